@@ -24,6 +24,7 @@ type Batch struct {
 	Object          Object    // zero until pinned
 	Settings        Settings
 	Plan            chunk.Plan // zero until VALIDATION_STARTED
+	MaxLineBytes    int64      // pinned with the plan
 	Verdict         *Verdict   // nil until validation is finished
 }
 

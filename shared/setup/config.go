@@ -13,6 +13,10 @@ import (
 type Config struct {
 	LogLevel string `env:"LOG_LEVEL"` // DEBUG, INFO, WARN or ERROR; "" is INFO
 
+	// Read by the AWS SDK itself; here they only tell that S3 is not AWS's own.
+	Endpoint        string `env:"AWS_ENDPOINT_URL"`
+	StorageEndpoint string `env:"AWS_ENDPOINT_URL_S3"`
+
 	BatchesTable      string `env:"TABLE_BATCHES"`
 	TransactionsTable string `env:"TABLE_TRANSACTIONS"`
 	EntitiesTable     string `env:"TABLE_ENTITIES"`

@@ -79,5 +79,9 @@ func (h withRequest) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-func (h withRequest) WithAttrs(a []slog.Attr) slog.Handler { return withRequest{h.Handler.WithAttrs(a)} }
-func (h withRequest) WithGroup(name string) slog.Handler   { return withRequest{h.Handler.WithGroup(name)} }
+func (h withRequest) WithAttrs(a []slog.Attr) slog.Handler {
+	return withRequest{h.Handler.WithAttrs(a)}
+}
+func (h withRequest) WithGroup(name string) slog.Handler {
+	return withRequest{h.Handler.WithGroup(name)}
+}

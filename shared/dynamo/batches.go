@@ -1,0 +1,198 @@
+// Package dynamo keeps the aggregates in DynamoDB, one table each. Keys, conditions and paging are decided here and
+// nowhere else; the promises are those of the domain packages' store contracts.
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"sluice/shared/batch"
+)
+
+// Batches is the batch.Store on DynamoDB. Table: id (the batch) / part ("batch", "chunk#0001", "marks#03"); index
+// by-tenant: tenant / id, which only the "batch" rows are in.
+type Batches struct {
+	db    *dynamodb.Client
+	table string
+}
+
+var _ batch.Store = (*Batches)(nil)
+
+// NewBatches returns the store on the given table.
+func NewBatches(db *dynamodb.Client, table string) *Batches { return &Batches{db, table} }
+
+type item = map[string]types.AttributeValue
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+const batchPart = "batch"
+
+func key(id batch.ID, part string) item { return item{"id": text(string(id)), "part": text(part)} }
+
+// Create stores a new batch.
+func (s *Batches) Create(ctx context.Context, b batch.Batch) error {
+	row, err := marshalBatch(b)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName:           &s.table,
+		Item:                row,
+		ConditionExpression: aws.String("attribute_not_exists(id)"),
+	})
+	if err != nil {
+		return fmt.Errorf("create batch %s: %w", b.ID, err)
+	}
+	return nil
+}
+
+// Get reads a batch.
+func (s *Batches) Get(ctx context.Context, id batch.ID) (batch.Batch, error) {
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &s.table, Key: key(id, batchPart), ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return batch.Batch{}, fmt.Errorf("get batch %s: %w", id, err)
+	}
+	if out.Item == nil {
+		return batch.Batch{}, batch.ErrNotFound
+	}
+	return unmarshalBatch(out.Item)
+}
+
+// Move makes one legal step.
+func (s *Batches) Move(ctx context.Context, id batch.ID, c batch.Change) (batch.Batch, error) {
+	set, values, err := changeExpression(c)
+	if err != nil {
+		return batch.Batch{}, err
+	}
+	var from []string
+	for i, status := range batch.Before(c.To) {
+		name := ":from" + strconv.Itoa(i)
+		values[name] = text(string(status))
+		from = append(from, name)
+	}
+	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:                           &s.table,
+		Key:                                 key(id, batchPart),
+		UpdateExpression:                    aws.String("SET " + strings.Join(set, ", ")),
+		ConditionExpression:                 aws.String("#status IN (" + strings.Join(from, ", ") + ")"),
+		ExpressionAttributeNames:            map[string]string{"#status": "status"},
+		ExpressionAttributeValues:           values,
+		ReturnValues:                        types.ReturnValueAllNew,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	var failed *types.ConditionalCheckFailedException
+	switch {
+	case errors.As(err, &failed) && failed.Item == nil:
+		return batch.Batch{}, batch.ErrNotFound
+	case errors.As(err, &failed):
+		now, err := unmarshalBatch(failed.Item)
+		if err != nil {
+			return batch.Batch{}, err
+		}
+		return batch.Batch{}, &batch.Moved{To: c.To, Now: now}
+	case err != nil:
+		return batch.Batch{}, fmt.Errorf("move batch %s to %s: %w", id, c.To, err)
+	}
+	return unmarshalBatch(out.Attributes)
+}
+
+// changeExpression spells out a change as the parts of a SET clause and their values.
+func changeExpression(c batch.Change) ([]string, item, error) {
+	set := []string{"#status = :to", "updated_at = :at"}
+	values := item{":to": text(string(c.To)), ":at": text(stamp(c.At))}
+	nested := func(name string, v any) error {
+		av, err := attributevalue.Marshal(v)
+		if err != nil {
+			return err
+		}
+		set = append(set, fmt.Sprintf("%s = :%s", name, name))
+		values[":"+name] = av
+		return nil
+	}
+	var errs []error
+	if c.Object != nil {
+		errs = append(errs, nested("object", objectRow(*c.Object)), nested("received_at", stamp(c.ReceivedAt)))
+	}
+	if c.Plan != nil {
+		errs = append(errs, nested("chunk_bytes", c.Plan.ChunkBytes), nested("max_line_bytes", c.MaxLineBytes))
+	}
+	if c.Verdict != nil {
+		errs = append(errs, nested("verdict", verdictRow(*c.Verdict)))
+	}
+	if c.ErrorMessage != "" {
+		errs = append(errs, nested("error_message", c.ErrorMessage))
+	}
+	return set, values, errors.Join(errs...)
+}
+
+// Recent lists a tenant's batches, newest first.
+func (s *Batches) Recent(ctx context.Context, tenant string, limit int) ([]batch.Batch, error) {
+	out, err := s.db.Query(ctx, &dynamodb.QueryInput{
+		TableName:                 &s.table,
+		IndexName:                 aws.String("by-tenant"),
+		KeyConditionExpression:    aws.String("tenant = :tenant"),
+		ExpressionAttributeValues: item{":tenant": text(tenant)},
+		ScanIndexForward:          aws.Bool(false),
+		Limit:                     aws.Int32(int32(limit)),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list batches: %w", err)
+	}
+	batches := make([]batch.Batch, 0, len(out.Items))
+	for _, row := range out.Items {
+		b, err := unmarshalBatch(row)
+		if err != nil {
+			return nil, err
+		}
+		batches = append(batches, b)
+	}
+	return batches, nil
+}
+
+// stamp writes a time as RFC 3339 in UTC with nanoseconds; "" for none.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+func parseStamp(s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	return time.Parse(time.RFC3339Nano, s)
+}
+
+// Statuses reads where several batches of any tenant stand, as of every write acknowledged before; unknown ones are left
+// out. It is what decides whether stored lines can be seen.
+func (s *Batches) Statuses(ctx context.Context, ids []batch.ID) (map[batch.ID]batch.Status, error) {
+	found := make(map[batch.ID]batch.Status, len(ids))
+	for page := range slices.Chunk(ids, readBatch) {
+		keys := make([]item, len(page))
+		for i, id := range page {
+			keys[i] = key(id, batchPart)
+		}
+		rows, err := batchGet(ctx, s.db, s.table, keys, "id, #status", map[string]string{"#status": "status"})
+		if err != nil {
+			return nil, fmt.Errorf("read batch statuses: %w", err)
+		}
+		for _, row := range rows {
+			id, status := row["id"].(*types.AttributeValueMemberS), row["status"].(*types.AttributeValueMemberS)
+			found[batch.ID(id.Value)] = batch.Status(status.Value)
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,58 @@
+package dynamo
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+)
+
+// writeAll puts items 25 at a time, a few calls at once, writing again what a throttled table leaves over. The items have
+// distinct keys: one call with a key twice is refused whole.
+func writeAll(ctx context.Context, db *dynamodb.Client, table string, puts []types.WriteRequest) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallelism)
+	for part := range slices.Chunk(puts, writeBatch) {
+		g.Go(func() error { return writeSome(ctx, db, table, part) })
+	}
+	return g.Wait()
+}
+
+func writeSome(ctx context.Context, db *dynamodb.Client, table string, left []types.WriteRequest) error {
+	for wait := newBackoff(); ; {
+		out, err := db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
+			RequestItems: map[string][]types.WriteRequest{table: left},
+		})
+		if err != nil {
+			return err
+		}
+		if left = out.UnprocessedItems[table]; len(left) == 0 {
+			return nil
+		}
+		if err := wait.sleep(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// backoff spreads the retries of throttled calls: full jitter, from 20 ms to 2 s. It ends with the context only, because
+// the caller's deadline, not a count, says how long trying is worth while.
+type backoff struct{ limit time.Duration }
+
+func newBackoff() *backoff { return &backoff{20 * time.Millisecond} }
+
+func (b *backoff) sleep(ctx context.Context) error {
+	timer := time.NewTimer(rand.N(b.limit))
+	defer timer.Stop()
+	b.limit = min(2*b.limit, 2*time.Second)
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,165 @@
+// Package objects reads and writes S3 objects: signed URLs for clients, ranged reads and streamed writes for the steps.
+// Whole objects are never held in memory.
+package objects
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
+)
+
+var (
+	// ErrNotFound means that there is no object under the key.
+	ErrNotFound = errors.New("objects: not found")
+	// ErrChanged means that the object is not the one that was pinned.
+	ErrChanged = errors.New("objects: changed since it was pinned")
+	// ErrDenied means that the object may not be read: a refused upload.
+	ErrDenied = errors.New("objects: denied")
+)
+
+// Bucket is one S3 bucket. It is safe for concurrent use.
+type Bucket struct {
+	name   string
+	client *s3.Client
+	signer *s3.PresignClient
+	creds  aws.CredentialsProvider
+	now    func() time.Time
+}
+
+// Options say how the store is reached where it is not plain AWS.
+type Options struct {
+	PathStyle bool   // bucket in the path: for endpoints that are not AWS's
+	PublicURL string // address that signed URLs carry; "" for the endpoint of the functions
+	Now       func() time.Time
+}
+
+// New returns the bucket of that name.
+func New(cfg aws.Config, name string, o Options) *Bucket {
+	options := func(so *s3.Options) {
+		so.UsePathStyle = o.PathStyle
+		// The default adds a checksum of the empty body to signed PUT URLs, which then refuse every real body.
+		so.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+		so.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+	}
+	client := s3.NewFromConfig(cfg, options)
+	public := client
+	if o.PublicURL != "" {
+		public = s3.NewFromConfig(cfg, options, func(so *s3.Options) { so.BaseEndpoint = &o.PublicURL })
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Bucket{name, client, s3.NewPresignClient(public), cfg.Credentials, o.Now}
+}
+
+// SignedURL is a URL that lets its holder make one request.
+type SignedURL struct {
+	URL     string
+	Method  string
+	Headers map[string]string // that the request must carry, besides Host
+	Expires time.Time
+}
+
+// SignPut signs the upload of an object that must not exist yet: the request must carry If-None-Match: *.
+func (b *Bucket) SignPut(ctx context.Context, key string, lifetime time.Duration) (SignedURL, error) {
+	return b.sign(ctx, lifetime, func(o func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error) {
+		return b.signer.PresignPutObject(ctx, &s3.PutObjectInput{
+			Bucket: &b.name, Key: &key, IfNoneMatch: aws.String("*"),
+		}, o)
+	})
+}
+
+// SignGet signs the download of an object under the given file name.
+func (b *Bucket) SignGet(ctx context.Context, key, filename string, lifetime time.Duration) (SignedURL, error) {
+	disposition := "attachment; filename*=UTF-8''" + url.PathEscape(filename)
+	return b.sign(ctx, lifetime, func(o func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error) {
+		return b.signer.PresignGetObject(ctx, &s3.GetObjectInput{
+			Bucket: &b.name, Key: &key, ResponseContentDisposition: &disposition,
+		}, o)
+	})
+}
+
+// sign signs for the lifetime or for what is left of the signing credentials' own life, whichever is shorter: a URL dies
+// with the credentials it was signed with.
+func (b *Bucket) sign(ctx context.Context, lifetime time.Duration,
+	presign func(func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error)) (SignedURL, error) {
+	creds, err := b.creds.Retrieve(ctx)
+	if err != nil {
+		return SignedURL{}, fmt.Errorf("sign URL: %w", err)
+	}
+	now := b.now()
+	if creds.CanExpire {
+		lifetime = min(lifetime, creds.Expires.Sub(now)).Truncate(time.Second)
+	}
+	req, err := presign(s3.WithPresignExpires(lifetime))
+	if err != nil {
+		return SignedURL{}, fmt.Errorf("sign URL: %w", err)
+	}
+	headers := map[string]string{}
+	for name, values := range req.SignedHeader {
+		if name != "Host" && len(values) > 0 {
+			headers[name] = values[0]
+		}
+	}
+	return SignedURL{req.URL, req.Method, headers, now.Add(lifetime).UTC().Truncate(time.Second)}, nil
+}
+
+// Open reads the bytes [from, to) of an object; to < 0 means to its end. With an etag, the object must still be that one:
+// ErrChanged. ErrNotFound, ErrDenied.
+func (b *Bucket) Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error) {
+	if to >= 0 && from >= to {
+		return http.NoBody, nil
+	}
+	in := &s3.GetObjectInput{Bucket: &b.name, Key: &key}
+	if etag != "" {
+		in.IfMatch = &etag
+	}
+	if to >= 0 {
+		in.Range = aws.String(fmt.Sprintf("bytes=%d-%d", from, to-1))
+	} else if from > 0 {
+		in.Range = aws.String(fmt.Sprintf("bytes=%d-", from))
+	}
+	out, err := b.client.GetObject(ctx, in)
+	if err != nil {
+		return nil, fmt.Errorf("read object: %w", outcome(err))
+	}
+	return out.Body, nil
+}
+
+// Tag replaces the tags of an object.
+func (b *Bucket) Tag(ctx context.Context, key, name, value string) error {
+	_, err := b.client.PutObjectTagging(ctx, &s3.PutObjectTaggingInput{
+		Bucket: &b.name, Key: &key,
+		Tagging: &types.Tagging{TagSet: []types.Tag{{Key: &name, Value: &value}}},
+	})
+	if err != nil {
+		return fmt.Errorf("tag object: %w", outcome(err))
+	}
+	return nil
+}
+
+// outcome gives the outcomes that callers act on their names.
+func outcome(err error) error {
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		switch api.ErrorCode() {
+		case "NoSuchKey", "NotFound":
+			return errors.Join(ErrNotFound, err)
+		case "PreconditionFailed":
+			return errors.Join(ErrChanged, err)
+		case "AccessDenied":
+			return errors.Join(ErrDenied, err)
+		}
+	}
+	return err
+}

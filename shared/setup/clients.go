@@ -1,0 +1,52 @@
+package setup
+
+import (
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+
+	"sluice/shared/dynamo"
+	"sluice/shared/intake"
+	"sluice/shared/malware"
+	"sluice/shared/objects"
+)
+
+// Batches returns the store of batches.
+func (f Function) Batches() *dynamo.Batches {
+	return dynamo.NewBatches(dynamodb.NewFromConfig(f.AWS), f.BatchesTable)
+}
+
+// Transactions returns the store of accepted lines.
+func (f Function) Transactions() (*dynamo.Transactions, error) {
+	return dynamo.NewTransactions(dynamodb.NewFromConfig(f.AWS), f.TransactionsTable)
+}
+
+// Entities returns the directory of entities.
+func (f Function) Entities() *dynamo.Entities {
+	return dynamo.NewEntities(dynamodb.NewFromConfig(f.AWS), f.EntitiesTable)
+}
+
+// Uploads returns the bucket that clients put batch files into.
+func (f Function) Uploads() *objects.Bucket { return f.bucket(f.UploadsBucket) }
+
+// Work returns the bucket of work files and reports.
+func (f Function) Work() *objects.Bucket { return f.bucket(f.WorkBucket) }
+
+func (f Function) bucket(name string) *objects.Bucket {
+	return objects.New(f.AWS, name, objects.Options{
+		PathStyle: f.Endpoint != "" || f.StorageEndpoint != "",
+		PublicURL: f.PublicStorageURL,
+	})
+}
+
+// Machine returns the state machine of batches.
+func (f Function) Machine() *intake.Machine {
+	return intake.NewMachine(sfn.NewFromConfig(f.AWS), f.StateMachine)
+}
+
+// Scanner returns clamd where an address is set, and the built-in check where none is.
+func (f Function) Scanner() (intake.Scanner, error) {
+	if f.ClamdAddress == "" {
+		return malware.Builtin{TextOnly: true}, nil
+	}
+	return malware.NewClamd(f.ClamdAddress)
+}
