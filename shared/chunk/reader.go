@@ -1,0 +1,284 @@
+package chunk
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+)
+
+const (
+	// DefaultWindow is how many bytes are read at a time: large enough that the switch between reading and working does
+	// not show, small enough that a reader stays within 3 MiB.
+	DefaultWindow = 1 << 20
+	// tailStep is how much is read at first beyond the end of the chunk, where its last line ends: most lines are shorter.
+	tailStep = 16 << 10
+)
+
+var mark = []byte("\xEF\xBB\xBF")
+
+// Options say how the lines of a chunk are read.
+type Options struct {
+	MaxLineBytes int // longer lines are cut; required
+	Window       int // bytes read at a time; 0: DefaultWindow
+
+	// From and Line resume a chunk at a line seen before: they are its Offset and its Number. 0, 0 begins at the start.
+	From int64
+	Line int64
+}
+
+// Line is one line of a chunk.
+type Line struct {
+	Number  int64  // within the chunk, from 0; blank lines count
+	Offset  int64  // of Text in the file
+	Text    []byte // without "\n"; the first MaxLineBytes bytes when TooLong
+	TooLong bool   // longer than MaxLineBytes
+}
+
+// Reader reads the lines of one chunk. Reading runs ahead of the caller by one window. It is not safe for concurrent use.
+//
+//	for r.Next() { use(r.Line()) }
+//	err := r.Err()
+//
+// Close must be called.
+type Reader struct {
+	source Source
+	ctx    context.Context
+	cancel context.CancelFunc
+	size   int64 // of the file
+	end    int64 // of the chunk
+	window int
+	max    int // bytes of a line
+	head   int // room before a window for the unfinished line of the window before
+
+	ahead chan window
+	free  chan []byte
+	done  chan struct{} // closed when nothing reads ahead any more
+
+	buf       []byte
+	pos, stop int   // buf[pos:stop] is yet to be split
+	base      int64 // place of buf[0] in the file
+	scanned   int   // bytes from pos on that are known to hold no "\n"
+	skipping  bool  // the bytes up to the next "\n" belong to no line of this chunk
+
+	line Line
+	next int64 // number of the next line
+	err  error
+}
+
+type window struct {
+	buf []byte // the bytes lie from head on
+	n   int
+	err error
+}
+
+// Read begins to read chunk i of the plan.
+func Read(ctx context.Context, source Source, p Plan, i int, o Options) *Reader {
+	start, end := p.Range(i)
+	return read(ctx, source, p.Size, start, end, o)
+}
+
+func read(ctx context.Context, source Source, size, start, end int64, o Options) *Reader {
+	if o.Window <= 0 {
+		o.Window = DefaultWindow
+	}
+	from, skipping := start-1, true // the byte before tells whether a line starts here
+	if start == 0 || o.From > 0 {
+		from, skipping = max(start, o.From), false
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	r := &Reader{
+		source: source, ctx: ctx, cancel: cancel, size: size, end: end,
+		window: int(min(int64(o.Window), max(end-from, tailStep))), max: o.MaxLineBytes, head: o.MaxLineBytes + len(mark),
+		ahead: make(chan window), free: make(chan []byte, 2), done: make(chan struct{}),
+		base: from, skipping: skipping, next: o.Line,
+	}
+	r.free <- make([]byte, r.head+r.window)
+	r.free <- make([]byte, r.head+r.window)
+	go r.readAhead(from)
+	return r
+}
+
+// readAhead hands over the windows of [from, end), each in a buffer that the consumer gives back.
+func (r *Reader) readAhead(from int64) {
+	defer close(r.done)
+	defer close(r.ahead)
+	if from >= r.end {
+		return
+	}
+	body, err := r.source.Open(r.ctx, from, r.end)
+	if err != nil {
+		r.hand(window{err: err})
+		return
+	}
+	defer body.Close()
+	for from < r.end {
+		select {
+		case buf := <-r.free:
+			n, err := io.ReadFull(body, buf[r.head:r.head+int(min(int64(r.window), r.end-from))])
+			from += int64(n)
+			if !r.hand(window{buf, n, early(err)}) || err != nil {
+				return
+			}
+		case <-r.ctx.Done():
+			return
+		}
+	}
+}
+
+func (r *Reader) hand(w window) bool {
+	select {
+	case r.ahead <- w:
+		return true
+	case <-r.ctx.Done():
+		return false
+	}
+}
+
+// early keeps the end of a source that is shorter than it should be from being taken for the end of the file.
+func early(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Next moves to the next line of the chunk. It returns false at the end or after an error, which Err then gives.
+func (r *Reader) Next() bool {
+	if r.err != nil {
+		return false
+	}
+	if r.skipping && !r.skip() {
+		return false
+	}
+	start := r.base + int64(r.pos)
+	if start >= r.end {
+		return false
+	}
+	limit := r.max
+	if start == 0 {
+		limit += len(mark)
+	}
+	for {
+		if i := bytes.IndexByte(r.buf[r.pos+r.scanned:r.stop], '\n'); i >= 0 {
+			text := r.buf[r.pos : r.pos+r.scanned+i]
+			r.pos, r.scanned = r.pos+len(text)+1, 0
+			return r.give(start, text)
+		}
+		r.scanned = r.stop - r.pos
+		if r.scanned > limit {
+			text := r.buf[r.pos:r.stop]
+			r.pos, r.scanned, r.skipping = r.stop, 0, true
+			return r.give(start, text)
+		}
+		if r.base+int64(r.stop) >= r.size {
+			text := r.buf[r.pos:r.stop]
+			r.pos, r.scanned = r.stop, 0
+			// Nothing but a byte-order mark is no line, as nothing at all is none.
+			return !(start == 0 && bytes.Equal(text, mark)) && r.give(start, text)
+		}
+		if !r.fill(start + int64(limit) + 1) {
+			return false
+		}
+	}
+}
+
+// skip passes over the rest of a line, within the chunk: a line that starts behind it is another chunk's.
+func (r *Reader) skip() bool {
+	for {
+		if i := bytes.IndexByte(r.buf[r.pos:r.stop], '\n'); i >= 0 {
+			r.pos, r.skipping = r.pos+i+1, false
+			return true
+		}
+		r.pos = r.stop
+		if r.base+int64(r.stop) >= r.end || !r.fill(r.end) {
+			return false
+		}
+	}
+}
+
+func (r *Reader) give(start int64, text []byte) bool {
+	if start == 0 && bytes.HasPrefix(text, mark) {
+		text, start = text[len(mark):], int64(len(mark))
+	}
+	r.line = Line{Number: r.next, Offset: start, Text: text}
+	if len(text) > r.max {
+		r.line.Text, r.line.TooLong = text[:r.max], true
+	}
+	r.next++
+	return true
+}
+
+// fill appends bytes to the unfinished line: the next window of the chunk or, behind its end, up to the given place.
+func (r *Reader) fill(upTo int64) bool {
+	if at := r.base + int64(r.stop); at >= r.end {
+		return r.fillTail(at, min(upTo, r.size))
+	}
+	select {
+	case w, ok := <-r.ahead:
+		if !ok {
+			r.err = context.Cause(r.ctx)
+			return false
+		}
+		if w.err != nil {
+			r.err = fmt.Errorf("read lines: %w", w.err)
+			return false
+		}
+		r.take(w.buf, w.n)
+		return true
+	case <-r.ctx.Done():
+		r.err = context.Cause(r.ctx)
+		return false
+	}
+}
+
+func (r *Reader) fillTail(from, to int64) bool {
+	step := int64(r.window)
+	if from == r.end {
+		step = min(step, tailStep)
+	}
+	to = min(to, from+step)
+	var buf []byte
+	select {
+	case buf = <-r.free: // nothing reads ahead any more
+	case <-r.ctx.Done():
+		r.err = context.Cause(r.ctx)
+		return false
+	}
+	body, err := r.source.Open(r.ctx, from, to)
+	if err == nil {
+		_, err = io.ReadFull(body, buf[r.head:r.head+int(to-from)])
+		body.Close()
+	}
+	if err != nil {
+		r.err = fmt.Errorf("read lines: %w", early(err))
+		return false
+	}
+	r.take(buf, int(to-from))
+	return true
+}
+
+// take goes on with the n bytes of buf, keeping the unfinished line in front of them.
+func (r *Reader) take(buf []byte, n int) {
+	rest := r.buf[r.pos:r.stop]
+	place := r.base + int64(r.pos)
+	pos := r.head - len(rest)
+	copy(buf[pos:], rest)
+	if r.buf != nil {
+		r.free <- r.buf
+	}
+	r.buf, r.pos, r.stop, r.base = buf, pos, r.head+n, place-int64(pos)
+}
+
+// Line returns the line that Next moved to. Its text is valid until the next call of Next.
+func (r *Reader) Line() Line { return r.line }
+
+// Err returns the error that ended Next, or nil at the end of the chunk.
+func (r *Reader) Err() error { return r.err }
+
+// Close ends the reading. It returns when nothing reads ahead any more.
+func (r *Reader) Close() error {
+	r.cancel()
+	<-r.done
+	return nil
+}
