@@ -69,7 +69,23 @@ type Result struct {
 	RequestUUID           []byte
 	TransactionExternalID []byte
 	ModificationID        []byte
+	ModificationOffset    int // byte of the value of ModificationID in the line, from 0; the report of a duplicate shows it
 
 	References []Reference // well-formed by_external_id uses, whose entities have yet to be looked up
 	MainEntity Role        // the known entity that the line is about; NoRole when there is none
+}
+
+// Name returns the role's field in a line, "" for NoRole.
+func (r Role) Name() string {
+	switch r {
+	case Sender:
+		return "sender"
+	case Receiver:
+		return "receiver"
+	case SendingPartner:
+		return "sending_partner"
+	case ReceivingPartner:
+		return "receiving_partner"
+	}
+	return ""
 }
