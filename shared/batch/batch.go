@@ -25,6 +25,7 @@ type Batch struct {
 	Settings        Settings
 	Plan            chunk.Plan // zero until VALIDATION_STARTED
 	MaxLineBytes    int64      // pinned with the plan
+	DigestKey       [16]byte   // of the digests that find duplicates; random, so that nobody can aim at a collision
 	Verdict         *Verdict   // nil until validation is finished
 }
 
@@ -75,12 +76,13 @@ type Validated struct {
 
 // Settled is the committed result of merging one chunk's findings with the reconciled partitions.
 type Settled struct {
+	FirstLine   int64 // absolute number, from 1, of the chunk's first line
 	Accepted    int64
 	Invalid     int64
-	AcceptKey   string // bitmap of accepted lines; "" when all or none are
-	ReportKey   string // this chunk's part of the report; "" when empty
+	AcceptedKey string // bitmap of accepted lines; "" when all transactions are, or none
+	ReportKey   string // this chunk's part of the report; "" when it is empty
 	ReportBytes int64
-	Codes       map[string]int64 // findings by code
+	SummaryKey  string // of this part; "" when it is empty
 }
 
 // Ingested is how far the lines of one chunk are stored.

@@ -28,6 +28,7 @@ type batchRow struct {
 	Settings        settingsRow `dynamodbav:"settings"`
 	ChunkBytes      int64       `dynamodbav:"chunk_bytes,omitempty"`
 	MaxLineBytes    int64       `dynamodbav:"max_line_bytes,omitempty"`
+	DigestKey       []byte      `dynamodbav:"digest_key"`
 	Verdict         *verdictRow `dynamodbav:"verdict,omitempty"`
 }
 
@@ -58,6 +59,7 @@ func marshalBatch(b batch.Batch) (item, error) {
 		ErrorMessage: b.ErrorMessage, RejectOnInvalid: b.RejectOnInvalid,
 		CreatedAt: stamp(b.CreatedAt), UpdatedAt: stamp(b.UpdatedAt), UploadBy: stamp(b.UploadBy),
 		ReceivedAt: stamp(b.ReceivedAt), ChunkBytes: b.Plan.ChunkBytes, MaxLineBytes: b.MaxLineBytes,
+		DigestKey: b.DigestKey[:],
 		Settings: settingsRow{
 			MaxPast:    int64(b.Settings.MaxPast / time.Second),
 			MaxFuture:  int64(b.Settings.MaxFuture / time.Second),
@@ -93,6 +95,7 @@ func unmarshalBatch(av item) (batch.Batch, error) {
 		b.Object = batch.Object(*row.Object)
 	}
 	b.MaxLineBytes = row.MaxLineBytes
+	copy(b.DigestKey[:], row.DigestKey)
 	if row.ChunkBytes > 0 {
 		b.Plan = chunk.NewPlan(b.Object.Size, row.ChunkBytes)
 	}

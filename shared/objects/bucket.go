@@ -16,6 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
+
+	"sluice/shared/chunk"
 )
 
 var (
@@ -134,6 +136,18 @@ func (b *Bucket) Open(ctx context.Context, key, etag string, from, to int64) (io
 		return nil, fmt.Errorf("read object: %w", outcome(err))
 	}
 	return out.Body, nil
+}
+
+// Source returns an object as a file that is read by ranges; with an etag, it must stay that one.
+func (b *Bucket) Source(key, etag string) chunk.Source { return source{b, key, etag} }
+
+type source struct {
+	bucket    *Bucket
+	key, etag string
+}
+
+func (s source) Open(ctx context.Context, from, to int64) (io.ReadCloser, error) {
+	return s.bucket.Open(ctx, s.key, s.etag, from, to)
 }
 
 // Tag replaces the tags of an object.

@@ -90,6 +90,14 @@ func (w *Writer) Close() error {
 	return nil
 }
 
+// Keep makes the object appear and returns its key, or returns "" and leaves nothing if nothing was written.
+func (w *Writer) Keep() (string, error) {
+	if w.size == 0 && w.err == nil {
+		return "", nil
+	}
+	return w.key, w.Close()
+}
+
 func (w *Writer) finish() error {
 	if w.upload == nil {
 		_, err := w.bucket.client.PutObject(w.ctx, &s3.PutObjectInput{

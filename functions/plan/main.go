@@ -1,0 +1,24 @@
+// Plan is the first state of a batch.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"sluice/shared/pipeline"
+	"sluice/shared/setup"
+)
+
+func main() {
+	f := setup.Must(context.Background(), "TABLE_BATCHES", "MAX_LINE_BYTES", "MAP_CONCURRENCY")
+	lambda.Start((&pipeline.Plan{
+		Batches:      f.Batches(),
+		ChunkBytes:   f.ChunkBytes,
+		MaxLineBytes: f.MaxLineBytes,
+		Concurrency:  int(f.MapConcurrency),
+		Now:          time.Now,
+		Log:          f.Log,
+	}).Run)
+}

@@ -1,0 +1,21 @@
+package pipeline
+
+import (
+	"context"
+	"log/slog"
+
+	"sluice/shared/batch"
+)
+
+// Admit lets a batch into ingestion. Everyone is let in at once.
+type Admit struct {
+	Batches batches
+	Now     Clock
+	Log     *slog.Logger
+}
+
+// Run is the state Admit.
+func (s *Admit) Run(ctx context.Context, in BatchInput) (struct{}, error) {
+	_, err := move(ctx, s.Batches, in.ID, batch.Change{To: batch.Initialized, At: s.Now()})
+	return struct{}{}, named(ctx, s.Log, in.ID, err)
+}
