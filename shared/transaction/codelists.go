@@ -1,0 +1,78 @@
+package transaction
+
+import "strings"
+
+// The code lists are kept here, in the source, so that a verdict never depends on where or when it runs. How they were made:
+//
+//   - countries and currencies in force: ISO 3166-1 and ISO 4217 as in pycountry 26.2.16 of 2026-02-16 (the iso-codes data);
+//   - countries withdrawn since 1999: ISO 3166-3 of the same release, withdrawal date 1999-01-01 or later;
+//   - currencies withdrawn since 1999: ISO 4217 list three ("historic denominations") as in github.com/datasets/currency-codes
+//     of 2025, WithdrawalDate 1999-01 or later, without the codes that live on under a new name (PEN, RON, TRY, ...);
+//     and BGN, which left the list in force with the euro of 2026-01.
+//
+// To renew them: take the same lists of a newer release, move what has gone to the withdrawn ones, and change the counts in
+// the test.
+const (
+	countriesInForce = `
+	AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY
+	BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK
+	FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR
+	IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK
+	ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM
+	PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF
+	TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW
+`
+	// XK is a user-assigned code, in use for Kosovo.
+	countriesBeside = `
+	AN CS TP XK YU
+`
+	currenciesInForce = `
+	AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE
+	CHF CHW CLF CLP CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF
+	GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR
+	LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN
+	PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS
+	TMT TND TOP TRY TTD TWD TZS UAH UGX USD USN UYI UYU UYW UZS VED VES VND VUV WST XAD XAF XAG XAU XBA XBB XBC
+	XBD XCD XCG XDR XOF XPD XPF XPT XSU XTS XUA XXX YER ZAR ZMW ZWG
+`
+	currenciesWithdrawn = `
+	ADP AFA ANG AON AOR ATS AYM AZM BEF BGL BGN BYB BYR CHC CSD CUC CYP DEM ECS ECV EEK ESP FIM FRF GHC GHP GRD
+	HRK IEP ITL LTL LUF LVL MGF MRO MTL MZM NLG PTE ROL RUR SDD SIT SKK SLL SRG STD TJR TMM TPE TRL USS VEB VEF
+	XEU XFO XFU XRE YUM ZMK ZRN ZWD ZWL ZWN ZWR
+`
+)
+
+// A set of codes of two or three capital letters is a bit for each possible code.
+var (
+	countries  = codeBits(26*26, countriesInForce+countriesBeside)
+	currencies = codeBits(26*26*26, currenciesInForce+currenciesWithdrawn)
+)
+
+func codeBits(size int, lists string) []uint64 {
+	set := make([]uint64, (size+63)/64)
+	for _, code := range strings.Fields(lists) {
+		n, _ := codeNumber([]byte(code))
+		set[n/64] |= 1 << (n % 64)
+	}
+	return set
+}
+
+// codeNumber reads capital letters as a number to the base of 26.
+func codeNumber(code []byte) (n uint, ok bool) {
+	for _, c := range code {
+		if c-'A' > 25 {
+			return 0, false
+		}
+		n = n*26 + uint(c-'A')
+	}
+	return n, true
+}
+
+func isCountry(text []byte) bool { return len(text) == 2 && inCodes(countries, text) }
+
+func isCurrency(text []byte) bool { return len(text) == 3 && inCodes(currencies, text) }
+
+func inCodes(set []uint64, code []byte) bool {
+	n, ok := codeNumber(code)
+	return ok && set[n/64]>>(n%64)&1 != 0
+}

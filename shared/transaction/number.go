@@ -1,0 +1,114 @@
+package transaction
+
+import (
+	"errors"
+	"strconv"
+)
+
+// shape is what the text of a number shows without its value.
+type shape struct {
+	whole    bool // neither fraction nor exponent
+	exponent bool
+	digits   int // before the fraction
+}
+
+// number reads a number by the grammar of JSON.
+func (s *Scanner) number(b []byte, i int) (int, shape) {
+	sh := shape{whole: true}
+	if b[i] == '-' {
+		i++
+	}
+	start := i
+	switch {
+	case b[i] == '0':
+		i++
+	case b[i]-'1' <= 8:
+		i = digits(b, i)
+	default:
+		return s.badNumber(i), sh
+	}
+	sh.digits = i - start
+	if b[i] == '.' {
+		sh.whole = false
+		if i++; b[i]-'0' > 9 {
+			return s.badNumber(i), sh
+		}
+		i = digits(b, i)
+	}
+	if b[i]|0x20 == 'e' {
+		sh.whole, sh.exponent = false, true
+		if i++; b[i] == '+' || b[i] == '-' {
+			i++
+		}
+		if b[i]-'0' > 9 {
+			return s.badNumber(i), sh
+		}
+		i = digits(b, i)
+	}
+	return i, sh
+}
+
+func digits(b []byte, i int) int {
+	for b[i]-'0' <= 9 {
+		i++
+	}
+	return i
+}
+
+func (s *Scanner) badNumber(i int) int {
+	if i >= s.n {
+		return s.unexpected(i)
+	}
+	return s.fail(CodeJSONInvalid, msgNumber, i)
+}
+
+// finite reports whether a number in good form fits a double. Only exponents and monstrous lengths need to be worked out: up
+// to 308 digits always fit.
+func finite(text []byte, sh shape) bool {
+	if !sh.exponent && sh.digits <= 308 {
+		return true
+	}
+	_, err := strconv.ParseFloat(string(text), 64)
+	return !errors.Is(err, strconv.ErrRange)
+}
+
+// numberValue reads the value of a number or integer field.
+func (s *Scanner) numberValue(b []byte, i int, f *field) int {
+	at := i
+	if b[i] != '-' && b[i]-'0' > 9 {
+		if f.kind == kindInteger {
+			s.find(CodeIntegerType, f, at)
+		} else {
+			s.find(CodeNumberType, f, at)
+		}
+		return s.skipUnder(b, i, f.key)
+	}
+	i, sh := s.number(b, i)
+	switch {
+	case i < 0:
+	case f.kind == kindNumber:
+		if !finite(b[at:i], sh) {
+			s.find(CodeNumberRange, f, at)
+		}
+	case !sh.whole:
+		s.find(CodeIntegerType, f, at)
+	case !within(b[at:i], sh, f.min, f.max):
+		s.find(CodeNumberRange, f, at)
+	}
+	return i
+}
+
+// within reports whether a whole number lies between min and max, both at most 32 bits wide.
+func within(text []byte, sh shape, min, max int) bool {
+	if sh.digits > 10 {
+		return false
+	}
+	v, negative := 0, text[0] == '-'
+	for _, c := range text[len(text)-sh.digits:] {
+		v = v*10 + int(c-'0')
+	}
+	if negative {
+		v = -v
+	}
+	return min <= v && v <= max
+}

@@ -1,0 +1,157 @@
+package transaction
+
+import "time"
+
+// padding is the zeros behind the scanner's copy of a line. A zero byte is allowed nowhere in JSON, so no loop needs to ask
+// where the line ends; and the longest look ahead (a member's literal, eight bytes of a string) stays inside the padding.
+const padding = 64
+
+// Scanner reads lines one after the other and finds every error of each. It reuses its memory: in steady state a line costs
+// no allocation. It is not safe for concurrent use; give each worker its own.
+//
+// How it works: the walk in object.go follows the schema table and reads each value once, checking the grammar of JSON and
+// the rule of the field in the same pass. What the schema does not name is read by skip.go, just as strictly. A position is
+// an index into the scanner's copy of the line; every reading function returns the position after what it has read, or -1
+// after it has called fail. The first failure ends the line: no finding of the schema is given beside it, because in broken
+// JSON the members that follow cannot be told apart.
+type Scanner struct {
+	rules       Rules
+	earliest    moment // of created_at
+	latest      moment
+	maxLine     int
+	maxFindings int
+
+	buf     []byte // the line and its padding
+	n       int    // bytes of the line in buf
+	decoded []byte // strings of this line that are written with escapes
+	depth   int
+	keys    keySet
+	next    [][]uint8 // for each object of the schema: the member that followed each member the last time
+	path    []segment // from the line to the object that is being read
+	pointer []byte
+	interns map[string]string
+	sides   [ReceivingPartner + 1]side
+	entity  side // the entity that is being read
+	payment []byte
+	result  Result
+}
+
+// side is what one role of the line says of its entity.
+type side struct {
+	form form
+	at   int // of its object
+	id   []byte
+	idAt int
+}
+
+// form is the way in which an entity is given.
+type form uint8
+
+const (
+	formNone    form = iota // absent or wrong
+	formKnown               // by_external_id
+	formUnknown             // external_entity_type unknown
+)
+
+// NewScanner returns a scanner that judges lines by the given rules.
+func NewScanner(rules Rules) *Scanner {
+	s := &Scanner{
+		rules:       rules,
+		maxLine:     rules.MaxLineBytes,
+		maxFindings: rules.MaxFindings,
+		earliest:    moment{sec: -1 << 62},
+		latest:      moment{sec: 1 << 62},
+		keys:        newKeySet(),
+		interns:     make(map[string]string),
+	}
+	if s.maxLine <= 0 {
+		s.maxLine = MaxLineBytes
+	}
+	if s.maxFindings <= 0 {
+		s.maxFindings = 100
+	}
+	if rules.MaxPast > 0 {
+		s.earliest = momentOf(rules.ReceivedAt.Add(-rules.MaxPast))
+	}
+	if rules.MaxFuture > 0 {
+		s.latest = momentOf(rules.ReceivedAt.Add(rules.MaxFuture))
+	}
+	for _, o := range schemaObjects {
+		s.next = append(s.next, expectedOrder(o))
+	}
+	return s
+}
+
+func momentOf(t time.Time) moment { return moment{sec: t.Unix(), nano: t.Nanosecond()} }
+
+// Line judges one line, given without its line feed. The result is valid until the next call.
+func (s *Scanner) Line(line []byte) *Result {
+	if len(line) > s.maxLine {
+		return s.TooLong(line[:s.maxLine])
+	}
+	s.begin(line)
+	r := &s.result
+	start := space(s.buf, 0)
+	if start == s.n {
+		r.Blank = true
+		return r
+	}
+	s.root(start)
+	if len(r.Findings) > 1 {
+		sortFindings(r.Findings)
+	}
+	return r
+}
+
+// TooLong judges a line over the limit by the part of it that was read, of any length. Its only finding is line_too_long, at
+// the end of that part; identifiers that are complete before it are given.
+func (s *Scanner) TooLong(prefix []byte) *Result {
+	s.begin(prefix)
+	s.root(space(s.buf, 0))
+	s.fail(CodeLineTooLong, msgTooLong, s.n)
+	return &s.result
+}
+
+// begin takes the line over and forgets the one before.
+func (s *Scanner) begin(line []byte) {
+	var zeros [padding]byte
+	s.buf = append(append(s.buf[:0], line...), zeros[:]...)
+	s.n = len(line)
+	s.decoded = s.decoded[:0]
+	s.depth = 0
+	s.path = s.path[:0]
+	s.sides = [ReceivingPartner + 1]side{}
+	s.payment = nil
+	s.keys.clear()
+	s.result = Result{Findings: s.result.Findings[:0], References: s.result.References[:0]}
+}
+
+// root reads the whole line, whose first character that is no white space is at b[i].
+func (s *Scanner) root(i int) {
+	b := s.buf
+	at := i
+	if b[i] == '{' {
+		i, _ = s.object(b, i, lineObject)
+	} else {
+		s.findHere(CodeObjectType, msgNotObject, i)
+		i = s.skip(b, i)
+	}
+	if i < 0 {
+		return
+	}
+	if i = space(b, i); i != s.n {
+		s.fail(CodeJSONInvalid, msgTrailing, i)
+		return
+	}
+	if b[at] == '{' {
+		s.judgeMainEntity()
+	}
+}
+
+// space returns the position of the first character at or after i that is no white space.
+func space(b []byte, i int) int {
+	for b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n' {
+		i++
+	}
+	return i
+}

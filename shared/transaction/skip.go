@@ -1,0 +1,116 @@
+package transaction
+
+// The strict reading of what the schema does not name.
+
+// skip reads any JSON value.
+func (s *Scanner) skip(b []byte, i int) int {
+	switch c := b[i]; c {
+	case '"':
+		_, i = s.text(b, i)
+		return i
+	case '{':
+		return s.skipObject(b, i)
+	case '[':
+		return s.skipArray(b, i)
+	case 't':
+		return s.literal(b, i, "true")
+	case 'f':
+		return s.literal(b, i, "false")
+	case 'n':
+		return s.literal(b, i, "null")
+	default:
+		if c == '-' || c-'0' <= 9 {
+			i, _ = s.number(b, i)
+			return i
+		}
+		return s.unexpected(i)
+	}
+}
+
+// skipUnder is skip for the value of a member, which is part of the way to everything inside the value.
+func (s *Scanner) skipUnder(b []byte, i int, key []byte) int {
+	if b[i] != '{' && b[i] != '[' {
+		return s.skip(b, i)
+	}
+	s.push(key)
+	i = s.skip(b, i)
+	s.pop()
+	return i
+}
+
+func (s *Scanner) skipObject(b []byte, i int) int {
+	if s.depth++; s.depth > MaxDepth {
+		return s.fail(CodeJSONTooDeep, msgTooDeep, i)
+	}
+	id := s.keys.newObject()
+	i = space(b, i+1)
+	for more := b[i] != '}'; more; {
+		var name []byte
+		if name, i = s.key(b, i, id); i < 0 {
+			return -1
+		}
+		if i = s.skipUnder(b, i, name); i < 0 {
+			return -1
+		}
+		if i, more = s.more(b, i, '}'); i < 0 {
+			return -1
+		}
+	}
+	s.depth--
+	return i + 1
+}
+
+func (s *Scanner) skipArray(b []byte, i int) int {
+	if s.depth++; s.depth > MaxDepth {
+		return s.fail(CodeJSONTooDeep, msgTooDeep, i)
+	}
+	s.path = append(s.path, segment{})
+	top := len(s.path) - 1
+	i = space(b, i+1)
+	for more := b[i] != ']'; more; s.path[top].index++ {
+		if i = s.skip(b, i); i < 0 {
+			return -1
+		}
+		if i, more = s.more(b, i, ']'); i < 0 {
+			return -1
+		}
+	}
+	s.path = s.path[:top]
+	s.depth--
+	return i + 1
+}
+
+// key reads the name of a member that no schema names, its colon and the white space before the value.
+func (s *Scanner) key(b []byte, i int, id uint32) ([]byte, int) {
+	at := i
+	if b[i] != '"' {
+		return nil, s.unexpected(i)
+	}
+	name, i := s.text(b, i)
+	if i < 0 {
+		return nil, -1
+	}
+	if !s.keys.add(id, name) {
+		return nil, s.duplicate(at, name)
+	}
+	if i = s.colon(b, i); i < 0 {
+		return nil, -1
+	}
+	return name, space(b, i)
+}
+
+// literal reads true, false or null.
+func (s *Scanner) literal(b []byte, i int, word string) int {
+	if string(b[i:i+len(word)]) == word {
+		return i + len(word)
+	}
+	for k := range word {
+		if b[i+k] != word[k] {
+			if i+k >= s.n {
+				return s.unexpected(i + k)
+			}
+			return s.fail(CodeJSONInvalid, msgLiteral, i+k)
+		}
+	}
+	return i + len(word)
+}

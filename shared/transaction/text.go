@@ -1,0 +1,150 @@
+package transaction
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Strings: eight bytes at a time up to the first byte that needs a look.
+
+const (
+	everyByte = 0x0101010101010101
+	highBits  = 0x8080808080808080
+)
+
+// special marks, by its high bit, the first byte of w that is a quote, a backslash or a control character. Marks above the
+// first may be false; the first is exact, because the subtractions borrow only from a byte that is itself a hit. Bytes of
+// 0x80 and more are never marked.
+func special(w uint64) uint64 {
+	quote := w ^ everyByte*'"'
+	slash := w ^ everyByte*'\\'
+	return ((quote-everyByte)&^quote | (slash-everyByte)&^slash | (w-everyByte*0x20)&^w) & highBits
+}
+
+func load8(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
+
+// text reads the string whose opening quote is at b[i]: its bytes without escapes, and the position after the closing quote.
+// The bytes are valid until the next line.
+func (s *Scanner) text(b []byte, i int) ([]byte, int) {
+	start := i + 1
+	i = start
+	var high uint64
+	for {
+		w := load8(b, i)
+		marks := special(w)
+		if marks == 0 {
+			high |= w
+			i += 8
+			continue
+		}
+		i += bits.TrailingZeros64(marks) / 8
+		high |= w & (marks&-marks - 1)
+		if b[i] == '"' && high&highBits == 0 {
+			return b[start:i], i + 1
+		}
+		return s.longText(b, start, i)
+	}
+}
+
+// longText goes on where text has met something else than plain ASCII and the closing quote. Everything before b[i] is free
+// of quotes, backslashes and control characters.
+func (s *Scanner) longText(b []byte, start, i int) ([]byte, int) {
+	from, chunk := len(s.decoded), start
+	for {
+		if !utf8.Valid(b[chunk:i]) {
+			return nil, s.fail(CodeJSONInvalid, msgUTF8, invalidUTF8(b, chunk))
+		}
+		switch {
+		case b[i] == '"' && chunk == start:
+			return b[start:i], i + 1
+		case b[i] == '"':
+			s.decoded = append(s.decoded, b[chunk:i]...)
+			return s.decoded[from:len(s.decoded):len(s.decoded)], i + 1
+		case b[i] == '\\':
+			s.decoded = append(s.decoded, b[chunk:i]...)
+			if i = s.escape(b, i); i < 0 {
+				return nil, -1
+			}
+			chunk = i
+		case i >= s.n:
+			return nil, s.unexpected(i)
+		default:
+			return nil, s.fail(CodeJSONInvalid, msgControl, i)
+		}
+		for marks := special(load8(b, i)); ; marks = special(load8(b, i)) {
+			if marks != 0 {
+				i += bits.TrailingZeros64(marks) / 8
+				break
+			}
+			i += 8
+		}
+	}
+}
+
+// invalidUTF8 returns the position of the first byte at or after i that does not begin a valid sequence.
+func invalidUTF8(b []byte, i int) int {
+	for {
+		r, size := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && size <= 1 {
+			return i
+		}
+		i += size
+	}
+}
+
+// escapes maps the letter of a short escape to its character.
+var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// escape decodes the escape whose backslash is at b[i] to the end of s.decoded.
+func (s *Scanner) escape(b []byte, i int) int {
+	if c := escapes[b[i+1]]; c != 0 {
+		s.decoded = append(s.decoded, c)
+		return i + 2
+	}
+	r := unit(b, i)
+	if r < 0 {
+		return s.fail(CodeJSONInvalid, msgEscape, i)
+	}
+	end := i + 6
+	if utf16.IsSurrogate(r) {
+		low := unit(b, end)
+		if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
+			return s.fail(CodeJSONInvalid, msgSurrogate, i)
+		}
+		end += 6
+	}
+	s.decoded = utf8.AppendRune(s.decoded, r)
+	return end
+}
+
+// unit reads \uXXXX at b[i]; -1 when it is something else.
+func unit(b []byte, i int) rune {
+	if b[i] != '\\' || b[i+1] != 'u' {
+		return -1
+	}
+	var r rune
+	for _, c := range b[i+2 : i+6] {
+		d := hexDigit[c]
+		if d < 0 {
+			return -1
+		}
+		r = r<<4 | rune(d)
+	}
+	return r
+}
+
+// hexDigit is the value of a hexadecimal digit, -1 for every other byte.
+var hexDigit = func() (table [256]int8) {
+	for c := range table {
+		table[c] = -1
+	}
+	for d := range 10 {
+		table['0'+d] = int8(d)
+	}
+	for d := range 6 {
+		table['a'+d], table['A'+d] = int8(10+d), int8(10+d)
+	}
+	return table
+}()

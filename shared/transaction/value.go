@@ -1,0 +1,179 @@
+package transaction
+
+import (
+	"net/netip"
+	"unicode/utf8"
+)
+
+// value reads the value of a field, which is not null, and finds what its rule forbids.
+func (s *Scanner) value(b []byte, i int, f *field) int {
+	switch f.kind {
+	case kindNumber, kindInteger:
+		return s.numberValue(b, i, f)
+	case kindObject:
+		i, _ = s.nested(b, i, f)
+		return i
+	case kindEntity:
+		return s.entityValue(b, i, f)
+	case kindObjects, kindTexts:
+		return s.list(b, i, f)
+	case kindTextMap:
+		return s.textMap(b, i, f)
+	case kindNotHere:
+		s.find(CodeEntityAmbiguous, f, i)
+		return s.skipUnder(b, i, f.key)
+	}
+	if b[i] != '"' {
+		s.find(CodeStringType, f, i)
+		return s.skipUnder(b, i, f.key)
+	}
+	text, end := s.text(b, i)
+	if end < 0 {
+		return -1
+	}
+	if code := s.judgeText(text, f); code != "" {
+		s.find(code, f, i)
+	}
+	if f.slot != slotNone {
+		s.keep(text, i, f)
+	}
+	return end
+}
+
+// judgeText returns the code of the rule that a string breaks, or "".
+func (s *Scanner) judgeText(text []byte, f *field) Code {
+	switch f.kind {
+	case kindText:
+		return length(text, f)
+	case kindID:
+		if len(text) == 0 {
+			return CodeStringTooShort
+		}
+		if len(text) > MaxIDBytes {
+			return CodeStringTooLong
+		}
+	case kindUUID:
+		if !isUUID(text) {
+			return CodeUUID
+		}
+	case kindEnum:
+		if !oneOf(text, f.enum) {
+			return CodeEnum
+		}
+	case kindCountry:
+		if !isCountry(text) {
+			return CodeCountry
+		}
+	case kindCurrency:
+		if !isCurrency(text) {
+			return CodeCurrency
+		}
+	case kindDateTime, kindCreatedAt:
+		return s.judgeDateTime(text, f)
+	case kindIP:
+		if code := length(text, f); code != "" {
+			return code
+		}
+		if !isIP(text) {
+			return CodeIPAddress
+		}
+	case kindBIC:
+		if code := length(text, f); code != "" {
+			return code
+		}
+		if !isBIC(text) {
+			return CodeBIC
+		}
+	case kindEntityType:
+		if string(text) != "unknown" {
+			return CodeEntityTypeInvalid
+		}
+	}
+	return ""
+}
+
+// keep puts a string where its field's slot says.
+func (s *Scanner) keep(text []byte, at int, f *field) {
+	switch f.slot {
+	case slotPaymentType:
+		s.payment = text
+	case slotEntityType:
+		if string(text) == "unknown" {
+			s.entity.form = formUnknown
+		}
+	case slotByExternalID:
+		if len(text) > 0 && len(text) <= MaxIDBytes {
+			s.entity.id, s.entity.idAt = text, at
+		}
+	default:
+		if len(text) == 0 {
+			return
+		}
+		switch f.slot {
+		case slotRequestUUID:
+			s.result.RequestUUID = text
+		case slotTransactionID:
+			s.result.TransactionExternalID = text
+		case slotModificationID:
+			s.result.ModificationID, s.result.ModificationOffset = text, at
+		}
+	}
+}
+
+// length holds a string against its length rule, in code points.
+func length(text []byte, f *field) Code {
+	if len(text) >= f.min && len(text) <= f.max && f.min <= 1 {
+		return ""
+	}
+	switch n := utf8.RuneCount(text); {
+	case n < f.min:
+		return CodeStringTooShort
+	case n > f.max:
+		return CodeStringTooLong
+	default:
+		return ""
+	}
+}
+
+func oneOf(text []byte, words []string) bool {
+	for _, w := range words {
+		if string(text) == w {
+			return true
+		}
+	}
+	return false
+}
+
+func isUUID(text []byte) bool {
+	if len(text) != 36 {
+		return false
+	}
+	for i, c := range text {
+		if i == 8 || i == 13 || i == 18 || i == 23 {
+			if c != '-' {
+				return false
+			}
+		} else if hexDigit[c] < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// isIP leaves zones out: they name an interface of one machine and mean nothing elsewhere.
+func isIP(text []byte) bool {
+	addr, err := netip.ParseAddr(string(text))
+	return err == nil && addr.Zone() == ""
+}
+
+func isBIC(text []byte) bool {
+	if len(text) != 8 && len(text) != 11 {
+		return false
+	}
+	for _, c := range text {
+		if c-'0' > 9 && c|0x20-'a' > 25 {
+			return false
+		}
+	}
+	return true
+}
