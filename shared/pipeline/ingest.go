@@ -119,8 +119,8 @@ func (s *Ingest) store(ctx context.Context, b batch.Batch, c batch.Chunk, at bat
 		if at, err = s.flush(ctx, &w, at); err != nil {
 			return at, err
 		}
-		// Behind an accepted line, and only there, the reader's place is one to resume from.
-		at.Offset, at.Line = r.Offset()-start, line.Number+1
+		// Behind an accepted line, which is never a cut one, another line begins.
+		at.Offset, at.Line = line.Offset+int64(len(line.Text))+1-start, line.Number+1
 		if over, err := s.advance(ctx, b.ID, c.Index, &at); err != nil || over || s.Now().After(until) {
 			return at, err
 		}

@@ -1,0 +1,102 @@
+package house
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"sluice/shared/pipeline"
+)
+
+// inputs is what each function is run with.
+var inputs = map[string]any{
+	"token":       &events.APIGatewayProxyRequest{},
+	"authorizer":  &events.APIGatewayCustomAuthorizerRequestTypeRequest{},
+	"batch":       &events.APIGatewayProxyRequest{},
+	"transaction": &events.APIGatewayProxyRequest{},
+	"scan":        &events.S3Event{},
+	"plan":        &pipeline.BatchInput{},
+	"validate":    &pipeline.ChunkInput{},
+	"reconcile":   &pipeline.PartitionInput{},
+	"settle":      &pipeline.ChunkInput{},
+	"verdict":     &pipeline.BatchInput{},
+	"admit":       &pipeline.BatchInput{},
+	"ingest":      &pipeline.ChunkInput{},
+	"close":       &pipeline.CloseInput{},
+}
+
+func TestEveryFunctionHasItsSampleEvent(t *testing.T) {
+	mains, err := filepath.Glob("functions/*/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range mains {
+		name := filepath.Base(filepath.Dir(path))
+		into, known := inputs[name]
+		if !known {
+			t.Errorf("function %s is missing in this test", name)
+			continue
+		}
+		text, err := os.ReadFile("events/" + name + ".json")
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		dec := json.NewDecoder(bytes.NewReader(text))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(into); err != nil {
+			t.Errorf("events/%s.json: %v", name, err)
+		}
+		// What was decoded must be all there was: a type that drops a field would pass otherwise.
+		back, err := json.Marshal(into)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if missing := lost(text, back); len(missing) > 0 {
+			t.Errorf("events/%s.json: lost in decoding: %s", name, strings.Join(missing, ", "))
+		}
+	}
+}
+
+// lost returns the paths of values that are in one JSON text and not in the other; null and empty count as absent.
+func lost(from, in []byte) []string {
+	var a, b any
+	if json.Unmarshal(from, &a) != nil || json.Unmarshal(in, &b) != nil {
+		return []string{"not JSON"}
+	}
+	var missing []string
+	compare("", a, b, &missing)
+	return missing
+}
+
+func compare(path string, a, b any, missing *[]string) {
+	switch a := a.(type) {
+	case map[string]any:
+		other, _ := b.(map[string]any)
+		for key, value := range a {
+			compare(path+"/"+key, value, other[key], missing)
+		}
+	case []any:
+		other, _ := b.([]any)
+		for i, value := range a {
+			if i >= len(other) {
+				*missing = append(*missing, path)
+				return
+			}
+			compare(path, value, other[i], missing)
+		}
+	case nil, bool:
+		if a != nil && a != b && a != false {
+			*missing = append(*missing, path)
+		}
+	default:
+		if a != b && a != "" {
+			*missing = append(*missing, path)
+		}
+	}
+}
