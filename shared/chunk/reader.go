@@ -59,6 +59,7 @@ type Reader struct {
 	pos, stop int   // buf[pos:stop] is yet to be split
 	base      int64 // place of buf[0] in the file
 	scanned   int   // bytes from pos on that are known to hold no "\n"
+	resumed   bool  // the next line is of this chunk wherever it starts: behind a byte-order mark it may be beyond the end
 	skipping  bool  // the bytes up to the next "\n" belong to no line of this chunk
 
 	line Line
@@ -91,7 +92,7 @@ func read(ctx context.Context, source Source, size, start, end int64, o Options)
 		source: source, ctx: ctx, cancel: cancel, size: size, end: end,
 		window: int(min(int64(o.Window), max(end-from, tailStep))), max: o.MaxLineBytes, head: o.MaxLineBytes + len(mark),
 		ahead: make(chan window), free: make(chan []byte, 2), done: make(chan struct{}),
-		base: from, skipping: skipping, next: o.Line,
+		base: from, resumed: o.From > 0, skipping: skipping, next: o.Line,
 	}
 	r.free <- make([]byte, r.head+r.window)
 	r.free <- make([]byte, r.head+r.window)
@@ -152,9 +153,10 @@ func (r *Reader) Next() bool {
 		return false
 	}
 	start := r.base + int64(r.pos)
-	if start >= r.end {
+	if start >= r.end && !r.resumed {
 		return false
 	}
+	r.resumed = false
 	limit := r.max
 	if start == 0 {
 		limit += len(mark)

@@ -2,42 +2,93 @@ package validation
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"io"
+
+	"sluice/shared/chunk"
+	"sluice/shared/duplicate"
+	"sluice/shared/transaction"
 )
+
+// read begins to read the lines.
+func (l Lines) read(ctx context.Context) *chunk.Reader {
+	return chunk.Read(ctx, l.Source, l.Plan, l.Chunk, chunk.Options{MaxLineBytes: l.maxLine()})
+}
+
+func (l Lines) maxLine() int {
+	if l.MaxLineBytes > 0 {
+		return l.MaxLineBytes
+	}
+	return transaction.MaxLineBytes
+}
+
+func (l Lines) scan(line chunk.Line) *transaction.Result {
+	if line.TooLong {
+		return l.Scanner.TooLong(line.Text)
+	}
+	return l.Scanner.Line(line.Text)
+}
 
 // Chunk reads the lines that start in a chunk, each once, and writes down what they say. Nothing is written to a file
 // that would hold nothing. The index is written at the end, the findings as they are made.
 func Chunk(ctx context.Context, in ChunkInput, findings, index io.Writer) (ChunkResult, error) {
-	return ChunkResult{}, errors.ErrUnsupported
+	start, end := in.Plan.Range(in.Chunk)
+	if end-start > chunk.MaxBytes {
+		return ChunkResult{}, fmt.Errorf("validation: chunk of %d bytes", end-start)
+	}
+	pass := chunkPass{result: ChunkResult{Bytes: end - start}, start: start, findings: newFindingsWriter(findings)}
+	pass.index.key = duplicate.NewKey(in.Key)
+	lines := in.read(ctx)
+	defer lines.Close()
+	for lines.Next() {
+		line := lines.Line()
+		if err := pass.add(line, in.scan(line)); err != nil {
+			return ChunkResult{}, fmt.Errorf("write findings: %w", err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return ChunkResult{}, err
+	}
+	return pass.finish(index)
 }
 
-// Reconcile finds, in one partition of the whole batch, the lines that share a modification ID and the entities that
-// transactions may not name, and writes marks for their lines, grouped by chunk. Nothing is written when there are none.
-func Reconcile(ctx context.Context, in ReconcileInput, marks io.Writer) (ReconcileResult, error) {
-	return ReconcileResult{}, errors.ErrUnsupported
+type chunkPass struct {
+	result   ChunkResult
+	start    int64 // of the chunk in the file
+	findings *findingsWriter
+	index    index
 }
 
-// Settle merges what is known of the lines of a chunk: it writes the chunk's part of the report, JSON Lines with absolute
-// line numbers, and the bitmap of its accepted lines (see Bitmap). Parts in the order of the chunks are the report. The
-// chunk is read again only if it has a line that is rejected by marks alone, for its identifiers.
-func Settle(ctx context.Context, in SettleInput, part, accepted io.Writer) (SettleResult, error) {
-	return SettleResult{}, errors.ErrUnsupported
+func (p *chunkPass) add(line chunk.Line, res *transaction.Result) error {
+	p.result.Lines++
+	if res.Blank {
+		return p.findings.addBlank(line.Number)
+	}
+	p.result.Transactions++
+	// Lines that are rejected anyway take part: their ID makes others duplicates, and all their errors are reported.
+	if res.ModificationID != nil {
+		p.index.addID(res.ModificationID, line.Number)
+	}
+	for i := range res.References {
+		ref := &res.References[i]
+		p.index.addUse(ref.ID, line.Number, line.Offset-p.start+int64(ref.Offset), ref.Role)
+	}
+	if len(res.Findings) == 0 {
+		return nil
+	}
+	p.result.Invalid++
+	return p.findings.addLine(line, res)
 }
 
-// Bitmap says which lines of a chunk are accepted transactions. Its file form is the magic "SLA1", the number of lines (8
-// bytes, little endian), and one bit for each line, the lowest bit of a byte first.
-type Bitmap struct {
-	lines int64
-	bits  []byte
-}
-
-// ReadBitmap reads what Settle wrote for a chunk of so many lines. ErrCorrupt if it is of another size.
-func ReadBitmap(r io.Reader, lines int64) (Bitmap, error) {
-	return Bitmap{}, errors.ErrUnsupported
-}
-
-// Accepted reports whether a line of the chunk, from 0, is to be ingested.
-func (b Bitmap) Accepted(line int64) bool {
-	return line >= 0 && line < b.lines && b.bits[line/8]&(1<<(line%8)) != 0
+func (p *chunkPass) finish(index io.Writer) (ChunkResult, error) {
+	if err := p.findings.close(); err != nil {
+		return ChunkResult{}, fmt.Errorf("write findings: %w", err)
+	}
+	p.result.FindingsBytes = p.findings.written
+	n, err := p.index.writeTo(index)
+	if err != nil {
+		return ChunkResult{}, fmt.Errorf("write index: %w", err)
+	}
+	p.result.IndexBytes = n
+	return p.result, nil
 }

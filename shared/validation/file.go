@@ -1,0 +1,203 @@
+package validation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"sluice/shared/chunk"
+	"sluice/shared/report"
+)
+
+// memoryForWork is how much of the work files of one run is kept in memory.
+const memoryForWork = 96 << 20
+
+// FileInput is a whole file to be judged at one place.
+type FileInput struct {
+	Source       chunk.Source
+	Plan         chunk.Plan
+	MaxLineBytes int            // 0: transaction.MaxLineBytes
+	NewScanner   func() Scanner // called once for each worker
+	Entities     Entities       // nil: the existence of entities is not judged. Safe for concurrent use
+	Key          [16]byte       // any secret
+	Workers      int            // chunks worked on at the same time; 0: 1
+	TempDir      string         // for work files that do not fit into memory; "" for the system's
+	Progress     func(Progress) // called now and then, from several goroutines; may be nil
+}
+
+// Progress is how far File is. Read comes to the file's size first, then Settled does.
+type Progress struct {
+	Read    int64 // bytes whose lines have been scanned
+	Settled int64 // bytes whose lines are in the report
+}
+
+// File judges every line of a file and writes the report of those it rejects. Its memory is bounded: about 3 MiB a worker,
+// the work files' share, and one partition a worker: 25 to 50 bytes for each of its modification IDs.
+func File(ctx context.Context, in FileInput, out io.Writer) (report.Summary, error) {
+	n := in.Plan.Count()
+	f := file{
+		in: in, workers: max(in.Workers, 1), results: make([]ChunkResult, n),
+		findings: make([]*spool, n), indexes: make([]*spool, n), marks: make([]*spool, Partitions),
+	}
+	f.spools.dir = in.TempDir
+	f.spools.room.Store(memoryForWork)
+	defer func() { _, _, _ = closeAll(f.findings), closeAll(f.indexes), closeAll(f.marks) }()
+	if err := f.chunks(ctx); err != nil {
+		return report.Summary{}, err
+	}
+	if err := f.reconcile(ctx); err != nil {
+		return report.Summary{}, err
+	}
+	return f.settle(ctx, out)
+}
+
+type file struct {
+	in       FileInput
+	workers  int
+	spools   spools
+	results  []ChunkResult
+	findings []*spool // by chunk; nil where there is nothing
+	indexes  []*spool
+	marks    []*spool // by partition
+
+	read, settled atomic.Int64
+}
+
+func (f *file) progress() {
+	if f.in.Progress != nil {
+		f.in.Progress(Progress{Read: f.read.Load(), Settled: f.settled.Load()})
+	}
+}
+
+func (f *file) lines(i int, scanner Scanner) Lines {
+	return Lines{Source: f.in.Source, Plan: f.in.Plan, Chunk: i, MaxLineBytes: f.in.MaxLineBytes, Scanner: scanner}
+}
+
+func (f *file) chunks(ctx context.Context) error {
+	scanners := newPool(f.workers, f.in.NewScanner)
+	return inOrder(ctx, len(f.results), f.workers, func(ctx context.Context, i int) (ChunkResult, error) {
+		scanner := scanners.take()
+		defer scanners.give(scanner)
+		findings, index := &spool{all: &f.spools}, &spool{all: &f.spools}
+		f.findings[i], f.indexes[i] = findings, index
+		result, err := Chunk(ctx, ChunkInput{f.lines(i, scanner), f.in.Key}, findings, index)
+		f.read.Add(result.Bytes)
+		f.progress()
+		return result, err
+	}, func(i int, result ChunkResult) error {
+		f.results[i] = result
+		return nil
+	})
+}
+
+func (f *file) reconcile(ctx context.Context) error {
+	lines := make([]int64, len(f.results))
+	for i := range lines {
+		lines[i] = f.results[i].Lines
+	}
+	reconcilers := newPool(f.workers, func() *reconciler { return new(reconciler) })
+	return inOrder(ctx, Partitions, f.workers, func(ctx context.Context, p int) (int64, error) {
+		r := reconcilers.take()
+		defer reconcilers.give(r)
+		f.marks[p] = &spool{all: &f.spools}
+		result, err := r.reconcile(ctx, ReconcileInput{
+			Partition: p,
+			Lines:     lines,
+			Index: func(i int) chunk.Source {
+				if f.results[i].IndexBytes == 0 {
+					return nil
+				}
+				return f.indexes[i]
+			},
+			Entities: f.in.Entities,
+			Key:      f.in.Key,
+		}, f.marks[p])
+		return result.MarksBytes, err
+	}, func(p int, marked int64) error {
+		if marked == 0 {
+			f.marks[p] = nil
+		}
+		return nil
+	})
+}
+
+// settledChunk is a part of the report that waits for its turn.
+type settledChunk struct {
+	part   *spool
+	result SettleResult
+}
+
+func (f *file) settle(ctx context.Context, out io.Writer) (report.Summary, error) {
+	if err := closeAll(f.indexes); err != nil {
+		return report.Summary{}, err
+	}
+	marks := make([]chunk.Source, Partitions)
+	for p, s := range f.marks {
+		if s != nil {
+			marks[p] = s
+		}
+	}
+	first := make([]int64, len(f.results)+1)
+	first[0] = 1
+	for i, r := range f.results {
+		first[i+1] = first[i] + r.Lines
+	}
+	var sum report.Summary
+	scanners := newPool(f.workers, f.in.NewScanner)
+	parts := make([]*spool, len(f.results))
+	defer func() { _ = closeAll(parts) }()
+	err := inOrder(ctx, len(f.results), f.workers, func(ctx context.Context, i int) (settledChunk, error) {
+		scanner := scanners.take()
+		defer scanners.give(scanner)
+		parts[i] = &spool{all: &f.spools}
+		in := SettleInput{
+			Lines:        f.lines(i, scanner),
+			FirstLine:    first[i],
+			LineCount:    f.results[i].Lines,
+			Transactions: f.results[i].Transactions,
+			Marks:        marks,
+		}
+		if f.results[i].FindingsBytes > 0 {
+			in.Findings = f.findings[i].reader()
+		}
+		result, err := Settle(ctx, in, parts[i], io.Discard)
+		return settledChunk{parts[i], result}, err
+	}, func(i int, c settledChunk) error {
+		sum.Add(c.result.Summary)
+		if _, err := io.Copy(out, c.part.reader()); err != nil {
+			return fmt.Errorf("write report: %w", err)
+		}
+		f.settled.Add(f.results[i].Bytes)
+		f.progress()
+		return errors.Join(c.part.close(), f.findings[i].close())
+	})
+	return sum, err
+}
+
+// pool lends out what each worker needs one of.
+type pool[T any] struct {
+	idle chan T
+	make func() T
+}
+
+func newPool[T any](n int, make_ func() T) *pool[T] {
+	return &pool[T]{make(chan T, n), make_}
+}
+
+func (p *pool[T]) take() T {
+	select {
+	case v := <-p.idle:
+		return v
+	default:
+		return p.make()
+	}
+}
+
+func (p *pool[T]) give(v T) {
+	select {
+	case p.idle <- v:
+	default:
+	}
+}

@@ -1,0 +1,184 @@
+package validation
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"sluice/shared/duplicate"
+)
+
+// Reconcile finds, in one partition of the whole batch, the lines that share a modification ID and the entities that
+// transactions may not name, and writes marks for their lines, grouped by chunk. Nothing is written when there are none.
+func Reconcile(ctx context.Context, in ReconcileInput, marks io.Writer) (ReconcileResult, error) {
+	return new(reconciler).reconcile(ctx, in, marks)
+}
+
+// reconciler works through one partition at a time and keeps its memory for the next.
+type reconciler struct {
+	before []int64 // lines of the file before each chunk
+
+	singles  [][]byte          // of each chunk's section, as read
+	repeated []duplicate.Entry // IDs with several lines in their chunk
+	several  []severalLines
+	entries  []duplicate.Entry // all IDs, in the order of the chunks
+	finder   duplicate.Finder
+	members  []member
+	sets     []set
+
+	refs     [][]byte // entities of each chunk's section, as read
+	table    duplicate.Table
+	names    [][]byte // of the distinct entities, within refs
+	numberOf []uint32 // the distinct entity of each one in refs, in their order
+	states   []EntityState
+}
+
+// severalLines are the lines of an ID that occurs more than once in a chunk: count of them, each a uvarint difference.
+type severalLines struct {
+	count uint32
+	lines []byte
+}
+
+// The Place of an entry is its chunk in the 31 bits above, and below its line, or with duplicate.Several its place in several.
+func place(chunk, line int) uint64 { return uint64(chunk)<<32 | uint64(uint32(line)) }
+
+func (r *reconciler) reconcile(ctx context.Context, in ReconcileInput, marks io.Writer) (ReconcileResult, error) {
+	r.begin(in.Lines)
+	err := inOrder(ctx, len(in.Lines), in.Fetch, func(ctx context.Context, i int) ([]byte, error) {
+		return readSection(ctx, in.Index(i), indexMagic, Partitions, in.Partition)
+	}, func(i int, section []byte) error {
+		return r.add(i, section, in.Lines[i])
+	})
+	if err != nil {
+		return ReconcileResult{}, fmt.Errorf("read index: %w", err)
+	}
+	var result ReconcileResult
+	result.Duplicates = r.findDuplicates()
+	if in.Entities != nil {
+		if err := r.resolve(ctx, in, &result); err != nil {
+			return ReconcileResult{}, err
+		}
+	}
+	if result.Duplicates+result.Failed == 0 {
+		return result, nil
+	}
+	result.MarksBytes, err = r.writeMarks(marks, result.Failed > 0)
+	if err != nil {
+		return ReconcileResult{}, fmt.Errorf("write marks: %w", err)
+	}
+	return result, nil
+}
+
+func (r *reconciler) begin(lines []int64) {
+	r.before = r.before[:0]
+	sum := int64(0)
+	for _, n := range lines {
+		r.before = append(r.before, sum)
+		sum += n
+	}
+	r.singles, r.refs = make([][]byte, len(lines)), make([][]byte, len(lines))
+	r.several, r.names, r.numberOf = r.several[:0], r.names[:0], r.numberOf[:0]
+	r.members, r.sets, r.states = r.members[:0], r.sets[:0], r.states[:0]
+	r.repeated = r.repeated[:0]
+}
+
+// add takes a chunk's section apart, without unpacking what need not be.
+func (r *reconciler) add(chunk int, section []byte, lines int64) error {
+	if len(section) == 0 {
+		return nil
+	}
+	d := &decoder{b: section}
+	if head := d.take(4); head != nil {
+		r.singles[chunk] = d.take(int(binary.LittleEndian.Uint32(head)) * singleBytes)
+	}
+	for b := r.singles[chunk]; len(b) > 0; b = b[singleBytes:] {
+		if int64(binary.LittleEndian.Uint32(b[duplicate.DigestBytes:])) >= lines {
+			d.fail()
+		}
+	}
+	for n := d.uvarint(); n > 0 && !d.bad; n-- {
+		digest, count := d.take(duplicate.DigestBytes), d.upTo(lines)
+		list := d.text()
+		if d.bad || !validLines(list, count, lines) {
+			d.fail()
+			break
+		}
+		r.repeated = append(r.repeated, duplicate.Entry{
+			Digest: duplicate.DigestOf(digest),
+			Place:  duplicate.Several | place(chunk, len(r.several)),
+		})
+		r.several = append(r.several, severalLines{uint32(count), list})
+	}
+	r.refs[chunk] = d.b
+	each(d, func(entityUses) {})
+	return d.done(fmt.Sprintf("index of chunk %d", chunk))
+}
+
+func validLines(list []byte, count, lines int64) bool {
+	d := decoder{b: list}
+	line := int64(0)
+	for range count {
+		line += d.upTo(lines)
+		if d.bad || line >= lines {
+			return false
+		}
+	}
+	return count >= 2 && len(d.b) == 0
+}
+
+// entityUses is one entity of a section and where the chunk uses it.
+type entityUses struct {
+	id    []byte
+	count uint64
+	uses  []byte
+}
+
+// each calls f with the entities of a section.
+func each(d *decoder, f func(entityUses)) {
+	for n := d.uvarint(); n > 0 && !d.bad; n-- {
+		e := entityUses{d.text(), d.uvarint(), d.text()}
+		if !d.bad {
+			f(e)
+		}
+	}
+}
+
+// resolve looks every distinct entity up, once.
+func (r *reconciler) resolve(ctx context.Context, in ReconcileInput, result *ReconcileResult) error {
+	key := duplicate.NewKey(in.Key)
+	r.table.Reset(0)
+	for _, refs := range r.refs {
+		if refs == nil {
+			continue
+		}
+		each(&decoder{b: refs}, func(e entityUses) {
+			number, fresh := r.table.Number(key.Digest(e.id))
+			if fresh {
+				r.names = append(r.names, e.id)
+			}
+			r.numberOf = append(r.numberOf, number)
+		})
+	}
+	for at := 0; at < len(r.names); at += MaxLookup {
+		ids := make([]string, 0, MaxLookup)
+		for _, name := range r.names[at:min(at+MaxLookup, len(r.names))] {
+			ids = append(ids, string(name))
+		}
+		states, err := in.Entities.Lookup(ctx, ids)
+		if err != nil {
+			return fmt.Errorf("look entities up: %w", err)
+		}
+		if len(states) != len(ids) {
+			return fmt.Errorf("look entities up: %d answers for %d entities", len(states), len(ids))
+		}
+		for _, state := range states {
+			if state != Onboarded {
+				result.Failed++
+			}
+		}
+		r.states = append(r.states, states...)
+	}
+	result.Entities = int64(len(r.names))
+	return nil
+}

@@ -1,0 +1,189 @@
+package validation
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/chunk"
+	"sluice/shared/report"
+)
+
+const limit = 100 // bytes of a line in these tests
+
+// workFiles are the files of one run, as an object store would hold them.
+type workFiles struct {
+	findings, index [][]byte
+	marks           [][]byte
+	results         []ChunkResult
+}
+
+func source(b []byte) chunk.Source {
+	if b == nil {
+		return nil
+	}
+	return chunk.At(bytes.NewReader(b))
+}
+
+// passes runs the three passes as separate functions would, with nothing in common but their work files.
+func passes(t *testing.T, file []byte, chunkBytes int64, entities Entities) verdict {
+	t.Helper()
+	plan := chunk.NewPlan(int64(len(file)), chunkBytes)
+	w := runChunks(t, file, plan)
+	var lines []int64
+	for _, r := range w.results {
+		lines = append(lines, r.Lines)
+	}
+	for p := range Partitions {
+		var marks bytes.Buffer
+		r, err := Reconcile(t.Context(), ReconcileInput{
+			Partition: p, Lines: lines, Index: func(i int) chunk.Source { return source(w.index[i]) },
+			Entities: entities, Key: key, Fetch: 2}, &marks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.MarksBytes != int64(marks.Len()) {
+			t.Fatalf("%d bytes of marks, said %d", marks.Len(), r.MarksBytes)
+		}
+		w.marks = append(w.marks, marks.Bytes())
+	}
+	return settleAll(t, file, plan, w)
+}
+
+var key = [16]byte{1, 2, 3}
+
+func runChunks(t *testing.T, file []byte, plan chunk.Plan) *workFiles {
+	t.Helper()
+	w := &workFiles{}
+	for i := range plan.Count() {
+		var findings, index bytes.Buffer
+		r, err := Chunk(t.Context(), ChunkInput{lines(file, plan, i), key}, &findings, &index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.FindingsBytes != int64(findings.Len()) || r.IndexBytes != int64(index.Len()) {
+			t.Fatalf("wrote %d and %d bytes, said %d and %d", findings.Len(), index.Len(), r.FindingsBytes, r.IndexBytes)
+		}
+		w.results = append(w.results, r)
+		w.findings = append(w.findings, findings.Bytes())
+		w.index = append(w.index, index.Bytes())
+	}
+	return w
+}
+
+func lines(file []byte, plan chunk.Plan, i int) Lines {
+	return Lines{Source: source(file), Plan: plan, Chunk: i, MaxLineBytes: limit, Scanner: new(plainScanner)}
+}
+
+func settleAll(t *testing.T, file []byte, plan chunk.Plan, w *workFiles) verdict {
+	t.Helper()
+	var v verdict
+	first := int64(1)
+	for i, r := range w.results {
+		in := SettleInput{Lines: lines(file, plan, i), FirstLine: first, LineCount: r.Lines, Transactions: r.Transactions}
+		if r.FindingsBytes > 0 {
+			in.Findings = bytes.NewReader(w.findings[i])
+		}
+		for _, m := range w.marks {
+			in.Marks = append(in.Marks, source(m))
+		}
+		var part, accepted bytes.Buffer
+		settled, err := Settle(t.Context(), in, &part, &accepted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if settled.ReportBytes != int64(part.Len()) {
+			t.Fatalf("%d bytes of report, said %d", part.Len(), settled.ReportBytes)
+		}
+		bits, err := ReadBitmap(&accepted, r.Lines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range r.Lines {
+			v.accepted = append(v.accepted, bits.Accepted(n))
+		}
+		v.report += part.String()
+		v.summary.Add(settled.Summary)
+		first += r.Lines
+	}
+	return v
+}
+
+func compare(t *testing.T, what string, want, got verdict) {
+	t.Helper()
+	if want.report != got.report {
+		t.Fatalf("%s: report (-want +got):\n%s", what, cmp.Diff(strings.Split(want.report, "\n"), strings.Split(got.report, "\n")))
+	}
+	if diff := cmp.Diff(want.accepted, got.accepted); diff != "" {
+		t.Fatalf("%s: accepted lines (-want +got):\n%s", what, diff)
+	}
+	compareSummaries(t, what, want.summary, got.summary)
+}
+
+func compareSummaries(t *testing.T, what string, want, got report.Summary) {
+	t.Helper()
+	if len(got.Codes) == 0 {
+		got.Codes = want.Codes
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("%s: summary (-want +got):\n%s", what, diff)
+	}
+}
+
+// TestAgainstOracle judges random files in chunks of many sizes, by passes and as a whole.
+func TestAgainstOracle(t *testing.T) {
+	for seed := range uint64(80) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		file := randomFile(rng, rng.IntN(60))
+		judgeEntities := rng.IntN(5) > 0
+		want := oracle(file, limit, judgeEntities)
+		sizes := []int64{3 + rng.Int64N(30), 30 + rng.Int64N(200), 1000, 0}
+		for _, size := range sizes {
+			what := fmt.Sprintf("seed %d, chunks of %d", seed, size)
+			var entities Entities
+			asked := &states{map[string]int{}}
+			if judgeEntities {
+				entities = asked
+			}
+			compare(t, what, want, passes(t, file, size, entities))
+			for id, n := range asked.looked {
+				if n > 1 {
+					t.Fatalf("%s: entity %s looked up %d times", what, id, n)
+				}
+			}
+			compareFile(t, what, file, size, entities, want)
+		}
+	}
+}
+
+func compareFile(t *testing.T, what string, file []byte, size int64, entities Entities, want verdict) {
+	t.Helper()
+	var out bytes.Buffer
+	if entities != nil {
+		entities = plainStates{}
+	}
+	sum, err := File(t.Context(), FileInput{
+		Source: source(file), Plan: chunk.NewPlan(int64(len(file)), size), MaxLineBytes: limit,
+		NewScanner: func() Scanner { return new(plainScanner) }, Entities: entities, Key: key, Workers: 3,
+		TempDir: t.TempDir()}, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != want.report {
+		t.Fatalf("%s: report of the whole file (-want +got):\n%s", what,
+			cmp.Diff(strings.Split(want.report, "\n"), strings.Split(out.String(), "\n")))
+	}
+	compareSummaries(t, what, want.summary, sum)
+}
+
+// plainStates is states without a memory, for concurrent use.
+type plainStates struct{}
+
+func (plainStates) Lookup(ctx context.Context, ids []string) ([]EntityState, error) {
+	return (&states{map[string]int{}}).Lookup(ctx, ids)
+}
