@@ -1,6 +1,10 @@
 package report
 
-import "sluice/shared/transaction"
+import (
+	"encoding/json"
+
+	"sluice/shared/transaction"
+)
 
 // Bounds of a summary: it stays small whatever the file.
 const (
@@ -32,6 +36,15 @@ type Example struct {
 	Line    int64  `json:"line"`    // absolute, from 1
 	Pointer string `json:"pointer"` // RFC 6901, cut if very long
 	Message string `json:"message"`
+}
+
+// MarshalJSON writes an object for the codes even when there are none.
+func (s Summary) MarshalJSON() ([]byte, error) {
+	type plain Summary
+	if s.Codes == nil {
+		s.Codes = map[transaction.Code]CodeInfo{}
+	}
+	return json.Marshal(plain(s))
 }
 
 // Add counts in the summary of the part of the file that follows.

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"sluice/shared/chunk"
-	"sluice/shared/duplicate"
 	"sluice/shared/transaction"
 )
 
@@ -32,31 +31,48 @@ func (l Lines) scan(line chunk.Line) *transaction.Result {
 // Chunk reads the lines that start in a chunk, each once, and writes down what they say. Nothing is written to a file
 // that would hold nothing. The index is written at the end, the findings as they are made.
 func Chunk(ctx context.Context, in ChunkInput, findings, index io.Writer) (ChunkResult, error) {
-	start, end := in.Plan.Range(in.Chunk)
-	if end-start > chunk.MaxBytes {
-		return ChunkResult{}, fmt.Errorf("validation: chunk of %d bytes", end-start)
-	}
-	pass := chunkPass{result: ChunkResult{Bytes: end - start}, start: start, findings: newFindingsWriter(findings)}
-	pass.index.key = duplicate.NewKey(in.Key)
-	lines := in.read(ctx)
-	defer lines.Close()
-	for lines.Next() {
-		line := lines.Line()
-		if err := pass.add(line, in.scan(line)); err != nil {
-			return ChunkResult{}, fmt.Errorf("write findings: %w", err)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return ChunkResult{}, err
-	}
-	return pass.finish(index)
+	return new(chunkPass).run(ctx, in, findings, index)
 }
 
+// chunkPass reads one chunk at a time and keeps its memory for the next.
 type chunkPass struct {
 	result   ChunkResult
 	start    int64 // of the chunk in the file
 	findings *findingsWriter
 	index    index
+}
+
+func (p *chunkPass) run(ctx context.Context, in ChunkInput, findings, index io.Writer) (ChunkResult, error) {
+	start, end := in.Plan.Range(in.Chunk)
+	if end-start > chunk.MaxBytes {
+		return ChunkResult{}, fmt.Errorf("validation: chunk of %d bytes", end-start)
+	}
+	p.start, p.result, p.findings = start, ChunkResult{Bytes: end - start}, newFindingsWriter(findings)
+	p.index.reset(in.Key)
+	if err := p.read(ctx, in.Lines); err != nil {
+		return ChunkResult{}, err
+	}
+	if err := p.findings.close(); err != nil {
+		return ChunkResult{}, fmt.Errorf("write findings: %w", err)
+	}
+	n, err := p.index.writeTo(index)
+	if err != nil {
+		return ChunkResult{}, fmt.Errorf("write index: %w", err)
+	}
+	p.result.FindingsBytes, p.result.IndexBytes = p.findings.written, n
+	return p.result, nil
+}
+
+func (p *chunkPass) read(ctx context.Context, in Lines) error {
+	lines := in.read(ctx)
+	defer lines.Close()
+	for lines.Next() {
+		line := lines.Line()
+		if err := p.add(line, in.scan(line)); err != nil {
+			return fmt.Errorf("write findings: %w", err)
+		}
+	}
+	return lines.Err()
 }
 
 func (p *chunkPass) add(line chunk.Line, res *transaction.Result) error {
@@ -78,17 +94,4 @@ func (p *chunkPass) add(line chunk.Line, res *transaction.Result) error {
 	}
 	p.result.Invalid++
 	return p.findings.addLine(line, res)
-}
-
-func (p *chunkPass) finish(index io.Writer) (ChunkResult, error) {
-	if err := p.findings.close(); err != nil {
-		return ChunkResult{}, fmt.Errorf("write findings: %w", err)
-	}
-	p.result.FindingsBytes = p.findings.written
-	n, err := p.index.writeTo(index)
-	if err != nil {
-		return ChunkResult{}, fmt.Errorf("write index: %w", err)
-	}
-	p.result.IndexBytes = n
-	return p.result, nil
 }

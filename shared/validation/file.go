@@ -77,12 +77,14 @@ func (f *file) lines(i int, scanner Scanner) Lines {
 
 func (f *file) chunks(ctx context.Context) error {
 	scanners := newPool(f.workers, f.in.NewScanner)
+	passes := newPool(f.workers, func() *chunkPass { return new(chunkPass) })
 	return inOrder(ctx, len(f.results), f.workers, func(ctx context.Context, i int) (ChunkResult, error) {
-		scanner := scanners.take()
+		scanner, pass := scanners.take(), passes.take()
 		defer scanners.give(scanner)
+		defer passes.give(pass)
 		findings, index := &spool{all: &f.spools}, &spool{all: &f.spools}
 		f.findings[i], f.indexes[i] = findings, index
-		result, err := Chunk(ctx, ChunkInput{f.lines(i, scanner), f.in.Key}, findings, index)
+		result, err := pass.run(ctx, ChunkInput{f.lines(i, scanner), f.in.Key}, findings, index)
 		f.read.Add(result.Bytes)
 		f.progress()
 		return result, err

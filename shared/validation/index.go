@@ -43,6 +43,15 @@ type use struct {
 	role                 transaction.Role
 }
 
+// reset empties the index and keeps its memory.
+func (x *index) reset(secret [16]byte) {
+	x.key = duplicate.NewKey(secret)
+	x.ids.Reset(x.ids.Len())
+	x.entities.Reset(x.entities.Len())
+	x.first, x.repeats = x.first[:0], x.repeats[:0]
+	x.names, x.ends, x.uses = x.names[:0], x.ends[:0], x.uses[:0]
+}
+
 func (x *index) addID(id []byte, line int64) {
 	number, fresh := x.ids.Number(x.key.Digest(id))
 	if fresh {
@@ -94,7 +103,7 @@ func (x *index) writeTo(w io.Writer) (int64, error) {
 		}
 		b = binary.AppendUvarint(b, uint64(len(entities)))
 		for _, e := range entities {
-			b = appendText(b, string(x.name(e)))
+			b = appendText(b, x.name(e))
 			uses := uses.of(int(e))
 			list = appendUses(list[:0], uses, x.uses)
 			b = appendList(b, len(uses), list)

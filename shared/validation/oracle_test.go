@@ -142,9 +142,9 @@ func oracle(file []byte, limit int, judgeEntities bool) verdict {
 			case !judgeEntities || state == Onboarded:
 				continue
 			case state == Missing:
-				e.Code, e.Message = EntityNotFound, notFoundMessage
+				e.Code, e.Message = transaction.CodeEntityNotFound, notFoundMessage
 			default:
-				e.Code, e.Message = EntityNotOnboarded, notOnboardedMessage
+				e.Code, e.Message = transaction.CodeEntityNotOnboarded, notOnboardedMessage
 			}
 			out.Errors = append(out.Errors, e)
 		}

@@ -20,17 +20,25 @@ const (
 
 func headerBytes(sections int) int { return 8 + 8*(sections+1) }
 
-// writeSections writes a sectioned file, or nothing at all if all its sections are empty, and returns its length. The
-// sections are encoded twice, once for their length, so that no more than one is held.
+// keptBytes is how much of a file is held from the measuring of its sections to their writing.
+const keptBytes = 8 << 20
+
+// writeSections writes a sectioned file, or nothing at all if all its sections are empty, and returns its length. As the
+// lengths come first, the sections of a larger file are encoded twice, so that no more than one of them is held.
 func writeSections(w io.Writer, magic string, count int, encode func(i int, to []byte) []byte) (int64, error) {
 	header := binary.LittleEndian.AppendUint32([]byte(magic), uint32(count))
 	place := int64(headerBytes(count))
 	header = binary.LittleEndian.AppendUint64(header, uint64(place))
 	var buf []byte
+	kept := true
 	for i := range count {
-		buf = encode(i, buf[:0])
-		place += int64(len(buf))
+		start := len(buf)
+		buf = encode(i, buf)
+		place += int64(len(buf) - start)
 		header = binary.LittleEndian.AppendUint64(header, uint64(place))
+		if kept = kept && len(buf) <= keptBytes; !kept {
+			buf = buf[:0]
+		}
 	}
 	if place == int64(len(header)) {
 		return 0, nil
@@ -38,11 +46,12 @@ func writeSections(w io.Writer, magic string, count int, encode func(i int, to [
 	if _, err := w.Write(header); err != nil {
 		return 0, err
 	}
+	if kept {
+		_, err := w.Write(buf)
+		return place, err
+	}
 	for i := range count {
 		buf = encode(i, buf[:0])
-		if len(buf) == 0 {
-			continue
-		}
 		if _, err := w.Write(buf); err != nil {
 			return 0, err
 		}
@@ -155,6 +164,6 @@ func (d *decoder) done(what string) error {
 	return nil
 }
 
-func appendText(b []byte, s string) []byte {
+func appendText[T string | []byte](b []byte, s T) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }

@@ -175,13 +175,13 @@ func (s *settlement) markError(line int64, m mark, modification int64) report.Er
 		}
 	}
 	e := report.Error{
-		Code:    EntityNotFound,
+		Code:    transaction.CodeEntityNotFound,
 		Pointer: "/" + m.role.Name() + "/by_external_id",
 		Message: notFoundMessage,
 		Offset:  s.start + int64(m.offset),
 	}
 	if m.state == NotOnboarded {
-		e.Code, e.Message = EntityNotOnboarded, notOnboardedMessage
+		e.Code, e.Message = transaction.CodeEntityNotOnboarded, notOnboardedMessage
 	}
 	return e
 }

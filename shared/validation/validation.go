@@ -22,12 +22,8 @@ import (
 	"sluice/shared/transaction"
 )
 
-// Codes that only the whole batch, or the onboarding system, can tell.
-const (
-	DuplicateModificationID transaction.Code = "duplicate_modification_id"
-	EntityNotFound          transaction.Code = "entity_not_found"
-	EntityNotOnboarded      transaction.Code = "entity_not_onboarded"
-)
+// DuplicateModificationID is the code of a line whose modification ID another line has too.
+const DuplicateModificationID transaction.Code = "duplicate_modification_id"
 
 // Partitions is into how many parts the modification IDs and entity references of a batch are cut.
 const Partitions = batch.Partitions
