@@ -1,0 +1,309 @@
+package generate_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/generate"
+	"sluice/shared/transaction"
+)
+
+func generator(t testing.TB, o generate.Options) *generate.Generator {
+	t.Helper()
+	g, err := generate.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+type fact struct {
+	Line int64  `json:"line"`
+	Kind string `json:"kind"`
+}
+
+// whole returns everything that a generator writes.
+func whole(t testing.TB, o generate.Options) (lines []byte, truth []fact, statuses map[string]string) {
+	t.Helper()
+	g := generator(t, o)
+	var text, facts, entities bytes.Buffer
+	n, err := g.WriteWithTruth(&text, &facts)
+	if err != nil || n != int64(text.Len()) {
+		t.Fatalf("wrote %d of %d: %v", n, text.Len(), err)
+	}
+	if err := g.WriteEntities(&entities); err != nil {
+		t.Fatal(err)
+	}
+	for s := bufio.NewScanner(&facts); s.Scan(); {
+		var f fact
+		if err := json.Unmarshal(s.Bytes(), &f); err != nil {
+			t.Fatal(err)
+		}
+		truth = append(truth, f)
+	}
+	statuses = make(map[string]string)
+	for s := bufio.NewScanner(&entities); s.Scan(); {
+		var e struct{ ID, LifecycleStatus string }
+		if err := json.Unmarshal(s.Bytes(), &e); err != nil {
+			t.Fatal(err)
+		}
+		statuses[e.ID] = e.LifecycleStatus
+	}
+	return text.Bytes(), truth, statuses
+}
+
+func TestSameOptionsSameBytes(t *testing.T) {
+	sum := func(o generate.Options) string {
+		h := fnv.New128a()
+		g := generator(t, o)
+		if _, err := g.WriteWithTruth(h, h); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.WriteEntities(h); err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%x", h.Sum(nil))
+	}
+	o := generate.Options{Lines: 3000, Seed: 7, Bad: 0.1}
+	first := sum(o)
+	if again := sum(o); again != first {
+		t.Errorf("the same options gave %s, then %s", first, again)
+	}
+	o.Seed = 8
+	if other := sum(o); other == first {
+		t.Error("another seed gave the same bytes")
+	}
+}
+
+func TestShareOfBadLines(t *testing.T) {
+	for _, lines := range []int64{0, 1, 2, 3, 10, 99, 1000} {
+		for _, share := range []float64{0, 0.001, 0.1, 1. / 3, 0.5, 0.999, 1} {
+			_, truth, _ := whole(t, generate.Options{Lines: lines, Seed: 1, Bad: share})
+			if want := int(math.Round(float64(lines) * share)); len(truth) != want {
+				t.Errorf("%d lines, share %v: %d bad lines, want %d", lines, share, len(truth), want)
+			}
+			if !slices.IsSortedFunc(truth, func(a, b fact) int { return int(a.Line - b.Line) }) {
+				t.Errorf("%d lines, share %v: truth is not in order of lines", lines, share)
+			}
+		}
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for _, o := range []generate.Options{
+		{Lines: -1}, {Lines: generate.MaxLines + 1}, {Bad: -0.1}, {Bad: 1.1}, {Bad: math.NaN()}, {Entities: -1},
+	} {
+		if _, err := generate.New(o); err == nil {
+			t.Errorf("%+v was taken", o)
+		}
+	}
+}
+
+// The scanner must find in every line exactly what the truth says of it, and nothing in the others. What the scanner cannot
+// know, entities and duplicates, is looked up here.
+func TestTruthIsTrue(t *testing.T) {
+	every := generate.EveryKind()
+	for _, o := range []generate.Options{
+		{Lines: 10 * every, Seed: 1, Bad: 0.1},
+		{Lines: every, Seed: 2, Bad: 1},
+		{Lines: 20_000, Seed: 3, Bad: 0.2},
+		{Lines: 3, Seed: 4, Bad: 1},
+		{Lines: 5000, Seed: 5},
+	} {
+		t.Run(fmt.Sprintf("%d lines %v bad", o.Lines, o.Bad), func(t *testing.T) { holdAgainstScanner(t, o) })
+	}
+}
+
+func holdAgainstScanner(t *testing.T, o generate.Options) {
+	text, truth, statuses := whole(t, o)
+	lines := bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
+	if int64(len(lines)) != o.Lines {
+		t.Fatalf("%d lines, want %d", len(lines), o.Lines)
+	}
+	want := make(map[int64]string)
+	for _, f := range truth {
+		want[f.Line] = f.Kind
+	}
+	s := transaction.NewScanner(transaction.Rules{
+		ReceivedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), MaxFuture: 720 * time.Hour,
+	})
+	ids := make(map[string][]int64)
+	for i, line := range lines {
+		number := int64(i + 1)
+		r := s.Line(line)
+		found := kindsOf(r, statuses)
+		if id := string(r.ModificationID); id != "" {
+			ids[id] = append(ids[id], number)
+		}
+		switch kind := want[number]; {
+		case kind == "duplicate_modification_id" && len(found) == 0:
+		case kind == "" && len(found) == 0:
+		case !slices.Equal(found, []string{kind}):
+			t.Errorf("line %d is %q, the scanner says %q: %.300s", number, kind, found, line)
+		}
+	}
+	for _, members := range ids {
+		for _, number := range members {
+			if (len(members) > 1) != (want[number] == "duplicate_modification_id") {
+				t.Errorf("line %d is %q and one of %v with its ID", number, want[number], members)
+			}
+		}
+	}
+	if o.Lines > 1000 {
+		checkSpread(t, ids, o)
+	}
+	if int64(len(truth)) >= generate.EveryKind() {
+		var kinds []string
+		for _, k := range want {
+			kinds = append(kinds, k)
+		}
+		slices.Sort(kinds)
+		if diff := cmp.Diff(generate.Kinds(), slices.Compact(kinds)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// kindsOf adds what the state of entities makes of the references of a readable line.
+func kindsOf(r *transaction.Result, statuses map[string]string) []string {
+	var found []string
+	for _, f := range r.Findings {
+		found = append(found, string(f.Code))
+	}
+	for _, ref := range r.References {
+		switch statuses[string(ref.ID)] {
+		case "":
+			found = append(found, "entity_not_found")
+		case "Unknown", "OnboardingInProgress", "ClientOffboarded":
+			found = append(found, "entity_not_onboarded")
+		}
+	}
+	return found
+}
+
+func checkSpread(t *testing.T, ids map[string][]int64, o generate.Options) {
+	for id, members := range ids {
+		if len(members) > 1 && members[len(members)-1]-members[0] < o.Lines/4 {
+			t.Errorf("the lines %v with modification ID %s are close together", members, id)
+		}
+	}
+}
+
+func TestKindsAreTheServicesCodes(t *testing.T) {
+	kinds := generate.Kinds()
+	for _, code := range []transaction.Code{
+		transaction.CodeJSONInvalid, transaction.CodeJSONDuplicateKey, transaction.CodeJSONTooDeep, transaction.CodeLineTooLong,
+		transaction.CodeMissing, transaction.CodeExtraForbidden, transaction.CodeStringType, transaction.CodeNumberType,
+		transaction.CodeIntegerType, transaction.CodeObjectType, transaction.CodeArrayType, transaction.CodeStringTooShort,
+		transaction.CodeStringTooLong, transaction.CodeEnum, transaction.CodeUUID, transaction.CodeCountry, transaction.CodeCurrency,
+		transaction.CodeDateTime, transaction.CodeCreatedAtOutOfRange, transaction.CodeIPAddress, transaction.CodeBIC,
+		transaction.CodeNumberRange, transaction.CodeEntityMissing, transaction.CodeEntityAmbiguous,
+		transaction.CodeEntityTypeInvalid, transaction.CodeEntityNotFound, transaction.CodeEntityNotOnboarded,
+		transaction.CodeMainEntityUnknown,
+	} {
+		if !slices.Contains(kinds, string(code)) {
+			t.Errorf("no line has the error %s", code)
+		}
+	}
+}
+
+func TestLinesLookReal(t *testing.T) {
+	const n = 20_000
+	text, _, _ := whole(t, generate.Options{Lines: n, Seed: 11})
+	if mean := len(text) / n; mean < 1000 || mean > 1200 {
+		t.Errorf("the mean length is %d bytes, want about 1,100", mean)
+	}
+	var spaced, usual, foreign, described int
+	for line := range bytes.Lines(text) {
+		if bytes.Contains(line, []byte(`": `)) {
+			spaced++
+		}
+		if strings.HasPrefix(string(line), `{"request_uuid"`) {
+			usual++
+		}
+		var l struct{ Description string }
+		if err := json.Unmarshal(line, &l); err != nil {
+			t.Fatal(err)
+		}
+		if l.Description != "" {
+			described++
+			if utf8.RuneCountInString(l.Description) != len(l.Description) {
+				foreign++
+			}
+		}
+	}
+	for name, got := range map[string]float64{
+		"lines with spaces, a tenth":            float64(spaced) / n / 0.1,
+		"lines with shuffled keys, a tenth":     float64(n-usual) / n / 0.1, // one in twenty still begins as usual
+		"non-ASCII in free text, a quarter":     float64(foreign) / float64(described) / 0.25,
+		"lines with a description, four fifths": float64(described) / n / 0.8,
+	} {
+		if got < 0.85 || got > 1.15 {
+			t.Errorf("%s: %.3f times that", name, got)
+		}
+	}
+}
+
+// Two lines of one transaction are two modifications of it.
+func TestTransactionsHaveFurtherModifications(t *testing.T) {
+	seen := make(map[string]int)
+	for _, line := range generate.Lines(400, 1, 0) {
+		var l struct {
+			ID string `json:"transaction_external_id"`
+		}
+		if err := json.Unmarshal(line, &l); err != nil {
+			t.Fatal(err)
+		}
+		seen[l.ID]++
+	}
+	if len(seen) != 300 {
+		t.Errorf("400 lines are of %d transactions, want 300", len(seen))
+	}
+}
+
+// failing takes some bytes, then fails.
+type failing int
+
+func (f *failing) Write(p []byte) (int, error) {
+	if int(*f) < len(p) {
+		return int(*f), io.ErrShortWrite
+	}
+	*f -= failing(len(p))
+	return len(p), nil
+}
+
+func TestAWriterThatFails(t *testing.T) {
+	for _, room := range []failing{0, 1000, 1 << 21} {
+		g := generator(t, generate.Options{Lines: 5000, Seed: 1})
+		left := room
+		if n, err := g.WriteTo(&left); err != io.ErrShortWrite || n > int64(room) {
+			t.Errorf("room for %d: wrote %d, %v", room, n, err)
+		}
+	}
+}
+
+func BenchmarkGenerator(b *testing.B) {
+	for _, bad := range []float64{0, 0.05} {
+		b.Run(fmt.Sprintf("bad=%v", bad), func(b *testing.B) {
+			g := generator(b, generate.Options{Lines: int64(b.N), Seed: 1, Bad: bad})
+			b.ReportAllocs()
+			n, err := g.WriteTo(io.Discard)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(n / int64(b.N))
+		})
+	}
+}
