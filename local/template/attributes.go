@@ -1,0 +1,107 @@
+package template
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// attribute returns what Ref (attribute "") and GetAtt give for a resource.
+func (r *resolver) attribute(id, attribute string) (any, error) {
+	res, ok := r.resources[id]
+	if !ok {
+		return nil, fmt.Errorf("refers to %s, which the template does not define", id)
+	}
+	leave, err := r.enter(id)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if res.condition != "" {
+		if holds, err := r.condition(res.condition); err != nil || !holds {
+			return nil, orElse(err, "refers to %s, which its condition leaves out", id)
+		}
+	}
+	switch res.kind + " " + attribute {
+	case "AWS::Serverless::Function ", "AWS::DynamoDB::Table ", "AWS::S3::Bucket ", "AWS::Serverless::StateMachine Name",
+		"AWS::SQS::Queue QueueName", "AWS::Logs::LogGroup ":
+		return r.name(id)
+	case "AWS::Serverless::Function Arn":
+		return r.arn(id, "lambda", "function:")
+	case "AWS::DynamoDB::Table Arn":
+		return r.arn(id, "dynamodb", "table/")
+	case "AWS::Serverless::StateMachine ", "AWS::Serverless::StateMachine Arn":
+		return r.arn(id, "states", "stateMachine:")
+	case "AWS::SQS::Queue Arn":
+		return r.arn(id, "sqs", "")
+	case "AWS::Logs::LogGroup Arn":
+		return r.arn(id, "logs", "log-group:")
+	case "AWS::S3::Bucket Arn":
+		name, err := r.name(id)
+		return "arn:" + Partition + ":s3:::" + name, err
+	case "AWS::KMS::Key ", "AWS::KMS::Key KeyId":
+		return KeyID(id), nil
+	case "AWS::KMS::Key Arn":
+		return r.place.arn("kms", "key/"+KeyID(id)), nil
+	case "AWS::Serverless::Api ":
+		return apiID, nil
+	}
+	if attribute == "" {
+		return id, nil
+	}
+	return nil, fmt.Errorf("asks for %s of %s, which the local cloud does not know", attribute, id)
+}
+
+func orElse(err error, format string, args ...any) error {
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf(format, args...)
+}
+
+const apiID = "local"
+
+// KeyID is the id of the KMS key with a logical id.
+func KeyID(logicalID string) string {
+	sum := sha256.Sum256([]byte("sluice local key " + logicalID))
+	id, _ := uuid.FromBytes(sum[:16])
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	return id.String()
+}
+
+var nameProperty = map[string]string{
+	"AWS::Serverless::Function":     "FunctionName",
+	"AWS::DynamoDB::Table":          "TableName",
+	"AWS::S3::Bucket":               "BucketName",
+	"AWS::Serverless::StateMachine": "Name",
+	"AWS::SQS::Queue":               "QueueName",
+	"AWS::Logs::LogGroup":           "LogGroupName",
+}
+
+// name returns the physical name of a resource, made from stack and logical id where the template gives none.
+func (r *resolver) name(id string) (string, error) {
+	res := r.resources[id]
+	given, ok := res.properties[nameProperty[res.kind]]
+	if !ok {
+		name := r.place.Stack + "-" + id
+		if res.kind == "AWS::S3::Bucket" {
+			name = strings.ToLower(name)
+		}
+		return name, nil
+	}
+	v, err := r.value(given)
+	if err != nil {
+		return "", err
+	}
+	if s, ok := v.(string); ok && s != "" {
+		return s, nil
+	}
+	return "", fmt.Errorf("has a %s that is no text", nameProperty[res.kind])
+}
+
+func (r *resolver) arn(id, service, prefix string) (string, error) {
+	name, err := r.name(id)
+	return r.place.arn(service, prefix+name), err
+}

@@ -1,0 +1,83 @@
+package template
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+func (b *builder) function(id string, p *properties) error {
+	name, err := b.name(id)
+	if err != nil {
+		return err
+	}
+	if runtime := p.text("Runtime"); runtime != "provided.al2023" {
+		return fmt.Errorf("has the Runtime %q: the local cloud runs provided.al2023", runtime)
+	}
+	f := Function{
+		ID: id, Name: name, Binary: binary(id),
+		ARN:         b.place.arn("lambda", "function:"+name),
+		Timeout:     p.number("Timeout", 3),
+		MemoryMB:    p.number("MemorySize", 128),
+		Concurrency: p.number("ReservedConcurrentExecutions", 0),
+		Environment: map[string]string{},
+		Policies:    p.list("Policies"),
+	}
+	async := p.object("EventInvokeConfig")
+	f.Retries = async.number("MaximumRetryAttempts", 2)
+	f.HasDeadLetters = async.object("DestinationConfig").object("OnFailure").text("Destination") != ""
+	variables := p.object("Environment").object("Variables")
+	for key := range variables.values {
+		f.Environment[key] = variables.text(key)
+	}
+	if p.err != nil {
+		return p.err
+	}
+	if f.Timeout < 1 || f.Timeout > 900 {
+		return fmt.Errorf("has a Timeout of %d: 1 to 900 seconds are allowed", f.Timeout)
+	}
+	b.out.Functions = append(b.out.Functions, f)
+	events := p.object("Events")
+	for _, event := range sorted(events.values) {
+		e := events.object(event)
+		if err := b.event(id, e.text("Type"), e.object("Properties")); err != nil {
+			return fmt.Errorf("has an event %s that %w", event, err)
+		}
+	}
+	return nil
+}
+
+func (b *builder) event(function, kind string, p *properties) error {
+	switch kind {
+	case "Api":
+		return b.route(function, p)
+	case "S3":
+		return b.notification(function, p)
+	}
+	b.out.Unserved = append(b.out.Unserved, fmt.Sprintf("%s event of %s", kind, function))
+	return nil
+}
+
+func (b *builder) notification(function string, p *properties) error {
+	n := Notification{Events: p.texts("Events"), Function: function}
+	for _, v := range p.object("Filter").object("S3Key").list("Rules") {
+		rule := newProperties(v)
+		switch strings.ToLower(rule.text("Name")) {
+		case "prefix":
+			n.Prefix = rule.text("Value")
+		case "suffix":
+			n.Suffix = rule.text("Value")
+		default:
+			return fmt.Errorf("has a filter rule that is neither prefix nor suffix")
+		}
+	}
+	name := p.required("Bucket")
+	i := slices.IndexFunc(b.out.Buckets, func(b Bucket) bool { return b.Name == name })
+	if p.err == nil && i < 0 {
+		return fmt.Errorf("names a bucket that the template does not define")
+	}
+	if p.err == nil {
+		b.out.Buckets[i].Notifications = append(b.out.Buckets[i].Notifications, n)
+	}
+	return p.err
+}

@@ -1,0 +1,268 @@
+package template
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var place = Place{Region: "eu-west-1", Account: "000000000000", Stack: "sluice"}
+
+func load(t *testing.T, text string, overrides map[string]string) (*Template, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "template.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return Load(path, place, overrides)
+}
+
+const whole = `
+Parameters:
+  Prefix: {Type: String, Default: toy, AllowedPattern: "[a-z]+"}
+  Limit: {Type: Number, Default: 10, MinValue: 1, MaxValue: 20}
+  Level: {Type: String, Default: INFO, AllowedValues: [DEBUG, INFO]}
+  Topic: {Type: String, Default: ""}
+Conditions:
+  HasTopic: !Not [!Equals [!Ref Topic, ""]]
+  Loud: !And [!Condition HasTopic, !Equals [!Ref Level, DEBUG]]
+Globals:
+  Function:
+    Runtime: provided.al2023
+    Timeout: 28
+    Environment: {Variables: {LEVEL: !Ref Level}}
+Resources:
+  Api:
+    Type: AWS::Serverless::Api
+    Properties:
+      StageName: live
+      BinaryMediaTypes: ["image~1png"]
+      Auth:
+        DefaultAuthorizer: Token
+        Authorizers:
+          Token: {FunctionArn: !GetAtt GuardFunction.Arn, FunctionPayloadType: REQUEST, Identity: {ReauthorizeEvery: 0}}
+      GatewayResponses:
+        UNAUTHORIZED:
+          StatusCode: "401"
+          ResponseParameters: {Headers: {WWW-Authenticate: "'Bearer'"}}
+          ResponseTemplates: {application/json: '{"message": "Unauthorized"}'}
+  GuardFunction:
+    Type: AWS::Serverless::Function
+    Properties: {FunctionName: !Sub "${Prefix}-guard", Timeout: 5}
+  EchoFunction:
+    Type: AWS::Serverless::Function
+    Properties:
+      MemorySize: 512
+      EventInvokeConfig: {MaximumRetryAttempts: 1}
+      Environment:
+        Variables:
+          LIMIT: !Ref Limit
+          TABLE: !Ref Things
+          ARN: !GetAtt Things.Arn
+          BUCKET: !Join ["-", [!Ref Prefix, in, !Ref AWS::Region]]
+          NOT_SET: !If [HasTopic, !Ref Topic, ""]
+          GONE: !If [Loud, yes, !Ref AWS::NoValue]
+          KEY: !GetAtt Signing.Arn
+          LITERAL: !Sub "${!Kept} x"
+          OWN: !Sub ["${Own}/${AWS::AccountId}", {Own: !Ref Machine}]
+      Events:
+        Get: {Type: Api, Properties: {RestApiId: !Ref Api, Method: get, Path: "/a/{id}"}}
+        Open: {Type: Api, Properties: {RestApiId: !Ref Api, Method: POST, Path: /b, Auth: {Authorizer: NONE}}}
+        Put:
+          Type: S3
+          Properties:
+            Bucket: !Ref In
+            Events: "s3:ObjectCreated:*"
+            Filter: {S3Key: {Rules: [{Name: prefix, Value: up/}]}}
+        Tick: {Type: Schedule, Properties: {Schedule: rate(5 minutes)}}
+  Things:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      TableName: !Sub "${Prefix}-things"
+      AttributeDefinitions: [{AttributeName: id, AttributeType: S}]
+      KeySchema: [{AttributeName: id, KeyType: HASH}]
+      GlobalSecondaryIndexes:
+        - IndexName: by
+          KeySchema: [{AttributeName: id, KeyType: HASH}]
+          Projection: {ProjectionType: ALL}
+          ContributorInsightsSpecification: {Enabled: true}
+      PointInTimeRecoverySpecification: {PointInTimeRecoveryEnabled: true}
+  In:
+    Type: AWS::S3::Bucket
+    Properties: {BucketName: !Sub "${Prefix}-in"}
+  Signing:
+    Type: AWS::KMS::Key
+    Properties: {KeySpec: ECC_NIST_P256, KeyUsage: SIGN_VERIFY}
+  Machine:
+    Type: AWS::Serverless::StateMachine
+    Properties:
+      Name: !Sub "${Prefix}-machine"
+      Definition: {StartAt: A, States: {A: {Type: Task, Resource: "${EchoArn}", End: true}}}
+      DefinitionSubstitutions: {EchoArn: !GetAtt EchoFunction.Arn}
+  Louder:
+    Type: AWS::DynamoDB::Table
+    Condition: Loud
+    Properties: {TableName: loud}
+`
+
+func TestLoad(t *testing.T) {
+	got, err := load(t, whole, map[string]string{"Limit": "20"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := KeyID("Signing")
+	want := &Template{
+		Parameters: map[string]string{"Prefix": "toy", "Limit": "20", "Level": "INFO", "Topic": ""},
+		Functions: []Function{
+			{ID: "EchoFunction", Name: "sluice-EchoFunction", ARN: "arn:aws:lambda:eu-west-1:000000000000:function:sluice-EchoFunction",
+				Binary: "echo", Timeout: 28, MemoryMB: 512, Retries: 1, Environment: map[string]string{
+					"LEVEL": "INFO", "LIMIT": "20", "TABLE": "toy-things", "NOT_SET": "", "BUCKET": "toy-in-eu-west-1",
+					"ARN":     "arn:aws:dynamodb:eu-west-1:000000000000:table/toy-things",
+					"KEY":     "arn:aws:kms:eu-west-1:000000000000:key/" + key,
+					"LITERAL": "${Kept} x",
+					"OWN":     "arn:aws:states:eu-west-1:000000000000:stateMachine:toy-machine/000000000000",
+				}},
+			{ID: "GuardFunction", Name: "toy-guard", ARN: "arn:aws:lambda:eu-west-1:000000000000:function:toy-guard",
+				Binary: "guard", Timeout: 5, MemoryMB: 128, Retries: 2, Environment: map[string]string{"LEVEL": "INFO"}},
+		},
+		API: API{ID: "Api", Stage: "live", BinaryMediaTypes: []string{"image/png"},
+			Routes: []Route{
+				{Method: "GET", Path: "/a/{id}", Function: "EchoFunction", Authorizer: "GuardFunction"},
+				{Method: "POST", Path: "/b", Function: "EchoFunction"},
+			},
+			Responses: map[string]GatewayResponse{"UNAUTHORIZED": {Status: 401,
+				Headers: map[string]string{"WWW-Authenticate": "Bearer"}, Body: `{"message": "Unauthorized"}`}},
+		},
+		Tables: []Table{{Name: "toy-things", Definition: map[string]any{
+			"TableName": "toy-things", "BillingMode": "PAY_PER_REQUEST",
+			"AttributeDefinitions": []any{map[string]any{"AttributeName": "id", "AttributeType": "S"}},
+			"KeySchema":            []any{map[string]any{"AttributeName": "id", "KeyType": "HASH"}},
+			"GlobalSecondaryIndexes": []any{map[string]any{
+				"IndexName": "by", "Projection": map[string]any{"ProjectionType": "ALL"},
+				"KeySchema": []any{map[string]any{"AttributeName": "id", "KeyType": "HASH"}}}},
+		}}},
+		Buckets: []Bucket{{ID: "In", Name: "toy-in", Notifications: []Notification{
+			{Events: []string{"s3:ObjectCreated:*"}, Prefix: "up/", Function: "EchoFunction"}}}},
+		Machines: []Machine{{ID: "Machine", Name: "toy-machine", ARN: "arn:aws:states:eu-west-1:000000000000:stateMachine:toy-machine",
+			Definition: []byte(`{"StartAt":"A","States":{"A":{"End":true,"Resource":"arn:aws:lambda:eu-west-1:000000000000:function:sluice-EchoFunction","Type":"Task"}}}`)}},
+		Keys:     []Key{{LogicalID: "Signing", ID: key, Spec: "ECC_NIST_P256"}},
+		Unserved: []string{"Schedule event of EchoFunction"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Each break of the template is reported with the name of the resource that has it.
+func TestBrokenTemplates(t *testing.T) {
+	tests := []struct{ name, from, to, named string }{
+		{"dangling reference", "!Ref In\n", "!Ref Out\n", "EchoFunction"},
+		{"dangling substitution", `!Sub "${!Kept} x"`, `!Sub "${Nothing}"`, "EchoFunction"},
+		{"unknown attribute", "!GetAtt Things.Arn", "!GetAtt Things.Colour", "EchoFunction"},
+		{"unknown function", "!Join", "!Cidr", "EchoFunction"},
+		{"unknown condition", "HasTopic, !Ref", "HasNoTopic, !Ref", "EchoFunction"},
+		{"circle", `!Sub "${Prefix}-things"`, "!Ref Things", "Things"},
+		{"wrong runtime", "Runtime: provided.al2023", "Runtime: python3.13", "EchoFunction"},
+		{"wrong timeout", "Timeout: 5", "Timeout: soon", "GuardFunction"},
+		{"timeout too long", "Timeout: 5", "Timeout: 901", "GuardFunction"},
+		{"no stage", "StageName: live", "Description: none", "Api"},
+		{"unquoted header", "\"'Bearer'\"", "Bearer", "Api"},
+		{"unknown authorizer", "Authorizer: NONE", "Authorizer: Other", "EchoFunction"},
+		{"cached authorizer", "ReauthorizeEvery: 0", "ReauthorizeEvery: 300", "EchoFunction"},
+		{"foreign authorizer", "!GetAtt GuardFunction.Arn", "arn:aws:lambda:eu-west-1:1:function:x", "EchoFunction"},
+		{"route twice", "Method: POST, Path: /b", "Method: GET, Path: '/a/{id}'", "EchoFunction"},
+		{"method", "Method: POST", "Method: FETCH", "EchoFunction"},
+		{"relative path", "Path: /b", "Path: b", "EchoFunction"},
+		{"filter", "Name: prefix", "Name: middle", "EchoFunction"},
+		{"no key schema", "      KeySchema: [{AttributeName: id, KeyType: HASH}]\n      Global", "      Global", "Things"},
+		{"key usage", "SIGN_VERIFY", "ENCRYPT_DECRYPT", "Signing"},
+		{"substitution missing", "{EchoArn: !GetAtt EchoFunction.Arn}", "{}", "Machine"},
+		{"no definition", "Definition: {", "Other: {", "Machine"},
+		{"no type", "Type: AWS::KMS::Key", "Kind: AWS::KMS::Key", "Signing"},
+		{"unknown key twice", "MemorySize: 512", "MemorySize: 512\n      MemorySize: 512", "template.yaml"},
+		{"not YAML", "Resources:", "Resources: [", "template.yaml"},
+		{"nothing", whole, "", "template.yaml"},
+		{"no resources", "Resources:", "Resourcen:", "Resources"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			text := strings.Replace(whole, test.from, test.to, 1)
+			if text == whole {
+				t.Fatal("the test changes nothing")
+			}
+			_, err := load(t, text, nil)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if !strings.Contains(err.Error(), test.named) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v: want one line naming %s", err, test.named)
+			}
+		})
+	}
+}
+
+func TestParametersAreChecked(t *testing.T) {
+	tests := []struct {
+		name, value string
+		ok          bool
+	}{
+		{"Limit", "0", false}, {"Limit", "1", true}, {"Limit", "20", true}, {"Limit", "21", false}, {"Limit", "x", false},
+		{"Level", "DEBUG", true}, {"Level", "debug", false},
+		{"Prefix", "abc", true}, {"Prefix", "abc1", false},
+		{"Unknown", "x", false},
+	}
+	for _, test := range tests {
+		_, err := load(t, whole, map[string]string{test.name: test.value})
+		if (err == nil) != test.ok {
+			t.Errorf("%s=%s: %v", test.name, test.value, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), test.name) {
+			t.Errorf("%v does not name %s", err, test.name)
+		}
+	}
+}
+
+func TestConditionDecidesAboutResources(t *testing.T) {
+	text := strings.Replace(whole, "TableName: loud}", "TableName: loud, KeySchema: [{AttributeName: id, KeyType: HASH}]}", 1)
+	got, err := load(t, text, map[string]string{"Topic": "t", "Level": "DEBUG"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Tables) != 2 || got.Functions[0].Environment["GONE"] != "yes" || got.Functions[0].Environment["NOT_SET"] != "t" {
+		t.Errorf("tables %v, environment %v", got.Tables, got.Functions[0].Environment)
+	}
+}
+
+// The project's own template is the one that matters.
+func TestOwnTemplate(t *testing.T) {
+	got, err := Load("../../template.yaml", place, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range got.Functions {
+		if _, err := os.Stat("../../functions/" + f.Binary); err != nil {
+			t.Errorf("%s: %v", f.ID, err)
+		}
+	}
+	for _, m := range got.Machines {
+		if !json.Valid(m.Definition) || strings.Contains(string(m.Definition), "${") {
+			t.Errorf("%s: definition is not whole", m.Name)
+		}
+	}
+	if len(got.API.Routes) == 0 || len(got.Tables) == 0 || len(got.Buckets) == 0 || len(got.Machines) == 0 || len(got.Keys) == 0 {
+		t.Errorf("something is missing: %+v", got)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(whole))
+	f.Add([]byte("Resources: {A: {Type: AWS::KMS::Key, Properties: !Ref A}}"))
+	f.Add([]byte("a: &x [*x]"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		_, _ = build(text, t.TempDir(), place, nil)
+	})
+}
