@@ -13,7 +13,8 @@ type Kind int
 
 const (
 	Internal         Kind = iota // a defect or an outage: retry later
-	Invalid                      // the request is wrong and stays wrong
+	Invalid                      // the request has the wrong shape: 422 with its details
+	BadRequest                   // the request is wrong: 400
 	Unauthorized                 // no valid token
 	Forbidden                    // a valid token that may not do this
 	NotFound                     // nothing of that name for this tenant

@@ -1,0 +1,127 @@
+// Package httpapi is the edge of every HTTP function: routes, the caller, permissions, strict JSON, and the one map from
+// error kinds to statuses. An endpoint is a function of a caller and a request; everything else is done here.
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"sluice/shared/fault"
+)
+
+// Reply is an answer. A nil Body sends none.
+type Reply struct {
+	Status int // 0: 200
+	Header http.Header
+	Body   any // sent as JSON
+}
+
+// Endpoint answers one route. Path parameters are decoded once: r.PathValue.
+type Endpoint func(ctx context.Context, c Caller, r *http.Request) (Reply, error)
+
+// Route is one method of one path of template.yaml.
+type Route struct {
+	Method      string
+	Path        string   // with {parameters}, as in the template
+	Public      bool     // no token is needed
+	Permissions []string // any of them lets the caller in; none: a valid token is enough
+	Feature     string   // that the tenant must have; "": none
+	Endpoint    Endpoint
+}
+
+// API is a group of routes with one shape of error bodies.
+type API struct {
+	Routes []Route
+	Errors func(e *fault.Error) any // body of an error
+	Log    *slog.Logger
+	Now    func() time.Time
+}
+
+// Handler serves the routes. It never panics and always writes a reply.
+func (a API) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, r := range a.Routes {
+		mux.Handle(r.Method+" "+r.Path, a.serve(r))
+	}
+	// API Gateway sends no other path here; a home without it gets its answer all the same.
+	mux.Handle("/", a.serve(Route{Path: "/", Public: true, Endpoint: func(context.Context, Caller, *http.Request) (Reply, error) {
+		return Reply{}, fault.New(fault.NotFound, "not_found", "Not found.")
+	}}))
+	return mux
+}
+
+func (a API) serve(route Route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := a.Now()
+		r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
+		reply, err := a.answer(route, r)
+		if err != nil {
+			reply = a.failure(r.Context(), route, err)
+		}
+		status := a.write(r.Context(), w, reply)
+		a.Log.InfoContext(r.Context(), "served", "method", r.Method, "route", route.Path, "status", status,
+			"ms", a.Now().Sub(start).Milliseconds())
+	})
+}
+
+// answer lets the caller in and calls the endpoint. A panic is an internal error like any other.
+func (a API) answer(route Route, r *http.Request) (reply Reply, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	var c Caller
+	if !route.Public {
+		if c, err = callerOf(r.Context(), a.Now()); err != nil {
+			return Reply{}, err
+		}
+		if err := admit(route, c); err != nil {
+			return Reply{}, err
+		}
+	}
+	return route.Endpoint(r.Context(), c, r)
+}
+
+func (a API) failure(ctx context.Context, route Route, err error) Reply {
+	e := fault.As(err)
+	if e.Kind == fault.Internal || e.Kind == fault.Unavailable {
+		a.Log.ErrorContext(ctx, "request failed", "route", route.Path, "error", err)
+	}
+	return Reply{Status: statusOf(e.Kind), Body: a.Errors(e)}
+}
+
+func (a API) write(ctx context.Context, w http.ResponseWriter, reply Reply) int {
+	header := w.Header()
+	for name, values := range reply.Header {
+		header[name] = values
+	}
+	if lc, ok := lambdacontext.FromContext(ctx); ok {
+		header.Set("X-Request-Id", lc.AwsRequestID)
+	}
+	status := reply.Status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	var text []byte
+	if reply.Body != nil {
+		var err error
+		if text, err = json.Marshal(reply.Body); err != nil {
+			a.Log.ErrorContext(ctx, "reply cannot be encoded", "error", err)
+			status, text = http.StatusInternalServerError, []byte(`{"message":"Internal server error."}`)
+		}
+		header.Set("Content-Type", "application/json")
+	}
+	w.WriteHeader(status)
+	if _, err := w.Write(text); err != nil {
+		a.Log.WarnContext(ctx, "reply was not sent", "error", err)
+	}
+	return status
+}
