@@ -1,0 +1,85 @@
+# make demo    see it work           make test    everything that is checked
+# make local   a local cloud to use  make build   bin/sluice and what it needs
+
+.DEFAULT_GOAL := build
+.PHONY: build tools demo test local bench lint clean programs functions format vet staticcheck test-product test-local test-e2e
+
+STATIC := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w"
+STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
+DYNOXIDE_NPM := @dynoxide/linux-x64@1.2.1
+DYNOXIDE_CRATE := dynoxide-rs --version 3.2.0
+PLATFORM := $(shell uname -s)-$(shell uname -m)
+# The race detector needs a C compiler.
+RACE := $(if $(shell command -v gcc || command -v clang),-race)
+
+build: tools functions programs
+
+programs:
+	@mkdir -p bin
+	@$(STATIC) -o bin/sluice ./cmd/sluice
+	@cd local && $(STATIC) -o ../bin/sluice-local ./cmd/sluice-local
+
+functions:
+	@mkdir -p bin/functions
+	@$(STATIC) -tags lambda.norpc -o bin/functions/ ./functions/...
+
+tools: bin/dynoxide
+
+# The DynamoDB server of the local cloud and of the stores' tests.
+bin/dynoxide:
+	@mkdir -p bin/tools
+ifeq ($(PLATFORM),Linux-x86_64)
+	@command -v npm >/dev/null || { echo "npm is missing: the DynamoDB server comes as an npm package (Debian: apt install npm)." >&2; exit 1; }
+	@echo "Installing $(DYNOXIDE_NPM), a DynamoDB server, from npm into bin/tools."
+	@npm install --prefix bin/tools --no-audit --no-fund --silent $(DYNOXIDE_NPM)
+	@ln -sf tools/node_modules/@dynoxide/linux-x64/dynoxide $@
+else
+	@command -v cargo >/dev/null || { echo "cargo is missing: on $(PLATFORM) the DynamoDB server is built from source, with Rust 1.88 or later (rustup.rs)." >&2; exit 1; }
+	@echo "Building $(DYNOXIDE_CRATE), a DynamoDB server, with cargo into bin/tools (some minutes)."
+	@cargo install $(DYNOXIDE_CRATE) --locked --quiet --no-default-features --features native-sqlite,http-server,cli --root bin/tools
+	@ln -sf tools/bin/dynoxide $@
+endif
+
+demo: build
+	@bin/sluice demo
+
+local: build
+	@bin/sluice local
+
+test: lint build test-product test-local test-e2e
+
+lint: format vet staticcheck
+
+format:
+	@files=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$files" ] || { echo "not formatted by gofmt:"; echo "$$files"; exit 1; }
+
+vet:
+	go vet ./...
+	cd local && go vet ./...
+
+staticcheck:
+	$(STATICCHECK) ./...
+	cd local && $(STATICCHECK) ./...
+
+test-product: tools
+	go test $(RACE) $$(go list ./... | grep -v '/e2e$$')
+
+test-local: build
+	cd local && go test ./...
+
+test-e2e: build
+	go test -count=1 ./e2e
+
+bench:
+	cd bench && go run .
+
+clean:
+	rm -rf bin .aws-sam
+
+# SAM calls these (BuildMethod: makefile), with ARTIFACTS_DIR; it does not say for which processor: export ARCH as the template's
+# parameter Arch.
+ARCH ?= arm64
+
+build-%Function:
+	@GOOS=linux GOARCH=$(if $(filter x86_64,$(ARCH)),amd64,$(ARCH)) $(STATIC) -tags lambda.norpc \
+		-o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo '$*' | tr '[:upper:]' '[:lower:]')
