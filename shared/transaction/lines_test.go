@@ -34,3 +34,18 @@ func lineWith(t testing.TB, old, new string) string {
 	}
 	return strings.Replace(goodLine, old, new, 1)
 }
+
+// corpus are the lines from which damaged ones are made.
+var corpus = []string{
+	goodLine,
+	`{"request_uuid":"0c1f6ad2-6f35-4d1b-9d5e-0a4c2f3b7e11","payment_external_id":"p","transaction_external_id":"t",` +
+		`"sender":{"by_external_id":"a"},"receiver":{"by_external_id":"b"},` +
+		`"modification":{"external_id":"m","type":"refund","amount":1,"currency":"USD","created_at":"2026-01-31T10:00:00Z"}}`,
+	` { "modification" : { "created_at" : "2026-02-01T11:30:00Z" , "amount" : -0.5e+1 , "currency" : "XXX" , "type" : "capture" , ` +
+		`"external_id" : "m\u006f\u0064" , "free" : [ 1 , { "k" : [ ] } , true , false , null ] } , "receiver" : { "external_entity_type" : ` +
+		`"unknown" , "unknown" : { "external_id" : "u\/1" , "full_name" : "\ud83d\ude00 Ünal" } } , "sender" : { "by_external_id" : "k" } , ` +
+		`"request_uuid" : "0C1F6AD2-6F35-4D1B-9D5E-0A4C2F3B7E11" , "payment_external_id" : "p" , "transaction_external_id" : "t" } ` + "\r",
+	`{"sender":{},"receiver":null,"modification":{"external_id":"early"},"sender_payment_info":{"id":1.5,"card_number":10000},` +
+		`"shipping":{"country_code":"ZZ","id":-1},"response_avs":"","response_cvc2":"ab","extra":{"a":1}}`,
+	`{}`, `[]`, `"text"`, `12`, `null`, ` `, ``,
+}

@@ -1,7 +1,7 @@
 package transaction
 
 import (
-	"errors"
+	"bytes"
 	"strconv"
 )
 
@@ -62,14 +62,53 @@ func (s *Scanner) badNumber(i int) int {
 	return s.fail(CodeJSONInvalid, msgNumber, i)
 }
 
-// finite reports whether a number in good form fits a double. Only exponents and monstrous lengths need to be worked out: up
-// to 308 digits always fit.
+// finite reports whether a number in good form fits a double. Up to 308 digits without exponent always do; otherwise the power
+// of ten of the first digit that is not zero decides, but for the last power below infinity, which the library judges.
 func finite(text []byte, sh shape) bool {
 	if !sh.exponent && sh.digits <= 308 {
 		return true
 	}
-	_, err := strconv.ParseFloat(string(text), 64)
-	return !errors.Is(err, strconv.ErrRange)
+	switch power := magnitude(text); {
+	case power != 308:
+		return power < 308
+	default:
+		_, err := strconv.ParseFloat(string(text), 64)
+		return err == nil
+	}
+}
+
+// magnitude is the power of ten of the first digit of a number that is not zero; very small for zero.
+func magnitude(text []byte) int {
+	exponent := 0
+	if e := bytes.IndexAny(text, "eE"); e >= 0 {
+		for _, c := range bytes.TrimLeft(text[e+1:], "+-") {
+			exponent = min(exponent*10+int(c-'0'), 1<<40)
+		}
+		if text[e+1] == '-' {
+			exponent = -exponent
+		}
+		text = text[:e]
+	}
+	power, begun, fraction := -1, false, false
+	for _, c := range text {
+		switch {
+		case c == '-':
+		case c == '.':
+			fraction = true
+		case c == '0' && !begun:
+			if fraction {
+				power--
+			}
+		default:
+			if begun = true; !fraction {
+				power++
+			}
+		}
+	}
+	if !begun {
+		return -1 << 60
+	}
+	return power + exponent
 }
 
 // numberValue reads the value of a number or integer field.

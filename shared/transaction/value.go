@@ -1,10 +1,5 @@
 package transaction
 
-import (
-	"net/netip"
-	"unicode/utf8"
-)
-
 // value reads the value of a field, which is not null, and finds what its rule forbids.
 func (s *Scanner) value(b []byte, i int, f *field) int {
 	switch f.kind {
@@ -125,7 +120,13 @@ func length(text []byte, f *field) Code {
 	if len(text) >= f.min && len(text) <= f.max && f.min <= 1 {
 		return ""
 	}
-	switch n := utf8.RuneCount(text); {
+	n := 0
+	for _, c := range text {
+		if c&0xc0 != 0x80 { // the text is valid UTF-8: every byte but these begins a code point
+			n++
+		}
+	}
+	switch {
 	case n < f.min:
 		return CodeStringTooShort
 	case n > f.max:
@@ -158,12 +159,6 @@ func isUUID(text []byte) bool {
 		}
 	}
 	return true
-}
-
-// isIP leaves zones out: they name an interface of one machine and mean nothing elsewhere.
-func isIP(text []byte) bool {
-	addr, err := netip.ParseAddr(string(text))
-	return err == nil && addr.Zone() == ""
 }
 
 func isBIC(text []byte) bool {
