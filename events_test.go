@@ -10,13 +10,14 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"sluice/shared/httpapi/identity"
 	"sluice/shared/pipeline"
 )
 
 // inputs is what each function is run with.
 var inputs = map[string]any{
 	"token":       &events.APIGatewayProxyRequest{},
-	"authorizer":  &events.APIGatewayCustomAuthorizerRequestTypeRequest{},
+	"authorizer":  &identity.AuthorizerRequest{},
 	"batch":       &events.APIGatewayProxyRequest{},
 	"transaction": &events.APIGatewayProxyRequest{},
 	"scan":        &events.S3Event{},

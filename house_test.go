@@ -60,7 +60,7 @@ func forbidden(dir, path string) string {
 	case strings.Contains(path, "lestrrat-go/jwx") && !strings.HasPrefix(dir, "shared/auth"):
 		return "only auth knows jwx"
 	}
-	if inside && isAdapter(dir) && isAdapter(own) && family(dir) != family(own) && !(family(own) == "shared/auth") {
+	if inside && isAdapter(dir) && isAdapter(own) && family(dir) != family(own) && own != "shared/auth" {
 		return "an adapter knows no other adapter"
 	}
 	return ""

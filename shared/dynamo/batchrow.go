@@ -3,7 +3,6 @@ package dynamo
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
@@ -60,11 +59,7 @@ func marshalBatch(b batch.Batch) (item, error) {
 		CreatedAt: stamp(b.CreatedAt), UpdatedAt: stamp(b.UpdatedAt), UploadBy: stamp(b.UploadBy),
 		ReceivedAt: stamp(b.ReceivedAt), ChunkBytes: b.Plan.ChunkBytes, MaxLineBytes: b.MaxLineBytes,
 		DigestKey: b.DigestKey[:],
-		Settings: settingsRow{
-			MaxPast:    int64(b.Settings.MaxPast / time.Second),
-			MaxFuture:  int64(b.Settings.MaxFuture / time.Second),
-			MainEntity: string(b.Settings.MainEntity),
-		},
+		Settings:  settingsOf(b.Settings),
 	}
 	if b.Object != (batch.Object{}) {
 		o := objectRow(b.Object)
@@ -85,11 +80,7 @@ func unmarshalBatch(av item) (batch.Batch, error) {
 	b := batch.Batch{
 		ID: batch.ID(row.ID), Tenant: row.Tenant, Client: row.Client, Status: batch.Status(row.Status),
 		ErrorMessage: row.ErrorMessage, RejectOnInvalid: row.RejectOnInvalid,
-		Settings: batch.Settings{
-			MaxPast:    time.Duration(row.Settings.MaxPast) * time.Second,
-			MaxFuture:  time.Duration(row.Settings.MaxFuture) * time.Second,
-			MainEntity: mainEntityRule(row.Settings.MainEntity),
-		},
+		Settings: row.Settings.settings(),
 	}
 	if row.Object != nil {
 		b.Object = batch.Object(*row.Object)

@@ -92,9 +92,13 @@ func (s *Entities) Import(ctx context.Context, tenant string, entities []entity.
 func batchGet(ctx context.Context, db *dynamodb.Client, table string, keys []item, projection string,
 	names map[string]string) ([]item, error) {
 	var rows []item
+	var projected *string // nil: whole items
+	if projection != "" {
+		projected = &projection
+	}
 	for wait := newBackoff(); ; {
 		out, err := db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
-			table: {Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: &projection, ExpressionAttributeNames: names},
+			table: {Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: projected, ExpressionAttributeNames: names},
 		}})
 		if err != nil {
 			return nil, err

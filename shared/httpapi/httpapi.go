@@ -38,10 +38,11 @@ type Route struct {
 
 // API is a group of routes with one shape of error bodies.
 type API struct {
-	Routes []Route
-	Errors func(e *fault.Error) any // body of an error
-	Log    *slog.Logger
-	Now    func() time.Time
+	Routes      []Route
+	Errors      func(e *fault.Error) any // body of an error
+	ErrorHeader http.Header              // sent with every error; nil: none
+	Log         *slog.Logger
+	Now         func() time.Time
 }
 
 // Handler serves the routes. It never panics and always writes a reply.
@@ -95,7 +96,7 @@ func (a API) failure(ctx context.Context, route Route, err error) Reply {
 	if e.Kind == fault.Internal || e.Kind == fault.Unavailable {
 		a.Log.ErrorContext(ctx, "request failed", "route", route.Path, "error", err)
 	}
-	return Reply{Status: statusOf(e.Kind), Body: a.Errors(e)}
+	return Reply{Status: statusOf(e.Kind), Header: a.ErrorHeader, Body: a.Errors(e)}
 }
 
 func (a API) write(ctx context.Context, w http.ResponseWriter, reply Reply) int {

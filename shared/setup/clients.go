@@ -2,6 +2,7 @@ package setup
 
 import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
 	"sluice/shared/dynamo"
@@ -50,3 +51,11 @@ func (f Function) Scanner() (intake.Scanner, error) {
 	}
 	return malware.NewClamd(f.ClamdAddress)
 }
+
+// Clients returns the registry of tenants, clients and signing keys.
+func (f Function) Clients() *dynamo.Clients {
+	return dynamo.NewClients(dynamodb.NewFromConfig(f.AWS), f.ClientsTable)
+}
+
+// KMS returns the service that signs tokens.
+func (f Function) KMS() *kms.Client { return kms.NewFromConfig(f.AWS) }
