@@ -12,7 +12,7 @@ import (
 )
 
 // memoryForWork is how much of the work files of one run is kept in memory.
-const memoryForWork = 96 << 20
+const memoryForWork = 64 << 20
 
 // FileInput is a whole file to be judged at one place.
 type FileInput struct {
@@ -42,7 +42,7 @@ func File(ctx context.Context, in FileInput, out io.Writer) (report.Summary, err
 		findings: make([]*spool, n), indexes: make([]*spool, n), marks: make([]*spool, Partitions),
 	}
 	f.spools.dir = in.TempDir
-	f.spools.room.Store(memoryForWork)
+	f.spools.left = memoryForWork / blockBytes
 	defer func() { _, _, _ = closeAll(f.findings), closeAll(f.indexes), closeAll(f.marks) }()
 	if err := f.chunks(ctx); err != nil {
 		return report.Summary{}, err

@@ -34,7 +34,6 @@ type set struct {
 
 // findDuplicates collects the members of all sets and returns the number of their lines.
 func (r *reconciler) findDuplicates() (lines int64) {
-	r.collect()
 	r.finder.Sets(r.entries, func(entries []duplicate.Entry) {
 		s := set{first: int32(len(r.members))}
 		for i := range entries {
@@ -49,31 +48,6 @@ func (r *reconciler) findDuplicates() (lines int64) {
 		lines += s.total
 	})
 	return lines
-}
-
-// collect lists all IDs in the order of their chunks; within one, each ID is there once. It is done when all sections are
-// there, so that the list is made in one piece.
-func (r *reconciler) collect() {
-	total := len(r.repeated)
-	for _, singles := range r.singles {
-		total += len(singles) / singleBytes
-	}
-	if r.entries = r.entries[:0]; cap(r.entries) < total {
-		r.entries = make([]duplicate.Entry, 0, total)
-	}
-	repeated := r.repeated
-	for chunk, singles := range r.singles {
-		for len(repeated) > 0 && chunkOf(repeated[0].Place) == chunk {
-			r.entries = append(r.entries, repeated[0])
-			repeated = repeated[1:]
-		}
-		for b := singles; len(b) > 0; b = b[singleBytes:] {
-			r.entries = append(r.entries, duplicate.Entry{
-				Digest: duplicate.DigestOf(b),
-				Place:  place(chunk, int(binary.LittleEndian.Uint32(b[duplicate.DigestBytes:]))),
-			})
-		}
-	}
 }
 
 func chunkOf(place uint64) int { return int(place &^ duplicate.Several >> 32) }

@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -19,15 +20,13 @@ func Reconcile(ctx context.Context, in ReconcileInput, marks io.Writer) (Reconci
 type reconciler struct {
 	before []int64 // lines of the file before each chunk
 
-	singles  [][]byte          // of each chunk's section, as read
-	repeated []duplicate.Entry // IDs with several lines in their chunk
-	several  []severalLines
-	entries  []duplicate.Entry // all IDs, in the order of the chunks
-	finder   duplicate.Finder
-	members  []member
-	sets     []set
+	entries []duplicate.Entry // in the order of the chunks, each of which has an ID once
+	several []severalLines
+	finder  duplicate.Finder
+	members []member
+	sets    []set
 
-	refs     [][]byte // entities of each chunk's section, as read
+	refs     [][]byte // entities of each chunk's section, as written
 	table    duplicate.Table
 	names    [][]byte // of the distinct entities, within refs
 	numberOf []uint32 // the distinct entity of each one in refs, in their order
@@ -41,7 +40,7 @@ type severalLines struct {
 }
 
 // The Place of an entry is its chunk in the 31 bits above, and below its line, or with duplicate.Several its place in several.
-func place(chunk, line int) uint64 { return uint64(chunk)<<32 | uint64(uint32(line)) }
+func place(chunk int, line uint32) uint64 { return uint64(chunk)<<32 | uint64(line) }
 
 func (r *reconciler) reconcile(ctx context.Context, in ReconcileInput, marks io.Writer) (ReconcileResult, error) {
 	r.begin(in.Lines)
@@ -77,10 +76,13 @@ func (r *reconciler) begin(lines []int64) {
 		r.before = append(r.before, sum)
 		sum += n
 	}
-	r.singles, r.refs = make([][]byte, len(lines)), make([][]byte, len(lines))
+	r.refs = make([][]byte, len(lines))
 	r.several, r.names, r.numberOf = r.several[:0], r.names[:0], r.numberOf[:0]
 	r.members, r.sets, r.states = r.members[:0], r.sets[:0], r.states[:0]
-	r.repeated = r.repeated[:0]
+	// Keyed digests spread evenly, so that this is enough, up to a file of 15 million lines and more without a second piece.
+	if r.entries = r.entries[:0]; r.entries == nil {
+		r.entries = make([]duplicate.Entry, 0, min(sum/Partitions*33/32+1<<10, 1<<20))
+	}
 }
 
 // add takes a chunk's section apart, without unpacking what need not be.
@@ -89,30 +91,43 @@ func (r *reconciler) add(chunk int, section []byte, lines int64) error {
 		return nil
 	}
 	d := &decoder{b: section}
-	if head := d.take(4); head != nil {
-		r.singles[chunk] = d.take(int(binary.LittleEndian.Uint32(head)) * singleBytes)
-	}
-	for b := r.singles[chunk]; len(b) > 0; b = b[singleBytes:] {
-		if int64(binary.LittleEndian.Uint32(b[duplicate.DigestBytes:])) >= lines {
-			d.fail()
-		}
-	}
+	r.addSingles(d, chunk, lines)
+	d.b = bytes.Clone(d.b) // what is kept of the section, without the much larger rest
 	for n := d.uvarint(); n > 0 && !d.bad; n-- {
-		digest, count := d.take(duplicate.DigestBytes), d.upTo(lines)
-		list := d.text()
-		if d.bad || !validLines(list, count, lines) {
-			d.fail()
-			break
-		}
-		r.repeated = append(r.repeated, duplicate.Entry{
-			Digest: duplicate.DigestOf(digest),
-			Place:  duplicate.Several | place(chunk, len(r.several)),
-		})
-		r.several = append(r.several, severalLines{uint32(count), list})
+		r.addSeveral(d, chunk, lines)
 	}
 	r.refs[chunk] = d.b
 	each(d, func(entityUses) {})
 	return d.done(fmt.Sprintf("index of chunk %d", chunk))
+}
+
+func (r *reconciler) addSingles(d *decoder, chunk int, lines int64) {
+	var b []byte
+	if head := d.take(4); head != nil {
+		b = d.take(int(binary.LittleEndian.Uint32(head)) * singleBytes)
+	}
+	for ; len(b) > 0; b = b[singleBytes:] {
+		line := binary.LittleEndian.Uint32(b[duplicate.DigestBytes:])
+		if int64(line) >= lines {
+			d.fail()
+			return
+		}
+		r.entries = append(r.entries, duplicate.Entry{Digest: duplicate.DigestOf(b), Place: place(chunk, line)})
+	}
+}
+
+func (r *reconciler) addSeveral(d *decoder, chunk int, lines int64) {
+	digest, count := d.take(duplicate.DigestBytes), d.upTo(lines)
+	list := d.text()
+	if d.bad || !validLines(list, count, lines) {
+		d.fail()
+		return
+	}
+	r.entries = append(r.entries, duplicate.Entry{
+		Digest: duplicate.DigestOf(digest),
+		Place:  duplicate.Several | place(chunk, uint32(len(r.several))),
+	})
+	r.several = append(r.several, severalLines{uint32(count), list})
 }
 
 func validLines(list []byte, count, lines int64) bool {

@@ -1,75 +1,127 @@
 package validation
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"os"
-	"sync/atomic"
+	"sync"
 
 	"sluice/shared/chunk"
 )
 
-// spools keeps the work files of one run: in memory as long as there is room, then in temporary files.
+// blockBytes is the piece in which spools take and give back memory: a work file that is hardly begun takes little more.
+const blockBytes = 32 << 10
+
+// spools keeps the work files of one run: in memory as long as there are blocks, then in temporary files.
 type spools struct {
-	dir  string // for temporary files; "" for the system's
-	room atomic.Int64
+	dir string // for temporary files; "" for the system's
+
+	mu   sync.Mutex
+	left int      // blocks that may yet be made
+	idle [][]byte // blocks given back
+}
+
+// block returns a block, or nil when memory is short.
+func (s *spools) block() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.idle); n > 0 {
+		b := s.idle[n-1]
+		s.idle = s.idle[:n-1]
+		return b
+	}
+	if s.left == 0 {
+		return nil
+	}
+	s.left--
+	return make([]byte, blockBytes)
+}
+
+func (s *spools) giveBack(blocks [][]byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.idle = append(s.idle, blocks...)
 }
 
 // spool is one work file. It is written by one, and then read by many.
 type spool struct {
-	all  *spools
-	mem  []byte
-	file *os.File // nil until memory is short
+	all    *spools
+	size   int64
+	blocks [][]byte // all full but the last
+	file   *os.File // of what found no room in blocks; nil as long as there is some
 }
 
-// Write takes memory for p, or moves to a file when there is none left.
+// Write fills blocks and, when there are no more, a temporary file.
 func (s *spool) Write(p []byte) (int, error) {
-	if s.file != nil {
-		return s.file.Write(p)
+	written := 0
+	for s.file == nil && written < len(p) {
+		if s.size == s.inBlocks() {
+			b := s.all.block()
+			if b == nil {
+				if err := s.createFile(); err != nil {
+					return written, err
+				}
+				break
+			}
+			s.blocks = append(s.blocks, b)
+		}
+		n := copy(s.blocks[len(s.blocks)-1][s.size%blockBytes:], p[written:])
+		s.size += int64(n)
+		written += n
 	}
-	if s.all.room.Add(-int64(len(p))) >= 0 {
-		s.mem = append(s.mem, p...)
-		return len(p), nil
+	if written == len(p) {
+		return written, nil
 	}
-	s.all.room.Add(int64(len(p)) + int64(len(s.mem)))
-	file, err := os.CreateTemp(s.all.dir, "sluice-validate-*")
-	if err != nil {
-		return 0, err
+	n, err := s.file.Write(p[written:])
+	s.size += int64(n)
+	return written + n, err
+}
+
+func (s *spool) createFile() (err error) {
+	if s.file, err = os.CreateTemp(s.all.dir, "sluice-validate-*"); err != nil {
+		return err
 	}
 	// Removed at once, so that no end of the process, however sudden, leaves it behind. A system that cannot do that to an
 	// open file can when it is closed.
-	_ = os.Remove(file.Name())
-	s.file = file
-	mem := s.mem
-	s.mem = nil
-	if _, err := file.Write(mem); err != nil {
-		return 0, err
+	_ = os.Remove(s.file.Name())
+	return nil
+}
+
+// inBlocks is how many of the first bytes lie in blocks once those are full.
+func (s *spool) inBlocks() int64 { return int64(len(s.blocks)) * blockBytes }
+
+// ReadAt reads what was written.
+func (s *spool) ReadAt(p []byte, at int64) (int, error) {
+	read := 0
+	for read < len(p) && at < min(s.size, s.inBlocks()) {
+		block := s.blocks[at/blockBytes]
+		n := copy(p[read:], block[at%blockBytes:min(blockBytes, s.size-at/blockBytes*blockBytes)])
+		read += n
+		at += int64(n)
 	}
-	return file.Write(p)
+	if read == len(p) {
+		return read, nil
+	}
+	if s.file == nil {
+		return read, io.EOF
+	}
+	n, err := s.file.ReadAt(p[read:], at-s.inBlocks())
+	return read + n, err
 }
 
 // reader reads what was written, from its start.
-func (s *spool) reader() io.Reader {
-	if s.file != nil {
-		return io.NewSectionReader(s.file, 0, 1<<62)
-	}
-	return bytes.NewReader(s.mem)
-}
+func (s *spool) reader() io.Reader { return io.NewSectionReader(s, 0, s.size) }
 
 // Open reads a range of what was written.
 func (s *spool) Open(ctx context.Context, from, to int64) (io.ReadCloser, error) {
-	if s.file != nil {
-		return chunk.At(s.file).Open(ctx, from, to)
-	}
-	return chunk.At(bytes.NewReader(s.mem)).Open(ctx, from, to)
+	return chunk.At(s).Open(ctx, from, to)
 }
 
-// close gives the memory or the file back.
+// close gives the memory back and the file up.
 func (s *spool) close() error {
-	s.all.room.Add(int64(len(s.mem)))
-	s.mem = nil
+	s.all.giveBack(s.blocks)
+	s.blocks, s.size = nil, 0
 	if s.file == nil {
 		return nil
 	}
