@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/google/uuid"
+
+	"sluice/shared/dynamo"
+	"sluice/shared/setup"
+)
+
+const adminUsage = `sluice admin: tenants, clients and entities
+
+  tenant create [--id UUID]          a new tenant; the batch feature is off
+  tenant list
+  tenant enable-batch ID
+  tenant disable-batch ID
+  client create --tenant ID [--permission NAME]...
+                                     a new client with these permissions (none named: all); its secret is shown once
+  client list
+  client disable ID                  it gets no token any more, and its tokens stop working
+  entities import FILE [--tenant ID] onboard entities: JSON Lines of {"id": "...", "lifecycleStatus": "Compliant"}
+  key rotate [--token-lifetime SECONDS]
+                                     a new signing key takes over once every cache of the old key set has ended
+
+  --data DIR     the data folder of a running local cloud (SLUICE_DATA, else .sluice if it is there);
+                 without one the usual AWS settings count
+  --prefix NAME  the stack's Prefix parameter (sluice)
+`
+
+// admin is one run of an admin command.
+type admin struct {
+	registry *dynamo.Clients
+	entities *dynamo.Entities
+	kms      *kms.Client
+	prefix   string
+	tenant   string // --tenant, else the local cloud's; "" on AWS
+	args     []string
+	now      time.Time
+
+	permissions   list
+	id            string
+	tokenLifetime int
+}
+
+// errUsage is a command that could not be understood.
+var errUsage = errors.New("see 'sluice admin help'")
+
+func runAdmin(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 || args[0] == "help" || args[0] == "--help" || args[0] == "-h" {
+		fmt.Fprint(stdout, adminUsage)
+		return 0
+	}
+	out, err := adminCommand(ctx, args)
+	if err != nil {
+		fmt.Fprintln(stderr, "sluice admin:", err)
+		return 2
+	}
+	encoder := json.NewEncoder(stdout)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(out); err != nil {
+		fmt.Fprintln(stderr, "sluice admin:", err)
+		return 2
+	}
+	return 0
+}
+
+func adminCommand(ctx context.Context, args []string) (any, error) {
+	if len(args) < 2 {
+		return nil, errUsage
+	}
+	commands := map[string]func(context.Context, *admin) (any, error){
+		"tenant create":        createTenant,
+		"tenant list":          listTenants,
+		"tenant enable-batch":  func(ctx context.Context, a *admin) (any, error) { return setBatch(ctx, a, true) },
+		"tenant disable-batch": func(ctx context.Context, a *admin) (any, error) { return setBatch(ctx, a, false) },
+		"client create":        createClient,
+		"client list":          listClients,
+		"client disable":       disableClient,
+		"entities import":      importEntities,
+		"key rotate":           rotateKey,
+	}
+	run, ok := commands[args[0]+" "+args[1]]
+	if !ok {
+		return nil, fmt.Errorf("no command %q; %w", args[0]+" "+args[1], errUsage)
+	}
+	a, err := newAdmin(ctx, args[2:])
+	if err != nil {
+		return nil, err
+	}
+	return run(ctx, a)
+}
+
+// newAdmin reads the flags, which may stand before and behind the arguments, and finds the stores.
+func newAdmin(ctx context.Context, args []string) (*admin, error) {
+	a := &admin{now: time.Now().UTC()}
+	flags := flag.NewFlagSet("admin", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	data := flags.String("data", os.Getenv("SLUICE_DATA"), "")
+	flags.StringVar(&a.prefix, "prefix", "", "")
+	flags.StringVar(&a.tenant, "tenant", "", "")
+	flags.StringVar(&a.id, "id", uuid.NewString(), "")
+	flags.IntVar(&a.tokenLifetime, "token-lifetime", 3600, "")
+	flags.Var(&a.permissions, "permission", "")
+	for len(args) > 0 {
+		if err := flags.Parse(args); err != nil {
+			return nil, fmt.Errorf("%w; %w", err, errUsage)
+		}
+		if args = flags.Args(); len(args) > 0 {
+			a.args, args = append(a.args, args[0]), args[1:]
+		}
+	}
+	cfg, err := a.connect(ctx, *data)
+	if err != nil {
+		return nil, err
+	}
+	db := dynamodb.NewFromConfig(cfg)
+	a.registry = dynamo.NewClients(db, a.prefix+"-clients")
+	a.entities = dynamo.NewEntities(db, a.prefix+"-entities")
+	a.kms = kms.NewFromConfig(cfg)
+	return a, nil
+}
+
+// connect finds a running local cloud by its data folder; without one the usual AWS settings count.
+func (a *admin) connect(ctx context.Context, data string) (aws.Config, error) {
+	local, err := readLocal(data)
+	if err != nil {
+		return aws.Config{}, err
+	}
+	cfg, err := setup.AWS(ctx)
+	if err != nil {
+		return cfg, err
+	}
+	if local == nil {
+		if a.prefix == "" {
+			a.prefix = "sluice"
+		}
+		return cfg, nil
+	}
+	cfg.BaseEndpoint = &local.AWSEndpointURL
+	cfg.Region = local.Region
+	cfg.Credentials = credentials.NewStaticCredentialsProvider(local.AccessKeyID, local.SecretAccessKey, "")
+	if a.prefix == "" {
+		a.prefix = local.Prefix
+	}
+	if a.tenant == "" {
+		a.tenant = local.TenantID
+	}
+	return cfg, nil
+}
+
+// one returns the single argument of a command.
+func (a *admin) one(name string) (string, error) {
+	if len(a.args) != 1 {
+		return "", fmt.Errorf("exactly one %s is needed; %w", name, errUsage)
+	}
+	return a.args[0], nil
+}
+
+// list is a flag that may be given several times.
+type list []string
+
+func (l *list) String() string { return fmt.Sprint(*l) }
+
+func (l *list) Set(s string) error {
+	*l = append(*l, s)
+	return nil
+}
