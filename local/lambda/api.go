@@ -1,0 +1,95 @@
+package lambda
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// PathPrefix begins the paths of the Invoke API.
+const PathPrefix = "/2015-03-31/functions/"
+
+// maxEvent is the most bytes of an asynchronous request.
+const maxEvent = 1 << 20
+
+// ServeHTTP is the Invoke API: POST /2015-03-31/functions/{name or ARN}/invocations.
+func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, PathPrefix), "/")
+	if r.Method != http.MethodPost || rest != "invocations" {
+		refuse(w, http.StatusNotFound, "UnknownOperationException", "The local cloud knows only Invoke.")
+		return
+	}
+	payload, err := limited(r.Body)
+	if err != nil && !errors.Is(err, ErrTooLarge) {
+		return
+	}
+	if len(payload) == 0 {
+		payload = []byte("{}")
+	}
+	asynchronous := r.Header.Get("X-Amz-Invocation-Type") == "Event"
+	switch {
+	case err != nil, asynchronous && len(payload) > maxEvent:
+		refuse(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException", "The request is too large.")
+	case !json.Valid(payload):
+		refuse(w, http.StatusBadRequest, "InvalidRequestContentException", "Could not parse request body into json.")
+	case asynchronous:
+		s.serveEvent(w, functionName(name), payload)
+	default:
+		s.serveRequest(w, r, functionName(name), payload)
+	}
+}
+
+// functionName takes the name out of an ARN, whole or partial, with or without a version.
+func functionName(s string) string {
+	if _, after, found := strings.Cut(s, "function:"); found {
+		s = after
+	}
+	name, _, _ := strings.Cut(s, ":")
+	return name
+}
+
+func (s *Service) serveEvent(w http.ResponseWriter, name string, payload []byte) {
+	id, err := s.InvokeAsync(name, payload)
+	if err != nil {
+		refuseFor(w, err)
+		return
+	}
+	w.Header().Set("X-Amzn-RequestId", id)
+	w.WriteHeader(http.StatusAccepted)
+}
+
+func (s *Service) serveRequest(w http.ResponseWriter, r *http.Request, name string, payload []byte) {
+	result, err := s.Invoke(r.Context(), name, payload)
+	if err != nil {
+		refuseFor(w, err)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("X-Amzn-RequestId", result.RequestID)
+	h.Set("X-Amz-Executed-Version", "$LATEST")
+	if result.Failed {
+		h.Set("X-Amz-Function-Error", "Unhandled")
+	}
+	_, _ = w.Write(result.Payload)
+}
+
+func refuseFor(w http.ResponseWriter, err error) {
+	switch {
+	case errors.Is(err, ErrNotFound):
+		refuse(w, http.StatusNotFound, "ResourceNotFoundException", err.Error())
+	case errors.Is(err, ErrTooLarge):
+		refuse(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException", err.Error())
+	default:
+		refuse(w, http.StatusInternalServerError, "ServiceException", err.Error())
+	}
+}
+
+func refuse(w http.ResponseWriter, status int, kind, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Amzn-ErrorType", kind)
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, `{"Type":"User","Message":%q}`, message)
+}

@@ -1,0 +1,419 @@
+package lambda
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+var toy string // path of the built toy function
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "toy-")
+	if err != nil {
+		panic(err)
+	}
+	toy = filepath.Join(dir, "toy")
+	build := exec.Command("go", "build", "-tags", "lambda.norpc", "-o", toy, "./testdata/toy")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+type logged struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *logged) Line(function, requestID string, text []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, function+" "+requestID+" "+string(text))
+}
+
+func (l *logged) all() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.lines, "\n")
+}
+
+type reply struct {
+	Text      string
+	PID       int
+	RequestID string
+	Left      time.Duration
+}
+
+type home struct {
+	*Service
+	cfg Config
+	log *logged
+}
+
+func open(t *testing.T, change func(*Function, *Config)) *home {
+	t.Helper()
+	dir := t.TempDir()
+	f := Function{Name: "toy", ARN: "arn:aws:lambda:eu-west-1:000000000000:function:toy", Program: toy,
+		Timeout: 10 * time.Second, MemoryMB: 128, Concurrency: 2, Environment: map[string]string{"OWN": "value"}}
+	log := &logged{}
+	cfg := Config{Region: "eu-west-1", Log: log, NewID: uuid.NewString, RetryDelay: time.Millisecond,
+		TempDir: dir + "/tmp", JournalDir: dir + "/journal", DeadDir: dir + "/dead"}
+	if change != nil {
+		change(&f, &cfg)
+	}
+	cfg.Functions = []Function{f}
+	s, err := New(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return &home{s, cfg, log}
+}
+
+func (h *home) do(t *testing.T, event string) (reply, Result) {
+	t.Helper()
+	result, err := h.Invoke(t.Context(), "toy", []byte(event))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r reply
+	if !result.Failed {
+		if err := json.Unmarshal(result.Payload, &r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r, result
+}
+
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !holds(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not within ten seconds", what)
+		}
+	}
+}
+
+func TestInvoke(t *testing.T) {
+	h := open(t, nil)
+	r, result := h.do(t, `{"Text": "hello"}`)
+	if r.Text != "hello" || r.RequestID != result.RequestID || r.Left <= 0 || r.Left > 10*time.Second {
+		t.Errorf("got %+v, request %s", r, result.RequestID)
+	}
+	again, _ := h.do(t, `{}`)
+	if again.PID != r.PID {
+		t.Error("an idle process is not used again")
+	}
+	for name, want := range map[string]string{"OWN": "value", "AWS_REGION": "eu-west-1", "AWS_LAMBDA_FUNCTION_NAME": "toy",
+		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "128", "HOME": ""} {
+		if got, _ := h.do(t, fmt.Sprintf(`{"Do": "env", "Text": %q}`, name)); got.Text != want {
+			t.Errorf("%s is %q, want %q", name, got.Text, want)
+		}
+	}
+	if _, err := h.Invoke(t.Context(), "other", nil); !errors.Is(err, ErrNotFound) {
+		t.Errorf("unknown function: %v", err)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	h := open(t, func(f *Function, c *Config) { f.Timeout = 2 * time.Second })
+	first, _ := h.do(t, `{}`)
+	tests := []struct {
+		event, errorType string
+		survives         bool
+	}{
+		{`{"Do": "fail", "Text": "no"}`, "errorString", true},
+		{`{"Do": "fail by type"}`, "Transient", true},
+		{`{"Do": "exit", "N": 2}`, "Runtime.ExitError", false},
+		{`{"Do": "panic", "Text": "oh"}`, "string", false},
+		{`{"Do": "hang"}`, "Sandbox.Timedout", false},
+		{`{"Do": "big", "N": 6291457}`, "Function.ResponseSizeTooLarge", false},
+	}
+	for _, test := range tests {
+		_, result := h.do(t, test.event)
+		if !result.Failed || result.ErrorType != test.errorType {
+			t.Errorf("%s: failed %v with %q: %s", test.event, result.Failed, result.ErrorType, result.Payload)
+		}
+		next, _ := h.do(t, `{}`)
+		if (next.PID == first.PID) != test.survives {
+			t.Errorf("%s: the same process answers: %v", test.event, next.PID == first.PID)
+		}
+		first = next
+	}
+}
+
+func TestSizes(t *testing.T) {
+	h := open(t, nil)
+	quotes := len(`{"Text":""}`)
+	for n, ok := range map[int]bool{MaxPayload - 1: true, MaxPayload: true, MaxPayload + 1: false} {
+		payload := `{"Text":"` + strings.Repeat(" ", n-quotes) + `"}`
+		// The answer is longer than the question, so it is not asked for.
+		payload = strings.Replace(payload, "Text", "Else", 1)
+		_, err := h.Invoke(t.Context(), "toy", []byte(payload))
+		if ok != (err == nil) || !ok && !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+	_, result := h.do(t, `{"Do": "big"}`)
+	rest := len(result.Payload) + 8 // numbers differ in length from request to request
+	if _, result = h.do(t, fmt.Sprintf(`{"Do": "big", "N": %d}`, MaxPayload-rest)); result.Failed {
+		t.Errorf("an answer below the limit: %s", result.ErrorType)
+	}
+}
+
+func TestStartFailures(t *testing.T) {
+	for at, want := range map[string]string{"exit": "Runtime.ExitError", "hang": "Sandbox.Timedout"} {
+		h := open(t, func(f *Function, c *Config) {
+			f.Environment["AT_START"] = at
+			c.InitTimeout = 200 * time.Millisecond
+		})
+		if _, result := h.do(t, `{}`); result.ErrorType != want {
+			t.Errorf("%s: %q", at, result.ErrorType)
+		}
+	}
+	h := open(t, func(f *Function, c *Config) { f.Program = "/does/not/exist" })
+	if _, result := h.do(t, `{}`); result.ErrorType != "Runtime.InvalidEntrypoint" {
+		t.Errorf("missing program: %q", result.ErrorType)
+	}
+}
+
+func TestProcessThatDiesIdleCostsNoRequest(t *testing.T) {
+	h := open(t, nil)
+	for range 5 {
+		if _, result := h.do(t, `{"Do": "exit later", "N": 1}`); result.Failed {
+			// It may die before it has answered; then the failure is its own.
+			continue
+		}
+		until(t, "the process ends", func() bool {
+			h.pools["toy"].mu.Lock()
+			defer h.pools["toy"].mu.Unlock()
+			for box := range h.pools["toy"].all {
+				select {
+				case <-box.group.Done():
+				default:
+					return false
+				}
+			}
+			return true
+		})
+		if _, result := h.do(t, `{}`); result.Failed {
+			t.Errorf("the next request: %s", result.Payload)
+		}
+	}
+}
+
+func TestConcurrencyIsBounded(t *testing.T) {
+	h := open(t, nil)
+	var mu sync.Mutex
+	pids := map[int]bool{}
+	var wg sync.WaitGroup
+	for range 12 {
+		wg.Go(func() {
+			r, _ := h.do(t, `{"Do": "wait", "N": 20}`)
+			mu.Lock()
+			defer mu.Unlock()
+			pids[r.PID] = true
+		})
+	}
+	wg.Wait()
+	if len(pids) != 2 {
+		t.Errorf("%d processes, want 2", len(pids))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := h.Invoke(ctx, "toy", []byte(`{"Do": "wait", "N": 500}`)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a caller that gives up: %v", err)
+	}
+}
+
+func TestIdleProcessesEnd(t *testing.T) {
+	h := open(t, func(f *Function, c *Config) { c.IdleTimeout = 10 * time.Millisecond })
+	h.do(t, `{"Do": "temp"}`)
+	until(t, "the process and its folder go", func() bool {
+		left, err := os.ReadDir(h.cfg.TempDir)
+		return err == nil && len(left) == 0
+	})
+	h.do(t, `{}`)
+}
+
+func TestLogs(t *testing.T) {
+	h := open(t, nil)
+	r, _ := h.do(t, `{"Do": "print", "Text": "a line"}`)
+	until(t, "the line is logged", func() bool { return strings.Contains(h.log.all(), "toy "+r.RequestID+" a line") })
+	if log := h.log.all(); !strings.Contains(log, `"platform.report"`) || strings.Contains(log, `"maxMemoryUsedMB":0`) {
+		t.Errorf("no report with memory in %s", log)
+	}
+}
+
+func TestAsynchronousRequestsAreRetried(t *testing.T) {
+	h := open(t, func(f *Function, c *Config) { f.Retries = 1 })
+	flag := filepath.Join(t.TempDir(), "flag")
+	if _, err := h.InvokeAsync("toy", fmt.Appendf(nil, `{"Do": "once", "Text": %q}`, flag)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the journal is empty", func() bool { return count(t, h.cfg.JournalDir) == 0 })
+	if n := count(t, h.cfg.DeadDir); n != 0 {
+		t.Errorf("%d dead letters", n)
+	}
+	id, err := h.InvokeAsync("toy", []byte(`{"Do": "fail", "Text": "always"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the dead letter is there", func() bool { return count(t, h.cfg.DeadDir) == 1 && count(t, h.cfg.JournalDir) == 0 })
+	until(t, "the report is logged", func() bool { return strings.Contains(h.log.all(), "platform.deadLetter") })
+	text, err := os.ReadFile(filepath.Join(h.cfg.DeadDir, id+".json"))
+	if err != nil || !strings.Contains(string(text), "always") {
+		t.Errorf("%s, %v", text, err)
+	}
+	for errorType, want := range map[string]int{"joinError": 1, "errorString": 2} {
+		if n := strings.Count(h.log.all(), `"errorType":"`+errorType+`","durationMs"`); n != want {
+			t.Errorf("%d failed attempts with %s, want %d", n, errorType, want)
+		}
+	}
+}
+
+func count(t *testing.T, dir string) int {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(files)
+}
+
+// A request that was taken survives the end of the program in the middle of it.
+func TestAsynchronousRequestsSurviveARestart(t *testing.T) {
+	h := open(t, nil)
+	for range 3 {
+		if _, err := h.InvokeAsync("toy", []byte(`{"Do": "hang"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.Service.Close()
+	files, err := os.ReadDir(h.cfg.JournalDir)
+	if err != nil || len(files) != 3 {
+		t.Fatalf("%d in the journal, %v", len(files), err)
+	}
+	for _, f := range files {
+		path := filepath.Join(h.cfg.JournalDir, f.Name())
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(strings.Replace(string(text), "hang", "echo", 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(h.cfg.JournalDir, "x.json.tmp"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	next, err := New(t.Context(), h.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(next.Close)
+	until(t, "the journal is empty", func() bool { return count(t, h.cfg.JournalDir) == 0 })
+}
+
+func TestInvokeAPI(t *testing.T) {
+	h := open(t, nil)
+	server := httptest.NewServer(h)
+	defer server.Close()
+	arn := "arn:aws:lambda:eu-west-1:000000000000:function:toy"
+	tests := []struct {
+		name, kind, body  string
+		status            int
+		errorType, failed string
+	}{
+		{"toy", "", `{"Text":"x"}`, 200, "", ""},
+		{arn, "RequestResponse", ``, 200, "", ""},
+		{arn + ":$LATEST", "", `{}`, 200, "", ""},
+		{"toy", "", `{"Do":"fail"}`, 200, "", "Unhandled"},
+		{"toy", "Event", `{}`, 202, "", ""},
+		{"other", "", `{}`, 404, "ResourceNotFoundException", ""},
+		{"other", "Event", `{}`, 404, "ResourceNotFoundException", ""},
+		{"toy", "", `{`, 400, "InvalidRequestContentException", ""},
+		{"toy", "", `"` + strings.Repeat("x", MaxPayload) + `"`, 413, "RequestTooLargeException", ""},
+		{"toy", "Event", `"` + strings.Repeat("x", maxEvent) + `"`, 413, "RequestTooLargeException", ""},
+	}
+	for _, test := range tests {
+		r, err := http.NewRequest(http.MethodPost, server.URL+PathPrefix+test.name+"/invocations", strings.NewReader(test.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("X-Amz-Invocation-Type", test.kind)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != test.status || resp.Header.Get("X-Amzn-ErrorType") != test.errorType ||
+			resp.Header.Get("X-Amz-Function-Error") != test.failed {
+			t.Errorf("%s %s %.20s: %d %v", test.name, test.kind, test.body, resp.StatusCode, resp.Header)
+		}
+	}
+}
+
+func TestCloseEndsEverything(t *testing.T) {
+	h := open(t, nil)
+	answer := make(chan error, 1)
+	go func() {
+		_, err := h.Invoke(context.Background(), "toy", []byte(`{"Do": "hang"}`))
+		answer <- err
+	}()
+	until(t, "the process starts", func() bool { return h.pools["toy"].count() == 1 })
+	h.pools["toy"].mu.Lock()
+	var groups []*sandbox
+	for box := range h.pools["toy"].all {
+		groups = append(groups, box)
+	}
+	h.pools["toy"].mu.Unlock()
+	h.Close()
+	if err := <-answer; !errors.Is(err, ErrClosed) {
+		t.Errorf("the request under way: %v", err)
+	}
+	for _, box := range groups {
+		<-box.group.Done()
+	}
+	if _, err := h.Invoke(t.Context(), "toy", nil); !errors.Is(err, ErrClosed) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+func (p *pool) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.all)
+}
+
+func BenchmarkWarm(b *testing.B) {
+	dir := b.TempDir()
+	s, err := New(b.Context(), Config{NewID: uuid.NewString, Log: &logged{}, TempDir: dir + "/t", JournalDir: dir + "/j", DeadDir: dir + "/d",
+		Functions: []Function{{Name: "toy", Program: toy, Timeout: time.Second, Concurrency: 2}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	for b.Loop() {
+		if _, err := s.Invoke(b.Context(), "toy", []byte(`{}`)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package lambda
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// event is an asynchronous request, as it lies in the journal.
+type event struct {
+	ID       string          `json:"id"`
+	Function string          `json:"function"`
+	Payload  json.RawMessage `json:"payload"`
+	Failure  json.RawMessage `json:"failure,omitempty"` // last answer, once all attempts have failed
+	attempts int
+}
+
+// queue runs asynchronous requests: at least once, each again after a failure as often as its function allows.
+type queue struct {
+	service *Service
+	ctx     context.Context
+	cancel  context.CancelFunc
+	wake    chan struct{}
+	running chan struct{}
+	ended   sync.WaitGroup
+
+	mu      sync.Mutex
+	waiting []due
+}
+
+type due struct {
+	event
+	at time.Time
+}
+
+// atOnce bounds the asynchronous requests that run at a time, over all functions.
+const atOnce = 16
+
+func newQueue(ctx context.Context, s *Service) (*queue, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	q := &queue{service: s, ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1), running: make(chan struct{}, atOnce)}
+	for _, dir := range []string{s.cfg.JournalDir, s.cfg.DeadDir} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			cancel()
+			return nil, err
+		}
+	}
+	if err := q.recover(); err != nil {
+		cancel()
+		return nil, err
+	}
+	q.ended.Add(1)
+	go q.dispatch()
+	return q, nil
+}
+
+// recover takes up what an earlier run left behind. A file cut short was never acknowledged.
+func (q *queue) recover() error {
+	files, err := os.ReadDir(q.service.cfg.JournalDir)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		path := filepath.Join(q.service.cfg.JournalDir, f.Name())
+		if strings.HasSuffix(f.Name(), ".tmp") {
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		var e event
+		if err := json.Unmarshal(text, &e); err != nil {
+			return fmt.Errorf("%s cannot be read: %w", path, err)
+		}
+		q.waiting = append(q.waiting, due{event: e})
+	}
+	return nil
+}
+
+// InvokeAsync takes a request and returns its id. It is run at least once, also when the program ends in between; nobody
+// hears of its answer.
+func (s *Service) InvokeAsync(name string, payload []byte) (requestID string, err error) {
+	if _, ok := s.pools[name]; !ok {
+		return "", fmt.Errorf("%s: %w", name, ErrNotFound)
+	}
+	if len(payload) > MaxPayload {
+		return "", ErrTooLarge
+	}
+	e := event{ID: s.cfg.NewID(), Function: name, Payload: payload}
+	if err := write(s.cfg.JournalDir, e); err != nil {
+		return "", err
+	}
+	s.queue.add(due{event: e})
+	return e.ID, nil
+}
+
+func write(dir string, e event) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, e.ID+".json")
+	if err := os.WriteFile(path+".tmp", text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".tmp", path)
+}
+
+func (q *queue) add(d due) {
+	q.mu.Lock()
+	q.waiting = append(q.waiting, d)
+	q.mu.Unlock()
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take removes a request that is due, or tells how long until the next one is.
+func (q *queue) take(now time.Time) (d due, ok bool, wait time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	wait = time.Hour
+	for i, candidate := range q.waiting {
+		if left := candidate.at.Sub(now); left > 0 {
+			wait = min(wait, left)
+			continue
+		}
+		q.waiting = append(q.waiting[:i], q.waiting[i+1:]...)
+		return candidate, true, 0
+	}
+	return due{}, false, wait
+}
+
+func (q *queue) dispatch() {
+	defer q.ended.Done()
+	for {
+		select {
+		case q.running <- struct{}{}:
+		case <-q.ctx.Done():
+			return
+		}
+		d, ok, wait := q.take(time.Now())
+		if ok {
+			q.ended.Add(1)
+			go func() {
+				defer q.ended.Done()
+				defer func() { <-q.running }()
+				q.attempt(d)
+			}()
+			continue
+		}
+		<-q.running
+		timer := time.NewTimer(wait)
+		select {
+		case <-q.wake:
+		case <-timer.C:
+		case <-q.ctx.Done():
+			timer.Stop()
+			return
+		}
+		timer.Stop()
+	}
+}
+
+func (q *queue) attempt(d due) {
+	cfg := q.service.cfg
+	result, err := q.service.invoke(q.ctx, d.Function, d.ID, d.Payload)
+	if q.ctx.Err() != nil {
+		return // stays in the journal for the next start
+	}
+	journal := filepath.Join(cfg.JournalDir, d.ID+".json")
+	if err == nil && !result.Failed {
+		_ = os.Remove(journal) // if it stays, it is run once more: at least once
+		return
+	}
+	if err != nil {
+		result = failure(d.ID, "Lambda.Unknown", err.Error())
+	}
+	d.attempts++
+	retries := 0
+	if p, ok := q.service.pools[d.Function]; ok {
+		retries = p.fn.Retries
+	}
+	if d.attempts <= retries {
+		d.at = time.Now().Add(cfg.RetryDelay << (d.attempts - 1))
+		q.add(d)
+		return
+	}
+	d.Failure = result.Payload
+	if err := write(cfg.DeadDir, d.event); err != nil {
+		cfg.Log.Line(d.Function, d.ID, fmt.Appendf(nil, "cannot keep the dead letter: %v", err))
+	}
+	cfg.Log.Line(d.Function, d.ID, fmt.Appendf(nil,
+		`{"type":"platform.deadLetter","attempts":%d,"errorType":%q}`, d.attempts, result.ErrorType))
+	_ = os.Remove(journal)
+}
+
+func (q *queue) close() {
+	q.cancel()
+	q.ended.Wait()
+}

@@ -1,0 +1,193 @@
+package lambda
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sluice/local/process"
+)
+
+// sandbox is one process of a function. It works on one request at a time: the pool sees to it.
+type sandbox struct {
+	id      string
+	service *Service
+	fn      Function
+	group   *process.Group
+	started time.Time
+	since   time.Time // idle since; guarded by the pool
+
+	next    chan request // taken by the handler of the Runtime API when the process asks
+	answers chan Result  // holds one
+	ending  sync.Once
+
+	mu      sync.Mutex
+	current string // request being worked on; whoever clears it may answer
+	last    atomic.Value
+}
+
+func start(s *Service, f Function) (*sandbox, error) {
+	b := &sandbox{id: s.cfg.NewID(), service: s, fn: f, started: time.Now(),
+		next: make(chan request), answers: make(chan Result, 1)}
+	b.last.Store("")
+	if err := os.MkdirAll(b.temp(), 0o700); err != nil {
+		return nil, err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	cmd := exec.Command(f.Program)
+	cmd.Dir = filepath.Dir(f.Program)
+	cmd.Env = b.environment()
+	cmd.Stdout, cmd.Stderr = w, w
+	s.boxes.add(b)
+	if b.group, err = process.Start(cmd); err != nil {
+		s.boxes.remove(b)
+		return nil, errors.Join(err, r.Close(), os.RemoveAll(b.temp()))
+	}
+	go b.print(r)
+	return b, nil
+}
+
+func (b *sandbox) temp() string { return filepath.Join(b.service.cfg.TempDir, b.id) }
+
+// environment is what AWS gives every function, and what the template gives this one. Nothing is inherited: a variable of
+// the developer's shell must not change what a function does.
+func (b *sandbox) environment() []string {
+	env := []string{
+		"AWS_LAMBDA_RUNTIME_API=" + b.service.address + "/" + b.id,
+		"AWS_LAMBDA_FUNCTION_NAME=" + b.fn.Name,
+		"AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
+		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE=" + strconv.Itoa(b.fn.MemoryMB),
+		"AWS_LAMBDA_INITIALIZATION_TYPE=on-demand",
+		"AWS_LAMBDA_LOG_GROUP_NAME=/aws/lambda/" + b.fn.Name,
+		"AWS_LAMBDA_LOG_STREAM_NAME=" + b.id,
+		"AWS_EXECUTION_ENV=AWS_Lambda_provided.al2023",
+		"AWS_REGION=" + b.service.cfg.Region, "AWS_DEFAULT_REGION=" + b.service.cfg.Region,
+		"AWS_EC2_METADATA_DISABLED=true",
+		"LAMBDA_TASK_ROOT=" + filepath.Dir(b.fn.Program), "_HANDLER=bootstrap",
+		"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=en_US.UTF-8", "TZ=:UTC",
+		"TMPDIR=" + b.temp(),
+	}
+	for k, v := range b.fn.Environment {
+		env = append(env, k+"="+v)
+	}
+	return env
+}
+
+// run gives the process a request and waits for its answer. answered is false when the process must not be used again; lost
+// is true when it ended before it took the request.
+func (b *sandbox) run(r request) (result Result, answered, lost bool) {
+	begin := time.Now()
+	initLimit := time.NewTimer(b.service.cfg.InitTimeout)
+	defer initLimit.Stop()
+	b.mu.Lock()
+	b.current = r.id
+	b.mu.Unlock()
+	b.last.Store(r.id)
+	r.deadline = begin.Add(b.fn.Timeout)
+	select {
+	case b.next <- r:
+	case <-b.group.Done():
+		return b.died(r), false, true
+	case <-initLimit.C:
+		return failure(r.id, "Sandbox.Timedout", fmt.Sprintf("The function was not ready within %.2f seconds",
+			b.service.cfg.InitTimeout.Seconds())), false, false
+	}
+	timeout := time.NewTimer(time.Until(r.deadline))
+	defer timeout.Stop()
+	select {
+	case result = <-b.answers:
+		answered = true
+	case <-b.group.Done():
+		// What it answered with its last breath counts.
+		select {
+		case result = <-b.answers:
+		default:
+			result = b.died(r)
+		}
+	case <-timeout.C:
+		result = failure(r.id, "Sandbox.Timedout", fmt.Sprintf("Task timed out after %.2f seconds", b.fn.Timeout.Seconds()))
+	}
+	b.report(r, result, time.Since(begin))
+	return result, answered, false
+}
+
+func (b *sandbox) died(r request) Result {
+	why := "exit status 0"
+	if err := b.group.Err(); err != nil {
+		why = err.Error()
+	}
+	return failure(r.id, "Runtime.ExitError", "Runtime exited with error: "+why)
+}
+
+// answer takes the answer to a request from the process; false if it was not working on that request.
+func (b *sandbox) answer(r Result) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.current == "" || b.current != r.RequestID {
+		return false
+	}
+	b.current = ""
+	b.answers <- r
+	return true
+}
+
+func (b *sandbox) end() {
+	b.ending.Do(func() {
+		b.group.Kill()
+		b.service.boxes.remove(b)
+		_ = os.RemoveAll(b.temp()) // the next start clears the whole folder
+	})
+}
+
+// print passes on what the process prints, line by line.
+func (b *sandbox) print(r io.ReadCloser) {
+	defer r.Close()
+	lines := bufio.NewReaderSize(r, 64<<10)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if text := bytes.TrimRight(line, "\r\n"); len(text) > 0 {
+			id, _ := b.last.Load().(string)
+			b.service.cfg.Log.Line(b.fn.Name, id, text)
+		}
+		// A line that is longer than the buffer comes in pieces.
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return
+		}
+	}
+}
+
+// report logs what AWS logs after every request, with the most memory that the process has ever held.
+func (b *sandbox) report(r request, result Result, took time.Duration) {
+	status := "success"
+	if result.Failed {
+		status = "error"
+	}
+	b.service.cfg.Log.Line(b.fn.Name, r.id, fmt.Appendf(nil,
+		`{"type":"platform.report","status":%q,"errorType":%q,"durationMs":%.1f,"memorySizeMB":%d,"maxMemoryUsedMB":%d}`,
+		status, result.ErrorType, float64(took.Microseconds())/1000, b.fn.MemoryMB, peakMemory(b.group.PID())>>20))
+}
+
+// peakMemory is the most resident bytes a process has had; 0 where the system does not tell.
+func peakMemory(pid int) int64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := bytes.Cut(status, []byte("VmHWM:"))
+	var kilobytes int64
+	_, _ = fmt.Sscan(string(rest[:min(len(rest), 32)]), &kilobytes)
+	return kilobytes << 10
+}

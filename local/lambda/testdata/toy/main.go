@@ -1,0 +1,80 @@
+// Toy does what its event says: the function that the local Lambda is tested with.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+)
+
+type event struct {
+	Do   string
+	Text string
+	N    int
+}
+
+type reply struct {
+	Text      string
+	PID       int
+	RequestID string
+	Left      time.Duration
+}
+
+// Transient is an error that a state machine could match.
+type Transient struct{}
+
+func (Transient) Error() string { return "try again" }
+
+func main() {
+	switch os.Getenv("AT_START") {
+	case "exit":
+		os.Exit(3)
+	case "hang":
+		<-time.After(time.Hour)
+	}
+	lambda.Start(handle)
+}
+
+func handle(ctx context.Context, e event) (reply, error) {
+	lc, _ := lambdacontext.FromContext(ctx)
+	deadline, _ := ctx.Deadline()
+	r := reply{PID: os.Getpid(), RequestID: lc.AwsRequestID, Text: e.Text, Left: time.Until(deadline)}
+	switch e.Do {
+	case "env":
+		r.Text = os.Getenv(e.Text)
+	case "print":
+		fmt.Fprintln(os.Stderr, e.Text)
+	case "fail":
+		return r, errors.New(e.Text)
+	case "fail by type":
+		return r, Transient{}
+	case "panic":
+		panic(e.Text)
+	case "exit":
+		os.Exit(e.N)
+	case "exit later":
+		go func() {
+			<-time.After(time.Duration(e.N) * time.Millisecond)
+			os.Exit(1)
+		}()
+	case "hang":
+		select {}
+	case "wait":
+		<-time.After(time.Duration(e.N) * time.Millisecond)
+	case "big":
+		r.Text = strings.Repeat("x", e.N)
+	case "once": // fails until the file exists
+		if _, err := os.Stat(e.Text); err != nil {
+			return r, errors.Join(errors.New("first time"), os.WriteFile(e.Text, nil, 0o600))
+		}
+	case "temp":
+		return r, os.WriteFile(os.TempDir()+"/left-behind", nil, 0o600)
+	}
+	return r, nil
+}
