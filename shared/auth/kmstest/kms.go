@@ -50,9 +50,26 @@ func (s *Server) make(id string) error {
 	if err != nil {
 		return err
 	}
+	return s.write(id, der)
+}
+
+// write keeps a key whole or not at all: a file that a crash cut short would lose the key of every token.
+func (s *Server) write(id string, der []byte) error {
+	if !keyID.MatchString(id) {
+		return errors.New("a key ID has letters, digits and hyphens only")
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return os.WriteFile(filepath.Join(s.dir, id), der, 0o600)
+	f, err := os.CreateTemp(s.dir, "new.*") // no key ID has a dot; mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(der)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), filepath.Join(s.dir, id))
 }
 
 var keyID = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
@@ -75,7 +92,11 @@ func (s *Server) load(id string) (*ecdsa.PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	return key.(*ecdsa.PrivateKey), nil
+	private, ok := key.(*ecdsa.PrivateKey)
+	if !ok {
+		return nil, errors.New("not an elliptic curve key")
+	}
+	return private, nil
 }
 
 type request struct {
@@ -101,8 +122,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	key, err := s.load(in.KeyID)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		refuse(w, "NotFoundException", "no such key")
+		return
+	}
+	if err != nil {
+		refuse(w, "KMSInternalException", "the key is unusable")
 		return
 	}
 	public, err := x509.MarshalPKIXPublicKey(key.Public())
@@ -150,6 +175,10 @@ func reply(w http.ResponseWriter, body any) {
 
 func refuse(w http.ResponseWriter, code, message string) {
 	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
-	w.WriteHeader(http.StatusBadRequest)
+	status := http.StatusBadRequest
+	if code == "KMSInternalException" {
+		status = http.StatusInternalServerError
+	}
+	w.WriteHeader(status)
 	json.NewEncoder(w).Encode(map[string]string{"__type": code, "message": message})
 }

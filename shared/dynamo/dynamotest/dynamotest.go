@@ -1,0 +1,189 @@
+// Package dynamotest gives tests a real DynamoDB server with the tables of template.yaml.
+package dynamotest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"gopkg.in/yaml.v3"
+)
+
+// Start runs a server in memory until the test ends and returns a client of it. A table is named as in the template, with
+// "test" for the prefix: test-batches.
+func Start(t testing.TB) *dynamodb.Client {
+	t.Helper()
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(root, "bin", "dynoxide")
+	if _, err := os.Stat(program); err != nil {
+		t.Fatalf("%s is missing: run `make tools` first", program)
+	}
+	address := run(t, program)
+	client := dynamodb.New(dynamodb.Options{
+		Region: "us-east-1", BaseEndpoint: aws.String("http://" + address),
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
+	})
+	tables, err := tablesOf(filepath.Join(root, "template.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range tables {
+		if _, err := client.CreateTable(context.Background(), &table); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return client
+}
+
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	for ; err == nil; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "template.yaml")); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("no template.yaml above the test")
+		}
+	}
+	return "", err
+}
+
+// run starts the server on a port that was free a moment ago and waits until it answers.
+func run(t testing.TB, program string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	_, port, _ := net.SplitHostPort(address)
+	var output bytes.Buffer
+	cmd := exec.Command(program, "--port", port)
+	cmd.Stdout, cmd.Stderr = &output, &output
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); <-tick.C {
+		if conn, err := net.Dial("tcp", address); err == nil {
+			conn.Close()
+			return address
+		}
+	}
+	t.Fatalf("%s does not answer:\n%s", program, output.String())
+	return ""
+}
+
+type attribute struct {
+	Name string `yaml:"AttributeName"`
+	Type string `yaml:"AttributeType"`
+}
+
+type keyPart struct {
+	Name string `yaml:"AttributeName"`
+	Type string `yaml:"KeyType"`
+}
+
+type table struct {
+	TableName              string
+	AttributeDefinitions   []attribute `yaml:"AttributeDefinitions"`
+	KeySchema              []keyPart   `yaml:"KeySchema"`
+	GlobalSecondaryIndexes []struct {
+		IndexName  string    `yaml:"IndexName"`
+		KeySchema  []keyPart `yaml:"KeySchema"`
+		Projection struct {
+			ProjectionType   string   `yaml:"ProjectionType"`
+			NonKeyAttributes []string `yaml:"NonKeyAttributes"`
+		} `yaml:"Projection"`
+	} `yaml:"GlobalSecondaryIndexes"`
+}
+
+// tablesOf reads the DynamoDB tables of a template.
+func tablesOf(path string) ([]dynamodb.CreateTableInput, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var template struct {
+		Resources map[string]struct {
+			Type       string    `yaml:"Type"`
+			Properties yaml.Node `yaml:"Properties"`
+		} `yaml:"Resources"`
+	}
+	if err := yaml.Unmarshal(text, &template); err != nil {
+		return nil, err
+	}
+	var out []dynamodb.CreateTableInput
+	for name, r := range template.Resources {
+		if r.Type != "AWS::DynamoDB::Table" {
+			continue
+		}
+		var p table
+		if err := r.Properties.Decode(&p); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if p.TableName == "" {
+			for i := 0; i+1 < len(r.Properties.Content); i += 2 {
+				if r.Properties.Content[i].Value == "TableName" {
+					p.TableName = r.Properties.Content[i+1].Value
+				}
+			}
+		}
+		out = append(out, p.input())
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s declares no table", path)
+	}
+	return out, nil
+}
+
+func (p table) input() dynamodb.CreateTableInput {
+	in := dynamodb.CreateTableInput{
+		TableName:   aws.String(strings.ReplaceAll(p.TableName, "${Prefix}", "test")),
+		BillingMode: types.BillingModePayPerRequest, KeySchema: schema(p.KeySchema),
+	}
+	for _, a := range p.AttributeDefinitions {
+		in.AttributeDefinitions = append(in.AttributeDefinitions,
+			types.AttributeDefinition{AttributeName: aws.String(a.Name), AttributeType: types.ScalarAttributeType(a.Type)})
+	}
+	for _, g := range p.GlobalSecondaryIndexes {
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName: aws.String(g.IndexName), KeySchema: schema(g.KeySchema),
+			Projection: &types.Projection{
+				ProjectionType: types.ProjectionType(g.Projection.ProjectionType), NonKeyAttributes: g.Projection.NonKeyAttributes,
+			},
+		})
+	}
+	return in
+}
+
+func schema(parts []keyPart) []types.KeySchemaElement {
+	var out []types.KeySchemaElement
+	for _, k := range parts {
+		out = append(out, types.KeySchemaElement{AttributeName: aws.String(k.Name), KeyType: types.KeyType(k.Type)})
+	}
+	return out
+}
