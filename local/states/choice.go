@@ -1,0 +1,135 @@
+package states
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// choice is one rule of a Choice state: a test of a variable, or a combination of rules.
+type choice struct {
+	Next     string
+	And, Or  []choice
+	Not      *choice
+	Variable optionalPath
+	test     string
+	operand  any
+}
+
+var (
+	tests = []string{"StringEquals", "BooleanEquals", "NumericEquals", "NumericLessThan", "NumericLessThanEquals",
+		"NumericGreaterThan", "NumericGreaterThanEquals", "IsPresent", "IsNull", "IsString", "IsNumeric", "IsBoolean"}
+	frame = []string{"Next", "And", "Or", "Not", "Variable", "Comment"}
+)
+
+func (c *choice) UnmarshalJSON(text []byte) error {
+	type plain choice
+	if err := json.Unmarshal(text, (*plain)(c)); err != nil {
+		return err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return err
+	}
+	kinds := 0
+	for name, value := range fields {
+		switch {
+		case slices.Contains(tests, name):
+			kinds++
+			c.test = name
+			var err error
+			if c.operand, err = decode(value); err != nil {
+				return err
+			}
+		case !slices.Contains(frame, name):
+			return fmt.Errorf("has a choice with %s, which the local cloud does not know", name)
+		}
+	}
+	for _, present := range []bool{len(c.And) > 0, len(c.Or) > 0, c.Not != nil} {
+		if present {
+			kinds++
+		}
+	}
+	if kinds != 1 || (c.test != "") != c.Variable.set {
+		return fmt.Errorf("has a choice that is neither one test of a Variable nor one of And, Or, Not")
+	}
+	return nil
+}
+
+// holds evaluates the rule. A variable that is not there fails the state, unless the test asks just that.
+func (c *choice) holds(input, context any) (bool, *Failure) {
+	switch {
+	case c.And != nil:
+		for i := range c.And {
+			if ok, failure := c.And[i].holds(input, context); failure != nil || !ok {
+				return false, failure
+			}
+		}
+		return true, nil
+	case c.Or != nil:
+		for i := range c.Or {
+			if ok, failure := c.Or[i].holds(input, context); failure != nil || ok {
+				return ok, failure
+			}
+		}
+		return false, nil
+	case c.Not != nil:
+		ok, failure := c.Not.holds(input, context)
+		return !ok && failure == nil, failure
+	}
+	v, present := c.Variable.get(input, context)
+	if c.test == "IsPresent" {
+		return present == (c.operand == true), nil
+	}
+	if !present {
+		return false, fail("States.Runtime", "The variable %s of a choice leads to nothing.", c.Variable.text)
+	}
+	return compare(c.test, v, c.operand), nil
+}
+
+func compare(test string, v, operand any) bool {
+	switch test {
+	case "StringEquals":
+		s, ok := v.(string)
+		return ok && s == operand
+	case "BooleanEquals":
+		b, ok := v.(bool)
+		return ok && b == operand
+	case "IsNull":
+		return (v == nil) == (operand == true)
+	case "IsString":
+		_, ok := v.(string)
+		return ok == (operand == true)
+	case "IsBoolean":
+		_, ok := v.(bool)
+		return ok == (operand == true)
+	case "IsNumeric":
+		_, ok := v.(json.Number)
+		return ok == (operand == true)
+	}
+	a, ok := number(v)
+	b, too := number(operand)
+	if !ok || !too {
+		return false
+	}
+	switch test {
+	case "NumericEquals":
+		return a == b
+	case "NumericLessThan":
+		return a < b
+	case "NumericLessThanEquals":
+		return a <= b
+	case "NumericGreaterThan":
+		return a > b
+	}
+	return a >= b
+}
+
+func number(v any) (float64, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, false
+	}
+	f, err := n.Float64()
+	return f, err == nil
+}

@@ -1,0 +1,267 @@
+package states
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Definition is a state machine that the local cloud can run: the part of the Amazon States Language that it knows, checked.
+type Definition struct {
+	StartAt        string
+	States         map[string]*state
+	TimeoutSeconds int // 0 for none
+}
+
+// state holds the fields of all types; which of them a type may have is in fieldsOf.
+type state struct {
+	name string
+
+	Type       string
+	Next       string
+	End        bool
+	InputPath  optionalPath
+	OutputPath optionalPath
+	ResultPath optionalPath
+
+	Parameters       template
+	ResultSelector   template
+	Resource         string
+	TimeoutSeconds   int
+	HeartbeatSeconds int
+	Retry            []retrier
+	Catch            []catcher
+
+	ItemsPath          optionalPath
+	ItemSelector       template
+	ItemProcessor      *Definition
+	MaxConcurrency     int
+	MaxConcurrencyPath optionalPath
+
+	Choices []choice
+	Default string
+
+	Result json.RawMessage
+
+	Seconds     *int
+	SecondsPath optionalPath
+
+	Error, Cause         string
+	ErrorPath, CausePath optionalPath
+}
+
+type retrier struct {
+	ErrorEquals     []string
+	IntervalSeconds *int
+	BackoffRate     *float64
+	MaxAttempts     *int
+	MaxDelaySeconds int
+	JitterStrategy  string
+}
+
+type catcher struct {
+	ErrorEquals []string
+	ResultPath  optionalPath
+	Next        string
+}
+
+const always = "Type Comment InputPath OutputPath "
+
+var fieldsOf = map[string]string{
+	"Task": always + "Next End ResultPath Parameters ResultSelector Resource TimeoutSeconds HeartbeatSeconds Retry Catch",
+	"Map": always + "Next End ResultPath ResultSelector ItemsPath ItemSelector ItemProcessor MaxConcurrency " +
+		"MaxConcurrencyPath Retry Catch",
+	"Choice":  always + "Choices Default",
+	"Pass":    always + "Next End ResultPath Parameters Result",
+	"Wait":    always + "Next End Seconds SecondsPath",
+	"Succeed": always,
+	"Fail":    "Type Comment Error Cause ErrorPath CausePath",
+}
+
+// Parse reads a definition. What the local cloud does not know is refused with a sentence that names the state.
+func Parse(text []byte) (*Definition, error) {
+	d, err := parse(text, "Comment StartAt States TimeoutSeconds Version QueryLanguage")
+	if err != nil {
+		return nil, fmt.Errorf("the state machine %w", err)
+	}
+	return d, nil
+}
+
+func parse(text []byte, known string) (*Definition, error) {
+	var raw struct {
+		StartAt, QueryLanguage string
+		TimeoutSeconds         int
+		States                 map[string]json.RawMessage
+		ProcessorConfig        struct{ Mode string }
+	}
+	if err := onlyFields(text, known); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return nil, fmt.Errorf("cannot be read: %w", err)
+	}
+	if raw.QueryLanguage != "" && raw.QueryLanguage != "JSONPath" {
+		return nil, fmt.Errorf("has the QueryLanguage %s, which the local cloud does not know", raw.QueryLanguage)
+	}
+	if mode := raw.ProcessorConfig.Mode; mode != "" && mode != "INLINE" {
+		return nil, fmt.Errorf("has a Map of mode %s, which the local cloud does not know", mode)
+	}
+	d := &Definition{StartAt: raw.StartAt, States: map[string]*state{}, TimeoutSeconds: raw.TimeoutSeconds}
+	for name, text := range raw.States {
+		s, err := parseState(name, text)
+		if err != nil {
+			return nil, fmt.Errorf("has a state %s that %w", name, err)
+		}
+		d.States[name] = s
+	}
+	return d, d.check()
+}
+
+func onlyFields(text []byte, known string) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return fmt.Errorf("is no JSON object")
+	}
+	names := strings.Fields(known)
+	for field := range fields {
+		if !slices.Contains(names, field) {
+			return fmt.Errorf("has the field %s, which the local cloud does not know there", field)
+		}
+	}
+	return nil
+}
+
+func parseState(name string, text []byte) (*state, error) {
+	var kind struct{ Type string }
+	if err := json.Unmarshal(text, &kind); err != nil {
+		return nil, fmt.Errorf("is no JSON object")
+	}
+	known, ok := fieldsOf[kind.Type]
+	if !ok {
+		return nil, fmt.Errorf("is of type %q, which the local cloud does not know", kind.Type)
+	}
+	if err := onlyFields(text, known); err != nil {
+		return nil, err
+	}
+	s := &state{name: name}
+	if err := json.Unmarshal(text, s); err != nil {
+		return nil, err
+	}
+	return s, s.check()
+}
+
+// UnmarshalJSON reads the states inside a Map.
+func (d *Definition) UnmarshalJSON(text []byte) error {
+	inner, err := parse(text, "Comment StartAt States ProcessorConfig")
+	if err == nil {
+		*d = *inner
+	}
+	return err
+}
+
+// check looks at what holds the states together.
+func (d *Definition) check() error {
+	if d.States[d.StartAt] == nil {
+		return fmt.Errorf("starts at %q, which is none of its states", d.StartAt)
+	}
+	for _, s := range d.States {
+		next := []string{s.Next, s.Default}
+		for _, c := range s.Catch {
+			next = append(next, c.Next)
+		}
+		for _, c := range s.Choices {
+			next = append(next, c.Next)
+		}
+		for _, n := range next {
+			if n != "" && d.States[n] == nil {
+				return fmt.Errorf("has a state %s that leads to %q, which is none of its states", s.name, n)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *state) check() error {
+	switch s.Type {
+	case "Task", "Map", "Pass", "Wait":
+		if (s.Next == "") == !s.End {
+			return fmt.Errorf("must have either Next or End")
+		}
+	case "Choice":
+		if len(s.Choices) == 0 {
+			return fmt.Errorf("has no Choices")
+		}
+		for _, c := range s.Choices {
+			if c.Next == "" {
+				return fmt.Errorf("has a choice without Next")
+			}
+		}
+	}
+	switch s.Type {
+	case "Task":
+		if _, _, err := s.resource(); err != nil {
+			return err
+		}
+		if s.HeartbeatSeconds > 0 && s.TimeoutSeconds > 0 && s.HeartbeatSeconds >= s.TimeoutSeconds {
+			return fmt.Errorf("has HeartbeatSeconds that are not below its TimeoutSeconds")
+		}
+	case "Map":
+		if s.ItemProcessor == nil {
+			return fmt.Errorf("has no ItemProcessor")
+		}
+	case "Wait":
+		if (s.Seconds == nil) == !s.SecondsPath.set {
+			return fmt.Errorf("must have either Seconds or SecondsPath")
+		}
+	}
+	return s.checkErrors()
+}
+
+func (s *state) checkErrors() error {
+	lists := make([][]string, 0, len(s.Retry)+len(s.Catch))
+	for i, r := range s.Retry {
+		lists = append(lists, r.ErrorEquals)
+		if r.JitterStrategy != "" && r.JitterStrategy != "FULL" && r.JitterStrategy != "NONE" {
+			return fmt.Errorf("has the JitterStrategy %s", r.JitterStrategy)
+		}
+		if slices.Contains(r.ErrorEquals, "States.ALL") && i < len(s.Retry)-1 {
+			return fmt.Errorf("has a Retry after the one for States.ALL")
+		}
+	}
+	for i, c := range s.Catch {
+		lists = append(lists, c.ErrorEquals)
+		if c.Next == "" {
+			return fmt.Errorf("has a Catch without Next")
+		}
+		if slices.Contains(c.ErrorEquals, "States.ALL") && i < len(s.Catch)-1 {
+			return fmt.Errorf("has a Catch after the one for States.ALL")
+		}
+	}
+	for _, names := range lists {
+		if len(names) == 0 || len(names) > 1 && slices.Contains(names, "States.ALL") {
+			return fmt.Errorf("must have in each ErrorEquals either States.ALL alone or names of errors")
+		}
+	}
+	return nil
+}
+
+const (
+	invoke     = "arn:aws:states:::lambda:invoke"
+	tokenTail  = ".waitForTaskToken"
+	lambdaHead = "arn:aws:lambda:"
+)
+
+// resource tells what a Task calls: the function of its own ARN, or "" when Parameters name it; and whether it waits for a
+// token.
+func (s *state) resource() (function string, token bool, err error) {
+	switch {
+	case s.Resource == invoke:
+		return "", false, nil
+	case s.Resource == invoke+tokenTail:
+		return "", true, nil
+	case strings.HasPrefix(s.Resource, lambdaHead):
+		return s.Resource, false, nil
+	}
+	return "", false, fmt.Errorf("has the Resource %q, which the local cloud does not know", s.Resource)
+}

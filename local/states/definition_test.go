@@ -1,0 +1,139 @@
+package states
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestWhatIsNotKnownIsRefused(t *testing.T) {
+	tests := []struct{ name, definition, named string }{
+		{"no JSON", `{`, ""},
+		{"no start", `{"StartAt":"X","States":{"S":{"Type":"Succeed"}}}`, "X"},
+		{"dangling next", `{"StartAt":"S","States":{"S":{"Type":"Pass","Next":"X"}}}`, "S"},
+		{"dangling catch", one(task + `"Catch":[{"ErrorEquals":["States.ALL"],"Next":"X"}]`), "S"},
+		{"dangling default", `{"StartAt":"S","States":{"S":{"Type":"Choice","Default":"X","Choices":[{"Variable":"$","IsNull":true,"Next":"S"}]}}}`, "S"},
+		{"neither next nor end", `{"StartAt":"S","States":{"S":{"Type":"Pass"}}}`, "S"},
+		{"type", one(`"Type":"Parallel"`), "Parallel"},
+		{"field", one(`"Type":"Pass","Assign":{}`), "Assign"},
+		{"field of another type", one(`"Type":"Pass","Retry":[]`), "Retry"},
+		{"top field", `{"StartAt":"S","Extra":1,"States":{"S":{"Type":"Succeed"}}}`, "Extra"},
+		{"language", `{"StartAt":"S","QueryLanguage":"JSONata","States":{"S":{"Type":"Succeed"}}}`, "JSONata"},
+		{"resource", one(`"Type":"Task","Resource":"arn:aws:states:::sqs:sendMessage"`), "sqs"},
+		{"distributed", one(`"Type":"Map","ItemProcessor":{"ProcessorConfig":{"Mode":"DISTRIBUTED"},"StartAt":"I","States":{"I":{"Type":"Succeed"}}}`), "DISTRIBUTED"},
+		{"item reader", one(`"Type":"Map","ItemReader":{},"ItemProcessor":{"StartAt":"I","States":{"I":{"Type":"Succeed"}}}`), "ItemReader"},
+		{"inner state", one(`"Type":"Map","ItemProcessor":{"StartAt":"I","States":{"I":{"Type":"Pass"}}}`), "I"},
+		{"no processor", one(`"Type":"Map"`), "ItemProcessor"},
+		{"intrinsic", one(`"Type":"Pass","Parameters":{"a.$":"States.Format('x')"}`), "States.Format"},
+		{"filter", one(`"Type":"Pass","InputPath":"$.a[?(@.b)]"`), "$.a[?(@.b)]"},
+		{"wildcard", one(`"Type":"Pass","InputPath":"$.*"`), "$.*"},
+		{"descent", one(`"Type":"Pass","InputPath":"$..a"`), "$..a"},
+		{"no path", one(`"Type":"Pass","InputPath":"a"`), `"a"`},
+		{"choice test", `{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$","StringMatches":"*","Next":"S"}]}}}`, "StringMatches"},
+		{"two tests", `{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$","IsNull":true,"IsString":true,"Next":"S"}]}}}`, "S"},
+		{"no test", `{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Next":"S"}]}}}`, "S"},
+		{"choice without next", `{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$","IsNull":true}]}}}`, "S"},
+		{"all with others", one(task + `"Retry":[{"ErrorEquals":["States.ALL","A"]}]`), "S"},
+		{"all not last", one(task + `"Retry":[{"ErrorEquals":["States.ALL"]},{"ErrorEquals":["A"]}]`), "S"},
+		{"empty errors", one(task + `"Retry":[{"ErrorEquals":[]}]`), "S"},
+		{"wait", one(`"Type":"Wait"`), "S"},
+		{"heartbeat", one(task + `"TimeoutSeconds":5,"HeartbeatSeconds":5`), "S"},
+	}
+	for _, test := range tests {
+		_, err := Parse([]byte(strings.Replace(test.definition, `invoke", ,`, `invoke",`, 1)))
+		if err == nil || !strings.Contains(err.Error(), test.named) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}
+
+func TestOwnDefinition(t *testing.T) {
+	text, err := os.ReadFile("../../statemachine/batch.asl.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Parse(text); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestChoices(t *testing.T) {
+	tests := []struct {
+		rule, input string
+		want        bool
+	}{
+		{`"Variable":"$.a","StringEquals":"x"`, `{"a":"x"}`, true},
+		{`"Variable":"$.a","StringEquals":"x"`, `{"a":1}`, false},
+		{`"Variable":"$.a","BooleanEquals":true`, `{"a":true}`, true},
+		{`"Variable":"$.a","BooleanEquals":true`, `{"a":"true"}`, false},
+		{`"Variable":"$.a","NumericEquals":1`, `{"a":1.0}`, true},
+		{`"Variable":"$.a","NumericLessThan":1`, `{"a":1}`, false},
+		{`"Variable":"$.a","NumericLessThanEquals":1`, `{"a":1}`, true},
+		{`"Variable":"$.a","NumericGreaterThan":1`, `{"a":1}`, false},
+		{`"Variable":"$.a","NumericGreaterThanEquals":1`, `{"a":1}`, true},
+		{`"Variable":"$.a","NumericGreaterThanEquals":1`, `{"a":"1"}`, false},
+		{`"Variable":"$.a","IsPresent":false`, `{}`, true},
+		{`"Variable":"$.a","IsNull":true`, `{"a":null}`, true},
+		{`"Variable":"$.a","IsString":true`, `{"a":""}`, true},
+		{`"Variable":"$.a","IsNumeric":true`, `{"a":0}`, true},
+		{`"Variable":"$.a","IsBoolean":false`, `{"a":0}`, true},
+		{`"Variable":"$$.State.Name","StringEquals":"S"`, `{}`, true},
+		{`"And":[{"Variable":"$.a","IsPresent":true},{"Variable":"$.a","IsNull":true}]`, `{}`, false},
+		{`"Or":[{"Variable":"$.a","IsPresent":true},{"Variable":"$.b","IsPresent":true}]`, `{"b":1}`, true},
+		{`"Not":{"Variable":"$.a","IsPresent":true}`, `{}`, true},
+	}
+	for _, test := range tests {
+		d, err := Parse([]byte(`{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{` + test.rule +
+			`,"Next":"Y"}],"Default":"N"},"Y":{"Type":"Succeed"},"N":{"Type":"Succeed"}}}`))
+		if err != nil {
+			t.Errorf("%s: %v", test.rule, err)
+			continue
+		}
+		in, err := decode([]byte(test.input))
+		if err != nil {
+			t.Fatal(err)
+		}
+		around := map[string]any{"State": map[string]any{"Name": "S"}}
+		next, failure := d.States["S"].choose(in, around)
+		if failure != nil || (next == "Y") != test.want {
+			t.Errorf("%s of %s: %s %v", test.rule, test.input, next, failure)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	text, err := os.ReadFile("../../statemachine/batch.asl.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add([]byte(one(`"Type":"Pass","Parameters":{"a.$":"$['b'][0].c"}`)))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		d, err := Parse(text)
+		if err == nil && d.States[d.StartAt] == nil {
+			t.Error("a definition without its first state")
+		}
+	})
+}
+
+func FuzzPath(f *testing.F) {
+	for _, seed := range []string{"$", "$.a.b", "$$.Map.Item.Value", "$['a']['b c'][12]", "$.a[0].b", "$[", "$.", "$['"} {
+		f.Add(seed)
+	}
+	in, err := decode([]byte(`{"a":[{"b":1}],"b c":{}}`))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := parsePath(text)
+		if err != nil {
+			return
+		}
+		p.get(in, in)
+		if out, ok := p.set(in, "new"); ok && !p.context {
+			if v, ok := p.get(out, nil); !ok || v != "new" {
+				t.Errorf("%s: what was set is not there", text)
+			}
+		}
+	})
+}

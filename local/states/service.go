@@ -1,0 +1,209 @@
+// Package states runs state machines as AWS Step Functions does, as far as the project's definitions go: Task, Map, Choice,
+// Pass, Wait, Succeed and Fail with JSONPath, Retry, Catch, task tokens, history and limits. Anything else is refused when
+// a machine is loaded.
+package states
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"sync"
+	"time"
+)
+
+// Statuses of an execution.
+const (
+	Running   = "RUNNING"
+	Succeeded = "SUCCEEDED"
+	Failed    = "FAILED"
+	TimedOut  = "TIMED_OUT"
+	Aborted   = "ABORTED"
+)
+
+// Machine is a state machine to be run.
+type Machine struct {
+	Name       string
+	ARN        string // arn:aws:states:<region>:<account>:stateMachine:<name>
+	Definition []byte
+}
+
+// Config is what a Service needs.
+type Config struct {
+	Machines  []Machine
+	Functions Functions
+	Dir       string // executions and their histories are kept here
+	Region    string
+	NewID     func() string // UUIDs: names of executions and task tokens
+	Now       func() time.Time
+	// Sleep waits and returns the context's error if that ends first; nil for real time.
+	Sleep func(ctx context.Context, d time.Duration) error
+	// Ended is told of every execution that has ended; nil for nobody.
+	Ended func(Execution)
+}
+
+// Service runs executions. It is safe for concurrent use.
+type Service struct {
+	cfg      Config
+	world    *world
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	running  sync.WaitGroup
+	machines map[string]*machine // by ARN
+
+	mu         sync.Mutex
+	executions map[string]*execution // by ARN
+	closed     bool
+}
+
+type machine struct {
+	Machine
+	definition *Definition
+}
+
+var (
+	errShutdown = errors.New("the local cloud is being stopped")
+	errTimedOut = errors.New("the execution took too long")
+)
+
+// New loads the machines and takes up the executions that were running when the program last ended. Those start again from
+// their first state: every step of a batch can run twice, and what it had done is found done.
+func New(ctx context.Context, cfg Config) (*Service, error) {
+	s := &Service{cfg: cfg, machines: map[string]*machine{}, executions: map[string]*execution{}}
+	if s.cfg.Sleep == nil {
+		s.cfg.Sleep = sleep
+	}
+	s.world = &world{functions: cfg.Functions, region: cfg.Region, now: cfg.Now, sleep: s.cfg.Sleep, random: rand.Float64,
+		tokens: &tokens{newID: cfg.NewID, open: map[string]*token{}}}
+	for _, m := range cfg.Machines {
+		d, err := Parse(m.Definition)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Name, err)
+		}
+		s.machines[m.ARN] = &machine{m, d}
+	}
+	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	if err := s.load(); err != nil {
+		s.cancel(nil)
+		return nil, err
+	}
+	for _, e := range s.executions {
+		if e.Status == Running && s.machines[e.MachineARN] != nil {
+			if err := s.run(e); err != nil {
+				s.Close()
+				return nil, err
+			}
+		}
+	}
+	return s, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close interrupts all executions; the next start takes them up.
+func (s *Service) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.cancel(errShutdown)
+	s.running.Wait()
+}
+
+var executionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,80}$`)
+
+// Start starts an execution. With a name that an open execution has it returns that one, if the input is the same; any other
+// use of a taken name is ExecutionAlreadyExists.
+func (s *Service) Start(machineARN, name string, input []byte) (Execution, error) {
+	m, ok := s.machines[machineARN]
+	if !ok {
+		return Execution{}, refusal("StateMachineDoesNotExist", "State Machine Does Not Exist: '%s'", machineARN)
+	}
+	if name == "" {
+		name = s.cfg.NewID()
+	}
+	if !executionName.MatchString(name) {
+		return Execution{}, refusal("InvalidName", "Invalid Name: '%s'", name)
+	}
+	if len(input) == 0 {
+		input = []byte("{}")
+	}
+	if _, err := decode(input); err != nil || len(input) > MaxPayload {
+		return Execution{}, refusal("InvalidExecutionInput", "Invalid State Machine Execution Input")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return Execution{}, errShutdown
+	}
+	arn := executionARN(m.ARN, name)
+	if old, taken := s.executions[arn]; taken {
+		e := old.get()
+		if e.Status == Running && bytes.Equal(e.Input, input) {
+			return e, nil
+		}
+		return Execution{}, refusal("ExecutionAlreadyExists", "Execution Already Exists: '%s'", arn)
+	}
+	e := &execution{Execution: Execution{ARN: arn, MachineARN: m.ARN, Name: name, Status: Running, Input: input, Start: s.cfg.Now()},
+		dir: s.dir(m.Name)}
+	if err := e.save(); err != nil {
+		return Execution{}, err
+	}
+	started := e.Execution
+	s.executions[arn] = e
+	return started, s.run(e)
+}
+
+// Stop aborts an execution that runs; one that has ended stays as it is.
+func (s *Service) Stop(arn, name, cause string) (Execution, error) {
+	e, err := s.find(arn)
+	if err != nil {
+		return Execution{}, err
+	}
+	e.stop(&stopped{name, cause})
+	<-e.ended()
+	return e.get(), nil
+}
+
+// stopped is why a context ended when somebody asked for it.
+type stopped struct{ name, cause string }
+
+func (*stopped) Error() string { return "the execution was stopped" }
+
+func (s *Service) find(arn string) (*execution, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.executions[arn]
+	if !ok {
+		return nil, refusal("ExecutionDoesNotExist", "Execution Does Not Exist: '%s'", arn)
+	}
+	return e, nil
+}
+
+// Describe returns an execution as it is now.
+func (s *Service) Describe(arn string) (Execution, error) {
+	e, err := s.find(arn)
+	if err != nil {
+		return Execution{}, err
+	}
+	return e.get(), nil
+}
+
+// refused is an error that a client gets to see.
+type refused struct{ kind, message string }
+
+func (r *refused) Error() string { return r.message }
+
+func refusal(kind, format string, args ...any) error {
+	return &refused{kind, fmt.Sprintf(format, args...)}
+}
