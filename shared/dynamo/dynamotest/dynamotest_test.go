@@ -1,0 +1,19 @@
+package dynamotest
+
+import (
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestStartMakesTheTablesOfTheTemplate(t *testing.T) {
+	out, err := Start(t).ListTables(t.Context(), &dynamodb.ListTablesInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"test-batches", "test-clients", "test-entities", "test-transactions"}
+	if diff := cmp.Diff(want, out.TableNames); diff != "" {
+		t.Error(diff)
+	}
+}
