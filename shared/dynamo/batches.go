@@ -72,7 +72,7 @@ func (s *Batches) Get(ctx context.Context, id batch.ID) (batch.Batch, error) {
 
 // Move makes one legal step.
 func (s *Batches) Move(ctx context.Context, id batch.ID, c batch.Change) (batch.Batch, error) {
-	set, values, err := changeExpression(c)
+	set, names, values, err := changeExpression(c)
 	if err != nil {
 		return batch.Batch{}, err
 	}
@@ -87,7 +87,7 @@ func (s *Batches) Move(ctx context.Context, id batch.ID, c batch.Change) (batch.
 		Key:                                 key(id, batchPart),
 		UpdateExpression:                    aws.String("SET " + strings.Join(set, ", ")),
 		ConditionExpression:                 aws.String("#status IN (" + strings.Join(from, ", ") + ")"),
-		ExpressionAttributeNames:            map[string]string{"#status": "status"},
+		ExpressionAttributeNames:            names,
 		ExpressionAttributeValues:           values,
 		ReturnValues:                        types.ReturnValueAllNew,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
@@ -109,15 +109,16 @@ func (s *Batches) Move(ctx context.Context, id batch.ID, c batch.Change) (batch.
 }
 
 // changeExpression spells out a change as the parts of a SET clause and their values.
-func changeExpression(c batch.Change) ([]string, item, error) {
-	set := []string{"#status = :to", "updated_at = :at"}
-	values := item{":to": text(string(c.To)), ":at": text(stamp(c.At))}
+func changeExpression(c batch.Change) (set []string, names map[string]string, values item, err error) {
+	set, names = []string{"#status = :to", "updated_at = :at"}, map[string]string{"#status": "status"}
+	values = item{":to": text(string(c.To)), ":at": text(stamp(c.At))}
 	nested := func(name string, v any) error {
 		av, err := attributevalue.Marshal(v)
 		if err != nil {
 			return err
 		}
-		set = append(set, fmt.Sprintf("%s = :%s", name, name))
+		set = append(set, fmt.Sprintf("#%s = :%s", name, name))
+		names["#"+name] = name // some are words that DynamoDB reserves
 		values[":"+name] = av
 		return nil
 	}
@@ -134,7 +135,7 @@ func changeExpression(c batch.Change) ([]string, item, error) {
 	if c.ErrorMessage != "" {
 		errs = append(errs, nested("error_message", c.ErrorMessage))
 	}
-	return set, values, errors.Join(errs...)
+	return set, names, values, errors.Join(errs...)
 }
 
 // Recent lists a tenant's batches, newest first.
