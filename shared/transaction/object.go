@@ -4,16 +4,6 @@ import "math/bits"
 
 // The walk over the objects of the schema.
 
-// expectedOrder is the first guess of the member that follows each member: the order of the table. The last element is the
-// guess for the first member.
-func expectedOrder(o *object) []uint8 {
-	next := make([]uint8, len(o.fields)+1)
-	for i := range o.fields {
-		next[i] = uint8((i + 1) % len(o.fields))
-	}
-	return next
-}
-
 // object reads the object of the schema whose brace is at b[i], and says which of its fields are there and not null.
 //
 // Most writers give all lines the same members in the same order. So the member that followed last time is tried first, with
@@ -28,13 +18,19 @@ func (s *Scanner) object(b []byte, i int, o *object) (end int, present uint64) {
 
 	i = space(b, i+1)
 	for more := b[i] != '}'; more; {
-		f := &o.fields[next[before]]
-		if lit := f.literal; seen>>f.index&1 == 0 && string(b[i:i+len(lit)]) == lit {
-			i += len(lit)
+		guess := &next[before]
+		f := &o.fields[guess.first]
+		if !f.literal.at(b, i) {
+			if f = &o.fields[guess.second]; !f.literal.at(b, i) {
+				f = nil
+			}
+		}
+		if f != nil && seen>>f.index&1 == 0 {
+			i += f.literal.size
 		} else if f, name, i = s.member(b, i, o, id, seen); i < 0 {
 			return -1, 0
 		} else if f != nil {
-			next[before] = uint8(f.index)
+			guess.first, guess.second = uint8(f.index), guess.first
 		}
 		i = space(b, i)
 		switch {
@@ -53,7 +49,9 @@ func (s *Scanner) object(b []byte, i int, o *object) (end int, present uint64) {
 		if i < 0 {
 			return -1, 0
 		}
-		if i, more = s.more(b, i, '}'); i < 0 {
+		if b[i] == ',' && b[i+1] == '"' {
+			i++
+		} else if i, more = s.more(b, i, '}'); i < 0 {
 			return -1, 0
 		}
 	}
@@ -74,7 +72,7 @@ func (s *Scanner) member(b []byte, i int, o *object, id uint32, seen uint64) (*f
 	if i < 0 {
 		return nil, nil, -1
 	}
-	f := o.byName[string(name)]
+	f := o.names.find(name)
 	if f != nil && seen>>f.index&1 != 0 || f == nil && !s.keys.add(id, name) {
 		return nil, nil, s.duplicate(at, name)
 	}

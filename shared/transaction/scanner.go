@@ -26,8 +26,8 @@ type Scanner struct {
 	decoded []byte // strings of this line that are written with escapes
 	depth   int
 	keys    keySet
-	next    [][]uint8 // for each object of the schema: the member that followed each member the last time
-	path    []segment // from the line to the object that is being read
+	next    [][]follower // for each object of the schema: what followed each member
+	path    []segment    // from the line to the object that is being read
 	pointer []byte
 	interns map[string]string
 	sides   [ReceivingPartner + 1]side
@@ -150,7 +150,7 @@ func (s *Scanner) root(i int) {
 
 // space returns the position of the first character at or after i that is no white space.
 func space(b []byte, i int) int {
-	for b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n' {
+	for b[i] <= ' ' && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
 		i++
 	}
 	return i

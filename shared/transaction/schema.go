@@ -58,9 +58,9 @@ type field struct {
 	role     Role    // of kindEntity
 	slot     slot
 
-	index    int             // in object.fields
-	key      []byte          // the name
-	literal  string          // the member as most writers write it: "name":
+	index    int    // in object.fields
+	key      []byte // the name
+	literal  literal
 	messages map[Code]string // one for each code that the field can have
 }
 
@@ -69,7 +69,7 @@ type object struct {
 	name     string
 	closed   bool // a key that is not listed is an error
 	fields   []field
-	byName   map[string]*field
+	names    *nameTable
 	required uint64 // bit i: fields[i]
 	number   int    // in schemaObjects
 }
@@ -195,12 +195,12 @@ const (
 )
 
 func newObject(name string, closed bool, fields ...field) *object {
-	o := &object{name: name, closed: closed, fields: fields, byName: make(map[string]*field, len(fields))}
+	o := &object{name: name, closed: closed, fields: fields}
 	for i := range fields {
 		f := &fields[i]
 		f.index = i
 		f.key = []byte(f.name)
-		f.literal = `"` + f.name + `":`
+		f.literal = newLiteral(f.name)
 		if f.kind == kindID {
 			f.min, f.max = 1, MaxIDBytes
 		} else if f.max == 0 {
@@ -213,8 +213,8 @@ func newObject(name string, closed bool, fields ...field) *object {
 		if f.required {
 			o.required |= 1 << i
 		}
-		o.byName[f.name] = f
 	}
+	o.names = newNameTable(o.fields)
 	return o
 }
 

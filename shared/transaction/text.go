@@ -18,9 +18,9 @@ const (
 // first may be false; the first is exact, because the subtractions borrow only from a byte that is itself a hit. Bytes of
 // 0x80 and more are never marked.
 func special(w uint64) uint64 {
-	quote := w ^ everyByte*'"'
+	low := w ^ everyByte*('"'^' ') // a quote becomes a space, so that it is below 0x21 with the control characters
 	slash := w ^ everyByte*'\\'
-	return ((quote-everyByte)&^quote | (slash-everyByte)&^slash | (w-everyByte*0x20)&^w) & highBits
+	return ((low-everyByte*0x21)&^low | (slash-everyByte)&^slash) & highBits
 }
 
 func load8(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }

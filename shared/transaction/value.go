@@ -18,6 +18,10 @@ func (s *Scanner) value(b []byte, i int, f *field) int {
 		s.find(CodeEntityAmbiguous, f, i)
 		return s.skipUnder(b, i, f.key)
 	}
+	if f.kind == kindUUID && b[i] == '"' && b[i+37] == '"' && isUUID(b[i+1:i+37]) {
+		s.result.RequestUUID = b[i+1 : i+37]
+		return i + 38
+	}
 	if b[i] != '"' {
 		s.find(CodeStringType, f, i)
 		return s.skipUnder(b, i, f.key)
@@ -145,20 +149,27 @@ func oneOf(text []byte, words []string) bool {
 	return false
 }
 
+// isUUID reports whether text is 8-4-4-4-12 hexadecimal digits: five words of eight bytes, some of which overlap, hold all 36.
 func isUUID(text []byte) bool {
-	if len(text) != 36 {
+	if len(text) != 36 || text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
 		return false
 	}
-	for i, c := range text {
-		if i == 8 || i == 13 || i == 18 || i == 23 {
-			if c != '-' {
-				return false
-			}
-		} else if hexDigit[c] < 0 {
-			return false
-		}
-	}
-	return true
+	// In the second and third word a hyphen stands at bytes 4, and 2 and 7; it counts as good.
+	good := hexBytes(load8(text, 0)) &
+		(hexBytes(load8(text, 9)) | 0x80<<32) &
+		(hexBytes(load8(text, 16)) | 0x80<<16 | 0x80<<56) &
+		hexBytes(load8(text, 24)) & hexBytes(load8(text, 28))
+	return good == highBits
+}
+
+// hexBytes sets the high bit of each byte of w that is a hexadecimal digit. The additions cannot carry, because they are made
+// to seven bits.
+func hexBytes(w uint64) uint64 {
+	c := w &^ highBits
+	letter := c | everyByte*0x20
+	digits := (c + everyByte*(0x80-'0')) &^ (c + everyByte*(0x80-'9'-1))
+	letters := (letter + everyByte*(0x80-'a')) &^ (letter + everyByte*(0x80-'f'-1))
+	return (digits | letters) &^ w & highBits
 }
 
 func isBIC(text []byte) bool {

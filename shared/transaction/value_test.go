@@ -1,0 +1,36 @@
+package transaction
+
+import "testing"
+
+func TestHexBytes(t *testing.T) {
+	for c := range 256 {
+		for place := range 8 {
+			w := uint64(c) << (8 * place)
+			want := hexDigit[c] >= 0
+			if got := hexBytes(w)>>(8*place+7)&1 != 0; got != want {
+				t.Fatalf("byte %#x at %d: got %v", c, place, got)
+			}
+		}
+	}
+}
+
+// A quote, a backslash and a control character are found at every place, behind bytes of every kind.
+func TestSpecial(t *testing.T) {
+	for c := range 256 {
+		want := c == '"' || c == '\\' || c < 0x20
+		for _, filler := range []byte{' ', '!', '#', '[', ']', 'a', 0x7f, 0x80, 0xff} {
+			for place := range 8 {
+				var text [8]byte
+				for i := range text {
+					text[i] = filler
+				}
+				text[place] = byte(c)
+				marks := special(load8(text[:], 0))
+				first := uint64(0x80) << (8 * place)
+				if (marks&-marks == first) != want || (marks != 0) != want {
+					t.Fatalf("%q: marks %#x, want %v at %d", text, marks, want, place)
+				}
+			}
+		}
+	}
+}
