@@ -100,6 +100,12 @@ func batchGet(ctx context.Context, db *dynamodb.Client, table string, keys []ite
 		out, err := db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
 			table: {Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: projected, ExpressionAttributeNames: names},
 		}})
+		if throttled(err) {
+			if err := wait.sleep(ctx); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

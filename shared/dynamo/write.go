@@ -2,12 +2,15 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -27,6 +30,12 @@ func writeSome(ctx context.Context, db *dynamodb.Client, table string, left []ty
 		out, err := db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
 			RequestItems: map[string][]types.WriteRequest{table: left},
 		})
+		if throttled(err) {
+			if err := wait.sleep(ctx); err != nil {
+				return err
+			}
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -37,6 +46,17 @@ func writeSome(ctx context.Context, db *dynamodb.Client, table string, left []ty
 			return err
 		}
 	}
+}
+
+// throttled reports whether a table refused a call for its rate. The SDK has tried a few times by then and gives up early
+// when many calls fail; here every line must be written, and only the deadline ends that.
+func throttled(err error) bool {
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		return false
+	}
+	_, is := retry.DefaultThrottleErrorCodes[api.ErrorCode()]
+	return is
 }
 
 // backoff spreads the retries of throttled calls: full jitter, from 20 ms to 2 s. It ends with the context only, because
