@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,8 @@ import (
 	"sluice/shared/report"
 )
 
-// memoryForWork is how much of the work files of one run is kept in memory.
-const memoryForWork = 64 << 20
+// DefaultWorkMemory is how much of the work files of one run is kept in memory.
+const DefaultWorkMemory = 64 << 20
 
 // FileInput is a whole file to be judged at one place.
 type FileInput struct {
@@ -23,7 +24,8 @@ type FileInput struct {
 	Entities     Entities       // nil: the existence of entities is not judged. Safe for concurrent use
 	Key          [16]byte       // any secret
 	Workers      int            // chunks worked on at the same time; 0: 1
-	TempDir      string         // for work files that do not fit into memory; "" for the system's
+	WorkMemory   int64          // bytes of work files that are kept in memory; 0: DefaultWorkMemory
+	TempDir      string         // for those that do not fit; "" for the system's
 	Progress     func(Progress) // called now and then, from several goroutines; may be nil
 }
 
@@ -33,8 +35,9 @@ type Progress struct {
 	Settled int64 // bytes whose lines are in the report
 }
 
-// File judges every line of a file and writes the report of those it rejects. Its memory is bounded: about 3 MiB a worker,
-// the work files' share, and one partition a worker: 25 to 50 bytes for each of its modification IDs.
+// File judges every line of a file and writes the report of those it rejects. Its memory is bounded: about 2 MiB a worker,
+// the work files' share, and a partition of the indexes: some 50 bytes for each of its modification IDs, some 100 for each
+// of its entities.
 func File(ctx context.Context, in FileInput, out io.Writer) (report.Summary, error) {
 	n := in.Plan.Count()
 	f := file{
@@ -42,7 +45,7 @@ func File(ctx context.Context, in FileInput, out io.Writer) (report.Summary, err
 		findings: make([]*spool, n), indexes: make([]*spool, n), marks: make([]*spool, Partitions),
 	}
 	f.spools.dir = in.TempDir
-	f.spools.left = memoryForWork / blockBytes
+	f.spools.left = int(cmp.Or(in.WorkMemory, DefaultWorkMemory) / blockBytes)
 	defer func() { _, _, _ = closeAll(f.findings), closeAll(f.indexes), closeAll(f.marks) }()
 	if err := f.chunks(ctx); err != nil {
 		return report.Summary{}, err
@@ -94,13 +97,21 @@ func (f *file) chunks(ctx context.Context) error {
 	})
 }
 
+// largeIndex is how many bytes of indexes are too many for more than one partition of them to be in memory at a time.
+const largeIndex = 256 << 20
+
 func (f *file) reconcile(ctx context.Context) error {
-	lines := make([]int64, len(f.results))
+	lines, size := make([]int64, len(f.results)), int64(0)
 	for i := range lines {
 		lines[i] = f.results[i].Lines
+		size += f.results[i].IndexBytes
 	}
-	reconcilers := newPool(f.workers, func() *reconciler { return new(reconciler) })
-	return inOrder(ctx, Partitions, f.workers, func(ctx context.Context, p int) (int64, error) {
+	workers := f.workers
+	if size > largeIndex {
+		workers = 1
+	}
+	reconcilers := newPool(workers, func() *reconciler { return new(reconciler) })
+	return inOrder(ctx, Partitions, workers, func(ctx context.Context, p int) (int64, error) {
 		r := reconcilers.take()
 		defer reconcilers.give(r)
 		f.marks[p] = &spool{all: &f.spools}

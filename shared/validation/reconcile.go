@@ -28,7 +28,6 @@ type reconciler struct {
 
 	refs     [][]byte // entities of each chunk's section, as written
 	table    duplicate.Table
-	names    [][]byte // of the distinct entities, within refs
 	numberOf []uint32 // the distinct entity of each one in refs, in their order
 	states   []EntityState
 }
@@ -77,9 +76,9 @@ func (r *reconciler) begin(lines []int64) {
 		sum += n
 	}
 	r.refs = make([][]byte, len(lines))
-	r.several, r.names, r.numberOf = r.several[:0], r.names[:0], r.numberOf[:0]
+	r.several, r.numberOf = r.several[:0], r.numberOf[:0]
 	r.members, r.sets, r.states = r.members[:0], r.sets[:0], r.states[:0]
-	// Keyed digests spread evenly, so that this is enough, up to a file of 15 million lines and more without a second piece.
+	// Keyed digests spread evenly: this is enough, and made in one piece, up to a file of 16 million lines.
 	if r.entries = r.entries[:0]; r.entries == nil {
 		r.entries = make([]duplicate.Entry, 0, min(sum/Partitions*33/32+1<<10, 1<<20))
 	}
@@ -163,37 +162,48 @@ func each(d *decoder, f func(entityUses)) {
 func (r *reconciler) resolve(ctx context.Context, in ReconcileInput, result *ReconcileResult) error {
 	key := duplicate.NewKey(in.Key)
 	r.table.Reset(0)
+	ids := make([]string, 0, MaxLookup)
+	var failed error
 	for _, refs := range r.refs {
 		if refs == nil {
 			continue
 		}
 		each(&decoder{b: refs}, func(e entityUses) {
 			number, fresh := r.table.Number(key.Digest(e.id))
-			if fresh {
-				r.names = append(r.names, e.id)
-			}
 			r.numberOf = append(r.numberOf, number)
-		})
-	}
-	for at := 0; at < len(r.names); at += MaxLookup {
-		ids := make([]string, 0, MaxLookup)
-		for _, name := range r.names[at:min(at+MaxLookup, len(r.names))] {
-			ids = append(ids, string(name))
-		}
-		states, err := in.Entities.Lookup(ctx, ids)
-		if err != nil {
-			return fmt.Errorf("look entities up: %w", err)
-		}
-		if len(states) != len(ids) {
-			return fmt.Errorf("look entities up: %d answers for %d entities", len(states), len(ids))
-		}
-		for _, state := range states {
-			if state != Onboarded {
-				result.Failed++
+			if !fresh || failed != nil {
+				return
 			}
+			if ids = append(ids, string(e.id)); len(ids) == MaxLookup {
+				failed = r.lookup(ctx, in.Entities, ids, result)
+				ids = ids[:0]
+			}
+		})
+		if failed != nil {
+			return failed
 		}
-		r.states = append(r.states, states...)
 	}
-	result.Entities = int64(len(r.names))
+	if len(ids) == 0 {
+		return nil
+	}
+	return r.lookup(ctx, in.Entities, ids, result)
+}
+
+// lookup notes the states of the next entities.
+func (r *reconciler) lookup(ctx context.Context, entities Entities, ids []string, result *ReconcileResult) error {
+	states, err := entities.Lookup(ctx, ids)
+	if err == nil && len(states) != len(ids) {
+		err = fmt.Errorf("%d answers for %d entities", len(states), len(ids))
+	}
+	if err != nil {
+		return fmt.Errorf("look entities up: %w", err)
+	}
+	for _, state := range states {
+		if state != Onboarded {
+			result.Failed++
+		}
+	}
+	result.Entities += int64(len(ids))
+	r.states = append(r.states, states...)
 	return nil
 }
