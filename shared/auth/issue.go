@@ -53,11 +53,14 @@ type Issuer struct {
 // NewIssuer returns an issuer with the real clock and random token IDs.
 func NewIssuer(r Registry, k signer, firstKey, audience string, lifetime time.Duration) *Issuer {
 	return &Issuer{Registry: r, KMS: k, FirstKey: firstKey, Audience: audience, Lifetime: lifetime, Now: time.Now, NewID: uuid.NewString,
-		ring: ring{registry: r, now: time.Now}}
+		ring: ring{registry: r}}
 }
 
 // Issue checks a client's credentials and scope and returns a signed token. ErrInvalidClient, ErrInvalidScope.
 func (i *Issuer) Issue(ctx context.Context, issuer, clientID, secret, scope string) (string, error) {
+	if !isID(clientID) { // the store has limits of its own for keys
+		return "", ErrInvalidClient
+	}
 	c, err := i.Registry.Client(ctx, clientID)
 	if errors.Is(err, ErrNotFound) {
 		return "", ErrInvalidClient
@@ -73,6 +76,9 @@ func (i *Issuer) Issue(ctx context.Context, issuer, clientID, secret, scope stri
 	}
 	return i.sign(ctx, issuer, c.ID, scope)
 }
+
+// isID reports whether s can be the ID of a client or a tenant: a UUID in its usual form.
+func isID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
 
 func (i *Issuer) sign(ctx context.Context, issuer, clientID, scope string) (string, error) {
 	key, err := i.signingKey(ctx)
@@ -108,7 +114,7 @@ func (i *Issuer) KeySet(ctx context.Context) (any, error) {
 	if _, err := i.signingKey(ctx); err != nil { // the first asker makes the first key's record
 		return nil, err
 	}
-	keys, err := i.ring.all(ctx, refetch)
+	keys, err := i.ring.all(ctx, i.Now(), refetch)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +141,7 @@ func (i *Issuer) KeySet(ctx context.Context) (any, error) {
 
 // signingKey returns the key that signs now, making the record of the first key if there is none yet.
 func (i *Issuer) signingKey(ctx context.Context) (Key, error) {
-	keys, err := i.ring.all(ctx, refetch)
+	keys, err := i.ring.all(ctx, i.Now(), refetch)
 	if err != nil {
 		return Key{}, err
 	}
@@ -153,7 +159,7 @@ func (i *Issuer) signingKey(ctx context.Context) (Key, error) {
 	if err := i.Registry.SetKeys(ctx, []Key{first}, 0); err != nil && !errors.Is(err, ErrChanged) {
 		return Key{}, err
 	}
-	if keys, err = i.ring.all(ctx, 0); err != nil { // whoever was first: what is stored counts
+	if keys, err = i.ring.all(ctx, i.Now(), 0); err != nil { // whoever was first: what is stored counts
 		return Key{}, err
 	}
 	k, ok := signing(keys, i.Now())

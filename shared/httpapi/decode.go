@@ -15,9 +15,6 @@ import (
 	"sluice/shared/fault"
 )
 
-// MaxBody is the largest request body, in bytes: no request of any endpoint comes near it.
-const MaxBody = 1 << 20
-
 // JSON makes an endpoint of a function of a decoded body, which is answered with 200. An absent body is an empty object.
 // Keys that In does not have are ignored; everything else is strict: one JSON object, valid UTF-8, no key twice, exact
 // case, the right types. Errors name the place.
@@ -41,11 +38,7 @@ func Path(name string, f func(ctx context.Context, c Caller, value string) (Repl
 
 // Decode reads the JSON body of a request into a struct. An absent body leaves it as it is.
 func Decode(r *http.Request, into any, options ...json.Options) error {
-	text, err := io.ReadAll(r.Body)
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
-		return fault.Newf(fault.TooLarge, "body_too_large", "The request body is larger than %d bytes.", large.Limit)
-	}
+	text, err := Body(r)
 	if err != nil {
 		return err
 	}
@@ -62,6 +55,16 @@ func Decode(r *http.Request, into any, options ...json.Options) error {
 		return invalid(detailOf(err))
 	}
 	return nil
+}
+
+// Body reads the whole body of a request that an API serves; a body over the API's limit is a fault.TooLarge.
+func Body(r *http.Request) ([]byte, error) {
+	text, err := io.ReadAll(r.Body)
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return nil, fault.Newf(fault.TooLarge, "body_too_large", "The request body is larger than %d bytes.", large.Limit)
+	}
+	return text, err
 }
 
 func invalid(d fault.Detail) error {

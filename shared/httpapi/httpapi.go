@@ -3,11 +3,13 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"path"
 	"runtime/debug"
 	"time"
 
@@ -41,9 +43,13 @@ type API struct {
 	Routes      []Route
 	Errors      func(e *fault.Error) any // body of an error
 	ErrorHeader http.Header              // sent with every error; nil: none
+	MaxBody     int64                    // largest request body, in bytes; 0: DefaultMaxBody
 	Log         *slog.Logger
 	Now         func() time.Time
 }
+
+// DefaultMaxBody is 1 MiB: no request of any endpoint comes near it.
+const DefaultMaxBody = 1 << 20
 
 // Handler serves the routes. It never panics and always writes a reply.
 func (a API) Handler() http.Handler {
@@ -52,16 +58,24 @@ func (a API) Handler() http.Handler {
 		mux.Handle(r.Method+" "+r.Path, a.serve(r))
 	}
 	// API Gateway sends no other path here; a home without it gets its answer all the same.
-	mux.Handle("/", a.serve(Route{Path: "/", Public: true, Endpoint: func(context.Context, Caller, *http.Request) (Reply, error) {
+	missing := a.serve(Route{Path: "/", Public: true, Endpoint: func(context.Context, Caller, *http.Request) (Reply, error) {
 		return Reply{}, fault.New(fault.NotFound, "not_found", "Not found.")
-	}}))
-	return mux
+	}})
+	mux.Handle("/", missing)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// The mux would redirect from a path with "//" or ".." in it, to an address that is not the API's.
+		if p := r.URL.EscapedPath(); path.Clean(p) != p && path.Clean(p)+"/" != p {
+			missing.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 func (a API) serve(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := a.Now()
-		r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
+		r.Body = http.MaxBytesReader(w, r.Body, cmp.Or(a.MaxBody, DefaultMaxBody))
 		reply, err := a.answer(route, r)
 		if err != nil {
 			reply = a.failure(r.Context(), route, err)

@@ -68,7 +68,7 @@ func (a *Authorizer) Run(ctx context.Context, r AuthorizerRequest) (events.APIGa
 		PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{
 			Version: "2012-10-17",
 			Statement: []events.IAMPolicyStatement{{
-				Action: []string{"execute-api:Invoke"}, Effect: "Allow", Resource: []string{r.MethodArn},
+				Action: []string{"execute-api:Invoke"}, Effect: "Allow", Resource: []string{everything(r.MethodArn)},
 			}},
 		},
 		Context: c.Context(),
@@ -98,6 +98,14 @@ func (a *Authorizer) caller(ctx context.Context, r AuthorizerRequest) (httpapi.C
 		c.Features = append(c.Features, httpapi.FeatureBatch)
 	}
 	return c, nil
+}
+
+// everything widens a method's ARN to its whole stage: the answer counts for one request only, and a path with stars or
+// question marks in it would be read as a pattern.
+func everything(methodARN string) string {
+	api, rest, _ := strings.Cut(methodARN, "/")
+	stage, _, _ := strings.Cut(rest, "/")
+	return api + "/" + stage + "/*"
 }
 
 // bearer reads the Authorization header, which must be there once. Header names come in any case.

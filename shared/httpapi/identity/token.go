@@ -3,11 +3,11 @@ package identity
 
 import (
 	"context"
-	"errors"
 	"mime"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
@@ -55,8 +55,13 @@ func (s *Tokens) token(ctx context.Context, _ httpapi.Caller, r *http.Request) (
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	if form.Get("grant_type") != "client_credentials" {
+	if grant := form.Get("grant_type"); grant != "" && grant != "client_credentials" {
 		return httpapi.Reply{}, fault.New(fault.BadRequest, "unsupported_grant_type", "The grant_type must be client_credentials.")
+	}
+	for _, name := range []string{"grant_type", "client_id", "client_secret", "scope"} {
+		if form.Get(name) == "" {
+			return httpapi.Reply{}, fault.Newf(fault.BadRequest, "invalid_request", "The field %s is missing.", name)
+		}
 	}
 	token, err := s.Issuer.Issue(ctx, s.issuerURL(ctx), form.Get("client_id"), form.Get("client_secret"), form.Get("scope"))
 	if err != nil {
@@ -65,25 +70,38 @@ func (s *Tokens) token(ctx context.Context, _ httpapi.Caller, r *http.Request) (
 	return httpapi.Reply{Header: NoStore(), Body: TokenReply{token, int64(s.Lifetime / time.Second), "Bearer"}}, nil
 }
 
-// readForm reads the four fields, each of which must be there once. Parameters of the URL count for nothing: secrets do not
-// belong there.
+// readForm reads the form, in which nothing may stand twice. Parameters of the URL count for nothing: secrets do not belong
+// there.
 func readForm(r *http.Request) (url.Values, error) {
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/x-www-form-urlencoded" {
 		return nil, fault.New(fault.UnsupportedMedia, "invalid_request", "The content type must be application/x-www-form-urlencoded.")
 	}
-	if err := r.ParseForm(); err != nil {
-		var large *http.MaxBytesError
-		if errors.As(err, &large) {
-			return nil, fault.New(fault.TooLarge, "invalid_request", "The request body is too large.")
-		}
+	text, err := httpapi.Body(r)
+	if err != nil {
+		return nil, err
+	}
+	form, err := url.ParseQuery(plain(string(text)))
+	if err != nil {
 		return nil, fault.New(fault.BadRequest, "invalid_request", "The body is not a valid form.")
 	}
-	for _, name := range []string{"grant_type", "client_id", "client_secret", "scope"} {
-		if values := r.PostForm[name]; len(values) != 1 || values[0] == "" {
-			return nil, fault.Newf(fault.BadRequest, "invalid_request", "The field %s must be given once.", name)
+	for name, values := range form {
+		if len(values) > 1 {
+			return nil, fault.Newf(fault.BadRequest, "invalid_request", "The field %s is given more than once.", name)
 		}
 	}
-	return r.PostForm, nil
+	return form, nil
+}
+
+// plain undoes what LocalStack's gateway does to a form: it arrives percent-encoded as a whole, without one bare "=". No form
+// of the token endpoint looks like that by itself.
+func plain(form string) string {
+	if strings.Contains(form, "=") {
+		return form
+	}
+	if once, err := url.PathUnescape(form); err == nil {
+		return once
+	}
+	return form
 }
 
 func (s *Tokens) keys(ctx context.Context, _ httpapi.Caller, _ *http.Request) (httpapi.Reply, error) {
@@ -92,7 +110,7 @@ func (s *Tokens) keys(ctx context.Context, _ httpapi.Caller, _ *http.Request) (h
 }
 
 func cacheable() http.Header {
-	return http.Header{"Cache-Control": {"public, max-age=" + seconds(auth.KeySetLifetime)}}
+	return http.Header{"Cache-Control": {"public, max-age=" + seconds(auth.KeySetMaxAge)}}
 }
 
 // metadata is RFC 8414, as far as it applies to client credentials.
@@ -124,9 +142,13 @@ func issuerURL(setting, domain, stage string) string {
 
 // Errors is the shape of errors of the token endpoint (RFC 6749, section 5.2).
 func Errors(e *fault.Error) any {
-	known := []string{"invalid_request", "invalid_client", "invalid_scope", "unsupported_grant_type"}
-	if !slices.Contains(known, e.Code) {
-		return map[string]string{"error": "server_error", "error_description": e.Message}
+	code := e.Code
+	switch known := []string{"invalid_request", "invalid_client", "invalid_scope", "unsupported_grant_type"}; {
+	case slices.Contains(known, code):
+	case e.Kind == fault.Internal || e.Kind == fault.Unavailable:
+		code = "server_error"
+	default:
+		code = "invalid_request"
 	}
-	return map[string]string{"error": e.Code, "error_description": e.Message}
+	return map[string]string{"error": code, "error_description": e.Message}
 }
