@@ -88,14 +88,15 @@ func (t *nameTable) find(name []byte) *field {
 
 // follower is the two members that followed a member the last times, the latest first. Most writers give all lines the same
 // members in the same order, with some left out.
-type follower struct{ first, second uint8 }
+type follower struct{ first, second *field }
 
 // expectedOrder is the first guess of the member that follows each member: the order of the table. The last element is the
 // guess for the first member.
 func expectedOrder(o *object) []follower {
 	next := make([]follower, len(o.fields)+1)
-	for i := range o.fields {
-		next[i] = follower{uint8((i + 1) % len(o.fields)), uint8((i + 2) % len(o.fields))}
+	for i := range next {
+		next[i] = follower{&o.fields[(i+1)%len(o.fields)], &o.fields[(i+2)%len(o.fields)]}
 	}
+	next[len(o.fields)].first = &o.fields[0]
 	return next
 }

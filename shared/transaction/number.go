@@ -2,6 +2,7 @@ package transaction
 
 import (
 	"bytes"
+	"math/bits"
 	"strconv"
 )
 
@@ -48,11 +49,17 @@ func (s *Scanner) number(b []byte, i int) (int, shape) {
 	return i, sh
 }
 
+// digits returns the position of the first byte that is no digit.
 func digits(b []byte, i int) int {
-	for b[i]-'0' <= 9 {
-		i++
+	for {
+		w := load8(b, i)
+		c := w &^ highBits
+		others := ^((c + everyByte*(0x80-'0')) &^ (c + everyByte*(0x80-'9'-1)) &^ w) & highBits
+		if others != 0 {
+			return i + bits.TrailingZeros64(others)/8
+		}
+		i += 8
 	}
-	return i
 }
 
 func (s *Scanner) badNumber(i int) int {

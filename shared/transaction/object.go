@@ -19,30 +19,32 @@ func (s *Scanner) object(b []byte, i int, o *object) (end int, present uint64) {
 	i = space(b, i+1)
 	for more := b[i] != '}'; more; {
 		guess := &next[before]
-		f := &o.fields[guess.first]
-		if !f.literal.at(b, i) {
-			if f = &o.fields[guess.second]; !f.literal.at(b, i) {
-				f = nil
-			}
+		f := guess.first
+		hit := f.literal.at(b, i)
+		if !hit {
+			f = guess.second
+			hit = f.literal.at(b, i)
 		}
-		if f != nil && seen>>f.index&1 == 0 {
+		if hit && seen&f.bit == 0 {
 			i += f.literal.size
 		} else if f, name, i = s.member(b, i, o, id, seen); i < 0 {
 			return -1, 0
 		} else if f != nil {
-			guess.first, guess.second = uint8(f.index), guess.first
+			guess.first, guess.second = f, guess.first
 		}
-		i = space(b, i)
+		if b[i] <= ' ' {
+			i = space(b, i)
+		}
 		switch {
 		case f == nil:
 			i = s.skipUnder(b, i, name)
 		case b[i] == 'n':
-			seen |= 1 << f.index
+			seen |= f.bit
 			before = f.index
 			i = s.null(b, i, f)
 		default:
-			seen |= 1 << f.index
-			present |= 1 << f.index
+			seen |= f.bit
+			present |= f.bit
 			before = f.index
 			i = s.value(b, i, f)
 		}
@@ -51,6 +53,8 @@ func (s *Scanner) object(b []byte, i int, o *object) (end int, present uint64) {
 		}
 		if b[i] == ',' && b[i+1] == '"' {
 			i++
+		} else if b[i] == '}' {
+			break
 		} else if i, more = s.more(b, i, '}'); i < 0 {
 			return -1, 0
 		}
@@ -73,7 +77,7 @@ func (s *Scanner) member(b []byte, i int, o *object, id uint32, seen uint64) (*f
 		return nil, nil, -1
 	}
 	f := o.names.find(name)
-	if f != nil && seen>>f.index&1 != 0 || f == nil && !s.keys.add(id, name) {
+	if f != nil && seen&f.bit != 0 || f == nil && !s.keys.add(id, name) {
 		return nil, nil, s.duplicate(at, name)
 	}
 	if f == nil && o.closed {

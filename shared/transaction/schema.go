@@ -59,6 +59,8 @@ type field struct {
 	slot     slot
 
 	index    int    // in object.fields
+	bit      uint64 // 1<<index
+	plain    bool   // a string without any rule
 	key      []byte // the name
 	literal  literal
 	messages map[Code]string // one for each code that the field can have
@@ -198,7 +200,7 @@ func newObject(name string, closed bool, fields ...field) *object {
 	o := &object{name: name, closed: closed, fields: fields}
 	for i := range fields {
 		f := &fields[i]
-		f.index = i
+		f.index, f.bit = i, 1<<i
 		f.key = []byte(f.name)
 		f.literal = newLiteral(f.name)
 		if f.kind == kindID {
@@ -206,12 +208,13 @@ func newObject(name string, closed bool, fields ...field) *object {
 		} else if f.max == 0 {
 			f.max = unlimited
 		}
+		f.plain = f.kind == kindText && f.max == unlimited
 		f.messages = make(map[Code]string)
 		for _, code := range f.codes() {
 			f.messages[code] = sentence(code, f)
 		}
 		if f.required {
-			o.required |= 1 << i
+			o.required |= f.bit
 		}
 	}
 	o.names = newNameTable(o.fields)

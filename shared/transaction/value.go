@@ -2,6 +2,10 @@ package transaction
 
 // value reads the value of a field, which is not null, and finds what its rule forbids.
 func (s *Scanner) value(b []byte, i int, f *field) int {
+	if f.plain && b[i] == '"' {
+		_, i = s.text(b, i)
+		return i
+	}
 	switch f.kind {
 	case kindNumber, kindInteger:
 		return s.numberValue(b, i, f)

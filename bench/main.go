@@ -1,0 +1,31 @@
+// The bench measures what validation costs, in one run on one core, beside what it could cost: floors that no scanner goes
+// below, and the libraries that others would use. It is a module of its own so that those libraries stay out of the product.
+//
+// Only ratios within one run mean anything; the machine's noise is larger than most differences between two runs.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+
+	"sluice/generate"
+)
+
+func main() {
+	lines := flag.Int64("lines", 50_000, "lines to validate")
+	seed := flag.Uint64("seed", 1, "seed of the lines")
+	bad := flag.Float64("bad", 0.005, "share of bad lines")
+	rounds := flag.Int("rounds", 5, "rounds; of each row the best one counts")
+	only := flag.String("only", "", "measure only the rows that contain this word, and the reference")
+	flag.Parse()
+
+	runtime.GOMAXPROCS(1)
+	in := newInput(generate.Lines(*lines, *seed, *bad))
+	fmt.Printf("%d lines, %d bytes each on average, %.1f %% bad; %s, one core\n\n", len(in.lines), len(in.text)/len(in.lines), 100**bad, runtime.Version())
+	rows := selected(contenders(in), *only)
+	measure(in, rows, *rounds)
+	show(os.Stdout, in, rows)
+	bothCores(os.Stdout, in, *rounds)
+}
