@@ -1,0 +1,238 @@
+package intake_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"sluice/shared/batch"
+	"sluice/shared/dynamo"
+	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/intake"
+	"sluice/shared/malware"
+)
+
+var received = time.Date(2026, 11, 26, 8, 15, 0, 123000000, time.UTC)
+
+// bucket holds one file and remembers what was done to it.
+type bucket struct {
+	content string
+	opened  []string // etags
+	tags    []string
+	fail    error // of the next tag
+}
+
+func (b *bucket) Open(_ context.Context, _, etag string, _, _ int64) (io.ReadCloser, error) {
+	b.opened = append(b.opened, etag)
+	return io.NopCloser(strings.NewReader(b.content)), nil
+}
+
+func (b *bucket) Tag(_ context.Context, key, name, value string) error {
+	if err := b.fail; err != nil {
+		b.fail = nil
+		return err
+	}
+	b.tags = append(b.tags, key+" "+name+"="+value)
+	return nil
+}
+
+// machine counts starts; the first ones may fail.
+type machine struct {
+	started []batch.ID
+	fail    error
+}
+
+func (m *machine) Start(_ context.Context, id batch.ID) error {
+	if err := m.fail; err != nil {
+		m.fail = nil
+		return err
+	}
+	m.started = append(m.started, id)
+	return nil
+}
+
+type scanner struct{ errs []error }
+
+func (s *scanner) Scan(ctx context.Context, r io.Reader) (malware.Threat, error) {
+	if len(s.errs) > 0 {
+		err := s.errs[0]
+		s.errs = s.errs[1:]
+		return malware.Threat{}, err
+	}
+	return malware.Builtin{TextOnly: true}.Scan(ctx, r)
+}
+
+type fixture struct {
+	*intake.Intake
+	store   *dynamo.Batches
+	bucket  *bucket
+	machine *machine
+	scanner *scanner
+	batch   batch.Batch
+}
+
+func newFixture(t *testing.T, content string) fixture {
+	t.Helper()
+	f := fixture{
+		store:  dynamo.NewBatches(dynamotest.Start(t), "test-batches"),
+		bucket: &bucket{content: content}, machine: &machine{}, scanner: &scanner{},
+	}
+	id, err := batch.NewID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.batch = batch.Batch{ID: id, Tenant: "a tenant", Status: batch.AwaitingUpload, CreatedAt: received, UpdatedAt: received}
+	if err := f.store.Create(context.Background(), f.batch); err != nil {
+		t.Fatal(err)
+	}
+	f.Intake = &intake.Intake{
+		Batches: f.store, Uploads: f.bucket, Scanner: f.scanner, Machine: f.machine, MaxBytes: 1000, Attempts: 3,
+		Now: func() time.Time { return received.Add(time.Minute) }, Log: slog.New(slog.DiscardHandler),
+	}
+	return f
+}
+
+// event is the sample event of the scan function, about the fixture's upload.
+func (f fixture) event(t *testing.T, etag string, size int64) events.S3Event {
+	t.Helper()
+	text, err := os.ReadFile("../../events/scan.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e events.S3Event
+	if err := json.Unmarshal(text, &e); err != nil {
+		t.Fatal(err)
+	}
+	o := &e.Records[0].S3.Object
+	o.Key, o.ETag, o.Size = url.QueryEscape(intake.Key(f.batch.Tenant, f.batch.ID)), etag, size
+	return e
+}
+
+func (f fixture) now(t *testing.T) batch.Batch {
+	t.Helper()
+	b, err := f.store.Get(context.Background(), f.batch.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestACleanUpload(t *testing.T) {
+	f := newFixture(t, "{}\n")
+	e := f.event(t, "abc", 3)
+	for range 3 { // events come at least once
+		if err := f.Handle(context.Background(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := f.now(t)
+	want := batch.Object{Key: intake.Key(f.batch.Tenant, f.batch.ID), ETag: `"abc"`, Size: 3}
+	if b.Status != batch.Uploaded || b.Object != want || !b.ReceivedAt.Equal(received) {
+		t.Errorf("%+v", b)
+	}
+	for _, id := range f.machine.started {
+		if id != f.batch.ID {
+			t.Errorf("started %s", id)
+		}
+	}
+	if len(f.machine.started) == 0 || f.bucket.opened[0] != `"abc"` {
+		t.Errorf("started %v, opened %v", f.machine.started, f.bucket.opened)
+	}
+}
+
+// An object that came under the same key later is not the batch's.
+func TestAnotherObjectChangesNothing(t *testing.T) {
+	f := newFixture(t, "{}\n")
+	if err := f.Handle(context.Background(), f.event(t, "abc", 3)); err != nil {
+		t.Fatal(err)
+	}
+	before := f.now(t)
+	if err := f.Handle(context.Background(), f.event(t, "other", 99999)); err != nil {
+		t.Fatal(err)
+	}
+	if after := f.now(t); after != before || len(f.machine.started) != 1 {
+		t.Errorf("%+v, started %v", after, f.machine.started)
+	}
+}
+
+// Whatever call is lost, the event's retry takes the batch up where it stands.
+func TestALostCallIsTakenUp(t *testing.T) {
+	lost := errors.New("lost")
+	f := newFixture(t, "{}\n")
+	f.machine.fail = lost
+	e := f.event(t, "abc", 3)
+	if err := f.Handle(context.Background(), e); !errors.Is(err, lost) {
+		t.Fatalf("the first run: %v", err)
+	}
+	if err := f.Handle(context.Background(), e); err != nil || len(f.machine.started) != 1 {
+		t.Errorf("the second run: %v, started %v", err, f.machine.started)
+	}
+
+	f = newFixture(t, "PK\x03\x04")
+	f.bucket.fail = lost
+	e = f.event(t, "abc", 4)
+	if err := f.Handle(context.Background(), e); !errors.Is(err, lost) || f.now(t).Status != batch.Uploaded {
+		t.Fatalf("the first run: %v, %s", err, f.now(t).Status)
+	}
+	if err := f.Handle(context.Background(), e); err != nil || f.now(t).Status != batch.Failed {
+		t.Errorf("the second run: %v, %s", err, f.now(t).Status)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	tests := []struct {
+		name    string
+		content string
+		size    int64
+		errs    []error
+		refused bool
+	}{
+		{"as large as allowed", "{}", 1000, nil, false},
+		{"a byte too large", "{}", 1001, nil, true},
+		{"an archive", "PK\x03\x04", 4, nil, true},
+		{"a scanner that answers at the third try", "{}", 2, []error{io.ErrUnexpectedEOF, io.ErrUnexpectedEOF}, false},
+		{"a scanner that does not answer", "{}", 2, []error{io.ErrUnexpectedEOF, io.ErrUnexpectedEOF, io.ErrUnexpectedEOF}, true},
+		{"a file that cannot be scanned", "{}", 2, []error{malware.ErrUnscannable}, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFixture(t, tt.content)
+			f.scanner.errs = tt.errs
+			e := f.event(t, "abc", tt.size)
+			if err := f.Handle(context.Background(), e); err != nil {
+				t.Fatal(err)
+			}
+			b := f.now(t)
+			if !tt.refused {
+				if b.Status != batch.Uploaded || len(f.machine.started) != 1 || len(f.bucket.tags) != 0 {
+					t.Errorf("%s, started %v, tags %v", b.Status, f.machine.started, f.bucket.tags)
+				}
+				return
+			}
+			want := b.Object.Key + " sluice-verdict=refused"
+			if b.Status != batch.Failed || b.ErrorMessage == "" || len(f.machine.started) != 0 || len(f.bucket.tags) != 1 || f.bucket.tags[0] != want {
+				t.Errorf("%s %q, started %v, tags %v", b.Status, b.ErrorMessage, f.machine.started, f.bucket.tags)
+			}
+		})
+	}
+}
+
+func TestStrayObjects(t *testing.T) {
+	f := newFixture(t, "{}")
+	for _, key := range []string{"", "uploads/", "uploads/t", "uploads/t/no-uuid", "work/t/" + string(f.batch.ID), "uploads/t/0199a6a4-6f00-7cc3-98c4-dc0c0c07398f"} {
+		e := f.event(t, "abc", 2)
+		e.Records[0].S3.Object.Key = url.QueryEscape(key)
+		if err := f.Handle(context.Background(), e); err != nil || len(f.machine.started) != 0 {
+			t.Errorf("%q: %v, started %v", key, err, f.machine.started)
+		}
+	}
+}
