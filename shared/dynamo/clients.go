@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -278,15 +279,12 @@ func (s *Clients) SetKeys(ctx context.Context, keys []auth.Key, version int64) e
 	if err != nil {
 		return err
 	}
-	old, err := attributevalue.Marshal(version)
-	if err != nil {
-		return err
+	put := &dynamodb.PutItemInput{TableName: &s.table, Item: av, ConditionExpression: aws.String("attribute_not_exists(id)")}
+	if version != 0 {
+		put.ConditionExpression = aws.String("version = :old")
+		put.ExpressionAttributeValues = item{":old": &types.AttributeValueMemberN{Value: strconv.FormatInt(version, 10)}}
 	}
-	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &s.table, Item: av,
-		ConditionExpression:       aws.String("attribute_not_exists(id) OR version = :old"),
-		ExpressionAttributeValues: item{":old": old},
-	})
+	_, err = s.db.PutItem(ctx, put)
 	var failed *types.ConditionalCheckFailedException
 	if errors.As(err, &failed) {
 		return auth.ErrChanged

@@ -1,0 +1,207 @@
+package authtest
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/auth"
+	"sluice/shared/batch"
+	"sluice/shared/transaction"
+)
+
+// Conform holds a registry against the contract of auth.Registry. Each call of open gives an empty one.
+func Conform(t *testing.T, open func(t *testing.T) auth.Registry) {
+	for name, test := range map[string]func(*testing.T, auth.Registry){
+		"tenants": tenants, "clients": clients, "identify": identify, "keys": keys, "race of keys": raceOfKeys,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+var created = time.Date(2026, 11, 26, 8, 15, 0, 123456789, time.UTC)
+
+func aTenant(id string) auth.Tenant {
+	return auth.Tenant{ID: id, CreatedAt: created,
+		Settings: batch.Settings{MaxPast: time.Hour, MaxFuture: 720 * time.Hour, MainEntity: transaction.ByPaymentType}}
+}
+
+func aClient(id, tenant string) auth.Client {
+	_, hash := auth.NewSecret()
+	return auth.Client{ID: id, Tenant: tenant, Permissions: []string{"BatchRead", "BatchUpload"}, Secret: hash, CreatedAt: created}
+}
+
+func must[T any](t *testing.T) func(got T, err error) T {
+	return func(got T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+}
+
+func equal(t *testing.T, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func absent(t *testing.T, err error) {
+	t.Helper()
+	if !errors.Is(err, auth.ErrNotFound) {
+		t.Errorf("%v, want ErrNotFound", err)
+	}
+}
+
+func tenants(t *testing.T, r auth.Registry) {
+	ctx := t.Context()
+	_, err := r.Tenant(ctx, "a")
+	absent(t, err)
+	_, err = r.EnableBatch(ctx, "a", true)
+	absent(t, err)
+	if list := must[[]auth.Tenant](t)(r.Tenants(ctx)); len(list) != 0 {
+		t.Errorf("%v", list)
+	}
+
+	a, b := aTenant("a"), aTenant("b")
+	b.Settings = auth.DefaultSettings()
+	for _, one := range []auth.Tenant{b, a} {
+		if err := r.CreateTenant(ctx, one); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, one, must[auth.Tenant](t)(r.Tenant(ctx, one.ID)))
+	}
+	if r.CreateTenant(ctx, auth.Tenant{ID: "a", CreatedAt: created}) == nil {
+		t.Error("a tenant was created twice")
+	}
+	for _, on := range []bool{true, true, false, true} {
+		a.BatchEnabled = on
+		equal(t, a, must[auth.Tenant](t)(r.EnableBatch(ctx, "a", on)))
+		equal(t, a, must[auth.Tenant](t)(r.Tenant(ctx, "a")))
+	}
+	equal(t, []auth.Tenant{a, b}, must[[]auth.Tenant](t)(r.Tenants(ctx)))
+}
+
+func clients(t *testing.T, r auth.Registry) {
+	ctx := t.Context()
+	absent(t, r.CreateClient(ctx, aClient("1", "a")))
+	_, err := r.Client(ctx, "1")
+	absent(t, err)
+	_, err = r.DisableClient(ctx, "1")
+	absent(t, err)
+
+	if err := r.CreateTenant(ctx, aTenant("a")); err != nil {
+		t.Fatal(err)
+	}
+	one, two := aClient("1", "a"), aClient("2", "a")
+	for _, c := range []auth.Client{two, one} {
+		if err := r.CreateClient(ctx, c); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, c, must[auth.Client](t)(r.Client(ctx, c.ID)))
+	}
+	if r.CreateClient(ctx, aClient("1", "a")) == nil {
+		t.Error("a client was created twice")
+	}
+	_, err = r.Client(ctx, "a") // a tenant's ID is no client's
+	absent(t, err)
+	one.Disabled = true
+	for range 2 {
+		equal(t, one, must[auth.Client](t)(r.DisableClient(ctx, "1")))
+	}
+	equal(t, []auth.Client{one, two}, must[[]auth.Client](t)(r.Clients(ctx)))
+}
+
+func identify(t *testing.T, r auth.Registry) {
+	ctx := t.Context()
+	tenant, client := aTenant("z"), aClient("1", "z")
+	if err := errors.Join(r.CreateTenant(ctx, tenant), r.CreateTenant(ctx, aTenant("0")), r.CreateClient(ctx, client)); err != nil {
+		t.Fatal(err)
+	}
+	gotClient, gotTenant, err := r.Identify(ctx, "1", "z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, client, gotClient)
+	equal(t, tenant, gotTenant)
+	if _, other, err := r.Identify(ctx, "1", "0"); err != nil || other.ID != "0" { // whose client it is, the caller judges
+		t.Errorf("%v %v", other, err)
+	}
+	for _, pair := range [][2]string{{"1", "none"}, {"none", "z"}, {"none", "none"}, {"z", "1"}} {
+		_, _, err := r.Identify(ctx, pair[0], pair[1])
+		absent(t, err)
+	}
+	must[auth.Tenant](t)(r.EnableBatch(ctx, "z", true))
+	must[auth.Client](t)(r.DisableClient(ctx, "1"))
+	if c, one, err := r.Identify(ctx, "1", "z"); err != nil || !c.Disabled || !one.BatchEnabled {
+		t.Errorf("%v %v %v: not what was written last", c, one, err)
+	}
+}
+
+func keys(t *testing.T, r auth.Registry) {
+	ctx := t.Context()
+	read := func() ([]auth.Key, int64) {
+		t.Helper()
+		got, version, err := r.Keys(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got, version
+	}
+	if got, version := read(); len(got) != 0 || version != 0 {
+		t.Errorf("%v, version %d", got, version)
+	}
+	first := auth.Key{ID: "k1", KMSKey: "arn:aws:kms:x:1:key/1", Public: []byte{1, 2}, ActiveFrom: created}
+	second := auth.Key{ID: "k2", KMSKey: "2", Public: []byte{3}, ActiveFrom: created.Add(time.Minute), RetireAt: created.Add(time.Hour)}
+	sets := [][]auth.Key{{first}, {first, second}, {second}}
+	if err := r.SetKeys(ctx, sets[0], 1); !errors.Is(err, auth.ErrChanged) {
+		t.Errorf("keys of a version that never was: %v", err)
+	}
+	for _, set := range sets {
+		_, version := read()
+		if err := r.SetKeys(ctx, set, version); err != nil {
+			t.Fatal(err)
+		}
+		got, next := read()
+		equal(t, set, got)
+		if next == version {
+			t.Error("the version stayed")
+		}
+		if err := r.SetKeys(ctx, sets[0], version); !errors.Is(err, auth.ErrChanged) {
+			t.Errorf("a stale version: %v", err)
+		}
+		got, _ = read()
+		equal(t, set, got)
+	}
+}
+
+// raceOfKeys lets many set the first keys: one wins, and what is stored is the winner's.
+func raceOfKeys(t *testing.T, r auth.Registry) {
+	ctx := t.Context()
+	var winner atomic.Pointer[string]
+	var wg sync.WaitGroup
+	for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
+		wg.Go(func() {
+			switch err := r.SetKeys(ctx, []auth.Key{{ID: id, ActiveFrom: created}}, 0); {
+			case err == nil:
+				if !winner.CompareAndSwap(nil, &id) {
+					t.Error("two winners")
+				}
+			case !errors.Is(err, auth.ErrChanged):
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	got, _, err := r.Keys(ctx)
+	if err != nil || winner.Load() == nil || !slices.ContainsFunc(got, func(k auth.Key) bool { return k.ID == *winner.Load() }) {
+		t.Errorf("%v, %v", got, err)
+	}
+}

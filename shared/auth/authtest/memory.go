@@ -1,0 +1,175 @@
+// Package authtest holds a registry in memory and what every registry must do.
+package authtest
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"sluice/shared/auth"
+)
+
+// Memory is an auth.Registry in memory.
+type Memory struct {
+	// Fail, if set before the first use, is asked at the start of every method, by its name; its error is returned and
+	// nothing is read or written.
+	Fail func(method string) error
+
+	mu      sync.Mutex
+	tenants map[string]auth.Tenant
+	clients map[string]auth.Client
+	keys    []auth.Key
+	version int64
+	calls   map[string]int
+}
+
+var _ auth.Registry = (*Memory)(nil)
+
+// NewMemory returns an empty registry.
+func NewMemory() *Memory {
+	return &Memory{tenants: map[string]auth.Tenant{}, clients: map[string]auth.Client{}, calls: map[string]int{}}
+}
+
+// Calls returns how often a method was called.
+func (m *Memory) Calls(method string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.calls[method]
+}
+
+func (m *Memory) enter(method string) (leave func(), err error) {
+	m.mu.Lock()
+	m.calls[method]++
+	if m.Fail != nil {
+		err = m.Fail(method)
+	}
+	return m.mu.Unlock, err
+}
+
+var errExists = errors.New("authtest: exists already")
+
+func (m *Memory) CreateTenant(_ context.Context, t auth.Tenant) error {
+	leave, err := m.enter("CreateTenant")
+	defer leave()
+	if _, exists := m.tenants[t.ID]; exists && err == nil {
+		err = errExists
+	}
+	if err == nil {
+		m.tenants[t.ID] = t
+	}
+	return err
+}
+
+func (m *Memory) Tenant(_ context.Context, id string) (auth.Tenant, error) {
+	leave, err := m.enter("Tenant")
+	defer leave()
+	return find(m.tenants, id, err)
+}
+
+func find[T any](in map[string]T, id string, err error) (T, error) {
+	one, found := in[id]
+	if err == nil && !found {
+		err = auth.ErrNotFound
+	}
+	if err != nil {
+		return *new(T), err
+	}
+	return one, nil
+}
+
+func (m *Memory) Tenants(context.Context) ([]auth.Tenant, error) {
+	leave, err := m.enter("Tenants")
+	defer leave()
+	return sorted(m.tenants, func(t auth.Tenant) string { return t.ID }), err
+}
+
+func sorted[T any](in map[string]T, id func(T) string) []T {
+	return slices.SortedFunc(maps.Values(in), func(a, b T) int { return strings.Compare(id(a), id(b)) })
+}
+
+func (m *Memory) EnableBatch(_ context.Context, tenant string, on bool) (auth.Tenant, error) {
+	leave, err := m.enter("EnableBatch")
+	defer leave()
+	t, err := find(m.tenants, tenant, err)
+	if err != nil {
+		return auth.Tenant{}, err
+	}
+	t.BatchEnabled = on
+	m.tenants[tenant] = t
+	return t, nil
+}
+
+func (m *Memory) CreateClient(_ context.Context, c auth.Client) error {
+	leave, err := m.enter("CreateClient")
+	defer leave()
+	if _, err := find(m.tenants, c.Tenant, err); err != nil {
+		return err
+	}
+	if _, exists := m.clients[c.ID]; exists {
+		return errExists
+	}
+	m.clients[c.ID] = c
+	return nil
+}
+
+func (m *Memory) Client(_ context.Context, id string) (auth.Client, error) {
+	leave, err := m.enter("Client")
+	defer leave()
+	return find(m.clients, id, err)
+}
+
+func (m *Memory) Clients(context.Context) ([]auth.Client, error) {
+	leave, err := m.enter("Clients")
+	defer leave()
+	return sorted(m.clients, func(c auth.Client) string { return c.ID }), err
+}
+
+func (m *Memory) DisableClient(_ context.Context, id string) (auth.Client, error) {
+	leave, err := m.enter("DisableClient")
+	defer leave()
+	c, err := find(m.clients, id, err)
+	if err != nil {
+		return auth.Client{}, err
+	}
+	c.Disabled = true
+	m.clients[id] = c
+	return c, nil
+}
+
+func (m *Memory) Identify(_ context.Context, client, tenant string) (auth.Client, auth.Tenant, error) {
+	leave, err := m.enter("Identify")
+	defer leave()
+	c, err := find(m.clients, client, err)
+	if err != nil {
+		return auth.Client{}, auth.Tenant{}, err
+	}
+	t, err := find(m.tenants, tenant, nil)
+	if err != nil {
+		return auth.Client{}, auth.Tenant{}, err
+	}
+	return c, t, nil
+}
+
+func (m *Memory) Keys(context.Context) ([]auth.Key, int64, error) {
+	leave, err := m.enter("Keys")
+	defer leave()
+	if err != nil {
+		return nil, 0, err
+	}
+	return slices.Clone(m.keys), m.version, nil
+}
+
+func (m *Memory) SetKeys(_ context.Context, keys []auth.Key, version int64) error {
+	leave, err := m.enter("SetKeys")
+	defer leave()
+	if err == nil && version != m.version {
+		err = auth.ErrChanged
+	}
+	if err == nil {
+		m.keys, m.version = slices.Clone(keys), version+1
+	}
+	return err
+}
