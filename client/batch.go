@@ -118,9 +118,20 @@ func (c *Client) Transaction(ctx context.Context, id string) (Transaction, error
 	return out, err
 }
 
-// Follow polls the status of a batch, as often as interval says, until it is final. Each status read is passed to seen.
-func (c *Client) Follow(ctx context.Context, batchID string, interval time.Duration, seen func(Status)) (Status, error) {
-	for {
+// Pace says how long to wait after the n-th reading of a status, from 1.
+type Pace func(n int) time.Duration
+
+// Gently is quick while a small batch may end, and stays below the 120 readings a minute that a tenant has.
+func Gently(n int) time.Duration {
+	if n <= 25 {
+		return 200 * time.Millisecond
+	}
+	return time.Second
+}
+
+// Follow reads the status of a batch until it is final. Each status read is passed to seen.
+func (c *Client) Follow(ctx context.Context, batchID string, pace Pace, seen func(Status)) (Status, error) {
+	for n := 1; ; n++ {
 		s, err := c.Status(ctx, batchID)
 		if err != nil {
 			return s, err
@@ -129,7 +140,7 @@ func (c *Client) Follow(ctx context.Context, batchID string, interval time.Durat
 		if s.Final() {
 			return s, nil
 		}
-		if err := c.config.Pause(ctx, interval); err != nil {
+		if err := c.config.Pause(ctx, pace(n)); err != nil {
 			return s, err
 		}
 	}

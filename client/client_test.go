@@ -86,7 +86,7 @@ func TestALife(t *testing.T) {
 		t.Fatal(err)
 	}
 	var states []string
-	last, err := c.Follow(t.Context(), u.BatchID, time.Second, func(s client.Status) { states = append(states, s.Status) })
+	last, err := c.Follow(t.Context(), u.BatchID, client.Gently, func(s client.Status) { states = append(states, s.Status) })
 	want := []string{"", "VALIDATION_STARTED", "PENDING_INGESTION", "INITIALIZED", "IN_PROGRESS", "PROCESSED"}
 	if diff := cmp.Diff(want, states); err != nil || diff != "" {
 		t.Error(err, diff)
@@ -113,7 +113,7 @@ func TestReport(t *testing.T) {
 	if err := send(t, c, u, good+"{\n"); err != nil {
 		t.Fatal(err)
 	}
-	last, err := c.Follow(t.Context(), u.BatchID, 0, func(client.Status) {})
+	last, err := c.Follow(t.Context(), u.BatchID, client.Gently, func(client.Status) {})
 	if err != nil || last.Status != client.Processed || last.RejectOnInvalid {
 		t.Errorf("%+v %v", last, err)
 	}
@@ -290,6 +290,18 @@ func TestWhatStaysIsTold(t *testing.T) {
 	var away *client.UnreachableError
 	if _, err := c.NewUpload(t.Context(), true); !errors.As(err, &away) || !strings.HasPrefix(s.URL, "http://"+away.Host) {
 		t.Errorf("a server that is gone: %v", err)
+	}
+}
+
+func TestGentlyStaysBelowTheLimit(t *testing.T) {
+	for from := range 40 {
+		var took time.Duration
+		for n := from + 1; n <= from+120; n++ {
+			took += client.Gently(n)
+		}
+		if took < time.Minute {
+			t.Errorf("120 readings from the %d-th on take %v", from+1, took)
+		}
 	}
 }
 

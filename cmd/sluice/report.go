@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"sluice/client"
+)
+
+// Bounds of what is shown of a report.
+const (
+	shownKinds   = 6        // errors shown with their line
+	readReport   = 64 << 20 // bytes of a report that are read when it is not kept
+	maxReportRow = 1 << 20  // bytes of a row of the report
+)
+
+// showReport fetches the report of rejected lines, shows the first of each kind of error and counts them, and keeps the report
+// in a file if one is named. File is what was uploaded, nil where it is not at hand.
+func showReport(ctx context.Context, c *client.Client, con *console, result client.Result, file io.ReaderAt, keep string) error {
+	body, err := c.Report(ctx, result.ErrorsFileURL)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	var from io.Reader = io.LimitReader(body, readReport)
+	if keep != "" {
+		out, err := os.Create(keep)
+		if err != nil {
+			return err
+		}
+		defer out.Close()
+		from = io.TeeReader(body, out)
+		defer con.printf("The report is in %s.\n", keep)
+	}
+	seen, err := readErrors(from)
+	if err != nil {
+		return fmt.Errorf("read the report: %w", err)
+	}
+	seen.print(con, file)
+	return nil
+}
+
+// errorsSeen is what a report says, in short.
+type errorsSeen struct {
+	counts map[string]int64
+	first  []firstError // of each kind, in order of lines
+	cut    bool         // the report goes on beyond what was read
+}
+
+type firstError struct {
+	line client.ReportLine
+	at   client.ReportError
+}
+
+func readErrors(r io.Reader) (errorsSeen, error) {
+	seen := errorsSeen{counts: make(map[string]int64)}
+	rows := bufio.NewScanner(r)
+	rows.Buffer(make([]byte, 0, 64<<10), maxReportRow)
+	var bytesRead int64
+	for rows.Scan() {
+		bytesRead += int64(len(rows.Bytes())) + 1
+		var l client.ReportLine
+		if err := json.Unmarshal(rows.Bytes(), &l); err != nil {
+			if bytesRead >= readReport { // the row that the limit cuts
+				break
+			}
+			return seen, err
+		}
+		for _, e := range l.Errors {
+			if seen.counts[e.Type]++; seen.counts[e.Type] == 1 {
+				seen.first = append(seen.first, firstError{l, e})
+			}
+		}
+	}
+	seen.cut = bytesRead >= readReport
+	return seen, rows.Err()
+}
+
+func (s errorsSeen) print(con *console, file io.ReaderAt) {
+	for _, f := range s.first[:min(len(s.first), shownKinds)] {
+		f.print(con, file)
+	}
+	kinds := make([]string, 0, len(s.counts))
+	for k := range s.counts {
+		kinds = append(kinds, k)
+	}
+	slices.SortFunc(kinds, func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.counts[b], s.counts[a]), cmp.Compare(a, b))
+	})
+	for i, k := range kinds {
+		kinds[i] = number(s.counts[k]) + " " + printable(k)
+	}
+	title := "\nErrors"
+	if s.cut {
+		title += " (in the first " + size(readReport) + " of the report)"
+	}
+	con.printf("%s\n", wrap(title+": "+strings.Join(kinds, ", "), max(con.width-1, 79)))
+}
+
+func (f firstError) print(con *console, file io.ReaderAt) {
+	where := printable(f.at.Pointer)
+	con.printf("\n%s  %s %s\n  %s\n", con.paint(bold, "line "+number(f.line.Line)), con.paint(red, printable(f.at.Type)), where, printable(f.at.Msg))
+	if f.at.OtherLinesTotal > 0 {
+		con.printf("  It shares its ID with line %s.\n", others(f.at))
+	}
+	if file == nil {
+		return
+	}
+	if text, mark := excerpt(file, f.at.Offset, max(con.width-6, 72)); text != "" {
+		con.printf("    %s\n    %s%s\n", con.paint(dim, text), strings.Repeat(" ", mark), con.paint(red, "^"))
+	}
+}
+
+// others lists the other lines of a duplicate, a few of them.
+func others(e client.ReportError) string {
+	const few = 5
+	var numbers []string
+	for _, n := range e.OtherLines[:min(len(e.OtherLines), few)] {
+		numbers = append(numbers, number(n))
+	}
+	text := strings.Join(numbers, ", ")
+	if more := e.OtherLinesTotal - int64(len(numbers)); more > 0 {
+		text += fmt.Sprintf(" and %s more", number(more))
+	}
+	return text
+}
+
+// excerpt cuts the part of a line around a byte of the file, fit for a terminal of so many columns. Mark is the column of the
+// byte.
+func excerpt(file io.ReaderAt, offset int64, width int) (text string, mark int) {
+	const around = 512
+	start := max(offset-around, 0)
+	window := make([]byte, 2*around)
+	n, _ := file.ReadAt(window, start) // what cannot be read is not shown
+	window = window[:n]
+	at := int(offset - start)
+	if at > n {
+		return "", 0
+	}
+	before, after := window[:at], window[at:]
+	if i := bytes.LastIndexByte(before, '\n'); i >= 0 {
+		before = before[i+1:]
+	} else if start > 0 {
+		before = wholeRunes(before)
+	}
+	if i := bytes.IndexByte(after, '\n'); i >= 0 {
+		after = after[:i]
+	}
+	left, right := printable(string(before)), printable(strings.TrimRight(string(after), "\r"))
+	for columns(left) > width/2 {
+		_, size := utf8.DecodeRuneInString(left)
+		left = left[size:]
+	}
+	return left + cut(right, width-columns(left)), columns(left)
+}
+
+// wholeRunes drops the rest of a character at the beginning.
+func wholeRunes(b []byte) []byte {
+	for len(b) > 0 && !utf8.RuneStart(b[0]) {
+		b = b[1:]
+	}
+	return b
+}
+
+// wrap breaks text between words, with an indent.
+func wrap(text string, width int) string {
+	var out strings.Builder
+	used := 0
+	for i, word := range strings.Split(text, " ") {
+		switch {
+		case i == 0:
+		case used+1+columns(word) > width:
+			out.WriteString("\n  ")
+			used = 2
+		default:
+			out.WriteByte(' ')
+			used++
+		}
+		out.WriteString(word)
+		used += columns(word)
+	}
+	return out.String()
+}
