@@ -27,13 +27,8 @@ func importEntities(ctx context.Context, a *admin) (any, error) {
 	if _, err := a.registry.Tenant(ctx, a.tenant); err != nil {
 		return nil, missing(err, "tenant", a.tenant)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
 	var window []entity.Entity
-	imported, number := 0, 0
+	imported := 0
 	flush := func() error {
 		if err := a.entities.Import(ctx, a.tenant, window); err != nil {
 			return err
@@ -42,31 +37,47 @@ func importEntities(ctx context.Context, a *admin) (any, error) {
 		window = window[:0]
 		return nil
 	}
-	for lines := bufio.NewScanner(f); ; {
-		if !lines.Scan() {
-			if err := lines.Err(); err != nil {
-				return nil, fmt.Errorf("%s, line %d: %w", path, number+1, err)
-			}
-			break
+	err = readEntities(path, func(e entity.Entity) error {
+		if window = append(window, e); len(window) < importWindow {
+			return nil
 		}
-		number++
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
-			continue
-		}
-		e, err := parseEntity(lines.Bytes())
-		if err != nil {
-			return nil, fmt.Errorf("%s, line %d: %w", path, number, err)
-		}
-		if window = append(window, e); len(window) == importWindow {
-			if err := flush(); err != nil {
-				return nil, err
-			}
-		}
+		return flush()
+	})
+	if err != nil {
+		return nil, err
 	}
 	if err := flush(); err != nil {
 		return nil, err
 	}
 	return map[string]any{"tenant_id": a.tenant, "imported": imported}, nil
+}
+
+// readEntities calls f with every entity of a file of JSON Lines. An error names the line.
+func readEntities(path string, f func(entity.Entity) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	number := 0
+	for lines.Scan() {
+		number++
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		e, err := parseEntity(lines.Bytes())
+		if err == nil {
+			err = f(e)
+		}
+		if err != nil {
+			return fmt.Errorf("%s, line %d: %w", path, number, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%s, line %d: %w", path, number+1, err)
+	}
+	return nil
 }
 
 func parseEntity(line []byte) (entity.Entity, error) {

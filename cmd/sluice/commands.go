@@ -27,6 +27,7 @@ type command struct {
 // commands in the order of the help.
 func commands() []command {
 	return []command{
+		{"validate", "FILE", "find every error of every line, before anything is uploaded", runValidate},
 		{"upload", "FILE", "upload a batch, follow it to its end, show what is wrong with it", runUpload},
 		{"status", "BATCH", "where a batch stands", runStatus},
 		{"results", "BATCH", "what validation found; fetches the report", runResults},

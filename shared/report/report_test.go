@@ -92,21 +92,21 @@ func FuzzString(f *testing.F) {
 func TestSummary(t *testing.T) {
 	var first, second, sum Summary
 	for line := range int64(2) {
-		first.Count(line+1, &Error{Code: "enum", Pointer: "/payment_type", Message: "No."})
+		first.Count(line+1, &Error{Code: "enum", Pointer: "/payment_type", Message: "No.", Offset: 10 + line})
 	}
 	first.Counts = Counts{Total: 5, Accepted: 3, Invalid: 2}
 	for line := range int64(4) {
-		second.Count(line+6, &Error{Code: "enum", Pointer: "/payment_type", Message: "No."})
+		second.Count(line+6, &Error{Code: "enum", Pointer: "/payment_type", Message: "No.", Offset: 60 + line})
 	}
-	second.Count(8, &Error{Code: "uuid", Pointer: "/request_uuid", Message: "Bad."})
+	second.Count(8, &Error{Code: "uuid", Pointer: "/request_uuid", Message: "Bad.", Offset: 80})
 	second.Counts = Counts{Total: 10, Accepted: 6, Invalid: 4}
 	sum.Add(first)
 	sum.Add(second)
 	sum.Add(Summary{})
 
 	want := Summary{Counts: Counts{Total: 15, Accepted: 9, Invalid: 6}, Codes: map[transaction.Code]CodeInfo{
-		"enum": {Count: 6, Examples: []Example{{1, "/payment_type", "No."}, {2, "/payment_type", "No."}, {6, "/payment_type", "No."}}},
-		"uuid": {Count: 1, Examples: []Example{{8, "/request_uuid", "Bad."}}},
+		"enum": {Count: 6, Examples: []Example{{1, "/payment_type", "No.", 10}, {2, "/payment_type", "No.", 11}, {6, "/payment_type", "No.", 60}}},
+		"uuid": {Count: 1, Examples: []Example{{8, "/request_uuid", "Bad.", 80}}},
 	}}
 	if diff := cmp.Diff(want, sum); diff != "" {
 		t.Error(diff)

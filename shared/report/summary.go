@@ -36,6 +36,7 @@ type Example struct {
 	Line    int64  `json:"line"`    // absolute, from 1
 	Pointer string `json:"pointer"` // RFC 6901, cut if very long
 	Message string `json:"message"`
+	Offset  int64  `json:"offset"` // byte in the file, from 0
 }
 
 // MarshalJSON writes an object for the codes even when there are none.
@@ -65,7 +66,7 @@ func (s *Summary) Count(line int64, e *Error) {
 	info := s.Codes[e.Code]
 	info.Count++
 	if len(info.Examples) < MaxExamples {
-		info.Examples = append(info.Examples, Example{line, cut(e.Pointer), e.Message})
+		info.Examples = append(info.Examples, Example{line, cut(e.Pointer), e.Message, e.Offset})
 	}
 	s.set(e.Code, info)
 }
