@@ -211,15 +211,21 @@ func (f *findingsReader) read() (*record, error) {
 
 // fetch reads the bytes of the next record. Memory grows with what is there.
 func (f *findingsReader) fetch() error {
-	size, err := binary.ReadUvarint(f.r)
-	if err != nil {
-		return truncated(err)
-	}
-	if size > maxRecord {
-		return fmt.Errorf("%w: record of %d bytes", ErrCorrupt, size)
+	size := 0
+	for shift := 0; ; shift += 7 {
+		b, err := f.r.ReadByte()
+		if err != nil {
+			return truncated(err)
+		}
+		if size |= int(b&0x7F) << shift; size > maxRecord || shift > 28 {
+			return fmt.Errorf("%w: record of more than %d bytes", ErrCorrupt, maxRecord)
+		}
+		if b < 0x80 {
+			break
+		}
 	}
 	f.buf = f.buf[:0]
-	for want := int(size); want > 0; {
+	for want := size; want > 0; {
 		n := min(want, 64<<10)
 		start := len(f.buf)
 		f.buf = append(f.buf, make([]byte, n)...)

@@ -61,7 +61,7 @@ func readFindings(file []byte, lines int64) (records int, err error) {
 	f, err := newFindingsReader(bytes.NewReader(file), lines)
 	for err == nil {
 		var rec *record
-		if rec, err = f.read(); rec == nil {
+		if rec, err = f.read(); rec == nil || err != nil {
 			return records, err
 		}
 		records++
