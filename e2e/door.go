@@ -158,7 +158,9 @@ var final = []string{"PROCESSED", "VALIDATION_FAILED", "ERROR"}
 func (d *door) follow(id string) (status, []string) {
 	d.t.Helper()
 	var seen []string
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); {
+	pace := time.NewTicker(10 * time.Millisecond)
+	defer pace.Stop()
+	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); <-pace.C {
 		code, _, text := d.call("GET", base+"batch/status/"+id, "", "")
 		switch code {
 		case http.StatusAccepted:
