@@ -68,10 +68,12 @@ func appendLoc(b []byte, pointer string) []byte {
 		if !keys && isIndex(token) {
 			b = append(b, token...)
 		} else {
-			b = appendString(b, unescape.Replace(token))
+			if strings.IndexByte(token, '~') >= 0 {
+				token = unescape.Replace(token)
+			}
+			b = appendString(b, token)
 		}
-		keys = token == "additional_fields"
-		pointer = rest
+		keys, pointer = token == "additional_fields", rest
 	}
 	return append(b, ']')
 }

@@ -183,6 +183,9 @@ type markedSet struct {
 
 // add takes in the section of one partition for a chunk of so many lines.
 func (c *chunkMarks) add(section []byte, lines int64) error {
+	if len(section) == 0 {
+		return nil
+	}
 	d := &decoder{b: section}
 	for n := d.uvarint(); n > 0 && !d.bad; n-- {
 		c.addSet(d, lines)

@@ -25,17 +25,13 @@ const (
 func Settle(ctx context.Context, in SettleInput, part, accepted io.Writer) (SettleResult, error) {
 	s := settlement{in: in, part: bufio.NewWriterSize(part, 64<<10), bits: newBitmapWriter(accepted, in.LineCount)}
 	s.start, _ = in.Plan.Range(in.Chunk)
-	for _, file := range in.Marks {
-		section, err := readSection(ctx, file, marksMagic, in.Plan.Count(), in.Chunk)
-		if err != nil {
-			return SettleResult{}, fmt.Errorf("read marks: %w", err)
-		}
-		if len(section) == 0 {
-			continue
-		}
-		if err := s.marks.add(section, in.LineCount); err != nil {
-			return SettleResult{}, err
-		}
+	err := inOrder(ctx, len(in.Marks), in.Fetch, func(ctx context.Context, p int) ([]byte, error) {
+		return readSection(ctx, in.Marks[p], marksMagic, in.Plan.Count(), in.Chunk)
+	}, func(_ int, section []byte) error {
+		return s.marks.add(section, in.LineCount)
+	})
+	if err != nil {
+		return SettleResult{}, fmt.Errorf("read marks: %w", err)
 	}
 	slices.SortFunc(s.marks.marks, func(a, b mark) int {
 		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.offset, b.offset))

@@ -106,7 +106,8 @@ type SettleInput struct {
 	LineCount    int64          // ChunkResult.Lines
 	Transactions int64          // ChunkResult.Transactions
 	Findings     io.Reader      // what Chunk wrote; nil when there is nothing
-	Marks        []chunk.Source // what Reconcile wrote, by partition; nil where there is nothing. Read one after the other
+	Marks        []chunk.Source // what Reconcile wrote, by partition; nil where there is nothing
+	Fetch        int            // marks read at the same time; 0: 1
 }
 
 // SettleResult is what is to be kept of a settled chunk beside its part of the report and its bitmap.

@@ -85,7 +85,7 @@ func settleAll(t *testing.T, file []byte, plan chunk.Plan, w *workFiles) verdict
 	var v verdict
 	first := int64(1)
 	for i, r := range w.results {
-		in := SettleInput{Lines: lines(file, plan, i), FirstLine: first, LineCount: r.Lines, Transactions: r.Transactions}
+		in := SettleInput{Lines: lines(file, plan, i), FirstLine: first, LineCount: r.Lines, Transactions: r.Transactions, Fetch: i % 4}
 		if r.FindingsBytes > 0 {
 			in.Findings = bytes.NewReader(w.findings[i])
 		}
