@@ -33,9 +33,7 @@ func Settle(ctx context.Context, in SettleInput, part, accepted io.Writer) (Sett
 	if err != nil {
 		return SettleResult{}, fmt.Errorf("read marks: %w", err)
 	}
-	slices.SortFunc(s.marks.marks, func(a, b mark) int {
-		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.offset, b.offset))
-	})
+	slices.SortFunc(s.marks.marks, func(a, b mark) int { return cmp.Compare(a.line, b.line) })
 	if err := s.merge(ctx); err != nil {
 		return SettleResult{}, err
 	}

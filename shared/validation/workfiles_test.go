@@ -69,6 +69,31 @@ func readFindings(file []byte, lines int64) (records int, err error) {
 	return records, err
 }
 
+// TestFindingsOfOtherChunk: findings of lines that a chunk does not have are not its findings.
+func TestFindingsOfOtherChunk(t *testing.T) {
+	_, _, w := sampleFiles(t)
+	for i, file := range w.findings {
+		end, f := int64(0), (*findingsReader)(nil)
+		var err error
+		for f, err = newFindingsReader(bytes.NewReader(file), w.results[i].Lines); err == nil; {
+			var rec *record
+			if rec, err = f.read(); rec == nil {
+				break
+			}
+			end = rec.line + max(rec.blank, 1)
+		}
+		if err != nil || end == 0 {
+			t.Fatal(end, err)
+		}
+		for lines := range end + 3 {
+			_, err := readFindings(file, lines)
+			if lines < end && !errors.Is(err, ErrCorrupt) || lines >= end && err != nil {
+				t.Errorf("findings up to line %d, in a chunk of %d: %v", end, lines, err)
+			}
+		}
+	}
+}
+
 // TestTruncatedFiles: no beginning of a work file passes for the whole.
 func TestTruncatedFiles(t *testing.T) {
 	_, plan, w := sampleFiles(t)
