@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -99,8 +100,13 @@ func adminCommand(ctx context.Context, args []string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(a.args) > 0 && !slices.Contains(withArgument, args[0]+" "+args[1]) {
+		return nil, fmt.Errorf("%s %s takes no argument; %w", args[0], args[1], errUsage)
+	}
 	return run(ctx, a)
 }
+
+var withArgument = []string{"tenant enable-batch", "tenant disable-batch", "client disable", "entities import"}
 
 // newAdmin reads the flags, which may stand before and behind the arguments, and finds the stores.
 func newAdmin(ctx context.Context, args []string) (*admin, error) {

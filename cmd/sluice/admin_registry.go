@@ -49,7 +49,11 @@ func createTenant(ctx context.Context, a *admin) (any, error) {
 		return nil, fmt.Errorf("the tenant id %q is no UUID", a.id)
 	}
 	t := auth.Tenant{ID: id.String(), Settings: auth.DefaultSettings(), CreatedAt: a.now}
-	return tenantOf(t), a.registry.CreateTenant(ctx, t)
+	err = a.registry.CreateTenant(ctx, t)
+	if errors.Is(err, auth.ErrExists) {
+		return nil, fmt.Errorf("the tenant %s exists already", t.ID)
+	}
+	return tenantOf(t), err
 }
 
 func listTenants(ctx context.Context, a *admin) (any, error) {

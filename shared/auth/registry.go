@@ -46,13 +46,15 @@ type Key struct {
 var (
 	// ErrNotFound means that there is no such tenant or client.
 	ErrNotFound = errors.New("auth: not found")
+	// ErrExists means that there is a tenant or client of that ID.
+	ErrExists = errors.New("auth: exists already")
 	// ErrChanged means that the keys were changed by someone else in between: read them again.
 	ErrChanged = errors.New("auth: changed in between")
 )
 
 // Registry keeps tenants, clients and keys. Every method is safe for concurrent use; a read sees every acknowledged write.
 type Registry interface {
-	// CreateTenant stores a new tenant. An ID that exists is an error.
+	// CreateTenant stores a new tenant. ErrExists.
 	CreateTenant(ctx context.Context, t Tenant) error
 	// Tenant reads one. ErrNotFound.
 	Tenant(ctx context.Context, id string) (Tenant, error)
@@ -61,7 +63,7 @@ type Registry interface {
 	// EnableBatch turns the batch feature of a tenant on or off. ErrNotFound.
 	EnableBatch(ctx context.Context, tenant string, on bool) (Tenant, error)
 
-	// CreateClient stores a new client of an existing tenant.
+	// CreateClient stores a new client of an existing tenant. ErrExists, or ErrNotFound without the tenant.
 	CreateClient(ctx context.Context, c Client) error
 	// Client reads one. ErrNotFound.
 	Client(ctx context.Context, id string) (Client, error)

@@ -100,6 +100,10 @@ func (s *Clients) create(ctx context.Context, row any) error {
 	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: &s.table, Item: av, ConditionExpression: aws.String("attribute_not_exists(id)"),
 	})
+	var failed *types.ConditionalCheckFailedException
+	if errors.As(err, &failed) {
+		return auth.ErrExists
+	}
 	if err != nil {
 		return fmt.Errorf("create registry row: %w", err)
 	}

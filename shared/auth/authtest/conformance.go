@@ -78,8 +78,8 @@ func tenants(t *testing.T, r auth.Registry) {
 		}
 		equal(t, one, must[auth.Tenant](t)(r.Tenant(ctx, one.ID)))
 	}
-	if r.CreateTenant(ctx, auth.Tenant{ID: "a", CreatedAt: created}) == nil {
-		t.Error("a tenant was created twice")
+	if err := r.CreateTenant(ctx, auth.Tenant{ID: "a", CreatedAt: created}); !errors.Is(err, auth.ErrExists) {
+		t.Errorf("a tenant created twice: %v", err)
 	}
 	for _, on := range []bool{true, true, false, true} {
 		a.BatchEnabled = on
@@ -107,8 +107,8 @@ func clients(t *testing.T, r auth.Registry) {
 		}
 		equal(t, c, must[auth.Client](t)(r.Client(ctx, c.ID)))
 	}
-	if r.CreateClient(ctx, aClient("1", "a")) == nil {
-		t.Error("a client was created twice")
+	if err := r.CreateClient(ctx, aClient("1", "a")); !errors.Is(err, auth.ErrExists) {
+		t.Errorf("a client created twice: %v", err)
 	}
 	_, err = r.Client(ctx, "a") // a tenant's ID is no client's
 	absent(t, err)

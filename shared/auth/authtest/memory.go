@@ -3,7 +3,6 @@ package authtest
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -49,13 +48,11 @@ func (m *Memory) enter(method string) (leave func(), err error) {
 	return m.mu.Unlock, err
 }
 
-var errExists = errors.New("authtest: exists already")
-
 func (m *Memory) CreateTenant(_ context.Context, t auth.Tenant) error {
 	leave, err := m.enter("CreateTenant")
 	defer leave()
 	if _, exists := m.tenants[t.ID]; exists && err == nil {
-		err = errExists
+		err = auth.ErrExists
 	}
 	if err == nil {
 		m.tenants[t.ID] = t
@@ -109,7 +106,7 @@ func (m *Memory) CreateClient(_ context.Context, c auth.Client) error {
 		return err
 	}
 	if _, exists := m.clients[c.ID]; exists {
-		return errExists
+		return auth.ErrExists
 	}
 	m.clients[c.ID] = c
 	return nil
