@@ -31,7 +31,7 @@ func (s *Scanner) entityValue(b []byte, i int, f *field) int {
 	return i
 }
 
-var unknownMember = entityObject.names.find([]byte("unknown"))
+var unknownMember = entityObject.byName["unknown"]
 
 // judgeMainEntity chooses the entity that the line is about. It finds fault only with roles that are given in the unknown
 // form: a role that is absent or wrong has its own finding already, and may turn out to be known once it is corrected.
@@ -64,4 +64,4 @@ func (s *Scanner) mainCandidates() (first, second Role) {
 	}
 }
 
-var roleFields = map[Role]*field{Sender: lineObject.names.find([]byte("sender")), Receiver: lineObject.names.find([]byte("receiver"))}
+var roleFields = map[Role]*field{Sender: lineObject.byName["sender"], Receiver: lineObject.byName["receiver"]}

@@ -1,8 +1,12 @@
 package transaction
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
-// Names of members: how the walk knows a member of the schema by its bytes.
+// Names of members: how the walk knows a member of the schema by its bytes. Which member comes next is the least predictable
+// thing of a line, so the way from the bytes to the field has no branches but the last.
 
 // literal is a member's name as nearly every writer writes it, with quotes and colon, for comparison in words of eight bytes.
 type literal struct {
@@ -38,65 +42,61 @@ func (l *literal) at(b []byte, i int) bool {
 		(binary.LittleEndian.Uint64(k[24:])^l.words[3])&l.masks[3] == 0
 }
 
-// nameTable finds a field by its name without collisions: its length and four of its bytes, multiplied by a factor that is
-// tried out for the names of the object.
-type nameTable struct {
+// keyTable finds the fields of an object by a hash of the first 16 bytes of their names, in which all differ. The factor is
+// tried out so that no two fields meet.
+type keyTable struct {
 	factor uint64
-	fields [128]*field
+	fields [256]*field
 }
 
-func newNameTable(fields []field) *nameTable {
+func newKeyTable(fields []field) *keyTable {
 	factor := uint64(0x9e3779b97f4a7c15)
 	for range 1 << 20 {
-		if t, ok := tryNameTable(fields, factor); ok {
+		if t, ok := tryKeyTable(fields, factor); ok {
 			return t
 		}
 		factor = factor*6364136223846793005 + 1442695040888963407
 	}
-	panic("two names of the schema look alike: nameSlot must look at more of their bytes")
+	panic("two names of the schema begin with the same 16 bytes")
 }
 
-func tryNameTable(fields []field, factor uint64) (*nameTable, bool) {
-	t := &nameTable{factor: factor}
+func tryKeyTable(fields []field, factor uint64) (*keyTable, bool) {
+	t := &keyTable{factor: factor}
 	for i := range fields {
-		f := &fields[i]
-		slot := &t.fields[nameSlot(f.key, factor)]
-		if *slot != nil {
+		var text [padding]byte
+		copy(text[:], `"`+fields[i].name+`":`)
+		place := &t.fields[t.place(text[:], 0)]
+		if *place != nil {
 			return nil, false
 		}
-		*slot = f
+		*place = &fields[i]
 	}
 	return t, true
 }
 
-func nameSlot(name []byte, factor uint64) uint64 {
-	n := len(name)
-	return (uint64(n) | uint64(name[0])<<8 | uint64(name[n/3])<<16 | uint64(name[n/2])<<24 | uint64(name[n-1])<<32) * factor >> 57
+// find returns the field whose literal stands at b[i], nil when there is none.
+func (t *keyTable) find(b []byte, i int) *field {
+	if f := t.fields[t.place(b, i)]; f != nil && f.literal.at(b, i) {
+		return f
+	}
+	return nil
 }
 
-// find returns the field of that name, nil when there is none.
-func (t *nameTable) find(name []byte) *field {
-	if len(name) == 0 {
-		return nil
-	}
-	f := t.fields[nameSlot(name, t.factor)]
-	if f == nil || f.name != string(name) {
-		return nil
-	}
-	return f
+// place hashes the name whose opening quote is at b[i], up to its closing quote or 16 bytes.
+func (t *keyTable) place(b []byte, i int) uint8 {
+	k := b[i+1 : i+17]
+	first, second := binary.LittleEndian.Uint64(k), binary.LittleEndian.Uint64(k[8:])
+	marks := quotes(first)
+	first &= beforeFirst(marks)
+	second &= beforeFirst(quotes(second)) & uint64(int64(^(marks|-marks))>>63) // zero when the first word has a quote
+	return uint8((first*t.factor ^ bits.RotateLeft64(second*t.factor, 32)) * t.factor >> 56)
 }
 
-// follower is the two members that followed a member the last times, the latest first. Most writers give all lines the same
-// members in the same order, with some left out.
-type follower struct{ first, second *field }
-
-// expectedOrder is the first guess of the member that follows each member: the order of the table. The last element is the
-// guess for the first member.
-func expectedOrder(o *object) []follower {
-	next := make([]follower, len(o.fields)+1)
-	for i := range next {
-		next[i] = follower{&o.fields[(i+1)%len(o.fields)], &o.fields[(i+2)%len(o.fields)]}
-	}
-	next[len(o.fields)].first = &o.fields[0]
-	return next
+// quotes marks, by its high bit, the first quote of w; marks above it may be false.
+func quotes(w uint64) uint64 {
+	q := w ^ everyByte*'"'
+	return (q - everyByte) &^ q & highBits
 }
+
+// beforeFirst masks what is below the first mark: everything when there is none.
+func beforeFirst(marks uint64) uint64 { return marks&-marks - 1 }

@@ -5,32 +5,21 @@ import "math/bits"
 // The walk over the objects of the schema.
 
 // object reads the object of the schema whose brace is at b[i], and says which of its fields are there and not null.
-//
-// Most writers give all lines the same members in the same order. So the member that followed last time is tried first, with
-// one comparison of its name and colon; only when that fails is the name read and looked up.
 func (s *Scanner) object(b []byte, i int, o *object) (end int, present uint64) {
 	if s.depth++; s.depth > MaxDepth {
 		return s.fail(CodeJSONTooDeep, msgTooDeep, i), 0
 	}
-	at, id, next, before := i, s.keys.newObject(), s.next[o.number], len(o.fields)
+	at, id := i, s.keys.newObject()
 	var seen uint64
 	var name []byte
 
 	i = space(b, i+1)
 	for more := b[i] != '}'; more; {
-		guess := &next[before]
-		f := guess.first
-		hit := f.literal.at(b, i)
-		if !hit {
-			f = guess.second
-			hit = f.literal.at(b, i)
-		}
-		if hit && seen&f.bit == 0 {
+		f := o.table.find(b, i)
+		if f != nil && seen&f.bit == 0 {
 			i += f.literal.size
 		} else if f, name, i = s.member(b, i, o, id, seen); i < 0 {
 			return -1, 0
-		} else if f != nil {
-			guess.first, guess.second = f, guess.first
 		}
 		if b[i] <= ' ' {
 			i = space(b, i)
@@ -40,12 +29,10 @@ func (s *Scanner) object(b []byte, i int, o *object) (end int, present uint64) {
 			i = s.skipUnder(b, i, name)
 		case b[i] == 'n':
 			seen |= f.bit
-			before = f.index
 			i = s.null(b, i, f)
 		default:
 			seen |= f.bit
 			present |= f.bit
-			before = f.index
 			i = s.value(b, i, f)
 		}
 		if i < 0 {
@@ -76,7 +63,7 @@ func (s *Scanner) member(b []byte, i int, o *object, id uint32, seen uint64) (*f
 	if i < 0 {
 		return nil, nil, -1
 	}
-	f := o.names.find(name)
+	f := o.byName[string(name)]
 	if f != nil && seen&f.bit != 0 || f == nil && !s.keys.add(id, name) {
 		return nil, nil, s.duplicate(at, name)
 	}

@@ -26,8 +26,7 @@ type Scanner struct {
 	decoded []byte // strings of this line that are written with escapes
 	depth   int
 	keys    keySet
-	next    [][]follower // for each object of the schema: what followed each member
-	path    []segment    // from the line to the object that is being read
+	path    []segment // from the line to the object that is being read
 	pointer []byte
 	interns map[string]string
 	sides   [ReceivingPartner + 1]side
@@ -75,9 +74,6 @@ func NewScanner(rules Rules) *Scanner {
 	}
 	if rules.MaxFuture > 0 {
 		s.latest = momentOf(rules.ReceivedAt.Add(rules.MaxFuture))
-	}
-	for _, o := range schemaObjects {
-		s.next = append(s.next, expectedOrder(o))
 	}
 	return s
 }

@@ -71,7 +71,8 @@ type object struct {
 	name     string
 	closed   bool // a key that is not listed is an error
 	fields   []field
-	names    *nameTable
+	table    *keyTable
+	byName   map[string]*field
 	required uint64 // bit i: fields[i]
 	number   int    // in schemaObjects
 }
@@ -197,7 +198,7 @@ const (
 )
 
 func newObject(name string, closed bool, fields ...field) *object {
-	o := &object{name: name, closed: closed, fields: fields}
+	o := &object{name: name, closed: closed, fields: fields, byName: make(map[string]*field, len(fields))}
 	for i := range fields {
 		f := &fields[i]
 		f.index, f.bit = i, 1<<i
@@ -216,8 +217,9 @@ func newObject(name string, closed bool, fields ...field) *object {
 		if f.required {
 			o.required |= f.bit
 		}
+		o.byName[f.name] = f
 	}
-	o.names = newNameTable(o.fields)
+	o.table = newKeyTable(o.fields)
 	return o
 }
 

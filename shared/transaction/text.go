@@ -23,7 +23,7 @@ func special(w uint64) uint64 {
 	return ((low-everyByte*0x21)&^low | (slash-everyByte)&^slash) & highBits
 }
 
-func load8(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i:]) }
+func load8(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8]) }
 
 // text reads the string whose opening quote is at b[i]: its bytes without escapes, and the position after the closing quote.
 // The bytes are valid until the next line.
