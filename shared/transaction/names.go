@@ -8,17 +8,17 @@ import (
 // Names of members: how the walk knows a member of the schema by its bytes. Which member comes next is the least predictable
 // thing of a line, so the way from the bytes to the field has no branches but the last.
 
-// literal is a member's name as nearly every writer writes it, with quotes and colon, for comparison in words of eight bytes.
+// literal is a text as nearly every writer writes it, for comparison in words of eight bytes: a member's name with quotes and
+// colon, or a string that an enumeration allows, with its quotes.
 type literal struct {
 	words [4]uint64
 	masks [4]uint64 // zero beyond the literal
 	size  int
 }
 
-func newLiteral(name string) literal {
-	text := `"` + name + `":`
+func newLiteral(text string) literal {
 	if len(text) > 32 {
-		panic("a name of the schema is longer than a literal can be: " + name)
+		panic("longer than a literal can be: " + text)
 	}
 	l := literal{size: len(text)}
 	var bytes, mask [32]byte
@@ -42,8 +42,8 @@ func (l *literal) at(b []byte, i int) bool {
 		(binary.LittleEndian.Uint64(k[24:])^l.words[3])&l.masks[3] == 0
 }
 
-// keyTable finds the fields of an object by a hash of the first 16 bytes of their names, in which all differ. The factor is
-// tried out so that no two fields meet.
+// keyTable finds the fields of an object, or the words of an enumeration, by a hash of their first 16 bytes, in which all
+// differ. The factor is tried out so that no two meet.
 type keyTable struct {
 	factor uint64
 	fields [256]*field
@@ -57,14 +57,23 @@ func newKeyTable(fields []field) *keyTable {
 		}
 		factor = factor*6364136223846793005 + 1442695040888963407
 	}
-	panic("two names of the schema begin with the same 16 bytes")
+	panic("two names or words of the schema begin with the same 16 bytes")
+}
+
+// newWordTable makes a table of words: of each, only the name and the literal are used.
+func newWordTable(words []string) *keyTable {
+	rows := make([]field, len(words))
+	for i, word := range words {
+		rows[i] = field{name: word, literal: newLiteral(`"` + word + `"`)}
+	}
+	return newKeyTable(rows)
 }
 
 func tryKeyTable(fields []field, factor uint64) (*keyTable, bool) {
 	t := &keyTable{factor: factor}
 	for i := range fields {
 		var text [padding]byte
-		copy(text[:], `"`+fields[i].name+`":`)
+		copy(text[:], `"`+fields[i].name+`"`)
 		place := &t.fields[t.place(text[:], 0)]
 		if *place != nil {
 			return nil, false
@@ -100,3 +109,13 @@ func quotes(w uint64) uint64 {
 
 // beforeFirst masks what is below the first mark: everything when there is none.
 func beforeFirst(marks uint64) uint64 { return marks&-marks - 1 }
+
+// expectedOrder is the first guess of the field that follows each field: the order of the table.
+func expectedOrder(o *object) []*field {
+	next := make([]*field, len(o.fields)+1)
+	for i := range next {
+		next[i] = &o.fields[(i+1)%len(o.fields)]
+	}
+	next[len(o.fields)] = &o.fields[0]
+	return next
+}

@@ -5,6 +5,8 @@ import "math/bits"
 // The walk over the objects of the schema.
 
 // object reads the object of the schema whose brace is at b[i], and says which of its fields are there and not null.
+//
+// Most writers give all lines the same members in the same order. So the member that followed last time is tried first.
 func (s *Scanner) object(b []byte, i int, o *object) (end int, present uint64) {
 	if s.depth++; s.depth > MaxDepth {
 		return s.fail(CodeJSONTooDeep, msgTooDeep, i), 0
@@ -12,10 +14,16 @@ func (s *Scanner) object(b []byte, i int, o *object) (end int, present uint64) {
 	at, id := i, s.keys.newObject()
 	var seen uint64
 	var name []byte
+	next, before := s.next[o.number], len(o.fields)
 
 	i = space(b, i+1)
 	for more := b[i] != '}'; more; {
-		f := o.table.find(b, i)
+		f := next[before]
+		if !f.literal.at(b, i) {
+			if f = o.table.find(b, i); f != nil {
+				next[before] = f
+			}
+		}
 		if f != nil && seen&f.bit == 0 {
 			i += f.literal.size
 		} else if f, name, i = s.member(b, i, o, id, seen); i < 0 {
@@ -29,9 +37,11 @@ func (s *Scanner) object(b []byte, i int, o *object) (end int, present uint64) {
 			i = s.skipUnder(b, i, name)
 		case b[i] == 'n':
 			seen |= f.bit
+			before = f.index
 			i = s.null(b, i, f)
 		default:
 			seen |= f.bit
+			before = f.index
 			present |= f.bit
 			i = s.value(b, i, f)
 		}

@@ -26,7 +26,8 @@ type Scanner struct {
 	decoded []byte // strings of this line that are written with escapes
 	depth   int
 	keys    keySet
-	path    []segment // from the line to the object that is being read
+	next    [][]*field // for each object of the schema: the field that followed each field the last time; at the end, the first
+	path    []segment  // from the line to the object that is being read
 	pointer []byte
 	interns map[string]string
 	sides   [ReceivingPartner + 1]side
@@ -74,6 +75,9 @@ func NewScanner(rules Rules) *Scanner {
 	}
 	if rules.MaxFuture > 0 {
 		s.latest = momentOf(rules.ReceivedAt.Add(rules.MaxFuture))
+	}
+	for _, o := range schemaObjects {
+		s.next = append(s.next, expectedOrder(o))
 	}
 	return s
 }

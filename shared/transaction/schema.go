@@ -58,10 +58,11 @@ type field struct {
 	role     Role    // of kindEntity
 	slot     slot
 
-	index    int    // in object.fields
-	bit      uint64 // 1<<index
-	plain    bool   // a string without any rule
-	key      []byte // the name
+	words    *keyTable // of enum
+	index    int       // in object.fields
+	bit      uint64    // 1<<index
+	plain    bool      // a string without any rule
+	key      []byte    // the name
 	literal  literal
 	messages map[Code]string // one for each code that the field can have
 }
@@ -203,11 +204,14 @@ func newObject(name string, closed bool, fields ...field) *object {
 		f := &fields[i]
 		f.index, f.bit = i, 1<<i
 		f.key = []byte(f.name)
-		f.literal = newLiteral(f.name)
+		f.literal = newLiteral(`"` + f.name + `":`)
 		if f.kind == kindID {
 			f.min, f.max = 1, MaxIDBytes
 		} else if f.max == 0 {
 			f.max = unlimited
+		}
+		if f.enum != nil {
+			f.words = newWordTable(f.enum)
 		}
 		f.plain = f.kind == kindText && f.max == unlimited
 		f.messages = make(map[Code]string)

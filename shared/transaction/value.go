@@ -1,12 +1,28 @@
 package transaction
 
-// value reads the value of a field, which is not null, and finds what its rule forbids.
+// value reads the value of a field, which is not null, and finds what its rule forbids. Values of one form are tried in that
+// form first; what does not have it is read as any string is, and judged with all its escapes resolved.
 func (s *Scanner) value(b []byte, i int, f *field) int {
-	if f.plain && b[i] == '"' {
-		_, i = s.text(b, i)
-		return i
-	}
 	switch f.kind {
+	case kindUUID:
+		if b[i] == '"' && b[i+37] == '"' && isUUID(b[i+1:i+37]) {
+			s.keep(b[i+1:i+37], i, f)
+			return i + 38
+		}
+	case kindEnum:
+		if word := f.words.find(b, i); word != nil {
+			end := i + word.literal.size
+			s.keep(b[i+1:end-1], i, f)
+			return end
+		}
+	case kindCountry:
+		if b[i] == '"' && b[i+3] == '"' && isCountry(b[i+1:i+3]) {
+			return i + 4
+		}
+	case kindCurrency:
+		if b[i] == '"' && b[i+4] == '"' && isCurrency(b[i+1:i+4]) {
+			return i + 5
+		}
 	case kindNumber, kindInteger:
 		return s.numberValue(b, i, f)
 	case kindObject:
@@ -22,24 +38,18 @@ func (s *Scanner) value(b []byte, i int, f *field) int {
 		s.find(CodeEntityAmbiguous, f, i)
 		return s.skipUnder(b, i, f.key)
 	}
-	if f.kind == kindUUID && b[i] == '"' && b[i+37] == '"' && isUUID(b[i+1:i+37]) {
-		s.result.RequestUUID = b[i+1 : i+37]
-		return i + 38
-	}
 	if b[i] != '"' {
 		s.find(CodeStringType, f, i)
 		return s.skipUnder(b, i, f.key)
 	}
 	text, end := s.text(b, i)
-	if end < 0 {
-		return -1
+	if end < 0 || f.plain {
+		return end
 	}
 	if code := s.judgeText(text, f); code != "" {
 		s.find(code, f, i)
 	}
-	if f.slot != slotNone {
-		s.keep(text, i, f)
-	}
+	s.keep(text, i, f)
 	return end
 }
 
@@ -98,6 +108,7 @@ func (s *Scanner) judgeText(text []byte, f *field) Code {
 // keep puts a string where its field's slot says.
 func (s *Scanner) keep(text []byte, at int, f *field) {
 	switch f.slot {
+	case slotNone:
 	case slotPaymentType:
 		s.payment = text
 	case slotEntityType:
