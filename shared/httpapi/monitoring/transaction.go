@@ -52,6 +52,9 @@ var errNoTransaction = fault.New(fault.NotFound, "transaction_not_found", "Trans
 
 // Read returns a transaction of the caller's tenant. A line of a batch that is not PROCESSED is not there.
 func (s *Transactions) Read(ctx context.Context, caller httpapi.Caller, id string) (httpapi.Reply, error) {
+	if len(id) > transaction.MaxIDBytes { // no such line was ever taken, and the store's keys have limits
+		return httpapi.Reply{}, errNoTransaction
+	}
 	var all []transaction.Record
 	err := s.Store.Versions(ctx, caller.Tenant, id, func(r transaction.Record) bool {
 		all = append(all, r)
