@@ -27,11 +27,7 @@ type cloud struct {
 }
 
 // startCloud starts a local cloud on a new data folder and waits until everything answers.
-func startCloud(ctx context.Context, data string) (*cloud, error) {
-	program, err := localProgram()
-	if err != nil {
-		return nil, err
-	}
+func startCloud(ctx context.Context, program, data string) (*cloud, error) {
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return nil, err
 	}

@@ -35,7 +35,11 @@ func runDemo(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	defer os.RemoveAll(dir)
 	d := demo{con: newConsole(stdout), dir: dir, data: filepath.Join(dir, "data"), began: time.Now()}
-	cloud, err := startCloud(ctx, d.data)
+	program, err := localProgram()
+	if err != nil {
+		return cannot(stderr, err)
+	}
+	cloud, err := startCloud(ctx, program, d.data)
 	if err != nil {
 		return cannot(stderr, err)
 	}

@@ -107,8 +107,8 @@ func (s errorsSeen) print(con *console, file io.ReaderAt) {
 }
 
 func (f firstError) print(con *console, file io.ReaderAt) {
-	where := printable(f.at.Pointer)
-	con.printf("\n%s  %s %s\n  %s\n", con.paint(bold, "line "+number(f.line.Line)), con.paint(red, printable(f.at.Type)), where, printable(f.at.Msg))
+	con.printf("\n%s\n  %s\n", strings.TrimRight(con.paint(bold, "line "+number(f.line.Line))+"  "+
+		con.paint(red, printable(f.at.Type))+" "+printable(f.at.Pointer), " "), printable(f.at.Msg))
 	if f.at.OtherLinesTotal > 0 {
 		con.printf("  It shares its ID with line %s.\n", others(f.at))
 	}
@@ -156,7 +156,7 @@ func excerpt(file io.ReaderAt, offset int64, width int) (text string, mark int) 
 		after = after[:i]
 	}
 	left, right := printable(string(before)), printable(strings.TrimRight(string(after), "\r"))
-	for columns(left) > width/2 {
+	for columns(left) > max(width/2, width-columns(right)) {
 		_, size := utf8.DecodeRuneInString(left)
 		left = left[size:]
 	}
