@@ -210,7 +210,7 @@ func TestAdminKeyRotation(t *testing.T) {
 	if len(second) != 2 || second[0].KeyID != first[0].KeyID || second[1].RetireAt != nil {
 		t.Fatalf("%+v", second)
 	}
-	if wait := second[1].ActiveFrom.Sub(time.Now()); wait < auth.KeySetLifetime-time.Minute || wait > auth.KeySetLifetime {
+	if wait := time.Until(second[1].ActiveFrom); wait < auth.KeySetLifetime-time.Minute || wait > auth.KeySetLifetime {
 		t.Errorf("active in %v", wait)
 	}
 	if d := second[0].RetireAt.Sub(second[1].ActiveFrom); d < time.Minute {
