@@ -3,6 +3,9 @@ package transaction
 // entityValue reads one of the four entities and judges the way in which it is given.
 func (s *Scanner) entityValue(b []byte, i int, f *field) int {
 	at := i
+	if end := s.knownEntity(b, i, f); end > 0 {
+		return end
+	}
 	s.entity = side{}
 	i, present := s.nested(b, i, f)
 	if i < 0 || b[at] != '{' {
@@ -30,6 +33,29 @@ func (s *Scanner) entityValue(b []byte, i int, f *field) int {
 	s.sides[f.role] = e
 	return i
 }
+
+// knownEntity reads the commonest entity, one with by_external_id alone, in its commonest writing. It returns 0 when there is
+// anything else at b[i], for the general way to read it from the start.
+func (s *Scanner) knownEntity(b []byte, i int, f *field) int {
+	id := &idMember.literal
+	if b[i] != '{' || !id.at(b, i+1) {
+		return 0
+	}
+	start := i + 1 + id.size
+	if b[start] != '"' {
+		return 0
+	}
+	end := plainText(b, start+1)
+	if b[end] != '"' || b[end+1] != '}' || end == start+1 || end-start-1 > MaxIDBytes {
+		return 0
+	}
+	text := b[start+1 : end]
+	s.result.References = append(s.result.References, Reference{Role: f.role, ID: text, Offset: start})
+	s.sides[f.role] = side{form: formKnown, at: i}
+	return end + 2
+}
+
+var idMember = entityObject.byName["by_external_id"]
 
 var unknownMember = entityObject.byName["unknown"]
 

@@ -17,42 +17,50 @@ const (
 // special marks, by its high bit, the first byte of w that is a quote, a backslash or a control character. Marks above the
 // first may be false; the first is exact, because the subtractions borrow only from a byte that is itself a hit. Bytes of
 // 0x80 and more are never marked.
-func special(w uint64) uint64 {
+func special(w uint64) uint64 { return specials(w) & highBits }
+
+// unplain is special for bytes of 0x80 and more, too.
+func unplain(w uint64) uint64 { return (specials(w) | w) & highBits }
+
+func specials(w uint64) uint64 {
 	low := w ^ everyByte*('"'^' ') // a quote becomes a space, so that it is below 0x21 with the control characters
 	slash := w ^ everyByte*'\\'
-	return ((low-everyByte*0x21)&^low | (slash-everyByte)&^slash) & highBits
+	return (low-everyByte*0x21)&^low | (slash-everyByte)&^slash
 }
 
 func load8(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8]) }
+
+// plainText returns the position of the first byte at or after i that is not ASCII or that needs a look.
+func plainText(b []byte, i int) int {
+	for {
+		if marks := unplain(load8(b, i)); marks != 0 {
+			return i + bits.TrailingZeros64(marks)/8
+		}
+		i += 8
+	}
+}
 
 // text reads the string whose opening quote is at b[i]: its bytes without escapes, and the position after the closing quote.
 // The bytes are valid until the next line.
 func (s *Scanner) text(b []byte, i int) ([]byte, int) {
 	start := i + 1
-	i = start
-	var high uint64
-	for {
-		w := load8(b, i)
-		marks := special(w)
-		if marks == 0 {
-			high |= w
-			i += 8
-			continue
-		}
-		i += bits.TrailingZeros64(marks) / 8
-		high |= w & (marks&-marks - 1)
-		if b[i] == '"' && high&highBits == 0 {
-			return b[start:i], i + 1
-		}
-		return s.longText(b, start, i)
+	if i = plainText(b, start); b[i] == '"' {
+		return b[start:i], i + 1
 	}
+	return s.longText(b, start, i)
 }
 
-// longText goes on where text has met something else than plain ASCII and the closing quote. Everything before b[i] is free
-// of quotes, backslashes and control characters.
+// longText goes on where text has met something else than plain ASCII and the closing quote.
 func (s *Scanner) longText(b []byte, start, i int) ([]byte, int) {
 	from, chunk := len(s.decoded), start
 	for {
+		for marks := special(load8(b, i)); ; marks = special(load8(b, i)) {
+			if marks != 0 {
+				i += bits.TrailingZeros64(marks) / 8
+				break
+			}
+			i += 8
+		}
 		if !utf8.Valid(b[chunk:i]) {
 			return nil, s.fail(CodeJSONInvalid, msgUTF8, invalidUTF8(b, chunk))
 		}
@@ -72,13 +80,6 @@ func (s *Scanner) longText(b []byte, start, i int) ([]byte, int) {
 			return nil, s.unexpected(i)
 		default:
 			return nil, s.fail(CodeJSONInvalid, msgControl, i)
-		}
-		for marks := special(load8(b, i)); ; marks = special(load8(b, i)) {
-			if marks != 0 {
-				i += bits.TrailingZeros64(marks) / 8
-				break
-			}
-			i += 8
 		}
 	}
 }
