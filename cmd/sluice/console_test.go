@@ -118,8 +118,17 @@ func FuzzExcerpt(f *testing.F) {
 }
 
 func TestWrap(t *testing.T) {
-	if got := wrap("one two three four", 9); got != "one two\n  three\n  four" {
-		t.Errorf("%q", got)
+	for want, items := range map[string][]string{
+		"all:":                               nil,
+		"all: 1 one":                         {"1 one"},
+		"all: 1 one,\n  2 two, 3 three":      {"1 one", "2 two", "3 three"},
+		"all: much longer than the width":    {"much longer than the width"},
+		"all: much longer than the,\n  a, b": {"much longer than the", "a", "b"},
+	} {
+		title := "all: "
+		if got := strings.TrimRight(wrap(title, items, 17), " "); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

@@ -72,16 +72,18 @@ func (d *demo) run(ctx context.Context, cloud *cloud, lines int64) error {
 	if err := d.prepare(ctx, cloud, good, bad, lines); err != nil {
 		return err
 	}
-	if err := d.upload(ctx, "A good batch", good, true, client.Processed); err != nil {
+	if err := d.upload(ctx, "A good batch", upload{path: good, reject: true}, client.Processed); err != nil {
 		return err
 	}
 	if err := d.readBack(ctx, good); err != nil {
 		return err
 	}
-	if err := d.upload(ctx, "A batch with every kind of error, rejected as a whole", bad, true, client.ValidationFailed); err != nil {
+	if err := d.upload(ctx, "A batch with every kind of error: one is enough to reject it", upload{path: bad, reject: true},
+		client.ValidationFailed); err != nil {
 		return err
 	}
-	return d.upload(ctx, "The same batch with --reject-on-invalid=false: only its invalid lines are dropped", bad, false, client.Processed)
+	return d.upload(ctx, "The same batch with --reject-on-invalid=false: its invalid lines are dropped",
+		upload{path: bad, brief: true}, client.Processed)
 }
 
 // prepare makes a tenant, a client, two batches and their entities.
@@ -139,11 +141,11 @@ func (d *demo) admin(ctx context.Context, out any, args ...string) error {
 }
 
 // quickly reads the status so often that hardly a state is missed; a local cloud has no limits.
-func quickly(int) time.Duration { return 20 * time.Millisecond }
+func quickly(int) time.Duration { return 5 * time.Millisecond }
 
-func (d *demo) upload(ctx context.Context, title, path string, reject bool, want string) error {
+func (d *demo) upload(ctx context.Context, title string, u upload, want string) error {
 	d.con.printf("\n%s\n", d.con.paint(bold, title))
-	u := &upload{client: d.client, con: d.con, path: path, reject: reject, pace: quickly}
+	u.client, u.con, u.pace = d.client, d.con, quickly
 	if err := u.run(ctx); err != nil {
 		return err
 	}

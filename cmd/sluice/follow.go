@@ -38,7 +38,7 @@ func follow(ctx context.Context, c *client.Client, con *console, batchID string,
 func stateLine(con *console, s client.Status, since time.Duration) string {
 	name, said := s.Status, meaning[s.Status]
 	if name == "" {
-		name, said = "-", strings.TrimSuffix(s.Message, ".")
+		name, said = "waiting", strings.TrimSuffix(s.Message, ".")
 	}
 	mark := bold
 	switch s.Status {

@@ -99,11 +99,11 @@ func (s errorsSeen) print(con *console, file io.ReaderAt) {
 	for i, k := range kinds {
 		kinds[i] = number(s.counts[k]) + " " + printable(k)
 	}
-	title := "\nErrors"
+	title := "Errors"
 	if s.cut {
 		title += " (in the first " + size(readReport) + " of the report)"
 	}
-	con.printf("%s\n", wrap(title+": "+strings.Join(kinds, ", "), max(con.width-1, 79)))
+	con.printf("\n%s\n", wrap(title+": ", kinds, max(con.width-1, 79)))
 }
 
 func (f firstError) print(con *console, file io.ReaderAt) {
@@ -171,22 +171,24 @@ func wholeRunes(b []byte) []byte {
 	return b
 }
 
-// wrap breaks text between words, with an indent.
-func wrap(text string, width int) string {
+// wrap lists items behind a title, as many on a line as fit.
+func wrap(title string, items []string, width int) string {
 	var out strings.Builder
-	used := 0
-	for i, word := range strings.Split(text, " ") {
-		switch {
-		case i == 0:
-		case used+1+columns(word) > width:
+	out.WriteString(title)
+	used := columns(title)
+	for i, item := range items {
+		if i < len(items)-1 {
+			item += ","
+		}
+		if used+columns(item) > width && i > 0 {
 			out.WriteString("\n  ")
 			used = 2
-		default:
-			out.WriteByte(' ')
-			used++
 		}
-		out.WriteString(word)
-		used += columns(word)
+		out.WriteString(item)
+		used += columns(item) + 1
+		if i < len(items)-1 {
+			out.WriteString(" ")
+		}
 	}
-	return out.String()
+	return strings.ReplaceAll(out.String(), " \n", "\n")
 }

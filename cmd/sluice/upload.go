@@ -45,6 +45,7 @@ type upload struct {
 	reject bool
 	report string // where to keep it; "" nowhere
 	pace   client.Pace
+	brief  bool // do not show what is wrong
 
 	batchID string // "" until there is one
 	stored  bool   // the file is in the service's hands
@@ -110,7 +111,7 @@ func (u *upload) tell(ctx context.Context, last client.Status, file io.ReaderAt)
 		return err
 	}
 	u.code = outcome(u.con, last, result)
-	if result.ErrorsFileURL == "" {
+	if result.ErrorsFileURL == "" || u.brief {
 		return nil
 	}
 	return showReport(ctx, u.client, u.con, result, file, u.report)
