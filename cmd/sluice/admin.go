@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -45,6 +44,7 @@ type admin struct {
 	registry *dynamo.Clients
 	entities *dynamo.Entities
 	kms      *kms.Client
+	data     string // folder of a local cloud; "": the default one if it is there
 	prefix   string
 	tenant   string // --tenant, else the local cloud's; "" on AWS
 	args     []string
@@ -77,70 +77,83 @@ func runAdmin(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	return 0
 }
 
+// adminCommands are the commands by name, and whether they take an argument.
+var adminCommands = map[string]struct {
+	run      func(context.Context, *admin) (any, error)
+	argument bool
+}{
+	"tenant create":        {createTenant, false},
+	"tenant list":          {listTenants, false},
+	"tenant enable-batch":  {func(ctx context.Context, a *admin) (any, error) { return setBatch(ctx, a, true) }, true},
+	"tenant disable-batch": {func(ctx context.Context, a *admin) (any, error) { return setBatch(ctx, a, false) }, true},
+	"client create":        {createClient, false},
+	"client list":          {listClients, false},
+	"client disable":       {disableClient, true},
+	"entities import":      {importEntities, true},
+	"key rotate":           {rotateKey, false},
+}
+
 func adminCommand(ctx context.Context, args []string) (any, error) {
-	if len(args) < 2 {
-		return nil, errUsage
-	}
-	commands := map[string]func(context.Context, *admin) (any, error){
-		"tenant create":        createTenant,
-		"tenant list":          listTenants,
-		"tenant enable-batch":  func(ctx context.Context, a *admin) (any, error) { return setBatch(ctx, a, true) },
-		"tenant disable-batch": func(ctx context.Context, a *admin) (any, error) { return setBatch(ctx, a, false) },
-		"client create":        createClient,
-		"client list":          listClients,
-		"client disable":       disableClient,
-		"entities import":      importEntities,
-		"key rotate":           rotateKey,
-	}
-	run, ok := commands[args[0]+" "+args[1]]
-	if !ok {
-		return nil, fmt.Errorf("no command %q; %w", args[0]+" "+args[1], errUsage)
-	}
-	a, err := newAdmin(ctx, args[2:])
+	a := &admin{now: time.Now().UTC()}
+	words, err := a.parse(args)
 	if err != nil {
 		return nil, err
 	}
-	if len(a.args) > 0 && !slices.Contains(withArgument, args[0]+" "+args[1]) {
-		return nil, fmt.Errorf("%s %s takes no argument; %w", args[0], args[1], errUsage)
+	if len(words) < 2 {
+		return nil, errUsage
 	}
-	return run(ctx, a)
+	name := words[0] + " " + words[1]
+	command, ok := adminCommands[name]
+	if !ok {
+		return nil, fmt.Errorf("no command %q; %w", name, errUsage)
+	}
+	if a.args = words[2:]; len(a.args) > 0 && !command.argument {
+		return nil, fmt.Errorf("%s takes no argument; %w", name, errUsage)
+	}
+	if err := a.connect(ctx); err != nil {
+		return nil, err
+	}
+	return command.run(ctx, a)
 }
 
-var withArgument = []string{"tenant enable-batch", "tenant disable-batch", "client disable", "entities import"}
-
-// newAdmin reads the flags, which may stand before and behind the arguments, and finds the stores.
-func newAdmin(ctx context.Context, args []string) (*admin, error) {
-	a := &admin{now: time.Now().UTC()}
+// parse reads the flags, which may stand before, between and behind the words of the command, and returns the words.
+func (a *admin) parse(args []string) ([]string, error) {
 	flags := flag.NewFlagSet("admin", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	data := flags.String("data", os.Getenv("SLUICE_DATA"), "")
+	flags.StringVar(&a.data, "data", os.Getenv("SLUICE_DATA"), "")
 	flags.StringVar(&a.prefix, "prefix", "", "")
 	flags.StringVar(&a.tenant, "tenant", "", "")
 	flags.StringVar(&a.id, "id", uuid.NewString(), "")
 	flags.IntVar(&a.tokenLifetime, "token-lifetime", 3600, "")
 	flags.Var(&a.permissions, "permission", "")
+	var words []string
 	for len(args) > 0 {
 		if err := flags.Parse(args); err != nil {
 			return nil, fmt.Errorf("%w; %w", err, errUsage)
 		}
 		if args = flags.Args(); len(args) > 0 {
-			a.args, args = append(a.args, args[0]), args[1:]
+			words, args = append(words, args[0]), args[1:]
 		}
 	}
-	cfg, err := a.connect(ctx, *data)
+	return words, nil
+}
+
+// connect finds the stores.
+func (a *admin) connect(ctx context.Context) error {
+	cfg, err := a.settings(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	db := dynamodb.NewFromConfig(cfg)
 	a.registry = dynamo.NewClients(db, a.prefix+"-clients")
 	a.entities = dynamo.NewEntities(db, a.prefix+"-entities")
 	a.kms = kms.NewFromConfig(cfg)
-	return a, nil
+	return nil
 }
 
-// connect finds a running local cloud by its data folder; without one the usual AWS settings count.
-func (a *admin) connect(ctx context.Context, data string) (aws.Config, error) {
-	local, err := readLocal(data)
+// settings finds a running local cloud by its data folder; without one the usual AWS settings count.
+func (a *admin) settings(ctx context.Context) (aws.Config, error) {
+	local, err := readLocal(a.data)
 	if err != nil {
 		return aws.Config{}, err
 	}

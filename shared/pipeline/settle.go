@@ -62,7 +62,7 @@ func (s *Settle) input(ctx context.Context, b batch.Batch, chunks []batch.Chunk,
 	v := chunks[index].Validated
 	in := validation.SettleInput{
 		Lines: lines(b, index, s.Uploads), FirstLine: 1, LineCount: v.Lines, Transactions: v.Transactions,
-		Marks: make([]chunk.Source, batch.Partitions),
+		Marks: make([]chunk.Source, batch.Partitions), Fetch: fetches,
 	}
 	for _, before := range chunks[:index] {
 		in.FirstLine += before.Validated.Lines
