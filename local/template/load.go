@@ -31,7 +31,7 @@ func build(text []byte, dir string, place Place, overrides map[string]string) (*
 		return nil, err
 	}
 	r := &resolver{place: place, resources: map[string]resource{}, busy: map[string]bool{}}
-	if r.parameters, err = parameters(section(doc, "Parameters"), overrides); err != nil {
+	if r.parameters, err = parameters(section(doc, "Parameters"), place.Parameters, overrides); err != nil {
 		return nil, err
 	}
 	r.conditions = section(doc, "Conditions")
@@ -104,7 +104,7 @@ func isIntrinsic(m map[string]any) bool {
 }
 
 // parameters checks the overrides and fills in the defaults.
-func parameters(declared map[string]any, overrides map[string]string) (map[string]string, error) {
+func parameters(declared map[string]any, placed, overrides map[string]string) (map[string]string, error) {
 	for _, name := range sorted(overrides) {
 		if _, ok := declared[name]; !ok {
 			return nil, fmt.Errorf("there is no parameter %s", name)
@@ -114,6 +114,9 @@ func parameters(declared map[string]any, overrides map[string]string) (map[strin
 	for _, name := range sorted(declared) {
 		rules, _ := declared[name].(map[string]any)
 		value, given := overrides[name]
+		if !given {
+			value, given = placed[name]
+		}
 		if !given {
 			if rules["Default"] == nil {
 				return nil, fmt.Errorf("parameter %s has no default and was not set", name)

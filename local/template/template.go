@@ -92,6 +92,9 @@ type Place struct {
 	Region  string
 	Account string
 	Stack   string
+	// Parameters are values that belong to the place, such as its addresses. They come before the template's defaults and
+	// after overrides; one that the template does not declare is left out.
+	Parameters map[string]string
 }
 
 // Partition is the only one there is locally.

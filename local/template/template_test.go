@@ -226,6 +226,18 @@ func TestParametersAreChecked(t *testing.T) {
 	}
 }
 
+func TestParametersOfThePlace(t *testing.T) {
+	here := place
+	here.Parameters = map[string]string{"Limit": "5", "Level": "DEBUG", "Undeclared": "x"}
+	got, err := build([]byte(whole), t.TempDir(), here, map[string]string{"Limit": "7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Parameters["Limit"] != "7" || got.Parameters["Level"] != "DEBUG" || len(got.Parameters) != 4 {
+		t.Errorf("parameters %v", got.Parameters)
+	}
+}
+
 func TestConditionDecidesAboutResources(t *testing.T) {
 	text := strings.Replace(whole, "TableName: loud}", "TableName: loud, KeySchema: [{AttributeName: id, KeyType: HASH}]}", 1)
 	got, err := load(t, text, map[string]string{"Topic": "t", "Level": "DEBUG"})

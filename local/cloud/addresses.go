@@ -1,0 +1,133 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"syscall"
+	"time"
+
+	"sluice/local/endpoint"
+	"sluice/local/gateway"
+)
+
+// takeAddresses decides about the addresses: those asked for, or else those of the last time, so that tokens and signed URLs
+// live on, or else any that are free.
+func (c *Cloud) takeAddresses(context.Context) error {
+	for _, a := range []struct {
+		what string
+		port int
+		host string
+		url  *string
+	}{
+		{"the API", c.options.Ports.API, c.options.Host, &c.self.APIURL},
+		{"S3", c.options.Ports.S3, c.options.Host, &c.self.S3URL},
+		{"the AWS endpoint", c.options.Ports.AWS, c.options.Host, &c.self.AWSEndpointURL},
+		// The DynamoDB server asks for no signature: it is nobody's business but ours.
+		{"DynamoDB", c.options.Ports.DynamoDB, "127.0.0.1", &c.self.DynamoDBURL},
+	} {
+		port, err := choose(a.host, a.port, *a.url)
+		if err != nil {
+			return fmt.Errorf("%s cannot listen: %w", a.what, err)
+		}
+		*a.url = "http://" + net.JoinHostPort(reached(a.host), strconv.Itoa(port))
+	}
+	c.self.TokenURL = c.self.APIURL + "/oauth2/token"
+	return nil
+}
+
+// reached is the host by which this machine reaches an address that it listens on.
+func reached(host string) string {
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		return "127.0.0.1"
+	}
+	return host
+}
+
+func choose(host string, wanted int, last string) (int, error) {
+	if wanted != 0 {
+		return wanted, probe(host, wanted)
+	}
+	if u, err := url.Parse(last); err == nil && u.Port() != "" {
+		if port, err := strconv.Atoi(u.Port()); err == nil && probe(host, port) == nil {
+			return port, nil
+		}
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+	if err != nil {
+		return 0, fmt.Errorf("no port of %s can be used: %w", host, err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// probe tells whether a port is free.
+func probe(host string, port int) error {
+	l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("port %d is in use", port)
+	}
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}
+
+// address is the host and port of a URL.
+func address(of string) string {
+	u, err := url.Parse(of)
+	if err != nil {
+		return "" // it was made by takeAddresses
+	}
+	return u.Host
+}
+
+// listenOn is the address to listen on for a URL that clients use.
+func (c *Cloud) listenOn(of string) string {
+	_, port, _ := net.SplitHostPort(address(of))
+	return net.JoinHostPort(c.options.Host, port)
+}
+
+// serve opens the API and the AWS endpoint.
+func (c *Cloud) serve(context.Context) error {
+	keys, err := c.keys()
+	if err != nil {
+		return err
+	}
+	names := map[string]string{}
+	for _, f := range c.template.Functions {
+		names[f.ID] = f.Name
+	}
+	dynamo, err := url.Parse(c.self.DynamoDBURL)
+	if err != nil {
+		return err
+	}
+	for _, s := range []struct {
+		url     string
+		handler http.Handler
+	}{
+		{c.self.APIURL, gateway.New(gateway.Config{API: c.template.API, Names: names, Functions: c.lambda, Region: region,
+			Account: account, NewID: newID, Now: time.Now})},
+		{c.self.AWSEndpointURL, endpoint.New(endpoint.Services{DynamoDB: dynamo, States: c.states, Keys: keys, Lambda: c.lambda})},
+	} {
+		listener, err := net.Listen("tcp", c.listenOn(s.url))
+		if err != nil {
+			return fmt.Errorf("cannot listen on %s: %w", c.listenOn(s.url), err)
+		}
+		server := &http.Server{Handler: s.handler, ReadHeaderTimeout: 10 * time.Second}
+		c.servers = append(c.servers, server)
+		go func() {
+			if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+				select {
+				case c.failed <- fmt.Errorf("%s has ended: %w", s.url, err):
+				default:
+				}
+			}
+		}()
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+// Sluice-local runs Sluice on this machine: the template's functions, tables, buckets and state machine, without Docker and
+// without an AWS account.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"sluice/local/cloud"
+)
+
+func main() {
+	options, err := parse(os.Args[1:], os.Getenv, os.Stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		os.Exit(0)
+	}
+	if err == nil {
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+		context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once, and its children with it
+		err = cloud.Run(ctx, options)
+	}
+	var unstarted *cloud.Unstarted
+	switch {
+	case err == nil:
+	case errors.As(err, &unstarted), options.Project == "":
+		fmt.Fprintln(os.Stderr, "sluice local:", err)
+		os.Exit(2)
+	default:
+		fmt.Fprintln(os.Stderr, "sluice local:", err)
+		os.Exit(1)
+	}
+}
