@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"flag"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,6 +35,9 @@ func verdictOf(r *Result) verdict {
 
 // disagreement compares the scanner with the oracle on one line; "" when they agree.
 func disagreement(s *Scanner, line []byte, rules Rules) string {
+	if diff := cmp.Diff(verdictOf(s.Line(bytes.Clone(line))), verdictOf(s.Line(inFile(line)))); diff != "" {
+		return "copied (-), read where it lies (+):\n" + diff
+	}
 	r := s.Line(line)
 	got, want := verdictOf(r), judge(line, rules)
 	for _, f := range r.Findings {
@@ -54,6 +59,12 @@ func sameFault(line []byte, got, want *Finding) {
 	if from >= 0 && len(bytes.Trim(line[from:to], inWords)) == 0 {
 		want.Offset = got.Offset
 	}
+}
+
+// inFile is the line as a part of a buffer, with something behind it that would close whatever it leaves open.
+func inFile(line []byte) []byte {
+	file := slices.Concat([]byte("{}\n"), line, []byte("\n"), []byte(strings.Repeat("\"}]} 0e1", padding)))
+	return file[3 : 3+len(line)]
 }
 
 func unreadable(c Code) bool {

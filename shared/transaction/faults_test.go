@@ -163,6 +163,7 @@ var brokenLines = []struct {
 	{"wrong bracket", `{"a":[1}}`, CodeJSONInvalid, 7, ""},
 	{"trailing object", `{} {}`, CodeJSONInvalid, 3, ""},
 	{"cut off", `{"a":{"b":"c`, CodeJSONInvalid, 12, ""},
+	{"line feed inside", "{\"a\":\n1}", CodeJSONInvalid, 5, ""},
 	{"form feed as white space", "{\f}", CodeJSONInvalid, 1, ""},
 	{"no-break space as white space", "{\u00a0}", CodeJSONInvalid, 1, ""},
 	{"duplicate key", `{"sender":null,"sender":null}`, CodeJSONDuplicateKey, 15, "/sender"},

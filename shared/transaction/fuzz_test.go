@@ -19,7 +19,7 @@ func FuzzLine(f *testing.F) {
 	}
 	rules := everyRule()
 	f.Fuzz(func(t *testing.T, line []byte) {
-		// A line break is white space to the scanner, but no line has one.
+		// A line feed is white space to the library, but no line has one.
 		if bytes.IndexByte(line, '\n') >= 0 || len(line) > MaxLineBytes {
 			return
 		}
@@ -36,7 +36,7 @@ func FuzzTooLong(f *testing.F) {
 	f.Add([]byte(goodLine), 900)
 	f.Add([]byte(corpus[2]), 180)
 	f.Fuzz(func(t *testing.T, line []byte, cut int) {
-		if cut < 0 || cut > len(line) {
+		if cut < 0 || cut > len(line) || bytes.IndexByte(line, '\n') >= 0 {
 			return
 		}
 		prefix := line[:cut]

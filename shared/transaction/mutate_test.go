@@ -1,6 +1,7 @@
 package transaction
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ func mutant(rng *rand.Rand) []byte {
 	for range 1 + rng.IntN(4) {
 		line = from[rng.IntN(len(from))](rng, line)
 	}
-	return line
+	return bytes.ReplaceAll(line, []byte("\n"), []byte("\v")) // no line holds a line feed
 }
 
 // place picks a position, in half of the cases the beginning of a token.

@@ -2,8 +2,9 @@ package transaction
 
 import "time"
 
-// padding is the zeros behind the scanner's copy of a line. A zero byte is allowed nowhere in JSON, so no loop needs to ask
-// where the line ends; and the longest look ahead (a member's literal, eight bytes of a string) stays inside the padding.
+// padding is how many bytes behind a line the scanner may look at. The first of them is the line feed, which no line can
+// contain, so no loop needs to ask where the line ends; and the longest look ahead (a member's literal, eight bytes of a
+// string) stays inside the padding.
 const padding = 64
 
 // Scanner reads lines one after the other and finds every error of each. It reuses its memory: in steady state a line costs
@@ -21,7 +22,8 @@ type Scanner struct {
 	maxLine     int
 	maxFindings int
 
-	buf     []byte // the line and its padding
+	buf     []byte // the line and its padding, where it lies or in own
+	own     []byte
 	n       int    // bytes of the line in buf
 	decoded []byte // strings of this line that are written with escapes
 	depth   int
@@ -84,7 +86,11 @@ func NewScanner(rules Rules) *Scanner {
 
 func momentOf(t time.Time) moment { return moment{sec: t.Unix(), nano: t.Nanosecond()} }
 
-// Line judges one line, given without its line feed. The result is valid until the next call.
+// Line judges one line, given without its line feed. The result is valid until the next call, and as long as the line is not
+// changed.
+//
+// A line that is a part of a larger buffer is read where it lies: when line[:len(line)+1] ends with its line feed and 63 more
+// bytes of capacity follow, the scanner looks at these, and nobody may write to them meanwhile. Every other line is copied.
 func (s *Scanner) Line(line []byte) *Result {
 	if len(line) > s.maxLine {
 		return s.TooLong(line[:s.maxLine])
@@ -114,9 +120,14 @@ func (s *Scanner) TooLong(prefix []byte) *Result {
 
 // begin takes the line over and forgets the one before.
 func (s *Scanner) begin(line []byte) {
-	var zeros [padding]byte
-	s.buf = append(append(s.buf[:0], line...), zeros[:]...)
-	s.n = len(line)
+	n := len(line)
+	if cap(line) >= n+padding && line[:n+1][n] == '\n' {
+		s.buf = line[: n+padding : n+padding]
+	} else {
+		s.own = append(append(s.own[:0], line...), behind[:]...)
+		s.buf = s.own
+	}
+	s.n = n
 	s.decoded = s.decoded[:0]
 	s.depth = 0
 	s.path = s.path[:0]
@@ -125,6 +136,8 @@ func (s *Scanner) begin(line []byte) {
 	s.keys.clear()
 	s.result = Result{Findings: s.result.Findings[:0], References: s.result.References[:0]}
 }
+
+var behind = [padding]byte{'\n'}
 
 // root reads the whole line, whose first character that is no white space is at b[i].
 func (s *Scanner) root(i int) {
@@ -148,9 +161,9 @@ func (s *Scanner) root(i int) {
 	}
 }
 
-// space returns the position of the first character at or after i that is no white space.
+// space returns the position of the first character at or after i that is no white space, or of the line feed.
 func space(b []byte, i int) int {
-	for b[i] <= ' ' && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
+	for b[i] <= ' ' && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r') {
 		i++
 	}
 	return i

@@ -68,6 +68,9 @@ func TestUnreadableLines(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: want (-), got (+):\n%s", c.name, diff)
 		}
+		if strings.Contains(c.line, "\n") {
+			continue // white space to the oracle
+		}
 		if diff := disagreement(s, []byte(c.line), defaultRules()); diff != "" {
 			t.Errorf("%s: oracle (-), scanner (+):\n%s", c.name, diff)
 		}
