@@ -92,7 +92,7 @@ func simdRun(in *input, s *transaction.Scanner) func() int {
 	}
 }
 
-func schemaRun(in *input) func() int {
+func compiled() *jsonschema.Schema {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(transaction.JSONSchema()))
 	if err != nil {
 		panic(err)
@@ -102,7 +102,11 @@ func schemaRun(in *input) func() int {
 	if err := c.AddResource("line.json", doc); err != nil {
 		panic(err)
 	}
-	schema := c.MustCompile("line.json")
+	return c.MustCompile("line.json")
+}
+
+func schemaRun(in *input) func() int {
+	schema := compiled()
 	return func() (valid int) {
 		for _, line := range in.lines {
 			v, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
