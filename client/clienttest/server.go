@@ -54,7 +54,8 @@ func New() *Server {
 	mux.HandleFunc("GET "+base+"{id}", s.authorized(s.transaction))
 	mux.HandleFunc("PUT /storage/uploads/{id}", s.put)
 	mux.HandleFunc("GET /storage/reports/{id}", s.report)
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	// Unstarted at first: the handler reads the server that it is part of.
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.requests = append(s.requests, r.Method+" "+r.URL.EscapedPath())
 		s.mu.Unlock()
@@ -76,6 +77,7 @@ func New() *Server {
 		w.WriteHeader(answer.Code)
 		_, _ = answer.Body.WriteTo(w)
 	}))
+	s.Server.Start()
 	return s
 }
 
