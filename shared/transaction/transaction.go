@@ -62,9 +62,9 @@ type Reference struct {
 type Result struct {
 	Blank    bool      // only JSON whitespace: no transaction
 	Findings []Finding // in order of offset; empty for a line that is valid as far as the line alone can tell
-	Dropped  int       // findings beyond Rules.MaxFindings
+	Dropped  int       // findings beyond Rules.MaxFindings: those that are found last, a missing field at the end of its object
 
-	// Identifiers, unescaped; nil when absent or unreadable. In a line with broken JSON only what was complete before the
+	// Identifiers, unescaped; nil when absent, empty or no string. In a line with broken JSON only what was complete before the
 	// first error is given.
 	RequestUUID           []byte
 	TransactionExternalID []byte
