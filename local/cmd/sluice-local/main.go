@@ -16,22 +16,19 @@ import (
 
 func main() {
 	options, err := parse(os.Args[1:], os.Getenv, os.Stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		os.Exit(0)
-	}
 	if err == nil {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 		context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once, and its children with it
-		err = cloud.Run(ctx, options)
+		if err = cloud.Run(ctx, options); err != nil && !errors.As(err, new(*cloud.Unstarted)) {
+			fmt.Fprintln(os.Stderr, "sluice local:", err)
+			os.Exit(1)
+		}
 	}
-	var unstarted *cloud.Unstarted
 	switch {
-	case err == nil:
-	case errors.As(err, &unstarted), options.Project == "":
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return
+	case !errors.Is(err, errUsage):
 		fmt.Fprintln(os.Stderr, "sluice local:", err)
-		os.Exit(2)
-	default:
-		fmt.Fprintln(os.Stderr, "sluice local:", err)
-		os.Exit(1)
 	}
+	os.Exit(2)
 }

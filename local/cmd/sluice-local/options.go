@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -11,7 +12,10 @@ import (
 	"sluice/local/cloud"
 )
 
-// parse reads the command line. The error has been printed with the usage; then the options are empty.
+// errUsage has been printed, with the usage.
+var errUsage = errors.New("wrong usage")
+
+// parse reads the command line. The error is errUsage, flag.ErrHelp, or else one sentence.
 func parse(args []string, getenv func(string) string, stderr io.Writer) (cloud.Options, error) {
 	o := cloud.Options{Set: map[string]string{}, Output: os.Stdout}
 	data := getenv("SLUICE_DATA")
@@ -37,8 +41,10 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (cloud.O
 		o.Set[name] = value
 		return nil
 	})
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return cloud.Options{}, err
+	} else if err != nil {
+		return cloud.Options{}, errUsage
 	}
 	if flags.NArg() > 0 {
 		return cloud.Options{}, fmt.Errorf("unexpected argument %q", flags.Arg(0))

@@ -1,5 +1,0 @@
-package process
-
-import "syscall"
-
-func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }

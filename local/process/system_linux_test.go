@@ -1,0 +1,35 @@
+package process
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// A pipe cannot be synced: the real call fails, the skipped one succeeds.
+func TestRelaxedProcessesSkipSyncs(t *testing.T) {
+	for _, flag := range []string{"--", "-d"} { // fsync, fdatasync
+		for _, test := range []struct {
+			name  string
+			start func(*exec.Cmd) (*Group, error)
+			skips bool
+		}{{"plain", Start, false}, {"relaxed", StartRelaxed, true}, {"plain again", Start, false}} {
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command("sync", flag, "/dev/stdin")
+			cmd.Stdin = r
+			g, err := test.start(cmd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-g.Done()
+			if (g.Err() == nil) != test.skips {
+				t.Errorf("%s, %s: %v", test.name, flag, g.Err())
+			}
+			r.Close()
+			w.Close()
+		}
+	}
+}

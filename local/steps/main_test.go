@@ -1,0 +1,61 @@
+// Package steps holds tests only: the steps of a batch, and the object store under them, on a real S3 server and a real
+// DynamoDB server. They live here because the S3 server is the local cloud's.
+package steps
+
+import (
+	"context"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"sluice/local/storage"
+	"sluice/shared/objects"
+)
+
+const (
+	uploadsBucket = "steps-uploads"
+	workBucket    = "steps-work"
+)
+
+// s3 is the configuration of clients of the one S3 server of this test binary.
+var s3 aws.Config
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "steps-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	server, err := storage.Start(context.Background(), storage.Config{
+		Address: address, Dir: dir, Region: "us-east-1", Buckets: []string{uploadsBucket, workBucket}, Now: time.Now,
+		Keys:    storage.Keys{RootID: "root", RootSecret: "root-secret"},
+		Created: func(storage.Created) error { return nil },
+	})
+	if err != nil {
+		panic(err)
+	}
+	s3 = aws.Config{
+		Region: "us-east-1", BaseEndpoint: aws.String("http://" + address),
+		Credentials: credentials.NewStaticCredentialsProvider("root", "root-secret", ""),
+	}
+	code := m.Run()
+	server.Close()
+	<-server.Ended()
+	return code
+}
+
+func bucket(name string) *objects.Bucket {
+	return objects.New(s3, name, objects.Options{PathStyle: true})
+}

@@ -1,0 +1,325 @@
+package steps
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"sluice/shared/batch"
+	"sluice/shared/chunk"
+	"sluice/shared/dynamo"
+	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/entity"
+	"sluice/shared/pipeline"
+	"sluice/shared/transaction"
+)
+
+var received = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
+
+// work is one batch with all steps around it.
+type work struct {
+	t            *testing.T
+	db           *dynamodb.Client
+	batches      *dynamo.Batches
+	transactions *dynamo.Transactions
+	id           batch.ID
+	tenant       string
+
+	plan      pipeline.Plan
+	validate  pipeline.Validate
+	reconcile pipeline.Reconcile
+	settle    pipeline.Settle
+	verdict   pipeline.Verdict
+	admit     pipeline.Admit
+	ingest    pipeline.Ingest
+	close     pipeline.Close
+}
+
+// upload puts a file as a customer does and returns the work on it as the scan leaves it.
+func upload(t *testing.T, content string, reject bool) *work {
+	t.Helper()
+	db := dynamotest.Start(t)
+	transactions, err := dynamo.NewTransactions(db, "test-transactions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := batch.NewID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &work{t: t, db: db, batches: dynamo.NewBatches(db, "test-batches"), transactions: transactions, id: id, tenant: uuid.NewString()}
+	entities := dynamo.NewEntities(db, "test-entities")
+	if err := entities.Import(context.Background(), w.tenant, []entity.Entity{{ID: "known", LifecycleStatus: entity.Compliant}}); err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	now := func() time.Time { return received.Add(time.Minute) }
+	uploads, files := bucket(uploadsBucket), bucket(workBucket)
+	w.plan = pipeline.Plan{Batches: w.batches, ChunkBytes: 700, MaxLineBytes: 4096, Concurrency: 4, Now: now, Log: log}
+	w.validate = pipeline.Validate{Batches: w.batches, Uploads: uploads, Work: files, Attempt: pipeline.NewAttempt, Log: log}
+	w.reconcile = pipeline.Reconcile{Batches: w.batches, Entities: entities, Work: files, Attempt: pipeline.NewAttempt, Log: log}
+	w.settle = pipeline.Settle{Batches: w.batches, Uploads: uploads, Work: files, Attempt: pipeline.NewAttempt, Log: log}
+	w.verdict = pipeline.Verdict{Batches: w.batches, Work: files, Attempt: pipeline.NewAttempt, Now: now, Log: log}
+	w.admit = pipeline.Admit{Batches: w.batches, Now: now, Log: log}
+	w.ingest = pipeline.Ingest{Batches: w.batches, Transactions: transactions, Uploads: uploads, Work: files, Budget: time.Hour, Now: now, Log: log}
+	w.close = pipeline.Close{Batches: w.batches, Now: now, Log: log}
+	w.put(content, reject)
+	return w
+}
+
+func (w *work) put(content string, reject bool) {
+	w.t.Helper()
+	ctx := context.Background()
+	key := "uploads/" + w.tenant + "/" + string(w.id)
+	o := bucket(uploadsBucket).Create(ctx, key)
+	io.WriteString(o, content)
+	if err := o.Close(); err != nil {
+		w.t.Fatal(err)
+	}
+	b := batch.Batch{
+		ID: w.id, Tenant: w.tenant, Status: batch.AwaitingUpload, RejectOnInvalid: reject, CreatedAt: received, UpdatedAt: received,
+		Settings: batch.Settings{MaxFuture: 720 * time.Hour},
+	}
+	if err := w.batches.Create(ctx, b); err != nil {
+		w.t.Fatal(err)
+	}
+	object := batch.Object{Key: key, Size: int64(len(content))}
+	if _, err := w.batches.Move(ctx, w.id, batch.Change{To: batch.Uploaded, At: received, Object: &object, ReceivedAt: received}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// line is a valid transaction with the given modification ID.
+func line(modification string) string {
+	text, err := json.Marshal(map[string]any{
+		"request_uuid": uuid.NewString(), "payment_external_id": "p", "transaction_external_id": "t-" + modification,
+		"sender": map[string]any{"by_external_id": "known"}, "receiver": map[string]any{"by_external_id": "known"},
+		"modification": map[string]any{"external_id": modification, "type": "settlement", "amount": 1, "currency": "EUR", "created_at": "2024-03-01T10:15:30"},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return string(text) + "\n"
+}
+
+// twice runs a step two times at once and a third time after, none of which may fail.
+func twice[In, Out any](w *work, name string, run func(context.Context, In) (Out, error), in In) Out {
+	w.t.Helper()
+	var group sync.WaitGroup
+	outs, errs := make([]Out, 3), make([]error, 3)
+	for i := range 2 {
+		group.Go(func() { outs[i], errs[i] = run(context.Background(), in) })
+	}
+	group.Wait()
+	outs[2], errs[2] = run(context.Background(), in)
+	if err := errors.Join(errs...); err != nil {
+		w.t.Fatalf("%s: %v", name, err)
+	}
+	if diff := cmp.Diff(outs[0], outs[1]) + cmp.Diff(outs[0], outs[2]); diff != "" {
+		w.t.Errorf("%s said different things: %s", name, diff)
+	}
+	return outs[2]
+}
+
+// run takes the batch through its life, with every step run by two at once and then again.
+func (w *work) run() batch.Batch {
+	w.t.Helper()
+	of := pipeline.BatchInput{ID: w.id}
+	plan := twice(w, "plan", w.plan.Run, of)
+	for _, i := range plan.Chunks {
+		twice(w, "validate", w.validate.Run, pipeline.ChunkInput{ID: w.id, Index: i})
+	}
+	for _, r := range plan.Partitions {
+		twice(w, "reconcile", w.reconcile.Run, pipeline.PartitionInput{ID: w.id, Partitions: r})
+	}
+	for _, i := range plan.Chunks {
+		twice(w, "settle", w.settle.Run, pipeline.ChunkInput{ID: w.id, Index: i})
+	}
+	if twice(w, "verdict", w.verdict.Run, of).Ingest {
+		twice(w, "admit", w.admit.Run, of)
+		for _, i := range plan.Chunks {
+			if !twice(w, "ingest", w.ingest.Run, pipeline.ChunkInput{ID: w.id, Index: i}).Done {
+				w.t.Errorf("chunk %d is not done", i)
+			}
+		}
+		twice(w, "close", w.close.Run, pipeline.CloseInput{ID: w.id})
+	}
+	return w.now()
+}
+
+func (w *work) now() batch.Batch {
+	w.t.Helper()
+	b, err := w.batches.Get(context.Background(), w.id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return b
+}
+
+// stored counts the stored versions of a transaction.
+func (w *work) stored(transactionID string) int {
+	w.t.Helper()
+	n := 0
+	err := w.transactions.Versions(context.Background(), w.tenant, transactionID, func(transaction.Record) bool {
+		n++
+		return true
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
+func (w *work) report(b batch.Batch) string {
+	w.t.Helper()
+	return string(read(w.t, bucket(workBucket), b.Verdict.ReportKey, 0, -1))
+}
+
+func TestEveryStepCanRunTwice(t *testing.T) {
+	var content strings.Builder
+	for i := range 30 {
+		content.WriteString(line(fmt.Sprint("m", i)))
+	}
+	content.WriteString("nonsense\n\n" + line("twin") + line("twin"))
+	w := upload(t, content.String(), false)
+	b := w.run()
+	if b.Status != batch.Processed || *b.Verdict != (batch.Verdict{Total: 33, Accepted: 30, Invalid: 3, ReportKey: b.Verdict.ReportKey, SummaryKey: b.Verdict.SummaryKey}) {
+		t.Fatalf("%s %+v", b.Status, b.Verdict)
+	}
+	for i := range 30 {
+		if n := w.stored(fmt.Sprint("t-m", i)); n != 1 {
+			t.Errorf("line %d is stored %d times", i, n)
+		}
+	}
+	if w.stored("t-twin") != 0 {
+		t.Error("a rejected line is stored")
+	}
+	if n := strings.Count(w.report(b), "\n"); n != 3 {
+		t.Errorf("%d lines in the report", n)
+	}
+}
+
+func TestRejectedAsAWhole(t *testing.T) {
+	w := upload(t, line("a")+"nonsense\n", true)
+	if b := w.run(); b.Status != batch.ValidationFailed || b.ErrorMessage == "" || w.stored("t-a") != 0 {
+		t.Errorf("%s %q, %d stored", b.Status, b.ErrorMessage, w.stored("t-a"))
+	}
+}
+
+func TestNothingInTheFile(t *testing.T) {
+	for _, content := range []string{"", "\n", "\n \r\n"} {
+		w := upload(t, content, false)
+		if b := w.run(); b.Status != batch.ValidationFailed || b.ErrorMessage != "The file contains no transaction." || w.report(b) != "" {
+			t.Errorf("%q: %s %q", content, b.Status, b.ErrorMessage)
+		}
+	}
+}
+
+// An ingestion that runs out of time goes on where it was, and counts every line once.
+func TestIngestionHandsOn(t *testing.T) {
+	var content strings.Builder
+	const lines = 2500 // more than two windows
+	for i := range lines {
+		content.WriteString(line(fmt.Sprint("m", i)))
+	}
+	w := upload(t, content.String(), true)
+	w.plan.ChunkBytes = 0 // all in one chunk
+	of := pipeline.BatchInput{ID: w.id}
+	mustRun(t, w.plan.Run, of)
+	mustRun(t, w.validate.Run, pipeline.ChunkInput{ID: w.id})
+	mustRun(t, w.reconcile.Run, pipeline.PartitionInput{ID: w.id, Partitions: pipeline.Run{End: batch.Partitions}})
+	mustRun(t, w.settle.Run, pipeline.ChunkInput{ID: w.id})
+	mustRun(t, w.verdict.Run, of)
+	mustRun(t, w.admit.Run, of)
+	tick := received
+	w.ingest.Budget = time.Second
+	w.ingest.Now = func() time.Time { tick = tick.Add(time.Second); return tick } // every look at the clock is a second later
+	runs := 0
+	for done := false; !done; runs++ {
+		if runs > 10 {
+			t.Fatal("it does not end")
+		}
+		done = mustRun(t, w.ingest.Run, pipeline.ChunkInput{ID: w.id}).Done
+	}
+	if runs < 3 {
+		t.Errorf("%d runs", runs)
+	}
+	mustRun(t, w.close.Run, pipeline.CloseInput{ID: w.id})
+	if b := w.now(); b.Status != batch.Processed {
+		t.Error(b.Status)
+	}
+	for _, i := range []int{0, 999, 1000, 1001, 1999, 2000, 2499} {
+		if n := w.stored(fmt.Sprint("t-m", i)); n != 1 {
+			t.Errorf("line %d is stored %d times", i, n)
+		}
+	}
+}
+
+func mustRun[In, Out any](t *testing.T, run func(context.Context, In) (Out, error), in In) Out {
+	t.Helper()
+	out, err := run(context.Background(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// A batch that has failed stays failed: no step of it does anything any more.
+func TestTheDeadStayDead(t *testing.T) {
+	w := upload(t, line("a"), true)
+	plan := mustRun(t, w.plan.Run, pipeline.BatchInput{ID: w.id})
+	failure := pipeline.CloseInput{ID: w.id, Failure: &pipeline.Failure{Error: "ObjectChanged", Cause: "secret"}}
+	twice(w, "close", w.close.Run, failure)
+	if b := w.now(); b.Status != batch.Failed || b.ErrorMessage == "" || strings.Contains(b.ErrorMessage, "secret") {
+		t.Fatalf("%s %q", b.Status, b.ErrorMessage)
+	}
+	var over *pipeline.BatchOver
+	if _, err := w.validate.Run(context.Background(), pipeline.ChunkInput{ID: w.id, Index: plan.Chunks[0]}); !errors.As(err, &over) {
+		t.Errorf("validate: %v", err)
+	}
+	if _, err := w.ingest.Run(context.Background(), pipeline.ChunkInput{ID: w.id, Index: plan.Chunks[0]}); !errors.As(err, &over) {
+		t.Errorf("ingest: %v", err)
+	}
+	if _, err := w.admit.Run(context.Background(), pipeline.BatchInput{ID: w.id}); !errors.As(err, &over) {
+		t.Errorf("admit: %v", err)
+	}
+	if _, err := w.close.Run(context.Background(), pipeline.CloseInput{ID: w.id}); !errors.As(err, &over) {
+		t.Errorf("close: %v", err)
+	}
+}
+
+// Steps name their errors as the state machine knows them.
+func TestErrorsHaveNames(t *testing.T) {
+	w := upload(t, line("a")+line("b"), true)
+	mustRun(t, w.plan.Run, pipeline.BatchInput{ID: w.id})
+	var transient *pipeline.Transient
+	if _, err := w.settle.Run(context.Background(), pipeline.ChunkInput{ID: w.id}); !errors.As(err, &transient) {
+		t.Errorf("settle before validate: %v", err)
+	}
+	if _, err := w.close.Run(context.Background(), pipeline.CloseInput{ID: w.id}); !errors.As(err, &transient) {
+		t.Errorf("close before anything is stored: %v", err)
+	}
+	w.validate.Uploads = gone{}
+	var changed *pipeline.ObjectChanged
+	if _, err := w.validate.Run(context.Background(), pipeline.ChunkInput{ID: w.id}); !errors.As(err, &changed) {
+		t.Errorf("validate without its file: %v", err)
+	}
+}
+
+// gone is an uploads bucket whose objects have gone.
+type gone struct{}
+
+func (gone) Source(string, string) chunk.Source {
+	return bucket(uploadsBucket).Source("uploads/gone", "")
+}
