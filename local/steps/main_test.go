@@ -5,6 +5,7 @@ package steps
 import (
 	"context"
 	"net"
+	"net/http"
 	"os"
 	"testing"
 	"time"
@@ -50,7 +51,9 @@ func run(m *testing.M) int {
 		Region: "us-east-1", BaseEndpoint: aws.String("http://" + address),
 		Credentials: credentials.NewStaticCredentialsProvider("root", "root-secret", ""),
 	}
+	s3.HTTPClient = http.DefaultClient // whose connections can be closed below: the server waits for them
 	code := m.Run()
+	http.DefaultClient.CloseIdleConnections()
 	server.Close()
 	<-server.Ended()
 	return code

@@ -244,7 +244,7 @@ func TestIngestionHandsOn(t *testing.T) {
 	mustRun(t, w.admit.Run, of)
 	tick := received
 	w.ingest.Budget = time.Second
-	w.ingest.Now = func() time.Time { tick = tick.Add(time.Second); return tick } // every look at the clock is a second later
+	w.ingest.Now = func() time.Time { tick = tick.Add(2 * time.Second); return tick } // every look at the clock is later
 	runs := 0
 	for done := false; !done; runs++ {
 		if runs > 10 {

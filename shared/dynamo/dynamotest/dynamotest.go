@@ -50,8 +50,11 @@ func Start(t testing.TB) *dynamodb.Client {
 	return client
 }
 
+// The folder that the test began in: an S3 server in the same process may have gone elsewhere since.
+var began, beganErr = os.Getwd()
+
 func moduleRoot() (string, error) {
-	dir, err := os.Getwd()
+	dir, err := began, beganErr
 	for ; err == nil; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "template.yaml")); err == nil {
 			return dir, nil
