@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"strings"
 	"testing"
 	"unicode"
@@ -136,20 +135,25 @@ func TestReadErrors(t *testing.T) {
 	report := `{"line":1,"errors":[{"type":"missing","loc":["a"]},{"type":"enum","loc":["b",0]}]}
 {"line":7,"errors":[{"type":"missing","loc":["c"]}]}
 `
-	seen, err := readErrors(strings.NewReader(report))
-	if err != nil || seen.cut {
-		t.Fatal(err, seen.cut)
+	first := int64(strings.Index(report, "\n"))
+	for limit, want := range map[int64]map[string]int64{
+		first - 1:              {},
+		first:                  {"missing": 1, "enum": 1},
+		int64(len(report)) - 2: {"missing": 1, "enum": 1},
+		int64(len(report)) - 1: {"missing": 2, "enum": 1},
+	} {
+		seen, err := readErrors(strings.NewReader(report), limit)
+		if err != nil || seen.cut != (limit < int64(len(report))-1) {
+			t.Errorf("%d bytes: %v, cut %v", limit, err, seen.cut)
+		}
+		if diff := cmp.Diff(want, seen.counts); diff != "" || len(seen.first) != len(want) {
+			t.Errorf("%d bytes: %s %+v", limit, diff, seen.first)
+		}
 	}
-	if diff := cmp.Diff(map[string]int64{"missing": 2, "enum": 1}, seen.counts); diff != "" || len(seen.first) != 2 || seen.first[1].line.Line != 1 {
-		t.Errorf("%s %+v", diff, seen.first)
-	}
-	if _, err := readErrors(strings.NewReader("{\n")); err == nil {
-		t.Error("a broken report was read")
-	}
-	row := `{"line":7,"errors":[{"type":"missing","loc":["c"]}]}` + "\n"
-	rows := io.LimitReader(strings.NewReader(strings.Repeat(row, readReport/len(row)+1)), readReport)
-	if seen, err = readErrors(rows); err != nil || !seen.cut {
-		t.Errorf("a long report: %v, cut %v", err, seen.cut)
+	for _, broken := range []string{"{\n", "{\"line\":\n", "[]\n"} {
+		if _, err := readErrors(strings.NewReader(broken), 1000); err == nil {
+			t.Errorf("%q was read", broken)
+		}
 	}
 }
 

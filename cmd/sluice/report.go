@@ -1,13 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -18,9 +19,8 @@ import (
 
 // Bounds of what is shown of a report.
 const (
-	shownKinds   = 6        // errors shown with their line
-	readReport   = 64 << 20 // bytes of a report that are read when it is not kept
-	maxReportRow = 1 << 20  // bytes of a row of the report
+	shownKinds = 6        // errors shown with their line
+	readReport = 64 << 20 // bytes of a report that are read when it is not kept
 )
 
 // showReport fetches the report of rejected lines, shows the first of each kind of error and counts them, and keeps the report
@@ -31,22 +31,28 @@ func showReport(ctx context.Context, c *client.Client, con *console, result clie
 		return err
 	}
 	defer body.Close()
-	var from io.Reader = io.LimitReader(body, readReport)
-	if keep != "" {
-		out, err := os.Create(keep)
-		if err != nil {
-			return err
-		}
-		defer out.Close()
-		from = io.TeeReader(body, out)
-		defer con.printf("The report is in %s.\n", keep)
-	}
-	seen, err := readErrors(from)
+	seen, err := keepErrors(body, keep)
 	if err != nil {
 		return fmt.Errorf("read the report: %w", err)
 	}
 	seen.print(con, file)
+	if keep != "" {
+		con.printf("The report is in %s.\n", keep)
+	}
 	return nil
+}
+
+// keepErrors reads a report and writes it to the named file; without one, only its beginning is read.
+func keepErrors(report io.Reader, name string) (seen errorsSeen, err error) {
+	if name == "" {
+		return readErrors(report, readReport)
+	}
+	out, err := os.Create(name)
+	if err != nil {
+		return seen, err
+	}
+	seen, err = readErrors(io.TeeReader(report, out), math.MaxInt64)
+	return seen, errors.Join(err, out.Close())
 }
 
 // errorsSeen is what a report says, in short.
@@ -61,19 +67,19 @@ type firstError struct {
 	at   client.ReportError
 }
 
-func readErrors(r io.Reader) (errorsSeen, error) {
+// readErrors reads rows until so many bytes are behind.
+func readErrors(r io.Reader, limit int64) (errorsSeen, error) {
 	seen := errorsSeen{counts: make(map[string]int64)}
-	rows := bufio.NewScanner(r)
-	rows.Buffer(make([]byte, 0, 64<<10), maxReportRow)
-	var bytesRead int64
-	for rows.Scan() {
-		bytesRead += int64(len(rows.Bytes())) + 1
+	for rows := json.NewDecoder(r); ; {
 		var l client.ReportLine
-		if err := json.Unmarshal(rows.Bytes(), &l); err != nil {
-			if bytesRead >= readReport { // the row that the limit cuts
-				break
-			}
+		if err := rows.Decode(&l); err == io.EOF {
+			return seen, nil
+		} else if err != nil {
 			return seen, err
+		}
+		if rows.InputOffset() > limit {
+			seen.cut = true
+			return seen, nil
 		}
 		for _, e := range l.Errors {
 			if seen.counts[e.Type]++; seen.counts[e.Type] == 1 {
@@ -81,8 +87,6 @@ func readErrors(r io.Reader) (errorsSeen, error) {
 			}
 		}
 	}
-	seen.cut = bytesRead >= readReport
-	return seen, rows.Err()
 }
 
 func (s errorsSeen) print(con *console, file io.ReaderAt) {
