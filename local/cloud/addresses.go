@@ -92,7 +92,19 @@ func (c *Cloud) listenOn(of string) string {
 	return net.JoinHostPort(c.options.Host, port)
 }
 
-// serve opens the API and the AWS endpoint.
+// listen takes the ports of the API and the AWS endpoint. Whoever calls from now on waits until serve.
+func (c *Cloud) listen(context.Context) error {
+	for _, url := range []string{c.self.APIURL, c.self.AWSEndpointURL} {
+		l, err := net.Listen("tcp", c.listenOn(url))
+		if err != nil {
+			return fmt.Errorf("cannot listen on %s: %w", c.listenOn(url), err)
+		}
+		c.listeners = append(c.listeners, l)
+	}
+	return nil
+}
+
+// serve answers at the API and the AWS endpoint.
 func (c *Cloud) serve(context.Context) error {
 	keys, err := c.keys()
 	if err != nil {
@@ -106,24 +118,17 @@ func (c *Cloud) serve(context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range []struct {
-		url     string
-		handler http.Handler
-	}{
-		{c.self.APIURL, gateway.New(gateway.Config{API: c.template.API, Names: names, Functions: c.lambda, Region: region,
-			Account: account, NewID: newID, Now: time.Now})},
-		{c.self.AWSEndpointURL, endpoint.New(endpoint.Services{DynamoDB: dynamo, States: c.states, Keys: keys, Lambda: c.lambda})},
+	for i, handler := range []http.Handler{
+		gateway.New(gateway.Config{API: c.template.API, Names: names, Functions: c.lambda, Region: region, Account: account,
+			NewID: newID, Now: time.Now}),
+		endpoint.New(endpoint.Services{DynamoDB: dynamo, States: c.states, Keys: keys, Lambda: c.lambda}),
 	} {
-		listener, err := net.Listen("tcp", c.listenOn(s.url))
-		if err != nil {
-			return fmt.Errorf("cannot listen on %s: %w", c.listenOn(s.url), err)
-		}
-		server := &http.Server{Handler: s.handler, ReadHeaderTimeout: 10 * time.Second}
+		listener, server := c.listeners[i], &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 		c.servers = append(c.servers, server)
 		go func() {
 			if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 				select {
-				case c.failed <- fmt.Errorf("%s has ended: %w", s.url, err):
+				case c.failed <- fmt.Errorf("%s has ended: %w", listener.Addr(), err):
 				default:
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -42,18 +43,19 @@ type Ports struct{ API, S3, AWS, DynamoDB int }
 
 // Cloud is a running local cloud.
 type Cloud struct {
-	options  Options
-	self     Self
-	template *template.Template
-	lock     *os.File
-	log      *functionLog
-	database *database.Server
-	storage  *storage.Server
-	lambda   *lambda.Service
-	states   *states.Service
-	servers  []*http.Server
-	failed   chan error
-	invoking chan struct{} // closed once functions can be invoked
+	options   Options
+	self      Self
+	template  *template.Template
+	lock      *os.File
+	log       *functionLog
+	database  *database.Server
+	storage   *storage.Server
+	lambda    *lambda.Service
+	states    *states.Service
+	listeners []net.Listener // of the API and the AWS endpoint
+	servers   []*http.Server
+	failed    chan error
+	invoking  chan struct{} // closed once functions can be invoked
 }
 
 // Run runs a local cloud until the context ends. The error is one sentence that a user can act on; Unstarted tells whether
@@ -93,7 +95,7 @@ func start(ctx context.Context, o Options) (*Cloud, error) {
 		return nil, err
 	}
 	for _, step := range []func(context.Context) error{
-		c.takeFolder, c.takeAddresses, c.readTemplate, c.startStores, c.startFunctions, c.serve, c.provision, c.tell,
+		c.takeFolder, c.takeAddresses, c.readTemplate, c.startStores, c.listen, c.startFunctions, c.serve, c.provision, c.tell,
 	} {
 		err := step(ctx)
 		if err == nil {
@@ -138,6 +140,9 @@ func (c *Cloud) close(ctx context.Context) {
 			_ = s.Close()
 		}
 		cancel()
+	}
+	for _, l := range c.listeners {
+		_ = l.Close() // most were closed with their servers
 	}
 	if c.states != nil {
 		c.states.Close()

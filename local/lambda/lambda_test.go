@@ -143,6 +143,7 @@ func TestFailures(t *testing.T) {
 		{`{"Do": "fail by type"}`, "Transient", true},
 		{`{"Do": "exit", "N": 2}`, "Runtime.ExitError", false},
 		{`{"Do": "panic", "Text": "oh"}`, "string", false},
+		{`{"Do": "hold", "N": 200}`, "Runtime.ExitError", false},
 		{`{"Do": "hang"}`, "Sandbox.Timedout", false},
 		{`{"Do": "big", "N": 6291457}`, "Function.ResponseSizeTooLarge", false},
 	}

@@ -105,23 +105,40 @@ func (b *sandbox) run(r request) (result Result, answered, lost bool) {
 		return failure(r.id, "Sandbox.Timedout", fmt.Sprintf("The function was not ready within %.2f seconds",
 			b.service.cfg.InitTimeout.Seconds())), false, false
 	}
-	timeout := time.NewTimer(time.Until(r.deadline))
-	defer timeout.Stop()
-	select {
-	case result = <-b.answers:
-		answered = true
-	case <-b.group.Done():
-		// What it answered with its last breath counts.
-		select {
-		case result = <-b.answers:
-		default:
-			result = b.died(r)
-		}
-	case <-timeout.C:
-		result = failure(r.id, "Sandbox.Timedout", fmt.Sprintf("Task timed out after %.2f seconds", b.fn.Timeout.Seconds()))
-	}
+	result, answered = b.wait(r)
 	b.report(r, result, time.Since(begin))
 	return result, answered, false
+}
+
+// look is how often a working process is held against its limit of memory.
+const look = 100 * time.Millisecond
+
+// wait returns the answer to the request that the process has taken, or why there is none.
+func (b *sandbox) wait(r request) (result Result, answered bool) {
+	timeout := time.NewTimer(time.Until(r.deadline))
+	defer timeout.Stop()
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for {
+		select {
+		case result = <-b.answers:
+			return result, true
+		case <-b.group.Done():
+			// What it answered with its last breath counts.
+			select {
+			case result = <-b.answers:
+			default:
+				result = b.died(r)
+			}
+			return result, false
+		case <-timeout.C:
+			return failure(r.id, "Sandbox.Timedout", fmt.Sprintf("Task timed out after %.2f seconds", b.fn.Timeout.Seconds())), false
+		case <-tick.C:
+			if used := memory(b.group.PID(), "VmRSS:"); used > int64(b.fn.MemoryMB)<<20 {
+				return failure(r.id, "Runtime.ExitError", "Runtime exited with error: signal: killed"), false
+			}
+		}
+	}
 }
 
 func (b *sandbox) died(r request) Result {
@@ -177,16 +194,16 @@ func (b *sandbox) report(r request, result Result, took time.Duration) {
 	}
 	b.service.cfg.Log.Line(b.fn.Name, r.id, fmt.Appendf(nil,
 		`{"type":"platform.report","status":%q,"errorType":%q,"durationMs":%.1f,"memorySizeMB":%d,"maxMemoryUsedMB":%d}`,
-		status, result.ErrorType, float64(took.Microseconds())/1000, b.fn.MemoryMB, peakMemory(b.group.PID())>>20))
+		status, result.ErrorType, float64(took.Microseconds())/1000, b.fn.MemoryMB, memory(b.group.PID(), "VmHWM:")>>20))
 }
 
-// peakMemory is the most resident bytes a process has had; 0 where the system does not tell.
-func peakMemory(pid int) int64 {
+// memory is what a process holds in bytes now (VmRSS:) or has held at most (VmHWM:); 0 where the system does not tell.
+func memory(pid int, field string) int64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
 	}
-	_, rest, _ := bytes.Cut(status, []byte("VmHWM:"))
+	_, rest, _ := bytes.Cut(status, []byte(field))
 	var kilobytes int64
 	_, _ = fmt.Sscan(string(rest[:min(len(rest), 32)]), &kilobytes)
 	return kilobytes << 10

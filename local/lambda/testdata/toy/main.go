@@ -2,6 +2,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,8 @@ type event struct {
 	Text string
 	N    int
 }
+
+var held []byte
 
 type reply struct {
 	Text      string
@@ -69,6 +72,9 @@ func handle(ctx context.Context, e event) (reply, error) {
 		<-time.After(time.Duration(e.N) * time.Millisecond)
 	case "big":
 		r.Text = strings.Repeat("x", e.N)
+	case "hold": // N megabytes
+		held = bytes.Repeat([]byte{1}, e.N<<20)
+		<-time.After(time.Minute)
 	case "once": // fails until the file exists
 		if _, err := os.Stat(e.Text); err != nil {
 			return r, errors.Join(errors.New("first time"), os.WriteFile(e.Text, nil, 0o600))
