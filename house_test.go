@@ -144,7 +144,8 @@ func TestStateMachineNamesRealErrors(t *testing.T) {
 		for _, name := range value.([]any) {
 			found++
 			n := name.(string)
-			if !ours[n] && !strings.HasPrefix(n, "States.") && !strings.HasPrefix(n, "Lambda.") && n != "Sandbox.Timedout" {
+			if !ours[n] && !strings.HasPrefix(n, "States.") && !strings.HasPrefix(n, "Lambda.") &&
+				n != "Runtime.ExitError" && n != "Sandbox.Timedout" {
 				t.Errorf("ErrorEquals names %s, which no step returns", n)
 			}
 		}
