@@ -70,8 +70,8 @@ test-local: build
 test-e2e: build
 	go test -count=1 ./e2e
 
-bench:
-	cd bench && go run .
+bench: programs
+	cd bench && go build -o ../bin/bench . && ../bin/bench
 
 clean:
 	rm -rf bin .aws-sam

@@ -19,8 +19,22 @@ func main() {
 	bad := flag.Float64("bad", 0.005, "share of bad lines")
 	rounds := flag.Int("rounds", 5, "rounds; of each row the best one counts")
 	only := flag.String("only", "", "measure only the rows that contain this word, and the reference")
+	wholeLines := flag.Int64("whole", 400_000, "lines of the file that the whole process validates")
+	child := flag.Bool(duplicatesFlag, false, "only the duplicate check, as a process of its own")
 	flag.Parse()
+	if *child {
+		duplicates(os.Stdout)
+		return
+	}
 
+	process, err := measureWhole(*wholeLines, *seed, *bad)
+	if err != nil {
+		fail(err)
+	}
+	sets, err := measureDuplicates()
+	if err != nil {
+		fail(err)
+	}
 	runtime.GOMAXPROCS(1)
 	in := newInput(generate.Lines(*lines, *seed, *bad))
 	fmt.Printf("%d lines, %d bytes each on average, %.1f %% bad; %s, one core\n\n", len(in.lines), len(in.text)/len(in.lines), 100**bad, runtime.Version())
@@ -28,4 +42,21 @@ func main() {
 	measure(in, rows, *rounds)
 	show(os.Stdout, in, rows)
 	bothCores(os.Stdout, in, *rounds)
+	process.show(os.Stdout, speedOf(in, rows, reference))
+	fmt.Println(sets)
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, "bench:", err)
+	os.Exit(1)
+}
+
+// speedOf is a measured row's speed, in MB/s.
+func speedOf(in *input, rows []*row, name string) float64 {
+	for _, r := range rows {
+		if r.name == name {
+			return float64(len(in.text)) / 1e6 / r.best.Seconds()
+		}
+	}
+	return 0
 }

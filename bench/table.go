@@ -85,7 +85,7 @@ func measure(in *input, rows []*row, rounds int) {
 func show(w io.Writer, in *input, rows []*row) {
 	speed := make(map[string]float64)
 	for _, r := range rows {
-		speed[r.name] = float64(len(in.text)) / 1e6 / r.best.Seconds()
+		speed[r.name] = speedOf(in, rows, r.name)
 	}
 	fmt.Fprintf(w, "%-34s %8s %10s %10s %12s  %s\n", "", "MB/s", "x ref", "x simdjson", "allocs/line", "")
 	for _, r := range rows {

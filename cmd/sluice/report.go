@@ -160,11 +160,12 @@ func excerpt(file io.ReaderAt, offset int64, width int) (text string, mark int) 
 		after = after[:i]
 	}
 	left, right := printable(string(before)), printable(strings.TrimRight(string(after), "\r"))
-	for columns(left) > max(width/2, width-columns(right)) {
-		_, size := utf8.DecodeRuneInString(left)
-		left = left[size:]
+	used, room := columns(left), max(width/2, width-columns(right))
+	for used > room {
+		r, size := utf8.DecodeRuneInString(left)
+		left, used = left[size:], used-columnsOf(r)
 	}
-	return left + cut(right, width-columns(left)), columns(left)
+	return left + cut(right, width-used), used
 }
 
 // wholeRunes drops the rest of a character at the beginning.

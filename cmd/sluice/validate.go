@@ -79,12 +79,13 @@ func (v *check) run(ctx context.Context, path string) (report.Summary, error) {
 		return report.Summary{}, err
 	}
 	began := time.Now()
-	sum, err := validation.File(ctx, v.input(file, size, known), out)
+	content := mapFile(file, size)
+	sum, err := validation.File(ctx, v.input(content, size, known), out)
 	v.con.show("")
 	if err = errors.Join(err, keep(err)); err != nil {
 		return sum, err
 	}
-	v.print(sum, path, file, size, time.Since(began))
+	v.print(sum, path, content, size, time.Since(began))
 	return sum, nil
 }
 
