@@ -69,8 +69,7 @@ func (b *sandbox) serveNext(w http.ResponseWriter, r *http.Request) {
 		h.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(req.deadline.UnixMilli(), 10))
 		h.Set("Lambda-Runtime-Invoked-Function-Arn", b.fn.ARN)
 		_, _ = w.Write(req.payload) // a process that hangs up here dies or times out
-	case <-r.Context().Done():
-	case <-b.service.closed:
+	case <-r.Context().Done(): // the process has ended
 	}
 }
 
