@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -128,7 +129,7 @@ func (a API) write(ctx context.Context, w http.ResponseWriter, reply Reply) int 
 	var text []byte
 	if reply.Body != nil {
 		var err error
-		if text, err = json.Marshal(reply.Body); err != nil {
+		if text, err = encode(reply.Body); err != nil {
 			a.Log.ErrorContext(ctx, "reply cannot be encoded", "error", err)
 			status, text = http.StatusInternalServerError, []byte(`{"message":"Internal server error."}`)
 		}
@@ -139,4 +140,13 @@ func (a API) write(ctx context.Context, w http.ResponseWriter, reply Reply) int 
 		a.Log.WarnContext(ctx, "reply was not sent", "error", err)
 	}
 	return status
+}
+
+// encode writes & as it is: a person can copy a signed URL out of the reply.
+func encode(body any) ([]byte, error) {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	err := e.Encode(body)
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
