@@ -30,11 +30,12 @@ func (c *Cloud) takeAddresses(context.Context) error {
 		// The DynamoDB server asks for no signature: it is nobody's business but ours.
 		{"DynamoDB", c.options.Ports.DynamoDB, "127.0.0.1", &c.self.DynamoDBURL},
 	} {
-		port, err := choose(a.host, a.port, *a.url)
+		held, err := choose(a.host, a.port, *a.url)
 		if err != nil {
 			return fmt.Errorf("%s cannot listen: %w", a.what, err)
 		}
-		*a.url = "http://" + net.JoinHostPort(reached(a.host), strconv.Itoa(port))
+		defer held.Close() // not before all are chosen, or two might get the same
+		*a.url = "http://" + net.JoinHostPort(reached(a.host), strconv.Itoa(held.Addr().(*net.TCPAddr).Port))
 	}
 	c.self.TokenURL = c.self.APIURL + "/oauth2/token"
 	return nil
@@ -48,33 +49,27 @@ func reached(host string) string {
 	return host
 }
 
-func choose(host string, wanted int, last string) (int, error) {
+// choose listens on the wanted port, or the one of the last URL, or any.
+func choose(host string, wanted int, last string) (net.Listener, error) {
 	if wanted != 0 {
-		return wanted, probe(host, wanted)
+		return listen(host, wanted)
 	}
 	if u, err := url.Parse(last); err == nil && u.Port() != "" {
-		if port, err := strconv.Atoi(u.Port()); err == nil && probe(host, port) == nil {
-			return port, nil
+		if port, err := strconv.Atoi(u.Port()); err == nil {
+			if l, err := listen(host, port); err == nil {
+				return l, nil
+			}
 		}
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
-	if err != nil {
-		return 0, fmt.Errorf("no port of %s can be used: %w", host, err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return listen(host, 0)
 }
 
-// probe tells whether a port is free.
-func probe(host string, port int) error {
+func listen(host string, port int) (net.Listener, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("port %d is in use", port)
+		return nil, fmt.Errorf("port %d is in use", port)
 	}
-	if err != nil {
-		return err
-	}
-	return l.Close()
+	return l, err
 }
 
 // address is the host and port of a URL.
