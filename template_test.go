@@ -1,0 +1,205 @@
+package house
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/identity"
+	"sluice/shared/httpapi/monitoring"
+	"sluice/shared/setup"
+)
+
+// function is what these tests read of a function in the template.
+type function struct {
+	Properties struct {
+		Environment struct {
+			Variables map[string]yaml.Node `yaml:"Variables"`
+		} `yaml:"Environment"`
+		Policies []struct {
+			Statement []statement `yaml:"Statement"`
+		} `yaml:"Policies"`
+		Events map[string]struct {
+			Type       string `yaml:"Type"`
+			Properties struct {
+				Method string `yaml:"Method"`
+				Path   string `yaml:"Path"`
+				Auth   struct {
+					Authorizer string `yaml:"Authorizer"`
+				} `yaml:"Auth"`
+			} `yaml:"Properties"`
+		} `yaml:"Events"`
+	} `yaml:"Properties"`
+}
+
+type statement struct {
+	Sid       string    `yaml:"Sid"`
+	Action    []string  `yaml:"Action"`
+	Resource  yaml.Node `yaml:"Resource"`
+	Condition any       `yaml:"Condition"`
+}
+
+// functionsOf reads the functions of the template by the name of their folder, and what all of them are given.
+func functionsOf(t *testing.T) (map[string]function, map[string]yaml.Node) {
+	t.Helper()
+	text, err := os.ReadFile("template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var template struct {
+		Globals struct {
+			Function struct {
+				Environment struct {
+					Variables map[string]yaml.Node `yaml:"Variables"`
+				} `yaml:"Environment"`
+			} `yaml:"Function"`
+		} `yaml:"Globals"`
+		Resources map[string]yaml.Node `yaml:"Resources"`
+	}
+	if err := yaml.Unmarshal(text, &template); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]function{}
+	for name, node := range template.Resources {
+		var kind struct {
+			Type string `yaml:"Type"`
+		}
+		if err := node.Decode(&kind); err != nil || kind.Type != "AWS::Serverless::Function" {
+			continue
+		}
+		var f function
+		if err := node.Decode(&f); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out[strings.ToLower(strings.TrimSuffix(name, "Function"))] = f
+	}
+	return out, template.Globals.Function.Environment.Variables
+}
+
+func TestEveryFunctionIsDeployed(t *testing.T) {
+	declared, _ := functionsOf(t)
+	folders, err := filepath.Glob("functions/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names, want []string
+	for _, f := range folders {
+		want = append(want, filepath.Base(f))
+	}
+	for name := range declared {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What a main requires the template must give it, and what the template gives must be a setting that is read.
+func TestSettingsAreGivenAndRead(t *testing.T) {
+	settings := map[string]bool{}
+	config := reflect.TypeFor[setup.Config]()
+	for i := range config.NumField() {
+		settings[config.Field(i).Tag.Get("env")] = true
+	}
+	declared, global := functionsOf(t)
+	for name, f := range declared {
+		given := map[string]bool{}
+		for variable := range f.Properties.Environment.Variables {
+			given[variable] = true
+			if !settings[variable] {
+				t.Errorf("%s is given %s, which setup.Config does not know", name, variable)
+			}
+		}
+		source, err := os.ReadFile("functions/" + name + "/main.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := regexp.MustCompile(`(?s)setup\.Must\((.*?)\)\n`).FindSubmatch(source)
+		if call == nil {
+			t.Errorf("%s does not start by setup.Must", name)
+			continue
+		}
+		for _, m := range regexp.MustCompile(`"([A-Z_]+)"`).FindAllSubmatch(call[1], -1) {
+			if !given[string(m[1])] {
+				t.Errorf("%s requires %s, which the template does not give it", name, m[1])
+			}
+		}
+	}
+	for variable := range global {
+		if !settings[variable] {
+			t.Errorf("all functions are given %s, which setup.Config does not know", variable)
+		}
+	}
+}
+
+// API Gateway and the functions must agree about every route, and about which of them is open to all.
+func TestRoutesAreThoseOfTheTemplate(t *testing.T) {
+	served := map[string][]httpapi.Route{
+		"token":       (&identity.Tokens{}).Routes(),
+		"batch":       (&monitoring.Batches{}).Routes(),
+		"transaction": (&monitoring.Transactions{}).Routes(),
+	}
+	declared, _ := functionsOf(t)
+	for name, f := range declared {
+		want, got := map[string]bool{}, map[string]bool{}
+		for _, event := range f.Properties.Events {
+			if event.Type == "Api" {
+				p := event.Properties
+				want[strings.ToUpper(p.Method)+" "+p.Path] = p.Auth.Authorizer == "NONE"
+			}
+		}
+		for _, r := range served[name] {
+			got[r.Method+" "+r.Path] = r.Public
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// No statement may be wider than its function's own tables, prefixes and keys. Resources are written with Sub or GetAtt, so
+// a star is only ever the end of a prefix, or stands beside a condition that narrows it.
+func TestPoliciesAreNarrow(t *testing.T) {
+	declared, _ := functionsOf(t)
+	for name, f := range declared {
+		for _, p := range f.Properties.Policies {
+			for _, s := range p.Statement {
+				if s.Sid == "" || len(s.Action) == 0 {
+					t.Errorf("%s: statement %q has no name or no action", name, s.Sid)
+				}
+				for _, action := range s.Action {
+					if strings.Contains(action, "*") {
+						t.Errorf("%s: %s allows %s", name, s.Sid, action)
+					}
+				}
+				for _, resource := range resources(s.Resource) {
+					narrow := !strings.Contains(resource, "*") ||
+						regexp.MustCompile(`/(uploads|work|reports)/\*$`).MatchString(resource) || s.Condition != nil
+					if resource == "*" || !narrow {
+						t.Errorf("%s: %s reaches %s", name, s.Sid, resource)
+					}
+				}
+			}
+		}
+	}
+}
+
+func resources(n yaml.Node) []string {
+	if n.Kind != yaml.SequenceNode {
+		return []string{n.Value}
+	}
+	var out []string
+	for _, item := range n.Content {
+		out = append(out, item.Value)
+	}
+	return out
+}
