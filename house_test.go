@@ -25,6 +25,8 @@ var domain = map[string]string{
 	"shared/report":      "",
 	"shared/validation":  "golang.org/x/sync",
 	"shared/entity":      "",
+	"shared/access":      "",
+	"shared/property":    "",
 }
 
 // adapters know the domain and their own SDK, never each other.
