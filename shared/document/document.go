@@ -151,11 +151,14 @@ func (d Document) Clone(id, client string, at time.Time) Document {
 }
 
 // Deduplicate keeps the first document of each file. Virtual ones all stay.
-func Deduplicate(all []Document) []Document {
+func Deduplicate(all []Found) []Found {
 	seen := map[string]bool{}
-	return slices.DeleteFunc(slices.Clone(all), func(d Document) bool {
+	return slices.DeleteFunc(slices.Clone(all), func(d Found) bool {
 		twice := d.File != "" && seen[d.File]
 		seen[d.File] = true
 		return twice
 	})
 }
+
+// FilePrefix is where files lie in their bucket: documents/<tenant>/<file id>.
+const FilePrefix = "documents/"
