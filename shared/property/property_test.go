@@ -63,3 +63,29 @@ func TestMerge(t *testing.T) {
 		t.Error("nil")
 	}
 }
+
+func TestApart(t *testing.T) {
+	text := func(s string) *string { return &s }
+	single := property.Property{Type: property.Single, Value: text("v"), ValueID: text("1")}
+	got := property.Apart(map[string]property.Property{
+		"s": single, "c": {Type: property.Custom, Properties: map[string]property.Property{"s": single}},
+		"l": {Type: property.Collection, DataGroupID: "g", Collections: map[string]property.Item{"i": {
+			Properties:     map[string]*string{"a": text("v"), "b": nil},
+			PropertiesInfo: map[string]property.Info{"a": {ValueID: text("1")}},
+		}}},
+	})
+	one := property.Text{Value: text("v"), ValueID: text("1")}
+	want := property.Split{
+		SingleProperties: map[string]property.Text{"s": one},
+		CustomProperties: map[string]property.Split{"c": {
+			SingleProperties: map[string]property.Text{"s": one}, CollectionProperties: map[string]property.SplitCollection{},
+			CustomProperties: map[string]property.Split{},
+		}},
+		CollectionProperties: map[string]property.SplitCollection{"l": {CollectionID: "g", Items: map[string]property.SplitItem{
+			"i": {Properties: map[string]property.Text{"a": one, "b": {}}},
+		}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

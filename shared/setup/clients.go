@@ -26,6 +26,11 @@ func (f Function) Entities() *dynamo.Entities {
 	return dynamo.NewEntities(dynamodb.NewFromConfig(f.AWS), f.EntitiesTable)
 }
 
+// Records returns the store of entities and drafts.
+func (f Function) Records() *dynamo.Records {
+	return dynamo.NewRecords(dynamodb.NewFromConfig(f.AWS), f.RecordsTable, f.EntitiesTable)
+}
+
 // Uploads returns the bucket that clients put batch files into.
 func (f Function) Uploads() *objects.Bucket { return f.bucket(f.UploadsBucket) }
 

@@ -20,6 +20,7 @@ type Config struct {
 	BatchesTable      string `env:"TABLE_BATCHES"`
 	TransactionsTable string `env:"TABLE_TRANSACTIONS"`
 	EntitiesTable     string `env:"TABLE_ENTITIES"`
+	RecordsTable      string `env:"TABLE_RECORDS"`
 	ClientsTable      string `env:"TABLE_CLIENTS"`
 	UploadsBucket     string `env:"BUCKET_UPLOADS"` // uploads/<tenant>/<batch id>
 	WorkBucket        string `env:"BUCKET_WORK"`    // work/<batch id>/..., reports/<tenant>/<batch id>/...
