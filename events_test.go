@@ -21,6 +21,7 @@ var inputs = map[string]any{
 	"batch":       &events.APIGatewayProxyRequest{},
 	"transaction": &events.APIGatewayProxyRequest{},
 	"entity":      &events.APIGatewayProxyRequest{},
+	"document":    &events.APIGatewayProxyRequest{},
 	"scan":        &events.S3Event{},
 	"plan":        &pipeline.BatchInput{},
 	"validate":    &pipeline.ChunkInput{},

@@ -26,6 +26,7 @@ var domain = map[string]string{
 	"shared/validation":  "golang.org/x/sync",
 	"shared/entity":      "",
 	"shared/access":      "",
+	"shared/document":    "",
 	"shared/property":    "",
 }
 
