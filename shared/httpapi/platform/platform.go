@@ -119,7 +119,7 @@ func failures(details []fault.Detail) []Failure {
 func propertyName(loc []any) string {
 	var parts []string
 	for i, step := range loc {
-		if i == 0 && step == "body" || i == 1 && step == "data" && len(loc) > 2 {
+		if i == 0 && step == "body" && len(loc) > 1 || i == 1 && step == "data" && len(loc) > 2 {
 			continue
 		}
 		if s, ok := step.(string); ok {

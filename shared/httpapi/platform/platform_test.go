@@ -145,7 +145,7 @@ func TestBadBodies(t *testing.T) {
 		`{"data":{"name":"a"},"more":1}`:             "more extra_forbidden",
 		`{"data":{"name":"a","name":"b"}}`:           "name json_duplicate_key",
 		`{"data":{"name":"a","parts":[{"name":1}]}}`: "parts.0.name string_type",
-		`[]`:     " object_type",
+		`[]`:     "body object_type",
 		`{"data`: "6 json_invalid",
 	} {
 		status, text, _ := send(t, "POST", "/things", body, nil)
