@@ -177,7 +177,7 @@ func TestBadDocuments(t *testing.T) {
 		{"PUT", "/" + id, `{"data":{"documentRequirementIds":["a","a"]}}`, "documentRequirementIds"}, {"PUT", "/1", `{"data":{}}`, "id"},
 		{"PUT", "/" + id + "/access-layers", `{"data":{}}`, "accessLayers"}, {"PUT", "/" + id + "/clone", `{"data":{"Id":"x"}}`, "Id"},
 		{"PUT", "/" + id + "/clone", `{"data":{"id":"x"}}`, "id"}, {"PUT", "/" + id + "/requirement-ids", `["a","a"]`, "documentRequirementIds"},
-		{"PUT", "/" + id + "/requirement-ids", `{}`, ""}, {"PUT", "/" + id + "/datakey", `1`, ""}, {"PUT", "/" + id + "/datakey", `"` + long + `"`, "documentDataKey"},
+		{"PUT", "/" + id + "/requirement-ids", `{}`, "body"}, {"PUT", "/" + id + "/datakey", `1`, "body"}, {"PUT", "/" + id + "/datakey", `"` + long + `"`, "documentDataKey"},
 		{"PUT", "/custom-error/" + id, `{"data":{"errorCode":"x"}}`, "errorCode"}, {"POST", "/" + id + "/archive", `{"data":{}}`, "archivalReason"},
 		{"DELETE", "/" + id + "?skipStatusReset=x", "", "skipStatusReset"}, {"DELETE", "/" + id + "?requirementModelId=x", "", "requirementModelId"},
 	} {
