@@ -20,6 +20,8 @@ var inputs = map[string]any{
 	"authorizer":  &identity.AuthorizerRequest{},
 	"batch":       &events.APIGatewayProxyRequest{},
 	"transaction": &events.APIGatewayProxyRequest{},
+	"entity":      &events.APIGatewayProxyRequest{},
+	"document":    &events.APIGatewayProxyRequest{},
 	"scan":        &events.S3Event{},
 	"plan":        &pipeline.BatchInput{},
 	"validate":    &pipeline.ChunkInput{},

@@ -25,6 +25,9 @@ var domain = map[string]string{
 	"shared/report":      "",
 	"shared/validation":  "golang.org/x/sync",
 	"shared/entity":      "",
+	"shared/access":      "",
+	"shared/document":    "",
+	"shared/property":    "",
 }
 
 // adapters know the domain and their own SDK, never each other.

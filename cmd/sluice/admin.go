@@ -26,8 +26,9 @@ const adminUsage = `sluice admin: tenants, clients and entities
   tenant list
   tenant enable-batch ID
   tenant disable-batch ID
-  client create --tenant ID [--permission NAME]...
-                                     a new client with these permissions (none named: all); its secret is shown once
+  client create --tenant ID [--permission NAME]... [--geographic LAYER]... [--business-related LAYER]...
+                                     a new client with these permissions (none named: all) and access layers
+                                     (none named: Global, Enterprise); its secret is shown once
   client list
   client disable ID                  it gets no token any more, and its tokens stop working
   entities import FILE [--tenant ID] onboard entities: JSON Lines of {"id": "...", "lifecycleStatus": "Compliant"}
@@ -51,6 +52,8 @@ type admin struct {
 	now      time.Time
 
 	permissions   list
+	geographic    list
+	business      list
 	id            string
 	tokenLifetime int
 }
@@ -126,6 +129,8 @@ func (a *admin) parse(args []string) ([]string, error) {
 	flags.StringVar(&a.id, "id", uuid.NewString(), "")
 	flags.IntVar(&a.tokenLifetime, "token-lifetime", 3600, "")
 	flags.Var(&a.permissions, "permission", "")
+	flags.Var(&a.geographic, "geographic", "")
+	flags.Var(&a.business, "business-related", "")
 	var words []string
 	for len(args) > 0 {
 		if err := flags.Parse(args); err != nil {

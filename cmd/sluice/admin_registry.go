@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"github.com/google/uuid"
 
+	"sluice/shared/access"
 	"sluice/shared/auth"
 )
 
@@ -28,18 +29,20 @@ func tenantOf(t auth.Tenant) tenantOut {
 }
 
 type clientOut struct {
-	ClientID     string    `json:"client_id"`
-	ClientSecret string    `json:"client_secret,omitempty"` // on creation only
-	TenantID     string    `json:"tenant_id"`
-	Scope        string    `json:"scope"`
-	Permissions  []string  `json:"permissions"`
-	Disabled     bool      `json:"disabled"`
-	CreatedAt    time.Time `json:"created_at"`
+	ClientID     string        `json:"client_id"`
+	ClientSecret string        `json:"client_secret,omitempty"` // on creation only
+	TenantID     string        `json:"tenant_id"`
+	Scope        string        `json:"scope"`
+	Permissions  []string      `json:"permissions"`
+	AccessLayers access.Layers `json:"access_layers"`
+	Disabled     bool          `json:"disabled"`
+	CreatedAt    time.Time     `json:"created_at"`
 }
 
 func clientOf(c auth.Client) clientOut {
 	return clientOut{
-		ClientID: c.ID, TenantID: c.Tenant, Scope: "tenant/" + c.Tenant, Permissions: c.Permissions, Disabled: c.Disabled, CreatedAt: c.CreatedAt,
+		ClientID: c.ID, TenantID: c.Tenant, Scope: "tenant/" + c.Tenant, Permissions: c.Permissions,
+		AccessLayers: c.Layers.OrDefault(), Disabled: c.Disabled, CreatedAt: c.CreatedAt,
 	}
 }
 
@@ -87,8 +90,15 @@ func createClient(ctx context.Context, a *admin) (any, error) {
 			return nil, fmt.Errorf("no permission %q; there are %s", p, strings.Join(auth.Permissions, ", "))
 		}
 	}
+	layers := access.Layers{Geographic: a.geographic, BusinessRelated: a.business}.OrDefault()
+	for _, name := range slices.Concat(layers.Geographic, layers.BusinessRelated) {
+		if name == "" || strings.ContainsRune(name, '\n') {
+			return nil, fmt.Errorf("no access layer can be called %q", name)
+		}
+	}
 	secret, hash := auth.NewSecret()
-	c := auth.Client{ID: uuid.NewString(), Tenant: a.tenant, Permissions: permissions, Secret: hash, CreatedAt: a.now}
+	c := auth.Client{ID: uuid.NewString(), Tenant: a.tenant, Permissions: permissions, Secret: hash,
+		Layers: layers, CreatedAt: a.now}
 	if err := a.registry.CreateClient(ctx, c); err != nil {
 		return nil, missing(err, "tenant", a.tenant)
 	}

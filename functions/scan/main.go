@@ -13,21 +13,23 @@ import (
 )
 
 func main() {
-	f := setup.Must(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "STATE_MACHINE_ARN", "MAX_UPLOAD_BYTES")
-	scanner, err := f.Scanner()
+	f := setup.Must(context.Background(), "TABLE_BATCHES", "TABLE_DOCUMENTS", "BUCKET_UPLOADS", "STATE_MACHINE_ARN", "MAX_UPLOAD_BYTES")
+	lines, documents, err := f.Scanners()
 	if err != nil {
 		f.Log.Error("cannot start", "error", err)
 		os.Exit(1)
 	}
+	files := f.Uploads()
 	in := &intake.Intake{
-		Batches:  f.Batches(),
-		Uploads:  f.Uploads(),
-		Scanner:  scanner,
-		Machine:  f.Machine(),
-		MaxBytes: f.MaxUploadBytes,
-		Attempts: 3,
-		Now:      time.Now,
-		Log:      f.Log,
+		Batches:   f.Batches(),
+		Uploads:   files,
+		Scanner:   lines,
+		Machine:   f.Machine(),
+		Documents: &intake.Documents{Store: f.Documents(), Files: files, Scanner: documents, MaxBytes: f.MaxUploadBytes, Attempts: 3, Log: f.Log},
+		MaxBytes:  f.MaxUploadBytes,
+		Attempts:  3,
+		Now:       time.Now,
+		Log:       f.Log,
 	}
 	lambda.Start(in.Handle)
 }

@@ -7,11 +7,16 @@ import (
 	"errors"
 	"time"
 
+	"sluice/shared/access"
 	"sluice/shared/batch"
 )
 
 // Permissions lists every permission that a client may hold.
-var Permissions = []string{"BatchUpload", "BatchRead", "TransactionRead"}
+var Permissions = []string{"BatchUpload", "BatchRead", "TransactionRead",
+	"EntityDataAccessAndSearch", "EntityDataEdit", "EntityDataApprove",
+	"EntityGroupManagementAccessAndSearch", "EntityGroupManagementEdit",
+	"DocumentManagementAccess", "DocumentManagementCreate", "DocumentManagementCreateVirtual", "DocumentManagementLink",
+	"DocumentManagementEdit", "DocumentManagementDelete"}
 
 // Tenant is a customer.
 type Tenant struct {
@@ -29,6 +34,7 @@ type Client struct {
 	ID          string // UUID
 	Tenant      string
 	Permissions []string
+	Layers      access.Layers // that it holds; empty for Global and Enterprise
 	Secret      SecretHash
 	Disabled    bool
 	CreatedAt   time.Time

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"sluice/shared/access"
 	"sluice/shared/auth"
 	"sluice/shared/batch"
 )
@@ -56,6 +57,8 @@ type clientRow struct {
 	Salt        []byte   `dynamodbav:"salt"`
 	Sum         []byte   `dynamodbav:"sum"`
 	Disabled    bool     `dynamodbav:"disabled"`
+	Geographic  []string `dynamodbav:"geographic,omitempty"`
+	Business    []string `dynamodbav:"business_related,omitempty"`
 	CreatedAt   string   `dynamodbav:"created_at"`
 }
 
@@ -64,6 +67,7 @@ func (r clientRow) client() (auth.Client, error) {
 	return auth.Client{
 		ID: strings.TrimPrefix(r.ID, clientPrefix), Tenant: r.Tenant, Permissions: r.Permissions,
 		Secret: auth.SecretHash{Salt: r.Salt, Sum: r.Sum}, Disabled: r.Disabled, CreatedAt: created,
+		Layers: access.Layers{Geographic: r.Geographic, BusinessRelated: r.Business},
 	}, err
 }
 
@@ -89,7 +93,8 @@ func (s *Clients) CreateClient(ctx context.Context, c auth.Client) error {
 	if _, err := s.Tenant(ctx, c.Tenant); err != nil {
 		return err
 	}
-	return s.create(ctx, clientRow{clientPrefix + c.ID, c.Tenant, c.Permissions, c.Secret.Salt, c.Secret.Sum, c.Disabled, stamp(c.CreatedAt)})
+	return s.create(ctx, clientRow{clientPrefix + c.ID, c.Tenant, c.Permissions, c.Secret.Salt, c.Secret.Sum, c.Disabled,
+		c.Layers.Geographic, c.Layers.BusinessRelated, stamp(c.CreatedAt)})
 }
 
 func (s *Clients) create(ctx context.Context, row any) error {

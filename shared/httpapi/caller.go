@@ -10,6 +10,7 @@ import (
 
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 
+	"sluice/shared/access"
 	"sluice/shared/batch"
 	"sluice/shared/fault"
 	"sluice/shared/transaction"
@@ -22,6 +23,7 @@ type Caller struct {
 	Client      string
 	Permissions []string
 	Features    []string
+	Layers      access.Layers  // never empty
 	Settings    batch.Settings // of the tenant
 	Expires     time.Time      // of the token
 }
@@ -36,12 +38,19 @@ func (c Caller) Context() map[string]any {
 		"client":      c.Client,
 		"permissions": strings.Join(c.Permissions, " "),
 		"features":    strings.Join(c.Features, " "),
+		"geographic":  list(c.Layers.Geographic),
+		"business":    list(c.Layers.BusinessRelated),
 		"maxPast":     strconv.FormatInt(int64(c.Settings.MaxPast/time.Second), 10),
 		"maxFuture":   strconv.FormatInt(int64(c.Settings.MaxFuture/time.Second), 10),
 		"mainEntity":  string(c.Settings.MainEntity),
 		"expires":     strconv.FormatInt(c.Expires.Unix(), 10),
 	}
 }
+
+// list writes names as one string; a name may hold anything but a line feed.
+func list(names []string) string { return strings.Join(names, "\n") }
+
+func unlist(s string) []string { return strings.FieldsFunc(s, func(r rune) bool { return r == '\n' }) }
 
 // grace is how long after its token a call may still arrive here. The authorizer, which decides to the moment, has just let it
 // in; this check is for a gateway that keeps the authorizer's answers.
@@ -76,6 +85,7 @@ func callerOf(ctx context.Context, now time.Time) (Caller, error) {
 			MainEntity: transaction.MainEntityRule(value("mainEntity")),
 		},
 		Expires: time.Unix(number("expires"), 0),
+		Layers:  access.Layers{Geographic: unlist(value("geographic")), BusinessRelated: unlist(value("business"))}.OrDefault(),
 	}
 	if len(errs) > 0 || c.Tenant == "" || now.After(c.Expires.Add(grace)) {
 		return Caller{}, errUnauthorized

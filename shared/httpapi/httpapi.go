@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"path"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
@@ -54,9 +55,15 @@ const DefaultMaxBody = 1 << 20
 
 // Handler serves the routes. It never panics and always writes a reply.
 func (a API) Handler() http.Handler {
-	mux := http.NewServeMux()
+	// A mux refuses /error/{id} beside /{id}/clone, because both fit /error/clone. API Gateway takes the one whose fixed
+	// segment comes first, and so do two muxes one after the other.
+	first, mux := http.NewServeMux(), http.NewServeMux()
 	for _, r := range a.Routes {
-		mux.Handle(r.Method+" "+r.Path, a.serve(r))
+		to := first
+		if _, behind, ok := strings.Cut(r.Path, "}/"); ok && !strings.HasPrefix(behind, "{") {
+			to = mux
+		}
+		to.Handle(r.Method+" "+r.Path, a.serve(r))
 	}
 	// API Gateway sends no other path here; a home without it gets its answer all the same.
 	missing := a.serve(Route{Path: "/", Public: true, Endpoint: func(context.Context, Caller, *http.Request) (Reply, error) {
@@ -67,6 +74,10 @@ func (a API) Handler() http.Handler {
 		// The mux would redirect from a path with "//" or ".." in it, to an address that is not the API's.
 		if p := r.URL.EscapedPath(); path.Clean(p) != p && path.Clean(p)+"/" != p {
 			missing.ServeHTTP(w, r)
+			return
+		}
+		if _, pattern := first.Handler(r); pattern != "" {
+			first.ServeHTTP(w, r)
 			return
 		}
 		mux.ServeHTTP(w, r)

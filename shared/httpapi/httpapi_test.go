@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/access"
 	"sluice/shared/batch"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
@@ -25,7 +26,7 @@ var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 func someone() httpapi.Caller {
 	return httpapi.Caller{
 		Tenant: "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b11", Client: "5d0c7a9e-2f0b-4f5e-9a86-0c9d8f6d6a01",
-		Permissions: []string{"Read", "Write"}, Features: []string{httpapi.FeatureBatch},
+		Permissions: []string{"Read", "Write"}, Layers: access.Layers{Geographic: []string{"Ireland", "United Kingdom"}, BusinessRelated: []string{"Retail"}}, Features: []string{httpapi.FeatureBatch},
 		Settings: batch.Settings{MaxPast: time.Hour, MaxFuture: 720 * time.Hour, MainEntity: transaction.ByPaymentType},
 		Expires:  now.Add(time.Second).Local(),
 	}
@@ -105,6 +106,7 @@ func TestTheCallerArrives(t *testing.T) {
 		"full": someone(),
 		"with default settings": {
 			Tenant: "t", Client: "c", Permissions: []string{"Read"}, Features: []string{"batch"}, Expires: now.Add(time.Hour).Local(),
+			Layers: access.Layers{}.OrDefault(),
 		},
 	} {
 		if status, body, _ := d.send(t, event("GET", "/things/1", "", &want)); status != 200 {

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"sluice/shared/batch"
+	"sluice/shared/document"
 	"sluice/shared/malware"
 )
 
@@ -52,10 +53,13 @@ type starter interface {
 
 // Intake is the scan function.
 type Intake struct {
-	Batches  batches
-	Uploads  uploads
-	Scanner  Scanner
-	Machine  starter
+	Batches   batches
+	Uploads   uploads
+	Scanner   Scanner
+	Machine   starter
+	Documents interface { // takes in what lies under document.FilePrefix
+		Take(ctx context.Context, object batch.Object) error
+	}
 	MaxBytes int64 // a larger file is refused
 	Attempts int   // at a scan, before the file counts as unscannable
 	Now      func() time.Time
@@ -82,6 +86,9 @@ func (in *Intake) Handle(ctx context.Context, event events.S3Event) error {
 
 // Take takes in one object that was complete at receivedAt.
 func (in *Intake) Take(ctx context.Context, object batch.Object, receivedAt time.Time) error {
+	if strings.HasPrefix(object.Key, document.FilePrefix) {
+		return in.Documents.Take(ctx, object)
+	}
 	id, ok := idOf(object.Key)
 	if !ok {
 		in.Log.WarnContext(ctx, "not an upload", "key", object.Key)

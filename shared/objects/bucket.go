@@ -162,6 +162,16 @@ func (b *Bucket) Tag(ctx context.Context, key, name, value string) error {
 	return nil
 }
 
+// Delete removes an object; one that is not there is success.
+func (b *Bucket) Delete(ctx context.Context, key string) error {
+	if _, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: &key}); err != nil {
+		if err = outcome(err); !errors.Is(err, ErrNotFound) {
+			return fmt.Errorf("delete object: %w", err)
+		}
+	}
+	return nil
+}
+
 // outcome gives the outcomes that callers act on their names.
 func outcome(err error) error {
 	var api smithy.APIError

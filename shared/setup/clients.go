@@ -26,7 +26,17 @@ func (f Function) Entities() *dynamo.Entities {
 	return dynamo.NewEntities(dynamodb.NewFromConfig(f.AWS), f.EntitiesTable)
 }
 
-// Uploads returns the bucket that clients put batch files into.
+// Records returns the store of entities and drafts.
+func (f Function) Records() *dynamo.Records {
+	return dynamo.NewRecords(dynamodb.NewFromConfig(f.AWS), f.RecordsTable, f.EntitiesTable)
+}
+
+// Documents returns the store of documents.
+func (f Function) Documents() *dynamo.Documents {
+	return dynamo.NewDocuments(dynamodb.NewFromConfig(f.AWS), f.DocumentsTable)
+}
+
+// Uploads returns the bucket that clients put batch files and documents into.
 func (f Function) Uploads() *objects.Bucket { return f.bucket(f.UploadsBucket) }
 
 // Work returns the bucket of work files and reports.
@@ -44,12 +54,14 @@ func (f Function) Machine() *intake.Machine {
 	return intake.NewMachine(sfn.NewFromConfig(f.AWS), f.StateMachine)
 }
 
-// Scanner returns clamd where an address is set, and the built-in check where none is.
-func (f Function) Scanner() (intake.Scanner, error) {
+// Scanners returns the scanners of batches and of documents: clamd where an address is set, and the built-in check where none
+// is, which takes archives and executables as documents only.
+func (f Function) Scanners() (lines, documents intake.Scanner, err error) {
 	if f.ClamdAddress == "" {
-		return malware.Builtin{TextOnly: true}, nil
+		return malware.Builtin{TextOnly: true}, malware.Builtin{}, nil
 	}
-	return malware.NewClamd(f.ClamdAddress)
+	clamd, err := malware.NewClamd(f.ClamdAddress)
+	return clamd, clamd, err
 }
 
 // Clients returns the registry of tenants, clients and signing keys.

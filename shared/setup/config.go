@@ -20,8 +20,10 @@ type Config struct {
 	BatchesTable      string `env:"TABLE_BATCHES"`
 	TransactionsTable string `env:"TABLE_TRANSACTIONS"`
 	EntitiesTable     string `env:"TABLE_ENTITIES"`
+	RecordsTable      string `env:"TABLE_RECORDS"`
 	ClientsTable      string `env:"TABLE_CLIENTS"`
-	UploadsBucket     string `env:"BUCKET_UPLOADS"` // uploads/<tenant>/<batch id>
+	DocumentsTable    string `env:"TABLE_DOCUMENTS"`
+	UploadsBucket     string `env:"BUCKET_UPLOADS"` // uploads/<tenant>/<batch id>, documents/<tenant>/<file id>
 	WorkBucket        string `env:"BUCKET_WORK"`    // work/<batch id>/..., reports/<tenant>/<batch id>/...
 	StateMachine      string `env:"STATE_MACHINE_ARN"`
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/access"
 	"sluice/shared/auth"
 	"sluice/shared/batch"
 	"sluice/shared/transaction"
@@ -33,7 +34,8 @@ func aTenant(id string) auth.Tenant {
 
 func aClient(id, tenant string) auth.Client {
 	_, hash := auth.NewSecret()
-	return auth.Client{ID: id, Tenant: tenant, Permissions: []string{"BatchRead", "BatchUpload"}, Secret: hash, CreatedAt: created}
+	return auth.Client{ID: id, Tenant: tenant, Permissions: []string{"BatchRead", "BatchUpload"},
+		Layers: access.Layers{Geographic: []string{"Ireland"}, BusinessRelated: []string{"Retail", "Corporate"}}, Secret: hash, CreatedAt: created}
 }
 
 func must[T any](t *testing.T) func(got T, err error) T {

@@ -92,7 +92,7 @@ func (a *Authorizer) caller(ctx context.Context, r AuthorizerRequest) (httpapi.C
 		return httpapi.Caller{}, auth.ErrInvalidToken
 	}
 	c := httpapi.Caller{
-		Tenant: tenant.ID, Client: client.ID, Permissions: client.Permissions, Settings: tenant.Settings, Expires: claims.Expires,
+		Tenant: tenant.ID, Client: client.ID, Permissions: client.Permissions, Layers: client.Layers, Settings: tenant.Settings, Expires: claims.Expires,
 	}
 	if tenant.BatchEnabled {
 		c.Features = append(c.Features, httpapi.FeatureBatch)

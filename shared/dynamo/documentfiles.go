@@ -1,0 +1,197 @@
+package dynamo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"sluice/shared/document"
+)
+
+// Release marks the file of its last document as about to go.
+func (s *Documents) Release(ctx context.Context, d document.Document) (bool, error) {
+	if d.File == "" {
+		return false, nil
+	}
+	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: fileKey(d.Tenant, d.File),
+		UpdateExpression:          aws.String("SET going = :yes"),
+		ConditionExpression:       aws.String("documents = :one"),
+		ExpressionAttributeValues: item{":one": whole(1), ":yes": &types.AttributeValueMemberBOOL{Value: true}},
+	})
+	var failed *types.ConditionalCheckFailedException
+	if errors.As(err, &failed) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("release file: %w", err)
+	}
+	return true, nil
+}
+
+// Delete removes a document, its places in lists, and its reference to the file.
+func (s *Documents) Delete(ctx context.Context, d document.Document, last bool) error {
+	writes := []types.TransactWriteItem{{Delete: &types.Delete{
+		TableName: &s.table, Key: documentKey(d.Tenant, d.ID), ConditionExpression: aws.String("version = :version"),
+		ExpressionAttributeValues:           item{":version": whole(d.Version)},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}}
+	for _, g := range groupRows(d) {
+		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: g}})
+	}
+	switch {
+	case d.File != "" && last:
+		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{
+			TableName: &s.table, Key: fileKey(d.Tenant, d.File), ConditionExpression: aws.String("attribute_exists(going)")}})
+	case d.File != "":
+		writes = append(writes, types.TransactWriteItem{Update: &types.Update{
+			TableName: &s.table, Key: fileKey(d.Tenant, d.File),
+			UpdateExpression:          aws.String("SET documents = documents - :one"),
+			ConditionExpression:       aws.String("documents > :one"),
+			ExpressionAttributeValues: item{":one": whole(1)}}})
+	}
+	failed, err := s.transact(ctx, writes)
+	if failed[0] || failed[len(writes)-1] {
+		return document.ErrChanged
+	}
+	if err != nil {
+		return fmt.Errorf("delete document: %w", err)
+	}
+	return nil
+}
+
+// Settle records the outcome of a scan once.
+func (s *Documents) Settle(ctx context.Context, tenant, file string, state document.State) error {
+	body, err := json.Marshal(state)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: fileKey(tenant, file),
+		UpdateExpression:          aws.String("SET outcome = if_not_exists(outcome, :outcome)"),
+		ConditionExpression:       aws.String("attribute_exists(part)"),
+		ExpressionAttributeValues: item{":outcome": text(string(body))},
+	})
+	var failed *types.ConditionalCheckFailedException
+	if errors.As(err, &failed) {
+		return document.ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("settle file: %w", err)
+	}
+	return nil
+}
+
+// List reads a group page by page.
+func (s *Documents) List(ctx context.Context, tenant string, g document.Group, after string, limit int) ([]document.Found, string, error) {
+	all := []document.Found{}
+	for {
+		// An empty string is no key; a space sorts before every part and right behind the part it is put after.
+		in := &dynamodb.QueryInput{
+			TableName: &s.table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(readBatch),
+			KeyConditionExpression:    aws.String("#owner = :owner AND part > :after"),
+			ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
+			ExpressionAttributeValues: item{":owner": groupOwner(tenant, g), ":after": text(after + " ")},
+		}
+		if limit > 0 {
+			in.Limit = aws.Int32(int32(min(limit, readBatch)))
+		}
+		out, err := s.db.Query(ctx, in)
+		if err != nil {
+			return nil, "", fmt.Errorf("list documents: %w", err)
+		}
+		ids := make([]string, len(out.Items))
+		for i, row := range out.Items {
+			ids[i], after = stringOf(row, "document"), stringOf(row, "part")
+		}
+		found, err := s.read(ctx, tenant, ids)
+		if err != nil {
+			return nil, "", fmt.Errorf("list documents: %w", err)
+		}
+		all = append(all, found...)
+		if out.LastEvaluatedKey == nil {
+			return all, "", nil
+		}
+		if limit > 0 {
+			return all, after, nil
+		}
+	}
+}
+
+// read reads at most readBatch documents and their files, in the order of the ids; those that are not there are left out.
+func (s *Documents) read(ctx context.Context, tenant string, ids []string) ([]document.Found, error) {
+	rows, err := s.rows(ctx, ids, func(id string) item { return documentKey(tenant, id) })
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]document.Document, len(rows))
+	var files []string
+	for _, row := range rows {
+		var d document.Document
+		if err := json.Unmarshal([]byte(stringOf(row, "body")), &d); err != nil {
+			return nil, fmt.Errorf("read document row: %w", err)
+		}
+		if found[d.ID] = d; d.File != "" {
+			files = append(files, d.File)
+		}
+	}
+	slices.Sort(files)
+	if rows, err = s.rows(ctx, slices.Compact(files), func(id string) item { return fileKey(tenant, id) }); err != nil {
+		return nil, err
+	}
+	stored := make(map[string]document.File, len(rows))
+	for _, row := range rows {
+		f, err := fileOf(row, tenant)
+		if err != nil {
+			return nil, err
+		}
+		stored[f.ID] = f
+	}
+	out := make([]document.Found, 0, len(ids))
+	for _, id := range ids {
+		if d, ok := found[id]; ok {
+			out = append(out, document.Found{Document: d, Stored: stored[d.File]})
+		}
+	}
+	return out, nil
+}
+
+func (s *Documents) rows(ctx context.Context, ids []string, key func(string) item) ([]item, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	keys := make([]item, len(ids))
+	for i, id := range ids {
+		keys[i] = key(id)
+	}
+	return batchGet(ctx, s.db, s.table, keys, "", nil)
+}
+
+func fileOf(row item, tenant string) (document.File, error) {
+	f := document.File{ID: stringOf(row, "owner")[len(tenant+"#file#"):], Tenant: tenant, State: document.State{Status: document.Processing}}
+	if n, ok := row["documents"].(*types.AttributeValueMemberN); ok {
+		f.Documents, _ = strconv.ParseInt(n.Value, 10, 64)
+	}
+	if outcome := stringOf(row, "outcome"); outcome != "" {
+		if err := json.Unmarshal([]byte(outcome), &f.State); err != nil {
+			return document.File{}, fmt.Errorf("read file row: %w", err)
+		}
+	}
+	return f, nil
+}
+
+// stringOf is "" for an attribute that is absent or of another type.
+func stringOf(row item, name string) string {
+	s, _ := row[name].(*types.AttributeValueMemberS)
+	if s == nil {
+		return ""
+	}
+	return s.Value
+}

@@ -1,0 +1,153 @@
+package dynamo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/document"
+	"sluice/shared/dynamo"
+	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/fault"
+)
+
+func paper(id, file string) document.Document {
+	return document.Document{
+		ID: id, Tenant: "t", EntityType: document.Entity, EntityID: "e", JourneyID: "j", FileName: "a.pdf", File: file,
+		State: document.State{Status: document.Processing}, CreatedAt: at, UpdatedAt: at, Version: 1, Metadata: map[string]string{"k": "v"},
+	}
+}
+
+func TestDocumentLife(t *testing.T) {
+	ctx := context.Background()
+	s := dynamo.NewDocuments(dynamotest.Start(t), "test-documents")
+	d := paper("1", "f")
+	if _, _, err := s.Get(ctx, "t", "1"); !errors.Is(err, document.ErrNotFound) {
+		t.Errorf("before it is there: %v", err)
+	}
+	if _, err := s.Save(ctx, d); !errors.Is(err, document.ErrNotFound) {
+		t.Errorf("a change before it is there: %v", err)
+	}
+	if err := s.Create(ctx, d, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Create(ctx, d, false); !errors.Is(err, document.ErrExists) {
+		t.Errorf("twice: %v", err)
+	}
+	if _, _, err := s.Get(ctx, "other", "1"); !errors.Is(err, document.ErrNotFound) {
+		t.Errorf("another tenant: %v", err)
+	}
+	got, file, err := s.Get(ctx, "t", "1")
+	if diff := cmp.Diff(d, got); err != nil || diff != "" || file.Documents != 1 || got.Effective(file).Status != document.Processing {
+		t.Errorf("%v %+v %s", err, file, diff)
+	}
+	got.FriendlyName = "x"
+	saved, err := s.Save(ctx, got)
+	if err != nil || saved.Version != 2 {
+		t.Errorf("%v %d", err, saved.Version)
+	}
+	if _, err := s.Save(ctx, got); !errors.Is(err, document.ErrChanged) {
+		t.Errorf("a stale change: %v", err)
+	}
+	saved.Metadata = map[string]string{"k": strings.Repeat("x", 400_000)}
+	if _, err := s.Save(ctx, saved); fault.As(err).Kind != fault.TooLarge {
+		t.Errorf("too large: %v", err)
+	}
+	clean := document.State{Status: document.Completed}
+	if err := s.Settle(ctx, "t", "none", clean); !errors.Is(err, document.ErrNotFound) {
+		t.Errorf("an unknown file: %v", err)
+	}
+	for _, state := range []document.State{clean, {Status: document.Infected}} {
+		if err := s.Settle(ctx, "t", "f", state); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, file, err = s.Get(ctx, "t", "1"); err != nil || got.Effective(file) != clean {
+		t.Errorf("the second outcome counts: %v %+v", err, file)
+	}
+}
+
+// A file goes with its last document, and once that is decided nobody can share it.
+func TestSharedFile(t *testing.T) {
+	ctx := context.Background()
+	s := dynamo.NewDocuments(dynamotest.Start(t), "test-documents")
+	if err := s.Create(ctx, paper("0", "nothing"), true); !errors.Is(err, document.ErrNotFound) {
+		t.Errorf("a share of no file: %v", err)
+	}
+	first, second := paper("1", "f"), paper("2", "f")
+	if err := errors.Join(s.Create(ctx, first, false), s.Create(ctx, second, true)); err != nil {
+		t.Fatal(err)
+	}
+	if last, err := s.Release(ctx, first); last || err != nil {
+		t.Errorf("one of two: %v %v", last, err)
+	}
+	if err := s.Delete(ctx, first, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Delete(ctx, first, false); !errors.Is(err, document.ErrChanged) {
+		t.Errorf("twice: %v", err)
+	}
+	if err := s.Delete(ctx, second, false); !errors.Is(err, document.ErrChanged) {
+		t.Errorf("the last without release: %v", err)
+	}
+	for range 2 {
+		if last, err := s.Release(ctx, second); !last || err != nil {
+			t.Errorf("the last: %v %v", last, err)
+		}
+	}
+	if err := s.Create(ctx, paper("3", "f"), true); !errors.Is(err, document.ErrNotFound) {
+		t.Errorf("a share of a file that goes: %v", err)
+	}
+	if err := s.Delete(ctx, second, true); err != nil {
+		t.Fatal(err)
+	}
+	if found, _, err := s.List(ctx, "t", document.Group{EntityID: "e"}, "", 0); err != nil || len(found) != 0 {
+		t.Errorf("left over: %v %v", found, err)
+	}
+}
+
+func TestDocumentLists(t *testing.T) {
+	ctx := context.Background()
+	s := dynamo.NewDocuments(dynamotest.Start(t), "test-documents")
+	const n = 101 // one more than a page of the store
+	for i := range n {
+		d := paper(fmt.Sprint(i), fmt.Sprintf("f%d", i))
+		d.CreatedAt = at.Add(time.Duration(i) * time.Second)
+		if i == 0 {
+			d.JourneyID = ""
+		}
+		if err := s.Create(ctx, d, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for g, want := range map[document.Group]int{
+		{EntityID: "e"}: n, {JourneyID: "j"}: n - 1, {EntityID: "e", JourneyID: "j"}: n - 1,
+		{EntityID: "ej"}: 0, {JourneyID: "ej"}: 0, {EntityID: "E"}: 0,
+	} {
+		found, next, err := s.List(ctx, "t", g, "", 0)
+		if err != nil || len(found) != want || next != "" {
+			t.Errorf("%+v: %d documents, next %q, %v", g, len(found), next, err)
+		}
+	}
+	for _, size := range []int{1, 99, 100, 101, 500} {
+		var ids []string
+		for after, first := "", true; first || after != ""; first = false {
+			found, next, err := s.List(ctx, "t", document.Group{EntityID: "e"}, after, size)
+			if err != nil || len(found) > size {
+				t.Fatalf("%d: %d documents, %v", size, len(found), err)
+			}
+			for _, f := range found {
+				ids = append(ids, f.ID)
+			}
+			after = next
+		}
+		if len(ids) != n || ids[0] != "0" || ids[n-1] != "100" {
+			t.Errorf("pages of %d: %d documents: %v", size, len(ids), ids)
+		}
+	}
+}

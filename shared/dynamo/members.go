@@ -1,0 +1,95 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"sluice/shared/access"
+	"sluice/shared/entity"
+)
+
+type memberItem struct {
+	Part       string   `dynamodbav:"part"`
+	Draft      string   `dynamodbav:"draft"`
+	Entity     string   `dynamodbav:"entity"`
+	Geographic []string `dynamodbav:"geographic"`
+	Business   []string `dynamodbav:"business_related"`
+}
+
+func journeyOwner(tenant, journey string) string { return tenant + "#journey#" + journey }
+
+func textList(names []string) types.AttributeValue {
+	values := make([]types.AttributeValue, len(names))
+	for i, n := range names {
+		values[i] = text(n)
+	}
+	return &types.AttributeValueMemberL{Value: values}
+}
+
+func memberRow(tenant string, d entity.Draft) item {
+	return item{
+		"owner": text(journeyOwner(tenant, d.JourneyID)), "part": text(fmt.Sprintf("%020d#%s", d.Created.UnixNano(), d.ID)),
+		"draft": text(d.ID), "entity": text(d.EntityID),
+		"geographic": textList(d.Layers.Geographic), "business_related": textList(d.Layers.BusinessRelated),
+	}
+}
+
+// Members reads a page of the drafts of a journey and the position after it; "" at the end. The page is short only at the end
+// of the journey or of what the service reads at once.
+func (s *Records) Members(ctx context.Context, tenant string, p entity.Page) ([]entity.Member, string, error) {
+	query := &dynamodb.QueryInput{
+		TableName: &s.table, KeyConditionExpression: aws.String("#owner = :owner"), ConsistentRead: aws.Bool(true),
+		ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
+		ExpressionAttributeValues: item{":owner": text(journeyOwner(tenant, p.Journey))},
+		Limit:                     aws.Int32(int32(p.Limit)), ScanIndexForward: aws.Bool(!p.Descending),
+	}
+	if p.After != "" {
+		query.ExclusiveStartKey = item{"owner": text(journeyOwner(tenant, p.Journey)), "part": text(p.After)}
+	}
+	out, err := s.db.Query(ctx, query)
+	if err != nil {
+		return nil, "", fmt.Errorf("list drafts: %w", err)
+	}
+	members := make([]entity.Member, len(out.Items))
+	for i, row := range out.Items {
+		var m memberItem
+		if err := attributevalue.UnmarshalMap(row, &m); err != nil {
+			return nil, "", err
+		}
+		members[i] = entity.Member{DraftID: m.Draft, EntityID: m.Entity, Layers: access.Layers{Geographic: m.Geographic, BusinessRelated: m.Business}}
+	}
+	next := ""
+	if last, ok := out.LastEvaluatedKey["part"].(*types.AttributeValueMemberS); ok {
+		next = last.Value
+	}
+	return members, next, nil
+}
+
+// PagingKey returns the key of paging tokens. The first caller's candidate becomes it.
+func (s *Records) PagingKey(ctx context.Context, candidate []byte) ([]byte, error) {
+	key := item{"owner": text("paging"), "part": text("key")}
+	row, err := s.get(ctx, s.table, key)
+	if errors.Is(err, entity.ErrNotFound) {
+		_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: &s.table, Item: item{"owner": key["owner"], "part": key["part"], "body": &types.AttributeValueMemberB{Value: candidate}},
+			ConditionExpression: aws.String("attribute_not_exists(#owner)"), ExpressionAttributeNames: map[string]string{"#owner": "owner"},
+		})
+		if failed := new(types.ConditionalCheckFailedException); err == nil || errors.As(err, &failed) {
+			row, err = s.get(ctx, s.table, key)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("paging key: %w", err)
+	}
+	b, ok := row["body"].(*types.AttributeValueMemberB)
+	if !ok {
+		return nil, errors.New("paging key: malformed row")
+	}
+	return b.Value, nil
+}

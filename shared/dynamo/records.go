@@ -1,0 +1,212 @@
+package dynamo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"sluice/shared/entity"
+	"sluice/shared/fault"
+)
+
+// Records keeps what the platform knows of entities, and their drafts. Table: owner / part, with the rows
+//
+//	<tenant>#entity#<id>        entity                 the record
+//	<tenant>#draft#<id>         draft                  the draft
+//	<tenant>#journey#<journey>  <creation time>#<id>   a draft of the journey, without its properties
+//	paging                      key                    the key of paging tokens
+//
+// so that a journey's drafts are listed in small items, strongly consistent, whatever the drafts hold. The life-cycle status
+// stays in the table of Entities, where batch validation reads it; both are written in one transaction.
+type Records struct {
+	db       *dynamodb.Client
+	table    string
+	entities string
+}
+
+// NewRecords returns the store on the given tables: its own, and that of Entities.
+func NewRecords(db *dynamodb.Client, table, entities string) *Records {
+	return &Records{db, table, entities}
+}
+
+// maxBody leaves room for keys beside the text in an item of 400 KB.
+const maxBody = 390_000
+
+var errTooLarge = fault.Newf(fault.TooLarge, "entity_too_large", "An entity or draft has more than %d bytes of JSON.", maxBody)
+
+func recordKey(tenant, id string) item {
+	return item{"owner": text(tenant + "#entity#" + id), "part": text("entity")}
+}
+
+func draftKey(tenant, id string) item {
+	return item{"owner": text(tenant + "#draft#" + id), "part": text("draft")}
+}
+
+func number(n int64) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
+}
+
+// putBody is a put of a value as JSON under a key, at one more than the stored count; 0 stored means that there is no item.
+func (s *Records) putBody(key item, v any, stored int64) (types.TransactWriteItem, error) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return types.TransactWriteItem{}, err
+	}
+	if len(body) > maxBody {
+		return types.TransactWriteItem{}, errTooLarge
+	}
+	key["body"], key["count"] = &types.AttributeValueMemberB{Value: body}, number(stored+1)
+	put := &types.Put{TableName: &s.table, Item: key, ConditionExpression: aws.String("attribute_not_exists(#owner)"),
+		ExpressionAttributeNames: map[string]string{"#owner": "owner"}}
+	if stored > 0 {
+		put.ConditionExpression = aws.String("#count = :count")
+		put.ExpressionAttributeNames = map[string]string{"#count": "count"}
+		put.ExpressionAttributeValues = item{":count": number(stored)}
+	}
+	return types.TransactWriteItem{Put: put}, nil
+}
+
+// Create stores a new entity of status Unknown. entity.ErrChanged if there is one of its id.
+func (s *Records) Create(ctx context.Context, tenant string, r entity.Record) error {
+	put, err := s.putBody(recordKey(tenant, r.ID), r, r.Revision-1)
+	if err != nil {
+		return err
+	}
+	row := entityKey(tenant, r.ID)
+	row["tenant"], row["lifecycle_status"] = text(tenant), text(string(r.Settled))
+	return s.transact(ctx, []types.TransactWriteItem{put, {Put: &types.Put{TableName: &s.entities, Item: row,
+		ConditionExpression: aws.String("attribute_not_exists(#entity)"), ExpressionAttributeNames: map[string]string{"#entity": "entity"}}}})
+}
+
+// Entity reads an entity and its status. entity.ErrNotFound.
+func (s *Records) Entity(ctx context.Context, tenant, id string) (entity.Record, entity.LifecycleStatus, error) {
+	row, err := s.get(ctx, s.entities, entityKey(tenant, id))
+	if err != nil {
+		return entity.Record{}, "", err
+	}
+	status, ok := row["lifecycle_status"].(*types.AttributeValueMemberS)
+	if !ok {
+		return entity.Record{}, "", fmt.Errorf("read entity: malformed row")
+	}
+	current := entity.LifecycleStatus(status.Value)
+	row, err = s.get(ctx, s.table, recordKey(tenant, id))
+	if errors.Is(err, entity.ErrNotFound) {
+		return entity.Record{ID: id, Settled: current}, current, nil
+	}
+	if err != nil {
+		return entity.Record{}, "", err
+	}
+	r, err := body[entity.Record](row)
+	return r, current, err
+}
+
+// Draft reads one draft. entity.ErrNotFound.
+func (s *Records) Draft(ctx context.Context, tenant, id string) (entity.Draft, error) {
+	row, err := s.get(ctx, s.table, draftKey(tenant, id))
+	if err != nil {
+		return entity.Draft{}, err
+	}
+	return body[entity.Draft](row)
+}
+
+// Drafts reads those of the drafts that exist, in the order asked for.
+func (s *Records) Drafts(ctx context.Context, tenant string, ids []string) ([]entity.Draft, error) {
+	found := map[string]entity.Draft{}
+	distinct := slices.Compact(slices.Sorted(slices.Values(ids)))
+	for page := range slices.Chunk(distinct, readBatch) {
+		keys := make([]item, len(page))
+		for i, id := range page {
+			keys[i] = draftKey(tenant, id)
+		}
+		rows, err := batchGet(ctx, s.db, s.table, keys, "", nil)
+		if err != nil {
+			return nil, fmt.Errorf("read drafts: %w", err)
+		}
+		for _, row := range rows {
+			d, err := body[entity.Draft](row)
+			if err != nil {
+				return nil, err
+			}
+			found[d.ID] = d
+		}
+	}
+	drafts := make([]entity.Draft, 0, len(found))
+	for _, id := range ids {
+		if d, ok := found[id]; ok {
+			drafts = append(drafts, d)
+			delete(found, id)
+		}
+	}
+	return drafts, nil
+}
+
+// UpdateDraft stores a draft whose version is one more than that read. entity.ErrChanged.
+func (s *Records) UpdateDraft(ctx context.Context, tenant string, d entity.Draft) error {
+	put, err := s.putBody(draftKey(tenant, d.ID), d, d.Version-1)
+	if err != nil {
+		return err
+	}
+	return s.transact(ctx, []types.TransactWriteItem{put})
+}
+
+// Apply writes a step of the life cycle. entity.ErrChanged.
+func (s *Records) Apply(ctx context.Context, tenant string, c entity.Change) error {
+	record, err1 := s.putBody(recordKey(tenant, c.Record.ID), c.Record, c.Record.Revision-1)
+	draft, err2 := s.putBody(draftKey(tenant, c.Draft.ID), c.Draft, c.Draft.Version-1)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	items := []types.TransactWriteItem{record, draft, {Update: &types.Update{
+		TableName: &s.entities, Key: entityKey(tenant, c.Record.ID),
+		UpdateExpression: aws.String("SET lifecycle_status = :status"), ConditionExpression: aws.String("lifecycle_status = :was"),
+		ExpressionAttributeValues: item{":status": text(string(c.Status)), ":was": text(string(c.Was))},
+	}}}
+	if c.Draft.Version == 1 {
+		items = append(items, types.TransactWriteItem{Put: &types.Put{TableName: &s.table, Item: memberRow(tenant, c.Draft)}})
+	}
+	return s.transact(ctx, items)
+}
+
+// transact writes items together. The SDK's retries are one and the same transaction: it sends a token along.
+func (s *Records) transact(ctx context.Context, items []types.TransactWriteItem) error {
+	_, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+	var canceled *types.TransactionCanceledException
+	if errors.As(err, &canceled) {
+		for _, reason := range canceled.CancellationReasons {
+			if code := aws.ToString(reason.Code); code == "ConditionalCheckFailed" || code == "TransactionConflict" {
+				return entity.ErrChanged
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("write entity: %w", err)
+	}
+	return nil
+}
+
+func (s *Records) get(ctx context.Context, table string, key item) (item, error) {
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: key, ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return nil, fmt.Errorf("read entity: %w", err)
+	}
+	if out.Item == nil {
+		return nil, entity.ErrNotFound
+	}
+	return out.Item, nil
+}
+
+func body[T any](row item) (T, error) {
+	var v T
+	b, ok := row["body"].(*types.AttributeValueMemberB)
+	if !ok {
+		return v, errors.New("read entity: malformed row")
+	}
+	return v, json.Unmarshal(b.Value, &v)
+}

@@ -1,0 +1,107 @@
+package entity_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/entity"
+	"sluice/shared/property"
+)
+
+func single(value string) property.Property {
+	return property.Property{Type: property.Single, Value: &value}
+}
+
+// life follows an entity through steps: d begins a draft, v verifies and r rejects the oldest open one, and i imports Compliant.
+func life(t *testing.T, steps string, status entity.LifecycleStatus) []entity.LifecycleStatus {
+	t.Helper()
+	r := entity.Record{ID: "e", Settled: status}
+	var open []entity.Draft
+	var seen []entity.LifecycleStatus
+	for _, step := range steps {
+		var c entity.Change
+		var err error
+		switch step {
+		case 'd':
+			c = entity.Begin(r, status, entity.Draft{})
+			open = append(open, c.Draft)
+		case 'i':
+			status = entity.Compliant
+			seen = append(seen, status)
+			continue
+		case 'v':
+			c, err = entity.Verify(r, status, open[0], nil)
+			open = open[1:]
+		case 'r':
+			c, err = entity.Reject(r, status, open[0])
+			open = open[1:]
+		}
+		if err != nil || c.Was != status || c.Record.Revision != r.Revision+1 {
+			t.Fatalf("%c: %+v %v", step, c, err)
+		}
+		r, status = c.Record, c.Status
+		seen = append(seen, status)
+	}
+	return seen
+}
+
+func TestLifeCycle(t *testing.T) {
+	const (
+		u, o, m, c = entity.Unknown, entity.OnboardingInProgress, entity.MaintenanceInProgress, entity.Compliant
+		off        = entity.ClientOffboarded
+	)
+	for _, tt := range []struct {
+		steps string
+		from  entity.LifecycleStatus
+		want  []entity.LifecycleStatus
+	}{
+		{"dv", u, []entity.LifecycleStatus{o, c}},
+		{"dr", u, []entity.LifecycleStatus{o, u}},
+		{"dvdr", u, []entity.LifecycleStatus{o, c, m, c}},
+		{"dvdv", u, []entity.LifecycleStatus{o, c, m, c}},
+		{"ddrr", u, []entity.LifecycleStatus{o, o, o, u}},
+		{"ddvr", u, []entity.LifecycleStatus{o, o, m, c}},
+		{"dr", off, []entity.LifecycleStatus{o, off}},
+		{"dr", entity.ReviewInProgress, []entity.LifecycleStatus{m, entity.ReviewInProgress}},
+		{"dir", u, []entity.LifecycleStatus{o, c, c}},
+		{"didrr", u, []entity.LifecycleStatus{o, c, m, m, c}},
+	} {
+		if diff := cmp.Diff(tt.want, life(t, tt.steps, tt.from)); diff != "" {
+			t.Errorf("%s from %s: %s", tt.steps, tt.from, diff)
+		}
+	}
+}
+
+func TestADraftChangesItsEntityWhenVerified(t *testing.T) {
+	r := entity.Record{ID: "e", Version: 1, Settled: entity.Unknown, Properties: map[string]property.Property{"a": single("1"), "b": single("1")}}
+	d := entity.Begin(r, entity.Unknown, entity.Draft{ID: "d"}).Draft
+	d, err := d.Update(map[string]property.Property{"b": single("2"), "c": single("2")})
+	if err != nil || d.Version != 2 {
+		t.Fatal(d, err)
+	}
+	r.Properties = map[string]property.Property{"a": single("3"), "b": single("3")} // another draft came first
+	c, err := entity.Verify(r, entity.Unknown, d, map[string]property.Property{"c": single("4")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]property.Property{"a": single("3"), "b": single("2"), "c": single("4")}
+	if diff := cmp.Diff(want, c.Record.Properties); diff != "" {
+		t.Error(diff)
+	}
+	if c.Record.Version != 2 || c.Draft.Status != entity.Verified || c.Draft.Version != 3 {
+		t.Errorf("%+v", c)
+	}
+	for _, status := range []entity.DraftStatus{entity.Verified, entity.Rejected} {
+		d.Status = status
+		_, err1 := d.Update(nil)
+		_, err2 := entity.Verify(r, entity.Unknown, d, nil)
+		_, err3 := entity.Reject(r, entity.Unknown, d)
+		for _, err := range []error{err1, err2, err3} {
+			if !errors.Is(err, entity.ErrEnded) {
+				t.Errorf("%s: %v", status, err)
+			}
+		}
+	}
+}

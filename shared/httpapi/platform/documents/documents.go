@@ -1,0 +1,130 @@
+// Package documents serves document management, section 2 of the platform contract.
+package documents
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice/shared/document"
+	"sluice/shared/fault"
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/objects"
+)
+
+type files interface {
+	SignPut(ctx context.Context, key string, lifetime time.Duration) (objects.SignedURL, error)
+	SignGet(ctx context.Context, key, filename string, lifetime time.Duration) (objects.SignedURL, error)
+	// Delete removes an object; one that is not there is success.
+	Delete(ctx context.Context, key string) error
+}
+
+// Documents serves commands and queries.
+type Documents struct {
+	Store            document.Store
+	Files            files
+	UploadLifetime   time.Duration
+	DownloadLifetime time.Duration
+	Now              func() time.Time
+	NewID            func() string // a UUID
+}
+
+var (
+	errNotFound = fault.New(fault.NotFound, "document_not_found", "There is no such document.")
+	errChanged  = fault.New(fault.Conflict, "document_changed", "The document was changed at the same time. Read it again.")
+	errReach    = fault.New(fault.Forbidden, "access_layers_missing", "The client lacks the access layers of this document.")
+)
+
+// entityType is the type that a document is looked up by: the parameter's, or else the route's.
+func entityType(r *http.Request) (document.EntityType, error) {
+	if values, given := r.URL.Query()["documentEntityType"]; given {
+		t, ok := document.ParseEntityType(values[0])
+		if !ok || len(values) > 1 {
+			var f platform.Faults
+			f.OneOf("documentEntityType", "", "Entity", "Product", "Deal", "Screening")
+			return "", f.Err()
+		}
+		return t, nil
+	}
+	return routeType(r), nil
+}
+
+func routeType(r *http.Request) document.EntityType {
+	rest, _ := strings.CutPrefix(r.URL.Path, commands+"/")
+	segment, _, _ := strings.Cut(rest, "/")
+	switch segment {
+	case "product":
+		return document.Product
+	case "deal":
+		return document.Deal
+	}
+	return document.Entity
+}
+
+// find reads the document that a command names, if the caller reaches it.
+func (s *Documents) find(ctx context.Context, c httpapi.Caller, r *http.Request) (document.Document, error) {
+	want, err := entityType(r)
+	if err != nil {
+		return document.Document{}, err
+	}
+	d, _, err := s.read(ctx, c, r.PathValue("id"))
+	if err == nil && d.EntityType != want {
+		err = errNotFound
+	}
+	if err == nil && !c.Layers.Reach(d.Layers) {
+		err = errReach
+	}
+	return d, err
+}
+
+func (s *Documents) read(ctx context.Context, c httpapi.Caller, id string) (document.Document, document.File, error) {
+	if !platform.IsUUID(id) {
+		var f platform.Faults
+		f.UUID("id", id)
+		return document.Document{}, document.File{}, f.Err()
+	}
+	d, file, err := s.Store.Get(ctx, c.Tenant, strings.ToLower(id))
+	return d, file, outcome(err)
+}
+
+// change does what a command wants with its document.
+func (s *Documents) change(ctx context.Context, c httpapi.Caller, r *http.Request, edit func(*document.Document) error) (document.Document, error) {
+	d, err := s.find(ctx, c, r)
+	if err != nil {
+		return d, err
+	}
+	if err := edit(&d); err != nil {
+		return d, err
+	}
+	d.UpdatedBy, d.UpdatedAt = c.Client, s.Now()
+	d, err = s.Store.Save(ctx, d)
+	return d, outcome(err)
+}
+
+// outcome gives the store's outcomes their faults.
+func outcome(err error) error {
+	switch {
+	case errors.Is(err, document.ErrNotFound):
+		return errNotFound
+	case errors.Is(err, document.ErrChanged):
+		return errChanged.Because(err)
+	case errors.Is(err, document.ErrExists):
+		return fault.New(fault.Conflict, "document_exists", "A document of this id exists already.")
+	}
+	return err
+}
+
+// fileKey is where a file lies in its bucket.
+func fileKey(tenant, file string) string { return document.FilePrefix + tenant + "/" + file }
+
+// unique notes a text that stands twice.
+func unique(f *platform.Faults, name string, values []string) {
+	sorted := slices.Clone(values)
+	if slices.Sort(sorted); len(slices.Compact(sorted)) < len(values) {
+		f.Add(name, "The list has an item twice.", platform.Unique)
+	}
+}

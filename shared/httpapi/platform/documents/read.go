@@ -1,0 +1,129 @@
+package documents
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"sluice/shared/document"
+	"sluice/shared/fault"
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
+)
+
+func (s *Documents) get(ctx context.Context, c httpapi.Caller, r *http.Request) (Model, error) {
+	d, file, err := s.read(ctx, c, r.PathValue("id"))
+	if err != nil {
+		return Model{}, err
+	}
+	return model(document.Found{Document: d, Stored: file}, c), nil
+}
+
+func (s *Documents) group(ctx context.Context, c httpapi.Caller, r *http.Request) ([]Model, error) {
+	unique := false
+	if text := r.URL.Query().Get("deduplicationEnabled"); text != "" {
+		var err error
+		if unique, err = strconv.ParseBool(text); err != nil {
+			var f platform.Faults
+			f.Add("deduplicationEnabled", "The value must be true or false.", "bool_type")
+			return nil, f.Err()
+		}
+	}
+	return s.models(ctx, c, document.Group{EntityID: r.PathValue("entityId"), JourneyID: r.PathValue("journeyId")}, unique)
+}
+
+func (s *Documents) models(ctx context.Context, c httpapi.Caller, g document.Group, unique bool) ([]Model, error) {
+	if len(g.EntityID) > platform.MaxName || len(g.JourneyID) > platform.MaxName {
+		return []Model{}, nil // nothing can be stored under such an id
+	}
+	found, _, err := s.Store.List(ctx, c.Tenant, g, "", 0)
+	if err != nil {
+		return nil, err
+	}
+	if unique {
+		found = document.Deduplicate(found)
+	}
+	models := make([]Model, len(found))
+	for i, f := range found {
+		models[i] = model(f, c)
+	}
+	return models, nil
+}
+
+const maxPage = 500
+
+// Page is the body of POST /entity/paged.
+type Page struct {
+	EntityID             string `json:"entityId"`
+	StartIndex           int    `json:"startIndex"`
+	PageSize             *int   `json:"pageSize"` // absent: 100
+	DeduplicationEnabled bool   `json:"deduplicationEnabled"`
+}
+
+// Check notes what is wrong with the body.
+func (p *Page) Check(f *platform.Faults) {
+	f.Required("entityId", p.EntityID, platform.MaxName)
+	f.Between("startIndex", p.StartIndex, 0, 1<<31-1)
+	f.Between("pageSize", p.size(), 1, maxPage)
+}
+
+func (p *Page) size() int {
+	if p.PageSize == nil {
+		return 100
+	}
+	return *p.PageSize
+}
+
+// Paged is the answer: itemsCount counts all documents of the entity.
+type Paged struct {
+	Items                   []Model `json:"items"`
+	ItemsCount              int     `json:"itemsCount"`
+	TotalPagedItemsReturned int     `json:"totalPagedItemsReturned"`
+	HasMoreItems            bool    `json:"hasMoreItems"`
+}
+
+func (s *Documents) paged(ctx context.Context, c httpapi.Caller, _ *http.Request, in Page) (Paged, error) {
+	all, err := s.models(ctx, c, document.Group{EntityID: in.EntityID}, in.DeduplicationEnabled)
+	if err != nil {
+		return Paged{}, err
+	}
+	start := min(in.StartIndex, len(all))
+	end := min(start+in.size(), len(all))
+	return Paged{all[start:end], len(all), end - start, end < len(all)}, nil
+}
+
+func (s *Documents) download(ctx context.Context, c httpapi.Caller, r *http.Request) (string, error) {
+	d, file, err := s.read(ctx, c, r.PathValue("id"))
+	switch {
+	case err != nil:
+		return "", err
+	case !c.Layers.Reach(d.Layers):
+		return "", errReach
+	case d.File == "" || file.State.Status != document.Completed:
+		return "", fault.New(fault.NotFound, "file_not_found", "The document has no file that can be downloaded.")
+	}
+	signed, err := s.Files.SignGet(ctx, fileKey(c.Tenant, d.File), d.FileName, s.DownloadLifetime)
+	return signed.URL, err
+}
+
+// kinds are the files that are commonly kept as documents. They are no limit: a file of another kind is stored and scanned
+// like these.
+var kinds = [][2]string{
+	{".csv", "text/csv"}, {".doc", "application/msword"},
+	{".docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
+	{".eml", "message/rfc822"}, {".gif", "image/gif"}, {".jpeg", "image/jpeg"}, {".jpg", "image/jpeg"}, {".json", "application/json"},
+	{".pdf", "application/pdf"}, {".png", "image/png"}, {".tiff", "image/tiff"}, {".txt", "text/plain"},
+	{".xls", "application/vnd.ms-excel"}, {".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+	{".xml", "application/xml"}, {".zip", "application/zip"},
+}
+
+// column lists one side of kinds, each value once.
+func column(side int) func(context.Context, httpapi.Caller, *http.Request) ([]string, error) {
+	var out []string
+	for _, k := range kinds {
+		if len(out) == 0 || out[len(out)-1] != k[side] {
+			out = append(out, k[side])
+		}
+	}
+	return func(context.Context, httpapi.Caller, *http.Request) ([]string, error) { return out, nil }
+}

@@ -1,0 +1,38 @@
+package httpapi_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"sluice/shared/httpapi"
+)
+
+// Routes that a mux alone refuses are told apart as API Gateway does it: the fixed segment that comes first wins.
+func TestFixedSegmentsComeFirst(t *testing.T) {
+	var routes []httpapi.Route
+	for _, path := range []string{"/a/{id}/clone", "/a/error/{id}", "/a/{id}", "/a/product/{id}", "/a/product/{id}/clone"} {
+		routes = append(routes, httpapi.Route{Method: "PUT", Path: path, Public: true,
+			Endpoint: func(_ context.Context, _ httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
+				return httpapi.Reply{Body: path + " " + r.PathValue("id")}, nil
+			}})
+	}
+	h := httpapi.API{Routes: routes, Errors: httpapi.MonitoringErrors, Log: slog.New(slog.DiscardHandler), Now: time.Now}.Handler()
+	for path, want := range map[string]string{
+		"/a/7": "/a/{id} 7", "/a/7/clone": "/a/{id}/clone 7", "/a/error/7": "/a/error/{id} 7", "/a/error/clone": "/a/error/{id} clone",
+		"/a/product/clone": "/a/product/{id} clone", "/a/product/7/clone": "/a/product/{id}/clone 7", "/a/product": "/a/{id} product",
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("PUT", path, nil))
+		if w.Body.String() != `"`+want+`"` {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	w := httptest.NewRecorder()
+	if h.ServeHTTP(w, httptest.NewRequest("PUT", "/a/7/other", nil)); w.Code != 404 {
+		t.Errorf("another path: %d", w.Code)
+	}
+}

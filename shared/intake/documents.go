@@ -1,0 +1,92 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"sluice/shared/batch"
+	"sluice/shared/document"
+	"sluice/shared/malware"
+)
+
+type documents interface {
+	Settle(ctx context.Context, tenant, file string, s document.State) error
+}
+
+type files interface {
+	Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error)
+	Tag(ctx context.Context, key, name, value string) error
+	Delete(ctx context.Context, key string) error
+}
+
+// Documents takes in the files of documents: documents/<tenant>/<file id>. A file can be of any kind; only malware is refused.
+type Documents struct {
+	Store    documents
+	Files    files
+	Scanner  Scanner
+	MaxBytes int64 // a larger file is refused
+	Attempts int   // at a scan, before the file counts as unscannable
+	Log      *slog.Logger
+}
+
+// Take scans a file and settles it. It can be repeated.
+func (in *Documents) Take(ctx context.Context, object batch.Object) error {
+	tenant, file, ok := strings.Cut(strings.TrimPrefix(object.Key, document.FilePrefix), "/")
+	if !ok {
+		in.Log.WarnContext(ctx, "not a file of a document", "key", object.Key)
+		return nil
+	}
+	state, err := in.inspect(ctx, object)
+	if err != nil {
+		return err
+	}
+	// A refused file is made unreadable before anyone can learn of it.
+	if state.Status != document.Completed {
+		if err := in.Files.Tag(ctx, object.Key, VerdictTag, Refused); err != nil {
+			return err
+		}
+	}
+	err = in.Store.Settle(ctx, tenant, file, state)
+	if errors.Is(err, document.ErrNotFound) {
+		// The document was deleted while its upload URL still lived.
+		return in.Files.Delete(ctx, object.Key)
+	}
+	return err
+}
+
+func (in *Documents) inspect(ctx context.Context, object batch.Object) (document.State, error) {
+	if object.Size > in.MaxBytes {
+		return document.State{Status: document.Failed, ErrorCode: document.ClientSideError,
+			ErrorMessage: fmt.Sprintf("The file has %d bytes; at most %d are taken.", object.Size, in.MaxBytes)}, nil
+	}
+	for range max(in.Attempts, 1) {
+		threat, err := in.scan(ctx, object)
+		switch {
+		case err == nil && threat.Kind == malware.Clean:
+			return document.State{Status: document.Completed}, nil
+		case err == nil:
+			return document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: refusal(threat)}, nil
+		case ctx.Err() != nil:
+			return document.State{}, err
+		}
+		in.Log.WarnContext(ctx, "scan failed", "key", object.Key, "error", err)
+		if errors.Is(err, malware.ErrUnscannable) {
+			break
+		}
+	}
+	return document.State{Status: document.Failed, ErrorCode: document.ServerSideError,
+		ErrorMessage: "The file could not be scanned for malware. Upload it again as a new document."}, nil
+}
+
+func (in *Documents) scan(ctx context.Context, object batch.Object) (malware.Threat, error) {
+	body, err := in.Files.Open(ctx, object.Key, object.ETag, 0, -1)
+	if err != nil {
+		return malware.Threat{}, err
+	}
+	defer body.Close()
+	return in.Scanner.Scan(ctx, body)
+}
