@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,10 +48,10 @@ func newAPI(t *testing.T) *api {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clock := now
+	var clock atomic.Int64 // milliseconds since now
 	s := &entities.Entities{
 		Store: dynamo.NewRecords(client, "test-records", "test-entities"), Paging: paging, NewID: uuid.NewString,
-		Now: func() time.Time { clock = clock.Add(time.Millisecond); return clock },
+		Now: func() time.Time { return now.Add(time.Duration(clock.Add(1)) * time.Millisecond) },
 	}
 	return &api{
 		t: t, directory: dynamo.NewEntities(client, "test-entities"),

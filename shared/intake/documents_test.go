@@ -1,0 +1,84 @@
+package intake_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"testing"
+
+	"sluice/shared/batch"
+	"sluice/shared/document"
+	"sluice/shared/intake"
+	"sluice/shared/malware"
+)
+
+// papers is a store that knows one file.
+type papers struct{ settled []document.State }
+
+func (p *papers) Settle(_ context.Context, tenant, file string, s document.State) error {
+	if tenant != "t" || file != "f" {
+		return document.ErrNotFound
+	}
+	p.settled = append(p.settled, s)
+	return nil
+}
+
+type files struct {
+	bucket
+	deleted []string
+}
+
+func (f *files) Delete(_ context.Context, key string) error {
+	f.deleted = append(f.deleted, key)
+	return nil
+}
+
+// verdicts gives its errors first and then the built-in check's answer.
+type verdicts struct{ scanner }
+
+func (v *verdicts) Scan(ctx context.Context, r io.Reader) (malware.Threat, error) {
+	if len(v.errs) > 0 {
+		return v.scanner.Scan(ctx, r)
+	}
+	return malware.Builtin{}.Scan(ctx, r)
+}
+
+func TestFilesOfDocuments(t *testing.T) {
+	down := errors.New("scanner is down")
+	for name, tt := range map[string]struct {
+		key, content string
+		size         int64
+		errs         []error
+		status       document.Status
+		code         string
+		tagged       int
+		deleted      int
+	}{
+		"clean":             {key: "documents/t/f", content: "x", status: document.Completed},
+		"an archive":        {key: "documents/t/f", content: "PK\x03\x04", status: document.Completed},
+		"an executable":     {key: "documents/t/f", content: "MZ", status: document.Completed},
+		"infected":          {key: "documents/t/f", content: `zX5O!P%@AP[4\PZX54(P^)7CC)7}` + `$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*`, status: document.Infected, code: document.InfectedFile, tagged: 1},
+		"as large as may":   {key: "documents/t/f", size: 100, status: document.Completed},
+		"too large":         {key: "documents/t/f", size: 101, status: document.Failed, code: document.ClientSideError, tagged: 1},
+		"the third try":     {key: "documents/t/f", errs: []error{down, down}, status: document.Completed},
+		"no answer":         {key: "documents/t/f", errs: []error{down, down, down}, status: document.Failed, code: document.ServerSideError, tagged: 1},
+		"unscannable":       {key: "documents/t/f", errs: []error{malware.ErrUnscannable}, status: document.Failed, code: document.ServerSideError, tagged: 1},
+		"deleted meanwhile": {key: "documents/t/gone", deleted: 1},
+		"no file's key":     {key: "documents/f"},
+	} {
+		store, bucket := &papers{}, &files{bucket: bucket{content: tt.content}}
+		in := &intake.Intake{Documents: &intake.Documents{Store: store, Files: bucket, Scanner: &verdicts{scanner{tt.errs}},
+			MaxBytes: 100, Attempts: 3, Log: slog.New(slog.DiscardHandler)}}
+		if err := in.Take(t.Context(), batch.Object{Key: tt.key, Size: tt.size}, received); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var got document.State
+		if len(store.settled) > 0 {
+			got = store.settled[0]
+		}
+		if got.Status != tt.status || got.ErrorCode != tt.code || len(bucket.tags) != tt.tagged || len(bucket.deleted) != tt.deleted {
+			t.Errorf("%s: %+v, tags %v, deleted %v", name, got, bucket.tags, bucket.deleted)
+		}
+	}
+}
