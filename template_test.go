@@ -15,6 +15,8 @@ import (
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/identity"
 	"sluice/shared/httpapi/monitoring"
+	"sluice/shared/httpapi/platform/documents"
+	"sluice/shared/httpapi/platform/entities"
 	"sluice/shared/setup"
 )
 
@@ -147,6 +149,8 @@ func TestRoutesAreThoseOfTheTemplate(t *testing.T) {
 		"token":       (&identity.Tokens{}).Routes(),
 		"batch":       (&monitoring.Batches{}).Routes(),
 		"transaction": (&monitoring.Transactions{}).Routes(),
+		"entity":      (&entities.Entities{}).Routes(),
+		"document":    (&documents.Documents{}).Routes(),
 	}
 	declared, _ := functionsOf(t)
 	for name, f := range declared {
@@ -183,7 +187,7 @@ func TestPoliciesAreNarrow(t *testing.T) {
 				}
 				for _, resource := range resources(s.Resource) {
 					narrow := !strings.Contains(resource, "*") ||
-						regexp.MustCompile(`/(uploads|work|reports)/\*$`).MatchString(resource) || s.Condition != nil
+						regexp.MustCompile(`/(uploads|documents|work|reports)/\*$`).MatchString(resource) || s.Condition != nil
 					if resource == "*" || !narrow {
 						t.Errorf("%s: %s reaches %s", name, s.Sid, resource)
 					}

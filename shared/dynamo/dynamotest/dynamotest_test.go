@@ -12,7 +12,7 @@ func TestStartMakesTheTablesOfTheTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"test-batches", "test-clients", "test-entities", "test-transactions"}
+	want := []string{"test-batches", "test-clients", "test-documents", "test-entities", "test-records", "test-transactions"}
 	if diff := cmp.Diff(want, out.TableNames); diff != "" {
 		t.Error(diff)
 	}
