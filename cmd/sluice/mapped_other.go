@@ -3,8 +3,9 @@
 package main
 
 import (
-	"io"
 	"os"
+
+	"sluice/shared/chunk"
 )
 
-func mapFile(file *os.File, _ int64) io.ReaderAt { return file }
+func sourceOf(file *os.File) chunk.Source { return chunk.At(file) }

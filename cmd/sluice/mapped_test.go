@@ -3,6 +3,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -12,9 +14,11 @@ import (
 
 func TestMappedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	const size = 1 << 20
-	content := make([]byte, size)
-	content[size-1] = 'x'
+	page := os.Getpagesize()
+	content := make([]byte, 3*page+7)
+	for i := range content {
+		content[i] = byte(i * 31)
+	}
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -23,21 +27,34 @@ func TestMappedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	m := mapFile(file, size)
-	p := make([]byte, 2)
-	for _, tt := range []struct {
-		at  int64
-		n   int
-		err error
-	}{{0, 2, nil}, {size - 2, 2, nil}, {size - 1, 1, io.EOF}, {size, 0, io.EOF}, {size + 1, 0, io.EOF}} {
-		if n, err := m.ReadAt(p, tt.at); n != tt.n || err != tt.err {
-			t.Errorf("at %d: %d, %v", tt.at, n, err)
+	edges := []int{0, 1, page - 1, page, page + 1, 2 * page, len(content) - 1, len(content)}
+	for _, from := range edges {
+		for _, to := range edges {
+			if from >= to {
+				continue
+			}
+			body, err := sourceOf(file).Open(context.Background(), int64(from), int64(to))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(body)
+			if err != nil || !bytes.Equal(got, content[from:to]) {
+				t.Errorf("[%d, %d): %d bytes, %v", from, to, len(got), err)
+			}
+			if err := body.Close(); err != nil {
+				t.Error(err)
+			}
 		}
 	}
+	body, err := sourceOf(file).Open(context.Background(), 0, int64(len(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close()
 	if err := os.Truncate(path, 10); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.ReadAt(p, size-2); !errors.Is(err, errShrank) {
-		t.Errorf("behind the end of a file that was cut: %v", err)
+	if _, err := io.ReadAll(body); !errors.Is(err, errShrank) {
+		t.Errorf("a file that was cut: %v", err)
 	}
 }

@@ -79,20 +79,19 @@ func (v *check) run(ctx context.Context, path string) (report.Summary, error) {
 		return report.Summary{}, err
 	}
 	began := time.Now()
-	content := mapFile(file, size)
-	sum, err := validation.File(ctx, v.input(content, size, known), out)
+	sum, err := validation.File(ctx, v.input(sourceOf(file), size, known), out)
 	v.con.show("")
 	if err = errors.Join(err, keep(err)); err != nil {
 		return sum, err
 	}
-	v.print(sum, path, content, size, time.Since(began))
+	v.print(sum, path, file, size, time.Since(began))
 	return sum, nil
 }
 
-func (v *check) input(file io.ReaderAt, size int64, known validation.Entities) validation.FileInput {
+func (v *check) input(file chunk.Source, size int64, known validation.Entities) validation.FileInput {
 	settings := auth.DefaultSettings()
 	in := validation.FileInput{
-		Source: chunk.At(file),
+		Source: file,
 		Plan:   chunk.NewPlan(size, 0),
 		NewScanner: func() validation.Scanner {
 			return transaction.NewScanner(transaction.Rules{ReceivedAt: v.now, MaxPast: settings.MaxPast, MaxFuture: settings.MaxFuture, MainEntity: v.rule})
