@@ -20,14 +20,15 @@ func main() {
 		os.Exit(1)
 	}
 	files := f.Uploads()
+	patience := intake.Patience{Attempts: 5, Pause: 2 * time.Second}
 	in := &intake.Intake{
 		Batches:   f.Batches(),
 		Uploads:   files,
 		Scanner:   lines,
 		Machine:   f.Machine(),
-		Documents: &intake.Documents{Store: f.Documents(), Files: files, Scanner: documents, MaxBytes: f.MaxUploadBytes, Attempts: 3, Log: f.Log},
+		Documents: &intake.Documents{Store: f.Documents(), Files: files, Scanner: documents, MaxBytes: f.MaxUploadBytes, Patience: patience, Log: f.Log},
 		MaxBytes:  f.MaxUploadBytes,
-		Attempts:  3,
+		Patience:  patience,
 		Now:       time.Now,
 		Log:       f.Log,
 	}

@@ -266,6 +266,36 @@ func TestIngestionHandsOn(t *testing.T) {
 	}
 }
 
+// A run that dies between its last window and the end of its chunk leaves a cursor at the chunk's end: the next run has nothing
+// to read there, and must not read what is the next chunk's.
+func TestIngestionAtTheEndOfAChunk(t *testing.T) {
+	w := upload(t, line("a")+line("b")+line("c")+line("d"), true)
+	w.plan.ChunkBytes = int64(2 * len(line("a")))
+	of := pipeline.BatchInput{ID: w.id}
+	for _, i := range mustRun(t, w.plan.Run, of).Chunks {
+		mustRun(t, w.validate.Run, pipeline.ChunkInput{ID: w.id, Index: i})
+	}
+	mustRun(t, w.reconcile.Run, pipeline.PartitionInput{ID: w.id, Partitions: pipeline.Run{End: batch.Partitions}})
+	for i := range 2 {
+		mustRun(t, w.settle.Run, pipeline.ChunkInput{ID: w.id, Index: i})
+	}
+	mustRun(t, w.verdict.Run, of)
+	mustRun(t, w.admit.Run, of)
+	cursor := batch.Ingested{Offset: w.plan.ChunkBytes, Line: 2, Stored: 2}
+	if _, err := w.batches.Advance(context.Background(), w.id, 0, cursor); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		if !mustRun(t, w.ingest.Run, pipeline.ChunkInput{ID: w.id, Index: i}).Done {
+			t.Errorf("chunk %d is not done", i)
+		}
+	}
+	chunks, err := w.batches.Chunks(context.Background(), w.id)
+	if err != nil || chunks[0].Ingested.Stored != 2 || chunks[1].Ingested.Stored != 2 {
+		t.Errorf("%+v, %v", chunks, err)
+	}
+}
+
 func mustRun[In, Out any](t *testing.T, run func(context.Context, In) (Out, error), in In) Out {
 	t.Helper()
 	out, err := run(context.Background(), in)

@@ -29,6 +29,7 @@ func (m *Moved) Error() string {
 // Change is one step of a batch and everything that becomes true with it.
 type Change struct {
 	To           Status
+	From         Status // the only status that it may follow; "": every one of Before(To)
 	At           time.Time
 	Object       *Object     // with Uploaded
 	ReceivedAt   time.Time   // with Uploaded

@@ -76,8 +76,12 @@ func (s *Batches) Move(ctx context.Context, id batch.ID, c batch.Change) (batch.
 	if err != nil {
 		return batch.Batch{}, err
 	}
+	before := batch.Before(c.To)
+	if c.From != "" {
+		before = []batch.Status{c.From}
+	}
 	var from []string
-	for i, status := range batch.Before(c.To) {
+	for i, status := range before {
 		name := ":from" + strconv.Itoa(i)
 		values[name] = text(string(status))
 		from = append(from, name)

@@ -11,6 +11,7 @@ import (
 	"sluice/shared/batch"
 	"sluice/shared/document"
 	"sluice/shared/malware"
+	"sluice/shared/objects"
 )
 
 type documents interface {
@@ -28,8 +29,8 @@ type Documents struct {
 	Store    documents
 	Files    files
 	Scanner  Scanner
-	MaxBytes int64 // a larger file is refused
-	Attempts int   // at a scan, before the file counts as unscannable
+	MaxBytes int64    // a larger file is refused
+	Patience Patience // with the scanner, before the file counts as unscannable
 	Log      *slog.Logger
 }
 
@@ -63,30 +64,18 @@ func (in *Documents) inspect(ctx context.Context, object batch.Object) (document
 		return document.State{Status: document.Failed, ErrorCode: document.ClientSideError,
 			ErrorMessage: fmt.Sprintf("The file has %d bytes; at most %d are taken.", object.Size, in.MaxBytes)}, nil
 	}
-	for range max(in.Attempts, 1) {
-		threat, err := in.scan(ctx, object)
-		switch {
-		case err == nil && threat.Kind == malware.Clean:
-			return document.State{Status: document.Completed}, nil
-		case err == nil:
-			return document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: refusal(threat)}, nil
-		case ctx.Err() != nil:
-			return document.State{}, err
-		}
-		in.Log.WarnContext(ctx, "scan failed", "key", object.Key, "error", err)
-		if errors.Is(err, malware.ErrUnscannable) {
-			break
-		}
+	threat, err := in.Patience.scan(ctx, in.Log, in.Files, in.Scanner, object)
+	switch {
+	case err == nil && threat.Kind == malware.Clean:
+		return document.State{Status: document.Completed}, nil
+	case err == nil:
+		return document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: refusal(threat)}, nil
+	case ctx.Err() != nil:
+		return document.State{}, err
+	case errors.Is(err, objects.ErrDenied): // an earlier run has tagged it and was lost before it could say so
+		return document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: "The malware scan refused the file."}, nil
 	}
+	in.Log.ErrorContext(ctx, "cannot be scanned", "key", object.Key, "error", err)
 	return document.State{Status: document.Failed, ErrorCode: document.ServerSideError,
 		ErrorMessage: "The file could not be scanned for malware. Upload it again as a new document."}, nil
-}
-
-func (in *Documents) scan(ctx context.Context, object batch.Object) (malware.Threat, error) {
-	body, err := in.Files.Open(ctx, object.Key, object.ETag, 0, -1)
-	if err != nil {
-		return malware.Threat{}, err
-	}
-	defer body.Close()
-	return in.Scanner.Scan(ctx, body)
 }

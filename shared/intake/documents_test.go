@@ -68,8 +68,8 @@ func TestFilesOfDocuments(t *testing.T) {
 		"no file's key":     {key: "documents/f"},
 	} {
 		store, bucket := &papers{}, &files{bucket: bucket{content: tt.content}}
-		in := &intake.Intake{Documents: &intake.Documents{Store: store, Files: bucket, Scanner: &verdicts{scanner{tt.errs}},
-			MaxBytes: 100, Attempts: 3, Log: slog.New(slog.DiscardHandler)}}
+		in := &intake.Intake{Documents: &intake.Documents{Store: store, Files: bucket, Scanner: &verdicts{scanner{errs: tt.errs}},
+			MaxBytes: 100, Patience: intake.Patience{Attempts: 3}, Log: slog.New(slog.DiscardHandler)}}
 		if err := in.Take(t.Context(), batch.Object{Key: tt.key, Size: tt.size}, received); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

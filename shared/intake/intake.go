@@ -17,6 +17,7 @@ import (
 	"sluice/shared/batch"
 	"sluice/shared/document"
 	"sluice/shared/malware"
+	"sluice/shared/objects"
 )
 
 // Prefix is where uploads lie in their bucket: uploads/<tenant>/<batch id>.
@@ -60,8 +61,8 @@ type Intake struct {
 	Documents interface { // takes in what lies under document.FilePrefix
 		Take(ctx context.Context, object batch.Object) error
 	}
-	MaxBytes int64 // a larger file is refused
-	Attempts int   // at a scan, before the file counts as unscannable
+	MaxBytes int64    // a larger file is refused
+	Patience Patience // with the scanner, before the file counts as unscannable
 	Now      func() time.Time
 	Log      *slog.Logger
 }
@@ -140,30 +141,17 @@ func (in *Intake) inspect(ctx context.Context, b batch.Batch) (string, error) {
 		return fmt.Sprintf("The file has %d bytes; at most %d are taken. Split it into several batches.",
 			b.Object.Size, in.MaxBytes), nil
 	}
-	var err error
-	for range max(in.Attempts, 1) {
-		var threat malware.Threat
-		if threat, err = in.scan(ctx, b.Object); err == nil {
-			return refusal(threat), nil
-		}
-		if ctx.Err() != nil {
-			return "", err
-		}
-		in.Log.WarnContext(ctx, "scan failed", "batch", b.ID, "error", err)
-		if errors.Is(err, malware.ErrUnscannable) {
-			break
-		}
+	threat, err := in.Patience.scan(ctx, in.Log, in.Uploads, in.Scanner, b.Object)
+	switch {
+	case err == nil:
+		return refusal(threat), nil
+	case ctx.Err() != nil:
+		return "", err
+	case errors.Is(err, objects.ErrDenied): // an earlier run has tagged it and was lost before it could say so
+		return "The malware scan refused the file.", nil
 	}
+	in.Log.ErrorContext(ctx, "cannot be scanned", "batch", b.ID, "error", err)
 	return "The file could not be scanned for malware. Upload it again as a new batch.", nil
-}
-
-func (in *Intake) scan(ctx context.Context, o batch.Object) (malware.Threat, error) {
-	body, err := in.Uploads.Open(ctx, o.Key, o.ETag, 0, -1)
-	if err != nil {
-		return malware.Threat{}, err
-	}
-	defer body.Close()
-	return in.Scanner.Scan(ctx, body)
 }
 
 func refusal(t malware.Threat) string {
@@ -180,11 +168,17 @@ func refusal(t malware.Threat) string {
 
 // refuse makes the object unreadable before the batch says so. The object itself stays until the lifecycle deletes it: as
 // long as it is there, the signed URL cannot put another one in its place.
+//
+// A twin of this run may have found the file clean meanwhile and started the batch: then nothing is refused any more.
 func (in *Intake) refuse(ctx context.Context, b batch.Batch, why string) error {
+	now, err := in.Batches.Get(ctx, b.ID)
+	if err != nil || now.Status != batch.Uploaded {
+		return err
+	}
 	if err := in.Uploads.Tag(ctx, b.Object.Key, VerdictTag, Refused); err != nil {
 		return err
 	}
-	_, err := in.Batches.Move(ctx, b.ID, batch.Change{To: batch.Failed, At: in.Now(), ErrorMessage: why})
+	_, err = in.Batches.Move(ctx, b.ID, batch.Change{To: batch.Failed, From: batch.Uploaded, At: in.Now(), ErrorMessage: why})
 	var moved *batch.Moved
 	if errors.As(err, &moved) {
 		return nil // the twin of this run was first

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"sluice/shared/batch"
+	"sluice/shared/chunk"
 	"sluice/shared/dynamo"
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/intake"
@@ -60,9 +61,15 @@ func (m *machine) Start(_ context.Context, id batch.ID) error {
 	return nil
 }
 
-type scanner struct{ errs []error }
+type scanner struct {
+	errs   []error
+	during func() // what happens meanwhile
+}
 
 func (s *scanner) Scan(ctx context.Context, r io.Reader) (malware.Threat, error) {
+	if s.during != nil {
+		s.during()
+	}
 	if len(s.errs) > 0 {
 		err := s.errs[0]
 		s.errs = s.errs[1:]
@@ -95,7 +102,7 @@ func newFixture(t *testing.T, content string) fixture {
 		t.Fatal(err)
 	}
 	f.Intake = &intake.Intake{
-		Batches: f.store, Uploads: f.bucket, Scanner: f.scanner, Machine: f.machine, MaxBytes: 1000, Attempts: 3,
+		Batches: f.store, Uploads: f.bucket, Scanner: f.scanner, Machine: f.machine, MaxBytes: 1000, Patience: intake.Patience{Attempts: 3},
 		Now: func() time.Time { return received.Add(time.Minute) }, Log: slog.New(slog.DiscardHandler),
 	}
 	return f
@@ -223,6 +230,25 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%s %q, started %v, tags %v", b.Status, b.ErrorMessage, f.machine.started, f.bucket.tags)
 			}
 		})
+	}
+}
+
+// A twin whose scanner fails must not end a batch that this upload's other run has started.
+func TestALateRefusalChangesNothing(t *testing.T) {
+	f := newFixture(t, "{}")
+	e := f.event(t, "abc", 2)
+	f.scanner.during = func() {
+		plan := chunk.NewPlan(2, 0)
+		if _, err := f.store.Move(context.Background(), f.batch.ID, batch.Change{To: batch.ValidationStarted, At: received, Plan: &plan}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.scanner.errs = []error{malware.ErrUnscannable}
+	if err := f.Handle(context.Background(), e); err != nil {
+		t.Fatal(err)
+	}
+	if b := f.now(t); b.Status != batch.ValidationStarted || len(f.bucket.tags) != 0 {
+		t.Errorf("%s, tags %v", b.Status, f.bucket.tags)
 	}
 }
 

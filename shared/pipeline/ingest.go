@@ -74,7 +74,8 @@ func (s *Ingest) run(ctx context.Context, in ChunkInput) (bool, error) {
 	if at.Done {
 		return true, nil
 	}
-	if c.Settled.Accepted > 0 {
+	// A cursor behind the last accepted line may lie at the end of the chunk, where there is nothing to go on with.
+	if at.Stored < c.Settled.Accepted {
 		if at, err = s.store(ctx, b, c, at, until); err != nil || at.Done {
 			return at.Done, err
 		}

@@ -1,0 +1,51 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"sluice/shared/batch"
+	"sluice/shared/malware"
+	"sluice/shared/objects"
+)
+
+type opener interface {
+	Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error)
+}
+
+// Patience is how long a scanner that does not answer is asked again: a daemon that starts anew needs a while.
+type Patience struct {
+	Attempts int           // 0: one
+	Pause    time.Duration // before the second attempt; each later one is three times as long
+}
+
+// scan reads an object through a scanner. The error is the last attempt's; of one that trying again cannot help,
+// malware.ErrUnscannable and objects.ErrDenied, the first.
+func (p Patience) scan(ctx context.Context, log *slog.Logger, files opener, s Scanner, o batch.Object) (malware.Threat, error) {
+	for attempt := 1; ; attempt++ {
+		threat, err := once(ctx, files, s, o)
+		if err == nil || attempt >= p.Attempts || ctx.Err() != nil || errors.Is(err, malware.ErrUnscannable) || errors.Is(err, objects.ErrDenied) {
+			return threat, err
+		}
+		log.WarnContext(ctx, "scan failed", "key", o.Key, "error", err)
+		timer := time.NewTimer(p.Pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		p.Pause *= 3
+	}
+}
+
+func once(ctx context.Context, files opener, s Scanner, o batch.Object) (malware.Threat, error) {
+	body, err := files.Open(ctx, o.Key, o.ETag, 0, -1)
+	if err != nil {
+		return malware.Threat{}, err
+	}
+	defer body.Close()
+	return s.Scan(ctx, body)
+}
