@@ -55,15 +55,7 @@ func (s *Transactions) Read(ctx context.Context, caller httpapi.Caller, id strin
 	if len(id) > transaction.MaxIDBytes { // no such line was ever taken, and the store's keys have limits
 		return httpapi.Reply{}, errNoTransaction
 	}
-	var all []transaction.Record
-	err := s.Store.Versions(ctx, caller.Tenant, id, func(r transaction.Record) bool {
-		all = append(all, r)
-		return true
-	})
-	if err != nil {
-		return httpapi.Reply{}, err
-	}
-	visible, err := s.newest(ctx, all)
+	visible, err := s.visible(ctx, caller.Tenant, id)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
@@ -80,30 +72,42 @@ func (s *Transactions) Read(ctx context.Context, caller httpapi.Caller, id strin
 	return httpapi.Reply{Status: 200, Body: out}, nil
 }
 
-// newest picks, of each modification, the version that was received last in a batch that is PROCESSED. The records come
-// with the versions of one modification together, oldest first.
-func (s *Transactions) newest(ctx context.Context, all []transaction.Record) ([]transaction.Record, error) {
-	var ids []batch.ID
-	for _, r := range all {
-		ids = append(ids, batch.ID(r.Batch))
+// visible picks, of each modification, the version that was received last in a batch that is PROCESSED.
+//
+// The versions are read twice. Between the first reading and that of the batches' states a batch may have become PROCESSED,
+// with lines that were stored after the first reading: taken from it alone, the reply would show half of that batch. Of a batch
+// that was PROCESSED before the second reading began, the second one sees every line.
+func (s *Transactions) visible(ctx context.Context, tenant, id string) ([]transaction.Record, error) {
+	var batches []batch.ID
+	err := s.Store.Versions(ctx, tenant, id, func(r transaction.Record) bool {
+		batches = append(batches, batch.ID(r.Batch))
+		return true
+	})
+	if err != nil || len(batches) == 0 {
+		return nil, err
 	}
-	slices.Sort(ids)
-	status, err := s.Batches.Statuses(ctx, slices.Compact(ids))
+	slices.Sort(batches)
+	status, err := s.Batches.Statuses(ctx, slices.Compact(batches))
 	if err != nil {
 		return nil, err
 	}
+	return s.newest(ctx, tenant, id, status)
+}
+
+// newest reads the versions, which come with those of one modification together, oldest first.
+func (s *Transactions) newest(ctx context.Context, tenant, id string, status map[batch.ID]batch.Status) ([]transaction.Record, error) {
 	var out []transaction.Record
-	for _, r := range all {
-		if status[batch.ID(r.Batch)] != batch.Processed {
-			continue
-		}
-		if n := len(out); n > 0 && out[n-1].Modification == r.Modification {
+	err := s.Store.Versions(ctx, tenant, id, func(r transaction.Record) bool {
+		switch n := len(out); {
+		case status[batch.ID(r.Batch)] != batch.Processed:
+		case n > 0 && out[n-1].Modification == r.Modification:
 			out[n-1] = r
-		} else {
+		default:
 			out = append(out, r)
 		}
-	}
-	return out, nil
+		return true
+	})
+	return out, err
 }
 
 // mainEntity reads the main entity's ID out of the line, where it stands under its role.
