@@ -1,0 +1,43 @@
+package monitoring_test
+
+import (
+	"context"
+	"testing"
+
+	"sluice/shared/batch"
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/monitoring"
+	"sluice/shared/transaction"
+)
+
+// racing is a store in which a batch is finished between a reader's two looks: its last line comes, and it is PROCESSED.
+type racing struct{ lines []transaction.Record }
+
+func (r *racing) Versions(_ context.Context, _, _ string, yield func(transaction.Record) bool) error {
+	for _, line := range r.lines {
+		if !yield(line) {
+			break
+		}
+	}
+	return nil
+}
+
+func (r *racing) Statuses(_ context.Context, ids []batch.ID) (map[batch.ID]batch.Status, error) {
+	r.lines = append(r.lines, transaction.Record{Batch: string(ids[0]), Modification: "m2", Text: []byte(`{}`)})
+	return map[batch.ID]batch.Status{ids[0]: batch.Processed}, nil
+}
+
+func TestAReplyNeverShowsHalfABatch(t *testing.T) {
+	id, err := batch.NewID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := &racing{[]transaction.Record{{Batch: string(id), Modification: "m1", Text: []byte(`{}`)}}}
+	reply, err := (&monitoring.Transactions{Store: store, Batches: store}).Read(t.Context(), httpapi.Caller{Tenant: "t"}, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := reply.Body.(monitoring.TransactionReply).Modifications; len(got) != 2 {
+		t.Errorf("%d of the batch's 2 modifications", len(got))
+	}
+}
