@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 
 	"golang.org/x/term"
@@ -96,6 +97,11 @@ func size(n int64) string {
 		}
 	}
 	return ""
+}
+
+// rate says how many bytes go by in a second.
+func rate(bytes int64, took time.Duration) string {
+	return size(int64(float64(bytes)/max(took.Seconds(), 0.001))) + "/s"
 }
 
 // number groups digits by threes.

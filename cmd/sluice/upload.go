@@ -93,7 +93,7 @@ func (u *upload) send(ctx context.Context, to client.Upload, file io.ReaderAt, w
 		if last := shown.Load(); now-last < 50 && n != whole || !shown.CompareAndSwap(last, now) {
 			return
 		}
-		u.con.show("  %s %3d %%  %s/s", bar(n, whole, 40), 100*n/max(whole, 1), size(int64(float64(n)/max(time.Since(began).Seconds(), 0.001))))
+		u.con.show("  %s %3d %%  %s", bar(n, whole, 40), 100*n/max(whole, 1), rate(n, time.Since(began)))
 	})
 	u.con.show("")
 	if err != nil {

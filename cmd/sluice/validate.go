@@ -109,13 +109,11 @@ func (v *check) input(file chunk.Source, size int64, known validation.Entities) 
 		}
 		// Reading is most of the work; what follows it is shown as the bar's last tenth.
 		done := p.Read*9/10 + p.Settled/10
-		v.con.show("  %s %3d %%  %s/s", bar(done, size, 40), 100*done/max(size, 1),
-			size1(float64(p.Read)/time.Since(began).Seconds()))
+		v.con.show("  %s %3d %%  %s", bar(done, size, 40), 100*done/max(size, 1),
+			rate(p.Read, time.Since(began)))
 	}
 	return in
 }
-
-func size1(f float64) string { return size(int64(f)) }
 
 // openSeekable opens a file for reading at any place. Standard input, and anything else that can only be read forwards, is
 // put into a temporary file first, which has no name any more and so is gone with the process.

@@ -27,7 +27,7 @@ func (v *check) print(sum report.Summary, path string, file io.ReaderAt, bytes i
 	if len(codes) > 0 {
 		v.con.printf("\n")
 	}
-	v.con.printf("%s: %s in %.1f s (%s/s)\n", printable(path), size(bytes), took.Seconds(), size1(float64(bytes)/max(took.Seconds(), 0.001)))
+	v.con.printf("%s: %s in %.1f s (%s)\n", printable(path), size(bytes), took.Seconds(), rate(bytes, took))
 	c := sum.Counts
 	switch {
 	case c.Total == 0:

@@ -12,10 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/batch"
-	"sluice/shared/transaction"
 )
-
-func mainEntityRule(s string) transaction.MainEntityRule { return transaction.MainEntityRule(s) }
 
 const (
 	chunkPrefix = "chunk#"

@@ -17,6 +17,7 @@ import (
 	"sluice/shared/access"
 	"sluice/shared/auth"
 	"sluice/shared/batch"
+	"sluice/shared/transaction"
 )
 
 // Clients is the auth.Registry on DynamoDB. Table: id ("tenant#<id>", "client#<id>", "keys").
@@ -79,7 +80,7 @@ func (r settingsRow) settings() batch.Settings {
 	return batch.Settings{
 		MaxPast:    time.Duration(r.MaxPast) * time.Second,
 		MaxFuture:  time.Duration(r.MaxFuture) * time.Second,
-		MainEntity: mainEntityRule(r.MainEntity),
+		MainEntity: transaction.MainEntityRule(r.MainEntity),
 	}
 }
 

@@ -103,7 +103,7 @@ func workKey(id batch.ID, piece, attempt, name string) string {
 	return fmt.Sprintf("work/%s/%s/%s.%s", id, piece, attempt, name)
 }
 
-// ReportKey names a file of the validation report.
+// reportKey names a file of the validation report.
 func reportKey(b batch.Batch, attempt, name string) string {
 	return fmt.Sprintf("reports/%s/%s/%s.%s", b.Tenant, b.ID, attempt, name)
 }
