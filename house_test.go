@@ -27,7 +27,7 @@ var domain = map[string]string{
 	"shared/entity":      "",
 	"shared/access":      "",
 	"shared/document":    "",
-	"shared/property":    "",
+	"shared/property":    "github.com/google/uuid",
 }
 
 // adapters know the domain and their own SDK, never each other.

@@ -62,7 +62,10 @@ func (s *Records) Members(ctx context.Context, tenant string, p entity.Page) ([]
 		if err := attributevalue.UnmarshalMap(row, &m); err != nil {
 			return nil, "", err
 		}
-		members[i] = entity.Member{DraftID: m.Draft, EntityID: m.Entity, Layers: access.Layers{Geographic: m.Geographic, BusinessRelated: m.Business}}
+		members[i] = entity.Member{
+			DraftID: m.Draft, EntityID: m.Entity, Position: m.Part,
+			Layers: access.Layers{Geographic: m.Geographic, BusinessRelated: m.Business},
+		}
 	}
 	next := ""
 	if last, ok := out.LastEvaluatedKey["part"].(*types.AttributeValueMemberS); ok {

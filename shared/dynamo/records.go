@@ -116,35 +116,44 @@ func (s *Records) Draft(ctx context.Context, tenant, id string) (entity.Draft, e
 	return body[entity.Draft](row)
 }
 
-// Drafts reads those of the drafts that exist, in the order asked for.
+// Drafts reads those of the drafts that exist, in the order asked for, each once.
 func (s *Records) Drafts(ctx context.Context, tenant string, ids []string) ([]entity.Draft, error) {
-	found := map[string]entity.Draft{}
+	return bodies(ctx, s, tenant, ids, draftKey, func(d entity.Draft) string { return d.ID })
+}
+
+// Entities is Drafts for entities. One that was only imported has no record.
+func (s *Records) Entities(ctx context.Context, tenant string, ids []string) ([]entity.Record, error) {
+	return bodies(ctx, s, tenant, ids, recordKey, func(r entity.Record) string { return r.ID })
+}
+
+func bodies[T any](ctx context.Context, s *Records, tenant string, ids []string, key func(tenant, id string) item, id func(T) string) ([]T, error) {
+	found := map[string]T{}
 	distinct := slices.Compact(slices.Sorted(slices.Values(ids)))
 	for page := range slices.Chunk(distinct, readBatch) {
 		keys := make([]item, len(page))
 		for i, id := range page {
-			keys[i] = draftKey(tenant, id)
+			keys[i] = key(tenant, id)
 		}
 		rows, err := batchGet(ctx, s.db, s.table, keys, "", nil)
 		if err != nil {
-			return nil, fmt.Errorf("read drafts: %w", err)
+			return nil, fmt.Errorf("read entities: %w", err)
 		}
 		for _, row := range rows {
-			d, err := body[entity.Draft](row)
+			v, err := body[T](row)
 			if err != nil {
 				return nil, err
 			}
-			found[d.ID] = d
+			found[id(v)] = v
 		}
 	}
-	drafts := make([]entity.Draft, 0, len(found))
+	all := make([]T, 0, len(found))
 	for _, id := range ids {
-		if d, ok := found[id]; ok {
-			drafts = append(drafts, d)
+		if v, ok := found[id]; ok {
+			all = append(all, v)
 			delete(found, id)
 		}
 	}
-	return drafts, nil
+	return all, nil
 }
 
 // UpdateDraft stores a draft whose version is one more than that read. entity.ErrChanged.

@@ -59,6 +59,7 @@ type Member struct {
 	DraftID  string
 	EntityID string
 	Layers   access.Layers
+	Position string // in the journey's list, for Page.After
 }
 
 // Page is a part of the drafts of a journey, in order of creation time, then id.

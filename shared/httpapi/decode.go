@@ -6,8 +6,8 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"reflect"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -80,8 +80,8 @@ func detailOf(err error) fault.Detail {
 			return fault.Detail{Loc: d.Loc, Msg: "This key is not known here.", Type: "extra_forbidden"}
 		}
 		if semantic.GoType != nil {
-			t := strings.TrimPrefix(semantic.GoType.String(), "*")
-			d.Msg, d.Type = "The value must be a "+t+".", t+"_type"
+			t := jsonType(semantic.GoType)
+			d.Msg, d.Type = "The value must be of type "+t+".", t+"_type"
 		}
 		return d
 	}
@@ -93,6 +93,21 @@ func detailOf(err error) fault.Detail {
 		return fault.Detail{Loc: []any{"body", syntactic.ByteOffset}, Msg: "The body is not valid JSON.", Type: "json_invalid"}
 	}
 	return fault.Detail{Loc: []any{"body"}, Msg: "The body is not valid JSON.", Type: "json_invalid"}
+}
+
+// jsonType is what a client calls a type of ours.
+func jsonType(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return jsonType(t.Elem())
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return "integer"
+	case reflect.Struct, reflect.Map:
+		return "object"
+	case reflect.Slice:
+		return "array"
+	}
+	return t.Kind().String() // string, bool
 }
 
 func location(p jsontext.Pointer) []any {

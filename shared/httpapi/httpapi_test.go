@@ -249,7 +249,7 @@ func TestBadBodies(t *testing.T) {
 		{"a string", `"{}"`, []any{"body"}, "object_type"},
 		{"a wrong type", `{"on":"yes"}`, []any{"body", "on"}, "bool_type"},
 		{"a wrong type below", `{"parts":[{},{"name":7}]}`, []any{"body", "parts", 1.0, "name"}, "string_type"},
-		{"a fraction", `{"count":1.5}`, []any{"body", "count"}, "int_type"},
+		{"a fraction", `{"count":1.5}`, []any{"body", "count"}, "integer_type"},
 		{"a key twice", `{"name":"a","name":"b"}`, []any{"body", "name"}, "json_duplicate_key"},
 		{"invalid UTF-8", "{\"name\":\"\xff\"}", nil, "json_invalid"},
 	}

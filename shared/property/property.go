@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/google/uuid"
 )
 
 // Kinds of a Property.
@@ -50,7 +52,11 @@ type Info struct {
 // Report takes a fault: the path of the place with dots, and what is wrong there.
 type Report func(name, message string)
 
-// Check reports what is wrong with properties: their kind, and fields that belong to another kind.
+// Empty reports whether p says nothing: a single value that is null.
+func (p Property) Empty() bool { return p.Type == Single && p.Value == nil && p.ValueID == nil }
+
+// Check reports what is wrong with properties: their kind, fields that belong to another kind, ids that are no UUIDs, and keys
+// and texts that are too long, in bytes.
 func Check(name string, all map[string]Property, maxKey, maxText int, report Report) {
 	check(name, all, limits{maxKey, maxText}, MaxDepth, report)
 }
@@ -80,9 +86,26 @@ func check(name string, all map[string]Property, l limits, depth int, report Rep
 		case p.Type != Single && single, p.Type != Collection && collection, p.Type != Custom && custom:
 			report(at, "The property has fields of another type than "+p.Type+".")
 		default:
+			p.ids(at, report)
 			p.lengths(at, l, report)
 			check(at+".properties", p.Properties, l, depth-1, report)
 		}
+	}
+}
+
+// ids checks the id that a kind needs.
+func (p Property) ids(at string, report Report) {
+	name, id := "", ""
+	switch p.Type {
+	case Collection:
+		name, id = "dataGroupId", p.DataGroupID
+	case Custom:
+		name, id = "customTypeId", p.CustomTypeID
+	default:
+		return
+	}
+	if _, err := uuid.Parse(id); err != nil || len(id) != len(uuid.Nil.String()) {
+		report(at+"."+name, "The value must be a UUID.")
 	}
 }
 
@@ -92,17 +115,30 @@ func (p Property) lengths(at string, l limits, report Report) {
 			report(where, fmt.Sprintf("The value has more than %d bytes.", l.text))
 		}
 	}
+	fits := func(key, where string) bool {
+		ok := key != "" && len(key) <= l.key
+		if !ok {
+			report(where, fmt.Sprintf("A key has 1 to %d bytes.", l.key))
+		}
+		return ok
+	}
 	long(at+".value", p.Value)
 	long(at+".valueId", p.ValueID)
-	long(at+".dataGroupId", &p.DataGroupID)
-	long(at+".customTypeId", &p.CustomTypeID)
 	for _, id := range slices.Sorted(maps.Keys(p.Collections)) {
-		if len(id) > l.key {
-			report(at+".collections", fmt.Sprintf("A key has 1 to %d bytes.", l.key))
+		item, in := p.Collections[id], at+".collections"
+		if !fits(id, in) {
+			continue
 		}
-		item := p.Collections[id]
+		in += "." + id
 		for _, key := range slices.Sorted(maps.Keys(item.Properties)) {
-			long(at+".collections."+id+"."+key, item.Properties[key])
+			if fits(key, in+".properties") {
+				long(in+"."+key, item.Properties[key])
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(item.PropertiesInfo)) {
+			if fits(key, in+".propertiesInfo") {
+				long(in+".propertiesInfo."+key, item.PropertiesInfo[key].ValueID)
+			}
 		}
 	}
 }

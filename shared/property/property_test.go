@@ -9,12 +9,14 @@ import (
 	"sluice/shared/property"
 )
 
+const id = "0b7b1f0e-5d0f-4a58-9d8a-3d1a2e1c7a10"
+
 func TestCheck(t *testing.T) {
 	text := func(s string) *string { return &s }
 	nested := func(depth int) property.Property {
 		p := property.Property{Type: property.Single}
 		for range depth {
-			p = property.Property{Type: property.Custom, Properties: map[string]property.Property{"k": p}}
+			p = property.Property{Type: property.Custom, CustomTypeID: id, Properties: map[string]property.Property{"k": p}}
 		}
 		return p
 	}
@@ -22,15 +24,25 @@ func TestCheck(t *testing.T) {
 		p    property.Property
 		want []string
 	}{
-		"single":           {property.Property{Type: property.Single, Value: text("a"), ValueID: text("1")}, nil},
-		"single, longest":  {property.Property{Type: property.Single, Value: text(strings.Repeat("x", 10))}, nil},
-		"single, too long": {property.Property{Type: property.Single, Value: text(strings.Repeat("x", 11))}, []string{"p.k.value"}},
-		"no type":          {property.Property{Value: text("a")}, []string{"p.k.type"}},
-		"another type":     {property.Property{Type: "single"}, []string{"p.k.type"}},
-		"mixed":            {property.Property{Type: property.Custom, Value: text("a")}, []string{"p.k"}},
-		"collection":       {property.Property{Type: property.Collection, DataGroupID: "g", Collections: map[string]property.Item{"1": {}}}, nil},
-		"collection, long text": {property.Property{Type: property.Collection, Collections: map[string]property.Item{
-			"1": {Properties: map[string]*string{"a": text(strings.Repeat("x", 11)), "b": nil}}}}, []string{"p.k.collections.1.a"}},
+		"single":            {property.Property{Type: property.Single, Value: text("a"), ValueID: text("1")}, nil},
+		"single, longest":   {property.Property{Type: property.Single, Value: text(strings.Repeat("x", 10))}, nil},
+		"single, too long":  {property.Property{Type: property.Single, Value: text(strings.Repeat("x", 11))}, []string{"p.k.value"}},
+		"no type":           {property.Property{Value: text("a")}, []string{"p.k.type"}},
+		"another type":      {property.Property{Type: "single"}, []string{"p.k.type"}},
+		"mixed":             {property.Property{Type: property.Custom, Value: text("a")}, []string{"p.k"}},
+		"custom, no id":     {property.Property{Type: property.Custom}, []string{"p.k.customTypeId"}},
+		"custom, no UUID":   {property.Property{Type: property.Custom, CustomTypeID: "{" + id[1:35] + "}"}, []string{"p.k.customTypeId"}},
+		"collection":        {collection(map[string]property.Item{"1": {}}), nil},
+		"collection, no id": {property.Property{Type: property.Collection}, []string{"p.k.dataGroupId"}},
+		"collection, keys": {collection(map[string]property.Item{"": {}, "123456": {}, "12345": {
+			Properties:     map[string]*string{"": nil, "123456": nil, "12345": nil},
+			PropertiesInfo: map[string]property.Info{"": {}, "123456": {}, "12345": {}},
+		}}), []string{"p.k.collections", "p.k.collections.12345.properties", "p.k.collections.12345.properties",
+			"p.k.collections.12345.propertiesInfo", "p.k.collections.12345.propertiesInfo", "p.k.collections"}},
+		"collection, long text": {collection(map[string]property.Item{"1": {
+			Properties:     map[string]*string{"a": text(strings.Repeat("x", 11)), "b": nil},
+			PropertiesInfo: map[string]property.Info{"a": {ValueID: text(strings.Repeat("x", 11))}},
+		}}), []string{"p.k.collections.1.a", "p.k.collections.1.propertiesInfo.a"}},
 		"deepest":  {nested(property.MaxDepth - 1), nil},
 		"too deep": {nested(property.MaxDepth), []string{"p.k" + strings.Repeat(".properties.k", property.MaxDepth-1) + ".properties"}},
 	} {
@@ -45,6 +57,27 @@ func TestCheck(t *testing.T) {
 		property.Check("p", map[string]property.Property{key: {Type: property.Single}}, 5, 10, func(string, string) { got++ })
 		if got != want {
 			t.Errorf("key %q: %d faults", key, got)
+		}
+	}
+}
+
+func collection(items map[string]property.Item) property.Property {
+	return property.Property{Type: property.Collection, DataGroupID: id, Collections: items}
+}
+
+func TestEmpty(t *testing.T) {
+	nothing := ""
+	for name, tt := range map[string]struct {
+		p    property.Property
+		want bool
+	}{
+		"null":       {property.Property{Type: property.Single}, true},
+		"a value":    {property.Property{Type: property.Single, Value: &nothing}, false},
+		"an id":      {property.Property{Type: property.Single, ValueID: &nothing}, false},
+		"collection": {collection(nil), false},
+	} {
+		if tt.p.Empty() != tt.want {
+			t.Error(name)
 		}
 	}
 }
@@ -78,8 +111,7 @@ func TestApart(t *testing.T) {
 	want := property.Split{
 		SingleProperties: map[string]property.Text{"s": one},
 		CustomProperties: map[string]property.Split{"c": {
-			SingleProperties: map[string]property.Text{"s": one}, CollectionProperties: map[string]property.SplitCollection{},
-			CustomProperties: map[string]property.Split{},
+			SingleProperties: map[string]property.Text{"s": one}, CustomProperties: map[string]property.Split{},
 		}},
 		CollectionProperties: map[string]property.SplitCollection{"l": {CollectionID: "g", Items: map[string]property.SplitItem{
 			"i": {Properties: map[string]property.Text{"a": one, "b": {}}},

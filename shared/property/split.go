@@ -1,9 +1,9 @@
 package property
 
-// Split is the form of properties that keeps the kinds apart.
+// Split is the form of properties that keeps the kinds apart. Inside a custom property it tells of collections only if it has any.
 type Split struct {
 	SingleProperties     map[string]Text            `json:"singleProperties"`
-	CollectionProperties map[string]SplitCollection `json:"collectionProperties,omitempty"`
+	CollectionProperties map[string]SplitCollection `json:"collectionProperties,omitzero"`
 	CustomProperties     map[string]Split           `json:"customProperties"`
 }
 
@@ -34,7 +34,11 @@ func Apart(all map[string]Property) Split {
 		case Collection:
 			out.CollectionProperties[key] = SplitCollection{p.DataGroupID, splitItems(p.Collections)}
 		case Custom:
-			out.CustomProperties[key] = Apart(p.Properties)
+			inner := Apart(p.Properties)
+			if len(inner.CollectionProperties) == 0 {
+				inner.CollectionProperties = nil
+			}
+			out.CustomProperties[key] = inner
 		}
 	}
 	return out

@@ -77,9 +77,14 @@ func (f *Faults) OptionalUUID(name, value string) {
 	}
 }
 
-// OneOf notes a value that is none of the allowed ones. "" is allowed only if it is among them.
+// OneOf notes an absent value, and one that is none of the allowed ones. "" is allowed only if it is among them.
 func (f *Faults) OneOf(name, value string, allowed ...string) {
-	if !slices.Contains(allowed, value) {
+	if slices.Contains(allowed, value) {
+		return
+	}
+	if value == "" {
+		f.Add(name, "The value is missing.", NotNull)
+	} else {
 		f.Add(name, "The value must be one of "+strings.Join(allowed, ", ")+".", Enum)
 	}
 }

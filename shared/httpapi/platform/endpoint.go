@@ -5,6 +5,7 @@ import (
 	"errors"
 	"mime"
 	"net/http"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -39,10 +40,26 @@ func Read[Out any](f func(ctx context.Context, c httpapi.Caller, r *http.Request
 	return bodiless(http.StatusOK, f)
 }
 
+// Plain has an endpoint answer a refused body with 400 plain: what is wrong stands in the message, and the data is null.
+func Plain(next httpapi.Endpoint) httpapi.Endpoint {
+	return func(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
+		reply, err := next(ctx, c, r)
+		var e *fault.Error
+		if errors.As(err, &e) && e.Kind == fault.BadRequest && len(e.Details) > 0 {
+			said := []string{e.Message}
+			for _, f := range failures(e.Details) {
+				said = append(said, f.PropertyName+": "+f.ErrorMessage)
+			}
+			err = fault.New(e.Kind, e.Code, strings.Join(said, " ")).Because(err)
+		}
+		return reply, err
+	}
+}
+
 func bodiless[Out any](status int, f func(ctx context.Context, c httpapi.Caller, r *http.Request) (Out, error)) httpapi.Endpoint {
 	return func(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 		out, err := f(ctx, c, r)
-		return httpapi.Reply{Status: status, Body: Envelope{out, []Message{}}}, err
+		return httpapi.Reply{Status: status, Body: envelopeOf(out)}, err
 	}
 }
 
@@ -60,7 +77,7 @@ func endpoint[In, Out any](status int, read func(*http.Request) (In, error),
 			}
 		}
 		out, err := f(ctx, c, r, in)
-		return httpapi.Reply{Status: status, Body: Envelope{out, []Message{}}}, err
+		return httpapi.Reply{Status: status, Body: envelopeOf(out)}, err
 	}
 }
 

@@ -37,6 +37,23 @@ type Envelope struct {
 	Messages []Message `json:"messages"`
 }
 
+// Remarked is a result with messages beside it.
+type Remarked[T any] struct {
+	Result   T
+	Messages []Message
+}
+
+func (r Remarked[T]) envelope() Envelope {
+	return Envelope{r.Result, append([]Message{}, r.Messages...)}
+}
+
+func envelopeOf(result any) Envelope {
+	if r, ok := result.(interface{ envelope() Envelope }); ok {
+		return r.envelope()
+	}
+	return Envelope{result, []Message{}}
+}
+
 // None is the data of a reply that has none: null.
 type None struct{}
 

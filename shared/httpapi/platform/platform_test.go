@@ -45,6 +45,10 @@ func handler() http.Handler {
 			func(_ context.Context, _ httpapi.Caller, _ *http.Request, in thing) (string, error) {
 				return in.Name, fail[in.Name]
 			})},
+		{Method: "POST", Path: "/plain", Endpoint: platform.Plain(platform.Command(
+			func(_ context.Context, _ httpapi.Caller, _ *http.Request, in thing) (platform.Remarked[string], error) {
+				return platform.Remarked[string]{Result: in.Name, Messages: []platform.Message{{Message: "So so.", Type: "Warning"}}}, fail[in.Name]
+			}))},
 		{Method: "PUT", Path: "/bare", Endpoint: platform.Bare(
 			func(_ context.Context, _ httpapi.Caller, _ *http.Request, in []string) (platform.None, error) {
 				return platform.None{}, nil
@@ -83,6 +87,11 @@ func TestEnvelopes(t *testing.T) {
 		want                     string
 	}{
 		{"a command", "POST", "/things", `{"data":{"name":"a"}}`, 202, `{"data":"a","messages":[]}`},
+		{"a command with remarks", "POST", "/plain", `{"data":{"name":"a"}}`, 202, `{"data":"a","messages":[{"message":"So so.","type":"Warning"}]}`},
+		{"a plain refusal", "POST", "/plain", `{"data":{"size":4}}`, 400, `{"data":null,"messages":[{"message":"The request is not valid. ` +
+			`name: The value is missing. size: The value must be between 0 and 3.","type":"Error","errorCode":"invalid_request"}]}`},
+		{"another failure", "POST", "/plain", `{"data":{"name":"gone"}}`, 404,
+			`{"data":{},"messages":[{"message":"No thing.","type":"Error","errorCode":"thing_not_found"}]}`},
 		{"a read", "GET", "/things/7", "", 200, `{"data":"7","messages":[]}`},
 		{"a bare body", "PUT", "/bare", `["a"]`, 202, `{"data":null,"messages":[]}`},
 	} {
@@ -139,11 +148,16 @@ func TestBadBodies(t *testing.T) {
 		`{"data":{"name":null}}`:                     "name NotNullValidator",
 		`{"data":{"name":1}}`:                        "name string_type",
 		`{"data":{"name":"a","size":4}}`:             "size InclusiveBetweenValidator",
-		`{"data":{"name":"a","size":"4"}}`:           "size int_type",
+		`{"data":{"name":"a","size":"4"}}`:           "size integer_type",
 		`{"data":{"name":"a","other":1}}`:            "other extra_forbidden",
 		`{"data":{"name":"a","Name":"b"}}`:           "Name extra_forbidden",
 		`{"data":{"name":"a"},"more":1}`:             "more extra_forbidden",
 		`{"data":{"name":"a","name":"b"}}`:           "name json_duplicate_key",
+		`{"data":{"name":"a","size":1.5}}`:           "size integer_type",
+		`{"data":{"name":"a","on":"yes"}}`:           "on bool_type",
+		`{"data":{"name":"a","map":[]}}`:             "map object_type",
+		`{"data":{"name":"a","parts":{}}}`:           "parts array_type",
+		`{"data":{"name":"a","parts":["a"]}}`:        "parts.0 object_type",
 		`{"data":{"name":"a","parts":[{"name":1}]}}`: "parts.0.name string_type",
 		`[]`:     "body object_type",
 		`{"data`: "6 json_invalid",
@@ -207,6 +221,8 @@ func TestChecks(t *testing.T) {
 	f.OptionalUUID("c", "")
 	f.UUID("d", "{7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b1}")
 	f.OneOf("e", "X", "Y", "Z")
+	f.OneOf("e", "", "Y", "Z")
+	f.OneOf("e", "", "", "Z")
 	f.Names("f", []string{"a", "b", "c"}, 2)
 	f.Names("g", []string{"a", ""}, 2)
 	f.Max("h", strings.Repeat("é", 3), 3)
@@ -215,7 +231,7 @@ func TestChecks(t *testing.T) {
 	for _, d := range f.Err().Details {
 		got = append(got, d.Loc[0].(string)+" "+d.Type)
 	}
-	want := []string{"a NotNullValidator", "b GuidValidator", "d GuidValidator", "e EnumValidator", "f MaximumCountValidator",
+	want := []string{"a NotNullValidator", "b GuidValidator", "d GuidValidator", "e EnumValidator", "e NotNullValidator", "f MaximumCountValidator",
 		"g NotNullValidator", "i MaximumLengthValidator"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

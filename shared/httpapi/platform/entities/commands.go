@@ -3,7 +3,9 @@ package entities
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 
 	"sluice/shared/entity"
 	"sluice/shared/fault"
@@ -18,28 +20,42 @@ type Created struct {
 }
 
 // Create stores a new entity.
-func (s *Entities) Create(ctx context.Context, c httpapi.Caller, _ *http.Request, in CreateRequest) (Created, error) {
-	r, err := s.create(ctx, c, in)
-	return Created{r.ID}, err
+func (s *Entities) Create(ctx context.Context, c httpapi.Caller, _ *http.Request, in CreateRequest) (platform.Remarked[Created], error) {
+	r, remarks, err := s.create(ctx, c, in)
+	return platform.Remarked[Created]{Result: Created{r.ID}, Messages: remarks}, err
 }
 
 // CreateFull is Create; it answers with the whole entity.
-func (s *Entities) CreateFull(ctx context.Context, c httpapi.Caller, _ *http.Request, in CreateRequest) (Entity, error) {
-	r, err := s.create(ctx, c, in)
-	return entityOf(r, r.Settled), err
+func (s *Entities) CreateFull(ctx context.Context, c httpapi.Caller, _ *http.Request, in CreateRequest) (platform.Remarked[Entity], error) {
+	r, remarks, err := s.create(ctx, c, in)
+	return platform.Remarked[Entity]{Result: entityOf(r, r.Settled), Messages: remarks}, err
 }
 
-func (s *Entities) create(ctx context.Context, c httpapi.Caller, in CreateRequest) (entity.Record, error) {
+func (s *Entities) create(ctx context.Context, c httpapi.Caller, in CreateRequest) (entity.Record, []platform.Message, error) {
+	var remarks []platform.Message
+	dropped := func(name, why string) {
+		remarks = append(remarks, platform.Message{Message: name + " was dropped: " + why, Type: "Warning", ErrorCode: "property_dropped"})
+	}
+	properties := map[string]property.Property{}
+	for _, key := range slices.Sorted(maps.Keys(in.Properties)) {
+		if in.Properties[key].Empty() {
+			dropped("properties."+key, "it has no value.")
+			continue
+		}
+		properties[key] = in.Properties[key]
+	}
 	jurisdictions := in.PolicyJurisdictions
 	if in.PolicyJurisdiction != "" && len(jurisdictions) == 0 {
 		jurisdictions = []string{in.PolicyJurisdiction}
+	} else if in.PolicyJurisdiction != "" {
+		dropped("policyJurisdiction", "policyJurisdictions stands in its place.")
 	}
 	r := entity.Record{
-		ID: s.NewID(), Type: in.Type, Role: in.TargetEntity, AlternateID: in.AlternateID, Properties: property.Merge(in.Properties, nil),
+		ID: s.NewID(), Type: in.Type, Role: in.TargetEntity, AlternateID: in.AlternateID, Properties: properties,
 		Jurisdictions: jurisdictions, Category: in.Category, Layers: in.AccessLayers.OrDefault(), Created: s.Now().UTC(),
 		Version: 1, Revision: 1, Settled: entity.Unknown,
 	}
-	return r, s.Store.Create(ctx, c.Tenant, r)
+	return r, remarks, s.Store.Create(ctx, c.Tenant, r)
 }
 
 // CreateDraft begins a draft of an entity, with the properties of its parent draft if it has one.

@@ -25,6 +25,7 @@ type store interface {
 	Create(ctx context.Context, tenant string, r entity.Record) error
 	Entity(ctx context.Context, tenant, id string) (entity.Record, entity.LifecycleStatus, error)
 	Draft(ctx context.Context, tenant, id string) (entity.Draft, error)
+	Entities(ctx context.Context, tenant string, ids []string) ([]entity.Record, error)
 	Drafts(ctx context.Context, tenant string, ids []string) ([]entity.Draft, error)
 	UpdateDraft(ctx context.Context, tenant string, d entity.Draft) error
 	Apply(ctx context.Context, tenant string, c entity.Change) error
@@ -51,7 +52,7 @@ func (s *Entities) Routes() []httpapi.Route {
 		{Method: "POST", Path: commands, Permissions: edit, Endpoint: platform.Command(s.Create)},
 		{Method: "POST", Path: commands + "/full", Permissions: edit, Endpoint: platform.Command(s.CreateFull)},
 		{Method: "POST", Path: commands + "/{entityId}/draft", Permissions: edit, Endpoint: platform.Command(s.CreateDraft)},
-		{Method: "PUT", Path: commands + "/{entityId}/draft/{id}", Permissions: edit, Endpoint: platform.Command(s.UpdateDraft)},
+		{Method: "PUT", Path: commands + "/{entityId}/draft/{id}", Permissions: edit, Endpoint: platform.Plain(platform.Command(s.UpdateDraft))},
 		{Method: "PUT", Path: commands + "/{entityId}/draft/{id}/verify", Permissions: approve, Endpoint: platform.Command(s.Verify)},
 		{Method: "PUT", Path: commands + "/{entityId}/draft/{id}/reject", Permissions: approve, Endpoint: platform.Act(s.Reject)},
 

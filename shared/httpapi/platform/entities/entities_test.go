@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/uuid"
 
-	"sluice/shared/access"
 	"sluice/shared/dynamo"
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/entity"
@@ -37,8 +36,10 @@ var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 type api struct {
 	t         *testing.T
 	call      func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
+	records   *dynamo.Records
 	directory *dynamo.Entities
 	caller    httpapi.Caller
+	said      []platform.Message // beside the data of the last reply
 }
 
 func newAPI(t *testing.T) *api {
@@ -49,12 +50,13 @@ func newAPI(t *testing.T) *api {
 		t.Fatal(err)
 	}
 	var clock atomic.Int64 // milliseconds since now
+	records := dynamo.NewRecords(client, "test-records", "test-entities")
 	s := &entities.Entities{
-		Store: dynamo.NewRecords(client, "test-records", "test-entities"), Paging: paging, NewID: uuid.NewString,
+		Store: records, Paging: paging, NewID: uuid.NewString,
 		Now: func() time.Time { return now.Add(time.Duration(clock.Add(1)) * time.Millisecond) },
 	}
 	return &api{
-		t: t, directory: dynamo.NewEntities(client, "test-entities"),
+		t: t, records: records, directory: dynamo.NewEntities(client, "test-entities"),
 		call: httpapi.Lambda(platform.Handler(s.Routes(), slog.New(slog.DiscardHandler), func() time.Time { return now })),
 		caller: httpapi.Caller{
 			Tenant: tenant, Client: "c", Expires: now.Add(time.Hour),
@@ -63,8 +65,16 @@ func newAPI(t *testing.T) *api {
 	}
 }
 
-// send makes a call and returns its status and data.
+// send makes a call and returns its status and data; the messages are in a.said.
 func (a *api) send(method, path, body string) (int, json.RawMessage) {
+	a.t.Helper()
+	status, data, said := a.exchange(method, path, body)
+	a.said = said
+	return status, data
+}
+
+// exchange is send for calls that are made at the same time.
+func (a *api) exchange(method, path, body string) (int, json.RawMessage, []platform.Message) {
 	a.t.Helper()
 	r, err := a.call(a.t.Context(), events.APIGatewayProxyRequest{
 		HTTPMethod: method, Path: path, Body: body,
@@ -83,7 +93,7 @@ func (a *api) send(method, path, body string) (int, json.RawMessage) {
 	if err := decoder.Decode(&envelope); err != nil {
 		a.t.Fatalf("%s: %v", r.Body, err)
 	}
-	return r.StatusCode, envelope.Data
+	return r.StatusCode, envelope.Data, envelope.Messages
 }
 
 // must makes a call that works, and reads its data.
@@ -188,6 +198,36 @@ func TestFromCreationToVerification(t *testing.T) {
 	}
 }
 
+// What is not kept of a new entity is told.
+func TestWarnings(t *testing.T) {
+	a := newAPI(t)
+	for body, want := range map[string][]string{
+		`"properties":{"a":{"type":"Single","value":""},"b":{"type":"Single","valueId":"1"}}`: nil,
+		`"properties":{"z":{"type":"Single","value":null},"a":{"type":"Single"}}`:             {"properties.a", "properties.z"},
+		`"policyJurisdiction":"x"`: nil,
+		`"policyJurisdiction":"x","policyJurisdictions":["y"],"properties":{"a":{"type":"Single"}}`: {"properties.a", "policyJurisdiction"},
+	} {
+		for _, path := range []string{command, command + "/full"} {
+			a.must("POST", path, `{"data":{"type":"Company","targetEntity":"Client",`+body+`}}`, nil)
+			var got []string
+			for _, m := range a.said {
+				name, _, _ := strings.Cut(m.Message, " ")
+				if got = append(got, name); m.Type != "Warning" || m.ErrorCode != "property_dropped" {
+					t.Errorf("%+v", m)
+				}
+			}
+			if strings.Join(got, " ") != strings.Join(want, " ") {
+				t.Errorf("%s: %v, want %v", body, got, want)
+			}
+		}
+	}
+	var full entities.Entity
+	a.must("POST", command+"/full", `{"data":{"type":"Other","targetEntity":"Client","properties":{"a":{"type":"Single"}}}}`, &full)
+	if len(full.Properties) != 0 {
+		t.Errorf("%+v", full)
+	}
+}
+
 // Drafts that begin at the same time all count.
 func TestConcurrentDrafts(t *testing.T) {
 	a := newAPI(t)
@@ -195,7 +235,7 @@ func TestConcurrentDrafts(t *testing.T) {
 	made := make(chan int)
 	for range 4 {
 		go func() {
-			status, _ := a.send("POST", command+"/"+e+"/draft", `{"data":{"journeyId":"`+journey+`"}}`)
+			status, _, _ := a.exchange("POST", command+"/"+e+"/draft", `{"data":{"journeyId":"`+journey+`"}}`)
 			made <- status
 		}()
 	}
@@ -215,108 +255,6 @@ func TestConcurrentDrafts(t *testing.T) {
 	if got := a.status(e); got != entity.Unknown || len(drafts) != 4 {
 		t.Errorf("%s, %d drafts", got, len(drafts))
 	}
-}
-
-func TestLightSearch(t *testing.T) {
-	a := newAPI(t)
-	a.caller.Layers = access.Layers{Geographic: []string{"Ireland"}}
-	var want, owners []string
-	for i := range 7 {
-		layer := []string{"", `,"accessLayers":{"geographic":["Ireland"]}`, `,"accessLayers":{"geographic":["Spain"]}`}[i%3]
-		a.caller.Layers.Geographic = []string{"Ireland", "Spain"}
-		e := a.create(layer)
-		d := a.draft(e)
-		if a.caller.Layers.Geographic = []string{"Ireland"}; i%3 != 2 {
-			want, owners = append(want, d), append(owners, e)
-		}
-	}
-	body := func(options string) string { return `{"data":{"journeyId":"` + journey + `"` + options + `}}` }
-	walk := func(size int, order int) []string {
-		var got []string
-		for token := "null"; ; {
-			var page entities.LightReply
-			a.must("POST", light, body(fmt.Sprintf(`,"pageOptions":{"pageSize":%d,"sortOrder":%d,"paginationToken":%s}`, size, order, token)), &page)
-			for _, m := range page.Items {
-				got = append(got, m.EntityDraftID)
-			}
-			if page.PaginationToken == nil {
-				return got
-			}
-			token = `"` + *page.PaginationToken + `"`
-		}
-	}
-	for _, size := range []int{1, 2, 7, 8, 500} {
-		if got := walk(size, 0); strings.Join(got, " ") != strings.Join(want, " ") {
-			t.Errorf("%d at a time: %v, want %v", size, got, want)
-		}
-	}
-	if got := walk(2, 1); len(got) != len(want) || got[0] != want[len(want)-1] {
-		t.Errorf("backwards: %v", got)
-	}
-	var raw struct {
-		Items []map[string]string `json:"items"`
-		Token *string             `json:"paginationToken"`
-	}
-	a.must("POST", light, body(`,"entityIds":["`+strings.ToUpper(owners[1])+`"]`), &raw)
-	if len(raw.Items) != 1 || raw.Items[0]["EntityId"] != owners[1] || raw.Items[0]["EntityDraftId"] != want[1] || len(raw.Items[0]) != 2 {
-		t.Errorf("%+v", raw)
-	}
-	a.must("POST", light, body(`,"pageOptions":{"pageSize":1}`), &raw)
-	next := func(extra string) string {
-		return body(extra + `,"pageOptions":{"pageSize":1,"paginationToken":"` + *raw.Token + `"}`)
-	}
-	a.must("POST", light, next(""), nil)
-	a.refused(400, "POST", light, next(`,"entityIds":["`+owners[0]+`"]`))
-	a.refused(400, "POST", light, body(`,"pageOptions":{"sortOrder":1,"paginationToken":"`+*raw.Token+`"}`))
-	a.refused(400, "POST", light, strings.Replace(next(""), journey, owners[0], 1))
-	a.refused(400, "POST", light, body(`,"pageOptions":{"paginationToken":"x"}`))
-	a.caller.Tenant = "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b12"
-	a.refused(400, "POST", light, next(""))
-	if got := walk(500, 0); got != nil {
-		t.Errorf("another tenant sees %v", got)
-	}
-}
-
-func TestOtherSearches(t *testing.T) {
-	a := newAPI(t)
-	open := a.create("")
-	half := a.create(`,"accessLayers":{"geographic":["Spain"]}`)
-	a.caller.Layers = access.Layers{Geographic: []string{"Spain"}, BusinessRelated: []string{"Retail"}}
-	none := a.create(`,"accessLayers":{"geographic":["Spain"],"businessRelated":["Retail"]}`)
-	drafts := map[string]string{open: a.draft(open), half: a.draft(half), none: a.draft(none)}
-	a.caller.Layers = access.Layers{}
-	search := `{"data":{"journeyId":"` + journey + `"}}`
-	var reach entities.ReachReply
-	a.must("POST", query+"/entity/search-entity-drafts", search, &reach)
-	if len(reach.Accessible) != 1 || len(reach.Inaccessible) != 1 || len(reach.Forbidden) != 1 ||
-		reach.Accessible[0].ID != drafts[open] || reach.Inaccessible[0].Name != "ACME" || reach.Forbidden[0].ID != drafts[none] {
-		t.Errorf("%+v", reach)
-	}
-	var all []entities.EntityDraft
-	a.must("POST", query+"/drafts-in-scope/searchentitydrafts", search, &all)
-	if len(all) != 1 || all[0].ID != drafts[open] {
-		t.Errorf("%+v", all)
-	}
-	var names entities.NamesReply
-	a.must("POST", query+"/entity/drafts/names", `{"data":{"journeyId":"`+journey+`","entityIds":["`+open+`","`+half+`"]}}`, &names)
-	if n := names.EntityDraftNames; len(n) != 1 || n[0] != (entities.DraftName{EntityID: open, EntityDraftID: drafts[open], Type: "Company", Name: "ACME", Version: 1}) {
-		t.Errorf("%+v", names)
-	}
-	a.caller.Permissions = []string{"BatchRead"} // partial properties are for everyone
-	var partial entities.PartialReply
-	ids := `["` + drafts[open] + `","` + drafts[half] + `","` + uuid.NewString() + `"]`
-	a.must("POST", query+"/entity/drafts/partial-properties", `{"data":{"draftIds":`+ids+`,"requestedPropertiesDataKeys":["city","x"]}}`, &partial)
-	if len(partial.Items) != 1 || len(partial.Items[0].PartialProperties) != 1 || *partial.Items[0].PartialProperties["city"].Value != "Cork" {
-		t.Errorf("%+v", partial)
-	}
-	var bare entities.PartialReply
-	a.must("POST", query+"/entity/drafts/partial-properties", `{"data":{"draftIds":`+ids+`,"requestedPropertiesDataKeys":null}}`, &bare)
-	if len(bare.Items) != 1 || len(bare.Items[0].PartialProperties) != 0 {
-		t.Errorf("%+v", bare)
-	}
-	a.refused(403, "POST", query+"/entity/search-entity-drafts", search)
-	a.refused(403, "GET", query+"/entity/"+open, "")
-	a.refused(403, "POST", command, `{"data":{}}`)
 }
 
 func TestWhatIsNotThere(t *testing.T) {
@@ -345,66 +283,4 @@ func TestWhatIsNotThere(t *testing.T) {
 	check(e, d)
 	a.refused(404, "GET", query+"/entity/"+e, "")
 	a.refused(404, "POST", command+"/"+e+"/draft", begin)
-}
-
-func TestBadRequests(t *testing.T) {
-	a := newAPI(t)
-	e := a.create("")
-	d := command + "/" + e + "/draft/" + a.draft(e)
-	long := strings.Repeat("x", 256)
-	many := func(n int) string { return `["` + strings.Repeat(journey+`","`, n-1) + journey + `"]` }
-	entityBody := func(field string) string { return `"type":"Company","targetEntity":"Client",` + field }
-	j := `"journeyId":"` + journey + `"`
-	for _, tt := range []struct{ method, path, data string }{
-		{"POST", command, ``},
-		{"POST", command, `"type":null,"targetEntity":"Client"`},
-		{"POST", command, `"type":"company","targetEntity":"Client"`},
-		{"POST", command, `"type":"Company"`},
-		{"POST", command, entityBody(`"more":1`)},
-		{"POST", command, entityBody(`"alternateId":1`)},
-		{"POST", command, entityBody(`"alternateId":"` + long + `"`)},
-		{"POST", command, entityBody(`"category":"a"`)},
-		{"POST", command, entityBody(`"category":["` + long + `"]`)},
-		{"POST", command, entityBody(`"dataSources":[]`)},
-		{"POST", command, entityBody(`"properties":{"a":{"type":"None"}}`)},
-		{"POST", command, entityBody(`"properties":{"a":{"type":"Single","value":1}}`)},
-		{"POST", command, entityBody(`"properties":{"a":{"type":"Single","value":"` + strings.Repeat("x", 10_001) + `"}}`)},
-		{"POST", command, entityBody(`"accessLayers":{"geographic":[""]}`)},
-		{"POST", command + "/full", ``},
-		{"POST", command + "/" + e + "/draft", ``},
-		{"POST", command + "/" + e + "/draft", `"journeyId":null`},
-		{"POST", command + "/" + e + "/draft", `"journeyId":"x"`},
-		{"POST", command + "/" + e + "/draft", j + `,"parentDraftId":"x"`},
-		{"PUT", d, `"version":1`},
-		{"PUT", d, `"properties":{}`},
-		{"PUT", d, `"properties":{},"version":0`},
-		{"PUT", d, `"properties":{},"version":"1"`},
-		{"PUT", d, `"properties":{},"version":1.5`},
-		{"PUT", d + "/verify", ``},
-		{"PUT", d + "/verify", `"version":-2`},
-		{"PUT", d + "/verify", `"version":1,"dataConflictResolutions":[]`},
-		{"POST", query + "/entity/drafts/partial-properties", ``},
-		{"POST", query + "/entity/drafts/partial-properties", `"draftIds":["x"]`},
-		{"POST", query + "/entity/drafts/partial-properties", `"draftIds":` + many(11)},
-		{"POST", query + "/entity/drafts/names", j},
-		{"POST", query + "/entity/drafts/names", `"entityIds":[]`},
-		{"POST", query + "/entity/search-entity-drafts", ``},
-		{"POST", query + "/drafts-in-scope/searchentitydrafts", j + `,"entityId":"x"`},
-		{"POST", query + "/drafts-in-scope/searchentitydrafts", j + `,"entityIds":` + many(1001)},
-		{"POST", light, ``},
-		{"POST", light, j + `,"entityIds":"x"`},
-		{"POST", light, j + `,"pageOptions":{"pageSize":0}`},
-		{"POST", light, j + `,"pageOptions":{"pageSize":501}`},
-		{"POST", light, j + `,"pageOptions":{"pageSize":"1"}`},
-		{"POST", light, j + `,"pageOptions":{"sortOrder":2}`},
-		{"POST", light, j + `,"pageOptions":{"size":2}`},
-	} {
-		status, data := a.send(tt.method, tt.path, `{"data":{`+tt.data+`}}`)
-		var list []platform.Failure
-		if err := json.Unmarshal(data, &list); status != 400 || err != nil || len(list) == 0 || list[0].PropertyName == "" {
-			t.Errorf("%s %.200s: %d %.300s", tt.path, tt.data, status, data)
-		}
-	}
-	a.must("POST", query+"/entity/drafts/partial-properties", `{"data":{"draftIds":`+many(10)+`}}`, nil)
-	a.must("POST", light, `{"data":{`+j+`,"pageOptions":{"pageSize":500}}}`, nil)
 }

@@ -25,7 +25,8 @@ type Light struct {
 	EntityDraftID string `json:"EntityDraftId"`
 }
 
-// SearchLight reads a page of the ids of the drafts of a journey that are in reach. It looks at no more drafts than a page has.
+// SearchLight reads a page of the ids of the drafts of a journey that are in reach. What a page costs has a bound, however long
+// the journey and however few of its drafts are wanted.
 func (s *Entities) SearchLight(ctx context.Context, c httpapi.Caller, _ *http.Request, in LightRequest) (LightReply, error) {
 	options := PageOptions{}
 	if in.PageOptions != nil {
@@ -40,21 +41,43 @@ func (s *Entities) SearchLight(ctx context.Context, c httpapi.Caller, _ *http.Re
 	if page.After, err = s.Paging.Open(c.Tenant, query, options.PaginationToken); err != nil {
 		return LightReply{}, err
 	}
-	members, next, err := s.Store.Members(ctx, c.Tenant, page)
+	wanted := among(in.EntityIDs)
+	items, next, err := s.some(ctx, c.Tenant, page, func(m entity.Member) bool { return wanted(m.EntityID) && c.Layers.Reach(m.Layers) })
 	if err != nil {
 		return LightReply{}, err
 	}
-	wanted := among(in.EntityIDs)
-	reply := LightReply{Items: []Light{}}
-	for _, m := range members {
-		if wanted(m.EntityID) && c.Layers.Reach(m.Layers) {
-			reply.Items = append(reply.Items, Light{m.EntityID, m.DraftID})
-		}
-	}
+	reply := LightReply{Items: items}
 	if token := s.Paging.Seal(c.Tenant, query, next); token != "" {
 		reply.PaginationToken = &token
 	}
 	return reply, nil
+}
+
+// maxLooked is about how many drafts one page looks at: after that it is sent as full as it is.
+const maxLooked = 3 * listed
+
+// some reads drafts that keep says yes to until a page is full, and the position after them; "" at the end.
+func (s *Entities) some(ctx context.Context, tenant string, page entity.Page, keep func(entity.Member) bool) ([]Light, string, error) {
+	items, size := []Light{}, page.Limit
+	for looked := 0; ; page.Limit = listed {
+		members, next, err := s.Store.Members(ctx, tenant, page)
+		if err != nil {
+			return nil, "", err
+		}
+		for i, m := range members {
+			if !keep(m) {
+				continue
+			}
+			items = append(items, Light{m.EntityID, m.DraftID})
+			if len(items) == size && i < len(members)-1 {
+				return items, m.Position, nil
+			}
+		}
+		if looked += len(members); next == "" || len(items) == size || looked >= maxLooked {
+			return items, next, nil
+		}
+		page.After = next
+	}
 }
 
 // lightQuery names a search, whatever the size of its pages: a token counts for the same journey, entities and order only.

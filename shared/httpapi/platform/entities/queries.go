@@ -1,7 +1,9 @@
 package entities
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -67,31 +69,57 @@ func (s *Entities) PartialProperties(ctx context.Context, c httpapi.Caller, _ *h
 	return reply, err
 }
 
-// maxWhole is how many drafts a search answers with at once: what is beyond is for the light search and its pages.
-const maxWhole = 200
+const (
+	atOnce   = 50      // drafts that are read and held together
+	listed   = 2000    // drafts of a journey that are looked at together
+	maxReply = 5 << 20 // bytes of a list without pages: Lambda takes replies of 6 MB
+)
 
-var errTooMany = fault.Newf(fault.TooLarge, "too_many_drafts",
-	"More than %d drafts match. Narrow the search by entityIds, or use search-entity-drafts-light.", maxWhole)
+var errTooMany = fault.New(fault.TooLarge, "too_many_drafts",
+	"The reply would be too large. Narrow the search by entityIds, or use search-entity-drafts-light.")
 
-// whole reads all drafts of a journey, in order of creation, that keep says yes to.
-func (s *Entities) whole(ctx context.Context, tenant, journey string, keep func(entity.Member) bool) ([]entity.Draft, error) {
-	var ids []string
-	page := entity.Page{Journey: lower(journey), Limit: maxWhole}
+// room is what is left for a reply without pages.
+type room int
+
+// take makes room smaller by an item, as it is quoted inside the JSON text that the gateway is sent.
+func (r *room) take(item any) error {
+	text, err := json.Marshal(item)
+	if err != nil {
+		return err
+	}
+	if *r -= room(len(text) + bytes.Count(text, []byte(`"`)) + bytes.Count(text, []byte(`\`))); *r < 0 {
+		return errTooMany
+	}
+	return nil
+}
+
+// each calls use with all drafts of a journey, in order of creation, that keep says yes to. It holds few of them at a time.
+func (s *Entities) each(ctx context.Context, tenant, journey string, keep func(entity.Member) bool, use func(entity.Draft) error) error {
+	page := entity.Page{Journey: lower(journey), Limit: listed}
 	for {
 		members, next, err := s.Store.Members(ctx, tenant, page)
 		if err != nil {
-			return nil, err
+			return err
 		}
+		var ids []string
 		for _, m := range members {
 			if keep(m) {
 				ids = append(ids, m.DraftID)
 			}
 		}
-		if len(ids) > maxWhole {
-			return nil, errTooMany
+		for some := range slices.Chunk(ids, atOnce) {
+			drafts, err := s.Store.Drafts(ctx, tenant, some)
+			if err != nil {
+				return err
+			}
+			for _, d := range drafts {
+				if err := use(d); err != nil {
+					return err
+				}
+			}
 		}
 		if page.After = next; next == "" {
-			return s.Store.Drafts(ctx, tenant, ids)
+			return nil
 		}
 	}
 }
@@ -117,12 +145,13 @@ func (r SearchRequest) among() func(string) bool {
 
 // SearchDrafts reads the drafts of a journey that are in reach.
 func (s *Entities) SearchDrafts(ctx context.Context, c httpapi.Caller, _ *http.Request, in SearchRequest) ([]EntityDraft, error) {
-	wanted := in.among()
-	drafts, err := s.whole(ctx, c.Tenant, in.JourneyID, func(m entity.Member) bool { return wanted(m.EntityID) && c.Layers.Reach(m.Layers) })
-	out := make([]EntityDraft, len(drafts))
-	for i, d := range drafts {
-		out[i] = draftOf(d)
-	}
+	wanted, left := in.among(), room(maxReply)
+	out := []EntityDraft{}
+	err := s.each(ctx, c.Tenant, in.JourneyID, func(m entity.Member) bool { return wanted(m.EntityID) && c.Layers.Reach(m.Layers) },
+		func(d entity.Draft) error {
+			out = append(out, draftOf(d))
+			return left.take(out[len(out)-1])
+		})
 	return out, err
 }
 
@@ -149,45 +178,22 @@ type Forbidden struct {
 
 // SearchByReach tells the drafts of a journey apart by the caller's access layers.
 func (s *Entities) SearchByReach(ctx context.Context, c httpapi.Caller, _ *http.Request, in SearchRequest) (ReachReply, error) {
-	wanted := in.among()
-	drafts, err := s.whole(ctx, c.Tenant, in.JourneyID, func(m entity.Member) bool { return wanted(m.EntityID) })
+	wanted, left := in.among(), room(maxReply)
 	reply := ReachReply{[]EntityDraft{}, []Inaccessible{}, []Forbidden{}}
-	for _, d := range drafts {
+	err := s.each(ctx, c.Tenant, in.JourneyID, func(m entity.Member) bool { return wanted(m.EntityID) }, func(d entity.Draft) error {
 		geographic := c.Layers.Reach(access.Layers{Geographic: d.Layers.Geographic})
 		business := c.Layers.Reach(access.Layers{BusinessRelated: d.Layers.BusinessRelated})
 		switch {
 		case geographic && business:
 			reply.Accessible = append(reply.Accessible, draftOf(d))
+			return left.take(reply.Accessible[len(reply.Accessible)-1])
 		case geographic || business:
-			reply.Inaccessible = append(reply.Inaccessible, Inaccessible{d.ID, d.EntityID, nameOf(d.Properties), d.Layers})
-		default:
-			reply.Forbidden = append(reply.Forbidden, Forbidden{d.ID, d.EntityID})
+			some := Inaccessible{d.ID, d.EntityID, nameOf(d.Properties), d.Layers}
+			reply.Inaccessible = append(reply.Inaccessible, some)
+			return left.take(some)
 		}
-	}
-	return reply, err
-}
-
-// NamesReply is names of drafts.
-type NamesReply struct {
-	EntityDraftNames []DraftName `json:"entityDraftNames"`
-}
-
-// DraftName is what a draft calls its entity.
-type DraftName struct {
-	EntityID      string `json:"entityId"`
-	EntityDraftID string `json:"entityDraftId"`
-	Type          string `json:"type"`
-	Name          string `json:"name"`
-	Version       int64  `json:"version"`
-}
-
-// Names reads the names that the drafts of a journey give to entities.
-func (s *Entities) Names(ctx context.Context, c httpapi.Caller, _ *http.Request, in NamesRequest) (NamesReply, error) {
-	wanted := among(in.EntityIDs)
-	drafts, err := s.whole(ctx, c.Tenant, in.JourneyID, func(m entity.Member) bool { return wanted(m.EntityID) && c.Layers.Reach(m.Layers) })
-	reply := NamesReply{[]DraftName{}}
-	for _, d := range drafts {
-		reply.EntityDraftNames = append(reply.EntityDraftNames, DraftName{d.EntityID, d.ID, d.Type, nameOf(d.Properties), d.Version})
-	}
+		reply.Forbidden = append(reply.Forbidden, Forbidden{d.ID, d.EntityID})
+		return left.take(reply.Forbidden[len(reply.Forbidden)-1])
+	})
 	return reply, err
 }
