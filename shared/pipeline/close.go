@@ -35,13 +35,12 @@ type Close struct {
 
 // Run is the states Close and GiveUp.
 func (s *Close) Run(ctx context.Context, in CloseInput) (struct{}, error) {
-	var err error
-	if in.Failure == nil {
-		err = s.processed(ctx, in.ID)
-	} else {
-		err = s.failed(ctx, in.ID, *in.Failure)
-	}
-	return struct{}{}, named(ctx, s.Log, in.ID, err)
+	return step(ctx, s.Log, in.ID, func(ctx context.Context) (struct{}, error) {
+		if in.Failure == nil {
+			return struct{}{}, s.processed(ctx, in.ID)
+		}
+		return struct{}{}, s.failed(ctx, in.ID, *in.Failure)
+	})
 }
 
 // processed makes the stored lines visible. Before that it counts them: a line that was accepted and is not stored must

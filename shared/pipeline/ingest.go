@@ -45,8 +45,10 @@ const ingestWindow = 1000
 
 // Run is the state IngestChunk.
 func (s *Ingest) Run(ctx context.Context, in ChunkInput) (IngestOutput, error) {
-	done, err := s.run(ctx, in)
-	return IngestOutput{done}, named(ctx, s.Log, in.ID, err)
+	return step(ctx, s.Log, in.ID, func(ctx context.Context) (IngestOutput, error) {
+		done, err := s.run(ctx, in)
+		return IngestOutput{done}, err
+	})
 }
 
 func (s *Ingest) run(ctx context.Context, in ChunkInput) (bool, error) {
@@ -103,7 +105,7 @@ func (s *Ingest) store(ctx context.Context, b batch.Batch, c batch.Chunk, at bat
 	if at.Line > 0 {
 		options.From, options.Line = start+at.Offset, at.Line
 	}
-	r := chunk.Read(ctx, s.Uploads.Source(b.Object.Key, b.Object.ETag), b.Plan, c.Index, options)
+	r := chunk.Read(ctx, pinned(b, s.Uploads), b.Plan, c.Index, options)
 	defer r.Close()
 	w := window{batch: b, scanner: newScanner(b), firstLine: c.Settled.FirstLine}
 	for r.Next() {

@@ -49,10 +49,13 @@ type Plan struct {
 	Log          *slog.Logger
 }
 
+// maxChunks bounds the chunks of a batch: three Map states go over them with up to eight events each, of the 25,000 that an
+// execution may have, and retries and resumed ingestion need the other half.
+const maxChunks = 512
+
 // Run is the state Plan.
 func (s *Plan) Run(ctx context.Context, in BatchInput) (PlanOutput, error) {
-	out, err := s.run(ctx, in.ID)
-	return out, named(ctx, s.Log, in.ID, err)
+	return step(ctx, s.Log, in.ID, func(ctx context.Context) (PlanOutput, error) { return s.run(ctx, in.ID) })
 }
 
 func (s *Plan) run(ctx context.Context, id batch.ID) (PlanOutput, error) {
@@ -61,6 +64,8 @@ func (s *Plan) run(ctx context.Context, id batch.ID) (PlanOutput, error) {
 		return PlanOutput{}, err
 	}
 	plan := chunk.NewPlan(b.Object.Size, s.ChunkBytes)
+	// However small the setting, the chunks of a batch fit into the history and the payloads of one execution.
+	plan.ChunkBytes = max(plan.ChunkBytes, (b.Object.Size+maxChunks-1)/maxChunks)
 	b, err = move(ctx, s.Batches, id, batch.Change{
 		To: batch.ValidationStarted, At: s.Now(), Plan: &plan, MaxLineBytes: s.MaxLineBytes,
 	})

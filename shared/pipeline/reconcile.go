@@ -44,7 +44,7 @@ const noMarks = "none"
 
 // Run is the state ReconcilePartitions.
 func (s *Reconcile) Run(ctx context.Context, in PartitionInput) (struct{}, error) {
-	return struct{}{}, named(ctx, s.Log, in.ID, s.run(ctx, in))
+	return step(ctx, s.Log, in.ID, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.run(ctx, in) })
 }
 
 func (s *Reconcile) run(ctx context.Context, in PartitionInput) error {

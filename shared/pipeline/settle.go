@@ -31,7 +31,7 @@ type Settle struct {
 
 // Run is the state SettleChunk.
 func (s *Settle) Run(ctx context.Context, in ChunkInput) (struct{}, error) {
-	return struct{}{}, named(ctx, s.Log, in.ID, s.run(ctx, in))
+	return step(ctx, s.Log, in.ID, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.run(ctx, in) })
 }
 
 func (s *Settle) run(ctx context.Context, in ChunkInput) error {

@@ -13,7 +13,6 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/batch"
-	"sluice/shared/objects"
 )
 
 // The errors of steps. Lambda reports the name of the outermost type, and that is what the state machine's Retry and Catch
@@ -34,6 +33,21 @@ type BatchOver struct{ Message string }
 
 func (e *BatchOver) Error() string { return e.Message }
 
+// margin is how long before the end of its invocation a step gives up: Lambda ends a late one without a word of what it
+// waited for.
+const margin = 2 * time.Second
+
+// step runs a step within the time of its invocation and gives its error a name.
+func step[Out any](ctx context.Context, log *slog.Logger, id batch.ID, run func(context.Context) (Out, error)) (Out, error) {
+	if end, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-margin))
+		defer cancel()
+	}
+	out, err := run(ctx)
+	return out, named(ctx, log, id, err)
+}
+
 // named gives an error of a step the name that the state machine acts on, and logs its cause, which the name leaves out.
 // What is not known to be final is worth another try: the retries are bounded by the state machine.
 func named(ctx context.Context, log *slog.Logger, id batch.ID, err error) error {
@@ -45,8 +59,8 @@ func named(ctx context.Context, log *slog.Logger, id batch.ID, err error) error 
 		return over
 	}
 	log.ErrorContext(ctx, "step failed", "batch", id, "error", err)
-	if errors.Is(err, objects.ErrChanged) || errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied) {
-		return &ObjectChanged{"a file of the batch is gone or has changed"}
+	if errors.Is(err, errUpload) {
+		return &ObjectChanged{"the uploaded file is gone or has changed"}
 	}
 	return &Transient{"the step did not finish; see the log"}
 }

@@ -6,15 +6,10 @@ import (
 	"log/slog"
 
 	"sluice/shared/batch"
-	"sluice/shared/chunk"
 	"sluice/shared/objects"
 	"sluice/shared/transaction"
 	"sluice/shared/validation"
 )
-
-type uploads interface {
-	Source(key, etag string) chunk.Source
-}
 
 type chunkCommitter interface {
 	batches
@@ -33,7 +28,7 @@ type Validate struct {
 
 // Run is the state ValidateChunk.
 func (s *Validate) Run(ctx context.Context, in ChunkInput) (struct{}, error) {
-	return struct{}{}, named(ctx, s.Log, in.ID, s.run(ctx, in))
+	return step(ctx, s.Log, in.ID, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.run(ctx, in) })
 }
 
 func (s *Validate) run(ctx context.Context, in ChunkInput) error {
@@ -68,7 +63,7 @@ func (s *Validate) run(ctx context.Context, in ChunkInput) error {
 // lines says how the lines of a chunk are read and judged: by what is pinned on the row, so that every pass sees the same.
 func lines(b batch.Batch, index int, u uploads) validation.Lines {
 	return validation.Lines{
-		Source:       u.Source(b.Object.Key, b.Object.ETag),
+		Source:       pinned(b, u),
 		Plan:         b.Plan,
 		Chunk:        index,
 		MaxLineBytes: int(b.MaxLineBytes),

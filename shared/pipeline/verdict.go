@@ -28,8 +28,7 @@ type Verdict struct {
 
 // Run is the state Verdict.
 func (s *Verdict) Run(ctx context.Context, in BatchInput) (VerdictOutput, error) {
-	out, err := s.run(ctx, in.ID)
-	return out, named(ctx, s.Log, in.ID, err)
+	return step(ctx, s.Log, in.ID, func(ctx context.Context) (VerdictOutput, error) { return s.run(ctx, in.ID) })
 }
 
 func (s *Verdict) run(ctx context.Context, id batch.ID) (VerdictOutput, error) {
