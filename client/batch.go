@@ -71,6 +71,7 @@ type Result struct {
 type Transaction struct {
 	TransactionExternalID string         `json:"transaction_external_id"`
 	Modifications         []Modification `json:"modifications"`
+	NextAfter             string         `json:"next_after,omitempty"` // "" in what Client.Transaction returns, which reads on
 }
 
 // Modification is one line of a batch, as it was sent.
@@ -113,9 +114,22 @@ func (c *Client) ValidationResult(ctx context.Context, batchID string) (Result, 
 
 // Transaction reads a stored transaction. One of a batch that is not PROCESSED is a 404 *Error.
 func (c *Client) Transaction(ctx context.Context, id string) (Transaction, error) {
-	var out Transaction
-	_, err := c.call(ctx, http.MethodGet, basePath+url.PathEscape(id), nil, &out)
-	return out, err
+	var all Transaction
+	for after := ""; ; {
+		path := basePath + url.PathEscape(id)
+		if after != "" {
+			path += "?after=" + url.QueryEscape(after)
+		}
+		var page Transaction
+		if _, err := c.call(ctx, http.MethodGet, path, nil, &page); err != nil {
+			return Transaction{}, err
+		}
+		all.TransactionExternalID = page.TransactionExternalID
+		all.Modifications = append(all.Modifications, page.Modifications...)
+		if after = page.NextAfter; after == "" {
+			return all, nil
+		}
+	}
 }
 
 // Pace says how long to wait after the n-th reading of a status, from 1.

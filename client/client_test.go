@@ -70,7 +70,7 @@ func send(t *testing.T, c *client.Client, u client.Upload, content string) error
 	return c.Send(t.Context(), u, strings.NewReader(content), int64(len(content)), nil)
 }
 
-const good = `{"transaction_external_id":"t 1/ü","modification":{"external_id":"m1"}}` + "\n"
+const good = `{"transaction_external_id":"t 1/ü","modification":{"external_id":"m1"}}` + "\n" + `{"transaction_external_id":"t 1/ü","modification":{"external_id":"m2 +?"}}` + "\n"
 
 func TestALife(t *testing.T) {
 	s, c, _ := setup(t)
@@ -91,7 +91,7 @@ func TestALife(t *testing.T) {
 	if diff := cmp.Diff(want, states); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
-	if n := last.Counts.Ingested; n == nil || *n != 1 || last.BytesTotal != int64(len(good)) || !last.RejectOnInvalid {
+	if n := last.Counts.Ingested; n == nil || *n != 2 || last.BytesTotal != int64(len(good)) || !last.RejectOnInvalid {
 		t.Errorf("%+v", last)
 	}
 	result, err := c.ValidationResult(t.Context(), u.BatchID)
@@ -99,7 +99,7 @@ func TestALife(t *testing.T) {
 		t.Errorf("%+v %v", result, err)
 	}
 	tx, err := c.Transaction(t.Context(), "t 1/ü")
-	if err != nil || len(tx.Modifications) != 1 || string(tx.Modifications[0].Transaction)+"\n" != good {
+	if err != nil || len(tx.Modifications) != 2 || string(tx.Modifications[0].Transaction)+"\n"+string(tx.Modifications[1].Transaction)+"\n" != good {
 		t.Errorf("%+v %v", tx, err)
 	}
 }
@@ -126,7 +126,7 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := io.ReadAll(body)
-	if err != nil || !strings.Contains(string(text), `"line":2`) {
+	if err != nil || !strings.Contains(string(text), `"line":3`) {
 		t.Errorf("%s %v", text, err)
 	}
 	body.Close()

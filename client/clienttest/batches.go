@@ -259,5 +259,13 @@ func (s *Server) transaction(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusNotFound, map[string]any{"message": "Transaction not found."})
 		return
 	}
-	reply(w, http.StatusOK, map[string]any{"transaction_external_id": r.PathValue("id"), "modifications": modifications})
+	// One modification a page: a client that does not read on sees too little.
+	first := slices.IndexFunc(modifications, func(m map[string]any) bool {
+		return m["modification_external_id"].(string) > r.URL.Query().Get("after")
+	})
+	page := map[string]any{"transaction_external_id": r.PathValue("id"), "modifications": modifications[first : first+1]}
+	if first+1 < len(modifications) {
+		page["next_after"] = modifications[first]["modification_external_id"]
+	}
+	reply(w, http.StatusOK, page)
 }

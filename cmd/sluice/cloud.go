@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"sluice/client"
 )
 
 const (
@@ -20,7 +22,7 @@ const (
 
 // cloud is a local cloud that this program has started.
 type cloud struct {
-	at     localCloud
+	at     client.LocalCloud
 	cmd    *exec.Cmd
 	log    string
 	exited chan error

@@ -16,7 +16,7 @@ import (
 
 func main() {
 	f := setup.Must(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK", "UPLOAD_URL_LIFETIME",
-		"DOWNLOAD_URL_LIFETIME", "MAX_UPLOAD_BYTES")
+		"DOWNLOAD_URL_LIFETIME", "MAX_UPLOAD_BYTES", "REPORT_RETENTION_DAYS")
 	s := &monitoring.Batches{
 		Store:            f.Batches(),
 		Uploads:          f.Uploads(),
@@ -24,6 +24,7 @@ func main() {
 		UploadLifetime:   f.UploadURLLifetime,
 		DownloadLifetime: f.DownloadURLLifetime,
 		MaxBytes:         f.MaxUploadBytes,
+		ReportDays:       int(f.ReportDays),
 		Now:              time.Now,
 		NewID:            batch.NewID,
 		NewKey:           func() (k [16]byte) { rand.Read(k[:]); return k },

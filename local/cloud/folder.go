@@ -15,23 +15,13 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"sluice/client"
 )
 
 // Self is what a local cloud says of itself: local.json in the data folder, and the ready file.
 type Self struct {
-	APIURL          string `json:"api_url"`
-	TokenURL        string `json:"token_url"`
-	S3URL           string `json:"s3_url"`
-	DynamoDBURL     string `json:"dynamodb_url"`
-	AWSEndpointURL  string `json:"aws_endpoint_url"`
-	TenantID        string `json:"tenant_id"`
-	ClientID        string `json:"client_id"`
-	ClientSecret    string `json:"client_secret"`
-	Scope           string `json:"scope"`
-	Region          string `json:"region"`
-	AccessKeyID     string `json:"access_key_id"`
-	SecretAccessKey string `json:"secret_access_key"`
-	Prefix          string `json:"prefix"`
+	client.LocalCloud
 
 	functionKeys map[string]string // access keys of the functions and their secrets
 }

@@ -42,7 +42,8 @@ type Change struct {
 // Store keeps batches. Every method is safe for concurrent use; every write is durable when it returns and is one
 // conditional write of one item; a write whose outcome is unknown can be repeated.
 type Store interface {
-	// Create stores a new batch. An ID that exists already is an error.
+	// Create stores a new batch. An ID that exists already is an error, but for the same batch, DigestKey and all, that
+	// nothing has happened to yet.
 	Create(ctx context.Context, b Batch) error
 	// Get reads a batch as of every write acknowledged before. ErrNotFound.
 	Get(ctx context.Context, id ID) (Batch, error)

@@ -39,16 +39,20 @@ const batchPart = "batch"
 
 func key(id batch.ID, part string) item { return item{"id": text(string(id)), "part": text(part)} }
 
-// Create stores a new batch.
+// Create stores a new batch. Of a call whose answer was lost the row tells by its random key that it is the same batch.
 func (s *Batches) Create(ctx context.Context, b batch.Batch) error {
 	row, err := marshalBatch(b)
 	if err != nil {
 		return err
 	}
 	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName:           &s.table,
-		Item:                row,
-		ConditionExpression: aws.String("attribute_not_exists(id)"),
+		TableName:                &s.table,
+		Item:                     row,
+		ConditionExpression:      aws.String("attribute_not_exists(id) OR (digest_key = :key AND #status = :new)"),
+		ExpressionAttributeNames: map[string]string{"#status": "status"},
+		ExpressionAttributeValues: item{
+			":key": &types.AttributeValueMemberB{Value: b.DigestKey[:]}, ":new": text(string(batch.AwaitingUpload)),
+		},
 	})
 	if err != nil {
 		return fmt.Errorf("create batch %s: %w", b.ID, err)

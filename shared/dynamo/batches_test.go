@@ -56,8 +56,13 @@ func TestBatchLife(t *testing.T) {
 	if err := s.Create(ctx, want); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Create(ctx, want); err == nil {
-		t.Error("the same batch was created twice")
+	if err := s.Create(ctx, want); err != nil {
+		t.Errorf("a call whose answer was lost cannot be repeated: %v", err)
+	}
+	other := want
+	other.DigestKey[0]++
+	if err := s.Create(ctx, other); err == nil {
+		t.Error("two batches were created under one ID")
 	}
 	for _, c := range life() {
 		want.Status, want.UpdatedAt = c.To, c.At

@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -66,23 +67,37 @@ func (s *Transactions) Put(ctx context.Context, records []transaction.Record) er
 }
 
 // Versions calls yield with every stored version of a transaction, those of one modification together and oldest first,
-// until it returns false.
-func (s *Transactions) Versions(ctx context.Context, tenant, transactionID string,
-	yield func(transaction.Record) bool) error {
-	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
+// until it returns false. It begins behind the modification after; "" is the start.
+func (s *Transactions) Versions(ctx context.Context, tenant, transactionID, after string, yield func(transaction.Record) bool) error {
+	return s.query(ctx, tenant, transactionID, after, nil, s.record, yield)
+}
+
+// Keys is Versions without lines: the records have neither Line nor MainEntity nor Text.
+func (s *Transactions) Keys(ctx context.Context, tenant, transactionID, after string, yield func(transaction.Record) bool) error {
+	return s.query(ctx, tenant, transactionID, after, aws.String("version"), keyRecord, yield)
+}
+
+func (s *Transactions) query(ctx context.Context, tenant, transactionID, after string, projection *string,
+	read func(item) (transaction.Record, error), yield func(transaction.Record) bool) error {
+	query := &dynamodb.QueryInput{
 		TableName:                 &s.table,
 		KeyConditionExpression:    aws.String("#t = :t"),
 		ExpressionAttributeNames:  map[string]string{"#t": "transaction"},
 		ExpressionAttributeValues: item{":t": text(tenant + "#" + transactionID)},
 		ConsistentRead:            aws.Bool(true),
-	})
-	for pages.HasMorePages() {
+		ProjectionExpression:      projection,
+	}
+	if after != "" {
+		query.KeyConditionExpression = aws.String("#t = :t AND version > :after")
+		query.ExpressionAttributeValues[":after"] = &types.AttributeValueMemberB{Value: lastVersionKey(after)}
+	}
+	for pages := dynamodb.NewQueryPaginator(s.db, query); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return fmt.Errorf("read transaction: %w", err)
 		}
 		for _, row := range page.Items {
-			r, err := s.record(row)
+			r, err := read(row)
 			if err != nil {
 				return err
 			}
@@ -98,16 +113,15 @@ func (s *Transactions) Versions(ctx context.Context, tenant, transactionID strin
 var errRow = errors.New("read transaction row: malformed")
 
 func (s *Transactions) record(row item) (transaction.Record, error) {
-	version, ok1 := row["version"].(*types.AttributeValueMemberB)
-	line, ok2 := row["l"].(*types.AttributeValueMemberN)
-	role, ok3 := row["m"].(*types.AttributeValueMemberN)
-	data, ok4 := row["d"].(*types.AttributeValueMemberB)
-	if !ok1 || !ok2 || !ok3 || !ok4 {
-		return transaction.Record{}, errRow
-	}
-	r, err := parseVersionKey(version.Value)
+	r, err := keyRecord(row)
 	if err != nil {
 		return r, err
+	}
+	line, ok1 := row["l"].(*types.AttributeValueMemberN)
+	role, ok2 := row["m"].(*types.AttributeValueMemberN)
+	data, ok3 := row["d"].(*types.AttributeValueMemberB)
+	if !ok1 || !ok2 || !ok3 {
+		return r, errRow
 	}
 	n, err1 := strconv.ParseInt(line.Value, 10, 64)
 	m, err2 := strconv.ParseUint(role.Value, 10, 8)
@@ -115,6 +129,14 @@ func (s *Transactions) record(row item) (transaction.Record, error) {
 	var err3 error
 	r.Text, err3 = s.dec.DecodeAll(data.Value, nil)
 	return r, errors.Join(err1, err2, err3)
+}
+
+func keyRecord(row item) (transaction.Record, error) {
+	version, ok := row["version"].(*types.AttributeValueMemberB)
+	if !ok {
+		return transaction.Record{}, errRow
+	}
+	return parseVersionKey(version.Value)
 }
 
 const versionTail = 8 + 16 // receipt time in nanoseconds since 1970, batch ID
@@ -129,6 +151,12 @@ func versionKey(r transaction.Record) ([]byte, error) {
 	k = append(k, r.Modification...)
 	k = binary.BigEndian.AppendUint64(k, uint64(r.ReceivedAt.UnixNano()))
 	return append(k, id[:]...), nil
+}
+
+// lastVersionKey is not below the key of any version of a modification, and below those of every later modification.
+func lastVersionKey(modification string) []byte {
+	k := append([]byte{byte(len(modification))}, modification...)
+	return append(k, bytes.Repeat([]byte{0xff}, versionTail)...)
 }
 
 func parseVersionKey(k []byte) (transaction.Record, error) {

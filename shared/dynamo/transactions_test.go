@@ -25,7 +25,7 @@ func record(tx, modification, batch string, received time.Time) transaction.Reco
 func versions(t *testing.T, s *dynamo.Transactions, tx string) []transaction.Record {
 	t.Helper()
 	var out []transaction.Record
-	err := s.Versions(context.Background(), "tenant", tx, func(r transaction.Record) bool {
+	err := s.Versions(context.Background(), "tenant", tx, "", func(r transaction.Record) bool {
 		out = append(out, r)
 		return true
 	})
@@ -61,6 +61,17 @@ func TestTransactions(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, versions(t, s, "tx")); diff != "" {
 		t.Error(diff)
+	}
+	var keys []transaction.Record
+	err = s.Keys(context.Background(), "tenant", "tx", "m", func(r transaction.Record) bool {
+		keys = append(keys, r)
+		return len(keys) < 2
+	})
+	for i := range want { // what lies behind m, and no line of it
+		want[i].Line, want[i].MainEntity, want[i].Text = 0, 0, nil
+	}
+	if diff := cmp.Diff(want[2:], keys); err != nil || diff != "" {
+		t.Error(err, diff)
 	}
 	for i := range 100 {
 		if got := versions(t, s, fmt.Sprint("other", i)); len(got) != 1 {

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -87,6 +88,9 @@ func (a API) Handler() http.Handler {
 func (a API) serve(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := a.Now()
+		ctx, cancel := inTime(r.Context())
+		defer cancel()
+		r = r.WithContext(ctx)
 		r.Body = http.MaxBytesReader(w, r.Body, cmp.Or(a.MaxBody, DefaultMaxBody))
 		reply, err := a.answer(route, r)
 		if err != nil {
@@ -97,6 +101,20 @@ func (a API) serve(route Route) http.Handler {
 			"ms", a.Now().Sub(start).Milliseconds())
 	})
 }
+
+// margin is how long before the end of its invocation a request is given up: a late one would get the gateway's words and
+// leave none in the log.
+const margin = time.Second
+
+func inTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, end.Add(-margin))
+}
+
+var errLate = fault.New(fault.Unavailable, "late", "The service did not answer in time. Try again.")
 
 // answer lets the caller in and calls the endpoint. A panic is an internal error like any other.
 func (a API) answer(route Route, r *http.Request) (reply Reply, err error) {
@@ -118,6 +136,9 @@ func (a API) answer(route Route, r *http.Request) (reply Reply, err error) {
 }
 
 func (a API) failure(ctx context.Context, route Route, err error) Reply {
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errLate.Because(err)
+	}
 	e := fault.As(err)
 	if e.Kind == fault.Internal || e.Kind == fault.Unavailable {
 		a.Log.ErrorContext(ctx, "request failed", "route", route.Path, "error", err)

@@ -6,9 +6,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -63,7 +66,12 @@ func event(method, path, body string, c *httpapi.Caller) events.APIGatewayProxyR
 
 func (d *door) send(t *testing.T, e events.APIGatewayProxyRequest) (int, string, events.APIGatewayProxyResponse) {
 	t.Helper()
-	r, err := httpapi.Lambda(d.api.Handler())(t.Context(), e)
+	return d.sendWithin(t.Context(), t, e)
+}
+
+func (d *door) sendWithin(ctx context.Context, t *testing.T, e events.APIGatewayProxyRequest) (int, string, events.APIGatewayProxyResponse) {
+	t.Helper()
+	r, err := httpapi.Lambda(d.api.Handler())(ctx, e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,6 +350,26 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%v: %d causes, %d requests in the log\n%s", tt.err, causes, served, d.log.String())
 		}
 	}
+}
+
+// A request that hangs is answered, and logged, while its invocation still has time.
+func TestALateRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := someone()
+		route := get(nil)
+		route.Endpoint = func(ctx context.Context, _ httpapi.Caller, _ *http.Request) (httpapi.Reply, error) {
+			<-ctx.Done()
+			return httpapi.Reply{}, fmt.Errorf("read: %w", ctx.Err())
+		}
+		d := newDoor(route)
+		ctx, cancel := context.WithTimeout(t.Context(), 28*time.Second)
+		defer cancel()
+		start := time.Now()
+		status, body, _ := d.sendWithin(ctx, t, event("GET", "/things/1", "", &c))
+		if status != 503 || body != `{"message":"The service did not answer in time. Try again."}` || time.Since(start) != 27*time.Second {
+			t.Errorf("%d %s after %v", status, body, time.Since(start))
+		}
+	})
 }
 
 func TestReplies(t *testing.T) {

@@ -36,7 +36,8 @@ type Config struct {
 	DownloadURLLifetime time.Duration `env:"DOWNLOAD_URL_LIFETIME"`
 	PublicStorageURL    string        `env:"PUBLIC_STORAGE_URL"` // S3 as clients see it; "": as the functions do
 	MaxUploadBytes      int64         `env:"MAX_UPLOAD_BYTES"`
-	ClamdAddress        string        `env:"CLAMD_ADDRESS"` // tcp://host:port or unix:///path; "": built-in check
+	ReportDays          int64         `env:"REPORT_RETENTION_DAYS"` // after which the bucket drops a report
+	ClamdAddress        string        `env:"CLAMD_ADDRESS"`         // tcp://host:port or unix:///path; "": built-in check
 
 	ChunkBytes     int64         `env:"CHUNK_BYTES"` // 0: the larger of 8 MiB and a 256th of the file
 	MaxLineBytes   int64         `env:"MAX_LINE_BYTES"`

@@ -50,6 +50,7 @@ func AWS(ctx context.Context) (aws.Config, error) {
 	client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConnsPerHost = 128
 		t.MaxIdleConns = 256
+		t.ResponseHeaderTimeout = 20 * time.Second // of an answer that does not begin, not of a long one
 	})
 	return config.LoadDefaultConfig(ctx,
 		config.WithHTTPClient(client),

@@ -2,6 +2,7 @@ package monitoring_test
 
 import (
 	"context"
+	"net/http/httptest"
 	"testing"
 
 	"sluice/shared/batch"
@@ -13,7 +14,11 @@ import (
 // racing is a store in which a batch is finished between a reader's two looks: its last line comes, and it is PROCESSED.
 type racing struct{ lines []transaction.Record }
 
-func (r *racing) Versions(_ context.Context, _, _ string, yield func(transaction.Record) bool) error {
+func (r *racing) Keys(ctx context.Context, tenant, id, after string, yield func(transaction.Record) bool) error {
+	return r.Versions(ctx, tenant, id, after, yield)
+}
+
+func (r *racing) Versions(_ context.Context, _, _, _ string, yield func(transaction.Record) bool) error {
 	for _, line := range r.lines {
 		if !yield(line) {
 			break
@@ -33,7 +38,8 @@ func TestAReplyNeverShowsHalfABatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := &racing{[]transaction.Record{{Batch: string(id), Modification: "m1", Text: []byte(`{}`)}}}
-	reply, err := (&monitoring.Transactions{Store: store, Batches: store}).Read(t.Context(), httpapi.Caller{Tenant: "t"}, "x")
+	r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
+	reply, err := (&monitoring.Transactions{Store: store, Batches: store}).Read(t.Context(), httpapi.Caller{Tenant: "t"}, r)
 	if err != nil {
 		t.Fatal(err)
 	}

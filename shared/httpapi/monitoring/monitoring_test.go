@@ -34,6 +34,7 @@ type api struct {
 	batches      *dynamo.Batches
 	transactions *dynamo.Transactions
 	caller       httpapi.Caller
+	now          time.Time // of the batch endpoints
 	serve        map[string]httpapi.API
 }
 
@@ -49,7 +50,7 @@ func newAPI(t *testing.T) *api {
 	bucket := func(name string) *objects.Bucket {
 		return objects.New(cfg, name, objects.Options{PathStyle: true, Now: clock})
 	}
-	a := &api{batches: dynamo.NewBatches(db, "test-batches"), transactions: stored}
+	a := &api{batches: dynamo.NewBatches(db, "test-batches"), transactions: stored, now: now}
 	a.caller = httpapi.Caller{
 		Tenant: "t1", Client: "c1", Permissions: []string{monitoring.BatchUpload, monitoring.BatchRead, monitoring.TransactionRead},
 		Features: []string{httpapi.FeatureBatch}, Expires: now.Add(time.Hour),
@@ -57,7 +58,7 @@ func newAPI(t *testing.T) *api {
 	}
 	b := &monitoring.Batches{
 		Store: a.batches, Uploads: bucket("uploads"), Reports: bucket("work"), UploadLifetime: 15 * time.Minute, DownloadLifetime: time.Minute,
-		MaxBytes: 1000, Now: clock, NewID: batch.NewID, NewKey: func() [16]byte { return [16]byte{1, 2, 3} },
+		MaxBytes: 1000, ReportDays: 30, Now: func() time.Time { return a.now }, NewID: batch.NewID, NewKey: func() [16]byte { return [16]byte{1, 2, 3} },
 	}
 	r := &monitoring.Transactions{Store: stored, Batches: a.batches}
 	group := func(routes []httpapi.Route) httpapi.API {
@@ -70,17 +71,25 @@ func newAPI(t *testing.T) *api {
 // call sends a request as the caller and decodes the reply.
 func (a *api) call(t *testing.T, function, method, path, body string) (int, map[string]any) {
 	t.Helper()
-	e := events.APIGatewayProxyRequest{HTTPMethod: method, Path: base + path, Body: body, Headers: map[string]string{"Content-Type": "application/json"}}
-	e.RequestContext.Authorizer = a.caller.Context()
-	r, err := httpapi.Lambda(a.serve[function].Handler())(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := a.invoke(t, function, method, path, nil, body)
 	var out map[string]any
 	if err := json.Unmarshal([]byte(r.Body), &out); err != nil {
 		t.Fatalf("%d %q", r.StatusCode, r.Body)
 	}
 	return r.StatusCode, out
+}
+
+// invoke sends a request as the caller and returns what the function answers with.
+func (a *api) invoke(t *testing.T, function, method, path string, query map[string]string, body string) events.APIGatewayProxyResponse {
+	t.Helper()
+	e := events.APIGatewayProxyRequest{HTTPMethod: method, Path: base + path, QueryStringParameters: query, Body: body,
+		Headers: map[string]string{"Content-Type": "application/json"}}
+	e.RequestContext.Authorizer = a.caller.Context()
+	r, err := httpapi.Lambda(a.serve[function].Handler())(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 func (a *api) upload(t *testing.T, body string) map[string]any {
@@ -203,6 +212,30 @@ func TestStatusAndResult(t *testing.T) {
 				t.Errorf("url: %v", reply)
 			}
 		})
+	}
+}
+
+// A report is offered for as long as the bucket keeps it, and what it said in numbers for ever.
+func TestAReportThatIsGone(t *testing.T) {
+	a := newAPI(t)
+	id := a.upload(t, "")["batch_id"].(string)
+	plan := chunk.NewPlan(100, 60)
+	a.move(t, id, batch.Change{To: batch.Uploaded, ReceivedAt: now, Object: &batch.Object{Key: "k", Size: 100}},
+		batch.Change{To: batch.ValidationStarted, Plan: &plan, MaxLineBytes: 10},
+		batch.Change{To: batch.ValidationFailed, Verdict: &batch.Verdict{Total: 1, Invalid: 1, ReportKey: "k"}, ErrorMessage: "x"})
+	for _, tt := range []struct {
+		at  time.Time
+		url bool
+		say string
+	}{
+		{now.AddDate(0, 0, 30), true, "Batch validated with errors."},
+		{now.AddDate(0, 0, 30).Add(1), false, "Batch validated with errors. Its report was kept for 30 days and is gone."},
+	} {
+		a.now = tt.at
+		_, reply := a.call(t, "batch", "GET", "/batch/validation-result/"+id, "")
+		if _, url := reply["errors_file_url"]; url != tt.url || reply["message"] != tt.say || reply["valid"] != false || reply["counts"].(map[string]any)["invalid"] != 1.0 {
+			t.Errorf("%v: %v", tt.at, reply)
+		}
 	}
 }
 

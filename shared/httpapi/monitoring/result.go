@@ -2,6 +2,7 @@ package monitoring
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -40,6 +41,10 @@ func (s *Batches) ValidationResult(ctx context.Context, caller httpapi.Caller, i
 	}
 	if b.Verdict.Valid() {
 		return ok(ResultReply{Message: "Batch validated successfully.", Valid: &yes, Counts: &counts}), nil
+	}
+	if s.ReportDays > 0 && s.Now().After(b.UpdatedAt.AddDate(0, 0, s.ReportDays)) {
+		message := fmt.Sprintf("Batch validated with errors. Its report was kept for %d days and is gone.", s.ReportDays)
+		return ok(ResultReply{Message: message, Valid: &no, Counts: &counts}), nil
 	}
 	signed, err := s.Reports.SignGet(ctx, b.Verdict.ReportKey, "batch-"+string(b.ID)+"-errors.jsonl", s.DownloadLifetime)
 	if err != nil {

@@ -33,6 +33,6 @@ func (s *Batches) Routes() []httpapi.Route {
 func (s *Transactions) Routes() []httpapi.Route {
 	return []httpapi.Route{{
 		Method: "GET", Path: base + "/{transaction_external_id}",
-		Permissions: []string{TransactionRead}, Endpoint: httpapi.Path("transaction_external_id", s.Read),
+		Permissions: []string{TransactionRead}, Endpoint: s.Read,
 	}}
 }

@@ -3,6 +3,7 @@ package monitoring
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"slices"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 )
 
 type versions interface {
-	Versions(ctx context.Context, tenant, transactionID string, yield func(transaction.Record) bool) error
+	Versions(ctx context.Context, tenant, transactionID, after string, yield func(transaction.Record) bool) error
+	Keys(ctx context.Context, tenant, transactionID, after string, yield func(transaction.Record) bool) error
 }
 
 type statuses interface {
@@ -30,6 +32,7 @@ type Transactions struct {
 type TransactionReply struct {
 	TransactionExternalID string         `json:"transaction_external_id"`
 	Modifications         []Modification `json:"modifications"`
+	NextAfter             string         `json:"next_after,omitempty"` // there are more: read on with ?after=
 }
 
 // Modification is the newest version of a modification.
@@ -50,64 +53,95 @@ type MainEntity struct {
 
 var errNoTransaction = fault.New(fault.NotFound, "transaction_not_found", "Transaction not found.")
 
-// Read returns a transaction of the caller's tenant. A line of a batch that is not PROCESSED is not there.
-func (s *Transactions) Read(ctx context.Context, caller httpapi.Caller, id string) (httpapi.Reply, error) {
-	if len(id) > transaction.MaxIDBytes { // no such line was ever taken, and the store's keys have limits
+// pageBytes bounds the lines of one reply, counted as they leave the function: Lambda answers with at most 6 MB.
+const pageBytes = 4 << 20
+
+// Read returns a transaction of the caller's tenant. A line of a batch that is not PROCESSED is not there. What does not fit
+// into one reply is read on behind the last modification of it, which the reply names and the query parameter after takes.
+func (s *Transactions) Read(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
+	id, after := r.PathValue("transaction_external_id"), r.URL.Query().Get("after")
+	if len(id) > transaction.MaxIDBytes || len(after) > transaction.MaxIDBytes { // no such line was ever taken, and the store's keys have limits
 		return httpapi.Reply{}, errNoTransaction
 	}
-	visible, err := s.visible(ctx, caller.Tenant, id)
+	visible, more, err := s.visible(ctx, caller.Tenant, id, after)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	if len(visible) == 0 {
+	if len(visible) == 0 && after == "" {
 		return httpapi.Reply{}, errNoTransaction
 	}
-	out := TransactionReply{TransactionExternalID: id}
+	out := TransactionReply{TransactionExternalID: id, Modifications: []Modification{}}
 	for _, r := range visible {
 		out.Modifications = append(out.Modifications, Modification{
 			ModificationExternalID: r.Modification, BatchID: r.Batch, Line: r.Line, ReceivedAt: r.ReceivedAt,
 			MainEntity: mainEntity(r), Transaction: json.RawMessage(r.Text),
 		})
+		if more {
+			out.NextAfter = r.Modification
+		}
 	}
 	return httpapi.Reply{Status: 200, Body: out}, nil
 }
 
-// visible picks, of each modification, the version that was received last in a batch that is PROCESSED.
+// visible picks, of each modification, the version that was received last in a batch that is PROCESSED, and reports whether
+// there are more than fit into a reply.
 //
 // The versions are read twice. Between the first reading and that of the batches' states a batch may have become PROCESSED,
 // with lines that were stored after the first reading: taken from it alone, the reply would show half of that batch. Of a batch
 // that was PROCESSED before the second reading began, the second one sees every line.
-func (s *Transactions) visible(ctx context.Context, tenant, id string) ([]transaction.Record, error) {
+func (s *Transactions) visible(ctx context.Context, tenant, id, after string) ([]transaction.Record, bool, error) {
 	var batches []batch.ID
-	err := s.Store.Versions(ctx, tenant, id, func(r transaction.Record) bool {
+	err := s.Store.Keys(ctx, tenant, id, after, func(r transaction.Record) bool {
 		batches = append(batches, batch.ID(r.Batch))
 		return true
 	})
 	if err != nil || len(batches) == 0 {
-		return nil, err
+		return nil, false, err
 	}
 	slices.Sort(batches)
 	status, err := s.Batches.Statuses(ctx, slices.Compact(batches))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return s.newest(ctx, tenant, id, status)
+	return s.newest(ctx, tenant, id, after, status)
 }
 
 // newest reads the versions, which come with those of one modification together, oldest first.
-func (s *Transactions) newest(ctx context.Context, tenant, id string, status map[batch.ID]batch.Status) ([]transaction.Record, error) {
-	var out []transaction.Record
-	err := s.Store.Versions(ctx, tenant, id, func(r transaction.Record) bool {
-		switch n := len(out); {
-		case status[batch.ID(r.Batch)] != batch.Processed:
-		case n > 0 && out[n-1].Modification == r.Modification:
-			out[n-1] = r
-		default:
-			out = append(out, r)
+func (s *Transactions) newest(ctx context.Context, tenant, id, after string,
+	status map[batch.ID]batch.Status) (out []transaction.Record, more bool, err error) {
+	size := 0
+	err = s.Store.Versions(ctx, tenant, id, after, func(r transaction.Record) bool {
+		n := len(out)
+		if status[batch.ID(r.Batch)] != batch.Processed {
+			return true
 		}
+		if n > 0 && out[n-1].Modification == r.Modification {
+			size += sent(r.Text) - sent(out[n-1].Text)
+			out[n-1] = r
+			return true
+		}
+		if size += sent(r.Text); n > 0 && size > pageBytes {
+			more = true
+			return false
+		}
+		out = append(out, r)
 		return true
 	})
-	return out, err
+	return out, more, err
+}
+
+// sent counts the bytes of a line as text inside the JSON of a function's reply, where encoding/json escapes these.
+func sent(line []byte) int {
+	n := len(line)
+	for _, c := range line {
+		switch c {
+		case '"', '\\':
+			n++
+		case '<', '>', '&':
+			n += 5
+		}
+	}
+	return n
 }
 
 // mainEntity reads the main entity's ID out of the line, where it stands under its role.

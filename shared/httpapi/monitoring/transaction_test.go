@@ -1,8 +1,10 @@
 package monitoring_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/batch"
+	"sluice/shared/httpapi/monitoring"
 	"sluice/shared/transaction"
 )
 
@@ -120,5 +123,40 @@ func TestIDsInPaths(t *testing.T) {
 		if got := a.notes(t, id); got != nil {
 			t.Errorf("%.10q: %v", id, got)
 		}
+	}
+}
+
+// A transaction of any size is read page by page, each within what Lambda may answer with: nothing is lost or doubled.
+func TestALargeTransaction(t *testing.T) {
+	a := newAPI(t)
+	done := a.inState(t, batch.Processed)
+	const all = 23
+	for i := range all {
+		note := strings.Repeat([]string{"x", `"`, "<"}[i%3], []int{200_000, 60_000, 200_000}[i%3])
+		a.put(t, "t1", "x", fmt.Sprintf("m%02d &?", i), done, note, now)
+	}
+	var seen []string
+	pages := 0
+	for after := ""; ; pages++ {
+		r := a.invoke(t, "transaction", "GET", "/x", map[string]string{"after": after}, "")
+		if payload, err := json.Marshal(r); err != nil || r.StatusCode != 200 || len(payload) > 6<<20 {
+			t.Fatalf("%v, %d, %d bytes", err, r.StatusCode, len(payload))
+		}
+		var reply monitoring.TransactionReply
+		if err := json.Unmarshal([]byte(r.Body), &reply); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range reply.Modifications {
+			seen = append(seen, m.ModificationExternalID)
+		}
+		if after = reply.NextAfter; after == "" {
+			break
+		}
+	}
+	if len(seen) != all || !slices.IsSorted(seen) || len(slices.Compact(seen)) != all || pages < 2 {
+		t.Errorf("%d pages more, %v", pages, seen)
+	}
+	if r := a.invoke(t, "transaction", "GET", "/x", map[string]string{"after": "zzzzzz"}, ""); r.Body != `{"transaction_external_id":"x","modifications":[]}` {
+		t.Errorf("behind the last: %d %s", r.StatusCode, r.Body)
 	}
 }

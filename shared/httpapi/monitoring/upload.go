@@ -34,6 +34,7 @@ type Batches struct {
 	UploadLifetime   time.Duration
 	DownloadLifetime time.Duration
 	MaxBytes         int64
+	ReportDays       int // that a report is kept; 0: for ever
 	Now              func() time.Time
 	NewID            func() (batch.ID, error)
 	NewKey           func() [16]byte
