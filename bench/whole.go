@@ -74,7 +74,7 @@ func (w whole) show(out io.Writer, ref float64) {
 	for cores := 1; cores <= 2; cores++ {
 		speed := w.megabytes / w.cpu[cores].Seconds()
 		fmt.Fprintf(out, "sluice validate, a file of %.0f MB, GOMAXPROCS=%d: %.0f MB/s of CPU time (%.1f x ref), %.0f MB/s by the clock, %d MB resident\n",
-			w.megabytes, cores, speed, speed/ref, w.megabytes/w.clock[cores].Seconds(), w.peak[cores]>>20)
+			w.megabytes, cores, speed, speed/ref, w.megabytes/w.clock[cores].Seconds(), w.peak[cores]/1e6)
 	}
 	fmt.Fprintf(out, "Two cores are %.2f times one core by the clock (whole process).\n", w.clock[1].Seconds()/w.clock[2].Seconds())
 }
@@ -92,7 +92,7 @@ func measureDuplicates() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
-	return fmt.Sprintf("Duplicates: %s, %d MB resident with the digests themselves", out, peakOf(cmd)>>20), nil
+	return fmt.Sprintf("Duplicates: %s, %d MB resident with the digests themselves", out, peakOf(cmd)/1e6), nil
 }
 
 // duplicates finds the sets among ten million digests, a thousandth of them pairs, against sorting them.
@@ -113,7 +113,6 @@ func duplicates(w io.Writer) {
 			parts[p] = append(parts[p], duplicate.Entry{Digest: d, Place: uint64(i)})
 		}
 	}
-	sorted := slices.Clone(parts[0]) // a sixteenth, before the finder moves it
 	began := cpuTime()
 	var finder duplicate.Finder
 	found := 0
@@ -121,8 +120,8 @@ func duplicates(w io.Writer) {
 		finder.Sets(entries, func(set []duplicate.Entry) { found += len(set) })
 	}
 	took := cpuTime() - began
-	began = cpuTime()
-	slices.SortFunc(sorted, func(a, b duplicate.Entry) int {
+	began = cpuTime() // the yardstick, on a sixteenth
+	slices.SortFunc(parts[0], func(a, b duplicate.Entry) int {
 		return cmp.Or(cmp.Compare(a.Digest.Hi, b.Digest.Hi), cmp.Compare(a.Digest.Lo, b.Digest.Lo))
 	})
 	sorting := (cpuTime() - began) * batch.Partitions

@@ -97,9 +97,10 @@ func (f *Finder) bucket(entries []Entry, yield func(set []Entry)) {
 	}
 }
 
+// resize makes room for a little more than is wanted: the partitions of a batch are about as large as each other.
 func resize[T any](s []T, n int) []T {
 	if n <= cap(s) {
 		return s[:n]
 	}
-	return make([]T, n)
+	return make([]T, n, n+n/32)
 }
