@@ -39,6 +39,7 @@ type Detail struct {
 	Loc  []any  `json:"loc"` // strings and integers: the way to the value
 	Msg  string `json:"msg"`
 	Type string `json:"type"`
+	Sent any    `json:"-"` // the value that stands there, where the shape of a reply has a place for it
 }
 
 // New makes an error of the given kind. The message goes to the client as it is.

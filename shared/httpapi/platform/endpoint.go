@@ -59,26 +59,38 @@ func Plain(next httpapi.Endpoint) httpapi.Endpoint {
 func bodiless[Out any](status int, f func(ctx context.Context, c httpapi.Caller, r *http.Request) (Out, error)) httpapi.Endpoint {
 	return func(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 		out, err := f(ctx, c, r)
-		return httpapi.Reply{Status: status, Body: envelopeOf(out)}, err
+		return httpapi.Reply{Status: status, Body: envelopeOf(out)}, attempted(err, r, nil)
 	}
 }
 
 func endpoint[In, Out any](status int, read func(*http.Request) (In, error),
 	f func(ctx context.Context, c httpapi.Caller, r *http.Request, in In) (Out, error)) httpapi.Endpoint {
 	return func(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
+		body, err := keep(r)
+		if err != nil {
+			return httpapi.Reply{}, err
+		}
 		in, err := read(r)
 		if err != nil {
-			return httpapi.Reply{}, refused(err)
+			return httpapi.Reply{}, attempted(refused(err), r, body)
 		}
-		if checked, ok := any(&in).(interface{ Check(*Faults) }); ok {
-			var faults Faults
-			if checked.Check(&faults); len(faults.details) > 0 {
-				return httpapi.Reply{}, faults.Err()
-			}
+		if err := check(&in); err != nil {
+			return httpapi.Reply{}, attempted(err, r, body)
 		}
 		out, err := f(ctx, c, r, in)
-		return httpapi.Reply{Status: status, Body: envelopeOf(out)}, err
+		return httpapi.Reply{Status: status, Body: envelopeOf(out)}, attempted(err, r, body)
 	}
+}
+
+func check(in any) error {
+	var faults Faults
+	if checked, ok := in.(interface{ Check(*Faults) }); ok {
+		checked.Check(&faults)
+	}
+	if len(faults.details) > 0 {
+		return faults.Err()
+	}
+	return nil
 }
 
 func enveloped[In any](r *http.Request) (In, error) {

@@ -120,14 +120,14 @@ func Errors(e *fault.Error) any {
 type Failure struct {
 	PropertyName   string `json:"propertyName"`
 	ErrorMessage   string `json:"errorMessage"`
-	AttemptedValue any    `json:"attemptedValue"` // always null: a reply never repeats what was sent
+	AttemptedValue any    `json:"attemptedValue"` // a text, a number or a boolean; else null
 	ErrorCode      string `json:"errorCode"`
 }
 
 func failures(details []fault.Detail) []Failure {
 	out := make([]Failure, len(details))
 	for i, d := range details {
-		out[i] = Failure{PropertyName: propertyName(d.Loc), ErrorMessage: d.Msg, ErrorCode: d.Type}
+		out[i] = Failure{propertyName(d.Loc), d.Msg, d.Sent, d.Type}
 	}
 	return out
 }

@@ -51,11 +51,20 @@ func handler() http.Handler {
 			}))},
 		{Method: "PUT", Path: "/bare", Endpoint: platform.Bare(
 			func(_ context.Context, _ httpapi.Caller, _ *http.Request, in []string) (platform.None, error) {
+				var f platform.Faults
+				if f.Max("names.1", in[len(in)-1], 1); len(f.Err().Details) > 0 {
+					return platform.None{}, f.Err()
+				}
 				return platform.None{}, nil
 			})},
 		{Method: "GET", Path: "/things/{id}", Endpoint: platform.Read(
 			func(_ context.Context, _ httpapi.Caller, r *http.Request) (string, error) {
-				return r.PathValue("id"), nil
+				if id := r.PathValue("id"); id != "x" {
+					return id, nil
+				}
+				var f platform.Faults
+				f.UUID("id", "x")
+				return "", f.Err()
 			})},
 	}, slog.New(slog.DiscardHandler), func() time.Time { return now })
 }
@@ -175,6 +184,34 @@ func TestBadBodies(t *testing.T) {
 	for _, body := range []string{"", "null", `{}`, `[1]`, `["a"`, `"a"`} {
 		if status, text, _ := send(t, "PUT", "/bare", body, nil); status != 400 {
 			t.Errorf("bare %s: %d %s", body, status, text)
+		}
+	}
+}
+
+// A refusal shows the value that stands in each place it names.
+func TestAttemptedValues(t *testing.T) {
+	long := strings.Repeat("é", 257)
+	for _, tt := range []struct{ method, path, body, want string }{
+		{"POST", "/things", `{"data":{}}`, `null`},
+		{"POST", "/things", `{"data":{"name":null}}`, `null`},
+		{"POST", "/things", `{"data":{"name":1.50}}`, `1.50`},
+		{"POST", "/things", `{"data":{"name":["a"]}}`, `null`},
+		{"POST", "/things", `{"data":{"name":"a","size":4}}`, `4`},
+		{"POST", "/things", `{"data":{"name":"a","other":true}}`, `true`},
+		{"POST", "/things", `{"data":{"name":"abcdef"}}`, `"abcdef"`},
+		{"POST", "/things", `{"data":{"name":"` + long + `"}}`, `"` + long[:512] + `"`},
+		{"POST", "/things", `{"data":{"name":"a","parts":[{},{"name":"b","on":"x"}]}}`, `"x"`},
+		{"POST", "/things", `{"data":`, `null`},
+		{"PUT", "/bare", `[1]`, `null`}, {"PUT", "/bare", `7`, `7`},
+		{"PUT", "/bare", `["a","bc"]`, `"bc"`},
+		{"GET", "/things/x", "", `"x"`},
+	} {
+		status, text, _ := send(t, tt.method, tt.path, tt.body, nil)
+		var reply struct {
+			Data []struct{ AttemptedValue json.RawMessage }
+		}
+		if err := json.Unmarshal([]byte(text), &reply); err != nil || status != 400 || len(reply.Data) != 1 || string(reply.Data[0].AttemptedValue) != tt.want {
+			t.Errorf("%s %s: %d %s", tt.path, tt.body, status, text)
 		}
 	}
 }
