@@ -1,0 +1,198 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+)
+
+// The suite keeps to seconds: go test ./e2e -run ALongJourney -v -drafts 1000000 -timeout 1h takes longer.
+var drafts = flag.Int("drafts", 25_000, "how many drafts the light search is walked over, 15,000 or more")
+
+// newEntity creates an entity with extra fields of its body, such as `,"alternateId":"x"`.
+func (d *door) newEntity(extra string) string {
+	d.t.Helper()
+	var made struct {
+		ID string `json:"id"`
+	}
+	d.take("POST", entityCommand, `{"data":{"type":"Company","targetEntity":"Client"`+extra+`}}`, &made)
+	return made.ID
+}
+
+// newDraft begins a draft of an entity.
+func (d *door) newDraft(entity, journey string) string {
+	d.t.Helper()
+	var made struct {
+		ID string `json:"id"`
+	}
+	d.take("POST", entityCommand+"/"+entity+"/draft", fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey), &made)
+	return made.ID
+}
+
+type lightItem struct{ EntityId, EntityDraftId string }
+
+type lightPage struct {
+	Items           []lightItem
+	PaginationToken *string
+}
+
+// fill puts count more drafts into a journey, older than the one that the front door put there, and returns all of them in
+// order. It copies that one's row in the table: creating them one by one would take the whole time of the suite.
+func fill(t *testing.T, d *door, journey string, count int) []lightItem {
+	t.Helper()
+	e := d.newEntity("")
+	items := make([]lightItem, 0, count+1)
+	last := lightItem{e, d.newDraft(e, journey)}
+	db := dynamodb.New(dynamodb.Options{Region: "us-east-1", BaseEndpoint: aws.String(home.DynamoDBURL),
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")})
+	tables, err := db.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := tables.TableNames[slices.IndexFunc(tables.TableNames, func(name string) bool { return strings.HasSuffix(name, "-records") })]
+	out, err := db.Query(t.Context(), &dynamodb.QueryInput{TableName: &table, KeyConditionExpression: aws.String("#o = :o"),
+		ExpressionAttributeNames:  map[string]string{"#o": "owner"},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":o": &types.AttributeValueMemberS{Value: d.home.TenantID + "#journey#" + journey}}})
+	if err != nil || len(out.Items) != 1 {
+		t.Fatalf("%v: %v", err, out)
+	}
+	row := out.Items[0]
+	written, _, _ := strings.Cut(row["part"].(*types.AttributeValueMemberS).Value, "#")
+	created, err := strconv.ParseInt(written, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	puts := make([]types.WriteRequest, count)
+	for i := range puts {
+		one := lightItem{uuid.NewString(), uuid.NewString()}
+		copied := map[string]types.AttributeValue{}
+		for name, value := range row {
+			copied[name] = value
+		}
+		at := created - int64(count-i)*int64(time.Millisecond)
+		copied["part"] = &types.AttributeValueMemberS{Value: fmt.Sprintf("%020d#%s", at, one.EntityDraftId)}
+		copied["entity"], copied["draft"] = &types.AttributeValueMemberS{Value: one.EntityId}, &types.AttributeValueMemberS{Value: one.EntityDraftId}
+		puts[i].PutRequest = &types.PutRequest{Item: copied}
+		items = append(items, one)
+	}
+	var g errgroup.Group
+	g.SetLimit(4)
+	for some := range slices.Chunk(puts, 25) {
+		g.Go(func() error {
+			_, err := db.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: some}})
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return append(items, last)
+}
+
+// walk reads a journey page by page and returns what it read, and how long each page took.
+func (d *door) walk(journey string, size, order int) ([]lightItem, []time.Duration) {
+	d.t.Helper()
+	var items []lightItem
+	var times []time.Duration
+	for token := "null"; ; {
+		var page lightPage
+		start := time.Now()
+		d.take("POST", lightSearch, fmt.Sprintf(`{"data":{"journeyId":%q,"pageOptions":{"pageSize":%d,"sortOrder":%d,"paginationToken":%s}}}`,
+			journey, size, order, token), &page)
+		times = append(times, time.Since(start))
+		if items = append(items, page.Items...); page.PaginationToken == nil {
+			return items, times
+		}
+		token = fmt.Sprintf("%q", *page.PaginationToken)
+	}
+}
+
+// A long journey is walked with every page as cheap as the first, and nothing is lost, doubled or out of order, although drafts
+// are created meanwhile.
+func TestALongJourney(t *testing.T) {
+	d := enter(t, home)
+	journey := uuid.NewString()
+	start := time.Now()
+	want := fill(t, d, journey, *drafts-1)
+	t.Logf("%d drafts put into the journey in %v", len(want), time.Since(start).Round(time.Millisecond))
+
+	stop, stopped := make(chan struct{}), make(chan error)
+	go func() { stopped <- d.keepDrafting(journey, want[len(want)-1].EntityId, stop) }()
+	forth, times := d.walk(journey, 500, 0)
+	back, backTimes := d.walk(journey, 500, 1)
+	close(stop)
+	if err := <-stopped; err != nil {
+		t.Fatal(err)
+	}
+	if len(forth) < len(want) || !slices.Equal(forth[:len(want)], want) {
+		t.Errorf("%d drafts, and not the %d in order", len(forth), len(want))
+	}
+	slices.Reverse(back)
+	if len(back) < len(want) || !slices.Equal(back[:len(want)], want) {
+		t.Errorf("backwards: %d drafts, and not the %d in order", len(back), len(want))
+	}
+	for _, items := range [][]lightItem{forth, back} {
+		seen := make(map[lightItem]bool, len(items))
+		for _, i := range items {
+			if seen[i] {
+				t.Fatalf("twice: %+v", i)
+			}
+			seen[i] = true
+		}
+	}
+	t.Logf("of the drafts created meanwhile, forth saw %d, back %d", len(forth)-len(want), len(back)-len(want))
+	even(t, "forth", times)
+	even(t, "back", backTimes)
+	checkResident(t, "entity")
+}
+
+// keepDrafting begins drafts of an entity until it is told to stop.
+func (d *door) keepDrafting(journey, entity string, stop <-chan struct{}) error {
+	for {
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+		req, err := http.NewRequest("POST", d.home.APIURL+entityCommand+"/"+entity+"/draft", strings.NewReader(fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey)))
+		if err != nil {
+			return err
+		}
+		req.Header = http.Header{"Authorization": {"Bearer " + d.token}, "X-Tenant-Id": {d.home.TenantID}, "Content-Type": {"application/json"}}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return err
+		}
+		if resp.Body.Close(); resp.StatusCode != http.StatusAccepted {
+			return fmt.Errorf("a draft meanwhile: %s", resp.Status)
+		}
+	}
+}
+
+// even tells the times of pages at the beginning, in the middle and at the end, and fails if they grow: the median of some
+// pages in each place, and a factor that a busy machine does not reach.
+func even(t *testing.T, name string, times []time.Duration) {
+	t.Helper()
+	const some = 10
+	if len(times) < 3*some {
+		t.Fatalf("%s: only %d pages", name, len(times))
+	}
+	median := func(from int) time.Duration { return slices.Sorted(slices.Values(times[from : from+some]))[some/2] }
+	first, middle, last := median(1), median(len(times)/2), median(len(times)-some)
+	t.Logf("%s: %d pages; first %v, middle %v, last %v, longest %v", name, len(times), first, middle, last, slices.Max(times))
+	if last > 3*first+10*time.Millisecond {
+		t.Errorf("%s: the pages at the end take %v, those at the beginning %v", name, last, first)
+	}
+}
