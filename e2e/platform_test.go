@@ -3,7 +3,6 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -68,11 +67,7 @@ func (d *door) take(method, path, body string, into any) {
 // An entity takes part in batches from the moment that its draft is verified, and not before; one token serves both.
 func TestAnEntityIsOnboardedByItsDraft(t *testing.T) {
 	d := enter(t, home)
-	var made struct {
-		ID string `json:"id"`
-	}
-	d.take("POST", entityCommand, `{"data":{"type":"Company","targetEntity":"Client","properties":{"legalEntityName":{"type":"Single","value":"ACME"}}}}`, &made)
-	e := made.ID
+	e := d.newEntity(`,"properties":{"legalEntityName":{"type":"Single","value":"ACME"}}`)
 	if err := home.importEntities(onboarded()); err != nil {
 		t.Fatal(err)
 	}
@@ -80,55 +75,16 @@ func TestAnEntityIsOnboardedByItsDraft(t *testing.T) {
 	if s := d.process("", batch()); s.Status != "VALIDATION_FAILED" {
 		t.Errorf("before: %s", describe(s))
 	}
-	d.take("POST", entityCommand+"/"+e+"/draft", fmt.Sprintf(`{"data":{"journeyId":%q}}`, uuid.NewString()), &made)
+	verify := entityCommand + "/" + e + "/draft/" + d.newDraft(e, uuid.NewString()) + "/verify"
 	if s := d.process("", batch()); s.Status != "VALIDATION_FAILED" {
 		t.Errorf("with a draft: %s", describe(s))
 	}
-	verify := entityCommand + "/" + e + "/draft/" + made.ID + "/verify"
 	d.take("PUT", verify, `{"data":{"version":1}}`, nil)
 	if s := d.process("", batch()); s.Status != "PROCESSED" {
 		t.Errorf("verified: %s", describe(s))
 	}
 	if status, _ := d.platform("PUT", verify, `{"data":{"version":1}}`); status != http.StatusConflict {
 		t.Errorf("a replay: %d", status)
-	}
-}
-
-func TestLightSearchThroughTheDoor(t *testing.T) {
-	d := enter(t, home)
-	journey := uuid.NewString()
-	want := map[string]bool{}
-	for range 5 {
-		var e, draft struct {
-			ID string `json:"id"`
-		}
-		d.take("POST", entityCommand, `{"data":{"type":"Individual","targetEntity":"Related Party"}}`, &e)
-		d.take("POST", entityCommand+"/"+e.ID+"/draft", fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey), &draft)
-		want[e.ID+" "+draft.ID] = true
-	}
-	token := "null"
-	for pages := 0; token != ""; pages++ {
-		var page struct {
-			Items           []struct{ EntityId, EntityDraftId string }
-			PaginationToken *string
-		}
-		d.take("POST", lightSearch, fmt.Sprintf(`{"data":{"journeyId":%q,"pageOptions":{"pageSize":2,"paginationToken":%s}}}`, journey, token), &page)
-		for _, m := range page.Items {
-			if !want[m.EntityId+" "+m.EntityDraftId] {
-				t.Errorf("unknown or seen before: %+v", m)
-			}
-			delete(want, m.EntityId+" "+m.EntityDraftId)
-		}
-		token = ""
-		if page.PaginationToken != nil {
-			token = fmt.Sprintf("%q", *page.PaginationToken)
-		}
-		if pages > 3 {
-			t.Fatal("the pages do not end")
-		}
-	}
-	if len(want) > 0 {
-		t.Errorf("not listed: %v", want)
 	}
 }
 
@@ -162,23 +118,8 @@ func TestThePlatformsCommonRules(t *testing.T) {
 
 // Access layers are the client's; what is beyond them is not there.
 func TestAccessLayers(t *testing.T) {
-	layered := func(layer string) *door {
-		var c struct {
-			ID     string `json:"client_id"`
-			Secret string `json:"client_secret"`
-		}
-		if err := home.admin(&c, "client", "create", "--tenant", home.TenantID, "--geographic", layer); err != nil {
-			t.Fatal(err)
-		}
-		return enterAs(t, home, c.ID, c.Secret, home.Scope)
-	}
-	ireland, spain := layered("Republic of Ireland"), layered("Spain")
-	var made struct {
-		ID string `json:"id"`
-	}
-	ireland.take("POST", entityCommand, `{"data":{"type":"Company","targetEntity":"Client","accessLayers":{"geographic":["Republic of Ireland"]}}}`, &made)
-	ireland.take("GET", entityQuery+"/entity/"+made.ID, "", nil)
-	if status, data := spain.platform("GET", entityQuery+"/entity/"+made.ID, ""); status != 404 {
-		t.Errorf("%d %s", status, data)
-	}
+	ireland, spain := client(t, home.TenantID, "--geographic", "Republic of Ireland"), client(t, home.TenantID, "--geographic", "Spain")
+	e := ireland.newEntity(`,"accessLayers":{"geographic":["Republic of Ireland"]}`)
+	ireland.take("GET", entityQuery+"/entity/"+e, "", nil)
+	spain.ends(404, "GET", entityQuery+"/entity/"+e, "")
 }
