@@ -68,7 +68,7 @@ test-local: build
 	cd local && go test ./...
 
 test-e2e: build
-	go test -count=1 ./e2e
+	cd e2e && go test -count=1
 
 bench: programs
 	cd bench && go build -o ../bin/bench . && ../bin/bench

@@ -60,6 +60,8 @@ func forbidden(dir, path string) string {
 		return "a domain package imports only the domain"
 	case isDomain && !inside && strings.Contains(path, ".") && (extra == "" || !strings.HasPrefix(path, extra)):
 		return "a domain package imports only the standard library"
+	case own == "openapi":
+		return "the interface description is for tests and the reference"
 	case strings.Contains(path, "lestrrat-go/jwx") && !strings.HasPrefix(dir, "shared/auth"):
 		return "only auth knows jwx"
 	}

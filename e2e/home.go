@@ -83,6 +83,7 @@ func startLocal(data string, parameters ...string) (*Home, error) {
 			err = json.Unmarshal(text, h)
 		}
 		tick.Stop()
+		api.watch(h)
 		return h, err
 	}
 }

@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -27,16 +29,34 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(data)
+	if api, err = watched(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	if home, err = startLocal(data, "ChunkBytes=8192"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	code := m.Run()
+	if undocumented := described(); code == 0 {
+		code = undocumented
+	}
 	if err := home.stop(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return code
+}
+
+// described tells what was checked. A run of the whole suite fails if it left an operation out.
+func described() int {
+	line, never := api.summary()
+	fmt.Println(line)
+	if flag.Lookup("test.run").Value.String() != "" || len(never) == 0 {
+		return 0
+	}
+	fmt.Println("never called:", strings.Join(never, ", "))
+	return 1
 }
 
 // another starts a local cloud of its own for a test that needs other settings.

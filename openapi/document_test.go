@@ -1,0 +1,213 @@
+package openapi_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"sluice/openapi"
+)
+
+func load(t *testing.T) *openapi.Document {
+	t.Helper()
+	d, err := openapi.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// visit calls f for every object of a value, with the pointer to it.
+func visit(pointer string, v any, f func(pointer string, m map[string]any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		f(pointer, v)
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			visit(pointer+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(key), v[key], f)
+		}
+	case []any:
+		for i, item := range v {
+			visit(fmt.Sprintf("%s/%d", pointer, i), item, f)
+		}
+	}
+}
+
+// The official schema of OpenAPI 3.1, from spec.openapis.org.
+func TestTheDescriptionIsOpenAPI(t *testing.T) {
+	f, err := os.Open("testdata/openapi-3.1.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	meta, err := jsonschema.UnmarshalJSON(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("openapi.json", meta); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.MustCompile("openapi.json").Validate(load(t).Root); err != nil {
+		t.Error(err)
+	}
+}
+
+// Compiling holds each schema to JSON Schema 2020-12 and its references to what is there.
+func TestEverySchemaCompiles(t *testing.T) {
+	d := load(t)
+	for name := range d.Root["components"].(map[string]any)["schemas"].(map[string]any) {
+		var invalid *jsonschema.ValidationError
+		if err := d.Validate("#/components/schemas/"+name, nil); err != nil && !asValidation(err, &invalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func asValidation(err error, to **jsonschema.ValidationError) bool {
+	var ok bool
+	*to, ok = err.(*jsonschema.ValidationError)
+	return ok
+}
+
+// An example beside a schema is valid, and so is each of a schema's own.
+func TestExamplesAreValid(t *testing.T) {
+	d := load(t)
+	checked := 0
+	check := func(at, schema string, example any) {
+		checked++
+		if err := d.Validate(schema, example); err != nil {
+			t.Errorf("%s: %v", at, err)
+		}
+	}
+	visit("#", d.Root, func(at string, m map[string]any) {
+		if example, ok := m["example"]; ok && m["schema"] != nil {
+			check(at, at+"/schema", example)
+		}
+		if all, ok := m["examples"].([]any); ok {
+			for _, example := range all {
+				check(at, at, example)
+			}
+		}
+		if all, ok := m["examples"].(map[string]any); ok && m["schema"] != nil {
+			for name, example := range all {
+				check(at+" "+name, at+"/schema", example.(map[string]any)["value"])
+			}
+		}
+	})
+	components := d.Root["components"].(map[string]any)
+	for _, kind := range []string{"responses", "requestBodies"} {
+		for name, c := range components[kind].(map[string]any) {
+			for media, content := range c.(map[string]any)["content"].(map[string]any) {
+				if m := content.(map[string]any); m["example"] == nil && m["examples"] == nil {
+					t.Errorf("%s/%s has no example of %s", kind, name, media)
+				}
+			}
+		}
+	}
+	t.Logf("%d examples", checked)
+}
+
+// notOurs is the schema of a line, which has its own tests; an object of properties called properties; and what stands in examples.
+var notOurs = regexp.MustCompile(`^#/components/schemas/Line(/|$)|/properties$|/example(/|$)`)
+
+// What a reply may hold is all there: a key that nobody described must fail the suite. Requests are closed where the server
+// refuses other keys. A schema that others extend is closed by them.
+func TestObjectsAreClosed(t *testing.T) {
+	d := load(t)
+	open := map[string]bool{
+		"#/components/schemas/TokenRequest": true, "#/components/schemas/UploadRequest": true, // other keys are ignored
+	}
+	extended := map[string]bool{}
+	visit("#", d.Root, func(at string, m map[string]any) {
+		all, _ := m["allOf"].([]any)
+		for _, part := range all {
+			if to, ok := part.(map[string]any)["$ref"].(string); ok && m["unevaluatedProperties"] == false {
+				extended[to] = true
+			}
+		}
+	})
+	visit("#/components", d.Root["components"], func(at string, m map[string]any) {
+		_, isObject := m["properties"].(map[string]any)
+		closed := m["additionalProperties"] == false || m["unevaluatedProperties"] == false
+		if isObject && !closed && !open[at] && !extended[at] && !notOurs.MatchString(at) {
+			t.Errorf("%s takes any other key", at)
+		}
+	})
+}
+
+func TestOperations(t *testing.T) {
+	d := load(t)
+	ids, tags, used := map[string]string{}, map[string]bool{}, map[string]bool{}
+	for _, tag := range d.Root["tags"].([]any) {
+		tags[tag.(map[string]any)["name"].(string)] = true
+	}
+	paths := d.Root["paths"].(map[string]any)
+	for _, o := range d.Operations {
+		if other := ids[o.ID]; other != "" || o.ID == "" {
+			t.Errorf("%s and %s are both called %q", o, other, o.ID)
+		}
+		ids[o.ID] = o.String()
+		node := paths[o.Path].(map[string]any)[strings.ToLower(o.Method)].(map[string]any)
+		for _, tag := range node["tags"].([]any) {
+			if used[tag.(string)] = true; !tags[tag.(string)] {
+				t.Errorf("%s: the tag %s is not described", o, tag)
+			}
+		}
+		var want []string
+		for _, m := range regexp.MustCompile(`\{(\w+)\}`).FindAllStringSubmatch(o.Path, -1) {
+			want = append(want, m[1])
+		}
+		if diff := cmp.Diff(want, o.PathParameters()); diff != "" {
+			t.Errorf("%s: parameters: %s", o, diff)
+		}
+		for _, status := range statuses(o) {
+			if _, ok := node["responses"].(map[string]any)[status]; !ok {
+				t.Errorf("%s: no %s", o, status)
+			}
+		}
+	}
+	if diff := cmp.Diff(tags, used); diff != "" {
+		t.Errorf("tags: %s", diff)
+	}
+}
+
+// statuses are those that any operation of the kind can have.
+func statuses(o openapi.Operation) []string {
+	all := []string{"429", "5XX"}
+	if !o.Public {
+		all = append(all, "401", "403")
+	}
+	if strings.HasPrefix(o.Path, "/entitydata") || strings.HasPrefix(o.Path, "/documentmanagement") {
+		success := "202"
+		if strings.Contains(o.Path, "query/") {
+			success = "200"
+		}
+		all = append(all, "400", success)
+	}
+	return all
+}
+
+func TestNoComponentIsLeftOver(t *testing.T) {
+	d := load(t)
+	referred := map[string]bool{}
+	visit("#", d.Root, func(_ string, m map[string]any) {
+		if to, ok := m["$ref"].(string); ok {
+			referred[to] = true
+		}
+	})
+	for kind, all := range d.Root["components"].(map[string]any) {
+		for name := range all.(map[string]any) {
+			at := "#/components/" + kind + "/" + name
+			if !referred[at] && kind != "securitySchemes" && name != "ReportLine" { // what lies behind a URL
+				t.Errorf("nothing refers to %s", at)
+			}
+		}
+	}
+}
