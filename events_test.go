@@ -11,26 +11,30 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"sluice/shared/httpapi/identity"
+	"sluice/shared/intake"
 	"sluice/shared/pipeline"
 )
 
-// inputs is what each function is run with.
+// inputs is what each function is run with; a function that takes several kinds of events has a file for each, whose name begins
+// with the function's and a hyphen.
 var inputs = map[string]any{
-	"token":       &events.APIGatewayProxyRequest{},
-	"authorizer":  &identity.AuthorizerRequest{},
-	"batch":       &events.APIGatewayProxyRequest{},
-	"transaction": &events.APIGatewayProxyRequest{},
-	"entity":      &events.APIGatewayProxyRequest{},
-	"document":    &events.APIGatewayProxyRequest{},
-	"scan":        &events.S3Event{},
-	"plan":        &pipeline.BatchInput{},
-	"validate":    &pipeline.ChunkInput{},
-	"reconcile":   &pipeline.PartitionInput{},
-	"settle":      &pipeline.ChunkInput{},
-	"verdict":     &pipeline.BatchInput{},
-	"admit":       &pipeline.BatchInput{},
-	"ingest":      &pipeline.ChunkInput{},
-	"close":       &pipeline.CloseInput{},
+	"token":         &events.APIGatewayProxyRequest{},
+	"authorizer":    &identity.AuthorizerRequest{},
+	"batch":         &events.APIGatewayProxyRequest{},
+	"transaction":   &events.APIGatewayProxyRequest{},
+	"entity":        &events.APIGatewayProxyRequest{},
+	"document":      &events.APIGatewayProxyRequest{},
+	"scan":          &events.S3Event{},
+	"scan-result":   &intake.ScanResult{},
+	"scan-schedule": &events.CloudWatchEvent{},
+	"plan":          &pipeline.BatchInput{},
+	"validate":      &pipeline.ChunkInput{},
+	"reconcile":     &pipeline.PartitionInput{},
+	"settle":        &pipeline.ChunkInput{},
+	"verdict":       &pipeline.BatchInput{},
+	"admit":         &pipeline.BatchInput{},
+	"ingest":        &pipeline.ChunkInput{},
+	"close":         &pipeline.CloseInput{},
 }
 
 func TestEveryFunctionHasItsSampleEvent(t *testing.T) {
@@ -39,12 +43,15 @@ func TestEveryFunctionHasItsSampleEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range mains {
-		name := filepath.Base(filepath.Dir(path))
-		into, known := inputs[name]
-		if !known {
+		if name := filepath.Base(filepath.Dir(path)); inputs[name] == nil {
 			t.Errorf("function %s is missing in this test", name)
-			continue
 		}
+	}
+	files, err := filepath.Glob("events/*.json")
+	if err != nil || len(files) != len(inputs) {
+		t.Errorf("%d sample events, %d are known here: %v", len(files), len(inputs), err)
+	}
+	for name, into := range inputs {
 		text, err := os.ReadFile("events/" + name + ".json")
 		if err != nil {
 			t.Error(err)

@@ -1,4 +1,4 @@
-// Scan is run by S3 for every upload.
+// Scan is run by S3 for every upload and, where GuardDuty scans, by its results and by the clock.
 package main
 
 import (
@@ -13,8 +13,9 @@ import (
 )
 
 func main() {
-	f := setup.Must(context.Background(), "TABLE_BATCHES", "TABLE_DOCUMENTS", "BUCKET_UPLOADS", "STATE_MACHINE_ARN", "MAX_UPLOAD_BYTES")
-	lines, documents, err := f.Scanners()
+	f := setup.Must(context.Background(), "TABLE_BATCHES", "TABLE_DOCUMENTS", "BUCKET_UPLOADS", "STATE_MACHINE_ARN", "MAX_UPLOAD_BYTES",
+		"MALWARE_SCAN", "SCAN_PATIENCE")
+	lines, documents, results, err := f.Scanners()
 	if err != nil {
 		f.Log.Error("cannot start", "error", err)
 		os.Exit(1)
@@ -25,8 +26,9 @@ func main() {
 		Batches:   f.Batches(),
 		Uploads:   files,
 		Scanner:   lines,
+		Results:   results,
 		Machine:   f.Machine(),
-		Documents: &intake.Documents{Store: f.Documents(), Files: files, Scanner: documents, MaxBytes: f.MaxUploadBytes, Patience: patience, Log: f.Log},
+		Documents: &intake.Documents{Store: f.Documents(), Files: files, Scanner: documents, Results: results, MaxBytes: f.MaxUploadBytes, Patience: patience, Log: f.Log},
 		MaxBytes:  f.MaxUploadBytes,
 		Patience:  patience,
 		Now:       time.Now,

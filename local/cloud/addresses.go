@@ -116,7 +116,7 @@ func (c *Cloud) serve(context.Context) error {
 	for i, handler := range []http.Handler{
 		gateway.New(gateway.Config{API: c.template.API, Names: names, Functions: c.lambda, Region: region, Account: account,
 			NewID: newID, Now: time.Now}),
-		endpoint.New(endpoint.Services{DynamoDB: dynamo, States: c.states, Keys: keys, Lambda: c.lambda}),
+		endpoint.New(endpoint.Services{DynamoDB: dynamo, States: c.states, Keys: keys, Lambda: c.lambda, Malware: c.malware}),
 	} {
 		listener, server := c.listeners[i], &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 		c.servers = append(c.servers, server)

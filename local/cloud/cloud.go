@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sluice/local/database"
+	"sluice/local/guardduty"
 	"sluice/local/lambda"
 	"sluice/local/states"
 	"sluice/local/storage"
@@ -52,6 +53,8 @@ type Cloud struct {
 	storage   *storage.Server
 	lambda    *lambda.Service
 	states    *states.Service
+	malware   *guardduty.Service
+	clock     *clock
 	listeners []net.Listener // of the API and the AWS endpoint
 	servers   []*http.Server
 	failed    chan error
@@ -144,6 +147,12 @@ func (c *Cloud) close(ctx context.Context) {
 	for _, l := range c.listeners {
 		_ = l.Close() // most were closed with their servers
 	}
+	if c.clock != nil {
+		c.clock.close()
+	}
+	if c.malware != nil {
+		c.malware.Close()
+	}
 	if c.states != nil {
 		c.states.Close()
 	}
@@ -193,6 +202,7 @@ func (c *Cloud) startStores(ctx context.Context) error {
 // has succeeded.
 func (c *Cloud) created(object storage.Created) error {
 	<-c.invoking
+	c.malware.Created(object.Bucket, object.Key)
 	for _, b := range c.template.Buckets {
 		if b.Name != object.Bucket {
 			continue
@@ -238,6 +248,10 @@ func (c *Cloud) startFunctions(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
+	c.malware = guardduty.New(ctx, guardduty.Config{
+		Plans: c.template.Plans, Region: region, Account: account, Open: c.open, Publish: c.publish, NewID: newID, Now: time.Now,
+	})
+	c.clock = c.startClock(ctx)
 	close(c.invoking)
 	var machines []states.Machine
 	for _, m := range c.template.Machines {

@@ -20,11 +20,15 @@ func (c *Cloud) readTemplate(context.Context) error {
 	if runtime.GOARCH == "arm64" {
 		arch = "arm64"
 	}
+	scan := "builtin"
+	if c.options.Set["ClamdAddress"] != "" {
+		scan = "clamd"
+	}
 	var err error
 	if c.template, err = template.Load(filepath.Join(c.options.Project, "template.yaml"), template.Place{
 		Region: region, Account: account, Stack: "sluice",
 		Parameters: map[string]string{
-			"Arch": arch, "Issuer": c.self.APIURL, "AwsEndpointUrl": c.self.AWSEndpointURL, "StorageEndpointUrl": c.self.S3URL,
+			"Environment": "test", "MalwareScan": scan, "Arch": arch, "Issuer": c.self.APIURL, "AwsEndpointUrl": c.self.AWSEndpointURL, "StorageEndpointUrl": c.self.S3URL,
 		},
 	}, c.options.Set); err != nil {
 		return err

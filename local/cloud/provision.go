@@ -93,7 +93,7 @@ func (c *Cloud) announce() {
   curl -s -X PUT -H 'If-None-Match: *' --data-binary @FILE UPLOAD_URL
 
 `, s.TokenURL, s.ClientID, s.ClientSecret, s.Scope, s.APIURL)
-	if clamd, declared := c.template.Parameters["ClamdAddress"]; declared && clamd == "" {
+	if c.template.Parameters["MalwareScan"] == "builtin" {
 		fmt.Fprintln(&b, "No clamd is set (--set ClamdAddress=tcp://host:port): the built-in malware check stands in.")
 	}
 	for _, what := range c.template.Unserved {

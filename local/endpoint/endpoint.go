@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"sluice/local/guardduty"
 	"sluice/local/lambda"
 	"sluice/local/states"
 )
@@ -18,6 +19,7 @@ type Services struct {
 	States   http.Handler
 	Keys     http.Handler
 	Lambda   http.Handler
+	Malware  http.Handler // GuardDuty
 }
 
 // New returns the handler of the endpoint. A request says by its X-Amz-Target, or for Lambda by its path, whom it is for.
@@ -41,6 +43,8 @@ func New(s Services) http.Handler {
 			s.Keys.ServeHTTP(w, r)
 		case strings.HasPrefix(r.URL.Path, lambda.PathPrefix):
 			s.Lambda.ServeHTTP(w, r)
+		case r.URL.Path == guardduty.Path:
+			s.Malware.ServeHTTP(w, r)
 		default:
 			w.Header().Set("Content-Type", "application/x-amz-json-1.0")
 			w.WriteHeader(http.StatusNotFound)

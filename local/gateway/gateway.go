@@ -85,6 +85,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (g *Gateway) serve(ctx context.Context, w http.ResponseWriter, r *request) error {
 	var found bool
 	if r.route, r.params, found = g.routes.find(r.Method, r.URL.EscapedPath()); !found {
+		if r.Header.Get("Authorization") != "" {
+			return noSignature
+		}
 		return missingToken
 	}
 	var err error

@@ -93,11 +93,13 @@ type refusal struct {
 func (r *refusal) Error() string { return r.kind }
 
 var (
-	unauthorized       = &refusal{"UNAUTHORIZED", http.StatusUnauthorized, "Unauthorized"}
-	accessDenied       = &refusal{"ACCESS_DENIED", http.StatusForbidden, "User is not authorized to access this resource"}
-	authorizerFailure  = &refusal{"AUTHORIZER_FAILURE", http.StatusInternalServerError, "Internal server error"}
-	authorizerWrong    = &refusal{"AUTHORIZER_CONFIGURATION_ERROR", http.StatusInternalServerError, "Internal server error"}
-	missingToken       = &refusal{"MISSING_AUTHENTICATION_TOKEN", http.StatusForbidden, "Missing Authentication Token"}
+	unauthorized      = &refusal{"UNAUTHORIZED", http.StatusUnauthorized, "Unauthorized"}
+	accessDenied      = &refusal{"ACCESS_DENIED", http.StatusForbidden, "User is not authorized to access this resource"}
+	authorizerFailure = &refusal{"AUTHORIZER_FAILURE", http.StatusInternalServerError, "Internal server error"}
+	authorizerWrong   = &refusal{"AUTHORIZER_CONFIGURATION_ERROR", http.StatusInternalServerError, "Internal server error"}
+	missingToken      = &refusal{"MISSING_AUTHENTICATION_TOKEN", http.StatusForbidden, "Missing Authentication Token"}
+	// A path without a method wants a signature: a bearer token is none. API Gateway has no response type of that name.
+	noSignature        = &refusal{"INCOMPLETE_SIGNATURE", http.StatusForbidden, "Authorization header requires 'Credential' parameter."}
 	requestTooLarge    = &refusal{"REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge, "Request Too Long"}
 	badRequest         = &refusal{"BAD_REQUEST_BODY", http.StatusBadRequest, "Invalid request body"}
 	integrationFailure = &refusal{"INTEGRATION_FAILURE", http.StatusBadGateway, "Internal server error"}

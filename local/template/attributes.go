@@ -26,7 +26,7 @@ func (r *resolver) attribute(id, attribute string) (any, error) {
 	}
 	switch res.kind + " " + attribute {
 	case "AWS::Serverless::Function ", "AWS::DynamoDB::Table ", "AWS::S3::Bucket ", "AWS::Serverless::StateMachine Name",
-		"AWS::SQS::Queue QueueName", "AWS::Logs::LogGroup ":
+		"AWS::SQS::Queue QueueName", "AWS::Logs::LogGroup ", "AWS::Events::Rule ", "AWS::IAM::Role ":
 		return r.name(id)
 	case "AWS::Serverless::Function Arn":
 		return r.arn(id, "lambda", "function:")
@@ -38,6 +38,10 @@ func (r *resolver) attribute(id, attribute string) (any, error) {
 		return r.arn(id, "sqs", "")
 	case "AWS::Logs::LogGroup Arn":
 		return r.arn(id, "logs", "log-group:")
+	case "AWS::Events::Rule Arn":
+		return r.arn(id, "events", "rule/")
+	case "AWS::IAM::Role Arn":
+		return r.arn(id, "iam", "role/")
 	case "AWS::S3::Bucket Arn":
 		name, err := r.name(id)
 		return "arn:" + Partition + ":s3:::" + name, err
@@ -47,6 +51,8 @@ func (r *resolver) attribute(id, attribute string) (any, error) {
 		return r.place.arn("kms", "key/"+KeyID(id)), nil
 	case "AWS::Serverless::Api ":
 		return apiID, nil
+	case "AWS::Serverless::Api Stage": // !Ref Api.Stage is SAM's own
+		return r.value(res.properties["StageName"])
 	}
 	if attribute == "" {
 		return id, nil
@@ -78,6 +84,8 @@ var nameProperty = map[string]string{
 	"AWS::Serverless::StateMachine": "Name",
 	"AWS::SQS::Queue":               "QueueName",
 	"AWS::Logs::LogGroup":           "LogGroupName",
+	"AWS::Events::Rule":             "Name",
+	"AWS::IAM::Role":                "RoleName",
 }
 
 // name returns the physical name of a resource, made from stack and logical id where the template gives none.

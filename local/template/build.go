@@ -20,7 +20,7 @@ type builder struct {
 var silent = map[string]bool{
 	"AWS::SQS::Queue": true, "AWS::Logs::LogGroup": true, "AWS::CloudWatch::Alarm": true, "AWS::S3::BucketPolicy": true,
 	"AWS::KMS::Alias": true, "AWS::SNS::Topic": true, "AWS::SQS::QueuePolicy": true, "AWS::IAM::Role": true,
-	"AWS::Lambda::Permission": true, "AWS::CloudWatch::Dashboard": true,
+	"AWS::Lambda::Permission": true, "AWS::CloudWatch::Dashboard": true, "AWS::Logs::MetricFilter": true,
 }
 
 // all builds the functions after everything that they may be routed from.
@@ -31,6 +31,7 @@ func (b *builder) all() error {
 	}{
 		{"AWS::Serverless::Api", b.api}, {"AWS::DynamoDB::Table", b.table}, {"AWS::S3::Bucket", b.bucket},
 		{"AWS::KMS::Key", b.key}, {"AWS::Serverless::Function", b.function}, {"AWS::Serverless::StateMachine", b.machine},
+		{"AWS::Events::Rule", b.rule}, {"AWS::GuardDuty::MalwareProtectionPlan", b.plan},
 	}
 	known := map[string]bool{}
 	for _, step := range steps {
@@ -53,6 +54,13 @@ func (b *builder) all() error {
 				return fmt.Errorf("%s %w", id, err)
 			}
 		case !known[kind]:
+			if c := b.resources[id].condition; c != "" {
+				if holds, err := b.condition(c); err != nil {
+					return fmt.Errorf("%s %w", id, err)
+				} else if !holds {
+					continue
+				}
+			}
 			b.out.Unserved = append(b.out.Unserved, fmt.Sprintf("%s of kind %s", id, kind))
 		}
 	}

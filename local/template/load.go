@@ -34,6 +34,12 @@ func build(text []byte, dir string, place Place, overrides map[string]string) (*
 	if r.parameters, err = parameters(section(doc, "Parameters"), place.Parameters, overrides); err != nil {
 		return nil, err
 	}
+	r.lists = map[string]bool{}
+	for name, rules := range section(doc, "Parameters") {
+		if rules, ok := rules.(map[string]any); ok {
+			r.lists[name] = rules["Type"] == "CommaDelimitedList"
+		}
+	}
 	r.conditions = section(doc, "Conditions")
 	globals := section(section(doc, "Globals"), "Function")
 	for id, entry := range section(doc, "Resources") {

@@ -17,6 +17,7 @@ type resource struct {
 type resolver struct {
 	place      Place
 	parameters map[string]string
+	lists      map[string]bool // parameters that are a list, separated by commas
 	conditions map[string]any
 	resources  map[string]resource
 	busy       map[string]bool // resources and conditions being resolved, to find circles
@@ -97,9 +98,17 @@ func (r *resolver) ref(name string) (any, error) {
 		return v, nil
 	}
 	if v, ok := r.parameters[name]; ok {
+		if r.lists[name] {
+			var items []any
+			for _, item := range strings.Split(v, ",") {
+				items = append(items, strings.TrimSpace(item))
+			}
+			return items, nil
+		}
 		return v, nil
 	}
-	return r.attribute(name, "")
+	id, attribute, _ := strings.Cut(name, ".")
+	return r.attribute(id, attribute)
 }
 
 func (r *resolver) pseudo(name string) (any, bool) {

@@ -2,6 +2,8 @@
 // the intrinsic functions itself; one that it does not know is an error, never a guess.
 package template
 
+import "time"
+
 // Template is a template with all parameters, conditions and references resolved.
 type Template struct {
 	Parameters map[string]string // in force: defaults, then overrides
@@ -11,6 +13,8 @@ type Template struct {
 	Buckets    []Bucket
 	Machines   []Machine
 	Keys       []Key
+	Rules      []Rule
+	Plans      []Plan
 	Unserved   []string // events and resources that are declared but have no local counterpart, as "what of which resource"
 }
 
@@ -85,6 +89,22 @@ type Key struct {
 	LogicalID string
 	ID        string // UUID made from the logical id, so that it is the same at every start
 	Spec      string
+}
+
+// Rule is an AWS::Events::Rule on the default bus: it has a pattern or a schedule.
+type Rule struct {
+	ID        string
+	Name      string
+	Pattern   map[string]any // as in the template; nil for none
+	Every     time.Duration  // 0 for none
+	Functions []string       // logical ids
+}
+
+// Plan is an AWS::GuardDuty::MalwareProtectionPlan.
+type Plan struct {
+	ID       string
+	Bucket   string
+	Prefixes []string // none: the whole bucket
 }
 
 // Place is where the template is read for.

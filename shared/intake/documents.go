@@ -29,6 +29,7 @@ type Documents struct {
 	Store    documents
 	Files    files
 	Scanner  Scanner
+	Results  *Results // in place of Scanner, where GuardDuty scans
 	MaxBytes int64    // a larger file is refused
 	Patience Patience // with the scanner, before the file counts as unscannable
 	Log      *slog.Logger
@@ -64,13 +65,13 @@ func (in *Documents) inspect(ctx context.Context, object batch.Object) (document
 		return document.State{Status: document.Failed, ErrorCode: document.ClientSideError,
 			ErrorMessage: fmt.Sprintf("The file has %d bytes; at most %d are taken.", object.Size, in.MaxBytes)}, nil
 	}
-	threat, err := in.Patience.scan(ctx, in.Log, in.Files, in.Scanner, object)
+	threat, err := look(ctx, in.Results, in.Patience, in.Log, in.Files, in.Scanner, object)
 	switch {
 	case err == nil && threat.Kind == malware.Clean:
 		return document.State{Status: document.Completed}, nil
 	case err == nil:
 		return document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: refusal(threat)}, nil
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, postponed(err):
 		return document.State{}, err
 	case errors.Is(err, objects.ErrDenied): // an earlier run has tagged it and was lost before it could say so
 		return document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: "The malware scan refused the file."}, nil

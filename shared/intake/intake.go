@@ -8,11 +8,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/url"
 	"strings"
 	"time"
-
-	"github.com/aws/aws-lambda-go/events"
 
 	"sluice/shared/batch"
 	"sluice/shared/document"
@@ -57,6 +54,7 @@ type Intake struct {
 	Batches   batches
 	Uploads   uploads
 	Scanner   Scanner
+	Results   *Results // in place of Scanner, where GuardDuty scans
 	Machine   starter
 	Documents interface { // takes in what lies under document.FilePrefix
 		Take(ctx context.Context, object batch.Object) error
@@ -67,25 +65,8 @@ type Intake struct {
 	Log      *slog.Logger
 }
 
-// Handle takes in the objects of one S3 notification.
-func (in *Intake) Handle(ctx context.Context, event events.S3Event) error {
-	var errs []error
-	for _, r := range event.Records {
-		key, err := url.QueryUnescape(r.S3.Object.Key)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("object key %q: %w", r.S3.Object.Key, err))
-			continue
-		}
-		object := batch.Object{
-			Key: key, ETag: `"` + strings.Trim(r.S3.Object.ETag, `"`) + `"`,
-			Version: r.S3.Object.VersionID, Size: r.S3.Object.Size,
-		}
-		errs = append(errs, in.Take(ctx, object, r.EventTime))
-	}
-	return errors.Join(errs...)
-}
-
-// Take takes in one object that was complete at receivedAt.
+// Take takes in one object that was complete at receivedAt. Where the scan is not ours, it is pinned at once, and the error is
+// errPending until its result is known.
 func (in *Intake) Take(ctx context.Context, object batch.Object, receivedAt time.Time) error {
 	if strings.HasPrefix(object.Key, document.FilePrefix) {
 		return in.Documents.Take(ctx, object)
@@ -141,11 +122,11 @@ func (in *Intake) inspect(ctx context.Context, b batch.Batch) (string, error) {
 		return fmt.Sprintf("The file has %d bytes; at most %d are taken. Split it into several batches.",
 			b.Object.Size, in.MaxBytes), nil
 	}
-	threat, err := in.Patience.scan(ctx, in.Log, in.Uploads, in.Scanner, b.Object)
+	threat, err := look(ctx, in.Results, in.Patience, in.Log, in.Uploads, in.Scanner, b.Object)
 	switch {
 	case err == nil:
 		return refusal(threat), nil
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, postponed(err):
 		return "", err
 	case errors.Is(err, objects.ErrDenied): // an earlier run has tagged it and was lost before it could say so
 		return "The malware scan refused the file.", nil

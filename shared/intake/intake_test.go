@@ -124,6 +124,15 @@ func (f fixture) event(t *testing.T, etag string, size int64) events.S3Event {
 	return e
 }
 
+func (f fixture) handle(t *testing.T, event any) error {
+	t.Helper()
+	text, err := json.Marshal(event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.Handle(context.Background(), text)
+}
+
 func (f fixture) now(t *testing.T) batch.Batch {
 	t.Helper()
 	b, err := f.store.Get(context.Background(), f.batch.ID)
@@ -137,7 +146,7 @@ func TestACleanUpload(t *testing.T) {
 	f := newFixture(t, "{}\n")
 	e := f.event(t, "abc", 3)
 	for range 3 { // events come at least once
-		if err := f.Handle(context.Background(), e); err != nil {
+		if err := f.handle(t, e); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -159,11 +168,11 @@ func TestACleanUpload(t *testing.T) {
 // An object that came under the same key later is not the batch's.
 func TestAnotherObjectChangesNothing(t *testing.T) {
 	f := newFixture(t, "{}\n")
-	if err := f.Handle(context.Background(), f.event(t, "abc", 3)); err != nil {
+	if err := f.handle(t, f.event(t, "abc", 3)); err != nil {
 		t.Fatal(err)
 	}
 	before := f.now(t)
-	if err := f.Handle(context.Background(), f.event(t, "other", 99999)); err != nil {
+	if err := f.handle(t, f.event(t, "other", 99999)); err != nil {
 		t.Fatal(err)
 	}
 	if after := f.now(t); after != before || len(f.machine.started) != 1 {
@@ -177,20 +186,20 @@ func TestALostCallIsTakenUp(t *testing.T) {
 	f := newFixture(t, "{}\n")
 	f.machine.fail = lost
 	e := f.event(t, "abc", 3)
-	if err := f.Handle(context.Background(), e); !errors.Is(err, lost) {
+	if err := f.handle(t, e); !errors.Is(err, lost) {
 		t.Fatalf("the first run: %v", err)
 	}
-	if err := f.Handle(context.Background(), e); err != nil || len(f.machine.started) != 1 {
+	if err := f.handle(t, e); err != nil || len(f.machine.started) != 1 {
 		t.Errorf("the second run: %v, started %v", err, f.machine.started)
 	}
 
 	f = newFixture(t, "PK\x03\x04")
 	f.bucket.fail = lost
 	e = f.event(t, "abc", 4)
-	if err := f.Handle(context.Background(), e); !errors.Is(err, lost) || f.now(t).Status != batch.Uploaded {
+	if err := f.handle(t, e); !errors.Is(err, lost) || f.now(t).Status != batch.Uploaded {
 		t.Fatalf("the first run: %v, %s", err, f.now(t).Status)
 	}
-	if err := f.Handle(context.Background(), e); err != nil || f.now(t).Status != batch.Failed {
+	if err := f.handle(t, e); err != nil || f.now(t).Status != batch.Failed {
 		t.Errorf("the second run: %v, %s", err, f.now(t).Status)
 	}
 }
@@ -215,7 +224,7 @@ func TestRefusals(t *testing.T) {
 			f := newFixture(t, tt.content)
 			f.scanner.errs = tt.errs
 			e := f.event(t, "abc", tt.size)
-			if err := f.Handle(context.Background(), e); err != nil {
+			if err := f.handle(t, e); err != nil {
 				t.Fatal(err)
 			}
 			b := f.now(t)
@@ -244,7 +253,7 @@ func TestALateRefusalChangesNothing(t *testing.T) {
 		}
 	}
 	f.scanner.errs = []error{malware.ErrUnscannable}
-	if err := f.Handle(context.Background(), e); err != nil {
+	if err := f.handle(t, e); err != nil {
 		t.Fatal(err)
 	}
 	if b := f.now(t); b.Status != batch.ValidationStarted || len(f.bucket.tags) != 0 {
@@ -257,7 +266,7 @@ func TestStrayObjects(t *testing.T) {
 	for _, key := range []string{"", "uploads/", "uploads/t", "uploads/t/no-uuid", "work/t/" + string(f.batch.ID), "uploads/t/0199a6a4-6f00-7cc3-98c4-dc0c0c07398f"} {
 		e := f.event(t, "abc", 2)
 		e.Records[0].S3.Object.Key = url.QueryEscape(key)
-		if err := f.Handle(context.Background(), e); err != nil || len(f.machine.started) != 0 {
+		if err := f.handle(t, e); err != nil || len(f.machine.started) != 0 {
 			t.Errorf("%q: %v, started %v", key, err, f.machine.started)
 		}
 	}

@@ -31,14 +31,35 @@ func (p Patience) scan(ctx context.Context, log *slog.Logger, files opener, s Sc
 			return threat, err
 		}
 		log.WarnContext(ctx, "scan failed", "key", o.Key, "error", err)
-		timer := time.NewTimer(p.Pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-		timer.Stop()
+		_ = p.wait(ctx, attempt) // the next attempt finds out
+	}
+}
+
+// wait pauses after so many failed attempts.
+func (p Patience) wait(ctx context.Context, attempts int) error {
+	for range attempts - 1 {
 		p.Pause *= 3
 	}
+	timer := time.NewTimer(p.Pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
+// look says what a file is: as GuardDuty has told, or as the scanner finds. errPending.
+func look(ctx context.Context, told *Results, p Patience, log *slog.Logger, files opener, s Scanner, o batch.Object) (malware.Threat, error) {
+	if told != nil {
+		return told.verdict(ctx, o)
+	}
+	return p.scan(ctx, log, files, s, o)
+}
+
+// postponed reports whether an error says nothing about the file, so that a later event must ask again.
+func postponed(err error) bool {
+	return errors.Is(err, errPending) || errors.As(err, new(*unknown))
 }
 
 func once(ctx context.Context, files opener, s Scanner, o batch.Object) (malware.Threat, error) {

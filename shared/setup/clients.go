@@ -1,7 +1,11 @@
 package setup
 
 import (
+	"fmt"
+	"time"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/guardduty"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
@@ -54,14 +58,25 @@ func (f Function) Machine() *intake.Machine {
 	return intake.NewMachine(sfn.NewFromConfig(f.AWS), f.StateMachine)
 }
 
-// Scanners returns the scanners of batches and of documents: clamd where an address is set, and the built-in check where none
-// is, which takes archives and executables as documents only.
-func (f Function) Scanners() (lines, documents intake.Scanner, err error) {
-	if f.ClamdAddress == "" {
-		return malware.Builtin{TextOnly: true}, malware.Builtin{}, nil
+// Scanners returns the scanners of batches and of documents, or what GuardDuty tells in their place. The built-in check takes
+// archives and executables as documents only.
+func (f Function) Scanners() (lines, documents intake.Scanner, results *intake.Results, err error) {
+	switch f.MalwareScan {
+	case "guardduty":
+		return nil, nil, &intake.Results{
+			Store:    dynamo.NewUploads(dynamodb.NewFromConfig(f.AWS), f.BatchesTable, time.Now),
+			Again:    malware.NewGuardDuty(guardduty.NewFromConfig(f.AWS), f.UploadsBucket),
+			Patience: intake.Patience{Attempts: 5, Pause: 5 * time.Second},
+			Wait:     f.ScanPatience, Now: time.Now,
+		}, nil
+	case "clamd":
+		clamd, err := malware.NewClamd(f.ClamdAddress)
+		return clamd, clamd, nil, err
+	case "builtin":
+		f.Log.Warn("uploads are not scanned for real malware: the built-in check stands in")
+		return malware.Builtin{TextOnly: true}, malware.Builtin{}, nil, nil
 	}
-	clamd, err := malware.NewClamd(f.ClamdAddress)
-	return clamd, clamd, err
+	return nil, nil, nil, fmt.Errorf("MALWARE_SCAN is %q, not guardduty, clamd or builtin", f.MalwareScan)
 }
 
 // Clients returns the registry of tenants, clients and signing keys.

@@ -37,7 +37,9 @@ type Config struct {
 	PublicStorageURL    string        `env:"PUBLIC_STORAGE_URL"` // S3 as clients see it; "": as the functions do
 	MaxUploadBytes      int64         `env:"MAX_UPLOAD_BYTES"`
 	ReportDays          int64         `env:"REPORT_RETENTION_DAYS"` // after which the bucket drops a report
-	ClamdAddress        string        `env:"CLAMD_ADDRESS"`         // tcp://host:port or unix:///path; "": built-in check
+	MalwareScan         string        `env:"MALWARE_SCAN"`          // guardduty, clamd or builtin
+	ClamdAddress        string        `env:"CLAMD_ADDRESS"`         // tcp://host:port or unix:///path
+	ScanPatience        time.Duration `env:"SCAN_PATIENCE"`         // with GuardDuty, after which an upload without a result cannot be scanned
 
 	ChunkBytes     int64         `env:"CHUNK_BYTES"` // 0: the larger of 8 MiB and a 256th of the file
 	MaxLineBytes   int64         `env:"MAX_LINE_BYTES"`

@@ -1,0 +1,36 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// What is uploaded waits for the result of a scan that is not ours, which comes by an event, before or after that of S3.
+func TestGuardDuty(t *testing.T) {
+	h := another(t, "MalwareScan=guardduty", "ChunkBytes=8192")
+	onboard(t, h)
+	d := enter(t, h)
+	const eicar = `X5O!P%@AP[4\PZX54(P^)7CC)7}` + `$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*`
+
+	began := time.Now().Add(-time.Second)
+	for range 10 {
+		if s := d.process("", file(valid())); s.Status != "PROCESSED" || s.ReceivedAt.Before(began) || s.ReceivedAt.After(time.Now()) {
+			t.Fatal(describe(s), s.ReceivedAt)
+		}
+	}
+	if s := d.process("", []byte(eicar)); s.Status != "ERROR" || !strings.Contains(*s.ErrorMessage, "Eicar-Test-Signature") {
+		t.Error(describe(s))
+	}
+	locked := "PK\x03\x04\x14\x00\x01\x00 an archive with a password"
+	if s := d.process("", []byte(locked)); s.Status != "ERROR" || !strings.Contains(*s.ErrorMessage, "could not be scanned") {
+		t.Error(describe(s))
+	}
+	for content, want := range map[string]string{"a letter": "Completed", eicar: "Infected", locked: "Error"} {
+		if _, status := d.document(uuid.NewString(), content); status != want {
+			t.Errorf("%q: %s, want %s", content, status, want)
+		}
+	}
+}

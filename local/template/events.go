@@ -1,0 +1,107 @@
+package template
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// rule builds an EventBridge rule whose targets are functions.
+func (b *builder) rule(id string, p *properties) error {
+	name, err := b.name(id)
+	if err != nil {
+		return err
+	}
+	r := Rule{ID: id, Name: name, Pattern: p.object("EventPattern").values}
+	if expression := p.text("ScheduleExpression"); expression != "" {
+		if r.Every, err = rate(expression); err != nil {
+			return err
+		}
+	}
+	if r.Pattern == nil && r.Every == 0 {
+		return fmt.Errorf("has neither EventPattern nor ScheduleExpression")
+	}
+	if err := exact(r.Pattern); err != nil {
+		return err
+	}
+	for _, v := range p.list("Targets") {
+		arn := newProperties(v).text("Arn")
+		i := slices.IndexFunc(b.out.Functions, func(f Function) bool { return f.ARN == arn })
+		if i < 0 {
+			return fmt.Errorf("has a target that is no function of the template")
+		}
+		r.Functions = append(r.Functions, b.out.Functions[i].ID)
+	}
+	b.out.Rules = append(b.out.Rules, r)
+	return nil
+}
+
+// rate reads the one kind of schedule that is in use: rate(N minutes).
+func rate(expression string) (time.Duration, error) {
+	text, ok := strings.CutPrefix(strings.TrimSuffix(expression, ")"), "rate(")
+	number, unit, _ := strings.Cut(text, " ")
+	n, err := strconv.Atoi(number)
+	units := map[string]time.Duration{"minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}
+	each := units[strings.TrimSuffix(unit, "s")]
+	if !ok || err != nil || n < 1 || each == 0 {
+		return 0, fmt.Errorf("has the ScheduleExpression %q: the local cloud knows only rate(N minutes), hours or days", expression)
+	}
+	return time.Duration(n) * each, nil
+}
+
+// exact refuses patterns that do more than compare texts.
+func exact(v any) error {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			if _, text := inner.(string); text {
+				return fmt.Errorf("has an EventPattern whose values are not lists")
+			}
+			if err := exact(inner); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			if _, text := inner.(string); !text {
+				return fmt.Errorf("has an EventPattern with more than texts: the local cloud compares only these")
+			}
+		}
+	}
+	return nil
+}
+
+// plan builds GuardDuty's protection of a bucket.
+func (b *builder) plan(id string, p *properties) error {
+	protected := p.object("ProtectedResource").object("S3Bucket")
+	plan := Plan{ID: id, Bucket: protected.required("BucketName"), Prefixes: protected.texts("ObjectPrefixes")}
+	if p.err == nil && !slices.ContainsFunc(b.out.Buckets, func(b Bucket) bool { return b.Name == plan.Bucket }) {
+		return fmt.Errorf("names a bucket that the template does not define")
+	}
+	b.out.Plans = append(b.out.Plans, plan)
+	return p.err
+}
+
+// Matches reports whether an event, decoded from JSON, is one that the rule asks for.
+func (r Rule) Matches(event map[string]any) bool {
+	return r.Pattern != nil && matches(r.Pattern, event)
+}
+
+func matches(pattern map[string]any, event map[string]any) bool {
+	for name, wanted := range pattern {
+		switch wanted := wanted.(type) {
+		case map[string]any:
+			inner, _ := event[name].(map[string]any)
+			if !matches(wanted, inner) {
+				return false
+			}
+		case []any:
+			if got, ok := event[name].(string); !ok || !slices.Contains(wanted, any(got)) {
+				return false
+			}
+		}
+	}
+	return true
+}
