@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -70,4 +71,56 @@ func constants(t *testing.T, dir, typeName string) []string {
 		t.Fatal(err)
 	}
 	return found
+}
+
+// So is every errorCode that a platform endpoint can answer with. Conflicts, failures and media types have one code each.
+func TestErrorCodesAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("docs/errors.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	uncoded := []string{"Conflict", "Unavailable", "Internal", "Unauthorized", "UnsupportedMedia"}
+	found := 0
+	explained := func(arg ast.Expr) {
+		lit, ok := arg.(*ast.BasicLit)
+		if !ok || lit.Kind != token.STRING {
+			return
+		}
+		found++
+		if code, err := strconv.Unquote(lit.Value); err != nil || !strings.Contains(string(text), "`"+code+"`") {
+			t.Errorf("docs/errors.md does not explain %s %v", lit.Value, err)
+		}
+	}
+	for _, pattern := range []string{"shared/httpapi/decode.go", "shared/httpapi/platform/*.go", "shared/httpapi/platform/*/*.go", "shared/dynamo/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok || strings.HasSuffix(path, "_test.go") {
+					return true
+				}
+				f, ok := call.Fun.(*ast.SelectorExpr)
+				switch {
+				case !ok:
+				case f.Sel.Name == "Add" && len(call.Args) == 3: // a fault of a body
+					explained(call.Args[2])
+				case (f.Sel.Name == "New" || f.Sel.Name == "Newf") && len(call.Args) >= 3:
+					if kind, ok := call.Args[0].(*ast.SelectorExpr); ok && !slices.Contains(uncoded, kind.Sel.Name) {
+						explained(call.Args[1])
+					}
+				}
+				return true
+			})
+		}
+	}
+	if found < 15 {
+		t.Errorf("found only %d codes", found)
+	}
 }

@@ -144,6 +144,31 @@ func TestConcurrentEdits(t *testing.T) {
 	d.lives(e, "Compliant")
 }
 
+// Two drafts change one property: the second learns of the first, and decides.
+func TestConflictsOfDrafts(t *testing.T) {
+	d := enter(t, home)
+	e := d.newEntity(`,"properties":{"city":{"type":"Single","value":"Cork"}}`)
+	draft := func(city string) string {
+		path := entityCommand + "/" + e + "/draft/" + d.newDraft(e, uuid.NewString())
+		d.take("PUT", path, value("city", city, 1), nil)
+		return path
+	}
+	first, second, third := draft("Galway"), draft("Sligo"), draft("Kerry")
+	d.take("PUT", first+"/verify", `{"data":{"version":2}}`, nil)
+	if status, said, _ := d.complaint("PUT", second+"/verify", `{"data":{"version":2}}`); status != 409 || !strings.Contains(said, "city") {
+		t.Errorf("%d %s", status, said)
+	}
+	if v := d.lives(e, "MaintenanceInProgress"); v.Properties["city"].Value != "Galway" {
+		t.Errorf("%+v", v)
+	}
+	d.take("PUT", second+"/verify", `{"data":{"version":2,"dataConflictResolutions":{"city":{"type":"Single","value":"Mayo"}}}}`, nil)
+	d.ends(409, "PUT", third+"/verify", `{"data":{"version":2}}`)
+	d.take("PUT", third+"/verify", `{"data":{"version":-1}}`, nil)
+	if v := d.lives(e, "Compliant"); v.Properties["city"].Value != "Kerry" || v.Version != 4 {
+		t.Errorf("%+v", v)
+	}
+}
+
 // A verified draft counts for the batch that is validated next, and a rejected one does not take that away.
 func TestBatchesSeeWhatIsVerified(t *testing.T) {
 	d := enter(t, home)

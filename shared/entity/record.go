@@ -2,6 +2,9 @@ package entity
 
 import (
 	"errors"
+	"maps"
+	"reflect"
+	"slices"
 	"time"
 
 	"sluice/shared/access"
@@ -20,6 +23,7 @@ type Record struct {
 	Layers        access.Layers                `json:"layers"`
 	Created       time.Time                    `json:"created"`
 	Version       int64                        `json:"version"` // one more with every verified draft
+	Changed       map[string]int64             `json:"changed"` // the version that last changed a property; absent: as created
 
 	Settled  LifecycleStatus `json:"settled"`  // with no draft open
 	Open     int64           `json:"open"`     // drafts in progress
@@ -51,6 +55,7 @@ type Draft struct {
 	Jurisdictions []string                     `json:"jurisdictions"`
 	Layers        access.Layers                `json:"layers"`        // of the entity; never change
 	EntityVersion int64                        `json:"entityVersion"` // that the draft was made of
+	Resolved      int64                        `json:"resolved"`      // version of the entity that the draft has no conflict with
 	Version       int64                        `json:"version"`       // 1, and one more with every change
 }
 
@@ -112,7 +117,7 @@ func Begin(r Record, current LifecycleStatus, d Draft) Change {
 	r.Open++
 	r.Revision++
 	d.EntityID, d.Type, d.Role, d.Status = r.ID, r.Type, r.Role, InProgress
-	d.Layers, d.EntityVersion, d.Version, d.Jurisdictions = r.Layers, r.Version, 1, r.Jurisdictions
+	d.Layers, d.EntityVersion, d.Resolved, d.Version, d.Jurisdictions = r.Layers, r.Version, r.Version, 1, r.Jurisdictions
 	d.Properties = property.Merge(r.Properties, d.Changes)
 	return Change{r, current, r.status(), d}
 }
@@ -123,11 +128,34 @@ func Verify(r Record, current LifecycleStatus, d Draft, resolutions map[string]p
 	if err != nil {
 		return Change{}, err
 	}
-	c.Record.Properties = property.Merge(property.Merge(r.Properties, d.Changes), resolutions)
+	changes := property.Merge(d.Changes, resolutions)
+	c.Record.Properties = property.Merge(r.Properties, changes)
 	c.Record.Settled = Compliant
 	c.Record.Version++
+	c.Record.Changed = maps.Clone(r.Changed)
+	for key := range changes {
+		if c.Record.Changed == nil {
+			c.Record.Changed = map[string]int64{}
+		}
+		c.Record.Changed[key] = c.Record.Version
+	}
+	c.Draft.Resolved = r.Version
 	c.Status = c.Record.status()
 	return c, nil
+}
+
+// Conflicts returns the properties, in order, that a draft changes although other drafts have given them other values since it
+// began, and that no resolution decides.
+func Conflicts(r Record, d Draft, resolutions map[string]property.Property) []string {
+	var keys []string
+	for key, ours := range d.Changes {
+		_, resolved := resolutions[key]
+		if r.Changed[key] > d.EntityVersion && !resolved && !reflect.DeepEqual(ours, r.Properties[key]) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // Reject is the step that ends a draft without effect: the entity's status is what it was before.

@@ -105,3 +105,41 @@ func TestADraftChangesItsEntityWhenVerified(t *testing.T) {
 		}
 	}
 }
+
+// Two drafts of one version: the second to be verified must not overwrite what the first has brought without a word.
+func TestConflicts(t *testing.T) {
+	values := func(pairs ...string) map[string]property.Property {
+		out := map[string]property.Property{}
+		for i := 0; i < len(pairs); i += 2 {
+			out[pairs[i]] = single(pairs[i+1])
+		}
+		return out
+	}
+	r := entity.Record{ID: "e", Version: 1, Settled: entity.Unknown, Properties: values("a", "1", "b", "1")}
+	begin := func(changes map[string]property.Property) entity.Draft {
+		return entity.Begin(r, r.Settled, entity.Draft{Changes: changes}).Draft
+	}
+	first := begin(values("a", "2", "c", "2", "x", "2"))
+	untouched, same, other, more := begin(values("b", "3")), begin(values("a", "2")), begin(values("a", "3", "b", "3")), begin(values("c", "3", "a", "3"))
+	c, err := entity.Verify(r, r.Settled, first, values("x", "5"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]int64{"a": 2, "c": 2, "x": 2}, c.Record.Changed); diff != "" || r.Changed != nil || c.Draft.Resolved != 1 {
+		t.Errorf("%s %v", diff, c.Draft)
+	}
+	later := entity.Begin(c.Record, c.Status, entity.Draft{Changes: values("a", "9")}).Draft
+	for name, tt := range map[string]struct {
+		d        entity.Draft
+		resolved map[string]property.Property
+		want     []string
+	}{
+		"another property": {untouched, nil, nil}, "the same value": {same, nil, nil}, "another value": {other, nil, []string{"a"}},
+		"two": {more, nil, []string{"a", "c"}}, "one of two resolved": {more, values("c", "7"), []string{"a"}},
+		"resolved": {other, values("a", "7"), nil}, "begun afterwards": {later, nil, nil},
+	} {
+		if diff := cmp.Diff(tt.want, entity.Conflicts(c.Record, tt.d, tt.resolved)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}

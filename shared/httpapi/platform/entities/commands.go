@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"sluice/shared/entity"
 	"sluice/shared/fault"
@@ -79,7 +80,7 @@ func (s *Entities) CreateDraft(ctx context.Context, c httpapi.Caller, r *http.Re
 	d = change.Draft
 	return NewDraft{
 		ID: d.ID, SourceEntityID: d.EntityID, SourceEntityVersion: d.EntityVersion, SourcePropertiesVersion: d.EntityVersion,
-		ConflictsResolvedSourceVersion: d.EntityVersion, JourneyID: d.JourneyID, Type: d.Type, Properties: d.Properties,
+		ConflictsResolvedSourceVersion: d.Resolved, JourneyID: d.JourneyID, Type: d.Type, Properties: d.Properties,
 	}, nil
 }
 
@@ -108,9 +109,14 @@ func (s *Entities) version(ctx context.Context, c httpapi.Caller, r *http.Reques
 	return d, err
 }
 
-// Verify brings a draft into its entity, which is onboarded from then on.
+// Verify brings a draft into its entity, which is onboarded from then on. What another draft has changed in the meantime is not
+// overwritten unless the caller says so, by a resolution or by asking for no check.
 func (s *Entities) Verify(ctx context.Context, c httpapi.Caller, r *http.Request, in VerifyRequest) (platform.None, error) {
 	return s.end(ctx, c, r, *in.Version, func(record entity.Record, status entity.LifecycleStatus, d entity.Draft) (entity.Change, error) {
+		if keys := entity.Conflicts(record, d, in.DataConflictResolutions); len(keys) > 0 && *in.Version != noVersionCheck {
+			return entity.Change{}, fault.Newf(fault.Conflict, "data_conflict",
+				"Another draft has changed %s in the meantime. Send dataConflictResolutions, or version -1 to overwrite.", strings.Join(keys, ", "))
+		}
 		return entity.Verify(record, status, d, in.DataConflictResolutions)
 	})
 }

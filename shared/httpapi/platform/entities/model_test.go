@@ -21,10 +21,12 @@ type known struct {
 	open       int
 	version    int64
 	properties map[string]string
+	changed    map[string]int64 // when a verified draft last changed a property
 }
 
 type knownDraft struct {
 	of      *known
+	began   int64 // version of the entity
 	id      string
 	status  entity.DraftStatus
 	version int64
@@ -56,7 +58,7 @@ func TestAnyLife(t *testing.T) {
 		p := &play{api: a, random: rand.New(rand.NewPCG(seed, 5))}
 		for range 2 {
 			p.entities = append(p.entities, &known{id: a.create(""), shown: entity.Unknown, before: entity.Unknown, version: 1,
-				properties: map[string]string{"legalEntityName": "ACME", "city": "Cork"}})
+				properties: map[string]string{"legalEntityName": "ACME", "city": "Cork"}, changed: map[string]int64{}})
 		}
 		for step := range 60 {
 			told := p.step()
@@ -73,7 +75,7 @@ func (p *play) step() string {
 	case 0, 1, 2:
 		id := p.draft(k.id)
 		k.settle(k.before, k.open+1)
-		p.drafts = append(p.drafts, &knownDraft{k, id, entity.InProgress, 1, maps.Clone(k.properties), map[string]string{}})
+		p.drafts = append(p.drafts, &knownDraft{k, k.version, id, entity.InProgress, 1, maps.Clone(k.properties), map[string]string{}})
 		return "draft of " + k.id
 	case 3:
 		status := []entity.LifecycleStatus{entity.Compliant, entity.ClientOffboarded, entity.ReviewInProgress, entity.PendingOffboarding}[p.random.IntN(4)]
@@ -98,13 +100,16 @@ func (p *play) change(d *knownDraft) string {
 	}
 	path := command + "/" + d.of.id + "/draft/" + d.id
 	body := fmt.Sprintf(`{"data":{"version":%d}}`, version)
-	key, value := string(rune('a'+p.random.IntN(3))), fmt.Sprint(p.random.IntN(100))
+	key, value := string(rune('a'+p.random.IntN(3))), fmt.Sprint(p.random.IntN(3))
 	how := p.random.IntN(3)
 	switch how {
 	case 0:
 		body = fmt.Sprintf(`{"data":{"version":%d,"properties":{%q:{"type":"Single","value":%q}}}}`, version, key, value)
 	case 1:
 		path += "/verify"
+		if version != -1 && d.conflicts() {
+			want = 409
+		}
 	case 2:
 		path += "/reject"
 		if body = ""; d.status == entity.InProgress {
@@ -118,6 +123,15 @@ func (p *play) change(d *knownDraft) string {
 	return fmt.Sprintf("PUT %s %s", path, body)
 }
 
+func (d *knownDraft) conflicts() bool {
+	for key, value := range d.changes {
+		if d.of.changed[key] > d.began && d.of.properties[key] != value {
+			return true
+		}
+	}
+	return false
+}
+
 func (d *knownDraft) done(how int, key, value string) {
 	d.version++
 	switch k := d.of; how {
@@ -127,6 +141,9 @@ func (d *knownDraft) done(how int, key, value string) {
 		d.status = entity.Verified
 		k.version++
 		maps.Copy(k.properties, d.changes)
+		for key := range d.changes {
+			k.changed[key] = k.version
+		}
 		k.settle(entity.Compliant, k.open-1)
 	case 2:
 		d.status = entity.Rejected

@@ -87,8 +87,8 @@ func draftOf(d entity.Draft) EntityDraft {
 		ID: d.ID, SourceEntityID: d.EntityID, JourneyID: d.JourneyID, Type: d.Type, Role: d.Role, Status: d.Status, Created: d.Created,
 		Properties: property.Merge(d.Properties, nil), DraftProperties: property.Apart(d.Properties),
 		Jurisdictions: list(d.Jurisdictions), EvaluatedJurisdictions: []string{}, AccessLayers: d.Layers.OrDefault(), Version: d.Version,
-		SourceEntityVersion: d.EntityVersion, SourcePropertiesVersion: d.EntityVersion, ConflictsResolvedSourceVersion: d.EntityVersion,
-		ConflictsResolvedPropertiesVersion: d.EntityVersion, MaskedProperties: []string{},
+		SourceEntityVersion: d.EntityVersion, SourcePropertiesVersion: d.EntityVersion, ConflictsResolvedSourceVersion: d.Resolved,
+		ConflictsResolvedPropertiesVersion: d.Resolved, MaskedProperties: []string{},
 	}
 	if d.ParentID != "" {
 		out.ParentDraftID = &d.ParentID
