@@ -3,6 +3,7 @@ package e2e
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -74,26 +75,24 @@ func fill(t *testing.T, d *door, journey string, count int) []lightItem {
 	if err != nil {
 		t.Fatal(err)
 	}
-	puts := make([]types.WriteRequest, count)
-	for i := range puts {
-		one := lightItem{uuid.NewString(), uuid.NewString()}
-		copied := map[string]types.AttributeValue{}
-		for name, value := range row {
-			copied[name] = value
-		}
-		at := created - int64(count-i)*int64(time.Millisecond)
-		copied["part"] = &types.AttributeValueMemberS{Value: fmt.Sprintf("%020d#%s", at, one.EntityDraftId)}
-		copied["entity"], copied["draft"] = &types.AttributeValueMemberS{Value: one.EntityId}, &types.AttributeValueMemberS{Value: one.EntityDraftId}
-		puts[i].PutRequest = &types.PutRequest{Item: copied}
-		items = append(items, one)
-	}
 	var g errgroup.Group
 	g.SetLimit(4)
-	for some := range slices.Chunk(puts, 25) {
-		g.Go(func() error {
-			_, err := db.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: some}})
-			return err
-		})
+	var some []types.WriteRequest
+	for i := range count {
+		items = append(items, lightItem{uuid.NewString(), uuid.NewString()})
+		row := maps.Clone(row)
+		at := created - int64(count-i)*int64(time.Millisecond)
+		row["part"] = &types.AttributeValueMemberS{Value: fmt.Sprintf("%020d#%s", at, items[i].EntityDraftId)}
+		row["entity"], row["draft"] = &types.AttributeValueMemberS{Value: items[i].EntityId}, &types.AttributeValueMemberS{Value: items[i].EntityDraftId}
+		some = append(some, types.WriteRequest{PutRequest: &types.PutRequest{Item: row}})
+		if len(some) == 25 || i == count-1 {
+			puts := map[string][]types.WriteRequest{table: some}
+			g.Go(func() error {
+				_, err := db.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: puts})
+				return err
+			})
+			some = nil
+		}
 	}
 	if err := g.Wait(); err != nil {
 		t.Fatal(err)

@@ -231,3 +231,27 @@ func TestPageSizes(t *testing.T) {
 		t.Errorf("%+v", page)
 	}
 }
+
+// An entity is called what its draft in the journey says, or else what it says itself.
+func TestNamesInAJourney(t *testing.T) {
+	d := enter(t, home)
+	journey := uuid.NewString()
+	named := func(name string) string {
+		return d.newEntity(`,"properties":{"fullName":{"type":"Single","value":"` + name + `"}}`)
+	}
+	with, without := named("Old"), named("Own")
+	draft := d.newDraft(with, journey)
+	d.take("PUT", entityCommand+"/"+with+"/draft/"+draft, value("fullName", "New", 1), nil)
+	var names struct {
+		EntityDraftNames []struct {
+			EntityID, Name string
+			EntityDraftID  *string
+			Version        int64
+		}
+	}
+	d.take("POST", entityQuery+"/entity/drafts/names", fmt.Sprintf(`{"data":{"journeyId":%q,"entityIds":[%q,%q,%q]}}`, journey, without, with, uuid.NewString()), &names)
+	n := names.EntityDraftNames
+	if len(n) != 2 || n[0].Name != "New" || *n[0].EntityDraftID != draft || n[0].Version != 2 || n[1].EntityID != without || n[1].Name != "Own" || n[1].EntityDraftID != nil {
+		t.Errorf("%+v", n)
+	}
+}

@@ -60,7 +60,7 @@ func TestAnyLife(t *testing.T) {
 			p.entities = append(p.entities, &known{id: a.create(""), shown: entity.Unknown, before: entity.Unknown, version: 1,
 				properties: map[string]string{"legalEntityName": "ACME", "city": "Cork"}, changed: map[string]int64{}})
 		}
-		for step := range 60 {
+		for step := range 40 {
 			told := p.step()
 			if p.check(); t.Failed() {
 				t.Fatalf("seed %d, step %d: %s", seed, step, told)
