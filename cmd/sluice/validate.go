@@ -68,11 +68,13 @@ func (v *check) run(ctx context.Context, path string) (report.Summary, error) {
 		return report.Summary{}, err
 	}
 	defer file.Close()
-	var known validation.Entities
+	var known func([]byte) validation.EntityState
 	if v.entities != "" {
-		if known, err = readDirectory(v.entities); err != nil {
+		entities, err := readDirectory(v.entities)
+		if err != nil {
 			return report.Summary{}, err
 		}
+		known = entities.state
 	}
 	out, keep, err := createReport(v.report)
 	if err != nil {
@@ -88,7 +90,7 @@ func (v *check) run(ctx context.Context, path string) (report.Summary, error) {
 	return sum, nil
 }
 
-func (v *check) input(file chunk.Source, size int64, known validation.Entities) validation.FileInput {
+func (v *check) input(file chunk.Source, size int64, known func([]byte) validation.EntityState) validation.FileInput {
 	settings := auth.DefaultSettings()
 	in := validation.FileInput{
 		Source: file,
@@ -181,10 +183,4 @@ func readDirectory(path string) (directory, error) {
 	return d, err
 }
 
-func (d directory) Lookup(_ context.Context, ids []string) ([]validation.EntityState, error) {
-	states := make([]validation.EntityState, len(ids))
-	for i, id := range ids {
-		states[i] = d[id]
-	}
-	return states, nil
-}
+func (d directory) state(id []byte) validation.EntityState { return d[string(id)] }

@@ -2,7 +2,6 @@ package validation_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -45,16 +44,6 @@ func benchFile(size int) []byte {
 
 var rules = transaction.Rules{ReceivedAt: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), MaxFuture: 720 * time.Hour}
 
-type allOnboarded struct{}
-
-func (allOnboarded) Lookup(_ context.Context, ids []string) ([]validation.EntityState, error) {
-	states := make([]validation.EntityState, len(ids))
-	for i := range states {
-		states[i] = validation.Onboarded
-	}
-	return states, nil
-}
-
 // BenchmarkFile shows what the passes cost beside the scanner.
 func BenchmarkFile(b *testing.B) {
 	file := benchFile(64 << 20)
@@ -89,7 +78,7 @@ func BenchmarkFile(b *testing.B) {
 			b.SetBytes(int64(len(file)))
 			for b.Loop() {
 				sum, err := validation.File(b.Context(), validation.FileInput{
-					Source: source, Plan: plan, Entities: allOnboarded{}, Key: [16]byte{1}, Workers: workers,
+					Source: source, Plan: plan, Key: [16]byte{1}, Workers: workers,
 					NewScanner: func() validation.Scanner { return transaction.NewScanner(rules) },
 				}, io.Discard)
 				if err != nil || sum.Counts.Invalid > 0 {

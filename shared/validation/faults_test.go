@@ -83,7 +83,7 @@ func largest(files [][]byte) (at int) {
 }
 
 func fileInput(file []byte, plan chunk.Plan) FileInput {
-	return FileInput{Source: source(file), Plan: plan, MaxLineBytes: limit, Key: key, Workers: 2, Entities: plainStates{},
+	return FileInput{Source: source(file), Plan: plan, MaxLineBytes: limit, Key: key, Workers: 2, Entities: knownState,
 		NewScanner: func() Scanner { return new(plainScanner) }}
 }
 
@@ -149,14 +149,20 @@ type lookup func(ids []string) ([]EntityState, error)
 func (f lookup) Lookup(_ context.Context, ids []string) ([]EntityState, error) { return f(ids) }
 
 func TestLookupFails(t *testing.T) {
-	file, plan, _ := sampleFiles(t)
-	in := fileInput(file, plan)
-	in.Entities = lookup(func([]string) ([]EntityState, error) { return nil, errFault })
-	if _, err := File(t.Context(), in, io.Discard); !errors.Is(err, errFault) {
+	_, _, w := sampleFiles(t)
+	reconcile := func(entities lookup) (err error) {
+		for p := range Partitions {
+			in := reconcileInput(w, []int64{w.results[0].Lines}, p)
+			in.Entities = entities
+			_, failed := Reconcile(t.Context(), in, io.Discard)
+			err = errors.Join(err, failed)
+		}
+		return err
+	}
+	if err := reconcile(func([]string) ([]EntityState, error) { return nil, errFault }); !errors.Is(err, errFault) {
 		t.Errorf("lookup fails: %v", err)
 	}
-	in.Entities = lookup(func(ids []string) ([]EntityState, error) { return make([]EntityState, len(ids)-1), nil })
-	if _, err := File(t.Context(), in, io.Discard); err == nil {
+	if reconcile(func(ids []string) ([]EntityState, error) { return make([]EntityState, len(ids)-1), nil }) == nil {
 		t.Error("an answer is missing, and nobody notices")
 	}
 }
@@ -170,15 +176,10 @@ func TestLookupsAreBounded(t *testing.T) {
 	}
 	asked := &states{map[string]int{}}
 	var mostAtOnce int
-	in := fileInput([]byte(file.String()), chunk.NewPlan(int64(file.Len()), int64(file.Len()/5)))
-	in.Workers = 1
-	in.Entities = lookup(func(ids []string) ([]EntityState, error) {
+	passes(t, []byte(file.String()), int64(file.Len()/5), lookup(func(ids []string) ([]EntityState, error) {
 		mostAtOnce = max(mostAtOnce, len(ids))
 		return asked.Lookup(context.Background(), ids)
-	})
-	if _, err := File(t.Context(), in, io.Discard); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for id, n := range asked.looked {
 		if n != 1 {
 			t.Fatalf("entity %s looked up %d times", id, n)

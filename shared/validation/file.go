@@ -19,14 +19,14 @@ const DefaultWorkMemory = 64 << 20
 type FileInput struct {
 	Source       chunk.Source
 	Plan         chunk.Plan
-	MaxLineBytes int            // 0: transaction.MaxLineBytes
-	NewScanner   func() Scanner // called once for each worker
-	Entities     Entities       // nil: the existence of entities is not judged. Safe for concurrent use
-	Key          [16]byte       // any secret
-	Workers      int            // chunks worked on at the same time; 0: 1
-	WorkMemory   int64          // bytes of work files that are kept in memory; 0: DefaultWorkMemory
-	TempDir      string         // for those that do not fit; "" for the system's
-	Progress     func(Progress) // called now and then, from several goroutines; may be nil
+	MaxLineBytes int                         // 0: transaction.MaxLineBytes
+	NewScanner   func() Scanner              // called once for each worker
+	Entities     func(id []byte) EntityState // nil: the existence of entities is not judged. Safe for concurrent use
+	Key          [16]byte                    // any secret
+	Workers      int                         // chunks worked on at the same time; 0: 1
+	WorkMemory   int64                       // bytes of work files that are kept in memory; 0: DefaultWorkMemory
+	TempDir      string                      // for those that do not fit; "" for the system's
+	Progress     func(Progress)              // called now and then, from several goroutines; may be nil
 }
 
 // Progress is how far File is. Read comes to the file's size first, then Settled does.
@@ -36,8 +36,7 @@ type Progress struct {
 }
 
 // File judges every line of a file and writes the report of those it rejects. Its memory is bounded: about 2 MiB a worker,
-// the work files' share, and a partition of the indexes: some 50 bytes for each of its modification IDs, some 100 for each
-// of its entities.
+// the work files' share, and a partition of the indexes: some 50 bytes for each of its modification IDs.
 func File(ctx context.Context, in FileInput, out io.Writer) (report.Summary, error) {
 	n := in.Plan.Count()
 	f := file{
@@ -80,7 +79,11 @@ func (f *file) lines(i int, scanner Scanner) Lines {
 
 func (f *file) chunks(ctx context.Context) error {
 	scanners := newPool(f.workers, f.in.NewScanner)
-	passes := newPool(f.workers, func() *chunkPass { return new(chunkPass) })
+	entities := f.in.Entities
+	if entities == nil {
+		entities = func([]byte) EntityState { return Onboarded }
+	}
+	passes := newPool(f.workers, func() *chunkPass { return &chunkPass{entities: entities} })
 	return inOrder(ctx, len(f.results), f.workers, func(ctx context.Context, i int) (ChunkResult, error) {
 		scanner, pass := scanners.take(), passes.take()
 		defer scanners.give(scanner)
@@ -124,8 +127,7 @@ func (f *file) reconcile(ctx context.Context) error {
 				}
 				return f.indexes[i]
 			},
-			Entities: f.in.Entities,
-			Key:      f.in.Key,
+			Key: f.in.Key,
 		}, f.marks[p])
 		return result.MarksBytes, err
 	}, func(p int, marked int64) error {

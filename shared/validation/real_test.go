@@ -2,7 +2,6 @@ package validation_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,13 +20,7 @@ import (
 // directory is the state of entities by ID; all others are missing.
 type directory map[string]validation.EntityState
 
-func (d directory) Lookup(_ context.Context, ids []string) ([]validation.EntityState, error) {
-	states := make([]validation.EntityState, len(ids))
-	for i, id := range ids {
-		states[i] = d[id]
-	}
-	return states, nil
-}
+func (d directory) state(id []byte) validation.EntityState { return d[string(id)] }
 
 // reportLine is a line of the report as a client reads it.
 type reportLine struct {
@@ -80,7 +73,7 @@ func TestRealLines(t *testing.T) {
 		var out bytes.Buffer
 		sum, err := validation.File(t.Context(), validation.FileInput{
 			Source: chunk.At(strings.NewReader(file)), Plan: chunk.NewPlan(int64(len(file)), size), Workers: 2,
-			Entities:   directory{"known": validation.Onboarded, "half": validation.NotOnboarded},
+			Entities:   directory{"known": validation.Onboarded, "half": validation.NotOnboarded}.state,
 			NewScanner: func() validation.Scanner { return transaction.NewScanner(rules) },
 		}, &out)
 		if err != nil {
@@ -145,7 +138,7 @@ func TestMemory(t *testing.T) {
 	var mu sync.Mutex
 	var most uint64
 	sum, err := validation.File(t.Context(), validation.FileInput{
-		Source: chunk.At(endless{[]byte(line)}), Plan: chunk.NewPlan(size, 1<<20), Workers: 2, Entities: directory{},
+		Source: chunk.At(endless{[]byte(line)}), Plan: chunk.NewPlan(size, 1<<20), Workers: 2, Entities: directory{}.state,
 		NewScanner: func() validation.Scanner { return transaction.NewScanner(rules) },
 		WorkMemory: workMemory, TempDir: t.TempDir(),
 		Progress: func(validation.Progress) {

@@ -146,9 +146,10 @@ func TestAgainstOracle(t *testing.T) {
 		for _, size := range sizes {
 			what := fmt.Sprintf("seed %d, chunks of %d", seed, size)
 			var entities Entities
+			var known func([]byte) EntityState
 			asked := &states{map[string]int{}}
 			if judgeEntities {
-				entities = asked
+				entities, known = asked, knownState
 			}
 			compare(t, what, want, passes(t, file, size, entities))
 			for id, n := range asked.looked {
@@ -160,20 +161,17 @@ func TestAgainstOracle(t *testing.T) {
 			if size > 30 && seed%8 == 0 {
 				memory = 3 * blockBytes // most work files in temporary ones
 			}
-			compareFile(t, what, file, size, entities, want, memory)
+			compareFile(t, what, file, size, known, want, memory)
 		}
 	}
 }
 
-func compareFile(t *testing.T, what string, file []byte, size int64, entities Entities, want verdict, memory int64) {
+func compareFile(t *testing.T, what string, file []byte, size int64, known func([]byte) EntityState, want verdict, memory int64) {
 	t.Helper()
 	var out bytes.Buffer
-	if entities != nil {
-		entities = plainStates{}
-	}
 	sum, err := File(t.Context(), FileInput{
 		Source: source(file), Plan: chunk.NewPlan(int64(len(file)), size), MaxLineBytes: limit,
-		NewScanner: func() Scanner { return new(plainScanner) }, Entities: entities, Key: key, Workers: 3,
+		NewScanner: func() Scanner { return new(plainScanner) }, Entities: known, Key: key, Workers: 3,
 		WorkMemory: memory, TempDir: t.TempDir()}, &out)
 	if err != nil {
 		t.Fatal(err)
@@ -184,6 +182,8 @@ func compareFile(t *testing.T, what string, file []byte, size int64, entities En
 	}
 	compareSummaries(t, what, want.summary, sum)
 }
+
+func knownState(id []byte) EntityState { return stateOf(string(id)) }
 
 // plainStates is states without a memory, for concurrent use.
 type plainStates struct{}
