@@ -4,12 +4,15 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"sluice/shared/chunk"
+	"sluice/shared/transaction"
+	"sluice/shared/validation"
 )
 
 func TestMappedFile(t *testing.T) {
@@ -27,34 +30,31 @@ func TestMappedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
+	mapped := sourceOf(file).(chunk.Mapped)
 	edges := []int{0, 1, page - 1, page, page + 1, 2 * page, len(content) - 1, len(content)}
 	for _, from := range edges {
 		for _, to := range edges {
 			if from >= to {
 				continue
 			}
-			body, err := sourceOf(file).Open(context.Background(), int64(from), int64(to))
-			if err != nil {
-				t.Fatal(err)
+			got, release := mapped.Map(int64(from), int64(to))
+			if release == nil {
+				t.Fatalf("[%d, %d) cannot be mapped", from, to)
 			}
-			got, err := io.ReadAll(body)
-			if err != nil || !bytes.Equal(got, content[from:to]) {
-				t.Errorf("[%d, %d): %d bytes, %v", from, to, len(got), err)
+			if !bytes.Equal(got, content[from:to]) {
+				t.Errorf("[%d, %d): other bytes", from, to)
 			}
-			if err := body.Close(); err != nil {
-				t.Error(err)
-			}
+			release()
 		}
 	}
-	body, err := sourceOf(file).Open(context.Background(), 0, int64(len(content)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer body.Close()
 	if err := os.Truncate(path, 10); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.ReadAll(body); !errors.Is(err, errShrank) {
+	_, err = validation.File(t.Context(), validation.FileInput{
+		Source: mapped, Plan: chunk.NewPlan(int64(len(content)), int64(page)),
+		NewScanner: func() validation.Scanner { return transaction.NewScanner(transaction.Rules{}) },
+	}, io.Discard)
+	if !errors.Is(err, validation.ErrShrank) {
 		t.Errorf("a file that was cut: %v", err)
 	}
 }

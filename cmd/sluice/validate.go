@@ -14,7 +14,6 @@ import (
 
 	"sluice/shared/auth"
 	"sluice/shared/chunk"
-	"sluice/shared/entity"
 	"sluice/shared/report"
 	"sluice/shared/transaction"
 	"sluice/shared/validation"
@@ -83,6 +82,9 @@ func (v *check) run(ctx context.Context, path string) (report.Summary, error) {
 	began := time.Now()
 	sum, err := validation.File(ctx, v.input(sourceOf(file), size, known), out)
 	v.con.show("")
+	if info, failed := file.Stat(); err == nil && failed == nil && info.Size() < size {
+		err = validation.ErrShrank // within its last page nothing faults
+	}
 	if err = errors.Join(err, keep(err)); err != nil {
 		return sum, err
 	}
@@ -167,20 +169,3 @@ func createReport(path string) (io.Writer, func(error) error, error) {
 		return errors.Join(out.Flush(), file.Close())
 	}, nil
 }
-
-// directory is the known entities, from a file.
-type directory map[string]validation.EntityState
-
-func readDirectory(path string) (directory, error) {
-	d := directory{}
-	err := readEntities(path, func(e entity.Entity) error {
-		d[e.ID] = validation.NotOnboarded
-		if e.LifecycleStatus.Onboarded() {
-			d[e.ID] = validation.Onboarded
-		}
-		return nil
-	})
-	return d, err
-}
-
-func (d directory) state(id []byte) validation.EntityState { return d[string(id)] }

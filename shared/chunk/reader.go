@@ -35,7 +35,8 @@ type Line struct {
 	TooLong bool   // longer than MaxLineBytes
 }
 
-// Reader reads the lines of one chunk. Reading runs ahead of the caller by one window. It is not safe for concurrent use.
+// Reader reads the lines of one chunk. Reading runs ahead of the caller by one window, unless the source is mapped: then the
+// lines are given where they lie. It is not safe for concurrent use.
 //
 //	for r.Next() { use(r.Line()) }
 //	err := r.Err()
@@ -54,6 +55,8 @@ type Reader struct {
 	ahead chan window
 	free  chan []byte
 	done  chan struct{} // closed when nothing reads ahead any more
+
+	release func() // of the memory that buf is, when the source is mapped; otherwise nil
 
 	buf       []byte
 	pos, stop int   // buf[pos:stop] is yet to be split
@@ -94,10 +97,25 @@ func read(ctx context.Context, source Source, size, start, end int64, o Options)
 		ahead: make(chan window), free: make(chan []byte, 2), done: make(chan struct{}),
 		base: from, resumed: o.From > 0, skipping: skipping, next: o.Line,
 	}
+	if m, ok := source.(Mapped); ok && from < end && r.mapAll(m) {
+		return r
+	}
 	r.free <- make([]byte, r.head+r.window)
 	r.free <- make([]byte, r.head+r.window)
 	go r.readAhead(from)
 	return r
+}
+
+// mapAll makes the whole chunk, and as much behind it as its last line may need, one window where it lies.
+func (r *Reader) mapAll(m Mapped) bool {
+	b, release := m.Map(r.base, min(r.end+int64(r.head), r.size))
+	if release == nil {
+		return false
+	}
+	close(r.done)
+	r.buf, r.stop, r.release = b, len(b), release
+	r.err = context.Cause(r.ctx)
+	return true
 }
 
 // readAhead hands over the windows of [from, end), each in a buffer that the consumer gives back.
@@ -278,9 +296,13 @@ func (r *Reader) Line() Line { return r.line }
 // Err returns the error that ended Next, or nil at the end of the chunk.
 func (r *Reader) Err() error { return r.err }
 
-// Close ends the reading. It returns when nothing reads ahead any more.
+// Close ends the reading. It returns when nothing reads ahead any more. The text of no line is valid after it.
 func (r *Reader) Close() error {
 	r.cancel()
 	<-r.done
+	if r.release != nil {
+		r.release()
+		r.buf, r.pos, r.stop, r.release = nil, 0, 0, nil
+	}
 	return nil
 }

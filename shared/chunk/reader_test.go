@@ -39,8 +39,9 @@ func naive(file []byte, limit int) []Line {
 
 // watched records what is read of a file, and fails where it is told to.
 type watched struct {
-	file []byte
-	fail func(from, to int64) error
+	file   []byte
+	mapped bool // gives its bytes where they lie
+	fail   func(from, to int64) error
 
 	mu     sync.Mutex
 	opened []string
@@ -63,6 +64,15 @@ func (w *watched) Open(_ context.Context, from, to int64) (io.ReadCloser, error)
 	}
 	w.open++
 	return &closing{iotest.OneByteReader(bytes.NewReader(w.file[from:to])), w}, nil
+}
+
+func (w *watched) Map(from, to int64) ([]byte, func()) {
+	if !w.mapped {
+		return nil, nil
+	}
+	w.last = max(w.last, to)
+	w.open++
+	return w.file[from:to:to], func() { w.open-- }
 }
 
 type closing struct {
@@ -136,15 +146,15 @@ var files = map[string]string{
 	"nul bytes":             "\x00\x00\n\x00",
 }
 
-// TestEveryChunkSize reads small files in chunks of every size, by windows of every size.
+// TestEveryChunkSize reads small files in chunks of every size, by windows of every size and, as window 0, where they lie.
 func TestEveryChunkSize(t *testing.T) {
 	for name, file := range files {
 		t.Run(name, func(t *testing.T) {
 			for _, limit := range []int{8, 1, 64} {
 				want := naive([]byte(file), limit)
 				for bytes := range len(file) + 2 {
-					for _, window := range []int{1, 2, 3, 7, 64} {
-						w := &watched{file: []byte(file)}
+					for _, window := range []int{0, 1, 2, 3, 7, 64} {
+						w := &watched{file: []byte(file), mapped: window == 0}
 						p := NewPlan(int64(len(file)), int64(bytes+1))
 						got := readAll(t, w, p, Options{MaxLineBytes: limit, Window: window})
 						if diff := cmp.Diff(want, got); diff != "" {
@@ -165,7 +175,7 @@ func FuzzRead(f *testing.F) {
 		if len(file) > 1<<10 {
 			return // what there is to find shows in short files
 		}
-		w := &watched{file: file}
+		w := &watched{file: file, mapped: window == 0}
 		p := NewPlan(int64(len(file)), max(int64(bytes), int64(len(file)/100), 1))
 		o := Options{MaxLineBytes: int(limit) + 1, Window: int(window)}
 		if diff := cmp.Diff(naive(file, o.MaxLineBytes), readAll(t, w, p, o)); diff != "" {
@@ -184,7 +194,7 @@ func TestResume(t *testing.T) {
 			for n, l := range all {
 				o := o
 				o.From, o.Line = l.Offset, l.Number
-				got := collect(t, Read(t.Context(), At(strings.NewReader(string(file))), p, i, o))
+				got := collect(t, Read(t.Context(), &watched{file: file, mapped: n%2 == 0}, p, i, o))
 				if diff := cmp.Diff(all[n:], got); diff != "" {
 					t.Fatalf("chunks of %d, chunk %d, from line %d (-want +got):\n%s", bytes, i, n, diff)
 				}
@@ -291,6 +301,20 @@ func TestContextEnds(t *testing.T) {
 	cancel()
 	if r.Next() || !errors.Is(r.Err(), context.Canceled) {
 		t.Errorf("error %v, want that of the context", r.Err())
+	}
+}
+
+func TestContextEndedBeforeMapping(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	w := &watched{file: []byte("a\nb\n"), mapped: true}
+	r := Read(ctx, w, NewPlan(4, 0), 0, Options{MaxLineBytes: 10})
+	if r.Next() || !errors.Is(r.Err(), context.Canceled) {
+		t.Errorf("error %v, want that of the context", r.Err())
+	}
+	r.Close()
+	if w.open != 0 {
+		t.Error("mapping left open")
 	}
 }
 

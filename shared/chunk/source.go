@@ -12,6 +12,14 @@ type Source interface {
 	Open(ctx context.Context, from, to int64) (io.ReadCloser, error)
 }
 
+// Mapped is a Source whose bytes lie in memory, so that they need not be copied to be read.
+type Mapped interface {
+	Source
+	// Map returns the bytes [from, to), 0 <= from < to <= size, as they lie there until release is called. Nobody writes to
+	// them. Without a release they cannot be had so, and must be read.
+	Map(from, to int64) (b []byte, release func())
+}
+
 // At makes a Source of anything that can be read at an offset: an open file, bytes in memory.
 func At(r io.ReaderAt) Source { return at{r} }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"sync/atomic"
 
 	"sluice/shared/chunk"
@@ -77,6 +78,21 @@ func (f *file) lines(i int, scanner Scanner) Lines {
 	return Lines{Source: f.in.Source, Plan: f.in.Plan, Chunk: i, MaxLineBytes: f.in.MaxLineBytes, Scanner: scanner}
 }
 
+// guarded makes an error of the fault by which the processor says that a mapped file has become shorter.
+func guarded(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case interface{ Addr() uintptr }:
+			err = ErrShrank
+		default:
+			panic(p)
+		}
+	}()
+	return f()
+}
+
 func (f *file) chunks(ctx context.Context) error {
 	scanners := newPool(f.workers, f.in.NewScanner)
 	entities := f.in.Entities
@@ -84,13 +100,16 @@ func (f *file) chunks(ctx context.Context) error {
 		entities = func([]byte) EntityState { return Onboarded }
 	}
 	passes := newPool(f.workers, func() *chunkPass { return &chunkPass{entities: entities} })
-	return inOrder(ctx, len(f.results), f.workers, func(ctx context.Context, i int) (ChunkResult, error) {
+	return inOrder(ctx, len(f.results), f.workers, func(ctx context.Context, i int) (result ChunkResult, err error) {
 		scanner, pass := scanners.take(), passes.take()
 		defer scanners.give(scanner)
 		defer passes.give(pass)
 		findings, index := &spool{all: &f.spools}, &spool{all: &f.spools}
 		f.findings[i], f.indexes[i] = findings, index
-		result, err := pass.run(ctx, ChunkInput{f.lines(i, scanner), f.in.Key}, findings, index)
+		err = guarded(func() error {
+			result, err = pass.run(ctx, ChunkInput{f.lines(i, scanner), f.in.Key}, findings, index)
+			return err
+		})
 		f.read.Add(result.Bytes)
 		f.progress()
 		return result, err
@@ -163,7 +182,7 @@ func (f *file) settle(ctx context.Context, out io.Writer) (report.Summary, error
 	scanners := newPool(f.workers, f.in.NewScanner)
 	parts := make([]*spool, len(f.results))
 	defer func() { _ = closeAll(parts) }()
-	err := inOrder(ctx, len(f.results), f.workers, func(ctx context.Context, i int) (settledChunk, error) {
+	err := inOrder(ctx, len(f.results), f.workers, func(ctx context.Context, i int) (settled settledChunk, err error) {
 		scanner := scanners.take()
 		defer scanners.give(scanner)
 		parts[i] = &spool{all: &f.spools}
@@ -177,8 +196,12 @@ func (f *file) settle(ctx context.Context, out io.Writer) (report.Summary, error
 		if f.results[i].FindingsBytes > 0 {
 			in.Findings = f.findings[i].reader()
 		}
-		result, err := Settle(ctx, in, parts[i], io.Discard)
-		return settledChunk{parts[i], result}, err
+		settled.part = parts[i]
+		err = guarded(func() error {
+			settled.result, err = Settle(ctx, in, parts[i], io.Discard)
+			return err
+		})
+		return settled, err
 	}, func(i int, c settledChunk) error {
 		sum.Add(c.result.Summary)
 		if _, err := io.Copy(out, c.part.reader()); err != nil {

@@ -31,6 +31,9 @@ const Partitions = batch.Partitions
 // ErrCorrupt means that a work file is not what an earlier pass wrote.
 var ErrCorrupt = errors.New("validation: corrupt work file")
 
+// ErrShrank means that the file became shorter while it was read.
+var ErrShrank = errors.New("the file became shorter while it was read")
+
 // Scanner says what one line holds. A *transaction.Scanner is one. The result is valid until the next call.
 type Scanner interface {
 	Line(line []byte) *transaction.Result
