@@ -17,14 +17,15 @@ import (
 
 // Home is where Sluice runs: the content of a ready file.
 type Home struct {
-	APIURL       string `json:"api_url"`
-	TokenURL     string `json:"token_url"`
-	S3URL        string `json:"s3_url"`
-	DynamoDBURL  string `json:"dynamodb_url"`
-	TenantID     string `json:"tenant_id"`
-	ClientID     string `json:"client_id"`
-	ClientSecret string `json:"client_secret"`
-	Scope        string `json:"scope"`
+	APIURL         string `json:"api_url"`
+	TokenURL       string `json:"token_url"`
+	S3URL          string `json:"s3_url"`
+	AWSEndpointURL string `json:"aws_endpoint_url"`
+	DynamoDBURL    string `json:"dynamodb_url"`
+	TenantID       string `json:"tenant_id"`
+	ClientID       string `json:"client_id"`
+	ClientSecret   string `json:"client_secret"`
+	Scope          string `json:"scope"`
 
 	Data string `json:"-"` // data folder of a local cloud
 	cmd  *exec.Cmd
@@ -90,6 +91,9 @@ func startLocal(data string, parameters ...string) (*Home, error) {
 
 // stop ends a local cloud as Ctrl-C does, and fails if it is not gone within ten seconds.
 func (h *Home) stop() error {
+	if err := h.gather(); err != nil {
+		return err
+	}
 	if err := h.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		return err
 	}

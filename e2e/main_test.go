@@ -45,7 +45,20 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	return code
+	return max(code, judge(code))
+}
+
+// judge looks at what the policies were used for: only a whole run that went well can tell what is too much.
+func judge(code int) int {
+	err := checkDenied()
+	if whole := flag.Lookup("test.run").Value.String() + flag.Lookup("test.skip").Value.String(); err == nil && whole == "" && code == 0 {
+		err = checkUnused()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
 }
 
 // described tells what was checked. A run of the whole suite fails if it left an operation out.

@@ -101,22 +101,18 @@ func (c *Cloud) listen(context.Context) error {
 
 // serve answers at the API and the AWS endpoint.
 func (c *Cloud) serve(context.Context) error {
-	keys, err := c.keys()
-	if err != nil {
-		return err
-	}
 	names := map[string]string{}
 	for _, f := range c.template.Functions {
 		names[f.ID] = f.Name
 	}
-	dynamo, err := url.Parse(c.self.DynamoDBURL)
+	services, err := c.services()
 	if err != nil {
 		return err
 	}
 	for i, handler := range []http.Handler{
 		gateway.New(gateway.Config{API: c.template.API, Names: names, Functions: c.lambda, Region: region, Account: account,
 			NewID: newID, Now: time.Now}),
-		endpoint.New(endpoint.Services{DynamoDB: dynamo, States: c.states, Keys: keys, Lambda: c.lambda, Malware: c.malware}),
+		endpoint.New(services),
 	} {
 		listener, server := c.listeners[i], &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 		c.servers = append(c.servers, server)

@@ -14,6 +14,7 @@ import (
 
 	"sluice/local/database"
 	"sluice/local/guardduty"
+	"sluice/local/iam"
 	"sluice/local/lambda"
 	"sluice/local/states"
 	"sluice/local/storage"
@@ -48,6 +49,8 @@ type Cloud struct {
 	self      Self
 	template  *template.Template
 	lock      *os.File
+	iam       *iam.Service
+	keys      *kmstest.Server
 	log       *functionLog
 	database  *database.Server
 	storage   *storage.Server
@@ -59,6 +62,8 @@ type Cloud struct {
 	servers   []*http.Server
 	failed    chan error
 	invoking  chan struct{} // closed once functions can be invoked
+
+	functionKeys map[string]iam.Key // by name
 }
 
 // Run runs a local cloud until the context ends. The error is one sentence that a user can act on; Unstarted tells whether
@@ -98,7 +103,7 @@ func start(ctx context.Context, o Options) (*Cloud, error) {
 		return nil, err
 	}
 	for _, step := range []func(context.Context) error{
-		c.takeFolder, c.takeAddresses, c.readTemplate, c.startStores, c.listen, c.startFunctions, c.serve, c.provision, c.tell,
+		c.takeFolder, c.takeAddresses, c.readTemplate, c.readPolicies, c.startStores, c.makeKeys, c.listen, c.startFunctions, c.serve, c.provision, c.tell,
 	} {
 		err := step(ctx)
 		if err == nil {
@@ -193,7 +198,7 @@ func (c *Cloud) startStores(ctx context.Context) error {
 	}
 	c.storage, err = storage.Start(ctx, storage.Config{
 		Address: c.listenOn(c.self.S3URL), Dir: c.path("s3"), Region: region, Buckets: buckets, Now: time.Now, Created: c.created,
-		Keys: storage.Keys{RootID: c.self.AccessKeyID, RootSecret: c.self.SecretAccessKey, Others: c.self.functionKeys},
+		IAM: c.iam,
 	})
 	return err
 }
@@ -258,23 +263,24 @@ func (c *Cloud) startFunctions(ctx context.Context) error {
 		machines = append(machines, states.Machine{Name: m.Name, ARN: m.ARN, Definition: m.Definition})
 	}
 	c.states, err = states.New(ctx, states.Config{
-		Machines: machines, Functions: c.lambda, Dir: c.path("executions"), Region: region, NewID: newID, Now: time.Now,
+		Machines: machines, Functions: c.lambda, Allowed: c.invocable, Dir: c.path("executions"), Region: region, NewID: newID, Now: time.Now,
 	})
 	return err
 }
 
-func (c *Cloud) keys() (http.Handler, error) {
-	keys, err := kmstest.New(c.path("kms"))
-	if err != nil {
-		return nil, err
+// makeKeys makes the signing keys.
+func (c *Cloud) makeKeys(context.Context) error {
+	var err error
+	if c.keys, err = kmstest.New(c.path("kms")); err != nil {
+		return err
 	}
 	for _, k := range c.template.Keys {
 		if k.Spec != "ECC_NIST_P256" {
-			return nil, fmt.Errorf("%s has the KeySpec %s, which the local cloud does not know", k.LogicalID, k.Spec)
+			return fmt.Errorf("%s has the KeySpec %s, which the local cloud does not know", k.LogicalID, k.Spec)
 		}
-		if err := keys.Ensure(k.ID); err != nil {
-			return nil, err
+		if err := c.keys.Ensure(k.ID); err != nil {
+			return err
 		}
 	}
-	return keys, nil
+	return nil
 }

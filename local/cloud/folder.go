@@ -22,8 +22,6 @@ import (
 // Self is what a local cloud says of itself: local.json in the data folder, and the ready file.
 type Self struct {
 	client.LocalCloud
-
-	functionKeys map[string]string // access keys of the functions and their secrets
 }
 
 func newID() string { return uuid.NewString() }

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"time"
 
+	"sluice/local/iam"
 	"sluice/local/lambda"
 	"sluice/local/template"
 )
@@ -35,12 +36,12 @@ func (c *Cloud) readTemplate(context.Context) error {
 	}
 	c.self.Prefix = c.template.Parameters["Prefix"]
 	programs := []string{c.tool("dynoxide")}
-	c.self.functionKeys = map[string]string{}
+	c.functionKeys = map[string]iam.Key{}
 	for i := range c.template.Functions {
 		f := &c.template.Functions[i]
 		programs = append(programs, c.program(*f))
 		id, secret := accessKey()
-		c.self.functionKeys[id] = secret
+		c.functionKeys[f.Name] = iam.Key{ID: id, Secret: secret}
 		f.Environment["AWS_ACCESS_KEY_ID"], f.Environment["AWS_SECRET_ACCESS_KEY"] = id, secret
 	}
 	for _, path := range programs {

@@ -146,7 +146,7 @@ func (s *Service) execute(ctx context.Context, m *machine, e *execution, h *hist
 	if err != nil {
 		input = map[string]any{} // was checked when it came
 	}
-	f := &flow{world: s.world, history: h, states: m.definition, context: map[string]any{
+	f := &flow{world: s.world, machine: m.ARN, history: h, states: m.definition, context: map[string]any{
 		"Execution":    map[string]any{"Id": e.ARN, "Name": e.Name, "Input": input, "StartTime": stamp(e.Start), "RoleArn": ""},
 		"StateMachine": map[string]any{"Id": m.ARN, "Name": m.Name},
 	}}

@@ -97,7 +97,7 @@ func (s *state) parallel(input, around any) (int, *Failure) {
 
 // iteration runs the states of the Map for one item.
 func (f *flow) iteration(ctx context.Context, s *state, i int, item, input any, around map[string]any) (any, *Failure) {
-	inner := &flow{world: f.world, history: f.history, states: s.ItemProcessor, context: map[string]any{}, last: f.last}
+	inner := &flow{world: f.world, machine: f.machine, history: f.history, states: s.ItemProcessor, context: map[string]any{}, last: f.last}
 	for k, v := range around {
 		inner.context[k] = v
 	}

@@ -20,6 +20,7 @@ type Functions interface {
 // world is what an execution needs from outside.
 type world struct {
 	functions Functions
+	allowed   func(machine, function string) error
 	tokens    *tokens
 	region    string
 	now       func() time.Time
@@ -33,6 +34,7 @@ var interrupted = &Failure{}
 // flow runs the states of a definition, the outermost or one inside a Map.
 type flow struct {
 	*world
+	machine string // ARN
 	history *history
 	states  *Definition
 	context map[string]any // without State and Task

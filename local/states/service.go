@@ -34,10 +34,13 @@ type Machine struct {
 type Config struct {
 	Machines  []Machine
 	Functions Functions
-	Dir       string // executions and their histories are kept here
-	Region    string
-	NewID     func() string // UUIDs: names of executions and task tokens
-	Now       func() time.Time
+	// Allowed returns why a machine may not call a function, and nil if it may; nil for no restriction. Both are named by ARN,
+	// the function perhaps by its name alone.
+	Allowed func(machine, function string) error
+	Dir     string // executions and their histories are kept here
+	Region  string
+	NewID   func() string // UUIDs: names of executions and task tokens
+	Now     func() time.Time
 	// Sleep waits and returns the context's error if that ends first; nil for real time.
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Ended is told of every execution that has ended; nil for nobody.
@@ -72,10 +75,13 @@ var (
 // their first state: every step of a batch can run twice, and what it had done is found done.
 func New(ctx context.Context, cfg Config) (*Service, error) {
 	s := &Service{cfg: cfg, machines: map[string]*machine{}, executions: map[string]*execution{}}
+	if s.cfg.Allowed == nil {
+		s.cfg.Allowed = func(string, string) error { return nil }
+	}
 	if s.cfg.Sleep == nil {
 		s.cfg.Sleep = sleep
 	}
-	s.world = &world{functions: cfg.Functions, region: cfg.Region, now: cfg.Now, sleep: s.cfg.Sleep, random: rand.Float64,
+	s.world = &world{functions: cfg.Functions, allowed: s.cfg.Allowed, region: cfg.Region, now: cfg.Now, sleep: s.cfg.Sleep, random: rand.Float64,
 		tokens: &tokens{newID: cfg.NewID, open: map[string]*token{}}}
 	for _, m := range cfg.Machines {
 		d, err := Parse(m.Definition)
@@ -189,6 +195,9 @@ func (s *Service) find(arn string) (*execution, error) {
 	}
 	return e, nil
 }
+
+// MachineOf returns the ARN of the machine whose task waits for a token; "" if none does.
+func (s *Service) MachineOf(token string) string { return s.world.tokens.machine(token) }
 
 // Describe returns an execution as it is now.
 func (s *Service) Describe(arn string) (Execution, error) {

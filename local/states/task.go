@@ -14,7 +14,7 @@ func (f *flow) task(ctx context.Context, s *state, input any, around map[string]
 	own, waits, _ := s.resource() // was checked when it was read
 	var token *token
 	if waits {
-		token = f.tokens.issue()
+		token = f.tokens.issue(f.machine)
 		defer f.tokens.forget(token)
 		around["Task"] = map[string]any{"Token": token.id}
 	}
@@ -63,6 +63,9 @@ type call struct {
 }
 
 func (c *call) run(ctx context.Context) (any, *Failure) {
+	if err := c.allowed(c.machine, c.function); err != nil {
+		return nil, fail("Lambda.AWSLambdaException", "%v", err)
+	}
 	result, err := c.functions.Invoke(ctx, functionName(c.function), encode(c.payload))
 	switch {
 	case errors.Is(err, lambda.ErrNotFound):

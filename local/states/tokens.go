@@ -11,6 +11,7 @@ type tokens struct {
 
 type token struct {
 	id    string
+	owner string      // ARN of the machine
 	sent  chan answer // holds one
 	beats chan struct{}
 }
@@ -20,10 +21,10 @@ type answer struct {
 	failure *Failure
 }
 
-func (t *tokens) issue() *token {
+func (t *tokens) issue(owner string) *token {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	k := &token{id: t.newID(), sent: make(chan answer, 1), beats: make(chan struct{}, 1)}
+	k := &token{id: t.newID(), owner: owner, sent: make(chan answer, 1), beats: make(chan struct{}, 1)}
 	t.open[k.id] = k
 	return k
 }
@@ -32,6 +33,15 @@ func (t *tokens) forget(k *token) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.open, k.id)
+}
+
+func (t *tokens) machine(id string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if k, ok := t.open[id]; ok {
+		return k.owner
+	}
+	return ""
 }
 
 // answer gives a task its answer; false when nobody waits for it any more.

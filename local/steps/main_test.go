@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"sluice/local/iam"
 	"sluice/local/storage"
 	"sluice/shared/objects"
 )
@@ -39,9 +40,13 @@ func run(m *testing.M) int {
 	}
 	address := listener.Addr().String()
 	listener.Close()
+	owner, err := iam.New(iam.Config{Operator: iam.Key{ID: "root", Secret: "root-secret"}})
+	if err != nil {
+		panic(err)
+	}
 	server, err := storage.Start(context.Background(), storage.Config{
 		Address: address, Dir: dir, Region: "us-east-1", Buckets: []string{uploadsBucket, workBucket}, Now: time.Now,
-		Keys:    storage.Keys{RootID: "root", RootSecret: "root-secret"},
+		IAM:     owner,
 		Created: func(storage.Created) error { return nil },
 	})
 	if err != nil {

@@ -13,11 +13,15 @@ import (
 	"github.com/versity/versitygw/s3api/middlewares"
 	"github.com/versity/versitygw/s3err"
 	"github.com/versity/versitygw/s3response"
+
+	"sluice/local/iam"
 )
 
-// backend wraps the gateway's own. It refuses bodies that end early, denies refused objects and tells of new ones.
+// backend wraps the gateway's own. It refuses bodies that end early, denies what only the object itself can decide, and tells of
+// new ones.
 type backend struct {
 	versity.Backend
+	iam     *iam.Service
 	created func(Created) error
 	now     func() time.Time
 }
@@ -84,45 +88,6 @@ func (b *backend) tell(c Created) error {
 	c.ETag = strings.Clone(strings.Trim(c.ETag, `"`))
 	c.Time = b.now()
 	return b.created(c)
-}
-
-// refusedTag and refusedValue mark an object that nobody may read. On AWS the bucket policy says so; the gateway knows no
-// conditions on tags.
-const refusedTag, refusedValue = "sluice-verdict", "refused"
-
-func (b *backend) readable(ctx context.Context, bucket, key, version string) error {
-	tags, err := b.Backend.GetObjectTagging(ctx, bucket, key, version)
-	if err == nil && tags[refusedTag] == refusedValue {
-		return s3err.GetAPIError(s3err.ErrAccessDenied)
-	}
-	return nil // an object that is not there, or has no tags, is the gateway's to report
-}
-
-func (b *backend) checkSource(ctx context.Context, source string) error {
-	bucket, key, _ := strings.Cut(strings.TrimPrefix(source, "/"), "/")
-	key, version, _ := strings.Cut(key, "?versionId=")
-	return b.readable(ctx, bucket, key, version)
-}
-
-func (b *backend) GetObject(ctx context.Context, in *s3.GetObjectInput) (*s3.GetObjectOutput, error) {
-	if err := b.readable(ctx, value(in.Bucket), value(in.Key), value(in.VersionId)); err != nil {
-		return nil, err
-	}
-	return b.Backend.GetObject(ctx, in)
-}
-
-func (b *backend) HeadObject(ctx context.Context, in *s3.HeadObjectInput) (*s3.HeadObjectOutput, error) {
-	if err := b.readable(ctx, value(in.Bucket), value(in.Key), value(in.VersionId)); err != nil {
-		return nil, err
-	}
-	return b.Backend.HeadObject(ctx, in)
-}
-
-func (b *backend) UploadPartCopy(ctx context.Context, in *s3.UploadPartCopyInput) (s3response.CopyPartResult, error) {
-	if err := b.checkSource(ctx, value(in.CopySource)); err != nil {
-		return s3response.CopyPartResult{}, err
-	}
-	return b.Backend.UploadPartCopy(ctx, in)
 }
 
 // SelectObjectContent would read past the checks above.

@@ -18,6 +18,8 @@ import (
 	"github.com/versity/versitygw/backend/meta"
 	"github.com/versity/versitygw/backend/posix"
 	"github.com/versity/versitygw/embedgw"
+
+	"sluice/local/iam"
 )
 
 // Config is what a Server needs.
@@ -25,16 +27,10 @@ type Config struct {
 	Address string // host:port to listen on
 	Dir     string // absolute; a folder for each bucket
 	Region  string
-	Keys    Keys
+	IAM     *iam.Service
 	Buckets []string            // made when missing
 	Created func(Created) error // told of every new object, before its client hears of it
 	Now     func() time.Time
-}
-
-// Keys are the access keys that may sign requests, each with its secret.
-type Keys struct {
-	RootID, RootSecret string
-	Others             map[string]string // of the functions
 }
 
 // Server is a running S3.
@@ -63,12 +59,13 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if err := probe.Close(); err != nil {
 		return nil, err
 	}
+	root := c.IAM.Operator()
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s := &Server{cancel: cancel, ended: make(chan struct{})}
 	go func() {
 		defer close(s.ended)
-		s.err = embedgw.RunVersityGW(running, &backend{Backend: files, created: c.Created, now: c.Now}, &embedgw.Config{
-			RootUserAccess: c.Keys.RootID, RootUserSecret: c.Keys.RootSecret, IAMService: accounts{c.Keys},
+		s.err = embedgw.RunVersityGW(running, &backend{Backend: files, iam: c.IAM, created: c.Created, now: c.Now}, &embedgw.Config{
+			RootUserAccess: root.ID, RootUserSecret: root.Secret, IAMService: accounts{c.IAM},
 			Region: c.Region, Ports: []string{c.Address}, HealthPath: health,
 			MaxConnections: 4096, MaxRequests: 4096, MultipartMaxParts: 10_000,
 			Quiet: true, KeepAlive: true, DisableACLs: true,
@@ -120,7 +117,7 @@ func (s *Server) ready(ctx context.Context, c Config) error {
 func makeBuckets(ctx context.Context, c Config) error {
 	client := s3.New(s3.Options{
 		Region: c.Region, BaseEndpoint: aws.String("http://" + c.Address), UsePathStyle: true,
-		Credentials: credentials.NewStaticCredentialsProvider(c.Keys.RootID, c.Keys.RootSecret, ""),
+		Credentials: credentials.NewStaticCredentialsProvider(c.IAM.Operator().ID, c.IAM.Operator().Secret, ""),
 	})
 	for _, name := range c.Buckets {
 		in := &s3.CreateBucketInput{Bucket: &name}

@@ -55,7 +55,7 @@ func run(m *testing.M) int {
 	}
 	address = listener.Addr().String()
 	config := Config{Address: address, Dir: dir, Region: "eu-west-1", Buckets: []string{bucket}, Now: func() time.Time { return now },
-		Keys: Keys{RootID: "root", RootSecret: "root-secret", Others: map[string]string{"function": "function-secret"}},
+		IAM: keepers(),
 		Created: func(c Created) error {
 			told.Lock()
 			defer told.Unlock()

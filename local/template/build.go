@@ -18,7 +18,7 @@ type builder struct {
 
 // silent resources have no local counterpart and change nothing a client could see.
 var silent = map[string]bool{
-	"AWS::SQS::Queue": true, "AWS::Logs::LogGroup": true, "AWS::CloudWatch::Alarm": true, "AWS::S3::BucketPolicy": true,
+	"AWS::SQS::Queue": true, "AWS::Logs::LogGroup": true, "AWS::CloudWatch::Alarm": true,
 	"AWS::KMS::Alias": true, "AWS::SNS::Topic": true, "AWS::SQS::QueuePolicy": true, "AWS::IAM::Role": true,
 	"AWS::Lambda::Permission": true, "AWS::CloudWatch::Dashboard": true, "AWS::Logs::MetricFilter": true,
 }
@@ -29,7 +29,7 @@ func (b *builder) all() error {
 		kind  string
 		build func(id string, p *properties) error
 	}{
-		{"AWS::Serverless::Api", b.api}, {"AWS::DynamoDB::Table", b.table}, {"AWS::S3::Bucket", b.bucket},
+		{"AWS::Serverless::Api", b.api}, {"AWS::DynamoDB::Table", b.table}, {"AWS::S3::Bucket", b.bucket}, {"AWS::S3::BucketPolicy", b.bucketPolicy},
 		{"AWS::KMS::Key", b.key}, {"AWS::Serverless::Function", b.function}, {"AWS::Serverless::StateMachine", b.machine},
 		{"AWS::Events::Rule", b.rule}, {"AWS::GuardDuty::MalwareProtectionPlan", b.plan},
 	}
@@ -119,11 +119,23 @@ func (b *builder) bucket(id string, _ *properties) error {
 	return err
 }
 
+func (b *builder) bucketPolicy(_ string, p *properties) error {
+	name := p.required("Bucket")
+	for i := range b.out.Buckets {
+		if b.out.Buckets[i].Name == name {
+			b.out.Buckets[i].Policy = p.values["PolicyDocument"]
+			return p.err
+		}
+	}
+	return fmt.Errorf("names a bucket that the template does not define")
+}
+
 func (b *builder) key(id string, p *properties) error {
 	if usage := p.text("KeyUsage"); usage != "SIGN_VERIFY" {
 		return fmt.Errorf("has the KeyUsage %q: the local cloud knows only SIGN_VERIFY", usage)
 	}
-	b.out.Keys = append(b.out.Keys, Key{LogicalID: id, ID: KeyID(id), Spec: p.required("KeySpec")})
+	b.out.Keys = append(b.out.Keys, Key{LogicalID: id, ID: KeyID(id), ARN: b.place.arn("kms", "key/"+KeyID(id)),
+		Spec: p.required("KeySpec"), Policy: p.values["KeyPolicy"]})
 	return nil
 }
 
@@ -152,7 +164,7 @@ func (b *builder) machine(id string, p *properties) error {
 		return fmt.Errorf("has no DefinitionSubstitutions for ${%s}", missing)
 	}
 	arn, err := b.arn(id, "states", "stateMachine:")
-	b.out.Machines = append(b.out.Machines, Machine{ID: id, Name: name, ARN: arn, Definition: text})
+	b.out.Machines = append(b.out.Machines, Machine{ID: id, Name: name, ARN: arn, Definition: text, Policies: p.list("Policies")})
 	return err
 }
 

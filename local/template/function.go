@@ -25,7 +25,7 @@ func (b *builder) function(id string, p *properties) error {
 	}
 	async := p.object("EventInvokeConfig")
 	f.Retries = async.number("MaximumRetryAttempts", 2)
-	f.HasDeadLetters = async.object("DestinationConfig").object("OnFailure").text("Destination") != ""
+	f.DeadLetters = async.object("DestinationConfig").object("OnFailure").text("Destination")
 	variables := p.object("Environment").object("Variables")
 	for key := range variables.values {
 		f.Environment[key] = variables.text(key)

@@ -20,17 +20,17 @@ type Template struct {
 
 // Function is an AWS::Serverless::Function.
 type Function struct {
-	ID             string // logical id
-	Name           string
-	ARN            string
-	Binary         string // file name of its program: the logical id without "Function", in lower case
-	Timeout        int    // seconds
-	MemoryMB       int
-	Concurrency    int // reserved concurrent executions; 0 for none reserved
-	Retries        int // of an asynchronous invocation
-	Environment    map[string]string
-	Policies       []any // resolved, as written
-	HasDeadLetters bool
+	ID          string // logical id
+	Name        string
+	ARN         string
+	Binary      string // file name of its program: the logical id without "Function", in lower case
+	Timeout     int    // seconds
+	MemoryMB    int
+	Concurrency int // reserved concurrent executions; 0 for none reserved
+	Retries     int // of an asynchronous invocation
+	Environment map[string]string
+	Policies    []any  // resolved, as written
+	DeadLetters string // ARN of the queue for asynchronous invocations that failed; empty for none
 }
 
 // API is the AWS::Serverless::Api of the template; without one, ID is empty and there are no routes.
@@ -64,11 +64,23 @@ type Table struct {
 	TTLAttribute string         // empty for none
 }
 
+// PartitionKey is the attribute that the table's items are spread by.
+func (t Table) PartitionKey() string {
+	schema, _ := t.Definition["KeySchema"].([]any)
+	for _, v := range schema {
+		if key, ok := v.(map[string]any); ok && key["KeyType"] == "HASH" {
+			return scalar(key["AttributeName"])
+		}
+	}
+	return ""
+}
+
 // Bucket is an AWS::S3::Bucket.
 type Bucket struct {
 	ID            string
 	Name          string
 	Notifications []Notification
+	Policy        any // of its AWS::S3::BucketPolicy, resolved, as written; nil for none
 }
 
 // Notification sends the events of a bucket to a function.
@@ -82,13 +94,16 @@ type Notification struct {
 type Machine struct {
 	ID, Name, ARN string
 	Definition    []byte // with all substitutions made
+	Policies      []any  // resolved, as written
 }
 
 // Key is an AWS::KMS::Key for signing.
 type Key struct {
 	LogicalID string
 	ID        string // UUID made from the logical id, so that it is the same at every start
+	ARN       string
 	Spec      string
+	Policy    any // resolved, as written
 }
 
 // Rule is an AWS::Events::Rule on the default bus: it has a pattern or a schedule.

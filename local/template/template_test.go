@@ -96,12 +96,16 @@ Resources:
     Properties: {BucketName: !Sub "${Prefix}-in"}
   Signing:
     Type: AWS::KMS::Key
-    Properties: {KeySpec: ECC_NIST_P256, KeyUsage: SIGN_VERIFY}
+    Properties: {KeySpec: ECC_NIST_P256, KeyUsage: SIGN_VERIFY, KeyPolicy: {Statement: []}}
+  InPolicy:
+    Type: AWS::S3::BucketPolicy
+    Properties: {Bucket: !Ref In, PolicyDocument: {Statement: [{Resource: !GetAtt In.Arn}]}}
   Machine:
     Type: AWS::Serverless::StateMachine
     Properties:
       Name: !Sub "${Prefix}-machine"
       Definition: {StartAt: A, States: {A: {Type: Task, Resource: "${EchoArn}", End: true}}}
+      Policies: [{Statement: [{Effect: Allow, Action: "lambda:InvokeFunction", Resource: !GetAtt EchoFunction.Arn}]}]
       DefinitionSubstitutions: {EchoArn: !GetAtt EchoFunction.Arn}
   Louder:
     Type: AWS::DynamoDB::Table
@@ -146,10 +150,14 @@ func TestLoad(t *testing.T) {
 				"KeySchema": []any{map[string]any{"AttributeName": "id", "KeyType": "HASH"}}}},
 		}}},
 		Buckets: []Bucket{{ID: "In", Name: "toy-in", Notifications: []Notification{
-			{Events: []string{"s3:ObjectCreated:*"}, Prefix: "up/", Function: "EchoFunction"}}}},
+			{Events: []string{"s3:ObjectCreated:*"}, Prefix: "up/", Function: "EchoFunction"}},
+			Policy: map[string]any{"Statement": []any{map[string]any{"Resource": "arn:aws:s3:::toy-in"}}}}},
 		Machines: []Machine{{ID: "Machine", Name: "toy-machine", ARN: "arn:aws:states:eu-west-1:000000000000:stateMachine:toy-machine",
-			Definition: []byte(`{"StartAt":"A","States":{"A":{"End":true,"Resource":"arn:aws:lambda:eu-west-1:000000000000:function:sluice-EchoFunction","Type":"Task"}}}`)}},
-		Keys:     []Key{{LogicalID: "Signing", ID: key, Spec: "ECC_NIST_P256"}},
+			Definition: []byte(`{"StartAt":"A","States":{"A":{"End":true,"Resource":"arn:aws:lambda:eu-west-1:000000000000:function:sluice-EchoFunction","Type":"Task"}}}`),
+			Policies: []any{map[string]any{"Statement": []any{map[string]any{"Effect": "Allow", "Action": "lambda:InvokeFunction",
+				"Resource": "arn:aws:lambda:eu-west-1:000000000000:function:sluice-EchoFunction"}}}}}},
+		Keys: []Key{{LogicalID: "Signing", ID: key, Spec: "ECC_NIST_P256",
+			ARN: "arn:aws:kms:eu-west-1:000000000000:key/" + key, Policy: map[string]any{"Statement": []any{}}}},
 		Unserved: []string{"Schedule event of EchoFunction"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -106,6 +106,12 @@ type request struct {
 	Message          []byte
 	MessageType      string
 	SigningAlgorithm string
+	Tags             []tag
+}
+
+type tag struct {
+	Key   string `json:"TagKey"`
+	Value string `json:"TagValue"`
 }
 
 const algorithm = "ECDSA_SHA_256"
@@ -161,11 +167,42 @@ func (s *Server) create(w http.ResponseWriter, in request) {
 		return
 	}
 	id := uuid.NewString()
-	if err := s.make(id); err != nil {
+	if err := errors.Join(s.tag(id, in.Tags), s.make(id)); err != nil {
 		refuse(w, "KMSInternalException", "the key could not be kept")
 		return
 	}
 	reply(w, map[string]any{"KeyMetadata": map[string]any{"KeyId": id, "Arn": "arn:aws:kms:us-east-1:000000000000:key/" + id}})
+}
+
+// tagsEnd ends the name of the file with the tags of a key. No key ID has a dot.
+const tagsEnd = ".tags"
+
+func (s *Server) tag(id string, tags []tag) error {
+	if len(tags) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(tags)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(s.dir, id+tagsEnd), text, 0o600)
+}
+
+// TagOf returns the value of a tag of a key, given by its ID or ARN; "" if the key has no such tag. Upper and lower case of the
+// tag's name are the same here, as they are in the condition keys of policies.
+func (s *Server) TagOf(key, name string) string {
+	text, err := os.ReadFile(filepath.Join(s.dir, filepath.Base(key)+tagsEnd))
+	if err != nil {
+		return ""
+	}
+	var tags []tag
+	_ = json.Unmarshal(text, &tags) // it was written by tag
+	for _, t := range tags {
+		if strings.EqualFold(t.Key, name) {
+			return t.Value
+		}
+	}
+	return ""
 }
 
 func reply(w http.ResponseWriter, body any) {

@@ -1,0 +1,92 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// unused are the grants that the suite need not use, each with the reason. Any other one that nothing uses is too much: take it
+// out of the template, or add the test that needs it.
+var unused = map[string]string{}
+
+// refusals are the denials that tests bring about on purpose, by Sid of the statement.
+var refusals = map[string]bool{"NobodyReadsRefusedUploads": true}
+
+// policies gathers what the policies of all local clouds of this run were used for.
+var policies = struct {
+	sync.Mutex
+	count  map[string]int // by "role Sid action"
+	denied map[string]int // by "role action resource statement"
+}{count: map[string]int{}, denied: map[string]int{}}
+
+// gather adds what a local cloud recorded. One that has ended by itself has nothing to tell.
+func (h *Home) gather() error {
+	resp, err := http.Get(h.AWSEndpointURL + "/_sluice/policies")
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	var report struct {
+		Statements []struct {
+			Principal, Sid, Action string
+			Count                  int
+		}
+		Denied []struct {
+			Principal, Action, Resource, Statement string
+			Count                                  int
+		}
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&report); err != nil {
+		return err
+	}
+	policies.Lock()
+	defer policies.Unlock()
+	for _, s := range report.Statements {
+		policies.count[s.Principal+" "+s.Sid+" "+s.Action] += s.Count
+	}
+	for _, d := range report.Denied {
+		if !refusals[d.Statement] {
+			policies.denied[strings.TrimSpace(d.Principal+" "+d.Action+" "+d.Resource+" "+d.Statement)] += d.Count
+		}
+	}
+	return nil
+}
+
+// checkDenied fails if any local cloud denied what it should not.
+func checkDenied() error {
+	policies.Lock()
+	defer policies.Unlock()
+	var errs []error
+	for _, d := range slices.Sorted(maps.Keys(policies.denied)) {
+		errs = append(errs, fmt.Errorf("denied %d times: %s", policies.denied[d], d))
+	}
+	return errors.Join(errs...)
+}
+
+// checkUnused fails if a grant was not used and is not known to be so, or was used although it is.
+func checkUnused() error {
+	policies.Lock()
+	defer policies.Unlock()
+	var errs []error
+	for _, grant := range slices.Sorted(maps.Keys(policies.count)) {
+		_, known := unused[grant]
+		switch count := policies.count[grant]; {
+		case count == 0 && !known:
+			errs = append(errs, fmt.Errorf("nothing uses the permission %s", grant))
+		case count > 0 && known:
+			errs = append(errs, fmt.Errorf("the permission %s is used, and listed as unused", grant))
+		}
+	}
+	for grant := range unused {
+		if _, exists := policies.count[grant]; !exists {
+			errs = append(errs, fmt.Errorf("the template has no permission %s, which is listed as unused", grant))
+		}
+	}
+	return errors.Join(errs...)
+}

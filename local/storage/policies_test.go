@@ -1,0 +1,163 @@
+package storage
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"sluice/local/iam"
+)
+
+func statement(effect, actions string, resources ...any) map[string]any {
+	var list []any
+	for _, a := range strings.Fields(actions) {
+		list = append(list, "s3:"+a)
+	}
+	return map[string]any{"Sid": "The" + list[0].(string)[3:], "Effect": effect, "Action": list, "Resource": resources}
+}
+
+func document(statements ...any) map[string]any { return map[string]any{"Statement": statements} }
+
+// keepers are the principals of these tests: root, a function that may do all that these tests want under uploads/, and one
+// that may read and write in a narrow place.
+func keepers() *iam.Service {
+	const all = "arn:aws:s3:::" + bucket
+	refused := statement("Deny", "GetObject GetObjectVersion", all+"/*")
+	refused["Principal"] = "*"
+	refused["Condition"] = map[string]any{"StringEquals": map[string]any{"s3:ExistingObjectTag/sluice-verdict": "refused"}}
+	plain := statement("Deny", "*", all, all+"/*")
+	plain["Principal"], plain["Condition"] = "*", map[string]any{"Bool": map[string]any{"aws:SecureTransport": "false"}}
+	listing := statement("Allow", "ListBucket", all)
+	listing["Condition"] = map[string]any{"StringLike": map[string]any{"s3:prefix": "narrow/*"}}
+	s, err := iam.New(iam.Config{Account: "000000000000", Operator: iam.Key{ID: "root", Secret: "root-secret"},
+		Roles: []iam.Role{
+			{Name: "function", Key: iam.Key{ID: "function", Secret: "function-secret"},
+				Policies: []any{document(statement("Allow", "GetObject PutObject PutObjectTagging", all+"/uploads/*"))}},
+			{Name: "narrow", Key: iam.Key{ID: "narrow", Secret: "narrow-secret"}, Policies: []any{document(
+				statement("Allow", "GetObject", all+"/narrow/*"), statement("Allow", "PutObject", all+"/narrow/out/*"), listing)}},
+		},
+		Resources: []iam.Resource{{ARN: all, Policy: document(plain, refused)}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// Each operation of S3 needs its own right, on its own object.
+func TestPolicies(t *testing.T) {
+	root, narrow := client("root", "root-secret"), client("narrow", "narrow-secret")
+	name := aws.String(bucket)
+	for _, key := range []string{"narrow/in", "narrow/out/1", "wide/in"} {
+		if _, err := root.PutObject(t.Context(), &s3.PutObjectInput{Bucket: name, Key: &key, Body: strings.NewReader("x")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	get := func(key string) error {
+		_, err := narrow.GetObject(t.Context(), &s3.GetObjectInput{Bucket: name, Key: &key, Range: aws.String("bytes=0-0")})
+		return err
+	}
+	write := func(key string) error {
+		_, err := narrow.PutObject(t.Context(), &s3.PutObjectInput{Bucket: name, Key: &key, Body: strings.NewReader("x")})
+		return err
+	}
+	tagged := func(key string) error {
+		_, err := narrow.PutObject(t.Context(), &s3.PutObjectInput{Bucket: name, Key: &key, Body: strings.NewReader("x"), Tagging: aws.String("a=b")})
+		return err
+	}
+	multipart := func(key string) error {
+		_, err := narrow.CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: name, Key: &key})
+		return err
+	}
+	abort := func(key string) error {
+		made, err := root.CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: name, Key: &key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = narrow.AbortMultipartUpload(t.Context(), &s3.AbortMultipartUploadInput{Bucket: name, Key: &key, UploadId: made.UploadId})
+		return err
+	}
+	copied := func(from, to string) error {
+		_, err := narrow.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: name, Key: &to, CopySource: aws.String(bucket + "/" + from)})
+		return err
+	}
+	list := func(prefix *string) error {
+		_, err := narrow.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: name, Prefix: prefix})
+		return err
+	}
+	remove := func(key string) error {
+		_, err := narrow.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: name, Key: &key})
+		return err
+	}
+	head := func(key string) error {
+		_, err := narrow.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: name, Key: &key})
+		return err
+	}
+	_, buckets := narrow.ListBuckets(t.Context(), &s3.ListBucketsInput{})
+	_, tagging := narrow.PutObjectTagging(t.Context(), &s3.PutObjectTaggingInput{Bucket: name, Key: aws.String("narrow/out/1"),
+		Tagging: &types.Tagging{TagSet: []types.Tag{{Key: aws.String("a"), Value: aws.String("b")}}}})
+	const ok, denied = "<nil>", "AccessDenied"
+	for what, test := range map[string]struct {
+		err  error
+		want string
+	}{
+		"read":                              {get("narrow/in"), ok},
+		"read elsewhere":                    {get("wide/in"), denied},
+		"read what is not there":            {get("narrow/none"), denied}, // who may not list does not learn it
+		"read nothing elsewhere":            {get("wide/none"), denied},
+		"head":                              {head("narrow/in"), ok},
+		"head elsewhere":                    {head("wide/in"), "Forbidden"}, // the answer has no body to say more
+		"write":                             {write("narrow/out/2"), ok},
+		"write beside":                      {write("narrow/in"), denied},
+		"write with tags":                   {tagged("narrow/out/3"), denied},
+		"tag":                               {tagging, denied},
+		"begin a multipart upload":          {multipart("narrow/out/4"), ok},
+		"begin a multipart upload beside":   {multipart("narrow/4"), denied},
+		"abort a multipart upload":          {abort("narrow/out/5"), denied},
+		"copy":                              {copied("narrow/in", "narrow/out/6"), ok},
+		"copy from elsewhere":               {copied("wide/in", "narrow/out/7"), denied},
+		"copy to elsewhere":                 {copied("narrow/in", "narrow/8"), denied},
+		"list":                              {list(aws.String("narrow/out/")), ok},
+		"list elsewhere":                    {list(aws.String("wide/")), denied},
+		"list everything":                   {list(nil), denied},
+		"delete":                            {remove("narrow/out/1"), denied},
+		"list the buckets":                  {buckets, denied},
+		"read what the signer may not read": {signedRead(t, "wide/in"), "403"},
+		"read by a signed URL":              {signedRead(t, "narrow/in"), ok},
+	} {
+		got := code(test.err)
+		if got != test.want {
+			t.Errorf("%s: %s, want %s: %v", what, got, test.want, test.err)
+		}
+	}
+}
+
+// signedRead reads by a URL that the narrow function has signed: signing needs no right, using it the signer's.
+func signedRead(t *testing.T, key string) error {
+	t.Helper()
+	r, err := s3.NewPresignClient(client("narrow", "narrow-secret")).PresignGetObject(t.Context(),
+		&s3.GetObjectInput{Bucket: aws.String(bucket), Key: &key}, s3.WithPresignExpires(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.Get(r.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode == http.StatusForbidden && strings.Contains(string(text), "<Code>AccessDenied</Code>") {
+		return fmt.Errorf("%d", resp.StatusCode)
+	}
+	return nil
+}
