@@ -52,7 +52,9 @@ func run(m *testing.M) int {
 func judge(code int) int {
 	err := checkDenied()
 	if whole := flag.Lookup("test.run").Value.String() + flag.Lookup("test.skip").Value.String(); err == nil && whole == "" && code == 0 {
-		err = checkUnused()
+		if unused := checkUnused(); unused != nil {
+			fmt.Println(unused)
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
