@@ -45,8 +45,8 @@ func sign(ctx context.Context, c *kms.Client, id string, digest []byte) ([]byte,
 // A key made by one server signs on the next one over the same folder, and its published half verifies it.
 func TestKeysSurviveARestart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "keys")
-	_, c := open(t, dir)
-	made, err := c.CreateKey(t.Context(), &kms.CreateKeyInput{
+	_, maker := open(t, dir)
+	made, err := maker.CreateKey(t.Context(), &kms.CreateKeyInput{
 		KeySpec: types.KeySpecEccNistP256, KeyUsage: types.KeyUsageTypeSignVerify,
 		Tags: []types.Tag{{TagKey: aws.String("sluice-signing"), TagValue: aws.String("sluice")}},
 	})
@@ -54,14 +54,19 @@ func TestKeysSurviveARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, err := os.ReadDir(dir)
-	if err != nil || len(files) != 1 {
+	if err != nil || len(files) != 2 { // the key and its tags
 		t.Fatalf("%d files, %v", len(files), err)
 	}
-	if info, err := files[0].Info(); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, %v", info.Mode(), err)
+	for _, f := range files {
+		if info, err := f.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("mode %v, %v", info.Mode(), err)
+		}
 	}
 
-	_, c = open(t, dir)
+	s, c := open(t, dir)
+	if arn := *made.KeyMetadata.Arn; s.TagOf(arn, "Sluice-Signing") != "sluice" || s.TagOf(arn, "other") != "" || s.TagOf("none", "sluice-signing") != "" {
+		t.Errorf("tags: %q, %q, %q", s.TagOf(arn, "Sluice-Signing"), s.TagOf(arn, "other"), s.TagOf("none", "sluice-signing"))
+	}
 	for _, id := range []string{*made.KeyMetadata.KeyId, *made.KeyMetadata.Arn} {
 		digest := sha256.Sum256([]byte(id))
 		signature, err := sign(t.Context(), c, id, digest[:])
