@@ -1,13 +1,15 @@
 # make demo    see it work           make test    everything that is checked
 # make local   a local cloud to use  make build   bin/sluice and what it needs
+# make docs    the reference of the interface, as one HTML page
 
 .DEFAULT_GOAL := build
-.PHONY: build tools demo test local bench lint clean programs functions format vet staticcheck test-product test-local test-e2e
+.PHONY: build tools demo test local docs bench lint clean programs functions format vet staticcheck test-product test-local test-e2e
 
 STATIC := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w"
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 DYNOXIDE_NPM := @dynoxide/linux-x64@1.2.1
 DYNOXIDE_CRATE := dynoxide-rs --version 3.2.0
+REDOC := redoc@2.5.2
 PLATFORM := $(shell uname -s)-$(shell uname -m)
 # The race detector needs a C compiler.
 RACE := $(if $(shell command -v gcc || command -v clang),-race)
@@ -69,6 +71,17 @@ test-local: build
 
 test-e2e: build
 	cd e2e && go test -count=1
+
+docs: bin/tools/$(REDOC).js
+	@go run ./openapi/reference $< > bin/reference.html
+	@echo "The reference is bin/reference.html."
+
+bin/tools/$(REDOC).js:
+	@mkdir -p bin/tools
+	@command -v npm >/dev/null || { echo "npm is missing: the renderer of the reference comes as an npm package (Debian: apt install npm)." >&2; exit 1; }
+	@echo "Taking $(REDOC), which renders OpenAPI, from npm into bin/tools."
+	@cd bin/tools && tarball=$$(npm pack --silent $(REDOC)) && tar -xzOf $$tarball package/bundles/redoc.standalone.js > $(@F).part && rm $$tarball
+	@mv $@.part $@
 
 bench: programs
 	cd bench && go build -o ../bin/bench . && ../bin/bench

@@ -1,11 +1,9 @@
-// Package openapi holds the interface description, sluice.yaml, and checks what goes over the wire against it. Tests and the
+// Package openapi holds the interface description, sluice.yaml with a file for each area, and checks what goes over the wire against it. Tests and the
 // rendering of the reference read it; nothing that is deployed does.
 package openapi
 
 import (
 	"bytes"
-	_ "embed"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,22 +11,11 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"gopkg.in/yaml.v3"
-
-	"sluice/shared/transaction"
-)
-
-//go:embed sluice.yaml
-var source []byte
-
-// lineFile is how the description names the schema of a line, and lineAt where it stands once it is part of the description.
-const (
-	lineFile = "../docs/line.schema.json"
-	lineAt   = "#/components/schemas/Line"
 )
 
 // Document is the description with all that it refers to. It is safe for concurrent use.
 type Document struct {
+	JSON       []byte // in the order of its files
 	Root       map[string]any
 	Operations []Operation // in order of path and method
 
@@ -38,30 +25,21 @@ type Document struct {
 
 // Load reads the description.
 func Load() (*Document, error) {
-	var raw any
-	if err := yaml.Unmarshal(source, &raw); err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(raw)
+	text, err := bundled()
 	if err != nil {
 		return nil, err
 	}
-	line := bytes.ReplaceAll(transaction.JSONSchema(), []byte(`"#/$defs/`), []byte(`"`+lineAt+`/$defs/`))
-	text = bytes.ReplaceAll(text, []byte(`{"$ref":"`+lineFile+`"}`), line)
 	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(text)) // keeps numbers as they are written
 	if err != nil {
 		return nil, err
 	}
-	d := &Document{Root: root.(map[string]any), compiler: jsonschema.NewCompiler()}
+	d := &Document{JSON: text, Root: root.(map[string]any), compiler: jsonschema.NewCompiler()}
 	d.compiler.AssertFormat()
 	if err := d.compiler.AddResource(address, d.Root); err != nil {
 		return nil, err
 	}
 	return d, d.operations()
 }
-
-// JSON returns the whole description as one JSON text.
-func (d *Document) JSON() ([]byte, error) { return json.Marshal(d.Root) }
 
 // address is the name under which schemas are compiled.
 const address = "mem:///sluice.json"

@@ -1,0 +1,32 @@
+// Command reference renders the interface description as one HTML page that needs nothing else: it prints it, with the script that
+// it is given inside.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"sluice/openapi"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "reference:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("usage: reference redoc.standalone.js > reference.html")
+	}
+	script, err := os.ReadFile(args[0])
+	if err != nil {
+		return err
+	}
+	description, err := openapi.Load()
+	if err != nil {
+		return err
+	}
+	return description.WriteHTML(os.Stdout, script)
+}
