@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -30,7 +31,7 @@ type draftView struct {
 func (d *door) lives(entity, status string) entityView {
 	d.t.Helper()
 	var e entityView
-	if d.take("GET", entityQuery+"/entity/"+entity, "", &e); e.LifecycleStatus != status || e.ID != entity {
+	if d.take("GET", entityQuery+"/entity/"+entity, "", &e); e.LifecycleStatus != status || url.PathEscape(e.ID) != entity {
 		d.t.Errorf("%+v, want %s", e, status)
 	}
 	return e
@@ -198,10 +199,11 @@ func TestBatchesSeeWhatIsVerified(t *testing.T) {
 // An import and the life cycle meet in one place: an imported entity is drafted like any other, and what is imported counts.
 func TestImportedEntitiesLive(t *testing.T) {
 	d := enter(t, home)
-	e := "imported-" + uuid.NewString()
+	id := "imported #1/2 ü%25 " + uuid.NewString() // any text is an id, and stands percent-encoded in a path
+	e := url.PathEscape(id)
 	load := func(status string) {
 		t.Helper()
-		if err := home.importEntities([]string{fmt.Sprintf(`{"id":%q,"lifecycleStatus":%q}`, e, status)}); err != nil {
+		if err := home.importEntities([]string{fmt.Sprintf(`{"id":%q,"lifecycleStatus":%q}`, id, status)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -230,4 +232,23 @@ func TestWarningsOfNewEntities(t *testing.T) {
 	if v := d.lives(reply.Data.ID, "Unknown"); len(v.Properties) != 1 || v.Properties["full"].Value != "x" {
 		t.Errorf("%+v", v)
 	}
+}
+
+// An entity takes as much as an item of the table holds, and a request as much as the edge lets in.
+func TestLargeEntities(t *testing.T) {
+	d := enter(t, home)
+	body := func(properties int) string {
+		var all []string
+		for i := range properties {
+			all = append(all, fmt.Sprintf(`"p%d":{"type":"Single","value":%s}`, i, quoted(10_000)))
+		}
+		return `{"data":{"type":"Other","targetEntity":"Client","properties":{` + strings.Join(all, ",") + `}}}`
+	}
+	var full entityView
+	if d.take("POST", entityCommand+"/full", body(38), &full); len(full.Properties) != 38 {
+		t.Errorf("%d properties", len(full.Properties))
+	}
+	d.newDraft(full.ID, uuid.NewString())
+	d.ends(413, "POST", entityCommand, body(40))
+	d.ends(413, "POST", entityCommand, body(105))
 }

@@ -56,6 +56,14 @@ func TestPermissionsOfEntityOperations(t *testing.T) {
 		{"POST", entityQuery + "/drafts-in-scope/searchentitydrafts", searches}, {"POST", lightSearch, searches},
 		{"POST", entityQuery + "/entity/drafts/partial-properties", nil},
 	}
+	for _, o := range operations {
+		for tenant, want := range map[string]string{"": "400 MissingTenantHeader", uuid.NewString(): "403 TenantMismatch"} {
+			status, _, text := d.platformAs(tenant, o.method, o.path, "")
+			if code, name, _ := strings.Cut(want, " "); fmt.Sprint(status) != code || !strings.Contains(string(text), name) {
+				t.Errorf("%s for tenant %q: %d %s", o.path, tenant, status, text)
+			}
+		}
+	}
 	for _, permission := range []string{edit, groupEdit, approve, search, groupSearch, "BatchRead"} {
 		c := client(t, home.TenantID, "--permission", permission)
 		for _, o := range operations {

@@ -47,6 +47,22 @@ func life(t *testing.T, steps string, status entity.LifecycleStatus) []entity.Li
 	return seen
 }
 
+func TestWhatCountsAsOnboarded(t *testing.T) {
+	for status, want := range map[entity.LifecycleStatus]bool{
+		entity.Unknown: false, entity.OnboardingInProgress: false, entity.ClientOffboarded: false,
+		entity.Compliant: true, entity.MaintenanceInProgress: true, entity.ReviewInProgress: true, entity.PendingOffboarding: true,
+	} {
+		if !status.Known() || status.Onboarded() != want {
+			t.Errorf("%s: known %t, onboarded %t", status, status.Known(), status.Onboarded())
+		}
+	}
+	for _, status := range []entity.LifecycleStatus{"", "compliant", "Compliant "} {
+		if status.Known() || status.Onboarded() {
+			t.Errorf("%q is a status", status)
+		}
+	}
+}
+
 func TestLifeCycle(t *testing.T) {
 	const (
 		u, o, m, c = entity.Unknown, entity.OnboardingInProgress, entity.MaintenanceInProgress, entity.Compliant

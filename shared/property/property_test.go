@@ -1,6 +1,7 @@
 package property_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -120,4 +121,32 @@ func TestApart(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// Whatever is sent is refused or kept; what passes the check has a kind, and both forms tell of every key.
+func FuzzProperties(f *testing.F) {
+	for _, seed := range []string{
+		`{"a":{"type":"Single","value":"x","valueId":null}}`,
+		`{"b":{"type":"Collection","dataGroupId":"` + id + `","collections":{"1":{"properties":{"c":null},"propertiesInfo":{"c":{"valueId":"1"}}},"2":{}}}}`,
+		`{"d":{"type":"Custom","customTypeId":"` + id + `","properties":{"e":{"type":"Single"},"f":{"type":"Custom"}}}}`,
+		`{"":null}`, `null`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var all map[string]property.Property
+		if json.Unmarshal([]byte(text), &all) != nil {
+			return
+		}
+		faults := 0
+		property.Check("p", all, 255, 10_000, func(name, message string) {
+			if faults++; !strings.HasPrefix(name, "p.") || message == "" {
+				t.Errorf("%q: %q", name, message)
+			}
+		})
+		apart := property.Apart(all)
+		if told := len(apart.SingleProperties) + len(apart.CollectionProperties) + len(apart.CustomProperties); faults == 0 && told != len(all) {
+			t.Errorf("%d of %d properties are told", told, len(all))
+		}
+	})
 }
