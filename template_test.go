@@ -215,3 +215,31 @@ func resources(n yaml.Node) []string {
 	}
 	return out
 }
+
+// DEFAULT_4XX says that there is nothing at a path (see the template), so every other refusal of API Gateway needs its own.
+func TestOnlyMissingPathsAreLeftToTheDefault(t *testing.T) {
+	var template struct {
+		Resources struct {
+			Api struct {
+				Properties struct {
+					GatewayResponses map[string]struct{ StatusCode string `yaml:"StatusCode"` } `yaml:"GatewayResponses"`
+				} `yaml:"Properties"`
+			} `yaml:"Api"`
+		} `yaml:"Resources"`
+	}
+	text, err := os.ReadFile("template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &template); err != nil {
+		t.Fatal(err)
+	}
+	// All types of API Gateway below 500 but INVALID_API_KEY, which nothing here asks for.
+	for _, kind := range []string{"ACCESS_DENIED", "BAD_REQUEST_BODY", "BAD_REQUEST_PARAMETERS", "EXPIRED_TOKEN", "INVALID_SIGNATURE",
+		"MISSING_AUTHENTICATION_TOKEN", "QUOTA_EXCEEDED", "REQUEST_TOO_LARGE", "RESOURCE_NOT_FOUND", "THROTTLED", "UNAUTHORIZED",
+		"UNSUPPORTED_MEDIA_TYPE", "WAF_FILTERED"} {
+		if _, ok := template.Resources.Api.Properties.GatewayResponses[kind]; !ok {
+			t.Errorf("%s has no response of its own", kind)
+		}
+	}
+}

@@ -275,3 +275,20 @@ func TestBadRequests(t *testing.T) {
 		}
 	}
 }
+
+// Whatever is asked for where there is nothing, with a token or without, is not found.
+func TestWhereThereIsNothing(t *testing.T) {
+	d := enter(t, home)
+	for _, token := range []string{"", d.token, "no token"} {
+		d.token = token
+		for _, path := range []string{"/", "/nothing", base + "batch/generate-upload-url/more", documentQueries} {
+			for _, method := range []string{"GET", "HEAD", "OPTIONS", "POST", "DELETE"} {
+				code, header, text := d.call(method, path, "text/plain", "")
+				body := string(text) == `{"message": "Not found."}`
+				if code != 404 || header.Get("Content-Type") != "application/json" || body == (method == "HEAD") {
+					t.Errorf("%s %s: %d %v %s", method, path, code, header, text)
+				}
+			}
+		}
+	}
+}

@@ -164,6 +164,30 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
+// Where there is no method, API Gateway takes a bearer token for a signature.
+func TestATokenWhereThereIsNoRoute(t *testing.T) {
+	nothing := api
+	nothing.Responses = map[string]template.GatewayResponse{"DEFAULT_4XX": {Status: 404, Body: `{"message": "Nothing."}`}}
+	server := httptest.NewServer(New(Config{API: nothing, NewID: func() string { return "id" }, Now: time.Now}))
+	defer server.Close()
+	for _, method := range []string{"GET", "DELETE", "OPTIONS"} {
+		req, err := http.NewRequest(method, server.URL+"/a", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer x")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != 404 || string(text) != `{"message": "Nothing."}` {
+			t.Errorf("%s: %d %s %v", method, resp.StatusCode, text, err)
+		}
+	}
+}
+
 func TestAnswers(t *testing.T) {
 	fail := func(r lambda.Result, err error) func(context.Context, []byte) (lambda.Result, error) {
 		return func(context.Context, []byte) (lambda.Result, error) { return r, err }

@@ -96,6 +96,7 @@ func (in *Intake) Handle(ctx context.Context, event json.RawMessage) error {
 	var kind struct {
 		DetailType string          `json:"detail-type"`
 		Records    json.RawMessage `json:"Records"`
+		Event      string          `json:"Event"`
 	}
 	if err := json.Unmarshal(event, &kind); err != nil {
 		return fmt.Errorf("read event: %w", err)
@@ -107,6 +108,8 @@ func (in *Intake) Handle(ctx context.Context, event json.RawMessage) error {
 			return fmt.Errorf("read S3 event: %w", err)
 		}
 		return in.objects(ctx, e)
+	case kind.Event == "s3:TestEvent": // S3 tries the notification out
+		return nil
 	case kind.DetailType == ScanResultType && in.Results != nil:
 		var e ScanResult
 		if err := json.Unmarshal(event, &e); err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"sluice/shared/batch"
 	"sluice/shared/chunk"
@@ -89,8 +90,13 @@ type fixture struct {
 
 func newFixture(t *testing.T, content string) fixture {
 	t.Helper()
+	return newFixtureOn(t, dynamotest.Start(t), content)
+}
+
+func newFixtureOn(t *testing.T, db *dynamodb.Client, content string) fixture {
+	t.Helper()
 	f := fixture{
-		store:  dynamo.NewBatches(dynamotest.Start(t), "test-batches"),
+		store:  dynamo.NewBatches(db, "test-batches"),
 		bucket: &bucket{content: content}, machine: &machine{}, scanner: &scanner{},
 	}
 	id, err := batch.NewID()
