@@ -83,7 +83,7 @@ bin/tools/$(REDOC).js:
 	@cd bin/tools && tarball=$$(npm pack --silent $(REDOC)) && tar -xzOf $$tarball package/bundles/redoc.standalone.js > $(@F).part && rm $$tarball
 	@mv $@.part $@
 
-bench: programs
+bench: programs functions
 	cd bench && go build -o ../bin/bench . && ../bin/bench
 
 clean:

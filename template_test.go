@@ -222,7 +222,9 @@ func TestOnlyMissingPathsAreLeftToTheDefault(t *testing.T) {
 		Resources struct {
 			Api struct {
 				Properties struct {
-					GatewayResponses map[string]struct{ StatusCode string `yaml:"StatusCode"` } `yaml:"GatewayResponses"`
+					GatewayResponses map[string]struct {
+						StatusCode string `yaml:"StatusCode"`
+					} `yaml:"GatewayResponses"`
 				} `yaml:"Properties"`
 			} `yaml:"Api"`
 		} `yaml:"Resources"`

@@ -20,10 +20,17 @@ func main() {
 	rounds := flag.Int("rounds", 5, "rounds; of each row the best one counts")
 	only := flag.String("only", "", "measure only the rows that contain this word, and the reference")
 	wholeLines := flag.Int64("whole", 400_000, "lines of the file that the whole process validates")
+	startOnly := flag.Bool("start", false, "only the functions' cold starts")
 	child := flag.Bool(duplicatesFlag, false, "only the duplicate check, as a process of its own")
 	flag.Parse()
 	if *child {
 		duplicates(os.Stdout)
+		return
+	}
+	if *startOnly {
+		if err := coldStarts(os.Stdout); err != nil {
+			fail(err)
+		}
 		return
 	}
 
@@ -44,6 +51,9 @@ func main() {
 	bothCores(os.Stdout, in, *rounds)
 	process.show(os.Stdout, speedOf(in, rows, reference))
 	fmt.Println(sets)
+	if err := coldStarts(os.Stdout); err != nil {
+		fail(err)
+	}
 }
 
 func fail(err error) {

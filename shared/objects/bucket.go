@@ -92,7 +92,8 @@ func (b *Bucket) SignGet(ctx context.Context, key, filename string, lifetime tim
 }
 
 // sign signs for the lifetime or for what is left of the signing credentials' own life, whichever is shorter: a URL dies
-// with the credentials it was signed with.
+// with the credentials it was signed with. Those that Lambda puts into a function's environment do not tell when they end, so
+// the lifetimes themselves must be short (docs/operations.md).
 func (b *Bucket) sign(ctx context.Context, lifetime time.Duration,
 	presign func(func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error)) (SignedURL, error) {
 	creds, err := b.creds.Retrieve(ctx)
@@ -101,7 +102,9 @@ func (b *Bucket) sign(ctx context.Context, lifetime time.Duration,
 	}
 	now := b.now()
 	if creds.CanExpire {
-		lifetime = min(lifetime, creds.Expires.Sub(now)).Truncate(time.Second)
+		if lifetime = min(lifetime, creds.Expires.Sub(now)).Truncate(time.Second); lifetime <= 0 {
+			return SignedURL{}, errors.New("sign URL: the credentials have ended")
+		}
 	}
 	req, err := presign(s3.WithPresignExpires(lifetime))
 	if err != nil {
