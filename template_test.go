@@ -245,3 +245,28 @@ func TestOnlyMissingPathsAreLeftToTheDefault(t *testing.T) {
 		}
 	}
 }
+
+// A template that is deployed with no parameter given works, and each parameter says what it is for.
+func TestParametersHaveDefaultsAndDescriptions(t *testing.T) {
+	text, err := os.ReadFile("template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var template struct {
+		Parameters map[string]struct {
+			Default     *string `yaml:"Default"`
+			Description string  `yaml:"Description"`
+		} `yaml:"Parameters"`
+	}
+	if err := yaml.Unmarshal(text, &template); err != nil {
+		t.Fatal(err)
+	}
+	if len(template.Parameters) == 0 {
+		t.Fatal("no parameters found")
+	}
+	for name, p := range template.Parameters {
+		if p.Default == nil || p.Description == "" {
+			t.Errorf("%s has no default or no description", name)
+		}
+	}
+}

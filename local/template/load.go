@@ -41,6 +41,9 @@ func build(text []byte, dir string, place Place, overrides map[string]string) (*
 		}
 	}
 	r.conditions = section(doc, "Conditions")
+	if err := r.rules(section(doc, "Rules")); err != nil {
+		return nil, err
+	}
 	globals := section(section(doc, "Globals"), "Function")
 	for id, entry := range section(doc, "Resources") {
 		res, err := readResource(entry)

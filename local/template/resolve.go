@@ -209,6 +209,30 @@ func (r *resolver) condition(name string) (bool, error) {
 	return r.test(c)
 }
 
+// rules checks what must hold between parameters. The error is the first broken one's own description.
+func (r *resolver) rules(all map[string]any) error {
+	for _, name := range sorted(all) {
+		rule, _ := all[name].(map[string]any)
+		if when, ok := rule["RuleCondition"]; ok {
+			if holds, err := r.test(when); err != nil {
+				return fmt.Errorf("the rule %s %w", name, err)
+			} else if !holds {
+				continue
+			}
+		}
+		assertions, _ := rule["Assertions"].([]any)
+		for _, a := range assertions {
+			assertion, _ := a.(map[string]any)
+			if holds, err := r.test(assertion["Assert"]); err != nil {
+				return fmt.Errorf("the rule %s %w", name, err)
+			} else if !holds {
+				return fmt.Errorf("%v", assertion["AssertDescription"])
+			}
+		}
+	}
+	return nil
+}
+
 // enter marks something as being resolved; meeting it again before leave means a circle.
 func (r *resolver) enter(what string) (leave func(), err error) {
 	if r.busy[what] {

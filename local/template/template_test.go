@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -286,93 +285,4 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		_, _ = build(text, t.TempDir(), place, nil)
 	})
-}
-
-const rules = `
-Parameters:
-  Subnets: {Type: CommaDelimitedList, Default: ""}
-  Scan: {Type: String, Default: "yes"}
-Conditions:
-  Scans: !Equals [!Ref Scan, "yes"]
-  InVpc: !Not [!Equals [!Join ["", !Ref Subnets], ""]]
-Resources:
-  WorkFunction:
-    Type: AWS::Serverless::Function
-    Properties:
-      FunctionName: work
-      Runtime: provided.al2023
-      Environment: {Variables: {SUBNETS: !Join [" ", !Ref Subnets], VPC: !If [InVpc, "in", ""]}}
-  In:
-    Type: AWS::S3::Bucket
-    Properties: {BucketName: in}
-  Protection:
-    Type: AWS::GuardDuty::MalwareProtectionPlan
-    Condition: Scans
-    Properties: {Role: !GetAtt Role.Arn, ProtectedResource: {S3Bucket: {BucketName: !Ref In, ObjectPrefixes: [up/]}}}
-  Role: {Type: AWS::IAM::Role, Condition: Scans, Properties: {}}
-  Found:
-    Type: AWS::Events::Rule
-    Condition: Scans
-    Properties:
-      Name: found
-      EventPattern: {source: [aws.guardduty], detail: {s3ObjectDetails: {bucketName: [!Ref In, other]}}}
-      Targets: [{Id: work, Arn: !GetAtt WorkFunction.Arn}]
-  Tick:
-    Type: AWS::Events::Rule
-    Properties: {Name: tick, ScheduleExpression: rate(5 minutes), Targets: [{Id: work, Arn: !GetAtt WorkFunction.Arn}]}
-  FoundInvokes:
-    Type: AWS::Lambda::Permission
-    Condition: Scans
-    Properties: {FunctionName: !Ref WorkFunction, SourceArn: !GetAtt Found.Arn}
-  Domain: {Type: AWS::ApiGateway::DomainName, Condition: InVpc, Properties: {DomainName: x}}
-`
-
-func TestRulesAndPlans(t *testing.T) {
-	got, err := load(t, rules, map[string]string{"Subnets": "a, b"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]Plan{{ID: "Protection", Bucket: "in", Prefixes: []string{"up/"}}}, got.Plans); diff != "" {
-		t.Error(diff)
-	}
-	if env := got.Functions[0].Environment; env["SUBNETS"] != "a b" || env["VPC"] != "in" {
-		t.Errorf("%v", env)
-	}
-	if len(got.Unserved) != 1 || len(got.Rules) != 2 || got.Rules[1].Every != 5*time.Minute {
-		t.Fatalf("%+v", got)
-	}
-	detail := func(bucket string) any {
-		return map[string]any{"s3ObjectDetails": map[string]any{"bucketName": bucket}}
-	}
-	for _, tt := range []struct {
-		event map[string]any
-		want  bool
-	}{
-		{map[string]any{"source": "aws.guardduty", "detail": detail("in")}, true},
-		{map[string]any{"source": "aws.guardduty", "detail": detail("other"), "more": 1}, true},
-		{map[string]any{"source": "aws.guardduty", "detail": detail("out")}, false},
-		{map[string]any{"source": "aws.s3", "detail": detail("in")}, false},
-		{map[string]any{"source": "aws.guardduty"}, false},
-		{map[string]any{"source": []any{"aws.guardduty"}, "detail": detail("in")}, false},
-	} {
-		if got.Rules[0].Matches(tt.event) != tt.want || got.Rules[1].Matches(tt.event) {
-			t.Errorf("%v: want %v", tt.event, tt.want)
-		}
-	}
-	without, err := load(t, rules, map[string]string{"Scan": "no"})
-	if err != nil || len(without.Plans) != 0 || len(without.Rules) != 1 || len(without.Unserved) != 0 || without.Functions[0].Environment["VPC"] != "" {
-		t.Errorf("%+v %v", without, err)
-	}
-	for name, change := range map[string][2]string{
-		"a cron schedule":     {"rate(5 minutes)", "cron(0 0 * * ? *)"},
-		"a rate of nothing":   {"rate(5 minutes)", "rate(0 minutes)"},
-		"a prefix pattern":    {"[aws.guardduty]", "[{prefix: aws}]"},
-		"a pattern of a text": {"[aws.guardduty]", "aws.guardduty"},
-		"a foreign target":    {"Name: tick, ScheduleExpression: rate(5 minutes), Targets: [{Id: work, Arn: !GetAtt WorkFunction.Arn}]", "Name: tick, ScheduleExpression: rate(5 minutes), Targets: [{Id: work, Arn: x}]"},
-		"a foreign bucket":    {"BucketName: !Ref In, Obj", "BucketName: x, Obj"},
-	} {
-		if _, err := load(t, strings.Replace(rules, change[0], change[1], 1), nil); err == nil {
-			t.Errorf("%s was taken", name)
-		}
-	}
 }

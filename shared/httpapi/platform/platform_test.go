@@ -274,3 +274,36 @@ func TestChecks(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// keys is a store of the paging key that fails first.
+type keys struct {
+	fail  error
+	reads int
+}
+
+func (k *keys) PagingKey(_ context.Context, candidate []byte) ([]byte, error) {
+	if err := k.fail; err != nil {
+		k.fail = nil
+		return nil, err
+	}
+	k.reads++
+	return candidate, nil
+}
+
+// The key is read when it is needed, once, and again only if that failed.
+func TestPagingKeyIsReadLate(t *testing.T) {
+	lost := errors.New("lost")
+	store := &keys{fail: lost}
+	p := platform.LoadPaging(t.Context(), store)
+	if _, err := p.Open("t", "q", ""); !errors.Is(err, lost) || store.reads != 0 {
+		t.Errorf("%v, %d reads", err, store.reads)
+	}
+	for range 2 {
+		if _, err := p.Open("t", "q", ""); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := p.Open("t", "q", p.Seal("t", "q", "here")); err != nil || got != "here" || store.reads != 1 {
+			t.Errorf("%q %v, %d reads", got, err, store.reads)
+		}
+	}
+}
