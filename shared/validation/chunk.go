@@ -11,9 +11,12 @@ import (
 	"sluice/shared/transaction"
 )
 
-// read begins to read the lines.
-func (l Lines) read(ctx context.Context) *chunk.Reader {
-	return chunk.Read(ctx, l.Source, l.Plan, l.Chunk, chunk.Options{MaxLineBytes: l.maxLine()})
+// placeBytes is about how far the known places of a chunk lie from each other.
+const placeBytes = 64 << 10
+
+// read begins to read the lines from a place on; the zero Place is the first of all.
+func (l Lines) read(ctx context.Context, from Place) *chunk.Reader {
+	return chunk.Read(ctx, l.Source, l.Plan, l.Chunk, chunk.Options{MaxLineBytes: l.maxLine(), From: from.Offset, Line: from.Line})
 }
 
 func (l Lines) maxLine() int {
@@ -41,8 +44,10 @@ type chunkPass struct {
 	entities func(id []byte) EntityState // where they are at hand; nil: they are noted in the index, for Reconcile
 	result   ChunkResult
 	start    int64 // of the chunk in the file
-	findings *findingsWriter
-	index    index
+	// nextPlace is from where on the next line is one of the known places.
+	nextPlace int64
+	findings  *findingsWriter
+	index     index
 }
 
 func (p *chunkPass) run(ctx context.Context, in ChunkInput, findings, index io.Writer) (ChunkResult, error) {
@@ -50,7 +55,7 @@ func (p *chunkPass) run(ctx context.Context, in ChunkInput, findings, index io.W
 	if end-start > chunk.MaxBytes {
 		return ChunkResult{}, fmt.Errorf("validation: chunk of %d bytes", end-start)
 	}
-	p.start, p.result, p.findings = start, ChunkResult{Bytes: end - start}, newFindingsWriter(findings)
+	p.start, p.nextPlace, p.result, p.findings = start, start+placeBytes, ChunkResult{Bytes: end - start}, newFindingsWriter(findings)
 	p.index.reset(in.Key)
 	if err := p.read(ctx, in.Lines); err != nil {
 		return ChunkResult{}, err
@@ -67,7 +72,7 @@ func (p *chunkPass) run(ctx context.Context, in ChunkInput, findings, index io.W
 }
 
 func (p *chunkPass) read(ctx context.Context, in Lines) error {
-	lines := in.read(ctx)
+	lines := in.read(ctx, Place{})
 	defer lines.Close()
 	for lines.Next() {
 		line := lines.Line()
@@ -80,6 +85,10 @@ func (p *chunkPass) read(ctx context.Context, in Lines) error {
 
 func (p *chunkPass) add(line chunk.Line, res *transaction.Result) error {
 	p.result.Lines++
+	if line.Offset >= p.nextPlace {
+		p.result.Places = append(p.result.Places, Place{line.Number, line.Offset})
+		p.nextPlace = line.Offset + placeBytes
+	}
 	if res.Blank {
 		return p.findings.addBlank(line.Number)
 	}

@@ -192,6 +192,7 @@ func (f *file) settle(ctx context.Context, out io.Writer) (report.Summary, error
 			LineCount:    f.results[i].Lines,
 			Transactions: f.results[i].Transactions,
 			Marks:        marks,
+			Places:       f.results[i].Places,
 		}
 		if f.results[i].FindingsBytes > 0 {
 			in.Findings = f.findings[i].reader()

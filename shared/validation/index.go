@@ -26,6 +26,7 @@ const singleBytes = duplicate.DigestBytes + 4
 type index struct {
 	key duplicate.Key
 
+	pending []pendingID
 	ids     duplicate.Table
 	first   []uint32 // line of each ID
 	repeats []repeat // further lines of an ID
@@ -34,7 +35,18 @@ type index struct {
 	names    []byte // the entities' IDs, one after the other
 	ends     []uint32
 	uses     []use
+
+	sections sectionWriter
 }
+
+// pendingID is an ID that is not yet in the table. Many at a time find the table in the processor's cache; each by itself, in
+// between lines, would not.
+type pendingID struct {
+	digest duplicate.Digest
+	line   uint32
+}
+
+const maxPending = 8 << 10
 
 type repeat struct{ id, line uint32 }
 
@@ -48,17 +60,27 @@ func (x *index) reset(secret [16]byte) {
 	x.key = duplicate.NewKey(secret)
 	x.ids.Reset(x.ids.Len())
 	x.entities.Reset(x.entities.Len())
-	x.first, x.repeats = x.first[:0], x.repeats[:0]
+	x.pending, x.first, x.repeats = x.pending[:0], x.first[:0], x.repeats[:0]
 	x.names, x.ends, x.uses = x.names[:0], x.ends[:0], x.uses[:0]
 }
 
 func (x *index) addID(id []byte, line int64) {
-	number, fresh := x.ids.Number(x.key.Digest(id))
-	if fresh {
-		x.first = append(x.first, uint32(line))
-		return
+	if x.pending = append(x.pending, pendingID{x.key.Digest(id), uint32(line)}); len(x.pending) == maxPending {
+		x.addPending()
 	}
-	x.repeats = append(x.repeats, repeat{number, uint32(line)})
+}
+
+func (x *index) addPending() {
+	for i := range x.pending {
+		id := &x.pending[i]
+		number, fresh := x.ids.Number(id.digest)
+		if fresh {
+			x.first = append(x.first, id.line)
+			continue
+		}
+		x.repeats = append(x.repeats, repeat{number, id.line})
+	}
+	x.pending = x.pending[:0]
 }
 
 func (x *index) addUse(id []byte, line, offset int64, role transaction.Role) {
@@ -72,12 +94,13 @@ func (x *index) addUse(id []byte, line, offset int64, role transaction.Role) {
 
 // writeTo writes the file and returns its length.
 func (x *index) writeTo(w io.Writer) (int64, error) {
+	x.addPending()
 	ids := partition(x.ids.Digests())
 	entities := partition(x.entities.Digests())
 	repeats := group(len(x.first), x.repeats, func(r repeat) uint32 { return r.id })
 	uses := group(len(x.ends), x.uses, func(u use) uint32 { return u.entity })
 	var list []byte
-	return writeSections(w, indexMagic, Partitions, func(p int, b []byte) []byte {
+	return x.sections.write(w, indexMagic, Partitions, func(p int, b []byte) []byte {
 		ids, entities := ids.of(p), entities.of(p)
 		if len(ids)+len(entities) == 0 {
 			return b

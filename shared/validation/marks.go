@@ -77,7 +77,7 @@ func (r *reconciler) lines(m member, f func(line int64) bool) {
 func (r *reconciler) writeMarks(w io.Writer, failed bool) (int64, error) {
 	members := group(len(r.before), r.members, func(m member) uint32 { return uint32(chunkOf(m.place)) })
 	firstRef := r.firstRefs()
-	return writeSections(w, marksMagic, len(r.before), func(chunk int, b []byte) []byte {
+	return r.sections.write(w, marksMagic, len(r.before), func(chunk int, b []byte) []byte {
 		start := len(b)
 		mine := members.of(chunk)
 		b = binary.AppendUvarint(b, uint64(len(mine)))

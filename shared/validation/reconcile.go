@@ -30,6 +30,8 @@ type reconciler struct {
 	table    duplicate.Table
 	numberOf []uint32 // the distinct entity of each one in refs, in their order
 	states   []EntityState
+
+	sections sectionWriter
 }
 
 // severalLines are the lines of an ID that occurs more than once in a chunk: count of them, each a uvarint difference.

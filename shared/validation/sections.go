@@ -23,13 +23,17 @@ func headerBytes(sections int) int { return 8 + 8*(sections+1) }
 // keptBytes is how much of a file is held from the measuring of its sections to their writing.
 const keptBytes = 8 << 20
 
-// writeSections writes a sectioned file, or nothing at all if all its sections are empty, and returns its length. As the
-// lengths come first, the sections of a larger file are encoded twice, so that no more than one of them is held.
-func writeSections(w io.Writer, magic string, count int, encode func(i int, to []byte) []byte) (int64, error) {
+// sectionWriter writes sectioned files, and keeps its memory from one to the next.
+type sectionWriter struct{ buf []byte }
+
+// write writes a sectioned file, or nothing at all if all its sections are empty, and returns its length. As the lengths come
+// first, the sections of a larger file are encoded twice, so that no more than one of them is held.
+func (s *sectionWriter) write(w io.Writer, magic string, count int, encode func(i int, to []byte) []byte) (int64, error) {
 	header := binary.LittleEndian.AppendUint32([]byte(magic), uint32(count))
 	place := int64(headerBytes(count))
 	header = binary.LittleEndian.AppendUint64(header, uint64(place))
-	var buf []byte
+	buf := s.buf[:0]
+	defer func() { s.buf = buf }()
 	kept := true
 	for i := range count {
 		start := len(buf)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 
 	"sluice/shared/chunk"
 	"sluice/shared/report"
@@ -21,7 +22,7 @@ const (
 
 // Settle merges what is known of the lines of a chunk: it writes the chunk's part of the report, JSON Lines with absolute
 // line numbers, and the bitmap of its accepted lines (see Bitmap). Parts in the order of the chunks are the report. The
-// chunk is read again only if it has a line that is rejected by marks alone, for its identifiers.
+// chunk is read again only for lines that are rejected by marks alone, for their identifiers.
 func Settle(ctx context.Context, in SettleInput, part, accepted io.Writer) (SettleResult, error) {
 	s := settlement{in: in, part: bufio.NewWriterSize(part, 64<<10), bits: newBitmapWriter(accepted, in.LineCount)}
 	s.start, _ = in.Plan.Range(in.Chunk)
@@ -49,6 +50,7 @@ type settlement struct {
 	result SettleResult
 
 	again *chunk.Reader // the lines once more; nil until they are needed
+	next  int64         // number of the line that again reads next
 	line  report.Line
 	buf   []byte
 }
@@ -111,12 +113,11 @@ func sameLine(marks []mark) int {
 
 // markedOnly rejects a line that is valid as far as itself can tell. Its identifiers are in the file alone.
 func (s *settlement) markedOnly(ctx context.Context, marks []mark) error {
-	if s.again == nil {
-		s.again = s.in.read(ctx)
-	}
 	number := int64(marks[0].line)
+	s.seek(ctx, number)
 	for s.again.Next() {
 		line := s.again.Line()
+		s.next = line.Number + 1
 		if line.Number < number {
 			continue
 		}
@@ -131,6 +132,21 @@ func (s *settlement) markedOnly(ctx context.Context, marks []mark) error {
 		return err
 	}
 	return fmt.Errorf("%w: mark of line %d, which the chunk does not have", ErrCorrupt, number)
+}
+
+// seek makes again read from the last known place before a line, unless it is there already.
+func (s *settlement) seek(ctx context.Context, number int64) {
+	var from Place
+	if n := sort.Search(len(s.in.Places), func(i int) bool { return s.in.Places[i].Line > number }); n > 0 {
+		from = s.in.Places[n-1]
+	}
+	if s.again != nil && from.Line <= s.next {
+		return
+	}
+	if s.again != nil {
+		s.again.Close()
+	}
+	s.again, s.next = s.in.read(ctx, from), from.Line
 }
 
 // reject writes the line of the report and leaves the line out of the accepted ones.

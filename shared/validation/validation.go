@@ -64,6 +64,13 @@ type ChunkResult struct {
 	Bytes         int64 // of the chunk
 	FindingsBytes int64 // written to findings; 0: there are none, and no file is needed
 	IndexBytes    int64 // written to index; 0: there is nothing in it, and no file is needed
+	Places        []Place
+}
+
+// Place is where a line of a chunk begins. Some are known, in their order, so that a line is found without all before it.
+type Place struct {
+	Line   int64 // within the chunk
+	Offset int64 // in the file
 }
 
 // EntityState is what the onboarding system says of an entity.
@@ -111,6 +118,7 @@ type SettleInput struct {
 	Findings     io.Reader      // what Chunk wrote; nil when there is nothing
 	Marks        []chunk.Source // what Reconcile wrote, by partition; nil where there is nothing
 	Fetch        int            // marks read at the same time; 0: 1
+	Places       []Place        // ChunkResult.Places; may be left out
 }
 
 // SettleResult is what is to be kept of a settled chunk beside its part of the report and its bitmap.

@@ -86,6 +86,9 @@ func settleAll(t *testing.T, file []byte, plan chunk.Plan, w *workFiles) verdict
 	first := int64(1)
 	for i, r := range w.results {
 		in := SettleInput{Lines: lines(file, plan, i), FirstLine: first, LineCount: r.Lines, Transactions: r.Transactions, Fetch: i % 4}
+		if i%2 == 0 {
+			in.Places = r.Places
+		}
 		if r.FindingsBytes > 0 {
 			in.Findings = bytes.NewReader(w.findings[i])
 		}
@@ -163,6 +166,23 @@ func TestAgainstOracle(t *testing.T) {
 			}
 			compareFile(t, what, file, size, known, want, memory)
 		}
+	}
+}
+
+// TestFewDuplicates: lines that only marks reject, far from each other, are found again in chunks of many known places.
+func TestFewDuplicates(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var file bytes.Buffer
+	for file.Len() < 8*placeBytes {
+		file.WriteString(randomLine(rng, 100_000, 0) + "\n")
+	}
+	want := oracle(file.Bytes(), limit, true)
+	if n := want.summary.Codes[DuplicateModificationID].Count; n < 20 {
+		t.Fatalf("%d duplicates, too few", n)
+	}
+	for _, size := range []int64{placeBytes - 1, 3 * placeBytes, 0} {
+		compare(t, "passes", want, passes(t, file.Bytes(), size, plainStates{}))
+		compareFile(t, "file", file.Bytes(), size, knownState, want, 0)
 	}
 }
 

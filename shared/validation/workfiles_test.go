@@ -250,7 +250,7 @@ func (allMissing) Lookup(_ context.Context, ids []string) ([]EntityState, error)
 // sectionFile is a file whose first section is the given one, and the others empty.
 func sectionFile(magic string, count int, section []byte) []byte {
 	var file bytes.Buffer
-	_, _ = writeSections(&file, magic, count, func(i int, b []byte) []byte {
+	_, _ = new(sectionWriter).write(&file, magic, count, func(i int, b []byte) []byte {
 		if i == 0 {
 			return append(b, section...)
 		}
@@ -294,7 +294,7 @@ func TestLargeSectionedFile(t *testing.T) {
 	piece := bytes.Repeat([]byte("x"), keptBytes/3+1)
 	sections := [][]byte{piece, nil, piece[1:], piece, []byte("end")}
 	var file bytes.Buffer
-	n, err := writeSections(&file, marksMagic, len(sections), func(i int, b []byte) []byte { return append(b, sections[i]...) })
+	n, err := new(sectionWriter).write(&file, marksMagic, len(sections), func(i int, b []byte) []byte { return append(b, sections[i]...) })
 	if err != nil || n != int64(file.Len()) {
 		t.Fatalf("%d bytes, said %d: %v", file.Len(), n, err)
 	}
