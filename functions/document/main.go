@@ -15,14 +15,17 @@ import (
 )
 
 func main() {
-	f := setup.Must(context.Background(), "TABLE_DOCUMENTS", "BUCKET_UPLOADS", "UPLOAD_URL_LIFETIME", "DOWNLOAD_URL_LIFETIME")
+	ctx := context.Background()
+	f := setup.Must(ctx, "TABLE_DOCUMENTS", "BUCKET_UPLOADS", "UPLOAD_URL_LIFETIME", "DOWNLOAD_URL_LIFETIME")
+	store := f.Documents()
 	s := &documents.Documents{
-		Store:            f.Documents(),
+		Store:            store,
 		Files:            f.Uploads(),
 		UploadLifetime:   f.UploadURLLifetime,
 		DownloadLifetime: f.DownloadURLLifetime,
 		Now:              time.Now,
 		NewID:            uuid.NewString,
+		Paging:           platform.LoadPaging(ctx, store),
 	}
 	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), f.Log, time.Now)))
 }

@@ -40,7 +40,7 @@ func (t EntityType) Number() int { return slices.Index(EntityTypes, t) }
 type Status string
 
 const (
-	Processing Status = "Processing" // its file is not there yet, or not scanned yet
+	Processing Status = "Processing" // its file is not there yet, or not scanned yet; stored, it says: as the file
 	Completed  Status = "Completed"
 	Failed     Status = "Error"
 	Infected   Status = "Infected"
@@ -68,32 +68,41 @@ type State struct {
 
 // Document is a document. A virtual one has a URL and no file.
 type Document struct {
-	ID, Tenant     string
-	EntityType     EntityType
-	EntityID       string
-	JourneyID      string
-	FileName       string
-	Type           string
-	FriendlyName   string
-	DataKey        string
-	RequirementIDs []string
-	Properties     map[string]property.Property
-	Metadata       map[string]string
-	URL            string
-	Virtual        bool
-	File           string // "" of a virtual one
-	State          State  // Effective says what it comes to with the file's
-	Layers         access.Layers
-	PolicyLayers   access.Layers // fixed; Layers never has fewer
-	ClonedFrom     string        // "" of an original
-	UploadedBy     string
-	UploadedByName string
-	CreatedAt      time.Time
-	UpdatedBy      string
-	UpdatedAt      time.Time
-	ArchivalReason string
-	BeforeArchival Status
-	Version        int64 // counts changes, from 1
+	ID, Tenant       string
+	EntityType       EntityType
+	EntityID         string
+	JourneyID        string
+	FileName         string
+	Type             string
+	FriendlyName     string
+	DataKey          string
+	RequirementIDs   []string
+	RequirementModel string // id of what RequirementIDs are requirements of; "" unknown
+	Properties       map[string]property.Property
+	Metadata         map[string]string
+	URL              string
+	Virtual          bool
+	File             string // "" of a virtual one
+	State            State  // Effective says what it comes to with the file's
+	Layers           access.Layers
+	PolicyLayers     access.Layers // fixed; Layers never has fewer
+	ClonedFrom       string        // "" of an original
+	UploadedBy       string
+	UploadedByName   string
+	CreatedAt        time.Time
+	UpdatedBy        string
+	UpdatedAt        time.Time
+	ArchivalReason   string
+	BeforeArchival   Status
+	Flags            Flags
+	Version          int64 // counts changes, from 1
+}
+
+// Flags are what the creator says of a document. They are kept for those who work with it.
+type Flags struct {
+	ForESignature           bool `json:"isDocumentForESignature"`
+	FromESignatureProvider  bool `json:"comesFromESignatureProvider"`
+	AutomaticClassification bool `json:"autoClassify"` // asked for; nothing here classifies
 }
 
 // File is stored bytes, or bytes still to come. All documents cloned from each other share one.
@@ -112,12 +121,23 @@ var (
 	ErrChanged = errors.New("document: changed since it was read")
 )
 
-// Effective returns the state that a reader sees: a document that waits for its file stands where the file does.
+// Effective returns the state that a reader sees: a document that waits for its file stands where the file does, unless its
+// name says that the file is of a kind that is not taken.
 func (d Document) Effective(f File) State {
-	if d.State.Status == Processing && d.File != "" {
-		return f.State
+	if d.State.Status != Processing || d.File == "" {
+		return d.State
 	}
-	return d.State
+	if f.State.Status == Completed && !Supported(d.FileName) {
+		return State{Failed, InvalidMIMEType, "Files named " + Extension(d.FileName) + " are not taken."}
+	}
+	return f.State
+}
+
+// Readable reports whether the file can be downloaded: it is clean, and no command has called the document wrong. That of an
+// archived document can.
+func (d Document) Readable(f File) bool {
+	d.Unarchive()
+	return d.File != "" && d.Effective(f).Status == Completed
 }
 
 // SetLayers gives the document layers; the policy's stay among them.
@@ -130,6 +150,17 @@ func (d *Document) Archive(reason string) bool {
 	}
 	d.BeforeArchival, d.State.Status, d.ArchivalReason = d.State.Status, Archived, reason
 	return true
+}
+
+// Fail gives the document the status Error, and takes it out of the archive.
+func (d *Document) Fail(code, message string) {
+	d.State, d.BeforeArchival, d.ArchivalReason = State{Failed, code, message}, "", ""
+}
+
+// Replace gives the document another file, which is still to come.
+func (d *Document) Replace(file, name string) {
+	d.File, d.FileName = file, name
+	d.State, d.BeforeArchival, d.ArchivalReason = State{Status: Processing}, "", ""
 }
 
 // Unarchive takes the document back to the status it had. It reports whether it was archived.

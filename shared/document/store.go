@@ -18,13 +18,18 @@ type Store interface {
 	// all). The returned position is "" at the end.
 	List(ctx context.Context, tenant string, g Group, after string, limit int) (found []Found, next string, err error)
 
+	// Replace is Save of a document that has got a new File, d.File. Its reference to the file that it had goes as by Delete.
+	// ErrChanged, also if it is gone.
+	Replace(ctx context.Context, d Document, had string, last bool) (Document, error)
+
 	// Release decides whether the file goes with this document. If so, nobody can share it any more, and true is returned: the
 	// caller removes the bytes and then calls Delete. It can be repeated.
 	Release(ctx context.Context, d Document) (last bool, err error)
-	// Delete removes a document and its reference to the file, whose record goes with the last. ErrNotFound, ErrChanged.
+	// Delete removes a document and its reference to the file, whose record goes with the last. ErrChanged, also if it is gone.
 	Delete(ctx context.Context, d Document, last bool) error
 
-	// Settle records what the scan found. A file that is settled stays as it is. ErrNotFound.
+	// Settle records what the scan found. A file that is settled stays as it is. ErrNotFound, also of a file that is about to
+	// go: the caller removes the bytes.
 	Settle(ctx context.Context, tenant, file string, s State) error
 }
 

@@ -20,12 +20,8 @@ func (s *Documents) Release(ctx context.Context, d document.Document) (bool, err
 	if d.File == "" {
 		return false, nil
 	}
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: fileKey(d.Tenant, d.File),
-		UpdateExpression:          aws.String("SET going = :yes"),
-		ConditionExpression:       aws.String("documents = :one"),
-		ExpressionAttributeValues: item{":one": whole(1), ":yes": &types.AttributeValueMemberBOOL{Value: true}},
-	})
+	err := s.updateFile(ctx, d.Tenant, d.File, "SET going = :yes", "documents = :one",
+		item{":one": whole(1), ":yes": &types.AttributeValueMemberBOOL{Value: true}})
 	var failed *types.ConditionalCheckFailedException
 	if errors.As(err, &failed) {
 		return false, nil
@@ -34,6 +30,55 @@ func (s *Documents) Release(ctx context.Context, d document.Document) (bool, err
 		return false, fmt.Errorf("release file: %w", err)
 	}
 	return true, nil
+}
+
+func (s *Documents) updateFile(ctx context.Context, tenant, file, set, condition string, values item) error {
+	return unlocked(ctx, func() error {
+		_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: &s.table, Key: fileKey(tenant, file), UpdateExpression: &set, ConditionExpression: &condition,
+			ExpressionAttributeValues: values,
+		})
+		return err
+	})
+}
+
+// dereference is the write by which a file loses one document, or goes with its last.
+func (s *Documents) dereference(tenant, file string, last bool) types.TransactWriteItem {
+	if last {
+		return types.TransactWriteItem{Delete: &types.Delete{
+			TableName: &s.table, Key: fileKey(tenant, file), ConditionExpression: aws.String("attribute_exists(going)")}}
+	}
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName: &s.table, Key: fileKey(tenant, file),
+		UpdateExpression:          aws.String("SET documents = documents - :one"),
+		ConditionExpression:       aws.String("documents > :one"),
+		ExpressionAttributeValues: item{":one": whole(1)}}}
+}
+
+// Replace saves a document with a new file in place of the one it had.
+func (s *Documents) Replace(ctx context.Context, d document.Document, had string, last bool) (document.Document, error) {
+	before := d.Version
+	d.Version++
+	row, err := documentRow(d)
+	if err != nil {
+		return document.Document{}, err
+	}
+	file, err := s.reference(d, false)
+	if err != nil {
+		return document.Document{}, err
+	}
+	failed, err := s.transact(ctx, []types.TransactWriteItem{
+		{Put: &types.Put{TableName: &s.table, Item: row, ConditionExpression: aws.String("version = :before"),
+			ExpressionAttributeValues: item{":before": whole(before)}}},
+		file, s.dereference(d.Tenant, had, last),
+	})
+	if failed[0] || failed[2] {
+		return document.Document{}, document.ErrChanged
+	}
+	if err != nil {
+		return document.Document{}, fmt.Errorf("replace file: %w", err)
+	}
+	return d, nil
 }
 
 // Delete removes a document, its places in lists, and its reference to the file.
@@ -46,16 +91,8 @@ func (s *Documents) Delete(ctx context.Context, d document.Document, last bool) 
 	for _, g := range groupRows(d) {
 		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: g}})
 	}
-	switch {
-	case d.File != "" && last:
-		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{
-			TableName: &s.table, Key: fileKey(d.Tenant, d.File), ConditionExpression: aws.String("attribute_exists(going)")}})
-	case d.File != "":
-		writes = append(writes, types.TransactWriteItem{Update: &types.Update{
-			TableName: &s.table, Key: fileKey(d.Tenant, d.File),
-			UpdateExpression:          aws.String("SET documents = documents - :one"),
-			ConditionExpression:       aws.String("documents > :one"),
-			ExpressionAttributeValues: item{":one": whole(1)}}})
+	if d.File != "" {
+		writes = append(writes, s.dereference(d.Tenant, d.File, last))
 	}
 	failed, err := s.transact(ctx, writes)
 	if failed[0] || failed[len(writes)-1] {
@@ -73,12 +110,8 @@ func (s *Documents) Settle(ctx context.Context, tenant, file string, state docum
 	if err != nil {
 		return err
 	}
-	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: fileKey(tenant, file),
-		UpdateExpression:          aws.String("SET outcome = if_not_exists(outcome, :outcome)"),
-		ConditionExpression:       aws.String("attribute_exists(part)"),
-		ExpressionAttributeValues: item{":outcome": text(string(body))},
-	})
+	err = s.updateFile(ctx, tenant, file, "SET outcome = if_not_exists(outcome, :outcome)",
+		"attribute_exists(part) AND attribute_not_exists(going)", item{":outcome": text(string(body))})
 	var failed *types.ConditionalCheckFailedException
 	if errors.As(err, &failed) {
 		return document.ErrNotFound

@@ -20,6 +20,7 @@ import (
 //	<tenant>#document#<id>      document             the document as JSON, its version
 //	<tenant>#file#<id>          file                 its state as JSON, how many documents share it, whether it is about to go
 //	<tenant>#group#<n>#<group>  <creation time>#<id>  the id: one for each list that the document is in
+//	paging                      key                   the key of paging tokens
 //
 // Lists are rows and no index, because a read must see every acknowledged write.
 type Documents struct {
@@ -146,11 +147,14 @@ func (s *Documents) Save(ctx context.Context, d document.Document) (document.Doc
 	if err != nil {
 		return document.Document{}, err
 	}
-	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &s.table, Item: row,
-		ConditionExpression:                 aws.String("version = :before"),
-		ExpressionAttributeValues:           item{":before": whole(before)},
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	err = unlocked(ctx, func() error {
+		_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: &s.table, Item: row,
+			ConditionExpression:                 aws.String("version = :before"),
+			ExpressionAttributeValues:           item{":before": whole(before)},
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		})
+		return err
 	})
 	var failed *types.ConditionalCheckFailedException
 	switch {
@@ -168,17 +172,48 @@ func (s *Documents) Save(ctx context.Context, d document.Document) (document.Doc
 // length here has writes.
 func (s *Documents) transact(ctx context.Context, writes []types.TransactWriteItem) ([8]bool, error) {
 	var failed [8]bool
-	_, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
+	err := unlocked(ctx, func() error {
+		_, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
+		return err
+	})
 	var canceled *types.TransactionCanceledException
 	if errors.As(err, &canceled) {
 		for i, r := range canceled.CancellationReasons {
-			switch aws.ToString(r.Code) {
-			case "ConditionalCheckFailed":
-				failed[i] = true
-			case "TransactionConflict":
-				return failed, errors.Join(document.ErrChanged, err)
-			}
+			failed[i] = aws.ToString(r.Code) == conditionFailed
 		}
 	}
 	return failed, err
+}
+
+// unlocked repeats a write while transactions of others hold its items.
+func unlocked(ctx context.Context, write func() error) error {
+	for wait := newBackoff(); ; {
+		err := write()
+		if !locked(err) {
+			return err
+		}
+		if err := wait.sleep(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+const conditionFailed = "ConditionalCheckFailed"
+
+func locked(err error) bool {
+	var conflict *types.TransactionConflictException
+	var canceled *types.TransactionCanceledException
+	if !errors.As(err, &canceled) {
+		return errors.As(err, &conflict)
+	}
+	held := false
+	for _, r := range canceled.CancellationReasons {
+		switch aws.ToString(r.Code) {
+		case conditionFailed:
+			return false
+		case "TransactionConflict":
+			held = true
+		}
+	}
+	return held
 }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/document"
@@ -149,5 +152,98 @@ func TestDocumentLists(t *testing.T) {
 		if len(ids) != n || ids[0] != "0" || ids[n-1] != "100" {
 			t.Errorf("pages of %d: %d documents: %v", size, len(ids), ids)
 		}
+	}
+}
+
+// A document that gets another file leaves the one it had to those that share it.
+func TestReplaceFile(t *testing.T) {
+	ctx := context.Background()
+	s := dynamo.NewDocuments(dynamotest.Start(t), "test-documents")
+	first, second := paper("1", "f"), paper("2", "f")
+	if err := errors.Join(s.Create(ctx, first, false), s.Create(ctx, second, true)); err != nil {
+		t.Fatal(err)
+	}
+	first.Replace("g", "b.pdf")
+	got, err := s.Replace(ctx, first, "f", false)
+	if err != nil || got.Version != 2 {
+		t.Fatalf("%v %+v", err, got)
+	}
+	for id, want := range map[string]string{"1": "g", "2": "f"} {
+		if d, file, err := s.Get(ctx, "t", id); err != nil || d.File != want || file.ID != want || file.Documents != 1 {
+			t.Errorf("document %s: %v %+v", id, err, file)
+		}
+	}
+	if _, err := s.Replace(ctx, first, "f", false); !errors.Is(err, document.ErrChanged) {
+		t.Errorf("of an old version: %v", err)
+	}
+	moved := second
+	moved.Replace("h", "c.pdf")
+	if _, err := s.Replace(ctx, moved, "f", false); !errors.Is(err, document.ErrChanged) {
+		t.Errorf("without release: %v", err)
+	}
+	if last, err := s.Release(ctx, second); !last || err != nil {
+		t.Fatal(last, err)
+	}
+	if err := s.Settle(ctx, "t", "f", document.State{Status: document.Completed}); !errors.Is(err, document.ErrNotFound) {
+		t.Errorf("an upload to a file that goes: %v", err)
+	}
+	if _, err := s.Replace(ctx, moved, "f", true); err != nil {
+		t.Error(err)
+	}
+	if err := s.Settle(ctx, "t", "f", document.State{Status: document.Completed}); !errors.Is(err, document.ErrNotFound) {
+		t.Errorf("an upload to a file that is gone: %v", err)
+	}
+	if _, err := s.Replace(ctx, paper("3", "i"), "f", false); !errors.Is(err, document.ErrChanged) {
+		t.Errorf("of no document: %v", err)
+	}
+}
+
+// held is a server on which every second write meets a transaction of someone else.
+type held struct{ writes, met atomic.Int64 }
+
+func (h *held) Do(r *http.Request) (*http.Response, error) {
+	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	prefix := `{"__type":"com.amazonaws.dynamodb.v20120810#`
+	switch operation {
+	case "TransactWriteItems", "PutItem", "UpdateItem":
+		if h.writes.Add(1)%2 == 0 {
+			break
+		}
+		h.met.Add(1)
+		if operation == "TransactWriteItems" {
+			return response(http.StatusBadRequest, prefix+`TransactionCanceledException","CancellationReasons":[{"Code":"None"},{"Code":"TransactionConflict"}]}`), nil
+		}
+		return response(http.StatusBadRequest, prefix+`TransactionConflictException"}`), nil
+	}
+	return http.DefaultClient.Do(r)
+}
+
+func TestWritesWaitForTransactionsOfOthers(t *testing.T) {
+	ctx := context.Background()
+	h := &held{}
+	options := dynamotest.Start(t).Options()
+	options.HTTPClient = h
+	s := dynamo.NewDocuments(dynamodb.New(options), "test-documents")
+	d := paper("1", "f")
+	if err := errors.Join(s.Create(ctx, d, false), s.Create(ctx, paper("2", "f"), true), s.Settle(ctx, "t", "f", document.State{Status: document.Completed})); err != nil {
+		t.Fatal(err)
+	}
+	d, err := s.Save(ctx, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last, err := s.Release(ctx, d); last || err != nil {
+		t.Error(last, err)
+	}
+	if err := s.Delete(ctx, d, false); err != nil {
+		t.Error(err)
+	}
+	if h.met.Load() != 6 {
+		t.Errorf("met %d", h.met.Load())
+	}
+	short, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := s.Create(short, paper("3", "g"), false); !errors.Is(err, context.Canceled) {
+		t.Errorf("past its time: %v", err)
 	}
 }

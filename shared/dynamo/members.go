@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -72,27 +71,4 @@ func (s *Records) Members(ctx context.Context, tenant string, p entity.Page) ([]
 		next = last.Value
 	}
 	return members, next, nil
-}
-
-// PagingKey returns the key of paging tokens. The first caller's candidate becomes it.
-func (s *Records) PagingKey(ctx context.Context, candidate []byte) ([]byte, error) {
-	key := item{"owner": text("paging"), "part": text("key")}
-	row, err := s.get(ctx, s.table, key)
-	if errors.Is(err, entity.ErrNotFound) {
-		_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: &s.table, Item: item{"owner": key["owner"], "part": key["part"], "body": &types.AttributeValueMemberB{Value: candidate}},
-			ConditionExpression: aws.String("attribute_not_exists(#owner)"), ExpressionAttributeNames: map[string]string{"#owner": "owner"},
-		})
-		if failed := new(types.ConditionalCheckFailedException); err == nil || errors.As(err, &failed) {
-			row, err = s.get(ctx, s.table, key)
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("paging key: %w", err)
-	}
-	b, ok := row["body"].(*types.AttributeValueMemberB)
-	if !ok {
-		return nil, errors.New("paging key: malformed row")
-	}
-	return b.Value, nil
 }

@@ -1,6 +1,7 @@
 package dynamo_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -200,10 +201,14 @@ func TestLargeRecords(t *testing.T) {
 }
 
 func TestPagingKey(t *testing.T) {
-	s, _ := records(t)
-	first, err1 := s.PagingKey(t.Context(), []byte("first"))
-	second, err2 := s.PagingKey(t.Context(), []byte("second"))
-	if err1 != nil || err2 != nil || string(first) != "first" || string(second) != "first" {
-		t.Errorf("%s %s %v %v", first, second, err1, err2)
+	r, _ := records(t)
+	for _, s := range []interface {
+		PagingKey(ctx context.Context, candidate []byte) ([]byte, error)
+	}{r, dynamo.NewDocuments(dynamotest.Start(t), "test-documents")} {
+		first, err1 := s.PagingKey(t.Context(), []byte("first"))
+		second, err2 := s.PagingKey(t.Context(), []byte("second"))
+		if err1 != nil || err2 != nil || string(first) != "first" || string(second) != "first" {
+			t.Errorf("%s %s %v %v", first, second, err1, err2)
+		}
 	}
 }

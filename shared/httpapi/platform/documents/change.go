@@ -23,7 +23,7 @@ type Update struct {
 	DocumentURL            *string                      `json:"documentURL"`
 	DocumentRequirementIDs []string                     `json:"documentRequirementIds"`
 	Properties             map[string]property.Property `json:"properties"`
-	SkipStatusReset        bool                         `json:"skipStatusReset"` // nothing here resets a status
+	SkipStatusReset        bool                         `json:"skipStatusReset"` // of requirements, whose status is not kept here
 }
 
 // Check notes what is wrong with the body.
@@ -34,12 +34,16 @@ func (u *Update) Check(f *platform.Faults) {
 	if u.DocumentURL != nil {
 		checkURL(f, *u.DocumentURL)
 	}
-	checkLists(f, u.DocumentRequirementIDs, u.Properties)
+	checkRequirements(f, u.DocumentRequirementIDs)
+	checkProperties(f, u.Properties)
 }
 
-func checkLists(f *platform.Faults, requirements []string, properties map[string]property.Property) {
-	f.Names("documentRequirementIds", requirements, maxItems)
-	unique(f, "documentRequirementIds", requirements)
+func checkRequirements(f *platform.Faults, ids []string) {
+	f.Names("documentRequirementIds", ids, maxItems)
+	unique(f, "documentRequirementIds", ids)
+}
+
+func checkProperties(f *platform.Faults, properties map[string]property.Property) {
 	property.Check("properties", properties, platform.MaxName, platform.MaxText, func(name, message string) { f.Add(name, message, "PropertyValidator") })
 }
 
@@ -47,7 +51,7 @@ const maxURL = 2048
 
 func checkURL(f *platform.Faults, text string) {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
+	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
 		f.Add("documentURL", "The value must be an absolute https URL.", "UrlValidator")
 	}
 	f.Max("documentURL", text, maxURL)
@@ -116,8 +120,7 @@ func (s *Documents) layers(ctx context.Context, c httpapi.Caller, r *http.Reques
 
 func (s *Documents) requirements(ctx context.Context, c httpapi.Caller, r *http.Request, in []string) (platform.None, error) {
 	var f platform.Faults
-	f.Names("documentRequirementIds", in, maxItems)
-	unique(&f, "documentRequirementIds", in)
+	checkRequirements(&f, in)
 	if len(f.Err().Details) > 0 {
 		return platform.None{}, f.Err()
 	}
@@ -152,7 +155,7 @@ func (s *Documents) uploadedBy(ctx context.Context, c httpapi.Caller, r *http.Re
 
 func (s *Documents) fail(ctx context.Context, c httpapi.Caller, r *http.Request) (platform.None, error) {
 	_, err := s.change(ctx, c, r, func(d *document.Document) error {
-		d.State = document.State{Status: document.Failed}
+		d.Fail("", "")
 		return nil
 	})
 	return platform.None{}, err
@@ -172,7 +175,7 @@ func (e *CustomError) Check(f *platform.Faults) {
 
 func (s *Documents) customError(ctx context.Context, c httpapi.Caller, r *http.Request, in CustomError) (platform.None, error) {
 	_, err := s.change(ctx, c, r, func(d *document.Document) error {
-		d.State = document.State{Status: document.Failed, ErrorCode: in.ErrorCode, ErrorMessage: in.ErrorMessage}
+		d.Fail(in.ErrorCode, in.ErrorMessage)
 		return nil
 	})
 	return platform.None{}, err

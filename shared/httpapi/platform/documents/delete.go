@@ -20,18 +20,24 @@ func (s *Documents) delete(ctx context.Context, c httpapi.Caller, r *http.Reques
 	if err := checkDelete(r); err != nil {
 		return platform.None{}, err
 	}
-	var err error
-	for range attempts {
-		if err = s.remove(ctx, c, r); !errors.Is(err, document.ErrChanged) {
-			break
-		}
-	}
+	err := again(func() error { return s.remove(ctx, c, r) })
 	if errors.Is(err, errNotFound) {
 		var f platform.Faults
 		f.Add("id", errNotFound.Message, errNotFound.Code)
 		return platform.None{}, f.Err()
 	}
 	return platform.None{}, err
+}
+
+// again repeats what was stopped by a change of another.
+func again(do func() error) error {
+	var err error
+	for range attempts {
+		if err = do(); !errors.Is(err, document.ErrChanged) {
+			break
+		}
+	}
+	return err
 }
 
 func checkDelete(r *http.Request) error {
@@ -54,14 +60,21 @@ func (s *Documents) remove(ctx context.Context, c httpapi.Caller, r *http.Reques
 	if err != nil {
 		return err
 	}
-	last, err := s.Store.Release(ctx, d)
+	last, err := s.release(ctx, d)
 	if err != nil {
 		return err
 	}
-	if last {
-		if err := s.Files.Delete(ctx, fileKey(c.Tenant, d.File)); err != nil {
-			return fault.New(fault.Unavailable, "storage", "The file cannot be removed now. Try again.").Because(err)
-		}
-	}
 	return outcome(s.Store.Delete(ctx, d, last))
+}
+
+// release gives up a document's file, and removes the bytes if no other document shares them.
+func (s *Documents) release(ctx context.Context, d document.Document) (last bool, err error) {
+	last, err = s.Store.Release(ctx, d)
+	if err != nil || !last {
+		return last, err
+	}
+	if err := s.Files.Delete(ctx, fileKey(d.Tenant, d.File)); err != nil {
+		return last, fault.New(fault.Unavailable, "storage", "The file cannot be removed now. Try again.").Because(err)
+	}
+	return last, nil
 }

@@ -31,6 +31,7 @@ type Documents struct {
 	DownloadLifetime time.Duration
 	Now              func() time.Time
 	NewID            func() string // a UUID
+	Paging           *platform.Paging
 }
 
 var (
@@ -39,20 +40,24 @@ var (
 	errReach    = fault.New(fault.Forbidden, "access_layers_missing", "The client lacks the access layers of this document.")
 )
 
-// entityType is the type that a document is looked up by: the parameter's, or else the route's.
-func entityType(r *http.Request) (document.EntityType, error) {
-	if values, given := r.URL.Query()["documentEntityType"]; given {
-		t, ok := document.ParseEntityType(values[0])
-		if !ok || len(values) > 1 {
-			var f platform.Faults
-			f.OneOf("documentEntityType", "", "Entity", "Product", "Deal", "Screening")
-			return "", f.Err()
-		}
-		return t, nil
+var entityTypes = []string{string(document.Entity), string(document.Product), string(document.Deal), string(document.Screening)}
+
+// asked is the type that the parameter names; "" if it is not given.
+func asked(r *http.Request) (document.EntityType, error) {
+	values, given := r.URL.Query()["documentEntityType"]
+	if !given {
+		return "", nil
 	}
-	return routeType(r), nil
+	t, ok := document.ParseEntityType(values[0])
+	if !ok || len(values) > 1 {
+		var f platform.Faults
+		f.Add("documentEntityType", "The value must be one of "+strings.Join(entityTypes, ", ")+", given once.", platform.Enum)
+		return "", f.Err()
+	}
+	return t, nil
 }
 
+// routeType is the type of the documents that a route is about.
 func routeType(r *http.Request) document.EntityType {
 	rest, _ := strings.CutPrefix(r.URL.Path, commands+"/")
 	segment, _, _ := strings.Cut(rest, "/")
@@ -65,14 +70,23 @@ func routeType(r *http.Request) document.EntityType {
 	return document.Entity
 }
 
-// find reads the document that a command names, if the caller reaches it.
+// find reads the document that a command names, if the caller reaches it. Its type must be the parameter's, or else the
+// route's; archive and unarchive, which have one route for all types, find any.
 func (s *Documents) find(ctx context.Context, c httpapi.Caller, r *http.Request) (document.Document, error) {
-	want, err := entityType(r)
+	want, err := asked(r)
+	if want == "" && r.Method != http.MethodPost {
+		want = routeType(r)
+	}
 	if err != nil {
 		return document.Document{}, err
 	}
-	d, _, err := s.read(ctx, c, r.PathValue("id"))
-	if err == nil && d.EntityType != want {
+	return s.reach(ctx, c, r.PathValue("id"), want)
+}
+
+// reach reads a document of the wanted type, "" for any, if the caller reaches it.
+func (s *Documents) reach(ctx context.Context, c httpapi.Caller, id string, want document.EntityType) (document.Document, error) {
+	d, _, err := s.read(ctx, c, id)
+	if err == nil && want != "" && d.EntityType != want {
 		err = errNotFound
 	}
 	if err == nil && !c.Layers.Reach(d.Layers) {

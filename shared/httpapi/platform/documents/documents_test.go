@@ -59,14 +59,16 @@ type fixture struct {
 	bucket *bucket
 	store  *dynamo.Documents
 	caller httpapi.Caller
+	paging *platform.Paging
 }
 
 func newFixture(t *testing.T) *fixture {
-	return &fixture{t, &bucket{}, dynamo.NewDocuments(dynamotest.Start(t), "test-documents"), httpapi.Caller{
+	store := dynamo.NewDocuments(dynamotest.Start(t), "test-documents")
+	return &fixture{t, &bucket{}, store, httpapi.Caller{
 		Tenant: tenant, Client: "c", Expires: now.Add(time.Hour),
 		Permissions: []string{"DocumentManagementAccess", "DocumentManagementCreate", "DocumentManagementCreateVirtual",
 			"DocumentManagementEdit", "DocumentManagementDelete"},
-	}}
+	}, platform.LoadPaging(t.Context(), store)}
 }
 
 // send makes a call; the data of its reply goes into data if there is one.
@@ -77,7 +79,7 @@ func (f *fixture) send(method, path, body string, data any) (int, string) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	s := &documents.Documents{Store: f.store, Files: f.bucket, Now: func() time.Time { return now }, NewID: uuid.NewString}
+	s := &documents.Documents{Store: f.store, Files: f.bucket, Now: func() time.Time { return now }, NewID: uuid.NewString, Paging: f.paging}
 	h := httpapi.Lambda(platform.Handler(s.Routes(), slog.New(slog.DiscardHandler), func() time.Time { return now }))
 	r, err := h(f.Context(), events.APIGatewayProxyRequest{
 		HTTPMethod: method, Path: path, Body: body, MultiValueQueryStringParameters: values,

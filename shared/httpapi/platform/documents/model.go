@@ -44,6 +44,8 @@ type Model struct {
 	DeletionRequestedOn        *time.Time                   `json:"deletionRequestedOn"`     // always null
 	IsCloned                   bool                         `json:"isCloned"`
 	ClonedFromDocumentModelID  *string                      `json:"clonedFromDocumentModelId"`
+	RequirementModelID         *string                      `json:"requirementModelId"`
+	document.Flags
 }
 
 // EntityType is a type by name and number.
@@ -61,6 +63,7 @@ func model(f document.Found, c httpapi.Caller) Model {
 		AccessLayers: lists(d.Layers), PolicyEnforcedAccessLayers: lists(d.PolicyLayers), HasRequiredAccessLayers: c.Layers.Reach(d.Layers),
 		UploadedBy: d.UploadedBy, UploadedByUserName: d.UploadedByName, UploadedOn: d.CreatedAt, LastUpdatedBy: d.UpdatedBy, LastUpdatedOn: d.UpdatedAt,
 		ArchivalReason: given(d.ArchivalReason), IsCloned: d.ClonedFrom != "", ClonedFromDocumentModelID: given(d.ClonedFrom),
+		RequirementModelID: given(d.RequirementModel), Flags: d.Flags,
 	}
 	if d.BeforeArchival != "" {
 		d.State.Status = d.BeforeArchival

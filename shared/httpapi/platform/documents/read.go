@@ -62,16 +62,16 @@ type Page struct {
 
 // Check notes what is wrong with the body.
 func (p *Page) Check(f *platform.Faults) {
-	f.Required("entityId", p.EntityID, platform.MaxName)
+	checkKey(f, "entityId", p.EntityID, true)
 	f.Between("startIndex", p.StartIndex, 0, 1<<31-1)
-	f.Between("pageSize", p.size(), 1, maxPage)
+	f.Between("pageSize", sizeOf(p.PageSize), 1, maxPage)
 }
 
-func (p *Page) size() int {
-	if p.PageSize == nil {
+func sizeOf(page *int) int {
+	if page == nil {
 		return 100
 	}
-	return *p.PageSize
+	return *page
 }
 
 // Paged is the answer: itemsCount counts all documents of the entity.
@@ -88,7 +88,7 @@ func (s *Documents) paged(ctx context.Context, c httpapi.Caller, _ *http.Request
 		return Paged{}, err
 	}
 	start := min(in.StartIndex, len(all))
-	end := min(start+in.size(), len(all))
+	end := min(start+sizeOf(in.PageSize), len(all))
 	return Paged{all[start:end], len(all), end - start, end < len(all)}, nil
 }
 
@@ -99,31 +99,14 @@ func (s *Documents) download(ctx context.Context, c httpapi.Caller, r *http.Requ
 		return "", err
 	case !c.Layers.Reach(d.Layers):
 		return "", errReach
-	case d.File == "" || file.State.Status != document.Completed:
+	case !d.Readable(file):
 		return "", fault.New(fault.NotFound, "file_not_found", "The document has no file that can be downloaded.")
 	}
 	signed, err := s.Files.SignGet(ctx, fileKey(c.Tenant, d.File), d.FileName, s.DownloadLifetime)
 	return signed.URL, err
 }
 
-// kinds are the files that are commonly kept as documents. They are no limit: a file of another kind is stored and scanned
-// like these.
-var kinds = [][2]string{
-	{".csv", "text/csv"}, {".doc", "application/msword"},
-	{".docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
-	{".eml", "message/rfc822"}, {".gif", "image/gif"}, {".jpeg", "image/jpeg"}, {".jpg", "image/jpeg"}, {".json", "application/json"},
-	{".pdf", "application/pdf"}, {".png", "image/png"}, {".tiff", "image/tiff"}, {".txt", "text/plain"},
-	{".xls", "application/vnd.ms-excel"}, {".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
-	{".xml", "application/xml"}, {".zip", "application/zip"},
-}
-
-// column lists one side of kinds, each value once.
-func column(side int) func(context.Context, httpapi.Caller, *http.Request) ([]string, error) {
-	var out []string
-	for _, k := range kinds {
-		if len(out) == 0 || out[len(out)-1] != k[side] {
-			out = append(out, k[side])
-		}
-	}
-	return func(context.Context, httpapi.Caller, *http.Request) ([]string, error) { return out, nil }
+// names answers with a fixed list.
+func names(all []string) httpapi.Endpoint {
+	return platform.Read(func(context.Context, httpapi.Caller, *http.Request) ([]string, error) { return all, nil })
 }

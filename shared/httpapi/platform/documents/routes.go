@@ -3,6 +3,7 @@ package documents
 import (
 	"net/http"
 
+	"sluice/shared/document"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
 )
@@ -25,6 +26,7 @@ func may(names ...string) []string {
 func (s *Documents) Routes() []httpapi.Route {
 	routes := append(s.queries(),
 		httpapi.Route{Method: http.MethodPost, Path: commands, Permissions: may("Create"), Endpoint: platform.Command(s.create)},
+		httpapi.Route{Method: http.MethodPut, Path: commands + "/updateFile", Permissions: may("Edit"), Endpoint: platform.Command(s.updateFile)},
 		httpapi.Route{Method: http.MethodPut, Path: commands + "/{id}/updateDocumentUploadedByUserName", Endpoint: platform.Act(s.uploadedBy)},
 		httpapi.Route{Method: http.MethodPost, Path: commands + "/{id}/archive", Permissions: may("Edit"), Endpoint: platform.Command(s.archive)},
 		httpapi.Route{Method: http.MethodPost, Path: commands + "/{id}/unarchive", Permissions: may("Edit"), Endpoint: platform.Act(s.unarchive)},
@@ -58,8 +60,9 @@ func (s *Documents) queries() []httpapi.Route {
 		{Method: http.MethodGet, Path: queries + "/entity/{entityId}", Permissions: access, Endpoint: platform.Read(s.group)},
 		{Method: http.MethodGet, Path: queries + "/entity/{entityId}/journey/{journeyId}", Permissions: access, Endpoint: platform.Read(s.group)},
 		{Method: http.MethodPost, Path: queries + "/entity/paged", Permissions: access, Endpoint: platform.Search(s.paged)},
+		{Method: http.MethodPost, Path: queries + "/entity/paged/lite/v2", Permissions: access, Endpoint: platform.Search(s.lite)},
 		{Method: http.MethodGet, Path: queries + "/signedurl/{id}", Permissions: access, Endpoint: platform.Read(s.download)},
-		{Method: http.MethodGet, Path: queries + "/mimeTypesAllowed", Permissions: access, Endpoint: platform.Read(column(1))},
-		{Method: http.MethodGet, Path: queries + "/supportedFileExtensions", Permissions: access, Endpoint: platform.Read(column(0))},
+		{Method: http.MethodGet, Path: queries + "/mimeTypesAllowed", Permissions: access, Endpoint: names(document.MIMETypes())},
+		{Method: http.MethodGet, Path: queries + "/supportedFileExtensions", Permissions: access, Endpoint: names(document.Extensions())},
 	}
 }
