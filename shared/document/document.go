@@ -181,14 +181,14 @@ func (d Document) Clone(id, client string, at time.Time) Document {
 	return c
 }
 
-// Deduplicate keeps the first document of each file. Virtual ones all stay.
-func Deduplicate(all []Found) []Found {
+// Distinct returns a filter that says yes to the first document of each file, and to every virtual one.
+func Distinct() func(Document) bool {
 	seen := map[string]bool{}
-	return slices.DeleteFunc(slices.Clone(all), func(d Found) bool {
-		twice := d.File != "" && seen[d.File]
+	return func(d Document) bool {
+		first := d.File == "" || !seen[d.File]
 		seen[d.File] = true
-		return twice
-	})
+		return first
+	}
 }
 
 // FilePrefix is where files lie in their bucket: documents/<tenant>/<file id>.

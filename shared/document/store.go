@@ -14,8 +14,8 @@ type Store interface {
 	Get(ctx context.Context, tenant, id string) (Document, File, error)
 	// Save replaces a document of the given Version and counts it up. ErrNotFound, ErrChanged.
 	Save(ctx context.Context, d Document) (Document, error)
-	// List reads the documents of a group in order of creation, after a position ("" for the start), at most limit of them (0:
-	// all). The returned position is "" at the end.
+	// List reads the documents of a group in order of creation, after a Position ("" for the start): at most limit of them, or
+	// as many as are read at once. The returned position is "" at the end.
 	List(ctx context.Context, tenant string, g Group, after string, limit int) (found []Found, next string, err error)
 
 	// Replace is Save of a document that has got a new File, d.File. Its reference to the file that it had goes as by Delete.
@@ -36,5 +36,6 @@ type Store interface {
 // Found is a document with its file.
 type Found struct {
 	Document
-	Stored File
+	Stored   File
+	Position string // in the list that it was found in
 }

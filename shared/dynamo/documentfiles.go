@@ -122,40 +122,35 @@ func (s *Documents) Settle(ctx context.Context, tenant, file string, state docum
 	return nil
 }
 
-// List reads a group page by page.
+// List reads a page of a group.
 func (s *Documents) List(ctx context.Context, tenant string, g document.Group, after string, limit int) ([]document.Found, string, error) {
-	all := []document.Found{}
-	for {
-		// An empty string is no key; a space sorts before every part and right behind the part it is put after.
-		in := &dynamodb.QueryInput{
-			TableName: &s.table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(readBatch),
-			KeyConditionExpression:    aws.String("#owner = :owner AND part > :after"),
-			ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
-			ExpressionAttributeValues: item{":owner": groupOwner(tenant, g), ":after": text(after + " ")},
-		}
-		if limit > 0 {
-			in.Limit = aws.Int32(int32(min(limit, readBatch)))
-		}
-		out, err := s.db.Query(ctx, in)
-		if err != nil {
-			return nil, "", fmt.Errorf("list documents: %w", err)
-		}
-		ids := make([]string, len(out.Items))
-		for i, row := range out.Items {
-			ids[i], after = stringOf(row, "document"), stringOf(row, "part")
-		}
-		found, err := s.read(ctx, tenant, ids)
-		if err != nil {
-			return nil, "", fmt.Errorf("list documents: %w", err)
-		}
-		all = append(all, found...)
-		if out.LastEvaluatedKey == nil {
-			return all, "", nil
-		}
-		if limit > 0 {
-			return all, after, nil
-		}
+	// An empty string is no key; a space sorts before every part and right behind the part it is put after.
+	out, err := s.db.Query(ctx, &dynamodb.QueryInput{
+		TableName: &s.table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(min(limit, readBatch))),
+		KeyConditionExpression:    aws.String("#owner = :owner AND part > :after"),
+		ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
+		ExpressionAttributeValues: item{":owner": groupOwner(tenant, g), ":after": text(after + " ")},
+	})
+	if err != nil {
+		return nil, "", fmt.Errorf("list documents: %w", err)
 	}
+	ids, positions := make([]string, len(out.Items)), map[string]string{}
+	for i, row := range out.Items {
+		ids[i] = stringOf(row, "document")
+		positions[ids[i]] = stringOf(row, "part")
+	}
+	found, err := s.read(ctx, tenant, ids)
+	if err != nil {
+		return nil, "", fmt.Errorf("list documents: %w", err)
+	}
+	for i := range found {
+		found[i].Position = positions[found[i].ID]
+	}
+	next := ""
+	if out.LastEvaluatedKey != nil && len(ids) > 0 {
+		next = positions[ids[len(ids)-1]]
+	}
+	return found, next, nil
 }
 
 // read reads at most readBatch documents and their files, in the order of the ids; those that are not there are left out.

@@ -142,7 +142,7 @@ func upload(file string) actor {
 // and no bytes are left that belong to no document.
 func (s *shelf) check() {
 	s.t.Helper()
-	found, _, err := s.store.List(context.Background(), s.tenant, document.Group{EntityID: "e"}, "", 0)
+	found, _, err := s.store.List(context.Background(), s.tenant, document.Group{EntityID: "e"}, "", 100)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -109,7 +109,7 @@ func TestSharedFile(t *testing.T) {
 	if err := s.Delete(ctx, second, true); err != nil {
 		t.Fatal(err)
 	}
-	if found, _, err := s.List(ctx, "t", document.Group{EntityID: "e"}, "", 0); err != nil || len(found) != 0 {
+	if found, _, err := s.List(ctx, "t", document.Group{EntityID: "e"}, "", 100); err != nil || len(found) != 0 {
 		t.Errorf("left over: %v %v", found, err)
 	}
 }
@@ -132,9 +132,16 @@ func TestDocumentLists(t *testing.T) {
 		{EntityID: "e"}: n, {JourneyID: "j"}: n - 1, {EntityID: "e", JourneyID: "j"}: n - 1,
 		{EntityID: "ej"}: 0, {JourneyID: "ej"}: 0, {EntityID: "E"}: 0,
 	} {
-		found, next, err := s.List(ctx, "t", g, "", 0)
-		if err != nil || len(found) != want || next != "" {
-			t.Errorf("%+v: %d documents, next %q, %v", g, len(found), next, err)
+		found, next, err := s.List(ctx, "t", g, "", 60)
+		if err != nil || len(found) != min(want, 60) || (next != "") != (want > 60) {
+			t.Fatalf("%+v: %d documents, next %q, %v", g, len(found), next, err)
+		}
+		if next == "" {
+			continue
+		}
+		found, next, err = s.List(ctx, "t", g, found[49].Position, 60)
+		if err != nil || len(found) != want-50 || next != "" {
+			t.Errorf("%+v behind the 50th: %d documents, next %q, %v", g, len(found), next, err)
 		}
 	}
 	for _, size := range []int{1, 99, 100, 101, 500} {

@@ -37,6 +37,7 @@ type Documents struct {
 var (
 	errNotFound = fault.New(fault.NotFound, "document_not_found", "There is no such document.")
 	errChanged  = fault.New(fault.Conflict, "document_changed", "The document was changed at the same time. Read it again.")
+	errTooMany  = fault.New(fault.TooLarge, "too_many_documents", "The reply would be too large. Use the pages of POST /entity/paged.")
 	errReach    = fault.New(fault.Forbidden, "access_layers_missing", "The client lacks the access layers of this document.")
 )
 

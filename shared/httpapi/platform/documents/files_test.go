@@ -239,3 +239,59 @@ func TestLitePages(t *testing.T) {
 		t.Errorf("another tenant's token: %d %s", code, body)
 	}
 }
+
+// Lists of large documents end before a reply of Lambda would: those without pages by a refusal, pages by being short.
+func TestLargeDocuments(t *testing.T) {
+	f := newFixture(t)
+	large := `{"data":{"fileName":"a","entityId":"e","journeyId":"j","metadata":{`
+	for i := range 35 {
+		large += fmt.Sprintf(`"k%d":"%s",`, i, x(10_000))
+	}
+	const n = 16
+	for range n {
+		if code, body := f.send("POST", commands, strings.TrimSuffix(large, ",")+`}}}`, nil); code != 202 {
+			t.Fatalf("%d %s", code, body)
+		}
+	}
+	for _, path := range []string{"/entity/e", "/journey/j", "/entity/e/journey/j"} {
+		if code, body := f.send("GET", queries+path, "", nil); code != 413 || !strings.Contains(body, "too_many_documents") {
+			t.Errorf("%s: %d %.200s", path, code, body)
+		}
+	}
+	seen, start := map[string]bool{}, 0
+	for more := true; more; {
+		var p struct {
+			Items                               []struct{ ID string }
+			ItemsCount, TotalPagedItemsReturned int
+			HasMoreItems                        bool
+		}
+		code, body := f.send("POST", queries+"/entity/paged", fmt.Sprintf(`{"data":{"entityId":"e","startIndex":%d}}`, start), &p)
+		if code != 200 || p.ItemsCount != n || len(p.Items) == 0 || len(body) > 6_000_000 {
+			t.Fatalf("%d, %d items, %d bytes", code, len(p.Items), len(body))
+		}
+		for _, item := range p.Items {
+			seen[item.ID] = true
+		}
+		start, more = start+p.TotalPagedItemsReturned, p.HasMoreItems
+	}
+	if len(seen) != n || start != n {
+		t.Errorf("%d different of %d", len(seen), start)
+	}
+	seen = map[string]bool{}
+	for token := "null"; token != ""; {
+		var p litePage
+		code, body := f.send("POST", queries+"/entity/paged/lite/v2", `{"data":{"entityId":"e","additionalColumns":["metadata"],"paginationToken":`+token+`}}`, &p)
+		if code != 200 || len(p.Items) == 0 || len(body) > 6_000_000 {
+			t.Fatalf("%d, %d items, %d bytes", code, len(p.Items), len(body))
+		}
+		for _, item := range p.Items {
+			seen[string(item["id"])] = true
+		}
+		if token = ""; p.NextPageToken != nil {
+			token = `"` + *p.NextPageToken + `"`
+		}
+	}
+	if len(seen) != n {
+		t.Errorf("%d different of %d", len(seen), n)
+	}
+}

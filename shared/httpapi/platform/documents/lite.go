@@ -83,32 +83,42 @@ func (s *Documents) lite(ctx context.Context, c httpapi.Caller, _ *http.Request,
 		f.Add("paginationToken", "The token does not belong to this search.", platform.BadPaging)
 		return Lite{}, f.Err().Because(err)
 	}
-	wanted := slices.Concat(liteColumns, in.AdditionalColumns)
+	wanted, size, left := slices.Concat(liteColumns, in.AdditionalColumns), sizeOf(in.PageSize), platform.MaxReply
 	page := Lite{Items: []map[string]json.RawMessage{}}
-	for read := 0; read < maxReads && len(page.Items) < sizeOf(in.PageSize); read++ {
-		var found []document.Found
-		found, position, err = s.Store.List(ctx, c.Tenant, document.Group{EntityID: in.EntityID}, position, sizeOf(in.PageSize)-len(page.Items))
+	for read := 0; read < maxReads && len(page.Items) < size && left > 0; read++ {
+		found, next, err := s.Store.List(ctx, c.Tenant, document.Group{EntityID: in.EntityID}, position, size-len(page.Items))
 		if err != nil {
 			return Lite{}, err
 		}
 		for _, f := range found {
-			status := string(f.Effective(f.Stored).Status)
-			if in.Status != "" && status != in.Status || in.ExcludeStatus != "" && status == in.ExcludeStatus {
-				continue
-			}
-			item, err := pick(model(f, c), wanted)
+			item, err := in.item(f, c, wanted)
 			if err != nil {
 				return Lite{}, err
 			}
-			page.Items = append(page.Items, item)
+			if item != nil && left.Take(item, errTooMany) != nil {
+				next = position // after the last that found room
+				break
+			}
+			if position = f.Position; item != nil {
+				page.Items = append(page.Items, item)
+			}
 		}
-		if position == "" {
+		if position = next; position == "" {
 			break
 		}
 	}
 	page.ItemsCount, page.HasMoreItems = len(page.Items), position != ""
 	page.NextPageToken = given(s.Paging.Seal(c.Tenant, query, position))
 	return page, nil
+}
+
+// item is what a page shows of a document; nil if it has not the wanted status.
+func (p *LitePage) item(f document.Found, c httpapi.Caller, wanted []string) (map[string]json.RawMessage, error) {
+	status := string(f.Effective(f.Stored).Status)
+	if p.Status != "" && status != p.Status || p.ExcludeStatus != "" && status == p.ExcludeStatus {
+		return nil, nil
+	}
+	return pick(model(f, c), wanted)
 }
 
 // pick keeps the named keys of a document.

@@ -29,25 +29,40 @@ func (s *Documents) group(ctx context.Context, c httpapi.Caller, r *http.Request
 			return nil, f.Err()
 		}
 	}
-	return s.models(ctx, c, document.Group{EntityID: r.PathValue("entityId"), JourneyID: r.PathValue("journeyId")}, unique)
+	out, left := []Model{}, platform.MaxReply
+	err := s.each(ctx, c, document.Group{EntityID: r.PathValue("entityId"), JourneyID: r.PathValue("journeyId")}, unique, func(f document.Found) error {
+		out = append(out, model(f, c))
+		return left.Take(out[len(out)-1], errTooMany)
+	})
+	return out, err
 }
 
-func (s *Documents) models(ctx context.Context, c httpapi.Caller, g document.Group, unique bool) ([]Model, error) {
+// atOnce is how many documents are read and held together.
+const atOnce = 50
+
+// each calls use with the documents of a group in order of creation; unique leaves out those of a file that was there before.
+func (s *Documents) each(ctx context.Context, c httpapi.Caller, g document.Group, unique bool, use func(document.Found) error) error {
 	if len(g.EntityID) > platform.MaxName || len(g.JourneyID) > platform.MaxName {
-		return []Model{}, nil // nothing can be stored under such an id
+		return nil // nothing can be stored under such an id
 	}
-	found, _, err := s.Store.List(ctx, c.Tenant, g, "", 0)
-	if err != nil {
-		return nil, err
+	first := document.Distinct()
+	for position := ""; ; {
+		found, next, err := s.Store.List(ctx, c.Tenant, g, position, atOnce)
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			if unique && !first(f.Document) {
+				continue
+			}
+			if err := use(f); err != nil {
+				return err
+			}
+		}
+		if position = next; next == "" {
+			return nil
+		}
 	}
-	if unique {
-		found = document.Deduplicate(found)
-	}
-	models := make([]Model, len(found))
-	for i, f := range found {
-		models[i] = model(f, c)
-	}
-	return models, nil
 }
 
 const maxPage = 500
@@ -74,7 +89,8 @@ func sizeOf(page *int) int {
 	return *page
 }
 
-// Paged is the answer: itemsCount counts all documents of the entity.
+// Paged is the answer: itemsCount counts all documents of the entity. A page of large documents may be short before the end; the
+// next one starts totalPagedItemsReturned later.
 type Paged struct {
 	Items                   []Model `json:"items"`
 	ItemsCount              int     `json:"itemsCount"`
@@ -83,13 +99,21 @@ type Paged struct {
 }
 
 func (s *Documents) paged(ctx context.Context, c httpapi.Caller, _ *http.Request, in Page) (Paged, error) {
-	all, err := s.models(ctx, c, document.Group{EntityID: in.EntityID}, in.DeduplicationEnabled)
-	if err != nil {
-		return Paged{}, err
-	}
-	start := min(in.StartIndex, len(all))
-	end := min(start+sizeOf(in.PageSize), len(all))
-	return Paged{all[start:end], len(all), end - start, end < len(all)}, nil
+	out, left, full := Paged{Items: []Model{}}, platform.MaxReply, false
+	err := s.each(ctx, c, document.Group{EntityID: in.EntityID}, in.DeduplicationEnabled, func(f document.Found) error {
+		out.ItemsCount++
+		if out.ItemsCount <= in.StartIndex || full || len(out.Items) == sizeOf(in.PageSize) {
+			return nil
+		}
+		m := model(f, c)
+		if full = left.Take(m, errTooMany) != nil; !full {
+			out.Items = append(out.Items, m)
+		}
+		return nil
+	})
+	out.TotalPagedItemsReturned = len(out.Items)
+	out.HasMoreItems = in.StartIndex+len(out.Items) < out.ItemsCount
+	return out, err
 }
 
 func (s *Documents) download(ctx context.Context, c httpapi.Caller, r *http.Request) (string, error) {

@@ -7,6 +7,7 @@ import (
 
 	"sluice/shared/entity"
 	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
 )
 
 // NamesReply is names of entities.
@@ -25,11 +26,11 @@ type DraftName struct {
 
 // Names reads what entities are called in a journey. What is not there, out of reach or only imported is left out.
 func (s *Entities) Names(ctx context.Context, c httpapi.Caller, _ *http.Request, in NamesRequest) (NamesReply, error) {
-	wanted, left, named := among(in.EntityIDs), room(maxReply), map[string]bool{}
+	wanted, left, named := among(in.EntityIDs), platform.MaxReply, map[string]bool{}
 	reply := NamesReply{[]DraftName{}}
 	add := func(n DraftName) error {
 		reply.EntityDraftNames, named[lower(n.EntityID)] = append(reply.EntityDraftNames, n), true
-		return left.take(n)
+		return left.Take(n, errTooMany)
 	}
 	err := s.each(ctx, c.Tenant, in.JourneyID, func(m entity.Member) bool { return wanted(m.EntityID) && c.Layers.Reach(m.Layers) },
 		func(d entity.Draft) error {

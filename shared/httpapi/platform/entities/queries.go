@@ -1,9 +1,7 @@
 package entities
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"sluice/shared/entity"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
 	"sluice/shared/property"
 )
 
@@ -70,28 +69,12 @@ func (s *Entities) PartialProperties(ctx context.Context, c httpapi.Caller, _ *h
 }
 
 const (
-	atOnce   = 50      // drafts that are read and held together
-	listed   = 2000    // drafts of a journey that are looked at together
-	maxReply = 5 << 20 // bytes of a list without pages: Lambda takes replies of 6 MB
+	atOnce = 50   // drafts that are read and held together
+	listed = 2000 // drafts of a journey that are looked at together
 )
 
 var errTooMany = fault.New(fault.TooLarge, "too_many_drafts",
 	"The reply would be too large. Narrow the search by entityIds, or use search-entity-drafts-light.")
-
-// room is what is left for a reply without pages.
-type room int
-
-// take makes room smaller by an item, as it is quoted inside the JSON text that the gateway is sent.
-func (r *room) take(item any) error {
-	text, err := json.Marshal(item)
-	if err != nil {
-		return err
-	}
-	if *r -= room(len(text) + bytes.Count(text, []byte(`"`)) + bytes.Count(text, []byte(`\`))); *r < 0 {
-		return errTooMany
-	}
-	return nil
-}
 
 // each calls use with all drafts of a journey, in order of creation, that keep says yes to. It holds few of them at a time.
 func (s *Entities) each(ctx context.Context, tenant, journey string, keep func(entity.Member) bool, use func(entity.Draft) error) error {
@@ -145,12 +128,12 @@ func (r SearchRequest) among() func(string) bool {
 
 // SearchDrafts reads the drafts of a journey that are in reach.
 func (s *Entities) SearchDrafts(ctx context.Context, c httpapi.Caller, _ *http.Request, in SearchRequest) ([]EntityDraft, error) {
-	wanted, left := in.among(), room(maxReply)
+	wanted, left := in.among(), platform.MaxReply
 	out := []EntityDraft{}
 	err := s.each(ctx, c.Tenant, in.JourneyID, func(m entity.Member) bool { return wanted(m.EntityID) && c.Layers.Reach(m.Layers) },
 		func(d entity.Draft) error {
 			out = append(out, draftOf(d))
-			return left.take(out[len(out)-1])
+			return left.Take(out[len(out)-1], errTooMany)
 		})
 	return out, err
 }
@@ -178,7 +161,7 @@ type Forbidden struct {
 
 // SearchByReach tells the drafts of a journey apart by the caller's access layers.
 func (s *Entities) SearchByReach(ctx context.Context, c httpapi.Caller, _ *http.Request, in SearchRequest) (ReachReply, error) {
-	wanted, left := in.among(), room(maxReply)
+	wanted, left := in.among(), platform.MaxReply
 	reply := ReachReply{[]EntityDraft{}, []Inaccessible{}, []Forbidden{}}
 	err := s.each(ctx, c.Tenant, in.JourneyID, func(m entity.Member) bool { return wanted(m.EntityID) }, func(d entity.Draft) error {
 		geographic := c.Layers.Reach(access.Layers{Geographic: d.Layers.Geographic})
@@ -186,14 +169,14 @@ func (s *Entities) SearchByReach(ctx context.Context, c httpapi.Caller, _ *http.
 		switch {
 		case geographic && business:
 			reply.Accessible = append(reply.Accessible, draftOf(d))
-			return left.take(reply.Accessible[len(reply.Accessible)-1])
+			return left.Take(reply.Accessible[len(reply.Accessible)-1], errTooMany)
 		case geographic || business:
 			some := Inaccessible{d.ID, d.EntityID, nameOf(d.Properties), d.Layers}
 			reply.Inaccessible = append(reply.Inaccessible, some)
-			return left.take(some)
+			return left.Take(some, errTooMany)
 		}
 		reply.Forbidden = append(reply.Forbidden, Forbidden{d.ID, d.EntityID})
-		return left.take(reply.Forbidden[len(reply.Forbidden)-1])
+		return left.Take(reply.Forbidden[len(reply.Forbidden)-1], errTooMany)
 	})
 	return reply, err
 }
