@@ -120,8 +120,8 @@ func cloning(id, as string) actor {
 	}}
 }
 
-// upload is a PUT by a signed URL and, some time later, its event.
-func upload(file string) actor {
+// uploading is a PUT by a signed URL and, some time later, its event.
+func uploading(file string) actor {
 	return actor{"upload", func(s *shelf) []func() bool {
 		return []func() bool{func() bool {
 			s.bytes[file] = true
@@ -195,13 +195,13 @@ func TestAnyOrderOfSteps(t *testing.T) {
 		steps    []int
 	}{
 		"clone while delete":                  {true, 0, []actor{cloning("0", "x"), deletion("0")}, []int{2, 4}},
-		"upload while delete":                 {false, 0, []actor{upload("f"), deletion("0")}, []int{2, 4}},
-		"upload while the last two go":        {false, 1, []actor{upload("f"), deletion("0"), deletion("1")}, []int{2, 4, 4}},
+		"upload while delete":                 {false, 0, []actor{uploading("f"), deletion("0")}, []int{2, 4}},
+		"upload while the last two go":        {false, 1, []actor{uploading("f"), deletion("0"), deletion("1")}, []int{2, 4, 4}},
 		"original and copy go":                {true, 1, []actor{deletion("0"), deletion("1")}, []int{4, 4}},
 		"the same goes twice":                 {true, 0, []actor{deletion("0"), deletion("0")}, []int{4, 4}},
-		"clone and upload while delete":       {false, 0, []actor{cloning("0", "x"), upload("f"), deletion("0")}, []int{2, 2, 4}},
+		"clone and upload while delete":       {false, 0, []actor{cloning("0", "x"), uploading("f"), deletion("0")}, []int{2, 2, 4}},
 		"two clones":                          {true, 0, []actor{cloning("0", "x"), cloning("0", "y")}, []int{2, 2}},
-		"upload while replace":                {false, 0, []actor{upload("f"), replacement("0")}, []int{2, 4}},
+		"upload while replace":                {false, 0, []actor{uploading("f"), replacement("0")}, []int{2, 4}},
 		"clone while replace":                 {true, 0, []actor{cloning("0", "x"), replacement("0")}, []int{2, 4}},
 		"replace while delete":                {true, 0, []actor{replacement("0"), deletion("0")}, []int{4, 4}},
 		"the original is replaced, copy goes": {true, 1, []actor{replacement("0"), deletion("1")}, []int{4, 4}},
@@ -224,7 +224,7 @@ func TestAnyOrderOfSteps(t *testing.T) {
 				}
 			}
 			if tt.uploaded {
-				s.finish(upload("f"))
+				s.finish(uploading("f"))
 			}
 			var left [][]func() bool
 			for _, a := range tt.actors {

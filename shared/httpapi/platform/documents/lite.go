@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"sluice/shared/document"
+	"sluice/shared/fault"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
 )
@@ -78,10 +79,13 @@ const maxReads = 10
 func (s *Documents) lite(ctx context.Context, c httpapi.Caller, _ *http.Request, in LitePage) (Lite, error) {
 	query := strings.Join([]string{"lite", in.Status, in.ExcludeStatus, in.EntityID}, "\n")
 	position, err := s.Paging.Open(c.Tenant, query, in.PaginationToken)
-	if err != nil {
+	if fault.As(err).Kind == fault.BadRequest {
 		var f platform.Faults
 		f.Add("paginationToken", "The token does not belong to this search.", platform.BadPaging)
-		return Lite{}, f.Err().Because(err)
+		err = f.Err().Because(err)
+	}
+	if err != nil {
+		return Lite{}, err
 	}
 	wanted, size, left := slices.Concat(liteColumns, in.AdditionalColumns), sizeOf(in.PageSize), platform.MaxReply
 	page := Lite{Items: []map[string]json.RawMessage{}}
