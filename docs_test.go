@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,27 @@ func TestErrorsAreDocumented(t *testing.T) {
 	for _, code := range codes {
 		if !strings.Contains(doc, "`"+code+"`") {
 			t.Errorf("docs/errors.md does not explain %s", code)
+		}
+	}
+}
+
+// Every alarm has its runbook, under the name it rings by.
+func TestAlarmsHaveRunbooks(t *testing.T) {
+	template, err := os.ReadFile("template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile("docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alarms := regexp.MustCompile(`AlarmName: !Sub "\$\{Prefix\}-([a-z-]+)"`).FindAllSubmatch(template, -1)
+	if all := strings.Count(string(template), "Type: AWS::CloudWatch::Alarm"); len(alarms) == 0 || len(alarms) != all {
+		t.Errorf("%d of %d alarms have a name", len(alarms), all)
+	}
+	for _, alarm := range alarms {
+		if !strings.Contains(string(doc), "| "+string(alarm[1])+" |") {
+			t.Errorf("docs/operations.md has no runbook for %s", alarm[1])
 		}
 	}
 }
