@@ -244,15 +244,19 @@ func (d *door) report(id string) []reportLine {
 	}
 	var lines []reportLine
 	for dec := json.NewDecoder(resp.Body); ; {
-		dec.DisallowUnknownFields()
-		var l reportLine
-		err := dec.Decode(&l)
+		var text json.RawMessage
+		err := dec.Decode(&text)
 		if err == io.EOF {
 			return lines
+		}
+		if err == nil {
+			err = api.doc.ValidateJSON("#/components/schemas/ReportLine", text)
 		}
 		if err != nil {
 			d.t.Fatal(err)
 		}
+		var l reportLine
+		strict(d.t, text, &l)
 		lines = append(lines, l)
 	}
 }

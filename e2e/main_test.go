@@ -48,10 +48,15 @@ func run(m *testing.M) int {
 	return max(code, judge(code))
 }
 
+// whole reports whether no test of the suite was left out.
+func whole() bool {
+	return flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == ""
+}
+
 // judge looks at what the policies were used for: only a whole run that went well can tell what is too much.
 func judge(code int) int {
 	err := checkDenied()
-	if whole := flag.Lookup("test.run").Value.String() + flag.Lookup("test.skip").Value.String(); err == nil && whole == "" && code == 0 {
+	if err == nil && whole() && code == 0 {
 		if unused := checkUnused(); unused != nil {
 			fmt.Println(unused)
 		}
@@ -67,7 +72,7 @@ func judge(code int) int {
 func described() int {
 	line, never := api.summary()
 	fmt.Println(line)
-	if flag.Lookup("test.run").Value.String() != "" || len(never) == 0 {
+	if !whole() || len(never) == 0 {
 		return 0
 	}
 	fmt.Println("never called:", strings.Join(never, ", "))

@@ -55,6 +55,7 @@ func bundled() ([]byte, error) {
 	if err := b.local(b.roots[entry]); err != nil {
 		return nil, err
 	}
+	b.tellPermissions()
 	var out bytes.Buffer
 	err = writeJSON(&out, b.roots[entry])
 	return out.Bytes(), err
@@ -129,6 +130,40 @@ func (b *bundle) local(n *yaml.Node) error {
 		}
 	}
 	return nil
+}
+
+// tellPermissions ends the description of each operation with its permissions: readers of OpenAPI show no roles of bearer tokens.
+func (b *bundle) tellPermissions() {
+	paths := value(b.roots[entry], "paths")
+	for i := 1; i < len(paths.Content); i += 2 {
+		item := paths.Content[i]
+		for j := 0; j < len(item.Content); j += 2 {
+			if o := item.Content[j+1]; methods[item.Content[j].Value] {
+				tellPermissions(o)
+			}
+		}
+	}
+}
+
+func tellPermissions(operation *yaml.Node) {
+	var roles []string
+	if alternatives := value(operation, "security"); alternatives != nil {
+		for _, one := range alternatives.Content {
+			for _, role := range one.Content[1].Content {
+				roles = append(roles, "`"+role.Value+"`")
+			}
+		}
+	}
+	if len(roles) == 0 {
+		return
+	}
+	text := "Permission: " + strings.Join(roles, " or ")
+	if d := value(operation, "description"); d != nil {
+		d.Value = strings.TrimSpace(d.Value) + "\n\n" + text
+		return
+	}
+	operation.Content = append(operation.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: "description"},
+		&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text})
 }
 
 // value returns what a mapping has under a key, nil if it has none or is none.

@@ -1,0 +1,130 @@
+package openapi_test
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/client"
+	"sluice/shared/httpapi/identity"
+	"sluice/shared/httpapi/monitoring"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/httpapi/platform/documents"
+	"sluice/shared/httpapi/platform/entities"
+)
+
+// A reply's schema has the keys of the type that is sent, and requires those that are always sent.
+func TestRepliesAreDescribedByTheirTypes(t *testing.T) {
+	d := load(t)
+	for name, reply := range map[string]any{
+		"Token": identity.TokenReply{}, "Upload": monitoring.UploadReply{}, "BatchStatus": monitoring.StatusReply{},
+		"BatchPending": monitoring.Message{}, "ValidationResult": monitoring.ResultReply{}, "StoredTransaction": monitoring.TransactionReply{},
+		"Envelope": platform.Envelope{}, "Failure": platform.Failure{},
+		"CreatedEntity": entities.Created{}, "Entity": entities.Entity{}, "NewDraft": entities.NewDraft{}, "EntityDraft": entities.EntityDraft{},
+		"PartialProperties": entities.PartialReply{}, "DraftsByReach": entities.ReachReply{}, "DraftNames": entities.NamesReply{},
+		"LightPage": entities.LightReply{}, "DocumentUpload": documents.Upload{}, "CreatedDocument": documents.Created{},
+		"ClonedDocument": documents.Cloned{}, "Document": documents.Model{}, "DocumentPage": documents.Paged{},
+	} {
+		c := comparison{t, sampler{d.Root, 0}, map[reflect.Type]bool{}}
+		c.value(name, c.at("#/components/schemas/"+name), reflect.TypeOf(reply))
+	}
+}
+
+// The client reads every key there is.
+func TestTheClientKnowsEveryKey(t *testing.T) {
+	d := load(t)
+	for name, into := range map[string]any{
+		"Upload": client.Upload{}, "BatchStatus": client.Status{}, "BatchPending": client.Status{}, "Counts": client.Counts{},
+		"ValidationResult": client.Result{}, "StoredTransaction": client.Transaction{}, "StoredModification": client.Modification{},
+		"ReportLine": client.ReportLine{},
+	} {
+		known := fields(reflect.TypeOf(into))
+		for key := range (sampler{d.Root, 0}).at("#/components/schemas/" + name)["properties"].(map[string]any) {
+			if _, ok := known[key]; !ok {
+				t.Errorf("%T does not read %s of %s", into, key, name)
+			}
+		}
+	}
+}
+
+// field is what encoding/json makes of a struct's field.
+type field struct {
+	of       reflect.Type
+	optional bool
+}
+
+func fields(t reflect.Type) map[string]field {
+	out := map[string]field{}
+	for _, f := range reflect.VisibleFields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name != "" && !f.Anonymous {
+			out[name] = field{f.Type, strings.Contains(options, "omit")}
+		}
+	}
+	return out
+}
+
+type comparison struct {
+	*testing.T
+	sampler
+	seen map[reflect.Type]bool
+}
+
+func (c comparison) value(where string, schema map[string]any, of reflect.Type) {
+	for schema["$ref"] != nil || schema["anyOf"] != nil { // the other form is null
+		if forms, ok := schema["anyOf"].([]any); ok {
+			schema = forms[0].(map[string]any)
+		} else {
+			schema = c.at(schema["$ref"].(string))
+		}
+	}
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	want := map[reflect.Kind]string{reflect.Struct: "object", reflect.Map: "object", reflect.Slice: "array", reflect.String: "string",
+		reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int64: "integer"}[of.Kind()]
+	switch {
+	case schema["oneOf"] != nil || want == "" || of == reflect.TypeFor[json.RawMessage]():
+		return // a property, any data, a line: they have tests of their own
+	case of == reflect.TypeFor[time.Time]():
+		want = "string"
+	case of.Kind() == reflect.Struct && !c.seen[of]:
+		c.seen[of] = true
+		c.object(where, schema, of)
+	case of.Kind() == reflect.Slice:
+		c.value(where+"/items", schema["items"].(map[string]any), of.Elem())
+	case of.Kind() == reflect.Map:
+		c.value(where+"/*", schema["additionalProperties"].(map[string]any), of.Elem())
+	}
+	kinds, ok := schema["type"].([]any)
+	if !ok {
+		kinds = []any{schema["type"]}
+	}
+	if !slices.Contains(kinds, any(want)) && schema["type"] != "null" {
+		c.Errorf("%s: described is %v, sent %s", where, schema["type"], want)
+	}
+}
+
+func (c comparison) object(where string, schema map[string]any, of reflect.Type) {
+	properties := schema["properties"].(map[string]any)
+	required, _ := schema["required"].([]any)
+	sent := fields(of)
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(sent)), slices.Sorted(maps.Keys(properties))); diff != "" {
+		c.Errorf("%s: sent (-), described (+): %s", where, diff)
+		return
+	}
+	for name, f := range sent {
+		if slices.Contains(required, any(name)) == f.optional {
+			c.Errorf("%s/%s: left out at times: %v; described as required: %v", where, name, f.optional, !f.optional)
+		}
+		if p, ok := properties[name].(map[string]any); ok {
+			c.value(where+"/"+name, p, f.of)
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package openapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	exact "github.com/go-json-experiment/json"
+
+	"sluice/openapi"
+	"sluice/shared/httpapi/monitoring"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/httpapi/platform/documents"
+	"sluice/shared/httpapi/platform/entities"
+)
+
+// What a request may be is said twice, by its schema and by the type that it is read into. Every value that the schema names is
+// changed in every way that a client may get wrong, and both must say the same of the outcome.
+func TestRequestsAreTakenAsDescribed(t *testing.T) {
+	d := load(t)
+	agree[entities.CreateRequest](t, d, "CreateEntity")
+	agree[entities.DraftRequest](t, d, "CreateDraft")
+	agree[entities.UpdateRequest](t, d, "UpdateDraft")
+	agree[entities.VerifyRequest](t, d, "VerifyDraft")
+	agree[entities.PartialRequest](t, d, "PartialPropertiesRequest")
+	agree[entities.SearchRequest](t, d, "SearchDrafts")
+	agree[entities.NamesRequest](t, d, "DraftNamesRequest")
+	agree[entities.LightRequest](t, d, "SearchLight")
+	agree[documents.New](t, d, "CreateDocument")
+	agree[documents.Virtual](t, d, "CreateVirtualDocument")
+	agree[documents.Update](t, d, "UpdateDocument")
+	agree[documents.Layers](t, d, "SetAccessLayers")
+	agree[documents.Clone](t, d, "CloneDocument")
+	agree[documents.CustomError](t, d, "CustomError")
+	agree[documents.Archival](t, d, "ArchiveDocument")
+	agree[documents.Page](t, d, "DocumentPageRequest")
+	agree[monitoring.UploadRequest](t, d, "UploadRequest")
+}
+
+func agree[T any](t *testing.T, d *openapi.Document, schema string) {
+	t.Helper()
+	at := "#/components/schemas/" + schema
+	seed := sampler{d.Root, 0}.sample(at)
+	if err := d.Validate(at, seed); err != nil || !taken[T](seed) {
+		t.Fatalf("%s: %v, taken: %v: %v", schema, err, taken[T](seed), seed)
+	}
+	tried, refused := 0, 0
+	change(seed, func(where string, to any, changed any) {
+		tried++
+		described, ours := d.Validate(at, changed) == nil, taken[T](changed)
+		if !ours {
+			refused++
+		}
+		// An empty text is taken for an absent one; that is no promise.
+		if described != ours && !(ours && to == "") {
+			t.Errorf("%s%s = %.60v: described %v, taken %v", schema, where, to, described, ours)
+		}
+	})
+	if tried < 10 || schema != "UploadRequest" && refused < 10 {
+		t.Errorf("%s: %d changes, %d refused", schema, tried, refused)
+	}
+}
+
+// taken reports whether the endpoint takes a value as its data.
+func taken[T any](v any) bool {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return false
+	}
+	var in T
+	strict := exact.RejectUnknownMembers(true)
+	if _, open := any(in).(monitoring.UploadRequest); open {
+		strict = exact.RejectUnknownMembers(false)
+	}
+	if string(text) == "null" || exact.Unmarshal(text, &in, strict) != nil {
+		return false
+	}
+	var faults platform.Faults
+	if checked, ok := any(&in).(interface{ Check(*platform.Faults) }); ok {
+		checked.Check(&faults)
+	}
+	return len(faults.Err().Details) == 0
+}
+
+// sampler makes values that have everything that a schema names.
+type sampler struct {
+	root  map[string]any
+	depth int
+}
+
+func (s sampler) sample(pointer string) any { return s.value(s.at(pointer)) }
+
+func (s sampler) at(pointer string) map[string]any {
+	var v any = s.root
+	for _, token := range strings.Split(pointer, "/")[1:] {
+		v = v.(map[string]any)[token]
+	}
+	return v.(map[string]any)
+}
+
+func (s sampler) value(schema map[string]any) any {
+	s.depth++
+	if to, ok := schema["$ref"].(string); ok {
+		return s.sample(to)
+	}
+	for _, key := range []string{"const", "default"} {
+		if v, ok := schema[key]; ok {
+			return v
+		}
+	}
+	for _, key := range []string{"enum", "examples"} {
+		if all, ok := schema[key].([]any); ok {
+			return all[0]
+		}
+	}
+	if forms, ok := schema["anyOf"].([]any); ok && schema["type"] == nil {
+		return s.value(forms[0].(map[string]any))
+	}
+	kind := schema["type"]
+	if list, ok := kind.([]any); ok {
+		kind = list[0]
+	}
+	switch kind {
+	case "array":
+		return []any{s.value(schema["items"].(map[string]any))}
+	case "boolean":
+		return true
+	case "integer":
+		return json.Number("1")
+	case "string":
+		return text(schema)
+	}
+	return s.object(schema)
+}
+
+func text(schema map[string]any) string {
+	switch schema["format"] {
+	case "uuid":
+		return tenantID
+	case "uri":
+		return "https://example.com/a"
+	}
+	return "some text"
+}
+
+func (s sampler) object(schema map[string]any) any {
+	out := map[string]any{}
+	parts, _ := schema["allOf"].([]any)
+	for _, part := range parts {
+		maps.Copy(out, s.value(part.(map[string]any)).(map[string]any))
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	for name, p := range properties {
+		out[name] = s.value(p.(map[string]any))
+	}
+	rest, ok := schema["additionalProperties"].(map[string]any)
+	if !ok || s.depth > 12 {
+		return out
+	}
+	if to, ok := rest["$ref"].(string); ok {
+		rest = s.at(to)
+	}
+	if kinds, ok := rest["oneOf"].([]any); ok {
+		for i, kind := range kinds {
+			out[fmt.Sprint("key", i)] = s.value(kind.(map[string]any))
+		}
+	} else {
+		out["key"] = s.value(rest)
+	}
+	return out
+}
+
+// change calls f with a value changed in one place at a time; where and to name the change.
+func change(v any, f func(where string, to any, changed any)) {
+	long := func(n int) string { return strings.Repeat("x", n) }
+	for _, to := range []any{nil, "", "x", long(255), long(256), long(2049), long(10_000), long(10_001), "http://example.com", "https://", "sCREENING",
+		json.Number("0"), json.Number("1"), json.Number("-1"), json.Number("-2"), json.Number("2"), json.Number("500"), json.Number("501"),
+		json.Number("1.5"), json.Number("2147483648"), true, []any{}, []any{"x"}, []any{"x", "x"}, []any{nil}, []any{tenantID}, many(11, ""), many(100, "x"),
+		many(101, "x"), many(501, "x"), many(1001, ""), map[string]any{}, map[string]any{"x": json.Number("1")}, map[string]any{"type": "Single"}} {
+		f("", to, to)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			with := func(to any) map[string]any {
+				c := maps.Clone(v)
+				c[key] = to
+				return c
+			}
+			without := maps.Clone(v)
+			delete(without, key)
+			f("/"+key, "(absent)", without)
+			change(v[key], func(where string, to any, changed any) { f("/"+key+where, to, with(changed)) })
+		}
+		for _, key := range []string{"another", "", long(255), long(256)} {
+			c := maps.Clone(v)
+			c[key] = "x"
+			f("/(another key)", key, c)
+		}
+	case []any:
+		for i := range v {
+			change(v[i], func(where string, to any, changed any) {
+				c := slices.Clone(v)
+				c[i] = changed
+				f(fmt.Sprintf("/%d%s", i, where), to, c)
+			})
+		}
+	}
+}
+
+// many is a list of different texts, UUIDs without a prefix.
+func many(n int, prefix string) []any {
+	out := make([]any, n)
+	for i := range out {
+		out[i] = fmt.Sprintf("%s%d", prefix, i)
+		if prefix == "" {
+			out[i] = fmt.Sprintf("7f6c2f0e-54b1-4d5b-8a3e-%012d", i)
+		}
+	}
+	return out
+}
