@@ -29,7 +29,7 @@ func TestRepliesAreDescribedByTheirTypes(t *testing.T) {
 		"CreatedEntity": entities.Created{}, "Entity": entities.Entity{}, "NewDraft": entities.NewDraft{}, "EntityDraft": entities.EntityDraft{},
 		"PartialProperties": entities.PartialReply{}, "DraftsByReach": entities.ReachReply{}, "DraftNames": entities.NamesReply{},
 		"LightPage": entities.LightReply{}, "DocumentUpload": documents.Upload{}, "CreatedDocument": documents.Created{},
-		"ClonedDocument": documents.Cloned{}, "Document": documents.Model{}, "DocumentPage": documents.Paged{},
+		"ClonedDocument": documents.Cloned{}, "Document": documents.Model{}, "DocumentPage": documents.Paged{}, "FileUpload": documents.Replaced{},
 	} {
 		c := comparison{t, sampler{d.Root, 0}, map[reflect.Type]bool{}}
 		c.value(name, c.at("#/components/schemas/"+name), reflect.TypeOf(reply))
@@ -102,6 +102,9 @@ func (c comparison) value(where string, schema map[string]any, of reflect.Type) 
 	case of.Kind() == reflect.Map:
 		c.value(where+"/*", schema["additionalProperties"].(map[string]any), of.Elem())
 	}
+	for extended, ok := schema["allOf"].([]any); ok; extended, ok = schema["allOf"].([]any) {
+		schema = c.at(extended[0].(map[string]any)["$ref"].(string))
+	}
 	kinds, ok := schema["type"].([]any)
 	if !ok {
 		kinds = []any{schema["type"]}
@@ -111,9 +114,23 @@ func (c comparison) value(where string, schema map[string]any, of reflect.Type) 
 	}
 }
 
+// parts returns what a schema, with those that it extends, has and requires.
+func (c comparison) parts(schema map[string]any) (properties map[string]any, required []any) {
+	properties = map[string]any{}
+	extended, _ := schema["allOf"].([]any)
+	for _, part := range extended {
+		more, needed := c.parts(c.at(part.(map[string]any)["$ref"].(string)))
+		maps.Copy(properties, more)
+		required = append(required, needed...)
+	}
+	own, _ := schema["properties"].(map[string]any)
+	maps.Copy(properties, own)
+	needed, _ := schema["required"].([]any)
+	return properties, append(required, needed...)
+}
+
 func (c comparison) object(where string, schema map[string]any, of reflect.Type) {
-	properties := schema["properties"].(map[string]any)
-	required, _ := schema["required"].([]any)
+	properties, required := c.parts(schema)
 	sent := fields(of)
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(sent)), slices.Sorted(maps.Keys(properties))); diff != "" {
 		c.Errorf("%s: sent (-), described (+): %s", where, diff)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -37,6 +38,8 @@ func TestRequestsAreTakenAsDescribed(t *testing.T) {
 	agree[documents.CustomError](t, d, "CustomError")
 	agree[documents.Archival](t, d, "ArchiveDocument")
 	agree[documents.Page](t, d, "DocumentPageRequest")
+	agree[documents.Replacement](t, d, "UpdateFile")
+	agree[documents.LitePage](t, d, "DocumentLitePageRequest")
 	agree[monitoring.UploadRequest](t, d, "UploadRequest")
 }
 
@@ -61,6 +64,20 @@ func agree[T any](t *testing.T, d *openapi.Document, schema string) {
 	})
 	if tried < 10 || schema != "UploadRequest" && refused < 10 {
 		t.Errorf("%s: %d changes, %d refused", schema, tried, refused)
+	}
+}
+
+// Every word of a list of words is taken, not only the first.
+func TestEveryColumnIsTaken(t *testing.T) {
+	d := load(t)
+	described := sampler{d.Root, 0}.at("#/components/schemas/DocumentColumn")["enum"].([]any)
+	for _, name := range described {
+		if !taken[documents.LitePage](map[string]any{"entityId": "x", "additionalColumns": []any{name}}) {
+			t.Errorf("%s is refused", name)
+		}
+	}
+	if all := fields(reflect.TypeFor[documents.Model]()); len(described) != len(all) {
+		t.Errorf("%d columns are described, and there are %d", len(described), len(all))
 	}
 }
 
