@@ -84,7 +84,11 @@ func (d *door) documentCalls(of string) []call {
 		{"POST", documentQueries + "/entity/paged", fmt.Sprintf(`{"entityId":%q,"pageSize":1}`, entity)},
 	}
 	if of == "" {
-		calls = append(calls, call{"PUT", at + n.ID + "/updateDocumentUploadedByUserName", ""},
+		var file struct{ ID string }
+		d.take("POST", documentCommands, fmt.Sprintf(`{"data":{"fileName":"a.pdf","entityId":%q}}`, entity), &file)
+		calls = append(calls, call{"PUT", at + "updateFile", fmt.Sprintf(`{"id":%q,"fileName":"b.pdf"}`, file.ID)},
+			call{"POST", documentQueries + "/entity/paged/lite/v2", fmt.Sprintf(`{"entityId":%q,"additionalColumns":["metadata"]}`, entity)},
+			call{"PUT", at + n.ID + "/updateDocumentUploadedByUserName", ""},
 			call{"POST", at + n.ID + "/archive", `{"archivalReason":"x"}`}, call{"POST", at + n.ID + "/unarchive", ""},
 			call{"GET", documentQueries + "/mimeTypesAllowed", ""}, call{"GET", documentQueries + "/supportedFileExtensions", ""})
 	}
