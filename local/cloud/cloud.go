@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sluice/local/database"
+	"sluice/local/eventbridge"
 	"sluice/local/guardduty"
 	"sluice/local/iam"
 	"sluice/local/lambda"
@@ -57,7 +58,7 @@ type Cloud struct {
 	lambda    *lambda.Service
 	states    *states.Service
 	malware   *guardduty.Service
-	clock     *clock
+	bus       *eventbridge.Bus
 	listeners []net.Listener // of the API and the AWS endpoint
 	servers   []*http.Server
 	failed    chan error
@@ -152,11 +153,11 @@ func (c *Cloud) close(ctx context.Context) {
 	for _, l := range c.listeners {
 		_ = l.Close() // most were closed with their servers
 	}
-	if c.clock != nil {
-		c.clock.close()
-	}
 	if c.malware != nil {
 		c.malware.Close()
+	}
+	if c.bus != nil {
+		c.bus.Close()
 	}
 	if c.states != nil {
 		c.states.Close()
@@ -253,10 +254,7 @@ func (c *Cloud) startFunctions(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	c.malware = guardduty.New(ctx, guardduty.Config{
-		Plans: c.template.Plans, Region: region, Account: account, Open: c.open, Publish: c.publish, NewID: newID, Now: time.Now,
-	})
-	c.clock = c.startClock(ctx)
+	c.startEvents(ctx)
 	close(c.invoking)
 	var machines []states.Machine
 	for _, m := range c.template.Machines {
