@@ -33,4 +33,13 @@ func TestGuardDuty(t *testing.T) {
 			t.Errorf("%q: %s, want %s", content, status, want)
 		}
 	}
+
+	// A scan that fails is asked for again. Such a file's first line is no transaction, so the batch drops it.
+	again := append([]byte("# scan results: FAILED NO_THREATS_FOUND\n"), file(valid())...)
+	if s := d.process(`{"reject_on_invalid":false}`, again); s.Status != "PROCESSED" || *s.Counts.Invalid != 1 {
+		t.Error(describe(s))
+	}
+	if s := d.process("", []byte("# scan results: THREATS_FOUND\n")); s.Status != "ERROR" || !strings.Contains(*s.ErrorMessage, "refused") {
+		t.Error(describe(s))
+	}
 }

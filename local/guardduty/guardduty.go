@@ -40,6 +40,9 @@ type Service struct {
 	jobs   chan job
 	cancel context.CancelFunc
 	ended  sync.WaitGroup
+
+	mu    sync.Mutex
+	scans map[job]int // of files with a script
 }
 
 type job struct{ plan, bucket, key string }
@@ -49,7 +52,7 @@ const workers = 2
 // New starts the service. It ends with Close.
 func New(ctx context.Context, c Config) *Service {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &Service{Config: c, jobs: make(chan job, 1024), cancel: cancel}
+	s := &Service{Config: c, jobs: make(chan job, 1024), cancel: cancel, scans: map[job]int{}}
 	for range workers {
 		s.ended.Add(1)
 		go func() {
@@ -136,6 +139,10 @@ func (s *Service) scan(ctx context.Context, j job) (intake.ScanResult, error) {
 		d.Object.Version = &object.Version
 	}
 	content := bufio.NewReader(body)
+	if result := s.scripted(j, content); result != "" {
+		d.ScanStatus, d.Result.Status = statusOf[result], result
+		return e, nil
+	}
 	if locked(content) {
 		d.ScanStatus, d.Result.Status, d.Result.Reasons = "SKIPPED", upload.Unsupported, []string{"PASSWORD_PROTECTED"}
 		return e, nil
@@ -151,6 +158,31 @@ func (s *Service) scan(ctx context.Context, j job) (intake.ScanResult, error) {
 		d.Result.Threats = []intake.Threat{{Name: threat.Name}}
 	}
 	return e, nil
+}
+
+var statusOf = map[upload.Result]string{
+	upload.Clean: "COMPLETED", upload.Threats: "COMPLETED", upload.Unsupported: "SKIPPED", upload.Denied: "SKIPPED", upload.Failed: "FAILED",
+}
+
+// script begins a file that says itself what its scans come to, one after the other, so that each result can be tried out.
+const script = "# scan results: "
+
+// scripted returns the result that is next in such a file's first line; "" for other files, and behind the last.
+func (s *Service) scripted(j job, r *bufio.Reader) upload.Result {
+	head, _ := r.Peek(256) // a shorter file is no error
+	line, _, _ := strings.Cut(string(head), "\n")
+	words, ok := strings.CutPrefix(line, script)
+	if !ok {
+		return ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	results, n := strings.Fields(words), s.scans[j]
+	s.scans[j]++
+	if n >= len(results) || statusOf[upload.Result(results[n])] == "" {
+		return ""
+	}
+	return upload.Result(results[n])
 }
 
 // locked reports whether a file is a zip archive whose first entry is encrypted: GuardDuty cannot look into it.

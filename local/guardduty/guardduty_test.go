@@ -23,6 +23,7 @@ var contents = map[string]string{
 	"up/locked":   "PK\x03\x04\x14\x00\x01\x00",
 	"up/infected": `X5O!P%@AP[4\PZX54(P^)7CC)7}` + `$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*`,
 	"other":       "{}",
+	"up/script":   "# scan results: FAILED ACCESS_DENIED THREATS_FOUND\n{}",
 }
 
 func start(t *testing.T) (*Service, chan intake.ScanResult) {
@@ -104,5 +105,16 @@ func TestWhatIsScanned(t *testing.T) {
 	s.Close()
 	if len(told) > 0 {
 		t.Errorf("told also %+v", <-told)
+	}
+}
+
+// A file can say what its scans come to; behind that it is scanned like any other.
+func TestScriptedResults(t *testing.T) {
+	s, told := start(t)
+	for _, want := range []string{"FAILED FAILED", "SKIPPED ACCESS_DENIED", "COMPLETED THREATS_FOUND", "COMPLETED NO_THREATS_FOUND", "COMPLETED NO_THREATS_FOUND"} {
+		s.Created("b", "up/script")
+		if r := next(t, told); r.Detail.ScanStatus+" "+string(r.Detail.Result.Status) != want {
+			t.Errorf("%+v, want %s", r.Detail, want)
+		}
 	}
 }

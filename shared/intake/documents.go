@@ -74,7 +74,7 @@ func (in *Documents) inspect(ctx context.Context, object batch.Object) (document
 	case ctx.Err() != nil, postponed(err):
 		return document.State{}, err
 	case errors.Is(err, objects.ErrDenied): // an earlier run has tagged it and was lost before it could say so
-		return document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: "The malware scan refused the file."}, nil
+		return document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: refused}, nil
 	}
 	in.Log.ErrorContext(ctx, "cannot be scanned", "key", object.Key, "error", err)
 	return document.State{Status: document.Failed, ErrorCode: document.ServerSideError,
