@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 )
@@ -55,8 +56,8 @@ type Report func(name, message string)
 // Empty reports whether p says nothing: a single value that is null.
 func (p Property) Empty() bool { return p.Type == Single && p.Value == nil && p.ValueID == nil }
 
-// Check reports what is wrong with properties: their kind, fields that belong to another kind, ids that are no UUIDs, and keys
-// and texts that are too long, in bytes.
+// Check reports what is wrong with properties: their kind, fields that belong to another kind, ids that are no UUIDs, keys of
+// more than maxKey bytes, and texts of more than maxText characters.
 func Check(name string, all map[string]Property, maxKey, maxText int, report Report) {
 	check(name, all, limits{maxKey, maxText}, MaxDepth, report)
 }
@@ -111,8 +112,8 @@ func (p Property) ids(at string, report Report) {
 
 func (p Property) lengths(at string, l limits, report Report) {
 	long := func(where string, text *string) {
-		if text != nil && len(*text) > l.text {
-			report(where, fmt.Sprintf("The value has more than %d bytes.", l.text))
+		if text != nil && len(*text) > l.text && utf8.RuneCountInString(*text) > l.text {
+			report(where, fmt.Sprintf("The value has more than %d characters.", l.text))
 		}
 	}
 	fits := func(key, where string) bool {
