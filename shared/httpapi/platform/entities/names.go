@@ -46,7 +46,7 @@ func (s *Entities) Names(ctx context.Context, c httpapi.Caller, _ *http.Request,
 			return NamesReply{}, err
 		}
 		for _, r := range records {
-			if named[r.ID] || r.Type == "" || !c.Layers.Reach(r.Layers) {
+			if named[r.ID] || !c.Layers.Reach(r.Layers) {
 				continue
 			}
 			if err := add(DraftName{r.ID, nil, r.Type, nameOf(r.Properties), r.Version}); err != nil {

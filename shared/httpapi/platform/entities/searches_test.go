@@ -123,18 +123,18 @@ func TestLightSearchForFew(t *testing.T) {
 	for i := range 40 {
 		e, d := uuid.NewString(), uuid.NewString()
 		a.seed(e, d, i, "")
-		if all = append(all, d); i%13 == 3 {
+		if all = append(all, d); i == 3 || i >= 38 {
 			wanted = append(wanted, e)
 		}
 	}
 	var page entities.LightReply
 	few := `"journeyId":"` + journey + `","entityIds":["` + strings.Join(wanted, `","`) + `"]`
 	a.must("POST", light, `{"data":{`+few+`,"pageOptions":{"pageSize":2}}}`, &page)
-	if len(page.Items) != 2 || page.PaginationToken == nil || page.Items[0].EntityDraftID != all[3] || page.Items[1].EntityDraftID != all[16] {
+	if len(page.Items) != 2 || page.PaginationToken == nil || page.Items[0].EntityDraftID != all[3] || page.Items[1].EntityDraftID != all[38] {
 		t.Fatalf("%+v", page)
 	}
 	a.must("POST", light, `{"data":{`+few+`,"pageOptions":{"pageSize":2,"paginationToken":"`+*page.PaginationToken+`"}}}`, &page)
-	if len(page.Items) != 1 || page.PaginationToken != nil || page.Items[0].EntityDraftID != all[29] {
+	if len(page.Items) != 1 || page.PaginationToken != nil || page.Items[0].EntityDraftID != all[39] {
 		t.Errorf("%+v", page)
 	}
 	page = entities.LightReply{}
@@ -194,8 +194,12 @@ func TestNamesOfEntitiesWithoutADraft(t *testing.T) {
 		t.Fatal(err)
 	}
 	var names entities.NamesReply
-	a.must("POST", query+"/entity/drafts/names", fmt.Sprintf(`{"data":{"journeyId":%q,"entityIds":[%q,%q,%q,%q,%q,%q]}}`,
-		journey, hidden, strings.ToUpper(without), without, uuid.NewString(), journey, strings.ToUpper(with)), &names)
+	ids := []string{hidden, strings.ToUpper(without), journey, strings.ToUpper(with)}
+	for range 60 { // more than are read at once
+		ids = append(ids, uuid.NewString())
+	}
+	a.must("POST", query+"/entity/drafts/names", fmt.Sprintf(`{"data":{"journeyId":%q,"entityIds":["%s"]}}`,
+		journey, strings.Join(append(ids, without), `","`)), &names)
 	n := names.EntityDraftNames
 	if len(n) != 2 || n[0].EntityID != with || *n[0].EntityDraftID != d || n[1].EntityID != without || n[1].EntityDraftID != nil ||
 		n[1].Name != "ACME" || n[1].Type != "Company" || n[1].Version != 1 {
