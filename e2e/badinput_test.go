@@ -101,7 +101,6 @@ func TestALineOf50MB(t *testing.T) {
 }
 
 func TestRefusedFiles(t *testing.T) {
-	eicar := `X5O!P%@AP[4\PZX54(P^)7CC)7}` + `$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*`
 	for name, content := range map[string]string{
 		"malware": eicar, "an archive": "PK\x03\x04....", "an executable": "\x7fELF....",
 	} {

@@ -75,7 +75,7 @@ func TestDocumentFileGoesWithItsLastReference(t *testing.T) {
 
 func TestInfectedDocument(t *testing.T) {
 	d := enter(t, home)
-	n, status := d.document(uuid.NewString(), `X5O!P%@AP[4\PZX54(P^)7CC)7}`+`$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*`)
+	n, status := d.document(uuid.NewString(), eicar)
 	if status != "Infected" {
 		t.Error(status)
 	}

@@ -13,7 +13,6 @@ func TestGuardDuty(t *testing.T) {
 	h := another(t, "MalwareScan=guardduty", "ChunkBytes=8192")
 	onboard(t, h)
 	d := enter(t, h)
-	const eicar = `X5O!P%@AP[4\PZX54(P^)7CC)7}` + `$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*`
 
 	began := time.Now().Add(-time.Second)
 	for range 10 {

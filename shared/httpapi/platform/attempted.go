@@ -35,7 +35,7 @@ func attempted(err error, r *http.Request, body []byte) error {
 	var whole any
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
-	if decoder.Decode(&whole) != nil {
+	if !json.Valid(body) || decoder.Decode(&whole) != nil {
 		whole = nil // no JSON: there is no place in it
 	}
 	c := *e

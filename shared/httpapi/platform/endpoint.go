@@ -114,10 +114,13 @@ func bare[In any](r *http.Request) (In, error) {
 	if err != nil {
 		return in, err
 	}
+	if len(text) == 0 {
+		return in, notNull("body")
+	}
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
 		return in, fault.New(fault.UnsupportedMedia, "content_type", "The content type must be application/json.")
 	}
-	if len(text) == 0 || jsontext.Value(text).Kind() == 'n' {
+	if jsontext.Value(text).Kind() == 'n' {
 		return in, notNull("body")
 	}
 	if err := json.Unmarshal(text, &in, json.RejectUnknownMembers(true)); err != nil {
