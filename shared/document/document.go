@@ -115,6 +115,8 @@ type File struct {
 var (
 	// ErrNotFound means that there is no such document or file in the tenant.
 	ErrNotFound = errors.New("document: not found")
+	// ErrSettled means that the scan of the file had another outcome before.
+	ErrSettled = errors.New("document: settled otherwise")
 	// ErrExists means that the id is taken.
 	ErrExists = errors.New("document: exists already")
 	// ErrChanged means that the document, or how many share its file, has changed since it was read.

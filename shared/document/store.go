@@ -28,8 +28,8 @@ type Store interface {
 	// Delete removes a document and its reference to the file, whose record goes with the last. ErrChanged, also if it is gone.
 	Delete(ctx context.Context, d Document, last bool) error
 
-	// Settle records what the scan found. A file that is settled stays as it is. ErrNotFound, also of a file that is about to
-	// go: the caller removes the bytes.
+	// Settle records what the scan found; doing it twice is success. ErrSettled: it is settled otherwise and stays as it is.
+	// ErrNotFound, also of a file that is about to go: the caller removes the bytes.
 	Settle(ctx context.Context, tenant, file string, s State) error
 }
 

@@ -36,7 +36,8 @@ func (s *Documents) updateFile(ctx context.Context, tenant, file, set, condition
 	return unlocked(ctx, func() error {
 		_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName: &s.table, Key: fileKey(tenant, file), UpdateExpression: &set, ConditionExpression: &condition,
-			ExpressionAttributeValues: values,
+			ExpressionAttributeValues:           values,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		})
 		return err
 	})
@@ -85,8 +86,7 @@ func (s *Documents) Replace(ctx context.Context, d document.Document, had string
 func (s *Documents) Delete(ctx context.Context, d document.Document, last bool) error {
 	writes := []types.TransactWriteItem{{Delete: &types.Delete{
 		TableName: &s.table, Key: documentKey(d.Tenant, d.ID), ConditionExpression: aws.String("version = :version"),
-		ExpressionAttributeValues:           item{":version": whole(d.Version)},
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		ExpressionAttributeValues: item{":version": whole(d.Version)},
 	}}}
 	for _, g := range groupRows(d) {
 		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: g}})
@@ -110,11 +110,15 @@ func (s *Documents) Settle(ctx context.Context, tenant, file string, state docum
 	if err != nil {
 		return err
 	}
-	err = s.updateFile(ctx, tenant, file, "SET outcome = if_not_exists(outcome, :outcome)",
-		"attribute_exists(part) AND attribute_not_exists(going)", item{":outcome": text(string(body))})
+	err = s.updateFile(ctx, tenant, file, "SET outcome = :outcome",
+		"attribute_exists(part) AND attribute_not_exists(going) AND (attribute_not_exists(outcome) OR outcome = :outcome)",
+		item{":outcome": text(string(body))})
 	var failed *types.ConditionalCheckFailedException
 	if errors.As(err, &failed) {
-		return document.ErrNotFound
+		if _, going := failed.Item["going"]; failed.Item == nil || going {
+			return document.ErrNotFound
+		}
+		return document.ErrSettled
 	}
 	if err != nil {
 		return fmt.Errorf("settle file: %w", err)

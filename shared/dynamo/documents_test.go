@@ -65,13 +65,16 @@ func TestDocumentLife(t *testing.T) {
 	if err := s.Settle(ctx, "t", "none", clean); !errors.Is(err, document.ErrNotFound) {
 		t.Errorf("an unknown file: %v", err)
 	}
-	for _, state := range []document.State{clean, {Status: document.Infected}} {
-		if err := s.Settle(ctx, "t", "f", state); err != nil {
-			t.Fatal(err)
+	for _, tt := range []struct {
+		state document.State
+		want  error
+	}{{clean, nil}, {clean, nil}, {document.State{Status: document.Infected}, document.ErrSettled}} {
+		if err := s.Settle(ctx, "t", "f", tt.state); !errors.Is(err, tt.want) {
+			t.Errorf("%+v: %v", tt.state, err)
 		}
 	}
 	if got, file, err = s.Get(ctx, "t", "1"); err != nil || got.Effective(file) != clean {
-		t.Errorf("the second outcome counts: %v %+v", err, file)
+		t.Errorf("a later outcome counts: %v %+v", err, file)
 	}
 }
 

@@ -43,19 +43,39 @@ func (in *Documents) Take(ctx context.Context, object batch.Object) error {
 		return nil
 	}
 	state, err := in.inspect(ctx, object)
+	if errors.Is(err, objects.ErrNotFound) {
+		in.Log.WarnContext(ctx, "the file is gone again", "key", object.Key)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	// A refused file is made unreadable before anyone can learn of it.
-	if state.Status != document.Completed {
-		if err := in.Files.Tag(ctx, object.Key, VerdictTag, Refused); err != nil {
+	// Malware is made unreadable before anyone can learn of it.
+	if state.Status == document.Infected {
+		if err := in.refuse(ctx, object); err != nil {
 			return err
 		}
 	}
 	err = in.Store.Settle(ctx, tenant, file, state)
-	if errors.Is(err, document.ErrNotFound) {
+	switch {
+	case errors.Is(err, document.ErrNotFound):
 		// The document was deleted while its upload URL still lived.
 		return in.Files.Delete(ctx, object.Key)
+	case errors.Is(err, document.ErrSettled):
+		// An earlier delivery of the event came to another end, which stands: a scanner that fails now takes no clean file away.
+		in.Log.WarnContext(ctx, "settled otherwise before", "key", object.Key, "now", state.Status)
+		return nil
+	case err == nil && state.Status == document.Failed:
+		return in.refuse(ctx, object)
+	}
+	return err
+}
+
+// refuse keeps everyone from reading a file until the lifecycle deletes it.
+func (in *Documents) refuse(ctx context.Context, object batch.Object) error {
+	err := in.Files.Tag(ctx, object.Key, VerdictTag, Refused)
+	if errors.Is(err, objects.ErrNotFound) {
+		return nil
 	}
 	return err
 }
@@ -71,7 +91,7 @@ func (in *Documents) inspect(ctx context.Context, object batch.Object) (document
 		return document.State{Status: document.Completed}, nil
 	case err == nil:
 		return document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: refusal(threat)}, nil
-	case ctx.Err() != nil, postponed(err):
+	case ctx.Err() != nil, postponed(err), errors.Is(err, objects.ErrNotFound):
 		return document.State{}, err
 	case errors.Is(err, objects.ErrDenied): // an earlier run has tagged it and was lost before it could say so
 		return document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: refused}, nil

@@ -6,21 +6,27 @@ import (
 	"io"
 	"log/slog"
 	"testing"
+	"time"
 
 	"sluice/shared/batch"
 	"sluice/shared/document"
 	"sluice/shared/intake"
 	"sluice/shared/malware"
+	"sluice/shared/objects"
 )
 
-// papers is a store that knows one file.
+const eicar = `X5O!P%@AP[4\PZX54(P^)7CC)7}` + `$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*`
+
+// papers is a store that knows one file, which is settled once.
 type papers struct{ settled []document.State }
 
 func (p *papers) Settle(_ context.Context, tenant, file string, s document.State) error {
 	if tenant != "t" || file != "f" {
 		return document.ErrNotFound
 	}
-	p.settled = append(p.settled, s)
+	if p.settled = append(p.settled, s); p.settled[0] != s {
+		return document.ErrSettled
+	}
 	return nil
 }
 
@@ -58,7 +64,7 @@ func TestFilesOfDocuments(t *testing.T) {
 		"clean":             {key: "documents/t/f", content: "x", status: document.Completed},
 		"an archive":        {key: "documents/t/f", content: "PK\x03\x04", status: document.Completed},
 		"an executable":     {key: "documents/t/f", content: "MZ", status: document.Completed},
-		"infected":          {key: "documents/t/f", content: `zX5O!P%@AP[4\PZX54(P^)7CC)7}` + `$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*`, status: document.Infected, code: document.InfectedFile, tagged: 1},
+		"infected":          {key: "documents/t/f", content: "z" + eicar, status: document.Infected, code: document.InfectedFile, tagged: 1},
 		"as large as may":   {key: "documents/t/f", size: 100, status: document.Completed},
 		"too large":         {key: "documents/t/f", size: 101, status: document.Failed, code: document.ClientSideError, tagged: 1},
 		"the third try":     {key: "documents/t/f", errs: []error{down, down}, status: document.Completed},
@@ -80,5 +86,55 @@ func TestFilesOfDocuments(t *testing.T) {
 		if got.Status != tt.status || got.ErrorCode != tt.code || len(bucket.tags) != tt.tagged || len(bucket.deleted) != tt.deleted {
 			t.Errorf("%s: %+v, tags %v, deleted %v", name, got, bucket.tags, bucket.deleted)
 		}
+	}
+}
+
+// Events come again, late, and out of order; the first outcome of a file stands, and malware is unreadable in any case.
+func TestRepeatedEventsOfDocuments(t *testing.T) {
+	down := errors.New("scanner is down")
+	for name, tt := range map[string]struct {
+		content string
+		errs    [2][]error // of the scanner, by delivery
+		status  document.Status
+		tags    int
+	}{
+		"clean twice":          {content: "x", status: document.Completed},
+		"clean, then no scan":  {content: "x", errs: [2][]error{1: {down}}, status: document.Completed},
+		"no scan, then clean":  {content: "x", errs: [2][]error{0: {down}}, status: document.Failed, tags: 1},
+		"infected twice":       {content: eicar, status: document.Infected, tags: 2},
+		"infected, then none":  {content: eicar, errs: [2][]error{1: {down}}, status: document.Infected, tags: 1},
+		"no scan, then malice": {content: eicar, errs: [2][]error{0: {down}}, status: document.Failed, tags: 2},
+	} {
+		store, bucket := &papers{}, &files{bucket: bucket{content: tt.content}}
+		for _, errs := range tt.errs {
+			in := &intake.Documents{Store: store, Files: bucket, Scanner: &verdicts{scanner{errs: errs}}, MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
+			if err := in.Take(t.Context(), batch.Object{Key: "documents/t/f", Size: 1}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if store.settled[0].Status != tt.status || len(bucket.tags) != tt.tags || len(bucket.deleted) > 0 {
+			t.Errorf("%s: %+v, tags %v", name, store.settled, bucket.tags)
+		}
+	}
+}
+
+// gone is a bucket whose object has been removed meanwhile.
+type gone struct{ files }
+
+func (g *gone) Open(context.Context, string, string, int64, int64) (io.ReadCloser, error) {
+	return nil, objects.ErrNotFound
+}
+
+func (g *gone) Tag(context.Context, string, string, string) error { return objects.ErrNotFound }
+
+func TestEventOfAFileThatIsGone(t *testing.T) {
+	store := &papers{}
+	in := &intake.Documents{Store: store, Files: &gone{}, Scanner: malware.Builtin{}, MaxBytes: 100, Log: slog.New(slog.DiscardHandler),
+		Patience: intake.Patience{Attempts: 9, Pause: time.Hour}}
+	if err := in.Take(t.Context(), batch.Object{Key: "documents/t/f", Size: 1}); err != nil || len(store.settled) > 0 {
+		t.Errorf("%v %+v", err, store.settled)
+	}
+	if err := in.Take(t.Context(), batch.Object{Key: "documents/t/f", Size: 101}); err != nil || len(store.settled) != 1 {
+		t.Errorf("too large: %v %+v", err, store.settled)
 	}
 }

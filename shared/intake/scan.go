@@ -23,11 +23,12 @@ type Patience struct {
 }
 
 // scan reads an object through a scanner. The error is the last attempt's; of one that trying again cannot help,
-// malware.ErrUnscannable and objects.ErrDenied, the first.
+// malware.ErrUnscannable, objects.ErrDenied and objects.ErrNotFound, the first.
 func (p Patience) scan(ctx context.Context, log *slog.Logger, files opener, s Scanner, o batch.Object) (malware.Threat, error) {
 	for attempt := 1; ; attempt++ {
 		threat, err := once(ctx, files, s, o)
-		if err == nil || attempt >= p.Attempts || ctx.Err() != nil || errors.Is(err, malware.ErrUnscannable) || errors.Is(err, objects.ErrDenied) {
+		final := errors.Is(err, malware.ErrUnscannable) || errors.Is(err, objects.ErrDenied) || errors.Is(err, objects.ErrNotFound)
+		if err == nil || final || attempt >= p.Attempts || ctx.Err() != nil {
 			return threat, err
 		}
 		log.WarnContext(ctx, "scan failed", "key", o.Key, "error", err)
