@@ -67,13 +67,11 @@ func (v *check) run(ctx context.Context, path string) (report.Summary, error) {
 		return report.Summary{}, err
 	}
 	defer file.Close()
-	var known func([]byte) validation.EntityState
+	var known *validation.Directory
 	if v.entities != "" {
-		entities, err := readDirectory(v.entities)
-		if err != nil {
+		if known, err = readDirectory(v.entities); err != nil {
 			return report.Summary{}, err
 		}
-		known = entities.state
 	}
 	out, keep, err := createReport(v.report)
 	if err != nil {
@@ -92,7 +90,7 @@ func (v *check) run(ctx context.Context, path string) (report.Summary, error) {
 	return sum, nil
 }
 
-func (v *check) input(file chunk.Source, size int64, known func([]byte) validation.EntityState) validation.FileInput {
+func (v *check) input(file chunk.Source, size int64, known *validation.Directory) validation.FileInput {
 	settings := auth.DefaultSettings()
 	in := validation.FileInput{
 		Source: file,

@@ -1,11 +1,9 @@
 package validation
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"slices"
 
 	"sluice/shared/chunk"
 	"sluice/shared/transaction"
@@ -41,9 +39,9 @@ func Chunk(ctx context.Context, in ChunkInput, findings, index io.Writer) (Chunk
 
 // chunkPass reads one chunk at a time and keeps its memory for the next.
 type chunkPass struct {
-	entities func(id []byte) EntityState // where they are at hand; nil: they are noted in the index, for Reconcile
-	result   ChunkResult
-	start    int64 // of the chunk in the file
+	judge  *judge // of entities that are at hand; nil: they are noted in the index, for Reconcile
+	result ChunkResult
+	start  int64 // of the chunk in the file
 	// nextPlace is from where on the next line is one of the known places.
 	nextPlace int64
 	findings  *findingsWriter
@@ -97,12 +95,13 @@ func (p *chunkPass) add(line chunk.Line, res *transaction.Result) error {
 	if res.ModificationID != nil {
 		p.index.addID(res.ModificationID, line.Number)
 	}
-	if p.entities != nil {
-		p.judge(res)
-	} else {
-		for i := range res.References {
-			ref := &res.References[i]
-			p.index.addUse(ref.ID, line.Number, line.Offset-p.start+int64(ref.Offset), ref.Role)
+	for i := range res.References {
+		ref := &res.References[i]
+		offset := line.Offset - p.start + int64(ref.Offset)
+		if p.judge != nil {
+			p.judge.add(ref.ID, line.Number, offset, ref.Role)
+		} else {
+			p.index.addUse(ref.ID, line.Number, offset, ref.Role)
 		}
 	}
 	if len(res.Findings) == 0 {
@@ -110,19 +109,4 @@ func (p *chunkPass) add(line chunk.Line, res *transaction.Result) error {
 	}
 	p.result.Invalid++
 	return p.findings.addLine(line, res)
-}
-
-// judge adds to the findings of a line the entities that it may not name, as Settle does with marks.
-func (p *chunkPass) judge(res *transaction.Result) {
-	own := len(res.Findings)
-	for i := range res.References {
-		ref := &res.References[i]
-		if state := p.entities(ref.ID); state != Onboarded {
-			e := entityError(state, ref.Role)
-			res.Findings = append(res.Findings, transaction.Finding{Code: e.Code, Pointer: e.Pointer, Message: e.Message, Offset: ref.Offset})
-		}
-	}
-	if len(res.Findings) > own {
-		slices.SortStableFunc(res.Findings, func(a, b transaction.Finding) int { return cmp.Compare(a.Offset, b.Offset) })
-	}
 }

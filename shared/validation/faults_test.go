@@ -83,7 +83,7 @@ func largest(files [][]byte) (at int) {
 }
 
 func fileInput(file []byte, plan chunk.Plan) FileInput {
-	return FileInput{Source: source(file), Plan: plan, MaxLineBytes: limit, Key: key, Workers: 2, Entities: knownState,
+	return FileInput{Source: source(file), Plan: plan, MaxLineBytes: limit, Key: key, Workers: 2, Entities: knownOf(file),
 		NewScanner: func() Scanner { return new(plainScanner) }}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 
 	"sluice/shared/chunk"
@@ -20,14 +21,14 @@ const DefaultWorkMemory = 64 << 20
 type FileInput struct {
 	Source       chunk.Source
 	Plan         chunk.Plan
-	MaxLineBytes int                         // 0: transaction.MaxLineBytes
-	NewScanner   func() Scanner              // called once for each worker
-	Entities     func(id []byte) EntityState // nil: the existence of entities is not judged. Safe for concurrent use
-	Key          [16]byte                    // any secret
-	Workers      int                         // chunks worked on at the same time; 0: 1
-	WorkMemory   int64                       // bytes of work files that are kept in memory; 0: DefaultWorkMemory
-	TempDir      string                      // for those that do not fit; "" for the system's
-	Progress     func(Progress)              // called now and then, from several goroutines; may be nil
+	MaxLineBytes int            // 0: transaction.MaxLineBytes
+	NewScanner   func() Scanner // called once for each worker
+	Entities     *Directory     // nil: the existence of entities is not judged
+	Key          [16]byte       // any secret
+	Workers      int            // chunks worked on at the same time; 0: 1
+	WorkMemory   int64          // bytes of work files that are kept in memory; 0: DefaultWorkMemory
+	TempDir      string         // for those that do not fit; "" for the system's
+	Progress     func(Progress) // called now and then, from several goroutines; may be nil
 }
 
 // Progress is how far File is. Read comes to the file's size first, then Settled does.
@@ -42,11 +43,15 @@ func File(ctx context.Context, in FileInput, out io.Writer) (report.Summary, err
 	n := in.Plan.Count()
 	f := file{
 		in: in, workers: max(in.Workers, 1), results: make([]ChunkResult, n),
-		findings: make([]*spool, n), indexes: make([]*spool, n), marks: make([]*spool, Partitions),
+		findings: make([]*spool, n), indexes: make([]*spool, n), forbidden: make([]*spool, n),
+		marks: make([]*spool, Partitions),
+	}
+	if in.Entities != nil {
+		in.Entities.makeSlots()
 	}
 	f.spools.dir = in.TempDir
 	f.spools.left = int(cmp.Or(in.WorkMemory, DefaultWorkMemory) / blockBytes)
-	defer func() { _, _, _ = closeAll(f.findings), closeAll(f.indexes), closeAll(f.marks) }()
+	defer func() { _ = closeAll(f.findings, f.indexes, f.forbidden, f.marks) }()
 	if err := f.chunks(ctx); err != nil {
 		return report.Summary{}, err
 	}
@@ -57,13 +62,15 @@ func File(ctx context.Context, in FileInput, out io.Writer) (report.Summary, err
 }
 
 type file struct {
-	in       FileInput
-	workers  int
-	spools   spools
-	results  []ChunkResult
-	findings []*spool // by chunk; nil where there is nothing
-	indexes  []*spool
-	marks    []*spool // by partition
+	in      FileInput
+	workers int
+	spools  spools
+	results []ChunkResult
+
+	findings  []*spool // by chunk; nil where there is nothing
+	indexes   []*spool
+	forbidden []*spool // marks for entities
+	marks     []*spool // by partition, for duplicates
 
 	read, settled atomic.Int64
 }
@@ -95,20 +102,16 @@ func guarded(f func() error) (err error) {
 
 func (f *file) chunks(ctx context.Context) error {
 	scanners := newPool(f.workers, f.in.NewScanner)
-	entities := f.in.Entities
-	if entities == nil {
-		entities = func([]byte) EntityState { return Onboarded }
-	}
-	passes := newPool(f.workers, func() *chunkPass { return &chunkPass{entities: entities} })
+	passes := newPool(f.workers, func() *chunkPass { return &chunkPass{judge: &judge{directory: f.in.Entities}} })
 	return inOrder(ctx, len(f.results), f.workers, func(ctx context.Context, i int) (result ChunkResult, err error) {
 		scanner, pass := scanners.take(), passes.take()
 		defer scanners.give(scanner)
 		defer passes.give(pass)
 		findings, index := &spool{all: &f.spools}, &spool{all: &f.spools}
-		f.findings[i], f.indexes[i] = findings, index
+		f.findings[i], f.indexes[i], f.forbidden[i] = findings, index, &spool{all: &f.spools}
 		err = guarded(func() error {
 			result, err = pass.run(ctx, ChunkInput{f.lines(i, scanner), f.in.Key}, findings, index)
-			return err
+			return errors.Join(err, pass.judge.writeTo(f.forbidden[i], i, len(f.results)))
 		})
 		f.read.Add(result.Bytes)
 		f.progress()
@@ -194,6 +197,9 @@ func (f *file) settle(ctx context.Context, out io.Writer) (report.Summary, error
 			Marks:        marks,
 			Places:       f.results[i].Places,
 		}
+		if f.forbidden[i].size > 0 {
+			in.Marks = append(slices.Clip(marks), f.forbidden[i])
+		}
 		if f.results[i].FindingsBytes > 0 {
 			in.Findings = f.findings[i].reader()
 		}
@@ -210,7 +216,7 @@ func (f *file) settle(ctx context.Context, out io.Writer) (report.Summary, error
 		}
 		f.settled.Add(f.results[i].Bytes)
 		f.progress()
-		return errors.Join(c.part.close(), f.findings[i].close())
+		return errors.Join(c.part.close(), f.findings[i].close(), f.forbidden[i].close())
 	})
 	return sum, err
 }

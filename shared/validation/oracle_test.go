@@ -108,7 +108,7 @@ type judged struct {
 
 // oracle judges a whole file in memory, the obvious way.
 func oracle(file []byte, limit int, judgeEntities bool) verdict {
-	lines := judge(file, limit)
+	lines := judgeLines(file, limit)
 	sharing := map[string][]int64{}
 	for i, l := range lines {
 		if l.res.ModificationID != nil {
@@ -163,7 +163,7 @@ func oracle(file []byte, limit int, judgeEntities bool) verdict {
 	return v
 }
 
-func judge(file []byte, limit int) []judged {
+func judgeLines(file []byte, limit int) []judged {
 	var lines []judged
 	offset := int64(0)
 	if bytes.HasPrefix(file, []byte("\xEF\xBB\xBF")) {

@@ -17,11 +17,6 @@ import (
 	"sluice/shared/validation"
 )
 
-// directory is the state of entities by ID; all others are missing.
-type directory map[string]validation.EntityState
-
-func (d directory) state(id []byte) validation.EntityState { return d[string(id)] }
-
 // reportLine is a line of the report as a client reads it.
 type reportLine struct {
 	Line                  int64   `json:"line"`
@@ -69,11 +64,15 @@ func TestRealLines(t *testing.T) {
 		"7 json_invalid ",
 		"8 object_type []",
 	}
+	entities := validation.NewDirectory([16]byte{})
+	entities.Add([]byte("half"), validation.Onboarded)
+	entities.Add([]byte("known"), validation.Onboarded)
+	entities.Add([]byte("half"), validation.NotOnboarded)
 	for size := int64(97); size < 12000; size += 1 + size/2 {
 		var out bytes.Buffer
 		sum, err := validation.File(t.Context(), validation.FileInput{
 			Source: chunk.At(strings.NewReader(file)), Plan: chunk.NewPlan(int64(len(file)), size), Workers: 2,
-			Entities:   directory{"known": validation.Onboarded, "half": validation.NotOnboarded}.state,
+			Entities:   entities,
 			NewScanner: func() validation.Scanner { return transaction.NewScanner(rules) },
 		}, &out)
 		if err != nil {
@@ -138,7 +137,7 @@ func TestMemory(t *testing.T) {
 	var mu sync.Mutex
 	var most uint64
 	sum, err := validation.File(t.Context(), validation.FileInput{
-		Source: chunk.At(endless{[]byte(line)}), Plan: chunk.NewPlan(size, 1<<20), Workers: 2, Entities: directory{}.state,
+		Source: chunk.At(endless{[]byte(line)}), Plan: chunk.NewPlan(size, 1<<20), Workers: 2, Entities: validation.NewDirectory([16]byte{}),
 		NewScanner: func() validation.Scanner { return transaction.NewScanner(rules) },
 		WorkMemory: workMemory, TempDir: t.TempDir(),
 		Progress: func(validation.Progress) {

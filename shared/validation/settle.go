@@ -184,19 +184,13 @@ func (s *settlement) markError(line int64, m mark, modification int64) report.Er
 			OtherLinesTotal: set.total - 1,
 		}
 	}
-	e := entityError(m.state, m.role)
-	e.Offset = s.start + int64(m.offset)
-	return e
-}
-
-// entityError is the error of an entity that a line may not name.
-func entityError(state EntityState, role transaction.Role) report.Error {
 	e := report.Error{
 		Code:    transaction.CodeEntityNotFound,
-		Pointer: "/" + role.Name() + "/by_external_id",
+		Pointer: "/" + m.role.Name() + "/by_external_id",
 		Message: notFoundMessage,
+		Offset:  s.start + int64(m.offset),
 	}
-	if state == NotOnboarded {
+	if m.state == NotOnboarded {
 		e.Code, e.Message = transaction.CodeEntityNotOnboarded, notOnboardedMessage
 	}
 	return e

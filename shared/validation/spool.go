@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"sync"
 
 	"sluice/shared/chunk"
@@ -132,9 +133,9 @@ func (s *spool) close() error {
 }
 
 // closeAll closes those that there are.
-func closeAll(all []*spool) error {
+func closeAll(all ...[]*spool) error {
 	var errs []error
-	for _, s := range all {
+	for _, s := range slices.Concat(all...) {
 		if s != nil {
 			errs = append(errs, s.close())
 		}

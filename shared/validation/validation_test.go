@@ -149,10 +149,10 @@ func TestAgainstOracle(t *testing.T) {
 		for _, size := range sizes {
 			what := fmt.Sprintf("seed %d, chunks of %d", seed, size)
 			var entities Entities
-			var known func([]byte) EntityState
+			var known *Directory
 			asked := &states{map[string]int{}}
 			if judgeEntities {
-				entities, known = asked, knownState
+				entities, known = asked, knownOf(file)
 			}
 			compare(t, what, want, passes(t, file, size, entities))
 			for id, n := range asked.looked {
@@ -182,7 +182,7 @@ func TestFewDuplicates(t *testing.T) {
 	}
 	for _, size := range []int64{placeBytes - 1, 3 * placeBytes, 0} {
 		compare(t, "passes", want, passes(t, file.Bytes(), size, plainStates{}))
-		compareFile(t, "file", file.Bytes(), size, knownState, want, 0)
+		compareFile(t, "file", file.Bytes(), size, knownOf(file.Bytes()), want, 0)
 	}
 }
 
@@ -194,7 +194,7 @@ type inMemory struct {
 
 func (f inMemory) Map(from, to int64) ([]byte, func()) { return f.file[from:to], func() {} }
 
-func compareFile(t *testing.T, what string, file []byte, size int64, known func([]byte) EntityState, want verdict, memory int64) {
+func compareFile(t *testing.T, what string, file []byte, size int64, known *Directory, want verdict, memory int64) {
 	t.Helper()
 	var out bytes.Buffer
 	sum, err := File(t.Context(), FileInput{
@@ -211,7 +211,18 @@ func compareFile(t *testing.T, what string, file []byte, size int64, known func(
 	compareSummaries(t, what, want.summary, sum)
 }
 
-func knownState(id []byte) EntityState { return stateOf(string(id)) }
+// knownOf is the directory of the entities of a file.
+func knownOf(file []byte) *Directory {
+	d := NewDirectory(key)
+	for _, line := range judgeLines(file, limit) {
+		for _, use := range line.res.References {
+			if state := stateOf(string(use.ID)); state != Missing {
+				d.Add(use.ID, state)
+			}
+		}
+	}
+	return d
+}
 
 // plainStates is states without a memory, for concurrent use.
 type plainStates struct{}
