@@ -94,7 +94,7 @@ func (in *Documents) inspect(ctx context.Context, object batch.Object) (document
 	case ctx.Err() != nil, postponed(err), errors.Is(err, objects.ErrNotFound):
 		return document.State{}, err
 	case errors.Is(err, objects.ErrDenied): // an earlier run has tagged it and was lost before it could say so
-		return document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: refused}, nil
+		return document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: unnamedRefusal}, nil
 	}
 	in.Log.ErrorContext(ctx, "cannot be scanned", "key", object.Key, "error", err)
 	return document.State{Status: document.Failed, ErrorCode: document.ServerSideError,

@@ -129,14 +129,14 @@ func (in *Intake) inspect(ctx context.Context, b batch.Batch) (string, error) {
 	case ctx.Err() != nil, postponed(err):
 		return "", err
 	case errors.Is(err, objects.ErrDenied): // an earlier run has tagged it and was lost before it could say so
-		return refused, nil
+		return unnamedRefusal, nil
 	}
 	in.Log.ErrorContext(ctx, "cannot be scanned", "batch", b.ID, "error", err)
 	return "The file could not be scanned for malware. Upload it again as a new batch.", nil
 }
 
-// refused is all that can be said where no threat has a name.
-const refused = "The malware scan refused the file."
+// unnamedRefusal is all that can be said where no threat has a name.
+const unnamedRefusal = "The malware scan refused the file."
 
 func refusal(t malware.Threat) string {
 	switch t.Kind {
@@ -148,7 +148,7 @@ func refusal(t malware.Threat) string {
 		return fmt.Sprintf("The file is an archive (%s); upload the JSON Lines unpacked.", t.Name)
 	}
 	if t.Name == "" {
-		return refused
+		return unnamedRefusal
 	}
 	return fmt.Sprintf("The malware scan refused the file (%s).", t.Name)
 }
