@@ -21,20 +21,28 @@ type schemas struct {
 
 // Validate checks a value, as jsonschema.UnmarshalJSON returns it, against the schema at a pointer of the description.
 func (d *Document) Validate(pointer string, v any) error {
-	d.schemas.mu.Lock()
-	defer d.schemas.mu.Unlock()
-	s := d.schemas.compiled[pointer]
-	if s == nil {
-		var err error
-		if s, err = d.compiler.Compile(address + pointer); err != nil {
-			return err
-		}
-		if d.schemas.compiled == nil {
-			d.schemas.compiled = map[string]*jsonschema.Schema{}
-		}
-		d.schemas.compiled[pointer] = s
+	s, err := d.schema(pointer)
+	if err != nil {
+		return err
 	}
 	return s.Validate(v)
+}
+
+func (d *Document) schema(pointer string) (*jsonschema.Schema, error) {
+	d.schemas.mu.Lock()
+	defer d.schemas.mu.Unlock()
+	if s := d.schemas.compiled[pointer]; s != nil {
+		return s, nil
+	}
+	s, err := d.compiler.Compile(address + pointer)
+	if err != nil {
+		return nil, err
+	}
+	if d.schemas.compiled == nil {
+		d.schemas.compiled = map[string]*jsonschema.Schema{}
+	}
+	d.schemas.compiled[pointer] = s
+	return s, nil
 }
 
 // ValidateJSON is Validate for a JSON text.

@@ -142,6 +142,47 @@ func TestObjectsAreClosed(t *testing.T) {
 	})
 }
 
+// words are those of JSON Schema and of OpenAPI's schemas that the description uses. A validator passes over any other, so that a
+// slip would mean nothing.
+var words = strings.Fields(`$ref $schema title description type const enum default examples deprecated discriminator format pattern
+	minLength maxLength minimum maximum minItems maxItems uniqueItems maxProperties required dependentRequired allOf anyOf oneOf items
+	properties propertyNames additionalProperties unevaluatedProperties $defs`)
+
+func TestSchemasSayNothingUnknown(t *testing.T) {
+	var check func(at string, v any)
+	each := func(at string, v any) {
+		all, _ := v.(map[string]any)
+		for name, schema := range all {
+			check(at+"/"+name, schema)
+		}
+	}
+	check = func(at string, v any) {
+		schema, _ := v.(map[string]any) // or true, or false
+		for word, v := range schema {
+			if !slices.Contains(words, word) {
+				t.Errorf("%s: %q is no word of a schema", at, word)
+			}
+			switch word {
+			case "properties", "$defs":
+				each(at+"/"+word, v)
+			case "items", "propertyNames", "additionalProperties", "unevaluatedProperties":
+				check(at+"/"+word, v)
+			case "allOf", "anyOf", "oneOf":
+				for i, part := range v.([]any) {
+					check(fmt.Sprintf("%s/%s/%d", at, word, i), part)
+				}
+			}
+		}
+	}
+	root := load(t).Root
+	each("#", root["components"].(map[string]any)["schemas"])
+	visit("#", root, func(at string, m map[string]any) {
+		if !strings.Contains(at, "/example") && !strings.HasSuffix(at, "/properties") {
+			check(at, m["schema"])
+		}
+	})
+}
+
 func TestOperations(t *testing.T) {
 	d := load(t)
 	ids, tags, used := map[string]string{}, map[string]bool{}, map[string]bool{}

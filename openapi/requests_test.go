@@ -174,7 +174,7 @@ func (s sampler) object(schema map[string]any) any {
 		out[name] = s.value(p.(map[string]any))
 	}
 	rest, ok := schema["additionalProperties"].(map[string]any)
-	if !ok || s.depth > 12 {
+	if !ok || s.depth > 5 {
 		return out
 	}
 	if to, ok := rest["$ref"].(string); ok {
