@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"sluice/local/endpoint"
 	"sluice/local/iam"
@@ -64,7 +65,7 @@ func (c *Cloud) denied(d iam.Denied) {
 func (c *Cloud) services() (endpoint.Services, error) {
 	dynamo, err := url.Parse(c.self.DynamoDBURL)
 	s := endpoint.Services{
-		IAM: c.iam, DynamoDB: dynamo, States: c.states, Keys: c.keys, Lambda: c.lambda, Malware: c.malware,
+		IAM: c.iam, Now: time.Now, DynamoDB: dynamo, States: c.states, Keys: c.keys, Lambda: c.lambda, Malware: c.malware,
 		ARN: arn, MachineOf: c.states.MachineOf, TagOf: c.keys.TagOf, PartitionKeys: map[string]string{},
 	}
 	for _, t := range c.template.Tables {

@@ -1,16 +1,17 @@
 // Package endpoint is the one address of all AWS services but S3, as AWS_ENDPOINT_URL names it. A request is passed on once its
-// access key is known and everything that it asks for is allowed.
+// signature is verified and everything that it asks for is allowed.
 package endpoint
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"time"
+
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"sluice/local/guardduty"
 	"sluice/local/iam"
@@ -22,6 +23,7 @@ import (
 // Services are the handlers behind the endpoint, and what is needed to say what a request to them asks for.
 type Services struct {
 	IAM      *iam.Service
+	Now      func() time.Time
 	DynamoDB *url.URL // requests are passed on to it
 	States   http.Handler
 	Keys     http.Handler
@@ -58,19 +60,20 @@ func New(s Services) http.Handler {
 		"TrentService.":      {s.Keys, s.keys, "", http.StatusBadRequest},
 	}
 	malware := service{s.Malware, s.scans, "", http.StatusForbidden}
+	g := &gate{iam: s.IAM, now: s.Now, signer: v4.NewSigner()}
 	functions := service{s.Lambda, s.functions, "", http.StatusForbidden}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		target := r.Header.Get("X-Amz-Target")
 		prefix, operation, _ := strings.Cut(target, ".")
 		if found, ok := services[prefix+"."]; ok {
-			s.serve(w, r, found, operation)
+			s.serve(g, w, r, found, operation)
 			return
 		}
 		switch {
 		case strings.HasPrefix(r.URL.Path, lambda.PathPrefix):
-			s.serve(w, r, functions, "InvokeFunction")
+			s.serve(g, w, r, functions, "InvokeFunction")
 		case r.URL.Path == guardduty.Path:
-			s.serve(w, r, malware, "SendObjectMalwareScan")
+			s.serve(g, w, r, malware, "SendObjectMalwareScan")
 		case r.URL.Path == iam.ReportPath:
 			s.IAM.ServeHTTP(w, r)
 		default:
@@ -80,17 +83,19 @@ func New(s Services) http.Handler {
 	})
 }
 
-func (s Services) serve(w http.ResponseWriter, r *http.Request, to service, operation string) {
-	who, ok := s.IAM.ByKey(accessKey(r))
-	if !ok {
-		refuse(w, to.status, to.kind+"UnrecognizedClientException", "The security token included in the request is invalid.")
-		return
-	}
-	body, err := read(r)
+func (s Services) serve(g *gate, w http.ResponseWriter, r *http.Request, to service, operation string) {
+	who, body, refused, err := g.open(r)
 	if err != nil {
 		return // the client has gone
 	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
+	if refused != "" {
+		refuse(w, to.status, to.kind+refused, because[refused])
+		return
+	}
+	if who.Name == "" {
+		to.ServeHTTP(w, r) // the operator may do everything: what it asks for need not be worked out
+		return
+	}
 	for _, want := range to.wants(r, operation, body) {
 		var denied iam.Denied
 		if err := who.Allow(want); errors.As(err, &denied) {
@@ -99,23 +104,4 @@ func (s Services) serve(w http.ResponseWriter, r *http.Request, to service, oper
 		}
 	}
 	to.ServeHTTP(w, r)
-}
-
-// accessKey is the id of the key that signed a request: ... Credential=ID/date/region/service/aws4_request, ...
-func accessKey(r *http.Request) string {
-	_, credential, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
-	id, _, _ := strings.Cut(credential, "/")
-	return id
-}
-
-// largest is the most bytes of a request to any of the services: DynamoDB's.
-const largest = 16 << 20
-
-func read(r *http.Request) ([]byte, error) {
-	if r.ContentLength < 0 || r.ContentLength > largest {
-		return io.ReadAll(io.LimitReader(r.Body, largest+1))
-	}
-	body := make([]byte, r.ContentLength)
-	_, err := io.ReadFull(r.Body, body)
-	return body, err
 }

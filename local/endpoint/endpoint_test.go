@@ -1,6 +1,8 @@
 package endpoint
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -8,6 +10,10 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"sluice/local/iam"
 )
@@ -45,7 +51,7 @@ func open(t *testing.T, statements ...any) (address string, keeper *iam.Service)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(New(Services{IAM: keeper, DynamoDB: behind, States: named("states"), Keys: named("keys"), Lambda: named("lambda"), Malware: named("malware"),
+	server := httptest.NewServer(New(Services{IAM: keeper, Now: func() time.Time { return now }, DynamoDB: behind, States: named("states"), Keys: named("keys"), Lambda: named("lambda"), Malware: named("malware"),
 		ARN: func(service, resource string) string {
 			return "arn:aws:" + service + ":us-east-1:000000000000:" + resource
 		},
@@ -59,6 +65,18 @@ func open(t *testing.T, statements ...any) (address string, keeper *iam.Service)
 	return server.URL, keeper
 }
 
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func sign(t *testing.T, r *http.Request, key iam.Key, body string) {
+	t.Helper()
+	sum := sha256.Sum256([]byte(body))
+	err := v4.NewSigner().SignHTTP(t.Context(), aws.Credentials{AccessKeyID: key.ID, SecretAccessKey: key.Secret}, r,
+		hex.EncodeToString(sum[:]), "any", "us-east-1", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func send(t *testing.T, address, key, target, path, body string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodPost, address+path, strings.NewReader(body))
@@ -66,7 +84,7 @@ func send(t *testing.T, address, key, target, path, body string) (int, string) {
 		t.Fatal(err)
 	}
 	r.Header.Set("X-Amz-Target", target)
-	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+key+"/20260101/us-east-1/any/aws4_request, SignedHeaders=host, Signature=0")
+	sign(t, r, iam.Key{ID: key, Secret: strings.ToLower(key)}, body)
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
@@ -174,5 +192,67 @@ func TestDenied(t *testing.T) {
 	}
 	if n := len(keeper.Report().Denied); n == 0 {
 		t.Error("no denial is recorded")
+	}
+}
+
+// Only a request that its signer could have made as it is gets in.
+func TestSignatures(t *testing.T) {
+	address, _ := open(t, allow("dynamodb:GetItem", thingsARN))
+	const body = `{"TableName":"things"}`
+	for what, test := range map[string]struct {
+		key    iam.Key
+		change func(r *http.Request)
+		want   string // "" for let in
+	}{
+		"as it was signed":       {iam.Key{ID: "F", Secret: "f"}, func(*http.Request) {}, ""},
+		"a header that is extra": {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Header.Set("User-Agent", "x") }, ""},
+		"no signature":           {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Header.Del("Authorization") }, "MissingAuthenticationTokenException"},
+		"another scheme":         {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Header.Set("Authorization", "Bearer x") }, "MissingAuthenticationTokenException"},
+		"another form": {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) {
+			r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=F, SignedHeaders=host")
+		}, "MissingAuthenticationTokenException"},
+		"an unknown key":        {iam.Key{ID: "G", Secret: "f"}, func(*http.Request) {}, "UnrecognizedClientException"},
+		"a wrong secret":        {iam.Key{ID: "F", Secret: "g"}, func(*http.Request) {}, "InvalidSignatureException"},
+		"another operation":     {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Header.Set("X-Amz-Target", "DynamoDB_20120810.PutItem") }, "InvalidSignatureException"},
+		"another body":          {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader(strings.ToUpper(body))) }, "InvalidSignatureException"},
+		"no time":               {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Header.Del("X-Amz-Date") }, "InvalidSignatureException"},
+		"the operator's secret": {iam.Key{ID: "ROOT", Secret: "f"}, func(*http.Request) {}, "InvalidSignatureException"},
+		"a key of another person": {iam.Key{ID: "ROOT", Secret: "root"}, func(r *http.Request) {
+			r.Header.Set("Authorization", strings.Replace(r.Header.Get("Authorization"), "ROOT", "F", 1))
+		}, "InvalidSignatureException"},
+	} {
+		r, err := http.NewRequest(http.MethodPost, address, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("X-Amz-Target", "DynamoDB_20120810.GetItem")
+		sign(t, r, test.key, body)
+		test.change(r)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || (resp.StatusCode == 200) != (test.want == "") || !strings.Contains(string(got), test.want) {
+			t.Errorf("%s: %d %s, %v", what, resp.StatusCode, got, err)
+		}
+	}
+}
+
+func TestTimeOfASignature(t *testing.T) {
+	keeper, err := iam.New(iam.Config{Operator: iam.Key{ID: "ROOT", Secret: "root"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for skew, want := range map[time.Duration]string{
+		0: "", maxSkew: "", -maxSkew: "", maxSkew + time.Second: badSignature, -maxSkew - time.Second: badSignature,
+	} {
+		g := &gate{iam: keeper, signer: v4.NewSigner(), now: func() time.Time { return now.Add(skew) }}
+		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("{}"))
+		sign(t, r, iam.Key{ID: "ROOT", Secret: "root"}, "{}")
+		if _, _, got, err := g.open(r); got != want || err != nil {
+			t.Errorf("%v: %q, %v", skew, got, err)
+		}
 	}
 }

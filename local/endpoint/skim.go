@@ -3,6 +3,7 @@ package endpoint
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
 // members visits the members of a JSON object, elements the elements of a list, without a look into their values: a decoder
@@ -112,7 +113,8 @@ func closing(b []byte, i int) int {
 }
 
 func unquote(name []byte) string {
-	if !bytes.ContainsRune(name, '\\') && len(name) >= 2 {
+	plain := func(b byte) bool { return b >= ' ' && b < 0x80 && b != '\\' }
+	if len(name) >= 2 && !slices.ContainsFunc(name, func(b byte) bool { return !plain(b) }) {
 		return string(name[1 : len(name)-1])
 	}
 	var s string
