@@ -26,9 +26,6 @@ type function struct {
 		Environment struct {
 			Variables map[string]yaml.Node `yaml:"Variables"`
 		} `yaml:"Environment"`
-		Policies []struct {
-			Statement []statement `yaml:"Statement"`
-		} `yaml:"Policies"`
 		Events map[string]struct {
 			Type       string `yaml:"Type"`
 			Properties struct {
@@ -40,13 +37,6 @@ type function struct {
 			} `yaml:"Properties"`
 		} `yaml:"Events"`
 	} `yaml:"Properties"`
-}
-
-type statement struct {
-	Sid       string    `yaml:"Sid"`
-	Action    []string  `yaml:"Action"`
-	Resource  yaml.Node `yaml:"Resource"`
-	Condition any       `yaml:"Condition"`
 }
 
 // functionsOf reads the functions of the template by the name of their folder, and what all of them are given.
@@ -173,47 +163,6 @@ func TestRoutesAreThoseOfTheTemplate(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-}
-
-// No statement may be wider than its function's own tables, prefixes and keys. Resources are written with Sub or GetAtt, so
-// a star is only ever the end of a prefix, or stands beside a condition that narrows it.
-func TestPoliciesAreNarrow(t *testing.T) {
-	declared, _ := functionsOf(t)
-	for name, f := range declared {
-		for _, p := range f.Properties.Policies {
-			for _, s := range p.Statement {
-				if s.Sid == "" || len(s.Action) == 0 {
-					t.Errorf("%s: statement %q has no name or no action", name, s.Sid)
-				}
-				for _, action := range s.Action {
-					if strings.Contains(action, "*") {
-						t.Errorf("%s: %s allows %s", name, s.Sid, action)
-					}
-				}
-				for _, resource := range resources(s.Resource) {
-					narrow := !strings.Contains(resource, "*") ||
-						regexp.MustCompile(`/(uploads|documents|work|reports)/\*$`).MatchString(resource) || s.Condition != nil
-					if (resource == "*" || !narrow) && !slices.Contains(withoutResources, strings.Join(s.Action, " ")) {
-						t.Errorf("%s: %s reaches %s", name, s.Sid, resource)
-					}
-				}
-			}
-		}
-	}
-}
-
-// withoutResources are the actions that cannot be allowed for less than everything.
-var withoutResources = []string{"guardduty:SendObjectMalwareScan"}
-
-func resources(n yaml.Node) []string {
-	if n.Kind != yaml.SequenceNode {
-		return []string{n.Value}
-	}
-	var out []string
-	for _, item := range n.Content {
-		out = append(out, item.Value)
-	}
-	return out
 }
 
 // DEFAULT_4XX says that there is nothing at a path (see the template), so every other refusal of API Gateway needs its own.

@@ -73,6 +73,29 @@ func TestDocumentFileGoesWithItsLastReference(t *testing.T) {
 	}
 }
 
+// A URL outlives its document; what is put there then goes at once, and nobody ever sees it.
+func TestUploadForADeletedDocument(t *testing.T) {
+	d := enter(t, home)
+	var n newDocument
+	d.take("POST", documentCommands, `{"data":{"fileName":"late.txt","entityId":"`+uuid.NewString()+`"}}`, &n)
+	d.take("DELETE", documentCommands+"/"+n.ID, "", nil)
+	file := upload{URL: n.SignedURLToUpload, Method: "PUT", RequiredHeaders: n.RequiredHeaders}
+	if code, text := put(t, file, []byte("late")); code != 200 {
+		t.Fatalf("%d %s", code, text)
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	// The URL writes only where there is nothing.
+	for deadline := time.Now().Add(time.Minute); ; <-tick.C {
+		if code, _ := put(t, file, []byte("late")); code == 200 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the file stays")
+		}
+	}
+}
+
 func TestInfectedDocument(t *testing.T) {
 	d := enter(t, home)
 	n, status := d.document(uuid.NewString(), eicar)

@@ -38,6 +38,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	code := m.Run()
+	passed := code == 0
 	if undocumented := described(); code == 0 {
 		code = undocumented
 	}
@@ -45,7 +46,7 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	return max(code, judge(code))
+	return max(code, judge(passed))
 }
 
 // whole reports whether no test of the suite was left out.
@@ -54,12 +55,10 @@ func whole() bool {
 }
 
 // judge looks at what the policies were used for: only a whole run that went well can tell what is too much.
-func judge(code int) int {
+func judge(passed bool) int {
 	err := checkDenied()
-	if err == nil && whole() && code == 0 {
-		if unused := checkUnused(); unused != nil {
-			fmt.Println(unused)
-		}
+	if err == nil && whole() && passed {
+		err = checkUnused()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -250,7 +250,7 @@ func (c *Cloud) startFunctions(ctx context.Context) error {
 	var err error
 	if c.lambda, err = lambda.New(ctx, lambda.Config{
 		Functions: functions, Region: region, NewID: newID, Log: c.log,
-		TempDir: c.path("tmp"), JournalDir: c.path("events"), DeadDir: c.path("dead-letters"),
+		TempDir: c.path("tmp"), JournalDir: c.path("events"), DeadDir: c.path("dead-letters"), DeadLetter: c.deadLetter,
 	}); err != nil {
 		return err
 	}

@@ -11,14 +11,19 @@ import (
 
 	"sluice/local/eventbridge"
 	"sluice/local/guardduty"
+	"sluice/local/template"
 )
 
 // startEvents starts the event bus and GuardDuty, which tells by it what it found.
 func (c *Cloud) startEvents(ctx context.Context) {
 	c.bus = eventbridge.New(ctx, eventbridge.Config{
 		Rules: c.template.Rules, Region: region, Account: account, NewID: newID,
-		Invoke: func(function string, event []byte) error {
-			_, err := c.lambda.InvokeAsync(c.functionName(function), event)
+		Invoke: func(rule template.Rule, function string, event []byte) error {
+			name := c.functionName(function)
+			err := c.iam.Invocable("events.amazonaws.com", rule.ARN, arn("lambda", "function:"+name))
+			if err == nil {
+				_, err = c.lambda.InvokeAsync(name, event)
+			}
 			return err
 		},
 	})

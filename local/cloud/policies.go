@@ -30,6 +30,9 @@ func (c *Cloud) readPolicies(context.Context) error {
 	for _, k := range c.template.Keys {
 		config.Resources = append(config.Resources, iam.Resource{ARN: k.ARN, Policy: k.Policy})
 	}
+	for _, p := range c.template.Permitted {
+		config.Permitted = append(config.Permitted, iam.Permission{Function: p.Function, Service: p.Service, Source: p.Source})
+	}
 	var err error
 	c.iam, err = iam.New(config)
 	return err
@@ -49,6 +52,17 @@ func (c *Cloud) invocable(machine, function string) error {
 		return fmt.Errorf("the machine %s has no role", machine) // all have: readPolicies reads the same template
 	}
 	return role.Allow(policy.Request{Action: "lambda:InvokeFunction", Resource: function})
+}
+
+// deadLetter tells whether a function may send what it could not do to its queue.
+func (c *Cloud) deadLetter(function string) error {
+	for _, f := range c.template.Functions {
+		role, ok := c.iam.ByName(f.Name)
+		if f.Name == function && f.DeadLetters != "" && ok {
+			return role.Allow(policy.Request{Action: "sqs:SendMessage", Resource: f.DeadLetters})
+		}
+	}
+	return nil // it has no queue; what failed is kept all the same, for whoever looks for it
 }
 
 // arn names something of this place.

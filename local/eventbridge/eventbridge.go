@@ -17,8 +17,9 @@ type Config struct {
 	Rules   []template.Rule
 	Region  string
 	Account string
-	Invoke  func(function string, event []byte) error // asynchronously; the function by its logical id
-	NewID   func() string
+	// Invoke invokes a function, given by its logical id, asynchronously for a rule.
+	Invoke func(rule template.Rule, function string, event []byte) error
+	NewID  func() string
 }
 
 // Bus is a running event bus. It is safe for concurrent use.
@@ -64,7 +65,7 @@ func (b *Bus) Publish(event []byte) error {
 func (b *Bus) invoke(r template.Rule, event []byte) error {
 	var errs []error
 	for _, f := range r.Functions {
-		errs = append(errs, b.Invoke(f, event))
+		errs = append(errs, b.Invoke(r, f, event))
 	}
 	return errors.Join(errs...)
 }

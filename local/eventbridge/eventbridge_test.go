@@ -19,7 +19,7 @@ func TestPublish(t *testing.T) {
 			{Name: "one", Pattern: map[string]any{"source": []any{"x", "y"}}, Functions: []string{"C"}},
 			{Name: "clock", Every: time.Hour, Functions: []string{"D"}},
 		},
-		Invoke: func(function string, event []byte) error {
+		Invoke: func(_ template.Rule, function string, event []byte) error {
 			if invoked = append(invoked, function); function == "A" {
 				return lost
 			}
@@ -46,7 +46,7 @@ func TestSchedule(t *testing.T) {
 	b := New(t.Context(), Config{
 		Rules:  []template.Rule{{Name: "tick", Every: time.Millisecond, Functions: []string{"F"}}},
 		Region: "r", Account: "a", NewID: func() string { return "id" },
-		Invoke: func(function string, event []byte) error {
+		Invoke: func(_ template.Rule, function string, event []byte) error {
 			select {
 			case events <- function + " " + string(event):
 			default: // nobody looks

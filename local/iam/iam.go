@@ -4,6 +4,7 @@ package iam
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -29,12 +30,16 @@ type Resource struct {
 	Policy any // nil for none
 }
 
+// Permission lets a service of AWS invoke a function, on behalf of one resource.
+type Permission struct{ Function, Service, Source string }
+
 // Config is what a Service needs.
 type Config struct {
 	Account   string
 	Operator  Key // the command line, tests: it may do everything
 	Roles     []Role
 	Resources []Resource
+	Permitted []Permission
 	Denied    func(Denied) // told of every denial
 }
 
@@ -45,6 +50,7 @@ type Service struct {
 	keys      map[string]*Principal // by id of their access key
 	roles     map[string]*Principal // by name
 	resources map[string][]*policy.Statement
+	permitted []Permission
 	denied    func(Denied)
 
 	mu       sync.Mutex
@@ -54,7 +60,7 @@ type Service struct {
 // New reads all policies. An error is a sentence that begins with a role or a resource.
 func New(c Config) (*Service, error) {
 	s := &Service{account: c.Account, keys: map[string]*Principal{}, roles: map[string]*Principal{},
-		resources: map[string][]*policy.Statement{}, denied: c.Denied, refusals: map[Denied]int{}}
+		resources: map[string][]*policy.Statement{}, permitted: c.Permitted, denied: c.Denied, refusals: map[Denied]int{}}
 	s.operator = &Principal{service: s, key: c.Operator}
 	s.keys[c.Operator.ID] = s.operator
 	for _, r := range c.Roles {
@@ -171,12 +177,23 @@ func (p *Principal) May(r policy.Request) bool {
 	return p.Name == "" || own == policy.Allow
 }
 
+// Invocable tells whether a service of AWS may invoke a function (ARN) on behalf of one of its resources (ARN).
+func (s *Service) Invocable(service, source, function string) error {
+	if slices.Contains(s.permitted, Permission{function, service, source}) {
+		return nil
+	}
+	return s.refuse(Denied{Principal: service, Action: "lambda:InvokeFunction", Resource: function, arn: service + " for " + source})
+}
+
 func (p *Principal) refuse(r policy.Request, by *policy.Statement) error {
 	d := Denied{Principal: p.Name, Action: r.Action, Resource: r.Resource, arn: p.ARN()}
 	if by != nil {
 		d.Statement = by.Sid
 	}
-	s := p.service
+	return p.service.refuse(d)
+}
+
+func (s *Service) refuse(d Denied) error {
 	s.mu.Lock()
 	s.refusals[d]++
 	s.mu.Unlock()

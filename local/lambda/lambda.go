@@ -48,14 +48,15 @@ var (
 type Config struct {
 	Functions   []Function
 	Region      string
-	TempDir     string        // each process gets a folder of its own in it
-	JournalDir  string        // asynchronous requests are kept here until they are done
-	DeadDir     string        // and here when all their attempts failed
-	Log         Log           // what functions print
-	NewID       func() string // request ids, UUIDs
-	InitTimeout time.Duration // until a process asks for its first request; 0 for 10 s
-	IdleTimeout time.Duration // after which an unused process is ended; 0 for 5 minutes
-	RetryDelay  time.Duration // before the first retry of an asynchronous request, doubled for each further; 0 for 1 s
+	TempDir     string                      // each process gets a folder of its own in it
+	JournalDir  string                      // asynchronous requests are kept here until they are done
+	DeadDir     string                      // and here when all their attempts failed
+	DeadLetter  func(function string) error // tells whether a function may leave a dead letter; nil if all may
+	Log         Log                         // what functions print
+	NewID       func() string               // request ids, UUIDs
+	InitTimeout time.Duration               // until a process asks for its first request; 0 for 10 s
+	IdleTimeout time.Duration               // after which an unused process is ended; 0 for 5 minutes
+	RetryDelay  time.Duration               // before the first retry of an asynchronous request, doubled for each further; 0 for 1 s
 }
 
 // Log takes the lines that functions print. It is called from many goroutines.

@@ -197,12 +197,25 @@ func (q *queue) attempt(d due) {
 		return
 	}
 	d.Failure = result.Payload
-	if err := write(cfg.DeadDir, d.event); err != nil {
-		cfg.Log.Line(d.Function, d.ID, fmt.Appendf(nil, "cannot keep the dead letter: %v", err))
-	}
+	q.bury(d.event)
 	cfg.Log.Line(d.Function, d.ID, fmt.Appendf(nil,
 		`{"type":"platform.deadLetter","attempts":%d,"errorType":%q}`, d.attempts, result.ErrorType))
 	_ = os.Remove(journal)
+}
+
+// bury keeps the dead letter of a request. On AWS it is the function's own role that sends it.
+func (q *queue) bury(e event) {
+	cfg := q.service.cfg
+	var err error
+	if cfg.DeadLetter != nil {
+		err = cfg.DeadLetter(e.Function)
+	}
+	if err == nil {
+		err = write(cfg.DeadDir, e)
+	}
+	if err != nil {
+		cfg.Log.Line(e.Function, e.ID, fmt.Appendf(nil, "cannot keep the dead letter: %v", err))
+	}
 }
 
 func (q *queue) close() {

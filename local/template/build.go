@@ -20,7 +20,7 @@ type builder struct {
 var silent = map[string]bool{
 	"AWS::SQS::Queue": true, "AWS::Logs::LogGroup": true, "AWS::CloudWatch::Alarm": true,
 	"AWS::KMS::Alias": true, "AWS::SNS::Topic": true, "AWS::SQS::QueuePolicy": true, "AWS::IAM::Role": true,
-	"AWS::Lambda::Permission": true, "AWS::CloudWatch::Dashboard": true, "AWS::Logs::MetricFilter": true,
+	"AWS::CloudWatch::Dashboard": true, "AWS::Logs::MetricFilter": true,
 }
 
 // all builds the functions after everything that they may be routed from.
@@ -31,7 +31,8 @@ func (b *builder) all() error {
 	}{
 		{"AWS::Serverless::Api", b.api}, {"AWS::DynamoDB::Table", b.table}, {"AWS::S3::Bucket", b.bucket}, {"AWS::S3::BucketPolicy", b.bucketPolicy},
 		{"AWS::KMS::Key", b.key}, {"AWS::Serverless::Function", b.function}, {"AWS::Serverless::StateMachine", b.machine},
-		{"AWS::Events::Rule", b.rule}, {"AWS::GuardDuty::MalwareProtectionPlan", b.plan},
+		{"AWS::Events::Rule", b.rule}, {"AWS::Lambda::Permission", b.permission},
+		{"AWS::GuardDuty::MalwareProtectionPlan", b.plan},
 	}
 	known := map[string]bool{}
 	for _, step := range steps {
@@ -128,6 +129,20 @@ func (b *builder) bucketPolicy(_ string, p *properties) error {
 		}
 	}
 	return fmt.Errorf("names a bucket that the template does not define")
+}
+
+func (b *builder) permission(_ string, p *properties) error {
+	function := p.required("FunctionName")
+	if action := p.text("Action"); action != "lambda:InvokeFunction" {
+		return fmt.Errorf("permits %q: the local cloud knows only lambda:InvokeFunction", action)
+	}
+	for _, f := range b.out.Functions {
+		if function == f.Name || function == f.ARN {
+			b.out.Permitted = append(b.out.Permitted, Permission{f.ARN, p.required("Principal"), p.required("SourceArn")})
+			return p.err
+		}
+	}
+	return fmt.Errorf("names a function that the template does not define")
 }
 
 func (b *builder) key(id string, p *properties) error {

@@ -14,7 +14,7 @@ func (b *builder) rule(id string, p *properties) error {
 	if err != nil {
 		return err
 	}
-	r := Rule{ID: id, Name: name, Pattern: p.object("EventPattern").values}
+	r := Rule{ID: id, Name: name, ARN: b.place.arn("events", "rule/"+name), Pattern: p.object("EventPattern").values}
 	if expression := p.text("ScheduleExpression"); expression != "" {
 		if r.Every, err = rate(expression); err != nil {
 			return err

@@ -15,6 +15,7 @@ type Template struct {
 	Keys       []Key
 	Rules      []Rule
 	Plans      []Plan
+	Permitted  []Permission
 	Unserved   []string // events and resources that are declared but have no local counterpart, as "what of which resource"
 }
 
@@ -75,6 +76,13 @@ func (t Table) PartitionKey() string {
 	return ""
 }
 
+// Permission is an AWS::Lambda::Permission. Those that SAM makes of a function's events are not among them.
+type Permission struct {
+	Function string // ARN
+	Service  string // such as events.amazonaws.com
+	Source   string // ARN of what may invoke the function
+}
+
 // Bucket is an AWS::S3::Bucket.
 type Bucket struct {
 	ID            string
@@ -109,7 +117,7 @@ type Key struct {
 // Rule is an AWS::Events::Rule on the default bus: it has a pattern or a schedule.
 type Rule struct {
 	ID        string
-	Name      string
+	Name, ARN string
 	Pattern   map[string]any // as in the template; nil for none
 	Every     time.Duration  // 0 for none
 	Functions []string       // logical ids

@@ -329,35 +329,43 @@ func TestUploadIsProcessed(t *testing.T) {
 	_ = r.stop(t, os.Interrupt)
 }
 
+// declared is the text of the template.
+func declared(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(project(t), "template.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// elsewhere is a project with another template and, perhaps, our binaries.
+func elsewhere(t *testing.T, template string, binaries bool) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "template.yaml"), []byte(template), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"statemachine", "bin"} {
+		if name == "bin" && !binaries {
+			continue
+		}
+		if err := os.Symlink(filepath.Join(project(t), name), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 // What keeps a local cloud from starting is said in one line, and the exit code is 2.
 func TestSentences(t *testing.T) {
-	root := project(t)
+	root, template := project(t), declared(t)
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer busy.Close()
 	port := fmt.Sprint(busy.Addr().(*net.TCPAddr).Port)
-	template, err := os.ReadFile(filepath.Join(root, "template.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	// elsewhere is a project with that template and, perhaps, our binaries.
-	elsewhere := func(template string, binaries bool) string {
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "template.yaml"), []byte(template), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range []string{"statemachine", "bin"} {
-			if name == "bin" && !binaries {
-				continue
-			}
-			if err := os.Symlink(filepath.Join(root, name), filepath.Join(dir, name)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return dir
-	}
 	data := t.TempDir()
 	first := start(t, data)
 	file := filepath.Join(t.TempDir(), "file")
@@ -379,9 +387,9 @@ func TestSentences(t *testing.T) {
 		{"unknown parameter", []string{"--set", "Nothing=1"}, "Nothing"},
 		{"wrong parameter", []string{"--set", "ChunkBytes=many"}, "ChunkBytes"},
 		{"no template", []string{"--project", t.TempDir()}, "template.yaml"},
-		{"broken template", []string{"--project", elsewhere(strings.Replace(string(template), "!Ref BatchesTable", "!Ref NoTable", 1), true)},
+		{"broken template", []string{"--project", elsewhere(t, strings.Replace(template, "!Ref BatchesTable", "!Ref NoTable", 1), true)},
 			"NoTable"},
-		{"missing tools", []string{"--project", elsewhere(string(template), false)}, "dynoxide is missing: run `make build`"},
+		{"missing tools", []string{"--project", elsewhere(t, template, false)}, "dynoxide is missing: run `make build`"},
 		{"argument", []string{"now"}, `"now"`},
 	}
 	for _, test := range tests {
