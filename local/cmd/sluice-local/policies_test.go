@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // without is the template with one text of it replaced, which must be there after the mark, as the first of its kind.
@@ -56,6 +58,14 @@ func (r *running) upload(t *testing.T, url string) (int, string) {
 	return resp.StatusCode, string(text)
 }
 
+// fails starts a local cloud that cannot start.
+func fails(t *testing.T, args ...string) ([]byte, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	return exec.CommandContext(ctx, program, args...).CombinedOutput()
+}
+
 // Without the statement that allows it, a call fails as it would on AWS: in each service, and through the front door.
 func TestWhatNoStatementAllowsIsDenied(t *testing.T) {
 	begin := func(t *testing.T, template string) (*running, string, string) {
@@ -98,18 +108,16 @@ func TestWhatNoStatementAllowsIsDenied(t *testing.T) {
 	t.Run("KMS", func(t *testing.T) {
 		data := filepath.Join(t.TempDir(), "data")
 		project := elsewhere(t, without(t, "Sid: Sign\n", "kms:Sign", "kms:Verify"), true)
-		out, err := exec.Command(program, "--project", project, "--data", data).CombinedOutput()
+		out, err := fails(t, "--project", project, "--data", data)
 		if err == nil || !bytes.Contains(out, []byte("the token endpoint answers with 500")) {
 			t.Errorf("%v: %s", err, out)
 		}
 		denied(t, data, "sluice-token", "kms:Sign")
 	})
 	t.Run("a policy that is not known", func(t *testing.T) {
-		project := elsewhere(t, without(t, "Sid: ReadClients", "dynamodb:BatchGetItem, ", "{Ref: Prefix}, "), true)
-		if out, err := exec.Command(program, "--project", project, "--data", t.TempDir()).CombinedOutput(); err != nil {
-			return
-		} else {
-			t.Errorf("it starts: %s", out)
+		project := elsewhere(t, without(t, "Sid: ReadClients", "dynamodb:BatchGetItem, ", "{any: thing}, "), true)
+		if out, err := fails(t, "--project", project, "--data", t.TempDir()); err == nil || !bytes.Contains(out, []byte("sluice-authorizer has a policy")) {
+			t.Errorf("%v: %s", err, out)
 		}
 	})
 }
