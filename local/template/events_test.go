@@ -43,7 +43,11 @@ Resources:
   FoundInvokes:
     Type: AWS::Lambda::Permission
     Condition: Scans
-    Properties: {FunctionName: !Ref WorkFunction, SourceArn: !GetAtt Found.Arn}
+    Properties:
+      FunctionName: !Ref WorkFunction
+      Action: lambda:InvokeFunction
+      Principal: events.amazonaws.com
+      SourceArn: !GetAtt Found.Arn
   Domain: {Type: AWS::ApiGateway::DomainName, Condition: InVpc, Properties: {DomainName: x}}
 `
 
@@ -60,6 +64,9 @@ func TestRulesAndPlans(t *testing.T) {
 	}
 	if len(got.Unserved) != 1 || len(got.Rules) != 2 || got.Rules[1].Every != 5*time.Minute {
 		t.Fatalf("%+v", got)
+	}
+	if diff := cmp.Diff([]Permission{{got.Functions[0].ARN, "events.amazonaws.com", got.Rules[0].ARN}}, got.Permitted); diff != "" {
+		t.Error(diff)
 	}
 	detail := func(bucket string) any {
 		return map[string]any{"s3ObjectDetails": map[string]any{"bucketName": bucket}}
