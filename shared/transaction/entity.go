@@ -45,8 +45,8 @@ func (s *Scanner) knownEntity(b []byte, i int, f *field) int {
 	if b[start] != '"' {
 		return 0
 	}
-	end := plainText(b, start+1)
-	if b[end] != '"' || b[end+1] != '}' || end == start+1 || end-start-1 > MaxIDBytes {
+	end, high := plainText(b, start+1)
+	if high || b[end] != '"' || b[end+1] != '}' || end == start+1 || end-start-1 > MaxIDBytes {
 		return 0
 	}
 	text := b[start+1 : end]

@@ -17,24 +17,23 @@ const (
 // special marks, by its high bit, the first byte of w that is a quote, a backslash or a control character. Marks above the
 // first may be false; the first is exact, because the subtractions borrow only from a byte that is itself a hit. Bytes of
 // 0x80 and more are never marked.
-func special(w uint64) uint64 { return specials(w) & highBits }
-
-// unplain is special for bytes of 0x80 and more, too.
-func unplain(w uint64) uint64 { return (specials(w) | w) & highBits }
-
-func specials(w uint64) uint64 {
+func special(w uint64) uint64 {
 	low := w ^ everyByte*('"'^' ') // a quote becomes a space, so that it is below 0x21 with the control characters
 	slash := w ^ everyByte*'\\'
-	return (low-everyByte*0x21)&^low | (slash-everyByte)&^slash
+	return ((low-everyByte*0x21)&^low | (slash-everyByte)&^slash) & highBits
 }
 
 func load8(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8]) }
 
-// plainText returns the position of the first byte at or after i that is not ASCII or that needs a look.
-func plainText(b []byte, i int) int {
+// plainText returns the position of the first byte at or after i that is a quote, a backslash or a control character, and
+// whether a byte up to there may be no ASCII.
+func plainText(b []byte, i int) (end int, high bool) {
+	var all uint64
 	for {
-		if marks := unplain(load8(b, i)); marks != 0 {
-			return i + bits.TrailingZeros64(marks)/8
+		w := load8(b, i)
+		all |= w
+		if marks := special(w); marks != 0 {
+			return i + bits.TrailingZeros64(marks)/8, all&highBits != 0
 		}
 		i += 8
 	}
@@ -44,29 +43,22 @@ func plainText(b []byte, i int) int {
 // The bytes are valid until the next line.
 func (s *Scanner) text(b []byte, i int) ([]byte, int) {
 	start := i + 1
-	if i = plainText(b, start); b[i] == '"' {
+	i, high := plainText(b, start)
+	if b[i] == '"' && (!high || validUTF8(b, start, i)) {
 		return b[start:i], i + 1
 	}
-	return s.longText(b, start, i)
+	return s.longText(b, start)
 }
 
-// longText goes on where text has met something else than plain ASCII and the closing quote.
-func (s *Scanner) longText(b []byte, start, i int) ([]byte, int) {
+// longText reads a string with escapes or faults from its start.
+func (s *Scanner) longText(b []byte, start int) ([]byte, int) {
 	from, chunk := len(s.decoded), start
 	for {
-		for marks := special(load8(b, i)); ; marks = special(load8(b, i)) {
-			if marks != 0 {
-				i += bits.TrailingZeros64(marks) / 8
-				break
-			}
-			i += 8
-		}
-		if !utf8.Valid(b[chunk:i]) {
+		i, high := plainText(b, chunk)
+		if high && !validUTF8(b, chunk, i) {
 			return nil, s.fail(CodeJSONInvalid, msgUTF8, invalidUTF8(b, chunk))
 		}
 		switch {
-		case b[i] == '"' && chunk == start:
-			return b[start:i], i + 1
 		case b[i] == '"':
 			s.decoded = append(s.decoded, b[chunk:i]...)
 			return s.decoded[from:len(s.decoded):len(s.decoded)], i + 1
