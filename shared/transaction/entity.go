@@ -3,48 +3,44 @@ package transaction
 // entityValue reads one of the four entities and judges the way in which it is given.
 func (s *Scanner) entityValue(b []byte, i int, f *field) int {
 	at := i
-	if end := s.knownEntity(b, i, f); end > 0 {
-		return end
-	}
-	s.entity = side{}
+	s.entity = entityID{}
 	i, present := s.nested(b, i, f)
 	if i < 0 || b[at] != '{' {
 		return i
 	}
-	e := s.entity
-	e.at = at
+	e, form := s.entity, formNone
+	if e.unknown {
+		form = formUnknown
+	}
 	byID, other := present&memberByExternalID != 0, present&(memberEntityType|memberUnknown) != 0
 	switch {
 	case byID && other:
 		s.find(CodeEntityAmbiguous, f, at)
-		e.form = formNone
+		form = formNone
 	case byID && e.id != nil:
-		e.form = formKnown
-		s.result.References = append(s.result.References, Reference{Role: f.role, ID: e.id, Offset: e.idAt})
+		form = formKnown
+		s.result.References = append(s.result.References, Reference{Role: f.role, ID: e.id, Offset: e.at})
 	case byID:
-		e.form = formNone
+		form = formNone
 	case present&memberEntityType == 0:
 		s.find(CodeEntityMissing, f, at)
-	case e.form == formUnknown && present&memberUnknown == 0:
+	case e.unknown && present&memberUnknown == 0:
 		s.push(f.key)
 		s.find(CodeMissing, unknownMember, at)
 		s.pop()
 	}
-	s.sides[f.role] = e
+	s.sides[f.role] = side{form: form, at: at}
 	return i
 }
 
 // knownEntity reads the commonest entity, one with by_external_id alone, in its commonest writing. It returns 0 when there is
-// anything else at b[i], for the general way to read it from the start.
+// anything else at b[i], for entityValue.
 func (s *Scanner) knownEntity(b []byte, i int, f *field) int {
-	id := &idMember.literal
-	if b[i] != '{' || !id.at(b, i+1) {
+	const opening = `{"by_external_id":"`
+	if k := (*[len(opening)]byte)(b[i : i+len(opening)]); string(k[:16]) != opening[:16] || string(k[11:]) != opening[11:] {
 		return 0
 	}
-	start := i + 1 + id.size
-	if b[start] != '"' {
-		return 0
-	}
+	start := i + len(opening) - 1
 	end, high := plainText(b, start+1)
 	if high || b[end] != '"' || b[end+1] != '}' || end == start+1 || end-start-1 > MaxIDBytes {
 		return 0
@@ -54,8 +50,6 @@ func (s *Scanner) knownEntity(b []byte, i int, f *field) int {
 	s.sides[f.role] = side{form: formKnown, at: i}
 	return end + 2
 }
-
-var idMember = entityObject.byName["by_external_id"]
 
 var unknownMember = entityObject.byName["unknown"]
 

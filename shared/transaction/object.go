@@ -6,53 +6,43 @@ import "math/bits"
 
 // object reads the object of the schema whose brace is at b[i], and says which of its fields are there and not null.
 //
-// Most writers give all lines the same members in the same order. So the member that followed last time is tried first.
+// Nearly all members are read by members; the walk reads those that it leaves, one at a time.
 func (s *Scanner) object(b []byte, i int, o *object) (end int, present uint64) {
 	if s.depth++; s.depth > MaxDepth {
 		return s.fail(CodeJSONTooDeep, msgTooDeep, i), 0
 	}
 	at, id := i, s.keys.newObject()
 	var seen uint64
-	var name []byte
-	next, before := s.next[o.number], len(o.fields)
-
 	i = space(b, i+1)
 	for more := b[i] != '}'; more; {
-		f := next[before]
-		if !f.literal.at(b, i) {
-			if f = o.table.find(b, i); f != nil {
-				next[before] = f
-			}
-		}
-		if f != nil && seen&f.bit == 0 {
-			i += f.literal.size
-		} else if f, name, i = s.member(b, i, o, id, seen); i < 0 {
+		before := seen
+		if i, seen, more = s.members(o, b, i, seen); i < 0 {
 			return -1, 0
 		}
-		if b[i] <= ' ' {
-			i = space(b, i)
+		present |= seen &^ before
+		if !more {
+			break
 		}
+		f, name, value := s.member(b, i, o, id, seen)
+		if value < 0 {
+			return -1, 0
+		}
+		i = space(b, value)
 		switch {
 		case f == nil:
 			i = s.skipUnder(b, i, name)
 		case b[i] == 'n':
 			seen |= f.bit
-			before = f.index
 			i = s.null(b, i, f)
 		default:
 			seen |= f.bit
-			before = f.index
 			present |= f.bit
 			i = s.value(b, i, f)
 		}
 		if i < 0 {
 			return -1, 0
 		}
-		if b[i] == ',' && b[i+1] == '"' {
-			i++
-		} else if b[i] == '}' {
-			break
-		} else if i, more = s.more(b, i, '}'); i < 0 {
+		if i, more = s.more(b, i, '}'); i < 0 {
 			return -1, 0
 		}
 	}

@@ -10,11 +10,13 @@ const padding = 64
 // Scanner reads lines one after the other and finds every error of each. It reuses its memory: in steady state a line costs
 // no allocation. It is not safe for concurrent use; give each worker its own.
 //
-// How it works: the walk in object.go follows the schema table and reads each value once, checking the grammar of JSON and
-// the rule of the field in the same pass. What the schema does not name is read by skip.go, just as strictly. A position is
-// an index into the scanner's copy of the line; every reading function returns the position after what it has read, or -1
-// after it has called fail. The first failure ends the line: no finding of the schema is given beside it, because in broken
-// JSON the members that follow cannot be told apart.
+// How it works: each value is read once, checking the grammar of JSON and the rule of its field in the same pass. Members in
+// their commonest writing are read by the functions of members.go, to which code made from the schema table leads; the walk in
+// object.go follows the table itself and reads all others. What the schema does not name is read by skip.go, just as strictly.
+//
+// A position is an index into the scanner's copy of the line; every reading function returns the position after what it has
+// read, or -1 after it has called fail. The first failure ends the line: no finding of the schema is given beside it, because
+// in broken JSON the members that follow cannot be told apart.
 type Scanner struct {
 	rules       Rules
 	earliest    moment // of created_at
@@ -28,12 +30,11 @@ type Scanner struct {
 	decoded []byte // strings of this line that are written with escapes
 	depth   int
 	keys    keySet
-	next    [][]*field // for each object of the schema: the field that followed each field the last time; at the end, the first
-	path    []segment  // from the line to the object that is being read
+	path    []segment // from the line to the object that is being read
 	pointer []byte
 	interns map[string]string
 	sides   [ReceivingPartner + 1]side
-	entity  side // the entity that is being read
+	entity  entityID // of the entity that is being read
 	payment []byte
 	result  Result
 }
@@ -42,8 +43,13 @@ type Scanner struct {
 type side struct {
 	form form
 	at   int // of its object
-	id   []byte
-	idAt int
+}
+
+// entityID is what an entity says of itself.
+type entityID struct {
+	unknown bool // external_entity_type is unknown
+	id      []byte
+	at      int
 }
 
 // form is the way in which an entity is given.
@@ -77,9 +83,6 @@ func NewScanner(rules Rules) *Scanner {
 	}
 	if rules.MaxFuture > 0 {
 		s.latest = momentOf(rules.ReceivedAt.Add(rules.MaxFuture))
-	}
-	for _, o := range schemaObjects {
-		s.next = append(s.next, expectedOrder(o))
 	}
 	return s
 }
@@ -131,12 +134,10 @@ func (s *Scanner) begin(line []byte) {
 	s.decoded = s.decoded[:0]
 	s.depth = 0
 	s.path = s.path[:0]
-	for role := range s.sides {
-		s.sides[role].form = formNone
-	}
+	s.sides = [ReceivingPartner + 1]side{}
 	s.payment = nil
 	s.keys.clear()
-	r := &s.result // member by member: half the price of copying a new one over it
+	r := &s.result // member by member: a new Result copied over it costs more
 	r.Blank, r.Findings, r.Dropped = false, r.Findings[:0], 0
 	r.RequestUUID, r.TransactionExternalID, r.ModificationID, r.ModificationOffset = nil, nil, nil, 0
 	r.References, r.MainEntity = r.References[:0], NoRole

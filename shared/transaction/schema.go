@@ -58,12 +58,11 @@ type field struct {
 	role     Role    // of kindEntity
 	slot     slot
 
-	words    *keyTable // of enum
-	index    int       // in object.fields
-	bit      uint64    // 1<<index
-	plain    bool      // a string without any rule
-	key      []byte    // the name
-	literal  literal
+	words    *wordTable      // of enum
+	index    int             // in object.fields
+	bit      uint64          // 1<<index
+	plain    bool            // a string without any rule
+	key      []byte          // the name
 	messages map[Code]string // one for each code that the field can have
 }
 
@@ -72,14 +71,12 @@ type object struct {
 	name     string
 	closed   bool // a key that is not listed is an error
 	fields   []field
-	table    *keyTable
 	byName   map[string]*field
 	required uint64 // bit i: fields[i]
-	number   int    // in schemaObjects
 }
 
 // schemaObjects are all objects of the schema, the line itself first.
-var schemaObjects = numbered(lineObject, entityObject, unknownObject, modificationObject, paymentOptionObject, addressObject)
+var schemaObjects = []*object{lineObject, entityObject, unknownObject, modificationObject, paymentOptionObject, addressObject}
 
 var lineObject = newObject("Transaction", closed,
 	field{name: "request_uuid", kind: kindUUID, required: true, slot: slotRequestUUID},
@@ -204,7 +201,6 @@ func newObject(name string, closed bool, fields ...field) *object {
 		f := &fields[i]
 		f.index, f.bit = i, 1<<i
 		f.key = []byte(f.name)
-		f.literal = newLiteral(`"` + f.name + `":`)
 		if f.kind == kindID {
 			f.min, f.max = 1, MaxIDBytes
 		} else if f.max == 0 {
@@ -223,15 +219,7 @@ func newObject(name string, closed bool, fields ...field) *object {
 		}
 		o.byName[f.name] = f
 	}
-	o.table = newKeyTable(o.fields)
 	return o
-}
-
-func numbered(objects ...*object) []*object {
-	for i, o := range objects {
-		o.number = i
-	}
-	return objects
 }
 
 // codes lists the codes that a finding at the field itself can have.

@@ -47,14 +47,13 @@ func (s *Scanner) text(b []byte, i int) ([]byte, int) {
 	if b[i] == '"' && (!high || validUTF8(b, start, i)) {
 		return b[start:i], i + 1
 	}
-	return s.longText(b, start)
+	return s.longText(b, start, i, high)
 }
 
-// longText reads a string with escapes or faults from its start.
-func (s *Scanner) longText(b []byte, start int) ([]byte, int) {
+// longText reads a string with escapes or faults, of which the bytes from start to i, as far as plainText goes, are known.
+func (s *Scanner) longText(b []byte, start, i int, high bool) ([]byte, int) {
 	from, chunk := len(s.decoded), start
 	for {
-		i, high := plainText(b, chunk)
 		if high && !validUTF8(b, chunk, i) {
 			return nil, s.fail(CodeJSONInvalid, msgUTF8, invalidUTF8(b, chunk))
 		}
@@ -68,6 +67,7 @@ func (s *Scanner) longText(b []byte, start int) ([]byte, int) {
 				return nil, -1
 			}
 			chunk = i
+			i, high = plainText(b, i)
 		case i >= s.n:
 			return nil, s.unexpected(i)
 		default:

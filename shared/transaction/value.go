@@ -1,28 +1,9 @@
 package transaction
 
-// value reads the value of a field, which is not null, and finds what its rule forbids. Values of one form are tried in that
-// form first; what does not have it is read as any string is, and judged with all its escapes resolved.
+// value reads the value of a field, which is not null, and finds what its rule forbids. A string is
+// judged with all its escapes resolved.
 func (s *Scanner) value(b []byte, i int, f *field) int {
 	switch f.kind {
-	case kindUUID:
-		if b[i] == '"' && b[i+37] == '"' && isUUID(b[i+1:i+37]) {
-			s.keep(b[i+1:i+37], i, f)
-			return i + 38
-		}
-	case kindEnum:
-		if word := f.words.find(b, i); word != nil {
-			end := i + word.literal.size
-			s.keep(b[i+1:end-1], i, f)
-			return end
-		}
-	case kindCountry:
-		if b[i] == '"' && b[i+3] == '"' && isCountry(b[i+1:i+3]) {
-			return i + 4
-		}
-	case kindCurrency:
-		if b[i] == '"' && b[i+4] == '"' && isCurrency(b[i+1:i+4]) {
-			return i + 5
-		}
 	case kindNumber, kindInteger:
 		return s.numberValue(b, i, f)
 	case kindObject:
@@ -113,11 +94,11 @@ func (s *Scanner) keep(text []byte, at int, f *field) {
 		s.payment = text
 	case slotEntityType:
 		if string(text) == "unknown" {
-			s.entity.form = formUnknown
+			s.entity.unknown = true
 		}
 	case slotByExternalID:
 		if len(text) > 0 && len(text) <= MaxIDBytes {
-			s.entity.id, s.entity.idAt = text, at
+			s.entity.id, s.entity.at = text, at
 		}
 	default:
 		if len(text) == 0 {
