@@ -252,12 +252,6 @@ func anotherTenant(t *testing.T, h *Home, enabled bool, permissions ...string) *
 	return enterAsClient(t, h, newClient(t, h, tenant.ID, permissions...))
 }
 
-type clientOf struct {
-	ClientID     string `json:"client_id"`
-	ClientSecret string `json:"client_secret"`
-	tenant       string
-}
-
 func newClient(t *testing.T, h *Home, tenant string, permissions ...string) clientOf {
 	t.Helper()
 	args := []string{"client", "create", "--tenant", tenant}

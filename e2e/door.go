@@ -22,6 +22,13 @@ type door struct {
 	token string
 }
 
+// clientOf is what the admin command says of a new client.
+type clientOf struct {
+	ClientID     string `json:"client_id"`
+	ClientSecret string `json:"client_secret"`
+	tenant       string
+}
+
 // enter gets a token for the home's own client.
 func enter(t *testing.T, h *Home) *door {
 	t.Helper()

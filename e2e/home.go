@@ -10,15 +10,15 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"slices"
 	"syscall"
-	"time"
 )
 
 // Home is where Sluice runs: the content of a ready file.
 type Home struct {
 	APIURL         string `json:"api_url"`
 	TokenURL       string `json:"token_url"`
+	Issuer         string `json:"issuer"` // of tokens; "" for the address of the API
 	S3URL          string `json:"s3_url"`
 	AWSEndpointURL string `json:"aws_endpoint_url"`
 	DynamoDBURL    string `json:"dynamodb_url"`
@@ -26,86 +26,51 @@ type Home struct {
 	ClientID       string `json:"client_id"`
 	ClientSecret   string `json:"client_secret"`
 	Scope          string `json:"scope"`
+	Prefix         string `json:"prefix"`
 
-	Data string `json:"-"` // data folder of a local cloud
-	cmd  *exec.Cmd
-	tail *tail
+	// Who may administer it. Empty ones are looked for where every AWS tool looks.
+	Region          string `json:"region"`
+	AccessKeyID     string `json:"access_key_id"`
+	SecretAccessKey string `json:"secret_access_key"`
+
+	Name string   `json:"-"` // as in docs/homes.md
+	Data string   `json:"-"` // data folder of a local cloud; "" for none
+	cmd  *program // of a local cloud
+	more []*program
+	done []func() error // what else is to be done at the end
 }
 
-// binary returns the path of a program that `make build` makes.
-func binary(name string) (string, error) {
-	root, err := filepath.Abs("..")
-	if err != nil {
-		return "", err
+func (h *Home) issuer() string {
+	if h.Issuer != "" {
+		return h.Issuer
 	}
-	path := filepath.Join(root, "bin", name)
-	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("%s is missing: run `make build` first", path)
-	}
-	return path, nil
+	return h.APIURL
 }
 
-// startLocal starts a local cloud on a data folder, with template parameters as Name=Value, and waits until it answers.
-func startLocal(data string, parameters ...string) (*Home, error) {
-	program, err := binary("sluice")
-	if err != nil {
-		return nil, err
+// readHome reads a home that is there already, such as a stack on AWS.
+func readHome(path string) (*Home, error) {
+	h := &Home{Name: "aws"}
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, h)
 	}
-	ready := filepath.Join(data, "ready.json")
-	if err := os.RemoveAll(ready); err != nil {
-		return nil, err
-	}
-	args := []string{"local", "--data", data, "--ready-file", ready}
-	for _, p := range parameters {
-		args = append(args, "--set", p)
-	}
-	h := &Home{Data: data, cmd: exec.Command(program, args...), tail: &tail{}}
-	h.cmd.Stdout, h.cmd.Stderr = h.tail, h.tail
-	if err := h.cmd.Start(); err != nil {
-		return nil, err
-	}
-	exited := make(chan error, 1)
-	go func() { exited <- h.cmd.Wait() }()
-	h.tail.exited = exited
-	deadline := time.After(30 * time.Second)
-	for tick := time.NewTicker(10 * time.Millisecond); ; {
-		select {
-		case err := <-exited:
-			return nil, fmt.Errorf("the local cloud ended (%v):\n%s", err, h.tail)
-		case <-deadline:
-			return nil, errors.Join(fmt.Errorf("the local cloud is not ready:\n%s", h.tail), h.cmd.Process.Kill())
-		case <-tick.C:
-		}
-		text, err := os.ReadFile(ready)
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		if err == nil {
-			err = json.Unmarshal(text, h)
-		}
-		tick.Stop()
-		api.watch(h)
-		return h, err
-	}
+	api.watch(h)
+	return h, err
 }
 
-// stop ends a local cloud as Ctrl-C does, and fails if it is not gone within ten seconds.
+// stop ends what was started for the home, the last first.
 func (h *Home) stop() error {
-	if err := h.gather(); err != nil {
-		return err
+	var errs []error
+	for _, p := range slices.Backward(h.more) {
+		errs = append(errs, p.end(syscall.SIGTERM))
 	}
-	if err := h.cmd.Process.Signal(syscall.SIGINT); err != nil {
-		return err
+	for _, f := range slices.Backward(h.done) {
+		errs = append(errs, f())
 	}
-	select {
-	case err := <-h.tail.exited:
-		if err != nil {
-			return fmt.Errorf("the local cloud ended with %w:\n%s", err, h.tail)
-		}
-		return nil
-	case <-time.After(10 * time.Second):
-		return errors.Join(errors.New("the local cloud does not end"), h.cmd.Process.Kill())
+	if h.cmd != nil {
+		errs = append(errs, h.gather(), h.cmd.end(syscall.SIGINT))
 	}
+	return errors.Join(errs...)
 }
 
 // sluice runs the command line against the home and returns what it printed and its exit code.
@@ -116,7 +81,15 @@ func (h *Home) sluice(args ...string) (stdout, stderr string, code int, err erro
 	}
 	var out, errs tail
 	cmd := exec.Command(program, args...)
-	cmd.Env = append(os.Environ(), "SLUICE_DATA="+h.Data)
+	cmd.Env = append(os.Environ(), "SLUICE_DATA=")
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL": h.AWSEndpointURL, "AWS_REGION": h.Region,
+		"AWS_ACCESS_KEY_ID": h.AccessKeyID, "AWS_SECRET_ACCESS_KEY": h.SecretAccessKey,
+	} {
+		if value != "" {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err = cmd.Run()
 	var exit *exec.ExitError
@@ -126,9 +99,9 @@ func (h *Home) sluice(args ...string) (stdout, stderr string, code int, err erro
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode(), err
 }
 
-// admin runs an admin command and decodes what it prints.
+// admin runs an admin command, for the home's tenant if it names none, and decodes what it prints.
 func (h *Home) admin(out any, args ...string) error {
-	stdout, stderr, code, err := h.sluice(append([]string{"admin"}, args...)...)
+	stdout, stderr, code, err := h.sluice(append([]string{"admin", "--prefix", h.Prefix, "--tenant", h.TenantID}, args...)...)
 	if err != nil || code != 0 {
 		return fmt.Errorf("admin %v: exit %d, %v: %s", args, code, err, stderr)
 	}

@@ -87,7 +87,7 @@ func TestTokenIsAnAccessToken(t *testing.T) {
 	if header["typ"] != "at+jwt" || header["alg"] != "ES256" {
 		t.Errorf("header %v", header)
 	}
-	if claims["iss"] != home.APIURL || claims["sub"] != home.ClientID || claims["client_id"] != home.ClientID ||
+	if claims["iss"] != home.issuer() || claims["sub"] != home.ClientID || claims["client_id"] != home.ClientID ||
 		claims["scope"] != home.Scope || claims["jti"] == "" || claims["exp"].(float64)-claims["iat"].(float64) != 3600 || claims["aud"] == nil {
 		t.Errorf("claims %v", claims)
 	}
@@ -96,7 +96,7 @@ func TestTokenIsAnAccessToken(t *testing.T) {
 	if err := json.Unmarshal(text, &metadata); err != nil {
 		t.Fatal(err)
 	}
-	if metadata["issuer"] != home.APIURL || metadata["token_endpoint"] != home.TokenURL {
+	if metadata["issuer"] != home.issuer() || metadata["token_endpoint"] != home.TokenURL {
 		t.Errorf("metadata %v", metadata)
 	}
 	resp, err := http.Get(metadata["jwks_uri"].(string))

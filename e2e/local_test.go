@@ -93,7 +93,7 @@ func TestNothingIsLeftRunning(t *testing.T) {
 	if err := h.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	<-h.tail.exited
+	<-h.cmd.exited
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(10 * time.Second); len(children(t, h)) > 0; <-tick.C {

@@ -4,9 +4,8 @@ import "sync"
 
 // tail keeps what a program printed, for the message of a failed test.
 type tail struct {
-	mu     sync.Mutex
-	text   []byte
-	exited chan error
+	mu   sync.Mutex
+	text []byte
 }
 
 func (t *tail) Write(p []byte) (int, error) {

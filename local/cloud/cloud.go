@@ -37,6 +37,8 @@ type Options struct {
 	Host      string            // address to listen on
 	Ports     Ports             // 0 for the one used last, or any that is free
 	Set       map[string]string // parameters of the template
+	Functions string            // a Lambda endpoint that runs the functions, a URL; "" to run them here
+	SAMFile   string            // written for `sam local --env-vars`; "" for none
 	Verbose   bool              // the functions' logs go to Output, too
 	Output    io.Writer
 }
@@ -104,7 +106,7 @@ func start(ctx context.Context, o Options) (*Cloud, error) {
 		return nil, err
 	}
 	for _, step := range []func(context.Context) error{
-		c.takeFolder, c.takeAddresses, c.readTemplate, c.readPolicies, c.startStores, c.makeKeys, c.listen, c.startFunctions, c.serve, c.provision, c.tell,
+		c.takeFolder, c.takeAddresses, c.readTemplate, c.readPolicies, c.startStores, c.makeKeys, c.listen, c.tellSAM, c.startFunctions, c.serve, c.provision, c.tell,
 	} {
 		err := step(ctx)
 		if err == nil {
@@ -120,7 +122,7 @@ func start(ctx context.Context, o Options) (*Cloud, error) {
 
 // absolute makes all paths so: the storage server changes the working directory.
 func (c *Cloud) absolute() error {
-	for _, path := range []*string{&c.options.Project, &c.options.Data, &c.options.ReadyFile} {
+	for _, path := range []*string{&c.options.Project, &c.options.Data, &c.options.ReadyFile, &c.options.SAMFile} {
 		if *path == "" {
 			continue
 		}

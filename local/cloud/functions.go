@@ -30,6 +30,7 @@ func (c *Cloud) readTemplate(context.Context) error {
 		Region: region, Account: account, Stack: "sluice",
 		Parameters: map[string]string{
 			"Environment": "test", "MalwareScan": scan, "Arch": arch, "Issuer": c.self.APIURL, "AwsEndpointUrl": c.self.AWSEndpointURL, "StorageEndpointUrl": c.self.S3URL,
+			"PublicStorageUrl": c.self.S3URL,
 		},
 	}, c.options.Set); err != nil {
 		return err
@@ -39,7 +40,9 @@ func (c *Cloud) readTemplate(context.Context) error {
 	c.functionKeys = map[string]iam.Key{}
 	for i := range c.template.Functions {
 		f := &c.template.Functions[i]
-		programs = append(programs, c.program(*f))
+		if c.options.Functions == "" {
+			programs = append(programs, c.program(*f))
+		}
 		id, secret := accessKey()
 		c.functionKeys[f.Name] = iam.Key{ID: id, Secret: secret}
 		f.Environment["AWS_ACCESS_KEY_ID"], f.Environment["AWS_SECRET_ACCESS_KEY"] = id, secret
@@ -67,8 +70,11 @@ func (c *Cloud) function(f template.Function) lambda.Function {
 	if f.Concurrency > 0 {
 		concurrency = min(concurrency, f.Concurrency)
 	}
+	if c.options.Functions != "" {
+		concurrency = 1 // as many as the one container that SAM has for a function can take
+	}
 	return lambda.Function{
-		Name: f.Name, ARN: f.ARN, Program: c.program(f), Environment: f.Environment,
+		Name: f.Name, ARN: f.ARN, Program: c.program(f), Endpoint: c.options.Functions, Environment: f.Environment,
 		Timeout: time.Duration(f.Timeout) * time.Second, MemoryMB: f.MemoryMB, Concurrency: concurrency, Retries: f.Retries,
 	}
 }

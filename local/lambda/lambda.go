@@ -22,6 +22,7 @@ type Function struct {
 	Name        string
 	ARN         string
 	Program     string            // path of its binary
+	Endpoint    string            // a Lambda endpoint, a URL, that runs it instead; "" for Program
 	Environment map[string]string // beside what every function gets
 	Timeout     time.Duration
 	MemoryMB    int

@@ -32,6 +32,9 @@ func newPool(s *Service, f Function) *pool {
 
 // run gives a request to an idle process or a new one and returns the answer.
 func (p *pool) run(r request) Result {
+	if p.fn.Endpoint != "" {
+		return p.elsewhere(r)
+	}
 	for {
 		box, fresh, err := p.take()
 		if err != nil {

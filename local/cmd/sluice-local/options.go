@@ -32,6 +32,8 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (cloud.O
 	flags.IntVar(&o.Ports.AWS, "port-aws", 0, "`port` of the endpoint for all other AWS services")
 	flags.IntVar(&o.Ports.DynamoDB, "port-dynamodb", 0, "`port` of DynamoDB itself")
 	flags.StringVar(&o.Project, "project", "", "`folder` of template.yaml and bin (default the one above this program)")
+	flags.StringVar(&o.Functions, "functions", "", "`URL` of a Lambda endpoint that runs the functions, such as that of sam local start-lambda")
+	flags.StringVar(&o.SAMFile, "sam-env", "", "`file` to write the functions' settings to, for sam local --env-vars")
 	flags.BoolVar(&o.Verbose, "verbose", false, "print what the functions log")
 	flags.Func("set", "parameter of the template, as `Name=Value`; may be repeated", func(s string) error {
 		name, value, ok := strings.Cut(s, "=")

@@ -1,0 +1,60 @@
+package lambda
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// What another Lambda endpoint answers comes out as if the function had run here.
+func TestFunctionsElsewhere(t *testing.T) {
+	there := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if r.Method != http.MethodPost || r.URL.Path != "/2015-03-31/functions/toy/invocations" {
+			t.Errorf("%s %s", r.Method, r.URL.Path)
+		}
+		switch string(body) {
+		case `"fails"`:
+			w.Header().Set("X-Amz-Function-Error", "Unhandled")
+			_, _ = io.WriteString(w, `{"errorType":"Transient","errorMessage":"later"}`)
+		case `"is missing"`:
+			w.WriteHeader(http.StatusNotFound)
+		case `"is slow"`:
+		case `"answers too much"`:
+			_, _ = io.WriteString(w, `"`+strings.Repeat("x", MaxPayload)+`"`)
+		case `"hangs"`:
+			<-r.Context().Done()
+		default:
+			_, _ = w.Write(body)
+		}
+	}))
+	defer there.Close()
+	s, err := New(context.Background(), Config{
+		Functions: []Function{{Name: "toy", Endpoint: there.URL, Timeout: 100 * time.Millisecond, Concurrency: 1}},
+		Log:       &logged{}, NewID: uuid.NewString, TempDir: t.TempDir(), JournalDir: t.TempDir(), DeadDir: t.TempDir(),
+		InitTimeout: 100 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for payload, want := range map[string]string{
+		`{"a":1}`: "", `"fails"`: "Transient", `"is missing"`: "Lambda.ServiceException", `"is slow"`: "Sandbox.Timedout",
+		`"answers too much"`: "Function.ResponseSizeTooLarge", `"hangs"`: "Sandbox.Timedout",
+	} {
+		r, err := s.Invoke(t.Context(), "toy", []byte(payload))
+		if err != nil || r.Failed != (want != "") || r.ErrorType != want || want == "" && string(r.Payload) != payload {
+			t.Errorf("%s: %v %s (%s) %v", payload, r.Failed, r.ErrorType, r.Payload[:min(len(r.Payload), 200)], err)
+		}
+	}
+	there.Close()
+	if r, err := s.Invoke(t.Context(), "toy", []byte(`1`)); err != nil || r.ErrorType != "Lambda.ServiceException" {
+		t.Errorf("nobody there: %+v %v", r, err)
+	}
+}
