@@ -1,9 +1,11 @@
 # make demo    see it work           make test    everything that is checked
 # make local   a local cloud to use  make build   bin/sluice and what it needs
+# make test-sam, make test-localstack   the same suite in other homes (docs/homes.md)
 # make docs    the reference of the interface, as one HTML page
 
 .DEFAULT_GOAL := build
-.PHONY: build tools demo test local docs bench lint clean programs functions format vet staticcheck test-product test-local test-e2e
+.PHONY: build tools demo test local docs bench lint clean programs functions format vet staticcheck test-product test-local test-e2e \
+	test-sam test-localstack sam sam-build
 
 STATIC := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w"
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
@@ -11,6 +13,8 @@ DYNOXIDE_NPM := @dynoxide/linux-x64@1.2.1
 DYNOXIDE_CRATE := dynoxide-rs --version 3.2.0
 REDOC := redoc@2.5.2
 PLATFORM := $(shell uname -s)-$(shell uname -m)
+# This machine's processor as the template's parameter Arch names it.
+MACHINE := $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x86_64)
 # The race detector needs a C compiler.
 RACE := $(if $(shell command -v gcc || command -v clang),-race)
 
@@ -82,6 +86,27 @@ bin/tools/$(REDOC).js:
 	@echo "Taking $(REDOC), which renders OpenAPI, from npm into bin/tools."
 	@cd bin/tools && tarball=$$(npm pack --silent $(REDOC)) && tar -xzOf $$tarball package/bundles/redoc.standalone.js > $(@F).part && rm $$tarball
 	@mv $@.part $@
+
+# The suite's other homes. They leave go test's output as it comes: it says what was not checked there.
+test-sam: sam build
+	@docker info >/dev/null 2>&1 || { echo "Docker is missing or not running: sam local runs the functions in its containers." >&2; exit 1; }
+	@$(MAKE) --no-print-directory sam-build
+	cd e2e && go test -count=1 -timeout 60m -args -home sam
+
+test-localstack: sam build
+	@[ -n "$$AWS_ENDPOINT_URL" ] || { echo "AWS_ENDPOINT_URL is not set: start LocalStack (localstack start) and name its address there." >&2; exit 1; }
+	@$(MAKE) --no-print-directory sam-build
+	cd e2e && go test -count=1 -timeout 60m -args -home localstack
+
+sam:
+	@command -v sam >/dev/null || { echo "sam is missing: see docs.aws.amazon.com for how to install the AWS SAM CLI." >&2; exit 1; }
+
+sam-build: export ARCH = $(MACHINE)
+sam-build: export SAM_CLI_TELEMETRY = 0
+sam-build:
+	sam validate --config-env local
+	sam validate --config-env local --lint
+	sam build --config-env local --parameter-overrides Arch=$(MACHINE)
 
 bench: programs functions
 	cd bench && go build -o ../bin/bench . && ../bin/bench

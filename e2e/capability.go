@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -13,32 +14,34 @@ import (
 type capability string
 
 const (
-	otherSettings capability = "other settings" // a second home, with other parameters, within a second
-	processes     capability = "processes"      // functions and servers are processes of this machine
-	authorizer401 capability = "authorizer 401" // a refused token gets 401
+	otherSettings capability = "other settings"     // a second home, with other parameters, within a second
+	processes     capability = "processes"          // functions and servers are processes of this machine
+	refused401    capability = "refused token: 401" // the gateway answers so when the authorizer refuses
+	responses     capability = "gateway responses"  // those of the template
 	samCLI        capability = "sam local invoke"
 )
 
 // lacks is what the homes lack.
 var lacks = map[string][]capability{
 	"local":      {samCLI},
-	"sam":        {otherSettings, processes},
+	"sam":        {otherSettings, processes, refused401, responses},
 	"localstack": {otherSettings, processes, samCLI},
 	"aws":        {otherSettings, processes, samCLI},
 }
 
 // needs is what whole tests need. A test not named here runs everywhere.
 var needs = map[string]capability{
-	"TestALargeBatch":          processes,
-	"TestALineOf50MB":          otherSettings,
-	"TestDemo":                 processes,
-	"TestExpiredToken":         otherSettings,
-	"TestGuardDuty":            otherSettings,
-	"TestInterruptedDemo":      processes,
-	"TestLimitsOfTheURL":       otherSettings,
-	"TestNothingIsLeftRunning": processes,
-	"TestRestart":              processes,
-	"TestStartsThatCannotBe":   processes,
+	"TestALargeBatch":               processes,
+	"TestALineOf50MB":               otherSettings,
+	"TestDemo":                      processes,
+	"TestDisabledClientIsOutAtOnce": refused401,
+	"TestExpiredToken":              otherSettings,
+	"TestGuardDuty":                 otherSettings,
+	"TestInterruptedDemo":           processes,
+	"TestLimitsOfTheURL":            otherSettings,
+	"TestNothingIsLeftRunning":      processes,
+	"TestRestart":                   processes,
+	"TestStartsThatCannotBe":        processes,
 }
 
 // left is what this run could not check, each with the capability that is missing.
@@ -54,8 +57,18 @@ func (h *Home) can(c capability, what string) bool {
 	}
 	left.Lock()
 	defer left.Unlock()
-	left.list = append(left.list, fmt.Sprintf("%s (%s)", what, c))
+	if line := fmt.Sprintf("%s (%s)", what, c); !slices.Contains(left.list, line) {
+		left.list = append(left.list, line)
+	}
 	return false
+}
+
+// refused tells whether a status is that of a refused token.
+func (h *Home) refused(status int, what string) bool {
+	if h.can(refused401, what) {
+		return status == http.StatusUnauthorized
+	}
+	return status == http.StatusBadGateway
 }
 
 // leaveOut keeps the tests from running that need what the home lacks.

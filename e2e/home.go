@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,11 @@ import (
 	"os/exec"
 	"slices"
 	"syscall"
+
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"sluice/shared/setup"
 )
 
 // Home is where Sluice runs: the content of a ready file.
@@ -21,7 +27,6 @@ type Home struct {
 	Issuer         string `json:"issuer"` // of tokens; "" for the address of the API
 	S3URL          string `json:"s3_url"`
 	AWSEndpointURL string `json:"aws_endpoint_url"`
-	DynamoDBURL    string `json:"dynamodb_url"`
 	TenantID       string `json:"tenant_id"`
 	ClientID       string `json:"client_id"`
 	ClientSecret   string `json:"client_secret"`
@@ -45,6 +50,16 @@ func (h *Home) issuer() string {
 		return h.Issuer
 	}
 	return h.APIURL
+}
+
+// database is the home's DynamoDB, for tests that put there what would take too long through the front door.
+func (h *Home) database(ctx context.Context) (*dynamodb.Client, error) {
+	cfg, err := setup.AWS(ctx)
+	if h.AWSEndpointURL != "" {
+		cfg.BaseEndpoint, cfg.Region = &h.AWSEndpointURL, h.Region
+		cfg.Credentials = credentials.NewStaticCredentialsProvider(h.AccessKeyID, h.SecretAccessKey, "")
+	}
+	return dynamodb.NewFromConfig(cfg), err
 }
 
 // readHome reads a home that is there already, such as a stack on AWS.

@@ -40,7 +40,7 @@ func watched() (*wire, error) {
 func (w *wire) watch(h *Home) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.homes = append(w.homes, h.APIURL)
+	w.homes = append(w.homes, h.APIURL, h.issuer())
 }
 
 // path returns the path inside an API, as it is sent.
