@@ -18,30 +18,33 @@ const (
 	processes     capability = "processes"          // functions and servers are processes of this machine
 	refused401    capability = "refused token: 401" // the gateway answers so when the authorizer refuses
 	responses     capability = "gateway responses"  // those of the template
+	manyRequests  capability = "many requests"      // hundreds in a row
 	samCLI        capability = "sam local invoke"
 )
 
 // lacks is what the homes lack.
 var lacks = map[string][]capability{
 	"local":      {samCLI},
-	"sam":        {otherSettings, processes, refused401, responses},
+	"sam":        {otherSettings, processes, refused401, responses, manyRequests},
 	"localstack": {otherSettings, processes, samCLI},
 	"aws":        {otherSettings, processes, samCLI},
 }
 
 // needs is what whole tests need. A test not named here runs everywhere.
 var needs = map[string]capability{
-	"TestALargeBatch":               processes,
-	"TestALineOf50MB":               otherSettings,
-	"TestDemo":                      processes,
-	"TestDisabledClientIsOutAtOnce": refused401,
-	"TestExpiredToken":              otherSettings,
-	"TestGuardDuty":                 otherSettings,
-	"TestInterruptedDemo":           processes,
-	"TestLimitsOfTheURL":            otherSettings,
-	"TestNothingIsLeftRunning":      processes,
-	"TestRestart":                   processes,
-	"TestStartsThatCannotBe":        processes,
+	"TestALargeBatch":          processes,
+	"TestALineOf50MB":          otherSettings,
+	"TestEntityBodies":         manyRequests,
+	"TestALongJourney":         manyRequests,
+	"TestDemo":                 processes,
+	"TestExpiredToken":         otherSettings,
+	"TestGuardDuty":            otherSettings,
+	"TestInterruptedDemo":      processes,
+	"TestLimitsOfTheURL":       otherSettings,
+	"TestNothingIsLeftRunning": processes,
+	"TestRestart":              processes,
+	"TestSAMInvoke":            samCLI,
+	"TestStartsThatCannotBe":   processes,
 }
 
 // left is what this run could not check, each with the capability that is missing.
