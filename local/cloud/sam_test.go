@@ -1,0 +1,43 @@
+package cloud
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/local/template"
+)
+
+// SAM gets the settings of each function with addresses that a container reaches, and no keys.
+func TestTellSAM(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sam.json")
+	c := &Cloud{options: Options{SAMFile: path}, template: &template.Template{Functions: []template.Function{{ID: "PlanFunction", Environment: map[string]string{
+		"AWS_ENDPOINT_URL": "http://127.0.0.1:4000", "AWS_ENDPOINT_URL_S3": "http://127.0.0.1:4001", "AWS_ACCESS_KEY_ID": "secret",
+		"AWS_SECRET_ACCESS_KEY": "secret", "PUBLIC_STORAGE_URL": "http://127.0.0.1:4001", "ISSUER": "", "TABLE_BATCHES": "sluice-batches",
+	}}}}}
+	if err := c.tellSAM(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]map[string]string
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]map[string]string{"PlanFunction": {
+		"AWS_ENDPOINT_URL": "http://host.docker.internal:4000", "AWS_ENDPOINT_URL_S3": "http://host.docker.internal:4001",
+		"PUBLIC_STORAGE_URL": "http://127.0.0.1:4001", "ISSUER": "", "TABLE_BATCHES": "sluice-batches",
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	c.options.SAMFile = ""
+	if err := c.tellSAM(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
