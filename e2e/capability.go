@@ -18,6 +18,7 @@ const (
 	processes     capability = "processes"          // functions and servers are processes of this machine
 	refused401    capability = "refused token: 401" // the gateway answers so when the authorizer refuses
 	responses     capability = "gateway responses"  // those of the template
+	encodedPaths  capability = "encoded paths"      // a path reaches a function as it was sent
 	manyRequests  capability = "many requests"      // hundreds in a row
 	samCLI        capability = "sam local invoke"
 )
@@ -25,7 +26,7 @@ const (
 // lacks is what the homes lack.
 var lacks = map[string][]capability{
 	"local":      {samCLI},
-	"sam":        {otherSettings, processes, refused401, responses, manyRequests},
+	"sam":        {otherSettings, processes, refused401, responses, encodedPaths, manyRequests},
 	"localstack": {otherSettings, processes, samCLI},
 	"aws":        {otherSettings, processes, samCLI},
 }
@@ -34,11 +35,12 @@ var lacks = map[string][]capability{
 var needs = map[string]capability{
 	"TestALargeBatch":          processes,
 	"TestALineOf50MB":          otherSettings,
-	"TestEntityBodies":         manyRequests,
 	"TestALongJourney":         manyRequests,
 	"TestDemo":                 processes,
+	"TestEntityBodies":         manyRequests,
 	"TestExpiredToken":         otherSettings,
 	"TestGuardDuty":            otherSettings,
+	"TestImportedEntitiesLive": encodedPaths,
 	"TestInterruptedDemo":      processes,
 	"TestLimitsOfTheURL":       otherSettings,
 	"TestNothingIsLeftRunning": processes,

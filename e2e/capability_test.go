@@ -40,7 +40,7 @@ func TestTheTableOfHomesIsTrue(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range []capability{otherSettings, processes, refused401, responses, manyRequests, samCLI} {
+	for _, c := range []capability{otherSettings, processes, refused401, responses, encodedPaths, manyRequests, samCLI} {
 		row, found := rows[c]
 		for home, lacking := range lacks {
 			if has, known := row[home]; !found || !known || has == slices.Contains(lacking, c) {
