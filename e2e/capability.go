@@ -37,6 +37,7 @@ var needs = map[string]capability{
 	"TestALineOf50MB":          otherSettings,
 	"TestALongJourney":         manyRequests,
 	"TestDemo":                 processes,
+	"TestDocumentBodies":       manyRequests,
 	"TestEntityBodies":         manyRequests,
 	"TestExpiredToken":         otherSettings,
 	"TestGuardDuty":            otherSettings,
@@ -47,6 +48,7 @@ var needs = map[string]capability{
 	"TestRestart":              processes,
 	"TestSAMInvoke":            samCLI,
 	"TestStartsThatCannotBe":   processes,
+	"TestWhereThereIsNothing":  responses,
 }
 
 // left is what this run could not check, each with the capability that is missing.
