@@ -27,7 +27,7 @@ func startSAM(data string) (*Home, error) {
 	settings := filepath.Join(data, "sam.json")
 	h, err := startCloud(data, "--listen", "0.0.0.0", "--functions", "http://"+functions, "--sam-env", settings,
 		"--set", "ChunkBytes=8192", "--set", "Issuer=http://"+api2,
-		// SAM waits a second for the end of a function's log unless that comes alone.
+		// SAM may wait up to a second for the end of a function's log.
 		"--set", "LogLevel=ERROR")
 	if err != nil {
 		return nil, err
