@@ -48,6 +48,7 @@ var needs = map[string]capability{
 	"TestRestart":              processes,
 	"TestSAMInvoke":            samCLI,
 	"TestStartsThatCannotBe":   processes,
+	"TestTooManyTransactions":  otherSettings,
 	"TestWhereThereIsNothing":  responses,
 }
 

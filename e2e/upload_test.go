@@ -91,6 +91,32 @@ func TestAnAbortedUpload(t *testing.T) {
 	}
 }
 
+// A batch has at most so many transactions, 20 million unless set otherwise, however small its file is.
+func TestTooManyTransactions(t *testing.T) {
+	h := another(t, "MaxTransactions=3", "ChunkBytes=1500")
+	onboard(t, h)
+	d := enter(t, h)
+	for _, n := range []int{2, 3, 4} {
+		var lines []fmt.Stringer
+		for range n - 1 {
+			lines = append(lines, valid())
+		}
+		u := d.newBatch(`{"reject_on_invalid": false}`)
+		if code, text := put(t, u, append(file(lines...), "\n\nno JSON\n\n"...)); code != 200 {
+			t.Fatalf("%d %s", code, text)
+		}
+		s, _ := d.follow(u.BatchID)
+		_, r := d.result(u.BatchID)
+		switch {
+		case n <= 3 && (s.Status != "PROCESSED" || *s.Counts.Ingested != int64(n-1) || r.ErrorsFileURL == ""):
+			t.Errorf("%d transactions: %s %+v", n, describe(s), r)
+		case n > 3 && (s.Status != "VALIDATION_FAILED" || r.ErrorsFileURL != "" || r.Valid == nil || *r.Valid || r.Message != *s.ErrorMessage ||
+			r.Message != "The file contains 4 transactions; a batch takes at most 3. Split it."):
+			t.Errorf("%d transactions: %s %+v", n, describe(s), r)
+		}
+	}
+}
+
 func TestLimitsOfTheURL(t *testing.T) {
 	const limit = 2000
 	h := another(t, fmt.Sprintf("MaxUploadBytes=%d", limit), "UploadUrlLifetime=1")

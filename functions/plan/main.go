@@ -12,13 +12,14 @@ import (
 )
 
 func main() {
-	f := setup.Must(context.Background(), "TABLE_BATCHES", "MAX_LINE_BYTES", "MAP_CONCURRENCY")
+	f := setup.Must(context.Background(), "TABLE_BATCHES", "MAX_LINE_BYTES", "MAX_TRANSACTIONS", "MAP_CONCURRENCY")
 	lambda.Start((&pipeline.Plan{
-		Batches:      f.Batches(),
-		ChunkBytes:   f.ChunkBytes,
-		MaxLineBytes: f.MaxLineBytes,
-		Concurrency:  int(f.MapConcurrency),
-		Now:          time.Now,
-		Log:          f.Log,
+		Batches:         f.Batches(),
+		ChunkBytes:      f.ChunkBytes,
+		MaxLineBytes:    f.MaxLineBytes,
+		MaxTransactions: f.MaxTransactions,
+		Concurrency:     int(f.MapConcurrency),
+		Now:             time.Now,
+		Log:             f.Log,
 	}).Run)
 }

@@ -25,6 +25,7 @@ type Batch struct {
 	Settings        Settings
 	Plan            chunk.Plan // zero until VALIDATION_STARTED
 	MaxLineBytes    int64      // pinned with the plan
+	MaxTransactions int64      // pinned with the plan; 0: no limit
 	DigestKey       [16]byte   // of the digests that find duplicates; random, so that nobody can aim at a collision
 	Verdict         *Verdict   // nil until validation is finished
 }
@@ -49,7 +50,7 @@ type Verdict struct {
 	Total      int64  // transactions in the file, readable or not; blank lines are none
 	Accepted   int64  // valid lines
 	Invalid    int64  // lines in the report
-	ReportKey  string // the report, in the work bucket
+	ReportKey  string // the report, in the work bucket; "": refused for its number of transactions, none accepted
 	SummaryKey string // its counts by code
 }
 

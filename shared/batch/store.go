@@ -28,15 +28,16 @@ func (m *Moved) Error() string {
 
 // Change is one step of a batch and everything that becomes true with it.
 type Change struct {
-	To           Status
-	From         Status // the only status that it may follow; "": every one of Before(To)
-	At           time.Time
-	Object       *Object     // with Uploaded
-	ReceivedAt   time.Time   // with Uploaded
-	Plan         *chunk.Plan // with ValidationStarted
-	MaxLineBytes int64       // with ValidationStarted
-	Verdict      *Verdict    // with PendingIngestion and ValidationFailed
-	ErrorMessage string      // with ValidationFailed and Failed
+	To              Status
+	From            Status // the only status that it may follow; "": every one of Before(To)
+	At              time.Time
+	Object          *Object     // with Uploaded
+	ReceivedAt      time.Time   // with Uploaded
+	Plan            *chunk.Plan // with ValidationStarted
+	MaxLineBytes    int64       // with ValidationStarted
+	MaxTransactions int64       // with ValidationStarted
+	Verdict         *Verdict    // with PendingIngestion and ValidationFailed
+	ErrorMessage    string      // with ValidationFailed and Failed
 }
 
 // Store keeps batches. Every method is safe for concurrent use; every write is durable when it returns and is one

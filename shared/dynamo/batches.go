@@ -135,7 +135,8 @@ func changeExpression(c batch.Change) (set []string, names map[string]string, va
 		errs = append(errs, nested("object", objectRow(*c.Object)), nested("received_at", stamp(c.ReceivedAt)))
 	}
 	if c.Plan != nil {
-		errs = append(errs, nested("chunk_bytes", c.Plan.ChunkBytes), nested("max_line_bytes", c.MaxLineBytes))
+		errs = append(errs, nested("chunk_bytes", c.Plan.ChunkBytes), nested("max_line_bytes", c.MaxLineBytes),
+			nested("max_transactions", c.MaxTransactions))
 	}
 	if c.Verdict != nil {
 		errs = append(errs, nested("verdict", verdictRow(*c.Verdict)))

@@ -37,7 +37,7 @@ func life() []batch.Change {
 	plan := chunk.NewPlan(1000, 100)
 	return []batch.Change{
 		{To: batch.Uploaded, At: at, ReceivedAt: at.Add(time.Second), Object: &batch.Object{Key: "uploads/t/b", ETag: `"e"`, Version: "v", Size: 1000}},
-		{To: batch.ValidationStarted, At: at, Plan: &plan, MaxLineBytes: 4096},
+		{To: batch.ValidationStarted, At: at, Plan: &plan, MaxLineBytes: 4096, MaxTransactions: 9000},
 		{To: batch.PendingIngestion, At: at, Verdict: &batch.Verdict{Total: 9, Accepted: 7, Invalid: 2, ReportKey: "r", SummaryKey: "s"}},
 		{To: batch.Initialized, At: at}, {To: batch.InProgress, At: at}, {To: batch.Processed, At: at.Add(time.Minute)},
 	}
@@ -70,7 +70,7 @@ func TestBatchLife(t *testing.T) {
 			want.Object, want.ReceivedAt = *c.Object, c.ReceivedAt
 		}
 		if c.Plan != nil {
-			want.Plan, want.MaxLineBytes = *c.Plan, c.MaxLineBytes
+			want.Plan, want.MaxLineBytes, want.MaxTransactions = *c.Plan, c.MaxLineBytes, c.MaxTransactions
 		}
 		if c.Verdict != nil {
 			want.Verdict = c.Verdict

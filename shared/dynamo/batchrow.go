@@ -27,6 +27,7 @@ type batchRow struct {
 	Settings        settingsRow `dynamodbav:"settings"`
 	ChunkBytes      int64       `dynamodbav:"chunk_bytes,omitempty"`
 	MaxLineBytes    int64       `dynamodbav:"max_line_bytes,omitempty"`
+	MaxTransactions int64       `dynamodbav:"max_transactions,omitempty"`
 	DigestKey       []byte      `dynamodbav:"digest_key"`
 	Verdict         *verdictRow `dynamodbav:"verdict,omitempty"`
 }
@@ -57,7 +58,7 @@ func marshalBatch(b batch.Batch) (item, error) {
 		ID: string(b.ID), Part: batchPart, Tenant: b.Tenant, Client: b.Client, Status: string(b.Status),
 		ErrorMessage: b.ErrorMessage, RejectOnInvalid: b.RejectOnInvalid,
 		CreatedAt: stamp(b.CreatedAt), UpdatedAt: stamp(b.UpdatedAt), UploadBy: stamp(b.UploadBy),
-		ReceivedAt: stamp(b.ReceivedAt), ChunkBytes: b.Plan.ChunkBytes, MaxLineBytes: b.MaxLineBytes,
+		ReceivedAt: stamp(b.ReceivedAt), ChunkBytes: b.Plan.ChunkBytes, MaxLineBytes: b.MaxLineBytes, MaxTransactions: b.MaxTransactions,
 		DigestKey: b.DigestKey[:],
 		Settings:  settingsOf(b.Settings),
 	}
@@ -85,7 +86,7 @@ func unmarshalBatch(av item) (batch.Batch, error) {
 	if row.Object != nil {
 		b.Object = batch.Object(*row.Object)
 	}
-	b.MaxLineBytes = row.MaxLineBytes
+	b.MaxLineBytes, b.MaxTransactions = row.MaxLineBytes, row.MaxTransactions
 	copy(b.DigestKey[:], row.DigestKey)
 	if row.ChunkBytes > 0 {
 		b.Plan = chunk.NewPlan(b.Object.Size, row.ChunkBytes)

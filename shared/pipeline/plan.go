@@ -41,12 +41,13 @@ type PlanOutput struct {
 
 // Plan begins validation: it decides the byte ranges. Nothing is read.
 type Plan struct {
-	Batches      batches
-	ChunkBytes   int64 // 0: the default of chunk.NewPlan
-	MaxLineBytes int64
-	Concurrency  int
-	Now          Clock
-	Log          *slog.Logger
+	Batches         batches
+	ChunkBytes      int64 // 0: the default of chunk.NewPlan
+	MaxLineBytes    int64
+	MaxTransactions int64 // in one batch; 0: no limit
+	Concurrency     int
+	Now             Clock
+	Log             *slog.Logger
 }
 
 // maxChunks bounds the chunks of a batch: three Map states go over them with up to eight events each, of the 25,000 that an
@@ -67,7 +68,7 @@ func (s *Plan) run(ctx context.Context, id batch.ID) (PlanOutput, error) {
 	// However small the setting, the chunks of a batch fit into the history and the payloads of one execution.
 	plan.ChunkBytes = max(plan.ChunkBytes, (b.Object.Size+maxChunks-1)/maxChunks)
 	b, err = move(ctx, s.Batches, id, batch.Change{
-		To: batch.ValidationStarted, At: s.Now(), Plan: &plan, MaxLineBytes: s.MaxLineBytes,
+		To: batch.ValidationStarted, At: s.Now(), Plan: &plan, MaxLineBytes: s.MaxLineBytes, MaxTransactions: s.MaxTransactions,
 	})
 	if err != nil {
 		return PlanOutput{}, err

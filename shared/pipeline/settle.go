@@ -43,6 +43,10 @@ func (s *Settle) run(ctx context.Context, in ChunkInput) error {
 	if err != nil || chunks[in.Index].Settled != nil {
 		return err
 	}
+	if tooMany(b, chunks) { // the batch is refused as a whole, and has no report
+		_, err := s.Batches.CommitSettled(ctx, in.ID, in.Index, batch.Settled{})
+		return err
+	}
 	input, err := s.input(ctx, b, chunks, in.Index)
 	if err != nil {
 		return err

@@ -46,9 +46,11 @@ func (s *Verdict) run(ctx context.Context, id batch.ID) (VerdictOutput, error) {
 	if err != nil {
 		return VerdictOutput{}, err
 	}
-	v, err := s.report(ctx, b, chunks)
-	if err != nil {
-		return VerdictOutput{}, err
+	v := count(chunks)
+	if !tooMany(b, chunks) {
+		if v, err = s.report(ctx, b, chunks); err != nil {
+			return VerdictOutput{}, err
+		}
 	}
 	change := batch.Change{To: batch.PendingIngestion, At: s.Now(), Verdict: &v}
 	if why := rejection(b, v); why != "" {
@@ -61,6 +63,8 @@ func (s *Verdict) run(ctx context.Context, id batch.ID) (VerdictOutput, error) {
 // rejection says why a batch is rejected as a whole; "" when its accepted lines are to be ingested.
 func rejection(b batch.Batch, v batch.Verdict) string {
 	switch {
+	case v.ReportKey == "":
+		return fmt.Sprintf("The file contains %d transactions; a batch takes at most %d. Split it.", v.Total, b.MaxTransactions)
 	case v.Total == 0:
 		return "The file contains no transaction."
 	case v.Accepted == 0:
@@ -70,6 +74,20 @@ func rejection(b batch.Batch, v batch.Verdict) string {
 			"the validation report names every error.", v.Invalid, v.Total)
 	}
 	return ""
+}
+
+// tooMany reports whether a validated batch has more transactions than it may have.
+func tooMany(b batch.Batch, chunks []batch.Chunk) bool {
+	return b.MaxTransactions > 0 && count(chunks).Total > b.MaxTransactions
+}
+
+// count is what validation alone knows: what is wrong with a line because of other lines, or of entities, is not in it.
+func count(chunks []batch.Chunk) (v batch.Verdict) {
+	for _, c := range chunks {
+		v.Total += c.Validated.Transactions
+		v.Invalid += c.Validated.Invalid
+	}
+	return v
 }
 
 // report strings the parts of the report together, in the order of the chunks, and its summary beside it.

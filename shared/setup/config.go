@@ -41,10 +41,11 @@ type Config struct {
 	ClamdAddress        string        `env:"CLAMD_ADDRESS"`         // tcp://host:port or unix:///path
 	ScanPatience        time.Duration `env:"SCAN_PATIENCE"`         // with GuardDuty, after which an upload without a result cannot be scanned
 
-	ChunkBytes     int64         `env:"CHUNK_BYTES"` // 0: the larger of 8 MiB and a 256th of the file
-	MaxLineBytes   int64         `env:"MAX_LINE_BYTES"`
-	MapConcurrency int64         `env:"MAP_CONCURRENCY"` // chunks worked on at once in one batch
-	IngestTime     time.Duration `env:"INGEST_SECONDS"`  // after which an ingesting function hands on its cursor
+	ChunkBytes      int64         `env:"CHUNK_BYTES"` // 0: the larger of 8 MiB and a 256th of the file
+	MaxLineBytes    int64         `env:"MAX_LINE_BYTES"`
+	MaxTransactions int64         `env:"MAX_TRANSACTIONS"` // of one batch
+	MapConcurrency  int64         `env:"MAP_CONCURRENCY"`  // chunks worked on at once in one batch
+	IngestTime      time.Duration `env:"INGEST_SECONDS"`   // after which an ingesting function hands on its cursor
 }
 
 // Load reads a Config through getenv and checks that the named variables are set. The error names every one that is

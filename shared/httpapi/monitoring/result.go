@@ -42,6 +42,9 @@ func (s *Batches) ValidationResult(ctx context.Context, caller httpapi.Caller, i
 	if b.Verdict.Valid() {
 		return ok(ResultReply{Message: "Batch validated successfully.", Valid: &yes, Counts: &counts}), nil
 	}
+	if b.Verdict.ReportKey == "" {
+		return ok(ResultReply{Message: b.ErrorMessage, Valid: &no, Counts: &counts}), nil
+	}
 	if s.ReportDays > 0 && s.Now().After(b.UpdatedAt.AddDate(0, 0, s.ReportDays)) {
 		message := fmt.Sprintf("Batch validated with errors. Its report was kept for %d days and is gone.", s.ReportDays)
 		return ok(ResultReply{Message: message, Valid: &no, Counts: &counts}), nil
