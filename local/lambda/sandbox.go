@@ -98,6 +98,11 @@ func (b *sandbox) run(r request) (result Result, answered, lost bool) {
 	b.last.Store(r.id)
 	r.deadline = begin.Add(b.fn.Timeout)
 	select {
+	case <-b.group.Done(): // before all else: its last question may still wait here for a request
+		return b.died(r), false, true
+	default:
+	}
+	select {
 	case b.next <- r:
 	case <-b.group.Done():
 		return b.died(r), false, true
