@@ -35,6 +35,10 @@ type item = map[string]types.AttributeValue
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
+func number(n int64) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
+}
+
 const batchPart = "batch"
 
 func key(id batch.ID, part string) item { return item{"id": text(string(id)), "part": text(part)} }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -292,7 +291,7 @@ func (s *Clients) SetKeys(ctx context.Context, keys []auth.Key, version int64) e
 	put := &dynamodb.PutItemInput{TableName: &s.table, Item: av, ConditionExpression: aws.String("attribute_not_exists(id)")}
 	if version != 0 {
 		put.ConditionExpression = aws.String("version = :old")
-		put.ExpressionAttributeValues = item{":old": &types.AttributeValueMemberN{Value: strconv.FormatInt(version, 10)}}
+		put.ExpressionAttributeValues = item{":old": number(version)}
 	}
 	_, err = s.db.PutItem(ctx, put)
 	var failed *types.ConditionalCheckFailedException

@@ -21,7 +21,7 @@ func (s *Documents) Release(ctx context.Context, d document.Document) (bool, err
 		return false, nil
 	}
 	err := s.updateFile(ctx, d.Tenant, d.File, "SET going = :yes", "documents = :one",
-		item{":one": whole(1), ":yes": &types.AttributeValueMemberBOOL{Value: true}})
+		item{":one": number(1), ":yes": &types.AttributeValueMemberBOOL{Value: true}})
 	var failed *types.ConditionalCheckFailedException
 	if errors.As(err, &failed) {
 		return false, nil
@@ -53,7 +53,7 @@ func (s *Documents) dereference(tenant, file string, last bool) types.TransactWr
 		TableName: &s.table, Key: fileKey(tenant, file),
 		UpdateExpression:          aws.String("SET documents = documents - :one"),
 		ConditionExpression:       aws.String("documents > :one"),
-		ExpressionAttributeValues: item{":one": whole(1)}}}
+		ExpressionAttributeValues: item{":one": number(1)}}}
 }
 
 // Replace saves a document with a new file in place of the one it had.
@@ -70,7 +70,7 @@ func (s *Documents) Replace(ctx context.Context, d document.Document, had string
 	}
 	failed, err := s.transact(ctx, []types.TransactWriteItem{
 		{Put: &types.Put{TableName: &s.table, Item: row, ConditionExpression: aws.String("version = :before"),
-			ExpressionAttributeValues: item{":before": whole(before)}}},
+			ExpressionAttributeValues: item{":before": number(before)}}},
 		file, s.dereference(d.Tenant, had, last),
 	})
 	if failed[0] || failed[2] {
@@ -86,7 +86,7 @@ func (s *Documents) Replace(ctx context.Context, d document.Document, had string
 func (s *Documents) Delete(ctx context.Context, d document.Document, last bool) error {
 	writes := []types.TransactWriteItem{{Delete: &types.Delete{
 		TableName: &s.table, Key: documentKey(d.Tenant, d.ID), ConditionExpression: aws.String("version = :version"),
-		ExpressionAttributeValues: item{":version": whole(d.Version)},
+		ExpressionAttributeValues: item{":version": number(d.Version)},
 	}}}
 	for _, g := range groupRows(d) {
 		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: g}})

@@ -64,10 +64,6 @@ func groupRows(d document.Document) []item {
 	return rows
 }
 
-func whole(n int64) types.AttributeValue {
-	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
-}
-
 func documentRow(d document.Document) (item, error) {
 	body, err := json.Marshal(d)
 	if err != nil {
@@ -77,7 +73,7 @@ func documentRow(d document.Document) (item, error) {
 		return nil, errDocumentTooLarge
 	}
 	row := documentKey(d.Tenant, d.ID)
-	row["body"], row["version"], row["file"] = text(string(body)), whole(d.Version), text(d.File)
+	row["body"], row["version"], row["file"] = text(string(body)), number(d.Version), text(d.File)
 	return row, nil
 }
 
@@ -119,11 +115,11 @@ func (s *Documents) reference(d document.Document, shared bool) (types.TransactW
 			TableName: &s.table, Key: fileKey(d.Tenant, d.File),
 			UpdateExpression:          aws.String("SET documents = documents + :one"),
 			ConditionExpression:       aws.String("attribute_exists(part) AND attribute_not_exists(going)"),
-			ExpressionAttributeValues: item{":one": whole(1)},
+			ExpressionAttributeValues: item{":one": number(1)},
 		}}, nil
 	}
 	row := fileKey(d.Tenant, d.File)
-	row["documents"] = whole(1)
+	row["documents"] = number(1)
 	return types.TransactWriteItem{Put: &types.Put{TableName: &s.table, Item: row, ConditionExpression: aws.String("attribute_not_exists(part)")}}, nil
 }
 
@@ -151,7 +147,7 @@ func (s *Documents) Save(ctx context.Context, d document.Document) (document.Doc
 		_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName: &s.table, Item: row,
 			ConditionExpression:                 aws.String("version = :before"),
-			ExpressionAttributeValues:           item{":before": whole(before)},
+			ExpressionAttributeValues:           item{":before": number(before)},
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		})
 		return err

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -47,10 +46,6 @@ func recordKey(tenant, id string) item {
 
 func draftKey(tenant, id string) item {
 	return item{"owner": text(tenant + "#draft#" + id), "part": text("draft")}
-}
-
-func number(n int64) types.AttributeValue {
-	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }
 
 // putBody is a put of a value as JSON under a key, at one more than the stored count; 0 stored means that there is no item.
@@ -189,7 +184,7 @@ func (s *Records) transact(ctx context.Context, items []types.TransactWriteItem)
 	var canceled *types.TransactionCanceledException
 	if errors.As(err, &canceled) {
 		for _, reason := range canceled.CancellationReasons {
-			if code := aws.ToString(reason.Code); code == "ConditionalCheckFailed" || code == "TransactionConflict" {
+			if code := aws.ToString(reason.Code); code == conditionFailed || code == "TransactionConflict" {
 				return entity.ErrChanged
 			}
 		}

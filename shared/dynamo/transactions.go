@@ -55,8 +55,8 @@ func (s *Transactions) Put(ctx context.Context, records []transaction.Record) er
 		puts[i] = types.WriteRequest{PutRequest: &types.PutRequest{Item: item{
 			"transaction": text(r.Tenant + "#" + r.TransactionID),
 			"version":     &types.AttributeValueMemberB{Value: version},
-			"l":           &types.AttributeValueMemberN{Value: strconv.FormatInt(r.Line, 10)},
-			"m":           &types.AttributeValueMemberN{Value: strconv.Itoa(int(r.MainEntity))},
+			"l":           number(r.Line),
+			"m":           number(int64(r.MainEntity)),
 			"d":           &types.AttributeValueMemberB{Value: s.enc.EncodeAll(r.Text, nil)},
 		}}}
 	}

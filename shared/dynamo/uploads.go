@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -61,7 +60,7 @@ func (s *Uploads) Arrived(ctx context.Context, o batch.Object, at time.Time) (up
 		ExpressionAttributeNames: map[string]string{"#version": "version", "#size": "size"},
 		ExpressionAttributeValues: item{
 			":at": text(stamp(at)), ":waiting": text(waitingScan), ":etag": text(o.ETag), ":version": text(o.Version),
-			":size": whole(o.Size), ":expires": s.expires(),
+			":size": number(o.Size), ":expires": s.expires(),
 		},
 	})
 }
@@ -74,7 +73,7 @@ func (s *Uploads) Scanned(ctx context.Context, r upload.Scanned) (upload.Upload,
 		ExpressionAttributeNames: map[string]string{"#result": "result"},
 		ExpressionAttributeValues: item{
 			":etag": text(r.ETag), ":version": text(r.Version), ":expires": s.expires(), ":result": text(string(r.Result)),
-			":threat": text(r.Threat), ":weight": whole(int64(r.Result.Weight())),
+			":threat": text(r.Threat), ":weight": number(int64(r.Result.Weight())),
 		},
 	}
 	if !r.Result.Final() {
@@ -105,7 +104,7 @@ func (s *Uploads) update(ctx context.Context, key item, in *dynamodb.UpdateItemI
 }
 
 func (s *Uploads) expires() types.AttributeValue {
-	return &types.AttributeValueMemberN{Value: strconv.FormatInt(s.now().Add(uploadLife).Unix(), 10)}
+	return number(s.now().Add(uploadLife).Unix())
 }
 
 // Get reads an upload.
