@@ -197,7 +197,7 @@ func TestPermissionsOfDocumentOperations(t *testing.T) {
 		}
 	}
 	for _, permission := range append(prefixed("Access", "Create", "CreateVirtual", "Link", "Edit", "Delete"), "EntityDataEdit") {
-		d := client(t, home.TenantID, "--permission", permission)
+		d := enterNew(t, home.TenantID, "--permission", permission)
 		for operation, names := range allowed {
 			try(d, permission, operation, documentCommands, names)
 		}
@@ -209,7 +209,7 @@ func TestPermissionsOfDocumentOperations(t *testing.T) {
 
 // Who lacks the layers of a document reads that it is there and no more, and can do nothing with it.
 func TestLayersOfDocuments(t *testing.T) {
-	spain, all := client(t, home.TenantID, "--geographic", "Spain"), enter(t, home)
+	spain, all := enterNew(t, home.TenantID, "--geographic", "Spain"), enter(t, home)
 	entity := uuid.NewString()
 	var n newDocument
 	spain.take("POST", documentCommands, `{"data":{"fileName":"a.pdf","entityId":"`+entity+`","friendlyName":"f","policyEnforcedAccessLayers":{"geographic":["Spain"]}}}`, &n)

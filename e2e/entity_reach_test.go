@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// client makes a client of a tenant of the shared home and enters as it.
-func client(t *testing.T, tenant string, options ...string) *door {
+// enterNew makes a client of a tenant of the shared home and enters as it.
+func enterNew(t *testing.T, tenant string, options ...string) *door {
 	t.Helper()
 	var c struct {
 		ID     string `json:"client_id"`
@@ -34,7 +34,7 @@ func stranger(t *testing.T) *door {
 	if err := home.admin(&made, "tenant", "create"); err != nil {
 		t.Fatal(err)
 	}
-	return client(t, made.TenantID)
+	return enterNew(t, made.TenantID)
 }
 
 // Every operation lets in the permissions that the contract names for it, and no other; and one token serves both interfaces.
@@ -65,7 +65,7 @@ func TestPermissionsOfEntityOperations(t *testing.T) {
 		}
 	}
 	for _, permission := range []string{edit, groupEdit, approve, search, groupSearch, "BatchRead"} {
-		c := client(t, home.TenantID, "--permission", permission)
+		c := enterNew(t, home.TenantID, "--permission", permission)
 		for _, o := range operations {
 			body := ""
 			if o.method != "GET" {
@@ -81,7 +81,7 @@ func TestPermissionsOfEntityOperations(t *testing.T) {
 			t.Errorf("a batch with %s: %d", permission, status)
 		}
 	}
-	both := client(t, home.TenantID, "--permission", "BatchUpload", "--permission", search)
+	both := enterNew(t, home.TenantID, "--permission", "BatchUpload", "--permission", search)
 	both.newBatch("")
 	both.take("GET", entityQuery+"/entity/"+e, "", nil)
 }
@@ -126,9 +126,9 @@ func TestOtherTenantsEntities(t *testing.T) {
 
 // Access layers: in both dimensions, for all ways to reach an entity and its drafts.
 func TestLayersOfDrafts(t *testing.T) {
-	spain := client(t, home.TenantID, "--geographic", "Spain")
-	retail := client(t, home.TenantID, "--geographic", "Spain", "--business-related", "Retail")
-	plain := client(t, home.TenantID)
+	spain := enterNew(t, home.TenantID, "--geographic", "Spain")
+	retail := enterNew(t, home.TenantID, "--geographic", "Spain", "--business-related", "Retail")
+	plain := enterNew(t, home.TenantID)
 	journey := uuid.NewString()
 	drafts := map[string]string{}
 	var ids []string

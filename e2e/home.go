@@ -17,26 +17,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"sluice/client"
 	"sluice/shared/setup"
 )
 
 // Home is where Sluice runs: the content of a ready file.
 type Home struct {
-	APIURL         string `json:"api_url"`
-	TokenURL       string `json:"token_url"`
-	Issuer         string `json:"issuer"` // of tokens; "" for the address of the API
-	S3URL          string `json:"s3_url"`
-	AWSEndpointURL string `json:"aws_endpoint_url"`
-	TenantID       string `json:"tenant_id"`
-	ClientID       string `json:"client_id"`
-	ClientSecret   string `json:"client_secret"`
-	Scope          string `json:"scope"`
-	Prefix         string `json:"prefix"`
+	client.LocalCloud // its keys may administer it; empty ones are looked for where every AWS tool looks
 
-	// Who may administer it. Empty ones are looked for where every AWS tool looks.
-	Region          string `json:"region"`
-	AccessKeyID     string `json:"access_key_id"`
-	SecretAccessKey string `json:"secret_access_key"`
+	Issuer string `json:"issuer"` // of tokens; "" for the address of the API
 
 	Name string   `json:"-"` // as in docs/homes.md
 	Data string   `json:"-"` // data folder of a local cloud; "" for none

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"github.com/google/uuid"
+
+	"sluice/client"
 )
 
 // startLocalStack deploys the template to the LocalStack at AWS_ENDPOINT_URL, under a prefix of its own, and makes a tenant and a
@@ -22,8 +24,8 @@ func startLocalStack(data string) (*Home, error) {
 	if !answers(endpoint + "/_localstack/health") {
 		return nil, errors.New("no LocalStack answers at AWS_ENDPOINT_URL (" + endpoint + ")")
 	}
-	h := &Home{Name: "localstack", AWSEndpointURL: endpoint, S3URL: endpoint, Prefix: "e2e" + uuid.NewString()[:8],
-		Region: "us-east-1", AccessKeyID: "test", SecretAccessKey: "test"}
+	h := &Home{Name: "localstack", LocalCloud: client.LocalCloud{AWSEndpointURL: endpoint, S3URL: endpoint, Prefix: "e2e" + uuid.NewString()[:8],
+		Region: "us-east-1", AccessKeyID: "test", SecretAccessKey: "test"}}
 	// The API has its address only once it is there, and puts it into tokens: so the second time it is told.
 	for range 2 {
 		if err := h.deploy(endpoint); err != nil {
@@ -92,16 +94,16 @@ func (h *Home) seed() error {
 		ID    string `json:"tenant_id"`
 		Scope string `json:"scope"`
 	}
-	var client clientOf
+	var made clientOf
 	var out any
 	if err := h.admin(&tenant, "tenant", "create"); err != nil {
 		return err
 	}
 	h.TenantID, h.Scope = tenant.ID, tenant.Scope
-	if err := errors.Join(h.admin(&out, "tenant", "enable-batch", tenant.ID), h.admin(&client, "client", "create")); err != nil {
+	if err := errors.Join(h.admin(&out, "tenant", "enable-batch", tenant.ID), h.admin(&made, "client", "create")); err != nil {
 		return err
 	}
-	h.ClientID, h.ClientSecret = client.ClientID, client.ClientSecret
+	h.ClientID, h.ClientSecret = made.ClientID, made.ClientSecret
 	return nil
 }
 

@@ -118,7 +118,7 @@ func TestThePlatformsCommonRules(t *testing.T) {
 
 // Access layers are the client's; what is beyond them is not there.
 func TestAccessLayers(t *testing.T) {
-	ireland, spain := client(t, home.TenantID, "--geographic", "Republic of Ireland"), client(t, home.TenantID, "--geographic", "Spain")
+	ireland, spain := enterNew(t, home.TenantID, "--geographic", "Republic of Ireland"), enterNew(t, home.TenantID, "--geographic", "Spain")
 	e := ireland.newEntity(`,"accessLayers":{"geographic":["Republic of Ireland"]}`)
 	ireland.take("GET", entityQuery+"/entity/"+e, "", nil)
 	spain.ends(404, "GET", entityQuery+"/entity/"+e, "")
