@@ -46,9 +46,6 @@ func File(ctx context.Context, in FileInput, out io.Writer) (report.Summary, err
 		findings: make([]*spool, n), indexes: make([]*spool, n), forbidden: make([]*spool, n),
 		marks: make([]*spool, Partitions),
 	}
-	if in.Entities != nil {
-		in.Entities.makeSlots()
-	}
 	f.spools.dir = in.TempDir
 	f.spools.left = int(cmp.Or(in.WorkMemory, DefaultWorkMemory) / blockBytes)
 	defer func() { _ = closeAll(f.findings, f.indexes, f.forbidden, f.marks) }()

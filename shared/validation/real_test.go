@@ -64,10 +64,10 @@ func TestRealLines(t *testing.T) {
 		"7 json_invalid ",
 		"8 object_type []",
 	}
-	entities := validation.NewDirectory([16]byte{})
-	entities.Add([]byte("half"), validation.Onboarded)
-	entities.Add([]byte("known"), validation.Onboarded)
-	entities.Add([]byte("half"), validation.NotOnboarded)
+	entities := validation.NewDirectory()
+	entities.Add("half", validation.Onboarded)
+	entities.Add("known", validation.Onboarded)
+	entities.Add("half", validation.NotOnboarded)
 	for size := int64(97); size < 12000; size += 1 + size/2 {
 		var out bytes.Buffer
 		sum, err := validation.File(t.Context(), validation.FileInput{
@@ -137,7 +137,7 @@ func TestMemory(t *testing.T) {
 	var mu sync.Mutex
 	var most uint64
 	sum, err := validation.File(t.Context(), validation.FileInput{
-		Source: chunk.At(endless{[]byte(line)}), Plan: chunk.NewPlan(size, 1<<20), Workers: 2, Entities: validation.NewDirectory([16]byte{}),
+		Source: chunk.At(endless{[]byte(line)}), Plan: chunk.NewPlan(size, 1<<20), Workers: 2, Entities: validation.NewDirectory(),
 		NewScanner: func() validation.Scanner { return transaction.NewScanner(rules) },
 		WorkMemory: workMemory, TempDir: t.TempDir(),
 		Progress: func(validation.Progress) {

@@ -213,11 +213,11 @@ func compareFile(t *testing.T, what string, file []byte, size int64, known *Dire
 
 // knownOf is the directory of the entities of a file.
 func knownOf(file []byte) *Directory {
-	d := NewDirectory(key)
+	d := NewDirectory()
 	for _, line := range judgeLines(file, limit) {
 		for _, use := range line.res.References {
 			if state := stateOf(string(use.ID)); state != Missing {
-				d.Add(use.ID, state)
+				d.Add(string(use.ID), state)
 			}
 		}
 	}
