@@ -60,6 +60,7 @@ func readEntities(path string, f func(entity.Entity) error) error {
 	}
 	defer file.Close()
 	lines := bufio.NewScanner(file)
+	lines.Buffer(make([]byte, bufio.MaxScanTokenSize), bufio.MaxScanTokenSize)
 	number := 0
 	for lines.Scan() {
 		number++
@@ -81,9 +82,12 @@ func readEntities(path string, f func(entity.Entity) error) error {
 }
 
 func parseEntity(line []byte) (entity.Entity, error) {
-	var e entity.Entity
-	if err := json.Unmarshal(line, &e, json.RejectUnknownMembers(true)); err != nil {
-		return e, fmt.Errorf(`not {"id": "...", "lifecycleStatus": "..."}: %w`, err)
+	e, ok := commonEntity(line)
+	if !ok {
+		var err error
+		if e, err = anyEntity(line); err != nil {
+			return e, fmt.Errorf(`not {"id": "...", "lifecycleStatus": "..."}: %w`, err)
+		}
 	}
 	if e.ID == "" || len(e.ID) > entity.MaxIDBytes {
 		return e, fmt.Errorf("the id must have 1 to %d bytes", entity.MaxIDBytes)
@@ -92,4 +96,32 @@ func parseEntity(line []byte) (entity.Entity, error) {
 		return e, fmt.Errorf("%q is no lifecycleStatus", e.LifecycleStatus)
 	}
 	return e, nil
+}
+
+func anyEntity(line []byte) (entity.Entity, error) {
+	var e entity.Entity
+	err := json.Unmarshal(line, &e, json.RejectUnknownMembers(true))
+	return e, err
+}
+
+// commonEntity reads the line that programs write, without white space and escapes, at a tenth of what the library takes. It
+// says no to everything else, so that there the library has the word.
+func commonEntity(line []byte) (entity.Entity, bool) {
+	rest, begun := bytes.CutPrefix(line, []byte(`{"id":"`))
+	id, rest, parted := bytes.Cut(rest, []byte(`","lifecycleStatus":"`))
+	status, ended := bytes.CutSuffix(rest, []byte(`"}`))
+	if !begun || !parted || !ended || !plain(id) || !plain(status) {
+		return entity.Entity{}, false
+	}
+	return entity.Entity{ID: string(id), LifecycleStatus: entity.LifecycleStatus(status)}, true
+}
+
+// plain reports whether a text stands for itself between quotation marks.
+func plain(text []byte) bool {
+	for _, c := range text {
+		if c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
