@@ -9,6 +9,9 @@ import (
 // more than twice as many wait for their turn. The first error ends it; nothing runs on after it has returned.
 func inOrder[T any](ctx context.Context, n, workers int, get func(context.Context, int) (T, error),
 	use func(int, T) error) error {
+	if workers <= 1 {
+		return oneByOne(ctx, n, get, use)
+	}
 	type outcome struct {
 		item T
 		err  error
@@ -18,7 +21,6 @@ func inOrder[T any](ctx context.Context, n, workers int, get func(context.Contex
 	defer running.Wait()
 	defer cancel()
 
-	workers = max(workers, 1)
 	free := make(chan struct{}, workers)
 	started, next := make([]chan outcome, n), 0
 	for i := range n {
@@ -38,6 +40,23 @@ func inOrder[T any](ctx context.Context, n, workers int, get func(context.Contex
 			return got.err
 		}
 		if err := use(i, got.item); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// oneByOne is inOrder with one worker, which needs no goroutines, each with a stack to grow.
+func oneByOne[T any](ctx context.Context, n int, get func(context.Context, int) (T, error), use func(int, T) error) error {
+	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		item, err := get(ctx, i)
+		if err == nil {
+			err = use(i, item)
+		}
+		if err != nil {
 			return err
 		}
 	}
