@@ -55,10 +55,10 @@ type bitmapWriter struct {
 	part byte  // bits of the byte that next is in
 }
 
-func newBitmapWriter(w io.Writer, lines int64) *bitmapWriter {
-	b := &bitmapWriter{w: bufio.NewWriter(w)}
+// reset begins the bitmap of so many lines.
+func (b *bitmapWriter) reset(w io.Writer, lines int64) {
+	*b = bitmapWriter{w: reset(b.w, w, 4<<10)}
 	b.w.Write(binary.LittleEndian.AppendUint64([]byte(bitmapMagic), uint64(lines))) // an error stays until Flush
-	return b
 }
 
 // until gives all lines before the given one, as far as they have no bit yet, the bit.

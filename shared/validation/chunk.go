@@ -44,7 +44,7 @@ type chunkPass struct {
 	start  int64 // of the chunk in the file
 	// nextPlace is from where on the next line is one of the known places.
 	nextPlace int64
-	findings  *findingsWriter
+	findings  findingsWriter
 	index     index
 }
 
@@ -53,7 +53,8 @@ func (p *chunkPass) run(ctx context.Context, in ChunkInput, findings, index io.W
 	if end-start > chunk.MaxBytes {
 		return ChunkResult{}, fmt.Errorf("validation: chunk of %d bytes", end-start)
 	}
-	p.start, p.nextPlace, p.result, p.findings = start, start+placeBytes, ChunkResult{Bytes: end - start}, newFindingsWriter(findings)
+	p.start, p.nextPlace, p.result = start, start+placeBytes, ChunkResult{Bytes: end - start}
+	p.findings.reset(findings)
 	p.index.reset(in.Key)
 	if err := p.read(ctx, in.Lines); err != nil {
 		return ChunkResult{}, err

@@ -180,11 +180,13 @@ func (f *file) settle(ctx context.Context, out io.Writer) (report.Summary, error
 	}
 	var sum report.Summary
 	scanners := newPool(f.workers, f.in.NewScanner)
+	settlements := newPool(f.workers, func() *settlement { return new(settlement) })
 	parts := make([]*spool, len(f.results))
 	defer func() { _ = closeAll(parts) }()
 	err := inOrder(ctx, len(f.results), f.workers, func(ctx context.Context, i int) (settled settledChunk, err error) {
-		scanner := scanners.take()
+		scanner, s := scanners.take(), settlements.take()
 		defer scanners.give(scanner)
+		defer settlements.give(s)
 		parts[i] = &spool{all: &f.spools}
 		in := SettleInput{
 			Lines:        f.lines(i, scanner),
@@ -202,13 +204,13 @@ func (f *file) settle(ctx context.Context, out io.Writer) (report.Summary, error
 		}
 		settled.part = parts[i]
 		err = guarded(func() error {
-			settled.result, err = Settle(ctx, in, parts[i], io.Discard)
+			settled.result, err = s.run(ctx, in, parts[i], io.Discard)
 			return err
 		})
 		return settled, err
 	}, func(i int, c settledChunk) error {
 		sum.Add(c.result.Summary)
-		if _, err := io.Copy(out, c.part.reader()); err != nil {
+		if _, err := c.part.WriteTo(out); err != nil {
 			return fmt.Errorf("write report: %w", err)
 		}
 		f.settled.Add(f.results[i].Bytes)

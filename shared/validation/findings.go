@@ -39,8 +39,18 @@ type findingsWriter struct {
 	buf     []byte
 }
 
-func newFindingsWriter(w io.Writer) *findingsWriter {
-	return &findingsWriter{w: bufio.NewWriterSize(w, 64<<10), buf: make([]byte, 0, 4<<10)}
+// reset begins a file.
+func (f *findingsWriter) reset(w io.Writer) {
+	*f = findingsWriter{w: reset(f.w, w, 64<<10), buf: f.buf}
+}
+
+// reset makes a buffer of what is there, if anything, or else of size bytes.
+func reset(b *bufio.Writer, w io.Writer, size int) *bufio.Writer {
+	if b == nil {
+		return bufio.NewWriterSize(w, size)
+	}
+	b.Reset(w)
+	return b
 }
 
 func (f *findingsWriter) addBlank(line int64) error {

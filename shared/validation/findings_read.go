@@ -20,6 +20,7 @@ type record struct {
 
 type findingsReader struct {
 	r       *bufio.Reader
+	none    bool
 	lines   int64 // of the chunk
 	next    int64
 	records uint64
@@ -28,20 +29,24 @@ type findingsReader struct {
 	rec     record
 }
 
-// newFindingsReader reads the findings of a chunk of so many lines. A nil file has none.
-func newFindingsReader(file io.Reader, lines int64) (*findingsReader, error) {
-	if file == nil {
-		return nil, nil
+// reset begins to read the findings of a chunk of so many lines. A nil file has none.
+func (f *findingsReader) reset(file io.Reader, lines int64) error {
+	if f.none = file == nil; f.none {
+		return nil
 	}
-	f := &findingsReader{r: bufio.NewReaderSize(file, 64<<10), lines: lines, texts: make(map[string]string)}
+	if f.r == nil {
+		f.r, f.texts = bufio.NewReaderSize(file, 64<<10), make(map[string]string)
+	}
+	f.r.Reset(file)
+	f.lines, f.next, f.records = lines, 0, 0
 	var magic [len(findingsMagic)]byte
 	if _, err := io.ReadFull(f.r, magic[:]); err != nil {
-		return nil, truncated(err)
+		return truncated(err)
 	}
 	if string(magic[:]) != findingsMagic {
-		return nil, fmt.Errorf("%w: not %s", ErrCorrupt, findingsMagic)
+		return fmt.Errorf("%w: not %s", ErrCorrupt, findingsMagic)
 	}
-	return f, nil
+	return nil
 }
 
 func truncated(err error) error {
@@ -53,7 +58,7 @@ func truncated(err error) error {
 
 // read returns the next record, valid until the next call, or nil at the end.
 func (f *findingsReader) read() (*record, error) {
-	if f == nil {
+	if f.none {
 		return nil, nil
 	}
 	if err := f.fetch(); err != nil {

@@ -176,6 +176,8 @@ type chunkMarks struct {
 	lines []int64 // first lines of the sets, one after the other
 }
 
+func (c *chunkMarks) reset() { c.marks, c.sets, c.lines = c.marks[:0], c.sets[:0], c.lines[:0] }
+
 type markedSet struct {
 	total    int64
 	from, to int // in lines

@@ -18,6 +18,7 @@ func Reconcile(ctx context.Context, in ReconcileInput, marks io.Writer) (Reconci
 
 // reconciler works through one partition at a time and keeps its memory for the next.
 type reconciler struct {
+	reader sectionReader
 	before []int64 // lines of the file before each chunk
 
 	entries []duplicate.Entry // in the order of the chunks, each of which has an ID once
@@ -45,8 +46,8 @@ func place(chunk int, line uint32) uint64 { return uint64(chunk)<<32 | uint64(li
 
 func (r *reconciler) reconcile(ctx context.Context, in ReconcileInput, marks io.Writer) (ReconcileResult, error) {
 	r.begin(in.Lines)
-	err := inOrder(ctx, len(in.Lines), in.Fetch, func(ctx context.Context, i int) ([]byte, error) {
-		return readSection(ctx, in.Index(i), indexMagic, Partitions, in.Partition)
+	err := r.reader.each(ctx, len(in.Lines), in.Fetch, func(ctx context.Context, i int, buf []byte) ([]byte, error) {
+		return readSection(ctx, in.Index(i), indexMagic, Partitions, in.Partition, buf)
 	}, func(i int, section []byte) error {
 		return r.add(i, section, in.Lines[i])
 	})
@@ -86,7 +87,7 @@ func (r *reconciler) begin(lines []int64) {
 	}
 }
 
-// add takes a chunk's section apart, without unpacking what need not be.
+// add takes a chunk's section apart, without unpacking what need not be. It keeps nothing of the section itself.
 func (r *reconciler) add(chunk int, section []byte, lines int64) error {
 	if len(section) == 0 {
 		return nil

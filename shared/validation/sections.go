@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 
 	"sluice/shared/chunk"
 )
@@ -63,12 +64,31 @@ func (s *sectionWriter) write(w io.Writer, magic string, count int, encode func(
 	return place, nil
 }
 
-// readSection reads section i of a file that has count of them; nil when it is empty or there is no file.
-func readSection(ctx context.Context, file chunk.Source, magic string, count, i int) ([]byte, error) {
-	if file == nil {
-		return nil, nil
+// sectionReader reads one section of each of many files, and keeps its memory from one to the next.
+type sectionReader struct{ buffers *pool[[]byte] }
+
+// each reads the sections of files 0 to n-1, as many at the same time as there are workers, and uses them in their order. A
+// section is valid until use returns.
+func (s *sectionReader) each(ctx context.Context, n, workers int, read func(_ context.Context, i int, buf []byte) ([]byte, error),
+	use func(i int, section []byte) error) error {
+	if s.buffers == nil {
+		s.buffers = newPool(2*max(workers, 1), func() []byte { return nil })
 	}
-	header, err := readRange(ctx, file, 0, int64(8+8*(i+2)))
+	return inOrder(ctx, n, workers, func(ctx context.Context, i int) ([]byte, error) {
+		return read(ctx, i, s.buffers.take())
+	}, func(i int, section []byte) error {
+		defer s.buffers.give(section)
+		return use(i, section)
+	})
+}
+
+// readSection reads section i of a file that has count of them into the memory of buf, if that is enough. The section is empty
+// when there is no file.
+func readSection(ctx context.Context, file chunk.Source, magic string, count, i int, buf []byte) ([]byte, error) {
+	if file == nil {
+		return buf[:0], nil
+	}
+	header, err := readRange(ctx, file, 0, int64(8+8*(i+2)), buf)
 	if err != nil {
 		return nil, err
 	}
@@ -81,13 +101,13 @@ func readSection(ctx context.Context, file chunk.Source, magic string, count, i 
 		return nil, fmt.Errorf("%w: %s section %d", ErrCorrupt, magic, i)
 	}
 	if from == to {
-		return nil, nil
+		return header[:0], nil
 	}
-	return readRange(ctx, file, from, to)
+	return readRange(ctx, file, from, to, header)
 }
 
 // readRange reads the bytes [from, to). Memory grows with what is really there, not with what a damaged header promises.
-func readRange(ctx context.Context, file chunk.Source, from, to int64) ([]byte, error) {
+func readRange(ctx context.Context, file chunk.Source, from, to int64, buf []byte) ([]byte, error) {
 	body, err := file.Open(ctx, from, to)
 	if err != nil {
 		return nil, fmt.Errorf("read work file: %w", err)
@@ -95,19 +115,18 @@ func readRange(ctx context.Context, file chunk.Source, from, to int64) ([]byte, 
 	defer body.Close()
 	const step = 4 << 20
 	size := to - from
-	var b []byte
+	b := buf[:0]
 	for int64(len(b)) < size {
-		more := min(size-int64(len(b)), max(step, int64(len(b))))
-		grown := make([]byte, int64(len(b))+more)
-		copy(grown, b)
-		n, err := io.ReadFull(body, grown[len(b):])
+		start := len(b)
+		more := int(min(size-int64(start), max(step, int64(start))))
+		b = slices.Grow(b, more)[:start+more]
+		n, err := io.ReadFull(body, b[start:])
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			return nil, fmt.Errorf("%w: ends %d bytes early", ErrCorrupt, more-int64(n))
+			return nil, fmt.Errorf("%w: ends %d bytes early", ErrCorrupt, more-n)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read work file: %w", err)
 		}
-		b = grown
 	}
 	return b, nil
 }

@@ -24,10 +24,33 @@ const (
 // line numbers, and the bitmap of its accepted lines (see Bitmap). Parts in the order of the chunks are the report. The
 // chunk is read again only for lines that are rejected by marks alone, for their identifiers.
 func Settle(ctx context.Context, in SettleInput, part, accepted io.Writer) (SettleResult, error) {
-	s := settlement{in: in, part: bufio.NewWriterSize(part, 64<<10), bits: newBitmapWriter(accepted, in.LineCount)}
+	return new(settlement).run(ctx, in, part, accepted)
+}
+
+// settlement settles one chunk at a time and keeps its memory for the next.
+type settlement struct {
+	in       SettleInput
+	start    int64 // of the chunk in the file
+	findings findingsReader
+	sections sectionReader
+	marks    chunkMarks
+	part     *bufio.Writer
+	bits     bitmapWriter
+	result   SettleResult
+
+	again *chunk.Reader // the lines once more; nil until they are needed
+	next  int64         // number of the line that again reads next
+	line  report.Line
+	buf   []byte
+}
+
+func (s *settlement) run(ctx context.Context, in SettleInput, part, accepted io.Writer) (SettleResult, error) {
+	s.in, s.result, s.part = in, SettleResult{}, reset(s.part, part, 64<<10)
 	s.start, _ = in.Plan.Range(in.Chunk)
-	err := inOrder(ctx, len(in.Marks), in.Fetch, func(ctx context.Context, p int) ([]byte, error) {
-		return readSection(ctx, in.Marks[p], marksMagic, in.Plan.Count(), in.Chunk)
+	s.bits.reset(accepted, in.LineCount)
+	s.marks.reset()
+	err := s.sections.each(ctx, len(in.Marks), in.Fetch, func(ctx context.Context, p int, buf []byte) ([]byte, error) {
+		return readSection(ctx, in.Marks[p], marksMagic, in.Plan.Count(), in.Chunk, buf)
 	}, func(_ int, section []byte) error {
 		return s.marks.add(section, in.LineCount)
 	})
@@ -41,34 +64,20 @@ func Settle(ctx context.Context, in SettleInput, part, accepted io.Writer) (Sett
 	return s.finish()
 }
 
-type settlement struct {
-	in     SettleInput
-	start  int64 // of the chunk in the file
-	marks  chunkMarks
-	part   *bufio.Writer
-	bits   *bitmapWriter
-	result SettleResult
-
-	again *chunk.Reader // the lines once more; nil until they are needed
-	next  int64         // number of the line that again reads next
-	line  report.Line
-	buf   []byte
-}
-
 // merge goes through findings and marks in the order of their lines.
 func (s *settlement) merge(ctx context.Context) error {
-	findings, err := newFindingsReader(s.in.Findings, s.in.LineCount)
-	if err != nil {
+	if err := s.findings.reset(s.in.Findings, s.in.LineCount); err != nil {
 		return err
 	}
 	defer func() {
 		if s.again != nil {
 			s.again.Close()
+			s.again = nil
 		}
 	}()
 	marks := s.marks.marks
 	for {
-		rec, err := findings.read()
+		rec, err := s.findings.read()
 		if err != nil {
 			return err
 		}

@@ -111,6 +111,23 @@ func (s *spool) ReadAt(p []byte, at int64) (int, error) {
 	return read + n, err
 }
 
+// WriteTo writes what was written on to w.
+func (s *spool) WriteTo(w io.Writer) (int64, error) {
+	written := int64(0)
+	for _, block := range s.blocks {
+		n, err := w.Write(block[:min(blockBytes, s.size-written)])
+		written += int64(n)
+		if err != nil {
+			return written, err
+		}
+	}
+	if s.file == nil {
+		return written, nil
+	}
+	n, err := io.Copy(w, io.NewSectionReader(s.file, 0, s.size-written))
+	return written + n, err
+}
+
 // reader reads what was written, from its start.
 func (s *spool) reader() io.Reader { return io.NewSectionReader(s, 0, s.size) }
 

@@ -58,7 +58,8 @@ func settleInput(file []byte, plan chunk.Plan, w *workFiles, i int) SettleInput 
 
 // readFindings reads a findings file to its end or to what is wrong with it.
 func readFindings(file []byte, lines int64) (records int, err error) {
-	f, err := newFindingsReader(bytes.NewReader(file), lines)
+	var f findingsReader
+	err = f.reset(bytes.NewReader(file), lines)
 	for err == nil {
 		var rec *record
 		if rec, err = f.read(); rec == nil || err != nil {
@@ -73,9 +74,10 @@ func readFindings(file []byte, lines int64) (records int, err error) {
 func TestFindingsOfOtherChunk(t *testing.T) {
 	_, _, w := sampleFiles(t)
 	for i, file := range w.findings {
-		end, f := int64(0), (*findingsReader)(nil)
+		end := int64(0)
+		var f findingsReader
 		var err error
-		for f, err = newFindingsReader(bytes.NewReader(file), w.results[i].Lines); err == nil; {
+		for err = f.reset(bytes.NewReader(file), w.results[i].Lines); err == nil; {
 			var rec *record
 			if rec, err = f.read(); rec == nil {
 				break
@@ -110,7 +112,7 @@ func TestTruncatedFiles(t *testing.T) {
 	for n := range w.index[0] {
 		var last error
 		for p := range Partitions {
-			if _, err := readSection(t.Context(), source(w.index[0][:n:n]), indexMagic, Partitions, p); err != nil {
+			if _, err := readSection(t.Context(), source(w.index[0][:n:n]), indexMagic, Partitions, p, nil); err != nil {
 				last = err
 			}
 		}
@@ -118,10 +120,10 @@ func TestTruncatedFiles(t *testing.T) {
 			t.Fatalf("%d of %d bytes of an index: %v", n, len(w.index[0]), last)
 		}
 	}
-	if _, err := readSection(t.Context(), source(w.index[0]), marksMagic, Partitions, 0); !errors.Is(err, ErrCorrupt) {
+	if _, err := readSection(t.Context(), source(w.index[0]), marksMagic, Partitions, 0, nil); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("an index read as marks: %v", err)
 	}
-	if _, err := readSection(t.Context(), source(w.index[0]), indexMagic, Partitions+1, 0); !errors.Is(err, ErrCorrupt) {
+	if _, err := readSection(t.Context(), source(w.index[0]), indexMagic, Partitions+1, 0, nil); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("an index of more partitions: %v", err)
 	}
 	_ = plan
@@ -131,7 +133,8 @@ func TestBitmap(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for lines := range int64(70) {
 		var file bytes.Buffer
-		b := newBitmapWriter(&file, lines)
+		var b bitmapWriter
+		b.reset(&file, lines)
 		var want []bool
 		for int64(len(want)) < lines {
 			bit := rng.IntN(2) == 0
@@ -176,7 +179,7 @@ func TestHugeLengths(t *testing.T) {
 	}
 	findings := append([]byte(findingsMagic), binary.AppendUvarint(nil, maxRecord)...)
 	allocated := testing.AllocsPerRun(1, func() {
-		if _, err := readSection(t.Context(), source(header), indexMagic, Partitions, 0); !errors.Is(err, ErrCorrupt) {
+		if _, err := readSection(t.Context(), source(header), indexMagic, Partitions, 0, nil); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("huge section: %v", err)
 		}
 		if _, err := readFindings(findings, 10); !errors.Is(err, ErrCorrupt) {
@@ -214,7 +217,7 @@ func FuzzIndex(f *testing.F) {
 	_, _, w := sampleFiles(f)
 	for i, file := range w.index {
 		for p := range Partitions {
-			section, err := readSection(f.Context(), source(file), indexMagic, Partitions, p)
+			section, err := readSection(f.Context(), source(file), indexMagic, Partitions, p, nil)
 			if err != nil {
 				f.Fatal(err)
 			}
@@ -233,7 +236,7 @@ func FuzzIndex(f *testing.F) {
 			return
 		}
 		for i := range 2 {
-			_, err := readSection(t.Context(), source(marks.Bytes()), marksMagic, 2, i)
+			_, err := readSection(t.Context(), source(marks.Bytes()), marksMagic, 2, i, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -262,7 +265,7 @@ func sectionFile(magic string, count int, section []byte) []byte {
 func FuzzMarks(f *testing.F) {
 	file, plan, w := sampleFiles(f)
 	for _, marks := range w.marks {
-		section, err := readSection(f.Context(), source(marks), marksMagic, plan.Count(), 0)
+		section, err := readSection(f.Context(), source(marks), marksMagic, plan.Count(), 0, nil)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -283,7 +286,7 @@ func FuzzSections(f *testing.F) {
 	f.Add(w.marks[0], uint8(plan.Count()), uint8(0))
 	f.Fuzz(func(t *testing.T, file []byte, count, i uint8) {
 		i %= max(count, 1)
-		if _, err := readSection(t.Context(), source(file), indexMagic, int(count), int(i)); err != nil && !errors.Is(err, ErrCorrupt) {
+		if _, err := readSection(t.Context(), source(file), indexMagic, int(count), int(i), nil); err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Fatal(err)
 		}
 	})
@@ -299,7 +302,7 @@ func TestLargeSectionedFile(t *testing.T) {
 		t.Fatalf("%d bytes, said %d: %v", file.Len(), n, err)
 	}
 	for i, want := range sections {
-		got, err := readSection(t.Context(), source(file.Bytes()), marksMagic, len(sections), i)
+		got, err := readSection(t.Context(), source(file.Bytes()), marksMagic, len(sections), i, nil)
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("section %d: %d bytes, want %d: %v", i, len(got), len(want), err)
 		}
