@@ -22,9 +22,16 @@ func main() {
 	wholeLines := flag.Int64("whole", 400_000, "lines of the file that the whole process validates")
 	startOnly := flag.Bool("start", false, "only the functions' cold starts")
 	child := flag.Bool(duplicatesFlag, false, "only the duplicate check, as a process of its own")
+	plainFile := flag.String(plainFlag, "", "only judge this `FILE` with encoding/json, as a process of its own")
 	flag.Parse()
 	if *child {
 		duplicates(os.Stdout)
+		return
+	}
+	if *plainFile != "" {
+		if err := plain(os.Stdout, *plainFile); err != nil {
+			fail(err)
+		}
 		return
 	}
 	if *startOnly {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -22,6 +23,11 @@ type whole struct {
 	cpu       [3]time.Duration // by cores; CPU time, to be compared with the rows of the table
 	clock     [3]time.Duration
 	peak      [3]int64 // resident bytes
+	rejected  int      // lines
+	plain     struct { // the yardstick
+		cpu      time.Duration
+		rejected int
+	}
 }
 
 // measureWhole must run before this process has grown: a child's peak memory begins with that of its parent.
@@ -58,7 +64,13 @@ func measureWhole(lines int64, seed uint64, bad float64) (whole, error) {
 			w.peak[cores] = max(w.peak[cores], peakOf(cmd))
 		}
 	}
-	return w, nil
+	report, err := os.ReadFile(file + ".report")
+	if err != nil {
+		return w, err
+	}
+	w.rejected = bytes.Count(report, []byte{'\n'})
+	w.plain.cpu, w.plain.rejected, err = measurePlain(file)
+	return w, err
 }
 
 func least(best, took time.Duration) time.Duration {
@@ -76,6 +88,8 @@ func (w whole) show(out io.Writer, ref float64) {
 		fmt.Fprintf(out, "sluice validate, a file of %.0f MB, GOMAXPROCS=%d: %.0f MB/s of CPU time (%.1f x ref), %.0f MB/s by the clock, %d MB resident\n",
 			w.megabytes, cores, speed, speed/ref, w.megabytes/w.clock[cores].Seconds(), w.peak[cores]/1e6)
 	}
+	fmt.Fprintf(out, "All of that with encoding/json (checks, entities, duplicates, report), GOMAXPROCS=1: %.0f MB/s of CPU time, rejects %d lines of sluice validate's %d; sluice validate is %.1f x that\n",
+		w.megabytes/w.plain.cpu.Seconds(), w.plain.rejected, w.rejected, w.plain.cpu.Seconds()/w.cpu[1].Seconds())
 	fmt.Fprintf(out, "Two cores are %.2f times one core by the clock (whole process).\n", w.clock[1].Seconds()/w.clock[2].Seconds())
 }
 
