@@ -56,6 +56,11 @@ func (d *Directory) hash(id []byte) uint64 { return maphash.Bytes(d.seed, id) }
 
 func (d *Directory) state(hash uint64) EntityState { return EntityState(*d.slot(hash) & stateBits) }
 
+// firstSlot is what is in the slot where an entity is looked for first.
+func (d *Directory) firstSlot(hash uint64) uint64 {
+	return d.slots[hash>>stateWidth&uint64(len(d.slots)-1)]
+}
+
 // slot finds the entity's slot, or the empty one that would be its own.
 func (d *Directory) slot(hash uint64) *uint64 {
 	mask := uint64(len(d.slots) - 1)
@@ -91,11 +96,23 @@ func (j *judge) add(id []byte, line, offset int64, role transaction.Role) {
 }
 
 func (j *judge) lookUp() {
-	for i := range j.pending {
-		if state := j.directory.state(j.pending[i].hash); state != Onboarded {
-			u := j.pending[i].use
-			u.entity = uint32(state)
-			j.forbidden = append(j.forbidden, u)
+	var first [64]uint64
+	for rest := j.pending; len(rest) > 0; {
+		some := rest[:min(len(rest), len(first))]
+		rest = rest[len(some):]
+		// The slots are not in the cache: when none is looked at before all are asked for, they are waited for together.
+		for i := range some {
+			first[i] = j.directory.firstSlot(some[i].hash)
+		}
+		for i := range some {
+			if first[i] == some[i].hash&^stateBits|uint64(Onboarded) {
+				continue
+			}
+			if state := j.directory.state(some[i].hash); state != Onboarded {
+				u := some[i].use
+				u.entity = uint32(state)
+				j.forbidden = append(j.forbidden, u)
+			}
 		}
 	}
 	j.pending = j.pending[:0]
