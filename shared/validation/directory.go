@@ -71,6 +71,8 @@ func (d *Directory) slot(hash uint64) *uint64 {
 	}
 }
 
+const maxPending = 8 << 10
+
 // judge finds the uses of entities in one chunk that a directory forbids, instead of an index of all uses for Reconcile.
 type judge struct {
 	directory *Directory // nil: none is forbidden
@@ -79,7 +81,8 @@ type judge struct {
 	sections  sectionWriter
 }
 
-// pendingUse waits to be looked up, as pendingID does.
+// pendingUse waits to be looked up. Many at a time find the directory in the processor's cache; each by itself, in between
+// lines, would not.
 type pendingUse struct {
 	hash uint64
 	use

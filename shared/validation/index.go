@@ -26,7 +26,9 @@ const singleBytes = duplicate.DigestBytes + 4
 type index struct {
 	key duplicate.Key
 
-	pending []pendingID
+	all []indexedID // all IDs of the chunk, in the order of their lines
+
+	// Of one partition at a time, so that all this stays in the processor's cache.
 	ids     duplicate.Table
 	first   []uint32 // line of each ID
 	repeats []repeat // further lines of an ID
@@ -39,14 +41,10 @@ type index struct {
 	sections sectionWriter
 }
 
-// pendingID is an ID that is not yet in the table. Many at a time find the table in the processor's cache; each by itself, in
-// between lines, would not.
-type pendingID struct {
+type indexedID struct {
 	digest duplicate.Digest
 	line   uint32
 }
-
-const maxPending = 8 << 10
 
 type repeat struct{ id, line uint32 }
 
@@ -58,29 +56,12 @@ type use struct {
 // reset empties the index and keeps its memory.
 func (x *index) reset(secret [16]byte) {
 	x.key = duplicate.NewKey(secret)
-	x.ids.Reset(x.ids.Len())
 	x.entities.Reset(x.entities.Len())
-	x.pending, x.first, x.repeats = x.pending[:0], x.first[:0], x.repeats[:0]
-	x.names, x.ends, x.uses = x.names[:0], x.ends[:0], x.uses[:0]
+	x.all, x.names, x.ends, x.uses = x.all[:0], x.names[:0], x.ends[:0], x.uses[:0]
 }
 
 func (x *index) addID(id []byte, line int64) {
-	if x.pending = append(x.pending, pendingID{x.key.Digest(id), uint32(line)}); len(x.pending) == maxPending {
-		x.addPending()
-	}
-}
-
-func (x *index) addPending() {
-	for i := range x.pending {
-		id := &x.pending[i]
-		number, fresh := x.ids.Number(id.digest)
-		if fresh {
-			x.first = append(x.first, id.line)
-			continue
-		}
-		x.repeats = append(x.repeats, repeat{number, id.line})
-	}
-	x.pending = x.pending[:0]
+	x.all = append(x.all, indexedID{x.key.Digest(id), uint32(line)})
 }
 
 func (x *index) addUse(id []byte, line, offset int64, role transaction.Role) {
@@ -94,10 +75,8 @@ func (x *index) addUse(id []byte, line, offset int64, role transaction.Role) {
 
 // writeTo writes the file and returns its length.
 func (x *index) writeTo(w io.Writer) (int64, error) {
-	x.addPending()
-	ids := partition(x.ids.Digests())
-	entities := partition(x.entities.Digests())
-	repeats := group(len(x.first), x.repeats, func(r repeat) uint32 { return r.id })
+	ids := group(Partitions, x.all, func(id indexedID) uint32 { return uint32(id.digest.Part(Partitions)) })
+	entities := group(Partitions, x.entities.Digests(), func(d duplicate.Digest) uint32 { return uint32(d.Part(Partitions)) })
 	uses := group(len(x.ends), x.uses, func(u use) uint32 { return u.entity })
 	var list []byte
 	return x.sections.write(w, indexMagic, Partitions, func(p int, b []byte) []byte {
@@ -105,25 +84,7 @@ func (x *index) writeTo(w io.Writer) (int64, error) {
 		if len(ids)+len(entities) == 0 {
 			return b
 		}
-		count := len(b)
-		b = binary.LittleEndian.AppendUint32(b, 0)
-		several := 0
-		for _, id := range ids {
-			if len(repeats.of(int(id))) > 0 {
-				several++
-				continue
-			}
-			b = binary.LittleEndian.AppendUint32(x.ids.Digests()[id].AppendTo(b), x.first[id])
-		}
-		binary.LittleEndian.PutUint32(b[count:], uint32(len(ids)-several))
-		b = binary.AppendUvarint(b, uint64(several))
-		for _, id := range ids {
-			if more := repeats.of(int(id)); len(more) > 0 {
-				b = x.ids.Digests()[id].AppendTo(b)
-				list = appendLines(list[:0], x.first[id], more, x.repeats)
-				b = appendList(b, 1+len(more), list)
-			}
-		}
+		b = x.appendIDs(b, ids)
 		b = binary.AppendUvarint(b, uint64(len(entities)))
 		for _, e := range entities {
 			b = appendText(b, x.name(e))
@@ -133,6 +94,45 @@ func (x *index) writeTo(w io.Writer) (int64, error) {
 		}
 		return b
 	})
+}
+
+// appendIDs appends the IDs of a partition.
+func (x *index) appendIDs(b []byte, ids []uint32) []byte {
+	x.number(ids)
+	repeats := group(len(x.first), x.repeats, func(r repeat) uint32 { return r.id })
+	count, several := len(b), 0
+	b = binary.LittleEndian.AppendUint32(b, 0)
+	for i, digest := range x.ids.Digests() {
+		if len(repeats.of(i)) > 0 {
+			several++
+			continue
+		}
+		b = binary.LittleEndian.AppendUint32(digest.AppendTo(b), x.first[i])
+	}
+	binary.LittleEndian.PutUint32(b[count:], uint32(len(x.first)-several))
+	b = binary.AppendUvarint(b, uint64(several))
+	var list []byte
+	for i, digest := range x.ids.Digests() {
+		if more := repeats.of(i); len(more) > 0 {
+			list = appendLines(list[:0], x.first[i], more, x.repeats)
+			b = appendList(digest.AppendTo(b), 1+len(more), list)
+		}
+	}
+	return b
+}
+
+// number numbers the distinct ones of some IDs in the order of their lines.
+func (x *index) number(ids []uint32) {
+	x.ids.Reset(len(ids))
+	x.first, x.repeats = x.first[:0], x.repeats[:0]
+	for _, i := range ids {
+		id := &x.all[i]
+		if number, fresh := x.ids.Number(id.digest); fresh {
+			x.first = append(x.first, id.line)
+		} else {
+			x.repeats = append(x.repeats, repeat{number, id.line})
+		}
+	}
 }
 
 func (x *index) name(entity uint32) []byte {
@@ -196,8 +196,4 @@ func group[T any](count int, items []T, of func(T) uint32) groups {
 		g.ends[n]++
 	}
 	return g
-}
-
-func partition(digests []duplicate.Digest) groups {
-	return group(Partitions, digests, func(d duplicate.Digest) uint32 { return uint32(d.Part(Partitions)) })
 }
