@@ -199,7 +199,7 @@ func compareFile(t *testing.T, what string, file []byte, size int64, known *Dire
 	var out bytes.Buffer
 	sum, err := File(t.Context(), FileInput{
 		Source: inMemory{source(file), file}, Plan: chunk.NewPlan(int64(len(file)), size), MaxLineBytes: limit,
-		NewScanner: func() Scanner { return new(plainScanner) }, Entities: known, Key: key, Workers: 3,
+		NewScanner: func() Scanner { return new(plainScanner) }, Entities: known, Key: key, Workers: 1 + int(size%3),
 		WorkMemory: memory, TempDir: t.TempDir()}, &out)
 	if err != nil {
 		t.Fatal(err)
