@@ -1,6 +1,9 @@
 package transaction
 
-import "bytes"
+import (
+	"bytes"
+	"math/bits"
+)
 
 // The library's parser of addresses makes a string of each, so the project has its own; a test holds it against the library.
 
@@ -13,22 +16,40 @@ func isIP(text []byte) bool {
 	return isIPv6(text)
 }
 
-// isIPv4 reads four numbers up to 255 without leading zeros.
+// maxIPv4Bytes is the length of 255.255.255.255.
+const maxIPv4Bytes = 15
+
 func isIPv4(text []byte) bool {
-	parts, number, digits := 0, 0, 0
-	for _, c := range text {
-		switch {
-		case c == '.' && digits > 0 && parts < 3:
-			parts, number, digits = parts+1, 0, 0
-		case c-'0' <= 9 && (digits == 0 || number > 0):
-			if number, digits = number*10+int(c-'0'), digits+1; number > 255 {
-				return false
+	var b [maxIPv4Bytes + padding]byte
+	return copy(b[:maxIPv4Bytes], text) == len(text) && len(text) > 0 && ipv4(b[:], 0) == len(text)
+}
+
+// ipv4 reads four numbers up to 255 without leading zeros at b[i]. It returns the position after them, or 0.
+func ipv4(b []byte, i int) int {
+	for part := range 4 {
+		end := digits(b, i)
+		n := min(end-i, len(decimalBytes)-1)
+		number := bits.ReverseBytes32(load4(b, i)) >> (32 - 8*n) // as text
+		if limits := decimalBytes[n]; number < limits.least || number > limits.most {
+			return 0
+		}
+		if i = end; part < 3 {
+			if b[i] != '.' {
+				return 0
 			}
-		default:
-			return false
+			i++
 		}
 	}
-	return parts == 3 && digits > 0
+	return i
+}
+
+// decimalBytes are the bounds of a number up to 255 of so many digits, as text; there is none of no digit, or of four or more.
+var decimalBytes = [5]struct{ least, most uint32 }{
+	{1, 0},
+	{'0', '9'},
+	{'1'<<8 | '0', '9'<<8 | '9'},
+	{'1'<<16 | '0'<<8 | '0', '2'<<16 | '5'<<8 | '5'},
+	{1, 0},
 }
 
 // isIPv6 reads eight groups of one to four hexadecimal digits; one :: may stand for one group or more, and an IPv4 address

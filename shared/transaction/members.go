@@ -71,12 +71,11 @@ func (s *Scanner) uuid(b []byte, i int, f *field) int {
 }
 
 func (s *Scanner) word(b []byte, i int, f *field) int {
-	if !f.words.has(b, i) {
-		return 0
+	end := f.words.read(b, i)
+	if end > 0 {
+		s.keep(b[i+1:end-1], i, f)
 	}
-	end, _ := plainText(b, i+1) // known long before the length of the word that was found
-	s.keep(b[i+1:end], i, f)
-	return end + 1
+	return end
 }
 
 func country(b []byte, i int) int {
@@ -114,15 +113,47 @@ func decimal(b []byte, i int) int {
 	return end
 }
 
-func (s *Scanner) dateTime(b []byte, i int, f *field) int {
-	end := ascii(b, i, 0, unlimited)
-	if end == 0 || s.judgeDateTime(b[i+1:end-1], f) != "" {
+// integer reads a whole number of at most 18 digits.
+func integer(b []byte, i, least, most int) int {
+	negative := b[i] == '-'
+	if negative {
+		i++
+	}
+	end := digits(b, i)
+	if n := end - i; n == 0 || n > 18 || b[i] == '0' && n > 1 || b[end] == '.' || b[end]|0x20 == 'e' {
+		return 0
+	}
+	v := 0
+	for _, c := range b[i:end] {
+		v = v*10 + int(c-'0')
+	}
+	if negative {
+		v = -v
+	}
+	if v < least || v > most {
 		return 0
 	}
 	return end
 }
 
+func (s *Scanner) dateTime(b []byte, i int, f *field) int {
+	if b[i] != '"' {
+		return 0
+	}
+	t := dateTimeAt(b, i+1)
+	if t.end == 0 || b[t.end] != '"' || f.kind == kindCreatedAt && !s.inWindow(b, t) {
+		return 0
+	}
+	return t.end + 1
+}
+
 func ip(b []byte, i, least, most int) int {
+	if b[i] != '"' {
+		return 0
+	}
+	if end := ipv4(b, i+1); end > 0 && b[end] == '"' && end-i-1 >= least && end-i-1 <= most {
+		return end + 1
+	}
 	end := ascii(b, i, least, most)
 	if end == 0 || !isIP(b[i+1:end-1]) {
 		return 0

@@ -179,7 +179,7 @@ func (s *Scanner) membersPaymentOption(b []byte, i int, seen uint64) (next int, 
 		switch binary.LittleEndian.Uint32(k[1:]) * 0xf75e378b >> 29 {
 		case 1:
 			if string(k[0:4]) == `"id"` && string(k[1:5]) == `id":` && seen&(1<<0) == 0 {
-				bit, end = 1<<0, s.other(b, space(b, i+5), &paymentOptionObject.fields[0])
+				bit, end = 1<<0, integer(b, space(b, i+5), -2147483648, 2147483647)
 			}
 		case 7:
 			if string(k[0:8]) == `"account` && string(k[8:16]) == `_number"` && string(k[9:17]) == `number":` && seen&(1<<1) == 0 {
@@ -205,7 +205,7 @@ func (s *Scanner) membersPaymentOption(b []byte, i int, seen uint64) (next int, 
 			} else if string(k[0:8]) == `"card_bi` && string(k[3:11]) == `rd_bin":` && seen&(1<<8) == 0 {
 				bit, end = 1<<8, s.plain(b, space(b, i+11))
 			} else if string(k[0:8]) == `"card_nu` && string(k[6:14]) == `number":` && seen&(1<<9) == 0 {
-				bit, end = 1<<9, s.other(b, space(b, i+14), &paymentOptionObject.fields[9])
+				bit, end = 1<<9, integer(b, space(b, i+14), 0, 9999)
 			}
 		}
 		if end <= 0 {
@@ -231,7 +231,7 @@ func (s *Scanner) membersAddress(b []byte, i int, seen uint64) (next int, nowSee
 		switch binary.LittleEndian.Uint32(k[1:]) * 0xefbfc732 >> 28 {
 		case 0:
 			if string(k[0:4]) == `"id"` && string(k[1:5]) == `id":` && seen&(1<<0) == 0 {
-				bit, end = 1<<0, s.other(b, space(b, i+5), &addressObject.fields[0])
+				bit, end = 1<<0, integer(b, space(b, i+5), -2147483648, 2147483647)
 			}
 		case 12:
 			if string(k[0:8]) == `"label":` && seen&(1<<1) == 0 {

@@ -145,6 +145,8 @@ func readerOf(f *field, object string) string {
 		return "currency(b, " + at + ")"
 	case f.kind == kindNumber:
 		return "decimal(b, " + at + ")"
+	case f.kind == kindInteger:
+		return fmt.Sprintf("integer(b, %s, %d, %d)", at, f.min, f.max)
 	case f.kind == kindID:
 		return "s.identifier(b, " + at + ", " + row + ")"
 	case f.kind == kindUUID:

@@ -23,6 +23,8 @@ func special(w uint64) uint64 {
 	return ((low-everyByte*0x21)&^low | (slash-everyByte)&^slash) & highBits
 }
 
+func load4(b []byte, i int) uint32 { return binary.LittleEndian.Uint32(b[i : i+4]) }
+
 func load8(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8]) }
 
 // plainText returns the position of the first byte at or after i that is a quote, a backslash or a control character, and

@@ -5,36 +5,10 @@ import (
 	"math/bits"
 )
 
-// word is a string that an enumeration allows, with its quotes, for comparison in words of eight bytes.
+// word is a string that an enumeration allows: its first 16 bytes as two words, zero beyond its end, and all of it.
 type word struct {
-	words [4]uint64
-	masks [4]uint64 // zero beyond the text
-}
-
-func newWord(text string) *word {
-	if len(text) > 32 {
-		panic("longer than a word can be: " + text)
-	}
-	w := new(word)
-	var bytes, mask [32]byte
-	copy(bytes[:], text)
-	for i := range text {
-		mask[i] = 0xff
-	}
-	for i := range w.words {
-		w.words[i] = binary.LittleEndian.Uint64(bytes[8*i:])
-		w.masks[i] = binary.LittleEndian.Uint64(mask[8*i:])
-	}
-	return w
-}
-
-// at reports whether the word stands at b[i].
-func (w *word) at(b []byte, i int) bool {
-	k := (*[32]byte)(b[i : i+32])
-	return (binary.LittleEndian.Uint64(k[0:])^w.words[0])&w.masks[0]|
-		(binary.LittleEndian.Uint64(k[8:])^w.words[1])&w.masks[1]|
-		(binary.LittleEndian.Uint64(k[16:])^w.words[2])&w.masks[2]|
-		(binary.LittleEndian.Uint64(k[24:])^w.words[3])&w.masks[3] == 0
+	first, second uint64
+	text          string
 }
 
 // wordTable finds the words of an enumeration by a hash of their first 16 bytes, in which all differ: which one comes is not
@@ -62,29 +36,42 @@ func tryWordTable(texts []string, factor uint64) (*wordTable, bool) {
 	for _, text := range texts {
 		var quoted [padding]byte
 		copy(quoted[:], `"`+text+`"`)
-		place := &t.words[t.place(quoted[:], 0)]
+		first, second := wordsBefore(quoted[:], 0)
+		place := &t.words[t.place(first, second)]
 		if *place != nil {
 			return nil, false
 		}
-		*place = newWord(`"` + text + `"`)
+		*place = &word{first, second, text}
 	}
 	return t, true
 }
 
-// has reports whether one of the words stands at b[i].
-func (t *wordTable) has(b []byte, i int) bool {
-	w := t.words[t.place(b, i)]
-	return w != nil && w.at(b, i)
+// read returns the position after the word at b[i], in quotes, or 0 when none of them stands there.
+func (t *wordTable) read(b []byte, i int) int {
+	first, second := wordsBefore(b, i)
+	w := t.words[t.place(first, second)]
+	if w == nil || w.first != first || w.second != second || b[i] != '"' {
+		return 0
+	}
+	end := i + 1 + len(w.text)
+	if b[end] != '"' || len(w.text) > 16 && string(b[i+17:end]) != w.text[16:] {
+		return 0
+	}
+	return end + 1
 }
 
-// place hashes the word whose opening quote is at b[i], up to its closing quote or 16 bytes.
-func (t *wordTable) place(b []byte, i int) uint8 {
-	k := b[i+1 : i+17]
-	first, second := binary.LittleEndian.Uint64(k), binary.LittleEndian.Uint64(k[8:])
+func (t *wordTable) place(first, second uint64) uint8 {
+	return uint8((first*t.factor ^ bits.RotateLeft64(second*t.factor, 32)) * t.factor >> 56)
+}
+
+// wordsBefore returns the 16 bytes after the quote at b[i], zero from the closing quote on.
+func wordsBefore(b []byte, i int) (first, second uint64) {
+	k := (*[16]byte)(b[i+1 : i+17])
+	first, second = binary.LittleEndian.Uint64(k[:8]), binary.LittleEndian.Uint64(k[8:])
 	marks := quotes(first)
 	first &= beforeFirst(marks)
 	second &= beforeFirst(quotes(second)) & uint64(int64(^(marks|-marks))>>63) // zero when the first word has a quote
-	return uint8((first*t.factor ^ bits.RotateLeft64(second*t.factor, 32)) * t.factor >> 56)
+	return first, second
 }
 
 // quotes marks, by its high bit, the first quote of w; marks above it may be false.
