@@ -3,11 +3,17 @@ package transaction
 // entityValue reads one of the four entities and judges the way in which it is given.
 func (s *Scanner) entityValue(b []byte, i int, f *field) int {
 	at := i
-	s.entity = entityID{}
-	i, present := s.nested(b, i, f)
-	if i < 0 || b[at] != '{' {
-		return i
+	if b[i] != '{' {
+		s.find(CodeObjectType, f, i)
+		return s.skipUnder(b, i, f.key)
 	}
+	s.entity = entityID{}
+	s.push(f.key)
+	i, present := s.objectEntity(b, i)
+	if i < 0 {
+		return -1
+	}
+	s.pop()
 	e, form := s.entity, formNone
 	if e.unknown {
 		form = formUnknown

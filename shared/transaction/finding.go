@@ -46,6 +46,9 @@ func (s *Scanner) fail(code Code, message string, offset int) int {
 	return s.failWith(Finding{Code: code, Message: message, Offset: offset})
 }
 
+// tooDeep fails at a bracket inside too many others.
+func (s *Scanner) tooDeep(i int) int { return s.fail(CodeJSONTooDeep, msgTooDeep, i) }
+
 // duplicate fails at a key that its object has already.
 func (s *Scanner) duplicate(offset int, key []byte) int {
 	return s.failWith(Finding{Code: CodeJSONDuplicateKey, Pointer: s.pointerTo(true, key), Message: msgDuplicateKey, Offset: offset})

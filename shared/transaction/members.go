@@ -5,32 +5,22 @@ package transaction
 
 //go:generate go test -run TestMembersAreMadeFromTheTable -update .
 
-// members reads members of an object from b[i] by the straight way that is made from the schema table. It returns in front of
-// the first one that it leaves to the walk, with more; behind the last one; or after a failure. All that it has seen have
-// values that are not null.
-func (s *Scanner) members(o *object, b []byte, i int, seen uint64) (next int, nowSeen uint64, more bool) {
+// object reads the object of the schema whose brace is at b[i], and says which of its fields are there and not null.
+func (s *Scanner) object(b []byte, i int, o *object) (end int, present uint64) {
 	switch o {
-	case lineObject:
-		return s.membersTransaction(b, i, seen)
-	case entityObject:
-		return s.membersEntity(b, i, seen)
-	case unknownObject:
-		return s.membersUnknown(b, i, seen)
 	case modificationObject:
-		return s.membersModification(b, i, seen)
+		return s.objectModification(b, i)
+	case unknownObject:
+		return s.objectUnknown(b, i)
 	case paymentOptionObject:
-		return s.membersPaymentOption(b, i, seen)
+		return s.objectPaymentOption(b, i)
+	case addressObject:
+		return s.objectAddress(b, i)
+	case entityObject:
+		return s.objectEntity(b, i)
 	default:
-		return s.membersAddress(b, i, seen)
+		return s.objectTransaction(b, i)
 	}
-}
-
-// leave is how members ends without a value: in front of a member that it cannot take, or after a failure.
-func leave(i, end int, seen uint64) (int, uint64, bool) {
-	if end < 0 {
-		return -1, seen, false
-	}
-	return i, seen, true
 }
 
 // plain reads a string without a rule.
@@ -165,7 +155,43 @@ func (s *Scanner) party(b []byte, i int, f *field) int {
 	if end := s.knownEntity(b, i, f); end > 0 {
 		return end
 	}
-	return s.other(b, i, f)
+	if b[i] == 'n' {
+		return 0
+	}
+	return s.entityValue(b, i, f)
+}
+
+func (s *Scanner) entityType(b []byte, i int) int {
+	const unknown = `"unknown"`
+	if string(b[i:i+len(unknown)]) != unknown {
+		return 0
+	}
+	s.entity.unknown = true
+	return i + len(unknown)
+}
+
+func (s *Scanner) child(b []byte, i int, f *field) int {
+	if b[i] != '{' {
+		return 0
+	}
+	s.push(f.key)
+	end, _ := s.object(b, i, f.object)
+	s.pop()
+	return end
+}
+
+func (s *Scanner) array(b []byte, i int, f *field) int {
+	if b[i] != '[' {
+		return 0
+	}
+	return s.list(b, i, f)
+}
+
+func (s *Scanner) texts(b []byte, i int, f *field) int {
+	if b[i] != '{' {
+		return 0
+	}
+	return s.textMap(b, i, f)
 }
 
 // other reads a value of any kind, by all its rules.

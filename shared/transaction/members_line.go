@@ -4,9 +4,16 @@ package transaction
 
 import "encoding/binary"
 
-// membersTransaction: a jump by a hash of the first bytes of a name, then the whole name, then its value.
-func (s *Scanner) membersTransaction(b []byte, i int, seen uint64) (next int, nowSeen uint64, more bool) {
-	for {
+// objectTransaction: a jump by a hash of the first bytes of a name, then the whole name, then its value.
+func (s *Scanner) objectTransaction(b []byte, i int) (end int, present uint64) {
+	if s.depth++; s.depth > MaxDepth {
+		return s.tooDeep(i), 0
+	}
+	at := i
+	var seen, nulls uint64
+	var id uint32
+	i = space(b, i+1)
+	for more := b[i] != '}'; more; {
 		k := (*[32]byte)(b[i : i+32])
 		var bit uint64
 		end := 0
@@ -37,7 +44,7 @@ func (s *Scanner) membersTransaction(b []byte, i int, seen uint64) (next int, no
 			}
 		case 55:
 			if string(k[0:8]) == `"additio` && string(k[8:16]) == `nal_fiel` && string(k[12:20]) == `fields":` && seen&(1<<7) == 0 {
-				bit, end = 1<<7, s.other(b, space(b, i+20), &lineObject.fields[7])
+				bit, end = 1<<7, s.texts(b, space(b, i+20), &lineObject.fields[7])
 			}
 		case 60:
 			if string(k[0:8]) == `"sender"` && string(k[1:9]) == `sender":` && seen&(1<<8) == 0 {
@@ -53,7 +60,7 @@ func (s *Scanner) membersTransaction(b []byte, i int, seen uint64) (next int, no
 			} else if string(k[0:8]) == `"receive` && string(k[8:16]) == `r_ip_add` && string(k[14:22]) == `ddress":` && seen&(1<<24) == 0 {
 				bit, end = 1<<24, ip(b, space(b, i+22), 7, 50)
 			} else if string(k[0:8]) == `"receive` && string(k[8:16]) == `r_paymen` && string(k[16:24]) == `t_info":` && seen&(1<<35) == 0 {
-				bit, end = 1<<35, s.other(b, space(b, i+24), &lineObject.fields[35])
+				bit, end = 1<<35, s.child(b, space(b, i+24), &lineObject.fields[35])
 			}
 		case 49:
 			if string(k[0:8]) == `"receivi` && string(k[8:16]) == `ng_partn` && string(k[12:20]) == `artner":` && seen&(1<<11) == 0 {
@@ -61,7 +68,7 @@ func (s *Scanner) membersTransaction(b []byte, i int, seen uint64) (next int, no
 			}
 		case 58:
 			if string(k[0:8]) == `"modific` && string(k[7:15]) == `cation":` && seen&(1<<12) == 0 {
-				bit, end = 1<<12, s.other(b, space(b, i+15), &lineObject.fields[12])
+				bit, end = 1<<12, s.child(b, space(b, i+15), &lineObject.fields[12])
 			}
 		case 6:
 			if string(k[0:8]) == `"busines` && string(k[8:16]) == `s_settle` && string(k[16:24]) == `ment_acc` && string(k[22:30]) == `ccount":` && seen&(1<<13) == 0 {
@@ -129,27 +136,38 @@ func (s *Scanner) membersTransaction(b []byte, i int, seen uint64) (next int, no
 			}
 		case 1:
 			if string(k[0:8]) == `"sender_` && string(k[8:16]) == `payment_` && string(k[14:22]) == `t_info":` && seen&(1<<34) == 0 {
-				bit, end = 1<<34, s.other(b, space(b, i+22), &lineObject.fields[34])
+				bit, end = 1<<34, s.child(b, space(b, i+22), &lineObject.fields[34])
 			}
 		case 38:
 			if string(k[0:8]) == `"billing` && string(k[2:10]) == `illing":` && seen&(1<<36) == 0 {
-				bit, end = 1<<36, s.other(b, space(b, i+10), &lineObject.fields[36])
+				bit, end = 1<<36, s.child(b, space(b, i+10), &lineObject.fields[36])
 			}
 		case 34:
 			if string(k[0:8]) == `"shippin` && string(k[3:11]) == `ipping":` && seen&(1<<37) == 0 {
-				bit, end = 1<<37, s.other(b, space(b, i+11), &lineObject.fields[37])
+				bit, end = 1<<37, s.child(b, space(b, i+11), &lineObject.fields[37])
 			}
 		}
-		if end <= 0 {
-			return leave(i, end, seen)
-		}
-		seen |= bit
-		if i = end; b[i] == ',' && b[i+1] == '"' {
-			i++
-		} else if b[i] == '}' {
-			return i, seen, false
-		} else if i, more = s.more(b, i, '}'); !more {
-			return i, seen, false
+		if end > 0 {
+			seen |= bit
+			if i = end; b[i] == ',' && b[i+1] == '"' {
+				i++
+				continue
+			} else if b[i] == '}' {
+				break
+			}
+			i, more = s.more(b, i, '}')
+		} else if end == 0 {
+			i, seen, nulls, id, more = s.member(b, i, lineObject, seen, nulls, id)
+		} else {
+			i, more = -1, false
 		}
 	}
+	if i < 0 {
+		return -1, 0
+	}
+	if missing := 0x1507 &^ seen; missing != 0 {
+		s.findMissing(lineObject, missing, at)
+	}
+	s.depth--
+	return i + 1, seen &^ nulls
 }

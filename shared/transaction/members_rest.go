@@ -4,9 +4,16 @@ package transaction
 
 import "encoding/binary"
 
-// membersEntity: a jump by a hash of the first bytes of a name, then the whole name, then its value.
-func (s *Scanner) membersEntity(b []byte, i int, seen uint64) (next int, nowSeen uint64, more bool) {
-	for {
+// objectEntity: a jump by a hash of the first bytes of a name, then the whole name, then its value.
+func (s *Scanner) objectEntity(b []byte, i int) (end int, present uint64) {
+	if s.depth++; s.depth > MaxDepth {
+		return s.tooDeep(i), 0
+	}
+	at := i
+	var seen, nulls uint64
+	var id uint32
+	i = space(b, i+1)
+	for more := b[i] != '}'; more; {
 		k := (*[32]byte)(b[i : i+32])
 		var bit uint64
 		end := 0
@@ -17,30 +24,48 @@ func (s *Scanner) membersEntity(b []byte, i int, seen uint64) (next int, nowSeen
 			}
 		case 3:
 			if string(k[0:8]) == `"externa` && string(k[8:16]) == `l_entity` && string(k[15:23]) == `y_type":` && seen&(1<<1) == 0 {
-				bit, end = 1<<1, s.other(b, space(b, i+23), &entityObject.fields[1])
+				bit, end = 1<<1, s.entityType(b, space(b, i+23))
 			}
 		case 1:
 			if string(k[0:8]) == `"unknown` && string(k[2:10]) == `nknown":` && seen&(1<<2) == 0 {
-				bit, end = 1<<2, s.other(b, space(b, i+10), &entityObject.fields[2])
+				bit, end = 1<<2, s.child(b, space(b, i+10), &entityObject.fields[2])
 			}
 		}
-		if end <= 0 {
-			return leave(i, end, seen)
-		}
-		seen |= bit
-		if i = end; b[i] == ',' && b[i+1] == '"' {
-			i++
-		} else if b[i] == '}' {
-			return i, seen, false
-		} else if i, more = s.more(b, i, '}'); !more {
-			return i, seen, false
+		if end > 0 {
+			seen |= bit
+			if i = end; b[i] == ',' && b[i+1] == '"' {
+				i++
+				continue
+			} else if b[i] == '}' {
+				break
+			}
+			i, more = s.more(b, i, '}')
+		} else if end == 0 {
+			i, seen, nulls, id, more = s.member(b, i, entityObject, seen, nulls, id)
+		} else {
+			i, more = -1, false
 		}
 	}
+	if i < 0 {
+		return -1, 0
+	}
+	if missing := 0x0 &^ seen; missing != 0 {
+		s.findMissing(entityObject, missing, at)
+	}
+	s.depth--
+	return i + 1, seen &^ nulls
 }
 
-// membersUnknown: a jump by a hash of the first bytes of a name, then the whole name, then its value.
-func (s *Scanner) membersUnknown(b []byte, i int, seen uint64) (next int, nowSeen uint64, more bool) {
-	for {
+// objectUnknown: a jump by a hash of the first bytes of a name, then the whole name, then its value.
+func (s *Scanner) objectUnknown(b []byte, i int) (end int, present uint64) {
+	if s.depth++; s.depth > MaxDepth {
+		return s.tooDeep(i), 0
+	}
+	at := i
+	var seen, nulls uint64
+	var id uint32
+	i = space(b, i+1)
+	for more := b[i] != '}'; more; {
 		k := (*[32]byte)(b[i : i+32])
 		var bit uint64
 		end := 0
@@ -71,7 +96,7 @@ func (s *Scanner) membersUnknown(b []byte, i int, seen uint64) (next int, nowSee
 			}
 		case 4:
 			if string(k[0:8]) == `"additio` && string(k[8:16]) == `nal_fiel` && string(k[12:20]) == `fields":` && seen&(1<<6) == 0 {
-				bit, end = 1<<6, s.other(b, space(b, i+20), &unknownObject.fields[6])
+				bit, end = 1<<6, s.texts(b, space(b, i+20), &unknownObject.fields[6])
 			}
 		case 9:
 			if string(k[0:8]) == `"peer_gr` && string(k[8:16]) == `oup_exte` && string(k[16:24]) == `rnal_id"` && string(k[17:25]) == `nal_id":` && seen&(1<<7) == 0 {
@@ -79,38 +104,56 @@ func (s *Scanner) membersUnknown(b []byte, i int, seen uint64) (next int, nowSee
 			}
 		case 2:
 			if string(k[0:8]) == `"address` && string(k[4:12]) == `resses":` && seen&(1<<8) == 0 {
-				bit, end = 1<<8, s.other(b, space(b, i+12), &unknownObject.fields[8])
+				bit, end = 1<<8, s.array(b, space(b, i+12), &unknownObject.fields[8])
 			}
 		case 7:
 			if string(k[0:8]) == `"payment` && string(k[8:16]) == `_options` && string(k[10:18]) == `ptions":` && seen&(1<<9) == 0 {
-				bit, end = 1<<9, s.other(b, space(b, i+18), &unknownObject.fields[9])
+				bit, end = 1<<9, s.array(b, space(b, i+18), &unknownObject.fields[9])
 			}
 		case 13:
 			if string(k[0:8]) == `"entity_` && string(k[8:16]) == `groups_e` && string(k[16:24]) == `xternal"` && string(k[17:25]) == `ternal":` && seen&(1<<10) == 0 {
-				bit, end = 1<<10, s.other(b, space(b, i+25), &unknownObject.fields[10])
+				bit, end = 1<<10, s.array(b, space(b, i+25), &unknownObject.fields[10])
 			}
 		case 1:
 			if string(k[0:8]) == `"by_exte` && string(k[8:16]) == `rnal_id"` && string(k[9:17]) == `nal_id":` && seen&(1<<11) == 0 {
 				bit, end = 1<<11, s.other(b, space(b, i+17), &unknownObject.fields[11])
 			}
 		}
-		if end <= 0 {
-			return leave(i, end, seen)
-		}
-		seen |= bit
-		if i = end; b[i] == ',' && b[i+1] == '"' {
-			i++
-		} else if b[i] == '}' {
-			return i, seen, false
-		} else if i, more = s.more(b, i, '}'); !more {
-			return i, seen, false
+		if end > 0 {
+			seen |= bit
+			if i = end; b[i] == ',' && b[i+1] == '"' {
+				i++
+				continue
+			} else if b[i] == '}' {
+				break
+			}
+			i, more = s.more(b, i, '}')
+		} else if end == 0 {
+			i, seen, nulls, id, more = s.member(b, i, unknownObject, seen, nulls, id)
+		} else {
+			i, more = -1, false
 		}
 	}
+	if i < 0 {
+		return -1, 0
+	}
+	if missing := 0x1 &^ seen; missing != 0 {
+		s.findMissing(unknownObject, missing, at)
+	}
+	s.depth--
+	return i + 1, seen &^ nulls
 }
 
-// membersModification: a jump by a hash of the first bytes of a name, then the whole name, then its value.
-func (s *Scanner) membersModification(b []byte, i int, seen uint64) (next int, nowSeen uint64, more bool) {
-	for {
+// objectModification: a jump by a hash of the first bytes of a name, then the whole name, then its value.
+func (s *Scanner) objectModification(b []byte, i int) (end int, present uint64) {
+	if s.depth++; s.depth > MaxDepth {
+		return s.tooDeep(i), 0
+	}
+	at := i
+	var seen, nulls uint64
+	var id uint32
+	i = space(b, i+1)
+	for more := b[i] != '}'; more; {
 		k := (*[32]byte)(b[i : i+32])
 		var bit uint64
 		end := 0
@@ -156,23 +199,41 @@ func (s *Scanner) membersModification(b []byte, i int, seen uint64) (next int, n
 				bit, end = 1<<10, s.dateTime(b, space(b, i+13), &modificationObject.fields[10])
 			}
 		}
-		if end <= 0 {
-			return leave(i, end, seen)
-		}
-		seen |= bit
-		if i = end; b[i] == ',' && b[i+1] == '"' {
-			i++
-		} else if b[i] == '}' {
-			return i, seen, false
-		} else if i, more = s.more(b, i, '}'); !more {
-			return i, seen, false
+		if end > 0 {
+			seen |= bit
+			if i = end; b[i] == ',' && b[i+1] == '"' {
+				i++
+				continue
+			} else if b[i] == '}' {
+				break
+			}
+			i, more = s.more(b, i, '}')
+		} else if end == 0 {
+			i, seen, nulls, id, more = s.member(b, i, modificationObject, seen, nulls, id)
+		} else {
+			i, more = -1, false
 		}
 	}
+	if i < 0 {
+		return -1, 0
+	}
+	if missing := 0x127 &^ seen; missing != 0 {
+		s.findMissing(modificationObject, missing, at)
+	}
+	s.depth--
+	return i + 1, seen &^ nulls
 }
 
-// membersPaymentOption: a jump by a hash of the first bytes of a name, then the whole name, then its value.
-func (s *Scanner) membersPaymentOption(b []byte, i int, seen uint64) (next int, nowSeen uint64, more bool) {
-	for {
+// objectPaymentOption: a jump by a hash of the first bytes of a name, then the whole name, then its value.
+func (s *Scanner) objectPaymentOption(b []byte, i int) (end int, present uint64) {
+	if s.depth++; s.depth > MaxDepth {
+		return s.tooDeep(i), 0
+	}
+	at := i
+	var seen, nulls uint64
+	var id uint32
+	i = space(b, i+1)
+	for more := b[i] != '}'; more; {
 		k := (*[32]byte)(b[i : i+32])
 		var bit uint64
 		end := 0
@@ -208,23 +269,41 @@ func (s *Scanner) membersPaymentOption(b []byte, i int, seen uint64) (next int, 
 				bit, end = 1<<9, integer(b, space(b, i+14), 0, 9999)
 			}
 		}
-		if end <= 0 {
-			return leave(i, end, seen)
-		}
-		seen |= bit
-		if i = end; b[i] == ',' && b[i+1] == '"' {
-			i++
-		} else if b[i] == '}' {
-			return i, seen, false
-		} else if i, more = s.more(b, i, '}'); !more {
-			return i, seen, false
+		if end > 0 {
+			seen |= bit
+			if i = end; b[i] == ',' && b[i+1] == '"' {
+				i++
+				continue
+			} else if b[i] == '}' {
+				break
+			}
+			i, more = s.more(b, i, '}')
+		} else if end == 0 {
+			i, seen, nulls, id, more = s.member(b, i, paymentOptionObject, seen, nulls, id)
+		} else {
+			i, more = -1, false
 		}
 	}
+	if i < 0 {
+		return -1, 0
+	}
+	if missing := 0x0 &^ seen; missing != 0 {
+		s.findMissing(paymentOptionObject, missing, at)
+	}
+	s.depth--
+	return i + 1, seen &^ nulls
 }
 
-// membersAddress: a jump by a hash of the first bytes of a name, then the whole name, then its value.
-func (s *Scanner) membersAddress(b []byte, i int, seen uint64) (next int, nowSeen uint64, more bool) {
-	for {
+// objectAddress: a jump by a hash of the first bytes of a name, then the whole name, then its value.
+func (s *Scanner) objectAddress(b []byte, i int) (end int, present uint64) {
+	if s.depth++; s.depth > MaxDepth {
+		return s.tooDeep(i), 0
+	}
+	at := i
+	var seen, nulls uint64
+	var id uint32
+	i = space(b, i+1)
+	for more := b[i] != '}'; more; {
 		k := (*[32]byte)(b[i : i+32])
 		var bit uint64
 		end := 0
@@ -276,16 +355,27 @@ func (s *Scanner) membersAddress(b []byte, i int, seen uint64) (next int, nowSee
 				bit, end = 1<<11, s.plain(b, space(b, i+17))
 			}
 		}
-		if end <= 0 {
-			return leave(i, end, seen)
-		}
-		seen |= bit
-		if i = end; b[i] == ',' && b[i+1] == '"' {
-			i++
-		} else if b[i] == '}' {
-			return i, seen, false
-		} else if i, more = s.more(b, i, '}'); !more {
-			return i, seen, false
+		if end > 0 {
+			seen |= bit
+			if i = end; b[i] == ',' && b[i+1] == '"' {
+				i++
+				continue
+			} else if b[i] == '}' {
+				break
+			}
+			i, more = s.more(b, i, '}')
+		} else if end == 0 {
+			i, seen, nulls, id, more = s.member(b, i, addressObject, seen, nulls, id)
+		} else {
+			i, more = -1, false
 		}
 	}
+	if i < 0 {
+		return -1, 0
+	}
+	if missing := 0x0 &^ seen; missing != 0 {
+		s.findMissing(addressObject, missing, at)
+	}
+	s.depth--
+	return i + 1, seen &^ nulls
 }

@@ -55,9 +55,16 @@ func writeMembers(g *strings.Builder, o *object, object string) {
 	starts, groups := byStart(o)
 	factor, shift := startHash(starts)
 	fmt.Fprintf(g, `
-// members%[1]s: a jump by a hash of the first bytes of a name, then the whole name, then its value.
-func (s *Scanner) members%[1]s(b []byte, i int, seen uint64) (next int, nowSeen uint64, more bool) {
-	for {
+// object%[1]s: a jump by a hash of the first bytes of a name, then the whole name, then its value.
+func (s *Scanner) object%[1]s(b []byte, i int) (end int, present uint64) {
+	if s.depth++; s.depth > MaxDepth {
+		return s.tooDeep(i), 0
+	}
+	at := i
+	var seen, nulls uint64
+	var id uint32
+	i = space(b, i+1)
+	for more := b[i] != '}'; more; {
 		k := (*[32]byte)(b[i : i+32])
 		var bit uint64
 		end := 0
@@ -73,21 +80,32 @@ func (s *Scanner) members%[1]s(b []byte, i int, seen uint64) (next int, nowSeen 
 		}
 		g.WriteString("\n")
 	}
-	g.WriteString(`}
-		if end <= 0 {
-			return leave(i, end, seen)
-		}
-		seen |= bit
-		if i = end; b[i] == ',' && b[i+1] == '"' {
-			i++
-		} else if b[i] == '}' {
-			return i, seen, false
-		} else if i, more = s.more(b, i, '}'); !more {
-			return i, seen, false
+	fmt.Fprintf(g, `}
+		if end > 0 {
+			seen |= bit
+			if i = end; b[i] == ',' && b[i+1] == '"' {
+				i++
+				continue
+			} else if b[i] == '}' {
+				break
+			}
+			i, more = s.more(b, i, '}')
+		} else if end == 0 {
+			i, seen, nulls, id, more = s.member(b, i, %[1]s, seen, nulls, id)
+		} else {
+			i, more = -1, false
 		}
 	}
+	if i < 0 {
+		return -1, 0
+	}
+	if missing := %#[2]x &^ seen; missing != 0 {
+		s.findMissing(%[1]s, missing, at)
+	}
+	s.depth--
+	return i+1, seen &^ nulls
 }
-`)
+`, object, o.required)
 }
 
 // byStart groups the fields of an object by the first bytes of their names: eight, or four when some names are short.
@@ -155,6 +173,14 @@ func readerOf(f *field, object string) string {
 		return "s.word(b, " + at + ", " + row + ")"
 	case f.kind == kindEntity:
 		return "s.party(b, " + at + ", " + row + ")"
+	case f.kind == kindObject:
+		return "s.child(b, " + at + ", " + row + ")"
+	case f.kind == kindObjects || f.kind == kindTexts:
+		return "s.array(b, " + at + ", " + row + ")"
+	case f.kind == kindTextMap:
+		return "s.texts(b, " + at + ", " + row + ")"
+	case f.kind == kindEntityType:
+		return "s.entityType(b, " + at + ")"
 	case f.kind == kindDateTime || f.kind == kindCreatedAt:
 		return "s.dateTime(b, " + at + ", " + row + ")"
 	default:

@@ -4,73 +4,53 @@ import "math/bits"
 
 // The walk over the objects of the schema.
 
-// object reads the object of the schema whose brace is at b[i], and says which of its fields are there and not null.
-//
-// Nearly all members are read by members; the walk reads those that it leaves, one at a time.
-func (s *Scanner) object(b []byte, i int, o *object) (end int, present uint64) {
-	if s.depth++; s.depth > MaxDepth {
-		return s.fail(CodeJSONTooDeep, msgTooDeep, i), 0
-	}
-	at, id := i, s.keys.newObject()
-	var seen uint64
-	i = space(b, i+1)
-	for more := b[i] != '}'; more; {
-		before := seen
-		if i, seen, more = s.members(o, b, i, seen); i < 0 {
-			return -1, 0
-		}
-		present |= seen &^ before
-		if !more {
-			break
-		}
-		f, name, value := s.member(b, i, o, id, seen)
-		if value < 0 {
-			return -1, 0
-		}
-		i = space(b, value)
-		switch {
-		case f == nil:
-			i = s.skipUnder(b, i, name)
-		case b[i] == 'n':
-			seen |= f.bit
-			i = s.null(b, i, f)
-		default:
-			seen |= f.bit
-			present |= f.bit
-			i = s.value(b, i, f)
-		}
-		if i < 0 {
-			return -1, 0
-		}
-		if i, more = s.more(b, i, '}'); i < 0 {
-			return -1, 0
-		}
-	}
-	for missing := o.required &^ seen; missing != 0; missing &= missing - 1 {
-		s.find(CodeMissing, &o.fields[bits.TrailingZeros64(missing)], at)
-	}
-	s.depth--
-	return i + 1, present
-}
-
-// member reads a name and its colon. The field is nil when the schema does not name it.
-func (s *Scanner) member(b []byte, i int, o *object, id uint32, seen uint64) (*field, []byte, int) {
+// member reads a member that the straight way has left: any writing of a name, any name, any value. The fields that it has
+// seen, and those whose value was null, are returned with it; id is the object's number in keys, 0 as long as it has none.
+func (s *Scanner) member(b []byte, i int, o *object, seen, nulls uint64, id uint32) (next int, nowSeen, nowNulls uint64, nowID uint32, more bool) {
 	at := i
 	if b[i] != '"' {
-		return nil, nil, s.unexpected(i)
+		return s.unexpected(i), seen, nulls, id, false
 	}
 	name, i := s.text(b, i)
 	if i < 0 {
-		return nil, nil, -1
+		return -1, seen, nulls, id, false
 	}
 	f := o.byName[string(name)]
+	if f == nil && id == 0 {
+		id = s.keys.newObject()
+	}
 	if f != nil && seen&f.bit != 0 || f == nil && !s.keys.add(id, name) {
-		return nil, nil, s.duplicate(at, name)
+		return s.duplicate(at, name), seen, nulls, id, false
 	}
 	if f == nil && o.closed {
 		s.findAtKey(CodeExtraForbidden, msgExtra, at, name)
 	}
-	return f, name, s.colon(b, i)
+	if i = s.colon(b, i); i < 0 {
+		return -1, seen, nulls, id, false
+	}
+	i = space(b, i)
+	switch {
+	case f == nil:
+		i = s.skipUnder(b, i, name)
+	case b[i] == 'n':
+		seen |= f.bit
+		nulls |= f.bit
+		i = s.null(b, i, f)
+	default:
+		seen |= f.bit
+		i = s.value(b, i, f)
+	}
+	if i < 0 {
+		return -1, seen, nulls, id, false
+	}
+	i, more = s.more(b, i, '}')
+	return i, seen, nulls, id, more
+}
+
+func (s *Scanner) findMissing(o *object, missing uint64, at int) {
+	for ; missing != 0; missing &= missing - 1 {
+		s.find(CodeMissing, &o.fields[bits.TrailingZeros64(missing)], at)
+	}
 }
 
 // colon reads the colon between a name and its value.
@@ -124,7 +104,7 @@ func (s *Scanner) list(b []byte, i int, f *field) int {
 		return s.skipUnder(b, i, f.key)
 	}
 	if s.depth++; s.depth > MaxDepth {
-		return s.fail(CodeJSONTooDeep, msgTooDeep, i)
+		return s.tooDeep(i)
 	}
 	s.push(f.key)
 	s.path = append(s.path, segment{})
@@ -164,7 +144,7 @@ func (s *Scanner) textMap(b []byte, i int, f *field) int {
 		return s.skipUnder(b, i, f.key)
 	}
 	if s.depth++; s.depth > MaxDepth {
-		return s.fail(CodeJSONTooDeep, msgTooDeep, i)
+		return s.tooDeep(i)
 	}
 	s.push(f.key)
 	id := s.keys.newObject()

@@ -150,7 +150,7 @@ func (s *Scanner) root(i int) {
 	b := s.buf
 	at := i
 	if b[i] == '{' {
-		i, _ = s.object(b, i, lineObject)
+		i, _ = s.objectTransaction(b, i)
 	} else {
 		s.findHere(CodeObjectType, msgNotObject, i)
 		i = s.skip(b, i)
@@ -169,7 +169,14 @@ func (s *Scanner) root(i int) {
 
 // space returns the position of the first character at or after i that is no white space, or of the line feed.
 func space(b []byte, i int) int {
-	for b[i] <= ' ' && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r') {
+	if b[i] > ' ' {
+		return i
+	}
+	return spaces(b, i)
+}
+
+func spaces(b []byte, i int) int {
+	for b[i] == ' ' || b[i] == '\t' || b[i] == '\r' {
 		i++
 	}
 	return i

@@ -40,7 +40,7 @@ func (s *Scanner) skipUnder(b []byte, i int, key []byte) int {
 
 func (s *Scanner) skipObject(b []byte, i int) int {
 	if s.depth++; s.depth > MaxDepth {
-		return s.fail(CodeJSONTooDeep, msgTooDeep, i)
+		return s.tooDeep(i)
 	}
 	id := s.keys.newObject()
 	i = space(b, i+1)
@@ -62,7 +62,7 @@ func (s *Scanner) skipObject(b []byte, i int) int {
 
 func (s *Scanner) skipArray(b []byte, i int) int {
 	if s.depth++; s.depth > MaxDepth {
-		return s.fail(CodeJSONTooDeep, msgTooDeep, i)
+		return s.tooDeep(i)
 	}
 	s.path = append(s.path, segment{})
 	top := len(s.path) - 1
