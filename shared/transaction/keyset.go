@@ -5,9 +5,11 @@ import (
 	"hash/maphash"
 )
 
-// keySet knows the keys of a line's objects that the schema does not name, for the refusal of duplicates. One table serves
-// all objects of a line, and clearing it costs nothing; the hash is seeded, so that no file can be written to make it slow.
+// keySet knows the keys of a line's objects that the schema does not name, for the refusal of duplicates. Where all keys are
+// such keys, the first of them are compared with each other. All others go to one table for all objects of a line, which
+// costs nothing to clear; its hash is seeded, so that no file can be written to make it slow.
 type keySet struct {
+	few     [][]byte // the first keys of the objects that are open
 	seed    maphash.Seed
 	slots   []keySlot // a power of two; empty where line is not the set's
 	used    int
@@ -22,13 +24,16 @@ type keySlot struct {
 	key    []byte
 }
 
+// maxFew is how many keys of an object are compared with each other.
+const maxFew = 8
+
 func newKeySet() keySet {
 	return keySet{seed: maphash.MakeSeed(), slots: make([]keySlot, 64), line: 1}
 }
 
 // clear forgets everything.
 func (k *keySet) clear() {
-	k.used, k.objects = 0, 0
+	k.few, k.used, k.objects = k.few[:0], 0, 0
 	if k.line++; k.line == 0 {
 		clear(k.slots)
 		k.line = 1
@@ -39,6 +44,21 @@ func (k *keySet) clear() {
 func (k *keySet) newObject() uint32 {
 	k.objects++
 	return k.objects
+}
+
+// addFew is add for an object whose first keys are in few from a place on; they must be taken out at its end.
+func (k *keySet) addFew(from int, object uint32, key []byte) bool {
+	own := k.few[from:]
+	for _, other := range own {
+		if string(other) == string(key) {
+			return false
+		}
+	}
+	if len(own) < maxFew {
+		k.few = append(k.few, key)
+		return true
+	}
+	return k.add(object, key)
 }
 
 // add reports whether the key is new to the object. It keeps the key, not a copy.

@@ -147,11 +147,11 @@ func (s *Scanner) textMap(b []byte, i int, f *field) int {
 		return s.tooDeep(i)
 	}
 	s.push(f.key)
-	id := s.keys.newObject()
+	few, id := len(s.keys.few), s.keys.newObject()
 	i = space(b, i+1)
 	for more := b[i] != '}'; more; {
 		var name []byte
-		if name, i = s.key(b, i, id); i < 0 {
+		if name, i = s.key(b, i, few, id); i < 0 {
 			return -1
 		}
 		switch b[i] {
@@ -170,6 +170,7 @@ func (s *Scanner) textMap(b []byte, i int, f *field) int {
 			return -1
 		}
 	}
+	s.keys.few = s.keys.few[:few]
 	s.pop()
 	s.depth--
 	return i + 1

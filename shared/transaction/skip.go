@@ -42,11 +42,11 @@ func (s *Scanner) skipObject(b []byte, i int) int {
 	if s.depth++; s.depth > MaxDepth {
 		return s.tooDeep(i)
 	}
-	id := s.keys.newObject()
+	few, id := len(s.keys.few), s.keys.newObject()
 	i = space(b, i+1)
 	for more := b[i] != '}'; more; {
 		var name []byte
-		if name, i = s.key(b, i, id); i < 0 {
+		if name, i = s.key(b, i, few, id); i < 0 {
 			return -1
 		}
 		if i = s.skipUnder(b, i, name); i < 0 {
@@ -56,6 +56,7 @@ func (s *Scanner) skipObject(b []byte, i int) int {
 			return -1
 		}
 	}
+	s.keys.few = s.keys.few[:few]
 	s.depth--
 	return i + 1
 }
@@ -81,7 +82,7 @@ func (s *Scanner) skipArray(b []byte, i int) int {
 }
 
 // key reads the name of a member that no schema names, its colon and the white space before the value.
-func (s *Scanner) key(b []byte, i int, id uint32) ([]byte, int) {
+func (s *Scanner) key(b []byte, i, few int, id uint32) ([]byte, int) {
 	at := i
 	if b[i] != '"' {
 		return nil, s.unexpected(i)
@@ -90,7 +91,7 @@ func (s *Scanner) key(b []byte, i int, id uint32) ([]byte, int) {
 	if i < 0 {
 		return nil, -1
 	}
-	if !s.keys.add(id, name) {
+	if !s.keys.addFew(few, id, name) {
 		return nil, s.duplicate(at, name)
 	}
 	if i = s.colon(b, i); i < 0 {
