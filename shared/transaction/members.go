@@ -28,8 +28,7 @@ func (s *Scanner) plain(b []byte, i int) int {
 	if b[i] != '"' {
 		return 0
 	}
-	_, end := s.text(b, i)
-	return end
+	return s.skipText(b, i)
 }
 
 // ascii reads a string of least to most characters, all of them ASCII and none escaped.

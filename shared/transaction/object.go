@@ -115,7 +115,7 @@ func (s *Scanner) list(b []byte, i int, f *field) int {
 		case b[i] == 'n':
 			i = s.literal(b, i, "null")
 		case f.kind == kindTexts && b[i] == '"':
-			_, i = s.text(b, i)
+			i = s.skipText(b, i)
 		case f.kind == kindTexts:
 			s.findHere(CodeStringType, f.messages[CodeStringType], i)
 			i = s.skip(b, i)
@@ -156,7 +156,7 @@ func (s *Scanner) textMap(b []byte, i int, f *field) int {
 		}
 		switch b[i] {
 		case '"':
-			_, i = s.text(b, i)
+			i = s.skipText(b, i)
 		case 'n':
 			i = s.literal(b, i, "null")
 		default:

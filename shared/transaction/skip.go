@@ -6,8 +6,7 @@ package transaction
 func (s *Scanner) skip(b []byte, i int) int {
 	switch c := b[i]; c {
 	case '"':
-		_, i = s.text(b, i)
-		return i
+		return s.skipText(b, i)
 	case '{':
 		return s.skipObject(b, i)
 	case '[':

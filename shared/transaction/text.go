@@ -20,7 +20,7 @@ const (
 func special(w uint64) uint64 {
 	low := w ^ everyByte*('"'^' ') // a quote becomes a space, so that it is below 0x21 with the control characters
 	slash := w ^ everyByte*'\\'
-	return ((low-everyByte*0x21)&^low | (slash-everyByte)&^slash) & highBits
+	return ((low - everyByte*0x21) | (slash - everyByte)) &^ w & highBits
 }
 
 func load4(b []byte, i int) uint32 { return binary.LittleEndian.Uint32(b[i : i+4]) }
@@ -78,6 +78,27 @@ func (s *Scanner) longText(b []byte, start, i int, high bool) ([]byte, int) {
 	}
 }
 
+// skipText is text for a string of which nothing is wanted but that it is one.
+func (s *Scanner) skipText(b []byte, i int) int {
+	start := i + 1
+	i, high := plainText(b, start)
+	for b[i] == '\\' {
+		end := i + 2
+		if escapes[b[i+1]] == 0 {
+			if _, end = unicodeEscape(b, i); end == 0 {
+				break
+			}
+		}
+		next, more := plainText(b, end)
+		i, high = next, high || more
+	}
+	if b[i] == '"' && (!high || validUTF8(b, start, i)) {
+		return i + 1
+	}
+	_, i = s.text(b, start-1) // finds what is wrong
+	return i
+}
+
 // invalidUTF8 returns the position of the first byte at or after i that does not begin a valid sequence.
 func invalidUTF8(b []byte, i int) int {
 	for {
@@ -98,20 +119,30 @@ func (s *Scanner) escape(b []byte, i int) int {
 		s.decoded = append(s.decoded, c)
 		return i + 2
 	}
-	r := unit(b, i)
-	if r < 0 {
-		return s.fail(CodeJSONInvalid, msgEscape, i)
-	}
-	end := i + 6
-	if utf16.IsSurrogate(r) {
-		low := unit(b, end)
-		if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
-			return s.fail(CodeJSONInvalid, msgSurrogate, i)
+	r, end := unicodeEscape(b, i)
+	if end == 0 {
+		if unit(b, i) < 0 {
+			return s.fail(CodeJSONInvalid, msgEscape, i)
 		}
-		end += 6
+		return s.fail(CodeJSONInvalid, msgSurrogate, i)
 	}
 	s.decoded = utf8.AppendRune(s.decoded, r)
 	return end
+}
+
+// unicodeEscape reads the character written as \uXXXX at b[i], or as two of them, and returns the position after it: 0 when it
+// is none.
+func unicodeEscape(b []byte, i int) (r rune, end int) {
+	switch r = unit(b, i); {
+	case r < 0:
+		return r, 0
+	case !utf16.IsSurrogate(r):
+		return r, i + 6
+	}
+	if r = utf16.DecodeRune(r, unit(b, i+6)); r == utf8.RuneError {
+		return r, 0
+	}
+	return r, i + 12
 }
 
 // unit reads \uXXXX at b[i]; -1 when it is something else.
