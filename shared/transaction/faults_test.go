@@ -142,6 +142,8 @@ var brokenLines = []struct {
 	{"UTF-8 cut off by the quote", "{\"a\":\"\xc3\"}", CodeJSONInvalid, 6, ""},
 	{"invalid UTF-8 before a bad escape", "{\"a\":\"\xff\\x\"}", CodeJSONInvalid, 6, ""},
 	{"invalid UTF-8 before a control character", "{\"a\":\"aaaaaaaaa\xff\x01\"}", CodeJSONInvalid, 15, ""},
+	{"invalid UTF-8 far before a good escape", "{\"a\":\"\xffaaaaaaaa\\naaaaaaaa\"}", CodeJSONInvalid, 6, ""},
+	{"invalid UTF-8 far behind a good escape", "{\"a\":\"aaaaaaaa\\naaaaaaaa\xff\"}", CodeJSONInvalid, 24, ""},
 	{"invalid UTF-8 in a key", "{\"\xff\":1}", CodeJSONInvalid, 2, ""},
 	{"byte-order mark", "\ufeff{}", CodeJSONInvalid, 0, ""},
 	{"leading zero", `{"a":01}`, CodeJSONInvalid, 6, ""},

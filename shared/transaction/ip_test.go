@@ -3,6 +3,7 @@ package transaction
 import (
 	"math/rand/v2"
 	"net"
+	"strconv"
 	"testing"
 )
 
@@ -15,6 +16,17 @@ func FuzzIP(f *testing.F) {
 			t.Fatalf("%q: got %v, the library says %v", text, got, want)
 		}
 	})
+}
+
+func TestEachNumberOfAnAddress(t *testing.T) {
+	for n := range 1100 {
+		number := strconv.Itoa(n)
+		for _, text := range []string{number + ".1.22.333", "1." + number + ".22.33", "1.22.33." + number, "1.2.3.0" + number, number} {
+			if got, want := isIP([]byte(text)), net.ParseIP(text) != nil; got != want {
+				t.Fatalf("%q: got %v, the library says %v", text, got, want)
+			}
+		}
+	}
 }
 
 // Random strings of the pieces of which addresses are made.

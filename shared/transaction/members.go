@@ -1,7 +1,7 @@
 package transaction
 
-// The commonest writings of values, by kind. A function that finds another one returns 0 and leaves the value to the walk in
-// object.go, which reads the member from its start, with all its findings; -1 is a failure, as everywhere.
+// The commonest writings of values, by kind, for the functions of members_*.go. A function that finds another one returns 0
+// and leaves the member to object.go, which reads it from its start, with all its findings; -1 is a failure, as everywhere.
 
 //go:generate go test -run TestMembersAreMadeFromTheTable -update .
 
@@ -169,6 +169,7 @@ func (s *Scanner) entityType(b []byte, i int) int {
 	return i + len(unknown)
 }
 
+// child reads an object of the schema.
 func (s *Scanner) child(b []byte, i int, f *field) int {
 	if b[i] != '{' {
 		return 0
@@ -179,6 +180,7 @@ func (s *Scanner) child(b []byte, i int, f *field) int {
 	return end
 }
 
+// array reads the items of a list.
 func (s *Scanner) array(b []byte, i int, f *field) int {
 	if b[i] != '[' {
 		return 0
@@ -186,6 +188,7 @@ func (s *Scanner) array(b []byte, i int, f *field) int {
 	return s.list(b, i, f)
 }
 
+// texts reads an object of strings.
 func (s *Scanner) texts(b []byte, i int, f *field) int {
 	if b[i] != '{' {
 		return 0
@@ -193,7 +196,7 @@ func (s *Scanner) texts(b []byte, i int, f *field) int {
 	return s.textMap(b, i, f)
 }
 
-// other reads a value of any kind, by all its rules.
+// other reads a value of any kind but null, by all its rules.
 func (s *Scanner) other(b []byte, i int, f *field) int {
 	if b[i] == 'n' {
 		return 0

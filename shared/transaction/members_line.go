@@ -4,7 +4,7 @@ package transaction
 
 import "encoding/binary"
 
-// objectTransaction: a jump by a hash of the first bytes of a name, then the whole name, then its value.
+// objectTransaction reads an object and says which of its fields are there and not null: a jump by a hash of the first bytes of a name, then the whole name, then its value.
 func (s *Scanner) objectTransaction(b []byte, i int) (end int, present uint64) {
 	if s.depth++; s.depth > MaxDepth {
 		return s.tooDeep(i), 0

@@ -4,7 +4,7 @@ package transaction
 
 import "encoding/binary"
 
-// objectEntity: a jump by a hash of the first bytes of a name, then the whole name, then its value.
+// objectEntity reads an object and says which of its fields are there and not null: a jump by a hash of the first bytes of a name, then the whole name, then its value.
 func (s *Scanner) objectEntity(b []byte, i int) (end int, present uint64) {
 	if s.depth++; s.depth > MaxDepth {
 		return s.tooDeep(i), 0
@@ -56,7 +56,7 @@ func (s *Scanner) objectEntity(b []byte, i int) (end int, present uint64) {
 	return i + 1, seen &^ nulls
 }
 
-// objectUnknown: a jump by a hash of the first bytes of a name, then the whole name, then its value.
+// objectUnknown reads an object and says which of its fields are there and not null: a jump by a hash of the first bytes of a name, then the whole name, then its value.
 func (s *Scanner) objectUnknown(b []byte, i int) (end int, present uint64) {
 	if s.depth++; s.depth > MaxDepth {
 		return s.tooDeep(i), 0
@@ -144,7 +144,7 @@ func (s *Scanner) objectUnknown(b []byte, i int) (end int, present uint64) {
 	return i + 1, seen &^ nulls
 }
 
-// objectModification: a jump by a hash of the first bytes of a name, then the whole name, then its value.
+// objectModification reads an object and says which of its fields are there and not null: a jump by a hash of the first bytes of a name, then the whole name, then its value.
 func (s *Scanner) objectModification(b []byte, i int) (end int, present uint64) {
 	if s.depth++; s.depth > MaxDepth {
 		return s.tooDeep(i), 0
@@ -224,7 +224,7 @@ func (s *Scanner) objectModification(b []byte, i int) (end int, present uint64) 
 	return i + 1, seen &^ nulls
 }
 
-// objectPaymentOption: a jump by a hash of the first bytes of a name, then the whole name, then its value.
+// objectPaymentOption reads an object and says which of its fields are there and not null: a jump by a hash of the first bytes of a name, then the whole name, then its value.
 func (s *Scanner) objectPaymentOption(b []byte, i int) (end int, present uint64) {
 	if s.depth++; s.depth > MaxDepth {
 		return s.tooDeep(i), 0
@@ -294,7 +294,7 @@ func (s *Scanner) objectPaymentOption(b []byte, i int) (end int, present uint64)
 	return i + 1, seen &^ nulls
 }
 
-// objectAddress: a jump by a hash of the first bytes of a name, then the whole name, then its value.
+// objectAddress reads an object and says which of its fields are there and not null: a jump by a hash of the first bytes of a name, then the whole name, then its value.
 func (s *Scanner) objectAddress(b []byte, i int) (end int, present uint64) {
 	if s.depth++; s.depth > MaxDepth {
 		return s.tooDeep(i), 0

@@ -55,7 +55,7 @@ func writeMembers(g *strings.Builder, o *object, object string) {
 	starts, groups := byStart(o)
 	factor, shift := startHash(starts)
 	fmt.Fprintf(g, `
-// object%[1]s: a jump by a hash of the first bytes of a name, then the whole name, then its value.
+// object%[1]s reads an object and says which of its fields are there and not null: a jump by a hash of the first bytes of a name, then the whole name, then its value.
 func (s *Scanner) object%[1]s(b []byte, i int) (end int, present uint64) {
 	if s.depth++; s.depth > MaxDepth {
 		return s.tooDeep(i), 0

@@ -2,7 +2,7 @@ package transaction
 
 import "math/bits"
 
-// The walk over the objects of the schema.
+// What the straight way through an object leaves: other writings of members, and members that the schema does not name.
 
 // member reads a member that the straight way has left: any writing of a name, any name, any value. The fields that it has
 // seen, and those whose value was null, are returned with it; id is the object's number in keys, 0 as long as it has none.

@@ -10,9 +10,10 @@ const padding = 64
 // Scanner reads lines one after the other and finds every error of each. It reuses its memory: in steady state a line costs
 // no allocation. It is not safe for concurrent use; give each worker its own.
 //
-// How it works: each value is read once, checking the grammar of JSON and the rule of its field in the same pass. Members in
-// their commonest writing are read by the functions of members.go, to which code made from the schema table leads; the walk in
-// object.go follows the table itself and reads all others. What the schema does not name is read by skip.go, just as strictly.
+// How it works: each value is read once, checking the grammar of JSON and the rule of its field in the same pass. The objects of
+// the schema are read by code made from its table (members_*.go), which leads to a function of members.go for each member in its
+// commonest writing; all others are read by object.go, which follows the table itself. What the schema does not name is read by
+// skip.go, just as strictly.
 //
 // A position is an index into the scanner's copy of the line; every reading function returns the position after what it has
 // read, or -1 after it has called fail. The first failure ends the line: no finding of the schema is given beside it, because

@@ -1,0 +1,128 @@
+package transaction
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Values that are read in words of several bytes at a time, each damaged at every byte in every way that matters to such words:
+// replaced, removed, and with something put in before it. The oracle says what it is then.
+func TestEveryByteOfAValue(t *testing.T) {
+	values := []string{
+		`"2026-01-31T10:00:00.123"`, `"2026-01-31T10:00:00+01:00"`, `"0c1f6ad2-6f35-4d1b-9d5e-0a4c2f3b7e11"`, `"192.168.0.1"`,
+		`"2001:db8::1"`, `"settlement"`, `"label":"sender"`, `"Y"`, `-12.5`, `"id":7`, `"card_number":42`, `"XK"`, `"EUR"`,
+		`"ABCDDEFF"`, `"DE89"`, `"external_entity_type":"unknown"`, `"known-1"`, `"Zoë Ωmega"`, `"payment_category":"goods"`,
+	}
+	const bytes = "/09:AGZgz.-+e \"\\\x00\x1f\x7f\x80\xc3"
+	rules := everyRule()[1]
+	s := NewScanner(rules)
+	for _, value := range values {
+		compare := func(damaged string) {
+			if diff := disagreement(s, []byte(lineWith(t, value, damaged)), rules); diff != "" {
+				t.Fatalf("%s: oracle (-), scanner (+):\n%s", damaged, diff)
+			}
+		}
+		for i := range value {
+			compare(value[:i] + value[i+1:])
+			for _, c := range []byte(bytes) {
+				compare(value[:i] + string([]byte{c}) + value[i+1:])
+				compare(value[:i] + string([]byte{c}) + value[i:])
+			}
+		}
+	}
+}
+
+// Boundaries of what a fast reading takes: numbers of many digits, the ends of months, fractions of every length.
+func TestLongAndLastValues(t *testing.T) {
+	var cases [][2]string
+	for n := range 24 {
+		nines := strings.Repeat("9", n)
+		cases = append(cases, [2]string{`"id":7`, `"id":1` + nines}, [2]string{`"id":7`, `"id":-` + nines + "1"},
+			[2]string{`"card_number":42`, `"card_number":0` + nines}, [2]string{`-12.5`, "-0." + nines}, [2]string{`-12.5`, nines + ".5"},
+			[2]string{`"2026-01-31T10:00:00.123"`, `"2026-01-31T10:00:00.` + nines + `"`})
+	}
+	for _, id := range []string{"2147483647", "2147483648", "-2147483648", "-2147483649", "-0", "00", "-", "1e2", "1.0", "1."} {
+		cases = append(cases, [2]string{`"id":7`, `"id":` + id})
+	}
+	for n := range 66 {
+		cases = append(cases, [2]string{`"2026-01-31T10:00:00.123"`, fmt.Sprintf(`"2026-01-31T%02d:00:00"`, n)},
+			[2]string{`"2026-01-31T10:00:00.123"`, fmt.Sprintf(`"2026-01-31T00:%02d:%02dZ"`, n, min(n, 59))},
+			[2]string{`"2026-01-31T10:00:00.123"`, fmt.Sprintf(`"2026-01-31T00:00:%02d"`, n)},
+			[2]string{`"2026-01-31T10:00:00.123"`, fmt.Sprintf(`"2026-01-31T00:00:00-%02d:00"`, n)},
+			[2]string{`"2026-01-31T10:00:00.123"`, fmt.Sprintf(`"2026-01-31T00:00:00+00:%02d"`, n)})
+	}
+	for _, year := range []int{0, 1, 1900, 1999, 2000, 2024, 2025, 2100, 9999} {
+		for month := range 14 {
+			for day := range 33 {
+				cases = append(cases, [2]string{`"2026-01-31T10:00:00.123"`, fmt.Sprintf(`"%04d-%02d-%02dT23:59:59Z"`, year, month, day)})
+			}
+		}
+	}
+	rules := everyRule()[1]
+	s := NewScanner(rules)
+	for _, c := range cases {
+		if diff := disagreement(s, []byte(lineWith(t, c[0], c[1])), rules); diff != "" {
+			t.Fatalf("%s: oracle (-), scanner (+):\n%s", c[1], diff)
+		}
+	}
+}
+
+// The words of an enumeration are found, and nothing that differs from one in a byte.
+func TestWordTables(t *testing.T) {
+	for _, o := range schemaObjects {
+		for i := range o.fields {
+			f := &o.fields[i]
+			for _, word := range f.enum {
+				text := append([]byte(`"`+word+`"`), make([]byte, padding)...)
+				for at := range len(word) + 2 {
+					kept := text[at]
+					for c := range 256 {
+						text[at] = byte(c)
+						want := 0
+						if quoted, _, closed := strings.Cut(string(text[1:]), `"`); text[0] == '"' && closed && slices.Contains(f.enum, quoted) {
+							want = len(quoted) + 2
+						}
+						if end := f.words.read(text, 0); end != want {
+							t.Fatalf("%s: %q is read up to %d, want %d", f.name, text[:len(word)+2], end, want)
+						}
+					}
+					text[at] = kept
+				}
+			}
+		}
+	}
+}
+
+// A key that is there twice is found wherever the two are, among few keys and among many, and only within one object.
+func TestDuplicateAmongKeys(t *testing.T) {
+	s := NewScanner(defaultRules())
+	for _, within := range []string{`"additional_fields":{"payment_category":"goods"}`, `"x":[1,{"y":null}]`, `"k":"v"`} {
+		for _, n := range []int{1, 2, maxFew - 1, maxFew, maxFew + 1, maxFew + 2} {
+			for twice := range n {
+				for at := range n + 1 {
+					var keys []string
+					for k := range n {
+						if k == at {
+							keys = append(keys, fmt.Sprintf(`"k%d":"again"`, twice))
+						}
+						keys = append(keys, fmt.Sprintf(`"k%d":"","n%d":{"k0":"inner","k%d":""}`, k, k, n))
+					}
+					for text, want := range map[string]Code{strings.Join(keys, ","): CodeJSONDuplicateKey, keys[n-1]: ""} {
+						if at == n && want != "" {
+							continue // the key was left out
+						}
+						text := map[byte]string{'a': `"additional_fields":{` + text + `}`, 'x': `"x":{` + text + `}`, 'k': text}[within[1]]
+						if diff := disagreement(s, []byte(lineWith(t, within, text)), defaultRules()); diff != "" {
+							t.Fatalf("%s: oracle (-), scanner (+):\n%s", text, diff)
+						}
+						if broken := len(s.result.Findings) > 0 && s.result.Findings[0].Code == CodeJSONDuplicateKey; broken != (want != "") {
+							t.Fatalf("%s: %v", text, s.result.Findings)
+						}
+					}
+				}
+			}
+		}
+	}
+}
