@@ -24,7 +24,7 @@ func (s *Scanner) objectTransaction(b []byte, i int) (end int, present uint64) {
 			}
 		case 44:
 			if string(k[0:8]) == `"payment` && string(k[8:16]) == `_externa` && string(k[14:22]) == `nal_id":` && seen&(1<<1) == 0 {
-				bit, end = 1<<1, s.identifier(b, space(b, i+22), &lineObject.fields[1])
+				bit, end = 1<<1, ascii(b, space(b, i+22), 1, MaxIDBytes)
 			} else if string(k[0:8]) == `"payment` && string(k[8:16]) == `_source_` && string(k[16:24]) == `country"` && string(k[17:25]) == `ountry":` && seen&(1<<3) == 0 {
 				bit, end = 1<<3, country(b, space(b, i+25))
 			} else if string(k[0:8]) == `"payment` && string(k[8:16]) == `_target_` && string(k[16:24]) == `country"` && string(k[17:25]) == `ountry":` && seen&(1<<4) == 0 {
@@ -128,7 +128,7 @@ func (s *Scanner) objectTransaction(b []byte, i int) (end int, present uint64) {
 			}
 		case 45:
 			if string(k[0:8]) == `"respons` && string(k[8:16]) == `e_3d_sec` && string(k[13:21]) == `secure":` && seen&(1<<31) == 0 {
-				bit, end = 1<<31, s.word(b, space(b, i+21), &lineObject.fields[31])
+				bit, end = 1<<31, lineObject.fields[31].words.read(b, space(b, i+21))
 			} else if string(k[0:8]) == `"respons` && string(k[8:16]) == `e_cvc2":` && seen&(1<<32) == 0 {
 				bit, end = 1<<32, ascii(b, space(b, i+16), 1, 1)
 			} else if string(k[0:8]) == `"respons` && string(k[7:15]) == `se_avs":` && seen&(1<<33) == 0 {

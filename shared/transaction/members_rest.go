@@ -72,7 +72,7 @@ func (s *Scanner) objectUnknown(b []byte, i int) (end int, present uint64) {
 		switch binary.LittleEndian.Uint32(k[1:]) * 0x4742fcc4 >> 28 {
 		case 6:
 			if string(k[0:8]) == `"externa` && string(k[6:14]) == `nal_id":` && seen&(1<<0) == 0 {
-				bit, end = 1<<0, s.identifier(b, space(b, i+14), &unknownObject.fields[0])
+				bit, end = 1<<0, ascii(b, space(b, i+14), 1, MaxIDBytes)
 			}
 		case 5:
 			if string(k[0:8]) == `"full_na` && string(k[4:12]) == `l_name":` && seen&(1<<1) == 0 {
@@ -84,7 +84,7 @@ func (s *Scanner) objectUnknown(b []byte, i int) (end int, present uint64) {
 			}
 		case 8:
 			if string(k[0:8]) == `"label":` && seen&(1<<3) == 0 {
-				bit, end = 1<<3, s.word(b, space(b, i+8), &unknownObject.fields[3])
+				bit, end = 1<<3, unknownObject.fields[3].words.read(b, space(b, i+8))
 			}
 		case 12:
 			if string(k[0:8]) == `"email":` && seen&(1<<4) == 0 {
@@ -100,7 +100,7 @@ func (s *Scanner) objectUnknown(b []byte, i int) (end int, present uint64) {
 			}
 		case 9:
 			if string(k[0:8]) == `"peer_gr` && string(k[8:16]) == `oup_exte` && string(k[16:24]) == `rnal_id"` && string(k[17:25]) == `nal_id":` && seen&(1<<7) == 0 {
-				bit, end = 1<<7, s.identifier(b, space(b, i+25), &unknownObject.fields[7])
+				bit, end = 1<<7, ascii(b, space(b, i+25), 1, MaxIDBytes)
 			}
 		case 2:
 			if string(k[0:8]) == `"address` && string(k[4:12]) == `resses":` && seen&(1<<8) == 0 {
@@ -164,7 +164,7 @@ func (s *Scanner) objectModification(b []byte, i int) (end int, present uint64) 
 			}
 		case 3:
 			if string(k[0:4]) == `"typ` && string(k[3:7]) == `pe":` && seen&(1<<1) == 0 {
-				bit, end = 1<<1, s.word(b, space(b, i+7), &modificationObject.fields[1])
+				bit, end = 1<<1, modificationObject.fields[1].words.read(b, space(b, i+7))
 			}
 		case 4:
 			if string(k[0:8]) == `"amount"` && string(k[1:9]) == `amount":` && seen&(1<<2) == 0 {

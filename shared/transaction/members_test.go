@@ -165,6 +165,10 @@ func readerOf(f *field, object string) string {
 		return "decimal(b, " + at + ")"
 	case f.kind == kindInteger:
 		return fmt.Sprintf("integer(b, %s, %d, %d)", at, f.min, f.max)
+	case f.kind == kindID && f.slot == slotNone:
+		return "ascii(b, " + at + ", 1, MaxIDBytes)"
+	case f.kind == kindEnum && f.slot == slotNone:
+		return fmt.Sprintf("%s.fields[%d].words.read(b, %s)", object, f.index, at)
 	case f.kind == kindID:
 		return "s.identifier(b, " + at + ", " + row + ")"
 	case f.kind == kindUUID:
