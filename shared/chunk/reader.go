@@ -21,6 +21,7 @@ var mark = []byte("\xEF\xBB\xBF")
 type Options struct {
 	MaxLineBytes int // longer lines are cut; required
 	Window       int // bytes read at a time; 0: DefaultWindow
+	Behind       int // bytes that lie behind each line that Ahead gives, its line feed not counted
 
 	// From and Line resume a chunk at a line seen before: they are its Offset and its Number. 0, 0 begins at the start.
 	From int64
@@ -41,7 +42,7 @@ type Line struct {
 //	for r.Next() { use(r.Line()) }
 //	err := r.Err()
 //
-// Close must be called.
+// Close must be called. Who finds the ends of lines in passing can take most of them by Ahead and Take instead of Next.
 type Reader struct {
 	source Source
 	ctx    context.Context
@@ -51,6 +52,7 @@ type Reader struct {
 	window int
 	max    int // bytes of a line
 	head   int // room before a window for the unfinished line of the window before
+	behind int
 
 	ahead chan window
 	free  chan []byte
@@ -60,6 +62,7 @@ type Reader struct {
 
 	buf       []byte
 	pos, stop int   // buf[pos:stop] is yet to be split
+	whole     int   // all lines of buf that start before it can be given by Ahead
 	base      int64 // place of buf[0] in the file
 	scanned   int   // bytes from pos on that are known to hold no "\n"
 	resumed   bool  // the next line is of this chunk wherever it starts: behind a byte-order mark it may be beyond the end
@@ -93,7 +96,7 @@ func read(ctx context.Context, source Source, size, start, end int64, o Options)
 	ctx, cancel := context.WithCancel(ctx)
 	r := &Reader{
 		source: source, ctx: ctx, cancel: cancel, size: size, end: end,
-		window: int(min(int64(o.Window), max(end-from, tailStep))), max: o.MaxLineBytes, head: o.MaxLineBytes + len(mark),
+		window: int(min(int64(o.Window), max(end-from, tailStep))), max: o.MaxLineBytes, head: o.MaxLineBytes + len(mark), behind: o.Behind,
 		ahead: make(chan window), free: make(chan []byte, 2), done: make(chan struct{}),
 		base: from, resumed: o.From > 0, skipping: skipping, next: o.Line,
 	}
@@ -114,6 +117,7 @@ func (r *Reader) mapAll(m Mapped) bool {
 	}
 	close(r.done)
 	r.buf, r.stop, r.release = b, len(b), release
+	r.findWhole()
 	r.err = context.Cause(r.ctx)
 	return true
 }
@@ -288,6 +292,29 @@ func (r *Reader) take(buf []byte, n int) {
 		r.free <- r.buf
 	}
 	r.buf, r.pos, r.stop, r.base = buf, pos, r.head+n, place-int64(pos)
+	r.findWhole()
+}
+
+func (r *Reader) findWhole() {
+	r.whole = bytes.LastIndexByte(r.buf[:max(r.stop-r.behind, 0)], '\n') + 1
+}
+
+// Ahead returns the bytes from the start of the next line on, for a caller who finds the end of the line himself: Take must
+// follow. It returns nil where only Next can give the line. Of what it returns, at least that line ends with a line feed, with
+// Options.Behind bytes behind it.
+func (r *Reader) Ahead() []byte {
+	if start := r.base + int64(r.pos); r.pos >= r.whole || start >= r.end || start == 0 || r.skipping || r.err != nil {
+		return nil
+	}
+	return r.buf[r.pos:r.stop]
+}
+
+// Take moves to the line that is the first n bytes of what Ahead has returned, before a line feed, as Next does.
+func (r *Reader) Take(n int) Line {
+	start, text := r.base+int64(r.pos), r.buf[r.pos:r.pos+n]
+	r.pos, r.scanned, r.resumed = r.pos+n+1, 0, false
+	r.give(start, text)
+	return r.line
 }
 
 // Line returns the line that Next moved to. Its text is valid until the next call of Next.

@@ -87,6 +87,27 @@ func (c *closing) Close() error {
 	return nil
 }
 
+// nextLine takes a line by Ahead where it can, which it never can when too much must lie behind it.
+func nextLine(t *testing.T, r *Reader, behind int) (Line, bool) {
+	t.Helper()
+	text := r.Ahead()
+	if text == nil {
+		ok := r.Next()
+		return r.Line(), ok
+	}
+	n := bytes.IndexByte(text, '\n')
+	if n < 0 || len(text)-n-1 < behind {
+		t.Fatalf("%d bytes ahead, of which the first line feed is at %d: %d must lie behind it", len(text), n, behind)
+	}
+	l := r.Take(n)
+	if len(l.Text) != n && !l.TooLong {
+		t.Fatalf("a line of %d bytes was taken for one of %d", n, len(l.Text))
+	}
+	return l, true
+}
+
+const neverAhead = 1 << 30
+
 // readAll reads all chunks and numbers their lines through.
 func readAll(t *testing.T, w *watched, p Plan, o Options) []Line {
 	t.Helper()
@@ -95,8 +116,11 @@ func readAll(t *testing.T, w *watched, p Plan, o Options) []Line {
 		first := int64(len(lines))
 		w.last = 0
 		r := Read(t.Context(), w, p, i, o)
-		for r.Next() {
-			l := r.Line()
+		for {
+			l, ok := nextLine(t, r, o.Behind)
+			if !ok {
+				break
+			}
 			if l.Number != int64(len(lines))-first {
 				t.Fatalf("chunk %d: line number %d after %d lines", i, l.Number, int64(len(lines))-first)
 			}
@@ -108,7 +132,7 @@ func readAll(t *testing.T, w *watched, p Plan, o Options) []Line {
 			t.Fatalf("chunk %d: %v", i, err)
 		}
 		r.Close()
-		if r.Next() {
+		if r.Next() || r.Ahead() != nil {
 			t.Fatalf("chunk %d: a line after the end", i)
 		}
 		if _, end := p.Range(i); w.last > end+int64(o.MaxLineBytes+len(mark)) {
@@ -153,12 +177,13 @@ func TestEveryChunkSize(t *testing.T) {
 			for _, limit := range []int{8, 1, 64} {
 				want := naive([]byte(file), limit)
 				for bytes := range len(file) + 2 {
-					for _, window := range []int{0, 1, 2, 3, 7, 64} {
+					for n, window := range []int{0, 0, 0, 1, 2, 3, 7, 7, 64, 64, 64} {
 						w := &watched{file: []byte(file), mapped: window == 0}
 						p := NewPlan(int64(len(file)), int64(bytes+1))
-						got := readAll(t, w, p, Options{MaxLineBytes: limit, Window: window})
+						behind := []int{neverAhead, 0, 3}[n%3]
+						got := readAll(t, w, p, Options{MaxLineBytes: limit, Window: window, Behind: behind})
 						if diff := cmp.Diff(want, got); diff != "" {
-							t.Fatalf("limit %d, chunks of %d, window %d (-want +got):\n%s", limit, bytes+1, window, diff)
+							t.Fatalf("limit %d, chunks of %d, window %d, %d behind (-want +got):\n%s", limit, bytes+1, window, behind, diff)
 						}
 					}
 				}
@@ -169,15 +194,15 @@ func TestEveryChunkSize(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	for _, file := range files {
-		f.Add([]byte(file), uint16(5), uint8(8), uint8(3))
+		f.Add([]byte(file), uint16(5), uint8(8), uint8(3), uint8(0))
 	}
-	f.Fuzz(func(t *testing.T, file []byte, bytes uint16, limit, window uint8) {
+	f.Fuzz(func(t *testing.T, file []byte, bytes uint16, limit, window, behind uint8) {
 		if len(file) > 1<<10 {
 			return // what there is to find shows in short files
 		}
 		w := &watched{file: file, mapped: window == 0}
 		p := NewPlan(int64(len(file)), max(int64(bytes), int64(len(file)/100), 1))
-		o := Options{MaxLineBytes: int(limit) + 1, Window: int(window)}
+		o := Options{MaxLineBytes: int(limit) + 1, Window: int(window), Behind: int(behind)}
 		if diff := cmp.Diff(naive(file, o.MaxLineBytes), readAll(t, w, p, o)); diff != "" {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
@@ -207,8 +232,11 @@ func collect(t *testing.T, r *Reader) []Line {
 	t.Helper()
 	defer r.Close()
 	var lines []Line
-	for r.Next() {
-		l := r.Line()
+	for {
+		l, ok := nextLine(t, r, 0)
+		if !ok {
+			break
+		}
 		l.Text = bytes.Clone(l.Text)
 		lines = append(lines, l)
 	}

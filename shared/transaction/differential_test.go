@@ -3,6 +3,7 @@ package transaction
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -38,6 +39,9 @@ func disagreement(s *Scanner, line []byte, rules Rules) string {
 	if diff := cmp.Diff(verdictOf(s.Line(bytes.Clone(line))), verdictOf(s.Line(inFile(line)))); diff != "" {
 		return "copied (-), read where it lies (+):\n" + diff
 	}
+	if diff := firstOf(s, line); diff != "" {
+		return diff
+	}
 	r := s.Line(line)
 	got, want := verdictOf(r), judge(line, rules)
 	for _, f := range r.Findings {
@@ -49,6 +53,17 @@ func disagreement(s *Scanner, line []byte, rules Rules) string {
 		sameFault(line, &got.Findings[0], &want.Findings[0])
 	}
 	return cmp.Diff(want, got)
+}
+
+// firstOf compares the reading of a line with that of the first line of a text.
+func firstOf(s *Scanner, line []byte) string {
+	text := inFile(line)
+	first, n := s.First(text[:cap(text)])
+	got := verdictOf(first)
+	if n != len(line) {
+		return fmt.Sprintf("a line of %d bytes, not of %d", n, len(line))
+	}
+	return cmp.Diff(verdictOf(s.Line(line)), got)
 }
 
 // sameFault forgives the library where it sees a fault of the grammar elsewhere in the same word: a number that the end of the

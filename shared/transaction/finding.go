@@ -49,6 +49,9 @@ func (s *Scanner) fail(code Code, message string, offset int) int {
 // tooDeep fails at a bracket inside too many others.
 func (s *Scanner) tooDeep(i int) int { return s.fail(CodeJSONTooDeep, msgTooDeep, i) }
 
+// beyond fails where the line is over the limit already, before more of it has to be remembered.
+func (s *Scanner) beyond(i int) int { return s.fail(CodeLineTooLong, msgTooLong, i) }
+
 // duplicate fails at a key that its object has already.
 func (s *Scanner) duplicate(offset int, key []byte) int {
 	return s.failWith(Finding{Code: CodeJSONDuplicateKey, Pointer: s.pointerTo(true, key), Message: msgDuplicateKey, Offset: offset})
@@ -64,7 +67,7 @@ func (s *Scanner) failWith(f Finding) int {
 
 // unexpected fails at a character that the grammar does not allow, or at the end of the line.
 func (s *Scanner) unexpected(i int) int {
-	if i >= s.n {
+	if s.ends(i) {
 		return s.fail(CodeJSONInvalid, msgEndsEarly, s.n)
 	}
 	return s.fail(CodeJSONInvalid, msgUnexpected, i)

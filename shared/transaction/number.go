@@ -63,7 +63,7 @@ func digits(b []byte, i int) int {
 }
 
 func (s *Scanner) badNumber(i int) int {
-	if i >= s.n {
+	if s.ends(i) {
 		return s.unexpected(i)
 	}
 	return s.fail(CodeJSONInvalid, msgNumber, i)

@@ -15,6 +15,9 @@ func (s *Scanner) member(b []byte, i int, o *object, seen, nulls uint64, id uint
 	if i < 0 {
 		return -1, seen, nulls, id, false
 	}
+	if i > s.maxLine {
+		return s.beyond(i), seen, nulls, id, false
+	}
 	f := o.byName[string(name)]
 	if f == nil && id == 0 {
 		id = s.keys.newObject()

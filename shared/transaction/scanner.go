@@ -1,11 +1,17 @@
 package transaction
 
-import "time"
+import (
+	"bytes"
+	"time"
+)
 
 // padding is how many bytes behind a line the scanner may look at. The first of them is the line feed, which no line can
 // contain, so no loop needs to ask where the line ends; and the longest look ahead (a member's literal, eight bytes of a
 // string) stays inside the padding.
-const padding = 64
+const padding = 1 + BytesBehind
+
+// BytesBehind is how many bytes must lie behind the line feed of a line that Scanner.First reads.
+const BytesBehind = 63
 
 // Scanner reads lines one after the other and finds every error of each. It reuses its memory: in steady state a line costs
 // no allocation. It is not safe for concurrent use; give each worker its own.
@@ -27,7 +33,7 @@ type Scanner struct {
 
 	buf     []byte // the line and its padding, where it lies or in own
 	own     []byte
-	n       int    // bytes of the line in buf
+	n       int    // bytes of the line in buf, or unknown
 	decoded []byte // strings of this line that are written with escapes
 	depth   int
 	keys    keySet
@@ -99,10 +105,42 @@ func (s *Scanner) Line(line []byte) *Result {
 	if len(line) > s.maxLine {
 		return s.TooLong(line[:s.maxLine])
 	}
-	s.begin(line)
+	s.take(line)
+	return s.line()
+}
+
+// First judges the first line of text, and finds where it ends: its length without the line feed. Somewhere in text there must
+// be a line feed with BytesBehind more bytes behind it, which nobody may write to meanwhile. Where a line ends need not be known before
+// it is read, and to look for that costs about a twentieth of reading it. What a line over the limit makes the scanner remember
+// is bounded by the limit all the same.
+func (s *Scanner) First(text []byte) (r *Result, length int) {
+	s.buf, s.n = text, unknown
+	r = s.line()
+	if s.n == unknown {
+		s.n = bytes.IndexByte(text, '\n')
+	}
+	if length = s.n; length > s.maxLine {
+		return s.TooLong(text[:s.maxLine]), length
+	}
+	return r, length
+}
+
+// unknown is the length of a line as long as its end has not been seen.
+const unknown = -1
+
+// ends reports whether the line ends at i. Nothing is read beyond its line feed.
+func (s *Scanner) ends(i int) bool {
+	if s.n == unknown && s.buf[i] == '\n' {
+		s.n = i
+	}
+	return s.n != unknown && i >= s.n
+}
+
+func (s *Scanner) line() *Result {
+	s.begin()
 	r := &s.result
 	start := space(s.buf, 0)
-	if start == s.n {
+	if s.ends(start) {
 		r.Blank = true
 		return r
 	}
@@ -116,14 +154,15 @@ func (s *Scanner) Line(line []byte) *Result {
 // TooLong judges a line over the limit by the part of it that was read, of any length. Its only finding is line_too_long, at
 // the end of that part; identifiers that are complete before it are given.
 func (s *Scanner) TooLong(prefix []byte) *Result {
-	s.begin(prefix)
+	s.take(prefix)
+	s.begin()
 	s.root(space(s.buf, 0))
 	s.fail(CodeLineTooLong, msgTooLong, s.n)
 	return &s.result
 }
 
-// begin takes the line over and forgets the one before.
-func (s *Scanner) begin(line []byte) {
+// take makes a line the one to read.
+func (s *Scanner) take(line []byte) {
 	n := len(line)
 	if cap(line) >= n+padding && line[:n+1][n] == '\n' {
 		s.buf = line[: n+padding : n+padding]
@@ -132,6 +171,10 @@ func (s *Scanner) begin(line []byte) {
 		s.buf = s.own
 	}
 	s.n = n
+}
+
+// begin forgets the line before.
+func (s *Scanner) begin() {
 	s.decoded = s.decoded[:0]
 	s.depth = 0
 	s.path = s.path[:0]
@@ -159,7 +202,7 @@ func (s *Scanner) root(i int) {
 	if i < 0 {
 		return
 	}
-	if i = space(b, i); i != s.n {
+	if i = space(b, i); !s.ends(i) {
 		s.fail(CodeJSONInvalid, msgTrailing, i)
 		return
 	}

@@ -145,6 +145,13 @@ func TestLineLength(t *testing.T) {
 	if diff := cmp.Diff(want, r.Findings); diff != "" || string(r.ModificationID) != "mod-1" || len(r.References) > 0 || r.MainEntity != NoRole {
 		t.Fatalf("over the limit: %+v %s", r, diff)
 	}
+	over := []byte(goodLine + " \n" + strings.Repeat(" ", padding))
+	if r, n := s.First(over); n != len(goodLine)+1 || cmp.Diff(want, r.Findings) != "" {
+		t.Fatalf("over the limit, and not cut: %d bytes, %v", n, r.Findings)
+	}
+	if r, n := s.First(append([]byte(goodLine), over[len(goodLine)+1:]...)); n != len(goodLine) || len(r.Findings) > 0 {
+		t.Fatalf("at the limit, and not cut: %d bytes, %v", n, r.Findings)
+	}
 	// The identifiers are given from the byte on at which their string is complete.
 	for _, id := range []string{`"mod-1"`, `"tx-1"`} {
 		end := strings.Index(goodLine, id) + len(id)
@@ -273,5 +280,27 @@ func TestManyKeysStayLinear(t *testing.T) {
 	}
 	if r := s.Line(repeated); r.Findings[0].Code != CodeJSONDuplicateKey || r.Findings[0].Pointer != "/billing/k77" {
 		t.Fatal("k77 is there twice:", r.Findings)
+	}
+}
+
+// A line far over the limit is not remembered, whatever it holds.
+func TestMemoryOfLongLines(t *testing.T) {
+	rules := defaultRules()
+	rules.MaxLineBytes = 1000
+	for _, piece := range []string{`"k%d":0,`, `"k%d":{"k":"\n"},`, `"%d":"` + strings.Repeat(`\n`, 5000) + `",`} {
+		for _, within := range []string{`{`, `{"modification":{"external_id":"`, `{"additional_fields":{`, `{"x":[{`} {
+			s := NewScanner(rules)
+			text := []byte(within)
+			for i := 0; len(text) < 300_000; i++ {
+				text = fmt.Appendf(text, piece, i)
+			}
+			text = append(append(text, '\n'), make([]byte, padding)...)
+			if r, n := s.First(text); n != len(text)-padding-1 || len(r.Findings) != 1 || r.Findings[0].Code != CodeLineTooLong {
+				t.Fatalf("%s%s: %d bytes, %v", within, piece, n, r.Findings)
+			}
+			if len(s.keys.slots) > 1024 || cap(s.decoded) > 4096 {
+				t.Errorf("%s%s: %d keys and %d bytes are kept", within, piece, len(s.keys.slots), cap(s.decoded))
+			}
+		}
 	}
 }

@@ -90,6 +90,9 @@ func (s *Scanner) key(b []byte, i, few int, id uint32) ([]byte, int) {
 	if i < 0 {
 		return nil, -1
 	}
+	if i > s.maxLine {
+		return nil, s.beyond(i)
+	}
 	if !s.keys.addFew(few, id, name) {
 		return nil, s.duplicate(at, name)
 	}
@@ -106,7 +109,7 @@ func (s *Scanner) literal(b []byte, i int, word string) int {
 	}
 	for k := range word {
 		if b[i+k] != word[k] {
-			if i+k >= s.n {
+			if s.ends(i + k) {
 				return s.unexpected(i + k)
 			}
 			return s.fail(CodeJSONInvalid, msgLiteral, i+k)

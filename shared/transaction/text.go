@@ -68,9 +68,12 @@ func (s *Scanner) longText(b []byte, start, i int, high bool) ([]byte, int) {
 			if i = s.escape(b, i); i < 0 {
 				return nil, -1
 			}
+			if i > s.maxLine {
+				return nil, s.beyond(i)
+			}
 			chunk = i
 			i, high = plainText(b, i)
-		case i >= s.n:
+		case s.ends(i):
 			return nil, s.unexpected(i)
 		default:
 			return nil, s.fail(CodeJSONInvalid, msgControl, i)

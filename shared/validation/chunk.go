@@ -14,7 +14,9 @@ const placeBytes = 64 << 10
 
 // read begins to read the lines from a place on; the zero Place is the first of all.
 func (l Lines) read(ctx context.Context, from Place) *chunk.Reader {
-	return chunk.Read(ctx, l.Source, l.Plan, l.Chunk, chunk.Options{MaxLineBytes: l.maxLine(), From: from.Offset, Line: from.Line})
+	return chunk.Read(ctx, l.Source, l.Plan, l.Chunk, chunk.Options{
+		MaxLineBytes: l.maxLine(), Behind: transaction.BytesBehind, From: from.Offset, Line: from.Line,
+	})
 }
 
 func (l Lines) maxLine() int {
@@ -73,13 +75,32 @@ func (p *chunkPass) run(ctx context.Context, in ChunkInput, findings, index io.W
 func (p *chunkPass) read(ctx context.Context, in Lines) error {
 	lines := in.read(ctx, Place{})
 	defer lines.Close()
-	for lines.Next() {
-		line := lines.Line()
-		if err := p.add(line, in.scan(line)); err != nil {
+	for {
+		line, res := in.next(lines)
+		if res == nil {
+			return lines.Err()
+		}
+		if err := p.add(line, res); err != nil {
 			return fmt.Errorf("write findings: %w", err)
 		}
 	}
-	return lines.Err()
+}
+
+// next reads and judges a line; no result at the end. Where it can, the scanner finds the end of the line.
+func (l Lines) next(lines *chunk.Reader) (chunk.Line, *transaction.Result) {
+	if ahead := lines.Ahead(); ahead != nil {
+		res, n := l.Scanner.First(ahead)
+		line := lines.Take(n)
+		if line.TooLong {
+			res = l.Scanner.TooLong(line.Text)
+		}
+		return line, res
+	}
+	if !lines.Next() {
+		return chunk.Line{}, nil
+	}
+	line := lines.Line()
+	return line, l.scan(line)
 }
 
 func (p *chunkPass) add(line chunk.Line, res *transaction.Result) error {

@@ -58,6 +58,14 @@ func (s *plainScanner) word(word []byte, offset int) {
 	}
 }
 
+func (s *plainScanner) First(text []byte) (*transaction.Result, int) {
+	n := bytes.IndexByte(text, '\n')
+	if len(text) < n+1+transaction.BytesBehind {
+		panic("too little lies behind the line")
+	}
+	return s.Line(text[:n]), n
+}
+
 // TooLong gives the words that are surely complete.
 func (s *plainScanner) TooLong(prefix []byte) *transaction.Result {
 	s.Line(prefix[:max(bytes.LastIndexByte(prefix, ' '), 0)])

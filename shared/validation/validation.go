@@ -37,6 +37,7 @@ var ErrShrank = errors.New("the file became shorter while it was read")
 // Scanner says what one line holds. A *transaction.Scanner is one. The result is valid until the next call.
 type Scanner interface {
 	Line(line []byte) *transaction.Result
+	First(text []byte) (res *transaction.Result, length int)
 	TooLong(prefix []byte) *transaction.Result
 }
 
