@@ -225,9 +225,10 @@ func (r *Reader) give(start int64, text []byte) bool {
 	if start == 0 && bytes.HasPrefix(text, mark) {
 		text, start = text[len(mark):], int64(len(mark))
 	}
-	r.line = Line{Number: r.next, Offset: start, Text: text}
-	if len(text) > r.max {
-		r.line.Text, r.line.TooLong = text[:r.max], true
+	l := &r.line // member by member: a Line copied over it costs more
+	l.Number, l.Offset, l.Text, l.TooLong = r.next, start, text, len(text) > r.max
+	if l.TooLong {
+		l.Text = text[:r.max]
 	}
 	r.next++
 	return true
@@ -309,16 +310,17 @@ func (r *Reader) Ahead() []byte {
 	return r.buf[r.pos:r.stop]
 }
 
-// Take moves to the line that is the first n bytes of what Ahead has returned, before a line feed, as Next does.
-func (r *Reader) Take(n int) Line {
+// Take moves to the line that is the first n bytes of what Ahead has returned, before a line feed, as Next does. The line is
+// valid until the next call.
+func (r *Reader) Take(n int) *Line {
 	start, text := r.base+int64(r.pos), r.buf[r.pos:r.pos+n]
 	r.pos, r.scanned, r.resumed = r.pos+n+1, 0, false
 	r.give(start, text)
-	return r.line
+	return &r.line
 }
 
-// Line returns the line that Next moved to. Its text is valid until the next call of Next.
-func (r *Reader) Line() Line { return r.line }
+// Line returns the line that Next moved to. It is valid until the next call of Next.
+func (r *Reader) Line() *Line { return &r.line }
 
 // Err returns the error that ended Next, or nil at the end of the chunk.
 func (r *Reader) Err() error { return r.err }

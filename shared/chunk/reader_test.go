@@ -93,7 +93,7 @@ func nextLine(t *testing.T, r *Reader, behind int) (Line, bool) {
 	text := r.Ahead()
 	if text == nil {
 		ok := r.Next()
-		return r.Line(), ok
+		return *r.Line(), ok
 	}
 	n := bytes.IndexByte(text, '\n')
 	if n < 0 || len(text)-n-1 < behind {
@@ -103,7 +103,7 @@ func nextLine(t *testing.T, r *Reader, behind int) (Line, bool) {
 	if len(l.Text) != n && !l.TooLong {
 		t.Fatalf("a line of %d bytes was taken for one of %d", n, len(l.Text))
 	}
-	return l, true
+	return *l, true
 }
 
 const neverAhead = 1 << 30

@@ -181,7 +181,7 @@ type window struct {
 }
 
 // add takes a line over. Blank lines are none.
-func (w *window) add(line chunk.Line) error {
+func (w *window) add(line *chunk.Line) error {
 	r := w.scanner.Line(line.Text)
 	if r.Blank {
 		return nil

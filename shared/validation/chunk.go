@@ -26,7 +26,7 @@ func (l Lines) maxLine() int {
 	return transaction.MaxLineBytes
 }
 
-func (l Lines) scan(line chunk.Line) *transaction.Result {
+func (l *Lines) scan(line *chunk.Line) *transaction.Result {
 	if line.TooLong {
 		return l.Scanner.TooLong(line.Text)
 	}
@@ -87,7 +87,7 @@ func (p *chunkPass) read(ctx context.Context, in Lines) error {
 }
 
 // next reads and judges a line; no result at the end. Where it can, the scanner finds the end of the line.
-func (l Lines) next(lines *chunk.Reader) (chunk.Line, *transaction.Result) {
+func (l *Lines) next(lines *chunk.Reader) (*chunk.Line, *transaction.Result) {
 	if ahead := lines.Ahead(); ahead != nil {
 		res, n := l.Scanner.First(ahead)
 		line := lines.Take(n)
@@ -97,13 +97,13 @@ func (l Lines) next(lines *chunk.Reader) (chunk.Line, *transaction.Result) {
 		return line, res
 	}
 	if !lines.Next() {
-		return chunk.Line{}, nil
+		return nil, nil
 	}
 	line := lines.Line()
 	return line, l.scan(line)
 }
 
-func (p *chunkPass) add(line chunk.Line, res *transaction.Result) error {
+func (p *chunkPass) add(line *chunk.Line, res *transaction.Result) error {
 	p.result.Lines++
 	if line.Offset >= p.nextPlace {
 		p.result.Places = append(p.result.Places, Place{line.Number, line.Offset})

@@ -77,7 +77,7 @@ func (f *findingsWriter) flushBlank() error {
 	return f.record()
 }
 
-func (f *findingsWriter) addLine(line chunk.Line, res *transaction.Result) error {
+func (f *findingsWriter) addLine(line *chunk.Line, res *transaction.Result) error {
 	if err := f.flushBlank(); err != nil {
 		return err
 	}
