@@ -150,6 +150,14 @@ func ip(b []byte, i, least, most int) int {
 	return end
 }
 
+func bic(b []byte, i int) int {
+	end := ascii(b, i, 8, 11)
+	if end == 0 || !isBIC(b[i+1:end-1]) {
+		return 0
+	}
+	return end
+}
+
 func (s *Scanner) party(b []byte, i int, f *field) int {
 	if end := s.knownEntity(b, i, f); end > 0 {
 		return end

@@ -254,7 +254,7 @@ func (s *Scanner) objectPaymentOption(b []byte, i int) (end int, present uint64)
 			if string(k[0:8]) == `"bank_ac` && string(k[8:16]) == `count_nu` && string(k[14:22]) == `number":` && seen&(1<<3) == 0 {
 				bit, end = 1<<3, ascii(b, space(b, i+22), 0, 34)
 			} else if string(k[0:8]) == `"bank_ac` && string(k[8:16]) == `count_bi` && string(k[11:19]) == `nt_bic":` && seen&(1<<4) == 0 {
-				bit, end = 1<<4, s.other(b, space(b, i+19), &paymentOptionObject.fields[4])
+				bit, end = 1<<4, bic(b, space(b, i+19))
 			} else if string(k[0:8]) == `"bank_na` && string(k[4:12]) == `k_name":` && seen&(1<<5) == 0 {
 				bit, end = 1<<5, s.plain(b, space(b, i+12))
 			} else if string(k[0:8]) == `"bank_co` && string(k[8:16]) == `untry_co` && string(k[12:20]) == `y_code":` && seen&(1<<6) == 0 {

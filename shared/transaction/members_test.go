@@ -157,6 +157,8 @@ func readerOf(f *field, object string) string {
 		return fmt.Sprintf("ascii(b, %s, %d, %d)", at, f.min, f.max)
 	case f.kind == kindIP:
 		return fmt.Sprintf("ip(b, %s, %d, %d)", at, f.min, f.max)
+	case f.kind == kindBIC:
+		return "bic(b, " + at + ")"
 	case f.kind == kindCountry:
 		return "country(b, " + at + ")"
 	case f.kind == kindCurrency:
