@@ -45,7 +45,7 @@ type dateTime struct {
 }
 
 // The fixed part of a date-time in words of eight bytes: its text with digits of zero, and what to add to each byte of the
-// difference so that its high bit shows a digit above nine, or another separator.
+// difference so that its high bit shows a digit above nine (v is 0x80-10), or another separator (0x80-1).
 var (
 	dateTimeZeros = [3]uint64{load8([]byte("0000-00-"), 0), load8([]byte("00T00:00"), 0), load8([]byte(":00\x00\x00\x00\x00\x00"), 0)}
 	dateTimeAdds  = [3]uint64{load8([]byte("vvvv\x7fvv\x7f"), 0), load8([]byte("vv\x7fvv\x7fvv"), 0), load8([]byte("\x7fvv\x00\x00\x00\x00\x00"), 0)}

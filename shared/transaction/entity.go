@@ -42,13 +42,13 @@ func (s *Scanner) entityValue(b []byte, i int, f *field) int {
 // knownEntity reads the commonest entity, one with by_external_id alone, in its commonest writing. It returns 0 when there is
 // anything else at b[i], for entityValue.
 func (s *Scanner) knownEntity(b []byte, i int, f *field) int {
-	const opening = `{"by_external_id":"`
-	if k := (*[len(opening)]byte)(b[i : i+len(opening)]); string(k[:16]) != opening[:16] || string(k[11:]) != opening[11:] {
+	const opening = `{"by_external_id":`
+	if k := (*[len(opening)]byte)(b[i : i+len(opening)]); string(k[:16]) != opening[:16] || string(k[10:]) != opening[10:] {
 		return 0
 	}
-	start := i + len(opening) - 1
+	start := oneSpace(b, i+len(opening))
 	end, high := plainText(b, start+1)
-	if high || b[end] != '"' || b[end+1] != '}' || end == start+1 || end-start-1 > MaxIDBytes {
+	if b[start] != '"' || high || b[end] != '"' || b[end+1] != '}' || end == start+1 || end-start-1 > MaxIDBytes {
 		return 0
 	}
 	text := b[start+1 : end]

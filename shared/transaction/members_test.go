@@ -86,6 +86,9 @@ func (s *Scanner) object%[1]s(b []byte, i int) (end int, present uint64) {
 			if i = end; b[i] == ',' && b[i+1] == '"' {
 				i++
 				continue
+			} else if b[i] == ',' && b[i+1] == ' ' && b[i+2] == '"' {
+				i += 2
+				continue
 			} else if b[i] == '}' {
 				break
 			}
@@ -119,6 +122,9 @@ func byStart(o *object) (starts []string, groups map[string][]*field) {
 	groups = make(map[string][]*field)
 	for i := range o.fields {
 		f := &o.fields[i]
+		if f.kind == kindNotHere {
+			continue
+		}
 		start := f.literal()[1 : 1+width]
 		if groups[start] == nil {
 			starts = append(starts, start)
@@ -148,7 +154,7 @@ func same(literal string) string {
 
 // readerOf is the call that reads the value of a field.
 func readerOf(f *field, object string) string {
-	at := "space(b, i+" + strconv.Itoa(len(f.literal())) + ")"
+	at := "oneSpace(b, i+" + strconv.Itoa(len(f.literal())) + ")"
 	row := fmt.Sprintf("&%s.fields[%d]", object, f.index)
 	switch {
 	case f.plain:
@@ -190,7 +196,7 @@ func readerOf(f *field, object string) string {
 	case f.kind == kindDateTime || f.kind == kindCreatedAt:
 		return "s.dateTime(b, " + at + ", " + row + ")"
 	default:
-		return "s.other(b, " + at + ", " + row + ")"
+		panic("no reading of " + f.name)
 	}
 }
 

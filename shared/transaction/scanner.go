@@ -99,8 +99,9 @@ func momentOf(t time.Time) moment { return moment{sec: t.Unix(), nano: t.Nanosec
 // Line judges one line, given without its line feed. The result is valid until the next call, and as long as the line is not
 // changed.
 //
-// A line that is a part of a larger buffer is read where it lies: when line[:len(line)+1] ends with its line feed and 63 more
-// bytes of capacity follow, the scanner looks at these, and nobody may write to them meanwhile. Every other line is copied.
+// A line that is a part of a larger buffer is read where it lies: when line[:len(line)+1] ends with its line feed and
+// BytesBehind more bytes of capacity follow, the scanner looks at these, and nobody may write to them meanwhile. Every other
+// line is copied.
 func (s *Scanner) Line(line []byte) *Result {
 	if len(line) > s.maxLine {
 		return s.TooLong(line[:s.maxLine])
@@ -110,9 +111,9 @@ func (s *Scanner) Line(line []byte) *Result {
 }
 
 // First judges the first line of text, and finds where it ends: its length without the line feed. Somewhere in text there must
-// be a line feed with BytesBehind more bytes behind it, which nobody may write to meanwhile. Where a line ends need not be known before
-// it is read, and to look for that costs about a twentieth of reading it. What a line over the limit makes the scanner remember
-// is bounded by the limit all the same.
+// be a line feed with BytesBehind more bytes behind it, which nobody may write to meanwhile. So the end of a line need not be
+// known before it is read; to look for it costs about a twentieth of reading it. What a line over the limit makes the scanner
+// remember is bounded by the limit all the same.
 func (s *Scanner) First(text []byte) (r *Result, length int) {
 	s.buf, s.n = text, unknown
 	r = s.line()

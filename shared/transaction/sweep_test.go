@@ -126,3 +126,16 @@ func TestDuplicateAmongKeys(t *testing.T) {
 		}
 	}
 }
+
+// White space of any kind, wherever a writer may put it and wherever he may not.
+func TestWhiteSpaceAnywhere(t *testing.T) {
+	s := NewScanner(defaultRules())
+	for i := range len(goodLine) + 1 {
+		for _, space := range []string{" ", "  ", "\t", " \t", "\r", " \r "} {
+			line := goodLine[:i] + space + goodLine[i:]
+			if diff := disagreement(s, []byte(line), defaultRules()); diff != "" {
+				t.Fatalf("%q at %d: oracle (-), scanner (+):\n%s", space, i, diff)
+			}
+		}
+	}
+}

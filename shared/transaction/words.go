@@ -34,6 +34,9 @@ func nextFactor(factor uint64) uint64 { return factor*6364136223846793005 + 1442
 func tryWordTable(texts []string, factor uint64) (*wordTable, bool) {
 	t := &wordTable{factor: factor}
 	for _, text := range texts {
+		if len(text) > BytesBehind-2 {
+			panic("longer than what may be looked at behind a line: " + text)
+		}
 		var quoted [padding]byte
 		copy(quoted[:], `"`+text+`"`)
 		first, second := wordsBefore(quoted[:], 0)
