@@ -173,7 +173,10 @@ func appendList(b []byte, count int, list []byte) []byte {
 type groups struct{ order, ends []uint32 }
 
 func (g groups) of(i int) []uint32 {
-	if i == 0 {
+	switch {
+	case len(g.order) == 0:
+		return nil
+	case i == 0:
 		return g.order[:g.ends[0]]
 	}
 	return g.order[g.ends[i-1]:g.ends[i]]
@@ -181,6 +184,9 @@ func (g groups) of(i int) []uint32 {
 
 // group sorts items by the group they are of, keeping their order within it.
 func group[T any](count int, items []T, of func(T) uint32) groups {
+	if len(items) == 0 {
+		return groups{}
+	}
 	g := groups{make([]uint32, len(items)), make([]uint32, count)}
 	for _, item := range items {
 		g.ends[of(item)]++
