@@ -17,7 +17,7 @@ func main() {
 	lines := flag.Int64("lines", 50_000, "lines to validate")
 	seed := flag.Uint64("seed", 1, "seed of the lines")
 	bad := flag.Float64("bad", 0.005, "share of bad lines")
-	rounds := flag.Int("rounds", 5, "rounds; of each row the best one counts")
+	rounds := flag.Int("rounds", 5, "rounds; of each row, and of the whole process, the best one counts")
 	only := flag.String("only", "", "measure only the rows that contain this word, and the reference")
 	wholeLines := flag.Int64("whole", 400_000, "lines of the file that the whole process validates")
 	startOnly := flag.Bool("start", false, "only the functions' cold starts")
@@ -41,7 +41,7 @@ func main() {
 		return
 	}
 
-	process, err := measureWhole(*wholeLines, *seed, *bad)
+	process, err := measureWhole(*wholeLines, *seed, *bad, *rounds)
 	if err != nil {
 		fail(err)
 	}

@@ -31,7 +31,7 @@ type whole struct {
 }
 
 // measureWhole must run before this process has grown: a child's peak memory begins with that of its parent.
-func measureWhole(lines int64, seed uint64, bad float64) (whole, error) {
+func measureWhole(lines int64, seed uint64, bad float64, rounds int) (whole, error) {
 	var w whole
 	program, err := filepath.Abs("../bin/sluice")
 	if err != nil {
@@ -51,7 +51,7 @@ func measureWhole(lines int64, seed uint64, bad float64) (whole, error) {
 		return w, err
 	}
 	w.megabytes = float64(info.Size()) / 1e6
-	for range 3 {
+	for range rounds {
 		for cores := 1; cores <= 2; cores++ {
 			cmd := exec.Command(program, "validate", "--entities", file+".entities", "--report", file+".report", file)
 			cmd.Env = append(os.Environ(), fmt.Sprint("GOMAXPROCS=", cores))
