@@ -42,37 +42,37 @@ const (
 `
 )
 
-// A set of codes of two or three capital letters is a bit for each possible code.
+// A set of codes of two or three capital letters is a bit for each last letter, in a word for the letters before it. A letter
+// is a number of five bits, from 0.
 var (
-	countries  = codeBits(26*26, countriesInForce+countriesBeside)
-	currencies = codeBits(26*26*26, currenciesInForce+currenciesWithdrawn)
+	countries  = [1 << 5]uint32(codeBits(1<<5, countriesInForce+countriesBeside))
+	currencies = [1 << 10]uint32(codeBits(1<<10, currenciesInForce+currenciesWithdrawn))
 )
 
-func codeBits(size int, lists string) []uint64 {
-	set := make([]uint64, (size+63)/64)
+func codeBits(size int, lists string) []uint32 {
+	set := make([]uint32, size)
 	for _, code := range strings.Fields(lists) {
-		n, _ := codeNumber([]byte(code))
-		set[n/64] |= 1 << (n % 64)
+		n := 0
+		for _, c := range code {
+			n = n<<5 | int(c-'A')
+		}
+		set[n>>5] |= 1 << (n & 31)
 	}
 	return set
 }
 
-// codeNumber reads capital letters as a number to the base of 26.
-func codeNumber(code []byte) (n uint, ok bool) {
-	for _, c := range code {
-		if c-'A' > 25 {
-			return 0, false
-		}
-		n = n*26 + uint(c-'A')
+func isCountry(text []byte) bool {
+	if len(text) != 2 {
+		return false
 	}
-	return n, true
+	first, last := text[0]-'A', text[1]-'A'
+	return first|last < 1<<5 && countries[first]>>last&1 != 0
 }
 
-func isCountry(text []byte) bool { return len(text) == 2 && inCodes(countries, text) }
-
-func isCurrency(text []byte) bool { return len(text) == 3 && inCodes(currencies, text) }
-
-func inCodes(set []uint64, code []byte) bool {
-	n, ok := codeNumber(code)
-	return ok && set[n/64]>>(n%64)&1 != 0
+func isCurrency(text []byte) bool {
+	if len(text) != 3 {
+		return false
+	}
+	first, second, last := text[0]-'A', text[1]-'A', text[2]-'A'
+	return first|second|last < 1<<5 && currencies[uint(first)<<5|uint(second)]>>last&1 != 0
 }
