@@ -169,7 +169,9 @@ func (s *Scanner) textMap(b []byte, i int, f *field) int {
 		if i < 0 {
 			return -1
 		}
-		if i, more = s.more(b, i, '}'); i < 0 {
+		if b[i] == ',' && b[i+1] == '"' {
+			i++
+		} else if i, more = s.more(b, i, '}'); i < 0 {
 			return -1
 		}
 	}

@@ -51,7 +51,9 @@ func (s *Scanner) skipObject(b []byte, i int) int {
 		if i = s.skipUnder(b, i, name); i < 0 {
 			return -1
 		}
-		if i, more = s.more(b, i, '}'); i < 0 {
+		if b[i] == ',' && b[i+1] == '"' {
+			i++
+		} else if i, more = s.more(b, i, '}'); i < 0 {
 			return -1
 		}
 	}
@@ -96,7 +98,9 @@ func (s *Scanner) key(b []byte, i, few int, id uint32) ([]byte, int) {
 	if !s.keys.addFew(few, id, name) {
 		return nil, s.duplicate(at, name)
 	}
-	if i = s.colon(b, i); i < 0 {
+	if b[i] == ':' {
+		i++
+	} else if i = s.colon(b, i); i < 0 {
 		return nil, -1
 	}
 	return name, space(b, i)
