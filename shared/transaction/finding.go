@@ -13,10 +13,13 @@ type segment struct {
 	index int
 }
 
-func (s *Scanner) push(key []byte) { s.path = append(s.path, segment{key: key}) }
+func (s *Scanner) push(key []byte) {
+	s.path[s.steps] = segment{key: key}
+	s.steps++
+}
 
 // pop undoes push. After a failure the path may be longer than it was: it is not needed any more.
-func (s *Scanner) pop() { s.path = s.path[:len(s.path)-1] }
+func (s *Scanner) pop() { s.steps-- }
 
 // find notes a fault of the field f of the object that is being read.
 func (s *Scanner) find(code Code, f *field, offset int) {
@@ -79,7 +82,7 @@ const maxInterns = 4096
 // pointerTo writes the JSON pointer of the object that is being read, or of one of its members.
 func (s *Scanner) pointerTo(member bool, key []byte) string {
 	p := s.pointer[:0]
-	for _, seg := range s.path {
+	for _, seg := range s.path[:s.steps] {
 		if seg.key == nil {
 			p = strconv.AppendInt(append(p, '/'), int64(seg.index), 10)
 		} else {

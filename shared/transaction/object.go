@@ -110,10 +110,10 @@ func (s *Scanner) list(b []byte, i int, f *field) int {
 		return s.tooDeep(i)
 	}
 	s.push(f.key)
-	s.path = append(s.path, segment{})
-	top := len(s.path) - 1
+	s.push(nil)
+	item := &s.path[s.steps-1]
 	i = space(b, i+1)
-	for more := b[i] != ']'; more; s.path[top].index++ {
+	for more := b[i] != ']'; more; item.index++ {
 		switch {
 		case b[i] == 'n':
 			i = s.literal(b, i, "null")
@@ -135,7 +135,7 @@ func (s *Scanner) list(b []byte, i int, f *field) int {
 			return -1
 		}
 	}
-	s.path = s.path[:top-1]
+	s.steps -= 2
 	s.depth--
 	return i + 1
 }

@@ -37,7 +37,8 @@ type Scanner struct {
 	decoded []byte // strings of this line that are written with escapes
 	depth   int
 	keys    keySet
-	path    []segment // from the line to the object that is being read
+	path    [2*MaxDepth + 2]segment // from the line to the object that is being read: so many steps
+	steps   int
 	pointer []byte
 	interns map[string]string
 	sides   [ReceivingPartner + 1]side
@@ -178,7 +179,7 @@ func (s *Scanner) take(line []byte) {
 func (s *Scanner) begin() {
 	s.decoded = s.decoded[:0]
 	s.depth = 0
-	s.path = s.path[:0]
+	s.steps = 0
 	s.sides = [ReceivingPartner + 1]side{}
 	s.payment = nil
 	s.keys.clear()

@@ -66,10 +66,10 @@ func (s *Scanner) skipArray(b []byte, i int) int {
 	if s.depth++; s.depth > MaxDepth {
 		return s.tooDeep(i)
 	}
-	s.path = append(s.path, segment{})
-	top := len(s.path) - 1
+	s.push(nil)
+	item := &s.path[s.steps-1]
 	i = space(b, i+1)
-	for more := b[i] != ']'; more; s.path[top].index++ {
+	for more := b[i] != ']'; more; item.index++ {
 		if i = s.skip(b, i); i < 0 {
 			return -1
 		}
@@ -77,7 +77,7 @@ func (s *Scanner) skipArray(b []byte, i int) int {
 			return -1
 		}
 	}
-	s.path = s.path[:top]
+	s.pop()
 	s.depth--
 	return i + 1
 }
