@@ -64,7 +64,7 @@ func dateTimeAt(b []byte, i int) (t dateTime) {
 	first, second, third = first*10+first>>8, second*10+second>>8, third*10+third>>8
 	year, month, day := int(first&0xff*100+first>>16&0xff), int(first>>40&0xff), int(second&0xff)
 	hour, minute, sec := int(second>>24&0xff), int(second>>48&0xff), int(third>>8&0xff)
-	if hour > 23 || minute > 59 || sec > 59 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
+	if hour > 23 || minute > 59 || sec > 59 || month < 1 || month > 12 || day < 1 || day > 28 && day > daysIn(year, month) {
 		return t
 	}
 	end := i + 19
@@ -135,12 +135,9 @@ func daysIn(year, month int) int {
 
 // daysSince1970 counts days in the Gregorian calendar, with years that begin in March, so that the leap day comes last.
 func daysSince1970(year, month, day int) int {
-	if month <= 2 {
-		year--
-		month += 12
+	sinceMarch := (month + 9) % 12
+	if year -= sinceMarch / 10; year < 0 { // January and February of the year 0000
+		return daysSince1970(year+401, month, day) - 146097
 	}
-	if year < 0 { // January and February of the year 0000
-		return daysSince1970(year+400, month, day) - 146097
-	}
-	return 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 719469
+	return 365*year + year/4 - year/100 + year/400 + (153*sinceMarch+2)/5 + day - 719469
 }
