@@ -4,7 +4,7 @@ import "unicode/utf8"
 
 // validUTF8 reports whether b[from:to] is valid UTF-8, eight bytes at a time and without a branch on what they are: names and
 // free text change between one, two and three bytes a character too often to be predicted. The library judges what is doubtful:
-// characters of four bytes, and the first bytes that not every second byte may follow.
+// characters of four bytes, and the first bytes that not every second byte may follow (E1 is taken for E0).
 func validUTF8(b []byte, from, to int) bool {
 	var doubt, carry uint64 // carry marks the continuation bytes that the word before has still to come
 	for i := from; i < to; i += 8 {
@@ -19,7 +19,7 @@ func validUTF8(b []byte, from, to int) bool {
 		following := carry | first<<8 | third<<16 | fourth<<24
 		carry = first>>56 | third>>48 | fourth>>40
 		doubt |= high&^first ^ following | fourth
-		doubt |= zeroByte(w^everyByte*0xe0) | zeroByte(w^everyByte*0xed) | zeroByte(w&^everyByte^everyByte*0xc0)
+		doubt |= zeroByte((w^everyByte*0xe0)&^(everyByte*0x21)) | zeroByte(w^everyByte*0xed)
 	}
 	return doubt|carry == 0 || utf8.Valid(b[from:to])
 }

@@ -158,24 +158,23 @@ func isUUID(text []byte) bool {
 	return good == highBits
 }
 
-// hexBytes sets the high bit of each byte of w that is a hexadecimal digit. The additions cannot carry, because they are made
-// to seven bits.
-func hexBytes(w uint64) uint64 {
+// hexBytes sets the high bit of each byte of w that is a hexadecimal digit.
+func hexBytes(w uint64) uint64 { return lettersUpTo(w, 'f') }
+
+// lettersUpTo sets the high bit of each byte of w that is a decimal digit or a letter, of either case, up to the last one. The
+// additions cannot carry, because they are made to seven bits.
+func lettersUpTo(w, last uint64) uint64 {
 	c := w &^ highBits
 	letter := c | everyByte*0x20
 	digits := (c + everyByte*(0x80-'0')) &^ (c + everyByte*(0x80-'9'-1))
-	letters := (letter + everyByte*(0x80-'a')) &^ (letter + everyByte*(0x80-'f'-1))
+	letters := (letter + everyByte*(0x80-'a')) &^ (letter + everyByte*(0x80-last-1))
 	return (digits | letters) &^ w & highBits
 }
 
+// isBIC reports whether text is 8 or 11 letters and digits: two words of eight bytes, which may overlap, hold all of them.
 func isBIC(text []byte) bool {
 	if len(text) != 8 && len(text) != 11 {
 		return false
 	}
-	for _, c := range text {
-		if c-'0' > 9 && c|0x20-'a' > 25 {
-			return false
-		}
-	}
-	return true
+	return lettersUpTo(load8(text, 0), 'z')&lettersUpTo(load8(text, len(text)-8), 'z') == highBits
 }

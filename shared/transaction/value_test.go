@@ -1,14 +1,19 @@
 package transaction
 
-import "testing"
+import (
+	"testing"
+	"unicode"
+)
 
-func TestHexBytes(t *testing.T) {
+func TestLettersUpTo(t *testing.T) {
 	for c := range 256 {
 		for place := range 8 {
 			w := uint64(c) << (8 * place)
-			want := hexDigit[c] >= 0
-			if got := hexBytes(w)>>(8*place+7)&1 != 0; got != want {
-				t.Fatalf("byte %#x at %d: got %v", c, place, got)
+			for _, last := range []rune{'f', 'z'} {
+				want := c < 0x80 && (unicode.IsDigit(rune(c)) || unicode.IsLetter(rune(c)) && unicode.ToLower(rune(c)) <= last)
+				if got := lettersUpTo(w, uint64(last))>>(8*place+7)&1 != 0; got != want {
+					t.Fatalf("byte %#x at %d, up to %c: got %v", c, place, last, got)
+				}
 			}
 		}
 	}
