@@ -51,28 +51,11 @@ func ascii(b []byte, i, least, most int) int {
 	return end + 1
 }
 
-func (s *Scanner) identifier(b []byte, i int, f *field) int {
-	end := ascii(b, i, 1, MaxIDBytes)
-	if end > 0 {
-		s.keep(b[i+1:end-1], i, f)
-	}
-	return end
-}
-
-func (s *Scanner) uuid(b []byte, i int, f *field) int {
+func uuid(b []byte, i int) int {
 	if b[i] != '"' || b[i+37] != '"' || !isUUID(b[i+1:i+37]) {
 		return 0
 	}
-	s.keep(b[i+1:i+37], i, f)
 	return i + 38
-}
-
-func (s *Scanner) word(b []byte, i int, f *field) int {
-	end := f.words.read(b, i)
-	if end > 0 {
-		s.keep(b[i+1:end-1], i, f)
-	}
-	return end
 }
 
 func country(b []byte, i int) int {

@@ -20,131 +20,178 @@ func (s *Scanner) objectTransaction(b []byte, i int) (end int, present uint64) {
 		switch binary.LittleEndian.Uint64(k[1:]) * 0xae239a76bdec18e >> 58 {
 		case 5:
 			if string(k[0:8]) == `"request` && string(k[7:15]) == `t_uuid":` && seen&(1<<0) == 0 {
-				bit, end = 1<<0, s.uuid(b, oneSpace(b, i+15), &lineObject.fields[0])
+				value := oneSpace(b, i+15)
+				bit, end = 1<<0, uuid(b, value)
+				if end > 0 {
+					s.result.RequestUUID = b[value+1 : end-1]
+				}
 			}
 		case 44:
 			if string(k[0:8]) == `"payment` && string(k[8:16]) == `_externa` && string(k[14:22]) == `nal_id":` && seen&(1<<1) == 0 {
-				bit, end = 1<<1, ascii(b, oneSpace(b, i+22), 1, MaxIDBytes)
+				value := oneSpace(b, i+22)
+				bit, end = 1<<1, ascii(b, value, 1, MaxIDBytes)
 			} else if string(k[0:8]) == `"payment` && string(k[8:16]) == `_source_` && string(k[16:24]) == `country"` && string(k[17:25]) == `ountry":` && seen&(1<<3) == 0 {
-				bit, end = 1<<3, country(b, oneSpace(b, i+25))
+				value := oneSpace(b, i+25)
+				bit, end = 1<<3, country(b, value)
 			} else if string(k[0:8]) == `"payment` && string(k[8:16]) == `_target_` && string(k[16:24]) == `country"` && string(k[17:25]) == `ountry":` && seen&(1<<4) == 0 {
-				bit, end = 1<<4, country(b, oneSpace(b, i+25))
+				value := oneSpace(b, i+25)
+				bit, end = 1<<4, country(b, value)
 			} else if string(k[0:8]) == `"payment` && string(k[8:16]) == `_method"` && string(k[9:17]) == `method":` && seen&(1<<5) == 0 {
-				bit, end = 1<<5, s.plain(b, oneSpace(b, i+17))
+				value := oneSpace(b, i+17)
+				bit, end = 1<<5, s.plain(b, value)
 			} else if string(k[0:8]) == `"payment` && string(k[7:15]) == `t_type":` && seen&(1<<6) == 0 {
-				bit, end = 1<<6, s.word(b, oneSpace(b, i+15), &lineObject.fields[6])
+				value := oneSpace(b, i+15)
+				bit, end = 1<<6, lineObject.fields[6].words.read(b, value)
+				if end > 0 {
+					s.payment = b[value+1 : end-1]
+				}
 			} else if string(k[0:8]) == `"payment` && string(k[8:16]) == `_method_` && string(k[16:24]) == `variant"` && string(k[17:25]) == `ariant":` && seen&(1<<14) == 0 {
-				bit, end = 1<<14, s.plain(b, oneSpace(b, i+25))
+				value := oneSpace(b, i+25)
+				bit, end = 1<<14, s.plain(b, value)
 			}
 		case 32:
 			if string(k[0:8]) == `"transac` && string(k[8:16]) == `tion_ext` && string(k[16:24]) == `ernal_id` && string(k[18:26]) == `nal_id":` && seen&(1<<2) == 0 {
-				bit, end = 1<<2, s.identifier(b, oneSpace(b, i+26), &lineObject.fields[2])
+				value := oneSpace(b, i+26)
+				bit, end = 1<<2, ascii(b, value, 1, MaxIDBytes)
+				if end > 0 {
+					s.result.TransactionExternalID = b[value+1 : end-1]
+				}
 			} else if string(k[0:8]) == `"transac` && string(k[8:16]) == `tion_fee` && string(k[10:18]) == `on_fee":` && seen&(1<<16) == 0 {
-				bit, end = 1<<16, decimal(b, oneSpace(b, i+18))
+				value := oneSpace(b, i+18)
+				bit, end = 1<<16, decimal(b, value)
 			}
 		case 55:
 			if string(k[0:8]) == `"additio` && string(k[8:16]) == `nal_fiel` && string(k[12:20]) == `fields":` && seen&(1<<7) == 0 {
-				bit, end = 1<<7, s.texts(b, oneSpace(b, i+20), &lineObject.fields[7])
+				value := oneSpace(b, i+20)
+				bit, end = 1<<7, s.texts(b, value, &lineObject.fields[7])
 			}
 		case 60:
 			if string(k[0:8]) == `"sender"` && string(k[1:9]) == `sender":` && seen&(1<<8) == 0 {
-				bit, end = 1<<8, s.party(b, oneSpace(b, i+9), &lineObject.fields[8])
+				value := oneSpace(b, i+9)
+				bit, end = 1<<8, s.party(b, value, &lineObject.fields[8])
 			}
 		case 54:
 			if string(k[0:8]) == `"sending` && string(k[8:16]) == `_partner` && string(k[10:18]) == `artner":` && seen&(1<<9) == 0 {
-				bit, end = 1<<9, s.party(b, oneSpace(b, i+18), &lineObject.fields[9])
+				value := oneSpace(b, i+18)
+				bit, end = 1<<9, s.party(b, value, &lineObject.fields[9])
 			}
 		case 61:
 			if string(k[0:8]) == `"receive` && string(k[3:11]) == `ceiver":` && seen&(1<<10) == 0 {
-				bit, end = 1<<10, s.party(b, oneSpace(b, i+11), &lineObject.fields[10])
+				value := oneSpace(b, i+11)
+				bit, end = 1<<10, s.party(b, value, &lineObject.fields[10])
 			} else if string(k[0:8]) == `"receive` && string(k[8:16]) == `r_ip_add` && string(k[14:22]) == `ddress":` && seen&(1<<24) == 0 {
-				bit, end = 1<<24, ip(b, oneSpace(b, i+22), 7, 50)
+				value := oneSpace(b, i+22)
+				bit, end = 1<<24, ip(b, value, 7, 50)
 			} else if string(k[0:8]) == `"receive` && string(k[8:16]) == `r_paymen` && string(k[16:24]) == `t_info":` && seen&(1<<35) == 0 {
-				bit, end = 1<<35, s.child(b, oneSpace(b, i+24), &lineObject.fields[35])
+				value := oneSpace(b, i+24)
+				bit, end = 1<<35, s.child(b, value, &lineObject.fields[35])
 			}
 		case 49:
 			if string(k[0:8]) == `"receivi` && string(k[8:16]) == `ng_partn` && string(k[12:20]) == `artner":` && seen&(1<<11) == 0 {
-				bit, end = 1<<11, s.party(b, oneSpace(b, i+20), &lineObject.fields[11])
+				value := oneSpace(b, i+20)
+				bit, end = 1<<11, s.party(b, value, &lineObject.fields[11])
 			}
 		case 58:
 			if string(k[0:8]) == `"modific` && string(k[7:15]) == `cation":` && seen&(1<<12) == 0 {
-				bit, end = 1<<12, s.child(b, oneSpace(b, i+15), &lineObject.fields[12])
+				value := oneSpace(b, i+15)
+				bit, end = 1<<12, s.child(b, value, &lineObject.fields[12])
 			}
 		case 6:
 			if string(k[0:8]) == `"busines` && string(k[8:16]) == `s_settle` && string(k[16:24]) == `ment_acc` && string(k[22:30]) == `ccount":` && seen&(1<<13) == 0 {
-				bit, end = 1<<13, ascii(b, oneSpace(b, i+30), 0, 34)
+				value := oneSpace(b, i+30)
+				bit, end = 1<<13, ascii(b, value, 0, 34)
 			}
 		case 36:
 			if string(k[0:8]) == `"descrip` && string(k[6:14]) == `iption":` && seen&(1<<15) == 0 {
-				bit, end = 1<<15, s.plain(b, oneSpace(b, i+14))
+				value := oneSpace(b, i+14)
+				bit, end = 1<<15, s.plain(b, value)
 			}
 		case 28:
 			if string(k[0:8]) == `"individ` && string(k[8:16]) == `ual_inte` && string(k[16:24]) == `raction_` && string(k[22:30]) == `n_type":` && seen&(1<<17) == 0 {
-				bit, end = 1<<17, s.plain(b, oneSpace(b, i+30))
+				value := oneSpace(b, i+30)
+				bit, end = 1<<17, s.plain(b, value)
 			}
 		case 39:
 			if string(k[0:8]) == `"geo_lat` && string(k[7:15]) == `titude":` && seen&(1<<18) == 0 {
-				bit, end = 1<<18, decimal(b, oneSpace(b, i+15))
+				value := oneSpace(b, i+15)
+				bit, end = 1<<18, decimal(b, value)
 			}
 		case 9:
 			if string(k[0:8]) == `"geo_lon` && string(k[8:16]) == `gitude":` && seen&(1<<19) == 0 {
-				bit, end = 1<<19, decimal(b, oneSpace(b, i+16))
+				value := oneSpace(b, i+16)
+				bit, end = 1<<19, decimal(b, value)
 			}
 		case 14:
 			if string(k[0:8]) == `"user_ag` && string(k[5:13]) == `_agent":` && seen&(1<<20) == 0 {
-				bit, end = 1<<20, s.plain(b, oneSpace(b, i+13))
+				value := oneSpace(b, i+13)
+				bit, end = 1<<20, s.plain(b, value)
 			}
 		case 40:
 			if string(k[0:8]) == `"ip_addr` && string(k[5:13]) == `ddress":` && seen&(1<<21) == 0 {
-				bit, end = 1<<21, ip(b, oneSpace(b, i+13), 7, 50)
+				value := oneSpace(b, i+13)
+				bit, end = 1<<21, ip(b, value, 7, 50)
 			}
 		case 42:
 			if string(k[0:8]) == `"ip_coun` && string(k[8:16]) == `try_code` && string(k[10:18]) == `y_code":` && seen&(1<<22) == 0 {
-				bit, end = 1<<22, country(b, oneSpace(b, i+18))
+				value := oneSpace(b, i+18)
+				bit, end = 1<<22, country(b, value)
 			}
 		case 8:
 			if string(k[0:8]) == `"sender_` && string(k[8:16]) == `ip_addre` && string(k[12:20]) == `ddress":` && seen&(1<<23) == 0 {
-				bit, end = 1<<23, ip(b, oneSpace(b, i+20), 7, 50)
+				value := oneSpace(b, i+20)
+				bit, end = 1<<23, ip(b, value, 7, 50)
 			}
 		case 48:
 			if string(k[0:8]) == `"device_` && string(k[8:16]) == `finger_p` && string(k[14:22]) == `_print":` && seen&(1<<25) == 0 {
-				bit, end = 1<<25, s.plain(b, oneSpace(b, i+22))
+				value := oneSpace(b, i+22)
+				bit, end = 1<<25, s.plain(b, value)
 			}
 		case 59:
 			if string(k[0:8]) == `"url_red` && string(k[8:16]) == `irect_su` && string(k[15:23]) == `uccess":` && seen&(1<<26) == 0 {
-				bit, end = 1<<26, s.plain(b, oneSpace(b, i+23))
+				value := oneSpace(b, i+23)
+				bit, end = 1<<26, s.plain(b, value)
 			} else if string(k[0:8]) == `"url_red` && string(k[8:16]) == `irect_fa` && string(k[15:23]) == `ailure":` && seen&(1<<27) == 0 {
-				bit, end = 1<<27, s.plain(b, oneSpace(b, i+23))
+				value := oneSpace(b, i+23)
+				bit, end = 1<<27, s.plain(b, value)
 			} else if string(k[0:8]) == `"url_red` && string(k[8:16]) == `irect_er` && string(k[13:21]) == `_error":` && seen&(1<<28) == 0 {
-				bit, end = 1<<28, s.plain(b, oneSpace(b, i+21))
+				value := oneSpace(b, i+21)
+				bit, end = 1<<28, s.plain(b, value)
 			}
 		case 56:
 			if string(k[0:8]) == `"issuer_` && string(k[8:16]) == `authoris` && string(k[16:24]) == `ation_co` && string(k[20:28]) == `n_code":` && seen&(1<<29) == 0 {
-				bit, end = 1<<29, s.plain(b, oneSpace(b, i+28))
+				value := oneSpace(b, i+28)
+				bit, end = 1<<29, s.plain(b, value)
 			}
 		case 20:
 			if string(k[0:8]) == `"issuer_` && string(k[8:16]) == `raw_resp` && string(k[14:22]) == `sponse":` && seen&(1<<30) == 0 {
-				bit, end = 1<<30, s.plain(b, oneSpace(b, i+22))
+				value := oneSpace(b, i+22)
+				bit, end = 1<<30, s.plain(b, value)
 			}
 		case 45:
 			if string(k[0:8]) == `"respons` && string(k[8:16]) == `e_3d_sec` && string(k[13:21]) == `secure":` && seen&(1<<31) == 0 {
-				bit, end = 1<<31, lineObject.fields[31].words.read(b, oneSpace(b, i+21))
+				value := oneSpace(b, i+21)
+				bit, end = 1<<31, lineObject.fields[31].words.read(b, value)
 			} else if string(k[0:8]) == `"respons` && string(k[8:16]) == `e_cvc2":` && seen&(1<<32) == 0 {
-				bit, end = 1<<32, ascii(b, oneSpace(b, i+16), 1, 1)
+				value := oneSpace(b, i+16)
+				bit, end = 1<<32, ascii(b, value, 1, 1)
 			} else if string(k[0:8]) == `"respons` && string(k[7:15]) == `se_avs":` && seen&(1<<33) == 0 {
-				bit, end = 1<<33, ascii(b, oneSpace(b, i+15), 1, 1)
+				value := oneSpace(b, i+15)
+				bit, end = 1<<33, ascii(b, value, 1, 1)
 			}
 		case 1:
 			if string(k[0:8]) == `"sender_` && string(k[8:16]) == `payment_` && string(k[14:22]) == `t_info":` && seen&(1<<34) == 0 {
-				bit, end = 1<<34, s.child(b, oneSpace(b, i+22), &lineObject.fields[34])
+				value := oneSpace(b, i+22)
+				bit, end = 1<<34, s.child(b, value, &lineObject.fields[34])
 			}
 		case 38:
 			if string(k[0:8]) == `"billing` && string(k[2:10]) == `illing":` && seen&(1<<36) == 0 {
-				bit, end = 1<<36, s.child(b, oneSpace(b, i+10), &lineObject.fields[36])
+				value := oneSpace(b, i+10)
+				bit, end = 1<<36, s.child(b, value, &lineObject.fields[36])
 			}
 		case 34:
 			if string(k[0:8]) == `"shippin` && string(k[3:11]) == `ipping":` && seen&(1<<37) == 0 {
-				bit, end = 1<<37, s.child(b, oneSpace(b, i+11), &lineObject.fields[37])
+				value := oneSpace(b, i+11)
+				bit, end = 1<<37, s.child(b, value, &lineObject.fields[37])
 			}
 		}
 		if end > 0 {

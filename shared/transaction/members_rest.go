@@ -20,15 +20,21 @@ func (s *Scanner) objectEntity(b []byte, i int) (end int, present uint64) {
 		switch binary.LittleEndian.Uint64(k[1:]) * 0xb3c4904a6d278932 >> 61 {
 		case 0:
 			if string(k[0:8]) == `"by_exte` && string(k[8:16]) == `rnal_id"` && string(k[9:17]) == `nal_id":` && seen&(1<<0) == 0 {
-				bit, end = 1<<0, s.identifier(b, oneSpace(b, i+17), &entityObject.fields[0])
+				value := oneSpace(b, i+17)
+				bit, end = 1<<0, ascii(b, value, 1, MaxIDBytes)
+				if end > 0 {
+					s.entity.id, s.entity.at = b[value+1:end-1], value
+				}
 			}
 		case 3:
 			if string(k[0:8]) == `"externa` && string(k[8:16]) == `l_entity` && string(k[15:23]) == `y_type":` && seen&(1<<1) == 0 {
-				bit, end = 1<<1, s.entityType(b, oneSpace(b, i+23))
+				value := oneSpace(b, i+23)
+				bit, end = 1<<1, s.entityType(b, value)
 			}
 		case 1:
 			if string(k[0:8]) == `"unknown` && string(k[2:10]) == `nknown":` && seen&(1<<2) == 0 {
-				bit, end = 1<<2, s.child(b, oneSpace(b, i+10), &entityObject.fields[2])
+				value := oneSpace(b, i+10)
+				bit, end = 1<<2, s.child(b, value, &entityObject.fields[2])
 			}
 		}
 		if end > 0 {
@@ -75,47 +81,58 @@ func (s *Scanner) objectUnknown(b []byte, i int) (end int, present uint64) {
 		switch binary.LittleEndian.Uint32(k[1:]) * 0x7c607dfe >> 28 {
 		case 9:
 			if string(k[0:8]) == `"externa` && string(k[6:14]) == `nal_id":` && seen&(1<<0) == 0 {
-				bit, end = 1<<0, ascii(b, oneSpace(b, i+14), 1, MaxIDBytes)
+				value := oneSpace(b, i+14)
+				bit, end = 1<<0, ascii(b, value, 1, MaxIDBytes)
 			}
 		case 15:
 			if string(k[0:8]) == `"full_na` && string(k[4:12]) == `l_name":` && seen&(1<<1) == 0 {
-				bit, end = 1<<1, s.plain(b, oneSpace(b, i+12))
+				value := oneSpace(b, i+12)
+				bit, end = 1<<1, s.plain(b, value)
 			}
 		case 11:
 			if string(k[0:8]) == `"risk_as` && string(k[8:16]) == `sessment` && string(k[10:18]) == `ssment":` && seen&(1<<2) == 0 {
-				bit, end = 1<<2, s.plain(b, oneSpace(b, i+18))
+				value := oneSpace(b, i+18)
+				bit, end = 1<<2, s.plain(b, value)
 			}
 		case 7:
 			if string(k[0:8]) == `"label":` && seen&(1<<3) == 0 {
-				bit, end = 1<<3, unknownObject.fields[3].words.read(b, oneSpace(b, i+8))
+				value := oneSpace(b, i+8)
+				bit, end = 1<<3, unknownObject.fields[3].words.read(b, value)
 			}
 		case 1:
 			if string(k[0:8]) == `"email":` && seen&(1<<4) == 0 {
-				bit, end = 1<<4, s.plain(b, oneSpace(b, i+8))
+				value := oneSpace(b, i+8)
+				bit, end = 1<<4, s.plain(b, value)
 			}
 		case 6:
 			if string(k[0:8]) == `"phone_n` && string(k[7:15]) == `number":` && seen&(1<<5) == 0 {
-				bit, end = 1<<5, s.plain(b, oneSpace(b, i+15))
+				value := oneSpace(b, i+15)
+				bit, end = 1<<5, s.plain(b, value)
 			}
 		case 3:
 			if string(k[0:8]) == `"additio` && string(k[8:16]) == `nal_fiel` && string(k[12:20]) == `fields":` && seen&(1<<6) == 0 {
-				bit, end = 1<<6, s.texts(b, oneSpace(b, i+20), &unknownObject.fields[6])
+				value := oneSpace(b, i+20)
+				bit, end = 1<<6, s.texts(b, value, &unknownObject.fields[6])
 			}
 		case 4:
 			if string(k[0:8]) == `"peer_gr` && string(k[8:16]) == `oup_exte` && string(k[16:24]) == `rnal_id"` && string(k[17:25]) == `nal_id":` && seen&(1<<7) == 0 {
-				bit, end = 1<<7, ascii(b, oneSpace(b, i+25), 1, MaxIDBytes)
+				value := oneSpace(b, i+25)
+				bit, end = 1<<7, ascii(b, value, 1, MaxIDBytes)
 			}
 		case 2:
 			if string(k[0:8]) == `"address` && string(k[4:12]) == `resses":` && seen&(1<<8) == 0 {
-				bit, end = 1<<8, s.array(b, oneSpace(b, i+12), &unknownObject.fields[8])
+				value := oneSpace(b, i+12)
+				bit, end = 1<<8, s.array(b, value, &unknownObject.fields[8])
 			}
 		case 10:
 			if string(k[0:8]) == `"payment` && string(k[8:16]) == `_options` && string(k[10:18]) == `ptions":` && seen&(1<<9) == 0 {
-				bit, end = 1<<9, s.array(b, oneSpace(b, i+18), &unknownObject.fields[9])
+				value := oneSpace(b, i+18)
+				bit, end = 1<<9, s.array(b, value, &unknownObject.fields[9])
 			}
 		case 12:
 			if string(k[0:8]) == `"entity_` && string(k[8:16]) == `groups_e` && string(k[16:24]) == `xternal"` && string(k[17:25]) == `ternal":` && seen&(1<<10) == 0 {
-				bit, end = 1<<10, s.array(b, oneSpace(b, i+25), &unknownObject.fields[10])
+				value := oneSpace(b, i+25)
+				bit, end = 1<<10, s.array(b, value, &unknownObject.fields[10])
 			}
 		}
 		if end > 0 {
@@ -162,43 +179,57 @@ func (s *Scanner) objectModification(b []byte, i int) (end int, present uint64) 
 		switch binary.LittleEndian.Uint32(k[1:]) * 0x76fd32b0 >> 28 {
 		case 0:
 			if string(k[0:8]) == `"externa` && string(k[6:14]) == `nal_id":` && seen&(1<<0) == 0 {
-				bit, end = 1<<0, s.identifier(b, oneSpace(b, i+14), &modificationObject.fields[0])
+				value := oneSpace(b, i+14)
+				bit, end = 1<<0, ascii(b, value, 1, MaxIDBytes)
+				if end > 0 {
+					s.result.ModificationID, s.result.ModificationOffset = b[value+1:end-1], value
+				}
 			}
 		case 3:
 			if string(k[0:4]) == `"typ` && string(k[3:7]) == `pe":` && seen&(1<<1) == 0 {
-				bit, end = 1<<1, modificationObject.fields[1].words.read(b, oneSpace(b, i+7))
+				value := oneSpace(b, i+7)
+				bit, end = 1<<1, modificationObject.fields[1].words.read(b, value)
 			}
 		case 4:
 			if string(k[0:8]) == `"amount"` && string(k[1:9]) == `amount":` && seen&(1<<2) == 0 {
-				bit, end = 1<<2, decimal(b, oneSpace(b, i+9))
+				value := oneSpace(b, i+9)
+				bit, end = 1<<2, decimal(b, value)
 			}
 		case 6:
 			if string(k[0:8]) == `"monitor` && string(k[8:16]) == `ing_amou` && string(k[12:20]) == `amount":` && seen&(1<<3) == 0 {
-				bit, end = 1<<3, decimal(b, oneSpace(b, i+20))
+				value := oneSpace(b, i+20)
+				bit, end = 1<<3, decimal(b, value)
 			} else if string(k[0:8]) == `"monitor` && string(k[8:16]) == `ing_curr` && string(k[14:22]) == `rrency":` && seen&(1<<6) == 0 {
-				bit, end = 1<<6, currency(b, oneSpace(b, i+22))
+				value := oneSpace(b, i+22)
+				bit, end = 1<<6, currency(b, value)
 			}
 		case 15:
 			if string(k[0:8]) == `"origina` && string(k[8:16]) == `l_amount` && string(k[10:18]) == `amount":` && seen&(1<<4) == 0 {
-				bit, end = 1<<4, decimal(b, oneSpace(b, i+18))
+				value := oneSpace(b, i+18)
+				bit, end = 1<<4, decimal(b, value)
 			} else if string(k[0:8]) == `"origina` && string(k[8:16]) == `l_curren` && string(k[12:20]) == `rrency":` && seen&(1<<7) == 0 {
-				bit, end = 1<<7, currency(b, oneSpace(b, i+20))
+				value := oneSpace(b, i+20)
+				bit, end = 1<<7, currency(b, value)
 			}
 		case 10:
 			if string(k[0:8]) == `"currenc` && string(k[3:11]) == `rrency":` && seen&(1<<5) == 0 {
-				bit, end = 1<<5, currency(b, oneSpace(b, i+11))
+				value := oneSpace(b, i+11)
+				bit, end = 1<<5, currency(b, value)
 			}
 		case 7:
 			if string(k[0:8]) == `"created` && string(k[5:13]) == `ted_at":` && seen&(1<<8) == 0 {
-				bit, end = 1<<8, s.dateTime(b, oneSpace(b, i+13), &modificationObject.fields[8])
+				value := oneSpace(b, i+13)
+				bit, end = 1<<8, s.dateTime(b, value, &modificationObject.fields[8])
 			}
 		case 2:
 			if string(k[0:8]) == `"reason"` && string(k[1:9]) == `reason":` && seen&(1<<9) == 0 {
-				bit, end = 1<<9, s.plain(b, oneSpace(b, i+9))
+				value := oneSpace(b, i+9)
+				bit, end = 1<<9, s.plain(b, value)
 			}
 		case 1:
 			if string(k[0:8]) == `"settled` && string(k[5:13]) == `led_at":` && seen&(1<<10) == 0 {
-				bit, end = 1<<10, s.dateTime(b, oneSpace(b, i+13), &modificationObject.fields[10])
+				value := oneSpace(b, i+13)
+				bit, end = 1<<10, s.dateTime(b, value, &modificationObject.fields[10])
 			}
 		}
 		if end > 0 {
@@ -245,33 +276,43 @@ func (s *Scanner) objectPaymentOption(b []byte, i int) (end int, present uint64)
 		switch binary.LittleEndian.Uint32(k[1:]) * 0xf75e378b >> 29 {
 		case 1:
 			if string(k[0:4]) == `"id"` && string(k[1:5]) == `id":` && seen&(1<<0) == 0 {
-				bit, end = 1<<0, integer(b, oneSpace(b, i+5), -2147483648, 2147483647)
+				value := oneSpace(b, i+5)
+				bit, end = 1<<0, integer(b, value, -2147483648, 2147483647)
 			}
 		case 7:
 			if string(k[0:8]) == `"account` && string(k[8:16]) == `_number"` && string(k[9:17]) == `number":` && seen&(1<<1) == 0 {
-				bit, end = 1<<1, s.plain(b, oneSpace(b, i+17))
+				value := oneSpace(b, i+17)
+				bit, end = 1<<1, s.plain(b, value)
 			}
 		case 5:
 			if string(k[0:8]) == `"sort_co` && string(k[4:12]) == `t_code":` && seen&(1<<2) == 0 {
-				bit, end = 1<<2, s.plain(b, oneSpace(b, i+12))
+				value := oneSpace(b, i+12)
+				bit, end = 1<<2, s.plain(b, value)
 			}
 		case 2:
 			if string(k[0:8]) == `"bank_ac` && string(k[8:16]) == `count_nu` && string(k[14:22]) == `number":` && seen&(1<<3) == 0 {
-				bit, end = 1<<3, ascii(b, oneSpace(b, i+22), 0, 34)
+				value := oneSpace(b, i+22)
+				bit, end = 1<<3, ascii(b, value, 0, 34)
 			} else if string(k[0:8]) == `"bank_ac` && string(k[8:16]) == `count_bi` && string(k[11:19]) == `nt_bic":` && seen&(1<<4) == 0 {
-				bit, end = 1<<4, bic(b, oneSpace(b, i+19))
+				value := oneSpace(b, i+19)
+				bit, end = 1<<4, bic(b, value)
 			} else if string(k[0:8]) == `"bank_na` && string(k[4:12]) == `k_name":` && seen&(1<<5) == 0 {
-				bit, end = 1<<5, s.plain(b, oneSpace(b, i+12))
+				value := oneSpace(b, i+12)
+				bit, end = 1<<5, s.plain(b, value)
 			} else if string(k[0:8]) == `"bank_co` && string(k[8:16]) == `untry_co` && string(k[12:20]) == `y_code":` && seen&(1<<6) == 0 {
-				bit, end = 1<<6, country(b, oneSpace(b, i+20))
+				value := oneSpace(b, i+20)
+				bit, end = 1<<6, country(b, value)
 			}
 		case 3:
 			if string(k[0:8]) == `"card_to` && string(k[5:13]) == `_token":` && seen&(1<<7) == 0 {
-				bit, end = 1<<7, s.plain(b, oneSpace(b, i+13))
+				value := oneSpace(b, i+13)
+				bit, end = 1<<7, s.plain(b, value)
 			} else if string(k[0:8]) == `"card_bi` && string(k[3:11]) == `rd_bin":` && seen&(1<<8) == 0 {
-				bit, end = 1<<8, s.plain(b, oneSpace(b, i+11))
+				value := oneSpace(b, i+11)
+				bit, end = 1<<8, s.plain(b, value)
 			} else if string(k[0:8]) == `"card_nu` && string(k[6:14]) == `number":` && seen&(1<<9) == 0 {
-				bit, end = 1<<9, integer(b, oneSpace(b, i+14), 0, 9999)
+				value := oneSpace(b, i+14)
+				bit, end = 1<<9, integer(b, value, 0, 9999)
 			}
 		}
 		if end > 0 {
@@ -318,49 +359,61 @@ func (s *Scanner) objectAddress(b []byte, i int) (end int, present uint64) {
 		switch binary.LittleEndian.Uint32(k[1:]) * 0xefbfc732 >> 28 {
 		case 0:
 			if string(k[0:4]) == `"id"` && string(k[1:5]) == `id":` && seen&(1<<0) == 0 {
-				bit, end = 1<<0, integer(b, oneSpace(b, i+5), -2147483648, 2147483647)
+				value := oneSpace(b, i+5)
+				bit, end = 1<<0, integer(b, value, -2147483648, 2147483647)
 			}
 		case 12:
 			if string(k[0:8]) == `"label":` && seen&(1<<1) == 0 {
-				bit, end = 1<<1, s.plain(b, oneSpace(b, i+8))
+				value := oneSpace(b, i+8)
+				bit, end = 1<<1, s.plain(b, value)
 			}
 		case 5:
 			if string(k[0:8]) == `"first_n` && string(k[5:13]) == `t_name":` && seen&(1<<2) == 0 {
-				bit, end = 1<<2, s.plain(b, oneSpace(b, i+13))
+				value := oneSpace(b, i+13)
+				bit, end = 1<<2, s.plain(b, value)
 			}
 		case 15:
 			if string(k[0:8]) == `"last_na` && string(k[4:12]) == `t_name":` && seen&(1<<3) == 0 {
-				bit, end = 1<<3, s.plain(b, oneSpace(b, i+12))
+				value := oneSpace(b, i+12)
+				bit, end = 1<<3, s.plain(b, value)
 			}
 		case 3:
 			if string(k[0:8]) == `"name_pr` && string(k[6:14]) == `prefix":` && seen&(1<<4) == 0 {
-				bit, end = 1<<4, s.plain(b, oneSpace(b, i+14))
+				value := oneSpace(b, i+14)
+				bit, end = 1<<4, s.plain(b, value)
 			}
 		case 13:
 			if string(k[0:8]) == `"address` && string(k[2:10]) == `ddress":` && seen&(1<<5) == 0 {
-				bit, end = 1<<5, s.plain(b, oneSpace(b, i+10))
+				value := oneSpace(b, i+10)
+				bit, end = 1<<5, s.plain(b, value)
 			}
 		case 2:
 			if string(k[0:8]) == `"postal_` && string(k[6:14]) == `l_code":` && seen&(1<<6) == 0 {
-				bit, end = 1<<6, s.plain(b, oneSpace(b, i+14))
+				value := oneSpace(b, i+14)
+				bit, end = 1<<6, s.plain(b, value)
 			}
 		case 4:
 			if string(k[0:4]) == `"cit` && string(k[3:7]) == `ty":` && seen&(1<<7) == 0 {
-				bit, end = 1<<7, s.plain(b, oneSpace(b, i+7))
+				value := oneSpace(b, i+7)
+				bit, end = 1<<7, s.plain(b, value)
 			}
 		case 11:
 			if string(k[0:8]) == `"state":` && seen&(1<<8) == 0 {
-				bit, end = 1<<8, s.plain(b, oneSpace(b, i+8))
+				value := oneSpace(b, i+8)
+				bit, end = 1<<8, s.plain(b, value)
 			}
 		case 6:
 			if string(k[0:8]) == `"country` && string(k[7:15]) == `y_code":` && seen&(1<<9) == 0 {
-				bit, end = 1<<9, country(b, oneSpace(b, i+15))
+				value := oneSpace(b, i+15)
+				bit, end = 1<<9, country(b, value)
 			}
 		case 8:
 			if string(k[0:8]) == `"company` && string(k[7:15]) == `y_name":` && seen&(1<<10) == 0 {
-				bit, end = 1<<10, s.plain(b, oneSpace(b, i+15))
+				value := oneSpace(b, i+15)
+				bit, end = 1<<10, s.plain(b, value)
 			} else if string(k[0:8]) == `"company` && string(k[8:16]) == `_tax_id"` && string(k[9:17]) == `tax_id":` && seen&(1<<11) == 0 {
-				bit, end = 1<<11, s.plain(b, oneSpace(b, i+17))
+				value := oneSpace(b, i+17)
+				bit, end = 1<<11, s.plain(b, value)
 			}
 		}
 		if end > 0 {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"go/format"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -76,7 +75,12 @@ func (s *Scanner) object%[1]s(b []byte, i int) (end int, present uint64) {
 			if n > 0 {
 				g.WriteString(" else ")
 			}
-			fmt.Fprintf(g, "if %s && seen&(1<<%[2]d) == 0 {\nbit, end = 1<<%[2]d, %s\n}", same(f.literal()), f.index, readerOf(f, object))
+			fmt.Fprintf(g, "if %s && seen&(1<<%[2]d) == 0 {\n", same(f.literal()), f.index)
+			fmt.Fprintf(g, "value := oneSpace(b, i+%d)\nbit, end = 1<<%d, %s\n", len(f.literal()), f.index, readerOf(f, object))
+			if f.slot != slotNone && f.slot != slotEntityType {
+				fmt.Fprintf(g, "if end > 0 {\n%s\n}\n", keeping[f.slot])
+			}
+			g.WriteString("}")
 		}
 		g.WriteString("\n")
 	}
@@ -152,49 +156,53 @@ func same(literal string) string {
 	return strings.Join(out, " && ")
 }
 
+// keeping is what is done with a string of each slot, beside its reading.
+var keeping = map[slot]string{
+	slotRequestUUID:    "s.result.RequestUUID = b[value+1 : end-1]",
+	slotTransactionID:  "s.result.TransactionExternalID = b[value+1 : end-1]",
+	slotModificationID: "s.result.ModificationID, s.result.ModificationOffset = b[value+1:end-1], value",
+	slotPaymentType:    "s.payment = b[value+1 : end-1]",
+	slotByExternalID:   "s.entity.id, s.entity.at = b[value+1:end-1], value",
+}
+
 // readerOf is the call that reads the value of a field.
 func readerOf(f *field, object string) string {
-	at := "oneSpace(b, i+" + strconv.Itoa(len(f.literal())) + ")"
 	row := fmt.Sprintf("&%s.fields[%d]", object, f.index)
 	switch {
 	case f.plain:
-		return "s.plain(b, " + at + ")"
+		return "s.plain(b, value)"
 	case f.kind == kindText:
-		return fmt.Sprintf("ascii(b, %s, %d, %d)", at, f.min, f.max)
+		return fmt.Sprintf("ascii(b, value, %d, %d)", f.min, f.max)
 	case f.kind == kindIP:
-		return fmt.Sprintf("ip(b, %s, %d, %d)", at, f.min, f.max)
+		return fmt.Sprintf("ip(b, value, %d, %d)", f.min, f.max)
 	case f.kind == kindBIC:
-		return "bic(b, " + at + ")"
+		return "bic(b, value)"
 	case f.kind == kindCountry:
-		return "country(b, " + at + ")"
+		return "country(b, value)"
 	case f.kind == kindCurrency:
-		return "currency(b, " + at + ")"
+		return "currency(b, value)"
 	case f.kind == kindNumber:
-		return "decimal(b, " + at + ")"
+		return "decimal(b, value)"
 	case f.kind == kindInteger:
-		return fmt.Sprintf("integer(b, %s, %d, %d)", at, f.min, f.max)
-	case f.kind == kindID && f.slot == slotNone:
-		return "ascii(b, " + at + ", 1, MaxIDBytes)"
-	case f.kind == kindEnum && f.slot == slotNone:
-		return fmt.Sprintf("%s.fields[%d].words.read(b, %s)", object, f.index, at)
+		return fmt.Sprintf("integer(b, value, %d, %d)", f.min, f.max)
 	case f.kind == kindID:
-		return "s.identifier(b, " + at + ", " + row + ")"
+		return "ascii(b, value, 1, MaxIDBytes)"
 	case f.kind == kindUUID:
-		return "s.uuid(b, " + at + ", " + row + ")"
+		return "uuid(b, value)"
 	case f.kind == kindEnum:
-		return "s.word(b, " + at + ", " + row + ")"
+		return fmt.Sprintf("%s.fields[%d].words.read(b, value)", object, f.index)
 	case f.kind == kindEntity:
-		return "s.party(b, " + at + ", " + row + ")"
+		return "s.party(b, value, " + row + ")"
 	case f.kind == kindObject:
-		return "s.child(b, " + at + ", " + row + ")"
+		return "s.child(b, value, " + row + ")"
 	case f.kind == kindObjects || f.kind == kindTexts:
-		return "s.array(b, " + at + ", " + row + ")"
+		return "s.array(b, value, " + row + ")"
 	case f.kind == kindTextMap:
-		return "s.texts(b, " + at + ", " + row + ")"
+		return "s.texts(b, value, " + row + ")"
 	case f.kind == kindEntityType:
-		return "s.entityType(b, " + at + ")"
+		return "s.entityType(b, value)"
 	case f.kind == kindDateTime || f.kind == kindCreatedAt:
-		return "s.dateTime(b, " + at + ", " + row + ")"
+		return "s.dateTime(b, value, " + row + ")"
 	default:
 		panic("no reading of " + f.name)
 	}
