@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Values that are read in words of several bytes at a time, each damaged at every byte in every way that matters to such words:
@@ -28,6 +29,8 @@ func TestEveryByteOfAValue(t *testing.T) {
 			compare(value[:i] + value[i+1:])
 			for _, c := range []byte(bytes) {
 				compare(value[:i] + string([]byte{c}) + value[i+1:])
+			}
+			for _, c := range []byte("0a. \"\\") {
 				compare(value[:i] + string([]byte{c}) + value[i:])
 			}
 		}
@@ -55,7 +58,7 @@ func TestLongAndLastValues(t *testing.T) {
 	}
 	for _, year := range []int{0, 1, 1900, 1999, 2000, 2024, 2025, 2100, 9999} {
 		for month := range 14 {
-			for day := range 33 {
+			for _, day := range []int{0, 1, 28, 29, 30, 31, 32} {
 				cases = append(cases, [2]string{`"2026-01-31T10:00:00.123"`, fmt.Sprintf(`"%04d-%02d-%02dT23:59:59Z"`, year, month, day)})
 			}
 		}
@@ -65,6 +68,16 @@ func TestLongAndLastValues(t *testing.T) {
 	for _, c := range cases {
 		if diff := disagreement(s, []byte(lineWith(t, c[0], c[1])), rules); diff != "" {
 			t.Fatalf("%s: oracle (-), scanner (+):\n%s", c[1], diff)
+		}
+	}
+}
+
+func TestDaysSince1970(t *testing.T) {
+	day := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
+	for ; day.Year() < 2500; day = day.AddDate(0, 0, 1) {
+		year, month, n := day.Date()
+		if got, want := daysSince1970(year, int(month), n), int(day.Unix()/86400); got != want || n > daysIn(year, int(month)) {
+			t.Fatalf("%s: day %d, want %d; its month has %d days", day, got, want, daysIn(year, int(month)))
 		}
 	}
 }
@@ -131,7 +144,7 @@ func TestDuplicateAmongKeys(t *testing.T) {
 func TestWhiteSpaceAnywhere(t *testing.T) {
 	s := NewScanner(defaultRules())
 	for i := range len(goodLine) + 1 {
-		for _, space := range []string{" ", "  ", "\t", " \t", "\r", " \r "} {
+		for _, space := range []string{" ", "  ", "\t", " \r "} {
 			line := goodLine[:i] + space + goodLine[i:]
 			if diff := disagreement(s, []byte(line), defaultRules()); diff != "" {
 				t.Fatalf("%q at %d: oracle (-), scanner (+):\n%s", space, i, diff)
