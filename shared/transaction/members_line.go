@@ -207,7 +207,7 @@ func (s *Scanner) objectTransaction(b []byte, i int) (end int, present uint64) {
 			}
 			i, more = s.more(b, i, '}')
 		} else if end == 0 {
-			i, seen, nulls, id, more = s.member(b, i, lineObject, seen, nulls, id)
+			i, seen, nulls, id, more = s.member(b, i, lineObject, bit, seen, nulls, id)
 		} else {
 			i, more = -1, false
 		}

@@ -50,7 +50,7 @@ func (s *Scanner) objectEntity(b []byte, i int) (end int, present uint64) {
 			}
 			i, more = s.more(b, i, '}')
 		} else if end == 0 {
-			i, seen, nulls, id, more = s.member(b, i, entityObject, seen, nulls, id)
+			i, seen, nulls, id, more = s.member(b, i, entityObject, bit, seen, nulls, id)
 		} else {
 			i, more = -1, false
 		}
@@ -148,7 +148,7 @@ func (s *Scanner) objectUnknown(b []byte, i int) (end int, present uint64) {
 			}
 			i, more = s.more(b, i, '}')
 		} else if end == 0 {
-			i, seen, nulls, id, more = s.member(b, i, unknownObject, seen, nulls, id)
+			i, seen, nulls, id, more = s.member(b, i, unknownObject, bit, seen, nulls, id)
 		} else {
 			i, more = -1, false
 		}
@@ -245,7 +245,7 @@ func (s *Scanner) objectModification(b []byte, i int) (end int, present uint64) 
 			}
 			i, more = s.more(b, i, '}')
 		} else if end == 0 {
-			i, seen, nulls, id, more = s.member(b, i, modificationObject, seen, nulls, id)
+			i, seen, nulls, id, more = s.member(b, i, modificationObject, bit, seen, nulls, id)
 		} else {
 			i, more = -1, false
 		}
@@ -328,7 +328,7 @@ func (s *Scanner) objectPaymentOption(b []byte, i int) (end int, present uint64)
 			}
 			i, more = s.more(b, i, '}')
 		} else if end == 0 {
-			i, seen, nulls, id, more = s.member(b, i, paymentOptionObject, seen, nulls, id)
+			i, seen, nulls, id, more = s.member(b, i, paymentOptionObject, bit, seen, nulls, id)
 		} else {
 			i, more = -1, false
 		}
@@ -429,7 +429,7 @@ func (s *Scanner) objectAddress(b []byte, i int) (end int, present uint64) {
 			}
 			i, more = s.more(b, i, '}')
 		} else if end == 0 {
-			i, seen, nulls, id, more = s.member(b, i, addressObject, seen, nulls, id)
+			i, seen, nulls, id, more = s.member(b, i, addressObject, bit, seen, nulls, id)
 		} else {
 			i, more = -1, false
 		}

@@ -98,7 +98,7 @@ func (s *Scanner) object%[1]s(b []byte, i int) (end int, present uint64) {
 			}
 			i, more = s.more(b, i, '}')
 		} else if end == 0 {
-			i, seen, nulls, id, more = s.member(b, i, %[1]s, seen, nulls, id)
+			i, seen, nulls, id, more = s.member(b, i, %[1]s, bit, seen, nulls, id)
 		} else {
 			i, more = -1, false
 		}

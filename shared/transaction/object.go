@@ -4,31 +4,16 @@ import "math/bits"
 
 // What the straight way through an object leaves: other writings of members, and members that the schema does not name.
 
-// member reads a member that the straight way has left: any writing of a name, any name, any value. The fields that it has
-// seen, and those whose value was null, are returned with it; id is the object's number in keys, 0 as long as it has none.
-func (s *Scanner) member(b []byte, i int, o *object, seen, nulls uint64, id uint32) (next int, nowSeen, nowNulls uint64, nowID uint32, more bool) {
-	at := i
-	if b[i] != '"' {
-		return s.unexpected(i), seen, nulls, id, false
-	}
-	name, i := s.text(b, i)
-	if i < 0 {
-		return -1, seen, nulls, id, false
-	}
-	if i > s.maxLine {
-		return s.beyond(i), seen, nulls, id, false
-	}
-	f := o.byName[string(name)]
-	if f == nil && id == 0 {
-		id = s.keys.newObject()
-	}
-	if f != nil && seen&f.bit != 0 || f == nil && !s.keys.add(id, name) {
-		return s.duplicate(at, name), seen, nulls, id, false
-	}
-	if f == nil && o.closed {
-		s.findAtKey(CodeExtraForbidden, msgExtra, at, name)
-	}
-	if i = s.colon(b, i); i < 0 {
+// member reads a member that the straight way has left: any writing of a name, any name, any value. Where bit is a field's, its
+// name is known already. The fields that it has seen, and those whose value was null, are returned with it; id is the object's
+// number in keys, 0 as long as it has none.
+func (s *Scanner) member(b []byte, i int, o *object, bit, seen, nulls uint64, id uint32) (next int, nowSeen, nowNulls uint64, nowID uint32, more bool) {
+	var f *field
+	var name []byte
+	if bit != 0 {
+		f = &o.fields[bits.TrailingZeros64(bit)]
+		i += len(f.key) + len(`"":`)
+	} else if f, name, i = s.name(b, i, o, seen, &id); i < 0 {
 		return -1, seen, nulls, id, false
 	}
 	i = space(b, i)
@@ -48,6 +33,32 @@ func (s *Scanner) member(b []byte, i int, o *object, seen, nulls uint64, id uint
 	}
 	i, more = s.more(b, i, '}')
 	return i, seen, nulls, id, more
+}
+
+// name reads a name and its colon. The field is nil when the schema does not name it.
+func (s *Scanner) name(b []byte, i int, o *object, seen uint64, id *uint32) (*field, []byte, int) {
+	at := i
+	if b[i] != '"' {
+		return nil, nil, s.unexpected(i)
+	}
+	name, i := s.text(b, i)
+	if i < 0 {
+		return nil, nil, -1
+	}
+	if i > s.maxLine {
+		return nil, nil, s.beyond(i)
+	}
+	f := o.byName[string(name)]
+	if f == nil && *id == 0 {
+		*id = s.keys.newObject()
+	}
+	if f != nil && seen&f.bit != 0 || f == nil && !s.keys.add(*id, name) {
+		return nil, nil, s.duplicate(at, name)
+	}
+	if f == nil && o.closed {
+		s.findAtKey(CodeExtraForbidden, msgExtra, at, name)
+	}
+	return f, name, s.colon(b, i)
 }
 
 func (s *Scanner) findMissing(o *object, missing uint64, at int) {

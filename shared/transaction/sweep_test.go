@@ -152,3 +152,28 @@ func TestWhiteSpaceAnywhere(t *testing.T) {
 		}
 	}
 }
+
+// A null stands for a field that is not there: for each field of each object, whether it is there besides or not.
+func TestNullForEachField(t *testing.T) {
+	s := NewScanner(defaultRules())
+	for _, c := range []struct {
+		o       *object
+		opening string
+	}{
+		{lineObject, "{"}, {entityObject, `"receiver":{`}, {entityObject, `"sender":{`}, {unknownObject, `"unknown":{`}, {modificationObject, `"modification":{`},
+		{addressObject, `"addresses":[{`}, {paymentOptionObject, `"payment_options":[{`},
+	} {
+		before, after, _ := strings.Cut(goodLine, c.opening)
+		for i := range c.o.fields {
+			for _, null := range []string{"null", " null", "nul", "nulls", "Null"} {
+				member := `"` + c.o.fields[i].name + `":` + null
+				_, rest, _ := strings.Cut(after, "}") // the object with this member alone
+				for _, line := range []string{before + c.opening + member + "," + after, before + c.opening + member + "}" + rest} {
+					if diff := disagreement(s, []byte(line), defaultRules()); diff != "" {
+						t.Fatalf("%s: oracle (-), scanner (+):\n%s", line, diff)
+					}
+				}
+			}
+		}
+	}
+}
