@@ -3,17 +3,11 @@ package transaction
 // entityValue reads one of the four entities and judges the way in which it is given.
 func (s *Scanner) entityValue(b []byte, i int, f *field) int {
 	at := i
-	if b[i] != '{' {
-		s.find(CodeObjectType, f, i)
-		return s.skipUnder(b, i, f.key)
-	}
 	s.entity = entityID{}
-	s.push(f.key)
-	i, present := s.objectEntity(b, i)
-	if i < 0 {
-		return -1
+	i, present := s.nested(b, i, f)
+	if i < 0 || b[at] != '{' {
+		return i
 	}
-	s.pop()
 	e, form := s.entity, formNone
 	if e.unknown {
 		form = formUnknown
@@ -40,7 +34,7 @@ func (s *Scanner) entityValue(b []byte, i int, f *field) int {
 }
 
 // knownEntity reads the commonest entity, one with by_external_id alone, in its commonest writing. It returns 0 when there is
-// anything else at b[i], for entityValue.
+// anything else at b[i], for entityValue. Its ID is read here and not by ascii, which costs a fortieth of a line more.
 func (s *Scanner) knownEntity(b []byte, i int, f *field) int {
 	const opening = `{"by_external_id":`
 	if k := (*[len(opening)]byte)(b[i : i+len(opening)]); string(k[:16]) != opening[:16] || string(k[10:]) != opening[10:] {

@@ -173,9 +173,7 @@ func (s *Scanner) child(b []byte, i int, f *field) int {
 	if b[i] != '{' {
 		return 0
 	}
-	s.push(f.key)
-	end, _ := s.object(b, i, f.object)
-	s.pop()
+	end, _ := s.nested(b, i, f)
 	return end
 }
 

@@ -49,13 +49,17 @@ func (s *Scanner) number(b []byte, i int) (int, shape) {
 	return i, sh
 }
 
+// digitBytes sets the high bit of each byte of w that is a decimal digit. The additions cannot carry, because they are made to
+// seven bits.
+func digitBytes(w uint64) uint64 {
+	c := w &^ highBits
+	return (c + everyByte*(0x80-'0')) &^ (c + everyByte*(0x80-'9'-1)) &^ w & highBits
+}
+
 // digits returns the position of the first byte that is no digit.
 func digits(b []byte, i int) int {
 	for {
-		w := load8(b, i)
-		c := w &^ highBits
-		others := ^((c + everyByte*(0x80-'0')) &^ (c + everyByte*(0x80-'9'-1)) &^ w) & highBits
-		if others != 0 {
+		if others := ^digitBytes(load8(b, i)) & highBits; others != 0 {
 			return i + bits.TrailingZeros64(others)/8
 		}
 		i += 8

@@ -221,6 +221,7 @@ func space(b []byte, i int) int {
 	return spaces(b, i)
 }
 
+// spaces is apart from space so that no more than one comparison stands where there is none.
 func spaces(b []byte, i int) int {
 	for b[i] == ' ' || b[i] == '\t' || b[i] == '\r' {
 		i++

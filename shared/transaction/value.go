@@ -161,14 +161,11 @@ func isUUID(text []byte) bool {
 // hexBytes sets the high bit of each byte of w that is a hexadecimal digit.
 func hexBytes(w uint64) uint64 { return lettersUpTo(w, 'f') }
 
-// lettersUpTo sets the high bit of each byte of w that is a decimal digit or a letter, of either case, up to the last one. The
-// additions cannot carry, because they are made to seven bits.
+// lettersUpTo sets the high bit of each byte of w that is a decimal digit or a letter, of either case, up to the last one.
 func lettersUpTo(w, last uint64) uint64 {
-	c := w &^ highBits
-	letter := c | everyByte*0x20
-	digits := (c + everyByte*(0x80-'0')) &^ (c + everyByte*(0x80-'9'-1))
+	letter := w&^highBits | everyByte*0x20
 	letters := (letter + everyByte*(0x80-'a')) &^ (letter + everyByte*(0x80-last-1))
-	return (digits | letters) &^ w & highBits
+	return digitBytes(w) | letters&^w&highBits
 }
 
 // isBIC reports whether text is 8 or 11 letters and digits: two words of eight bytes, which may overlap, hold all of them.

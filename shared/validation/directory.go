@@ -58,13 +58,16 @@ func (d *Directory) state(hash uint64) EntityState { return EntityState(*d.slot(
 
 // firstSlot is what is in the slot where an entity is looked for first.
 func (d *Directory) firstSlot(hash uint64) uint64 {
-	return d.slots[hash>>stateWidth&uint64(len(d.slots)-1)]
+	return d.slots[d.place(hash)]
 }
+
+// place is where a hash is looked for first.
+func (d *Directory) place(hash uint64) uint64 { return hash >> stateWidth & uint64(len(d.slots)-1) }
 
 // slot finds the entity's slot, or the empty one that would be its own.
 func (d *Directory) slot(hash uint64) *uint64 {
 	mask := uint64(len(d.slots) - 1)
-	for i := hash >> stateWidth & mask; ; i = (i + 1) & mask {
+	for i := d.place(hash); ; i = (i + 1) & mask {
 		if slot := d.slots[i]; slot == 0 || slot&^stateBits == hash&^stateBits {
 			return &d.slots[i]
 		}
