@@ -17,13 +17,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"sluice/client"
+	"sluice/internal/localcloud"
 	"sluice/shared/setup"
 )
 
 // Home is where Sluice runs: the content of a ready file.
 type Home struct {
-	client.LocalCloud // its keys may administer it; empty ones are looked for where every AWS tool looks
+	localcloud.Descriptor // its keys may administer it; empty ones are looked for where every AWS tool looks
 
 	Issuer string `json:"issuer"` // of tokens; "" for the address of the API
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"sluice/client"
+	"sluice/internal/localcloud"
 )
 
 // startLocalStack deploys the template to the LocalStack at AWS_ENDPOINT_URL, under a prefix of its own, and makes a tenant and a
@@ -24,7 +24,7 @@ func startLocalStack(data string) (*Home, error) {
 	if !answers(endpoint + "/_localstack/health") {
 		return nil, errors.New("no LocalStack answers at AWS_ENDPOINT_URL (" + endpoint + ")")
 	}
-	h := &Home{Name: "localstack", LocalCloud: client.LocalCloud{AWSEndpointURL: endpoint, S3URL: endpoint, Prefix: "e2e" + uuid.NewString()[:8],
+	h := &Home{Name: "localstack", Descriptor: localcloud.Descriptor{AWSEndpointURL: endpoint, S3URL: endpoint, Prefix: "e2e" + uuid.NewString()[:8],
 		Region: "us-east-1", AccessKeyID: "test", SecretAccessKey: "test"}}
 	// The API has its address only once it is there, and puts it into tokens: so the second time it is told.
 	for range 2 {

@@ -158,7 +158,7 @@ func (a *admin) connect(ctx context.Context) error {
 
 // settings finds a running local cloud by its data folder; without one the usual AWS settings count.
 func (a *admin) settings(ctx context.Context) (aws.Config, error) {
-	local, err := readLocal(a.data)
+	local, err := findLocalCloud(a.data)
 	if err != nil {
 		return aws.Config{}, err
 	}

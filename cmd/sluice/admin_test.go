@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"sluice/client"
+	"sluice/internal/localcloud"
 	"sluice/shared/auth"
 	"sluice/shared/auth/kmstest"
 	"sluice/shared/dynamo"
@@ -54,7 +54,7 @@ func newOffice(t *testing.T) *office {
 	}))
 	t.Cleanup(front.Close)
 	o := &office{t.TempDir(), uuid.NewString(), dynamo.NewClients(db, "test-clients"), dynamo.NewEntities(db, "test-entities")}
-	text, err := json.Marshal(client.LocalCloud{AWSEndpointURL: front.URL, Region: "us-east-1", AccessKeyID: "id", SecretAccessKey: "secret", Prefix: "test", TenantID: o.tenant})
+	text, err := json.Marshal(localcloud.Descriptor{AWSEndpointURL: front.URL, Region: "us-east-1", AccessKeyID: "id", SecretAccessKey: "secret", Prefix: "test", TenantID: o.tenant})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(o.data, "local.json"), text, 0o600)
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"sluice/client"
+	"sluice/internal/localcloud"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 
 // cloud is a local cloud that this program has started.
 type cloud struct {
-	at     client.LocalCloud
+	at     localcloud.Descriptor
 	cmd    *exec.Cmd
 	log    string
 	exited chan error

@@ -38,7 +38,7 @@ func (c *connection) client() (*client.Client, error) {
 		config.ClientSecret = strings.TrimSpace(string(text))
 	}
 	if c.data != "" || config.APIURL == "" && config.TokenURL == "" {
-		local, err := readLocal(c.data)
+		local, err := findLocalCloud(c.data)
 		if err != nil {
 			return nil, err
 		}

@@ -16,12 +16,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"sluice/client"
+	"sluice/internal/localcloud"
 )
 
 // Self is what a local cloud says of itself: local.json in the data folder, and the ready file.
 type Self struct {
-	client.LocalCloud
+	localcloud.Descriptor
 }
 
 func newID() string { return uuid.NewString() }
