@@ -50,11 +50,11 @@ func Start(t testing.TB) *dynamodb.Client {
 	return client
 }
 
-// The folder that the test began in: an S3 server in the same process may have gone elsewhere since.
-var began, beganErr = os.Getwd()
+// startDir is the folder in which the test process started: an S3 server in the same process may have changed it since.
+var startDir, startDirErr = os.Getwd()
 
 func moduleRoot() (string, error) {
-	dir, err := began, beganErr
+	dir, err := startDir, startDirErr
 	for ; err == nil; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "template.yaml")); err == nil {
 			return dir, nil
