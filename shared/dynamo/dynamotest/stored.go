@@ -77,7 +77,9 @@ func LoadStored(t *testing.T, db *dynamodb.Client, table, name string) {
 	}
 }
 
-func goldenPath(name string) string { return filepath.Join(startDir, "testdata", "stored", name+".json") }
+func goldenPath(name string) string {
+	return filepath.Join(startDir, "testdata", "stored", name+".json")
+}
 
 func encode(t *testing.T, v any) []byte {
 	t.Helper()
