@@ -86,7 +86,7 @@ func family(dir string) string {
 func packages(t *testing.T) []string {
 	t.Helper()
 	var dirs []string
-	for _, root := range []string{"shared", "functions", "cmd", "client", "generate", "internal"} {
+	for _, root := range []string{"shared", "functions", "cmd", "client", "internal", "sampledata"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !d.IsDir() {
 				return err

@@ -10,7 +10,7 @@ import (
 	"os"
 	"runtime"
 
-	"sluice/generate"
+	"sluice/sampledata"
 )
 
 func main() {
@@ -50,7 +50,7 @@ func main() {
 		fail(err)
 	}
 	runtime.GOMAXPROCS(1)
-	in := newInput(generate.Lines(*lines, *seed, *bad))
+	in := newInput(sampledata.Lines(*lines, *seed, *bad))
 	fmt.Printf("%d lines, %d bytes each on average, %.1f %% bad; %s, one core\n\n", len(in.lines), len(in.text)/len(in.lines), 100**bad, runtime.Version())
 	rows := selected(contenders(in), *only)
 	measure(in, rows, *rounds)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"sluice/generate"
+	"sluice/sampledata"
 	"sluice/shared/transaction"
 )
 
@@ -15,7 +15,7 @@ func TestPublishedSchemaJudgesAsTheScanner(t *testing.T) {
 	schema := compiled()
 	s := transaction.NewScanner(rules)
 	refused := make(map[transaction.Code]int)
-	for _, line := range generate.Lines(6000, 3, 0.5) {
+	for _, line := range sampledata.Lines(6000, 3, 0.5) {
 		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))
 		valid := err == nil && schema.Validate(v) == nil
 		findings := s.Line(line).Findings

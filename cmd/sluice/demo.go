@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"sluice/client"
-	"sluice/generate"
+	"sluice/sampledata"
 )
 
 const demoUsage = `sluice demo: see everything work, in some seconds
@@ -108,10 +108,10 @@ func (d *demo) prepare(ctx context.Context, cloud *cloud, good, bad string, line
 	}
 	for _, file := range []struct {
 		path string
-		o    generate.Options
+		o    sampledata.Options
 	}{
-		{good, generate.Options{Lines: lines, Seed: 1}},
-		{bad, generate.Options{Lines: 8 * generate.EveryKind(), Seed: 2, Bad: 0.25}},
+		{good, sampledata.Options{Lines: lines, Seed: 1}},
+		{bad, sampledata.Options{Lines: 8 * sampledata.EveryKind(), Seed: 2, Bad: 0.25}},
 	} {
 		if _, err := generateFiles(ctx, file.o, file.path); err != nil {
 			return err

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"sluice/generate"
+	"sluice/sampledata"
 )
 
 const generateUsage = `sluice generate --lines N -o FILE: make a batch to try things with
@@ -20,7 +20,7 @@ FILE.truth, one {"line": n, "kind": code} for each bad line. The same options gi
 
 func runGenerate(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	f := newFlags("generate", generateUsage)
-	var o generate.Options
+	var o sampledata.Options
 	f.Int64Var(&o.Lines, "lines", 1000, "`N` lines")
 	f.Uint64Var(&o.Seed, "seed", 1, "another `S` makes another batch")
 	f.Float64Var(&o.Bad, "bad", 0, "`SHARE` of bad lines, 0 to 1")
@@ -42,8 +42,8 @@ func runGenerate(ctx context.Context, args []string, stdout, stderr io.Writer) i
 }
 
 // generateFiles writes a batch, its entities and its truth, and returns the bytes of the batch.
-func generateFiles(ctx context.Context, o generate.Options, path string) (written int64, err error) {
-	g, err := generate.New(o)
+func generateFiles(ctx context.Context, o sampledata.Options, path string) (written int64, err error) {
+	g, err := sampledata.New(o)
 	if err != nil {
 		return 0, err
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"sluice/generate"
+	"sluice/sampledata"
 	"sluice/shared/transaction"
 )
 
@@ -12,7 +12,7 @@ import (
 // tell.
 func TestGeneratedLines(t *testing.T) {
 	for _, share := range []float64{0, 0.5, 1} {
-		g, err := generate.New(generate.Options{Lines: 4000, Seed: 7, Bad: share})
+		g, err := sampledata.New(sampledata.Options{Lines: 4000, Seed: 7, Bad: share})
 		if err != nil {
 			t.Fatal(err)
 		}

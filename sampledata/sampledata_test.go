@@ -1,4 +1,4 @@
-package generate_test
+package sampledata_test
 
 import (
 	"bufio"
@@ -16,13 +16,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sluice/generate"
+	"sluice/sampledata"
 	"sluice/shared/transaction"
 )
 
-func generator(t testing.TB, o generate.Options) *generate.Generator {
+func generator(t testing.TB, o sampledata.Options) *sampledata.Generator {
 	t.Helper()
-	g, err := generate.New(o)
+	g, err := sampledata.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ type fact struct {
 }
 
 // whole returns everything that a generator writes.
-func whole(t testing.TB, o generate.Options) (lines []byte, truth []fact, statuses map[string]string) {
+func whole(t testing.TB, o sampledata.Options) (lines []byte, truth []fact, statuses map[string]string) {
 	t.Helper()
 	g := generator(t, o)
 	var text, facts, entities bytes.Buffer
@@ -65,7 +65,7 @@ func whole(t testing.TB, o generate.Options) (lines []byte, truth []fact, status
 }
 
 func TestSameOptionsSameBytes(t *testing.T) {
-	sum := func(o generate.Options) string {
+	sum := func(o sampledata.Options) string {
 		h := fnv.New128a()
 		g := generator(t, o)
 		if _, err := g.WriteWithTruth(h, h); err != nil {
@@ -76,7 +76,7 @@ func TestSameOptionsSameBytes(t *testing.T) {
 		}
 		return fmt.Sprintf("%x", h.Sum(nil))
 	}
-	o := generate.Options{Lines: 3000, Seed: 7, Bad: 0.1}
+	o := sampledata.Options{Lines: 3000, Seed: 7, Bad: 0.1}
 	first := sum(o)
 	if again := sum(o); again != first {
 		t.Errorf("the same options gave %s, then %s", first, again)
@@ -90,7 +90,7 @@ func TestSameOptionsSameBytes(t *testing.T) {
 func TestShareOfBadLines(t *testing.T) {
 	for _, lines := range []int64{0, 1, 2, 3, 10, 99, 1000} {
 		for _, share := range []float64{0, 0.001, 0.1, 1. / 3, 0.5, 0.999, 1} {
-			_, truth, _ := whole(t, generate.Options{Lines: lines, Seed: 1, Bad: share})
+			_, truth, _ := whole(t, sampledata.Options{Lines: lines, Seed: 1, Bad: share})
 			if want := int(math.Round(float64(lines) * share)); len(truth) != want {
 				t.Errorf("%d lines, share %v: %d bad lines, want %d", lines, share, len(truth), want)
 			}
@@ -102,10 +102,10 @@ func TestShareOfBadLines(t *testing.T) {
 }
 
 func TestOptionsAreChecked(t *testing.T) {
-	for _, o := range []generate.Options{
-		{Lines: -1}, {Lines: generate.MaxLines + 1}, {Bad: -0.1}, {Bad: 1.1}, {Bad: math.NaN()}, {Entities: -1},
+	for _, o := range []sampledata.Options{
+		{Lines: -1}, {Lines: sampledata.MaxLines + 1}, {Bad: -0.1}, {Bad: 1.1}, {Bad: math.NaN()}, {Entities: -1},
 	} {
-		if _, err := generate.New(o); err == nil {
+		if _, err := sampledata.New(o); err == nil {
 			t.Errorf("%+v was taken", o)
 		}
 	}
@@ -114,8 +114,8 @@ func TestOptionsAreChecked(t *testing.T) {
 // The scanner must find in every line exactly what the truth says of it, and nothing in the others. What the scanner cannot
 // know, entities and duplicates, is looked up here.
 func TestTruthIsTrue(t *testing.T) {
-	every := generate.EveryKind()
-	for _, o := range []generate.Options{
+	every := sampledata.EveryKind()
+	for _, o := range []sampledata.Options{
 		{Lines: 10 * every, Seed: 1, Bad: 0.1},
 		{Lines: every, Seed: 2, Bad: 1},
 		{Lines: 20_000, Seed: 3, Bad: 0.2},
@@ -126,7 +126,7 @@ func TestTruthIsTrue(t *testing.T) {
 	}
 }
 
-func holdAgainstScanner(t *testing.T, o generate.Options) {
+func holdAgainstScanner(t *testing.T, o sampledata.Options) {
 	text, truth, statuses := whole(t, o)
 	lines := bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
 	if int64(len(lines)) != o.Lines {
@@ -164,13 +164,13 @@ func holdAgainstScanner(t *testing.T, o generate.Options) {
 	if o.Lines > 1000 {
 		checkSpread(t, ids, o)
 	}
-	if int64(len(truth)) >= generate.EveryKind() {
+	if int64(len(truth)) >= sampledata.EveryKind() {
 		var kinds []string
 		for _, k := range want {
 			kinds = append(kinds, k)
 		}
 		slices.Sort(kinds)
-		if diff := cmp.Diff(generate.Kinds(), slices.Compact(kinds)); diff != "" {
+		if diff := cmp.Diff(sampledata.Kinds(), slices.Compact(kinds)); diff != "" {
 			t.Error(diff)
 		}
 	}
@@ -193,7 +193,7 @@ func kindsOf(r *transaction.Result, statuses map[string]string) []string {
 	return found
 }
 
-func checkSpread(t *testing.T, ids map[string][]int64, o generate.Options) {
+func checkSpread(t *testing.T, ids map[string][]int64, o sampledata.Options) {
 	for id, members := range ids {
 		if len(members) > 1 && members[len(members)-1]-members[0] < o.Lines/4 {
 			t.Errorf("the lines %v with modification ID %s are close together", members, id)
@@ -202,7 +202,7 @@ func checkSpread(t *testing.T, ids map[string][]int64, o generate.Options) {
 }
 
 func TestKindsAreTheServicesCodes(t *testing.T) {
-	kinds := generate.Kinds()
+	kinds := sampledata.Kinds()
 	for _, code := range []transaction.Code{
 		transaction.CodeJSONInvalid, transaction.CodeJSONDuplicateKey, transaction.CodeJSONTooDeep, transaction.CodeLineTooLong,
 		transaction.CodeMissing, transaction.CodeExtraForbidden, transaction.CodeStringType, transaction.CodeNumberType,
@@ -221,7 +221,7 @@ func TestKindsAreTheServicesCodes(t *testing.T) {
 
 func TestLinesLookReal(t *testing.T) {
 	const n = 20_000
-	text, _, _ := whole(t, generate.Options{Lines: n, Seed: 11})
+	text, _, _ := whole(t, sampledata.Options{Lines: n, Seed: 11})
 	if mean := len(text) / n; mean < 1000 || mean > 1200 {
 		t.Errorf("the mean length is %d bytes, want about 1,100", mean)
 	}
@@ -259,7 +259,7 @@ func TestLinesLookReal(t *testing.T) {
 // Two lines of one transaction are two modifications of it.
 func TestTransactionsHaveFurtherModifications(t *testing.T) {
 	seen := make(map[string]int)
-	for _, line := range generate.Lines(400, 1, 0) {
+	for _, line := range sampledata.Lines(400, 1, 0) {
 		var l struct {
 			ID string `json:"transaction_external_id"`
 		}
@@ -286,7 +286,7 @@ func (f *failing) Write(p []byte) (int, error) {
 
 func TestAWriterThatFails(t *testing.T) {
 	for _, room := range []failing{0, 1000, 1 << 21} {
-		g := generator(t, generate.Options{Lines: 5000, Seed: 1})
+		g := generator(t, sampledata.Options{Lines: 5000, Seed: 1})
 		left := room
 		if n, err := g.WriteTo(&left); err != io.ErrShortWrite || n > int64(room) {
 			t.Errorf("room for %d: wrote %d, %v", room, n, err)
@@ -297,7 +297,7 @@ func TestAWriterThatFails(t *testing.T) {
 func BenchmarkGenerator(b *testing.B) {
 	for _, bad := range []float64{0, 0.05} {
 		b.Run(fmt.Sprintf("bad=%v", bad), func(b *testing.B) {
-			g := generator(b, generate.Options{Lines: int64(b.N), Seed: 1, Bad: bad})
+			g := generator(b, sampledata.Options{Lines: int64(b.N), Seed: 1, Bad: bad})
 			b.ReportAllocs()
 			n, err := g.WriteTo(io.Discard)
 			if err != nil {

@@ -1,4 +1,4 @@
-package generate
+package sampledata
 
 // What lines are made of. Free text comes in pairs: the second list holds what other scripts write.
 

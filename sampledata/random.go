@@ -1,4 +1,4 @@
-package generate
+package sampledata
 
 import "math/bits"
 

@@ -1,7 +1,7 @@
-// Package generate makes batches that look like real ones: realistic transactions of the whole line schema, with the share of
+// Package sampledata generates batches that look like real ones: realistic transactions of the whole line schema, with the share of
 // bad lines that is asked for, of every kind of error, and the truth about them. The same options give the same bytes.
 // Memory does not grow with the number of lines.
-package generate
+package sampledata
 
 import (
 	"errors"
