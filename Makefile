@@ -5,10 +5,11 @@
 
 .DEFAULT_GOAL := build
 .PHONY: build tools demo test local docs bench lint clean programs functions format vet staticcheck test-product test-local test-e2e \
-	test-sam test-localstack sam sam-build
+	vulncheck test-sam test-localstack sam sam-build
 
 STATIC := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w"
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
+GOVULNCHECK := go tool -modfile=$(CURDIR)/tools/go.mod govulncheck
 DYNOXIDE_NPM := @dynoxide/linux-x64@1.2.1
 DYNOXIDE_CRATE := dynoxide-rs --version 3.2.0
 REDOC := redoc@2.5.2
@@ -66,6 +67,11 @@ vet:
 staticcheck:
 	$(STATICCHECK) ./...
 	cd local && $(STATICCHECK) ./...
+
+# Asks the Go vulnerability database (vuln.go.dev), so it needs a network and is not part of make test.
+vulncheck:
+	$(GOVULNCHECK) ./...
+	cd local && $(GOVULNCHECK) ./...
 
 test-product: tools
 	go test $(RACE) $$(go list ./... | grep -v '/e2e$$')
