@@ -11,7 +11,7 @@ import (
 	"runtime"
 	"time"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // samBuild is where `sam build` puts what it makes.

@@ -1,0 +1,133 @@
+package repotest
+
+import (
+	"debug/buildinfo"
+	"debug/elf"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// SAM is given a static program for the processor that the template's parameter Arch names; without one it is arm64.
+func TestSAMBuilds(t *testing.T) {
+	for _, test := range []struct {
+		name, arch, goarch string
+		machine            elf.Machine
+	}{
+		{"default", "", "arm64", elf.EM_AARCH64},
+		{"x86_64", "x86_64", "amd64", elf.EM_X86_64},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			args := []string{"--no-print-directory", "build-AdmitFunction", "ARTIFACTS_DIR=" + dir}
+			if test.arch != "" {
+				args = append(args, "ARCH="+test.arch)
+			}
+			cmd := exec.Command("make", args...)
+			cmd.Env = withoutVariables(cmd.Environ(), "ARCH", "MAKEFLAGS", "GOFLAGS")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("make %v: %v\n%s", args, err, out)
+			}
+			checkProgram(t, filepath.Join(dir, "bootstrap"), test.machine, test.goarch)
+		})
+	}
+}
+
+// checkProgram checks that a program is a static executable of the function admit, built as the Makefile builds
+// functions.
+func checkProgram(t *testing.T, path string, machine elf.Machine, goarch string) {
+	t.Helper()
+	program, err := elf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer program.Close()
+	if program.Machine != machine || program.Type != elf.ET_EXEC {
+		t.Errorf("the program is an %v for %v, want an %v for %v", program.Type, program.Machine, elf.ET_EXEC, machine)
+	}
+	for _, p := range program.Progs {
+		if p.Type == elf.PT_INTERP || p.Type == elf.PT_DYNAMIC {
+			t.Errorf("the program for %v is linked dynamically: it has %v", machine, p.Type)
+		}
+	}
+	info, err := buildinfo.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := modulePath + "/functions/admit"; info.Path != want {
+		t.Errorf("the program is built from %s, want %s", info.Path, want)
+	}
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	for key, want := range map[string]string{
+		"GOARCH": goarch, "CGO_ENABLED": "0", "-tags": "lambda.norpc", "-trimpath": "true",
+	} {
+		if settings[key] != want {
+			t.Errorf("the program is built with %s=%q, want %q", key, settings[key], want)
+		}
+	}
+}
+
+// Every function of the template has a make target, which builds the folder of its name.
+func TestSAMTargets(t *testing.T) {
+	for name := range loadTemplate(t).functions(t) {
+		target := "build-" + strings.ToUpper(name[:1]) + name[1:] + "Function"
+		out, err := exec.Command("make", "--no-print-directory", "-n", target, "ARTIFACTS_DIR=there").CombinedOutput()
+		want := `-o "there/bootstrap" ./functions/` + name + "\n"
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("make -n %s: %v, want a command with %s, got\n%s", target, err, want, out)
+		}
+	}
+}
+
+// deployedModules are the modules that the functions may be linked with. A module that only tests or tools need must
+// not appear in a function, so that it cannot slow its start or add to what must be kept secure.
+var deployedModules = []string{
+	"github.com/aws/aws-lambda-go",
+	"github.com/aws/aws-sdk-go-v2",
+	"github.com/aws/smithy-go",
+	"github.com/awslabs/aws-lambda-go-api-proxy",
+	"github.com/dchest/siphash",
+	"github.com/go-json-experiment/json",
+	"github.com/google/uuid",
+	"github.com/klauspost/compress",
+	"github.com/lestrrat-go",
+	"golang.org/x/crypto",
+	"golang.org/x/sync",
+	modulePath,
+}
+
+func TestFunctionsAreLinkedWithKnownModules(t *testing.T) {
+	const modules = "{{with .Module}}{{.Path}}{{end}}"
+	out, err := exec.Command("go", "list", "-deps", "-f", modules, "./functions/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := strings.Fields(string(out))
+	slices.Sort(linked)
+	linked = slices.Compact(linked)
+	isPartOf := func(module, known string) bool { return module == known || strings.HasPrefix(module, known+"/") }
+	for _, module := range linked {
+		if !slices.ContainsFunc(deployedModules, func(known string) bool { return isPartOf(module, known) }) {
+			t.Errorf("functions are linked with %s: remove it from them, or add it to deployedModules", module)
+		}
+	}
+	for _, known := range deployedModules {
+		if !slices.ContainsFunc(linked, func(module string) bool { return isPartOf(module, known) }) {
+			t.Errorf("no function is linked with %s: remove it from deployedModules", known)
+		}
+	}
+}
+
+// withoutVariables returns an environment without the named variables.
+func withoutVariables(environment []string, names ...string) []string {
+	return slices.DeleteFunc(environment, func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains(names, name)
+	})
+}

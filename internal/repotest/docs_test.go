@@ -1,0 +1,112 @@
+package repotest
+
+import (
+	"go/ast"
+	"go/types"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every code that a line can have is explained in docs/errors.md.
+func TestLineCodesAreDocumented(t *testing.T) {
+	doc := string(readFile(t, "docs/errors.md"))
+	found := 0
+	for _, p := range modulePackages(t) {
+		if !strings.HasPrefix(folderOf(p), "shared/") {
+			continue
+		}
+		for _, code := range stringConstantsOfType(p, "Code") {
+			found++
+			checkExplained(t, doc, code)
+		}
+	}
+	if found < 20 {
+		t.Errorf("found %d codes of lines, want at least 20: has the type Code been renamed?", found)
+	}
+}
+
+// Every errorCode that a platform endpoint can answer with is explained in docs/errors.md. It is recognised as a
+// constant passed to a parameter named code, of fault.New or of whatever adds a validation error.
+func TestPlatformCodesAreDocumented(t *testing.T) {
+	doc := string(readFile(t, "docs/errors.md"))
+	found := map[string]bool{}
+	for _, p := range modulePackages(t) {
+		if !strings.HasPrefix(folderOf(p), "shared/") || !answersPlatformCalls(folderOf(p)) {
+			continue
+		}
+		uncoded := codesOfUncodedKinds(p.TypesInfo, p.Syntax)
+		for _, code := range stringsPassedAs(p, "code") {
+			if code != "" && !slices.Contains(uncoded, code) && platformNeverSends[code] == "" && !found[code] {
+				found[code] = true
+				checkExplained(t, doc, code)
+			}
+		}
+	}
+	if len(found) < 15 {
+		t.Errorf("found %d codes, want at least 15: has the parameter code been renamed?", len(found))
+	}
+}
+
+// answersPlatformCalls reports whether the codes of a package reach clients of the platform interface. The monitoring
+// interface and the token endpoint answer with messages, without codes.
+func answersPlatformCalls(folder string) bool {
+	return folder != "shared/httpapi/monitoring" && folder != "shared/httpapi/identity" &&
+		!strings.HasPrefix(folder, "shared/auth")
+}
+
+// platformNeverSends are codes of packages that both interfaces share which no platform endpoint answers with, and why.
+var platformNeverSends = map[string]string{
+	"batch_not_enabled": "the platform's endpoints do not need the batch feature",
+}
+
+// uncodedKinds are the kinds of faults that docs/errors.md explains by their status, not by their code.
+var uncodedKinds = []string{
+	"fault.Conflict", "fault.Unavailable", "fault.Internal", "Internal", "fault.Unauthorized", "fault.UnsupportedMedia",
+}
+
+// codesOfUncodedKinds returns the codes of faults whose kind is explained by its status.
+func codesOfUncodedKinds(info *types.Info, files []*ast.File) []string {
+	var codes []string
+	for _, file := range files {
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) < 2 {
+				return true
+			}
+			if !slices.Contains(uncodedKinds, types.ExprString(call.Args[0])) {
+				return true
+			}
+			if value := info.Types[call.Args[1]].Value; value != nil {
+				codes = append(codes, strings.Trim(value.ExactString(), `"`))
+			}
+			return true
+		})
+	}
+	return codes
+}
+
+func checkExplained(t *testing.T, doc, code string) {
+	t.Helper()
+	if !strings.Contains(doc, "`"+code+"`") {
+		t.Errorf("docs/errors.md does not explain `%s`", code)
+	}
+}
+
+var alarmName = regexp.MustCompile(`AlarmName: !Sub "\$\{Prefix\}-([a-z-]+)"`)
+
+// Every alarm has a runbook in docs/operations.md, under the name that a notification shows.
+func TestAlarmsHaveRunbooks(t *testing.T) {
+	template := string(readFile(t, "template.yaml"))
+	doc := string(readFile(t, "docs/operations.md"))
+	names := alarmName.FindAllStringSubmatch(template, -1)
+	if want := strings.Count(template, "Type: AWS::CloudWatch::Alarm"); len(names) == 0 || len(names) != want {
+		t.Errorf("%d of %d alarms have a name", len(names), want)
+	}
+	for _, name := range names {
+		if !strings.Contains(doc, "| "+name[1]+" |") {
+			t.Errorf("docs/operations.md has no runbook for %s", name[1])
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package repotest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/openapi"
+)
+
+// The template and the interface description name the same operations, and agree about which of them are open to
+// everybody. Greedy paths are left out: they are not operations, but the answer to paths that do not exist.
+func TestTheDescriptionHasTheRoutesOfTheTemplate(t *testing.T) {
+	want, got := map[string]bool{}, map[string]bool{}
+	for _, f := range loadTemplate(t).functions(t) {
+		for route, public := range f.routes() {
+			if !strings.Contains(route, "+}") {
+				want[route] = public
+			}
+		}
+	}
+	for name, o := range describedOperations(t) {
+		got[name] = o.Public
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("routes of the template (-) and of the description (+):\n%s", diff)
+	}
+}
+
+// The interface description names the permissions that the functions check.
+func TestTheDescriptionHasThePermissionsOfTheRoutes(t *testing.T) {
+	described := describedOperations(t)
+	for _, routes := range servedRoutes() {
+		for _, r := range routes {
+			want := slices.Sorted(slices.Values(r.Permissions))
+			got := slices.Sorted(slices.Values(described[r.Method+" "+r.Path].Permissions))
+			if !slices.Equal(got, want) {
+				t.Errorf("%s %s: the description names the permissions %v, want %v", r.Method, r.Path, got, want)
+			}
+		}
+	}
+}
+
+func describedOperations(t *testing.T) map[string]openapi.Operation {
+	t.Helper()
+	d, err := openapi.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]openapi.Operation{}
+	for _, o := range d.Operations {
+		out[o.String()] = o
+	}
+	return out
+}

@@ -1,0 +1,218 @@
+package repotest
+
+import (
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/identity"
+	"sluice/shared/httpapi/monitoring"
+	"sluice/shared/httpapi/platform/documents"
+	"sluice/shared/httpapi/platform/entities"
+	"sluice/shared/setup"
+)
+
+// template is what these tests read of template.yaml.
+type template struct {
+	Parameters map[string]struct {
+		Default     *string `yaml:"Default"`
+		Description string  `yaml:"Description"`
+	} `yaml:"Parameters"`
+	Globals struct {
+		Function struct {
+			Environment environment `yaml:"Environment"`
+		} `yaml:"Function"`
+	} `yaml:"Globals"`
+	Resources map[string]yaml.Node `yaml:"Resources"`
+}
+
+// environment is the variables that functions are given.
+type environment struct {
+	Variables map[string]yaml.Node `yaml:"Variables"`
+}
+
+// function is what these tests read of a function in the template.
+type function struct {
+	Environment environment `yaml:"Environment"`
+	Events      map[string]struct {
+		Type       string `yaml:"Type"`
+		Properties struct {
+			Method string `yaml:"Method"`
+			Path   string `yaml:"Path"`
+			Auth   struct {
+				Authorizer string `yaml:"Authorizer"`
+			} `yaml:"Auth"`
+		} `yaml:"Properties"`
+	} `yaml:"Events"`
+}
+
+func loadTemplate(t *testing.T) template {
+	t.Helper()
+	var out template
+	if err := yaml.Unmarshal(readFile(t, "template.yaml"), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// functions returns the template's functions by the name of their folder.
+func (m template) functions(t *testing.T) map[string]function {
+	t.Helper()
+	out := map[string]function{}
+	for id, node := range m.Resources {
+		var resource struct {
+			Type       string    `yaml:"Type"`
+			Properties yaml.Node `yaml:"Properties"`
+		}
+		if err := node.Decode(&resource); err != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+		if resource.Type != "AWS::Serverless::Function" {
+			continue
+		}
+		var f function
+		if err := resource.Properties.Decode(&f); err != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+		out[strings.ToLower(strings.TrimSuffix(id, "Function"))] = f
+	}
+	return out
+}
+
+// routes returns the routes that API Gateway sends to a function, and of each whether it is open to everybody.
+func (f function) routes() map[string]bool {
+	out := map[string]bool{}
+	for _, event := range f.Events {
+		if p := event.Properties; event.Type == "Api" {
+			out[strings.ToUpper(p.Method)+" "+p.Path] = p.Auth.Authorizer == "NONE"
+		}
+	}
+	return out
+}
+
+func TestEveryFunctionIsDeployed(t *testing.T) {
+	folders, err := filepath.Glob("functions/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got []string
+	for _, folder := range folders {
+		want = append(want, filepath.Base(folder))
+	}
+	for name := range loadTemplate(t).functions(t) {
+		got = append(got, name)
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("folders of functions (-), functions of the template (+):\n%s", diff)
+	}
+}
+
+var (
+	setupCall    = regexp.MustCompile(`(?s)setup\.Must\((.*?)\)\n`)
+	variableName = regexp.MustCompile(`"([A-Z_]+)"`)
+)
+
+// The template gives each function the settings that its main requires, and only settings that setup.Config reads.
+func TestSettingsAreGivenAndRead(t *testing.T) {
+	settings := map[string]bool{}
+	config := reflect.TypeFor[setup.Config]()
+	for i := range config.NumField() {
+		settings[config.Field(i).Tag.Get("env")] = true
+	}
+	template := loadTemplate(t)
+	for name, f := range template.functions(t) {
+		for variable := range f.Environment.Variables {
+			if !settings[variable] {
+				t.Errorf("%s is given %s, which setup.Config does not read", name, variable)
+			}
+		}
+		call := setupCall.FindSubmatch(readFile(t, "functions/"+name+"/main.go"))
+		if call == nil {
+			t.Errorf("the main of %s does not call setup.Must", name)
+			continue
+		}
+		for _, required := range variableName.FindAllStringSubmatch(string(call[1]), -1) {
+			if _, given := f.Environment.Variables[required[1]]; !given {
+				t.Errorf("%s requires %s, which the template does not give it", name, required[1])
+			}
+		}
+	}
+	for variable := range template.Globals.Function.Environment.Variables {
+		if !settings[variable] {
+			t.Errorf("all functions are given %s, which setup.Config does not read", variable)
+		}
+	}
+}
+
+// servedRoutes returns the routes of each function that answers HTTP.
+func servedRoutes() map[string][]httpapi.Route {
+	return map[string][]httpapi.Route{
+		"token":       (&identity.Tokens{}).Routes(),
+		"batch":       (&monitoring.Batches{}).Routes(),
+		"transaction": (&monitoring.Transactions{}).Routes(),
+		"entity":      (&entities.Entities{}).Routes(),
+		"document":    (&documents.Documents{}).Routes(),
+	}
+}
+
+// API Gateway and the functions agree about every route, and about which of them are open to everybody.
+func TestRoutesAreThoseOfTheTemplate(t *testing.T) {
+	served := servedRoutes()
+	for name, f := range loadTemplate(t).functions(t) {
+		got := map[string]bool{}
+		for _, r := range served[name] {
+			got[r.Method+" "+r.Path] = r.Public
+		}
+		if diff := cmp.Diff(f.routes(), got); diff != "" {
+			t.Errorf("routes of %s in the template (-) and in the code (+):\n%s", name, diff)
+		}
+	}
+}
+
+// DEFAULT_4XX answers that there is nothing at a path (see the template), so every other refusal of API Gateway needs a
+// response of its own.
+func TestOnlyMissingPathsAreLeftToTheDefault(t *testing.T) {
+	api := loadTemplate(t).Resources["Api"]
+	var resource struct {
+		Properties struct {
+			GatewayResponses map[string]yaml.Node `yaml:"GatewayResponses"`
+		} `yaml:"Properties"`
+	}
+	if err := api.Decode(&resource); err != nil {
+		t.Fatal(err)
+	}
+	// All response types of API Gateway below 500 except INVALID_API_KEY: no route asks for an API key.
+	for _, kind := range []string{
+		"ACCESS_DENIED", "BAD_REQUEST_BODY", "BAD_REQUEST_PARAMETERS", "EXPIRED_TOKEN", "INVALID_SIGNATURE",
+		"MISSING_AUTHENTICATION_TOKEN", "QUOTA_EXCEEDED", "REQUEST_TOO_LARGE", "RESOURCE_NOT_FOUND", "THROTTLED",
+		"UNAUTHORIZED", "UNSUPPORTED_MEDIA_TYPE", "WAF_FILTERED",
+	} {
+		if _, ok := resource.Properties.GatewayResponses[kind]; !ok {
+			t.Errorf("the template has no gateway response %s", kind)
+		}
+	}
+}
+
+// A template that is deployed without parameters works, and each parameter has a description.
+func TestParametersHaveDefaultsAndDescriptions(t *testing.T) {
+	parameters := loadTemplate(t).Parameters
+	if len(parameters) == 0 {
+		t.Fatal("the template has no parameters")
+	}
+	for name, p := range parameters {
+		if p.Default == nil {
+			t.Errorf("the parameter %s has no default", name)
+		}
+		if p.Description == "" {
+			t.Errorf("the parameter %s has no description", name)
+		}
+	}
+}
