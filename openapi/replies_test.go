@@ -12,24 +12,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/client"
-	"sluice/shared/httpapi/identity"
-	"sluice/shared/httpapi/monitoring"
+	"sluice/shared/auth/authhttp"
+	"sluice/shared/batch/batchhttp"
+	"sluice/shared/document/documenthttp"
+	"sluice/shared/entity/entityhttp"
 	"sluice/shared/httpapi/platform"
-	"sluice/shared/httpapi/platform/documents"
-	"sluice/shared/httpapi/platform/entities"
 )
 
 // A reply's schema has the keys of the type that is sent, and requires those that are always sent.
 func TestRepliesAreDescribedByTheirTypes(t *testing.T) {
 	d := load(t)
 	for name, reply := range map[string]any{
-		"Token": identity.TokenReply{}, "Upload": monitoring.UploadReply{}, "BatchStatus": monitoring.StatusReply{},
-		"BatchPending": monitoring.Message{}, "ValidationResult": monitoring.ResultReply{}, "StoredTransaction": monitoring.TransactionReply{},
+		"Token": authhttp.TokenReply{}, "Upload": batchhttp.UploadReply{}, "BatchStatus": batchhttp.StatusReply{},
+		"BatchPending": batchhttp.Message{}, "ValidationResult": batchhttp.ResultReply{}, "StoredTransaction": batchhttp.TransactionReply{},
 		"Envelope": platform.Envelope{}, "Failure": platform.Failure{},
-		"CreatedEntity": entities.Created{}, "Entity": entities.Entity{}, "NewDraft": entities.NewDraft{}, "EntityDraft": entities.EntityDraft{},
-		"PartialProperties": entities.PartialReply{}, "DraftsByReach": entities.ReachReply{}, "DraftNames": entities.NamesReply{},
-		"LightPage": entities.LightReply{}, "DocumentUpload": documents.Upload{}, "CreatedDocument": documents.Created{},
-		"ClonedDocument": documents.Cloned{}, "Document": documents.Model{}, "DocumentPage": documents.Paged{}, "FileUpload": documents.Replaced{},
+		"CreatedEntity": entityhttp.Created{}, "Entity": entityhttp.Entity{}, "NewDraft": entityhttp.NewDraft{}, "EntityDraft": entityhttp.EntityDraft{},
+		"PartialProperties": entityhttp.PartialReply{}, "DraftsByReach": entityhttp.ReachReply{}, "DraftNames": entityhttp.NamesReply{},
+		"LightPage": entityhttp.LightReply{}, "DocumentUpload": documenthttp.Upload{}, "CreatedDocument": documenthttp.Created{},
+		"ClonedDocument": documenthttp.Cloned{}, "Document": documenthttp.Model{}, "DocumentPage": documenthttp.Paged{}, "FileUpload": documenthttp.Replaced{},
 	} {
 		c := comparison{t, sampler{d.Root, 0}, map[reflect.Type]bool{}}
 		c.value(name, c.at("#/components/schemas/"+name), reflect.TypeOf(reply))

@@ -12,35 +12,35 @@ import (
 	exact "github.com/go-json-experiment/json"
 
 	"sluice/openapi"
-	"sluice/shared/httpapi/monitoring"
+	"sluice/shared/batch/batchhttp"
+	"sluice/shared/document/documenthttp"
+	"sluice/shared/entity/entityhttp"
 	"sluice/shared/httpapi/platform"
-	"sluice/shared/httpapi/platform/documents"
-	"sluice/shared/httpapi/platform/entities"
 )
 
 // What a request may be is said twice, by its schema and by the type that it is read into. Every value that the schema names is
 // changed in every way that a client may get wrong, and both must say the same of the outcome.
 func TestRequestsAreTakenAsDescribed(t *testing.T) {
 	d := load(t)
-	agree[entities.CreateRequest](t, d, "CreateEntity")
-	agree[entities.DraftRequest](t, d, "CreateDraft")
-	agree[entities.UpdateRequest](t, d, "UpdateDraft")
-	agree[entities.VerifyRequest](t, d, "VerifyDraft")
-	agree[entities.PartialRequest](t, d, "PartialPropertiesRequest")
-	agree[entities.SearchRequest](t, d, "SearchDrafts")
-	agree[entities.NamesRequest](t, d, "DraftNamesRequest")
-	agree[entities.LightRequest](t, d, "SearchLight")
-	agree[documents.New](t, d, "CreateDocument")
-	agree[documents.Virtual](t, d, "CreateVirtualDocument")
-	agree[documents.Update](t, d, "UpdateDocument")
-	agree[documents.Layers](t, d, "SetAccessLayers")
-	agree[documents.Clone](t, d, "CloneDocument")
-	agree[documents.CustomError](t, d, "CustomError")
-	agree[documents.Archival](t, d, "ArchiveDocument")
-	agree[documents.Page](t, d, "DocumentPageRequest")
-	agree[documents.Replacement](t, d, "UpdateFile")
-	agree[documents.LitePage](t, d, "DocumentLitePageRequest")
-	agree[monitoring.UploadRequest](t, d, "UploadRequest")
+	agree[entityhttp.CreateRequest](t, d, "CreateEntity")
+	agree[entityhttp.DraftRequest](t, d, "CreateDraft")
+	agree[entityhttp.UpdateRequest](t, d, "UpdateDraft")
+	agree[entityhttp.VerifyRequest](t, d, "VerifyDraft")
+	agree[entityhttp.PartialRequest](t, d, "PartialPropertiesRequest")
+	agree[entityhttp.SearchRequest](t, d, "SearchDrafts")
+	agree[entityhttp.NamesRequest](t, d, "DraftNamesRequest")
+	agree[entityhttp.LightRequest](t, d, "SearchLight")
+	agree[documenthttp.New](t, d, "CreateDocument")
+	agree[documenthttp.Virtual](t, d, "CreateVirtualDocument")
+	agree[documenthttp.Update](t, d, "UpdateDocument")
+	agree[documenthttp.Layers](t, d, "SetAccessLayers")
+	agree[documenthttp.Clone](t, d, "CloneDocument")
+	agree[documenthttp.CustomError](t, d, "CustomError")
+	agree[documenthttp.Archival](t, d, "ArchiveDocument")
+	agree[documenthttp.Page](t, d, "DocumentPageRequest")
+	agree[documenthttp.Replacement](t, d, "UpdateFile")
+	agree[documenthttp.LitePage](t, d, "DocumentLitePageRequest")
+	agree[batchhttp.UploadRequest](t, d, "UploadRequest")
 }
 
 func agree[T any](t *testing.T, d *openapi.Document, schema string) {
@@ -72,11 +72,11 @@ func TestEveryColumnIsTaken(t *testing.T) {
 	d := load(t)
 	described := sampler{d.Root, 0}.at("#/components/schemas/DocumentColumn")["enum"].([]any)
 	for _, name := range described {
-		if !taken[documents.LitePage](map[string]any{"entityId": "x", "additionalColumns": []any{name}}) {
+		if !taken[documenthttp.LitePage](map[string]any{"entityId": "x", "additionalColumns": []any{name}}) {
 			t.Errorf("%s is refused", name)
 		}
 	}
-	if all := fields(reflect.TypeFor[documents.Model]()); len(described) != len(all) {
+	if all := fields(reflect.TypeFor[documenthttp.Model]()); len(described) != len(all) {
 		t.Errorf("%d columns are described, and there are %d", len(described), len(all))
 	}
 }
@@ -89,7 +89,7 @@ func taken[T any](v any) bool {
 	}
 	var in T
 	strict := exact.RejectUnknownMembers(true)
-	if _, open := any(in).(monitoring.UploadRequest); open {
+	if _, open := any(in).(batchhttp.UploadRequest); open {
 		strict = exact.RejectUnknownMembers(false)
 	}
 	if string(text) == "null" || exact.Unmarshal(text, &in, strict) != nil {

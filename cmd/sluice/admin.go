@@ -16,7 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/google/uuid"
 
-	"sluice/shared/dynamo"
+	"sluice/shared/auth/authdb"
+	"sluice/shared/entity/entitydb"
 	"sluice/shared/setup"
 )
 
@@ -42,8 +43,8 @@ const adminUsage = `sluice admin: tenants, clients and entities
 
 // admin is one run of an admin command.
 type admin struct {
-	registry *dynamo.Clients
-	entities *dynamo.Entities
+	registry *authdb.Registry
+	entities *entitydb.Statuses
 	kms      *kms.Client
 	data     string // folder of a local cloud; "": the default one if it is there
 	prefix   string
@@ -150,8 +151,8 @@ func (a *admin) connect(ctx context.Context) error {
 		return err
 	}
 	db := dynamodb.NewFromConfig(cfg)
-	a.registry = dynamo.NewClients(db, a.prefix+"-clients")
-	a.entities = dynamo.NewEntities(db, a.prefix+"-entities")
+	a.registry = authdb.New(db, a.prefix+"-clients")
+	a.entities = entitydb.NewStatuses(db, a.prefix+"-entities")
 	a.kms = kms.NewFromConfig(cfg)
 	return nil
 }

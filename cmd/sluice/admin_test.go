@@ -19,18 +19,19 @@ import (
 
 	"sluice/internal/localcloud"
 	"sluice/shared/auth"
-	"sluice/shared/auth/kmstest"
-	"sluice/shared/dynamo"
+	"sluice/shared/auth/authdb"
+	"sluice/shared/auth/fakekms"
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/entity"
+	"sluice/shared/entity/entitydb"
 )
 
 // office is a data folder whose local cloud has a DynamoDB server and a KMS, and nothing else.
 type office struct {
 	data     string
 	tenant   string // the local cloud's, which is not in the registry
-	registry *dynamo.Clients
-	entities *dynamo.Entities
+	registry *authdb.Registry
+	entities *entitydb.Statuses
 }
 
 func newOffice(t *testing.T) *office {
@@ -40,7 +41,7 @@ func newOffice(t *testing.T) *office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys, err := kmstest.New(t.TempDir())
+	keys, err := fakekms.New(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func newOffice(t *testing.T) *office {
 		tables.ServeHTTP(w, r)
 	}))
 	t.Cleanup(front.Close)
-	o := &office{t.TempDir(), uuid.NewString(), dynamo.NewClients(db, "test-clients"), dynamo.NewEntities(db, "test-entities")}
+	o := &office{t.TempDir(), uuid.NewString(), authdb.New(db, "test-clients"), entitydb.NewStatuses(db, "test-entities")}
 	text, err := json.Marshal(localcloud.Descriptor{AWSEndpointURL: front.URL, Region: "us-east-1", AccessKeyID: "id", SecretAccessKey: "secret", Prefix: "test", TenantID: o.tenant})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(o.data, "local.json"), text, 0o600)

@@ -8,17 +8,18 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"sluice/shared/auth"
-	"sluice/shared/httpapi/identity"
+	"sluice/shared/auth/authdb"
+	"sluice/shared/auth/authhttp"
 	"sluice/shared/setup"
 )
 
 func main() {
-	f := setup.Must(context.Background(), "TABLE_CLIENTS", "AUDIENCE")
-	registry := f.Clients()
-	lambda.Start((&identity.Authorizer{
-		Tokens:   auth.NewVerifier(registry, f.Audience, time.Now),
+	env := setup.MustLoad(context.Background(), "TABLE_CLIENTS", "AUDIENCE")
+	registry := authdb.New(env.DynamoDB(), env.ClientsTable)
+	lambda.Start((&authhttp.Authorizer{
+		Tokens:   auth.NewVerifier(registry, env.Audience, time.Now),
 		Registry: registry,
-		Issuer:   f.Issuer,
-		Log:      f.Log,
+		Issuer:   env.Issuer,
+		Log:      env.Log,
 	}).Run)
 }

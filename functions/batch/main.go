@@ -9,26 +9,27 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"sluice/shared/batch"
+	"sluice/shared/batch/batchdb"
+	"sluice/shared/batch/batchhttp"
 	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/monitoring"
 	"sluice/shared/setup"
 )
 
 func main() {
-	f := setup.Must(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK", "UPLOAD_URL_LIFETIME",
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK", "UPLOAD_URL_LIFETIME",
 		"DOWNLOAD_URL_LIFETIME", "MAX_UPLOAD_BYTES", "REPORT_RETENTION_DAYS")
-	s := &monitoring.Batches{
-		Store:            f.Batches(),
-		Uploads:          f.Uploads(),
-		Reports:          f.Work(),
-		UploadLifetime:   f.UploadURLLifetime,
-		DownloadLifetime: f.DownloadURLLifetime,
-		MaxBytes:         f.MaxUploadBytes,
-		ReportDays:       int(f.ReportDays),
+	s := &batchhttp.Batches{
+		Store:            batchdb.New(env.DynamoDB(), env.BatchesTable),
+		Uploads:          env.Uploads(),
+		Reports:          env.Work(),
+		UploadLifetime:   env.UploadURLLifetime,
+		DownloadLifetime: env.DownloadURLLifetime,
+		MaxBytes:         env.MaxUploadBytes,
+		ReportDays:       int(env.ReportDays),
 		Now:              time.Now,
 		NewID:            batch.NewID,
 		NewKey:           func() (k [16]byte) { rand.Read(k[:]); return k },
 	}
-	api := httpapi.API{Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Log: f.Log, Now: time.Now}
+	api := httpapi.API{Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Log: env.Log, Now: time.Now}
 	lambda.Start(httpapi.Lambda(api.Handler()))
 }

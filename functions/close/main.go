@@ -7,15 +7,16 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"sluice/shared/batch/batchdb"
 	"sluice/shared/pipeline"
 	"sluice/shared/setup"
 )
 
 func main() {
-	f := setup.Must(context.Background(), "TABLE_BATCHES")
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES")
 	lambda.Start((&pipeline.Close{
-		Batches: f.Batches(),
+		Batches: batchdb.New(env.DynamoDB(), env.BatchesTable),
 		Now:     time.Now,
-		Log:     f.Log,
+		Log:     env.Log,
 	}).Run)
 }

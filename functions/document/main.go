@@ -8,24 +8,25 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/google/uuid"
 
+	"sluice/shared/document/documentdb"
+	"sluice/shared/document/documenthttp"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
-	"sluice/shared/httpapi/platform/documents"
 	"sluice/shared/setup"
 )
 
 func main() {
 	ctx := context.Background()
-	f := setup.Must(ctx, "TABLE_DOCUMENTS", "BUCKET_UPLOADS", "UPLOAD_URL_LIFETIME", "DOWNLOAD_URL_LIFETIME")
-	store := f.Documents()
-	s := &documents.Documents{
+	env := setup.MustLoad(ctx, "TABLE_DOCUMENTS", "BUCKET_UPLOADS", "UPLOAD_URL_LIFETIME", "DOWNLOAD_URL_LIFETIME")
+	store := documentdb.New(env.DynamoDB(), env.DocumentsTable)
+	s := &documenthttp.Documents{
 		Store:            store,
-		Files:            f.Uploads(),
-		UploadLifetime:   f.UploadURLLifetime,
-		DownloadLifetime: f.DownloadURLLifetime,
+		Files:            env.Uploads(),
+		UploadLifetime:   env.UploadURLLifetime,
+		DownloadLifetime: env.DownloadURLLifetime,
 		Now:              time.Now,
 		NewID:            uuid.NewString,
 		Paging:           platform.LoadPaging(ctx, store),
 	}
-	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), f.Log, time.Now)))
+	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Log, time.Now)))
 }

@@ -8,16 +8,17 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/google/uuid"
 
+	"sluice/shared/entity/entitydb"
+	"sluice/shared/entity/entityhttp"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
-	"sluice/shared/httpapi/platform/entities"
 	"sluice/shared/setup"
 )
 
 func main() {
 	ctx := context.Background()
-	f := setup.Must(ctx, "TABLE_ENTITIES", "TABLE_RECORDS")
-	store := f.Records()
-	s := &entities.Entities{Store: store, Paging: platform.LoadPaging(ctx, store), Now: time.Now, NewID: uuid.NewString}
-	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), f.Log, time.Now)))
+	env := setup.MustLoad(ctx, "TABLE_ENTITIES", "TABLE_RECORDS")
+	store := entitydb.NewProfiles(env.DynamoDB(), env.RecordsTable, env.EntitiesTable)
+	s := &entityhttp.Entities{Store: store, Paging: platform.LoadPaging(ctx, store), Now: time.Now, NewID: uuid.NewString}
+	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Log, time.Now)))
 }

@@ -3,29 +3,27 @@ package main
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"sluice/shared/batch/batchdb"
 	"sluice/shared/pipeline"
 	"sluice/shared/setup"
+	"sluice/shared/transaction/transactiondb"
 )
 
 func main() {
-	f := setup.Must(context.Background(), "TABLE_BATCHES", "TABLE_TRANSACTIONS", "BUCKET_UPLOADS", "BUCKET_WORK", "INGEST_SECONDS")
-	transactions, err := f.Transactions()
-	if err != nil {
-		f.Log.Error("cannot start", "error", err)
-		os.Exit(1)
-	}
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_TRANSACTIONS", "BUCKET_UPLOADS", "BUCKET_WORK", "INGEST_SECONDS")
+	transactions, err := transactiondb.New(env.DynamoDB(), env.TransactionsTable)
+	env.Check(err)
 	lambda.Start((&pipeline.Ingest{
-		Batches:      f.Batches(),
+		Batches:      batchdb.New(env.DynamoDB(), env.BatchesTable),
 		Transactions: transactions,
-		Uploads:      f.Uploads(),
-		Work:         f.Work(),
-		Budget:       f.IngestTime,
+		Uploads:      env.Uploads(),
+		Work:         env.Work(),
+		Budget:       env.IngestTime,
 		Now:          time.Now,
-		Log:          f.Log,
+		Log:          env.Log,
 	}).Run)
 }

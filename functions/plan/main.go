@@ -7,19 +7,20 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"sluice/shared/batch/batchdb"
 	"sluice/shared/pipeline"
 	"sluice/shared/setup"
 )
 
 func main() {
-	f := setup.Must(context.Background(), "TABLE_BATCHES", "MAX_LINE_BYTES", "MAX_TRANSACTIONS", "MAP_CONCURRENCY")
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "MAX_LINE_BYTES", "MAX_TRANSACTIONS", "MAP_CONCURRENCY")
 	lambda.Start((&pipeline.Plan{
-		Batches:         f.Batches(),
-		ChunkBytes:      f.ChunkBytes,
-		MaxLineBytes:    f.MaxLineBytes,
-		MaxTransactions: f.MaxTransactions,
-		Concurrency:     int(f.MapConcurrency),
+		Batches:         batchdb.New(env.DynamoDB(), env.BatchesTable),
+		ChunkBytes:      env.ChunkBytes,
+		MaxLineBytes:    env.MaxLineBytes,
+		MaxTransactions: env.MaxTransactions,
+		Concurrency:     int(env.MapConcurrency),
 		Now:             time.Now,
-		Log:             f.Log,
+		Log:             env.Log,
 	}).Run)
 }

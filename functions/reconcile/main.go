@@ -6,17 +6,19 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"sluice/shared/batch/batchdb"
+	"sluice/shared/entity/entitydb"
 	"sluice/shared/pipeline"
 	"sluice/shared/setup"
 )
 
 func main() {
-	f := setup.Must(context.Background(), "TABLE_BATCHES", "TABLE_ENTITIES", "BUCKET_WORK")
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_ENTITIES", "BUCKET_WORK")
 	lambda.Start((&pipeline.Reconcile{
-		Batches:  f.Batches(),
-		Entities: f.Entities(),
-		Work:     f.Work(),
+		Batches:  batchdb.New(env.DynamoDB(), env.BatchesTable),
+		Entities: entitydb.NewStatuses(env.DynamoDB(), env.EntitiesTable),
+		Work:     env.Work(),
 		Attempt:  pipeline.NewAttempt,
-		Log:      f.Log,
+		Log:      env.Log,
 	}).Run)
 }

@@ -3,36 +3,34 @@ package main
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"sluice/shared/batch/batchdb"
+	"sluice/shared/document/documentdb"
 	"sluice/shared/intake"
 	"sluice/shared/setup"
 )
 
 func main() {
-	f := setup.Must(context.Background(), "TABLE_BATCHES", "TABLE_DOCUMENTS", "BUCKET_UPLOADS", "STATE_MACHINE_ARN", "MAX_UPLOAD_BYTES",
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_DOCUMENTS", "BUCKET_UPLOADS", "STATE_MACHINE_ARN", "MAX_UPLOAD_BYTES",
 		"MALWARE_SCAN", "SCAN_PATIENCE")
-	lines, documents, results, err := f.Scanners()
-	if err != nil {
-		f.Log.Error("cannot start", "error", err)
-		os.Exit(1)
-	}
-	files := f.Uploads()
+	lines, documents, results, err := env.Scanners()
+	env.Check(err)
+	files := env.Uploads()
 	patience := intake.Patience{Attempts: 5, Pause: 2 * time.Second}
 	in := &intake.Intake{
-		Batches:   f.Batches(),
+		Batches:   batchdb.New(env.DynamoDB(), env.BatchesTable),
 		Uploads:   files,
 		Scanner:   lines,
 		Results:   results,
-		Machine:   f.Machine(),
-		Documents: &intake.Documents{Store: f.Documents(), Files: files, Scanner: documents, Results: results, MaxBytes: f.MaxUploadBytes, Patience: patience, Log: f.Log},
-		MaxBytes:  f.MaxUploadBytes,
+		Machine:   env.Machine(),
+		Documents: &intake.Documents{Store: documentdb.New(env.DynamoDB(), env.DocumentsTable), Files: files, Scanner: documents, Results: results, MaxBytes: env.MaxUploadBytes, Patience: patience, Log: env.Log},
+		MaxBytes:  env.MaxUploadBytes,
 		Patience:  patience,
 		Now:       time.Now,
-		Log:       f.Log,
+		Log:       env.Log,
 	}
 	lambda.Start(in.Handle)
 }

@@ -8,20 +8,21 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"sluice/shared/auth"
+	"sluice/shared/auth/authdb"
+	"sluice/shared/auth/authhttp"
 	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/identity"
 	"sluice/shared/setup"
 )
 
 func main() {
-	f := setup.Must(context.Background(), "TABLE_CLIENTS", "AUDIENCE", "TOKEN_LIFETIME", "SIGNING_KEY_ID")
-	s := &identity.Tokens{
-		Issuer:   auth.NewIssuer(f.Clients(), f.KMS(), f.SigningKey, f.Audience, f.TokenLifetime),
-		URL:      f.Issuer,
-		Lifetime: f.TokenLifetime,
+	env := setup.MustLoad(context.Background(), "TABLE_CLIENTS", "AUDIENCE", "TOKEN_LIFETIME", "SIGNING_KEY_ID")
+	s := &authhttp.Tokens{
+		Issuer:   auth.NewIssuer(authdb.New(env.DynamoDB(), env.ClientsTable), env.KMS(), env.SigningKey, env.Audience, env.TokenLifetime),
+		URL:      env.Issuer,
+		Lifetime: env.TokenLifetime,
 	}
 	api := httpapi.API{
-		Routes: s.Routes(), Errors: identity.Errors, ErrorHeader: identity.NoStore(), Log: f.Log, Now: time.Now,
+		Routes: s.Routes(), Errors: authhttp.Errors, ErrorHeader: authhttp.NoStore(), Log: env.Log, Now: time.Now,
 	}
 	lambda.Start(httpapi.Lambda(api.Handler()))
 }

@@ -3,24 +3,22 @@ package main
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"sluice/shared/batch/batchdb"
+	"sluice/shared/batch/batchhttp"
 	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/monitoring"
 	"sluice/shared/setup"
+	"sluice/shared/transaction/transactiondb"
 )
 
 func main() {
-	f := setup.Must(context.Background(), "TABLE_BATCHES", "TABLE_TRANSACTIONS")
-	store, err := f.Transactions()
-	if err != nil {
-		f.Log.Error("cannot start", "error", err)
-		os.Exit(1)
-	}
-	s := &monitoring.Transactions{Store: store, Batches: f.Batches()}
-	api := httpapi.API{Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Log: f.Log, Now: time.Now}
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_TRANSACTIONS")
+	store, err := transactiondb.New(env.DynamoDB(), env.TransactionsTable)
+	env.Check(err)
+	s := &batchhttp.Transactions{Store: store, Batches: batchdb.New(env.DynamoDB(), env.BatchesTable)}
+	api := httpapi.API{Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Log: env.Log, Now: time.Now}
 	lambda.Start(httpapi.Lambda(api.Handler()))
 }

@@ -6,17 +6,18 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"sluice/shared/batch/batchdb"
 	"sluice/shared/pipeline"
 	"sluice/shared/setup"
 )
 
 func main() {
-	f := setup.Must(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK")
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK")
 	lambda.Start((&pipeline.Validate{
-		Batches: f.Batches(),
-		Uploads: f.Uploads(),
-		Work:    f.Work(),
+		Batches: batchdb.New(env.DynamoDB(), env.BatchesTable),
+		Uploads: env.Uploads(),
+		Work:    env.Work(),
 		Attempt: pipeline.NewAttempt,
-		Log:     f.Log,
+		Log:     env.Log,
 	}).Run)
 }

@@ -7,17 +7,18 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"sluice/shared/batch/batchdb"
 	"sluice/shared/pipeline"
 	"sluice/shared/setup"
 )
 
 func main() {
-	f := setup.Must(context.Background(), "TABLE_BATCHES", "BUCKET_WORK")
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_WORK")
 	lambda.Start((&pipeline.Verdict{
-		Batches: f.Batches(),
-		Work:    f.Work(),
+		Batches: batchdb.New(env.DynamoDB(), env.BatchesTable),
+		Work:    env.Work(),
 		Attempt: pipeline.NewAttempt,
 		Now:     time.Now,
-		Log:     f.Log,
+		Log:     env.Log,
 	}).Run)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"sluice/shared/httpapi/identity"
+	"sluice/shared/auth/authhttp"
 	"sluice/shared/intake"
 	"sluice/shared/pipeline"
 )
@@ -20,7 +20,7 @@ import (
 // hyphen and a word if the function takes more than one kind of event.
 var eventTypes = map[string]any{
 	"token":         &events.APIGatewayProxyRequest{},
-	"authorizer":    &identity.AuthorizerRequest{},
+	"authorizer":    &authhttp.AuthorizerRequest{},
 	"batch":         &events.APIGatewayProxyRequest{},
 	"transaction":   &events.APIGatewayProxyRequest{},
 	"entity":        &events.APIGatewayProxyRequest{},

@@ -55,7 +55,7 @@ func forbiddenImport(folder, path string) string {
 		return "only auth knows jwx"
 	}
 	own, other := adapterOf(folder), adapterOf(imported)
-	if isOurs && own != "" && other != "" && own != other && imported != "shared/auth" {
+	if isOurs && own != "" && other != "" && own != other && imported != "shared/auth" && imported != "shared/dynamo" {
 		return "an adapter does not import another adapter"
 	}
 	return ""

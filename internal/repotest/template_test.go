@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"sluice/shared/auth/authhttp"
+	"sluice/shared/batch/batchhttp"
+	"sluice/shared/document/documenthttp"
+	"sluice/shared/entity/entityhttp"
 	"sluice/shared/httpapi"
-	"sluice/shared/httpapi/identity"
-	"sluice/shared/httpapi/monitoring"
-	"sluice/shared/httpapi/platform/documents"
-	"sluice/shared/httpapi/platform/entities"
 	"sluice/shared/setup"
 )
 
@@ -116,7 +116,7 @@ func TestEveryFunctionIsDeployed(t *testing.T) {
 }
 
 var (
-	setupCall    = regexp.MustCompile(`(?s)setup\.Must\((.*?)\)\n`)
+	setupCall    = regexp.MustCompile(`(?s)setup\.MustLoad\((.*?)\)\n`)
 	variableName = regexp.MustCompile(`"([A-Z_]+)"`)
 )
 
@@ -136,7 +136,7 @@ func TestSettingsAreGivenAndRead(t *testing.T) {
 		}
 		call := setupCall.FindSubmatch(readFile(t, "functions/"+name+"/main.go"))
 		if call == nil {
-			t.Errorf("the main of %s does not call setup.Must", name)
+			t.Errorf("the main of %s does not call setup.MustLoad", name)
 			continue
 		}
 		for _, required := range variableName.FindAllStringSubmatch(string(call[1]), -1) {
@@ -155,11 +155,11 @@ func TestSettingsAreGivenAndRead(t *testing.T) {
 // servedRoutes returns the routes of each function that answers HTTP.
 func servedRoutes() map[string][]httpapi.Route {
 	return map[string][]httpapi.Route{
-		"token":       (&identity.Tokens{}).Routes(),
-		"batch":       (&monitoring.Batches{}).Routes(),
-		"transaction": (&monitoring.Transactions{}).Routes(),
-		"entity":      (&entities.Entities{}).Routes(),
-		"document":    (&documents.Documents{}).Routes(),
+		"token":       (&authhttp.Tokens{}).Routes(),
+		"batch":       (&batchhttp.Batches{}).Routes(),
+		"transaction": (&batchhttp.Transactions{}).Routes(),
+		"entity":      (&entityhttp.Entities{}).Routes(),
+		"document":    (&documenthttp.Documents{}).Routes(),
 	}
 }
 

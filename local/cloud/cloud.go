@@ -20,7 +20,7 @@ import (
 	"sluice/local/states"
 	"sluice/local/storage"
 	"sluice/local/template"
-	"sluice/shared/auth/kmstest"
+	"sluice/shared/auth/fakekms"
 )
 
 // The place that the local cloud stands for.
@@ -53,7 +53,7 @@ type Cloud struct {
 	template  *template.Template
 	lock      *os.File
 	iam       *iam.Service
-	keys      *kmstest.Server
+	keys      *fakekms.Server
 	log       *functionLog
 	database  *database.Server
 	storage   *storage.Server
@@ -271,7 +271,7 @@ func (c *Cloud) startFunctions(ctx context.Context) error {
 // makeKeys makes the signing keys.
 func (c *Cloud) makeKeys(context.Context) error {
 	var err error
-	if c.keys, err = kmstest.New(c.path("kms")); err != nil {
+	if c.keys, err = fakekms.New(c.path("kms")); err != nil {
 		return err
 	}
 	for _, k := range c.template.Keys {

@@ -15,12 +15,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"sluice/shared/auth"
-	"sluice/shared/dynamo"
+	"sluice/shared/auth/authdb"
 )
 
 // provision makes sure that there is a tenant with the batch feature and a client with all permissions, and that they work.
 func (c *Cloud) provision(ctx context.Context) error {
-	registry := dynamo.NewClients(dynamodb.New(dynamodb.Options{
+	registry := authdb.New(dynamodb.New(dynamodb.Options{
 		Region: region, BaseEndpoint: aws.String(c.self.DynamoDBURL),
 		Credentials: credentials.NewStaticCredentialsProvider(c.self.AccessKeyID, c.self.SecretAccessKey, ""),
 	}), c.self.Prefix+"-clients")

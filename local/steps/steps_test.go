@@ -17,12 +17,14 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/batch"
+	"sluice/shared/batch/batchdb"
 	"sluice/shared/chunk"
-	"sluice/shared/dynamo"
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/entity"
+	"sluice/shared/entity/entitydb"
 	"sluice/shared/pipeline"
 	"sluice/shared/transaction"
+	"sluice/shared/transaction/transactiondb"
 )
 
 var received = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
@@ -31,8 +33,8 @@ var received = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 type work struct {
 	t            *testing.T
 	db           *dynamodb.Client
-	batches      *dynamo.Batches
-	transactions *dynamo.Transactions
+	batches      *batchdb.Store
+	transactions *transactiondb.Store
 	id           batch.ID
 	tenant       string
 
@@ -50,7 +52,7 @@ type work struct {
 func upload(t *testing.T, content string, reject bool) *work {
 	t.Helper()
 	db := dynamotest.Start(t)
-	transactions, err := dynamo.NewTransactions(db, "test-transactions")
+	transactions, err := transactiondb.New(db, "test-transactions")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +60,8 @@ func upload(t *testing.T, content string, reject bool) *work {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &work{t: t, db: db, batches: dynamo.NewBatches(db, "test-batches"), transactions: transactions, id: id, tenant: uuid.NewString()}
-	entities := dynamo.NewEntities(db, "test-entities")
+	w := &work{t: t, db: db, batches: batchdb.New(db, "test-batches"), transactions: transactions, id: id, tenant: uuid.NewString()}
+	entities := entitydb.NewStatuses(db, "test-entities")
 	if err := entities.Import(context.Background(), w.tenant, []entity.Entity{{ID: "known", LifecycleStatus: entity.Compliant}}); err != nil {
 		t.Fatal(err)
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// pagingKey returns the key of paging tokens that a table of owner / part keeps. The first caller's candidate becomes it.
-func pagingKey(ctx context.Context, db *dynamodb.Client, table string, candidate []byte) ([]byte, error) {
-	key := item{"owner": text("paging"), "part": text("key")}
+// LoadPagingKey returns the key of paging tokens that a table of owner / part keeps. The first caller's candidate becomes it.
+func LoadPagingKey(ctx context.Context, db *dynamodb.Client, table string, candidate []byte) ([]byte, error) {
+	key := Item{"owner": String("paging"), "part": String("key")}
 	read := &dynamodb.GetItemInput{TableName: &table, Key: key, ConsistentRead: aws.Bool(true)}
 	out, err := db.GetItem(ctx, read)
 	if err == nil && out.Item == nil {
 		_, err = db.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: &table, Item: item{"owner": key["owner"], "part": key["part"], "body": &types.AttributeValueMemberB{Value: candidate}},
+			TableName: &table, Item: Item{"owner": key["owner"], "part": key["part"], "body": &types.AttributeValueMemberB{Value: candidate}},
 			ConditionExpression: aws.String("attribute_not_exists(#owner)"), ExpressionAttributeNames: map[string]string{"#owner": "owner"},
 		})
 		if failed := new(types.ConditionalCheckFailedException); err == nil || errors.As(err, &failed) {
@@ -32,14 +32,4 @@ func pagingKey(ctx context.Context, db *dynamodb.Client, table string, candidate
 		return nil, errors.New("paging key: malformed row")
 	}
 	return b.Value, nil
-}
-
-// PagingKey returns the key of paging tokens. The first caller's candidate becomes it.
-func (s *Records) PagingKey(ctx context.Context, candidate []byte) ([]byte, error) {
-	return pagingKey(ctx, s.db, s.table, candidate)
-}
-
-// PagingKey returns the key of paging tokens. The first caller's candidate becomes it.
-func (s *Documents) PagingKey(ctx context.Context, candidate []byte) ([]byte, error) {
-	return pagingKey(ctx, s.db, s.table, candidate)
 }

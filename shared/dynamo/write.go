@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -14,24 +16,24 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// writeAll puts items 25 at a time, a few calls at once, writing again what a throttled table leaves over. The items have
+// PutAll puts items 25 at a time, a few calls at once, writing again what a throttled table leaves over. The items have
 // distinct keys: one call with a key twice is refused whole.
-func writeAll(ctx context.Context, db *dynamodb.Client, table string, puts []types.WriteRequest) error {
+func PutAll(ctx context.Context, db *dynamodb.Client, table string, puts []types.WriteRequest) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(parallelism)
-	for part := range slices.Chunk(puts, writeBatch) {
+	g.SetLimit(Concurrency)
+	for part := range slices.Chunk(puts, MaxPutItems) {
 		g.Go(func() error { return writeSome(ctx, db, table, part) })
 	}
 	return g.Wait()
 }
 
 func writeSome(ctx context.Context, db *dynamodb.Client, table string, left []types.WriteRequest) error {
-	for wait := newBackoff(); ; {
+	for wait := NewBackoff(); ; {
 		out, err := db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
 			RequestItems: map[string][]types.WriteRequest{table: left},
 		})
-		if throttled(err) {
-			if err := wait.sleep(ctx); err != nil {
+		if IsThrottled(err) {
+			if err := wait.Wait(ctx); err != nil {
 				return err
 			}
 			continue
@@ -42,15 +44,15 @@ func writeSome(ctx context.Context, db *dynamodb.Client, table string, left []ty
 		if left = out.UnprocessedItems[table]; len(left) == 0 {
 			return nil
 		}
-		if err := wait.sleep(ctx); err != nil {
+		if err := wait.Wait(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// throttled reports whether a table refused a call for its rate. The SDK has tried a few times by then and gives up early
+// IsThrottled reports whether a table refused a call for its rate. The SDK has tried a few times by then and gives up early
 // when many calls fail; here every line must be written, and only the deadline ends that.
-func throttled(err error) bool {
+func IsThrottled(err error) bool {
 	var api smithy.APIError
 	if !errors.As(err, &api) {
 		return false
@@ -59,13 +61,13 @@ func throttled(err error) bool {
 	return is
 }
 
-// backoff spreads the retries of throttled calls: full jitter, from 20 ms to 2 s. It ends with the context only, because
+// Backoff spreads the retries of throttled calls: full jitter, from 20 ms to 2 s. It ends with the context only, because
 // the caller's deadline, not a count, says how long trying is worth while.
-type backoff struct{ limit time.Duration }
+type Backoff struct{ limit time.Duration }
 
-func newBackoff() *backoff { return &backoff{20 * time.Millisecond} }
+func NewBackoff() *Backoff { return &Backoff{20 * time.Millisecond} }
 
-func (b *backoff) sleep(ctx context.Context) error {
+func (b *Backoff) Wait(ctx context.Context) error {
 	timer := time.NewTimer(rand.N(b.limit))
 	defer timer.Stop()
 	b.limit = min(2*b.limit, 2*time.Second)
@@ -75,4 +77,37 @@ func (b *backoff) sleep(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// RetryConflicts repeats a write while transactions of others hold its items.
+func RetryConflicts(ctx context.Context, write func() error) error {
+	for wait := NewBackoff(); ; {
+		err := write()
+		if !locked(err) {
+			return err
+		}
+		if err := wait.Wait(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+const ConditionFailed = "ConditionalCheckFailed"
+
+func locked(err error) bool {
+	var conflict *types.TransactionConflictException
+	var canceled *types.TransactionCanceledException
+	if !errors.As(err, &canceled) {
+		return errors.As(err, &conflict)
+	}
+	held := false
+	for _, r := range canceled.CancellationReasons {
+		switch aws.ToString(r.Code) {
+		case ConditionFailed:
+			return false
+		case "TransactionConflict":
+			held = true
+		}
+	}
+	return held
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"sluice/shared/batch"
+	"sluice/shared/batch/batchdb"
 	"sluice/shared/chunk"
-	"sluice/shared/dynamo"
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/intake"
 	"sluice/shared/malware"
@@ -81,7 +81,7 @@ func (s *scanner) Scan(ctx context.Context, r io.Reader) (malware.Threat, error)
 
 type fixture struct {
 	*intake.Intake
-	store   *dynamo.Batches
+	store   *batchdb.Store
 	bucket  *bucket
 	machine *machine
 	scanner *scanner
@@ -96,7 +96,7 @@ func newFixture(t *testing.T, content string) fixture {
 func newFixtureOn(t *testing.T, db *dynamodb.Client, content string) fixture {
 	t.Helper()
 	f := fixture{
-		store:  dynamo.NewBatches(db, "test-batches"),
+		store:  batchdb.New(db, "test-batches"),
 		bucket: &bucket{content: content}, machine: &machine{}, scanner: &scanner{},
 	}
 	id, err := batch.NewID()

@@ -15,9 +15,9 @@ import (
 
 	"sluice/shared/batch"
 	"sluice/shared/document"
-	"sluice/shared/dynamo"
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/intake"
+	"sluice/shared/intake/intakedb"
 	"sluice/shared/upload"
 )
 
@@ -56,7 +56,7 @@ func newGuarded(t *testing.T, db *dynamodb.Client) guarded {
 	f.Intake.Now = now
 	f.Scanner = nil
 	f.Results = &intake.Results{
-		Store: dynamo.NewUploads(db, "test-batches", now), Again: g.again, Now: now,
+		Store: intakedb.New(db, "test-batches", now), Again: g.again, Now: now,
 		Patience: intake.Patience{Attempts: scans}, Wait: time.Hour,
 	}
 	f.Documents = &intake.Documents{Store: g.docs, Files: g.files, Results: f.Results, MaxBytes: 1000, Log: slog.New(slog.DiscardHandler)}

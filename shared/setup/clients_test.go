@@ -22,7 +22,7 @@ func TestScanners(t *testing.T) {
 		"nobody":        {config: Config{ClamdAddress: "tcp://clamd:3310"}, wrong: true},
 		"someone else":  {config: Config{MalwareScan: "GuardDuty"}, wrong: true},
 	} {
-		lines, documents, results, err := Function{Config: tt.config, Log: slog.New(slog.DiscardHandler)}.Scanners()
+		lines, documents, results, err := Env{Config: tt.config, Log: slog.New(slog.DiscardHandler)}.Scanners()
 		if (err != nil) != tt.wrong {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -15,33 +15,41 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 )
 
-// Function is what a main needs: its settings, its logger, and the configuration its AWS clients are made from.
-type Function struct {
+// Env is what a main needs: its settings, its logger, and the configuration its AWS clients are made from.
+type Env struct {
 	Config
 	Log *slog.Logger
 	AWS aws.Config
 }
 
-// Must starts a function, or ends the process with one log line naming everything that is wrong with its settings.
+// MustLoad starts a function, or ends the process with one log line naming everything that is wrong with its settings.
 // The required names are environment variables; see Config.
-func Must(ctx context.Context, required ...string) Function {
+func MustLoad(ctx context.Context, required ...string) Env {
 	cfg, err := Load(os.Getenv, required...)
 	log := NewLogger(os.Stderr, cfg.LogLevel)
 	slog.SetDefault(log)
 	if err == nil {
-		var f Function
-		if f, err = start(ctx, cfg, log); err == nil {
-			return f
+		var env Env
+		if env, err = start(ctx, cfg, log); err == nil {
+			return env
 		}
 	}
 	log.Error("cannot start", "error", err)
 	os.Exit(1)
-	return Function{}
+	return Env{}
 }
 
-func start(ctx context.Context, cfg Config, log *slog.Logger) (Function, error) {
+// Check ends the process with one log line if a part of the function cannot be made.
+func (e Env) Check(err error) {
+	if err != nil {
+		e.Log.Error("cannot start", "error", err)
+		os.Exit(1)
+	}
+}
+
+func start(ctx context.Context, cfg Config, log *slog.Logger) (Env, error) {
 	awsConfig, err := AWS(ctx)
-	return Function{Config: cfg, Log: log, AWS: awsConfig}, err
+	return Env{Config: cfg, Log: log, AWS: awsConfig}, err
 }
 
 // AWS loads the usual AWS settings. Endpoints of a local cloud come in by AWS_ENDPOINT_URL, as in every AWS tool.

@@ -1,0 +1,275 @@
+package authhttp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"sluice/shared/auth"
+	"sluice/shared/auth/authhttp"
+	"sluice/shared/auth/authtest"
+	"sluice/shared/auth/fakekms"
+	"sluice/shared/httpapi"
+)
+
+// house is the token function and the authorizer, over one registry and a KMS, with one tenant and one client.
+type house struct {
+	registry   *authtest.Memory
+	now        time.Time
+	log        bytes.Buffer
+	token      func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
+	authorizer *authhttp.Authorizer
+	tenant     auth.Tenant
+	client     auth.Client
+	secret     string
+}
+
+func newHouse(t *testing.T, issuerURL string) *house {
+	t.Helper()
+	keys, err := fakekms.New(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := keys.Ensure("signing"); err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(keys)
+	t.Cleanup(web.Close)
+	client := kms.New(kms.Options{Region: "local", BaseEndpoint: &web.URL, RetryMaxAttempts: 1,
+		Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")})
+
+	h := &house{registry: authtest.NewMemory(), now: time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)}
+	clock := func() time.Time { return h.now }
+	log := slog.New(slog.NewJSONHandler(&h.log, nil))
+	issuer := auth.NewIssuer(h.registry, client, "signing", "sluice", time.Hour)
+	issuer.Now = clock
+	s := &authhttp.Tokens{Issuer: issuer, URL: issuerURL, Lifetime: time.Hour}
+	api := httpapi.API{Routes: s.Routes(), Errors: authhttp.Errors, ErrorHeader: authhttp.NoStore(), Log: log, Now: clock}
+	h.token = httpapi.Lambda(api.Handler())
+	h.authorizer = &authhttp.Authorizer{Tokens: auth.NewVerifier(h.registry, "sluice", clock), Registry: h.registry, Issuer: issuerURL, Log: log}
+
+	h.tenant = auth.Tenant{ID: uuid.NewString(), BatchEnabled: true, Settings: auth.DefaultSettings()}
+	secret, hash := auth.NewSecret()
+	h.secret = secret
+	h.client = auth.Client{ID: uuid.NewString(), Tenant: h.tenant.ID, Secret: hash, Permissions: []string{"BatchRead", "BatchUpload"}}
+	if err := errors.Join(h.registry.CreateTenant(t.Context(), h.tenant), h.registry.CreateClient(t.Context(), h.client)); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func (h *house) form() url.Values {
+	return url.Values{"grant_type": {"client_credentials"}, "client_id": {h.client.ID}, "client_secret": {h.secret}, "scope": {"tenant/" + h.tenant.ID}}
+}
+
+// sample reads the sample event that the function is also run with by hand.
+func sample(t *testing.T, name string, into any) {
+	t.Helper()
+	text, err := os.ReadFile("../../../events/" + name + ".json")
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// post sends a body to the token endpoint.
+func (h *house) post(t *testing.T, body string, change func(*events.APIGatewayProxyRequest)) (int, map[string]any, map[string][]string) {
+	t.Helper()
+	var e events.APIGatewayProxyRequest
+	sample(t, "token", &e)
+	e.Body = body
+	if change != nil {
+		change(&e)
+	}
+	return h.send(t, e)
+}
+
+func (h *house) send(t *testing.T, e events.APIGatewayProxyRequest) (int, map[string]any, map[string][]string) {
+	t.Helper()
+	r, err := h.token(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var body map[string]any
+	if err := json.Unmarshal([]byte(r.Body), &body); err != nil {
+		t.Fatalf("%d %q: %v", r.StatusCode, r.Body, err)
+	}
+	return r.StatusCode, body, r.MultiValueHeaders
+}
+
+func (h *house) bearer(t *testing.T) string {
+	t.Helper()
+	status, body, _ := h.post(t, h.form().Encode(), nil)
+	if status != 200 {
+		t.Fatalf("%d %v", status, body)
+	}
+	return body["access_token"].(string)
+}
+
+func TestAToken(t *testing.T) {
+	h := newHouse(t, "")
+	status, body, header := h.post(t, h.form().Encode(), nil)
+	if status != 200 || body["expires_in"] != 3600.0 || body["token_type"] != "Bearer" || len(body) != 3 {
+		t.Fatalf("%d %v", status, body)
+	}
+	if header["Cache-Control"][0] != "no-store" || header["Pragma"][0] != "no-cache" || header["Content-Type"][0] != "application/json" {
+		t.Errorf("%v", header)
+	}
+	for name, change := range map[string]func(*events.APIGatewayProxyRequest){
+		"base64": func(e *events.APIGatewayProxyRequest) {
+			e.Body, e.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(e.Body)), true
+		},
+		"encoded as a whole":  func(e *events.APIGatewayProxyRequest) { e.Body = url.QueryEscape(e.Body) },
+		"with a charset":      func(e *events.APIGatewayProxyRequest) { setType(e, "application/x-www-form-urlencoded; charset=UTF-8") },
+		"in upper case":       func(e *events.APIGatewayProxyRequest) { setType(e, "Application/X-WWW-Form-Urlencoded") },
+		"with other fields":   func(e *events.APIGatewayProxyRequest) { e.Body += "&resource=x" },
+		"with the URL's":      func(e *events.APIGatewayProxyRequest) { query(e, "scope", "tenant/other") },
+		"with an empty field": func(e *events.APIGatewayProxyRequest) { e.Body += "&audience=" },
+	} {
+		if status, body, _ := h.post(t, h.form().Encode(), change); status != 200 {
+			t.Errorf("%s: %d %v", name, status, body)
+		}
+	}
+	if strings.Contains(h.log.String(), h.secret) || strings.Contains(h.log.String(), body["access_token"].(string)) {
+		t.Error("the log holds a secret")
+	}
+}
+
+func setType(e *events.APIGatewayProxyRequest, value string) {
+	e.Headers["Content-Type"], e.MultiValueHeaders["Content-Type"] = value, []string{value}
+}
+
+func query(e *events.APIGatewayProxyRequest, name, value string) {
+	e.MultiValueQueryStringParameters = map[string][]string{name: {value}}
+}
+
+// Whatever is wrong is a 400 with a code of RFC 6749, not to be cached.
+func TestRefusedTokenRequests(t *testing.T) {
+	h := newHouse(t, "")
+	with := func(name string, values ...string) string {
+		form := h.form()
+		form[name] = values
+		return form.Encode()
+	}
+	tests := []struct{ name, body, code string }{
+		{"empty", "", "invalid_request"},
+		{"no form", "{}", "invalid_request"},
+		{"a broken escape", "grant_type=%zz", "invalid_request"},
+		{"a semicolon", "grant_type=client_credentials;client_id=x", "invalid_request"},
+		{"no grant_type", with("grant_type"), "invalid_request"},
+		{"an empty grant_type", with("grant_type", ""), "invalid_request"},
+		{"another grant_type", with("grant_type", "password"), "unsupported_grant_type"},
+		{"only another grant_type", "grant_type=authorization_code", "unsupported_grant_type"},
+		{"no client_id", with("client_id"), "invalid_request"},
+		{"no client_secret", with("client_secret"), "invalid_request"},
+		{"an empty client_secret", with("client_secret", ""), "invalid_request"},
+		{"no scope", with("scope"), "invalid_request"},
+		{"grant_type twice", with("grant_type", "client_credentials", "client_credentials"), "invalid_request"},
+		{"client_id twice", with("client_id", h.client.ID, h.client.ID), "invalid_request"},
+		{"scope twice", with("scope", "tenant/"+h.tenant.ID, ""), "invalid_request"},
+		{"a field of no meaning twice", h.form().Encode() + "&x=1&x=2", "invalid_request"},
+		{"another client", with("client_id", uuid.NewString()), "invalid_client"},
+		{"a client of no form", with("client_id", "\xff\x00"), "invalid_client"},
+		{"a very long client", with("client_id", strings.Repeat("x", 10_000)), "invalid_client"},
+		{"another secret", with("client_secret", "x"), "invalid_client"},
+		{"a secret with a space", with("client_secret", h.secret+" "), "invalid_client"},
+		{"another tenant", with("scope", "tenant/"+uuid.NewString()), "invalid_scope"},
+		{"no tenant", with("scope", "tenant/"), "invalid_scope"},
+		{"a scope of no form", with("scope", "openid"), "invalid_scope"},
+		{"two scopes", with("scope", "tenant/"+h.tenant.ID+" openid"), "invalid_scope"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			status, body, header := h.post(t, tt.body, nil)
+			if status != 400 || body["error"] != tt.code || body["error_description"] == "" || len(body) != 2 {
+				t.Errorf("%d %v, want %s", status, body, tt.code)
+			}
+			if header["Cache-Control"][0] != "no-store" || header["Pragma"][0] != "no-cache" {
+				t.Errorf("%v", header)
+			}
+		})
+	}
+	if _, err := h.registry.DisableClient(t.Context(), h.client.ID); err != nil {
+		t.Fatal(err)
+	}
+	if status, body, _ := h.post(t, h.form().Encode(), nil); status != 400 || body["error"] != "invalid_client" {
+		t.Errorf("disabled: %d %v", status, body)
+	}
+}
+
+func TestOtherRefusals(t *testing.T) {
+	h := newHouse(t, "")
+	for _, contentType := range []string{"", "application/json", "multipart/form-data; boundary=x", "text/plain"} {
+		status, body, _ := h.post(t, h.form().Encode(), func(e *events.APIGatewayProxyRequest) { setType(e, contentType) })
+		if status != 415 || body["error"] != "invalid_request" {
+			t.Errorf("%q: %d %v", contentType, status, body)
+		}
+	}
+	if status, body, _ := h.post(t, "x="+strings.Repeat("x", httpapi.DefaultMaxBody), nil); status != 413 || body["error"] != "invalid_request" {
+		t.Errorf("too large: %d %v", status, body)
+	}
+	h.registry.Fail = func(string) error { return errors.New("a secret of the store") }
+	status, body, _ := h.post(t, h.form().Encode(), nil)
+	want := map[string]any{"error": "server_error", "error_description": "Internal server error."}
+	if diff := cmp.Diff(want, body); status != 500 || diff != "" {
+		t.Errorf("%d %s", status, diff)
+	}
+}
+
+func (h *house) get(t *testing.T, path string) (map[string]any, map[string][]string) {
+	t.Helper()
+	var e events.APIGatewayProxyRequest
+	sample(t, "token", &e)
+	e.HTTPMethod, e.Path, e.Body = "GET", path, ""
+	status, body, header := h.send(t, e)
+	if status != 200 {
+		t.Fatalf("%s: %d %v", path, status, body)
+	}
+	return body, header
+}
+
+func TestWhatIsPublished(t *testing.T) {
+	h := newHouse(t, "https://issuer.test")
+	set, header := h.get(t, "/.well-known/jwks.json") // before the first token
+	keys := set["keys"].([]any)
+	if len(keys) != 1 || keys[0].(map[string]any)["crv"] != "P-256" {
+		t.Errorf("%v", set)
+	}
+	if want := fmt.Sprintf("public, max-age=%d", int(auth.KeySetMaxAge/time.Second)); header["Cache-Control"][0] != want {
+		t.Errorf("%v, want %s", header["Cache-Control"], want)
+	}
+	if auth.KeySetMaxAge >= auth.KeySetLifetime {
+		t.Error("caches outlive the key set")
+	}
+	got, _ := h.get(t, "/.well-known/oauth-authorization-server")
+	want := map[string]any{
+		"issuer": "https://issuer.test", "token_endpoint": "https://issuer.test/oauth2/token", "jwks_uri": "https://issuer.test/.well-known/jwks.json",
+		"grant_types_supported": []any{"client_credentials"}, "token_endpoint_auth_methods_supported": []any{"client_secret_post"},
+		"response_types_supported": []any{},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	derived, _ := newHouse(t, "").get(t, "/.well-known/oauth-authorization-server")
+	if derived["issuer"] != "https://abc123.execute-api.eu-central-1.amazonaws.com/live" {
+		t.Errorf("issuer %v", derived["issuer"])
+	}
+}

@@ -1,0 +1,211 @@
+package entitydb_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/access"
+	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/entity"
+	"sluice/shared/entity/entitydb"
+	"sluice/shared/fault"
+	"sluice/shared/property"
+)
+
+func records(t *testing.T) (*entitydb.Profiles, *entitydb.Statuses) {
+	t.Helper()
+	client := dynamotest.Start(t)
+	return entitydb.NewProfiles(client, "test-records", "test-entities"), entitydb.NewStatuses(client, "test-entities")
+}
+
+func fresh(id string) entity.Record {
+	return entity.Record{
+		ID: id, Type: "Company", Role: "Client", Created: at, Version: 1, Revision: 1, Settled: entity.Unknown,
+		Properties: map[string]property.Property{"a": {Type: property.Single}}, Layers: access.Layers{}.OrDefault(),
+	}
+}
+
+func draftOf(id string, created time.Time) entity.Draft {
+	return entity.Draft{ID: id, JourneyID: "j", Created: created}
+}
+
+// What the records say of an entity is at once what batch validation is told.
+func TestRecordsAndDirectoryAgree(t *testing.T) {
+	ctx := t.Context()
+	s, directory := records(t)
+	if err := s.Create(ctx, "tenant", fresh("e")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Create(ctx, "tenant", fresh("e")); !errors.Is(err, entity.ErrChanged) {
+		t.Errorf("created twice: %v", err)
+	}
+	agree := func(want entity.LifecycleStatus) (entity.Record, entity.LifecycleStatus) {
+		t.Helper()
+		r, status, err := s.Entity(ctx, "tenant", "e")
+		found, err2 := directory.Lookup(ctx, "tenant", []string{"e"})
+		if err != nil || err2 != nil || status != want || found["e"] != want {
+			t.Fatalf("%s, %s, want %s; %v %v", status, found["e"], want, err, err2)
+		}
+		return r, status
+	}
+	r, status := agree(entity.Unknown)
+	if diff := cmp.Diff(fresh("e"), r); diff != "" {
+		t.Error(diff)
+	}
+	begin := entity.Begin(r, status, draftOf("d", at))
+	if err := s.Apply(ctx, "tenant", begin); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Apply(ctx, "tenant", begin); !errors.Is(err, entity.ErrChanged) {
+		t.Errorf("applied twice: %v", err)
+	}
+	r, status = agree(entity.OnboardingInProgress)
+	d, err := s.Draft(ctx, "tenant", "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(begin.Draft, d); diff != "" {
+		t.Error(diff)
+	}
+	changed, _ := d.Update(map[string]property.Property{"b": {Type: property.Single}})
+	if err := s.UpdateDraft(ctx, "tenant", changed); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.UpdateDraft(ctx, "tenant", changed); !errors.Is(err, entity.ErrChanged) {
+		t.Errorf("updated twice: %v", err)
+	}
+	stale, _ := entity.Verify(r, status, d, nil)
+	if err := s.Apply(ctx, "tenant", stale); !errors.Is(err, entity.ErrChanged) {
+		t.Errorf("verified an old version: %v", err)
+	}
+	agree(entity.OnboardingInProgress)
+	verify, _ := entity.Verify(r, status, changed, nil)
+	if err := s.Apply(ctx, "tenant", verify); err != nil {
+		t.Fatal(err)
+	}
+	if r, _ = agree(entity.Compliant); len(r.Properties) != 2 || r.Version != 2 {
+		t.Errorf("%+v", r)
+	}
+	for _, tenant := range []string{"other", ""} {
+		_, _, err1 := s.Entity(ctx, tenant, "e")
+		_, err2 := s.Draft(ctx, tenant, "d")
+		if !errors.Is(err1, entity.ErrNotFound) || !errors.Is(err2, entity.ErrNotFound) {
+			t.Errorf("tenant %q: %v %v", tenant, err1, err2)
+		}
+	}
+}
+
+// An entity that was imported has a life cycle like any other, and an import in between counts.
+func TestImportedEntities(t *testing.T) {
+	ctx := t.Context()
+	s, directory := records(t)
+	load := func(status entity.LifecycleStatus) {
+		t.Helper()
+		if err := directory.Import(ctx, "tenant", []entity.Entity{{ID: "i#1", LifecycleStatus: status}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	load(entity.Compliant)
+	r, status, err := s.Entity(ctx, "tenant", "i#1")
+	if err != nil || status != entity.Compliant || r.ID != "i#1" || r.Version != 0 {
+		t.Fatalf("%+v %s %v", r, status, err)
+	}
+	c := entity.Begin(r, status, draftOf("d", at))
+	load(entity.ClientOffboarded)
+	if err := s.Apply(ctx, "tenant", c); !errors.Is(err, entity.ErrChanged) {
+		t.Errorf("an import was overlooked: %v", err)
+	}
+	r, status, _ = s.Entity(ctx, "tenant", "i#1")
+	if err := s.Apply(ctx, "tenant", entity.Begin(r, status, draftOf("d", at))); err != nil {
+		t.Fatal(err)
+	}
+	if _, status, _ := s.Entity(ctx, "tenant", "i#1"); status != entity.OnboardingInProgress {
+		t.Error(status)
+	}
+}
+
+// Pages of any size give every draft of a journey once, in order of creation time, then id; other journeys' are not among them.
+func TestMembers(t *testing.T) {
+	ctx := t.Context()
+	s, _ := records(t)
+	var want []string
+	for i := range 12 {
+		e, id := fmt.Sprint("e", i), fmt.Sprintf("d%02d", i)
+		if err := s.Create(ctx, "tenant", fresh(e)); err != nil {
+			t.Fatal(err)
+		}
+		c := entity.Begin(fresh(e), entity.Unknown, draftOf(id, at.Add(time.Duration(i/2)*time.Second)))
+		if i == 5 {
+			c.Draft.JourneyID = "jj"
+		} else {
+			want = append(want, id)
+		}
+		if err := s.Apply(ctx, "tenant", c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	walk := func(tenant string, size int, descending bool) []string {
+		var got []string
+		for after := ""; ; {
+			members, next, err := s.Members(ctx, tenant, entity.Page{Journey: "j", After: after, Limit: size, Descending: descending})
+			if err != nil || len(members) > size {
+				t.Fatal(len(members), err)
+			}
+			for _, m := range members {
+				if m.Layers.Geographic[0] != "Global" || m.EntityID[1:] != strings.TrimLeft(m.DraftID[1:2], "0")+m.DraftID[2:] {
+					t.Errorf("%+v", m)
+				}
+				got = append(got, m.DraftID)
+			}
+			if after = next; after == "" {
+				return got
+			}
+		}
+	}
+	backwards := slices.Clone(want)
+	slices.Reverse(backwards)
+	for _, size := range []int{1, 2, 10, 11, 12} {
+		if diff := cmp.Diff(want, walk("tenant", size, false)); diff != "" {
+			t.Errorf("%d at a time: %s", size, diff)
+		}
+		if diff := cmp.Diff(backwards, walk("tenant", size, true)); diff != "" {
+			t.Errorf("%d at a time, backwards: %s", size, diff)
+		}
+	}
+	if got := walk("other", 5, false); got != nil {
+		t.Errorf("another tenant's: %v", got)
+	}
+	drafts, err := s.Drafts(ctx, "tenant", []string{"d03", "none", "d01", "d03"})
+	if err != nil || len(drafts) != 2 || drafts[0].ID != "d03" || drafts[1].ID != "d01" {
+		t.Errorf("%+v %v", drafts, err)
+	}
+}
+
+func TestLargeRecords(t *testing.T) {
+	s, _ := records(t)
+	for size, fits := range map[int]bool{380_000: true, 390_001: false} {
+		r, value := fresh(fmt.Sprint(size)), strings.Repeat("x", size)
+		r.Properties["a"] = property.Property{Type: property.Single, Value: &value}
+		err := s.Create(t.Context(), "tenant", r)
+		if fits != (err == nil) || !fits && fault.As(err).Kind != fault.TooLarge {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}
+
+func TestPagingKey(t *testing.T) {
+	s, _ := records(t)
+	first, err1 := s.PagingKey(t.Context(), []byte("first"))
+	second, err2 := s.PagingKey(t.Context(), []byte("second"))
+	if err1 != nil || err2 != nil || string(first) != "first" || string(second) != "first" {
+		t.Errorf("keys %q and %q, want the first candidate twice; %v, %v", first, second, err1, err2)
+	}
+}
+
+var at = time.Date(2026, 11, 26, 8, 15, 0, 123456789, time.UTC)

@@ -1,0 +1,78 @@
+package entityhttp_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"sluice/shared/httpapi/platform"
+)
+
+func TestBadRequests(t *testing.T) {
+	a := newAPI(t)
+	e := a.create("")
+	d := command + "/" + e + "/draft/" + a.draft(e)
+	long := strings.Repeat("x", 256)
+	many := func(n int) string { return `["` + strings.Repeat(journey+`","`, n-1) + journey + `"]` }
+	entityBody := func(field string) string { return `"type":"Company","targetEntity":"Client",` + field }
+	j := `"journeyId":"` + journey + `"`
+	for _, tt := range []struct{ method, path, data string }{
+		{"POST", command, ``},
+		{"POST", command, `"type":null,"targetEntity":"Client"`},
+		{"POST", command, `"type":"company","targetEntity":"Client"`},
+		{"POST", command, `"type":"Company"`},
+		{"POST", command, entityBody(`"more":1`)},
+		{"POST", command, entityBody(`"alternateId":1`)},
+		{"POST", command, entityBody(`"alternateId":"` + long + `"`)},
+		{"POST", command, entityBody(`"category":"a"`)},
+		{"POST", command, entityBody(`"category":["` + long + `"]`)},
+		{"POST", command, entityBody(`"dataSources":[]`)},
+		{"POST", command, entityBody(`"properties":{"a":{"type":"None"}}`)},
+		{"POST", command, entityBody(`"properties":{"a":{"type":"Single","value":1}}`)},
+		{"POST", command, entityBody(`"properties":{"a":{"type":"Single","value":"` + strings.Repeat("x", 10_001) + `"}}`)},
+		{"POST", command, entityBody(`"properties":{"a":{"type":"Custom","customTypeId":"x"}}`)},
+		{"POST", command, entityBody(`"accessLayers":{"geographic":[""]}`)},
+		{"POST", command + "/full", ``},
+		{"POST", command + "/" + e + "/draft", ``},
+		{"POST", command + "/" + e + "/draft", `"journeyId":null`},
+		{"POST", command + "/" + e + "/draft", `"journeyId":"x"`},
+		{"POST", command + "/" + e + "/draft", j + `,"parentDraftId":"x"`},
+		{"PUT", d, `"version":1`},
+		{"PUT", d, `"properties":{}`},
+		{"PUT", d, `"properties":{},"version":0`},
+		{"PUT", d, `"properties":{},"version":"1"`},
+		{"PUT", d, `"properties":{},"version":1.5`},
+		{"PUT", d + "/verify", ``},
+		{"PUT", d + "/verify", `"version":-2`},
+		{"PUT", d + "/verify", `"version":1,"dataConflictResolutions":[]`},
+		{"POST", query + "/entity/drafts/partial-properties", ``},
+		{"POST", query + "/entity/drafts/partial-properties", `"draftIds":["x"]`},
+		{"POST", query + "/entity/drafts/partial-properties", `"draftIds":` + many(11)},
+		{"POST", query + "/entity/drafts/names", j},
+		{"POST", query + "/entity/drafts/names", `"entityIds":[]`},
+		{"POST", query + "/entity/search-entity-drafts", ``},
+		{"POST", query + "/drafts-in-scope/searchentitydrafts", j + `,"entityId":"x"`},
+		{"POST", query + "/drafts-in-scope/searchentitydrafts", j + `,"entityIds":` + many(1001)},
+		{"POST", light, ``},
+		{"POST", light, j + `,"entityIds":"x"`},
+		{"POST", light, j + `,"pageOptions":{"pageSize":0}`},
+		{"POST", light, j + `,"pageOptions":{"pageSize":501}`},
+		{"POST", light, j + `,"pageOptions":{"pageSize":"1"}`},
+		{"POST", light, j + `,"pageOptions":{"sortOrder":2}`},
+		{"POST", light, j + `,"pageOptions":{"size":2}`},
+	} {
+		status, data := a.send(tt.method, tt.path, `{"data":{`+tt.data+`}}`)
+		if tt.path == d { // by contract no list
+			if status != 400 || string(data) != "null" || len(a.said) != 1 || a.said[0].ErrorCode != "invalid_request" {
+				t.Errorf("%s: %d %s %+v", tt.data, status, data, a.said)
+			}
+			continue
+		}
+		var list []platform.Failure
+		if err := json.Unmarshal(data, &list); status != 400 || err != nil || len(list) == 0 || list[0].PropertyName == "" {
+			t.Errorf("%s %.200s: %d %.300s", tt.path, tt.data, status, data)
+		}
+	}
+	a.must("POST", query+"/entity/drafts/partial-properties", `{"data":{"draftIds":`+many(10)+`}}`, nil)
+	a.must("POST", light, `{"data":{`+j+`,"pageOptions":{"pageSize":500}}}`, nil)
+}

@@ -1,0 +1,120 @@
+// Package entityhttp serves the entity data endpoints of the platform: entities, their drafts, and the searches over them.
+package entityhttp
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"sluice/shared/entity"
+	"sluice/shared/fault"
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
+)
+
+// Permissions of the entity data endpoints.
+const (
+	Edit        = "EntityDataEdit"
+	Approve     = "EntityDataApprove"
+	Search      = "EntityDataAccessAndSearch"
+	GroupEdit   = "EntityGroupManagementEdit"
+	GroupSearch = "EntityGroupManagementAccessAndSearch"
+)
+
+type store interface {
+	Create(ctx context.Context, tenant string, r entity.Record) error
+	Entity(ctx context.Context, tenant, id string) (entity.Record, entity.LifecycleStatus, error)
+	Draft(ctx context.Context, tenant, id string) (entity.Draft, error)
+	Entities(ctx context.Context, tenant string, ids []string) ([]entity.Record, error)
+	Drafts(ctx context.Context, tenant string, ids []string) ([]entity.Draft, error)
+	UpdateDraft(ctx context.Context, tenant string, d entity.Draft) error
+	Apply(ctx context.Context, tenant string, c entity.Change) error
+	Members(ctx context.Context, tenant string, p entity.Page) ([]entity.Member, string, error)
+}
+
+// Entities serves entities and drafts.
+type Entities struct {
+	Store  store
+	Paging *platform.Paging
+	Now    func() time.Time
+	NewID  func() string // UUIDs of entities and drafts
+}
+
+const (
+	commands = "/entitydatacommand/api/v2/entity"
+	queries  = "/entitydataquery/api/v2"
+)
+
+// Routes returns the entity data endpoints.
+func (s *Entities) Routes() []httpapi.Route {
+	edit, approve, search := []string{Edit, GroupEdit}, []string{Approve}, []string{Search, GroupSearch}
+	return []httpapi.Route{
+		{Method: "POST", Path: commands, Permissions: edit, Endpoint: platform.Command(s.Create)},
+		{Method: "POST", Path: commands + "/full", Permissions: edit, Endpoint: platform.Command(s.CreateFull)},
+		{Method: "POST", Path: commands + "/{entityId}/draft", Permissions: edit, Endpoint: platform.Command(s.CreateDraft)},
+		{Method: "PUT", Path: commands + "/{entityId}/draft/{id}", Permissions: edit, Endpoint: platform.Plain(platform.Command(s.UpdateDraft))},
+		{Method: "PUT", Path: commands + "/{entityId}/draft/{id}/verify", Permissions: approve, Endpoint: platform.Command(s.Verify)},
+		{Method: "PUT", Path: commands + "/{entityId}/draft/{id}/reject", Permissions: approve, Endpoint: platform.Act(s.Reject)},
+
+		{Method: "GET", Path: queries + "/entity/{entityId}", Permissions: search, Endpoint: platform.Read(s.Get)},
+		{Method: "GET", Path: queries + "/entity/{entityId}/draft/{id}", Permissions: search, Endpoint: platform.Read(s.GetDraft)},
+		// Any valid token of the tenant may ask for partial properties; access layers still leave drafts out.
+		{Method: "POST", Path: queries + "/entity/drafts/partial-properties", Endpoint: platform.Search(s.PartialProperties)},
+		{Method: "POST", Path: queries + "/entity/drafts/names", Permissions: search, Endpoint: platform.Search(s.Names)},
+		{Method: "POST", Path: queries + "/entity/search-entity-drafts", Permissions: search, Endpoint: platform.Search(s.SearchByReach)},
+		{Method: "POST", Path: queries + "/drafts-in-scope/searchentitydrafts", Permissions: search, Endpoint: platform.Search(s.SearchDrafts)},
+		{Method: "POST", Path: queries + "/drafts-in-scope/search-entity-drafts-light", Permissions: search, Endpoint: platform.Search(s.SearchLight)},
+	}
+}
+
+var (
+	errNoEntity = fault.New(fault.NotFound, "entity_not_found", "Entity not found.")
+	errNoDraft  = fault.New(fault.NotFound, "draft_not_found", "Draft not found.")
+	errMoved    = fault.New(fault.Conflict, "draft_changed", "The draft was changed by someone else. Read it again.")
+	errEnded    = fault.New(fault.Conflict, "draft_ended", "The draft is verified or rejected already.")
+	errBusy     = fault.New(fault.Conflict, "entity_busy", "The entity is being changed by others. Try again.")
+)
+
+// entity reads an entity in the caller's reach. One out of reach is not found, as one that is not there.
+func (s *Entities) entity(ctx context.Context, c httpapi.Caller, id string) (entity.Record, entity.LifecycleStatus, error) {
+	if id == "" || len(id) > entity.MaxIDBytes {
+		return entity.Record{}, "", errNoEntity
+	}
+	r, status, err := s.Store.Entity(ctx, c.Tenant, id)
+	if errors.Is(err, entity.ErrNotFound) || err == nil && !c.Layers.Reach(r.Layers) {
+		return entity.Record{}, "", errNoEntity
+	}
+	return r, status, err
+}
+
+// draft reads a draft of an entity in the caller's reach.
+func (s *Entities) draft(ctx context.Context, c httpapi.Caller, entityID, id string) (entity.Draft, error) {
+	if !platform.IsUUID(id) {
+		return entity.Draft{}, errNoDraft
+	}
+	d, err := s.Store.Draft(ctx, c.Tenant, id)
+	if errors.Is(err, entity.ErrNotFound) || err == nil && (d.EntityID != entityID || !c.Layers.Reach(d.Layers)) {
+		return entity.Draft{}, errNoDraft
+	}
+	return d, err
+}
+
+// attempts is how often a step is made anew when another one came first. Each try reads what now stands.
+const attempts = 8
+
+// step makes a step of the life cycle of what is stored now, until nobody comes between.
+func (s *Entities) step(ctx context.Context, tenant string, make func() (entity.Change, error)) (entity.Change, error) {
+	for range attempts {
+		c, err := make()
+		if errors.Is(err, entity.ErrEnded) {
+			return c, errEnded
+		}
+		if err != nil {
+			return c, err
+		}
+		if err = s.Store.Apply(ctx, tenant, c); !errors.Is(err, entity.ErrChanged) {
+			return c, err
+		}
+	}
+	return entity.Change{}, errBusy
+}

@@ -1,0 +1,193 @@
+package entityhttp_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/entity"
+	"sluice/shared/entity/entityhttp"
+	"sluice/shared/property"
+)
+
+// known is an entity as the contract tells of it, without a store, revisions or transactions.
+type known struct {
+	id         string
+	shown      entity.LifecycleStatus
+	before     entity.LifecycleStatus // the open drafts
+	open       int
+	version    int64
+	properties map[string]string
+	changed    map[string]int64 // when a verified draft last changed a property
+}
+
+type knownDraft struct {
+	of      *known
+	began   int64 // version of the entity
+	id      string
+	status  entity.DraftStatus
+	version int64
+	all     map[string]string
+	changes map[string]string
+}
+
+func (k *known) settle(before entity.LifecycleStatus, open int) {
+	k.before, k.open, k.shown = before, open, before
+	if open > 0 && before.Onboarded() {
+		k.shown = entity.MaintenanceInProgress
+	} else if open > 0 {
+		k.shown = entity.OnboardingInProgress
+	}
+}
+
+// play is the endpoints and what they should say.
+type play struct {
+	*api
+	random   *rand.Rand
+	entities []*known
+	drafts   []*knownDraft
+
+	conflicts map[bool]int // that were met, by whether they were overruled
+}
+
+// Any sequence of steps leaves what the contract's words make of it.
+func TestAnyLife(t *testing.T) {
+	a, conflicts := newAPI(t), map[bool]int{}
+	for seed := range uint64(4) {
+		p := &play{api: a, random: rand.New(rand.NewPCG(seed, 5)), conflicts: conflicts}
+		for range 1 + seed%2 {
+			p.entities = append(p.entities, &known{id: a.create(""), shown: entity.Unknown, before: entity.Unknown, version: 1,
+				properties: map[string]string{"legalEntityName": "ACME", "city": "Cork"}, changed: map[string]int64{}})
+		}
+		for step := range 50 {
+			told := p.step()
+			if p.check(); t.Failed() {
+				t.Fatalf("seed %d, step %d: %s", seed, step, told)
+			}
+		}
+	}
+	if conflicts[true] == 0 || conflicts[false] == 0 {
+		t.Errorf("too few conflicts: %v", conflicts)
+	}
+}
+
+func (p *play) step() string {
+	k := p.entities[p.random.IntN(len(p.entities))]
+	switch p.random.IntN(10) {
+	case 0, 1, 2:
+		id := p.draft(k.id)
+		k.settle(k.before, k.open+1)
+		p.drafts = append(p.drafts, &knownDraft{k, k.version, id, entity.InProgress, 1, maps.Clone(k.properties), map[string]string{}})
+		return "draft of " + k.id
+	case 3:
+		status := []entity.LifecycleStatus{entity.Compliant, entity.ClientOffboarded, entity.ReviewInProgress, entity.PendingOffboarding}[p.random.IntN(4)]
+		if err := p.directory.Import(p.t.Context(), p.caller.Tenant, []entity.Entity{{ID: k.id, LifecycleStatus: status}}); err != nil {
+			p.t.Fatal(err)
+		}
+		k.before, k.shown = status, status
+		return fmt.Sprintf("import of %s as %s", k.id, status)
+	}
+	if len(p.drafts) == 0 {
+		return "nothing"
+	}
+	return p.change(p.drafts[max(0, len(p.drafts)-1-p.random.IntN(4))]) // old ones have mostly ended
+}
+
+// change updates, verifies or rejects a draft, with the right version, an old one, or none.
+func (p *play) change(d *knownDraft) string {
+	version := []int64{d.version, d.version, max(1, d.version-1), -1}[p.random.IntN(4)]
+	want := 202
+	if d.status != entity.InProgress || version != -1 && version != d.version {
+		want = 409
+	}
+	path := command + "/" + d.of.id + "/draft/" + d.id
+	body := fmt.Sprintf(`{"data":{"version":%d}}`, version)
+	key, value := string(rune('a'+p.random.IntN(2))), fmt.Sprint(p.random.IntN(5))
+	how := []int{0, 0, 1, 1, 1, 2}[p.random.IntN(6)]
+	if len(d.changes) == 0 { // else most drafts would end without having changed anything, and never be in conflict
+		how = 0
+	}
+	switch how {
+	case 0:
+		body = fmt.Sprintf(`{"data":{"version":%d,"properties":{%q:{"type":"Single","value":%q}}}}`, version, key, value)
+	case 1:
+		path += "/verify"
+		if want == 202 && d.conflicts() {
+			p.conflicts[version == -1]++
+			if version != -1 {
+				want = 409
+			}
+		}
+	case 2:
+		path += "/reject"
+		if body = ""; d.status == entity.InProgress {
+			want = 202
+		}
+	}
+	p.refused(want, "PUT", path, body)
+	if want == 202 {
+		d.done(how, key, value)
+	}
+	return fmt.Sprintf("PUT %s %s", path, body)
+}
+
+func (d *knownDraft) conflicts() bool {
+	for key, value := range d.changes {
+		if d.of.changed[key] > d.began && d.of.properties[key] != value {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *knownDraft) done(how int, key, value string) {
+	d.version++
+	switch k := d.of; how {
+	case 0:
+		d.all[key], d.changes[key] = value, value
+	case 1:
+		d.status = entity.Verified
+		k.version++
+		maps.Copy(k.properties, d.changes)
+		for key := range d.changes {
+			k.changed[key] = k.version
+		}
+		k.settle(entity.Compliant, k.open-1)
+	case 2:
+		d.status = entity.Rejected
+		k.settle(k.before, k.open-1)
+	}
+}
+
+func (p *play) check() {
+	for _, k := range p.entities {
+		var e entityhttp.Entity
+		p.must("GET", query+"/entity/"+k.id, "", &e)
+		if got := p.status(k.id); got != k.shown || e.Version != k.version {
+			p.t.Errorf("%s is %s at %d, want %s at %d", k.id, got, e.Version, k.shown, k.version)
+		}
+		p.same(k.properties, e.Properties)
+	}
+	for _, k := range p.drafts {
+		var d entityhttp.EntityDraft
+		p.must("GET", query+"/entity/"+k.of.id+"/draft/"+k.id, "", &d)
+		if d.Status != k.status || d.Version != k.version {
+			p.t.Errorf("draft %s is %s at %d, want %s at %d", k.id, d.Status, d.Version, k.status, k.version)
+		}
+		p.same(k.all, d.Properties)
+	}
+}
+
+func (p *play) same(want map[string]string, properties map[string]property.Property) {
+	p.t.Helper()
+	got := map[string]string{}
+	for key, value := range properties {
+		got[key] = *value.Value
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		p.t.Error(diff)
+	}
+}
