@@ -9,110 +9,177 @@ import (
 	"time"
 )
 
-// Values of Status.Status. PROCESSED, VALIDATION_FAILED and ERROR are final.
+// Values of Status.Status. StatusProcessed, StatusValidationFailed and StatusError are terminal.
 const (
-	ValidationStarted = "VALIDATION_STARTED"
-	ValidationFailed  = "VALIDATION_FAILED"
-	PendingIngestion  = "PENDING_INGESTION"
-	Initialized       = "INITIALIZED"
-	InProgress        = "IN_PROGRESS"
-	Processed         = "PROCESSED"
-	Failed            = "ERROR"
+	// StatusValidationStarted means that the upload passed the malware scan and its lines are being validated.
+	StatusValidationStarted = "VALIDATION_STARTED"
+	// StatusValidationFailed means that invalid lines, or the lack of lines, rejected the batch. Nothing of it is stored.
+	StatusValidationFailed = "VALIDATION_FAILED"
+	// StatusPendingIngestion means that validation is complete and the batch waits for ingestion.
+	StatusPendingIngestion = "PENDING_INGESTION"
+	// StatusInitialized means that the batch was admitted to ingestion.
+	StatusInitialized = "INITIALIZED"
+	// StatusInProgress means that the accepted lines are being stored.
+	StatusInProgress = "IN_PROGRESS"
+	// StatusProcessed means that every accepted line is stored and can be read.
+	StatusProcessed = "PROCESSED"
+	// StatusError means that the batch could not be processed; Status.ErrorMessage says why. Nothing of it can be read.
+	StatusError = "ERROR"
 )
 
-// Upload is where the file of a new batch goes.
+// Upload is the permission to upload the file of a new batch.
 type Upload struct {
-	BatchID         string            `json:"batch_id"`
-	URL             string            `json:"url"` // a secret: it lets anybody upload
-	Method          string            `json:"method"`
+	// BatchID is the ID of the batch.
+	BatchID string `json:"batch_id"`
+	// URL is where the file goes. It is a secret: whoever has it can upload the batch's file.
+	URL string `json:"url"`
+	// Method is the HTTP method of the upload, always PUT.
+	Method string `json:"method"`
+	// RequiredHeaders are headers that the upload must have.
 	RequiredHeaders map[string]string `json:"required_headers"`
-	ExpiresAt       time.Time         `json:"expires_at"`
-	MaxBytes        int64             `json:"max_bytes"`
+	// ExpiresAt is when URL stops working.
+	ExpiresAt time.Time `json:"expires_at"`
+	// MaxBytes is the largest file that the service accepts.
+	MaxBytes int64 `json:"max_bytes"`
 }
 
-// Status tells where a batch stands. Before validation Status is "" and Message says what is awaited.
+// Status is the state of a batch. Until validation starts Status is "" and Message says what the service waits for; all other
+// fields but BatchID are then zero.
 type Status struct {
-	BatchID         string    `json:"batch_id"`
-	Status          string    `json:"status"`
-	Message         string    `json:"message,omitempty"`
-	ErrorMessage    string    `json:"error_message"`
-	CreatedAt       time.Time `json:"created_at"`
-	UpdatedAt       time.Time `json:"updated_at"`
-	ReceivedAt      time.Time `json:"received_at"`
-	RejectOnInvalid bool      `json:"reject_on_invalid"`
-	Counts          Counts    `json:"counts"`
-	BytesTotal      int64     `json:"bytes_total"`
-	BytesDone       int64     `json:"bytes_done"` // of the pass that runs: validation, then ingestion
+	// BatchID is the ID of the batch.
+	BatchID string `json:"batch_id"`
+	// Status is one of the constants StatusValidationStarted to StatusError, or "".
+	Status string `json:"status"`
+	// Message says what the service waits for while Status is "".
+	Message string `json:"message,omitempty"`
+	// ErrorMessage says why a batch ended in StatusValidationFailed or StatusError.
+	ErrorMessage string `json:"error_message"`
+	// CreatedAt is when the batch was created, and UpdatedAt when it last changed.
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+	// ReceivedAt is when the upload was complete.
+	ReceivedAt time.Time `json:"received_at"`
+	// RejectOnInvalid is what CreateUpload was given.
+	RejectOnInvalid bool `json:"reject_on_invalid"`
+	// Counts are the numbers of transactions known so far.
+	Counts Counts `json:"counts"`
+	// BytesTotal is the size of the upload. BytesDone is how much of it the current pass has read: validation, then ingestion.
+	BytesTotal int64 `json:"bytes_total"`
+	BytesDone  int64 `json:"bytes_done"`
 }
 
-// Final reports whether the batch will not move any more.
-func (s Status) Final() bool {
-	return s.Status == Processed || s.Status == ValidationFailed || s.Status == Failed
+// IsTerminal reports whether the status of the batch will not change any more.
+func (s Status) IsTerminal() bool {
+	return s.Status == StatusProcessed || s.Status == StatusValidationFailed || s.Status == StatusError
 }
 
-// Counts are numbers of transactions, nil until known.
+// Counts are numbers of transactions. A number that is not known yet is nil.
 type Counts struct {
+	// Total is the number of transactions in the file. Each is either accepted or invalid.
 	Total    *int64 `json:"total"`
 	Accepted *int64 `json:"accepted"`
 	Invalid  *int64 `json:"invalid"`
+	// Ingested is how many of the accepted transactions are stored.
 	Ingested *int64 `json:"ingested"`
 }
 
-// Result is the outcome of validation. Valid is nil while there is none.
-type Result struct {
-	Message           string    `json:"message"`
-	Valid             *bool     `json:"valid"`
-	ErrorsFileURL     string    `json:"errors_file_url,omitempty"` // a secret, signed anew by each call; "" without a report
+// ValidationResult is the outcome of validation.
+type ValidationResult struct {
+	// Message says it for people.
+	Message string `json:"message"`
+	// Valid is whether all transactions are valid; nil until validation is complete.
+	Valid *bool `json:"valid"`
+	// ErrorsFileURL is where OpenReport finds the report of invalid lines; "" if there is none. It is a secret, and each
+	// call returns a new one.
+	ErrorsFileURL string `json:"errors_file_url,omitempty"`
+	// ErrorsFileExpires is when ErrorsFileURL stops working.
 	ErrorsFileExpires time.Time `json:"errors_file_url_expires_at,omitzero"`
-	Counts            Counts    `json:"counts"`
+	// Counts are the numbers of transactions.
+	Counts Counts `json:"counts"`
 }
 
 // Transaction is a stored transaction with the newest version of each of its modifications.
 type Transaction struct {
-	TransactionExternalID string         `json:"transaction_external_id"`
-	Modifications         []Modification `json:"modifications"`
-	NextAfter             string         `json:"next_after,omitempty"` // "" in what Client.Transaction returns, which reads on
+	// TransactionExternalID is the ID that the tenant gave the transaction.
+	TransactionExternalID string `json:"transaction_external_id"`
+	// Modifications are in the byte order of their IDs.
+	Modifications []Modification `json:"modifications"`
+	// NextAfter is where the service's next page begins. It is "" in what Client.Transaction returns, which reads all pages.
+	NextAfter string `json:"next_after,omitempty"`
 }
 
-// Modification is one line of a batch, as it was sent.
+// Modification is one line of a batch.
 type Modification struct {
-	ModificationExternalID string          `json:"modification_external_id"`
-	BatchID                string          `json:"batch_id"`
-	Line                   int64           `json:"line"` // in the file, from 1
-	ReceivedAt             time.Time       `json:"received_at"`
-	MainEntity             *MainEntity     `json:"main_entity"`
-	Transaction            json.RawMessage `json:"transaction"`
+	// ModificationExternalID is the ID that the tenant gave the modification.
+	ModificationExternalID string `json:"modification_external_id"`
+	// BatchID is the batch that delivered this version, and Line is the line's number in its file, from 1.
+	BatchID string `json:"batch_id"`
+	Line    int64  `json:"line"`
+	// ReceivedAt is when the upload of the batch was complete.
+	ReceivedAt time.Time `json:"received_at"`
+	// MainEntity is the entity for which the transaction is monitored.
+	MainEntity *MainEntity `json:"main_entity"`
+	// Transaction is the line, byte for byte.
+	Transaction json.RawMessage `json:"transaction"`
 }
 
-// MainEntity is the onboarded entity that a transaction is about.
+// MainEntity is the onboarded entity for which a transaction is monitored.
 type MainEntity struct {
-	Role         string `json:"role"`
+	// Role is "sender" or "receiver".
+	Role string `json:"role"`
+	// ByExternalID is the ID of the entity.
 	ByExternalID string `json:"by_external_id"`
 }
 
-// NewUpload makes a batch. With rejectOnInvalid one invalid line rejects all of it; otherwise invalid lines are dropped.
-func (c *Client) NewUpload(ctx context.Context, rejectOnInvalid bool) (Upload, error) {
+// ReportLine is one invalid line: one line of the report.
+type ReportLine struct {
+	// Line is its number in the file, from 1.
+	Line int64 `json:"line"`
+	// RequestUUID, TransactionExternalID and ModificationExternalID are the line's IDs; nil where it has none that can be read.
+	RequestUUID            *string `json:"request_uuid"`
+	TransactionExternalID  *string `json:"transaction_external_id"`
+	ModificationExternalID *string `json:"modification_external_id"`
+	// Errors are what is wrong with the line, and ErrorsDropped is how many more errors it has than are listed.
+	Errors        []ReportError `json:"errors"`
+	ErrorsDropped int64         `json:"errors_dropped,omitempty"`
+}
+
+// ReportError is one error of a line.
+type ReportError struct {
+	Detail
+	// Pointer is the JSON pointer (RFC 6901) of the value; "" for the line itself.
+	Pointer string `json:"pointer"`
+	// Offset is the position of the error in the file, in bytes from 0.
+	Offset int64 `json:"offset"`
+	// OtherLines are the first lines, of OtherLinesTotal, that have the same modification ID.
+	OtherLines      []int64 `json:"other_lines,omitempty"`
+	OtherLinesTotal int64   `json:"other_lines_total,omitempty"`
+}
+
+// CreateUpload creates a batch and returns where its file goes. With rejectOnInvalid, one invalid line rejects the whole
+// batch; without, invalid lines are dropped and the others stored. Each call creates another batch.
+func (c *Client) CreateUpload(ctx context.Context, rejectOnInvalid bool) (Upload, error) {
 	var out Upload
 	in := map[string]bool{"reject_on_invalid": rejectOnInvalid}
-	_, err := c.call(ctx, http.MethodPost, basePath+"batch/generate-upload-url", in, &out)
+	err := c.call(ctx, http.MethodPost, basePath+"batch/generate-upload-url", in, &out)
 	return out, err
 }
 
-// Status reads the status of a batch.
+// Status reads the status of a batch. An unknown batch is a 404 *Error.
 func (c *Client) Status(ctx context.Context, batchID string) (Status, error) {
 	var out Status
-	_, err := c.call(ctx, http.MethodGet, basePath+"batch/status/"+url.PathEscape(batchID), nil, &out)
+	err := c.call(ctx, http.MethodGet, basePath+"batch/status/"+url.PathEscape(batchID), nil, &out)
 	return out, err
 }
 
-// ValidationResult reads the outcome of a batch's validation.
-func (c *Client) ValidationResult(ctx context.Context, batchID string) (Result, error) {
-	var out Result
-	_, err := c.call(ctx, http.MethodGet, basePath+"batch/validation-result/"+url.PathEscape(batchID), nil, &out)
+// ValidationResult reads the outcome of a batch's validation. An unknown batch is a 404 *Error.
+func (c *Client) ValidationResult(ctx context.Context, batchID string) (ValidationResult, error) {
+	var out ValidationResult
+	err := c.call(ctx, http.MethodGet, basePath+"batch/validation-result/"+url.PathEscape(batchID), nil, &out)
 	return out, err
 }
 
-// Transaction reads a stored transaction. One of a batch that is not PROCESSED is a 404 *Error.
+// Transaction reads a stored transaction with all its modifications. One that no PROCESSED batch delivered is a 404 *Error.
 func (c *Client) Transaction(ctx context.Context, id string) (Transaction, error) {
 	var all Transaction
 	for after := ""; ; {
@@ -121,7 +188,7 @@ func (c *Client) Transaction(ctx context.Context, id string) (Transaction, error
 			path += "?after=" + url.QueryEscape(after)
 		}
 		var page Transaction
-		if _, err := c.call(ctx, http.MethodGet, path, nil, &page); err != nil {
+		if err := c.call(ctx, http.MethodGet, path, nil, &page); err != nil {
 			return Transaction{}, err
 		}
 		all.TransactionExternalID = page.TransactionExternalID
@@ -132,10 +199,11 @@ func (c *Client) Transaction(ctx context.Context, id string) (Transaction, error
 	}
 }
 
-// Pace says how long to wait after the n-th reading of a status, from 1.
-type Pace func(n int) time.Duration
+// PollInterval returns how long to wait after the n-th reading of a status, counted from 1.
+type PollInterval func(n int) time.Duration
 
-// Gently is quick while a small batch may end, and stays below the 120 readings a minute that a tenant has.
+// Gently polls every 200 ms for the first 25 readings, then every second. It stays under the tenant's limit of 120 readings a
+// minute.
 func Gently(n int) time.Duration {
 	if n <= 25 {
 		return 200 * time.Millisecond
@@ -143,26 +211,32 @@ func Gently(n int) time.Duration {
 	return time.Second
 }
 
-// Follow reads the status of a batch until it is final. Each status read is passed to seen.
-func (c *Client) Follow(ctx context.Context, batchID string, pace Pace, seen func(Status)) (Status, error) {
+// Follow reads the status of a batch until it is terminal, and returns the last one. It waits between readings as interval
+// says, and calls onStatus, unless it is nil, with every status that it reads.
+func (c *Client) Follow(
+	ctx context.Context, batchID string, interval PollInterval, onStatus func(Status),
+) (Status, error) {
 	for n := 1; ; n++ {
 		s, err := c.Status(ctx, batchID)
 		if err != nil {
 			return s, err
 		}
-		seen(s)
-		if s.Final() {
+		if onStatus != nil {
+			onStatus(s)
+		}
+		if s.IsTerminal() {
 			return s, nil
 		}
-		if err := c.config.Pause(ctx, pace(n)); err != nil {
+		if err := c.config.Pause(ctx, interval(n)); err != nil {
 			return s, err
 		}
 	}
 }
 
-// Report opens the report behind a result's ErrorsFileURL: JSON Lines of ReportLine. The caller closes it.
-func (c *Client) Report(ctx context.Context, address string) (io.ReadCloser, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+// OpenReport opens the report at a ValidationResult's ErrorsFileURL: JSON Lines, one ReportLine for each invalid line, in the
+// order of the file. The caller closes it. An expired URL is a 403 *StorageError.
+func (c *Client) OpenReport(ctx context.Context, errorsFileURL string) (io.ReadCloser, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, errorsFileURL, nil)
 	if err != nil {
 		return nil, unreachable(err)
 	}
@@ -176,23 +250,4 @@ func (c *Client) Report(ctx context.Context, address string) (io.ReadCloser, err
 		return nil, newStorageError(resp, text)
 	}
 	return resp.Body, nil
-}
-
-// ReportLine is one rejected line.
-type ReportLine struct {
-	Line                   int64         `json:"line"` // in the file, from 1
-	RequestUUID            *string       `json:"request_uuid"`
-	TransactionExternalID  *string       `json:"transaction_external_id"`
-	ModificationExternalID *string       `json:"modification_external_id"` // IDs are nil where the line gives none that can be read
-	Errors                 []ReportError `json:"errors"`
-	ErrorsDropped          int64         `json:"errors_dropped,omitempty"` // errors beyond those listed
-}
-
-// ReportError is one error of a line.
-type ReportError struct {
-	Detail
-	Pointer         string  `json:"pointer"` // RFC 6901, "" for the line itself
-	Offset          int64   `json:"offset"`  // byte in the file, from 0
-	OtherLines      []int64 `json:"other_lines,omitempty"`
-	OtherLinesTotal int64   `json:"other_lines_total,omitempty"`
 }

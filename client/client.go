@@ -1,5 +1,15 @@
-// Package client talks to Sluice over its wire: tokens, uploads, batch status, validation results, stored transactions. It
-// fetches and renews tokens by itself, and tries again what can be tried again.
+// Package client calls Sluice's HTTP interface: it creates batches and uploads their files, follows their status, reads the
+// outcome of validation and the report of invalid lines, and reads stored transactions.
+//
+// A Client fetches access tokens and renews them by itself. It repeats a call when the connection breaks, when the service
+// answers 429 (after the time that Retry-After names), 500, 502, 503 or 504, up to four attempts in all. Calls end early when
+// their context does.
+//
+// Refusals have types of their own: *Error from the interface, *TokenError from the token endpoint, *StorageError from the
+// object storage that takes uploads and serves reports, and *UnreachableError when no complete answer came. Their texts never
+// contain signed URLs, tokens or the client secret.
+//
+// Package clienttest has a server for tests of programs that use this package.
 package client
 
 import (
@@ -16,51 +26,51 @@ import (
 )
 
 const (
-	basePath      = "/tm/realtime/api/transactions/"
+	basePath = "/tm/realtime/api/transactions/"
+	// maxReplyBytes bounds what is read of one reply of the interface.
 	maxReplyBytes = 16 << 20
-	attempts      = 4 // at a call whose failure may pass
+	// maxAttempts is how often a call is sent in all when its failures may be temporary.
+	maxAttempts = 4
+	// firstRetryDelay is the pause before the second attempt at a call; each further pause is twice as long.
+	firstRetryDelay = 200 * time.Millisecond
 )
 
-// Config says where Sluice is and who calls. All texts are required.
+// Config says where the service is and who calls it. APIURL, TokenURL, ClientID, ClientSecret and Scope are required.
 type Config struct {
-	APIURL       string // without trailing slash; contract paths are appended
-	TokenURL     string // the token endpoint itself
+	// APIURL is the address to which the paths of the interface are appended.
+	APIURL string
+	// TokenURL is the address of the token endpoint itself.
+	TokenURL string
+	// ClientID and ClientSecret are the credentials of the client, as 'sluice admin client create' prints them.
 	ClientID     string
 	ClientSecret string
-	Scope        string // tenant/<tenant id>
+	// Scope is "tenant/" and the ID of the tenant whose data the client works with.
+	Scope string
 
-	HTTP  *http.Client                               // nil: one of its own
-	Now   func() time.Time                           // nil: time.Now
-	Pause func(context.Context, time.Duration) error // waits between attempts; nil: for real
+	// HTTP sends all requests. If it is nil, the Client makes one of its own that waits at most two minutes for a reply to
+	// begin and sets no limit to the duration of an upload.
+	HTTP *http.Client
+	// Now returns the current time; nil means time.Now.
+	Now func() time.Time
+	// Pause waits between attempts and between readings of a status. It returns the context's error if the context ends
+	// first. Nil means a timer.
+	Pause func(context.Context, time.Duration) error
 }
 
-// Client is safe for concurrent use.
+// Client calls one service on behalf of one client of a tenant. It is safe for concurrent use.
 type Client struct {
 	config Config
-	tokens tokens
+	tokens tokenCache
 }
 
-// New checks the configuration; it calls nothing.
+// New returns a client for the service that c describes. It checks c but sends no request.
 func New(c Config) (*Client, error) {
-	var missing []string
-	for _, v := range []struct{ name, value string }{
-		{"API URL", c.APIURL}, {"token URL", c.TokenURL}, {"client id", c.ClientID}, {"client secret", c.ClientSecret}, {"scope", c.Scope},
-	} {
-		if v.value == "" {
-			missing = append(missing, v.name)
-		}
-	}
-	if missing != nil {
-		return nil, fmt.Errorf("the connection lacks: %s", strings.Join(missing, ", "))
-	}
-	for _, address := range []string{c.APIURL, c.TokenURL} {
-		if u, err := url.Parse(address); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, fmt.Errorf("%q is not an http or https address", address)
-		}
+	if err := c.check(); err != nil {
+		return nil, err
 	}
 	c.APIURL = strings.TrimRight(c.APIURL, "/")
 	if c.HTTP == nil {
-		c.HTTP = newHTTP()
+		c.HTTP = newHTTPClient()
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -68,20 +78,44 @@ func New(c Config) (*Client, error) {
 	if c.Pause == nil {
 		c.Pause = pause
 	}
-	out := &Client{config: c}
-	out.tokens.fetch = out.fetchToken
-	out.tokens.now = c.Now
-	return out, nil
+	client := &Client{config: c}
+	client.tokens.fetch = client.fetchToken
+	client.tokens.now = c.Now
+	return client, nil
 }
 
-// newHTTP limits what can hang, but not how long an upload takes.
-func newHTTP() *http.Client {
+// check reports which required fields are missing, and addresses that cannot be called.
+func (c Config) check() error {
+	var missing []string
+	for _, field := range []struct{ name, value string }{
+		{"API URL", c.APIURL}, {"token URL", c.TokenURL}, {"client ID", c.ClientID}, {"client secret", c.ClientSecret},
+		{"scope", c.Scope},
+	} {
+		if field.value == "" {
+			missing = append(missing, field.name)
+		}
+	}
+	if missing != nil {
+		return fmt.Errorf("the connection is incomplete: missing %s", strings.Join(missing, ", "))
+	}
+	for _, address := range []string{c.APIURL, c.TokenURL} {
+		u, err := url.Parse(address)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return fmt.Errorf("%q is not an http or https address", address)
+		}
+	}
+	return nil
+}
+
+// newHTTPClient limits the waits in which nothing happens, but not how long an upload takes.
+func newHTTPClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.ResponseHeaderTimeout = 2 * time.Minute
 	t.ExpectContinueTimeout = 2 * time.Second
 	return &http.Client{Transport: t}
 }
 
+// pause waits for d. If ctx ends first it returns its error.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -93,78 +127,94 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// call sends an authorized request and decodes its reply into out. A 401 gets one new token; what may pass is tried again.
-func (c *Client) call(ctx context.Context, method, path string, in, out any) (status int, err error) {
+// call sends in as JSON with an access token and decodes the reply into out. A nil in sends no body. After a 401 it fetches
+// a new token and tries again, once; temporary failures are repeated as the package comment says.
+func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
 	var body []byte
 	if in != nil {
+		var err error
 		if body, err = json.Marshal(in); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	renewed := false
 	for attempt := 1; ; attempt++ {
 		token, err := c.tokens.get(ctx)
 		if err != nil {
-			return 0, err
+			return err
 		}
-		status, err = c.once(ctx, method, path, token, body, out)
+		err = c.callOnce(ctx, method, path, token, body, out)
 		var refused *Error
 		if errors.As(err, &refused) && refused.Status == http.StatusUnauthorized && !renewed {
 			renewed = true
-			c.tokens.drop(token)
+			c.tokens.discard(token)
 			continue
 		}
-		wait, again := retryable(err, attempt)
-		if !again || ctx.Err() != nil {
-			return status, err
+		delay, retry := retryDelay(err, attempt)
+		if !retry || ctx.Err() != nil {
+			return err
 		}
-		if err := c.config.Pause(ctx, wait); err != nil {
-			return 0, err
+		if err := c.config.Pause(ctx, delay); err != nil {
+			return err
 		}
 	}
 }
 
-func (c *Client) once(ctx context.Context, method, path, token string, body []byte, out any) (int, error) {
+// callOnce sends one request and decodes its reply into out. An answer other than 200 and 202 is an *Error.
+func (c *Client) callOnce(ctx context.Context, method, path, token string, body []byte, out any) error {
 	req, err := http.NewRequestWithContext(ctx, method, c.config.APIURL+path, bytes.NewReader(body))
 	if err != nil {
-		return 0, err
+		return err
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Accept", "application/json")
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	resp, err := c.config.HTTP.Do(req)
+	resp, text, err := c.roundTrip(req, maxReplyBytes)
 	if err != nil {
-		return 0, unreachable(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxReplyBytes))
-	if err != nil {
-		return 0, unreachable(err)
+		return err
 	}
 	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusAccepted {
-		return resp.StatusCode, newError(resp, text)
+		return newError(resp, text)
 	}
 	if err := json.Unmarshal(text, out); err != nil {
-		return resp.StatusCode, fmt.Errorf("%s %s: the reply is not the expected JSON: %w", method, path, err)
+		return fmt.Errorf("%s %s: the reply is not the expected JSON: %w", method, path, err)
 	}
-	return resp.StatusCode, nil
+	return nil
 }
 
-// retryable says whether another attempt makes sense, and after which pause.
-func retryable(err error, attempt int) (time.Duration, bool) {
-	if err == nil || attempt >= attempts {
+// roundTrip sends a request and reads at most limit bytes of the reply's body, which it closes. If no complete answer comes,
+// the error is an *UnreachableError or the context's.
+func (c *Client) roundTrip(req *http.Request, limit int64) (*http.Response, []byte, error) {
+	resp, err := c.config.HTTP.Do(req)
+	if err != nil {
+		return nil, nil, unreachable(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, limit))
+	if err != nil {
+		return resp, nil, unreachable(err)
+	}
+	return resp, text, nil
+}
+
+// retryDelay reports whether another attempt makes sense after the given one failed with err, and how long to wait before it.
+func retryDelay(err error, attempt int) (time.Duration, bool) {
+	if err == nil || attempt >= maxAttempts {
 		return 0, false
 	}
-	wait := 200 * time.Millisecond << (attempt - 1)
+	delay := firstRetryDelay << (attempt - 1)
 	var refused *Error
-	var away *UnreachableError
+	var refusedToken *TokenError
+	var unreachable *UnreachableError
 	switch {
 	case errors.As(err, &refused):
-		return max(wait, refused.RetryAfter), refused.mayPass()
-	case errors.As(err, &away):
-		return wait, true
+		return max(delay, refused.RetryAfter), refused.isTemporary()
+	case errors.As(err, &refusedToken):
+		return delay, refusedToken.Status >= 500
+	case errors.As(err, &unreachable):
+		return delay, true
 	}
 	return 0, false
 }

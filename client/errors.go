@@ -13,29 +13,44 @@ import (
 	"time"
 )
 
-// Error is a refusal by the API.
+var (
+	// ErrAlreadyUploaded means that the URL of a batch has been used: the file that is stored there is not this call's.
+	ErrAlreadyUploaded = errors.New("a file was already uploaded to this URL")
+	// ErrTooLarge means that the file is larger than the service accepts.
+	ErrTooLarge = errors.New("the file is too large")
+)
+
+// Error is a refusal by the interface.
 type Error struct {
-	Status     int // HTTP
-	Message    string
-	Details    []Detail      // of a 422: what is wrong with the request
-	RetryAfter time.Duration // of a 429
+	// Status is the HTTP status.
+	Status int
+	// Message is the reply's message, or "".
+	Message string
+	// Details are the validation errors of a 422.
+	Details []Detail
+	// RetryAfter is how long the service asks to wait, of a 429; otherwise 0.
+	RetryAfter time.Duration
 }
 
-// Detail names one fault of a request or of a line.
+// Detail is one thing that is wrong with a request or with a line.
 type Detail struct {
-	Loc  []any  `json:"loc"` // strings and numbers: the way to the value
-	Msg  string `json:"msg"`
+	// Loc is the path to the value: the names of members and the indexes (float64) of elements.
+	Loc []any `json:"loc"`
+	// Msg says what is wrong, for people.
+	Msg string `json:"msg"`
+	// Type is the stable code of the error, for programs.
 	Type string `json:"type"`
 }
 
+// Error returns the status and everything that the service said.
 func (e *Error) Error() string {
 	text := e.Message
 	for _, d := range e.Details {
-		var way []string
+		var path []string
 		for _, part := range d.Loc {
-			way = append(way, fmt.Sprint(part))
+			path = append(path, fmt.Sprint(part))
 		}
-		text = strings.TrimSpace(text + " " + strings.Join(way, ".") + ": " + d.Msg)
+		text = strings.TrimSpace(text + " " + strings.Join(path, ".") + ": " + d.Msg)
 	}
 	if text == "" {
 		text = http.StatusText(e.Status)
@@ -43,7 +58,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("the service answers %d: %s", e.Status, text)
 }
 
-func (e *Error) mayPass() bool {
+// isTemporary reports whether the same call may succeed later.
+func (e *Error) isTemporary() bool {
 	switch e.Status {
 	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable,
 		http.StatusGatewayTimeout:
@@ -52,6 +68,7 @@ func (e *Error) mayPass() bool {
 	return false
 }
 
+// newError reads a refusal. A reply that has another shape than the interface's yields the status alone.
 func newError(resp *http.Response, text []byte) *Error {
 	var body struct {
 		Message string          `json:"message"`
@@ -60,7 +77,7 @@ func newError(resp *http.Response, text []byte) *Error {
 	e := &Error{Status: resp.StatusCode}
 	if json.Unmarshal(text, &body) == nil {
 		e.Message = body.Message
-		_ = json.Unmarshal(body.Detail, &e.Details) // a foreign shape has no details for us
+		_ = json.Unmarshal(body.Detail, &e.Details)
 	}
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		e.RetryAfter = time.Duration(seconds) * time.Second
@@ -68,13 +85,17 @@ func newError(resp *http.Response, text []byte) *Error {
 	return e
 }
 
-// TokenError is a refusal by the token endpoint, with a code of RFC 6749, section 5.2.
+// TokenError is a refusal by the token endpoint (RFC 6749, section 5.2).
 type TokenError struct {
-	Status      int
-	Code        string // such as invalid_client; "" where the reply has none
+	// Status is the HTTP status.
+	Status int
+	// Code is the reply's error code, such as "invalid_client", or "".
+	Code string
+	// Description is the reply's error_description, or "".
 	Description string
 }
 
+// Error returns the status, the code and the description.
 func (e *TokenError) Error() string {
 	text := fmt.Sprintf("the token endpoint answers %d", e.Status)
 	if e.Code != "" {
@@ -86,26 +107,32 @@ func (e *TokenError) Error() string {
 	return text
 }
 
-// UnreachableError says that no complete answer came.
+// UnreachableError means that no complete answer came. Whether the request had an effect is unknown.
 type UnreachableError struct {
+	// Host is the host and port of the address that was called.
 	Host string
-	Err  error
+	// Err is the transport's error.
+	Err error
 }
 
+// Error returns the host and the transport's error, without the path and query of the address.
 func (e *UnreachableError) Error() string {
 	return fmt.Sprintf("%s does not answer: %v", e.Host, e.Err)
 }
+
+// Unwrap returns Err.
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// unreachable wraps what the transport says, without the address: it may be a signed URL, which is a secret.
+// unreachable converts an error of the transport. It leaves the address out: it may be a signed URL, which is a secret.
+// The end of a context remains what it is.
 func unreachable(err error) error {
-	var at *url.Error
+	var urlError *url.Error
 	host := "the service"
-	if errors.As(err, &at) {
-		if u, parseErr := url.Parse(at.URL); parseErr == nil {
+	if errors.As(err, &urlError) {
+		if u, parseErr := url.Parse(urlError.URL); parseErr == nil {
 			host = u.Host
 		}
-		err = at.Err
+		err = urlError.Err
 	}
 	if errors.Is(err, context.Canceled) {
 		return err
@@ -113,13 +140,17 @@ func unreachable(err error) error {
 	return &UnreachableError{host, err}
 }
 
-// StorageError is a refusal by object storage: of an upload, or of the download of a report.
+// StorageError is a refusal by object storage, of an upload or of the download of a report.
 type StorageError struct {
-	Status  int
-	Code    string // of S3, such as AccessDenied or EntityTooLarge; "" where the reply has none
+	// Status is the HTTP status.
+	Status int
+	// Code is S3's error code, such as "AccessDenied" or "EntityTooLarge", or "".
+	Code string
+	// Message is S3's message, or "".
 	Message string
 }
 
+// Error returns the status, the code and the message.
 func (e *StorageError) Error() string {
 	text := fmt.Sprintf("the storage answers %d", e.Status)
 	if e.Code != "" {
@@ -131,22 +162,18 @@ func (e *StorageError) Error() string {
 	return text
 }
 
-func (e *StorageError) mayPass() bool {
-	return e.Status >= 500 || e.Status == http.StatusTooManyRequests || e.Status == http.StatusConflict || e.Code == "RequestTimeout"
+// isTemporary reports whether the same request may succeed later.
+func (e *StorageError) isTemporary() bool {
+	return e.Status >= 500 || e.Status == http.StatusTooManyRequests || e.Status == http.StatusConflict ||
+		e.Code == "RequestTimeout"
 }
 
+// newStorageError reads S3's XML. A reply of another shape yields the status alone.
 func newStorageError(resp *http.Response, text []byte) *StorageError {
 	var body struct {
 		Code    string
 		Message string
 	}
-	_ = xml.Unmarshal(text, &body) // a foreign shape has no code for us
+	_ = xml.Unmarshal(text, &body)
 	return &StorageError{resp.StatusCode, body.Code, body.Message}
 }
-
-var (
-	// ErrAlreadyUploaded says that the URL's file is there already and is not the one of this call.
-	ErrAlreadyUploaded = errors.New("a file was already uploaded to this URL")
-	// ErrTooLarge says that the file is larger than the service takes.
-	ErrTooLarge = errors.New("the file is too large")
-)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,62 +11,63 @@ import (
 	"time"
 )
 
-// tokens keeps one token and fetches the next when it is needed. Callers that need one at the same time wait for one fetch.
-type tokens struct {
-	fetch func(context.Context) (text string, lifetime time.Duration, err error)
+// tokenCache holds one access token and fetches the next one when it is needed. Concurrent callers share one fetch.
+type tokenCache struct {
+	fetch func(context.Context) (token string, lifetime time.Duration, err error)
 	now   func() time.Time
 
 	mu      sync.Mutex
-	text    string
+	token   string
 	renewAt time.Time
 }
 
-func (t *tokens) get(ctx context.Context) (string, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.text != "" && t.now().Before(t.renewAt) {
-		return t.text, nil
+// get returns a token that is valid for some time yet.
+func (c *tokenCache) get(ctx context.Context) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.token != "" && c.now().Before(c.renewAt) {
+		return c.token, nil
 	}
-	asked := t.now()
-	text, lifetime, err := t.fetch(ctx)
+	requestedAt := c.now()
+	token, lifetime, err := c.fetch(ctx)
 	if err != nil {
 		return "", err
 	}
-	// A tenth of the life, at most a minute, is left for calls that are on their way.
-	t.text, t.renewAt = text, asked.Add(lifetime-min(lifetime/10, time.Minute))
-	return text, nil
+	// A tenth of the lifetime, at most a minute, is left for calls that are on their way when the token is renewed.
+	c.token, c.renewAt = token, requestedAt.Add(lifetime-min(lifetime/10, time.Minute))
+	return token, nil
 }
 
-// drop forgets a token that was refused, unless another has taken its place.
-func (t *tokens) drop(text string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.text == text {
-		t.text = ""
+// discard forgets a token that the service refused, unless another caller has replaced it already.
+func (c *tokenCache) discard(token string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.token == token {
+		c.token = ""
 	}
 }
 
+// fetchToken fetches a new token and returns its lifetime. It repeats temporary failures.
 func (c *Client) fetchToken(ctx context.Context) (string, time.Duration, error) {
 	for attempt := 1; ; attempt++ {
-		text, lifetime, err := c.fetchTokenOnce(ctx)
-		wait, again := retryable(err, attempt)
-		var refused *TokenError
-		if errors.As(err, &refused) && refused.Status >= 500 && attempt < attempts {
-			wait, again = 200*time.Millisecond<<(attempt-1), true
+		token, lifetime, err := c.fetchTokenOnce(ctx)
+		delay, retry := retryDelay(err, attempt)
+		if !retry || ctx.Err() != nil {
+			return token, lifetime, err
 		}
-		if !again || ctx.Err() != nil {
-			return text, lifetime, err
-		}
-		if err := c.config.Pause(ctx, wait); err != nil {
+		if err := c.config.Pause(ctx, delay); err != nil {
 			return "", 0, err
 		}
 	}
 }
 
+// fetchTokenOnce requests a token by the client credentials grant (RFC 6749, section 4.4).
 func (c *Client) fetchTokenOnce(ctx context.Context) (string, time.Duration, error) {
 	form := url.Values{
-		"grant_type": {"client_credentials"}, "client_id": {c.config.ClientID}, "client_secret": {c.config.ClientSecret},
-		"scope": {c.config.Scope},
+		"grant_type":    {"client_credentials"},
+		"client_id":     {c.config.ClientID},
+		"client_secret": {c.config.ClientSecret},
+		"scope":         {c.config.Scope},
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.config.TokenURL, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -76,27 +75,22 @@ func (c *Client) fetchTokenOnce(ctx context.Context) (string, time.Duration, err
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Accept", "application/json")
-	resp, err := c.config.HTTP.Do(req)
+	resp, text, err := c.roundTrip(req, 1<<20)
 	if err != nil {
-		return "", 0, unreachable(err)
+		return "", 0, err
 	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-	if err != nil {
-		return "", 0, unreachable(err)
-	}
-	var body struct {
+	var reply struct {
 		AccessToken      string `json:"access_token"`
-		ExpiresIn        int64  `json:"expires_in"` // seconds
+		ExpiresIn        int64  `json:"expires_in"`
 		Error            string `json:"error"`
 		ErrorDescription string `json:"error_description"`
 	}
-	err = json.Unmarshal(text, &body)
+	err = json.Unmarshal(text, &reply)
 	switch {
 	case resp.StatusCode != http.StatusOK:
-		return "", 0, &TokenError{resp.StatusCode, body.Error, body.ErrorDescription}
-	case err != nil || body.AccessToken == "":
-		return "", 0, fmt.Errorf("the token endpoint's reply has no access_token")
+		return "", 0, &TokenError{resp.StatusCode, reply.Error, reply.ErrorDescription}
+	case err != nil || reply.AccessToken == "":
+		return "", 0, errors.New("the reply of the token endpoint has no access_token")
 	}
-	return body.AccessToken, time.Duration(body.ExpiresIn) * time.Second, nil
+	return reply.AccessToken, time.Duration(reply.ExpiresIn) * time.Second, nil
 }

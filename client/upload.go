@@ -10,53 +10,68 @@ import (
 	"time"
 )
 
-// Send puts size bytes of file to the URL of a new batch. Progress, which may be nil, is told from another goroutine how many
-// bytes are on their way; it starts again at 0 when an attempt has failed. When an answer was lost and the next attempt finds
-// the file there, the upload has succeeded.
-func (c *Client) Send(ctx context.Context, to Upload, file io.ReaderAt, size int64, progress func(sent int64)) error {
-	if to.MaxBytes > 0 && size > to.MaxBytes {
-		return fmt.Errorf("%w: it has %d bytes, and at most %d are taken; split it into several batches", ErrTooLarge, size, to.MaxBytes)
+const (
+	// firstUploadRetryDelay is the pause before the second attempt at an upload; each further pause is twice as long.
+	firstUploadRetryDelay = 500 * time.Millisecond
+	// expectContinueBytes is the size above which an upload waits for the storage's consent before it sends the body.
+	expectContinueBytes = 1 << 20
+)
+
+// UploadFile stores the first size bytes of file as the file of the batch to which u belongs. A batch takes one file; once
+// UploadFile has returned nil, its validation begins without further calls.
+//
+// UploadFile repeats temporary failures while u is valid. If the answer to an attempt is lost and the next attempt finds a
+// file, the lost attempt has stored it and UploadFile returns nil. Otherwise a file that is there already is
+// ErrAlreadyUploaded, and a file larger than u.MaxBytes is ErrTooLarge, before anything is sent.
+//
+// If progress is not nil, it is called with the number of bytes sent so far, from another goroutine; the number starts again
+// at 0 with each attempt.
+func (c *Client) UploadFile(ctx context.Context, u Upload, file io.ReaderAt, size int64, progress func(sent int64)) error {
+	if u.MaxBytes > 0 && size > u.MaxBytes {
+		return fmt.Errorf("%w: it has %d bytes, and a batch may have %d; split it into several batches",
+			ErrTooLarge, size, u.MaxBytes)
 	}
 	if progress == nil {
 		progress = func(int64) {}
 	}
-	lost := false // an attempt may have stored the file
+	mayBeStored := false // by an attempt whose answer was lost
 	for attempt := 1; ; attempt++ {
 		progress(0)
-		err := c.put(ctx, to, file, size, progress)
+		err := c.put(ctx, u, file, size, progress)
 		var refused *StorageError
-		var away *UnreachableError
-		again := false
+		var unreachable *UnreachableError
+		retry := false
 		switch {
 		case err == nil:
 			return nil
 		case errors.As(err, &refused) && refused.Status == http.StatusPreconditionFailed:
-			if lost {
+			if mayBeStored {
 				return nil
 			}
 			return ErrAlreadyUploaded
 		case errors.As(err, &refused):
-			again = refused.mayPass()
-			lost = lost || refused.Status >= 500
-		case errors.As(err, &away):
-			again, lost = true, true
+			retry = refused.isTemporary()
+			mayBeStored = mayBeStored || refused.Status >= 500
+		case errors.As(err, &unreachable):
+			retry, mayBeStored = true, true
 		}
-		if !again || attempt >= attempts || ctx.Err() != nil {
+		if !retry || attempt >= maxAttempts || ctx.Err() != nil {
 			return err
 		}
-		wait := 500 * time.Millisecond << (attempt - 1)
-		if !to.ExpiresAt.IsZero() && c.config.Now().Add(wait).After(to.ExpiresAt) {
+		delay := firstUploadRetryDelay << (attempt - 1)
+		if !u.ExpiresAt.IsZero() && c.config.Now().Add(delay).After(u.ExpiresAt) {
 			return err
 		}
-		if err := c.config.Pause(ctx, wait); err != nil {
+		if err := c.config.Pause(ctx, delay); err != nil {
 			return err
 		}
 	}
 }
 
-func (c *Client) put(ctx context.Context, to Upload, file io.ReaderAt, size int64, progress func(int64)) error {
-	body := &counted{r: io.NewSectionReader(file, 0, size), size: size, progress: progress}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPut, to.URL, io.NopCloser(body))
+// put sends the file once.
+func (c *Client) put(ctx context.Context, u Upload, file io.ReaderAt, size int64, progress func(int64)) error {
+	body := &progressReader{r: io.NewSectionReader(file, 0, size), size: size, progress: progress}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, u.URL, io.NopCloser(body))
 	if err != nil {
 		return unreachable(err)
 	}
@@ -64,54 +79,47 @@ func (c *Client) put(ctx context.Context, to Upload, file io.ReaderAt, size int6
 		req.Body = http.NoBody
 	}
 	req.ContentLength = size
-	for name, value := range to.RequiredHeaders {
+	for name, value := range u.RequiredHeaders {
 		req.Header.Set(name, value)
 	}
-	if size > 1<<20 {
-		// A refusal is then told before gigabytes are sent for nothing.
+	if size > expectContinueBytes {
+		// The storage can then refuse before gigabytes are sent in vain.
 		req.Header.Set("Expect", "100-continue")
 	}
-	resp, err := c.config.HTTP.Do(req)
-	if broken := body.err.Load(); broken != nil {
-		if err == nil {
-			resp.Body.Close()
-		}
-		return fmt.Errorf("read the file: %w", *broken)
+	resp, text, err := c.roundTrip(req, 1<<20)
+	if failure := body.failure.Load(); failure != nil {
+		return fmt.Errorf("read the file: %w", *failure)
+	}
+	if resp != nil && resp.StatusCode == http.StatusOK {
+		return nil // even if the rest of the answer is lost
 	}
 	if err != nil {
-		return unreachable(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-	if resp.StatusCode == http.StatusOK {
-		return nil
-	}
-	if err != nil {
-		return unreachable(err)
+		return err
 	}
 	return newStorageError(resp, text)
 }
 
-// counted tells how much was read, and keeps a failure of the file apart from one of the connection. The transport may still
-// read when it has already answered.
-type counted struct {
+// progressReader reports how much was read, and records a failure of the file so that it can be told from one of the
+// connection. The transport may still read when the server has answered already.
+type progressReader struct {
 	r        io.Reader
 	n, size  int64
 	progress func(int64)
-	err      atomic.Pointer[error]
+	failure  atomic.Pointer[error]
 }
 
-var errShrunk = errors.New("it has become shorter meanwhile")
+var errFileShrank = errors.New("it has become shorter since the upload began")
 
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	c.progress(c.n)
-	if err == io.EOF && c.n < c.size {
-		err = errShrunk
+// Read reads from the file. The end of the file before size bytes is a failure.
+func (p *progressReader) Read(buf []byte) (int, error) {
+	n, err := p.r.Read(buf)
+	p.n += int64(n)
+	p.progress(p.n)
+	if err == io.EOF && p.n < p.size {
+		err = errFileShrank
 	}
 	if err != nil && err != io.EOF {
-		c.err.Store(&err)
+		p.failure.Store(&err)
 	}
 	return n, err
 }

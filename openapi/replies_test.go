@@ -41,7 +41,7 @@ func TestTheClientKnowsEveryKey(t *testing.T) {
 	d := load(t)
 	for name, into := range map[string]any{
 		"Upload": client.Upload{}, "BatchStatus": client.Status{}, "BatchPending": client.Status{}, "Counts": client.Counts{},
-		"ValidationResult": client.Result{}, "StoredTransaction": client.Transaction{}, "StoredModification": client.Modification{},
+		"ValidationResult": client.ValidationResult{}, "StoredTransaction": client.Transaction{}, "StoredModification": client.Modification{},
 		"ReportLine": client.ReportLine{},
 	} {
 		known := fields(reflect.TypeOf(into))

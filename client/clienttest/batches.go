@@ -2,6 +2,7 @@ package clienttest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,262 +11,321 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"sluice/client"
 )
 
-// Infected in a file makes its batch end in ERROR.
-const Infected = "X5O!P%@AP"
+const (
+	// Infected is a text that makes a batch end in ERROR if its file contains it.
+	Infected = "X5O!P%@AP"
+	// NotUploaded is the status message of a batch that has no file yet.
+	NotUploaded = "Batch not yet uploaded completely."
+)
 
-// batch moves by one state each time its status is read.
+const (
+	// urlLifetime is how long the server says that the URLs of uploads and reports are valid.
+	urlLifetime = 15 * time.Minute
+	// maxOtherLines is how many other lines an error about a duplicate lists.
+	maxOtherLines = 10
+)
+
+// batch is a batch and what will become of it.
 type batch struct {
-	reject   bool
-	signed   string // of both URLs
-	stored   bool
-	content  []byte
-	received time.Time
-	states   []string // that are still to come
-	status   string
-	message  string
-	valid    bool
-	total    int64
-	report   []byte
-	invalid  int64
+	rejectOnInvalid bool
+	// signature is the query of the batch's signed URLs.
+	signature string
+
+	uploaded   bool
+	content    []byte
+	receivedAt time.Time
+
+	// statuses are still to come; status is the current one.
+	statuses     []string
+	status       string
+	errorMessage string
+	valid        bool
+	total        int64
+	invalid      int64
+	report       []byte
 }
 
-type uploadRequest struct {
-	RejectOnInvalid *bool `json:"reject_on_invalid"`
-}
-
-func (s *Server) newUpload(w http.ResponseWriter, r *http.Request) {
-	var in uploadRequest
+func (s *Server) createUpload(w http.ResponseWriter, r *http.Request) {
+	var request struct {
+		RejectOnInvalid *bool `json:"reject_on_invalid"`
+	}
 	if text, _ := io.ReadAll(r.Body); len(text) > 0 {
-		if err := json.Unmarshal(text, &in); err != nil {
-			reply(w, http.StatusUnprocessableEntity, map[string]any{"detail": []map[string]any{
-				{"loc": []any{"body"}, "msg": "Not the expected JSON.", "type": "json_invalid"}}})
+		if err := json.Unmarshal(text, &request); err != nil {
+			replyInvalid(w, client.Detail{Loc: []any{"body"}, Msg: "Not the expected JSON.", Type: "json_invalid"})
 			return
 		}
 	}
 	id := fmt.Sprintf("01980000-0000-7000-8000-%012d", len(s.batches)+1)
-	s.batches[id] = &batch{reject: in.RejectOnInvalid == nil || *in.RejectOnInvalid, signed: "X-Amz-Signature=" + strings.Repeat("5", 8)}
-	reply(w, http.StatusOK, map[string]any{
-		"url": s.URL + "/storage/uploads/" + id + "?" + s.batches[id].signed, "batch_id": id, "method": "PUT",
-		"required_headers": map[string]string{"If-None-Match": "*"}, "max_bytes": s.MaxBytes,
-		"expires_at": time.Now().Add(15 * time.Minute).UTC(),
+	b := &batch{
+		rejectOnInvalid: request.RejectOnInvalid == nil || *request.RejectOnInvalid,
+		signature:       "X-Amz-Signature=" + strings.Repeat("5", 8),
+	}
+	s.batches[id] = b
+	reply(w, http.StatusOK, client.Upload{
+		BatchID: id, URL: s.URL + "/storage/uploads/" + id + "?" + b.signature, Method: http.MethodPut,
+		RequiredHeaders: map[string]string{"If-None-Match": "*"}, MaxBytes: s.MaxBytes,
+		ExpiresAt: time.Now().Add(urlLifetime).UTC(),
 	})
 }
 
-func (s *Server) put(w http.ResponseWriter, r *http.Request) {
+func (s *Server) putFile(w http.ResponseWriter, r *http.Request) {
 	content, err := io.ReadAll(r.Body)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.batches[r.PathValue("id")]
 	switch {
 	case r.Header.Get("Authorization") != "":
-		s.problem("a token was sent to the storage")
-		refuse(w, http.StatusBadRequest, "InvalidArgument", "Only one auth mechanism allowed")
+		s.problem("an access token was sent to the storage")
+		replyStorageError(w, http.StatusBadRequest, "InvalidArgument", "Only one auth mechanism allowed")
 	case r.ContentLength < 0:
-		s.problem("upload without a length")
-		refuse(w, http.StatusLengthRequired, "MissingContentLength", "You must provide the Content-Length HTTP header.")
+		s.problem("upload without Content-Length")
+		replyStorageError(w, http.StatusLengthRequired, "MissingContentLength",
+			"You must provide the Content-Length HTTP header.")
 	case err != nil || int64(len(content)) != r.ContentLength:
-		refuse(w, http.StatusBadRequest, "IncompleteBody", "The body is shorter than declared.")
-	case b == nil || r.URL.RawQuery != b.signed || r.Header.Get("If-None-Match") != "*":
-		refuse(w, http.StatusForbidden, "SignatureDoesNotMatch", "The request signature does not match.")
-	case b.stored:
-		refuse(w, http.StatusPreconditionFailed, "PreconditionFailed", "At least one of the pre-conditions did not hold.")
+		replyStorageError(w, http.StatusBadRequest, "IncompleteBody", "The body is shorter than declared.")
+	case b == nil || r.URL.RawQuery != b.signature || r.Header.Get("If-None-Match") != "*":
+		replyStorageError(w, http.StatusForbidden, "SignatureDoesNotMatch", "The request signature does not match.")
+	case b.uploaded:
+		replyStorageError(w, http.StatusPreconditionFailed, "PreconditionFailed",
+			"At least one of the pre-conditions did not hold.")
 	default:
-		b.stored, b.content, b.received = true, content, time.Now().UTC()
-		b.judge()
+		b.uploaded, b.content, b.receivedAt = true, content, time.Now().UTC()
+		b.decide()
 	}
 }
 
-// judge decides what will become of the batch.
-func (b *batch) judge() {
+// decide settles how the uploaded batch will end.
+func (b *batch) decide() {
 	if bytes.Contains(b.content, []byte(Infected)) {
-		b.states, b.message = []string{"", "ERROR"}, "The malware scan refused the file (test)."
+		b.statuses = []string{"", client.StatusError}
+		b.errorMessage = "The malware scan refused the file (test)."
 		return
 	}
-	b.examine()
+	b.validate()
 	b.valid = b.invalid == 0 && b.total > 0
-	if !b.valid && (b.reject || b.invalid == b.total) {
-		b.states, b.message = []string{"", "VALIDATION_STARTED", "VALIDATION_FAILED"}, fmt.Sprintf("%d of %d transactions are not valid.", b.invalid, b.total)
+	if !b.valid && (b.rejectOnInvalid || b.invalid == b.total) {
+		b.statuses = []string{"", client.StatusValidationStarted, client.StatusValidationFailed}
+		b.errorMessage = invalidMessage(b.invalid, b.total)
 		return
 	}
-	b.states = []string{"", "VALIDATION_STARTED", "PENDING_INGESTION", "INITIALIZED", "IN_PROGRESS", "PROCESSED"}
+	b.statuses = []string{"", client.StatusValidationStarted, client.StatusPendingIngestion, client.StatusInitialized,
+		client.StatusInProgress, client.StatusProcessed}
 }
 
-// identity is what the server reads of a line.
-type identity struct {
+// invalidMessage counts the invalid transactions for people.
+func invalidMessage(invalid, total int64) string {
+	if invalid == 1 {
+		return fmt.Sprintf("1 of %d transactions is invalid.", total)
+	}
+	return fmt.Sprintf("%d of %d transactions are invalid.", invalid, total)
+}
+
+// lineIDs are the IDs that the server reads of a line.
+type lineIDs struct {
 	TransactionExternalID string `json:"transaction_external_id"`
 	Modification          struct {
 		ExternalID string `json:"external_id"`
 	} `json:"modification"`
 }
 
-type lineError struct {
-	Loc        []any   `json:"loc"`
-	Msg        string  `json:"msg"`
-	Type       string  `json:"type"`
-	Pointer    string  `json:"pointer"`
-	Offset     int     `json:"offset"`
-	OtherLines []int   `json:"other_lines,omitempty"`
-	Total      int     `json:"other_lines_total,omitempty"`
-	id         *string // of the modification
-}
-
-func (b *batch) examine() {
-	lines := bytes.SplitAfter(b.content, []byte("\n"))
-	users := map[string][]int{}
-	found := make([]*lineError, len(lines))
-	starts := make([]int, len(lines)+1)
-	for i, line := range lines {
-		start := starts[i]
-		starts[i+1] = start + len(line)
-		if len(bytes.TrimSpace(line)) == 0 {
-			continue
+// validate counts the lines and writes the report of the invalid ones.
+func (b *batch) validate() {
+	var rows []client.ReportLine
+	linesByID := map[string][]int64{}
+	offsetByLine := map[int64]int64{}
+	number, start := int64(0), int64(0)
+	for line := range bytes.Lines(b.content) {
+		number++
+		if len(bytes.TrimSpace(line)) > 0 {
+			b.total++
+			ids, invalid := readLine(line, start)
+			if invalid != nil {
+				rows = append(rows, client.ReportLine{Line: number, Errors: []client.ReportError{*invalid}})
+			} else {
+				id := ids.Modification.ExternalID
+				linesByID[id] = append(linesByID[id], number)
+				offsetByLine[number] = start + int64(bytes.Index(line, []byte(`"`+id+`"`)))
+			}
 		}
-		b.total++
-		var l identity
-		var broken *json.SyntaxError
-		switch err := json.Unmarshal(line, &l); {
-		case errors.As(err, &broken):
-			found[i] = &lineError{Loc: []any{}, Msg: "The line is not valid JSON.", Type: "json_invalid", Offset: start + int(broken.Offset) - 1}
-		case err != nil:
-			found[i] = &lineError{Loc: []any{}, Msg: "A line must be one JSON object: one transaction.", Type: "object_type", Offset: start}
-		default:
-			users[l.Modification.ExternalID] = append(users[l.Modification.ExternalID], i+1)
-		}
+		start += int64(len(line))
 	}
-	for id, members := range users {
-		for _, n := range members {
-			if len(members) > 1 {
-				found[n-1] = &lineError{[]any{"modification", "external_id"}, "This modification ID stands on other lines too.",
-					"duplicate_modification_id", "/modification/external_id",
-					starts[n-1] + bytes.Index(lines[n-1], []byte(`"`+id+`"`)), others(members, n), len(members) - 1, &id}
+	for id, lines := range linesByID {
+		for _, n := range lines {
+			if len(lines) > 1 {
+				rows = append(rows, duplicateLine(id, n, offsetByLine[n], lines))
 			}
 		}
 	}
-	for i, e := range found {
-		if e != nil {
-			b.invalid++
-			text, _ := json.Marshal(map[string]any{"line": i + 1, "request_uuid": nil, "transaction_external_id": nil,
-				"modification_external_id": e.id, "errors": []*lineError{e}})
-			b.report = append(append(b.report, text...), '\n')
-		}
+	slices.SortFunc(rows, func(a, b client.ReportLine) int { return cmp.Compare(a.Line, b.Line) })
+	b.invalid = int64(len(rows))
+	for _, row := range rows {
+		text, _ := json.Marshal(row)
+		b.report = append(append(b.report, text...), '\n')
 	}
 }
 
-// others returns the first ten members beside n.
-func others(members []int, n int) []int {
-	first := slices.Clone(members[:min(len(members), 11)])
-	first = slices.DeleteFunc(first, func(m int) bool { return m == n })
-	return first[:min(len(first), 10)]
+// readLine returns the IDs of a line that begins at an offset of the file, or what is wrong with it.
+func readLine(line []byte, start int64) (lineIDs, *client.ReportError) {
+	var ids lineIDs
+	var syntax *json.SyntaxError
+	err := json.Unmarshal(line, &ids)
+	switch {
+	case errors.As(err, &syntax):
+		d := client.Detail{Loc: []any{}, Msg: "The line is not valid JSON.", Type: "json_invalid"}
+		return ids, &client.ReportError{Detail: d, Offset: start + syntax.Offset - 1}
+	case err != nil:
+		d := client.Detail{Loc: []any{}, Msg: "A line must be one JSON object: one transaction.", Type: "object_type"}
+		return ids, &client.ReportError{Detail: d, Offset: start}
+	}
+	return ids, nil
 }
 
-func (b *batch) counts() map[string]any {
-	counts := map[string]any{"total": nil, "accepted": nil, "invalid": nil, "ingested": nil}
-	if b.status != "" && b.status != "VALIDATION_STARTED" && b.status != "ERROR" {
-		counts["total"], counts["invalid"], counts["accepted"], counts["ingested"] = b.total, b.invalid, b.total-b.invalid, 0
-	}
-	if b.status == "PROCESSED" {
-		counts["ingested"] = b.total - b.invalid
-	}
-	return counts
+// duplicateLine is the report of line n, whose modification ID all the given lines have.
+func duplicateLine(id string, n, offset int64, lines []int64) client.ReportLine {
+	others := slices.Clone(lines[:min(len(lines), maxOtherLines+1)])
+	others = slices.DeleteFunc(others, func(line int64) bool { return line == n })
+	return client.ReportLine{Line: n, ModificationExternalID: &id, Errors: []client.ReportError{{
+		Detail: client.Detail{
+			Loc: []any{"modification", "external_id"}, Msg: "Another line has the same modification ID.",
+			Type: "duplicate_modification_id",
+		},
+		Pointer: "/modification/external_id", Offset: offset,
+		OtherLines: others[:min(len(others), maxOtherLines)], OtherLinesTotal: int64(len(lines) - 1),
+	}}}
 }
 
-func (s *Server) find(w http.ResponseWriter, r *http.Request) *batch {
+// counts returns the numbers that are known in the batch's current status.
+func (b *batch) counts() client.Counts {
+	switch b.status {
+	case "", client.StatusValidationStarted, client.StatusError:
+		return client.Counts{}
+	}
+	total, accepted, invalid, ingested := b.total, b.total-b.invalid, b.invalid, int64(0)
+	if b.status == client.StatusProcessed {
+		ingested = accepted
+	}
+	return client.Counts{Total: &total, Accepted: &accepted, Invalid: &invalid, Ingested: &ingested}
+}
+
+// findBatch returns the batch that the request names. If there is none it answers the request and returns nil.
+func (s *Server) findBatch(w http.ResponseWriter, r *http.Request) *batch {
 	id := r.PathValue("id")
 	b := s.batches[id]
 	switch {
 	case len(id) != 36:
-		reply(w, http.StatusUnprocessableEntity, map[string]any{"detail": []map[string]any{
-			{"loc": []any{"path", "batch_id"}, "msg": "Not a UUID.", "type": "uuid"}}})
+		replyInvalid(w, client.Detail{Loc: []any{"path", "batch_id"}, Msg: "Not a UUID.", Type: "uuid"})
 	case b == nil:
-		reply(w, http.StatusNotFound, map[string]any{"message": "Batch not found."})
+		replyMessage(w, http.StatusNotFound, "Batch not found.")
 	}
 	return b
 }
 
-func (s *Server) status(w http.ResponseWriter, r *http.Request) {
-	b := s.find(w, r)
-	switch {
-	case b == nil:
+func (s *Server) readStatus(w http.ResponseWriter, r *http.Request) {
+	b := s.findBatch(w, r)
+	if b == nil {
 		return
-	case !b.stored:
-		reply(w, http.StatusAccepted, map[string]any{"message": "Batch not yet uploaded completely.", "batch_id": r.PathValue("id")})
+	}
+	id := r.PathValue("id")
+	if !b.uploaded {
+		reply(w, http.StatusAccepted, map[string]any{"message": NotUploaded, "batch_id": id})
 		return
-	case len(b.states) > 0:
-		b.status, b.states = b.states[0], b.states[1:]
+	}
+	if len(b.statuses) > 0 {
+		b.status, b.statuses = b.statuses[0], b.statuses[1:]
 	}
 	if b.status == "" {
-		reply(w, http.StatusAccepted, map[string]any{"message": "Batch not yet processed.", "batch_id": r.PathValue("id")})
+		reply(w, http.StatusAccepted, map[string]any{"message": "Batch not yet processed.", "batch_id": id})
 		return
 	}
-	message := ""
-	if b.status == "ERROR" || b.status == "VALIDATION_FAILED" {
-		message = b.message
+	size := int64(len(b.content))
+	status := client.Status{
+		BatchID: id, Status: b.status, RejectOnInvalid: b.rejectOnInvalid, Counts: b.counts(),
+		CreatedAt: b.receivedAt, UpdatedAt: b.receivedAt, ReceivedAt: b.receivedAt, BytesTotal: size, BytesDone: size,
 	}
-	reply(w, http.StatusOK, map[string]any{
-		"batch_id": r.PathValue("id"), "status": b.status, "error_message": message, "reject_on_invalid": b.reject,
-		"created_at": b.received, "updated_at": b.received, "received_at": b.received, "counts": b.counts(),
-		"bytes_total": len(b.content), "bytes_done": len(b.content),
-	})
+	if b.status == client.StatusError || b.status == client.StatusValidationFailed {
+		status.ErrorMessage = b.errorMessage
+	}
+	reply(w, http.StatusOK, status)
 }
 
-func (s *Server) result(w http.ResponseWriter, r *http.Request) {
-	b := s.find(w, r)
+func (s *Server) readResult(w http.ResponseWriter, r *http.Request) {
+	b := s.findBatch(w, r)
+	if b == nil {
+		return
+	}
 	switch {
-	case b == nil:
-	case b.status == "" || b.status == "VALIDATION_STARTED":
+	case b.status == "" || b.status == client.StatusValidationStarted:
 		reply(w, http.StatusAccepted, map[string]any{"message": "Batch not yet validated.", "valid": nil})
-	case b.status == "ERROR":
-		reply(w, http.StatusOK, map[string]any{"message": b.message, "valid": false})
+	case b.status == client.StatusError:
+		reply(w, http.StatusOK, map[string]any{"message": b.errorMessage, "valid": false})
 	case b.valid:
-		reply(w, http.StatusOK, map[string]any{"message": "Batch validated successfully.", "valid": true, "counts": b.counts()})
+		reply(w, http.StatusOK, client.ValidationResult{
+			Message: "Batch validated successfully.", Valid: &b.valid, Counts: b.counts(),
+		})
 	default:
-		reply(w, http.StatusOK, map[string]any{
-			"message": "Batch validated with errors.", "valid": false, "counts": b.counts(),
-			"errors_file_url":            s.URL + "/storage/reports/" + r.PathValue("id") + "?" + b.signed,
-			"errors_file_url_expires_at": time.Now().Add(15 * time.Minute).UTC(),
+		reply(w, http.StatusOK, client.ValidationResult{
+			Message: "Batch validated with errors.", Valid: &b.valid, Counts: b.counts(),
+			ErrorsFileURL:     s.URL + "/storage/reports/" + r.PathValue("id") + "?" + b.signature,
+			ErrorsFileExpires: time.Now().Add(urlLifetime).UTC(),
 		})
 	}
 }
 
-func (s *Server) report(w http.ResponseWriter, r *http.Request) {
+func (s *Server) readReport(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if b := s.batches[r.PathValue("id")]; b != nil && r.URL.RawQuery == b.signed && r.Header.Get("Authorization") == "" {
-		_, _ = w.Write(b.report)
+	b := s.batches[r.PathValue("id")]
+	if b == nil || r.URL.RawQuery != b.signature || r.Header.Get("Authorization") != "" {
+		replyStorageError(w, http.StatusForbidden, "AccessDenied", "Access Denied")
 		return
 	}
-	refuse(w, http.StatusForbidden, "AccessDenied", "Access Denied")
+	_, _ = w.Write(b.report)
 }
 
-func (s *Server) transaction(w http.ResponseWriter, r *http.Request) {
-	var modifications []map[string]any
-	for id, b := range s.batches {
-		if b.status != "PROCESSED" {
-			continue
-		}
-		for i, line := range bytes.Split(b.content, []byte("\n")) {
-			var l identity
-			if json.Unmarshal(line, &l) == nil && l.TransactionExternalID == r.PathValue("id") {
-				modifications = append(modifications, map[string]any{
-					"modification_external_id": l.Modification.ExternalID, "batch_id": id, "line": i + 1, "received_at": b.received,
-					"main_entity": map[string]any{"role": "sender", "by_external_id": "e-1"}, "transaction": json.RawMessage(line),
-				})
-			}
-		}
-	}
-	if modifications == nil {
-		reply(w, http.StatusNotFound, map[string]any{"message": "Transaction not found."})
+// readTransaction returns one modification a page, so that a client that does not read on sees too little.
+func (s *Server) readTransaction(w http.ResponseWriter, r *http.Request) {
+	all := s.modifications(r.PathValue("id"))
+	if len(all) == 0 {
+		replyMessage(w, http.StatusNotFound, "Transaction not found.")
 		return
 	}
-	// One modification a page: a client that does not read on sees too little.
-	first := slices.IndexFunc(modifications, func(m map[string]any) bool {
-		return m["modification_external_id"].(string) > r.URL.Query().Get("after")
+	first := slices.IndexFunc(all, func(m client.Modification) bool {
+		return m.ModificationExternalID > r.URL.Query().Get("after")
 	})
-	page := map[string]any{"transaction_external_id": r.PathValue("id"), "modifications": modifications[first : first+1]}
-	if first+1 < len(modifications) {
-		page["next_after"] = modifications[first]["modification_external_id"]
+	page := client.Transaction{TransactionExternalID: r.PathValue("id"), Modifications: all[first : first+1]}
+	if first+1 < len(all) {
+		page.NextAfter = all[first].ModificationExternalID
 	}
 	reply(w, http.StatusOK, page)
+}
+
+// modifications returns the lines of all PROCESSED batches that have a transaction ID, in the order of their IDs.
+func (s *Server) modifications(transactionID string) []client.Modification {
+	var found []client.Modification
+	for batchID, b := range s.batches {
+		if b.status != client.StatusProcessed {
+			continue
+		}
+		number := int64(0)
+		for line := range bytes.Lines(b.content) {
+			number++
+			var ids lineIDs
+			if json.Unmarshal(line, &ids) != nil || ids.TransactionExternalID != transactionID {
+				continue
+			}
+			found = append(found, client.Modification{
+				ModificationExternalID: ids.Modification.ExternalID, BatchID: batchID, Line: number, ReceivedAt: b.receivedAt,
+				MainEntity:  &client.MainEntity{Role: "sender", ByExternalID: "e-1"},
+				Transaction: bytes.TrimSuffix(line, []byte("\n")),
+			})
+		}
+	}
+	slices.SortFunc(found, func(a, b client.Modification) int {
+		return cmp.Compare(a.ModificationExternalID, b.ModificationExternalID)
+	})
+	return found
 }

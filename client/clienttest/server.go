@@ -1,5 +1,9 @@
-// Package clienttest is a stand-in for Sluice: the whole wire of a batch in one HTTP server, strict about methods, headers and
-// content types. It judges lines by their JSON and their modification IDs only.
+// Package clienttest provides a stand-in for Sluice, for tests of programs that use package client: one HTTP server with the
+// token endpoint, the calls of the interface about batches and stored transactions, and the object storage that takes uploads
+// and serves reports.
+//
+// The server is strict about methods, headers and content types, and records what no client should do. It judges lines by
+// their JSON and their modification IDs only, and a batch advances by one status each time its status is read.
 package clienttest
 
 import (
@@ -14,48 +18,62 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"sluice/client"
 )
 
-// Credentials that the server takes.
+// Credentials that the server accepts.
 const (
 	ClientID     = "client-1"
 	ClientSecret = "secret-1"
 	Scope        = "tenant/01980000-0000-7000-8000-000000000001"
 )
 
-const base = "/tm/realtime/api/transactions/"
+const basePath = "/tm/realtime/api/transactions/"
 
 // Server is the stand-in. Set its fields before the first request.
 type Server struct {
 	*httptest.Server
+	// TokenLifetime is how long a token is valid; an hour unless changed.
 	TokenLifetime time.Duration
-	MaxBytes      int64
+	// MaxBytes is the largest file that the server says it accepts; 2 GiB unless changed.
+	MaxBytes int64
 
-	// Before, when set, sees each request first and may answer it, which it tells by true.
+	// Before, if not nil, sees each request first. If it answers the request itself it returns true.
 	Before func(http.ResponseWriter, *http.Request) bool
-	// After, when set, may break the answer of a request that was served: true closes the connection instead.
+	// After, if not nil, is called when a request was served and before its answer is sent. If it returns true the
+	// connection is closed instead, so that the answer is lost.
 	After func(*http.Request) bool
 
 	mu       sync.Mutex
-	tokens   map[string]time.Time // to when it ends
+	tokens   map[string]time.Time // when each expires
 	batches  map[string]*batch
 	problems []string
 	requests []string
 }
 
-// New starts a server. Close ends it.
+// New starts a server on a free port of this machine. The caller closes it.
 func New() *Server {
-	s := &Server{TokenLifetime: time.Hour, MaxBytes: 1 << 31, tokens: map[string]time.Time{}, batches: map[string]*batch{}}
+	s := &Server{
+		TokenLifetime: time.Hour, MaxBytes: 1 << 31, tokens: map[string]time.Time{}, batches: map[string]*batch{},
+	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /oauth2/token", s.token)
-	mux.HandleFunc("POST "+base+"batch/generate-upload-url", s.authorized(s.newUpload))
-	mux.HandleFunc("GET "+base+"batch/status/{id}", s.authorized(s.status))
-	mux.HandleFunc("GET "+base+"batch/validation-result/{id}", s.authorized(s.result))
-	mux.HandleFunc("GET "+base+"{id}", s.authorized(s.transaction))
-	mux.HandleFunc("PUT /storage/uploads/{id}", s.put)
-	mux.HandleFunc("GET /storage/reports/{id}", s.report)
-	// Unstarted at first: the handler reads the server that it is part of.
-	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("POST /oauth2/token", s.issueToken)
+	mux.HandleFunc("POST "+basePath+"batch/generate-upload-url", s.authorized(s.createUpload))
+	mux.HandleFunc("GET "+basePath+"batch/status/{id}", s.authorized(s.readStatus))
+	mux.HandleFunc("GET "+basePath+"batch/validation-result/{id}", s.authorized(s.readResult))
+	mux.HandleFunc("GET "+basePath+"{id}", s.authorized(s.readTransaction))
+	mux.HandleFunc("PUT /storage/uploads/{id}", s.putFile)
+	mux.HandleFunc("GET /storage/reports/{id}", s.readReport)
+	// The handler reads the Server of which the httptest.Server is a part, so the latter starts when both are complete.
+	s.Server = httptest.NewUnstartedServer(s.handler(mux))
+	s.Server.Start()
+	return s
+}
+
+// handler records each request and gives Before and After their say.
+func (s *Server) handler(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.requests = append(s.requests, r.Method+" "+r.URL.EscapedPath())
 		s.mu.Unlock()
@@ -63,11 +81,11 @@ func New() *Server {
 			return
 		}
 		if s.After == nil {
-			mux.ServeHTTP(w, r)
+			next.ServeHTTP(w, r)
 			return
 		}
 		answer := httptest.NewRecorder()
-		mux.ServeHTTP(answer, r)
+		next.ServeHTTP(answer, r)
 		if s.After(r) {
 			panic(http.ErrAbortHandler)
 		}
@@ -76,9 +94,14 @@ func New() *Server {
 		}
 		w.WriteHeader(answer.Code)
 		_, _ = answer.Body.WriteTo(w)
-	}))
-	s.Server.Start()
-	return s
+	})
+}
+
+// Config returns the settings of a client that the server accepts.
+func (s *Server) Config() client.Config {
+	return client.Config{
+		APIURL: s.URL, TokenURL: s.URL + "/oauth2/token", ClientID: ClientID, ClientSecret: ClientSecret, Scope: Scope,
+	}
 }
 
 // Requests returns the method and path of every request so far.
@@ -88,25 +111,27 @@ func (s *Server) Requests() []string {
 	return append([]string(nil), s.requests...)
 }
 
-// Problems returns what clients did that no client should do.
+// Problems returns what clients did that no client should do, such as an upload with an access token.
 func (s *Server) Problems() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.problems...)
 }
 
-// Revoke makes all tokens invalid before their time.
+// Revoke makes all tokens invalid that were issued so far.
 func (s *Server) Revoke() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.tokens)
 }
 
+// problem records a mistake of the client. The caller holds s.mu.
 func (s *Server) problem(format string, args ...any) {
 	s.problems = append(s.problems, fmt.Sprintf(format, args...))
 }
 
-func (s *Server) token(w http.ResponseWriter, r *http.Request) {
+// issueToken is the token endpoint.
+func (s *Server) issueToken(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/x-www-form-urlencoded" {
@@ -138,21 +163,21 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// authorized checks what holds for every call of the API, and serves it alone.
+// authorized checks the token and content type of a call of the interface. It serves calls one at a time, under s.mu.
 func (s *Server) authorized(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		var token string
 		_, err := fmt.Sscanf(r.Header.Get("Authorization"), "Bearer %s", &token)
-		if end, ok := s.tokens[token]; err != nil || !ok || time.Now().After(end) {
+		if expiry, ok := s.tokens[token]; err != nil || !ok || time.Now().After(expiry) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			reply(w, http.StatusUnauthorized, map[string]any{"message": "Unauthorized"})
+			replyMessage(w, http.StatusUnauthorized, "Unauthorized")
 			return
 		}
 		if r.ContentLength > 0 && r.Header.Get("Content-Type") != "application/json" {
 			s.problem("%s with content type %q", r.URL.Path, r.Header.Get("Content-Type"))
-			reply(w, http.StatusUnsupportedMediaType, map[string]any{"message": "Unsupported content type."})
+			replyMessage(w, http.StatusUnsupportedMediaType, "Unsupported content type.")
 			return
 		}
 		next(w, r)
@@ -165,8 +190,17 @@ func reply(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// refuse answers as S3 does.
-func refuse(w http.ResponseWriter, status int, code, message string) {
+func replyMessage(w http.ResponseWriter, status int, message string) {
+	reply(w, status, map[string]any{"message": message})
+}
+
+// replyInvalid answers 422 with one validation error.
+func replyInvalid(w http.ResponseWriter, d client.Detail) {
+	reply(w, http.StatusUnprocessableEntity, map[string]any{"detail": []client.Detail{d}})
+}
+
+// replyStorageError answers as S3 does.
+func replyStorageError(w http.ResponseWriter, status int, code, message string) {
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(status)
 	_ = xml.NewEncoder(w).Encode(struct {

@@ -72,18 +72,18 @@ func (d *demo) run(ctx context.Context, cloud *cloud, lines int64) error {
 	if err := d.prepare(ctx, cloud, good, bad, lines); err != nil {
 		return err
 	}
-	if err := d.upload(ctx, "A good batch", upload{path: good, reject: true}, client.Processed); err != nil {
+	if err := d.upload(ctx, "A good batch", upload{path: good, reject: true}, client.StatusProcessed); err != nil {
 		return err
 	}
 	if err := d.readBack(ctx, good); err != nil {
 		return err
 	}
 	if err := d.upload(ctx, "A batch with every kind of error: one is enough to reject it", upload{path: bad, reject: true},
-		client.ValidationFailed); err != nil {
+		client.StatusValidationFailed); err != nil {
 		return err
 	}
 	return d.upload(ctx, "The same batch with --reject-on-invalid=false: its invalid lines are dropped",
-		upload{path: bad, brief: true}, client.Processed)
+		upload{path: bad, brief: true}, client.StatusProcessed)
 }
 
 // prepare makes a tenant, a client, two batches and their entities.

@@ -11,17 +11,17 @@ import (
 
 // meaning says what a status means to a person.
 var meaning = map[string]string{
-	client.ValidationStarted: "the file is clean; its lines are being checked",
-	client.ValidationFailed:  "nothing of the batch was taken",
-	client.PendingIngestion:  "validation is complete; waiting for ingestion",
-	client.Initialized:       "ready to be stored",
-	client.InProgress:        "lines are being stored",
-	client.Processed:         "everything that was valid is stored",
-	client.Failed:            "nothing of the batch was taken",
+	client.StatusValidationStarted: "the file is clean; its lines are being checked",
+	client.StatusValidationFailed:  "nothing of the batch was taken",
+	client.StatusPendingIngestion:  "validation is complete; waiting for ingestion",
+	client.StatusInitialized:       "ready to be stored",
+	client.StatusInProgress:        "lines are being stored",
+	client.StatusProcessed:         "everything that was valid is stored",
+	client.StatusError:             "nothing of the batch was taken",
 }
 
 // follow shows the states that a batch passes, and its counts as they grow, until it has come to its end.
-func follow(ctx context.Context, c *client.Client, con *console, batchID string, pace client.Pace) (client.Status, error) {
+func follow(ctx context.Context, c *client.Client, con *console, batchID string, pace client.PollInterval) (client.Status, error) {
 	began, last := time.Now(), "-"
 	defer con.show("")
 	return c.Follow(ctx, batchID, pace, func(s client.Status) {
@@ -29,7 +29,7 @@ func follow(ctx context.Context, c *client.Client, con *console, batchID string,
 			last = s.Status
 			con.printf("%s\n", stateLine(con, s, time.Since(began)))
 		}
-		if !s.Final() {
+		if !s.IsTerminal() {
 			con.show("  %s", progressOf(s))
 		}
 	})
@@ -42,9 +42,9 @@ func stateLine(con *console, s client.Status, since time.Duration) string {
 	}
 	mark := bold
 	switch s.Status {
-	case client.Processed:
+	case client.StatusProcessed:
 		mark = green
-	case client.ValidationFailed, client.Failed:
+	case client.StatusValidationFailed, client.StatusError:
 		mark = red
 	}
 	return fmt.Sprintf("  %s %6.1f s  %s", con.paint(mark, fmt.Sprintf("%-18s", name)), since.Seconds(), con.paint(dim, said))

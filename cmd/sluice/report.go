@@ -25,8 +25,8 @@ const (
 
 // showReport fetches the report of rejected lines, shows the first of each kind of error and counts them, and keeps the report
 // in a file if one is named. File is what was uploaded, nil where it is not at hand.
-func showReport(ctx context.Context, c *client.Client, con *console, result client.Result, file io.ReaderAt, keep string) error {
-	body, err := c.Report(ctx, result.ErrorsFileURL)
+func showReport(ctx context.Context, c *client.Client, con *console, result client.ValidationResult, file io.ReaderAt, keep string) error {
+	body, err := c.OpenReport(ctx, result.ErrorsFileURL)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func runStatus(ctx context.Context, args []string, stdout, stderr io.Writer) int
 	if err != nil {
 		return cannot(stderr, err)
 	}
-	if s.Status == client.ValidationFailed || s.Status == client.Failed || s.Counts.Invalid != nil && *s.Counts.Invalid > 0 {
+	if s.Status == client.StatusValidationFailed || s.Status == client.StatusError || s.Counts.Invalid != nil && *s.Counts.Invalid > 0 {
 		return exitRejected
 	}
 	return exitOK
@@ -74,7 +74,7 @@ func printStatus(con *console, s client.Status, followed bool) {
 	if text := countsOf(s.Counts); text != "" {
 		con.printf("%s\n", text)
 	}
-	if !s.Final() {
+	if !s.IsTerminal() {
 		con.printf("%s\n", progressOf(s))
 	}
 	con.printf("received %s\n", s.ReceivedAt.Format("2006-01-02 15:04:05.000 MST"))

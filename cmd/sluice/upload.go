@@ -44,7 +44,7 @@ type upload struct {
 	path   string
 	reject bool
 	report string // where to keep it; "" nowhere
-	pace   client.Pace
+	pace   client.PollInterval
 	brief  bool // do not show what is wrong
 
 	batchID string // "" until there is one
@@ -66,7 +66,7 @@ func (u *upload) run(ctx context.Context) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file", u.path)
 	}
-	to, err := u.client.NewUpload(ctx, u.reject)
+	to, err := u.client.CreateUpload(ctx, u.reject)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (u *upload) run(ctx context.Context) error {
 func (u *upload) send(ctx context.Context, to client.Upload, file io.ReaderAt, whole int64) error {
 	began := time.Now()
 	var sent, shown atomic.Int64
-	err := u.client.Send(ctx, to, file, whole, func(n int64) {
+	err := u.client.UploadFile(ctx, to, file, whole, func(n int64) {
 		sent.Store(n)
 		now := time.Since(began).Milliseconds()
 		if last := shown.Load(); now-last < 50 && n != whole || !shown.CompareAndSwap(last, now) {
@@ -118,7 +118,7 @@ func (u *upload) tell(ctx context.Context, last client.Status, file io.ReaderAt)
 }
 
 // outcome prints the end of a batch and returns the exit code that goes with it.
-func outcome(con *console, last client.Status, result client.Result) int {
+func outcome(con *console, last client.Status, result client.ValidationResult) int {
 	if last.ErrorMessage != "" {
 		con.printf("%s\n", con.paint(red, printable(last.ErrorMessage)))
 	}
@@ -129,7 +129,7 @@ func outcome(con *console, last client.Status, result client.Result) int {
 	if text := countsOf(counts); text != "" {
 		con.printf("%s\n", text)
 	}
-	if last.Status == client.Processed && result.Valid != nil && *result.Valid {
+	if last.Status == client.StatusProcessed && result.Valid != nil && *result.Valid {
 		return exitOK
 	}
 	return exitRejected
