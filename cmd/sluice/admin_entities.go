@@ -27,7 +27,7 @@ func importEntities(ctx context.Context, a *admin) (any, error) {
 	if _, err := a.registry.Tenant(ctx, a.tenant); err != nil {
 		return nil, missing(err, "tenant", a.tenant)
 	}
-	var window []entity.Entity
+	var window []entity.StatusEntry
 	imported := 0
 	flush := func() error {
 		if err := a.entities.Import(ctx, a.tenant, window); err != nil {
@@ -37,7 +37,7 @@ func importEntities(ctx context.Context, a *admin) (any, error) {
 		window = window[:0]
 		return nil
 	}
-	err = readEntities(path, func(e entity.Entity) error {
+	err = readEntities(path, func(e entity.StatusEntry) error {
 		if window = append(window, e); len(window) < importWindow {
 			return nil
 		}
@@ -53,7 +53,7 @@ func importEntities(ctx context.Context, a *admin) (any, error) {
 }
 
 // readEntities calls f with every entity of a file of JSON Lines. An error names the line.
-func readEntities(path string, f func(entity.Entity) error) error {
+func readEntities(path string, f func(entity.StatusEntry) error) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func readEntities(path string, f func(entity.Entity) error) error {
 	return nil
 }
 
-func parseEntity(line []byte) (entity.Entity, error) {
+func parseEntity(line []byte) (entity.StatusEntry, error) {
 	e, ok := commonEntity(line)
 	if !ok {
 		var err error
@@ -92,28 +92,28 @@ func parseEntity(line []byte) (entity.Entity, error) {
 	if e.ID == "" || len(e.ID) > entity.MaxIDBytes {
 		return e, fmt.Errorf("the id must have 1 to %d bytes", entity.MaxIDBytes)
 	}
-	if !e.LifecycleStatus.Known() {
+	if !e.LifecycleStatus.IsKnown() {
 		return e, fmt.Errorf("%q is no lifecycleStatus", e.LifecycleStatus)
 	}
 	return e, nil
 }
 
-func anyEntity(line []byte) (entity.Entity, error) {
-	var e entity.Entity
+func anyEntity(line []byte) (entity.StatusEntry, error) {
+	var e entity.StatusEntry
 	err := json.Unmarshal(line, &e, json.RejectUnknownMembers(true))
 	return e, err
 }
 
 // commonEntity reads the line that programs write, without white space and escapes, at a tenth of what the library takes. It
 // says no to everything else, so that there the library has the word.
-func commonEntity(line []byte) (entity.Entity, bool) {
+func commonEntity(line []byte) (entity.StatusEntry, bool) {
 	rest, begun := bytes.CutPrefix(line, []byte(`{"id":"`))
 	id, rest, parted := bytes.Cut(rest, []byte(`","lifecycleStatus":"`))
 	status, ended := bytes.CutSuffix(rest, []byte(`"}`))
 	if !begun || !parted || !ended || !plain(id) || !plain(status) {
-		return entity.Entity{}, false
+		return entity.StatusEntry{}, false
 	}
-	return entity.Entity{ID: string(id), LifecycleStatus: entity.LifecycleStatus(status)}, true
+	return entity.StatusEntry{ID: string(id), LifecycleStatus: entity.LifecycleStatus(status)}, true
 }
 
 // plain reports whether a text stands for itself between quotation marks.

@@ -8,9 +8,9 @@ import (
 // readDirectory reads the known entities.
 func readDirectory(path string) (*validation.Directory, error) {
 	d := validation.NewDirectory()
-	return d, readEntities(path, func(e entity.Entity) error {
+	return d, readEntities(path, func(e entity.StatusEntry) error {
 		state := validation.NotOnboarded
-		if e.LifecycleStatus.Onboarded() {
+		if e.LifecycleStatus.IsOnboarded() {
 			state = validation.Onboarded
 		}
 		d.Add(e.ID, state)

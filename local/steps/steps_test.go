@@ -62,7 +62,7 @@ func upload(t *testing.T, content string, reject bool) *work {
 	}
 	w := &work{t: t, db: db, batches: batchdb.New(db, "test-batches"), transactions: transactions, id: id, tenant: uuid.NewString()}
 	entities := entitydb.NewStatuses(db, "test-entities")
-	if err := entities.Import(context.Background(), w.tenant, []entity.Entity{{ID: "known", LifecycleStatus: entity.Compliant}}); err != nil {
+	if err := entities.Import(context.Background(), w.tenant, []entity.StatusEntry{{ID: "known", LifecycleStatus: entity.Compliant}}); err != nil {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)

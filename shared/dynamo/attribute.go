@@ -1,5 +1,5 @@
-// Package dynamo is the tool kit of the stores: attributes and items, reads and writes of many items, retries, paging keys. It
-// knows no area; each store lies beside its domain (entity/entitydb, and so on).
+// Package dynamo is the tool kit of the stores: attributes of items, reads and writes of many items, conditions, retries and paging
+// keys. It knows no area. The store of an area lies beside its domain: batch/batchdb, entity/entitydb and so on.
 package dynamo
 
 import (
@@ -9,32 +9,59 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
+// Item is an item of a table: its attributes by name.
 type Item = map[string]types.AttributeValue
 
+// String returns a string attribute.
 func String(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
+// Number returns a number attribute.
 func Number(n int64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
 }
 
-func StringList(names []string) types.AttributeValue {
-	values := make([]types.AttributeValue, len(names))
-	for i, n := range names {
-		values[i] = String(n)
+// Binary returns a binary attribute. It keeps b.
+func Binary(b []byte) types.AttributeValue { return &types.AttributeValueMemberB{Value: b} }
+
+// Bool returns a boolean attribute.
+func Bool(b bool) types.AttributeValue { return &types.AttributeValueMemberBOOL{Value: b} }
+
+// StringList returns a list attribute of strings.
+func StringList(values []string) types.AttributeValue {
+	list := make([]types.AttributeValue, len(values))
+	for i, v := range values {
+		list[i] = String(v)
 	}
-	return &types.AttributeValueMemberL{Value: values}
+	return &types.AttributeValueMemberL{Value: list}
 }
 
-// StringAttribute is "" for an attribute that is absent or of another type.
-func StringAttribute(row Item, name string) string {
-	s, _ := row[name].(*types.AttributeValueMemberS)
-	if s == nil {
-		return ""
+// StringAttribute returns the string attribute of that name, "" if the item has none.
+func StringAttribute(item Item, name string) string {
+	if s, ok := item[name].(*types.AttributeValueMemberS); ok {
+		return s.Value
 	}
-	return s.Value
+	return ""
 }
 
-// FormatTime writes a time as RFC 3339 in UTC with nanoseconds; "" for none.
+// NumberAttribute returns the number attribute of that name, 0 if the item has none that is a 64-bit integer.
+func NumberAttribute(item Item, name string) int64 {
+	if n, ok := item[name].(*types.AttributeValueMemberN); ok {
+		if parsed, err := strconv.ParseInt(n.Value, 10, 64); err == nil {
+			return parsed
+		}
+	}
+	return 0
+}
+
+// BinaryAttribute returns the binary attribute of that name, nil if the item has none.
+func BinaryAttribute(item Item, name string) []byte {
+	if b, ok := item[name].(*types.AttributeValueMemberB); ok {
+		return b.Value
+	}
+	return nil
+}
+
+// FormatTime returns t as tables store it: RFC 3339 in UTC with up to nine digits of a second, "" for the zero time.
 func FormatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -42,6 +69,7 @@ func FormatTime(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
+// ParseTime is the inverse of FormatTime.
 func ParseTime(s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil

@@ -7,29 +7,31 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// LoadPagingKey returns the key of paging tokens that a table of owner / part keeps. The first caller's candidate becomes it.
+// LoadPagingKey returns the key that seals page tokens, from a table whose key is owner and part. If the table has none yet, the
+// candidate is stored: of callers at the same time one's candidate becomes the key, and all get that one.
 func LoadPagingKey(ctx context.Context, db *dynamodb.Client, table string, candidate []byte) ([]byte, error) {
 	key := Item{"owner": String("paging"), "part": String("key")}
 	read := &dynamodb.GetItemInput{TableName: &table, Key: key, ConsistentRead: aws.Bool(true)}
 	out, err := db.GetItem(ctx, read)
 	if err == nil && out.Item == nil {
 		_, err = db.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: &table, Item: Item{"owner": key["owner"], "part": key["part"], "body": &types.AttributeValueMemberB{Value: candidate}},
-			ConditionExpression: aws.String("attribute_not_exists(#owner)"), ExpressionAttributeNames: map[string]string{"#owner": "owner"},
+			TableName:                &table,
+			Item:                     Item{"owner": key["owner"], "part": key["part"], "body": Binary(candidate)},
+			ConditionExpression:      aws.String("attribute_not_exists(#owner)"),
+			ExpressionAttributeNames: map[string]string{"#owner": "owner"},
 		})
-		if failed := new(types.ConditionalCheckFailedException); err == nil || errors.As(err, &failed) {
+		if _, failed := ConditionFailed(err); err == nil || failed {
 			out, err = db.GetItem(ctx, read)
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("paging key: %w", err)
+		return nil, fmt.Errorf("load paging key: %w", err)
 	}
-	b, ok := out.Item["body"].(*types.AttributeValueMemberB)
-	if !ok {
-		return nil, errors.New("paging key: malformed row")
+	body := BinaryAttribute(out.Item, "body")
+	if body == nil {
+		return nil, errors.New("load paging key: the row has no body")
 	}
-	return b.Value, nil
+	return body, nil
 }

@@ -4,110 +4,111 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awsretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
-	"golang.org/x/sync/errgroup"
 )
 
-// PutAll puts items 25 at a time, a few calls at once, writing again what a throttled table leaves over. The items have
-// distinct keys: one call with a key twice is refused whole.
-func PutAll(ctx context.Context, db *dynamodb.Client, table string, puts []types.WriteRequest) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(Concurrency)
-	for part := range slices.Chunk(puts, MaxPutItems) {
-		g.Go(func() error { return writeSome(ctx, db, table, part) })
+// Reasons that DynamoDB gives for canceling a transaction.
+const (
+	reasonConditionFailed = "ConditionalCheckFailed"
+	reasonConflict        = "TransactionConflict"
+)
+
+// ConditionFailed reports whether err means that the condition of a single write did not hold. The item is the one that the write
+// met, nil if there was none; it is returned only to writes that ask for it with ReturnValuesOnConditionCheckFailure.
+func ConditionFailed(err error) (current Item, failed bool) {
+	var e *types.ConditionalCheckFailedException
+	if !errors.As(err, &e) {
+		return nil, false
 	}
-	return g.Wait()
+	return e.Item, true
 }
 
-func writeSome(ctx context.Context, db *dynamodb.Client, table string, left []types.WriteRequest) error {
-	for wait := NewBackoff(); ; {
-		out, err := db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
-			RequestItems: map[string][]types.WriteRequest{table: left},
-		})
-		if IsThrottled(err) {
-			if err := wait.Wait(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if left = out.UnprocessedItems[table]; len(left) == 0 {
-			return nil
-		}
-		if err := wait.Wait(ctx); err != nil {
-			return err
+// Transact applies all writes or none. If one of their conditions does not hold, the writes at fault are true in failed, which has
+// one element for each write; err is then the reason and should be replaced by the domain's own error. Other transactions on the
+// same items are waited for. Retries of the SDK are one transaction: it sends a token along.
+func Transact(ctx context.Context, db *dynamodb.Client, writes []types.TransactWriteItem) (failed []bool, err error) {
+	err = RetryConflicts(ctx, func() error {
+		_, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
+		return err
+	})
+	failed = make([]bool, len(writes))
+	var canceled *types.TransactionCanceledException
+	if errors.As(err, &canceled) {
+		for i, reason := range canceled.CancellationReasons {
+			failed[i] = aws.ToString(reason.Code) == reasonConditionFailed
 		}
 	}
+	return failed, err
 }
 
-// IsThrottled reports whether a table refused a call for its rate. The SDK has tried a few times by then and gives up early
-// when many calls fail; here every line must be written, and only the deadline ends that.
-func IsThrottled(err error) bool {
+// RetryConflicts repeats a write while transactions of others hold its items, until the context ends.
+func RetryConflicts(ctx context.Context, write func() error) error {
+	return retry(ctx, func() (bool, error) {
+		err := write()
+		return isConflict(err), err
+	})
+}
+
+// isConflict reports whether a write failed only because another transaction holds its items. Where a condition failed as well,
+// trying again would not help.
+func isConflict(err error) bool {
+	var single *types.TransactionConflictException
+	if errors.As(err, &single) {
+		return true
+	}
+	var canceled *types.TransactionCanceledException
+	if !errors.As(err, &canceled) {
+		return false
+	}
+	conflict := false
+	for _, reason := range canceled.CancellationReasons {
+		switch aws.ToString(reason.Code) {
+		case reasonConditionFailed:
+			return false
+		case reasonConflict:
+			conflict = true
+		}
+	}
+	return conflict
+}
+
+// isThrottled reports whether a table refused a call because of its rate. The SDK has tried a few times by then and gives up
+// early when many calls fail; here every item must be read or written, and only the context ends that.
+func isThrottled(err error) bool {
 	var api smithy.APIError
 	if !errors.As(err, &api) {
 		return false
 	}
-	_, is := retry.DefaultThrottleErrorCodes[api.ErrorCode()]
-	return is
+	_, throttled := awsretry.DefaultThrottleErrorCodes[api.ErrorCode()]
+	return throttled
 }
 
-// Backoff spreads the retries of throttled calls: full jitter, from 20 ms to 2 s. It ends with the context only, because
-// the caller's deadline, not a count, says how long trying is worth while.
-type Backoff struct{ limit time.Duration }
+const (
+	firstBackoff = 20 * time.Millisecond
+	maxBackoff   = 2 * time.Second
+)
 
-func NewBackoff() *Backoff { return &Backoff{20 * time.Millisecond} }
-
-func (b *Backoff) Wait(ctx context.Context) error {
-	timer := time.NewTimer(rand.N(b.limit))
-	defer timer.Stop()
-	b.limit = min(2*b.limit, 2*time.Second)
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// RetryConflicts repeats a write while transactions of others hold its items.
-func RetryConflicts(ctx context.Context, write func() error) error {
-	for wait := NewBackoff(); ; {
-		err := write()
-		if !locked(err) {
+// retry calls attempt until it no longer asks to be repeated, and returns its last error. The pauses have full jitter and double
+// from firstBackoff to maxBackoff. Not a count but the context ends the attempts, with the context's error: how long trying is
+// worth while is the caller's deadline.
+func retry(ctx context.Context, attempt func() (again bool, err error)) error {
+	for limit := firstBackoff; ; limit = min(2*limit, maxBackoff) {
+		again, err := attempt()
+		if !again {
 			return err
 		}
-		if err := wait.Wait(ctx); err != nil {
-			return err
+		pause := time.NewTimer(rand.N(limit))
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return ctx.Err()
 		}
 	}
-}
-
-const ConditionFailed = "ConditionalCheckFailed"
-
-func locked(err error) bool {
-	var conflict *types.TransactionConflictException
-	var canceled *types.TransactionCanceledException
-	if !errors.As(err, &canceled) {
-		return errors.As(err, &conflict)
-	}
-	held := false
-	for _, r := range canceled.CancellationReasons {
-		switch aws.ToString(r.Code) {
-		case ConditionFailed:
-			return false
-		case "TransactionConflict":
-			held = true
-		}
-	}
-	return held
 }

@@ -22,14 +22,14 @@ const (
 	ClientOffboarded      LifecycleStatus = "ClientOffboarded"
 )
 
-var statuses = []LifecycleStatus{Unknown, OnboardingInProgress, MaintenanceInProgress, Compliant, ReviewInProgress,
+var lifecycleStatuses = []LifecycleStatus{Unknown, OnboardingInProgress, MaintenanceInProgress, Compliant, ReviewInProgress,
 	PendingOffboarding, ClientOffboarded}
 
-// Known reports whether s is one of the contract's values.
-func (s LifecycleStatus) Known() bool { return slices.Contains(statuses, s) }
+// IsKnown reports whether s is one of the contract's values.
+func (s LifecycleStatus) IsKnown() bool { return slices.Contains(lifecycleStatuses, s) }
 
-// Onboarded reports whether an entity in this state counts as fully onboarded, so that transactions may name it.
-func (s LifecycleStatus) Onboarded() bool {
+// IsOnboarded reports whether an entity in this state counts as fully onboarded, so that transactions may name it.
+func (s LifecycleStatus) IsOnboarded() bool {
 	switch s {
 	case Compliant, MaintenanceInProgress, ReviewInProgress, PendingOffboarding:
 		return true
@@ -37,16 +37,16 @@ func (s LifecycleStatus) Onboarded() bool {
 	return false
 }
 
-// Entity is what batch validation needs to know of an entity.
-type Entity struct {
+// StatusEntry is what batch validation needs to know of an entity.
+type StatusEntry struct {
 	ID              string          `json:"id"`
 	LifecycleStatus LifecycleStatus `json:"lifecycleStatus"`
 }
 
-// Directory answers which entities a tenant has. It is safe for concurrent use.
-type Directory interface {
+// StatusStore answers which entities a tenant has. It is safe for concurrent use.
+type StatusStore interface {
 	// Lookup returns the state of those of the given entities that exist. The IDs need not be distinct.
 	Lookup(ctx context.Context, tenant string, ids []string) (map[string]LifecycleStatus, error)
 	// Import stores entities, replacing the state of those that exist. It can be repeated.
-	Import(ctx context.Context, tenant string, entities []Entity) error
+	Import(ctx context.Context, tenant string, entities []StatusEntry) error
 }

@@ -17,31 +17,31 @@ func single(value string) property.Property {
 // life follows an entity through steps: d begins a draft, v verifies and r rejects the oldest open one, and i imports Compliant.
 func life(t *testing.T, steps string, status entity.LifecycleStatus) []entity.LifecycleStatus {
 	t.Helper()
-	r := entity.Record{ID: "e", Settled: status}
+	r := entity.Profile{ID: "e", BaseStatus: status}
 	var open []entity.Draft
 	var seen []entity.LifecycleStatus
 	for _, step := range steps {
-		var c entity.Change
+		var c entity.Update
 		var err error
 		switch step {
 		case 'd':
-			c = entity.Begin(r, status, entity.Draft{})
+			c = entity.BeginDraft(r, status, entity.Draft{})
 			open = append(open, c.Draft)
 		case 'i':
 			status = entity.Compliant
 			seen = append(seen, status)
 			continue
 		case 'v':
-			c, err = entity.Verify(r, status, open[0], nil)
+			c, err = entity.VerifyDraft(r, status, open[0], nil)
 			open = open[1:]
 		case 'r':
-			c, err = entity.Reject(r, status, open[0])
+			c, err = entity.RejectDraft(r, status, open[0])
 			open = open[1:]
 		}
-		if err != nil || c.Was != status || c.Record.Revision != r.Revision+1 {
+		if err != nil || c.PreviousStatus != status || c.Profile.Revision != r.Revision+1 {
 			t.Fatalf("%c: %+v %v", step, c, err)
 		}
-		r, status = c.Record, c.Status
+		r, status = c.Profile, c.Status
 		seen = append(seen, status)
 	}
 	return seen
@@ -52,12 +52,12 @@ func TestWhatCountsAsOnboarded(t *testing.T) {
 		entity.Unknown: false, entity.OnboardingInProgress: false, entity.ClientOffboarded: false,
 		entity.Compliant: true, entity.MaintenanceInProgress: true, entity.ReviewInProgress: true, entity.PendingOffboarding: true,
 	} {
-		if !status.Known() || status.Onboarded() != want {
-			t.Errorf("%s: known %t, onboarded %t", status, status.Known(), status.Onboarded())
+		if !status.IsKnown() || status.IsOnboarded() != want {
+			t.Errorf("%s: known %t, onboarded %t", status, status.IsKnown(), status.IsOnboarded())
 		}
 	}
 	for _, status := range []entity.LifecycleStatus{"", "compliant", "Compliant "} {
-		if status.Known() || status.Onboarded() {
+		if status.IsKnown() || status.IsOnboarded() {
 			t.Errorf("%q is a status", status)
 		}
 	}
@@ -91,31 +91,31 @@ func TestLifeCycle(t *testing.T) {
 }
 
 func TestADraftChangesItsEntityWhenVerified(t *testing.T) {
-	r := entity.Record{ID: "e", Version: 1, Settled: entity.Unknown, Properties: map[string]property.Property{"a": single("1"), "b": single("1")}}
-	d := entity.Begin(r, entity.Unknown, entity.Draft{ID: "d"}).Draft
-	d, err := d.Update(map[string]property.Property{"b": single("2"), "c": single("2")})
+	r := entity.Profile{ID: "e", Version: 1, BaseStatus: entity.Unknown, Properties: map[string]property.Property{"a": single("1"), "b": single("1")}}
+	d := entity.BeginDraft(r, entity.Unknown, entity.Draft{ID: "d"}).Draft
+	d, err := d.WithProperties(map[string]property.Property{"b": single("2"), "c": single("2")})
 	if err != nil || d.Version != 2 {
 		t.Fatal(d, err)
 	}
 	r.Properties = map[string]property.Property{"a": single("3"), "b": single("3")} // another draft came first
-	c, err := entity.Verify(r, entity.Unknown, d, map[string]property.Property{"c": single("4")})
+	c, err := entity.VerifyDraft(r, entity.Unknown, d, map[string]property.Property{"c": single("4")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]property.Property{"a": single("3"), "b": single("2"), "c": single("4")}
-	if diff := cmp.Diff(want, c.Record.Properties); diff != "" {
+	if diff := cmp.Diff(want, c.Profile.Properties); diff != "" {
 		t.Error(diff)
 	}
-	if c.Record.Version != 2 || c.Draft.Status != entity.Verified || c.Draft.Version != 3 {
+	if c.Profile.Version != 2 || c.Draft.Status != entity.Verified || c.Draft.Version != 3 {
 		t.Errorf("%+v", c)
 	}
 	for _, status := range []entity.DraftStatus{entity.Verified, entity.Rejected} {
 		d.Status = status
-		_, err1 := d.Update(nil)
-		_, err2 := entity.Verify(r, entity.Unknown, d, nil)
-		_, err3 := entity.Reject(r, entity.Unknown, d)
+		_, err1 := d.WithProperties(nil)
+		_, err2 := entity.VerifyDraft(r, entity.Unknown, d, nil)
+		_, err3 := entity.RejectDraft(r, entity.Unknown, d)
 		for _, err := range []error{err1, err2, err3} {
-			if !errors.Is(err, entity.ErrEnded) {
+			if !errors.Is(err, entity.ErrDraftEnded) {
 				t.Errorf("%s: %v", status, err)
 			}
 		}
@@ -131,20 +131,20 @@ func TestConflicts(t *testing.T) {
 		}
 		return out
 	}
-	r := entity.Record{ID: "e", Version: 1, Settled: entity.Unknown, Properties: values("a", "1", "b", "1")}
+	r := entity.Profile{ID: "e", Version: 1, BaseStatus: entity.Unknown, Properties: values("a", "1", "b", "1")}
 	begin := func(changes map[string]property.Property) entity.Draft {
-		return entity.Begin(r, r.Settled, entity.Draft{Changes: changes}).Draft
+		return entity.BeginDraft(r, r.BaseStatus, entity.Draft{Changes: changes}).Draft
 	}
 	first := begin(values("a", "2", "c", "2", "x", "2"))
 	untouched, same, other, more := begin(values("b", "3")), begin(values("a", "2")), begin(values("a", "3", "b", "3")), begin(values("c", "3", "a", "3"))
-	c, err := entity.Verify(r, r.Settled, first, values("x", "5"))
+	c, err := entity.VerifyDraft(r, r.BaseStatus, first, values("x", "5"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]int64{"a": 2, "c": 2, "x": 2}, c.Record.Changed); diff != "" || r.Changed != nil || c.Draft.Resolved != 1 {
+	if diff := cmp.Diff(map[string]int64{"a": 2, "c": 2, "x": 2}, c.Profile.LastChangedIn); diff != "" || r.LastChangedIn != nil || c.Draft.ConflictsResolvedIn != 1 {
 		t.Errorf("%s %v", diff, c.Draft)
 	}
-	later := entity.Begin(c.Record, c.Status, entity.Draft{Changes: values("a", "9")}).Draft
+	later := entity.BeginDraft(c.Profile, c.Status, entity.Draft{Changes: values("a", "9")}).Draft
 	for name, tt := range map[string]struct {
 		d        entity.Draft
 		resolved map[string]property.Property
@@ -154,7 +154,7 @@ func TestConflicts(t *testing.T) {
 		"two": {more, nil, []string{"a", "c"}}, "one of two resolved": {more, values("c", "7"), []string{"a"}},
 		"resolved": {other, values("a", "7"), nil}, "begun afterwards": {later, nil, nil},
 	} {
-		if diff := cmp.Diff(tt.want, entity.Conflicts(c.Record, tt.d, tt.resolved)); diff != "" {
+		if diff := cmp.Diff(tt.want, entity.FindConflicts(c.Profile, tt.d, tt.resolved)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}

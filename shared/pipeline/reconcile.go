@@ -145,7 +145,7 @@ func (d directory) Lookup(ctx context.Context, ids []string) ([]validation.Entit
 		switch status, ok := found[id]; {
 		case !ok:
 			states[i] = validation.Missing
-		case !status.Onboarded():
+		case !status.IsOnboarded():
 			states[i] = validation.NotOnboarded
 		default:
 			states[i] = validation.Onboarded

@@ -156,7 +156,7 @@ func getRow[T any](ctx context.Context, s *Registry, id string) (T, error) {
 // Identify reads a client and a tenant in one request.
 func (s *Registry) Identify(ctx context.Context, client, tenant string) (auth.Client, auth.Tenant, error) {
 	keys := []dynamo.Item{{"id": dynamo.String(clientPrefix + client)}, {"id": dynamo.String(tenantPrefix + tenant)}}
-	rows, err := dynamo.BatchGet(ctx, s.db, s.table, keys, "", nil)
+	rows, err := dynamo.GetAll(ctx, s.db, s.table, keys)
 	if err != nil {
 		return auth.Client{}, auth.Tenant{}, fmt.Errorf("identify: %w", err)
 	}

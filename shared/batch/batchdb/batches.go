@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sluice/shared/dynamo"
 	"strconv"
 	"strings"
@@ -172,19 +171,16 @@ func (s *Store) Recent(ctx context.Context, tenant string, limit int) ([]batch.B
 // out. It is what decides whether stored lines can be seen.
 func (s *Store) Statuses(ctx context.Context, ids []batch.ID) (map[batch.ID]batch.Status, error) {
 	found := make(map[batch.ID]batch.Status, len(ids))
-	for page := range slices.Chunk(ids, dynamo.MaxGetKeys) {
-		keys := make([]dynamo.Item, len(page))
-		for i, id := range page {
-			keys[i] = key(id, batchPart)
-		}
-		rows, err := dynamo.BatchGet(ctx, s.db, s.table, keys, "id, #status", map[string]string{"#status": "status"})
-		if err != nil {
-			return nil, fmt.Errorf("read batch statuses: %w", err)
-		}
-		for _, row := range rows {
-			id, status := row["id"].(*types.AttributeValueMemberS), row["status"].(*types.AttributeValueMemberS)
-			found[batch.ID(id.Value)] = batch.Status(status.Value)
-		}
+	keys := make([]dynamo.Item, len(ids))
+	for i, id := range ids {
+		keys[i] = key(id, batchPart)
+	}
+	items, err := dynamo.GetAll(ctx, s.db, s.table, keys, "id", "status")
+	if err != nil {
+		return nil, fmt.Errorf("read batch statuses: %w", err)
+	}
+	for _, item := range items {
+		found[batch.ID(dynamo.StringAttribute(item, "id"))] = batch.Status(dynamo.StringAttribute(item, "status"))
 	}
 	return found, nil
 }

@@ -97,7 +97,7 @@ func (s *Store) Create(ctx context.Context, d document.Document, shared bool) er
 		}
 		puts = append(puts, file)
 	}
-	failed, err := s.transact(ctx, puts)
+	failed, err := dynamo.Transact(ctx, s.db, puts)
 	switch {
 	case failed[0]:
 		return document.ErrExists
@@ -163,23 +163,6 @@ func (s *Store) Save(ctx context.Context, d document.Document) (document.Documen
 		return document.Document{}, fmt.Errorf("save document: %w", err)
 	}
 	return d, nil
-}
-
-// transact writes all or nothing, and says which conditions failed; there is one more answer than a transaction of any
-// length here has writes.
-func (s *Store) transact(ctx context.Context, writes []types.TransactWriteItem) ([8]bool, error) {
-	var failed [8]bool
-	err := dynamo.RetryConflicts(ctx, func() error {
-		_, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
-		return err
-	})
-	var canceled *types.TransactionCanceledException
-	if errors.As(err, &canceled) {
-		for i, r := range canceled.CancellationReasons {
-			failed[i] = aws.ToString(r.Code) == dynamo.ConditionFailed
-		}
-	}
-	return failed, err
 }
 
 // PagingKey returns the key of paging tokens. The first caller's candidate becomes it.

@@ -69,7 +69,7 @@ func (s *Store) Replace(ctx context.Context, d document.Document, had string, la
 	if err != nil {
 		return document.Document{}, err
 	}
-	failed, err := s.transact(ctx, []types.TransactWriteItem{
+	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
 		{Put: &types.Put{TableName: &s.table, Item: row, ConditionExpression: aws.String("version = :before"),
 			ExpressionAttributeValues: dynamo.Item{":before": dynamo.Number(before)}}},
 		file, s.dereference(d.Tenant, had, last),
@@ -95,7 +95,7 @@ func (s *Store) Delete(ctx context.Context, d document.Document, last bool) erro
 	if d.File != "" {
 		writes = append(writes, s.dereference(d.Tenant, d.File, last))
 	}
-	failed, err := s.transact(ctx, writes)
+	failed, err := dynamo.Transact(ctx, s.db, writes)
 	if failed[0] || failed[len(writes)-1] {
 		return document.ErrChanged
 	}
@@ -204,7 +204,7 @@ func (s *Store) rows(ctx context.Context, ids []string, key func(string) dynamo.
 	for i, id := range ids {
 		keys[i] = key(id)
 	}
-	return dynamo.BatchGet(ctx, s.db, s.table, keys, "", nil)
+	return dynamo.GetAll(ctx, s.db, s.table, keys)
 }
 
 func fileOf(row dynamo.Item, tenant string) (document.File, error) {

@@ -7,8 +7,6 @@ import (
 	"sluice/shared/dynamo"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
 
 	"sluice/shared/entity"
 )
@@ -20,65 +18,51 @@ type Statuses struct {
 	table string
 }
 
-var _ entity.Directory = (*Statuses)(nil)
+var _ entity.StatusStore = (*Statuses)(nil)
 
 // NewStatuses returns the directory on the given table.
 func NewStatuses(db *dynamodb.Client, table string) *Statuses { return &Statuses{db, table} }
 
-func entityKey(tenant, id string) dynamo.Item {
+func statusKey(tenant, id string) dynamo.Item {
 	return dynamo.Item{"entity": dynamo.String(tenant + "#" + id)}
+}
+
+func statusItem(tenant, id string, status entity.LifecycleStatus) dynamo.Item {
+	item := statusKey(tenant, id)
+	item["tenant"], item["lifecycle_status"] = dynamo.String(tenant), dynamo.String(string(status))
+	return item
 }
 
 // Lookup reads the states of many entities, each once.
 func (s *Statuses) Lookup(ctx context.Context, tenant string, ids []string) (map[string]entity.LifecycleStatus, error) {
-	distinct := slices.Clone(ids)
-	slices.Sort(distinct)
-	distinct = slices.Compact(distinct)
-
-	pages := slices.Collect(slices.Chunk(distinct, dynamo.MaxGetKeys))
-	results := make([][]dynamo.Item, len(pages))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(dynamo.Concurrency)
-	for i, page := range pages {
-		g.Go(func() error {
-			keys := make([]dynamo.Item, len(page))
-			for j, id := range page {
-				keys[j] = entityKey(tenant, id)
-			}
-			rows, err := dynamo.BatchGet(ctx, s.db, s.table, keys, "#entity, lifecycle_status", map[string]string{"#entity": "entity"})
-			results[i] = rows
-			return err
-		})
+	var keys []dynamo.Item
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+		keys = append(keys, statusKey(tenant, id))
 	}
-	if err := g.Wait(); err != nil {
+	items, err := dynamo.GetAll(ctx, s.db, s.table, keys, "entity", "lifecycle_status")
+	if err != nil {
 		return nil, fmt.Errorf("look up entities: %w", err)
 	}
-	found := make(map[string]entity.LifecycleStatus, len(distinct))
-	for _, rows := range results {
-		for _, row := range rows {
-			name := row["entity"].(*types.AttributeValueMemberS).Value
-			if status, ok := row["lifecycle_status"].(*types.AttributeValueMemberS); ok {
-				found[name[len(tenant)+1:]] = entity.LifecycleStatus(status.Value)
-			}
+	found := make(map[string]entity.LifecycleStatus, len(items))
+	for _, item := range items {
+		if status := dynamo.StringAttribute(item, "lifecycle_status"); status != "" {
+			found[dynamo.StringAttribute(item, "entity")[len(tenant)+1:]] = entity.LifecycleStatus(status)
 		}
 	}
 	return found, nil
 }
 
 // Import stores many entities.
-func (s *Statuses) Import(ctx context.Context, tenant string, entities []entity.Entity) error {
+func (s *Statuses) Import(ctx context.Context, tenant string, entities []entity.StatusEntry) error {
 	last := make(map[string]entity.LifecycleStatus, len(entities)) // one call must not write an item twice
 	for _, e := range entities {
 		last[e.ID] = e.LifecycleStatus
 	}
-	puts := make([]types.WriteRequest, 0, len(last))
+	items := make([]dynamo.Item, 0, len(last))
 	for id, status := range last {
-		row := entityKey(tenant, id)
-		row["tenant"] = dynamo.String(tenant)
-		row["lifecycle_status"] = dynamo.String(string(status))
-		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: row}})
+		items = append(items, statusItem(tenant, id, status))
 	}
-	if err := dynamo.PutAll(ctx, s.db, s.table, puts); err != nil {
+	if err := dynamo.PutAll(ctx, s.db, s.table, items); err != nil {
 		return fmt.Errorf("import entities: %w", err)
 	}
 	return nil

@@ -15,15 +15,15 @@ func TestEntities(t *testing.T) {
 	ctx := context.Background()
 	client, injected := dynamotest.StartFaulty(t)
 	s := entitydb.NewStatuses(client, "test-entities")
-	var entities []entity.Entity
+	var entities []entity.StatusEntry
 	var ids []string
 	want := map[string]entity.LifecycleStatus{}
 	for i := range 301 {
-		e := entity.Entity{ID: fmt.Sprintf("e#%d", i), LifecycleStatus: entity.Compliant}
+		e := entity.StatusEntry{ID: fmt.Sprintf("e#%d", i), LifecycleStatus: entity.Compliant}
 		entities, ids = append(entities, e), append(ids, e.ID, e.ID, "nobody"+e.ID)
 		want[e.ID] = e.LifecycleStatus
 	}
-	entities = append(entities, entity.Entity{ID: "e#7", LifecycleStatus: entity.ClientOffboarded}) // the last one counts
+	entities = append(entities, entity.StatusEntry{ID: "e#7", LifecycleStatus: entity.ClientOffboarded}) // the last one counts
 	want["e#7"] = entity.ClientOffboarded
 	if err := s.Import(ctx, "tenant", entities); err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestThrottlingEndsWithTheContext(t *testing.T) {
 	s := entitydb.NewStatuses(client, "test-entities")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := s.Import(ctx, "tenant", []entity.Entity{{ID: "a", LifecycleStatus: entity.Compliant}}); err == nil {
+	if err := s.Import(ctx, "tenant", []entity.StatusEntry{{ID: "a", LifecycleStatus: entity.Compliant}}); err == nil {
 		t.Error("no error")
 	}
 }

@@ -32,29 +32,29 @@ func memberRow(tenant string, d entity.Draft) dynamo.Item {
 	}
 }
 
-// Members reads a page of the drafts of a journey and the position after it; "" at the end. The page is short only at the end
+// ListDrafts reads a page of the drafts of a journey and the position after it; "" at the end. The page is short only at the end
 // of the journey or of what the service reads at once.
-func (s *Profiles) Members(ctx context.Context, tenant string, p entity.Page) ([]entity.Member, string, error) {
+func (s *Profiles) ListDrafts(ctx context.Context, tenant string, p entity.DraftPage) ([]entity.DraftRef, string, error) {
 	query := &dynamodb.QueryInput{
 		TableName: &s.table, KeyConditionExpression: aws.String("#owner = :owner"), ConsistentRead: aws.Bool(true),
 		ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
-		ExpressionAttributeValues: dynamo.Item{":owner": dynamo.String(journeyOwner(tenant, p.Journey))},
+		ExpressionAttributeValues: dynamo.Item{":owner": dynamo.String(journeyOwner(tenant, p.JourneyID))},
 		Limit:                     aws.Int32(int32(p.Limit)), ScanIndexForward: aws.Bool(!p.Descending),
 	}
 	if p.After != "" {
-		query.ExclusiveStartKey = dynamo.Item{"owner": dynamo.String(journeyOwner(tenant, p.Journey)), "part": dynamo.String(p.After)}
+		query.ExclusiveStartKey = dynamo.Item{"owner": dynamo.String(journeyOwner(tenant, p.JourneyID)), "part": dynamo.String(p.After)}
 	}
 	out, err := s.db.Query(ctx, query)
 	if err != nil {
 		return nil, "", fmt.Errorf("list drafts: %w", err)
 	}
-	members := make([]entity.Member, len(out.Items))
+	members := make([]entity.DraftRef, len(out.Items))
 	for i, row := range out.Items {
 		var m memberItem
 		if err := attributevalue.UnmarshalMap(row, &m); err != nil {
 			return nil, "", err
 		}
-		members[i] = entity.Member{
+		members[i] = entity.DraftRef{
 			DraftID: m.Draft, EntityID: m.Entity, Position: m.Part,
 			Layers: access.Layers{Geographic: m.Geographic, BusinessRelated: m.Business},
 		}

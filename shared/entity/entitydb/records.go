@@ -49,8 +49,8 @@ func draftKey(tenant, id string) dynamo.Item {
 	return dynamo.Item{"owner": dynamo.String(tenant + "#draft#" + id), "part": dynamo.String("draft")}
 }
 
-// putBody is a put of a value as JSON under a key, at one more than the stored count; 0 stored means that there is no item.
-func (s *Profiles) putBody(key dynamo.Item, v any, stored int64) (types.TransactWriteItem, error) {
+// putBodyWrite is a put of a value as JSON under a key, at one more than the stored count; 0 stored means that there is no item.
+func (s *Profiles) putBodyWrite(key dynamo.Item, v any, stored int64) (types.TransactWriteItem, error) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return types.TransactWriteItem{}, err
@@ -70,41 +70,41 @@ func (s *Profiles) putBody(key dynamo.Item, v any, stored int64) (types.Transact
 }
 
 // Create stores a new entity of status Unknown. entity.ErrChanged if there is one of its id.
-func (s *Profiles) Create(ctx context.Context, tenant string, r entity.Record) error {
-	put, err := s.putBody(recordKey(tenant, r.ID), r, r.Revision-1)
+func (s *Profiles) Create(ctx context.Context, tenant string, r entity.Profile) error {
+	put, err := s.putBodyWrite(recordKey(tenant, r.ID), r, r.Revision-1)
 	if err != nil {
 		return err
 	}
-	row := entityKey(tenant, r.ID)
-	row["tenant"], row["lifecycle_status"] = dynamo.String(tenant), dynamo.String(string(r.Settled))
+	row := statusKey(tenant, r.ID)
+	row["tenant"], row["lifecycle_status"] = dynamo.String(tenant), dynamo.String(string(r.BaseStatus))
 	return s.transact(ctx, []types.TransactWriteItem{put, {Put: &types.Put{TableName: &s.entities, Item: row,
 		ConditionExpression: aws.String("attribute_not_exists(#entity)"), ExpressionAttributeNames: map[string]string{"#entity": "entity"}}}})
 }
 
-// Entity reads an entity and its status. entity.ErrNotFound.
-func (s *Profiles) Entity(ctx context.Context, tenant, id string) (entity.Record, entity.LifecycleStatus, error) {
-	row, err := s.get(ctx, s.entities, entityKey(tenant, id))
+// GetProfile reads an entity and its status. entity.ErrNotFound.
+func (s *Profiles) GetProfile(ctx context.Context, tenant, id string) (entity.Profile, entity.LifecycleStatus, error) {
+	row, err := s.get(ctx, s.entities, statusKey(tenant, id))
 	if err != nil {
-		return entity.Record{}, "", err
+		return entity.Profile{}, "", err
 	}
 	status, ok := row["lifecycle_status"].(*types.AttributeValueMemberS)
 	if !ok {
-		return entity.Record{}, "", fmt.Errorf("read entity: malformed row")
+		return entity.Profile{}, "", fmt.Errorf("read entity: malformed row")
 	}
 	current := entity.LifecycleStatus(status.Value)
 	row, err = s.get(ctx, s.table, recordKey(tenant, id))
 	if errors.Is(err, entity.ErrNotFound) {
-		return entity.Record{ID: id, Settled: current}, current, nil
+		return entity.Profile{ID: id, BaseStatus: current}, current, nil
 	}
 	if err != nil {
-		return entity.Record{}, "", err
+		return entity.Profile{}, "", err
 	}
-	r, err := body[entity.Record](row)
+	r, err := body[entity.Profile](row)
 	return r, current, err
 }
 
-// Draft reads one draft. entity.ErrNotFound.
-func (s *Profiles) Draft(ctx context.Context, tenant, id string) (entity.Draft, error) {
+// GetDraft reads one draft. entity.ErrNotFound.
+func (s *Profiles) GetDraft(ctx context.Context, tenant, id string) (entity.Draft, error) {
 	row, err := s.get(ctx, s.table, draftKey(tenant, id))
 	if err != nil {
 		return entity.Draft{}, err
@@ -112,35 +112,32 @@ func (s *Profiles) Draft(ctx context.Context, tenant, id string) (entity.Draft, 
 	return body[entity.Draft](row)
 }
 
-// Drafts reads those of the drafts that exist, in the order asked for, each once.
-func (s *Profiles) Drafts(ctx context.Context, tenant string, ids []string) ([]entity.Draft, error) {
+// GetDrafts reads those of the drafts that exist, in the order asked for, each once.
+func (s *Profiles) GetDrafts(ctx context.Context, tenant string, ids []string) ([]entity.Draft, error) {
 	return bodies(ctx, s, tenant, ids, draftKey, func(d entity.Draft) string { return d.ID })
 }
 
-// Entities is Drafts for entities. One that was only imported has no record.
-func (s *Profiles) Entities(ctx context.Context, tenant string, ids []string) ([]entity.Record, error) {
-	return bodies(ctx, s, tenant, ids, recordKey, func(r entity.Record) string { return r.ID })
+// GetProfiles is Drafts for entities. One that was only imported has no record.
+func (s *Profiles) GetProfiles(ctx context.Context, tenant string, ids []string) ([]entity.Profile, error) {
+	return bodies(ctx, s, tenant, ids, recordKey, func(r entity.Profile) string { return r.ID })
 }
 
 func bodies[T any](ctx context.Context, s *Profiles, tenant string, ids []string, key func(tenant, id string) dynamo.Item, id func(T) string) ([]T, error) {
 	found := map[string]T{}
-	distinct := slices.Compact(slices.Sorted(slices.Values(ids)))
-	for page := range slices.Chunk(distinct, dynamo.MaxGetKeys) {
-		keys := make([]dynamo.Item, len(page))
-		for i, id := range page {
-			keys[i] = key(tenant, id)
-		}
-		rows, err := dynamo.BatchGet(ctx, s.db, s.table, keys, "", nil)
+	var keys []dynamo.Item
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+		keys = append(keys, key(tenant, id))
+	}
+	rows, err := dynamo.GetAll(ctx, s.db, s.table, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read entities: %w", err)
+	}
+	for _, row := range rows {
+		v, err := body[T](row)
 		if err != nil {
-			return nil, fmt.Errorf("read entities: %w", err)
+			return nil, err
 		}
-		for _, row := range rows {
-			v, err := body[T](row)
-			if err != nil {
-				return nil, err
-			}
-			found[id(v)] = v
-		}
+		found[id(v)] = v
 	}
 	all := make([]T, 0, len(found))
 	for _, id := range ids {
@@ -154,24 +151,24 @@ func bodies[T any](ctx context.Context, s *Profiles, tenant string, ids []string
 
 // UpdateDraft stores a draft whose version is one more than that read. entity.ErrChanged.
 func (s *Profiles) UpdateDraft(ctx context.Context, tenant string, d entity.Draft) error {
-	put, err := s.putBody(draftKey(tenant, d.ID), d, d.Version-1)
+	put, err := s.putBodyWrite(draftKey(tenant, d.ID), d, d.Version-1)
 	if err != nil {
 		return err
 	}
 	return s.transact(ctx, []types.TransactWriteItem{put})
 }
 
-// Apply writes a step of the life cycle. entity.ErrChanged.
-func (s *Profiles) Apply(ctx context.Context, tenant string, c entity.Change) error {
-	record, err1 := s.putBody(recordKey(tenant, c.Record.ID), c.Record, c.Record.Revision-1)
-	draft, err2 := s.putBody(draftKey(tenant, c.Draft.ID), c.Draft, c.Draft.Version-1)
+// ApplyUpdate writes a step of the life cycle. entity.ErrChanged.
+func (s *Profiles) ApplyUpdate(ctx context.Context, tenant string, c entity.Update) error {
+	record, err1 := s.putBodyWrite(recordKey(tenant, c.Profile.ID), c.Profile, c.Profile.Revision-1)
+	draft, err2 := s.putBodyWrite(draftKey(tenant, c.Draft.ID), c.Draft, c.Draft.Version-1)
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
 	items := []types.TransactWriteItem{record, draft, {Update: &types.Update{
-		TableName: &s.entities, Key: entityKey(tenant, c.Record.ID),
+		TableName: &s.entities, Key: statusKey(tenant, c.Profile.ID),
 		UpdateExpression: aws.String("SET lifecycle_status = :status"), ConditionExpression: aws.String("lifecycle_status = :was"),
-		ExpressionAttributeValues: dynamo.Item{":status": dynamo.String(string(c.Status)), ":was": dynamo.String(string(c.Was))},
+		ExpressionAttributeValues: dynamo.Item{":status": dynamo.String(string(c.Status)), ":was": dynamo.String(string(c.PreviousStatus))},
 	}}}
 	if c.Draft.Version == 1 {
 		items = append(items, types.TransactWriteItem{Put: &types.Put{TableName: &s.table, Item: memberRow(tenant, c.Draft)}})
@@ -181,14 +178,9 @@ func (s *Profiles) Apply(ctx context.Context, tenant string, c entity.Change) er
 
 // transact writes items together. The SDK's retries are one and the same transaction: it sends a token along.
 func (s *Profiles) transact(ctx context.Context, items []types.TransactWriteItem) error {
-	_, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
-	var canceled *types.TransactionCanceledException
-	if errors.As(err, &canceled) {
-		for _, reason := range canceled.CancellationReasons {
-			if code := aws.ToString(reason.Code); code == dynamo.ConditionFailed || code == "TransactionConflict" {
-				return entity.ErrChanged
-			}
-		}
+	failed, err := dynamo.Transact(ctx, s.db, items)
+	if slices.Contains(failed, true) {
+		return entity.ErrChanged
 	}
 	if err != nil {
 		return fmt.Errorf("write entity: %w", err)

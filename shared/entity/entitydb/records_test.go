@@ -24,9 +24,9 @@ func records(t *testing.T) (*entitydb.Profiles, *entitydb.Statuses) {
 	return entitydb.NewProfiles(client, "test-records", "test-entities"), entitydb.NewStatuses(client, "test-entities")
 }
 
-func fresh(id string) entity.Record {
-	return entity.Record{
-		ID: id, Type: "Company", Role: "Client", Created: at, Version: 1, Revision: 1, Settled: entity.Unknown,
+func fresh(id string) entity.Profile {
+	return entity.Profile{
+		ID: id, Type: "Company", Role: "Client", Created: at, Version: 1, Revision: 1, BaseStatus: entity.Unknown,
 		Properties: map[string]property.Property{"a": {Type: property.Single}}, Layers: access.Layers{}.OrDefault(),
 	}
 }
@@ -45,9 +45,9 @@ func TestRecordsAndDirectoryAgree(t *testing.T) {
 	if err := s.Create(ctx, "tenant", fresh("e")); !errors.Is(err, entity.ErrChanged) {
 		t.Errorf("created twice: %v", err)
 	}
-	agree := func(want entity.LifecycleStatus) (entity.Record, entity.LifecycleStatus) {
+	agree := func(want entity.LifecycleStatus) (entity.Profile, entity.LifecycleStatus) {
 		t.Helper()
-		r, status, err := s.Entity(ctx, "tenant", "e")
+		r, status, err := s.GetProfile(ctx, "tenant", "e")
 		found, err2 := directory.Lookup(ctx, "tenant", []string{"e"})
 		if err != nil || err2 != nil || status != want || found["e"] != want {
 			t.Fatalf("%s, %s, want %s; %v %v", status, found["e"], want, err, err2)
@@ -58,43 +58,43 @@ func TestRecordsAndDirectoryAgree(t *testing.T) {
 	if diff := cmp.Diff(fresh("e"), r); diff != "" {
 		t.Error(diff)
 	}
-	begin := entity.Begin(r, status, draftOf("d", at))
-	if err := s.Apply(ctx, "tenant", begin); err != nil {
+	begin := entity.BeginDraft(r, status, draftOf("d", at))
+	if err := s.ApplyUpdate(ctx, "tenant", begin); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Apply(ctx, "tenant", begin); !errors.Is(err, entity.ErrChanged) {
+	if err := s.ApplyUpdate(ctx, "tenant", begin); !errors.Is(err, entity.ErrChanged) {
 		t.Errorf("applied twice: %v", err)
 	}
 	r, status = agree(entity.OnboardingInProgress)
-	d, err := s.Draft(ctx, "tenant", "d")
+	d, err := s.GetDraft(ctx, "tenant", "d")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(begin.Draft, d); diff != "" {
 		t.Error(diff)
 	}
-	changed, _ := d.Update(map[string]property.Property{"b": {Type: property.Single}})
+	changed, _ := d.WithProperties(map[string]property.Property{"b": {Type: property.Single}})
 	if err := s.UpdateDraft(ctx, "tenant", changed); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.UpdateDraft(ctx, "tenant", changed); !errors.Is(err, entity.ErrChanged) {
 		t.Errorf("updated twice: %v", err)
 	}
-	stale, _ := entity.Verify(r, status, d, nil)
-	if err := s.Apply(ctx, "tenant", stale); !errors.Is(err, entity.ErrChanged) {
+	stale, _ := entity.VerifyDraft(r, status, d, nil)
+	if err := s.ApplyUpdate(ctx, "tenant", stale); !errors.Is(err, entity.ErrChanged) {
 		t.Errorf("verified an old version: %v", err)
 	}
 	agree(entity.OnboardingInProgress)
-	verify, _ := entity.Verify(r, status, changed, nil)
-	if err := s.Apply(ctx, "tenant", verify); err != nil {
+	verify, _ := entity.VerifyDraft(r, status, changed, nil)
+	if err := s.ApplyUpdate(ctx, "tenant", verify); err != nil {
 		t.Fatal(err)
 	}
 	if r, _ = agree(entity.Compliant); len(r.Properties) != 2 || r.Version != 2 {
 		t.Errorf("%+v", r)
 	}
 	for _, tenant := range []string{"other", ""} {
-		_, _, err1 := s.Entity(ctx, tenant, "e")
-		_, err2 := s.Draft(ctx, tenant, "d")
+		_, _, err1 := s.GetProfile(ctx, tenant, "e")
+		_, err2 := s.GetDraft(ctx, tenant, "d")
 		if !errors.Is(err1, entity.ErrNotFound) || !errors.Is(err2, entity.ErrNotFound) {
 			t.Errorf("tenant %q: %v %v", tenant, err1, err2)
 		}
@@ -107,25 +107,25 @@ func TestImportedEntities(t *testing.T) {
 	s, directory := records(t)
 	load := func(status entity.LifecycleStatus) {
 		t.Helper()
-		if err := directory.Import(ctx, "tenant", []entity.Entity{{ID: "i#1", LifecycleStatus: status}}); err != nil {
+		if err := directory.Import(ctx, "tenant", []entity.StatusEntry{{ID: "i#1", LifecycleStatus: status}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	load(entity.Compliant)
-	r, status, err := s.Entity(ctx, "tenant", "i#1")
+	r, status, err := s.GetProfile(ctx, "tenant", "i#1")
 	if err != nil || status != entity.Compliant || r.ID != "i#1" || r.Version != 0 {
 		t.Fatalf("%+v %s %v", r, status, err)
 	}
-	c := entity.Begin(r, status, draftOf("d", at))
+	c := entity.BeginDraft(r, status, draftOf("d", at))
 	load(entity.ClientOffboarded)
-	if err := s.Apply(ctx, "tenant", c); !errors.Is(err, entity.ErrChanged) {
+	if err := s.ApplyUpdate(ctx, "tenant", c); !errors.Is(err, entity.ErrChanged) {
 		t.Errorf("an import was overlooked: %v", err)
 	}
-	r, status, _ = s.Entity(ctx, "tenant", "i#1")
-	if err := s.Apply(ctx, "tenant", entity.Begin(r, status, draftOf("d", at))); err != nil {
+	r, status, _ = s.GetProfile(ctx, "tenant", "i#1")
+	if err := s.ApplyUpdate(ctx, "tenant", entity.BeginDraft(r, status, draftOf("d", at))); err != nil {
 		t.Fatal(err)
 	}
-	if _, status, _ := s.Entity(ctx, "tenant", "i#1"); status != entity.OnboardingInProgress {
+	if _, status, _ := s.GetProfile(ctx, "tenant", "i#1"); status != entity.OnboardingInProgress {
 		t.Error(status)
 	}
 }
@@ -140,20 +140,20 @@ func TestMembers(t *testing.T) {
 		if err := s.Create(ctx, "tenant", fresh(e)); err != nil {
 			t.Fatal(err)
 		}
-		c := entity.Begin(fresh(e), entity.Unknown, draftOf(id, at.Add(time.Duration(i/2)*time.Second)))
+		c := entity.BeginDraft(fresh(e), entity.Unknown, draftOf(id, at.Add(time.Duration(i/2)*time.Second)))
 		if i == 5 {
 			c.Draft.JourneyID = "jj"
 		} else {
 			want = append(want, id)
 		}
-		if err := s.Apply(ctx, "tenant", c); err != nil {
+		if err := s.ApplyUpdate(ctx, "tenant", c); err != nil {
 			t.Fatal(err)
 		}
 	}
 	walk := func(tenant string, size int, descending bool) []string {
 		var got []string
 		for after := ""; ; {
-			members, next, err := s.Members(ctx, tenant, entity.Page{Journey: "j", After: after, Limit: size, Descending: descending})
+			members, next, err := s.ListDrafts(ctx, tenant, entity.DraftPage{JourneyID: "j", After: after, Limit: size, Descending: descending})
 			if err != nil || len(members) > size {
 				t.Fatal(len(members), err)
 			}
@@ -181,7 +181,7 @@ func TestMembers(t *testing.T) {
 	if got := walk("other", 5, false); got != nil {
 		t.Errorf("another tenant's: %v", got)
 	}
-	drafts, err := s.Drafts(ctx, "tenant", []string{"d03", "none", "d01", "d03"})
+	drafts, err := s.GetDrafts(ctx, "tenant", []string{"d03", "none", "d01", "d03"})
 	if err != nil || len(drafts) != 2 || drafts[0].ID != "d03" || drafts[1].ID != "d01" {
 		t.Errorf("%+v %v", drafts, err)
 	}

@@ -39,17 +39,17 @@ func storedLayers() access.Layers {
 func TestStoredEntities(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	s := entitydb.NewProfiles(client, "test-records", "test-entities")
-	r := entity.Record{
+	r := entity.Profile{
 		ID: "entity", Type: "Company", Role: "Client", AlternateID: "alternate", Properties: storedProperties(),
 		Jurisdictions: []string{"NL"}, Category: []string{"bank"}, Layers: storedLayers(), Created: at, Version: 1, Revision: 1,
-		Changed: map[string]int64{"single": 1}, Settled: entity.Compliant, Open: 0,
+		LastChangedIn: map[string]int64{"single": 1}, BaseStatus: entity.Compliant, OpenDrafts: 0,
 	}
 	if err := s.Create(ctx, storedTenant, r); err != nil {
 		t.Fatal(err)
 	}
-	c := entity.Begin(r, entity.Compliant, entity.Draft{ID: "draft", ParentID: "parent", JourneyID: "journey", Created: at,
+	c := entity.BeginDraft(r, entity.Compliant, entity.Draft{ID: "draft", ParentID: "parent", JourneyID: "journey", Created: at,
 		Changes: map[string]property.Property{"single": {Type: property.Single, Value: pointer("other")}}})
-	if err := s.Apply(ctx, storedTenant, c); err != nil {
+	if err := s.ApplyUpdate(ctx, storedTenant, c); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.PagingKey(ctx, []byte("0123456789abcdef0123456789abcdef")); err != nil {
@@ -62,19 +62,19 @@ func TestStoredEntities(t *testing.T) {
 	dynamotest.LoadStored(t, client, "test-records", "records")
 	dynamotest.LoadStored(t, client, "test-entities", "entities")
 	s = entitydb.NewProfiles(client, "test-records", "test-entities")
-	got, status, err := s.Entity(ctx, storedTenant, "entity")
-	if diff := cmp.Diff(c.Record, got); err != nil || diff != "" || status != entity.MaintenanceInProgress {
+	got, status, err := s.GetProfile(ctx, storedTenant, "entity")
+	if diff := cmp.Diff(c.Profile, got); err != nil || diff != "" || status != entity.MaintenanceInProgress {
 		t.Errorf("entity: status %s, %v, (-want +got)\n%s", status, err, diff)
 	}
-	draft, err := s.Draft(ctx, storedTenant, "draft")
+	draft, err := s.GetDraft(ctx, storedTenant, "draft")
 	if diff := cmp.Diff(c.Draft, draft); err != nil || diff != "" {
 		t.Errorf("draft: %v, (-want +got)\n%s", err, diff)
 	}
-	members, _, err := s.Members(ctx, storedTenant, entity.Page{Journey: "journey", Limit: 10})
+	members, _, err := s.ListDrafts(ctx, storedTenant, entity.DraftPage{JourneyID: "journey", Limit: 10})
 	if err != nil || len(members) != 1 {
 		t.Fatalf("%d members, want 1; %v", len(members), err)
 	}
-	member := entity.Member{DraftID: "draft", EntityID: "entity", Layers: storedLayers(), Position: members[0].Position}
+	member := entity.DraftRef{DraftID: "draft", EntityID: "entity", Layers: storedLayers(), Position: members[0].Position}
 	if diff := cmp.Diff(member, members[0]); diff != "" {
 		t.Errorf("member: (-want +got)\n%s", diff)
 	}

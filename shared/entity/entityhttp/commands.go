@@ -29,10 +29,10 @@ func (s *Entities) Create(ctx context.Context, c httpapi.Caller, _ *http.Request
 // CreateFull is Create; it answers with the whole entity.
 func (s *Entities) CreateFull(ctx context.Context, c httpapi.Caller, _ *http.Request, in CreateRequest) (platform.Remarked[Entity], error) {
 	r, remarks, err := s.create(ctx, c, in)
-	return platform.Remarked[Entity]{Result: entityOf(r, r.Settled), Messages: remarks}, err
+	return platform.Remarked[Entity]{Result: entityOf(r, r.BaseStatus), Messages: remarks}, err
 }
 
-func (s *Entities) create(ctx context.Context, c httpapi.Caller, in CreateRequest) (entity.Record, []platform.Message, error) {
+func (s *Entities) create(ctx context.Context, c httpapi.Caller, in CreateRequest) (entity.Profile, []platform.Message, error) {
 	var remarks []platform.Message
 	dropped := func(name, why string) {
 		remarks = append(remarks, platform.Message{Message: name + " was dropped: " + why, Type: "Warning", ErrorCode: "property_dropped"})
@@ -51,10 +51,10 @@ func (s *Entities) create(ctx context.Context, c httpapi.Caller, in CreateReques
 	} else if in.PolicyJurisdiction != "" {
 		dropped("policyJurisdiction", "policyJurisdictions stands in its place.")
 	}
-	r := entity.Record{
+	r := entity.Profile{
 		ID: s.NewID(), Type: in.Type, Role: in.TargetEntity, AlternateID: in.AlternateID, Properties: properties,
 		Jurisdictions: jurisdictions, Category: in.Category, Layers: in.AccessLayers.OrDefault(), Created: s.Now().UTC(),
-		Version: 1, Revision: 1, Settled: entity.Unknown,
+		Version: 1, Revision: 1, BaseStatus: entity.Unknown,
 	}
 	return r, remarks, s.Store.Create(ctx, c.Tenant, r)
 }
@@ -70,17 +70,17 @@ func (s *Entities) CreateDraft(ctx context.Context, c httpapi.Caller, r *http.Re
 		}
 		d.Changes = parent.Changes
 	}
-	change, err := s.step(ctx, c.Tenant, func() (entity.Change, error) {
+	change, err := s.step(ctx, c.Tenant, func() (entity.Update, error) {
 		record, status, err := s.entity(ctx, c, entityID)
-		return entity.Begin(record, status, d), err
+		return entity.BeginDraft(record, status, d), err
 	})
 	if err != nil {
 		return NewDraft{}, err
 	}
 	d = change.Draft
 	return NewDraft{
-		ID: d.ID, SourceEntityID: d.EntityID, SourceEntityVersion: d.EntityVersion, SourcePropertiesVersion: d.EntityVersion,
-		ConflictsResolvedSourceVersion: d.Resolved, JourneyID: d.JourneyID, Type: d.Type, Properties: d.Properties,
+		ID: d.ID, SourceEntityID: d.EntityID, SourceEntityVersion: d.BaseVersion, SourcePropertiesVersion: d.BaseVersion,
+		ConflictsResolvedSourceVersion: d.ConflictsResolvedIn, JourneyID: d.JourneyID, Type: d.Type, Properties: d.Properties,
 	}, nil
 }
 
@@ -90,8 +90,8 @@ func (s *Entities) UpdateDraft(ctx context.Context, c httpapi.Caller, r *http.Re
 	if err != nil {
 		return EntityDraft{}, err
 	}
-	d, err = d.Update(in.Properties)
-	if errors.Is(err, entity.ErrEnded) {
+	d, err = d.WithProperties(in.Properties)
+	if errors.Is(err, entity.ErrDraftEnded) {
 		return EntityDraft{}, errEnded
 	}
 	if err = s.Store.UpdateDraft(ctx, c.Tenant, d); errors.Is(err, entity.ErrChanged) {
@@ -112,33 +112,33 @@ func (s *Entities) version(ctx context.Context, c httpapi.Caller, r *http.Reques
 // Verify brings a draft into its entity, which is onboarded from then on. What another draft has changed in the meantime is not
 // overwritten unless the caller says so, by a resolution or by asking for no check.
 func (s *Entities) Verify(ctx context.Context, c httpapi.Caller, r *http.Request, in VerifyRequest) (platform.None, error) {
-	return s.end(ctx, c, r, *in.Version, func(record entity.Record, status entity.LifecycleStatus, d entity.Draft) (entity.Change, error) {
-		if keys := entity.Conflicts(record, d, in.DataConflictResolutions); len(keys) > 0 && *in.Version != noVersionCheck {
-			return entity.Change{}, fault.Newf(fault.Conflict, "data_conflict",
+	return s.end(ctx, c, r, *in.Version, func(record entity.Profile, status entity.LifecycleStatus, d entity.Draft) (entity.Update, error) {
+		if keys := entity.FindConflicts(record, d, in.DataConflictResolutions); len(keys) > 0 && *in.Version != noVersionCheck {
+			return entity.Update{}, fault.Newf(fault.Conflict, "data_conflict",
 				"Another draft has changed %s in the meantime. Send dataConflictResolutions, or version -1 to overwrite.", strings.Join(keys, ", "))
 		}
-		return entity.Verify(record, status, d, in.DataConflictResolutions)
+		return entity.VerifyDraft(record, status, d, in.DataConflictResolutions)
 	})
 }
 
 // Reject ends a draft without effect.
 func (s *Entities) Reject(ctx context.Context, c httpapi.Caller, r *http.Request) (platform.None, error) {
-	return s.end(ctx, c, r, noVersionCheck, entity.Reject)
+	return s.end(ctx, c, r, noVersionCheck, entity.RejectDraft)
 }
 
 func (s *Entities) end(ctx context.Context, c httpapi.Caller, r *http.Request, version int64,
-	how func(entity.Record, entity.LifecycleStatus, entity.Draft) (entity.Change, error)) (platform.None, error) {
-	_, err := s.step(ctx, c.Tenant, func() (entity.Change, error) {
+	how func(entity.Profile, entity.LifecycleStatus, entity.Draft) (entity.Update, error)) (platform.None, error) {
+	_, err := s.step(ctx, c.Tenant, func() (entity.Update, error) {
 		d, err := s.version(ctx, c, r, version)
 		if fault.As(err).Kind == fault.Conflict && d.Status != entity.InProgress {
-			return entity.Change{}, errEnded // the version alone would send the caller back for another try
+			return entity.Update{}, errEnded // the version alone would send the caller back for another try
 		}
 		if err != nil {
-			return entity.Change{}, err
+			return entity.Update{}, err
 		}
 		record, status, err := s.entity(ctx, c, d.EntityID)
 		if err != nil {
-			return entity.Change{}, err
+			return entity.Update{}, err
 		}
 		return how(record, status, d)
 	})

@@ -22,14 +22,14 @@ const (
 )
 
 type store interface {
-	Create(ctx context.Context, tenant string, r entity.Record) error
-	Entity(ctx context.Context, tenant, id string) (entity.Record, entity.LifecycleStatus, error)
-	Draft(ctx context.Context, tenant, id string) (entity.Draft, error)
-	Entities(ctx context.Context, tenant string, ids []string) ([]entity.Record, error)
-	Drafts(ctx context.Context, tenant string, ids []string) ([]entity.Draft, error)
+	Create(ctx context.Context, tenant string, r entity.Profile) error
+	GetProfile(ctx context.Context, tenant, id string) (entity.Profile, entity.LifecycleStatus, error)
+	GetDraft(ctx context.Context, tenant, id string) (entity.Draft, error)
+	GetProfiles(ctx context.Context, tenant string, ids []string) ([]entity.Profile, error)
+	GetDrafts(ctx context.Context, tenant string, ids []string) ([]entity.Draft, error)
 	UpdateDraft(ctx context.Context, tenant string, d entity.Draft) error
-	Apply(ctx context.Context, tenant string, c entity.Change) error
-	Members(ctx context.Context, tenant string, p entity.Page) ([]entity.Member, string, error)
+	ApplyUpdate(ctx context.Context, tenant string, c entity.Update) error
+	ListDrafts(ctx context.Context, tenant string, p entity.DraftPage) ([]entity.DraftRef, string, error)
 }
 
 // Entities serves entities and drafts.
@@ -76,13 +76,13 @@ var (
 )
 
 // entity reads an entity in the caller's reach. One out of reach is not found, as one that is not there.
-func (s *Entities) entity(ctx context.Context, c httpapi.Caller, id string) (entity.Record, entity.LifecycleStatus, error) {
+func (s *Entities) entity(ctx context.Context, c httpapi.Caller, id string) (entity.Profile, entity.LifecycleStatus, error) {
 	if id == "" || len(id) > entity.MaxIDBytes {
-		return entity.Record{}, "", errNoEntity
+		return entity.Profile{}, "", errNoEntity
 	}
-	r, status, err := s.Store.Entity(ctx, c.Tenant, id)
+	r, status, err := s.Store.GetProfile(ctx, c.Tenant, id)
 	if errors.Is(err, entity.ErrNotFound) || err == nil && !c.Layers.Reach(r.Layers) {
-		return entity.Record{}, "", errNoEntity
+		return entity.Profile{}, "", errNoEntity
 	}
 	return r, status, err
 }
@@ -92,7 +92,7 @@ func (s *Entities) draft(ctx context.Context, c httpapi.Caller, entityID, id str
 	if !platform.IsUUID(id) {
 		return entity.Draft{}, errNoDraft
 	}
-	d, err := s.Store.Draft(ctx, c.Tenant, id)
+	d, err := s.Store.GetDraft(ctx, c.Tenant, id)
 	if errors.Is(err, entity.ErrNotFound) || err == nil && (d.EntityID != entityID || !c.Layers.Reach(d.Layers)) {
 		return entity.Draft{}, errNoDraft
 	}
@@ -103,18 +103,18 @@ func (s *Entities) draft(ctx context.Context, c httpapi.Caller, entityID, id str
 const attempts = 8
 
 // step makes a step of the life cycle of what is stored now, until nobody comes between.
-func (s *Entities) step(ctx context.Context, tenant string, make func() (entity.Change, error)) (entity.Change, error) {
+func (s *Entities) step(ctx context.Context, tenant string, make func() (entity.Update, error)) (entity.Update, error) {
 	for range attempts {
 		c, err := make()
-		if errors.Is(err, entity.ErrEnded) {
+		if errors.Is(err, entity.ErrDraftEnded) {
 			return c, errEnded
 		}
 		if err != nil {
 			return c, err
 		}
-		if err = s.Store.Apply(ctx, tenant, c); !errors.Is(err, entity.ErrChanged) {
+		if err = s.Store.ApplyUpdate(ctx, tenant, c); !errors.Is(err, entity.ErrChanged) {
 			return c, err
 		}
 	}
-	return entity.Change{}, errBusy
+	return entity.Update{}, errBusy
 }

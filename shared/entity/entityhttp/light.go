@@ -32,7 +32,7 @@ func (s *Entities) SearchLight(ctx context.Context, c httpapi.Caller, _ *http.Re
 	if in.PageOptions != nil {
 		options = *in.PageOptions
 	}
-	page := entity.Page{Journey: lower(in.JourneyID), Limit: defaultPage, Descending: options.SortOrder == 1}
+	page := entity.DraftPage{JourneyID: lower(in.JourneyID), Limit: defaultPage, Descending: options.SortOrder == 1}
 	if options.PageSize != nil {
 		page.Limit = *options.PageSize
 	}
@@ -42,7 +42,7 @@ func (s *Entities) SearchLight(ctx context.Context, c httpapi.Caller, _ *http.Re
 		return LightReply{}, err
 	}
 	wanted := among(in.EntityIDs)
-	items, next, err := s.some(ctx, c.Tenant, page, func(m entity.Member) bool { return wanted(m.EntityID) && c.Layers.Reach(m.Layers) })
+	items, next, err := s.some(ctx, c.Tenant, page, func(m entity.DraftRef) bool { return wanted(m.EntityID) && c.Layers.Reach(m.Layers) })
 	if err != nil {
 		return LightReply{}, err
 	}
@@ -57,10 +57,10 @@ func (s *Entities) SearchLight(ctx context.Context, c httpapi.Caller, _ *http.Re
 const maxLooked = 3 * listed
 
 // some reads drafts that keep says yes to until a page is full, and the position after them; "" at the end.
-func (s *Entities) some(ctx context.Context, tenant string, page entity.Page, keep func(entity.Member) bool) ([]Light, string, error) {
+func (s *Entities) some(ctx context.Context, tenant string, page entity.DraftPage, keep func(entity.DraftRef) bool) ([]Light, string, error) {
 	items, size := []Light{}, page.Limit
 	for looked := 0; ; page.Limit = listed {
-		members, next, err := s.Store.Members(ctx, tenant, page)
+		members, next, err := s.Store.ListDrafts(ctx, tenant, page)
 		if err != nil {
 			return nil, "", err
 		}
@@ -81,12 +81,12 @@ func (s *Entities) some(ctx context.Context, tenant string, page entity.Page, ke
 }
 
 // lightQuery names a search, whatever the size of its pages: a token counts for the same journey, entities and order only.
-func lightQuery(in LightRequest, page entity.Page) string {
+func lightQuery(in LightRequest, page entity.DraftPage) string {
 	ids := "all"
 	if in.EntityIDs != nil {
 		sorted := slices.Sorted(slices.Values(lowers(in.EntityIDs)))
 		sum := sha256.Sum256([]byte(strings.Join(sorted, " ")))
 		ids = hex.EncodeToString(sum[:])
 	}
-	return strings.Join([]string{"light", page.Journey, strconv.FormatBool(page.Descending), ids}, " ")
+	return strings.Join([]string{"light", page.JourneyID, strconv.FormatBool(page.Descending), ids}, " ")
 }

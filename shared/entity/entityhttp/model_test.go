@@ -36,7 +36,7 @@ type knownDraft struct {
 
 func (k *known) settle(before entity.LifecycleStatus, open int) {
 	k.before, k.open, k.shown = before, open, before
-	if open > 0 && before.Onboarded() {
+	if open > 0 && before.IsOnboarded() {
 		k.shown = entity.MaintenanceInProgress
 	} else if open > 0 {
 		k.shown = entity.OnboardingInProgress
@@ -84,7 +84,7 @@ func (p *play) step() string {
 		return "draft of " + k.id
 	case 3:
 		status := []entity.LifecycleStatus{entity.Compliant, entity.ClientOffboarded, entity.ReviewInProgress, entity.PendingOffboarding}[p.random.IntN(4)]
-		if err := p.directory.Import(p.t.Context(), p.caller.Tenant, []entity.Entity{{ID: k.id, LifecycleStatus: status}}); err != nil {
+		if err := p.directory.Import(p.t.Context(), p.caller.Tenant, []entity.StatusEntry{{ID: k.id, LifecycleStatus: status}}); err != nil {
 			p.t.Fatal(err)
 		}
 		k.before, k.shown = status, status

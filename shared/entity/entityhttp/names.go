@@ -32,7 +32,7 @@ func (s *Entities) Names(ctx context.Context, c httpapi.Caller, _ *http.Request,
 		reply.EntityDraftNames, named[lower(n.EntityID)] = append(reply.EntityDraftNames, n), true
 		return left.Take(n, errTooMany)
 	}
-	err := s.each(ctx, c.Tenant, in.JourneyID, func(m entity.Member) bool { return wanted(m.EntityID) && c.Layers.Reach(m.Layers) },
+	err := s.each(ctx, c.Tenant, in.JourneyID, func(m entity.DraftRef) bool { return wanted(m.EntityID) && c.Layers.Reach(m.Layers) },
 		func(d entity.Draft) error {
 			return add(DraftName{d.EntityID, &d.ID, d.Type, nameOf(d.Properties), d.Version})
 		})
@@ -41,7 +41,7 @@ func (s *Entities) Names(ctx context.Context, c httpapi.Caller, _ *http.Request,
 	}
 	rest := slices.DeleteFunc(lowers(in.EntityIDs), func(id string) bool { return named[id] })
 	for some := range slices.Chunk(rest, atOnce) {
-		records, err := s.Store.Entities(ctx, c.Tenant, some)
+		records, err := s.Store.GetProfiles(ctx, c.Tenant, some)
 		if err != nil {
 			return NamesReply{}, err
 		}

@@ -51,7 +51,7 @@ type Partial struct {
 
 // PartialProperties reads some properties of up to ten drafts. What is not there or out of reach is left out.
 func (s *Entities) PartialProperties(ctx context.Context, c httpapi.Caller, _ *http.Request, in PartialRequest) (PartialReply, error) {
-	drafts, err := s.Store.Drafts(ctx, c.Tenant, lowers(in.DraftIDs))
+	drafts, err := s.Store.GetDrafts(ctx, c.Tenant, lowers(in.DraftIDs))
 	reply := PartialReply{Items: []Partial{}}
 	for _, d := range drafts {
 		if !c.Layers.Reach(d.Layers) {
@@ -77,10 +77,10 @@ var errTooMany = fault.New(fault.TooLarge, "too_many_drafts",
 	"The reply would be too large. Narrow the search by entityIds, or use search-entity-drafts-light.")
 
 // each calls use with all drafts of a journey, in order of creation, that keep says yes to. It holds few of them at a time.
-func (s *Entities) each(ctx context.Context, tenant, journey string, keep func(entity.Member) bool, use func(entity.Draft) error) error {
-	page := entity.Page{Journey: lower(journey), Limit: listed}
+func (s *Entities) each(ctx context.Context, tenant, journey string, keep func(entity.DraftRef) bool, use func(entity.Draft) error) error {
+	page := entity.DraftPage{JourneyID: lower(journey), Limit: listed}
 	for {
-		members, next, err := s.Store.Members(ctx, tenant, page)
+		members, next, err := s.Store.ListDrafts(ctx, tenant, page)
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (s *Entities) each(ctx context.Context, tenant, journey string, keep func(e
 			}
 		}
 		for some := range slices.Chunk(ids, atOnce) {
-			drafts, err := s.Store.Drafts(ctx, tenant, some)
+			drafts, err := s.Store.GetDrafts(ctx, tenant, some)
 			if err != nil {
 				return err
 			}
@@ -130,7 +130,7 @@ func (r SearchRequest) among() func(string) bool {
 func (s *Entities) SearchDrafts(ctx context.Context, c httpapi.Caller, _ *http.Request, in SearchRequest) ([]EntityDraft, error) {
 	wanted, left := in.among(), platform.MaxReply
 	out := []EntityDraft{}
-	err := s.each(ctx, c.Tenant, in.JourneyID, func(m entity.Member) bool { return wanted(m.EntityID) && c.Layers.Reach(m.Layers) },
+	err := s.each(ctx, c.Tenant, in.JourneyID, func(m entity.DraftRef) bool { return wanted(m.EntityID) && c.Layers.Reach(m.Layers) },
 		func(d entity.Draft) error {
 			out = append(out, draftOf(d))
 			return left.Take(out[len(out)-1], errTooMany)
@@ -163,7 +163,7 @@ type Forbidden struct {
 func (s *Entities) SearchByReach(ctx context.Context, c httpapi.Caller, _ *http.Request, in SearchRequest) (ReachReply, error) {
 	wanted, left := in.among(), platform.MaxReply
 	reply := ReachReply{[]EntityDraft{}, []Inaccessible{}, []Forbidden{}}
-	err := s.each(ctx, c.Tenant, in.JourneyID, func(m entity.Member) bool { return wanted(m.EntityID) }, func(d entity.Draft) error {
+	err := s.each(ctx, c.Tenant, in.JourneyID, func(m entity.DraftRef) bool { return wanted(m.EntityID) }, func(d entity.Draft) error {
 		geographic := c.Layers.Reach(access.Layers{Geographic: d.Layers.Geographic})
 		business := c.Layers.Reach(access.Layers{BusinessRelated: d.Layers.BusinessRelated})
 		switch {

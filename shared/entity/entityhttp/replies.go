@@ -36,7 +36,7 @@ type Risk struct {
 	RiskLevel    string `json:"riskLevel"`
 }
 
-func entityOf(r entity.Record, status entity.LifecycleStatus) Entity {
+func entityOf(r entity.Profile, status entity.LifecycleStatus) Entity {
 	e := Entity{
 		ID: r.ID, Type: r.Type, Role: r.Role, LifecycleStatus: status, Status: status, Properties: property.Merge(r.Properties, nil),
 		AccessLayers: r.Layers.OrDefault(), InScopeJurisdictions: list(r.Jurisdictions), OffboardedJurisdictions: []string{},
@@ -87,8 +87,8 @@ func draftOf(d entity.Draft) EntityDraft {
 		ID: d.ID, SourceEntityID: d.EntityID, JourneyID: d.JourneyID, Type: d.Type, Role: d.Role, Status: d.Status, Created: d.Created,
 		Properties: property.Merge(d.Properties, nil), DraftProperties: property.Apart(d.Properties),
 		Jurisdictions: list(d.Jurisdictions), EvaluatedJurisdictions: []string{}, AccessLayers: d.Layers.OrDefault(), Version: d.Version,
-		SourceEntityVersion: d.EntityVersion, SourcePropertiesVersion: d.EntityVersion, ConflictsResolvedSourceVersion: d.Resolved,
-		ConflictsResolvedPropertiesVersion: d.Resolved, MaskedProperties: []string{},
+		SourceEntityVersion: d.BaseVersion, SourcePropertiesVersion: d.BaseVersion, ConflictsResolvedSourceVersion: d.ConflictsResolvedIn,
+		ConflictsResolvedPropertiesVersion: d.ConflictsResolvedIn, MaskedProperties: []string{},
 	}
 	if d.ParentID != "" {
 		out.ParentDraftID = &d.ParentID

@@ -147,14 +147,14 @@ func TestLightSearchForFew(t *testing.T) {
 // seed stores an entity and its draft with a text in both, created some seconds after now.
 func (a *api) seed(entityID, draftID string, seconds int, text string) {
 	a.t.Helper()
-	r := entity.Record{
-		ID: entityID, Type: "Company", Role: "Client", Version: 1, Revision: 1, Settled: entity.Unknown, Layers: access.Layers{}.OrDefault(),
+	r := entity.Profile{
+		ID: entityID, Type: "Company", Role: "Client", Version: 1, Revision: 1, BaseStatus: entity.Unknown, Layers: access.Layers{}.OrDefault(),
 		Properties: map[string]property.Property{"name": {Type: property.Single, Value: &text}},
 	}
 	d := entity.Draft{ID: draftID, JourneyID: journey, Created: now.Add(time.Duration(seconds) * time.Second)}
 	err := a.records.Create(a.t.Context(), a.caller.Tenant, r)
 	if err == nil {
-		err = a.records.Apply(a.t.Context(), a.caller.Tenant, entity.Begin(r, entity.Unknown, d))
+		err = a.records.ApplyUpdate(a.t.Context(), a.caller.Tenant, entity.BeginDraft(r, entity.Unknown, d))
 	}
 	if err != nil {
 		a.t.Fatal(err)
@@ -190,7 +190,7 @@ func TestNamesOfEntitiesWithoutADraft(t *testing.T) {
 	with, without := a.create(""), a.create("")
 	d := a.draft(with)
 	hidden := a.create(`,"accessLayers":{"geographic":["Spain"]}`)
-	if err := a.directory.Import(t.Context(), tenant, []entity.Entity{{ID: journey, LifecycleStatus: entity.Compliant}}); err != nil {
+	if err := a.directory.Import(t.Context(), tenant, []entity.StatusEntry{{ID: journey, LifecycleStatus: entity.Compliant}}); err != nil {
 		t.Fatal(err)
 	}
 	var names entityhttp.NamesReply

@@ -47,21 +47,21 @@ func New(db *dynamodb.Client, table string) (*Store, error) {
 // Put stores records, each under a key that follows from the record alone: doing it again changes nothing. The records of
 // one call must differ in transaction or modification.
 func (s *Store) Put(ctx context.Context, records []transaction.Record) error {
-	puts := make([]types.WriteRequest, len(records))
+	items := make([]dynamo.Item, len(records))
 	for i, r := range records {
 		version, err := versionKey(r)
 		if err != nil {
 			return err
 		}
-		puts[i] = types.WriteRequest{PutRequest: &types.PutRequest{Item: dynamo.Item{
+		items[i] = dynamo.Item{
 			"transaction": dynamo.String(r.Tenant + "#" + r.TransactionID),
 			"version":     &types.AttributeValueMemberB{Value: version},
 			"l":           dynamo.Number(r.Line),
 			"m":           dynamo.Number(int64(r.MainEntity)),
 			"d":           &types.AttributeValueMemberB{Value: s.enc.EncodeAll(r.Text, nil)},
-		}}}
+		}
 	}
-	if err := dynamo.PutAll(ctx, s.db, s.table, puts); err != nil {
+	if err := dynamo.PutAll(ctx, s.db, s.table, items); err != nil {
 		return fmt.Errorf("store transactions: %w", err)
 	}
 	return nil

@@ -1,0 +1,101 @@
+package dynamo
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// MaxGetKeys is the largest number of keys in one BatchGetItem call (a limit of DynamoDB).
+	MaxGetKeys = 100
+	// maxPutItems is the largest number of items in one BatchWriteItem call (a limit of DynamoDB).
+	maxPutItems = 25
+	// concurrency is how many batch calls one GetAll or PutAll has under way at once.
+	concurrency = 8
+)
+
+// GetAll reads the items of the given keys, which must be distinct, as of every write acknowledged before. Keys without an item
+// are left out; the order of the result is not that of the keys. It reads only the named attributes, or whole items if none is
+// named. It asks again for what a throttled table leaves unprocessed, until the context ends.
+func GetAll(ctx context.Context, db *dynamodb.Client, table string, keys []Item, attributes ...string) ([]Item, error) {
+	pages := slices.Collect(slices.Chunk(keys, MaxGetKeys))
+	results := make([][]Item, len(pages))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(concurrency)
+	for i, page := range pages {
+		g.Go(func() (err error) {
+			results[i], err = getPage(ctx, db, table, page, attributes)
+			return err
+		})
+	}
+	err := g.Wait()
+	return slices.Concat(results...), err
+}
+
+// getPage is GetAll for at most MaxGetKeys keys.
+func getPage(ctx context.Context, db *dynamodb.Client, table string, keys []Item, attributes []string) ([]Item, error) {
+	request := types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(true)}
+	if len(attributes) > 0 {
+		request.ProjectionExpression, request.ExpressionAttributeNames = projection(attributes)
+	}
+	var items []Item
+	err := retry(ctx, func() (bool, error) {
+		out, err := db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+			RequestItems: map[string]types.KeysAndAttributes{table: request},
+		})
+		if err != nil {
+			return isThrottled(err), err
+		}
+		items = append(items, out.Responses[table]...)
+		request.Keys = out.UnprocessedKeys[table].Keys
+		return len(request.Keys) > 0, nil
+	})
+	return items, err
+}
+
+// projection names attributes by placeholders, because some of their names are words that DynamoDB reserves.
+func projection(attributes []string) (*string, map[string]string) {
+	names := make(map[string]string, len(attributes))
+	placeholders := make([]string, len(attributes))
+	for i, name := range attributes {
+		placeholders[i] = "#a" + strconv.Itoa(i)
+		names[placeholders[i]] = name
+	}
+	return aws.String(strings.Join(placeholders, ", ")), names
+}
+
+// PutAll stores items whose keys are distinct, replacing those that exist. It sends again what a throttled table leaves
+// unprocessed, until the context ends. After an error any of the items may be stored; repeating the call is safe.
+func PutAll(ctx context.Context, db *dynamodb.Client, table string, items []Item) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(concurrency)
+	for page := range slices.Chunk(items, maxPutItems) {
+		g.Go(func() error { return putPage(ctx, db, table, page) })
+	}
+	return g.Wait()
+}
+
+// putPage is PutAll for at most maxPutItems items.
+func putPage(ctx context.Context, db *dynamodb.Client, table string, items []Item) error {
+	requests := make([]types.WriteRequest, len(items))
+	for i, item := range items {
+		requests[i].PutRequest = &types.PutRequest{Item: item}
+	}
+	return retry(ctx, func() (bool, error) {
+		out, err := db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
+			RequestItems: map[string][]types.WriteRequest{table: requests},
+		})
+		if err != nil {
+			return isThrottled(err), err
+		}
+		requests = out.UnprocessedItems[table]
+		return len(requests) > 0, nil
+	})
+}
