@@ -8,14 +8,15 @@ import (
 	"unicode/utf8"
 
 	"sluice/shared/transaction"
+	"sluice/shared/transaction/schema"
 )
 
 // The checks of a record: the rules of the contract as far as a struct can be asked. Keys that are not in the schema, keys
 // given twice and the place of a fault are lost by then, which only makes these rows faster.
 
 var (
-	countries  = setOf(transaction.Countries())
-	currencies = setOf(transaction.Currencies())
+	countries  = setOf(schema.Countries())
+	currencies = setOf(schema.Currencies())
 )
 
 func setOf(words []string) map[string]bool {

@@ -12,6 +12,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"sluice/shared/transaction"
+	"sluice/shared/transaction/scanner"
+	"sluice/shared/transaction/schema"
 )
 
 // rules are those of a batch that has just been received.
@@ -19,7 +21,7 @@ var rules = transaction.Rules{ReceivedAt: time.Date(2026, 2, 1, 0, 0, 0, 0, time
 
 // contenders are the rows of the table: floors, peers, ours.
 func contenders(in *input) []*row {
-	scanner := transaction.NewScanner(rules)
+	scanner := scanner.New(rules)
 	rows := []*row{
 		{name: "newline split", note: "floor", run: func() int { return splitLines(in.text) }},
 		{name: "utf8.Valid", note: "floor", run: func() int { return validUTF8(in.lines) }},
@@ -54,7 +56,7 @@ func validUTF8(lines [][]byte) int {
 	return -1
 }
 
-func scan(s *transaction.Scanner, lines [][]byte) (valid int) {
+func scan(s *scanner.Scanner, lines [][]byte) (valid int) {
 	for _, line := range lines {
 		if len(s.Line(line).Findings) == 0 {
 			valid++
@@ -76,7 +78,7 @@ func decoded(in *input, unmarshal func([]byte, any) error) func() int {
 }
 
 // simdRun parses in one block, as the library wants it, which one unreadable line would spoil: those are left out.
-func simdRun(in *input, s *transaction.Scanner) func() int {
+func simdRun(in *input, s *scanner.Scanner) func() int {
 	var text []byte
 	for _, line := range in.lines {
 		if r := s.Line(line); len(r.Findings) == 0 {
@@ -101,7 +103,7 @@ func simdRun(in *input, s *transaction.Scanner) func() int {
 }
 
 func compiled() *jsonschema.Schema {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(transaction.JSONSchema()))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema.JSONSchema()))
 	if err != nil {
 		panic(err)
 	}

@@ -8,12 +8,13 @@ import (
 
 	"sluice/sampledata"
 	"sluice/shared/transaction"
+	"sluice/shared/transaction/scanner"
 )
 
 // The published JSON Schema and the scanner come from one table; here a validator of others holds them against each other.
 func TestPublishedSchemaJudgesAsTheScanner(t *testing.T) {
 	schema := compiled()
-	s := transaction.NewScanner(rules)
+	s := scanner.New(rules)
 	refused := make(map[transaction.Code]int)
 	for _, line := range sampledata.Lines(6000, 3, 0.5) {
 		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(line))

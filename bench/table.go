@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"sluice/shared/transaction"
+	"sluice/shared/transaction/scanner"
 )
 
 // input is the text that all rows read: the lines, and the whole file.
@@ -115,7 +115,7 @@ func bothCores(w io.Writer, in *input, rounds int) {
 			var wait sync.WaitGroup
 			for k := range workers {
 				share := in.lines[k*len(in.lines)/workers : (k+1)*len(in.lines)/workers]
-				wait.Go(func() { scan(transaction.NewScanner(rules), share) })
+				wait.Go(func() { scan(scanner.New(rules), share) })
 			}
 			wait.Wait()
 			if took := time.Since(start); best[workers] == 0 || took < best[workers] {

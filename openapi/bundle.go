@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"sluice/shared/transaction"
+	"sluice/shared/transaction/schema"
 )
 
 //go:embed *.yaml
@@ -110,7 +110,7 @@ const (
 // local makes every reference one into the bundle itself.
 func (b *bundle) local(n *yaml.Node) error {
 	if to := value(n, "$ref"); to != nil && to.Value == lineFile {
-		line := bytes.ReplaceAll(transaction.JSONSchema(), []byte(`"#/$defs/`), []byte(`"`+lineAt+`/$defs/`))
+		line := bytes.ReplaceAll(schema.JSONSchema(), []byte(`"#/$defs/`), []byte(`"`+lineAt+`/$defs/`))
 		var document yaml.Node
 		if err := yaml.Unmarshal(line, &document); err != nil {
 			return err

@@ -18,6 +18,7 @@ import (
 
 	"sluice/sampledata"
 	"sluice/shared/transaction"
+	"sluice/shared/transaction/scanner"
 )
 
 func generator(t testing.TB, o sampledata.Options) *sampledata.Generator {
@@ -136,7 +137,7 @@ func holdAgainstScanner(t *testing.T, o sampledata.Options) {
 	for _, f := range truth {
 		want[f.Line] = f.Kind
 	}
-	s := transaction.NewScanner(transaction.Rules{
+	s := scanner.New(transaction.Rules{
 		ReceivedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), MaxFuture: 720 * time.Hour,
 	})
 	ids := make(map[string][]int64)

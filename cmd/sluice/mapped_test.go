@@ -12,6 +12,7 @@ import (
 
 	"sluice/shared/chunk"
 	"sluice/shared/transaction"
+	"sluice/shared/transaction/scanner"
 	"sluice/shared/validation"
 )
 
@@ -52,7 +53,7 @@ func TestMappedFile(t *testing.T) {
 	}
 	_, err = validation.File(t.Context(), validation.FileInput{
 		Source: mapped, Plan: chunk.NewPlan(int64(len(content)), int64(page)),
-		NewScanner: func() validation.Scanner { return transaction.NewScanner(transaction.Rules{}) },
+		NewScanner: func() validation.Scanner { return scanner.New(transaction.Rules{}) },
 	}, io.Discard)
 	if !errors.Is(err, validation.ErrShrank) {
 		t.Errorf("a file that was cut: %v", err)

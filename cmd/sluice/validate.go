@@ -17,6 +17,7 @@ import (
 	"sluice/shared/chunk"
 	"sluice/shared/report"
 	"sluice/shared/transaction"
+	"sluice/shared/transaction/scanner"
 	"sluice/shared/validation"
 )
 
@@ -99,7 +100,7 @@ func (v *check) input(file chunk.Source, size int64, known *validation.Directory
 		Source: file,
 		Plan:   chunk.NewPlan(size, 0),
 		NewScanner: func() validation.Scanner {
-			return transaction.NewScanner(transaction.Rules{ReceivedAt: v.now, MaxPast: settings.MaxPast, MaxFuture: settings.MaxFuture, MainEntity: v.rule})
+			return scanner.New(transaction.Rules{ReceivedAt: v.now, MaxPast: settings.MaxPast, MaxFuture: settings.MaxFuture, MainEntity: v.rule})
 		},
 		Entities: known,
 		Workers:  runtime.GOMAXPROCS(0),

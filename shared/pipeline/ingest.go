@@ -11,6 +11,7 @@ import (
 	"sluice/shared/chunk"
 	"sluice/shared/objects"
 	"sluice/shared/transaction"
+	"sluice/shared/transaction/scanner"
 	"sluice/shared/validation"
 )
 
@@ -175,7 +176,7 @@ func (s *Ingest) accepted(ctx context.Context, c batch.Chunk) (func(line int64) 
 // window collects the records of the lines that are stored together.
 type window struct {
 	batch     batch.Batch
-	scanner   *transaction.Scanner
+	scanner   *scanner.Scanner
 	firstLine int64
 	records   []transaction.Record
 }

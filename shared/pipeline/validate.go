@@ -8,6 +8,7 @@ import (
 	"sluice/shared/batch"
 	"sluice/shared/objects"
 	"sluice/shared/transaction"
+	"sluice/shared/transaction/scanner"
 	"sluice/shared/validation"
 )
 
@@ -71,8 +72,8 @@ func lines(b batch.Batch, index int, u uploads) validation.Lines {
 	}
 }
 
-func newScanner(b batch.Batch) *transaction.Scanner {
-	return transaction.NewScanner(transaction.Rules{
+func newScanner(b batch.Batch) *scanner.Scanner {
+	return scanner.New(transaction.Rules{
 		ReceivedAt:   b.ReceivedAt,
 		MaxPast:      b.Settings.MaxPast,
 		MaxFuture:    b.Settings.MaxFuture,

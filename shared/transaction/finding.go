@@ -1,127 +1,122 @@
 package transaction
 
-import (
-	"cmp"
-	"slices"
-	"strconv"
-	"strings"
+// Code is the stable name of a kind of finding. docs/errors.md explains each of them.
+type Code string
+
+// Codes of a line that cannot be read as JSON. Such a line has one finding only.
+const (
+	// CodeJSONInvalid is the code of a line that breaks the grammar of RFC 8259 or is not UTF-8.
+	CodeJSONInvalid Code = "json_invalid"
+
+	// CodeJSONDuplicateKey is the code of a line in which an object has the same key twice.
+	CodeJSONDuplicateKey Code = "json_duplicate_key"
+
+	// CodeJSONTooDeep is the code of a line with more than MaxDepth objects and arrays nested in each other.
+	CodeJSONTooDeep Code = "json_too_deep"
+
+	// CodeLineTooLong is the code of a line of more than Rules.MaxLineBytes.
+	CodeLineTooLong Code = "line_too_long"
 )
 
-// segment is one step of the way to the object that is being read: a member, or an item of an array where key is nil.
-type segment struct {
-	key   []byte
-	index int
+// Codes of a value that the schema does not allow.
+const (
+	CodeMissing             Code = "missing"
+	CodeExtraForbidden      Code = "extra_forbidden"
+	CodeStringType          Code = "string_type"
+	CodeNumberType          Code = "number_type"
+	CodeIntegerType         Code = "integer_type"
+	CodeObjectType          Code = "object_type"
+	CodeArrayType           Code = "array_type"
+	CodeStringTooShort      Code = "string_too_short"
+	CodeStringTooLong       Code = "string_too_long"
+	CodeEnum                Code = "enum"
+	CodeUUID                Code = "uuid"
+	CodeCountry             Code = "country_code"
+	CodeCurrency            Code = "currency_code"
+	CodeDateTime            Code = "datetime"
+	CodeCreatedAtOutOfRange Code = "created_at_out_of_range"
+	CodeIPAddress           Code = "ip_address"
+	CodeBIC                 Code = "bic"
+	CodeNumberRange         Code = "number_range"
+)
+
+// Codes of the entities of a line. The scanner does not give CodeEntityNotFound and CodeEntityNotOnboarded: these need the
+// entities of the tenant.
+const (
+	CodeEntityMissing      Code = "entity_missing"
+	CodeEntityAmbiguous    Code = "entity_ambiguous"
+	CodeEntityTypeInvalid  Code = "entity_type_invalid"
+	CodeEntityNotFound     Code = "entity_not_found"
+	CodeEntityNotOnboarded Code = "entity_not_onboarded"
+	CodeMainEntityUnknown  Code = "main_entity_unknown"
+)
+
+// Finding is one thing wrong with a line.
+type Finding struct {
+	// Code is the kind of finding.
+	Code Code
+
+	// Pointer is the place in the line by RFC 6901, "" for the line itself.
+	Pointer string
+
+	// Message says what is wrong and what to do. It repeats no value of the line.
+	Message string
+
+	// Offset is the place in the line in bytes, from 0.
+	Offset int
 }
 
-func (s *Scanner) push(key []byte) {
-	s.path[s.steps] = segment{key: key}
-	s.steps++
+// Reference is one use of an entity of the tenant by a line.
+type Reference struct {
+	// Role is the part that the entity plays.
+	Role Role
+
+	// ID is the value of by_external_id, without escapes.
+	ID []byte
+
+	// Offset is the place of that value in the line in bytes, from 0.
+	Offset int
 }
 
-// pop undoes push. After a failure the path may be longer than it was: it is not needed any more.
-func (s *Scanner) pop() { s.steps-- }
+// Result is what a scanner returns for one line. It and everything in it is valid until the scanner reads its next line.
+type Result struct {
+	// Blank is set for a line that holds only JSON white space and thus no transaction.
+	Blank bool
 
-// find notes a fault of the field f of the object that is being read.
-func (s *Scanner) find(code Code, f *field, offset int) {
-	s.note(code, f.messages[code], offset, true, f.key)
+	// Findings are ordered by offset. They are empty for a line that is valid as far as the line alone can show.
+	Findings []Finding
+
+	// Dropped is the number of findings beyond Rules.MaxFindings. These are the findings made last; a missing field is found
+	// at the end of its object.
+	Dropped int
+
+	// RequestUUID, TransactionExternalID and ModificationID are the identifiers of the line without escapes; nil if the
+	// field is absent, empty or not a string. Of a line with broken JSON, those are given that were complete before the
+	// first error.
+	RequestUUID           []byte
+	TransactionExternalID []byte
+	ModificationID        []byte
+
+	// ModificationOffset is the place of the value of ModificationID in the line in bytes, from 0. A report of duplicates
+	// shows it.
+	ModificationOffset int
+
+	// References are the well-formed uses of by_external_id, whose entities have yet to be looked up.
+	References []Reference
+
+	// MainEntity is the role of the entity for which the transaction is monitored; NoRole if the line names none.
+	MainEntity Role
 }
 
-// findAtKey is find for a member that is named by the line.
-func (s *Scanner) findAtKey(code Code, message string, offset int, key []byte) {
-	s.note(code, message, offset, true, key)
-}
+// Identity is the part of a line that is stored beside its text. It is valid until the scanner reads its next line.
+type Identity struct {
+	// Blank is set for a line that holds only JSON white space and thus no transaction.
+	Blank bool
 
-// findHere notes a fault of the value to which the path leads.
-func (s *Scanner) findHere(code Code, message string, offset int) {
-	s.note(code, message, offset, false, nil)
-}
+	// TransactionExternalID and ModificationID are the identifiers of the line without escapes.
+	TransactionExternalID []byte
+	ModificationID        []byte
 
-func (s *Scanner) note(code Code, message string, offset int, member bool, key []byte) {
-	if len(s.result.Findings) == s.maxFindings {
-		s.result.Dropped++
-		return
-	}
-	s.result.Findings = append(s.result.Findings, Finding{Code: code, Pointer: s.pointerTo(member, key), Message: message, Offset: offset})
-}
-
-// fail ends the line: its one finding is what broke it. It returns -1, so that callers can return it.
-func (s *Scanner) fail(code Code, message string, offset int) int {
-	return s.failWith(Finding{Code: code, Message: message, Offset: offset})
-}
-
-// tooDeep fails at a bracket inside too many others.
-func (s *Scanner) tooDeep(i int) int { return s.fail(CodeJSONTooDeep, msgTooDeep, i) }
-
-// beyond fails where the line is over the limit already, before more of it has to be remembered.
-func (s *Scanner) beyond(i int) int { return s.fail(CodeLineTooLong, msgTooLong, i) }
-
-// duplicate fails at a key that its object has already.
-func (s *Scanner) duplicate(offset int, key []byte) int {
-	return s.failWith(Finding{Code: CodeJSONDuplicateKey, Pointer: s.pointerTo(true, key), Message: msgDuplicateKey, Offset: offset})
-}
-
-func (s *Scanner) failWith(f Finding) int {
-	r := &s.result
-	r.Findings, r.Dropped = append(r.Findings[:0], f), 0
-	r.References = r.References[:0]
-	r.MainEntity = NoRole
-	return -1
-}
-
-// unexpected fails at a character that the grammar does not allow, or at the end of the line.
-func (s *Scanner) unexpected(i int) int {
-	if s.ends(i) {
-		return s.fail(CodeJSONInvalid, msgEndsEarly, s.n)
-	}
-	return s.fail(CodeJSONInvalid, msgUnexpected, i)
-}
-
-// maxInterns bounds the pointers that are kept from line to line.
-const maxInterns = 4096
-
-// pointerTo writes the JSON pointer of the object that is being read, or of one of its members.
-func (s *Scanner) pointerTo(member bool, key []byte) string {
-	p := s.pointer[:0]
-	for _, seg := range s.path[:s.steps] {
-		if seg.key == nil {
-			p = strconv.AppendInt(append(p, '/'), int64(seg.index), 10)
-		} else {
-			p = appendToken(p, seg.key)
-		}
-	}
-	if member {
-		p = appendToken(p, key)
-	}
-	s.pointer = p
-	if known, ok := s.interns[string(p)]; ok {
-		return known
-	}
-	text := string(p)
-	if len(s.interns) < maxInterns {
-		s.interns[text] = text
-	}
-	return text
-}
-
-// appendToken writes one member of a JSON pointer, escaped by RFC 6901.
-func appendToken(p, key []byte) []byte {
-	p = append(p, '/')
-	for _, c := range key {
-		switch c {
-		case '~':
-			p = append(p, "~0"...)
-		case '/':
-			p = append(p, "~1"...)
-		default:
-			p = append(p, c)
-		}
-	}
-	return p
-}
-
-// sortFindings puts findings in order of offset; those at the same offset in order of pointer and code.
-func sortFindings(findings []Finding) {
-	slices.SortFunc(findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Offset, b.Offset), strings.Compare(a.Pointer, b.Pointer), strings.Compare(string(a.Code), string(b.Code)))
-	})
+	// MainEntity is the role of the entity for which the transaction is monitored.
+	MainEntity Role
 }

@@ -1,37 +1,67 @@
-// Package transaction is the line schema of a batch: what one line must be, and the scanner that finds every error of it.
+// Package transaction is the vocabulary of the lines of a batch: the rules by which a line is judged, the findings and
+// identifiers that a scanner returns for it, and the form in which an accepted line is stored.
 //
-// Source of the schema: the batch contract, sections 6 to 9; of the codes and limits: its rulings, "Lines".
+// The fields of a line are listed in package schema, and package scanner reads lines. The limits and codes follow
+// docs/contract/transaction-lines.md.
 package transaction
 
 import "time"
 
-// MainEntityRule says which role of a line must be a known entity. The zero value is EitherParty.
+// Limits of a line.
+const (
+	// MaxLineBytes is the default of Rules.MaxLineBytes.
+	MaxLineBytes = 256 << 10
+
+	// MaxDepth is how many objects and arrays may be nested in each other, the line's own object included.
+	MaxDepth = 64
+
+	// MaxIDBytes is the length of the longest identifier, in bytes of UTF-8.
+	MaxIDBytes = 255
+
+	// MaxFindings is the default of Rules.MaxFindings.
+	MaxFindings = 100
+)
+
+// Lookahead is how many bytes must follow the line feed of a line that a scanner reads in place, without copying it. The
+// scanner reads several bytes at a time and may read these, but they have no influence on its result.
+const Lookahead = 63
+
+// MainEntityRule says which role of a line must be filled by an onboarded entity. The zero value is EitherParty.
 type MainEntityRule string
 
 const (
-	EitherParty   MainEntityRule = ""             // sender or receiver; sender first
-	ByPaymentType MainEntityRule = "payment_type" // payin: receiver; payout: sender; otherwise sender
+	// EitherParty accepts the sender or, if the sender is unknown, the receiver as the main entity.
+	EitherParty MainEntityRule = ""
+
+	// ByPaymentType requires the receiver of a payin, and the sender of everything else.
+	ByPaymentType MainEntityRule = "payment_type"
 )
 
-// Default limits of a line; both are settings.
-const (
-	MaxLineBytes = 256 << 10
-	MaxDepth     = 64
-)
-
-// Rules is everything beyond its bytes that the verdict on a line depends on. They are the same for every run of a batch.
+// Rules are everything besides its bytes that the verdict on a line depends on. They are the same for every run of a batch.
 type Rules struct {
-	ReceivedAt   time.Time     // when the upload was complete
-	MaxPast      time.Duration // how far modification.created_at may lie before ReceivedAt; 0: no limit
-	MaxFuture    time.Duration // how far after it; 0: no limit
-	MainEntity   MainEntityRule
-	MaxLineBytes int // 0: MaxLineBytes
-	MaxFindings  int // findings kept per line; 0: 100
+	// ReceivedAt is when the upload of the batch was complete.
+	ReceivedAt time.Time
+
+	// MaxPast is how far modification.created_at may be before ReceivedAt; 0 means any distance.
+	MaxPast time.Duration
+
+	// MaxFuture is how far modification.created_at may be after ReceivedAt; 0 means any distance.
+	MaxFuture time.Duration
+
+	// MainEntity chooses the role that must be filled by an onboarded entity.
+	MainEntity MainEntityRule
+
+	// MaxLineBytes is the length of the longest line, without its line feed; 0 means the constant MaxLineBytes.
+	MaxLineBytes int
+
+	// MaxFindings is how many findings are kept of each line; 0 means the constant MaxFindings.
+	MaxFindings int
 }
 
-// Role is the place of an entity in a transaction.
+// Role is the part that an entity plays in a transaction. Its numbers are stored and must not change.
 type Role uint8
 
+// The roles of a line, and NoRole where there is none.
 const (
 	NoRole Role = iota
 	Sender
@@ -40,42 +70,7 @@ const (
 	ReceivingPartner
 )
 
-// Code is a stable name of an error, documented in docs/errors.md.
-type Code string
-
-// Finding is one error of one line.
-type Finding struct {
-	Code    Code
-	Pointer string // RFC 6901, "" for the line itself
-	Message string // a sentence a person can act on; repeats no value of the line
-	Offset  int    // byte in the line, from 0
-}
-
-// Reference is one use of a known entity by a line.
-type Reference struct {
-	Role   Role
-	ID     []byte // by_external_id, unescaped
-	Offset int    // byte of the value in the line, from 0
-}
-
-// Result is what the scanner says of one line. It and everything in it is valid until the scanner's next line.
-type Result struct {
-	Blank    bool      // only JSON whitespace: no transaction
-	Findings []Finding // in order of offset; empty for a line that is valid as far as the line alone can tell
-	Dropped  int       // findings beyond Rules.MaxFindings: those that are found last, a missing field at the end of its object
-
-	// Identifiers, unescaped; nil when absent, empty or no string. In a line with broken JSON only what was complete before the
-	// first error is given.
-	RequestUUID           []byte
-	TransactionExternalID []byte
-	ModificationID        []byte
-	ModificationOffset    int // byte of the value of ModificationID in the line, from 0; the report of a duplicate shows it
-
-	References []Reference // well-formed by_external_id uses, whose entities have yet to be looked up
-	MainEntity Role        // the known entity that the line is about; NoRole when there is none
-}
-
-// Name returns the role's field in a line, "" for NoRole.
+// Name returns the name of the role's field in a line, or "" for NoRole.
 func (r Role) Name() string {
 	switch r {
 	case Sender:
@@ -88,4 +83,31 @@ func (r Role) Name() string {
 		return "receiving_partner"
 	}
 	return ""
+}
+
+// Record is one accepted line as it is stored: a version of a modification, which is never overwritten.
+type Record struct {
+	// Tenant is the ID of the institution that owns the line.
+	Tenant string
+
+	// TransactionID is the line's transaction_external_id.
+	TransactionID string
+
+	// Modification is the line's modification.external_id.
+	Modification string
+
+	// ReceivedAt is when the upload of the batch was complete.
+	ReceivedAt time.Time
+
+	// Batch is the ID of the batch that holds the line.
+	Batch string
+
+	// Line is the line's number in the uploaded file, from 1.
+	Line int64
+
+	// MainEntity is the role of the entity for which the transaction is monitored.
+	MainEntity Role
+
+	// Text is the line as it was sent, without its line feed.
+	Text []byte
 }

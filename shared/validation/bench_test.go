@@ -12,6 +12,7 @@ import (
 	"sluice/shared/chunk"
 	"sluice/shared/duplicate"
 	"sluice/shared/transaction"
+	"sluice/shared/transaction/scanner"
 	"sluice/shared/validation"
 )
 
@@ -57,7 +58,7 @@ func BenchmarkFile(b *testing.B) {
 	})
 	b.Run("scan", func(b *testing.B) {
 		b.SetBytes(int64(len(file)))
-		scanner := transaction.NewScanner(rules)
+		scanner := scanner.New(rules)
 		for b.Loop() {
 			eachLine(b, source, plan, func(line []byte) {
 				if res := scanner.Line(line); len(res.Findings) > 0 {
@@ -79,7 +80,7 @@ func BenchmarkFile(b *testing.B) {
 			for b.Loop() {
 				sum, err := validation.File(b.Context(), validation.FileInput{
 					Source: source, Plan: plan, Key: [16]byte{1}, Workers: workers,
-					NewScanner: func() validation.Scanner { return transaction.NewScanner(rules) },
+					NewScanner: func() validation.Scanner { return scanner.New(rules) },
 				}, io.Discard)
 				if err != nil || sum.Counts.Invalid > 0 {
 					b.Fatal(err, sum)

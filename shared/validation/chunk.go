@@ -15,7 +15,7 @@ const placeBytes = 64 << 10
 // read begins to read the lines from a place on; the zero Place is the first of all.
 func (l Lines) read(ctx context.Context, from Place) *chunk.Reader {
 	return chunk.Read(ctx, l.Source, l.Plan, l.Chunk, chunk.Options{
-		MaxLineBytes: l.maxLine(), Behind: transaction.BytesBehind, From: from.Offset, Line: from.Line,
+		MaxLineBytes: l.maxLine(), Behind: transaction.Lookahead, From: from.Offset, Line: from.Line,
 	})
 }
 

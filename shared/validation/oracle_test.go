@@ -60,7 +60,7 @@ func (s *plainScanner) word(word []byte, offset int) {
 
 func (s *plainScanner) First(text []byte) (*transaction.Result, int) {
 	n := bytes.IndexByte(text, '\n')
-	if len(text) < n+1+transaction.BytesBehind {
+	if len(text) < n+1+transaction.Lookahead {
 		panic("too little lies behind the line")
 	}
 	return s.Line(text[:n]), n

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/chunk"
-	"sluice/shared/transaction"
+	"sluice/shared/transaction/scanner"
 	"sluice/shared/validation"
 )
 
@@ -73,7 +73,7 @@ func TestRealLines(t *testing.T) {
 		sum, err := validation.File(t.Context(), validation.FileInput{
 			Source: chunk.At(strings.NewReader(file)), Plan: chunk.NewPlan(int64(len(file)), size), Workers: 2,
 			Entities:   entities,
-			NewScanner: func() validation.Scanner { return transaction.NewScanner(rules) },
+			NewScanner: func() validation.Scanner { return scanner.New(rules) },
 		}, &out)
 		if err != nil {
 			t.Fatal(err)
@@ -138,7 +138,7 @@ func TestMemory(t *testing.T) {
 	var most uint64
 	sum, err := validation.File(t.Context(), validation.FileInput{
 		Source: chunk.At(endless{[]byte(line)}), Plan: chunk.NewPlan(size, 1<<20), Workers: 2, Entities: validation.NewDirectory(),
-		NewScanner: func() validation.Scanner { return transaction.NewScanner(rules) },
+		NewScanner: func() validation.Scanner { return scanner.New(rules) },
 		WorkMemory: workMemory, TempDir: t.TempDir(),
 		Progress: func(validation.Progress) {
 			var now runtime.MemStats

@@ -34,7 +34,7 @@ var ErrCorrupt = errors.New("validation: corrupt work file")
 // ErrShrank means that the file became shorter while it was read.
 var ErrShrank = errors.New("the file became shorter while it was read")
 
-// Scanner says what one line holds. A *transaction.Scanner is one. The result is valid until the next call.
+// Scanner says what one line holds. A *scanner.Scanner is one. The result is valid until the next call.
 type Scanner interface {
 	Line(line []byte) *transaction.Result
 	First(text []byte) (res *transaction.Result, length int)

@@ -1,0 +1,41 @@
+package swar
+
+import (
+	"testing"
+	"unicode"
+)
+
+func TestMarkAlphanumerics(t *testing.T) {
+	for c := range 256 {
+		for place := range 8 {
+			w := uint64(c) << (8 * place)
+			for _, last := range []rune{'f', 'z'} {
+				want := c < 0x80 && (unicode.IsDigit(rune(c)) || unicode.IsLetter(rune(c)) && unicode.ToLower(rune(c)) <= last)
+				if got := MarkAlphanumerics(w, uint64(last))>>(8*place+7)&1 != 0; got != want {
+					t.Fatalf("byte %#x at %d, up to %c: got %v", c, place, last, got)
+				}
+			}
+		}
+	}
+}
+
+// A quote, a backslash and a control character are found at every place, behind bytes of every kind.
+func TestMarkStringSpecials(t *testing.T) {
+	for c := range 256 {
+		want := c == '"' || c == '\\' || c < 0x20
+		for _, filler := range []byte{' ', '!', '#', '[', ']', 'a', 0x7f, 0x80, 0xff} {
+			for place := range 8 {
+				var text [8]byte
+				for i := range text {
+					text[i] = filler
+				}
+				text[place] = byte(c)
+				marks := MarkStringSpecials(Load8(text[:], 0))
+				first := uint64(0x80) << (8 * place)
+				if (marks&-marks == first) != want || (marks != 0) != want {
+					t.Fatalf("%q: marks %#x, want %v at %d", text, marks, want, place)
+				}
+			}
+		}
+	}
+}
