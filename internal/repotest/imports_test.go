@@ -9,17 +9,21 @@ import (
 // domainImports are the domain packages and the one module that each may import beside the standard library and the
 // domain.
 var domainImports = map[string]string{
-	"shared/fault":       "",
-	"shared/batch":       "github.com/google/uuid",
-	"shared/chunk":       "",
-	"shared/transaction": "",
-	"shared/duplicate":   "github.com/dchest/siphash",
-	"shared/report":      "",
-	"shared/validation":  "golang.org/x/sync",
-	"shared/entity":      "",
-	"shared/access":      "",
-	"shared/document":    "",
-	"shared/property":    "github.com/google/uuid",
+	"shared/fault":                           "",
+	"shared/batch":                           "github.com/google/uuid",
+	"shared/chunk":                           "",
+	"shared/transaction":                     "",
+	"shared/transaction/schema":              "",
+	"shared/transaction/scanner":             "",
+	"shared/transaction/scanner/genfastpath": "",
+	"shared/transaction/swar":                "",
+	"shared/duplicate":                       "github.com/dchest/siphash",
+	"shared/report":                          "",
+	"shared/validation":                      "golang.org/x/sync",
+	"shared/entity":                          "",
+	"shared/access":                          "",
+	"shared/document":                        "",
+	"shared/property":                        "github.com/google/uuid",
 }
 
 // adapters import the domain and their own SDK, never each other.
