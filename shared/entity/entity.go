@@ -1,4 +1,8 @@
-// Package entity holds the entities of the onboarding system: their life cycle, and what "fully onboarded" means.
+// Package entity holds the parties that tenants onboard: the lifecycle of an entity, and the drafts that change it.
+//
+// An entity has two parts that different writers own. Its lifecycle status decides whether transactions may name it; imports from
+// the tenant's own onboarding write it directly. Its profile is everything else, and only drafts change it. Package
+// entity/entitydb stores both, entity/entityhttp serves them.
 package entity
 
 import (
@@ -9,9 +13,10 @@ import (
 // MaxIDBytes is the longest entity ID, in bytes of UTF-8.
 const MaxIDBytes = 255
 
-// LifecycleStatus is where an entity stands in onboarding (platform contract, section 3.4).
+// LifecycleStatus is the state of an entity's onboarding (docs/contract/platform.md).
 type LifecycleStatus string
 
+// The lifecycle statuses, in the order of an entity's life.
 const (
 	Unknown               LifecycleStatus = "Unknown"
 	OnboardingInProgress  LifecycleStatus = "OnboardingInProgress"
@@ -25,10 +30,10 @@ const (
 var lifecycleStatuses = []LifecycleStatus{Unknown, OnboardingInProgress, MaintenanceInProgress, Compliant, ReviewInProgress,
 	PendingOffboarding, ClientOffboarded}
 
-// IsKnown reports whether s is one of the contract's values.
+// IsKnown reports whether s is one of the lifecycle statuses.
 func (s LifecycleStatus) IsKnown() bool { return slices.Contains(lifecycleStatuses, s) }
 
-// IsOnboarded reports whether an entity in this state counts as fully onboarded, so that transactions may name it.
+// IsOnboarded reports whether an entity in this status is fully onboarded, so that transactions may name it.
 func (s LifecycleStatus) IsOnboarded() bool {
 	switch s {
 	case Compliant, MaintenanceInProgress, ReviewInProgress, PendingOffboarding:
@@ -37,16 +42,18 @@ func (s LifecycleStatus) IsOnboarded() bool {
 	return false
 }
 
-// StatusEntry is what batch validation needs to know of an entity.
+// StatusEntry is the lifecycle status of one entity, as imports give it and batch validation needs it.
 type StatusEntry struct {
 	ID              string          `json:"id"`
 	LifecycleStatus LifecycleStatus `json:"lifecycleStatus"`
 }
 
-// StatusStore answers which entities a tenant has. It is safe for concurrent use.
+// StatusStore keeps the lifecycle statuses of entities. It is safe for concurrent use.
 type StatusStore interface {
-	// Lookup returns the state of those of the given entities that exist. The IDs need not be distinct.
+	// Lookup returns the status of those of the given entities that exist, as of every write acknowledged before. An ID may be
+	// given more than once.
 	Lookup(ctx context.Context, tenant string, ids []string) (map[string]LifecycleStatus, error)
-	// Import stores entities, replacing the state of those that exist. It can be repeated.
-	Import(ctx context.Context, tenant string, entities []StatusEntry) error
+	// Import sets the status of entities, creating those that do not exist. Of two entries for one ID the last counts. Repeating
+	// the call is safe; after an error some of the entries may be stored.
+	Import(ctx context.Context, tenant string, entries []StatusEntry) error
 }

@@ -1,18 +1,22 @@
+// Package entitydb keeps entities in DynamoDB: their lifecycle statuses in one table, their profiles and drafts in another.
 package entitydb
 
 import (
 	"context"
 	"fmt"
 	"slices"
-	"sluice/shared/dynamo"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"sluice/shared/dynamo"
 	"sluice/shared/entity"
 )
 
-// Statuses is the entity.Directory on DynamoDB. Table: entity (tenant + "#" + entity id), so that a large tenant is spread
-// over all partitions.
+// Statuses is the entity.StatusStore. Its table has the key
+//
+//	entity   <tenant>#<entity id>
+//
+// so that a large tenant is spread over all partitions.
 type Statuses struct {
 	db    *dynamodb.Client
 	table string
@@ -20,7 +24,7 @@ type Statuses struct {
 
 var _ entity.StatusStore = (*Statuses)(nil)
 
-// NewStatuses returns the directory on the given table.
+// NewStatuses returns the store on the given table.
 func NewStatuses(db *dynamodb.Client, table string) *Statuses { return &Statuses{db, table} }
 
 func statusKey(tenant, id string) dynamo.Item {
@@ -33,7 +37,7 @@ func statusItem(tenant, id string, status entity.LifecycleStatus) dynamo.Item {
 	return item
 }
 
-// Lookup reads the states of many entities, each once.
+// Lookup implements entity.StatusStore.
 func (s *Statuses) Lookup(ctx context.Context, tenant string, ids []string) (map[string]entity.LifecycleStatus, error) {
 	var keys []dynamo.Item
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
@@ -52,10 +56,10 @@ func (s *Statuses) Lookup(ctx context.Context, tenant string, ids []string) (map
 	return found, nil
 }
 
-// Import stores many entities.
-func (s *Statuses) Import(ctx context.Context, tenant string, entities []entity.StatusEntry) error {
-	last := make(map[string]entity.LifecycleStatus, len(entities)) // one call must not write an item twice
-	for _, e := range entities {
+// Import implements entity.StatusStore.
+func (s *Statuses) Import(ctx context.Context, tenant string, entries []entity.StatusEntry) error {
+	last := make(map[string]entity.LifecycleStatus, len(entries)) // One call to DynamoDB must not write an item twice.
+	for _, e := range entries {
 		last[e.ID] = e.LifecycleStatus
 	}
 	items := make([]dynamo.Item, 0, len(last))

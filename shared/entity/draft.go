@@ -1,0 +1,196 @@
+package entity
+
+import (
+	"errors"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"sluice/shared/access"
+	"sluice/shared/property"
+)
+
+var (
+	// ErrNotFound means that the tenant has no entity or draft of that ID.
+	ErrNotFound = errors.New("entity: not found")
+	// ErrChanged means that someone else has written the entity or the draft since it was read.
+	ErrChanged = errors.New("entity: changed since it was read")
+	// ErrDraftEnded means that the draft is verified or rejected already.
+	ErrDraftEnded = errors.New("entity: the draft has ended")
+)
+
+// Profile is everything the platform stores of an entity beside its lifecycle status. The profile of an entity that was only
+// imported holds nothing but the ID.
+type Profile struct {
+	ID string
+	// Type is Company, Individual, Other or Entity Group; "" for an imported entity.
+	Type string
+	// Role is Client or Related Party; "" for an imported entity.
+	Role          string
+	AlternateID   string
+	Properties    map[string]property.Property
+	Jurisdictions []string
+	Category      []string
+	Layers        access.Layers
+	// Created is zero for an imported entity, which was created elsewhere.
+	Created time.Time
+	// Version is 1 for a new entity and grows by one with every verified draft.
+	Version int64
+	// LastChangedIn maps a property to the version that changed it last. A property that is not in it is as it was created.
+	LastChangedIn map[string]int64
+
+	// BaseStatus is the lifecycle status that the entity has while no draft is open.
+	BaseStatus LifecycleStatus
+	// OpenDrafts counts the drafts in progress.
+	OpenDrafts int64
+	// Revision is 1 for a new profile and grows by one with every write. Writes are conditional on it.
+	Revision int64
+}
+
+// DraftStatus is the state of a draft.
+type DraftStatus string
+
+// A draft begins in progress, ends verified or rejected, and stays readable.
+const (
+	InProgress DraftStatus = "InProgress"
+	Verified   DraftStatus = "Verified"
+	Rejected   DraftStatus = "Rejected"
+)
+
+// Draft is a proposed change of an entity within a journey.
+type Draft struct {
+	ID        string
+	EntityID  string
+	ParentID  string
+	JourneyID string
+	Type      string
+	Role      string
+	Status    DraftStatus
+	Created   time.Time
+	// Properties are those of the entity with the draft's changes applied.
+	Properties map[string]property.Property
+	// Changes are the properties that verification brings to the entity.
+	Changes       map[string]property.Property
+	Jurisdictions []string
+	// Layers are those of the entity when the draft began; they never change.
+	Layers access.Layers
+	// BaseVersion is the version of the entity from which the draft was made.
+	BaseVersion int64
+	// ConflictsResolvedIn is the version of the entity with which the draft has no conflict.
+	ConflictsResolvedIn int64
+	// Version is 1 for a new draft and grows by one with every change. Writes are conditional on it.
+	Version int64
+}
+
+// Update is one step of the lifecycle: a profile, a draft and a lifecycle status that are written together or not at all.
+type Update struct {
+	// Profile is the new profile. Its Revision is one more than what was read.
+	Profile Profile
+	// PreviousStatus is the lifecycle status that was read; the write is conditional on it.
+	PreviousStatus LifecycleStatus
+	// Status is the new lifecycle status.
+	Status LifecycleStatus
+	// Draft is the new draft. Its Version is 1 if it begins with this step, and otherwise one more than what was read.
+	Draft Draft
+}
+
+// lifecycleStatus derives the status from the base status and the open drafts.
+func (p Profile) lifecycleStatus() LifecycleStatus {
+	switch {
+	case p.OpenDrafts == 0:
+		return p.BaseStatus
+	case p.BaseStatus.IsOnboarded():
+		return MaintenanceInProgress
+	}
+	return OnboardingInProgress
+}
+
+// absorbImport returns the profile after an import that may have set the lifecycle status since the profile was written: the
+// current status becomes the base status unless it is the one that the profile would have given the entity.
+func (p Profile) absorbImport(current LifecycleStatus) Profile {
+	if p.lifecycleStatus() != current {
+		p.BaseStatus = current
+	}
+	return p
+}
+
+// BeginDraft returns the update that adds a draft to an entity with the given profile and current status. Of the draft, the ID,
+// ParentID, JourneyID, Created and Changes are given; the rest follows from the profile.
+func BeginDraft(p Profile, current LifecycleStatus, d Draft) Update {
+	p = p.absorbImport(current)
+	p.OpenDrafts++
+	p.Revision++
+	d.EntityID, d.Type, d.Role, d.Layers, d.Jurisdictions = p.ID, p.Type, p.Role, p.Layers, p.Jurisdictions
+	d.Status, d.Version = InProgress, 1
+	d.BaseVersion, d.ConflictsResolvedIn = p.Version, p.Version
+	d.Properties = property.Merge(p.Properties, d.Changes)
+	return Update{p, current, p.lifecycleStatus(), d}
+}
+
+// VerifyDraft returns the update that brings a draft's changes, with the resolutions applied over them, to the entity, which
+// becomes Compliant. It returns ErrDraftEnded for a draft that is not in progress.
+func VerifyDraft(p Profile, current LifecycleStatus, d Draft, resolutions map[string]property.Property) (Update, error) {
+	u, err := endDraft(p, current, d, Verified)
+	if err != nil {
+		return Update{}, err
+	}
+	changes := property.Merge(d.Changes, resolutions)
+	u.Profile.Properties = property.Merge(p.Properties, changes)
+	u.Profile.BaseStatus = Compliant
+	u.Profile.Version++
+	u.Profile.LastChangedIn = maps.Clone(p.LastChangedIn)
+	for key := range changes {
+		if u.Profile.LastChangedIn == nil {
+			u.Profile.LastChangedIn = map[string]int64{}
+		}
+		u.Profile.LastChangedIn[key] = u.Profile.Version
+	}
+	u.Draft.ConflictsResolvedIn = p.Version
+	u.Status = u.Profile.lifecycleStatus()
+	return u, nil
+}
+
+// FindConflicts returns, in order, the properties that a draft changes, that other drafts have set to other values since it
+// began, and for which no resolution is given.
+func FindConflicts(p Profile, d Draft, resolutions map[string]property.Property) []string {
+	var keys []string
+	for key, ours := range d.Changes {
+		_, resolved := resolutions[key]
+		if p.LastChangedIn[key] > d.BaseVersion && !resolved && !reflect.DeepEqual(ours, p.Properties[key]) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// RejectDraft returns the update that ends a draft without effect: the entity gets the status that it had without the draft. It
+// returns ErrDraftEnded for a draft that is not in progress.
+func RejectDraft(p Profile, current LifecycleStatus, d Draft) (Update, error) {
+	return endDraft(p, current, d, Rejected)
+}
+
+func endDraft(p Profile, current LifecycleStatus, d Draft, end DraftStatus) (Update, error) {
+	if d.Status != InProgress {
+		return Update{}, ErrDraftEnded
+	}
+	p = p.absorbImport(current)
+	p.OpenDrafts = max(0, p.OpenDrafts-1)
+	p.Revision++
+	d.Status = end
+	d.Version++
+	return Update{p, current, p.lifecycleStatus(), d}, nil
+}
+
+// WithProperties returns the draft with the given properties added to its changes. It returns ErrDraftEnded for a draft that is
+// not in progress.
+func (d Draft) WithProperties(properties map[string]property.Property) (Draft, error) {
+	if d.Status != InProgress {
+		return Draft{}, ErrDraftEnded
+	}
+	d.Properties = property.Merge(d.Properties, properties)
+	d.Changes = property.Merge(d.Changes, properties)
+	d.Version++
+	return d, nil
+}

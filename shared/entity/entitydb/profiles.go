@@ -1,0 +1,239 @@
+package entitydb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"sluice/shared/access"
+	"sluice/shared/dynamo"
+	"sluice/shared/entity"
+)
+
+// Profiles is the entity.Store. Its table has the keys owner and part, with the rows
+//
+//	<tenant>#entity#<id>        entity                 a profile
+//	<tenant>#draft#<id>         draft                  a draft
+//	<tenant>#journey#<journey>  <creation time>#<id>   a draft of the journey, without its properties
+//	paging                      key                    the key that seals page tokens
+//
+// so that the drafts of a journey are listed in small items, strongly consistent, however large the drafts are. The lifecycle
+// status stays in the table of Statuses, where batch validation reads it; both are written in one transaction.
+type Profiles struct {
+	db            *dynamodb.Client
+	table         string
+	statusesTable string
+}
+
+var _ entity.Store = (*Profiles)(nil)
+
+// NewProfiles returns the store on the given tables: its own and that of Statuses.
+func NewProfiles(db *dynamodb.Client, table, statusesTable string) *Profiles {
+	return &Profiles{db, table, statusesTable}
+}
+
+// putBody returns a write that stores a body under a key with one more than the previous count. A previous count of 0 means that
+// there is no such item; any other is the condition of the write.
+func (s *Profiles) putBody(key dynamo.Item, body []byte, previous int64) types.TransactWriteItem {
+	key["body"], key["count"] = dynamo.Binary(body), dynamo.Number(previous+1)
+	put := &types.Put{
+		TableName: &s.table, Item: key,
+		ConditionExpression:      aws.String("attribute_not_exists(#owner)"),
+		ExpressionAttributeNames: map[string]string{"#owner": "owner"},
+	}
+	if previous > 0 {
+		put.ConditionExpression = aws.String("#count = :count")
+		put.ExpressionAttributeNames = map[string]string{"#count": "count"}
+		put.ExpressionAttributeValues = dynamo.Item{":count": dynamo.Number(previous)}
+	}
+	return types.TransactWriteItem{Put: put}
+}
+
+// Create implements entity.Store.
+func (s *Profiles) Create(ctx context.Context, tenant string, p entity.Profile) error {
+	body, err := marshalProfile(p)
+	if err != nil {
+		return err
+	}
+	return s.transact(ctx, []types.TransactWriteItem{
+		s.putBody(profileKey(tenant, p.ID), body, p.Revision-1),
+		{Put: &types.Put{
+			TableName: &s.statusesTable, Item: statusItem(tenant, p.ID, p.BaseStatus),
+			ConditionExpression:      aws.String("attribute_not_exists(#entity)"),
+			ExpressionAttributeNames: map[string]string{"#entity": "entity"},
+		}},
+	})
+}
+
+// GetProfile implements entity.Store.
+func (s *Profiles) GetProfile(ctx context.Context, tenant, id string) (entity.Profile, entity.LifecycleStatus, error) {
+	item, err := s.get(ctx, s.statusesTable, statusKey(tenant, id))
+	if err != nil {
+		return entity.Profile{}, "", err
+	}
+	status := entity.LifecycleStatus(dynamo.StringAttribute(item, "lifecycle_status"))
+	if status == "" {
+		return entity.Profile{}, "", errors.New("read entity: the row has no lifecycle status")
+	}
+	item, err = s.get(ctx, s.table, profileKey(tenant, id))
+	if errors.Is(err, entity.ErrNotFound) { // The entity was only imported.
+		return entity.Profile{ID: id, BaseStatus: status}, status, nil
+	}
+	if err != nil {
+		return entity.Profile{}, "", err
+	}
+	p, err := unmarshalProfile(item)
+	return p, status, err
+}
+
+// GetProfiles implements entity.Store.
+func (s *Profiles) GetProfiles(ctx context.Context, tenant string, ids []string) ([]entity.Profile, error) {
+	return getAll(ctx, s, ids, func(id string) dynamo.Item { return profileKey(tenant, id) }, unmarshalProfile,
+		func(p entity.Profile) string { return p.ID })
+}
+
+// GetDraft implements entity.Store.
+func (s *Profiles) GetDraft(ctx context.Context, tenant, id string) (entity.Draft, error) {
+	item, err := s.get(ctx, s.table, draftKey(tenant, id))
+	if err != nil {
+		return entity.Draft{}, err
+	}
+	return unmarshalDraft(item)
+}
+
+// GetDrafts implements entity.Store.
+func (s *Profiles) GetDrafts(ctx context.Context, tenant string, ids []string) ([]entity.Draft, error) {
+	return getAll(ctx, s, ids, func(id string) dynamo.Item { return draftKey(tenant, id) }, unmarshalDraft,
+		func(d entity.Draft) string { return d.ID })
+}
+
+// getAll reads the items of the given IDs and returns what they hold, each once, in the order of the IDs.
+func getAll[T any](ctx context.Context, s *Profiles, ids []string, keyOf func(id string) dynamo.Item,
+	unmarshal func(dynamo.Item) (T, error), idOf func(T) string) ([]T, error) {
+	var keys []dynamo.Item
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+		keys = append(keys, keyOf(id))
+	}
+	items, err := dynamo.GetAll(ctx, s.db, s.table, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read entities: %w", err)
+	}
+	found := make(map[string]T, len(items))
+	for _, item := range items {
+		v, err := unmarshal(item)
+		if err != nil {
+			return nil, err
+		}
+		found[idOf(v)] = v
+	}
+	all := make([]T, 0, len(found))
+	for _, id := range ids {
+		if v, ok := found[id]; ok {
+			all = append(all, v)
+			delete(found, id)
+		}
+	}
+	return all, nil
+}
+
+// ListDrafts implements entity.Store.
+func (s *Profiles) ListDrafts(ctx context.Context, tenant string, p entity.DraftPage) ([]entity.DraftRef, string, error) {
+	owner := dynamo.String(journeyOwner(tenant, p.JourneyID))
+	query := &dynamodb.QueryInput{
+		TableName: &s.table, ConsistentRead: aws.Bool(true),
+		KeyConditionExpression:    aws.String("#owner = :owner"),
+		ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
+		ExpressionAttributeValues: dynamo.Item{":owner": owner},
+		Limit:                     aws.Int32(int32(p.Limit)), ScanIndexForward: aws.Bool(!p.Descending),
+	}
+	if p.After != "" {
+		query.ExclusiveStartKey = dynamo.Item{"owner": owner, "part": dynamo.String(p.After)}
+	}
+	out, err := s.db.Query(ctx, query)
+	if err != nil {
+		return nil, "", fmt.Errorf("list drafts: %w", err)
+	}
+	var rows []draftRefRow
+	if err := attributevalue.UnmarshalListOfMaps(out.Items, &rows); err != nil {
+		return nil, "", fmt.Errorf("list drafts: %w", err)
+	}
+	refs := make([]entity.DraftRef, len(rows))
+	for i, row := range rows {
+		refs[i] = entity.DraftRef{
+			DraftID: row.Draft, EntityID: row.Entity, Position: row.Part,
+			Layers: access.Layers{Geographic: row.Geographic, BusinessRelated: row.Business},
+		}
+	}
+	return refs, dynamo.StringAttribute(out.LastEvaluatedKey, "part"), nil
+}
+
+// UpdateDraft implements entity.Store.
+func (s *Profiles) UpdateDraft(ctx context.Context, tenant string, d entity.Draft) error {
+	body, err := marshalDraft(d)
+	if err != nil {
+		return err
+	}
+	return s.transact(ctx, []types.TransactWriteItem{s.putBody(draftKey(tenant, d.ID), body, d.Version-1)})
+}
+
+// ApplyUpdate implements entity.Store.
+func (s *Profiles) ApplyUpdate(ctx context.Context, tenant string, u entity.Update) error {
+	profile, err1 := marshalProfile(u.Profile)
+	draft, err2 := marshalDraft(u.Draft)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	writes := []types.TransactWriteItem{
+		s.putBody(profileKey(tenant, u.Profile.ID), profile, u.Profile.Revision-1),
+		s.putBody(draftKey(tenant, u.Draft.ID), draft, u.Draft.Version-1),
+		{Update: &types.Update{
+			TableName: &s.statusesTable, Key: statusKey(tenant, u.Profile.ID),
+			UpdateExpression:    aws.String("SET lifecycle_status = :status"),
+			ConditionExpression: aws.String("lifecycle_status = :previous"),
+			ExpressionAttributeValues: dynamo.Item{
+				":status": dynamo.String(string(u.Status)), ":previous": dynamo.String(string(u.PreviousStatus)),
+			},
+		}},
+	}
+	if u.Draft.Version == 1 {
+		writes = append(writes, types.TransactWriteItem{
+			Put: &types.Put{TableName: &s.table, Item: draftRefItem(tenant, u.Draft)},
+		})
+	}
+	return s.transact(ctx, writes)
+}
+
+// PagingKey returns the key that seals page tokens, storing the candidate if there is none yet.
+func (s *Profiles) PagingKey(ctx context.Context, candidate []byte) ([]byte, error) {
+	return dynamo.LoadPagingKey(ctx, s.db, s.table, candidate)
+}
+
+// transact applies all writes or none; entity.ErrChanged means that a condition did not hold.
+func (s *Profiles) transact(ctx context.Context, writes []types.TransactWriteItem) error {
+	failed, err := dynamo.Transact(ctx, s.db, writes)
+	if slices.Contains(failed, true) {
+		return entity.ErrChanged
+	}
+	if err != nil {
+		return fmt.Errorf("write entity: %w", err)
+	}
+	return nil
+}
+
+// get reads one item; entity.ErrNotFound if there is none.
+func (s *Profiles) get(ctx context.Context, table string, key dynamo.Item) (dynamo.Item, error) {
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: key, ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return nil, fmt.Errorf("read entity: %w", err)
+	}
+	if out.Item == nil {
+		return nil, entity.ErrNotFound
+	}
+	return out.Item, nil
+}
