@@ -21,20 +21,9 @@ const (
 	GroupSearch = "EntityGroupManagementAccessAndSearch"
 )
 
-type store interface {
-	Create(ctx context.Context, tenant string, r entity.Profile) error
-	GetProfile(ctx context.Context, tenant, id string) (entity.Profile, entity.LifecycleStatus, error)
-	GetDraft(ctx context.Context, tenant, id string) (entity.Draft, error)
-	GetProfiles(ctx context.Context, tenant string, ids []string) ([]entity.Profile, error)
-	GetDrafts(ctx context.Context, tenant string, ids []string) ([]entity.Draft, error)
-	UpdateDraft(ctx context.Context, tenant string, d entity.Draft) error
-	ApplyUpdate(ctx context.Context, tenant string, c entity.Update) error
-	ListDrafts(ctx context.Context, tenant string, p entity.DraftPage) ([]entity.DraftRef, string, error)
-}
-
 // Entities serves entities and drafts.
 type Entities struct {
-	Store  store
+	Store  entity.Store
 	Paging *platform.Paging
 	Now    func() time.Time
 	NewID  func() string // UUIDs of entities and drafts
