@@ -12,6 +12,7 @@ import (
 
 // SAM is given a static program for the processor that the template's parameter Arch names; without one it is arm64.
 func TestSAMBuilds(t *testing.T) {
+	repositoryFiles(t)
 	for _, test := range []struct {
 		name, arch, goarch string
 		machine            elf.Machine
@@ -103,6 +104,7 @@ var deployedModules = []string{
 }
 
 func TestFunctionsAreLinkedWithKnownModules(t *testing.T) {
+	repositoryFiles(t)
 	const modules = "{{with .Module}}{{.Path}}{{end}}"
 	out, err := exec.Command("go", "list", "-deps", "-f", modules, "./functions/...").Output()
 	if err != nil {

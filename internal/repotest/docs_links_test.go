@@ -1,10 +1,8 @@
 package repotest
 
 import (
-	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -83,32 +81,15 @@ func TestAnchorsFollowTheForge(t *testing.T) {
 	}
 }
 
-// filesNamed returns the files of the repository whose names match one of the patterns, without what builds make.
+// filesNamed returns the files of the repository whose names match one of the patterns.
 func filesNamed(t *testing.T, patterns ...string) []string {
 	t.Helper()
-	var files []string
-	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if entry.IsDir() {
-			if name == "bin" || name != "." && name != ".github" && strings.HasPrefix(entry.Name(), ".") {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if slices.ContainsFunc(patterns, func(pattern string) bool {
-			matches, err := path.Match(pattern, entry.Name())
+	return slices.DeleteFunc(slices.Clone(repositoryFiles(t)), func(name string) bool {
+		return !slices.ContainsFunc(patterns, func(pattern string) bool {
+			matches, err := path.Match(pattern, path.Base(name))
 			return err == nil && matches
-		}) {
-			files = append(files, filepath.ToSlash(name))
-		}
-		return nil
+		})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
 }
 
 // linksOf returns the targets of all inline links outside code.

@@ -22,6 +22,7 @@ var loadPackages = sync.OnceValues(func() ([]*packages.Package, error) {
 // modulePackages returns the type-checked packages of the module, without their tests.
 func modulePackages(t *testing.T) []*packages.Package {
 	t.Helper()
+	repositoryFiles(t)
 	all, err := loadPackages()
 	if err != nil {
 		t.Fatal(err)
