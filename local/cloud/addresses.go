@@ -15,46 +15,46 @@ import (
 	"sluice/local/gateway"
 )
 
-// takeAddresses decides about the addresses: those asked for, or else those of the last time, so that tokens and signed URLs
-// live on, or else any that are free.
-func (c *Cloud) takeAddresses(context.Context) error {
+// chooseAddresses chooses the addresses: the requested ports, else those of the last run, so that tokens and signed URLs remain
+// valid, else any free ones.
+func (c *Cloud) chooseAddresses(context.Context) error {
 	for _, a := range []struct {
-		what string
-		port int
-		host string
-		url  *string
+		service string
+		port    int
+		host    string
+		url     *string
 	}{
-		{"the API", c.options.Ports.API, c.options.Host, &c.self.APIURL},
-		{"S3", c.options.Ports.S3, c.options.Host, &c.self.S3URL},
-		{"the AWS endpoint", c.options.Ports.AWS, c.options.Host, &c.self.AWSEndpointURL},
-		// The DynamoDB server asks for no signature: it is nobody's business but ours.
-		{"DynamoDB", c.options.Ports.DynamoDB, "127.0.0.1", &c.self.DynamoDBURL},
+		{"the API", c.options.Ports.API, c.options.Host, &c.descriptor.APIURL},
+		{"S3", c.options.Ports.S3, c.options.Host, &c.descriptor.S3URL},
+		{"the AWS endpoint", c.options.Ports.AWS, c.options.Host, &c.descriptor.AWSEndpointURL},
+		// The DynamoDB server verifies no signatures and must not be reachable from other machines.
+		{"DynamoDB", c.options.Ports.DynamoDB, "127.0.0.1", &c.descriptor.DynamoDBURL},
 	} {
-		held, err := choose(a.host, a.port, *a.url)
+		listener, err := chooseListener(a.host, a.port, *a.url)
 		if err != nil {
-			return fmt.Errorf("%s cannot listen: %w", a.what, err)
+			return fmt.Errorf("%s cannot listen: %w", a.service, err)
 		}
-		defer held.Close() // not before all are chosen, or two might get the same
-		*a.url = "http://" + net.JoinHostPort(reached(a.host), strconv.Itoa(held.Addr().(*net.TCPAddr).Port))
+		defer listener.Close() // only after all are chosen: no two services may get the same port
+		*a.url = "http://" + net.JoinHostPort(reachableHost(a.host), strconv.Itoa(listener.Addr().(*net.TCPAddr).Port))
 	}
-	c.self.TokenURL = c.self.APIURL + "/oauth2/token"
+	c.descriptor.TokenURL = c.descriptor.APIURL + "/oauth2/token"
 	return nil
 }
 
-// reached is the host by which this machine reaches an address that it listens on.
-func reached(host string) string {
+// reachableHost returns the host under which this machine can reach an address that it listens on.
+func reachableHost(host string) string {
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 		return "127.0.0.1"
 	}
 	return host
 }
 
-// choose listens on the wanted port, or the one of the last URL, or any.
-func choose(host string, wanted int, last string) (net.Listener, error) {
-	if wanted != 0 {
-		return listen(host, wanted)
+// chooseListener listens on the requested port, else on that of the last URL, else on any.
+func chooseListener(host string, requested int, lastURL string) (net.Listener, error) {
+	if requested != 0 {
+		return listen(host, requested)
 	}
-	if u, err := url.Parse(last); err == nil && u.Port() != "" {
+	if u, err := url.Parse(lastURL); err == nil && u.Port() != "" {
 		if port, err := strconv.Atoi(u.Port()); err == nil {
 			if l, err := listen(host, port); err == nil {
 				return l, nil
@@ -64,6 +64,7 @@ func choose(host string, wanted int, last string) (net.Listener, error) {
 	return listen(host, 0)
 }
 
+// listen returns an error that names the port if it is in use.
 func listen(host string, port int) (net.Listener, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -72,46 +73,47 @@ func listen(host string, port int) (net.Listener, error) {
 	return l, err
 }
 
-// address is the host and port of a URL.
-func address(of string) string {
-	u, err := url.Parse(of)
+// hostPort returns the host and port of a URL.
+func hostPort(address string) string {
+	u, err := url.Parse(address)
 	if err != nil {
-		return "" // it was made by takeAddresses
+		return "" // cannot happen: the URL comes from chooseAddresses
 	}
 	return u.Host
 }
 
-// listenOn is the address to listen on for a URL that clients use.
-func (c *Cloud) listenOn(of string) string {
-	_, port, _ := net.SplitHostPort(address(of))
+// listenAddress returns the host and port on which to listen for a URL that clients use.
+func (c *Cloud) listenAddress(clientURL string) string {
+	_, port, _ := net.SplitHostPort(hostPort(clientURL))
 	return net.JoinHostPort(c.options.Host, port)
 }
 
-// listen takes the ports of the API and the AWS endpoint. Whoever calls from now on waits until serve.
+// listen opens the ports of the API and the AWS endpoint. Requests wait until serve.
 func (c *Cloud) listen(context.Context) error {
-	for _, url := range []string{c.self.APIURL, c.self.AWSEndpointURL} {
-		l, err := net.Listen("tcp", c.listenOn(url))
+	for _, url := range []string{c.descriptor.APIURL, c.descriptor.AWSEndpointURL} {
+		l, err := net.Listen("tcp", c.listenAddress(url))
 		if err != nil {
-			return fmt.Errorf("cannot listen on %s: %w", c.listenOn(url), err)
+			return fmt.Errorf("cannot listen on %s: %w", c.listenAddress(url), err)
 		}
 		c.listeners = append(c.listeners, l)
 	}
 	return nil
 }
 
-// serve answers at the API and the AWS endpoint.
+// serve begins to answer requests to the API and the AWS endpoint.
 func (c *Cloud) serve(context.Context) error {
 	names := map[string]string{}
 	for _, f := range c.template.Functions {
 		names[f.ID] = f.Name
 	}
-	services, err := c.services()
+	services, err := c.endpointServices()
 	if err != nil {
 		return err
 	}
 	for i, handler := range []http.Handler{
-		gateway.New(gateway.Config{API: c.template.API, Names: names, Functions: c.lambda, Region: region, Account: account,
-			NewID: newID, Now: time.Now}),
+		gateway.New(gateway.Config{
+			API: c.template.API, Names: names, Functions: c.lambda, Region: region, Account: account, NewID: newID, Now: time.Now,
+		}),
 		endpoint.New(services),
 	} {
 		listener, server := c.listeners[i], &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
@@ -119,7 +121,7 @@ func (c *Cloud) serve(context.Context) error {
 		go func() {
 			if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 				select {
-				case c.failed <- fmt.Errorf("%s has ended: %w", listener.Addr(), err):
+				case c.failed <- fmt.Errorf("the server at %s has ended: %w", listener.Addr(), err):
 				default:
 				}
 			}

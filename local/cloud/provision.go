@@ -11,32 +11,32 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"sluice/shared/auth"
 	"sluice/shared/auth/authdb"
 )
 
-// provision makes sure that there is a tenant with the batch feature and a client with all permissions, and that they work.
+// provision creates a tenant with the batch feature and a client with all permissions unless they exist, and checks that the client
+// obtains a token.
 func (c *Cloud) provision(ctx context.Context) error {
 	registry := authdb.New(dynamodb.New(dynamodb.Options{
-		Region: region, BaseEndpoint: aws.String(c.self.DynamoDBURL),
-		Credentials: credentials.NewStaticCredentialsProvider(c.self.AccessKeyID, c.self.SecretAccessKey, ""),
-	}), c.self.Prefix+"-clients")
-	if err := c.client(ctx, registry); err != nil {
-		return fmt.Errorf("the tenant and its client cannot be made: %w", err)
+		Region: region, BaseEndpoint: aws.String(c.descriptor.DynamoDBURL), Credentials: c.operatorCredentials(),
+	}), c.descriptor.Prefix+"-clients")
+	if err := c.ensureClient(ctx, registry); err != nil {
+		return fmt.Errorf("create the tenant and its client: %w", err)
 	}
 	if c.options.Functions != "" {
-		return nil // who runs them may need to know our addresses first
+		return nil // the functions may not run yet: whoever starts them may need the addresses first
 	}
-	return c.tryToken(ctx)
+	return c.checkToken(ctx)
 }
 
-func (c *Cloud) client(ctx context.Context, registry auth.Registry) error {
-	_, _, err := registry.Identify(ctx, c.self.ClientID, c.self.TenantID)
-	if err == nil && c.self.ClientSecret != "" {
-		return nil // from an earlier start; what was changed about it since then stays
+// ensureClient creates a tenant with a client unless they exist from an earlier start. Existing ones are not changed.
+func (c *Cloud) ensureClient(ctx context.Context, registry auth.Registry) error {
+	_, _, err := registry.Identify(ctx, c.descriptor.ClientID, c.descriptor.TenantID)
+	if err == nil && c.descriptor.ClientSecret != "" {
+		return nil
 	}
 	if err != nil && !errors.Is(err, auth.ErrNotFound) {
 		return err
@@ -50,16 +50,16 @@ func (c *Cloud) client(ctx context.Context, registry auth.Registry) error {
 	if err := registry.CreateClient(ctx, client); err != nil {
 		return err
 	}
-	c.self.TenantID, c.self.ClientID, c.self.ClientSecret = tenant.ID, client.ID, secret
-	c.self.Scope = "tenant/" + tenant.ID
+	c.descriptor.TenantID, c.descriptor.ClientID, c.descriptor.ClientSecret = tenant.ID, client.ID, secret
+	c.descriptor.Scope = "tenant/" + tenant.ID
 	return nil
 }
 
-// tryToken asks for a token as a client would: it takes the gateway, a function, the database and the signing key to get one.
-func (c *Cloud) tryToken(ctx context.Context) error {
-	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.self.ClientID},
-		"client_secret": {c.self.ClientSecret}, "scope": {c.self.Scope}}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.self.TokenURL, strings.NewReader(form.Encode()))
+// checkToken requests a token as a client does, which involves the gateway, a function, the database and the signing key.
+func (c *Cloud) checkToken(ctx context.Context) error {
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.descriptor.ClientID},
+		"client_secret": {c.descriptor.ClientSecret}, "scope": {c.descriptor.Scope}}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.descriptor.TokenURL, strings.NewReader(form.Encode()))
 	if err != nil {
 		return err
 	}
@@ -69,25 +69,25 @@ func (c *Cloud) tryToken(ctx context.Context) error {
 		return err
 	}
 	defer resp.Body.Close()
-	var answer struct {
+	var reply struct {
 		Token string `json:"access_token"`
 		Error string `json:"error"`
 	}
-	err = json.NewDecoder(resp.Body).Decode(&answer)
-	// A client that was disabled on purpose gets no token; the endpoint works all the same.
-	if err == nil && (answer.Token != "" || answer.Error == "invalid_client") {
+	err = json.NewDecoder(resp.Body).Decode(&reply)
+	// If the client was disabled on purpose, this error shows that the endpoint works.
+	if err == nil && (reply.Token != "" || reply.Error == "invalid_client") {
 		return nil
 	}
-	return fmt.Errorf("the token endpoint answers with %s; see %s", resp.Status, c.path("logs", "functions.log"))
+	return fmt.Errorf("the token endpoint responds with %s; see %s", resp.Status, c.path("logs", "functions.log"))
 }
 
-// announce prints what a person needs to go on by hand.
+// announce prints the addresses, the credentials and the first commands to try.
 func (c *Cloud) announce() {
-	s := c.self
+	s := c.descriptor
 	var b strings.Builder
-	fmt.Fprintf(&b, "Sluice runs on this machine. Its data and logs are in %s; Ctrl-C stops it.\n\n", c.options.Data)
+	fmt.Fprintf(&b, "Sluice is running on this machine. Its data and logs are in %s. Press Ctrl-C to stop it.\n\n", c.options.Data)
 	for _, line := range [][2]string{{"API", s.APIURL}, {"Token", s.TokenURL}, {"S3", s.S3URL}, {"AWS endpoint", s.AWSEndpointURL},
-		{"Tenant", s.TenantID}, {"Client id", s.ClientID}, {"Client secret", s.ClientSecret}} {
+		{"Tenant", s.TenantID}, {"Client ID", s.ClientID}, {"Client secret", s.ClientSecret}} {
 		fmt.Fprintf(&b, "  %-14s %s\n", line[0], line[1])
 	}
 	fmt.Fprintf(&b, `
@@ -97,10 +97,10 @@ func (c *Cloud) announce() {
 
 `, s.TokenURL, s.ClientID, s.ClientSecret, s.Scope, s.APIURL)
 	if c.template.Parameters["MalwareScan"] == "builtin" {
-		fmt.Fprintln(&b, "No clamd is set (--set ClamdAddress=tcp://host:port): the built-in malware check stands in.")
+		fmt.Fprintln(&b, "No clamd is set (--set ClamdAddress=tcp://host:port), so the built-in malware check is used.")
 	}
-	for _, what := range c.template.Unserved {
-		fmt.Fprintf(&b, "Not served here: %s.\n", what)
+	for _, item := range c.template.Unserved {
+		fmt.Fprintf(&b, "Not served locally: %s.\n", item)
 	}
 	_, _ = fmt.Fprint(c.options.Output, b.String())
 }

@@ -8,36 +8,38 @@ import (
 	"strings"
 )
 
-// containerHost is this machine as containers of SAM see it.
+// containerHost is the name of this machine in SAM's containers.
 const containerHost = "host.docker.internal"
 
-// tellSAM writes the settings of every function as `sam local --env-vars` takes them: SAM itself resolves a table, a key or a
-// state machine to its logical id. Addresses become those that a container reaches; the one for clients stays as it is.
-func (c *Cloud) tellSAM(context.Context) error {
+// writeSAMSettings writes the environment of every function in the form of `sam local --env-vars`. It is needed because SAM resolves
+// references to tables, keys and state machines to their logical IDs. AWS endpoints are replaced by addresses that containers
+// can reach; the address for clients is unchanged.
+func (c *Cloud) writeSAMSettings(context.Context) error {
 	if c.options.SAMFile == "" {
 		return nil
 	}
 	settings := map[string]map[string]string{}
 	for _, f := range c.template.Functions {
-		own := map[string]string{}
+		variables := map[string]string{}
 		for name, value := range f.Environment {
 			switch {
 			case strings.HasPrefix(name, "AWS_ENDPOINT_URL"):
-				own[name] = fromContainer(value)
-			case !strings.HasPrefix(name, "AWS_"): // SAM hands on the keys of who runs it
-				own[name] = value
+				variables[name] = containerURL(value)
+			case !strings.HasPrefix(name, "AWS_"): // SAM passes on the access key of its caller
+				variables[name] = value
 			}
 		}
-		settings[f.ID] = own
+		settings[f.ID] = variables
 	}
 	text, err := json.MarshalIndent(settings, "", "  ")
 	if err != nil {
 		return err
 	}
-	return writeWhole(c.options.SAMFile, append(text, '\n'))
+	return writeAtomically(c.options.SAMFile, append(text, '\n'))
 }
 
-func fromContainer(address string) string {
+// containerURL replaces the host of a URL by the one that containers reach.
+func containerURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return address

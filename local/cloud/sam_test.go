@@ -11,14 +11,19 @@ import (
 	"sluice/local/template"
 )
 
-// SAM gets the settings of each function with addresses that a container reaches, and no keys.
-func TestTellSAM(t *testing.T) {
+// SAM receives the settings of each function with addresses that containers reach, and without access keys.
+func TestWriteSAMSettings(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sam.json")
-	c := &Cloud{options: Options{SAMFile: path}, template: &template.Template{Functions: []template.Function{{ID: "PlanFunction", Environment: map[string]string{
-		"AWS_ENDPOINT_URL": "http://127.0.0.1:4000", "AWS_ENDPOINT_URL_S3": "http://127.0.0.1:4001", "AWS_ACCESS_KEY_ID": "secret",
-		"AWS_SECRET_ACCESS_KEY": "secret", "PUBLIC_STORAGE_URL": "http://127.0.0.1:4001", "ISSUER": "", "TABLE_BATCHES": "sluice-batches",
-	}}}}}
-	if err := c.tellSAM(t.Context()); err != nil {
+	environment := map[string]string{
+		"AWS_ENDPOINT_URL": "http://127.0.0.1:4000", "AWS_ENDPOINT_URL_S3": "http://127.0.0.1:4001",
+		"AWS_ACCESS_KEY_ID": "secret", "AWS_SECRET_ACCESS_KEY": "secret", "PUBLIC_STORAGE_URL": "http://127.0.0.1:4001",
+		"ISSUER": "", "TABLE_BATCHES": "sluice-batches",
+	}
+	c := &Cloud{
+		options:  Options{SAMFile: path},
+		template: &template.Template{Functions: []template.Function{{ID: "PlanFunction", Environment: environment}}},
+	}
+	if err := c.writeSAMSettings(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
@@ -34,10 +39,10 @@ func TestTellSAM(t *testing.T) {
 		"PUBLIC_STORAGE_URL": "http://127.0.0.1:4001", "ISSUER": "", "TABLE_BATCHES": "sluice-batches",
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 	c.options.SAMFile = ""
-	if err := c.tellSAM(t.Context()); err != nil {
-		t.Error(err)
+	if err := c.writeSAMSettings(t.Context()); err != nil {
+		t.Errorf("without a file: %v, want nil", err)
 	}
 }

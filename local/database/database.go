@@ -1,4 +1,4 @@
-// Package database is DynamoDB: the dynoxide server as a child process, with the template's tables.
+// Package database runs DynamoDB as a child process, the dynoxide server, with the tables of the template.
 package database
 
 import (
@@ -20,22 +20,27 @@ import (
 	"sluice/local/template"
 )
 
-// Config is what a Server needs.
+// Config describes a Server.
 type Config struct {
-	Program string // path of dynoxide
-	Address string // host:port to listen on
-	File    string // absolute; the database
-	Log     *os.File
-	Tables  []template.Table // made when missing
+	// Program is the path of the dynoxide executable.
+	Program string
+	// Address is the host and port to listen on.
+	Address string
+	// File is the absolute path of the database.
+	File string
+	// Log receives the output of the server.
+	Log *os.File
+	// Tables are created if they do not exist.
+	Tables []template.Table
 }
 
-// Server is a running DynamoDB.
+// Server is a running DynamoDB server.
 type Server struct {
 	group *process.Group
 	url   string
 }
 
-// Start starts the server, makes the tables and returns once it answers.
+// Start starts the server, waits until it answers and creates the tables.
 func Start(ctx context.Context, c Config) (*Server, error) {
 	host, port, err := net.SplitHostPort(c.Address)
 	if err != nil {
@@ -50,11 +55,11 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	}
 	cmd := exec.Command(c.Program, "--host", host, "--port", port, "--db-path", c.File)
 	cmd.Stdout, cmd.Stderr = c.Log, c.Log
-	// It would sync every item by itself, which makes a large batch four times slower. What is lost without is the last moment
-	// before a power cut; the end of a process, however violent, loses nothing.
+	// The server would sync every write to the disk, which makes a large batch four times slower. Without that, a power
+	// failure may lose the last moments; the end of a process, even by a signal, loses nothing.
 	group, err := process.StartRelaxed(cmd)
 	if err != nil {
-		return nil, fmt.Errorf("the DynamoDB server cannot be started: %w", err)
+		return nil, fmt.Errorf("start the DynamoDB server: %w", err)
 	}
 	s := &Server{group: group, url: "http://" + c.Address}
 	if err := s.prepare(ctx, c); err != nil {
@@ -64,25 +69,27 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	return s, nil
 }
 
-// Close ends the server. It gets a moment to do so by itself; acknowledged writes are on the disk either way.
+// Close ends the server, which gets one second to do so by itself. Acknowledged writes are stored in either case.
 func (s *Server) Close() { s.group.Stop(time.Second) }
 
-// Ended is closed when the server has ended, asked or not.
+// Ended returns a channel that is closed when the server has ended, whether by Close or by an error.
 func (s *Server) Ended() <-chan struct{} { return s.group.Done() }
 
+// prepare creates the tables as soon as the server answers.
 func (s *Server) prepare(ctx context.Context, c Config) error {
-	if err := s.ready(ctx); err != nil {
+	if err := s.waitUntilReady(ctx); err != nil {
 		return err
 	}
 	for _, t := range c.Tables {
-		if err := s.table(ctx, t); err != nil {
+		if err := s.ensureTable(ctx, t); err != nil {
 			return fmt.Errorf("table %s: %w", t.Name, err)
 		}
 	}
 	return nil
 }
 
-func (s *Server) ready(ctx context.Context) error {
+// waitUntilReady returns once the server answers, or an error after ten seconds.
+func (s *Server) waitUntilReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)
@@ -94,19 +101,19 @@ func (s *Server) ready(ctx context.Context) error {
 		select {
 		case <-tick.C:
 		case <-s.group.Done():
-			return errors.New("the DynamoDB server ended at once; its log says why")
+			return errors.New("the DynamoDB server ended unexpectedly; see its log")
 		case <-ctx.Done():
-			return errors.New("the DynamoDB server does not answer")
+			return errors.New("the DynamoDB server did not answer within ten seconds")
 		}
 	}
 }
 
-// table makes a table, or makes sure that the one from an earlier start is still what the template says.
-func (s *Server) table(ctx context.Context, t template.Table) error {
+// ensureTable creates a table. If one exists from an earlier start, it must have the keys and indexes of the template.
+func (s *Server) ensureTable(ctx context.Context, t template.Table) error {
 	err := s.call(ctx, "CreateTable", t.Definition, nil)
-	var known *failure
-	if errors.As(err, &known) && strings.HasSuffix(known.Type, "ResourceInUseException") {
-		return s.same(ctx, t)
+	var failure *serverError
+	if errors.As(err, &failure) && strings.HasSuffix(failure.Type, "ResourceInUseException") {
+		return s.checkTable(ctx, t)
 	}
 	if err != nil || t.TTLAttribute == "" {
 		return err
@@ -115,26 +122,27 @@ func (s *Server) table(ctx context.Context, t template.Table) error {
 		"TimeToLiveSpecification": map[string]any{"AttributeName": t.TTLAttribute, "Enabled": true}}, nil)
 }
 
-func (s *Server) same(ctx context.Context, t template.Table) error {
-	var there struct{ Table map[string]any }
-	if err := s.call(ctx, "DescribeTable", map[string]string{"TableName": t.Name}, &there); err != nil {
+// checkTable returns an error if an existing table has other keys or indexes than the template.
+func (s *Server) checkTable(ctx context.Context, t template.Table) error {
+	var existing struct{ Table map[string]any }
+	if err := s.call(ctx, "DescribeTable", map[string]string{"TableName": t.Name}, &existing); err != nil {
 		return err
 	}
-	if !reflect.DeepEqual(shape(t.Definition), shape(there.Table)) {
-		return errors.New("the data folder holds it with other keys or indexes than the template; start on another folder")
+	if !reflect.DeepEqual(schemaOf(t.Definition), schemaOf(existing.Table)) {
+		return errors.New("it exists in the data folder with other keys or indexes than in the template; use another folder (--data)")
 	}
 	return nil
 }
 
-// shape is what makes two tables the same, with lists as sets.
-func shape(definition map[string]any) map[string]string {
+// schemaOf returns the keys of a table and of each index by name, in a form that does not depend on the order of lists.
+func schemaOf(definition map[string]any) map[string]string {
 	text, _ := json.Marshal(definition)
 	var d struct {
 		KeySchema              []key
 		GlobalSecondaryIndexes []index
 		LocalSecondaryIndexes  []index
 	}
-	_ = json.Unmarshal(text, &d) // what cannot be read differs
+	_ = json.Unmarshal(text, &d) // what cannot be read counts as different
 	keys := func(ks []key) (out string) {
 		for _, k := range ks {
 			out += k.KeyType + " " + k.AttributeName + " "
@@ -148,22 +156,25 @@ func shape(definition map[string]any) map[string]string {
 	return out
 }
 
+// key is an element of a KeySchema.
 type key struct{ AttributeName, KeyType string }
 
+// index is a secondary index.
 type index struct {
 	IndexName  string
 	KeySchema  []key
 	Projection struct{ ProjectionType string }
 }
 
-// failure is an error of the server.
-type failure struct {
+// serverError is an error response of the server.
+type serverError struct {
 	Type    string `json:"__type"`
 	Message string `json:"message"`
 }
 
-func (f *failure) Error() string { return f.Message }
+func (e *serverError) Error() string { return e.Message }
 
+// call sends a request, in as its JSON, and decodes the response into out unless that is nil.
 func (s *Server) call(ctx context.Context, operation string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -175,7 +186,7 @@ func (s *Server) call(ctx context.Context, operation string, in, out any) error 
 	}
 	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
-	// The server wants to see a signature, and checks none.
+	// The server requires a signature and does not verify it.
 	r.Header.Set("X-Amz-Date", "20260101T000000Z")
 	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=local/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
 	resp, err := http.DefaultClient.Do(r)
@@ -188,9 +199,9 @@ func (s *Server) call(ctx context.Context, operation string, in, out any) error 
 		return err
 	}
 	if resp.StatusCode != http.StatusOK {
-		f := &failure{Message: string(text)}
-		_ = json.Unmarshal(text, f) // what is no JSON is its own message
-		return f
+		failure := &serverError{Message: string(text)}
+		_ = json.Unmarshal(text, failure) // other text than JSON is itself the message
+		return failure
 	}
 	if out == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"sluice/local/template"
 )
 
-// program is the server that `make tools` puts into bin.
-func program(t *testing.T) string {
+// serverProgram returns the path of the server, which `make tools` installs in bin.
+func serverProgram(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs("../../bin/dynoxide")
 	if err != nil {
@@ -24,7 +24,8 @@ func program(t *testing.T) string {
 	return path
 }
 
-func config(t *testing.T, dir string) Config {
+// newConfig describes a server with the project's tables and a database in dir.
+func newConfig(t *testing.T, dir string) Config {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -36,61 +37,61 @@ func config(t *testing.T, dir string) Config {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { log.Close() })
-	own, err := template.Load("../../template.yaml", template.Place{Region: "eu-west-1", Account: "000000000000", Stack: "s"}, nil)
+	loaded, err := template.Load("../../template.yaml", template.Target{Region: "eu-west-1", Account: "000000000000", Stack: "s"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Config{Program: program(t), Address: l.Addr().String(), File: filepath.Join(dir, "db"), Log: log, Tables: own.Tables}
+	return Config{Program: serverProgram(t), Address: l.Addr().String(), File: filepath.Join(dir, "db"), Log: log, Tables: loaded.Tables}
 }
 
 func TestTablesSurviveARestart(t *testing.T) {
 	dir := t.TempDir()
 	for range 2 {
-		c := config(t, dir)
+		c := newConfig(t, dir)
 		s, err := Start(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var list struct{ TableNames []string }
 		if err := s.call(t.Context(), "ListTables", struct{}{}, &list); err != nil || len(list.TableNames) != len(c.Tables) {
-			t.Errorf("%v, %v", list.TableNames, err)
+			t.Errorf("tables %v, %v; want %d tables", list.TableNames, err, len(c.Tables))
 		}
 		s.Close()
 		<-s.Ended()
 	}
-	c := config(t, dir)
+	c := newConfig(t, dir)
 	c.Tables[0].Definition["KeySchema"] = []any{map[string]any{"AttributeName": "id", "KeyType": "HASH"}}
 	if c.Tables[0].Name == c.Tables[1].Name {
-		t.Fatal("tables have one name")
+		t.Fatal("two tables have the same name")
 	}
 	_, err := Start(t.Context(), c)
 	if err == nil || !strings.Contains(err.Error(), c.Tables[0].Name) {
-		t.Errorf("a table with other keys: %v", err)
+		t.Errorf("Start with other keys: %v, want an error naming %s", err, c.Tables[0].Name)
 	}
 }
 
 func TestStartFailures(t *testing.T) {
-	c := config(t, t.TempDir())
+	c := newConfig(t, t.TempDir())
 	taken, err := net.Listen("tcp", c.Address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Start(t.Context(), c); err == nil {
-		t.Error("no error although the port is in use")
+		t.Error("port in use: no error")
 	}
 	taken.Close()
 	c.Program = "/does/not/exist"
 	if _, err := Start(t.Context(), c); err == nil {
-		t.Error("no error although the program is missing")
+		t.Error("missing program: no error")
 	}
 	c.Program = "/bin/false"
-	if _, err := Start(t.Context(), c); err == nil || !strings.Contains(err.Error(), "ended at once") {
-		t.Errorf("a program that ends: %v", err)
+	if _, err := Start(t.Context(), c); err == nil || !strings.Contains(err.Error(), "ended unexpectedly") {
+		t.Errorf("program that ends: %v, want an error saying so", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	c.Program = program(t)
+	c.Program = serverProgram(t)
 	if _, err := Start(ctx, c); err == nil {
-		t.Error("no error although nobody waits any more")
+		t.Error("ended context: no error")
 	}
 }

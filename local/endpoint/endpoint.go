@@ -1,8 +1,10 @@
-// Package endpoint is the one address of all AWS services but S3, as AWS_ENDPOINT_URL names it. A request is passed on once its
-// signature is verified and everything that it asks for is allowed.
+// Package endpoint serves the one address of all AWS services but S3, the one that AWS_ENDPOINT_URL names. It forwards
+// a request to its service once the signature is verified and the caller is allowed everything that the request asks
+// for.
 package endpoint
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,92 +18,111 @@ import (
 	"sluice/local/guardduty"
 	"sluice/local/iam"
 	"sluice/local/lambda"
-	"sluice/local/policy"
 	"sluice/local/states"
 )
 
-// Services are the handlers behind the endpoint, and what is needed to say what a request to them asks for.
+// Services holds the services that the endpoint serves, and what is needed to determine the resources of a request.
 type Services struct {
-	IAM      *iam.Service
-	Now      func() time.Time
-	DynamoDB *url.URL // requests are passed on to it
+	// IAM decides who may do what.
+	IAM *iam.Service
+	Now func() time.Time
+	// DynamoDB is the address of the DynamoDB server, to which requests are forwarded.
+	DynamoDB *url.URL
 	States   http.Handler
-	Keys     http.Handler
+	KMS      http.Handler
 	Lambda   http.Handler
-	Malware  http.Handler // GuardDuty
+	// GuardDuty serves Malware Protection for S3.
+	GuardDuty http.Handler
 
-	ARN           func(service, resource string) string // of this place
-	PartitionKeys map[string]string                     // by table
-	MachineOf     func(taskToken string) string         // ARN; "" for a token that nobody waits for
-	TagOf         func(key, tag string) string          // of a KMS key; names of tags in any case
+	// ARN returns the ARN of a resource in the account and region of the local cloud.
+	ARN func(service, resource string) string
+	// PartitionKeys holds the name of the partition key of each table.
+	PartitionKeys map[string]string
+	// MachineOfToken returns the ARN of the state machine that waits for a task token, and "" if none does.
+	MachineOfToken func(taskToken string) string
+	// TagOfKey returns the value of a tag of a KMS key, and "" if it has none. Names of tags are compared ignoring
+	// case.
+	TagOfKey func(key, tag string) string
 }
 
-// service is one of them.
+// service is one of the services, with the form of its authorization and its errors.
 type service struct {
 	http.Handler
-	// wants says what a request asks for. What cannot be read asks for nothing: the service itself says what is wrong with it.
-	wants func(r *http.Request, operation string, body []byte) []policy.Request
-	// kind begins the types of its errors.
-	kind string
-	// status is that of a denial.
-	status int
+	// requests returns what a request asks permission for. A request that cannot be read yields a resource of "*" or
+	// none: the service itself will report the error.
+	requests func(r *http.Request, operation string, body []byte) []iam.Request
+	// errorPrefix precedes the types of its errors.
+	errorPrefix string
+	// deniedStatus is the HTTP status of a denial.
+	deniedStatus int
 }
 
-// New returns the handler of the endpoint. A request says by its X-Amz-Target, or for Lambda by its path, whom it is for.
+// New returns the handler of the endpoint. The header X-Amz-Target of a request names its service; Lambda, GuardDuty
+// and the report of permissions are recognized by their paths.
 func New(s Services) http.Handler {
 	dynamo := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(s.DynamoDB) },
-		// The default keeps two connections and makes a new one for every further request at a time.
+		// The default transport keeps two idle connections and would open a new one for every further parallel request.
 		Transport: &http.Transport{MaxIdleConns: 256, MaxIdleConnsPerHost: 256},
 	}
-	services := map[string]service{
-		"DynamoDB_20120810.": {dynamo, s.tables, "com.amazon.coral.service#", http.StatusBadRequest},
-		states.TargetPrefix:  {s.States, s.executions, "", http.StatusBadRequest},
-		"TrentService.":      {s.Keys, s.keys, "", http.StatusBadRequest},
+	byTarget := map[string]service{
+		"DynamoDB_20120810.": {dynamo, s.dynamoDBRequests, "com.amazon.coral.service#", http.StatusBadRequest},
+		states.TargetPrefix:  {s.States, s.statesRequests, "", http.StatusBadRequest},
+		"TrentService.":      {s.KMS, s.kmsRequests, "", http.StatusBadRequest},
 	}
-	malware := service{s.Malware, s.scans, "", http.StatusForbidden}
-	g := &gate{iam: s.IAM, now: s.Now, signer: v4.NewSigner()}
-	functions := service{s.Lambda, s.functions, "", http.StatusForbidden}
+	guardDuty := service{s.GuardDuty, s.guardDutyRequests, "", http.StatusForbidden}
+	functions := service{s.Lambda, s.lambdaRequests, "", http.StatusForbidden}
+	a := &authenticator{iam: s.IAM, now: s.Now, signer: v4.NewSigner()}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		target := r.Header.Get("X-Amz-Target")
 		prefix, operation, _ := strings.Cut(target, ".")
-		if found, ok := services[prefix+"."]; ok {
-			s.serve(g, w, r, found, operation)
+		if found, ok := byTarget[prefix+"."]; ok {
+			serve(a, w, r, found, operation)
 			return
 		}
 		switch {
 		case strings.HasPrefix(r.URL.Path, lambda.PathPrefix):
-			s.serve(g, w, r, functions, "InvokeFunction")
+			serve(a, w, r, functions, "InvokeFunction")
 		case r.URL.Path == guardduty.Path:
-			s.serve(g, w, r, malware, "SendObjectMalwareScan")
+			serve(a, w, r, guardDuty, "SendObjectMalwareScan")
 		case r.URL.Path == iam.ReportPath:
 			s.IAM.ServeHTTP(w, r)
 		default:
-			refuse(w, http.StatusNotFound, "UnknownOperationException", fmt.Sprintf("The local cloud does not know %s %s %s.",
-				r.Method, target, r.URL.Path))
+			writeError(w, http.StatusNotFound, "UnknownOperationException",
+				fmt.Sprintf("The local cloud does not serve %s %s %s.", r.Method, target, r.URL.Path))
 		}
 	})
 }
 
-func (s Services) serve(g *gate, w http.ResponseWriter, r *http.Request, to service, operation string) {
-	who, body, refused, err := g.open(r)
-	if err != nil {
-		return // the client has gone
-	}
-	if refused != "" {
-		refuse(w, to.status, to.kind+refused, because[refused])
+// serve authenticates and authorizes a request and passes it to its service.
+func serve(a *authenticator, w http.ResponseWriter, r *http.Request, to service, operation string) {
+	principal, body, err := a.authenticate(r)
+	var rejected authError
+	switch {
+	case errors.As(err, &rejected):
+		writeError(w, to.deniedStatus, to.errorPrefix+string(rejected), rejected.Error())
+		return
+	case err != nil:
+		return // the body could not be read: the client has disconnected
+	case principal.IsOperator():
+		to.ServeHTTP(w, r) // the operator may do everything
 		return
 	}
-	if who.Name == "" {
-		to.ServeHTTP(w, r) // the operator may do everything: what it asks for need not be worked out
-		return
-	}
-	for _, want := range to.wants(r, operation, body) {
-		var denied iam.Denied
-		if err := who.Allow(want); errors.As(err, &denied) {
-			refuse(w, to.status, to.kind+"AccessDeniedException", denied.Error())
+	for _, request := range to.requests(r, operation, body) {
+		var denied iam.DeniedError
+		if err := principal.Authorize(request); errors.As(err, &denied) {
+			writeError(w, to.deniedStatus, to.errorPrefix+"AccessDeniedException", denied.Error())
 			return
 		}
 	}
 	to.ServeHTTP(w, r)
+}
+
+// writeError sends an error in the form that the JSON protocols of AWS share. Clients look for the type and the message
+// under various names, so each is sent twice.
+func writeError(w http.ResponseWriter, status int, errorType, message string) {
+	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+	w.Header().Set("X-Amzn-ErrorType", errorType)
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"__type": errorType, "Message": message, "message": message})
 }

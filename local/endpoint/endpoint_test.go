@@ -29,7 +29,7 @@ const (
 )
 
 // open starts an endpoint whose services answer with their name and what they got, for an operator and one function.
-func open(t *testing.T, statements ...any) (address string, keeper *iam.Service) {
+func newTestEndpoint(t *testing.T, statements ...any) (address string, service *iam.Service) {
 	t.Helper()
 	named := func(name string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,27 +42,29 @@ func open(t *testing.T, statements ...any) (address string, keeper *iam.Service)
 	}
 	dynamo := httptest.NewServer(named("dynamo"))
 	t.Cleanup(dynamo.Close)
-	behind, err := url.Parse(dynamo.URL)
+	target, err := url.Parse(dynamo.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	keeper, err = iam.New(iam.Config{Account: "000000000000", Operator: iam.Key{ID: "ROOT", Secret: "root"},
+	service, err = iam.New(iam.Config{Account: "000000000000", Operator: iam.Key{ID: "ROOT", Secret: "root"},
 		Roles: []iam.Role{{Name: "f", Key: iam.Key{ID: "F", Secret: "f"}, Policies: []any{map[string]any{"Statement": statements}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(New(Services{IAM: keeper, Now: func() time.Time { return now }, DynamoDB: behind, States: named("states"), Keys: named("keys"), Lambda: named("lambda"), Malware: named("malware"),
+	server := httptest.NewServer(New(Services{
+		IAM: service, Now: func() time.Time { return now }, DynamoDB: target,
+		States: named("states"), KMS: named("kms"), Lambda: named("lambda"), GuardDuty: named("guardduty"),
 		ARN: func(service, resource string) string {
 			return "arn:aws:" + service + ":us-east-1:000000000000:" + resource
 		},
-		PartitionKeys: map[string]string{"things": "id"},
-		MachineOf:     func(token string) string { return map[string]string{"open": machineARN}[token] },
-		TagOf: func(key, tag string) string {
+		PartitionKeys:  map[string]string{"things": "id"},
+		MachineOfToken: func(token string) string { return map[string]string{"open": machineARN}[token] },
+		TagOfKey: func(key, tag string) string {
 			return map[string]string{"arn:aws:kms:us-east-1:000000000000:key/tagged sluice-signing": "sluice"}[key+" "+tag]
 		},
 	}))
 	t.Cleanup(server.Close)
-	return server.URL, keeper
+	return server.URL, service
 }
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -98,32 +100,35 @@ func send(t *testing.T, address, key, target, path, body string) (int, string) {
 }
 
 func TestDispatch(t *testing.T) {
-	address, _ := open(t)
+	address, _ := newTestEndpoint(t)
 	for _, test := range []struct{ target, path, want string }{
 		{"DynamoDB_20120810.GetItem", "/", "dynamo / x"},
 		{"AWSStepFunctions.StartExecution", "/", "states / x"},
-		{"TrentService.Sign", "/", "keys / x"},
+		{"TrentService.Sign", "/", "kms / x"},
 		{"", "/2015-03-31/functions/f/invocations", "lambda /2015-03-31/functions/f/invocations x"},
 	} {
-		if status, got := send(t, address, "ROOT", test.target, test.path, "x"); status != 200 || got != test.want {
-			t.Errorf("%s %s: %d %s", test.target, test.path, status, got)
-		}
-		if status, got := send(t, address, "NOBODY", test.target, test.path, "x"); status/100 != 4 || !strings.Contains(got, "UnrecognizedClientException") {
-			t.Errorf("%s %s by nobody: %d %s", test.target, test.path, status, got)
-		}
+		t.Run(test.want, func(t *testing.T) {
+			if status, got := send(t, address, "ROOT", test.target, test.path, "x"); status != 200 || got != test.want {
+				t.Errorf("signed by the operator: %d %s, want 200 %s", status, got, test.want)
+			}
+			status, got := send(t, address, "NOBODY", test.target, test.path, "x")
+			if status/100 != 4 || !strings.Contains(got, string(unknownKey)) {
+				t.Errorf("signed with an unknown key: %d %s, want a 4xx with %s", status, got, unknownKey)
+			}
+		})
 	}
 	if status, got := send(t, address, "ROOT", "AmazonSQS.SendMessage", "/", "x"); status != 404 || !strings.Contains(got, "POST AmazonSQS.SendMessage /.") {
-		t.Errorf("%d %s", status, got)
+		t.Errorf("unknown service: %d %s, want 404 with the method, the target and the path", status, got)
 	}
 }
 
-// What a request asks for decides, in each service's own words.
-func TestDenied(t *testing.T) {
+// Each service denies what the statements do not allow, with errors in its own form.
+func TestAuthorization(t *testing.T) {
 	leading := allow("dynamodb:PutItem", thingsARN)
 	leading["Condition"] = map[string]any{"ForAllValues:StringEquals": map[string]any{"dynamodb:LeadingKeys": []any{"mine"}}}
 	tagged := allow("kms:Sign", "arn:aws:kms:us-east-1:000000000000:key/*")
 	tagged["Condition"] = map[string]any{"StringEquals": map[string]any{"aws:ResourceTag/sluice-signing": "sluice"}}
-	address, keeper := open(t,
+	address, service := newTestEndpoint(t,
 		allow("dynamodb:GetItem", thingsARN), allow("dynamodb:Query", thingsARN+"/index/by"), allow("dynamodb:BatchWriteItem", thingsARN),
 		allow("dynamodb:UpdateItem", thingsARN), leading,
 		allow("states:StartExecution", machineARN), allow("states:SendTaskSuccess", machineARN),
@@ -131,7 +136,8 @@ func TestDenied(t *testing.T) {
 	const dynamo, states, kms, invoke = "DynamoDB_20120810.", "AWSStepFunctions.", "TrentService.", "/2015-03-31/functions/"
 	for _, test := range []struct {
 		target, path, body string
-		denied             string // action; "" if it is allowed
+		// denied is the denied action, and empty if the request is allowed.
+		denied string
 	}{
 		{dynamo + "GetItem", "/", `{"TableName":"things","Key":{}}`, ""},
 		{dynamo + "GetItem", "/", `{"Key":{"x":{"S":"TableName\":\"things"}},"TableName":"` + thingsARN + `"}`, ""},
@@ -167,48 +173,52 @@ func TestDenied(t *testing.T) {
 		{"", invoke + "arn%3Aaws%3Alambda%3Aus-east-1%3A000000000000%3Afunction%3Ag/invocations", `{}`, ""},
 		{"", invoke + "h/invocations", `{}`, "lambda:InvokeFunction"},
 	} {
-		status, got := send(t, address, "F", test.target, test.path, test.body)
-		if test.denied == "" {
-			if status != 200 || !strings.HasSuffix(got, " "+test.body) {
-				t.Errorf("%s%s %s: %d %s", test.target, test.path, test.body, status, got)
+		t.Run(test.target+test.path+" "+test.body, func(t *testing.T) {
+			status, got := send(t, address, "F", test.target, test.path, test.body)
+			if test.denied == "" {
+				if status != 200 || !strings.HasSuffix(got, " "+test.body) {
+					t.Errorf("got %d %s, want 200 with the body", status, got)
+				}
+				return
 			}
-			continue
-		}
-		var failure struct {
-			Type    string `json:"__type"`
-			Message string
-		}
-		want, kind := 400, "AccessDeniedException"
-		if test.target == "" {
-			want = 403
-		}
-		if strings.HasPrefix(test.target, dynamo) {
-			kind = "com.amazon.coral.service#" + kind
-		}
-		if err := json.Unmarshal([]byte(got), &failure); err != nil || status != want || failure.Type != kind ||
-			!strings.Contains(failure.Message, "assumed-role/f/f is not authorized to perform: "+test.denied+" on resource: ") {
-			t.Errorf("%s%s %s: %d %s", test.target, test.path, test.body, status, got)
-		}
+			wantStatus, wantType := 400, "AccessDeniedException"
+			if test.target == "" {
+				wantStatus = 403
+			}
+			if strings.HasPrefix(test.target, dynamo) {
+				wantType = "com.amazon.coral.service#" + wantType
+			}
+			wantMessage := "assumed-role/f/f is not authorized to perform: " + test.denied + " on resource: "
+			var failure struct {
+				Type    string `json:"__type"`
+				Message string
+			}
+			err := json.Unmarshal([]byte(got), &failure)
+			if err != nil || status != wantStatus || failure.Type != wantType || !strings.Contains(failure.Message, wantMessage) {
+				t.Errorf("got %d %s, want %d %s with %q", status, got, wantStatus, wantType, wantMessage)
+			}
+		})
 	}
-	if n := len(keeper.Report().Denied); n == 0 {
-		t.Error("no denial is recorded")
+	if n := len(service.Report().Denied); n == 0 {
+		t.Error("the report contains no denials")
 	}
 }
 
-// Only a request that its signer could have made as it is gets in.
+// A request is accepted only if it is unchanged since it was signed.
 func TestSignatures(t *testing.T) {
-	address, _ := open(t, allow("dynamodb:GetItem", thingsARN))
+	address, _ := newTestEndpoint(t, allow("dynamodb:GetItem", thingsARN))
 	const body = `{"TableName":"things"}`
-	for what, test := range map[string]struct {
+	for name, test := range map[string]struct {
 		key    iam.Key
 		change func(r *http.Request)
-		want   string // "" for let in
+		// want is the type of the error, and empty if the request is accepted.
+		want string
 	}{
-		"as it was signed":       {iam.Key{ID: "F", Secret: "f"}, func(*http.Request) {}, ""},
-		"a header that is extra": {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Header.Set("User-Agent", "x") }, ""},
-		"no signature":           {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Header.Del("Authorization") }, "MissingAuthenticationTokenException"},
-		"another scheme":         {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Header.Set("Authorization", "Bearer x") }, "MissingAuthenticationTokenException"},
-		"another form": {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) {
+		"unchanged":            {iam.Key{ID: "F", Secret: "f"}, func(*http.Request) {}, ""},
+		"an additional header": {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Header.Set("User-Agent", "x") }, ""},
+		"no signature":         {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Header.Del("Authorization") }, "MissingAuthenticationTokenException"},
+		"another scheme":       {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Header.Set("Authorization", "Bearer x") }, "MissingAuthenticationTokenException"},
+		"a malformed header": {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) {
 			r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=F, SignedHeaders=host")
 		}, "MissingAuthenticationTokenException"},
 		"an unknown key":        {iam.Key{ID: "G", Secret: "f"}, func(*http.Request) {}, "UnrecognizedClientException"},
@@ -217,42 +227,46 @@ func TestSignatures(t *testing.T) {
 		"another body":          {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader(strings.ToUpper(body))) }, "InvalidSignatureException"},
 		"no time":               {iam.Key{ID: "F", Secret: "f"}, func(r *http.Request) { r.Header.Del("X-Amz-Date") }, "InvalidSignatureException"},
 		"the operator's secret": {iam.Key{ID: "ROOT", Secret: "f"}, func(*http.Request) {}, "InvalidSignatureException"},
-		"a key of another person": {iam.Key{ID: "ROOT", Secret: "root"}, func(r *http.Request) {
+		"another key ID": {iam.Key{ID: "ROOT", Secret: "root"}, func(r *http.Request) {
 			r.Header.Set("Authorization", strings.Replace(r.Header.Get("Authorization"), "ROOT", "F", 1))
 		}, "InvalidSignatureException"},
 	} {
-		r, err := http.NewRequest(http.MethodPost, address, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("X-Amz-Target", "DynamoDB_20120810.GetItem")
-		sign(t, r, test.key, body)
-		test.change(r)
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if err != nil || (resp.StatusCode == 200) != (test.want == "") || !strings.Contains(string(got), test.want) {
-			t.Errorf("%s: %d %s, %v", what, resp.StatusCode, got, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			r, err := http.NewRequest(http.MethodPost, address, strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("X-Amz-Target", "DynamoDB_20120810.GetItem")
+			sign(t, r, test.key, body)
+			test.change(r)
+			resp, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if err != nil || (resp.StatusCode == 200) != (test.want == "") || !strings.Contains(string(got), test.want) {
+				t.Errorf("got %d %s, %v; want error %q", resp.StatusCode, got, err, test.want)
+			}
+		})
 	}
 }
 
-func TestTimeOfASignature(t *testing.T) {
-	keeper, err := iam.New(iam.Config{Operator: iam.Key{ID: "ROOT", Secret: "root"}})
+func TestSignatureTime(t *testing.T) {
+	service, err := iam.New(iam.Config{Operator: iam.Key{ID: "ROOT", Secret: "root"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for skew, want := range map[time.Duration]string{
-		0: "", maxSkew: "", -maxSkew: "", maxSkew + time.Second: badSignature, -maxSkew - time.Second: badSignature,
+	for skew, want := range map[time.Duration]error{
+		0: nil, maxSkew: nil, -maxSkew: nil, maxSkew + time.Second: badSignature, -maxSkew - time.Second: badSignature,
 	} {
-		g := &gate{iam: keeper, signer: v4.NewSigner(), now: func() time.Time { return now.Add(skew) }}
-		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("{}"))
-		sign(t, r, iam.Key{ID: "ROOT", Secret: "root"}, "{}")
-		if _, _, got, err := g.open(r); got != want || err != nil {
-			t.Errorf("%v: %q, %v", skew, got, err)
-		}
+		t.Run(skew.String(), func(t *testing.T) {
+			a := &authenticator{iam: service, signer: v4.NewSigner(), now: func() time.Time { return now.Add(skew) }}
+			r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("{}"))
+			sign(t, r, iam.Key{ID: "ROOT", Secret: "root"}, "{}")
+			if _, _, err := a.authenticate(r); err != want {
+				t.Errorf("authenticate: %v, want %v", err, want)
+			}
+		})
 	}
 }

@@ -17,27 +17,35 @@ import (
 	"sluice/local/iam"
 )
 
-// Why a request is not let in, as the services name it.
+// authError is the type of an error of authentication, as the services name it.
+type authError string
+
+// Errors of authentication.
 const (
-	unknownKey   = "UnrecognizedClientException"
-	badSignature = "InvalidSignatureException"
-	noSignature  = "MissingAuthenticationTokenException"
+	unknownKey   authError = "UnrecognizedClientException"
+	badSignature authError = "InvalidSignatureException"
+	noSignature  authError = "MissingAuthenticationTokenException"
 )
 
-var because = map[string]string{
-	unknownKey:   "The security token included in the request is invalid.",
-	badSignature: "The request signature we calculated does not match the signature you provided.",
-	noSignature:  "Request is missing Authentication Token",
+// Error returns the message in the words of AWS.
+func (e authError) Error() string {
+	switch e {
+	case unknownKey:
+		return "The security token included in the request is invalid."
+	case badSignature:
+		return "The request signature we calculated does not match the signature you provided."
+	}
+	return "Request is missing Authentication Token"
 }
 
-// maxSkew is how far the time of a request may lie from ours.
+// maxSkew is the greatest difference between the time of a request and the server's clock.
 const maxSkew = 15 * time.Minute
 
-// signature is what the header Authorization says:
+// signature holds the fields of the header Authorization, which has the form
 // AWS4-HMAC-SHA256 Credential=ID/date/region/service/aws4_request, SignedHeaders=host;x-amz-date, Signature=hex
 type signature struct {
-	id, region, service string
-	headers             []string
+	keyID, region, service string
+	signedHeaders          []string
 }
 
 func parseSignature(authorization string) (signature, bool) {
@@ -50,72 +58,77 @@ func parseSignature(authorization string) (signature, bool) {
 			if len(scope) != 5 {
 				return signature{}, false
 			}
-			s.id, s.region, s.service = scope[0], scope[2], scope[3]
+			s.keyID, s.region, s.service = scope[0], scope[2], scope[3]
 		case "SignedHeaders":
-			s.headers = strings.Split(value, ";")
+			s.signedHeaders = strings.Split(value, ";")
 		}
 	}
-	return s, found && s.id != "" && s.headers != nil
+	return s, found && s.keyID != "" && s.signedHeaders != nil
 }
 
-// gate lets signed requests in.
-type gate struct {
-	iam    *iam.Service
-	signer *v4.Signer // remembers the keys that it has derived
+// authenticator verifies the signatures of requests.
+type authenticator struct {
+	iam *iam.Service
+	// signer caches the signing keys that it derives.
+	signer *v4.Signer
 	now    func() time.Time
 }
 
-// open reads a request and returns who has signed it; refused names why it is not let in. The body can be read again.
-func (g *gate) open(r *http.Request) (who *iam.Principal, body []byte, refused string, err error) {
-	if body, err = read(r); err != nil {
-		return nil, nil, "", err
+// authenticate reads a request and returns the principal that signed it. It returns an authError if the request is not
+// signed as it should be, and any other error if the body cannot be read. The body can be read again afterwards.
+func (a *authenticator) authenticate(r *http.Request) (*iam.Principal, []byte, error) {
+	body, err := readBody(r)
+	if err != nil {
+		return nil, nil, err
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	authorization := r.Header.Get("Authorization")
 	s, ok := parseSignature(authorization)
 	if !ok {
-		return nil, nil, noSignature, nil
+		return nil, nil, noSignature
 	}
-	if who, ok = g.iam.ByKey(s.id); !ok {
-		return nil, nil, unknownKey, nil
+	principal, ok := a.iam.PrincipalByKey(s.keyID)
+	if !ok {
+		return nil, nil, unknownKey
 	}
 	signedAt, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
-	if skew := g.now().Sub(signedAt); err != nil || skew.Abs() > maxSkew {
-		return nil, nil, badSignature, nil
+	if skew := a.now().Sub(signedAt); err != nil || skew.Abs() > maxSkew {
+		return nil, nil, badSignature
 	}
-	want, err := g.sign(r, s, who.Key(), body, signedAt)
+	want, err := a.sign(r, s, principal.Key(), body, signedAt)
 	if err != nil || !hmac.Equal([]byte(want), []byte(authorization)) {
-		return nil, nil, badSignature, nil
+		return nil, nil, badSignature
 	}
-	return who, body, "", nil
+	return principal, body, nil
 }
 
-// sign is the header that the owner of the key would have made for the same request.
-func (g *gate) sign(r *http.Request, s signature, key iam.Key, body []byte, at time.Time) (string, error) {
-	address := *r.URL // the signer puts its query in order
-	again := &http.Request{Method: r.Method, URL: &address, Host: r.Host, Header: http.Header{}}
-	for _, name := range s.headers {
+// sign returns the header Authorization that the owner of the key would have sent with the same request.
+func (a *authenticator) sign(r *http.Request, s signature, key iam.Key, body []byte, at time.Time) (string, error) {
+	address := *r.URL // a copy: the signer sorts its query
+	copied := &http.Request{Method: r.Method, URL: &address, Host: r.Host, Header: http.Header{}}
+	for _, name := range s.signedHeaders {
 		switch name {
 		case "host":
 		case "content-length":
-			again.ContentLength = r.ContentLength
+			copied.ContentLength = r.ContentLength
 		default:
-			again.Header[http.CanonicalHeaderKey(name)] = r.Header.Values(name)
+			copied.Header[http.CanonicalHeaderKey(name)] = r.Header.Values(name)
 		}
 	}
 	sum := sha256.Sum256(body)
 	credentials := aws.Credentials{AccessKeyID: key.ID, SecretAccessKey: key.Secret}
-	// The context is only for the signer's log.
-	err := g.signer.SignHTTP(context.WithoutCancel(r.Context()), credentials, again, hex.EncodeToString(sum[:]), s.service, s.region, at)
-	return again.Header.Get("Authorization"), err
+	// The signer uses the context for logging only.
+	ctx := context.WithoutCancel(r.Context())
+	err := a.signer.SignHTTP(ctx, credentials, copied, hex.EncodeToString(sum[:]), s.service, s.region, at)
+	return copied.Header.Get("Authorization"), err
 }
 
-// largest is the most bytes of a request to any of the services: DynamoDB's.
-const largest = 16 << 20
+// maxBody is the largest size in bytes of a request to any of the services: the limit of DynamoDB.
+const maxBody = 16 << 20
 
-func read(r *http.Request) ([]byte, error) {
-	if r.ContentLength < 0 || r.ContentLength > largest {
-		return io.ReadAll(io.LimitReader(r.Body, largest+1))
+func readBody(r *http.Request) ([]byte, error) {
+	if r.ContentLength < 0 || r.ContentLength > maxBody {
+		return io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	}
 	body := make([]byte, r.ContentLength)
 	_, err := io.ReadFull(r.Body, body)

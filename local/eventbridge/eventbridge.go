@@ -1,5 +1,5 @@
-// Package eventbridge is the default event bus of EventBridge: it hands events to the functions of the rules that ask for them, and
-// runs the rules that have a schedule.
+// Package eventbridge provides the default event bus of EventBridge. It passes events to the functions of the rules
+// whose patterns they match, and runs the rules that have a schedule.
 package eventbridge
 
 import (
@@ -12,14 +12,15 @@ import (
 	"sluice/local/template"
 )
 
-// Config is what a Bus needs.
+// Config describes a Bus.
 type Config struct {
 	Rules   []template.Rule
 	Region  string
 	Account string
-	// Invoke invokes a function, given by its logical id, asynchronously for a rule.
+	// Invoke invokes a function, named by its logical ID, asynchronously on behalf of a rule.
 	Invoke func(rule template.Rule, function string, event []byte) error
-	NewID  func() string
+	// NewID returns a UUID, used as the ID of an event.
+	NewID func() string
 }
 
 // Bus is a running event bus. It is safe for concurrent use.
@@ -29,25 +30,26 @@ type Bus struct {
 	ended  sync.WaitGroup
 }
 
-// New starts the schedules. They end with Close.
+// New starts the schedules, which run until Close.
 func New(ctx context.Context, c Config) *Bus {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	b := &Bus{Config: c, cancel: cancel}
 	for _, r := range c.Rules {
 		if r.Every > 0 {
-			b.ended.Go(func() { b.run(ctx, r) })
+			b.ended.Go(func() { b.runSchedule(ctx, r) })
 		}
 	}
 	return b
 }
 
-// Close stops the schedules.
+// Close stops the schedules and waits for the events being sent.
 func (b *Bus) Close() {
 	b.cancel()
 	b.ended.Wait()
 }
 
-// Publish hands an event, as JSON, to the functions of every rule that asks for it.
+// Publish passes an event, as JSON, to the functions of every rule whose pattern it matches. It tries all of them and
+// returns their errors joined.
 func (b *Bus) Publish(event []byte) error {
 	var decoded map[string]any
 	if err := json.Unmarshal(event, &decoded); err != nil {
@@ -56,13 +58,13 @@ func (b *Bus) Publish(event []byte) error {
 	var errs []error
 	for _, r := range b.Rules {
 		if r.Matches(decoded) {
-			errs = append(errs, b.invoke(r, event))
+			errs = append(errs, b.invokeAll(r, event))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (b *Bus) invoke(r template.Rule, event []byte) error {
+func (b *Bus) invokeAll(r template.Rule, event []byte) error {
 	var errs []error
 	for _, f := range r.Functions {
 		errs = append(errs, b.Invoke(r, f, event))
@@ -70,21 +72,21 @@ func (b *Bus) invoke(r template.Rule, event []byte) error {
 	return errors.Join(errs...)
 }
 
-func (b *Bus) run(ctx context.Context, r template.Rule) {
+func (b *Bus) runSchedule(ctx context.Context, r template.Rule) {
 	tick := time.NewTicker(r.Every)
 	defer tick.Stop()
 	for {
 		select {
 		case at := <-tick.C:
-			_ = b.invoke(r, b.scheduled(r, at)) // the next tick comes all the same
+			_ = b.invokeAll(r, b.scheduledEvent(r, at)) // an error does not end the schedule
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// scheduled is the event of a schedule.
-func (b *Bus) scheduled(r template.Rule, at time.Time) []byte {
+// scheduledEvent returns the event that a schedule sends.
+func (b *Bus) scheduledEvent(r template.Rule, at time.Time) []byte {
 	text, _ := json.Marshal(map[string]any{
 		"version": "0", "id": b.NewID(), "detail-type": "Scheduled Event", "source": "aws.events", "account": b.Account, "region": b.Region,
 		"time":      at.UTC().Format(time.RFC3339),

@@ -11,6 +11,7 @@ import (
 )
 
 func TestPublish(t *testing.T) {
+	t.Parallel()
 	var invoked []string
 	lost := errors.New("lost")
 	b := New(t.Context(), Config{
@@ -28,20 +29,21 @@ func TestPublish(t *testing.T) {
 	})
 	defer b.Close()
 	if err := b.Publish([]byte(`{"source":"x"}`)); !errors.Is(err, lost) || fmt.Sprint(invoked) != "[A B C]" {
-		t.Errorf("%v, %v", invoked, err)
+		t.Errorf("Publish(x) invoked %v, %v; want [A B C] and the error of A", invoked, err)
 	}
 	if err := b.Publish([]byte(`{"source":"y"}`)); err != nil || len(invoked) != 4 {
-		t.Errorf("%v, %v", invoked, err)
+		t.Errorf("Publish(y): %v; invoked in all %v, want [A B C C]", err, invoked)
 	}
 	if err := b.Publish([]byte(`{"source":"z"}`)); err != nil || len(invoked) != 4 {
-		t.Errorf("%v, %v", invoked, err)
+		t.Errorf("Publish(z): %v; invoked in all %v, want [A B C C]", err, invoked)
 	}
 	if err := b.Publish([]byte(`[]`)); err == nil {
-		t.Error("a list was taken for an event")
+		t.Error("Publish of a list: no error")
 	}
 }
 
 func TestSchedule(t *testing.T) {
+	t.Parallel()
 	events := make(chan string)
 	b := New(t.Context(), Config{
 		Rules:  []template.Rule{{Name: "tick", Every: time.Millisecond, Functions: []string{"F"}}},
@@ -49,19 +51,19 @@ func TestSchedule(t *testing.T) {
 		Invoke: func(_ template.Rule, function string, event []byte) error {
 			select {
 			case events <- function + " " + string(event):
-			default: // nobody looks
+			default: // the test has read enough
 			}
-			return errors.New("which does not end the schedule")
+			return errors.New("must not end the schedule")
 		},
 	})
 	for range 2 {
 		select {
 		case e := <-events:
 			if !strings.HasPrefix(e, "F ") || !strings.Contains(e, `"detail-type":"Scheduled Event"`) || !strings.Contains(e, "arn:aws:events:r:a:rule/tick") {
-				t.Error(e)
+				t.Errorf("event %s, want a Scheduled Event of the rule tick for F", e)
 			}
 		case <-time.After(10 * time.Second):
-			t.Fatal("the schedule does not run")
+			t.Fatal("no scheduled event within ten seconds")
 		}
 	}
 	b.Close()

@@ -1,5 +1,5 @@
-// Package gateway is API Gateway for a REST API of the template: its routes, its authorizer, its own responses and limits, and
-// the REST proxy events that functions get.
+// Package gateway serves the REST API of the template as API Gateway does: its routes, its authorizer, its gateway
+// responses and limits, and the REST proxy events that functions receive.
 package gateway
 
 import (
@@ -7,13 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
-
-	"github.com/aws/aws-lambda-go/events"
 
 	"sluice/local/lambda"
 	"sluice/local/template"
@@ -21,29 +18,35 @@ import (
 
 // Limits of API Gateway.
 const (
+	// MaxBody is the largest size in bytes of a request body.
 	MaxBody = 10 << 20
-	timeout = 29 * time.Second
+
+	defaultTimeout = 29 * time.Second
 )
 
-// Functions are the Lambda functions behind the routes.
+// Functions invokes the Lambda functions of the routes.
 type Functions interface {
-	// Invoke returns an error only when the function was not reached, or the context has ended.
+	// Invoke runs a function and returns its result, also if the function failed. It returns an error only if the
+	// function was not reached or the context has ended.
 	Invoke(ctx context.Context, name string, payload []byte) (lambda.Result, error)
 }
 
-// Config is what a Gateway needs.
+// Config describes a Gateway.
 type Config struct {
-	API       template.API
-	Names     map[string]string // logical ids of functions to their names
+	API template.API
+	// Names holds the name of each function by its logical ID.
+	Names     map[string]string
 	Functions Functions
 	Region    string
 	Account   string
-	NewID     func() string
-	Now       func() time.Time
-	Timeout   time.Duration // of a request; 0 for 29 s
+	// NewID returns a UUID, used as the ID of a request.
+	NewID func() string
+	Now   func() time.Time
+	// Timeout limits the duration of a request; 0 stands for the 29 seconds of API Gateway.
+	Timeout time.Duration
 }
 
-// Gateway answers requests to the API.
+// Gateway is the HTTP handler of the API.
 type Gateway struct {
 	Config
 	routes routes
@@ -52,14 +55,15 @@ type Gateway struct {
 // New returns the gateway of an API.
 func New(c Config) *Gateway {
 	if c.Timeout == 0 {
-		c.Timeout = timeout
+		c.Timeout = defaultTimeout
 	}
-	return &Gateway{Config: c, routes: sorted(c.API.Routes)}
+	return &Gateway{Config: c, routes: sortRoutes(c.API.Routes)}
 }
 
+// apiID is the ID of the API in ARNs and events.
 const apiID = "local"
 
-// request is one request on its way through the gateway.
+// request is a request with everything that is known about it so far.
 type request struct {
 	*http.Request
 	id     string
@@ -68,25 +72,27 @@ type request struct {
 	body   []byte
 }
 
+// ServeHTTP answers a request, within the timeout.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req := &request{Request: r, id: g.NewID()}
 	w.Header().Set("x-amzn-RequestId", req.id)
 	ctx, cancel := context.WithTimeout(r.Context(), g.Timeout)
 	defer cancel()
 	if err := g.serve(ctx, w, req); err != nil {
-		var refused *refusal
-		if !errors.As(err, &refused) {
-			refused = internalError
+		var known *gatewayError
+		if !errors.As(err, &known) {
+			known = internalError
 		}
-		g.refuse(w, refused)
+		g.writeError(w, known)
 	}
 }
 
+// serve answers a request unless it returns an error. A gatewayError is to be sent to the client.
 func (g *Gateway) serve(ctx context.Context, w http.ResponseWriter, r *request) error {
 	var found bool
 	if r.route, r.params, found = g.routes.find(r.Method, r.URL.EscapedPath()); !found {
 		if r.Header.Get("Authorization") != "" {
-			return noSignature
+			return invalidSignature
 		}
 		return missingToken
 	}
@@ -104,18 +110,19 @@ func (g *Gateway) serve(ctx context.Context, w http.ResponseWriter, r *request) 
 			return err
 		}
 	}
-	payload, err := json.Marshal(g.event(r, caller))
+	payload, err := json.Marshal(g.proxyEvent(r, caller))
 	if err != nil {
 		return err
 	}
-	answer, err := g.invoke(ctx, r.route.Function, payload)
+	payload, err = g.invoke(ctx, r.route.Function, payload)
 	if err != nil {
 		return err
 	}
-	return g.reply(w, answer)
+	return writeResponse(w, payload)
 }
 
-// invoke runs a function and returns what it answered; a function that failed is a 502, one that is too slow a 504.
+// invoke runs a function and returns its payload. A function that failed leads to status 502, one that is too slow to
+// 504.
 func (g *Gateway) invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
 	result, err := g.Functions.Invoke(ctx, g.Names[function], payload)
 	switch {
@@ -131,117 +138,74 @@ func (g *Gateway) invoke(ctx context.Context, function string, payload []byte) (
 	return result.Payload, nil
 }
 
-func (g *Gateway) event(r *request, caller map[string]any) events.APIGatewayProxyRequest {
-	e := events.APIGatewayProxyRequest{
-		Resource:                        r.route.Path,
-		Path:                            r.URL.EscapedPath(), // REST APIs pass it on as it was sent
-		HTTPMethod:                      r.Method,
-		Headers:                         map[string]string{},
-		MultiValueHeaders:               map[string][]string{},
-		QueryStringParameters:           map[string]string{},
-		MultiValueQueryStringParameters: map[string][]string{},
-		PathParameters:                  r.params,
-		RequestContext: events.APIGatewayProxyRequestContext{
-			AccountID: g.Account, ResourceID: "local", APIID: apiID, Stage: g.API.Stage,
-			DomainName: r.Host, DomainPrefix: apiID, RequestID: r.id, ExtendedRequestID: r.id,
-			Protocol: r.Proto, ResourcePath: r.route.Path, Path: "/" + g.API.Stage + r.URL.EscapedPath(), HTTPMethod: r.Method,
-			RequestTime:      g.Now().UTC().Format("02/Jan/2006:15:04:05 -0700"),
-			RequestTimeEpoch: g.Now().UnixMilli(),
-			Identity:         events.APIGatewayRequestIdentity{SourceIP: sourceIP(r), UserAgent: r.UserAgent()},
-			Authorizer:       caller,
-		},
-	}
-	for name, values := range headers(r) {
-		e.Headers[name] = values[len(values)-1]
-		e.MultiValueHeaders[name] = values
-	}
-	for name, values := range r.URL.Query() {
-		e.QueryStringParameters[name] = values[len(values)-1]
-		e.MultiValueQueryStringParameters[name] = values
-	}
-	if g.binary(r.Header.Get("Content-Type")) {
-		e.Body, e.IsBase64Encoded = base64(r.body), true
-	} else {
-		// Bytes that are no UTF-8 do not survive on AWS either.
-		e.Body = strings.ToValidUTF8(string(r.body), "\uFFFD")
-	}
-	return e
-}
+// routes is a list of routes in the order in which they are tried.
+type routes []template.Route
 
-// headers are those of the request as a function sees them.
-func headers(r *request) map[string][]string {
-	out := map[string][]string{"X-Amzn-Trace-Id": {"Root=" + r.id}}
-	for name, values := range r.Header {
-		out[name] = values
-	}
-	out["Host"] = []string{r.Host}
-	out["X-Forwarded-Proto"] = []string{"http"}
-	out["X-Forwarded-For"] = []string{strings.Join(append(r.Header["X-Forwarded-For"], sourceIP(r)), ", ")}
+// sortRoutes orders routes as API Gateway prefers them: fixed segments first, then parameters, then greedy parameters.
+func sortRoutes(all []template.Route) routes {
+	out := slices.Clone(all)
+	slices.SortStableFunc(out, func(a, b template.Route) int {
+		as, bs := strings.Split(a.Path, "/"), strings.Split(b.Path, "/")
+		for i := range min(len(as), len(bs)) {
+			if d := segmentRank(as[i]) - segmentRank(bs[i]); d != 0 {
+				return d
+			}
+		}
+		return methodRank(a.Method) - methodRank(b.Method)
+	})
 	return out
 }
 
-func sourceIP(r *request) string {
-	host, _, found := strings.Cut(r.RemoteAddr, "]") // [::1]:1234
-	if found {
-		return strings.TrimPrefix(host, "[")
+func segmentRank(segment string) int {
+	switch {
+	case strings.HasSuffix(segment, "+}"):
+		return 2
+	case strings.HasPrefix(segment, "{"):
+		return 1
 	}
-	host, _, _ = strings.Cut(r.RemoteAddr, ":")
-	return host
+	return 0
 }
 
-func (g *Gateway) binary(contentType string) bool {
-	kind, _, _ := mime.ParseMediaType(contentType)
-	for _, t := range g.API.BinaryMediaTypes {
-		if t == "*/*" || t == kind {
-			return true
-		}
+func methodRank(m string) int {
+	if m == "ANY" {
+		return 1
 	}
-	return false
+	return 0
 }
 
-// renamed are the headers of a function that API Gateway does not pass on under their own name.
-var renamed = map[string]bool{"Www-Authenticate": true, "Authorization": true, "Date": true, "Server": true}
-
-var dropped = map[string]bool{"Connection": true, "Content-Length": true, "Transfer-Encoding": true, "Upgrade": true, "Trailer": true, "Te": true}
-
-// reply turns the answer of a function into the response.
-func (g *Gateway) reply(w http.ResponseWriter, answer []byte) error {
-	var a events.APIGatewayProxyResponse
-	if err := json.Unmarshal(answer, &a); err != nil || a.StatusCode < 100 || a.StatusCode > 599 {
-		return malformedAnswer
-	}
-	body := []byte(a.Body)
-	if a.IsBase64Encoded {
-		var err error
-		if body, err = unbase64(a.Body); err != nil {
-			return malformedAnswer
-		}
-	}
-	all := http.Header{}
-	for name, value := range a.Headers {
-		all.Add(name, value)
-	}
-	for name, values := range a.MultiValueHeaders {
-		for _, value := range values {
-			if all.Get(name) != value {
-				all.Add(name, value)
-			}
-		}
-	}
-	for name, values := range all {
-		switch {
-		case dropped[name]:
+// find returns the route of a request and its path parameters. The path must be as it was sent, in its escaped form: an
+// escaped slash does not separate segments.
+func (rs routes) find(method, path string) (template.Route, map[string]string, bool) {
+	segments := strings.Split(strings.TrimSuffix(path, "/"), "/")
+	for _, r := range rs {
+		if r.Method != method && r.Method != "ANY" {
 			continue
-		case renamed[name]:
-			name = "X-Amzn-Remapped-" + name
 		}
-		w.Header()[name] = values
+		if params, ok := match(strings.Split(r.Path, "/"), segments); ok {
+			return r, params, true
+		}
 	}
-	if w.Header().Get("Content-Type") == "" {
-		w.Header().Set("Content-Type", "application/json")
+	return template.Route{}, nil, false
+}
+
+// match compares the segments of a route with those of a path and returns the parameters.
+func match(pattern, segments []string) (map[string]string, bool) {
+	params := map[string]string{}
+	for i, p := range pattern {
+		if i >= len(segments) {
+			return nil, false
+		}
+		name, isParameter := strings.CutPrefix(p, "{")
+		if greedy, ok := strings.CutSuffix(name, "+}"); isParameter && ok {
+			params[greedy] = strings.Join(segments[i:], "/")
+			return params, true
+		}
+		switch {
+		case isParameter && segments[i] != "":
+			params[strings.TrimSuffix(name, "}")] = segments[i]
+		case isParameter || p != segments[i]:
+			return nil, false
+		}
 	}
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(a.StatusCode)
-	_, _ = w.Write(body) // the client may be gone
-	return nil
+	return params, len(pattern) == len(segments)
 }

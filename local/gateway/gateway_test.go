@@ -18,13 +18,15 @@ import (
 	"sluice/local/template"
 )
 
+// functions holds the implementation of each function by name.
 type functions map[string]func(ctx context.Context, payload []byte) (lambda.Result, error)
 
 func (f functions) Invoke(ctx context.Context, name string, payload []byte) (lambda.Result, error) {
 	return f[name](ctx, payload)
 }
 
-func answer(v any) func(context.Context, []byte) (lambda.Result, error) {
+// respond returns a function that returns v as its payload.
+func respond(v any) func(context.Context, []byte) (lambda.Result, error) {
 	return func(context.Context, []byte) (lambda.Result, error) {
 		text, err := json.Marshal(v)
 		return lambda.Result{Payload: text}, err
@@ -48,18 +50,19 @@ var api = template.API{
 	},
 }
 
-// serve starts a gateway whose Echo answers with its event.
-func serve(t *testing.T, f functions) *httptest.Server {
+// newTestServer starts a gateway with the functions. Unless replaced, echo responds with its event and fixed with
+// status 204.
+func newTestServer(t *testing.T, f functions) *httptest.Server {
 	t.Helper()
 	all := functions{
 		"echo": func(_ context.Context, payload []byte) (lambda.Result, error) {
 			text, err := json.Marshal(events.APIGatewayProxyResponse{StatusCode: 200, Body: string(payload)})
 			return lambda.Result{Payload: text}, err
 		},
-		"fixed": answer(events.APIGatewayProxyResponse{StatusCode: 204}),
+		"fixed": respond(events.APIGatewayProxyResponse{StatusCode: 204}),
 	}
-	for name, do := range f {
-		all[name] = do
+	for name, implementation := range f {
+		all[name] = implementation
 	}
 	server := httptest.NewServer(New(Config{API: api, Functions: all, Region: "eu-west-1", Account: "000000000000",
 		Names: map[string]string{"Echo": "echo", "Fixed": "fixed", "Guard": "guard"},
@@ -69,7 +72,8 @@ func serve(t *testing.T, f functions) *httptest.Server {
 	return server
 }
 
-func do(t *testing.T, method, url, body string, headers ...string) (*http.Response, string) {
+// send sends a request and returns the response and its body. Headers are names and values in turn.
+func send(t *testing.T, method, url, body string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
@@ -91,8 +95,8 @@ func do(t *testing.T, method, url, body string, headers ...string) (*http.Respon
 }
 
 func TestEvent(t *testing.T) {
-	server := serve(t, nil)
-	_, text := do(t, "GET", server.URL+"/a/x%2Fy%20z/b/1?q=1&q=2%26&e=", "", "X-Two", "1", "X-Two", "2", "User-Agent", "toy")
+	server := newTestServer(t, nil)
+	_, text := send(t, "GET", server.URL+"/a/x%2Fy%20z/b/1?q=1&q=2%26&e=", "", "X-Two", "1", "X-Two", "2", "User-Agent", "toy")
 	var e events.APIGatewayProxyRequest
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
 		t.Fatal(err)
@@ -120,7 +124,7 @@ func TestEvent(t *testing.T) {
 }
 
 func TestBodies(t *testing.T) {
-	server := serve(t, nil)
+	server := newTestServer(t, nil)
 	tests := []struct {
 		contentType, body, want string
 		encoded                 bool
@@ -130,19 +134,19 @@ func TestBodies(t *testing.T) {
 		{"image/png; q=1", "\xff\x00", "/wA=", true},
 	}
 	for _, test := range tests {
-		_, text := do(t, "POST", server.URL+"/a", test.body, "Content-Type", test.contentType)
+		_, text := send(t, "POST", server.URL+"/a", test.body, "Content-Type", test.contentType)
 		var e events.APIGatewayProxyRequest
 		if err := json.Unmarshal([]byte(text), &e); err != nil {
 			t.Fatal(err)
 		}
 		if e.Body != test.want || e.IsBase64Encoded != test.encoded {
-			t.Errorf("%s %q: %q, %v", test.contentType, test.body, e.Body, e.IsBase64Encoded)
+			t.Errorf("%s %q: body %q, base64 %v; want %q, %v", test.contentType, test.body, e.Body, e.IsBase64Encoded, test.want, test.encoded)
 		}
 	}
 }
 
 func TestRoutes(t *testing.T) {
-	server := serve(t, nil)
+	server := newTestServer(t, nil)
 	tests := []struct {
 		method, path string
 		status       int
@@ -154,21 +158,21 @@ func TestRoutes(t *testing.T) {
 		{"GET", "/", 404, ""}, {"GET", "/A/1", 404, ""}, {"GET", "/live/a/1", 404, ""}, {"GET", "/%61/1", 404, ""},
 	}
 	for _, test := range tests {
-		resp, text := do(t, test.method, server.URL+test.path, "")
+		resp, text := send(t, test.method, server.URL+test.path, "")
 		if resp.StatusCode != test.status || !strings.Contains(text, test.resource) {
-			t.Errorf("%s %s: %d %s", test.method, test.path, resp.StatusCode, text)
+			t.Errorf("%s %s: %d %s, want %d with the resource %q", test.method, test.path, resp.StatusCode, text, test.status, test.resource)
 		}
 		if test.status == 404 && text != `{"message": "Not found."}` {
-			t.Errorf("%s %s: %s", test.method, test.path, text)
+			t.Errorf("%s %s: body %s, want the template's", test.method, test.path, text)
 		}
 	}
 }
 
-// Where there is no method, API Gateway takes a bearer token for a signature.
-func TestATokenWhereThereIsNoRoute(t *testing.T) {
-	nothing := api
-	nothing.Responses = map[string]template.GatewayResponse{"DEFAULT_4XX": {Status: 404, Body: `{"message": "Nothing."}`}}
-	server := httptest.NewServer(New(Config{API: nothing, NewID: func() string { return "id" }, Now: time.Now}))
+// For a path without a method, API Gateway takes a bearer token for a malformed signature.
+func TestTokenWithoutRoute(t *testing.T) {
+	closed := api
+	closed.Responses = map[string]template.GatewayResponse{"DEFAULT_4XX": {Status: 404, Body: `{"message": "Nothing."}`}}
+	server := httptest.NewServer(New(Config{API: closed, NewID: func() string { return "id" }, Now: time.Now}))
 	defer server.Close()
 	for _, method := range []string{"GET", "DELETE", "OPTIONS"} {
 		req, err := http.NewRequest(method, server.URL+"/a", nil)
@@ -183,26 +187,26 @@ func TestATokenWhereThereIsNoRoute(t *testing.T) {
 		text, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if err != nil || resp.StatusCode != 404 || string(text) != `{"message": "Nothing."}` {
-			t.Errorf("%s: %d %s %v", method, resp.StatusCode, text, err)
+			t.Errorf("%s: %d %s, %v; want 404 with the template's body", method, resp.StatusCode, text, err)
 		}
 	}
 }
 
-func TestAnswers(t *testing.T) {
+func TestResponses(t *testing.T) {
 	fail := func(r lambda.Result, err error) func(context.Context, []byte) (lambda.Result, error) {
 		return func(context.Context, []byte) (lambda.Result, error) { return r, err }
 	}
 	tests := []struct {
 		name   string
-		do     func(context.Context, []byte) (lambda.Result, error)
+		invoke func(context.Context, []byte) (lambda.Result, error)
 		status int
 		body   string
 	}{
-		{"text", answer(events.APIGatewayProxyResponse{StatusCode: 201, Body: "x"}), 201, "x"},
-		{"binary", answer(events.APIGatewayProxyResponse{StatusCode: 200, Body: "/wA=", IsBase64Encoded: true}), 200, "\xff\x00"},
-		{"broken base64", answer(events.APIGatewayProxyResponse{StatusCode: 200, Body: "*", IsBase64Encoded: true}), 502, ""},
-		{"no status", answer(map[string]string{"body": "x"}), 502, ""},
-		{"no object", answer("x"), 502, ""},
+		{"text", respond(events.APIGatewayProxyResponse{StatusCode: 201, Body: "x"}), 201, "x"},
+		{"binary", respond(events.APIGatewayProxyResponse{StatusCode: 200, Body: "/wA=", IsBase64Encoded: true}), 200, "\xff\x00"},
+		{"broken base64", respond(events.APIGatewayProxyResponse{StatusCode: 200, Body: "*", IsBase64Encoded: true}), 502, ""},
+		{"no status", respond(map[string]string{"body": "x"}), 502, ""},
+		{"no object", respond("x"), 502, ""},
 		{"failed", fail(lambda.Result{Failed: true}, nil), 502, ""},
 		{"too large", fail(lambda.Result{}, lambda.ErrTooLarge), 413, ""},
 		{"stopped", fail(lambda.Result{}, errors.New("stopped")), 500, ""},
@@ -213,29 +217,29 @@ func TestAnswers(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			resp, text := do(t, "GET", serve(t, functions{"fixed": test.do}).URL+"/a/fixed", "")
+			resp, text := send(t, "GET", newTestServer(t, functions{"fixed": test.invoke}).URL+"/a/fixed", "")
 			if resp.StatusCode != test.status || test.body != "" && text != test.body {
-				t.Errorf("%d %q", resp.StatusCode, text)
+				t.Errorf("got %d %q, want %d %q", resp.StatusCode, text, test.status, test.body)
 			}
 			if test.status >= 400 && !strings.HasPrefix(text, `{"message":`) {
-				t.Errorf("body %q", text)
+				t.Errorf("body %q, want an object with a message", text)
 			}
 		})
 	}
-	resp, _ := do(t, "GET", serve(t, functions{"fixed": answer(events.APIGatewayProxyResponse{StatusCode: 401,
+	resp, _ := send(t, "GET", newTestServer(t, functions{"fixed": respond(events.APIGatewayProxyResponse{StatusCode: 401,
 		Headers:           map[string]string{"www-authenticate": "Bearer", "x-one": "1", "Connection": "close", "Content-Length": "77"},
 		MultiValueHeaders: map[string][]string{"X-Two": {"1", "2"}}})}).URL+"/a/fixed", "")
 	if resp.Header.Get("WWW-Authenticate") != "" || resp.Header.Get("X-Amzn-Remapped-Www-Authenticate") != "Bearer" ||
 		len(resp.Header["X-Two"]) != 2 || resp.Header.Get("X-One") != "1" || resp.ContentLength != 0 {
-		t.Errorf("headers %v", resp.Header)
+		t.Errorf("headers %v, want X-One, both of X-Two and WWW-Authenticate renamed", resp.Header)
 	}
 }
 
 func TestBodyLimit(t *testing.T) {
-	server := serve(t, functions{"echo": answer(events.APIGatewayProxyResponse{StatusCode: 200})})
+	server := newTestServer(t, functions{"echo": respond(events.APIGatewayProxyResponse{StatusCode: 200})})
 	for n, want := range map[int]int{MaxBody - 1: 200, MaxBody: 200, MaxBody + 1: 413} {
-		if resp, _ := do(t, "POST", server.URL+"/a", strings.Repeat("x", n)); resp.StatusCode != want {
-			t.Errorf("%d bytes: %d", n, resp.StatusCode)
+		if resp, _ := send(t, "POST", server.URL+"/a", strings.Repeat("x", n)); resp.StatusCode != want {
+			t.Errorf("%d bytes: status %d, want %d", n, resp.StatusCode, want)
 		}
 	}
 }
@@ -245,52 +249,50 @@ func TestAuthorizer(t *testing.T) {
 		return events.APIGatewayCustomAuthorizerPolicy{Version: "2012-10-17", Statement: []events.IAMPolicyStatement{
 			{Effect: effect, Action: []string{"execute-api:Invoke"}, Resource: []string{resource}}}}
 	}
-	guard := func(r events.APIGatewayCustomAuthorizerResponse) func(context.Context, []byte) (lambda.Result, error) {
-		return answer(r)
-	}
+	type response = events.APIGatewayCustomAuthorizerResponse
 	failed := func(message string) func(context.Context, []byte) (lambda.Result, error) {
 		return func(context.Context, []byte) (lambda.Result, error) {
 			return lambda.Result{Failed: true, Payload: []byte(`{"errorMessage":"` + message + `"}`)}, nil
 		}
 	}
-	const own = "arn:aws:execute-api:eu-west-1:000000000000:local/live/GET/closed"
+	const methodARN = "arn:aws:execute-api:eu-west-1:000000000000:local/live/GET/closed"
 	tests := []struct {
-		name   string
-		guard  func(context.Context, []byte) (lambda.Result, error)
-		status int
+		name       string
+		authorizer func(context.Context, []byte) (lambda.Result, error)
+		status     int
 	}{
-		{"allowed", guard(events.APIGatewayCustomAuthorizerResponse{PrincipalID: "p", PolicyDocument: policy("Allow", own)}), 200},
-		{"wildcard", guard(events.APIGatewayCustomAuthorizerResponse{PrincipalID: "p",
+		{"allowed", respond(response{PrincipalID: "p", PolicyDocument: policy("Allow", methodARN)}), 200},
+		{"wildcard", respond(response{PrincipalID: "p",
 			PolicyDocument: policy("Allow", "arn:aws:execute-api:*:*:local/live/*")}), 200},
-		{"another resource", guard(events.APIGatewayCustomAuthorizerResponse{PrincipalID: "p", PolicyDocument: policy("Allow", own+"x")}), 403},
-		{"denied", guard(events.APIGatewayCustomAuthorizerResponse{PrincipalID: "p", PolicyDocument: policy("Deny", "*")}), 403},
-		{"no principal", guard(events.APIGatewayCustomAuthorizerResponse{PolicyDocument: policy("Allow", "*")}), 500},
-		{"nested context", guard(events.APIGatewayCustomAuthorizerResponse{PrincipalID: "p", PolicyDocument: policy("Allow", "*"),
+		{"another resource", respond(response{PrincipalID: "p", PolicyDocument: policy("Allow", methodARN+"x")}), 403},
+		{"denied", respond(response{PrincipalID: "p", PolicyDocument: policy("Deny", "*")}), 403},
+		{"no principal", respond(response{PolicyDocument: policy("Allow", "*")}), 500},
+		{"nested context", respond(response{PrincipalID: "p", PolicyDocument: policy("Allow", "*"),
 			Context: map[string]any{"a": []string{"b"}}}), 500},
-		{"no policy", answer("x"), 500},
+		{"no policy", respond("x"), 500},
 		{"unauthorized", failed("Unauthorized"), 401},
 		{"another failure", failed("unauthorized"), 500},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			resp, text := do(t, "GET", serve(t, functions{"guard": test.guard}).URL+"/closed", "")
+			resp, text := send(t, "GET", newTestServer(t, functions{"guard": test.authorizer}).URL+"/closed", "")
 			if resp.StatusCode != test.status {
-				t.Errorf("%d %s", resp.StatusCode, text)
+				t.Errorf("status %d, want %d: %s", resp.StatusCode, test.status, text)
 			}
 			if (resp.Header.Get("WWW-Authenticate") == "Bearer") != (test.status == 401) {
-				t.Errorf("headers %v", resp.Header)
+				t.Errorf("headers %v, want the template's exactly for status 401", resp.Header)
 			}
 		})
 	}
-	var asked events.APIGatewayCustomAuthorizerRequestTypeRequest
-	server := serve(t, functions{"guard": func(_ context.Context, payload []byte) (lambda.Result, error) {
-		if err := json.Unmarshal(payload, &asked); err != nil {
+	var received events.APIGatewayCustomAuthorizerRequestTypeRequest
+	server := newTestServer(t, functions{"guard": func(_ context.Context, payload []byte) (lambda.Result, error) {
+		if err := json.Unmarshal(payload, &received); err != nil {
 			return lambda.Result{}, err
 		}
-		return guard(events.APIGatewayCustomAuthorizerResponse{PrincipalID: "p", PolicyDocument: policy("Allow", "*"),
+		return respond(response{PrincipalID: "p", PolicyDocument: policy("Allow", "*"),
 			Context: map[string]any{"tenant": "t", "n": 1, "b": true}})(t.Context(), nil)
 	}})
-	_, text := do(t, "GET", server.URL+"/closed?a=b", "", "Authorization", "Bearer x")
+	_, text := send(t, "GET", server.URL+"/closed?a=b", "", "Authorization", "Bearer x")
 	var e events.APIGatewayProxyRequest
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
 		t.Fatal(err)
@@ -299,17 +301,8 @@ func TestAuthorizer(t *testing.T) {
 	if diff := cmp.Diff(want, e.RequestContext.Authorizer); diff != "" {
 		t.Error(diff)
 	}
-	if asked.Type != "REQUEST" || asked.MethodArn != own || asked.Headers["Authorization"] != "Bearer x" ||
-		asked.QueryStringParameters["a"] != "b" {
-		t.Errorf("the authorizer was asked %+v", asked)
-	}
-}
-
-func TestWildcard(t *testing.T) {
-	for pattern, want := range map[string]bool{"*": true, "abc": true, "a*": true, "*c": true, "a?c": true, "a*b*c": true, "a*bc*": true,
-		"": false, "ab": false, "abcd": false, "b*": false, "a?": false, "*d": false} {
-		if wildcard(pattern, "abc") != want {
-			t.Errorf("%s: not %v", pattern, want)
-		}
+	if received.Type != "REQUEST" || received.MethodArn != methodARN || received.Headers["Authorization"] != "Bearer x" ||
+		received.QueryStringParameters["a"] != "b" {
+		t.Errorf("the authorizer received %+v, want method ARN %s, header and query string", received, methodARN)
 	}
 }

@@ -1,5 +1,5 @@
-// Package guardduty stands in for GuardDuty's Malware Protection for S3: it scans new objects by the product's built-in check and
-// tells the results by the events that GuardDuty sends.
+// Package guardduty stands in for GuardDuty Malware Protection for S3. It scans new objects with the product's built-in
+// check and publishes the results as the events that GuardDuty sends.
 package guardduty
 
 import (
@@ -19,65 +19,70 @@ import (
 	"sluice/shared/upload"
 )
 
-// Object is which one an object is.
+// Object identifies one state of an object.
 type Object struct{ ETag, Version string }
 
-// Config is what a Service needs.
+// Config describes a Service.
 type Config struct {
+	// Plans name the buckets and prefixes that are scanned.
 	Plans   []template.Plan
 	Region  string
 	Account string
-	// Open reads an object and says which one it is.
-	Open    func(ctx context.Context, bucket, key string) (io.ReadCloser, Object, error)
-	Publish func(event []byte) error // to the event bus
-	NewID   func() string
-	Now     func() time.Time
+	// Open opens an object for reading and returns which state of it was opened.
+	Open func(ctx context.Context, bucket, key string) (io.ReadCloser, Object, error)
+	// Publish sends an event to the event bus.
+	Publish func(event []byte) error
+	// NewID returns a UUID, used as the ID of an event.
+	NewID func() string
+	Now   func() time.Time
 }
 
-// Service scans in the background. What is not scanned when it ends is forgotten; the product's sweep finds that out.
+// Service scans objects in the background. Scans that have not been completed by Close are lost; the product's sweep
+// detects uploads without a result.
 type Service struct {
 	Config
-	jobs   chan job
-	cancel context.CancelFunc
-	ended  sync.WaitGroup
+	jobs    chan job
+	cancel  context.CancelFunc
+	workers sync.WaitGroup
 
-	mu    sync.Mutex
-	scans map[job]int // of files with a script
+	mu sync.Mutex
+	// scriptedScans counts the scans of files that script their results.
+	scriptedScans map[job]int
 }
 
+// job is a request for one scan.
 type job struct{ plan, bucket, key string }
 
-const workers = 2
+// parallelScans is the number of objects that are scanned at a time.
+const parallelScans = 2
 
-// New starts the service. It ends with Close.
+// New starts the service, which runs until Close.
 func New(ctx context.Context, c Config) *Service {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &Service{Config: c, jobs: make(chan job, 1024), cancel: cancel, scans: map[job]int{}}
-	for range workers {
-		s.ended.Add(1)
-		go func() {
-			defer s.ended.Done()
+	s := &Service{Config: c, jobs: make(chan job, 1024), cancel: cancel, scriptedScans: map[job]int{}}
+	for range parallelScans {
+		s.workers.Go(func() {
 			for {
 				select {
 				case j := <-s.jobs:
-					s.work(ctx, j)
+					s.process(ctx, j)
 				case <-ctx.Done():
 					return
 				}
 			}
-		}()
+		})
 	}
 	return s
 }
 
-// Close stops all scans.
+// Close interrupts all scans and waits for them to end.
 func (s *Service) Close() {
 	s.cancel()
-	s.ended.Wait()
+	s.workers.Wait()
 }
 
-// Created takes a new object that a plan covers.
-func (s *Service) Created(bucket, key string) {
+// ScanCreated requests a scan of a new object if a plan covers it.
+func (s *Service) ScanCreated(bucket, key string) {
 	for _, p := range s.Plans {
 		covers := func(prefix string) bool { return strings.HasPrefix(key, prefix) }
 		if p.Bucket == bucket && (len(p.Prefixes) == 0 || slices.ContainsFunc(p.Prefixes, covers)) {
@@ -86,10 +91,11 @@ func (s *Service) Created(bucket, key string) {
 	}
 }
 
-// Path is that of the one request that there is: SendObjectMalwareScan.
+// Path is the path of SendObjectMalwareScan, the only operation that is served.
 const Path = "/object-malware-scan/send"
 
-// ServeHTTP takes the request for a scan of one object in a protected bucket, whatever the prefixes of its plan.
+// ServeHTTP serves SendObjectMalwareScan: it requests a scan of one object in a protected bucket. The prefixes of the
+// plan do not apply.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Object struct {
@@ -103,24 +109,25 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil || i < 0 || in.Object.Key == "" {
 		w.Header().Set("X-Amzn-ErrorType", "BadRequestException")
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, `{"__type":"BadRequestException","message":"The request names no object of a protected bucket."}`)
+		_, _ = io.WriteString(w, `{"__type":"BadRequestException","message":"The request does not name an object of a protected bucket."}`)
 		return
 	}
 	s.jobs <- job{s.Plans[i].ID, in.Object.Bucket, in.Object.Key}
 	_, _ = io.WriteString(w, "{}")
 }
 
-func (s *Service) work(ctx context.Context, j job) {
+// process runs a scan and publishes its result.
+func (s *Service) process(ctx context.Context, j job) {
 	result, err := s.scan(ctx, j)
 	if err != nil || ctx.Err() != nil {
-		return // it is gone or refused: nobody waits for a result
+		return // the object is gone or may not be read: GuardDuty sends no result either
 	}
 	if text, err := json.Marshal(result); err == nil {
-		_ = s.Publish(text) // a bus that is closing takes no more
+		_ = s.Publish(text) // fails only while the local cloud is being stopped
 	}
 }
 
-// scan is one scan and the event that tells of it.
+// scan scans an object and returns the event with the result.
 func (s *Service) scan(ctx context.Context, j job) (intake.ScanResult, error) {
 	body, object, err := s.Open(ctx, j.bucket, j.key)
 	if err != nil {
@@ -139,11 +146,11 @@ func (s *Service) scan(ctx context.Context, j job) (intake.ScanResult, error) {
 		d.Object.Version = &object.Version
 	}
 	content := bufio.NewReader(body)
-	if result := s.scripted(j, content); result != "" {
+	if result := s.scriptedResult(j, content); result != "" {
 		d.ScanStatus, d.Result.Status = statusOf[result], result
 		return e, nil
 	}
-	if locked(content) {
+	if isPasswordProtected(content) {
 		d.ScanStatus, d.Result.Status, d.Result.Reasons = "SKIPPED", upload.Unsupported, []string{"PASSWORD_PROTECTED"}
 		return e, nil
 	}
@@ -160,33 +167,37 @@ func (s *Service) scan(ctx context.Context, j job) (intake.ScanResult, error) {
 	return e, nil
 }
 
+// statusOf holds the scan status that accompanies each result.
 var statusOf = map[upload.Result]string{
 	upload.Clean: "COMPLETED", upload.Threats: "COMPLETED", upload.Unsupported: "SKIPPED", upload.Denied: "SKIPPED", upload.Failed: "FAILED",
 }
 
-// script begins a file that says itself what its scans come to, one after the other, so that each result can be tried out.
-const script = "# scan results: "
+// scriptPrefix begins the first line of a file that scripts the results of its scans, in order, so that every result
+// can be tried.
+const scriptPrefix = "# scan results: "
 
-// scripted returns the result that is next in such a file's first line; "" for other files, and behind the last.
-func (s *Service) scripted(j job, r *bufio.Reader) upload.Result {
-	head, _ := r.Peek(256) // a shorter file is no error
+// scriptedResult returns the next result in the first line of such a file, and "" after the last one and for any other
+// file.
+func (s *Service) scriptedResult(j job, r *bufio.Reader) upload.Result {
+	head, _ := r.Peek(256) // an error only means that the file is shorter
 	line, _, _ := strings.Cut(string(head), "\n")
-	words, ok := strings.CutPrefix(line, script)
+	words, ok := strings.CutPrefix(line, scriptPrefix)
 	if !ok {
 		return ""
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	results, n := strings.Fields(words), s.scans[j]
-	s.scans[j]++
+	results, n := strings.Fields(words), s.scriptedScans[j]
+	s.scriptedScans[j]++
 	if n >= len(results) || statusOf[upload.Result(results[n])] == "" {
 		return ""
 	}
 	return upload.Result(results[n])
 }
 
-// locked reports whether a file is a zip archive whose first entry is encrypted: GuardDuty cannot look into it.
-func locked(r *bufio.Reader) bool {
+// isPasswordProtected reports whether a file is a zip archive whose first entry is encrypted, which GuardDuty cannot
+// scan.
+func isPasswordProtected(r *bufio.Reader) bool {
 	head, err := r.Peek(8)
 	return err == nil && string(head[:4]) == "PK\x03\x04" && head[6]&1 == 1
 }

@@ -26,8 +26,10 @@ var contents = map[string]string{
 	"up/script":   "# scan results: FAILED ACCESS_DENIED THREATS_FOUND\n{}",
 }
 
-func start(t *testing.T) (*Service, chan intake.ScanResult) {
-	told := make(chan intake.ScanResult, 16)
+// startService returns a service and the results that it publishes.
+func startService(t *testing.T) (*Service, chan intake.ScanResult) {
+	t.Helper()
+	results := make(chan intake.ScanResult, 16)
 	s := New(t.Context(), Config{
 		Plans: []template.Plan{{ID: "Plan", Bucket: "b", Prefixes: []string{"up/"}}}, Region: "r", Account: "a",
 		Open: func(_ context.Context, bucket, key string) (io.ReadCloser, Object, error) {
@@ -43,52 +45,55 @@ func start(t *testing.T) (*Service, chan intake.ScanResult) {
 		Publish: func(event []byte) error {
 			var r intake.ScanResult
 			err := json.Unmarshal(event, &r)
-			told <- r
+			results <- r
 			return err
 		},
 		NewID: func() string { return "id" }, Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC) },
 	})
 	t.Cleanup(s.Close)
-	return s, told
+	return s, results
 }
 
-func next(t *testing.T, told chan intake.ScanResult) intake.ScanResult {
+// receive returns the next result.
+func receive(t *testing.T, results chan intake.ScanResult) intake.ScanResult {
 	t.Helper()
 	select {
-	case r := <-told:
+	case r := <-results:
 		return r
 	case <-time.After(10 * time.Second):
-		t.Fatal("no result")
+		t.Fatal("no result within ten seconds")
 		return intake.ScanResult{}
 	}
 }
 
 func TestResults(t *testing.T) {
-	s, told := start(t)
+	t.Parallel()
+	s, results := startService(t)
 	for key, want := range map[string][]string{
 		"up/clean": {"COMPLETED", "NO_THREATS_FOUND"}, "up/archive": {"COMPLETED", "NO_THREATS_FOUND"},
 		"up/infected": {"COMPLETED", "THREATS_FOUND", "Eicar-Test-Signature"},
 		"up/locked":   {"SKIPPED", "UNSUPPORTED", "PASSWORD_PROTECTED"}, "up/broken": {"FAILED", "FAILED"},
 	} {
-		s.Created("b", key)
-		r := next(t, told)
+		s.ScanCreated("b", key)
+		r := receive(t, results)
 		got := append([]string{r.Detail.ScanStatus, string(r.Detail.Result.Status)}, r.Detail.Result.Reasons...)
 		for _, threat := range r.Detail.Result.Threats {
 			got = append(got, threat.Name)
 		}
 		if o := r.Detail.Object; !cmp.Equal(got, want) || o.Key != key || o.Bucket != "b" || o.ETag != "e" ||
 			r.Resources[0] != "arn:aws:guardduty:r:a:malware-protection-plan/Plan" {
-			t.Errorf("%s: %v, %+v", key, got, r)
+			t.Errorf("%s: result %v, want %v, for the object and plan: %+v", key, got, want, r)
 		}
 	}
 }
 
-// What no plan covers is not scanned, unless it is asked for and its bucket has a plan.
-func TestWhatIsScanned(t *testing.T) {
-	s, told := start(t)
-	s.Created("b", "other")
-	s.Created("c", "up/clean")
-	s.Created("b", "up/gone")
+// An object that no plan covers is scanned only on request, and only if its bucket has a plan.
+func TestScanRequests(t *testing.T) {
+	t.Parallel()
+	s, results := startService(t)
+	s.ScanCreated("b", "other")
+	s.ScanCreated("c", "up/clean")
+	s.ScanCreated("b", "up/gone")
 	for body, status := range map[string]int{
 		`{"s3Object":{"bucket":"b","key":"other"}}`: 200, `{"s3Object":{"bucket":"c","key":"other"}}`: 400,
 		`{"s3Object":{"bucket":"b"}}`: 400, `{`: 400,
@@ -96,25 +101,26 @@ func TestWhatIsScanned(t *testing.T) {
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, httptest.NewRequest("POST", Path, strings.NewReader(body)))
 		if w.Code != status {
-			t.Errorf("%s: %d", body, w.Code)
+			t.Errorf("request %s: status %d, want %d", body, w.Code, status)
 		}
 	}
-	if r := next(t, told); r.Detail.Object.Key != "other" {
-		t.Errorf("%+v", r)
+	if r := receive(t, results); r.Detail.Object.Key != "other" {
+		t.Errorf("result for %q, want other", r.Detail.Object.Key)
 	}
 	s.Close()
-	if len(told) > 0 {
-		t.Errorf("told also %+v", <-told)
+	if len(results) > 0 {
+		t.Errorf("unexpected result %+v", <-results)
 	}
 }
 
-// A file can say what its scans come to; behind that it is scanned like any other.
+// A file can script the results of its scans; after the last of them it is scanned like any other.
 func TestScriptedResults(t *testing.T) {
-	s, told := start(t)
+	t.Parallel()
+	s, results := startService(t)
 	for _, want := range []string{"FAILED FAILED", "SKIPPED ACCESS_DENIED", "COMPLETED THREATS_FOUND", "COMPLETED NO_THREATS_FOUND", "COMPLETED NO_THREATS_FOUND"} {
-		s.Created("b", "up/script")
-		if r := next(t, told); r.Detail.ScanStatus+" "+string(r.Detail.Result.Status) != want {
-			t.Errorf("%+v, want %s", r.Detail, want)
+		s.ScanCreated("b", "up/script")
+		if r := receive(t, results); r.Detail.ScanStatus+" "+string(r.Detail.Result.Status) != want {
+			t.Errorf("result %+v, want %s", r.Detail, want)
 		}
 	}
 }

@@ -18,10 +18,10 @@ const maxEvent = 1 << 20
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, PathPrefix), "/")
 	if r.Method != http.MethodPost || rest != "invocations" {
-		refuse(w, http.StatusNotFound, "UnknownOperationException", "The local cloud knows only Invoke.")
+		writeError(w, http.StatusNotFound, "UnknownOperationException", "The local cloud knows only Invoke.")
 		return
 	}
-	payload, err := limited(r.Body)
+	payload, err := readLimited(r.Body)
 	if err != nil && !errors.Is(err, ErrTooLarge) {
 		return
 	}
@@ -31,13 +31,13 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	asynchronous := r.Header.Get("X-Amz-Invocation-Type") == "Event"
 	switch {
 	case err != nil, asynchronous && len(payload) > maxEvent:
-		refuse(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException", "The request is too large.")
+		writeError(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException", "The request is too large.")
 	case !json.Valid(payload):
-		refuse(w, http.StatusBadRequest, "InvalidRequestContentException", "Could not parse request body into json.")
+		writeError(w, http.StatusBadRequest, "InvalidRequestContentException", "Could not parse request body into json.")
 	case asynchronous:
-		s.serveEvent(w, functionName(name), payload)
+		s.serveAsyncInvoke(w, functionName(name), payload)
 	default:
-		s.serveRequest(w, r, functionName(name), payload)
+		s.serveInvoke(w, r, functionName(name), payload)
 	}
 }
 
@@ -50,20 +50,20 @@ func functionName(s string) string {
 	return name
 }
 
-func (s *Service) serveEvent(w http.ResponseWriter, name string, payload []byte) {
+func (s *Service) serveAsyncInvoke(w http.ResponseWriter, name string, payload []byte) {
 	id, err := s.InvokeAsync(name, payload)
 	if err != nil {
-		refuseFor(w, err)
+		writeInvokeError(w, err)
 		return
 	}
 	w.Header().Set("X-Amzn-RequestId", id)
 	w.WriteHeader(http.StatusAccepted)
 }
 
-func (s *Service) serveRequest(w http.ResponseWriter, r *http.Request, name string, payload []byte) {
+func (s *Service) serveInvoke(w http.ResponseWriter, r *http.Request, name string, payload []byte) {
 	result, err := s.Invoke(r.Context(), name, payload)
 	if err != nil {
-		refuseFor(w, err)
+		writeInvokeError(w, err)
 		return
 	}
 	h := w.Header()
@@ -76,18 +76,18 @@ func (s *Service) serveRequest(w http.ResponseWriter, r *http.Request, name stri
 	_, _ = w.Write(result.Payload)
 }
 
-func refuseFor(w http.ResponseWriter, err error) {
+func writeInvokeError(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, ErrNotFound):
-		refuse(w, http.StatusNotFound, "ResourceNotFoundException", err.Error())
+		writeError(w, http.StatusNotFound, "ResourceNotFoundException", err.Error())
 	case errors.Is(err, ErrTooLarge):
-		refuse(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException", err.Error())
+		writeError(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException", err.Error())
 	default:
-		refuse(w, http.StatusInternalServerError, "ServiceException", err.Error())
+		writeError(w, http.StatusInternalServerError, "ServiceException", err.Error())
 	}
 }
 
-func refuse(w http.ResponseWriter, status int, kind, message string) {
+func writeError(w http.ResponseWriter, status int, kind, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Amzn-ErrorType", kind)
 	w.WriteHeader(status)

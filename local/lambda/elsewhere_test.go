@@ -37,7 +37,7 @@ func TestFunctionsElsewhere(t *testing.T) {
 	defer there.Close()
 	s, err := New(context.Background(), Config{
 		Functions: []Function{{Name: "toy", Endpoint: there.URL, Timeout: 100 * time.Millisecond, Concurrency: 1}},
-		Log:       &logged{}, NewID: uuid.NewString, TempDir: t.TempDir(), JournalDir: t.TempDir(), DeadDir: t.TempDir(),
+		Log:       &testLog{}, NewID: uuid.NewString, TempDir: t.TempDir(), JournalDir: t.TempDir(), DeadLetterDir: t.TempDir(),
 		InitTimeout: 100 * time.Millisecond,
 	})
 	if err != nil {

@@ -47,35 +47,35 @@ var (
 
 // Config is what a Service needs.
 type Config struct {
-	Functions   []Function
-	Region      string
-	TempDir     string                      // each process gets a folder of its own in it
-	JournalDir  string                      // asynchronous requests are kept here until they are done
-	DeadDir     string                      // and here when all their attempts failed
-	DeadLetter  func(function string) error // tells whether a function may leave a dead letter; nil if all may
-	Log         Log                         // what functions print
-	NewID       func() string               // request ids, UUIDs
-	InitTimeout time.Duration               // until a process asks for its first request; 0 for 10 s
-	IdleTimeout time.Duration               // after which an unused process is ended; 0 for 5 minutes
-	RetryDelay  time.Duration               // before the first retry of an asynchronous request, doubled for each further; 0 for 1 s
+	Functions           []Function
+	Region              string
+	TempDir             string                      // each process gets a folder of its own in it
+	JournalDir          string                      // asynchronous requests are kept here until they are done
+	DeadLetterDir       string                      // and here when all their attempts failed
+	AuthorizeDeadLetter func(function string) error // tells whether a function may leave a dead letter; nil if all may
+	Log                 Log                         // what functions print
+	NewID               func() string               // request ids, UUIDs
+	InitTimeout         time.Duration               // until a process asks for its first request; 0 for 10 s
+	IdleTimeout         time.Duration               // after which an unused process is ended; 0 for 5 minutes
+	RetryDelay          time.Duration               // before the first retry of an asynchronous request, doubled for each further; 0 for 1 s
 }
 
 // Log takes the lines that functions print. It is called from many goroutines.
 type Log interface {
-	// Line takes one line, without its end, of a function and the request it was working on ("" before the first).
-	Line(function, requestID string, text []byte)
+	// WriteLine takes one line, without its end, of a function and the request it was working on ("" before the first).
+	WriteLine(function, requestID string, text []byte)
 }
 
 // Service runs functions. It is safe for concurrent use.
 type Service struct {
-	cfg     Config
-	runtime *http.Server
-	address string
-	pools   map[string]*pool // by function name
-	boxes   registry
-	queue   *queue
-	closed  chan struct{}
-	closing sync.Once
+	cfg       Config
+	runtime   *http.Server
+	address   string
+	pools     map[string]*pool // by function name
+	sandboxes sandboxRegistry
+	queue     *queue
+	closed    chan struct{}
+	closing   sync.Once
 }
 
 // New starts the Runtime API. Functions are started when they are first invoked. Asynchronous requests that an earlier
@@ -158,16 +158,16 @@ func (s *Service) invoke(ctx context.Context, name, requestID string, payload []
 	}
 }
 
-// failure is the payload of a request that its function never answered.
-func failure(requestID, errorType, message string) Result {
+// failedResult is the payload of a request that its function never answered.
+func failedResult(requestID, errorType, message string) Result {
 	payload, _ := json.Marshal(map[string]string{
 		"errorType": errorType, "errorMessage": fmt.Sprintf("RequestId: %s Error: %s", requestID, message),
 	})
 	return Result{RequestID: requestID, Payload: payload, Failed: true, ErrorType: errorType}
 }
 
-// limited reads a body of at most MaxPayload bytes; more gives ErrTooLarge.
-func limited(r io.Reader) ([]byte, error) {
+// readLimited reads a body of at most MaxPayload bytes; more gives ErrTooLarge.
+func readLimited(r io.Reader) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(r, MaxPayload+1))
 	if err == nil && len(body) > MaxPayload {
 		return nil, ErrTooLarge

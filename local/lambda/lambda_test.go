@@ -18,15 +18,15 @@ import (
 	"github.com/google/uuid"
 )
 
-var toy string // path of the built toy function
+var toyProgram string // path of the built toy function
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "toy-")
 	if err != nil {
 		panic(err)
 	}
-	toy = filepath.Join(dir, "toy")
-	build := exec.Command("go", "build", "-tags", "lambda.norpc", "-o", toy, "./testdata/toy")
+	toyProgram = filepath.Join(dir, "toy")
+	build := exec.Command("go", "build", "-tags", "lambda.norpc", "-o", toyProgram, "./testdata/toy")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
@@ -37,18 +37,18 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-type logged struct {
+type testLog struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-func (l *logged) Line(function, requestID string, text []byte) {
+func (l *testLog) WriteLine(function, requestID string, text []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lines = append(l.lines, function+" "+requestID+" "+string(text))
 }
 
-func (l *logged) all() string {
+func (l *testLog) all() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return strings.Join(l.lines, "\n")
@@ -61,20 +61,20 @@ type reply struct {
 	Left      time.Duration
 }
 
-type home struct {
+type testService struct {
 	*Service
 	cfg Config
-	log *logged
+	log *testLog
 }
 
-func open(t *testing.T, change func(*Function, *Config)) *home {
+func newTestService(t *testing.T, change func(*Function, *Config)) *testService {
 	t.Helper()
 	dir := t.TempDir()
-	f := Function{Name: "toy", ARN: "arn:aws:lambda:eu-west-1:000000000000:function:toy", Program: toy,
+	f := Function{Name: "toy", ARN: "arn:aws:lambda:eu-west-1:000000000000:function:toy", Program: toyProgram,
 		Timeout: 10 * time.Second, MemoryMB: 128, Concurrency: 2, Environment: map[string]string{"OWN": "value"}}
-	log := &logged{}
+	log := &testLog{}
 	cfg := Config{Region: "eu-west-1", Log: log, NewID: uuid.NewString, RetryDelay: time.Millisecond,
-		TempDir: dir + "/tmp", JournalDir: dir + "/journal", DeadDir: dir + "/dead"}
+		TempDir: dir + "/tmp", JournalDir: dir + "/journal", DeadLetterDir: dir + "/dead"}
 	if change != nil {
 		change(&f, &cfg)
 	}
@@ -84,10 +84,10 @@ func open(t *testing.T, change func(*Function, *Config)) *home {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	return &home{s, cfg, log}
+	return &testService{s, cfg, log}
 }
 
-func (h *home) do(t *testing.T, event string) (reply, Result) {
+func (h *testService) invokeEvent(t *testing.T, event string) (reply, Result) {
 	t.Helper()
 	result, err := h.Invoke(t.Context(), "toy", []byte(event))
 	if err != nil {
@@ -102,7 +102,7 @@ func (h *home) do(t *testing.T, event string) (reply, Result) {
 	return r, result
 }
 
-func until(t *testing.T, what string, holds func() bool) {
+func waitUntil(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); !holds(); {
 		if time.Now().After(deadline) {
@@ -112,18 +112,18 @@ func until(t *testing.T, what string, holds func() bool) {
 }
 
 func TestInvoke(t *testing.T) {
-	h := open(t, nil)
-	r, result := h.do(t, `{"Text": "hello"}`)
+	h := newTestService(t, nil)
+	r, result := h.invokeEvent(t, `{"Text": "hello"}`)
 	if r.Text != "hello" || r.RequestID != result.RequestID || r.Left <= 0 || r.Left > 10*time.Second {
 		t.Errorf("got %+v, request %s", r, result.RequestID)
 	}
-	again, _ := h.do(t, `{}`)
+	again, _ := h.invokeEvent(t, `{}`)
 	if again.PID != r.PID {
 		t.Error("an idle process is not used again")
 	}
 	for name, want := range map[string]string{"OWN": "value", "AWS_REGION": "eu-west-1", "AWS_LAMBDA_FUNCTION_NAME": "toy",
 		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "128", "HOME": ""} {
-		if got, _ := h.do(t, fmt.Sprintf(`{"Do": "env", "Text": %q}`, name)); got.Text != want {
+		if got, _ := h.invokeEvent(t, fmt.Sprintf(`{"Do": "env", "Text": %q}`, name)); got.Text != want {
 			t.Errorf("%s is %q, want %q", name, got.Text, want)
 		}
 	}
@@ -133,8 +133,8 @@ func TestInvoke(t *testing.T) {
 }
 
 func TestFailures(t *testing.T) {
-	h := open(t, func(f *Function, c *Config) { f.Timeout = 2 * time.Second })
-	first, _ := h.do(t, `{}`)
+	h := newTestService(t, func(f *Function, c *Config) { f.Timeout = 2 * time.Second })
+	first, _ := h.invokeEvent(t, `{}`)
 	tests := []struct {
 		event, errorType string
 		survives         bool
@@ -148,11 +148,11 @@ func TestFailures(t *testing.T) {
 		{`{"Do": "big", "N": 6291457}`, "Function.ResponseSizeTooLarge", false},
 	}
 	for _, test := range tests {
-		_, result := h.do(t, test.event)
+		_, result := h.invokeEvent(t, test.event)
 		if !result.Failed || result.ErrorType != test.errorType {
 			t.Errorf("%s: failed %v with %q: %s", test.event, result.Failed, result.ErrorType, result.Payload)
 		}
-		next, _ := h.do(t, `{}`)
+		next, _ := h.invokeEvent(t, `{}`)
 		if (next.PID == first.PID) != test.survives {
 			t.Errorf("%s: the same process answers: %v", test.event, next.PID == first.PID)
 		}
@@ -161,7 +161,7 @@ func TestFailures(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	h := open(t, nil)
+	h := newTestService(t, nil)
 	quotes := len(`{"Text":""}`)
 	for n, ok := range map[int]bool{MaxPayload - 1: true, MaxPayload: true, MaxPayload + 1: false} {
 		payload := `{"Text":"` + strings.Repeat(" ", n-quotes) + `"}`
@@ -172,37 +172,37 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}
-	_, result := h.do(t, `{"Do": "big"}`)
+	_, result := h.invokeEvent(t, `{"Do": "big"}`)
 	rest := len(result.Payload) + 8 // numbers differ in length from request to request
-	if _, result = h.do(t, fmt.Sprintf(`{"Do": "big", "N": %d}`, MaxPayload-rest)); result.Failed {
+	if _, result = h.invokeEvent(t, fmt.Sprintf(`{"Do": "big", "N": %d}`, MaxPayload-rest)); result.Failed {
 		t.Errorf("an answer below the limit: %s", result.ErrorType)
 	}
 }
 
 func TestStartFailures(t *testing.T) {
 	for at, want := range map[string]string{"exit": "Runtime.ExitError", "hang": "Sandbox.Timedout"} {
-		h := open(t, func(f *Function, c *Config) {
+		h := newTestService(t, func(f *Function, c *Config) {
 			f.Environment["AT_START"] = at
 			c.InitTimeout = 200 * time.Millisecond
 		})
-		if _, result := h.do(t, `{}`); result.ErrorType != want {
+		if _, result := h.invokeEvent(t, `{}`); result.ErrorType != want {
 			t.Errorf("%s: %q", at, result.ErrorType)
 		}
 	}
-	h := open(t, func(f *Function, c *Config) { f.Program = "/does/not/exist" })
-	if _, result := h.do(t, `{}`); result.ErrorType != "Runtime.InvalidEntrypoint" {
+	h := newTestService(t, func(f *Function, c *Config) { f.Program = "/does/not/exist" })
+	if _, result := h.invokeEvent(t, `{}`); result.ErrorType != "Runtime.InvalidEntrypoint" {
 		t.Errorf("missing program: %q", result.ErrorType)
 	}
 }
 
 func TestProcessThatDiesIdleCostsNoRequest(t *testing.T) {
-	h := open(t, nil)
+	h := newTestService(t, nil)
 	for range 5 {
-		if _, result := h.do(t, `{"Do": "exit later", "N": 1}`); result.Failed {
+		if _, result := h.invokeEvent(t, `{"Do": "exit later", "N": 1}`); result.Failed {
 			// It may die before it has answered; then the failure is its own.
 			continue
 		}
-		until(t, "the process ends", func() bool {
+		waitUntil(t, "the process ends", func() bool {
 			h.pools["toy"].mu.Lock()
 			defer h.pools["toy"].mu.Unlock()
 			for box := range h.pools["toy"].all {
@@ -214,20 +214,20 @@ func TestProcessThatDiesIdleCostsNoRequest(t *testing.T) {
 			}
 			return true
 		})
-		if _, result := h.do(t, `{}`); result.Failed {
+		if _, result := h.invokeEvent(t, `{}`); result.Failed {
 			t.Errorf("the next request: %s", result.Payload)
 		}
 	}
 }
 
 func TestConcurrencyIsBounded(t *testing.T) {
-	h := open(t, nil)
+	h := newTestService(t, nil)
 	var mu sync.Mutex
 	pids := map[int]bool{}
 	var wg sync.WaitGroup
 	for range 12 {
 		wg.Go(func() {
-			r, _ := h.do(t, `{"Do": "wait", "N": 20}`)
+			r, _ := h.invokeEvent(t, `{"Do": "wait", "N": 20}`)
 			mu.Lock()
 			defer mu.Unlock()
 			pids[r.PID] = true
@@ -245,41 +245,41 @@ func TestConcurrencyIsBounded(t *testing.T) {
 }
 
 func TestIdleProcessesEnd(t *testing.T) {
-	h := open(t, func(f *Function, c *Config) { c.IdleTimeout = 10 * time.Millisecond })
-	h.do(t, `{"Do": "temp"}`)
-	until(t, "the process and its folder go", func() bool {
+	h := newTestService(t, func(f *Function, c *Config) { c.IdleTimeout = 10 * time.Millisecond })
+	h.invokeEvent(t, `{"Do": "temp"}`)
+	waitUntil(t, "the process and its folder go", func() bool {
 		left, err := os.ReadDir(h.cfg.TempDir)
 		return err == nil && len(left) == 0
 	})
-	h.do(t, `{}`)
+	h.invokeEvent(t, `{}`)
 }
 
 func TestLogs(t *testing.T) {
-	h := open(t, nil)
-	r, _ := h.do(t, `{"Do": "print", "Text": "a line"}`)
-	until(t, "the line is logged", func() bool { return strings.Contains(h.log.all(), "toy "+r.RequestID+" a line") })
+	h := newTestService(t, nil)
+	r, _ := h.invokeEvent(t, `{"Do": "print", "Text": "a line"}`)
+	waitUntil(t, "the line is logged", func() bool { return strings.Contains(h.log.all(), "toy "+r.RequestID+" a line") })
 	if log := h.log.all(); !strings.Contains(log, `"platform.report"`) || strings.Contains(log, `"maxMemoryUsedMB":0`) {
 		t.Errorf("no report with memory in %s", log)
 	}
 }
 
 func TestAsynchronousRequestsAreRetried(t *testing.T) {
-	h := open(t, func(f *Function, c *Config) { f.Retries = 1 })
+	h := newTestService(t, func(f *Function, c *Config) { f.Retries = 1 })
 	flag := filepath.Join(t.TempDir(), "flag")
 	if _, err := h.InvokeAsync("toy", fmt.Appendf(nil, `{"Do": "once", "Text": %q}`, flag)); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the journal is empty", func() bool { return count(t, h.cfg.JournalDir) == 0 })
-	if n := count(t, h.cfg.DeadDir); n != 0 {
+	waitUntil(t, "the journal is empty", func() bool { return countFiles(t, h.cfg.JournalDir) == 0 })
+	if n := countFiles(t, h.cfg.DeadLetterDir); n != 0 {
 		t.Errorf("%d dead letters", n)
 	}
 	id, err := h.InvokeAsync("toy", []byte(`{"Do": "fail", "Text": "always"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the dead letter is there", func() bool { return count(t, h.cfg.DeadDir) == 1 && count(t, h.cfg.JournalDir) == 0 })
-	until(t, "the report is logged", func() bool { return strings.Contains(h.log.all(), "platform.deadLetter") })
-	text, err := os.ReadFile(filepath.Join(h.cfg.DeadDir, id+".json"))
+	waitUntil(t, "the dead letter is there", func() bool { return countFiles(t, h.cfg.DeadLetterDir) == 1 && countFiles(t, h.cfg.JournalDir) == 0 })
+	waitUntil(t, "the report is logged", func() bool { return strings.Contains(h.log.all(), "platform.deadLetter") })
+	text, err := os.ReadFile(filepath.Join(h.cfg.DeadLetterDir, id+".json"))
 	if err != nil || !strings.Contains(string(text), "always") {
 		t.Errorf("%s, %v", text, err)
 	}
@@ -290,7 +290,7 @@ func TestAsynchronousRequestsAreRetried(t *testing.T) {
 	}
 }
 
-func count(t *testing.T, dir string) int {
+func countFiles(t *testing.T, dir string) int {
 	t.Helper()
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -301,7 +301,7 @@ func count(t *testing.T, dir string) int {
 
 // A request that was taken survives the end of the program in the middle of it.
 func TestAsynchronousRequestsSurviveARestart(t *testing.T) {
-	h := open(t, nil)
+	h := newTestService(t, nil)
 	for range 3 {
 		if _, err := h.InvokeAsync("toy", []byte(`{"Do": "hang"}`)); err != nil {
 			t.Fatal(err)
@@ -330,11 +330,11 @@ func TestAsynchronousRequestsSurviveARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(next.Close)
-	until(t, "the journal is empty", func() bool { return count(t, h.cfg.JournalDir) == 0 })
+	waitUntil(t, "the journal is empty", func() bool { return countFiles(t, h.cfg.JournalDir) == 0 })
 }
 
 func TestInvokeAPI(t *testing.T) {
-	h := open(t, nil)
+	h := newTestService(t, nil)
 	server := httptest.NewServer(h)
 	defer server.Close()
 	arn := "arn:aws:lambda:eu-west-1:000000000000:function:toy"
@@ -373,13 +373,13 @@ func TestInvokeAPI(t *testing.T) {
 }
 
 func TestCloseEndsEverything(t *testing.T) {
-	h := open(t, nil)
+	h := newTestService(t, nil)
 	answer := make(chan error, 1)
 	go func() {
 		_, err := h.Invoke(context.Background(), "toy", []byte(`{"Do": "hang"}`))
 		answer <- err
 	}()
-	until(t, "the process starts", func() bool { return h.pools["toy"].count() == 1 })
+	waitUntil(t, "the process starts", func() bool { return h.pools["toy"].count() == 1 })
 	h.pools["toy"].mu.Lock()
 	var groups []*sandbox
 	for box := range h.pools["toy"].all {
@@ -406,8 +406,8 @@ func (p *pool) count() int {
 
 func BenchmarkWarm(b *testing.B) {
 	dir := b.TempDir()
-	s, err := New(b.Context(), Config{NewID: uuid.NewString, Log: &logged{}, TempDir: dir + "/t", JournalDir: dir + "/j", DeadDir: dir + "/d",
-		Functions: []Function{{Name: "toy", Program: toy, Timeout: time.Second, Concurrency: 2}}})
+	s, err := New(b.Context(), Config{NewID: uuid.NewString, Log: &testLog{}, TempDir: dir + "/t", JournalDir: dir + "/j", DeadLetterDir: dir + "/d",
+		Functions: []Function{{Name: "toy", Program: toyProgram, Timeout: time.Second, Concurrency: 2}}})
 	if err != nil {
 		b.Fatal(err)
 	}

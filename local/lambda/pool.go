@@ -19,11 +19,11 @@ type pool struct {
 	fn      Function
 	slots   chan struct{} // one for each request that may run
 
-	mu     sync.Mutex
-	idle   []*sandbox // the one used last at the end: the others get a chance to end
-	all    map[*sandbox]bool
-	closed bool
-	reaper *time.Timer
+	mu        sync.Mutex
+	idle      []*sandbox // the one used last at the end: the others get a chance to end
+	all       map[*sandbox]bool
+	closed    bool
+	idleTimer *time.Timer
 }
 
 func newPool(s *Service, f Function) *pool {
@@ -33,29 +33,29 @@ func newPool(s *Service, f Function) *pool {
 // run gives a request to an idle process or a new one and returns the answer.
 func (p *pool) run(r request) Result {
 	if p.fn.Endpoint != "" {
-		return p.elsewhere(r)
+		return p.runRemotely(r)
 	}
 	for {
-		box, fresh, err := p.take()
+		box, fresh, err := p.acquire()
 		if err != nil {
-			return failure(r.id, "Runtime.InvalidEntrypoint", err.Error())
+			return failedResult(r.id, "Runtime.InvalidEntrypoint", err.Error())
 		}
 		result, answered, lost := box.run(r)
 		if lost && !fresh {
 			// It died idle, before this request: none of its business.
-			p.drop(box)
+			p.discard(box)
 			continue
 		}
 		if answered {
-			p.give(box)
+			p.release(box)
 		} else {
-			p.drop(box)
+			p.discard(box)
 		}
 		return result
 	}
 }
 
-func (p *pool) take() (box *sandbox, fresh bool, err error) {
+func (p *pool) acquire() (box *sandbox, fresh bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -66,41 +66,41 @@ func (p *pool) take() (box *sandbox, fresh bool, err error) {
 		p.idle = p.idle[:n-1]
 		return box, false, nil
 	}
-	if box, err = start(p.service, p.fn); err != nil {
+	if box, err = startSandbox(p.service, p.fn); err != nil {
 		return nil, false, fmt.Errorf("cannot start %s: %w", p.fn.Program, err)
 	}
 	p.all[box] = true
 	return box, true, nil
 }
 
-func (p *pool) give(box *sandbox) {
+func (p *pool) release(box *sandbox) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return
 	}
-	box.since = time.Now()
+	box.idleSince = time.Now()
 	p.idle = append(p.idle, box)
-	if p.reaper == nil {
-		p.reaper = time.AfterFunc(p.service.cfg.IdleTimeout, p.reap)
+	if p.idleTimer == nil {
+		p.idleTimer = time.AfterFunc(p.service.cfg.IdleTimeout, p.endIdleProcesses)
 	}
 }
 
-func (p *pool) drop(box *sandbox) {
+func (p *pool) discard(box *sandbox) {
 	p.mu.Lock()
 	delete(p.all, box)
 	p.mu.Unlock()
-	box.end()
+	box.kill()
 }
 
-// reap ends the processes that nobody has needed for a while.
-func (p *pool) reap() {
+// endIdleProcesses ends the processes that nobody has needed for a while.
+func (p *pool) endIdleProcesses() {
 	p.mu.Lock()
-	p.reaper = nil
+	p.idleTimer = nil
 	keep := p.idle[:0]
 	var old []*sandbox
 	for _, box := range p.idle {
-		if time.Since(box.since) >= p.service.cfg.IdleTimeout {
+		if time.Since(box.idleSince) >= p.service.cfg.IdleTimeout {
 			old = append(old, box)
 			delete(p.all, box)
 		} else {
@@ -109,24 +109,24 @@ func (p *pool) reap() {
 	}
 	p.idle = keep
 	if len(keep) > 0 && !p.closed {
-		p.reaper = time.AfterFunc(p.service.cfg.IdleTimeout, p.reap)
+		p.idleTimer = time.AfterFunc(p.service.cfg.IdleTimeout, p.endIdleProcesses)
 	}
 	p.mu.Unlock()
 	for _, box := range old {
-		box.end()
+		box.kill()
 	}
 }
 
 func (p *pool) close() {
 	p.mu.Lock()
 	p.closed = true
-	if p.reaper != nil {
-		p.reaper.Stop()
+	if p.idleTimer != nil {
+		p.idleTimer.Stop()
 	}
 	boxes := p.all
 	p.all = map[*sandbox]bool{}
 	p.mu.Unlock()
 	for box := range boxes {
-		box.end()
+		box.kill()
 	}
 }

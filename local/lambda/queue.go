@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// event is an asynchronous request, as it lies in the journal.
-type event struct {
+// asyncRequest is an asynchronous request, as it lies in the journal.
+type asyncRequest struct {
 	ID       string          `json:"id"`
 	Function string          `json:"function"`
 	Payload  json.RawMessage `json:"payload"`
@@ -22,45 +22,45 @@ type event struct {
 
 // queue runs asynchronous requests: at least once, each again after a failure as often as its function allows.
 type queue struct {
-	service *Service
-	ctx     context.Context
-	cancel  context.CancelFunc
-	wake    chan struct{}
-	running chan struct{}
-	ended   sync.WaitGroup
+	service    *Service
+	ctx        context.Context
+	cancel     context.CancelFunc
+	wake       chan struct{}
+	slots      chan struct{}
+	goroutines sync.WaitGroup
 
 	mu      sync.Mutex
-	waiting []due
+	waiting []queuedRequest
 }
 
-type due struct {
-	event
-	at time.Time
+type queuedRequest struct {
+	asyncRequest
+	dueAt time.Time
 }
 
-// atOnce bounds the asynchronous requests that run at a time, over all functions.
-const atOnce = 16
+// maxParallelRequests bounds the asynchronous requests that run at a time, over all functions.
+const maxParallelRequests = 16
 
 func newQueue(ctx context.Context, s *Service) (*queue, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	q := &queue{service: s, ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1), running: make(chan struct{}, atOnce)}
-	for _, dir := range []string{s.cfg.JournalDir, s.cfg.DeadDir} {
+	q := &queue{service: s, ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1), slots: make(chan struct{}, maxParallelRequests)}
+	for _, dir := range []string{s.cfg.JournalDir, s.cfg.DeadLetterDir} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			cancel()
 			return nil, err
 		}
 	}
-	if err := q.recover(); err != nil {
+	if err := q.loadJournal(); err != nil {
 		cancel()
 		return nil, err
 	}
-	q.ended.Add(1)
+	q.goroutines.Add(1)
 	go q.dispatch()
 	return q, nil
 }
 
-// recover takes up what an earlier run left behind. A file cut short was never acknowledged.
-func (q *queue) recover() error {
+// loadJournal takes up what an earlier run left behind. A file cut short was never acknowledged.
+func (q *queue) loadJournal() error {
 	files, err := os.ReadDir(q.service.cfg.JournalDir)
 	if err != nil {
 		return err
@@ -77,11 +77,11 @@ func (q *queue) recover() error {
 		if err != nil {
 			return err
 		}
-		var e event
+		var e asyncRequest
 		if err := json.Unmarshal(text, &e); err != nil {
 			return fmt.Errorf("%s cannot be read: %w", path, err)
 		}
-		q.waiting = append(q.waiting, due{event: e})
+		q.waiting = append(q.waiting, queuedRequest{asyncRequest: e})
 	}
 	return nil
 }
@@ -95,15 +95,15 @@ func (s *Service) InvokeAsync(name string, payload []byte) (requestID string, er
 	if len(payload) > MaxPayload {
 		return "", ErrTooLarge
 	}
-	e := event{ID: s.cfg.NewID(), Function: name, Payload: payload}
-	if err := write(s.cfg.JournalDir, e); err != nil {
+	e := asyncRequest{ID: s.cfg.NewID(), Function: name, Payload: payload}
+	if err := writeRequest(s.cfg.JournalDir, e); err != nil {
 		return "", err
 	}
-	s.queue.add(due{event: e})
+	s.queue.push(queuedRequest{asyncRequest: e})
 	return e.ID, nil
 }
 
-func write(dir string, e event) error {
+func writeRequest(dir string, e asyncRequest) error {
 	text, err := json.Marshal(e)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func write(dir string, e event) error {
 	return os.Rename(path+".tmp", path)
 }
 
-func (q *queue) add(d due) {
+func (q *queue) push(d queuedRequest) {
 	q.mu.Lock()
 	q.waiting = append(q.waiting, d)
 	q.mu.Unlock()
@@ -125,41 +125,41 @@ func (q *queue) add(d due) {
 	}
 }
 
-// take removes a request that is due, or tells how long until the next one is.
-func (q *queue) take(now time.Time) (d due, ok bool, wait time.Duration) {
+// nextDue removes a request that is due, or tells how long until the next one is.
+func (q *queue) nextDue(now time.Time) (d queuedRequest, ok bool, wait time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	wait = time.Hour
 	for i, candidate := range q.waiting {
-		if left := candidate.at.Sub(now); left > 0 {
+		if left := candidate.dueAt.Sub(now); left > 0 {
 			wait = min(wait, left)
 			continue
 		}
 		q.waiting = append(q.waiting[:i], q.waiting[i+1:]...)
 		return candidate, true, 0
 	}
-	return due{}, false, wait
+	return queuedRequest{}, false, wait
 }
 
 func (q *queue) dispatch() {
-	defer q.ended.Done()
+	defer q.goroutines.Done()
 	for {
 		select {
-		case q.running <- struct{}{}:
+		case q.slots <- struct{}{}:
 		case <-q.ctx.Done():
 			return
 		}
-		d, ok, wait := q.take(time.Now())
+		d, ok, wait := q.nextDue(time.Now())
 		if ok {
-			q.ended.Add(1)
+			q.goroutines.Add(1)
 			go func() {
-				defer q.ended.Done()
-				defer func() { <-q.running }()
-				q.attempt(d)
+				defer q.goroutines.Done()
+				defer func() { <-q.slots }()
+				q.runAttempt(d)
 			}()
 			continue
 		}
-		<-q.running
+		<-q.slots
 		timer := time.NewTimer(wait)
 		select {
 		case <-q.wake:
@@ -172,7 +172,7 @@ func (q *queue) dispatch() {
 	}
 }
 
-func (q *queue) attempt(d due) {
+func (q *queue) runAttempt(d queuedRequest) {
 	cfg := q.service.cfg
 	result, err := q.service.invoke(q.ctx, d.Function, d.ID, d.Payload)
 	if q.ctx.Err() != nil {
@@ -184,7 +184,7 @@ func (q *queue) attempt(d due) {
 		return
 	}
 	if err != nil {
-		result = failure(d.ID, "Lambda.Unknown", err.Error())
+		result = failedResult(d.ID, "Lambda.Unknown", err.Error())
 	}
 	d.attempts++
 	retries := 0
@@ -192,33 +192,33 @@ func (q *queue) attempt(d due) {
 		retries = p.fn.Retries
 	}
 	if d.attempts <= retries {
-		d.at = time.Now().Add(cfg.RetryDelay << (d.attempts - 1))
-		q.add(d)
+		d.dueAt = time.Now().Add(cfg.RetryDelay << (d.attempts - 1))
+		q.push(d)
 		return
 	}
 	d.Failure = result.Payload
-	q.bury(d.event)
-	cfg.Log.Line(d.Function, d.ID, fmt.Appendf(nil,
+	q.storeDeadLetter(d.asyncRequest)
+	cfg.Log.WriteLine(d.Function, d.ID, fmt.Appendf(nil,
 		`{"type":"platform.deadLetter","attempts":%d,"errorType":%q}`, d.attempts, result.ErrorType))
 	_ = os.Remove(journal)
 }
 
-// bury keeps the dead letter of a request. On AWS it is the function's own role that sends it.
-func (q *queue) bury(e event) {
+// storeDeadLetter keeps the dead letter of a request. On AWS it is the function's own role that sends it.
+func (q *queue) storeDeadLetter(e asyncRequest) {
 	cfg := q.service.cfg
 	var err error
-	if cfg.DeadLetter != nil {
-		err = cfg.DeadLetter(e.Function)
+	if cfg.AuthorizeDeadLetter != nil {
+		err = cfg.AuthorizeDeadLetter(e.Function)
 	}
 	if err == nil {
-		err = write(cfg.DeadDir, e)
+		err = writeRequest(cfg.DeadLetterDir, e)
 	}
 	if err != nil {
-		cfg.Log.Line(e.Function, e.ID, fmt.Appendf(nil, "cannot keep the dead letter: %v", err))
+		cfg.Log.WriteLine(e.Function, e.ID, fmt.Appendf(nil, "cannot keep the dead letter: %v", err))
 	}
 }
 
 func (q *queue) close() {
 	q.cancel()
-	q.ended.Wait()
+	q.goroutines.Wait()
 }

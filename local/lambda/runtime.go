@@ -8,37 +8,37 @@ import (
 	"sync"
 )
 
-// registry finds processes by the id that is part of the address each of them was given.
-type registry struct {
-	mu    sync.RWMutex
-	boxes map[string]*sandbox
+// sandboxRegistry finds processes by the id that is part of the address each of them was given.
+type sandboxRegistry struct {
+	mu   sync.RWMutex
+	byID map[string]*sandbox
 }
 
-func (r *registry) add(b *sandbox) {
+func (r *sandboxRegistry) add(b *sandbox) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.boxes == nil {
-		r.boxes = map[string]*sandbox{}
+	if r.byID == nil {
+		r.byID = map[string]*sandbox{}
 	}
-	r.boxes[b.id] = b
+	r.byID[b.id] = b
 }
 
-func (r *registry) remove(b *sandbox) {
+func (r *sandboxRegistry) remove(b *sandbox) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.boxes, b.id)
+	delete(r.byID, b.id)
 }
 
-func (r *registry) find(id string) *sandbox {
+func (r *sandboxRegistry) find(id string) *sandbox {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return r.boxes[id]
+	return r.byID[id]
 }
 
 // serveRuntime is the Runtime API: /<process>/2018-06-01/runtime/...
 func (s *Service) serveRuntime(w http.ResponseWriter, r *http.Request) {
 	id, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	box := s.boxes.find(id)
+	box := s.sandboxes.find(id)
 	path, versioned := strings.CutPrefix(path, "2018-06-01/runtime/")
 	if box == nil || !versioned {
 		http.NotFound(w, r)
@@ -62,7 +62,7 @@ func (s *Service) serveRuntime(w http.ResponseWriter, r *http.Request) {
 
 func (b *sandbox) serveNext(w http.ResponseWriter, r *http.Request) {
 	select {
-	case req := <-b.next:
+	case req := <-b.requests:
 		h := w.Header()
 		h.Set("Content-Type", "application/json")
 		h.Set("Lambda-Runtime-Aws-Request-Id", req.id)
@@ -74,34 +74,34 @@ func (b *sandbox) serveNext(w http.ResponseWriter, r *http.Request) {
 }
 
 func (b *sandbox) serveResponse(w http.ResponseWriter, r *http.Request, requestID string) {
-	body, err := limited(r.Body)
+	body, err := readLimited(r.Body)
 	result := Result{RequestID: requestID, Payload: body}
 	status := http.StatusAccepted
 	switch {
 	case err == ErrTooLarge:
-		result = failure(requestID, "Function.ResponseSizeTooLarge", "Response payload size exceeded maximum allowed payload size ("+
+		result = failedResult(requestID, "Function.ResponseSizeTooLarge", "Response payload size exceeded maximum allowed payload size ("+
 			strconv.Itoa(MaxPayload)+" bytes).")
 		status = http.StatusRequestEntityTooLarge
 	case err != nil:
 		return
 	}
-	b.accept(w, result, status)
+	b.acceptResult(w, result, status)
 }
 
 func (b *sandbox) serveError(w http.ResponseWriter, r *http.Request, requestID string) {
-	body, err := limited(r.Body)
+	body, err := readLimited(r.Body)
 	if err != nil {
 		return
 	}
 	// On AWS the name of the error is what the payload says; the header is for the platform.
 	var named struct{ ErrorType string }
 	_ = json.Unmarshal(body, &named)
-	b.accept(w, Result{RequestID: requestID, Payload: body, Failed: true, ErrorType: named.ErrorType}, http.StatusAccepted)
+	b.acceptResult(w, Result{RequestID: requestID, Payload: body, Failed: true, ErrorType: named.ErrorType}, http.StatusAccepted)
 }
 
-func (b *sandbox) accept(w http.ResponseWriter, result Result, status int) {
+func (b *sandbox) acceptResult(w http.ResponseWriter, result Result, status int) {
 	w.Header().Set("Content-Type", "application/json")
-	if !b.answer(result) {
+	if !b.deliver(result) {
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = w.Write([]byte(`{"errorType":"InvalidRequestID","errorMessage":"Invalid request ID"}`))
 		return

@@ -19,27 +19,27 @@ import (
 
 // sandbox is one process of a function. It works on one request at a time: the pool sees to it.
 type sandbox struct {
-	id      string
-	service *Service
-	fn      Function
-	group   *process.Group
-	started time.Time
-	since   time.Time // idle since; guarded by the pool
+	id        string
+	service   *Service
+	fn        Function
+	group     *process.Group
+	started   time.Time
+	idleSince time.Time // idle since; guarded by the pool
 
-	next    chan request // taken by the handler of the Runtime API when the process asks
-	answers chan Result  // holds one
-	ending  sync.Once
+	requests chan request // taken by the handler of the Runtime API when the process asks
+	results  chan Result  // holds one
+	killOnce sync.Once
 
-	mu      sync.Mutex
-	current string // request being worked on; whoever clears it may answer
-	last    atomic.Value
+	mu             sync.Mutex
+	currentRequest string // request being worked on; whoever clears it may answer
+	lastRequest    atomic.Value
 }
 
-func start(s *Service, f Function) (*sandbox, error) {
+func startSandbox(s *Service, f Function) (*sandbox, error) {
 	b := &sandbox{id: s.cfg.NewID(), service: s, fn: f, started: time.Now(),
-		next: make(chan request), answers: make(chan Result, 1)}
-	b.last.Store("")
-	if err := os.MkdirAll(b.temp(), 0o700); err != nil {
+		requests: make(chan request), results: make(chan Result, 1)}
+	b.lastRequest.Store("")
+	if err := os.MkdirAll(b.tempDir(), 0o700); err != nil {
 		return nil, err
 	}
 	r, w, err := os.Pipe()
@@ -51,16 +51,16 @@ func start(s *Service, f Function) (*sandbox, error) {
 	cmd.Dir = filepath.Dir(f.Program)
 	cmd.Env = b.environment()
 	cmd.Stdout, cmd.Stderr = w, w
-	s.boxes.add(b)
+	s.sandboxes.add(b)
 	if b.group, err = process.Start(cmd); err != nil {
-		s.boxes.remove(b)
-		return nil, errors.Join(err, r.Close(), os.RemoveAll(b.temp()))
+		s.sandboxes.remove(b)
+		return nil, errors.Join(err, r.Close(), os.RemoveAll(b.tempDir()))
 	}
-	go b.print(r)
+	go b.forwardOutput(r)
 	return b, nil
 }
 
-func (b *sandbox) temp() string { return filepath.Join(b.service.cfg.TempDir, b.id) }
+func (b *sandbox) tempDir() string { return filepath.Join(b.service.cfg.TempDir, b.id) }
 
 // environment is what AWS gives every function, and what the template gives this one. Nothing is inherited: a variable of
 // the developer's shell must not change what a function does.
@@ -78,7 +78,7 @@ func (b *sandbox) environment() []string {
 		"AWS_EC2_METADATA_DISABLED=true",
 		"LAMBDA_TASK_ROOT=" + filepath.Dir(b.fn.Program), "_HANDLER=bootstrap",
 		"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=en_US.UTF-8", "TZ=:UTC",
-		"TMPDIR=" + b.temp(),
+		"TMPDIR=" + b.tempDir(),
 	}
 	for k, v := range b.fn.Environment {
 		env = append(env, k+"="+v)
@@ -93,96 +93,96 @@ func (b *sandbox) run(r request) (result Result, answered, lost bool) {
 	initLimit := time.NewTimer(b.service.cfg.InitTimeout)
 	defer initLimit.Stop()
 	b.mu.Lock()
-	b.current = r.id
+	b.currentRequest = r.id
 	b.mu.Unlock()
-	b.last.Store(r.id)
+	b.lastRequest.Store(r.id)
 	r.deadline = begin.Add(b.fn.Timeout)
 	select {
 	case <-b.group.Done(): // before all else: its last question may still wait here for a request
-		return b.died(r), false, true
+		return b.exitResult(r), false, true
 	default:
 	}
 	select {
-	case b.next <- r:
+	case b.requests <- r:
 	case <-b.group.Done():
-		return b.died(r), false, true
+		return b.exitResult(r), false, true
 	case <-initLimit.C:
-		return failure(r.id, "Sandbox.Timedout", fmt.Sprintf("The function was not ready within %.2f seconds",
+		return failedResult(r.id, "Sandbox.Timedout", fmt.Sprintf("The function was not ready within %.2f seconds",
 			b.service.cfg.InitTimeout.Seconds())), false, false
 	}
 	result, answered = b.wait(r)
-	b.report(r, result, time.Since(begin))
+	b.logReport(r, result, time.Since(begin))
 	return result, answered, false
 }
 
-// look is how often a working process is held against its limit of memory.
-const look = 100 * time.Millisecond
+// memoryCheckInterval is how often a working process is held against its limit of memory.
+const memoryCheckInterval = 100 * time.Millisecond
 
 // wait returns the answer to the request that the process has taken, or why there is none.
 func (b *sandbox) wait(r request) (result Result, answered bool) {
 	timeout := time.NewTimer(time.Until(r.deadline))
 	defer timeout.Stop()
-	tick := time.NewTicker(look)
+	tick := time.NewTicker(memoryCheckInterval)
 	defer tick.Stop()
 	for {
 		select {
-		case result = <-b.answers:
+		case result = <-b.results:
 			return result, true
 		case <-b.group.Done():
 			// What it answered with its last breath counts.
 			select {
-			case result = <-b.answers:
+			case result = <-b.results:
 			default:
-				result = b.died(r)
+				result = b.exitResult(r)
 			}
 			return result, false
 		case <-timeout.C:
-			return failure(r.id, "Sandbox.Timedout", fmt.Sprintf("Task timed out after %.2f seconds", b.fn.Timeout.Seconds())), false
+			return failedResult(r.id, "Sandbox.Timedout", fmt.Sprintf("Task timed out after %.2f seconds", b.fn.Timeout.Seconds())), false
 		case <-tick.C:
-			if used := memory(b.group.PID(), "VmRSS:"); used > int64(b.fn.MemoryMB)<<20 {
-				return failure(r.id, "Runtime.ExitError", "Runtime exited with error: signal: killed"), false
+			if used := memoryUsage(b.group.PID(), "VmRSS:"); used > int64(b.fn.MemoryMB)<<20 {
+				return failedResult(r.id, "Runtime.ExitError", "Runtime exited with error: signal: killed"), false
 			}
 		}
 	}
 }
 
-func (b *sandbox) died(r request) Result {
+func (b *sandbox) exitResult(r request) Result {
 	why := "exit status 0"
 	if err := b.group.Err(); err != nil {
 		why = err.Error()
 	}
-	return failure(r.id, "Runtime.ExitError", "Runtime exited with error: "+why)
+	return failedResult(r.id, "Runtime.ExitError", "Runtime exited with error: "+why)
 }
 
-// answer takes the answer to a request from the process; false if it was not working on that request.
-func (b *sandbox) answer(r Result) bool {
+// deliver takes the answer to a request from the process; false if it was not working on that request.
+func (b *sandbox) deliver(r Result) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.current == "" || b.current != r.RequestID {
+	if b.currentRequest == "" || b.currentRequest != r.RequestID {
 		return false
 	}
-	b.current = ""
-	b.answers <- r
+	b.currentRequest = ""
+	b.results <- r
 	return true
 }
 
-func (b *sandbox) end() {
-	b.ending.Do(func() {
+func (b *sandbox) kill() {
+	b.killOnce.Do(func() {
 		b.group.Kill()
-		b.service.boxes.remove(b)
-		_ = os.RemoveAll(b.temp()) // the next start clears the whole folder
+		b.service.sandboxes.remove(b)
+		_ = os.RemoveAll(b.tempDir()) // the next start clears the whole folder
 	})
 }
 
-// print passes on what the process prints, line by line.
-func (b *sandbox) print(r io.ReadCloser) {
+// forwardOutput passes on what the process prints, line by line.
+func (b *sandbox) forwardOutput(r io.ReadCloser) {
 	defer r.Close()
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for {
 		line, err := lines.ReadSlice('\n')
 		if text := bytes.TrimRight(line, "\r\n"); len(text) > 0 {
-			id, _ := b.last.Load().(string)
-			b.service.cfg.Log.Line(b.fn.Name, id, text)
+			id, _ := b.lastRequest.Load().(string)
+			b.service.cfg.Log.WriteLine(b.fn.Name, id, text)
 		}
 		// A line that is longer than the buffer comes in pieces.
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
@@ -191,19 +191,19 @@ func (b *sandbox) print(r io.ReadCloser) {
 	}
 }
 
-// report logs what AWS logs after every request, with the most memory that the process has ever held.
-func (b *sandbox) report(r request, result Result, took time.Duration) {
+// logReport logs what AWS logs after every request, with the most memory that the process has ever held.
+func (b *sandbox) logReport(r request, result Result, took time.Duration) {
 	status := "success"
 	if result.Failed {
 		status = "error"
 	}
-	b.service.cfg.Log.Line(b.fn.Name, r.id, fmt.Appendf(nil,
+	b.service.cfg.Log.WriteLine(b.fn.Name, r.id, fmt.Appendf(nil,
 		`{"type":"platform.report","status":%q,"errorType":%q,"durationMs":%.1f,"memorySizeMB":%d,"maxMemoryUsedMB":%d}`,
-		status, result.ErrorType, float64(took.Microseconds())/1000, b.fn.MemoryMB, memory(b.group.PID(), "VmHWM:")>>20))
+		status, result.ErrorType, float64(took.Microseconds())/1000, b.fn.MemoryMB, memoryUsage(b.group.PID(), "VmHWM:")>>20))
 }
 
-// memory is what a process holds in bytes now (VmRSS:) or has held at most (VmHWM:); 0 where the system does not tell.
-func memory(pid int, field string) int64 {
+// memoryUsage is what a process holds in bytes now (VmRSS:) or has held at most (VmHWM:); 0 where the system does not tell.
+func memoryUsage(pid int, field string) int64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0

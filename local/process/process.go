@@ -17,46 +17,46 @@ type Group struct {
 	err  error
 }
 
-// starter is a thread that lives as long as the program: the death signal of a child is bound to the thread that started it,
+// startThread is a thread that lives as long as the program: the death signal of a child is bound to the thread that started it,
 // and the Go runtime may end any other thread.
-type starter struct {
-	once   sync.Once
-	orders chan func()
+type startThread struct {
+	once  sync.Once
+	tasks chan func()
 }
 
 var (
-	plain   = starter{orders: make(chan func())}
-	relaxed = starter{orders: make(chan func())}
+	plainThread   = startThread{tasks: make(chan func())}
+	relaxedThread = startThread{tasks: make(chan func())}
 )
 
-// do runs f on the thread, which has run prepare before anything else.
-func (s *starter) do(prepare, f func()) {
+// run runs f on the thread, which has run prepare before anything else.
+func (s *startThread) run(prepare, f func()) {
 	s.once.Do(func() {
 		go func() {
 			runtime.LockOSThread()
 			prepare()
-			for order := range s.orders {
+			for order := range s.tasks {
 				order()
 			}
 		}()
 	})
 	finished := make(chan struct{})
-	s.orders <- func() { f(); close(finished) }
+	s.tasks <- func() { f(); close(finished) }
 	<-finished
 }
 
 // Start starts the command in a process group of its own. The command's output files are the caller's.
 func Start(cmd *exec.Cmd) (*Group, error) {
-	return start(cmd, &plain, func() {})
+	return start(cmd, &plainThread, func() {})
 }
 
 // StartRelaxed starts a command that does not wait for the disk: its calls of fsync do nothing. What it has written survives
 // its own end, however violent, but perhaps not that of the machine. Where the system cannot do this, it is Start.
 func StartRelaxed(cmd *exec.Cmd) (*Group, error) {
-	return start(cmd, &relaxed, skipSyncs)
+	return start(cmd, &relaxedThread, skipSyncs)
 }
 
-func start(cmd *exec.Cmd, on *starter, prepare func()) (*Group, error) {
+func start(cmd *exec.Cmd, on *startThread, prepare func()) (*Group, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
@@ -64,7 +64,7 @@ func start(cmd *exec.Cmd, on *starter, prepare func()) (*Group, error) {
 	dieWithParent(cmd.SysProcAttr)
 	g := &Group{cmd: cmd, done: make(chan struct{})}
 	var err error
-	on.do(prepare, func() { err = cmd.Start() })
+	on.run(prepare, func() { err = cmd.Start() })
 	if err != nil {
 		return nil, err
 	}

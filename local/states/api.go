@@ -23,10 +23,10 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	out, err := s.call(strings.TrimPrefix(r.Header.Get("X-Amz-Target"), TargetPrefix), body)
 	status := http.StatusOK
-	var known *refused
+	var known *apiError
 	switch {
 	case errors.As(err, &known):
-		status, out = http.StatusBadRequest, map[string]string{"__type": known.kind, "message": known.message}
+		status, out = http.StatusBadRequest, map[string]string{"__type": known.errorType, "message": known.message}
 	case err != nil:
 		status, out = http.StatusInternalServerError, map[string]string{"__type": "InternalFailure", "message": err.Error()}
 	}
@@ -35,8 +35,8 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(out)
 }
 
-// input holds the fields of all operations.
-type input struct {
+// requestFields holds the fields of all operations.
+type requestFields struct {
 	StateMachineArn, Name, Input string
 	ExecutionArn, Error, Cause   string
 	StatusFilter                 string
@@ -47,49 +47,49 @@ type input struct {
 }
 
 func (s *Service) call(operation string, body []byte) (any, error) {
-	var in input
+	var in requestFields
 	if err := json.Unmarshal(body, &in); err != nil {
-		return nil, refusal("SerializationException", "The request is no JSON object of the right form.")
+		return nil, newAPIError("SerializationException", "The request is no JSON object of the right form.")
 	}
 	switch operation {
 	case "StartExecution":
 		e, err := s.Start(in.StateMachineArn, in.Name, []byte(in.Input))
-		return map[string]any{"executionArn": e.ARN, "startDate": seconds(e.Start)}, err
+		return map[string]any{"executionArn": e.ARN, "startDate": epochSeconds(e.Start)}, err
 	case "StopExecution":
 		e, err := s.Stop(in.ExecutionArn, in.Error, in.Cause)
-		return map[string]any{"stopDate": seconds(e.Stop)}, err
+		return map[string]any{"stopDate": epochSeconds(e.Stop)}, err
 	case "DescribeExecution":
 		e, err := s.Describe(in.ExecutionArn)
-		return described(e), err
+		return executionDescription(e), err
 	case "ListExecutions":
-		return s.list(in)
+		return s.listExecutions(in)
 	case "GetExecutionHistory":
-		return s.history(in)
+		return s.executionHistory(in)
 	case "ListStateMachines", "DescribeStateMachine":
-		return s.machine(operation, in)
+		return s.describeMachines(operation, in)
 	case "SendTaskSuccess":
 		output, err := decode([]byte(in.Output))
 		if err != nil || len(in.Output) > MaxPayload {
-			return nil, refusal("InvalidOutput", "Invalid Output")
+			return nil, newAPIError("InvalidOutput", "Invalid Output")
 		}
-		return sent(s.world.tokens.answer(in.TaskToken, answer{output: output}))
+		return tokenResponse(s.deps.tokens.complete(in.TaskToken, taskResult{output: output}))
 	case "SendTaskFailure":
-		return sent(s.world.tokens.answer(in.TaskToken, answer{failure: &Failure{in.Error, in.Cause}}))
+		return tokenResponse(s.deps.tokens.complete(in.TaskToken, taskResult{failure: &Failure{in.Error, in.Cause}}))
 	case "SendTaskHeartbeat":
-		return sent(s.world.tokens.beat(in.TaskToken))
+		return tokenResponse(s.deps.tokens.heartbeat(in.TaskToken))
 	}
-	return nil, refusal("UnknownOperationException", "The local cloud does not know the operation %s.", operation)
+	return nil, newAPIError("UnknownOperationException", "The local cloud does not know the operation %s.", operation)
 }
 
-func sent(ok bool) (any, error) {
+func tokenResponse(ok bool) (any, error) {
 	if !ok {
-		return nil, refusal("TaskTimedOut", "Task Timed Out: 'Provided task does not exist anymore'")
+		return nil, newAPIError("TaskTimedOut", "Task Timed Out: 'Provided task does not exist anymore'")
 	}
 	return struct{}{}, nil
 }
 
-func described(e Execution) map[string]any {
-	out := listed(e)
+func executionDescription(e Execution) map[string]any {
+	out := executionSummary(e)
 	out["input"] = string(e.Input)
 	if e.Status == Succeeded {
 		out["output"] = string(e.Output)
@@ -100,17 +100,17 @@ func described(e Execution) map[string]any {
 	return out
 }
 
-func listed(e Execution) map[string]any {
+func executionSummary(e Execution) map[string]any {
 	out := map[string]any{"executionArn": e.ARN, "stateMachineArn": e.MachineARN, "name": e.Name, "status": e.Status,
-		"startDate": seconds(e.Start)}
+		"startDate": epochSeconds(e.Start)}
 	if !e.Stop.IsZero() {
-		out["stopDate"] = seconds(e.Stop)
+		out["stopDate"] = epochSeconds(e.Stop)
 	}
 	return out
 }
 
 // page cuts a list; a token is the number of items before it.
-func page[T any](all []T, in input) (items []T, next string) {
+func page[T any](all []T, in requestFields) (items []T, next string) {
 	from, _ := strconv.Atoi(in.NextToken)
 	from = max(0, min(from, len(all)))
 	size := min(max(in.MaxResults, 0), 1000)
@@ -124,7 +124,7 @@ func page[T any](all []T, in input) (items []T, next string) {
 	return all[from:to], next
 }
 
-func paged(name string, items any, next string) map[string]any {
+func pageResponse(name string, items any, next string) map[string]any {
 	out := map[string]any{name: items}
 	if next != "" {
 		out["nextToken"] = next
@@ -132,15 +132,15 @@ func paged(name string, items any, next string) map[string]any {
 	return out
 }
 
-// list gives executions, the newest first.
-func (s *Service) list(in input) (any, error) {
+// listExecutions gives executions, the newest first.
+func (s *Service) listExecutions(in requestFields) (any, error) {
 	if s.machines[in.StateMachineArn] == nil {
-		return nil, refusal("StateMachineDoesNotExist", "State Machine Does Not Exist: '%s'", in.StateMachineArn)
+		return nil, newAPIError("StateMachineDoesNotExist", "State Machine Does Not Exist: '%s'", in.StateMachineArn)
 	}
 	s.mu.Lock()
 	found := []Execution{}
 	for _, e := range s.executions {
-		if got := e.get(); got.MachineARN == in.StateMachineArn && (in.StatusFilter == "" || in.StatusFilter == got.Status) {
+		if got := e.snapshot(); got.MachineARN == in.StateMachineArn && (in.StatusFilter == "" || in.StatusFilter == got.Status) {
 			found = append(found, got)
 		}
 	}
@@ -149,12 +149,12 @@ func (s *Service) list(in input) (any, error) {
 	items, next := page(found, in)
 	list := make([]any, len(items))
 	for i, e := range items {
-		list[i] = listed(e)
+		list[i] = executionSummary(e)
 	}
-	return paged("executions", list, next), nil
+	return pageResponse("executions", list, next), nil
 }
 
-func (s *Service) history(in input) (any, error) {
+func (s *Service) executionHistory(in requestFields) (any, error) {
 	e, err := s.find(in.ExecutionArn)
 	if err != nil {
 		return nil, err
@@ -167,22 +167,22 @@ func (s *Service) history(in input) (any, error) {
 		slices.Reverse(events)
 	}
 	items, next := page(events, in)
-	return paged("events", append([]json.RawMessage{}, items...), next), nil
+	return pageResponse("events", append([]json.RawMessage{}, items...), next), nil
 }
 
-func (s *Service) machine(operation string, in input) (any, error) {
+func (s *Service) describeMachines(operation string, in requestFields) (any, error) {
 	if operation == "DescribeStateMachine" {
 		m, ok := s.machines[in.StateMachineArn]
 		if !ok {
-			return nil, refusal("StateMachineDoesNotExist", "State Machine Does Not Exist: '%s'", in.StateMachineArn)
+			return nil, newAPIError("StateMachineDoesNotExist", "State Machine Does Not Exist: '%s'", in.StateMachineArn)
 		}
 		return map[string]any{"stateMachineArn": m.ARN, "name": m.Name, "status": "ACTIVE", "type": "STANDARD", "roleArn": "",
-			"definition": string(m.Definition), "creationDate": seconds(time.Unix(0, 0))}, nil
+			"definition": string(m.Definition), "creationDate": epochSeconds(time.Unix(0, 0))}, nil
 	}
 	list := []any{}
 	for _, m := range s.cfg.Machines {
 		list = append(list, map[string]any{"stateMachineArn": m.ARN, "name": m.Name, "type": "STANDARD",
-			"creationDate": seconds(time.Unix(0, 0))})
+			"creationDate": epochSeconds(time.Unix(0, 0))})
 	}
-	return paged("stateMachines", list, ""), nil
+	return pageResponse("stateMachines", list, ""), nil
 }

@@ -219,7 +219,7 @@ func TestRestart(t *testing.T) {
 			return p, ""
 		})
 	var ended []string
-	b.cfg.Ended = func(e Execution) { ended = append(ended, e.Name+" "+e.Status) }
+	b.cfg.OnEnded = func(e Execution) { ended = append(ended, e.Name+" "+e.Status) }
 	e, err := b.Start(machineARN, "a", []byte(`{"n":1}`))
 	if err != nil {
 		t.Fatal(err)
@@ -242,10 +242,10 @@ func TestRestart(t *testing.T) {
 	if len(ended) != 1 || ended[0] != "a SUCCEEDED" {
 		t.Errorf("told of %v", ended)
 	}
-	if err := os.WriteFile(filepath.Join(b.cfg.Dir, "toy", "x"+recordEnd), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(b.cfg.Dir, "toy", "x"+recordSuffix), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(t.Context(), b.cfg); err == nil || !strings.Contains(err.Error(), "x"+recordEnd) {
+	if _, err := New(t.Context(), b.cfg); err == nil || !strings.Contains(err.Error(), "x"+recordSuffix) {
 		t.Errorf("a damaged record: %v", err)
 	}
 }

@@ -17,9 +17,9 @@ type choice struct {
 }
 
 var (
-	tests = []string{"StringEquals", "BooleanEquals", "NumericEquals", "NumericLessThan", "NumericLessThanEquals",
+	supportedTests = []string{"StringEquals", "BooleanEquals", "NumericEquals", "NumericLessThan", "NumericLessThanEquals",
 		"NumericGreaterThan", "NumericGreaterThanEquals", "IsPresent", "IsNull", "IsString", "IsNumeric", "IsBoolean"}
-	frame = []string{"Next", "And", "Or", "Not", "Variable", "Comment"}
+	structuralFields = []string{"Next", "And", "Or", "Not", "Variable", "Comment"}
 )
 
 func (c *choice) UnmarshalJSON(text []byte) error {
@@ -34,14 +34,14 @@ func (c *choice) UnmarshalJSON(text []byte) error {
 	kinds := 0
 	for name, value := range fields {
 		switch {
-		case slices.Contains(tests, name):
+		case slices.Contains(supportedTests, name):
 			kinds++
 			c.test = name
 			var err error
 			if c.operand, err = decode(value); err != nil {
 				return err
 			}
-		case !slices.Contains(frame, name):
+		case !slices.Contains(structuralFields, name):
 			return fmt.Errorf("has a choice with %s, which the local cloud does not know", name)
 		}
 	}
@@ -50,44 +50,44 @@ func (c *choice) UnmarshalJSON(text []byte) error {
 			kinds++
 		}
 	}
-	if kinds != 1 || (c.test != "") != c.Variable.set {
+	if kinds != 1 || (c.test != "") != c.Variable.isSet {
 		return fmt.Errorf("has a choice that is neither one test of a Variable nor one of And, Or, Not")
 	}
 	return nil
 }
 
-// holds evaluates the rule. A variable that is not there fails the state, unless the test asks just that.
-func (c *choice) holds(input, context any) (bool, *Failure) {
+// evaluate evaluates the rule. A variable that is not there fails the state, unless the test asks just that.
+func (c *choice) evaluate(input, context any) (bool, *Failure) {
 	switch {
 	case c.And != nil:
 		for i := range c.And {
-			if ok, failure := c.And[i].holds(input, context); failure != nil || !ok {
+			if ok, failure := c.And[i].evaluate(input, context); failure != nil || !ok {
 				return false, failure
 			}
 		}
 		return true, nil
 	case c.Or != nil:
 		for i := range c.Or {
-			if ok, failure := c.Or[i].holds(input, context); failure != nil || ok {
+			if ok, failure := c.Or[i].evaluate(input, context); failure != nil || ok {
 				return ok, failure
 			}
 		}
 		return false, nil
 	case c.Not != nil:
-		ok, failure := c.Not.holds(input, context)
+		ok, failure := c.Not.evaluate(input, context)
 		return !ok && failure == nil, failure
 	}
-	v, present := c.Variable.get(input, context)
+	v, present := c.Variable.lookup(input, context)
 	if c.test == "IsPresent" {
 		return present == (c.operand == true), nil
 	}
 	if !present {
-		return false, fail("States.Runtime", "The variable %s of a choice leads to nothing.", c.Variable.text)
+		return false, newFailure("States.Runtime", "The variable %s of a choice leads to nothing.", c.Variable.text)
 	}
-	return compare(c.test, v, c.operand), nil
+	return evaluateTest(c.test, v, c.operand), nil
 }
 
-func compare(test string, v, operand any) bool {
+func evaluateTest(test string, v, operand any) bool {
 	switch test {
 	case "StringEquals":
 		s, ok := v.(string)
@@ -107,8 +107,8 @@ func compare(test string, v, operand any) bool {
 		_, ok := v.(json.Number)
 		return ok == (operand == true)
 	}
-	a, ok := number(v)
-	b, too := number(operand)
+	a, ok := toFloat(v)
+	b, too := toFloat(operand)
 	if !ok || !too {
 		return false
 	}
@@ -125,7 +125,7 @@ func compare(test string, v, operand any) bool {
 	return a >= b
 }
 
-func number(v any) (float64, bool) {
+func toFloat(v any) (float64, bool) {
 	n, ok := v.(json.Number)
 	if !ok {
 		return 0, false

@@ -25,8 +25,8 @@ type state struct {
 	OutputPath optionalPath
 	ResultPath optionalPath
 
-	Parameters       template
-	ResultSelector   template
+	Parameters       payloadTemplate
+	ResultSelector   payloadTemplate
 	Resource         string
 	TimeoutSeconds   int
 	HeartbeatSeconds int
@@ -34,7 +34,7 @@ type state struct {
 	Catch            []catcher
 
 	ItemsPath          optionalPath
-	ItemSelector       template
+	ItemSelector       payloadTemplate
 	ItemProcessor      *Definition
 	MaxConcurrency     int
 	MaxConcurrencyPath optionalPath
@@ -66,16 +66,16 @@ type catcher struct {
 	Next        string
 }
 
-const always = "Type Comment InputPath OutputPath "
+const commonFields = "Type Comment InputPath OutputPath "
 
-var fieldsOf = map[string]string{
-	"Task": always + "Next End ResultPath Parameters ResultSelector Resource TimeoutSeconds HeartbeatSeconds Retry Catch",
-	"Map": always + "Next End ResultPath ResultSelector ItemsPath ItemSelector ItemProcessor MaxConcurrency " +
+var allowedFields = map[string]string{
+	"Task": commonFields + "Next End ResultPath Parameters ResultSelector Resource TimeoutSeconds HeartbeatSeconds Retry Catch",
+	"Map": commonFields + "Next End ResultPath ResultSelector ItemsPath ItemSelector ItemProcessor MaxConcurrency " +
 		"MaxConcurrencyPath Retry Catch",
-	"Choice":  always + "Choices Default",
-	"Pass":    always + "Next End ResultPath Parameters Result",
-	"Wait":    always + "Next End Seconds SecondsPath",
-	"Succeed": always,
+	"Choice":  commonFields + "Choices Default",
+	"Pass":    commonFields + "Next End ResultPath Parameters Result",
+	"Wait":    commonFields + "Next End Seconds SecondsPath",
+	"Succeed": commonFields,
 	"Fail":    "Type Comment Error Cause ErrorPath CausePath",
 }
 
@@ -95,7 +95,7 @@ func parse(text []byte, known string) (*Definition, error) {
 		States                 map[string]json.RawMessage
 		ProcessorConfig        struct{ Mode string }
 	}
-	if err := onlyFields(text, known); err != nil {
+	if err := checkFields(text, known); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(text, &raw); err != nil {
@@ -118,7 +118,7 @@ func parse(text []byte, known string) (*Definition, error) {
 	return d, d.check()
 }
 
-func onlyFields(text []byte, known string) error {
+func checkFields(text []byte, known string) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
 		return fmt.Errorf("is no JSON object")
@@ -137,11 +137,11 @@ func parseState(name string, text []byte) (*state, error) {
 	if err := json.Unmarshal(text, &kind); err != nil {
 		return nil, fmt.Errorf("is no JSON object")
 	}
-	known, ok := fieldsOf[kind.Type]
+	known, ok := allowedFields[kind.Type]
 	if !ok {
 		return nil, fmt.Errorf("is of type %q, which the local cloud does not know", kind.Type)
 	}
-	if err := onlyFields(text, known); err != nil {
+	if err := checkFields(text, known); err != nil {
 		return nil, err
 	}
 	s := &state{name: name}
@@ -200,7 +200,7 @@ func (s *state) check() error {
 	}
 	switch s.Type {
 	case "Task":
-		if _, _, err := s.resource(); err != nil {
+		if _, _, err := s.taskTarget(); err != nil {
 			return err
 		}
 		if s.HeartbeatSeconds > 0 && s.TimeoutSeconds > 0 && s.HeartbeatSeconds >= s.TimeoutSeconds {
@@ -211,7 +211,7 @@ func (s *state) check() error {
 			return fmt.Errorf("has no ItemProcessor")
 		}
 	case "Wait":
-		if (s.Seconds == nil) == !s.SecondsPath.set {
+		if (s.Seconds == nil) == !s.SecondsPath.isSet {
 			return fmt.Errorf("must have either Seconds or SecondsPath")
 		}
 	}
@@ -247,20 +247,20 @@ func (s *state) checkErrors() error {
 }
 
 const (
-	invoke     = "arn:aws:states:::lambda:invoke"
-	tokenTail  = ".waitForTaskToken"
-	lambdaHead = "arn:aws:lambda:"
+	invokeResource     = "arn:aws:states:::lambda:invoke"
+	waitForTokenSuffix = ".waitForTaskToken"
+	lambdaPrefix       = "arn:aws:lambda:"
 )
 
-// resource tells what a Task calls: the function of its own ARN, or "" when Parameters name it; and whether it waits for a
+// taskTarget tells what a Task calls: the function of its own ARN, or "" when Parameters name it; and whether it waits for a
 // token.
-func (s *state) resource() (function string, token bool, err error) {
+func (s *state) taskTarget() (function string, token bool, err error) {
 	switch {
-	case s.Resource == invoke:
+	case s.Resource == invokeResource:
 		return "", false, nil
-	case s.Resource == invoke+tokenTail:
+	case s.Resource == invokeResource+waitForTokenSuffix:
 		return "", true, nil
-	case strings.HasPrefix(s.Resource, lambdaHead):
+	case strings.HasPrefix(s.Resource, lambdaPrefix):
 		return s.Resource, false, nil
 	}
 	return "", false, fmt.Errorf("has the Resource %q, which the local cloud does not know", s.Resource)

@@ -93,8 +93,8 @@ func TestChoices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		around := map[string]any{"State": map[string]any{"Name": "S"}}
-		next, failure := d.States["S"].choose(in, around)
+		contextObject := map[string]any{"State": map[string]any{"Name": "S"}}
+		next, failure := d.States["S"].chooseNext(in, contextObject)
 		if failure != nil || (next == "Y") != test.want {
 			t.Errorf("%s of %s: %s %v", test.rule, test.input, next, failure)
 		}
@@ -129,9 +129,9 @@ func FuzzPath(f *testing.F) {
 		if err != nil {
 			return
 		}
-		p.get(in, in)
-		if out, ok := p.set(in, "new"); ok && !p.context {
-			if v, ok := p.get(out, nil); !ok || v != "new" {
+		p.lookup(in, in)
+		if out, ok := p.replace(in, "new"); ok && !p.inContextObject {
+			if v, ok := p.lookup(out, nil); !ok || v != "new" {
 				t.Errorf("%s: what was set is not there", text)
 			}
 		}

@@ -36,7 +36,7 @@ type execution struct {
 	done   chan struct{}
 }
 
-func (e *execution) get() Execution {
+func (e *execution) snapshot() Execution {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.Execution
@@ -50,20 +50,20 @@ func (e *execution) stop(why error) {
 	}
 }
 
-var alreadyEnded = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
+var closedChannel = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-func (e *execution) ended() <-chan struct{} {
+func (e *execution) doneChannel() <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.done == nil {
-		return alreadyEnded
+		return closedChannel
 	}
 	return e.done
 }
 
 func (e *execution) path(end string) string { return filepath.Join(e.dir, e.Name+end) }
 
-const historyEnd, recordEnd = ".history.jsonl", ".execution.json"
+const historySuffix, recordSuffix = ".history.jsonl", ".execution.json"
 
 // save writes the execution so that it is there whole or not at all.
 func (e *execution) save() error {
@@ -78,18 +78,18 @@ func (e *execution) save() error {
 	if err := os.WriteFile(temporary, text, 0o600); err != nil {
 		return err
 	}
-	return os.Rename(temporary, e.path(recordEnd))
+	return os.Rename(temporary, e.path(recordSuffix))
 }
 
-func (s *Service) dir(machine string) string { return filepath.Join(s.cfg.Dir, machine) }
+func (s *Service) machineDir(machine string) string { return filepath.Join(s.cfg.Dir, machine) }
 
 func executionARN(machineARN, name string) string {
 	return strings.Replace(machineARN, ":stateMachine:", ":execution:", 1) + ":" + name
 }
 
-// load reads all executions that were ever started.
-func (s *Service) load() error {
-	files, err := filepath.Glob(filepath.Join(s.cfg.Dir, "*", "*"+recordEnd))
+// loadExecutions reads all executions that were ever started.
+func (s *Service) loadExecutions() error {
+	files, err := filepath.Glob(filepath.Join(s.cfg.Dir, "*", "*"+recordSuffix))
 	if err != nil {
 		return err
 	}
@@ -107,9 +107,9 @@ func (s *Service) load() error {
 	return nil
 }
 
-// run starts the execution with an empty history.
-func (s *Service) run(e *execution) error {
-	file, err := os.Create(e.path(historyEnd))
+// startRun starts the execution with an empty history.
+func (s *Service) startRun(e *execution) error {
+	file, err := os.Create(e.path(historySuffix))
 	if err != nil {
 		return err
 	}
@@ -120,22 +120,22 @@ func (s *Service) run(e *execution) error {
 	e.mu.Unlock()
 	s.running.Go(func() {
 		defer cancel(nil)
-		h := &history{w: file, full: cancel}
-		ended := s.execute(ctx, m, e, h)
+		h := &history{w: file, onError: cancel}
+		ended := s.runToEnd(ctx, m, e, h)
 		_ = file.Close() // every event was written by a call of its own
 		e.mu.Lock()
 		e.cancel = nil
 		close(e.done)
 		e.mu.Unlock()
-		if ended && s.cfg.Ended != nil {
-			s.cfg.Ended(e.get())
+		if ended && s.cfg.OnEnded != nil {
+			s.cfg.OnEnded(e.snapshot())
 		}
 	})
 	return nil
 }
 
-// execute runs the states and records how they ended; false when they were interrupted and are to run again.
-func (s *Service) execute(ctx context.Context, m *machine, e *execution, h *history) bool {
+// runToEnd runs the states and records how they ended; false when they were interrupted and are to run again.
+func (s *Service) runToEnd(ctx context.Context, m *machine, e *execution, h *history) bool {
 	if m.definition.TimeoutSeconds > 0 {
 		limit := time.Duration(m.definition.TimeoutSeconds) * time.Second
 		var cancel context.CancelFunc
@@ -146,19 +146,19 @@ func (s *Service) execute(ctx context.Context, m *machine, e *execution, h *hist
 	if err != nil {
 		input = map[string]any{} // was checked when it came
 	}
-	f := &flow{world: s.world, machine: m.ARN, history: h, states: m.definition, context: map[string]any{
-		"Execution":    map[string]any{"Id": e.ARN, "Name": e.Name, "Input": input, "StartTime": stamp(e.Start), "RoleArn": ""},
+	ip := &interpreter{deps: s.deps, machine: m.ARN, history: h, definition: m.definition, contextObject: map[string]any{
+		"Execution":    map[string]any{"Id": e.ARN, "Name": e.Name, "Input": input, "StartTime": formatTime(e.Start), "RoleArn": ""},
 		"StateMachine": map[string]any{"Id": m.ARN, "Name": m.Name},
 	}}
-	f.add("ExecutionStarted", map[string]any{"input": string(e.Input)})
-	output, failure := f.run(ctx, input)
+	ip.addEvent("ExecutionStarted", map[string]any{"input": string(e.Input)})
+	output, failure := ip.run(ctx, input)
 
-	end := e.get()
+	end := e.snapshot()
 	end.Stop = s.cfg.Now()
 	details := map[string]any{}
 	switch {
 	case failure == interrupted:
-		if why := context.Cause(ctx); !end.interrupt(why) {
+		if why := context.Cause(ctx); !end.recordInterruption(why) {
 			return false
 		}
 	case failure != nil:
@@ -170,7 +170,7 @@ func (s *Service) execute(ctx context.Context, m *machine, e *execution, h *hist
 	if end.Status != Succeeded {
 		details["error"], details["cause"] = end.Error, end.Cause
 	}
-	f.add(map[string]string{Succeeded: "ExecutionSucceeded", Failed: "ExecutionFailed", Aborted: "ExecutionAborted",
+	ip.addEvent(map[string]string{Succeeded: "ExecutionSucceeded", Failed: "ExecutionFailed", Aborted: "ExecutionAborted",
 		TimedOut: "ExecutionTimedOut"}[end.Status], details)
 	e.mu.Lock()
 	e.Execution = end
@@ -182,15 +182,15 @@ func (s *Service) execute(ctx context.Context, m *machine, e *execution, h *hist
 	return true
 }
 
-// interrupt records why an execution was interrupted; false when that was only the end of the program.
-func (e *Execution) interrupt(why error) bool {
-	var stop *stopped
+// recordInterruption records why an execution was interrupted; false when that was only the end of the program.
+func (e *Execution) recordInterruption(why error) bool {
+	var stop *stopRequest
 	switch {
 	case errors.As(why, &stop):
 		e.Status, e.Error, e.Cause = Aborted, stop.name, stop.cause
 	case errors.Is(why, errTimedOut):
 		e.Status, e.Error = TimedOut, "States.Timeout"
-	case errors.Is(why, errHistory):
+	case errors.Is(why, errHistoryFull):
 		e.Status, e.Error = Failed, "States.Runtime"
 		e.Cause = fmt.Sprintf("The execution reached the maximum number of history events (%d).", maxEvents)
 	default:
@@ -201,7 +201,7 @@ func (e *Execution) interrupt(why error) bool {
 
 // events returns the lines of the history.
 func (e *execution) events() ([]json.RawMessage, error) {
-	file, err := os.Open(e.path(historyEnd))
+	file, err := os.Open(e.path(historySuffix))
 	if err != nil {
 		return nil, err
 	}

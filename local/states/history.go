@@ -12,41 +12,41 @@ import (
 // maxEvents is how many events the history of an execution may have.
 const maxEvents = 25_000
 
-var errHistory = errors.New("the history is full")
+var errHistoryFull = errors.New("the history is full")
 
 // history writes the events of one execution, a line of JSON each. It is safe for concurrent use.
 type history struct {
-	mu   sync.Mutex
-	w    io.Writer
-	n    int64
-	full func(error) // told when an event did not fit, or could not be written
+	mu      sync.Mutex
+	w       io.Writer
+	count   int64
+	onError func(error) // told when an event did not fit, or could not be written
 }
 
 // add writes an event and returns its id. The last place is kept for the end of the execution.
 func (h *history) add(previous int64, at time.Time, kind string, details map[string]any) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.n >= maxEvents-1 && !strings.HasPrefix(kind, "Execution") {
-		h.full(errHistory)
-		return h.n
+	if h.count >= maxEvents-1 && !strings.HasPrefix(kind, "Execution") {
+		h.onError(errHistoryFull)
+		return h.count
 	}
-	h.n++
-	event := map[string]any{"id": h.n, "previousEventId": previous, "type": kind, "timestamp": seconds(at)}
+	h.count++
+	event := map[string]any{"id": h.count, "previousEventId": previous, "type": kind, "timestamp": epochSeconds(at)}
 	if details != nil {
-		event[detailsOf(kind)] = details
+		event[detailsField(kind)] = details
 	}
 	text, err := json.Marshal(event)
 	if err == nil {
 		_, err = h.w.Write(append(text, '\n'))
 	}
 	if err != nil {
-		h.full(err)
+		h.onError(err)
 	}
-	return h.n
+	return h.count
 }
 
-// detailsOf is the field that holds the details of an event.
-func detailsOf(kind string) string {
+// detailsField is the field that holds the details of an event.
+func detailsField(kind string) string {
 	for _, end := range []string{"StateEntered", "StateExited"} {
 		if strings.HasSuffix(kind, end) {
 			return "state" + strings.TrimPrefix(end, "State") + "EventDetails"
@@ -55,5 +55,5 @@ func detailsOf(kind string) string {
 	return strings.ToLower(kind[:1]) + kind[1:] + "EventDetails"
 }
 
-// seconds is a time as the JSON protocol writes it.
-func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
+// epochSeconds is a time as the JSON protocol writes it.
+func epochSeconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

@@ -42,15 +42,15 @@ type Failure struct {
 	Cause string `json:"Cause"`
 }
 
-func fail(name, format string, args ...any) *Failure {
+func newFailure(name, format string, args ...any) *Failure {
 	return &Failure{name, fmt.Sprintf(format, args...)}
 }
 
-// measured writes a value and refuses one that is too large.
-func measured(v any, what string) ([]byte, *Failure) {
+// encodeLimited writes a value and refuses one that is too large.
+func encodeLimited(v any, what string) ([]byte, *Failure) {
 	text := encode(v)
 	if len(text) > MaxPayload {
-		return nil, fail("States.DataLimitExceeded", "The %s has %d bytes; at most %d are allowed.", what, len(text), MaxPayload)
+		return nil, newFailure("States.DataLimitExceeded", "The %s has %d bytes; at most %d are allowed.", what, len(text), MaxPayload)
 	}
 	return text, nil
 }

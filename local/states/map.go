@@ -11,17 +11,17 @@ const maxParallel = 40
 
 var errSibling = errors.New("another iteration failed")
 
-// mapItems runs the states of a Map for each item. The first iteration that fails ends the others and is the Map's failure.
-func (f *flow) mapItems(ctx context.Context, s *state, input any, around map[string]any) (any, *Failure) {
-	items, failure := s.items(input, around)
+// runMap runs the states of a Map for each item. The first iteration that fails ends the others and is the Map's failure.
+func (ip *interpreter) runMap(ctx context.Context, s *state, input any, contextObject map[string]any) (any, *Failure) {
+	items, failure := s.mapItems(input, contextObject)
 	if failure != nil {
 		return nil, failure
 	}
-	parallel, failure := s.parallel(input, around)
+	parallel, failure := s.mapConcurrency(input, contextObject)
 	if failure != nil {
 		return nil, failure
 	}
-	f.add("MapStateStarted", map[string]any{"length": len(items)})
+	ip.addEvent("MapStateStarted", map[string]any{"length": len(items)})
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var (
@@ -34,7 +34,7 @@ func (f *flow) mapItems(ctx context.Context, s *state, input any, around map[str
 	for range min(parallel, len(items)) {
 		workers.Go(func() {
 			for i := range next {
-				output, failure := f.iteration(ctx, s, i, items[i], input, around)
+				output, failure := ip.runIteration(ctx, s, i, items[i], input, contextObject)
 				results[i] = output
 				if failure != nil && failure != interrupted {
 					first.Do(func() { failed = failure })
@@ -54,38 +54,38 @@ func (f *flow) mapItems(ctx context.Context, s *state, input any, around map[str
 	close(next)
 	workers.Wait()
 	if failed != nil {
-		f.add("MapStateFailed", nil)
+		ip.addEvent("MapStateFailed", nil)
 		return nil, failed
 	}
 	if ctx.Err() != nil {
 		return nil, interrupted
 	}
-	f.add("MapStateSucceeded", nil)
+	ip.addEvent("MapStateSucceeded", nil)
 	return results, nil
 }
 
-func (s *state) items(input, around any) ([]any, *Failure) {
+func (s *state) mapItems(input, contextObject any) ([]any, *Failure) {
 	v := input
-	if s.ItemsPath.set && !s.ItemsPath.null {
+	if s.ItemsPath.isSet && !s.ItemsPath.isNull {
 		var failure *Failure
-		if v, failure = s.ItemsPath.apply(input, around, "ItemsPath"); failure != nil {
+		if v, failure = s.ItemsPath.selectFrom(input, contextObject, "ItemsPath"); failure != nil {
 			return nil, failure
 		}
 	}
 	items, ok := v.([]any)
 	if !ok {
-		return nil, fail("States.Runtime", "The items of the state %s are no array.", s.name)
+		return nil, newFailure("States.Runtime", "The items of the state %s are no array.", s.name)
 	}
 	return items, nil
 }
 
-func (s *state) parallel(input, around any) (int, *Failure) {
+func (s *state) mapConcurrency(input, contextObject any) (int, *Failure) {
 	n := s.MaxConcurrency
-	if s.MaxConcurrencyPath.set {
-		v, _ := s.MaxConcurrencyPath.get(input, around)
-		given, ok := number(v)
+	if s.MaxConcurrencyPath.isSet {
+		v, _ := s.MaxConcurrencyPath.lookup(input, contextObject)
+		given, ok := toFloat(v)
 		if !ok || given < 0 {
-			return 0, fail("States.Runtime", "The MaxConcurrencyPath %s leads to no number of 0 or more.", s.MaxConcurrencyPath.text)
+			return 0, newFailure("States.Runtime", "The MaxConcurrencyPath %s leads to no number of 0 or more.", s.MaxConcurrencyPath.text)
 		}
 		n = int(min(given, maxParallel))
 	}
@@ -95,30 +95,30 @@ func (s *state) parallel(input, around any) (int, *Failure) {
 	return min(n, maxParallel), nil
 }
 
-// iteration runs the states of the Map for one item.
-func (f *flow) iteration(ctx context.Context, s *state, i int, item, input any, around map[string]any) (any, *Failure) {
-	inner := &flow{world: f.world, machine: f.machine, history: f.history, states: s.ItemProcessor, context: map[string]any{}, last: f.last}
-	for k, v := range around {
-		inner.context[k] = v
+// runIteration runs the states of the Map for one item.
+func (ip *interpreter) runIteration(ctx context.Context, s *state, i int, item, input any, contextObject map[string]any) (any, *Failure) {
+	inner := &interpreter{deps: ip.deps, machine: ip.machine, history: ip.history, definition: s.ItemProcessor, contextObject: map[string]any{}, lastEvent: ip.lastEvent}
+	for k, v := range contextObject {
+		inner.contextObject[k] = v
 	}
-	inner.context["Map"] = map[string]any{"Item": map[string]any{"Index": integer(i), "Value": item}}
+	inner.contextObject["Map"] = map[string]any{"Item": map[string]any{"Index": jsonInt(i), "Value": item}}
 	which := map[string]any{"name": s.name, "index": i}
-	inner.add("MapIterationStarted", which)
-	if s.ItemSelector.set {
+	inner.addEvent("MapIterationStarted", which)
+	if s.ItemSelector.isSet {
 		var failure *Failure
-		if item, failure = s.ItemSelector.fill(input, inner.context); failure != nil {
-			inner.add("MapIterationFailed", which)
+		if item, failure = s.ItemSelector.fill(input, inner.contextObject); failure != nil {
+			inner.addEvent("MapIterationFailed", which)
 			return nil, failure
 		}
 	}
 	output, failure := inner.run(ctx, item)
 	switch failure {
 	case nil:
-		inner.add("MapIterationSucceeded", which)
+		inner.addEvent("MapIterationSucceeded", which)
 	case interrupted:
-		inner.add("MapIterationAborted", which)
+		inner.addEvent("MapIterationAborted", which)
 	default:
-		inner.add("MapIterationFailed", which)
+		inner.addEvent("MapIterationFailed", which)
 	}
 	return output, failure
 }

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// path is a reference path: $, $.a.b, $['a'][0], or the same after $$ for the context object. Filters, wildcards, slices and
+// referencePath is a reference path: $, $.a.b, $['a'][0], or the same after $$ for the context object. Filters, wildcards, slices and
 // intrinsic functions are not known.
-type path struct {
-	text    string
-	context bool
-	steps   []any // string for a field, int for an index
+type referencePath struct {
+	text            string
+	inContextObject bool
+	steps           []any // string for a field, int for an index
 }
 
-func parsePath(text string) (path, error) {
-	p := path{text: text}
+func parsePath(text string) (referencePath, error) {
+	p := referencePath{text: text}
 	rest, ok := strings.CutPrefix(text, "$")
 	if !ok {
 		if name, _, call := strings.Cut(text, "("); call && strings.HasPrefix(name, "States.") {
@@ -25,7 +25,7 @@ func parsePath(text string) (path, error) {
 		return p, fmt.Errorf("has the path %q, which does not begin with $", text)
 	}
 	if after, ok := strings.CutPrefix(rest, "$"); ok {
-		p.context, rest = true, after
+		p.inContextObject, rest = true, after
 	}
 	wrong := fmt.Errorf("has the path %q, of which the local cloud understands no more than fields and indexes", text)
 	for rest != "" {
@@ -62,10 +62,10 @@ func parsePath(text string) (path, error) {
 	return p, nil
 }
 
-// get returns the value at the path of the input, or of the context object.
-func (p path) get(input, context any) (any, bool) {
+// lookup returns the value at the path of the input, or of the context object.
+func (p referencePath) lookup(input, context any) (any, bool) {
 	v := input
-	if p.context {
+	if p.inContextObject {
 		v = context
 	}
 	for _, step := range p.steps {
@@ -89,13 +89,13 @@ func (p path) get(input, context any) (any, bool) {
 	return v, true
 }
 
-// set returns the input with the value at the path. The input itself is not changed. Missing objects are made; anything
+// replace returns the input with the value at the path. The input itself is not changed. Missing objects are made; anything
 // that is no object on the way is an error.
-func (p path) set(input, value any) (any, bool) {
-	return set(input, p.steps, value)
+func (p referencePath) replace(input, value any) (any, bool) {
+	return replaceAt(input, p.steps, value)
 }
 
-func set(into any, steps []any, value any) (any, bool) {
+func replaceAt(into any, steps []any, value any) (any, bool) {
 	if len(steps) == 0 {
 		return value, true
 	}
@@ -111,48 +111,48 @@ func set(into any, steps []any, value any) (any, bool) {
 	for k, v := range old {
 		out[k] = v
 	}
-	inner, ok := set(out[name], steps[1:], value)
+	inner, ok := replaceAt(out[name], steps[1:], value)
 	out[name] = inner
 	return out, ok
 }
 
 // optionalPath is a path field: absent, null, or a path.
 type optionalPath struct {
-	path
-	set, null bool
+	referencePath
+	isSet, isNull bool
 }
 
 func (o *optionalPath) UnmarshalJSON(text []byte) error {
-	o.set = true
+	o.isSet = true
 	var s *string
 	if err := json.Unmarshal(text, &s); err != nil {
 		return fmt.Errorf("has a path that is no text")
 	}
-	if o.null = s == nil; o.null {
+	if o.isNull = s == nil; o.isNull {
 		return nil
 	}
 	var err error
-	o.path, err = parsePath(*s)
+	o.referencePath, err = parsePath(*s)
 	return err
 }
 
-// template is the value of Parameters, ItemSelector and ResultSelector: fields whose names end in .$ are paths.
-type template struct {
-	set   bool
+// payloadTemplate is the value of Parameters, ItemSelector and ResultSelector: fields whose names end in .$ are paths.
+type payloadTemplate struct {
+	isSet bool
 	value any // maps and lists, with paths as leaves of type path
 }
 
-func (t *template) UnmarshalJSON(text []byte) error {
-	t.set = true
+func (t *payloadTemplate) UnmarshalJSON(text []byte) error {
+	t.isSet = true
 	v, err := decode(text)
 	if err != nil {
 		return err
 	}
-	t.value, err = compile(v)
+	t.value, err = compileTemplate(v)
 	return err
 }
 
-func compile(v any) (any, error) {
+func compileTemplate(v any) (any, error) {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
@@ -160,7 +160,7 @@ func compile(v any) (any, error) {
 			plain, dynamic := strings.CutSuffix(name, ".$")
 			var err error
 			if !dynamic {
-				out[name], err = compile(item)
+				out[name], err = compileTemplate(item)
 			} else if text, ok := item.(string); ok {
 				out[plain], err = parsePath(text)
 			} else {
@@ -175,7 +175,7 @@ func compile(v any) (any, error) {
 		out := make([]any, len(v))
 		for i, item := range v {
 			var err error
-			if out[i], err = compile(item); err != nil {
+			if out[i], err = compileTemplate(item); err != nil {
 				return nil, err
 			}
 		}
@@ -185,22 +185,22 @@ func compile(v any) (any, error) {
 }
 
 // fill returns the template with its paths replaced by what they lead to.
-func (t template) fill(input, context any) (any, *Failure) {
-	return fill(t.value, input, context)
+func (t payloadTemplate) fill(input, context any) (any, *Failure) {
+	return fillTemplate(t.value, input, context)
 }
 
-func fill(v, input, context any) (any, *Failure) {
+func fillTemplate(v, input, context any) (any, *Failure) {
 	switch v := v.(type) {
-	case path:
-		got, ok := v.get(input, context)
+	case referencePath:
+		got, ok := v.lookup(input, context)
 		if !ok {
-			return nil, fail("States.ParameterPathFailure", "The path %s leads to nothing.", v.text)
+			return nil, newFailure("States.ParameterPathFailure", "The path %s leads to nothing.", v.text)
 		}
 		return got, nil
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, item := range v {
-			got, failure := fill(item, input, context)
+			got, failure := fillTemplate(item, input, context)
 			if failure != nil {
 				return nil, failure
 			}
@@ -210,7 +210,7 @@ func fill(v, input, context any) (any, *Failure) {
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
-			got, failure := fill(item, input, context)
+			got, failure := fillTemplate(item, input, context)
 			if failure != nil {
 				return nil, failure
 			}

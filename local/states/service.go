@@ -34,23 +34,23 @@ type Machine struct {
 type Config struct {
 	Machines  []Machine
 	Functions Functions
-	// Allowed returns why a machine may not call a function, and nil if it may; nil for no restriction. Both are named by ARN,
+	// Authorize returns why a machine may not call a function, and nil if it may; nil for no restriction. Both are named by ARN,
 	// the function perhaps by its name alone.
-	Allowed func(machine, function string) error
-	Dir     string // executions and their histories are kept here
-	Region  string
-	NewID   func() string // UUIDs: names of executions and task tokens
-	Now     func() time.Time
+	Authorize func(machine, function string) error
+	Dir       string // executions and their histories are kept here
+	Region    string
+	NewID     func() string // UUIDs: names of executions and task tokens
+	Now       func() time.Time
 	// Sleep waits and returns the context's error if that ends first; nil for real time.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Ended is told of every execution that has ended; nil for nobody.
-	Ended func(Execution)
+	// OnEnded is told of every execution that has ended; nil for nobody.
+	OnEnded func(Execution)
 }
 
 // Service runs executions. It is safe for concurrent use.
 type Service struct {
 	cfg      Config
-	world    *world
+	deps     *deps
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	running  sync.WaitGroup
@@ -75,14 +75,14 @@ var (
 // their first state: every step of a batch can run twice, and what it had done is found done.
 func New(ctx context.Context, cfg Config) (*Service, error) {
 	s := &Service{cfg: cfg, machines: map[string]*machine{}, executions: map[string]*execution{}}
-	if s.cfg.Allowed == nil {
-		s.cfg.Allowed = func(string, string) error { return nil }
+	if s.cfg.Authorize == nil {
+		s.cfg.Authorize = func(string, string) error { return nil }
 	}
 	if s.cfg.Sleep == nil {
 		s.cfg.Sleep = sleep
 	}
-	s.world = &world{functions: cfg.Functions, allowed: s.cfg.Allowed, region: cfg.Region, now: cfg.Now, sleep: s.cfg.Sleep, random: rand.Float64,
-		tokens: &tokens{newID: cfg.NewID, open: map[string]*token{}}}
+	s.deps = &deps{functions: cfg.Functions, authorize: s.cfg.Authorize, region: cfg.Region, now: cfg.Now, sleep: s.cfg.Sleep, random: rand.Float64,
+		tokens: &taskTokens{newID: cfg.NewID, open: map[string]*taskToken{}}}
 	for _, m := range cfg.Machines {
 		d, err := Parse(m.Definition)
 		if err != nil {
@@ -91,13 +91,13 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 		s.machines[m.ARN] = &machine{m, d}
 	}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
-	if err := s.load(); err != nil {
+	if err := s.loadExecutions(); err != nil {
 		s.cancel(nil)
 		return nil, err
 	}
 	for _, e := range s.executions {
 		if e.Status == Running && s.machines[e.MachineARN] != nil {
-			if err := s.run(e); err != nil {
+			if err := s.startRun(e); err != nil {
 				s.Close()
 				return nil, err
 			}
@@ -133,19 +133,19 @@ var executionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,80}$`)
 func (s *Service) Start(machineARN, name string, input []byte) (Execution, error) {
 	m, ok := s.machines[machineARN]
 	if !ok {
-		return Execution{}, refusal("StateMachineDoesNotExist", "State Machine Does Not Exist: '%s'", machineARN)
+		return Execution{}, newAPIError("StateMachineDoesNotExist", "State Machine Does Not Exist: '%s'", machineARN)
 	}
 	if name == "" {
 		name = s.cfg.NewID()
 	}
 	if !executionName.MatchString(name) {
-		return Execution{}, refusal("InvalidName", "Invalid Name: '%s'", name)
+		return Execution{}, newAPIError("InvalidName", "Invalid Name: '%s'", name)
 	}
 	if len(input) == 0 {
 		input = []byte("{}")
 	}
 	if _, err := decode(input); err != nil || len(input) > MaxPayload {
-		return Execution{}, refusal("InvalidExecutionInput", "Invalid State Machine Execution Input")
+		return Execution{}, newAPIError("InvalidExecutionInput", "Invalid State Machine Execution Input")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,20 +154,20 @@ func (s *Service) Start(machineARN, name string, input []byte) (Execution, error
 	}
 	arn := executionARN(m.ARN, name)
 	if old, taken := s.executions[arn]; taken {
-		e := old.get()
+		e := old.snapshot()
 		if e.Status == Running && bytes.Equal(e.Input, input) {
 			return e, nil
 		}
-		return Execution{}, refusal("ExecutionAlreadyExists", "Execution Already Exists: '%s'", arn)
+		return Execution{}, newAPIError("ExecutionAlreadyExists", "Execution Already Exists: '%s'", arn)
 	}
 	e := &execution{Execution: Execution{ARN: arn, MachineARN: m.ARN, Name: name, Status: Running, Input: input, Start: s.cfg.Now()},
-		dir: s.dir(m.Name)}
+		dir: s.machineDir(m.Name)}
 	if err := e.save(); err != nil {
 		return Execution{}, err
 	}
 	started := e.Execution
 	s.executions[arn] = e
-	return started, s.run(e)
+	return started, s.startRun(e)
 }
 
 // Stop aborts an execution that runs; one that has ended stays as it is.
@@ -176,28 +176,28 @@ func (s *Service) Stop(arn, name, cause string) (Execution, error) {
 	if err != nil {
 		return Execution{}, err
 	}
-	e.stop(&stopped{name, cause})
-	<-e.ended()
-	return e.get(), nil
+	e.stop(&stopRequest{name, cause})
+	<-e.doneChannel()
+	return e.snapshot(), nil
 }
 
-// stopped is why a context ended when somebody asked for it.
-type stopped struct{ name, cause string }
+// stopRequest is why a context ended when somebody asked for it.
+type stopRequest struct{ name, cause string }
 
-func (*stopped) Error() string { return "the execution was stopped" }
+func (*stopRequest) Error() string { return "the execution was stopped" }
 
 func (s *Service) find(arn string) (*execution, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, ok := s.executions[arn]
 	if !ok {
-		return nil, refusal("ExecutionDoesNotExist", "Execution Does Not Exist: '%s'", arn)
+		return nil, newAPIError("ExecutionDoesNotExist", "Execution Does Not Exist: '%s'", arn)
 	}
 	return e, nil
 }
 
-// MachineOf returns the ARN of the machine whose task waits for a token; "" if none does.
-func (s *Service) MachineOf(token string) string { return s.world.tokens.machine(token) }
+// MachineOfToken returns the ARN of the machine whose task waits for a token; "" if none does.
+func (s *Service) MachineOfToken(token string) string { return s.deps.tokens.machineOf(token) }
 
 // Describe returns an execution as it is now.
 func (s *Service) Describe(arn string) (Execution, error) {
@@ -205,14 +205,14 @@ func (s *Service) Describe(arn string) (Execution, error) {
 	if err != nil {
 		return Execution{}, err
 	}
-	return e.get(), nil
+	return e.snapshot(), nil
 }
 
-// refused is an error that a client gets to see.
-type refused struct{ kind, message string }
+// apiError is an error that a client gets to see.
+type apiError struct{ errorType, message string }
 
-func (r *refused) Error() string { return r.message }
+func (r *apiError) Error() string { return r.message }
 
-func refusal(kind, format string, args ...any) error {
-	return &refused{kind, fmt.Sprintf(format, args...)}
+func newAPIError(kind, format string, args ...any) error {
+	return &apiError{kind, fmt.Sprintf(format, args...)}
 }

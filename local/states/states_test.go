@@ -106,11 +106,11 @@ func (b *bench) end(t *testing.T, arn string) Execution {
 		t.Fatal(err)
 	}
 	select {
-	case <-e.ended():
+	case <-e.doneChannel():
 	case <-time.After(20 * time.Second):
 		t.Fatal("the execution does not end")
 	}
-	return e.get()
+	return e.snapshot()
 }
 
 func (b *bench) kinds(t *testing.T, arn string) []string {
@@ -316,7 +316,7 @@ func TestMatches(t *testing.T) {
 		{"States.ALL", "", false},
 	}
 	for _, test := range tests {
-		if got := matches([]string{test.name}, test.failed); got != test.want {
+		if got := matchesError([]string{test.name}, test.failed); got != test.want {
 			t.Errorf("%s catches %s: %v", test.name, test.failed, got)
 		}
 	}
@@ -325,7 +325,7 @@ func TestMatches(t *testing.T) {
 func TestJitterStaysBelowTheInterval(t *testing.T) {
 	r := retrier{JitterStrategy: "FULL"}
 	for random, want := range map[float64]time.Duration{0: 0, 0.5: 2 * time.Second} {
-		if got := r.delay(2, func() float64 { return random }); got != want {
+		if got := r.delayAfter(2, func() float64 { return random }); got != want {
 			t.Errorf("%v: %v, want %v", random, got, want)
 		}
 	}

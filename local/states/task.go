@@ -9,26 +9,26 @@ import (
 	"sluice/local/lambda"
 )
 
-// task runs one attempt of a Task: it calls its function, and waits for its token if it says so.
-func (f *flow) task(ctx context.Context, s *state, input any, around map[string]any) (any, *Failure) {
-	own, waits, _ := s.resource() // was checked when it was read
-	var token *token
+// runTask runs one attempt of a Task: it calls its function, and waits for its token if it says so.
+func (ip *interpreter) runTask(ctx context.Context, s *state, input any, contextObject map[string]any) (any, *Failure) {
+	own, waits, _ := s.taskTarget() // was checked when it was read
+	var token *taskToken
 	if waits {
-		token = f.tokens.issue(f.machine)
-		defer f.tokens.forget(token)
-		around["Task"] = map[string]any{"Token": token.id}
+		token = ip.tokens.create(ip.machine)
+		defer ip.tokens.remove(token)
+		contextObject["Task"] = map[string]any{"Token": token.id}
 	}
 	parameters := input
-	if s.Parameters.set {
+	if s.Parameters.isSet {
 		var failure *Failure
-		if parameters, failure = s.Parameters.fill(input, around); failure != nil {
+		if parameters, failure = s.Parameters.fill(input, contextObject); failure != nil {
 			return nil, failure
 		}
 	}
-	if _, failure := measured(parameters, "input of a task"); failure != nil {
+	if _, failure := encodeLimited(parameters, "input of a task"); failure != nil {
 		return nil, failure
 	}
-	c := call{flow: f, plain: own != "", function: own, payload: parameters, token: token,
+	c := functionCall{interpreter: ip, direct: own != "", function: own, payload: parameters, token: token,
 		heartbeat: time.Duration(s.HeartbeatSeconds) * time.Second}
 	if own == "" {
 		m, _ := parameters.(map[string]any)
@@ -37,7 +37,7 @@ func (f *flow) task(ctx context.Context, s *state, input any, around map[string]
 			c.payload = map[string]any{}
 		}
 		if c.function == "" {
-			return nil, fail("States.Runtime", "The state %s names no function.", s.name)
+			return nil, newFailure("States.Runtime", "The state %s names no function.", s.name)
 		}
 	}
 	if s.TimeoutSeconds > 0 {
@@ -45,60 +45,60 @@ func (f *flow) task(ctx context.Context, s *state, input any, around map[string]
 		ctx, cancel = context.WithTimeoutCause(ctx, time.Duration(s.TimeoutSeconds)*time.Second, errTaskTimeout)
 		defer cancel()
 	}
-	c.started(parameters)
-	result, failure := c.run(ctx)
-	return result, c.ended(result, failure)
+	c.recordStart(parameters)
+	result, failure := c.invoke(ctx)
+	return result, c.recordEnd(result, failure)
 }
 
 var errTaskTimeout = errors.New("the task took too long")
 
-// call is one call of a function by a Task.
-type call struct {
-	*flow
-	plain     bool // the Resource is the function itself
+// functionCall is one call of a function by a Task.
+type functionCall struct {
+	*interpreter
+	direct    bool // the Resource is the function itself
 	function  string
 	payload   any
-	token     *token
+	token     *taskToken
 	heartbeat time.Duration
 }
 
-func (c *call) run(ctx context.Context) (any, *Failure) {
-	if err := c.allowed(c.machine, c.function); err != nil {
-		return nil, fail("Lambda.AWSLambdaException", "%v", err)
+func (c *functionCall) invoke(ctx context.Context) (any, *Failure) {
+	if err := c.authorize(c.machine, c.function); err != nil {
+		return nil, newFailure("Lambda.AWSLambdaException", "%v", err)
 	}
 	result, err := c.functions.Invoke(ctx, functionName(c.function), encode(c.payload))
 	switch {
 	case errors.Is(err, lambda.ErrNotFound):
-		return nil, fail("Lambda.ResourceNotFoundException", "Function not found: %s", c.function)
+		return nil, newFailure("Lambda.ResourceNotFoundException", "Function not found: %s", c.function)
 	case errors.Is(err, lambda.ErrClosed):
 		return nil, interrupted
 	case err != nil && context.Cause(ctx) == errTaskTimeout:
-		return nil, fail("States.Timeout", "The task took longer than its TimeoutSeconds.")
+		return nil, newFailure("States.Timeout", "The task took longer than its TimeoutSeconds.")
 	case err != nil && ctx.Err() != nil:
 		return nil, interrupted
 	case err != nil:
-		return nil, fail("Lambda.SdkClientException", "%v", err)
+		return nil, newFailure("Lambda.SdkClientException", "%v", err)
 	case result.Failed && result.ErrorType == "":
-		return nil, fail("Lambda.Unknown", "The cause could not be determined because Lambda did not return an error type. "+
+		return nil, newFailure("Lambda.Unknown", "The cause could not be determined because Lambda did not return an error type. "+
 			"Returned payload: %s", result.Payload)
 	case result.Failed:
 		return nil, &Failure{result.ErrorType, string(result.Payload)}
 	}
 	if c.token != nil {
-		return c.wait(ctx)
+		return c.waitForToken(ctx)
 	}
 	if len(result.Payload) > MaxPayload {
-		return nil, fail("States.DataLimitExceeded", "The function returned %d bytes; at most %d are allowed.",
+		return nil, newFailure("States.DataLimitExceeded", "The function returned %d bytes; at most %d are allowed.",
 			len(result.Payload), MaxPayload)
 	}
 	answer, err := decode(result.Payload)
 	if err != nil {
-		return nil, fail("States.Runtime", "The function did not return JSON.")
+		return nil, newFailure("States.Runtime", "The function did not return JSON.")
 	}
-	if c.plain {
+	if c.direct {
 		return answer, nil
 	}
-	return map[string]any{"ExecutedVersion": "$LATEST", "Payload": answer, "StatusCode": integer(200)}, nil
+	return map[string]any{"ExecutedVersion": "$LATEST", "Payload": answer, "StatusCode": jsonInt(200)}, nil
 }
 
 func functionName(s string) string {
@@ -109,8 +109,8 @@ func functionName(s string) string {
 	return name
 }
 
-// wait returns what is sent for the token of the task.
-func (c *call) wait(ctx context.Context) (any, *Failure) {
+// waitForToken returns what is sent for the token of the task.
+func (c *functionCall) waitForToken(ctx context.Context) (any, *Failure) {
 	silence := time.NewTimer(time.Hour)
 	defer silence.Stop()
 	for {
@@ -118,35 +118,35 @@ func (c *call) wait(ctx context.Context) (any, *Failure) {
 			silence.Reset(c.heartbeat)
 		}
 		select {
-		case sent := <-c.token.sent:
+		case sent := <-c.token.result:
 			return sent.output, sent.failure
-		case <-c.token.beats:
+		case <-c.token.heartbeats:
 		case <-silence.C:
 			if c.heartbeat > 0 {
-				return nil, fail("States.HeartbeatTimeout", "There was no heartbeat for %v.", c.heartbeat)
+				return nil, newFailure("States.HeartbeatTimeout", "There was no heartbeat for %v.", c.heartbeat)
 			}
 		case <-ctx.Done():
 			if context.Cause(ctx) == errTaskTimeout {
-				return nil, fail("States.Timeout", "The task took longer than its TimeoutSeconds.")
+				return nil, newFailure("States.Timeout", "The task took longer than its TimeoutSeconds.")
 			}
 			return nil, interrupted
 		}
 	}
 }
 
-// started and ended write what the history says of a call.
-func (c *call) started(parameters any) {
+// recordStart and ended write what the history says of a call.
+func (c *functionCall) recordStart(parameters any) {
 	text := string(encode(parameters))
-	if c.plain {
-		c.add("LambdaFunctionScheduled", map[string]any{"resource": c.function, "input": text})
-		c.add("LambdaFunctionStarted", nil)
+	if c.direct {
+		c.addEvent("LambdaFunctionScheduled", map[string]any{"resource": c.function, "input": text})
+		c.addEvent("LambdaFunctionStarted", nil)
 		return
 	}
-	c.add("TaskScheduled", c.integration(map[string]any{"region": c.region, "parameters": text}))
-	c.add("TaskStarted", c.integration(nil))
+	c.addEvent("TaskScheduled", c.integrationDetails(map[string]any{"region": c.region, "parameters": text}))
+	c.addEvent("TaskStarted", c.integrationDetails(nil))
 }
 
-func (c *call) ended(result any, failure *Failure) *Failure {
+func (c *functionCall) recordEnd(result any, failure *Failure) *Failure {
 	kind, details := "Succeeded", map[string]any{}
 	switch {
 	case failure == interrupted:
@@ -158,21 +158,21 @@ func (c *call) ended(result any, failure *Failure) *Failure {
 	default:
 		details["output"] = string(encode(result))
 	}
-	if c.plain {
-		c.add("LambdaFunction"+kind, details)
+	if c.direct {
+		c.addEvent("LambdaFunction"+kind, details)
 	} else {
-		c.add("Task"+kind, c.integration(details))
+		c.addEvent("Task"+kind, c.integrationDetails(details))
 	}
 	return failure
 }
 
-func (c *call) integration(details map[string]any) map[string]any {
+func (c *functionCall) integrationDetails(details map[string]any) map[string]any {
 	if details == nil {
 		details = map[string]any{}
 	}
 	details["resourceType"], details["resource"] = "lambda", "invoke"
 	if c.token != nil {
-		details["resource"] = "invoke" + tokenTail
+		details["resource"] = "invoke" + waitForTokenSuffix
 	}
 	return details
 }

@@ -2,68 +2,68 @@ package states
 
 import "sync"
 
-// tokens are the task tokens that somebody may still answer.
-type tokens struct {
+// taskTokens are the task tokens that somebody may still answer.
+type taskTokens struct {
 	newID func() string
 	mu    sync.Mutex
-	open  map[string]*token
+	open  map[string]*taskToken
 }
 
-type token struct {
-	id    string
-	owner string      // ARN of the machine
-	sent  chan answer // holds one
-	beats chan struct{}
+type taskToken struct {
+	id         string
+	machineARN string          // ARN of the machine
+	result     chan taskResult // holds one
+	heartbeats chan struct{}
 }
 
-type answer struct {
+type taskResult struct {
 	output  any
 	failure *Failure
 }
 
-func (t *tokens) issue(owner string) *token {
+func (t *taskTokens) create(owner string) *taskToken {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	k := &token{id: t.newID(), owner: owner, sent: make(chan answer, 1), beats: make(chan struct{}, 1)}
+	k := &taskToken{id: t.newID(), machineARN: owner, result: make(chan taskResult, 1), heartbeats: make(chan struct{}, 1)}
 	t.open[k.id] = k
 	return k
 }
 
-func (t *tokens) forget(k *token) {
+func (t *taskTokens) remove(k *taskToken) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.open, k.id)
 }
 
-func (t *tokens) machine(id string) string {
+func (t *taskTokens) machineOf(id string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if k, ok := t.open[id]; ok {
-		return k.owner
+		return k.machineARN
 	}
 	return ""
 }
 
-// answer gives a task its answer; false when nobody waits for it any more.
-func (t *tokens) answer(id string, a answer) bool {
+// complete gives a task its answer; false when nobody waits for it any more.
+func (t *taskTokens) complete(id string, a taskResult) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	k, ok := t.open[id]
 	if ok {
 		delete(t.open, id)
-		k.sent <- a
+		k.result <- a
 	}
 	return ok
 }
 
-// beat tells that the work goes on.
-func (t *tokens) beat(id string) bool {
+// heartbeat tells that the work goes on.
+func (t *taskTokens) heartbeat(id string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	k, ok := t.open[id]
 	if ok {
 		select {
-		case k.beats <- struct{}{}:
+		case k.heartbeats <- struct{}{}:
 		default:
 		}
 	}

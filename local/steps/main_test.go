@@ -50,8 +50,8 @@ func run(m *testing.M) int {
 	}
 	server, err := storage.Start(context.Background(), storage.Config{
 		Address: address, Dir: dir, Region: "us-east-1", Buckets: []string{uploadsBucket, workBucket}, Now: time.Now,
-		IAM:     owner,
-		Created: func(storage.Created) error { return nil },
+		IAM:       owner,
+		OnCreated: func(storage.CreatedObject) error { return nil },
 	})
 	if err != nil {
 		panic(err)

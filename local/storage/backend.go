@@ -17,57 +17,53 @@ import (
 	"sluice/local/iam"
 )
 
-// backend wraps the gateway's own. It refuses bodies that end early, denies what only the object itself can decide, and tells of
-// new ones.
+// backend wraps the gateway's own backend. In addition it rejects bodies that end before their declared length,
+// evaluates conditions on the tags of objects, and reports new objects.
 type backend struct {
 	versity.Backend
-	iam     *iam.Service
-	created func(Created) error
-	now     func() time.Time
+	iam       *iam.Service
+	onCreated func(CreatedObject) error
+	now       func() time.Time
 }
 
-// Created is an object that has just become readable.
-type Created struct {
-	Bucket, Key string
-	Size        int64
-	ETag        string // without quotes
-	VersionID   string // empty in a bucket without versions
-	Event       string // such as ObjectCreated:Put
-	Time        time.Time
-}
-
+// PutObject stores an object and reports it.
 func (b *backend) PutObject(ctx context.Context, in s3response.PutObjectInput) (s3response.PutObjectOutput, error) {
-	in.Body = whole(in.Body, in.ContentLength)
+	in.Body = rejectShort(in.Body, in.ContentLength)
 	out, err := b.Backend.PutObject(ctx, in)
-	if err != nil || strings.HasSuffix(value(in.Key), "/") {
-		return out, incomplete(in.Body, err)
+	if err != nil || strings.HasSuffix(deref(in.Key), "/") {
+		return out, shortBodyError(in.Body, err)
 	}
-	return out, b.tell(Created{Bucket: value(in.Bucket), Key: value(in.Key), Size: value(in.ContentLength), ETag: out.ETag,
+	return out, b.report(CreatedObject{Bucket: deref(in.Bucket), Key: deref(in.Key), Size: deref(in.ContentLength), ETag: out.ETag,
 		VersionID: out.VersionID, Event: "ObjectCreated:Put"})
 }
 
+// UploadPart stores a part of an object.
 func (b *backend) UploadPart(ctx context.Context, in *s3.UploadPartInput) (*s3.UploadPartOutput, error) {
-	in.Body = whole(in.Body, in.ContentLength)
+	in.Body = rejectShort(in.Body, in.ContentLength)
 	out, err := b.Backend.UploadPart(ctx, in)
-	return out, incomplete(in.Body, err)
+	return out, shortBodyError(in.Body, err)
 }
 
-func (b *backend) CompleteMultipartUpload(ctx context.Context, in *s3.CompleteMultipartUploadInput) (s3response.CompleteMultipartUploadResult, string, error) {
+// CompleteMultipartUpload puts the parts of an object together and reports the object.
+func (b *backend) CompleteMultipartUpload(
+	ctx context.Context, in *s3.CompleteMultipartUploadInput,
+) (s3response.CompleteMultipartUploadResult, string, error) {
 	out, version, err := b.Backend.CompleteMultipartUpload(ctx, in)
 	if err != nil {
 		return out, version, err
 	}
-	// The size of all parts together is only known now.
+	// The size of the whole object becomes known only with the last part.
 	head, err := b.Backend.HeadObject(ctx, &s3.HeadObjectInput{Bucket: in.Bucket, Key: in.Key})
 	if err != nil {
 		return out, version, err
 	}
-	return out, version, b.tell(Created{Bucket: value(in.Bucket), Key: value(in.Key), Size: value(head.ContentLength),
-		ETag: value(out.ETag), VersionID: version, Event: "ObjectCreated:CompleteMultipartUpload"})
+	return out, version, b.report(CreatedObject{Bucket: deref(in.Bucket), Key: deref(in.Key), Size: deref(head.ContentLength),
+		ETag: deref(out.ETag), VersionID: version, Event: "ObjectCreated:CompleteMultipartUpload"})
 }
 
+// CopyObject copies an object unless its source may not be read, and reports the copy.
 func (b *backend) CopyObject(ctx context.Context, in s3response.CopyObjectInput) (s3response.CopyObjectOutput, error) {
-	if err := b.checkSource(ctx, value(in.CopySource)); err != nil {
+	if err := b.authorizeCopySource(ctx, deref(in.CopySource)); err != nil {
 		return s3response.CopyObjectOutput{}, err
 	}
 	out, err := b.Backend.CopyObject(ctx, in)
@@ -78,24 +74,26 @@ func (b *backend) CopyObject(ctx context.Context, in s3response.CopyObjectInput)
 	if err != nil {
 		return out, err
 	}
-	return out, b.tell(Created{Bucket: value(in.Bucket), Key: value(in.Key), Size: value(head.ContentLength),
-		ETag: value(head.ETag), VersionID: value(out.VersionId), Event: "ObjectCreated:Copy"})
+	return out, b.report(CreatedObject{Bucket: deref(in.Bucket), Key: deref(in.Key), Size: deref(head.ContentLength),
+		ETag: deref(head.ETag), VersionID: deref(out.VersionId), Event: "ObjectCreated:Copy"})
 }
 
-func (b *backend) tell(c Created) error {
-	// The gateway's texts lie in a buffer that the next request overwrites.
-	c.Bucket, c.Key, c.VersionID = strings.Clone(c.Bucket), strings.Clone(c.Key), strings.Clone(c.VersionID)
-	c.ETag = strings.Clone(strings.Trim(c.ETag, `"`))
-	c.Time = b.now()
-	return b.created(c)
+// report completes the description of a new object and passes it to onCreated.
+func (b *backend) report(o CreatedObject) error {
+	// The gateway's strings are stored in a buffer that the next request overwrites.
+	o.Bucket, o.Key, o.VersionID = strings.Clone(o.Bucket), strings.Clone(o.Key), strings.Clone(o.VersionID)
+	o.ETag = strings.Clone(strings.Trim(o.ETag, `"`))
+	o.Time = b.now()
+	return b.onCreated(o)
 }
 
-// SelectObjectContent would read past the checks above.
+// SelectObjectContent is not supported: it would read objects without the checks of GetObject.
 func (b *backend) SelectObjectContent(ctx context.Context, in *s3.SelectObjectContentInput) func(*bufio.Writer) {
 	return versity.BackendUnsupported{}.SelectObjectContent(ctx, in)
 }
 
-func value[T any](p *T) T {
+// deref returns the value that p points to, and the zero value for nil.
+func deref[T any](p *T) T {
 	var zero T
 	if p == nil {
 		return zero
@@ -103,28 +101,34 @@ func value[T any](p *T) T {
 	return *p
 }
 
-// wholeReader fails when a body ends before its declared length. The gateway takes the unexpected end of a body that
-// carries no checksum for its end, would store the torso, and the client's next try would find the key taken.
+// shortBodyReader returns an error if a body ends before its declared length. The gateway by itself takes the early end
+// of a body without a checksum for the end of the object: it would store a truncated object, and the client's next
+// attempt would find the key in use.
 //
-// It is a ChecksumReader because the gateway looks for that in the body; without an algorithm it counts as none.
-type wholeReader struct {
+// The type implements middlewares.ChecksumReader because the gateway looks for that interface in the body; without an
+// algorithm it counts as a body without a checksum.
+type shortBodyReader struct {
 	io.Reader
-	left  int64
+	// remaining is the number of bytes still to come.
+	remaining int64
+	// short is set once the body has ended early.
 	short bool
 }
 
-func whole(body io.Reader, length *int64) io.Reader {
+// rejectShort wraps body in a shortBodyReader if its length is declared.
+func rejectShort(body io.Reader, length *int64) io.Reader {
 	if length == nil || body == nil {
 		return body
 	}
-	return &wholeReader{Reader: body, left: *length}
+	return &shortBodyReader{Reader: body, remaining: *length}
 }
 
-func (r *wholeReader) Read(p []byte) (int, error) {
+// Read reads from the body and replaces an early end by ErrIncompleteBody.
+func (r *shortBodyReader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
-	r.left -= int64(n)
+	r.remaining -= int64(n)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		if r.left > 0 {
+		if r.remaining > 0 {
 			r.short = true
 			return n, s3err.GetAPIError(s3err.ErrIncompleteBody)
 		}
@@ -132,23 +136,25 @@ func (r *wholeReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (r *wholeReader) Algorithm() string {
+// Algorithm returns the checksum algorithm of the body, and "" for a body without a checksum.
+func (r *shortBodyReader) Algorithm() string {
 	if c, ok := r.Reader.(middlewares.ChecksumReader); ok {
 		return c.Algorithm()
 	}
 	return ""
 }
 
-func (r *wholeReader) Checksum() string {
+// Checksum returns the checksum of the body, and "" for a body without one.
+func (r *shortBodyReader) Checksum() string {
 	if c, ok := r.Reader.(middlewares.ChecksumReader); ok {
 		return c.Checksum()
 	}
 	return ""
 }
 
-// incomplete names the true cause of a failure.
-func incomplete(body io.Reader, err error) error {
-	if r, ok := body.(*wholeReader); ok && err != nil && r.short {
+// shortBodyError returns ErrIncompleteBody if err was caused by a body that ended early, and err otherwise.
+func shortBodyError(body io.Reader, err error) error {
+	if r, ok := body.(*shortBodyReader); ok && err != nil && r.short {
 		return s3err.GetAPIError(s3err.ErrIncompleteBody)
 	}
 	return err

@@ -15,7 +15,7 @@ import (
 	"sluice/local/iam"
 )
 
-func statement(effect, actions string, resources ...any) map[string]any {
+func newStatement(effect, actions string, resources ...any) map[string]any {
 	var list []any
 	for _, a := range strings.Fields(actions) {
 		list = append(list, "s3:"+a)
@@ -23,27 +23,27 @@ func statement(effect, actions string, resources ...any) map[string]any {
 	return map[string]any{"Sid": "The" + list[0].(string)[3:], "Effect": effect, "Action": list, "Resource": resources}
 }
 
-func document(statements ...any) map[string]any { return map[string]any{"Statement": statements} }
+func policyOf(statements ...any) map[string]any { return map[string]any{"Statement": statements} }
 
-// keepers are the principals of these tests: root, a function that may do all that these tests want under uploads/, and one
-// that may read and write in a narrow place.
-func keepers() *iam.Service {
+// newTestIAM returns the principals of these tests: root, a function with all permissions that the tests need below
+// uploads/, and one that may only read below narrow/ and write below narrow/out/.
+func newTestIAM() *iam.Service {
 	const all = "arn:aws:s3:::" + bucket
-	refused := statement("Deny", "GetObject GetObjectVersion", all+"/*")
-	refused["Principal"] = "*"
-	refused["Condition"] = map[string]any{"StringEquals": map[string]any{"s3:ExistingObjectTag/sluice-verdict": "refused"}}
-	plain := statement("Deny", "*", all, all+"/*")
-	plain["Principal"], plain["Condition"] = "*", map[string]any{"Bool": map[string]any{"aws:SecureTransport": "false"}}
-	listing := statement("Allow", "ListBucket", all)
-	listing["Condition"] = map[string]any{"StringLike": map[string]any{"s3:prefix": "narrow/*"}}
+	denyRefused := newStatement("Deny", "GetObject GetObjectVersion", all+"/*")
+	denyRefused["Principal"] = "*"
+	denyRefused["Condition"] = map[string]any{"StringEquals": map[string]any{"s3:ExistingObjectTag/sluice-verdict": "refused"}}
+	denyPlainHTTP := newStatement("Deny", "*", all, all+"/*")
+	denyPlainHTTP["Principal"], denyPlainHTTP["Condition"] = "*", map[string]any{"Bool": map[string]any{"aws:SecureTransport": "false"}}
+	allowListing := newStatement("Allow", "ListBucket", all)
+	allowListing["Condition"] = map[string]any{"StringLike": map[string]any{"s3:prefix": "narrow/*"}}
 	s, err := iam.New(iam.Config{Account: "000000000000", Operator: iam.Key{ID: "root", Secret: "root-secret"},
 		Roles: []iam.Role{
 			{Name: "function", Key: iam.Key{ID: "function", Secret: "function-secret"},
-				Policies: []any{document(statement("Allow", "GetObject PutObject PutObjectTagging", all+"/uploads/*"))}},
-			{Name: "narrow", Key: iam.Key{ID: "narrow", Secret: "narrow-secret"}, Policies: []any{document(
-				statement("Allow", "GetObject", all+"/narrow/*"), statement("Allow", "PutObject", all+"/narrow/out/*"), listing)}},
+				Policies: []any{policyOf(newStatement("Allow", "GetObject PutObject PutObjectTagging", all+"/uploads/*"))}},
+			{Name: "narrow", Key: iam.Key{ID: "narrow", Secret: "narrow-secret"}, Policies: []any{policyOf(
+				newStatement("Allow", "GetObject", all+"/narrow/*"), newStatement("Allow", "PutObject", all+"/narrow/out/*"), allowListing)}},
 		},
-		Resources: []iam.Resource{{ARN: all, Policy: document(plain, refused)}},
+		Resources: []iam.Resource{{ARN: all, Policy: policyOf(denyPlainHTTP, denyRefused)}},
 	})
 	if err != nil {
 		panic(err)
@@ -51,95 +51,97 @@ func keepers() *iam.Service {
 	return s
 }
 
-// Each operation of S3 needs its own right, on its own object.
+// Each S3 operation needs a permission of its own, on the object that it concerns.
 func TestPolicies(t *testing.T) {
 	root, narrow := client("root", "root-secret"), client("narrow", "narrow-secret")
-	name := aws.String(bucket)
+	bucketName := aws.String(bucket)
 	for _, key := range []string{"narrow/in", "narrow/out/1", "wide/in"} {
-		if _, err := root.PutObject(t.Context(), &s3.PutObjectInput{Bucket: name, Key: &key, Body: strings.NewReader("x")}); err != nil {
+		if _, err := root.PutObject(t.Context(), &s3.PutObjectInput{Bucket: bucketName, Key: &key, Body: strings.NewReader("x")}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	get := func(key string) error {
-		_, err := narrow.GetObject(t.Context(), &s3.GetObjectInput{Bucket: name, Key: &key, Range: aws.String("bytes=0-0")})
+		_, err := narrow.GetObject(t.Context(), &s3.GetObjectInput{Bucket: bucketName, Key: &key, Range: aws.String("bytes=0-0")})
 		return err
 	}
 	write := func(key string) error {
-		_, err := narrow.PutObject(t.Context(), &s3.PutObjectInput{Bucket: name, Key: &key, Body: strings.NewReader("x")})
+		_, err := narrow.PutObject(t.Context(), &s3.PutObjectInput{Bucket: bucketName, Key: &key, Body: strings.NewReader("x")})
 		return err
 	}
 	tagged := func(key string) error {
-		_, err := narrow.PutObject(t.Context(), &s3.PutObjectInput{Bucket: name, Key: &key, Body: strings.NewReader("x"), Tagging: aws.String("a=b")})
+		_, err := narrow.PutObject(t.Context(), &s3.PutObjectInput{Bucket: bucketName, Key: &key, Body: strings.NewReader("x"), Tagging: aws.String("a=b")})
 		return err
 	}
 	multipart := func(key string) error {
-		_, err := narrow.CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: name, Key: &key})
+		_, err := narrow.CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: bucketName, Key: &key})
 		return err
 	}
 	abort := func(key string) error {
-		made, err := root.CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: name, Key: &key})
+		made, err := root.CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: bucketName, Key: &key})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = narrow.AbortMultipartUpload(t.Context(), &s3.AbortMultipartUploadInput{Bucket: name, Key: &key, UploadId: made.UploadId})
+		_, err = narrow.AbortMultipartUpload(t.Context(), &s3.AbortMultipartUploadInput{Bucket: bucketName, Key: &key, UploadId: made.UploadId})
 		return err
 	}
 	copied := func(from, to string) error {
-		_, err := narrow.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: name, Key: &to, CopySource: aws.String(bucket + "/" + from)})
+		_, err := narrow.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: bucketName, Key: &to, CopySource: aws.String(bucket + "/" + from)})
 		return err
 	}
 	list := func(prefix *string) error {
-		_, err := narrow.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: name, Prefix: prefix})
+		_, err := narrow.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: bucketName, Prefix: prefix})
 		return err
 	}
 	remove := func(key string) error {
-		_, err := narrow.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: name, Key: &key})
+		_, err := narrow.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: bucketName, Key: &key})
 		return err
 	}
 	head := func(key string) error {
-		_, err := narrow.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: name, Key: &key})
+		_, err := narrow.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: bucketName, Key: &key})
 		return err
 	}
 	_, buckets := narrow.ListBuckets(t.Context(), &s3.ListBucketsInput{})
-	_, tagging := narrow.PutObjectTagging(t.Context(), &s3.PutObjectTaggingInput{Bucket: name, Key: aws.String("narrow/out/1"),
+	_, tagging := narrow.PutObjectTagging(t.Context(), &s3.PutObjectTaggingInput{Bucket: bucketName, Key: aws.String("narrow/out/1"),
 		Tagging: &types.Tagging{TagSet: []types.Tag{{Key: aws.String("a"), Value: aws.String("b")}}}})
 	const ok, denied = "<nil>", "AccessDenied"
-	for what, test := range map[string]struct {
+	for name, test := range map[string]struct {
 		err  error
 		want string
 	}{
-		"read":                              {get("narrow/in"), ok},
-		"read elsewhere":                    {get("wide/in"), denied},
-		"read what is not there":            {get("narrow/none"), denied}, // who may not list does not learn it
-		"read nothing elsewhere":            {get("wide/none"), denied},
-		"head":                              {head("narrow/in"), ok},
-		"head elsewhere":                    {head("wide/in"), "Forbidden"}, // the answer has no body to say more
-		"write":                             {write("narrow/out/2"), ok},
-		"write beside":                      {write("narrow/in"), denied},
-		"write with tags":                   {tagged("narrow/out/3"), denied},
-		"tag":                               {tagging, denied},
-		"begin a multipart upload":          {multipart("narrow/out/4"), ok},
-		"begin a multipart upload beside":   {multipart("narrow/4"), denied},
-		"abort a multipart upload":          {abort("narrow/out/5"), denied},
-		"copy":                              {copied("narrow/in", "narrow/out/6"), ok},
-		"copy from elsewhere":               {copied("wide/in", "narrow/out/7"), denied},
-		"copy to elsewhere":                 {copied("narrow/in", "narrow/8"), denied},
-		"list":                              {list(aws.String("narrow/out/")), ok},
-		"list elsewhere":                    {list(aws.String("wide/")), denied},
-		"list everything":                   {list(nil), denied},
-		"delete":                            {remove("narrow/out/1"), denied},
-		"list the buckets":                  {buckets, denied},
-		"read what the signer may not read": {signedRead(t, "wide/in"), "403"},
-		"read by a signed URL":              {signedRead(t, "narrow/in"), ok},
+		"read":                               {get("narrow/in"), ok},
+		"read elsewhere":                     {get("wide/in"), denied},
+		"read a missing object":              {get("narrow/none"), denied}, // without s3:ListBucket a missing object is denied, too
+		"read a missing object elsewhere":    {get("wide/none"), denied},
+		"head":                               {head("narrow/in"), ok},
+		"head elsewhere":                     {head("wide/in"), "Forbidden"}, // a response to HEAD has no body with an error code
+		"write":                              {write("narrow/out/2"), ok},
+		"write elsewhere":                    {write("narrow/in"), denied},
+		"write with tags":                    {tagged("narrow/out/3"), denied},
+		"tag":                                {tagging, denied},
+		"begin a multipart upload":           {multipart("narrow/out/4"), ok},
+		"begin a multipart upload elsewhere": {multipart("narrow/4"), denied},
+		"abort a multipart upload":           {abort("narrow/out/5"), denied},
+		"copy":                               {copied("narrow/in", "narrow/out/6"), ok},
+		"copy from elsewhere":                {copied("wide/in", "narrow/out/7"), denied},
+		"copy to elsewhere":                  {copied("narrow/in", "narrow/8"), denied},
+		"list":                               {list(aws.String("narrow/out/")), ok},
+		"list elsewhere":                     {list(aws.String("wide/")), denied},
+		"list everything":                    {list(nil), denied},
+		"delete":                             {remove("narrow/out/1"), denied},
+		"list the buckets":                   {buckets, denied},
+		"read what the signer may not read":  {signedRead(t, "wide/in"), "403"},
+		"read by a signed URL":               {signedRead(t, "narrow/in"), ok},
 	} {
-		got := code(test.err)
-		if got != test.want {
-			t.Errorf("%s: %s, want %s: %v", what, got, test.want, test.err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := errorCode(test.err); got != test.want {
+				t.Errorf("error %s, want %s: %v", got, test.want, test.err)
+			}
+		})
 	}
 }
 
-// signedRead reads by a URL that the narrow function has signed: signing needs no right, using it the signer's.
+// signedRead reads an object with a URL signed by the narrow function. Signing needs no permission; using the URL needs
+// that of the signer.
 func signedRead(t *testing.T, key string) error {
 	t.Helper()
 	r, err := s3.NewPresignClient(client("narrow", "narrow-secret")).PresignGetObject(t.Context(),

@@ -1,5 +1,7 @@
-// Package storage is S3: versitygw on a folder, with what it lacks for our purpose wrapped around its backend. Only one can run
-// in a process, and it changes the working directory to its folder: every other path must be absolute.
+// Package storage serves S3 from a folder by means of versitygw. A wrapper around the gateway's backend adds what it
+// lacks here: policies with conditions on tags, errors for truncated uploads, and notifications of new objects. A
+// process can run one server only. The server changes the working directory to its folder, so that all other paths must
+// be absolute.
 package storage
 
 import (
@@ -22,27 +24,34 @@ import (
 	"sluice/local/iam"
 )
 
-// Config is what a Server needs.
+// Config describes a Server.
 type Config struct {
-	Address string // host:port to listen on
-	Dir     string // absolute; a folder for each bucket
-	Region  string
-	IAM     *iam.Service
-	Buckets []string            // made when missing
-	Created func(Created) error // told of every new object, before its client hears of it
-	Now     func() time.Time
+	// Address is the host and port to listen on.
+	Address string
+	// Dir is an absolute path; each bucket is a folder in it.
+	Dir    string
+	Region string
+	// IAM decides who may do what.
+	IAM *iam.Service
+	// Buckets are created if they do not exist.
+	Buckets []string
+	// OnCreated is called for every new object before the client receives its response. If it returns an error, the
+	// client receives an error.
+	OnCreated func(CreatedObject) error
+	Now       func() time.Time
 }
 
-// Server is a running S3.
+// Server is a running S3 server.
 type Server struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
 	err    error
 }
 
-const health = "/sluice-storage-health" // no bucket of ours has this name
+// healthPath answers without a signature. No bucket of the template has this name.
+const healthPath = "/sluice-storage-health"
 
-// Start starts S3, makes the buckets and returns once it answers.
+// Start starts the server, waits until it answers and creates the buckets.
 func Start(ctx context.Context, c Config) (*Server, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, err
@@ -51,7 +60,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the folder %s cannot hold objects: %w", c.Dir, err)
 	}
-	// The gateway would find out only later, and print it.
+	// Report an address in use now: the gateway would only print the error, later.
 	probe, err := net.Listen("tcp", c.Address)
 	if err != nil {
 		return nil, err
@@ -59,26 +68,26 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if err := probe.Close(); err != nil {
 		return nil, err
 	}
-	root := c.IAM.Operator()
+	root := c.IAM.OperatorKey()
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s := &Server{cancel: cancel, ended: make(chan struct{})}
 	go func() {
 		defer close(s.ended)
-		s.err = embedgw.RunVersityGW(running, &backend{Backend: files, iam: c.IAM, created: c.Created, now: c.Now}, &embedgw.Config{
+		s.err = embedgw.RunVersityGW(running, &backend{Backend: files, iam: c.IAM, onCreated: c.OnCreated, now: c.Now}, &embedgw.Config{
 			RootUserAccess: root.ID, RootUserSecret: root.Secret, IAMService: accounts{c.IAM},
-			Region: c.Region, Ports: []string{c.Address}, HealthPath: health,
+			Region: c.Region, Ports: []string{c.Address}, HealthPath: healthPath,
 			MaxConnections: 4096, MaxRequests: 4096, MultipartMaxParts: 10_000,
 			Quiet: true, KeepAlive: true, DisableACLs: true,
 		})
 	}()
-	if err := s.ready(ctx, c); err != nil {
+	if err := s.waitUntilReady(ctx, c); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-// Close ends the server. It waits for clients that are connected, but not long.
+// Close ends the server. It waits at most two seconds for connected clients.
 func (s *Server) Close() {
 	s.cancel()
 	select {
@@ -87,16 +96,17 @@ func (s *Server) Close() {
 	}
 }
 
-// Ended is closed when the server has ended, asked or not.
+// Ended returns a channel that is closed when the server has ended, whether by Close or by an error.
 func (s *Server) Ended() <-chan struct{} { return s.ended }
 
-func (s *Server) ready(ctx context.Context, c Config) error {
+// waitUntilReady creates the buckets as soon as the server answers, which must be within ten seconds.
+func (s *Server) waitUntilReady(ctx context.Context, c Config) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.Address+health, nil)
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.Address+healthPath, nil)
 		if err != nil {
 			return err
 		}
@@ -117,7 +127,7 @@ func (s *Server) ready(ctx context.Context, c Config) error {
 func makeBuckets(ctx context.Context, c Config) error {
 	client := s3.New(s3.Options{
 		Region: c.Region, BaseEndpoint: aws.String("http://" + c.Address), UsePathStyle: true,
-		Credentials: credentials.NewStaticCredentialsProvider(c.IAM.Operator().ID, c.IAM.Operator().Secret, ""),
+		Credentials: credentials.NewStaticCredentialsProvider(c.IAM.OperatorKey().ID, c.IAM.OperatorKey().Secret, ""),
 	})
 	for _, name := range c.Buckets {
 		in := &s3.CreateBucketInput{Bucket: &name}

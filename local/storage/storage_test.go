@@ -28,15 +28,16 @@ import (
 	"sluice/local/template"
 )
 
-// The one server of this test binary; there can be no second.
+// A process can run one server only, so all tests share this one.
 var (
 	address string
-	told    struct {
+	now     = time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.UTC)
+
+	// created collects what the server passes to OnCreated.
+	created struct {
 		sync.Mutex
-		all []Created
-		err error
+		objects []CreatedObject
 	}
-	now = time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.UTC)
 )
 
 const bucket = "toy-uploads"
@@ -55,18 +56,18 @@ func run(m *testing.M) int {
 	}
 	address = listener.Addr().String()
 	config := Config{Address: address, Dir: dir, Region: "eu-west-1", Buckets: []string{bucket}, Now: func() time.Time { return now },
-		IAM: keepers(),
-		Created: func(c Created) error {
-			told.Lock()
-			defer told.Unlock()
-			told.all = append(told.all, c)
-			return told.err
+		IAM: newTestIAM(),
+		OnCreated: func(o CreatedObject) error {
+			created.Lock()
+			defer created.Unlock()
+			created.objects = append(created.objects, o)
+			return nil
 		}}
 	if _, err := Start(context.Background(), config); err == nil {
-		panic("no error although the port is in use")
+		panic("Start returned no error although the port is in use")
 	}
 	listener.Close()
-	for range 2 { // the second start finds the bucket there
+	for range 2 { // the second start finds an existing bucket
 		s, err := Start(context.Background(), config)
 		if err != nil {
 			panic(err)
@@ -86,10 +87,10 @@ func client(id, secret string) *s3.Client {
 		RetryMaxAttempts: 1, Credentials: credentials.NewStaticCredentialsProvider(id, secret, "")})
 }
 
-func presign(t *testing.T, key string, lives time.Duration) (string, http.Header) {
+func presignPut(t *testing.T, key string, lifetime time.Duration) (string, http.Header) {
 	t.Helper()
 	r, err := s3.NewPresignClient(client("function", "function-secret")).PresignPutObject(t.Context(),
-		&s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key, IfNoneMatch: aws.String("*")}, s3.WithPresignExpires(lives))
+		&s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key, IfNoneMatch: aws.String("*")}, s3.WithPresignExpires(lifetime))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,57 +118,58 @@ func put(t *testing.T, url, body string, headers ...string) (int, string) {
 	return resp.StatusCode, string(text)
 }
 
-func events0(key string) []Created {
-	told.Lock()
-	defer told.Unlock()
-	var found []Created
-	for _, c := range told.all {
-		if c.Key == key {
-			found = append(found, c)
+// createdWithKey returns the objects with a key that OnCreated was called for.
+func createdWithKey(key string) []CreatedObject {
+	created.Lock()
+	defer created.Unlock()
+	var found []CreatedObject
+	for _, o := range created.objects {
+		if o.Key == key {
+			found = append(found, o)
 		}
 	}
 	return found
 }
 
-func unique(name string) string { return fmt.Sprintf("uploads/%s-%d", name, time.Now().UnixNano()) }
+func uniqueKey(name string) string { return fmt.Sprintf("uploads/%s-%d", name, time.Now().UnixNano()) }
 
 func TestSignedUpload(t *testing.T) {
-	key := unique("signed é+ x")
-	url, signed := presign(t, key, time.Minute)
+	key := uniqueKey("signed é+ x")
+	url, signed := presignPut(t, key, time.Minute)
 	if names := len(signed); names != 2 || signed.Get("If-None-Match") != "*" {
 		t.Errorf("signed headers %v: a client would have to send more than If-None-Match", signed)
 	}
 	if status, text := put(t, url, "x"); status != 403 {
-		t.Errorf("without the header: %d %s", status, text)
+		t.Errorf("PUT without the signed header: status %d, want 403: %s", status, text)
 	}
 	if status, text := put(t, strings.Replace(url, "signed", "sighed", 1), "x", "If-None-Match", "*"); status != 403 {
-		t.Errorf("another key: %d %s", status, text)
+		t.Errorf("PUT to another key: status %d, want 403: %s", status, text)
 	}
 	if status, text := put(t, url, "hello", "If-None-Match", "*"); status != 200 {
-		t.Fatalf("%d %s", status, text)
+		t.Fatalf("PUT: status %d, want 200: %s", status, text)
 	}
 	if status, text := put(t, url, "again", "If-None-Match", "*"); status != 412 {
-		t.Errorf("the second time: %d %s", status, text)
+		t.Errorf("second PUT: status %d, want 412: %s", status, text)
 	}
-	want := []Created{{Bucket: bucket, Key: key, Size: 5, ETag: "5d41402abc4b2a76b9719d911017c592", Event: "ObjectCreated:Put", Time: now}}
-	if diff := cmp.Diff(want, events0(key)); diff != "" {
+	want := []CreatedObject{{Bucket: bucket, Key: key, Size: 5, ETag: "5d41402abc4b2a76b9719d911017c592", Event: "ObjectCreated:Put", Time: now}}
+	if diff := cmp.Diff(want, createdWithKey(key)); diff != "" {
 		t.Error(diff)
 	}
-	expired, _ := presign(t, unique("late"), time.Second)
+	expired, _ := presignPut(t, uniqueKey("late"), time.Second)
 	for deadline := time.Now().Add(10 * time.Second); ; {
-		status, text := put(t, expired+"", "x", "If-None-Match", "no") // a wrong header keeps it from succeeding early
+		status, text := put(t, expired, "x", "If-None-Match", "no") // the wrong header prevents success before it expires
 		if status == 403 && strings.Contains(text, "expired") {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the URL does not expire: %d %s", status, text)
+			t.Fatalf("PUT with an expired URL: status %d, want 403: %s", status, text)
 		}
 	}
 }
 
 func TestRacingUploadsHaveOneWinner(t *testing.T) {
-	key := unique("race")
-	url, _ := presign(t, key, time.Minute)
+	key := uniqueKey("race")
+	url, _ := presignPut(t, key, time.Minute)
 	var wg sync.WaitGroup
 	won := make(chan int, 16)
 	for i := range 16 {
@@ -178,16 +180,16 @@ func TestRacingUploadsHaveOneWinner(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if len(won) != 1 || len(events0(key)) != 1 {
-		t.Errorf("%d winners, %d events", len(won), len(events0(key)))
+	if len(won) != 1 || len(createdWithKey(key)) != 1 {
+		t.Errorf("%d uploads succeeded with %d events, want 1 and 1", len(won), len(createdWithKey(key)))
 	}
 }
 
-// A client that goes away in the middle leaves nothing, and its next try works.
+// An upload whose client disconnects leaves nothing behind, and the next attempt succeeds.
 func TestAbortedUploadLeavesNothing(t *testing.T) {
 	for _, sent := range []int{0, 1, 99_999} {
-		key := unique("aborted")
-		url, _ := presign(t, key, time.Minute)
+		key := uniqueKey("aborted")
+		url, _ := presignPut(t, key, time.Minute)
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)
@@ -197,20 +199,21 @@ func TestAbortedUploadLeavesNothing(t *testing.T) {
 		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = io.ReadAll(conn) // until the server is done with it
+		_, _ = io.ReadAll(conn) // wait for the server to handle the request
 		conn.Close()
 		_, err = client("root", "root-secret").HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: aws.String(bucket), Key: &key})
 		var gone *types.NotFound
-		if !errors.As(err, &gone) || len(events0(key)) != 0 {
-			t.Errorf("after %d bytes: %v, events %v", sent, err, events0(key))
+		if !errors.As(err, &gone) || len(createdWithKey(key)) != 0 {
+			t.Errorf("after %d bytes: HEAD returns %v, want NotFound; events %v, want none", sent, err, createdWithKey(key))
 		}
-		if status, text := put(t, url, strings.Repeat("x", 100_000), "If-None-Match", "*"); status != 200 || len(events0(key)) != 1 {
-			t.Errorf("after %d bytes: the next try gives %d %s, %d events", sent, status, text, len(events0(key)))
+		if status, text := put(t, url, strings.Repeat("x", 100_000), "If-None-Match", "*"); status != 200 || len(createdWithKey(key)) != 1 {
+			t.Errorf("after %d bytes: the next PUT returns %d with %d events, want 200 with 1: %s", sent, status, len(createdWithKey(key)), text)
 		}
 	}
 }
 
-func code(err error) string {
+// errorCode returns the S3 error code of err, and its text if it has none.
+func errorCode(err error) string {
 	var api smithy.APIError
 	if errors.As(err, &api) {
 		return api.ErrorCode()
@@ -220,7 +223,7 @@ func code(err error) string {
 
 func TestRefusedObjectsCannotBeRead(t *testing.T) {
 	c := client("root", "root-secret")
-	key, other := unique("refused"), unique("copy")
+	key, other := uniqueKey("refused"), uniqueKey("copy")
 	if _, err := c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key, Body: strings.NewReader("x")}); err != nil {
 		t.Fatal(err)
 	}
@@ -237,36 +240,36 @@ func TestRefusedObjectsCannotBeRead(t *testing.T) {
 	}
 	tag("clean")
 	if err := read(); err != nil {
-		t.Errorf("clean: %v", err)
+		t.Errorf("GET of a clean object: %v", err)
 	}
 	tag("refused")
-	if err := read(); code(err) != "AccessDenied" {
-		t.Errorf("read: %v", err)
+	if err := read(); errorCode(err) != "AccessDenied" {
+		t.Errorf("GET of a refused object: %v, want AccessDenied", err)
 	}
 	if _, err := c.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: aws.String(bucket), Key: &key}); err == nil {
-		t.Error("its head can be read")
+		t.Error("HEAD of a refused object: no error")
 	}
 	if _, err := c.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: aws.String(bucket), Key: &other,
-		CopySource: aws.String(bucket + "/" + key)}); code(err) != "AccessDenied" {
-		t.Errorf("copy: %v", err)
+		CopySource: aws.String(bucket + "/" + key)}); errorCode(err) != "AccessDenied" {
+		t.Errorf("copy of a refused object: %v, want AccessDenied", err)
 	}
-	url, _ := presign(t, key, time.Minute)
+	url, _ := presignPut(t, key, time.Minute)
 	if status, _ := put(t, url, "again", "If-None-Match", "*"); status != 412 {
-		t.Errorf("a second upload: %d", status)
+		t.Errorf("second PUT: status %d, want 412", status)
 	}
 }
 
-func TestMultipartAndCopyTellToo(t *testing.T) {
+func TestMultipartUploadAndCopyAreReported(t *testing.T) {
 	c := client("function", "function-secret")
-	key, copied := unique("parts"), unique("copied")
-	created, err := c.CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: aws.String(bucket), Key: &key})
+	key, copied := uniqueKey("parts"), uniqueKey("copied")
+	upload, err := c.CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: aws.String(bucket), Key: &key})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var parts []types.CompletedPart
 	for i, size := range []int{5 << 20, 7} {
 		n := int32(i + 1)
-		part, err := c.UploadPart(t.Context(), &s3.UploadPartInput{Bucket: aws.String(bucket), Key: &key, UploadId: created.UploadId,
+		part, err := c.UploadPart(t.Context(), &s3.UploadPartInput{Bucket: aws.String(bucket), Key: &key, UploadId: upload.UploadId,
 			PartNumber: &n, Body: bytes.NewReader(make([]byte, size))})
 		if err != nil {
 			t.Fatal(err)
@@ -274,7 +277,7 @@ func TestMultipartAndCopyTellToo(t *testing.T) {
 		parts = append(parts, types.CompletedPart{ETag: part.ETag, PartNumber: &n})
 	}
 	if _, err := c.CompleteMultipartUpload(t.Context(), &s3.CompleteMultipartUploadInput{Bucket: aws.String(bucket), Key: &key,
-		UploadId: created.UploadId, MultipartUpload: &types.CompletedMultipartUpload{Parts: parts}}); err != nil {
+		UploadId: upload.UploadId, MultipartUpload: &types.CompletedMultipartUpload{Parts: parts}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: aws.String(bucket), Key: &copied,
@@ -282,16 +285,16 @@ func TestMultipartAndCopyTellToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for key, event := range map[string]string{key: "ObjectCreated:CompleteMultipartUpload", copied: "ObjectCreated:Copy"} {
-		got := events0(key)
+		got := createdWithKey(key)
 		if len(got) != 1 || got[0].Event != event || got[0].Size != 5<<20+7 || got[0].ETag == "" || strings.Contains(got[0].ETag, `"`) {
-			t.Errorf("%s: %+v", key, got)
+			t.Errorf("%s: events %+v, want one %s of %d bytes", key, got, event, 5<<20+7)
 		}
 	}
 }
 
 func TestUploadsWithChecksums(t *testing.T) {
 	c := client("function", "function-secret")
-	key := unique("sum")
+	key := uniqueKey("sum")
 	if _, err := c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key, Body: strings.NewReader("hello"),
 		ChecksumAlgorithm: types.ChecksumAlgorithmSha256}); err != nil {
 		t.Fatal(err)
@@ -303,25 +306,25 @@ func TestUploadsWithChecksums(t *testing.T) {
 	}
 	defer got.Body.Close()
 	if text, err := io.ReadAll(got.Body); string(text) != "ell" || err != nil {
-		t.Errorf("%q, %v", text, err)
+		t.Errorf("read %q, %v, want \"ell\"", text, err)
 	}
 	wrong := sha256.Sum256([]byte("other"))
 	_, err = c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: aws.String(key + "x"), Body: strings.NewReader("hello"),
 		ChecksumSHA256: aws.String(enc.StdEncoding.EncodeToString(wrong[:]))})
 	if err == nil {
-		t.Error("a wrong checksum is accepted")
+		t.Error("PUT with a wrong checksum: no error")
 	}
-	if _, err := client("function", "wrong").ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String(bucket)}); code(err) != "SignatureDoesNotMatch" {
-		t.Errorf("a wrong secret: %v", err)
+	if _, err := client("function", "wrong").ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String(bucket)}); errorCode(err) != "SignatureDoesNotMatch" {
+		t.Errorf("request with a wrong secret: %v, want SignatureDoesNotMatch", err)
 	}
-	if _, err := client("nobody", "x").ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String(bucket)}); code(err) != "InvalidAccessKeyId" {
-		t.Errorf("an unknown key: %v", err)
+	if _, err := client("nobody", "x").ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String(bucket)}); errorCode(err) != "InvalidAccessKeyId" {
+		t.Errorf("request with an unknown key: %v, want InvalidAccessKeyId", err)
 	}
 }
 
 func TestNotification(t *testing.T) {
-	c := Created{Bucket: "b", Key: "uploads/a b+c/é", Size: 7, ETag: "e", VersionID: "v", Event: "ObjectCreated:Put", Time: now}
-	text, err := c.Notification("eu-west-1", "r")
+	o := CreatedObject{Bucket: "b", Key: "uploads/a b+c/é", Size: 7, ETag: "e", VersionID: "v", Event: "ObjectCreated:Put", Time: now}
+	text, err := o.Notification("eu-west-1", "r")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,26 +344,26 @@ func TestNotification(t *testing.T) {
 		t.Error(diff)
 	}
 	var e events.S3Event
-	if err := json.Unmarshal(text, &e); err != nil || e.Records[0].S3.Object.URLDecodedKey != c.Key {
-		t.Errorf("decodes to %q, %v", e.Records[0].S3.Object.URLDecodedKey, err)
+	if err := json.Unmarshal(text, &e); err != nil || e.Records[0].S3.Object.URLDecodedKey != o.Key {
+		t.Errorf("decoded key %q, %v, want %q", e.Records[0].S3.Object.URLDecodedKey, err, o.Key)
 	}
 	all := template.Notification{Events: []string{"s3:ObjectCreated:*"}, Prefix: "uploads/"}
 	for _, test := range []struct {
-		change func(*Created, *template.Notification)
+		change func(*CreatedObject, *template.Notification)
 		want   bool
 	}{
-		{func(*Created, *template.Notification) {}, true},
-		{func(c *Created, _ *template.Notification) { c.Key = "upload" }, false},
-		{func(_ *Created, n *template.Notification) { n.Suffix = "é" }, true},
-		{func(_ *Created, n *template.Notification) { n.Suffix = "e" }, false},
-		{func(_ *Created, n *template.Notification) { n.Events = []string{"s3:ObjectCreated:Put"} }, true},
-		{func(_ *Created, n *template.Notification) { n.Events = []string{"s3:ObjectCreated:Copy"} }, false},
-		{func(_ *Created, n *template.Notification) { n.Events = []string{"s3:ObjectRemoved:*"} }, false},
+		{func(*CreatedObject, *template.Notification) {}, true},
+		{func(o *CreatedObject, _ *template.Notification) { o.Key = "upload" }, false},
+		{func(_ *CreatedObject, n *template.Notification) { n.Suffix = "é" }, true},
+		{func(_ *CreatedObject, n *template.Notification) { n.Suffix = "e" }, false},
+		{func(_ *CreatedObject, n *template.Notification) { n.Events = []string{"s3:ObjectCreated:Put"} }, true},
+		{func(_ *CreatedObject, n *template.Notification) { n.Events = []string{"s3:ObjectCreated:Copy"} }, false},
+		{func(_ *CreatedObject, n *template.Notification) { n.Events = []string{"s3:ObjectRemoved:*"} }, false},
 	} {
-		c, n := c, all
-		test.change(&c, &n)
-		if c.Matches(n) != test.want {
-			t.Errorf("%+v of %+v: not %v", n, c, test.want)
+		o, n := o, all
+		test.change(&o, &n)
+		if got := o.Matches(n); got != test.want {
+			t.Errorf("Matches of %+v with %+v = %v, want %v", o, n, got, test.want)
 		}
 	}
 }

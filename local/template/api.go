@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-func (b *builder) api(id string, p *properties) error {
+func (b *builder) addAPI(id string, p *properties) error {
 	if b.out.API.ID != "" {
 		return fmt.Errorf("is a second API: the local cloud runs one")
 	}
-	api := API{ID: id, Stage: p.required("StageName"), BinaryMediaTypes: p.texts("BinaryMediaTypes"),
+	api := API{ID: id, Stage: p.requiredText("StageName"), BinaryMediaTypes: p.textList("BinaryMediaTypes"),
 		Responses: map[string]GatewayResponse{}}
 	for i, t := range api.BinaryMediaTypes {
 		api.BinaryMediaTypes[i] = strings.ReplaceAll(t, "~1", "/")
@@ -40,11 +40,11 @@ func (b *builder) api(id string, p *properties) error {
 
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "ANY"}
 
-func (b *builder) route(function string, p *properties) error {
+func (b *builder) addRoute(function string, p *properties) error {
 	if b.out.API.ID == "" {
 		return fmt.Errorf("needs an AWS::Serverless::Api, which the template does not define")
 	}
-	r := Route{Method: strings.ToUpper(p.required("Method")), Path: p.required("Path"), Function: function}
+	r := Route{Method: strings.ToUpper(p.requiredText("Method")), Path: p.requiredText("Path"), Function: function}
 	if p.err != nil {
 		return p.err
 	}
@@ -59,7 +59,7 @@ func (b *builder) route(function string, p *properties) error {
 			return fmt.Errorf("has the route of %s", other.Function)
 		}
 	}
-	authorizer, err := b.authorizer(p.object("Auth").text("Authorizer"))
+	authorizer, err := b.authorizerFunction(p.object("Auth").text("Authorizer"))
 	if err != nil {
 		return err
 	}
@@ -68,9 +68,9 @@ func (b *builder) route(function string, p *properties) error {
 	return nil
 }
 
-// authorizer returns the logical id of the function behind an authorizer of the API; "" stands for the default one.
-func (b *builder) authorizer(name string) (string, error) {
-	v, err := b.value(b.resources[b.out.API.ID].properties["Auth"])
+// authorizerFunction returns the logical id of the function behind an authorizer of the API; "" stands for the default one.
+func (b *builder) authorizerFunction(name string) (string, error) {
+	v, err := b.resolve(b.resources[b.out.API.ID].properties["Auth"])
 	if err != nil {
 		return "", err
 	}
@@ -92,7 +92,7 @@ func (b *builder) authorizer(name string) (string, error) {
 		return "", fmt.Errorf("has an authorizer whose answers are cached: the local cloud caches none, so ReauthorizeEvery must be 0")
 	}
 	arn := a.text("FunctionArn")
-	for _, id := range sorted(b.resources) {
+	for _, id := range sortedKeys(b.resources) {
 		if b.resources[id].kind != "AWS::Serverless::Function" {
 			continue
 		}

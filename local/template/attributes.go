@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// attribute returns what Ref (attribute "") and GetAtt give for a resource.
-func (r *resolver) attribute(id, attribute string) (any, error) {
+// resolveAttribute returns what Ref (attribute "") and GetAtt give for a resource.
+func (r *resolver) resolveAttribute(id, attribute string) (any, error) {
 	res, ok := r.resources[id]
 	if !ok {
 		return nil, fmt.Errorf("refers to %s, which the template does not define", id)
@@ -20,14 +20,14 @@ func (r *resolver) attribute(id, attribute string) (any, error) {
 	}
 	defer leave()
 	if res.condition != "" {
-		if holds, err := r.condition(res.condition); err != nil || !holds {
-			return nil, orElse(err, "refers to %s, which its condition leaves out", id)
+		if holds, err := r.conditionHolds(res.condition); err != nil || !holds {
+			return nil, errorOr(err, "refers to %s, which its condition leaves out", id)
 		}
 	}
 	switch res.kind + " " + attribute {
 	case "AWS::Serverless::Function ", "AWS::DynamoDB::Table ", "AWS::S3::Bucket ", "AWS::Serverless::StateMachine Name",
 		"AWS::SQS::Queue QueueName", "AWS::Logs::LogGroup ", "AWS::Events::Rule ", "AWS::IAM::Role ":
-		return r.name(id)
+		return r.physicalName(id)
 	case "AWS::Serverless::Function Arn":
 		return r.arn(id, "lambda", "function:")
 	case "AWS::DynamoDB::Table Arn":
@@ -43,16 +43,16 @@ func (r *resolver) attribute(id, attribute string) (any, error) {
 	case "AWS::IAM::Role Arn":
 		return r.arn(id, "iam", "role/")
 	case "AWS::S3::Bucket Arn":
-		name, err := r.name(id)
+		name, err := r.physicalName(id)
 		return "arn:" + Partition + ":s3:::" + name, err
 	case "AWS::KMS::Key ", "AWS::KMS::Key KeyId":
 		return KeyID(id), nil
 	case "AWS::KMS::Key Arn":
-		return r.place.arn("kms", "key/"+KeyID(id)), nil
+		return r.target.ARN("kms", "key/"+KeyID(id)), nil
 	case "AWS::Serverless::Api ":
 		return apiID, nil
 	case "AWS::Serverless::Api Stage": // !Ref Api.Stage is SAM's own
-		return r.value(res.properties["StageName"])
+		return r.resolve(res.properties["StageName"])
 	}
 	if attribute == "" {
 		return id, nil
@@ -60,7 +60,7 @@ func (r *resolver) attribute(id, attribute string) (any, error) {
 	return nil, fmt.Errorf("asks for %s of %s, which the local cloud does not know", attribute, id)
 }
 
-func orElse(err error, format string, args ...any) error {
+func errorOr(err error, format string, args ...any) error {
 	if err != nil {
 		return err
 	}
@@ -88,18 +88,18 @@ var nameProperty = map[string]string{
 	"AWS::IAM::Role":                "RoleName",
 }
 
-// name returns the physical name of a resource, made from stack and logical id where the template gives none.
-func (r *resolver) name(id string) (string, error) {
+// physicalName returns the physical name of a resource, made from stack and logical id where the template gives none.
+func (r *resolver) physicalName(id string) (string, error) {
 	res := r.resources[id]
 	given, ok := res.properties[nameProperty[res.kind]]
 	if !ok {
-		name := r.place.Stack + "-" + id
+		name := r.target.Stack + "-" + id
 		if res.kind == "AWS::S3::Bucket" {
 			name = strings.ToLower(name)
 		}
 		return name, nil
 	}
-	v, err := r.value(given)
+	v, err := r.resolve(given)
 	if err != nil {
 		return "", err
 	}
@@ -110,6 +110,6 @@ func (r *resolver) name(id string) (string, error) {
 }
 
 func (r *resolver) arn(id, service, prefix string) (string, error) {
-	name, err := r.name(id)
-	return r.place.arn(service, prefix+name), err
+	name, err := r.physicalName(id)
+	return r.target.ARN(service, prefix+name), err
 }

@@ -12,51 +12,51 @@ import (
 // builder turns resolved resources into what the local cloud runs.
 type builder struct {
 	*resolver
-	dir string
-	out *Template
+	baseDir string
+	out     *Template
 }
 
-// silent resources have no local counterpart and change nothing a client could see.
-var silent = map[string]bool{
+// ignoredKinds resources have no local counterpart and change nothing a client could see.
+var ignoredKinds = map[string]bool{
 	"AWS::SQS::Queue": true, "AWS::Logs::LogGroup": true, "AWS::CloudWatch::Alarm": true,
 	"AWS::KMS::Alias": true, "AWS::SNS::Topic": true, "AWS::SQS::QueuePolicy": true, "AWS::IAM::Role": true,
 	"AWS::CloudWatch::Dashboard": true, "AWS::Logs::MetricFilter": true,
 }
 
-// all builds the functions after everything that they may be routed from.
-func (b *builder) all() error {
+// buildAll builds the functions after everything that they may be routed from.
+func (b *builder) buildAll() error {
 	steps := []struct {
 		kind  string
 		build func(id string, p *properties) error
 	}{
-		{"AWS::Serverless::Api", b.api}, {"AWS::DynamoDB::Table", b.table}, {"AWS::S3::Bucket", b.bucket}, {"AWS::S3::BucketPolicy", b.bucketPolicy},
-		{"AWS::KMS::Key", b.key}, {"AWS::Serverless::Function", b.function}, {"AWS::Serverless::StateMachine", b.machine},
-		{"AWS::Events::Rule", b.rule}, {"AWS::Lambda::Permission", b.permission},
-		{"AWS::GuardDuty::MalwareProtectionPlan", b.plan},
+		{"AWS::Serverless::Api", b.addAPI}, {"AWS::DynamoDB::Table", b.addTable}, {"AWS::S3::Bucket", b.addBucket}, {"AWS::S3::BucketPolicy", b.addBucketPolicy},
+		{"AWS::KMS::Key", b.addKey}, {"AWS::Serverless::Function", b.addFunction}, {"AWS::Serverless::StateMachine", b.addMachine},
+		{"AWS::Events::Rule", b.addRule}, {"AWS::Lambda::Permission", b.addPermission},
+		{"AWS::GuardDuty::MalwareProtectionPlan", b.addPlan},
 	}
 	known := map[string]bool{}
 	for _, step := range steps {
 		known[step.kind] = true
-		for _, id := range sorted(b.resources) {
+		for _, id := range sortedKeys(b.resources) {
 			if b.resources[id].kind != step.kind {
 				continue
 			}
-			if err := b.one(id, step.build); err != nil {
+			if err := b.buildResource(id, step.build); err != nil {
 				return fmt.Errorf("%s %w", id, err)
 			}
 		}
 	}
-	for _, id := range sorted(b.resources) {
+	for _, id := range sortedKeys(b.resources) {
 		kind := b.resources[id].kind
 		switch {
-		case silent[kind]:
+		case ignoredKinds[kind]:
 			// Nothing is made of it, yet a reference that leads nowhere is as wrong here as anywhere.
-			if err := b.one(id, func(string, *properties) error { return nil }); err != nil {
+			if err := b.buildResource(id, func(string, *properties) error { return nil }); err != nil {
 				return fmt.Errorf("%s %w", id, err)
 			}
 		case !known[kind]:
 			if c := b.resources[id].condition; c != "" {
-				if holds, err := b.condition(c); err != nil {
+				if holds, err := b.conditionHolds(c); err != nil {
 					return fmt.Errorf("%s %w", id, err)
 				} else if !holds {
 					continue
@@ -68,13 +68,13 @@ func (b *builder) all() error {
 	return nil
 }
 
-func (b *builder) one(id string, build func(string, *properties) error) error {
+func (b *builder) buildResource(id string, build func(string, *properties) error) error {
 	if c := b.resources[id].condition; c != "" {
-		if holds, err := b.condition(c); err != nil || !holds {
+		if holds, err := b.conditionHolds(c); err != nil || !holds {
 			return err
 		}
 	}
-	v, err := b.value(b.resources[id].properties)
+	v, err := b.resolve(b.resources[id].properties)
 	if err != nil {
 		return err
 	}
@@ -85,8 +85,8 @@ func (b *builder) one(id string, build func(string, *properties) error) error {
 	return p.err
 }
 
-func (b *builder) table(id string, p *properties) error {
-	name, err := b.name(id)
+func (b *builder) addTable(id string, p *properties) error {
+	name, err := b.physicalName(id)
 	if err != nil {
 		return err
 	}
@@ -114,14 +114,14 @@ func (b *builder) table(id string, p *properties) error {
 	return nil
 }
 
-func (b *builder) bucket(id string, _ *properties) error {
-	name, err := b.name(id)
+func (b *builder) addBucket(id string, _ *properties) error {
+	name, err := b.physicalName(id)
 	b.out.Buckets = append(b.out.Buckets, Bucket{ID: id, Name: name})
 	return err
 }
 
-func (b *builder) bucketPolicy(_ string, p *properties) error {
-	name := p.required("Bucket")
+func (b *builder) addBucketPolicy(_ string, p *properties) error {
+	name := p.requiredText("Bucket")
 	for i := range b.out.Buckets {
 		if b.out.Buckets[i].Name == name {
 			b.out.Buckets[i].Policy = p.values["PolicyDocument"]
@@ -131,43 +131,43 @@ func (b *builder) bucketPolicy(_ string, p *properties) error {
 	return fmt.Errorf("names a bucket that the template does not define")
 }
 
-func (b *builder) permission(_ string, p *properties) error {
-	function := p.required("FunctionName")
+func (b *builder) addPermission(_ string, p *properties) error {
+	function := p.requiredText("FunctionName")
 	if action := p.text("Action"); action != "lambda:InvokeFunction" {
 		return fmt.Errorf("permits %q: the local cloud knows only lambda:InvokeFunction", action)
 	}
 	for _, f := range b.out.Functions {
 		if function == f.Name || function == f.ARN {
-			b.out.Permitted = append(b.out.Permitted, Permission{f.ARN, p.required("Principal"), p.required("SourceArn")})
+			b.out.Permissions = append(b.out.Permissions, Permission{f.ARN, p.requiredText("Principal"), p.requiredText("SourceArn")})
 			return p.err
 		}
 	}
 	return fmt.Errorf("names a function that the template does not define")
 }
 
-func (b *builder) key(id string, p *properties) error {
+func (b *builder) addKey(id string, p *properties) error {
 	if usage := p.text("KeyUsage"); usage != "SIGN_VERIFY" {
 		return fmt.Errorf("has the KeyUsage %q: the local cloud knows only SIGN_VERIFY", usage)
 	}
-	b.out.Keys = append(b.out.Keys, Key{LogicalID: id, ID: KeyID(id), ARN: b.place.arn("kms", "key/"+KeyID(id)),
-		Spec: p.required("KeySpec"), Policy: p.values["KeyPolicy"]})
+	b.out.Keys = append(b.out.Keys, Key{LogicalID: id, ID: KeyID(id), ARN: b.target.ARN("kms", "key/"+KeyID(id)),
+		Spec: p.requiredText("KeySpec"), Policy: p.values["KeyPolicy"]})
 	return nil
 }
 
-var substitution = regexp.MustCompile(`\$\{([A-Za-z0-9_]+)\}`)
+var definitionVariable = regexp.MustCompile(`\$\{([A-Za-z0-9_]+)\}`)
 
-func (b *builder) machine(id string, p *properties) error {
-	name, err := b.name(id)
+func (b *builder) addMachine(id string, p *properties) error {
+	name, err := b.physicalName(id)
 	if err != nil {
 		return err
 	}
-	text, err := b.definition(p)
+	text, err := b.readDefinition(p)
 	if err != nil {
 		return err
 	}
 	values := p.object("DefinitionSubstitutions")
 	var missing string
-	text = substitution.ReplaceAllFunc(text, func(m []byte) []byte {
+	text = definitionVariable.ReplaceAllFunc(text, func(m []byte) []byte {
 		key := string(m[2 : len(m)-1])
 		if _, ok := values.values[key]; !ok && missing == "" {
 			missing = key
@@ -183,21 +183,21 @@ func (b *builder) machine(id string, p *properties) error {
 	return err
 }
 
-func (b *builder) definition(p *properties) ([]byte, error) {
+func (b *builder) readDefinition(p *properties) ([]byte, error) {
 	if inline := p.object("Definition").values; inline != nil {
 		return json.Marshal(inline)
 	}
-	uri := p.required("DefinitionUri")
+	uri := p.requiredText("DefinitionUri")
 	if uri == "" {
 		return nil, p.err
 	}
-	text, err := os.ReadFile(filepath.Join(b.dir, uri))
+	text, err := os.ReadFile(filepath.Join(b.baseDir, uri))
 	if err != nil {
 		return nil, fmt.Errorf("has a DefinitionUri that cannot be read: %w", err)
 	}
 	return text, nil
 }
 
-func binary(logicalID string) string {
+func binaryName(logicalID string) string {
 	return strings.ToLower(strings.TrimSuffix(logicalID, "Function"))
 }

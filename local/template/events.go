@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// rule builds an EventBridge rule whose targets are functions.
-func (b *builder) rule(id string, p *properties) error {
-	name, err := b.name(id)
+// addRule builds an EventBridge rule whose targets are functions.
+func (b *builder) addRule(id string, p *properties) error {
+	name, err := b.physicalName(id)
 	if err != nil {
 		return err
 	}
-	r := Rule{ID: id, Name: name, ARN: b.place.arn("events", "rule/"+name), Pattern: p.object("EventPattern").values}
+	r := Rule{ID: id, Name: name, ARN: b.target.ARN("events", "rule/"+name), Pattern: p.object("EventPattern").values}
 	if expression := p.text("ScheduleExpression"); expression != "" {
-		if r.Every, err = rate(expression); err != nil {
+		if r.Every, err = parseRate(expression); err != nil {
 			return err
 		}
 	}
 	if r.Pattern == nil && r.Every == 0 {
 		return fmt.Errorf("has neither EventPattern nor ScheduleExpression")
 	}
-	if err := exact(r.Pattern); err != nil {
+	if err := checkPattern(r.Pattern); err != nil {
 		return err
 	}
 	for _, v := range p.list("Targets") {
@@ -38,8 +38,8 @@ func (b *builder) rule(id string, p *properties) error {
 	return nil
 }
 
-// rate reads the one kind of schedule that is in use: rate(N minutes).
-func rate(expression string) (time.Duration, error) {
+// parseRate reads the one kind of schedule that is in use: rate(N minutes).
+func parseRate(expression string) (time.Duration, error) {
 	text, ok := strings.CutPrefix(strings.TrimSuffix(expression, ")"), "rate(")
 	number, unit, _ := strings.Cut(text, " ")
 	n, err := strconv.Atoi(number)
@@ -51,15 +51,15 @@ func rate(expression string) (time.Duration, error) {
 	return time.Duration(n) * each, nil
 }
 
-// exact refuses patterns that do more than compare texts.
-func exact(v any) error {
+// checkPattern refuses patterns that do more than compare texts.
+func checkPattern(v any) error {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, inner := range v {
 			if _, text := inner.(string); text {
 				return fmt.Errorf("has an EventPattern whose values are not lists")
 			}
-			if err := exact(inner); err != nil {
+			if err := checkPattern(inner); err != nil {
 				return err
 			}
 		}
@@ -73,10 +73,10 @@ func exact(v any) error {
 	return nil
 }
 
-// plan builds GuardDuty's protection of a bucket.
-func (b *builder) plan(id string, p *properties) error {
+// addPlan builds GuardDuty's protection of a bucket.
+func (b *builder) addPlan(id string, p *properties) error {
 	protected := p.object("ProtectedResource").object("S3Bucket")
-	plan := Plan{ID: id, Bucket: protected.required("BucketName"), Prefixes: protected.texts("ObjectPrefixes")}
+	plan := Plan{ID: id, Bucket: protected.requiredText("BucketName"), Prefixes: protected.textList("ObjectPrefixes")}
 	if p.err == nil && !slices.ContainsFunc(b.out.Buckets, func(b Bucket) bool { return b.Name == plan.Bucket }) {
 		return fmt.Errorf("names a bucket that the template does not define")
 	}
@@ -86,15 +86,15 @@ func (b *builder) plan(id string, p *properties) error {
 
 // Matches reports whether an event, decoded from JSON, is one that the rule asks for.
 func (r Rule) Matches(event map[string]any) bool {
-	return r.Pattern != nil && matches(r.Pattern, event)
+	return r.Pattern != nil && matchesPattern(r.Pattern, event)
 }
 
-func matches(pattern map[string]any, event map[string]any) bool {
+func matchesPattern(pattern map[string]any, event map[string]any) bool {
 	for name, wanted := range pattern {
 		switch wanted := wanted.(type) {
 		case map[string]any:
 			inner, _ := event[name].(map[string]any)
-			if !matches(wanted, inner) {
+			if !matchesPattern(wanted, inner) {
 				return false
 			}
 		case []any:

@@ -52,7 +52,7 @@ Resources:
 `
 
 func TestRulesAndPlans(t *testing.T) {
-	got, err := load(t, rules, map[string]string{"Subnets": "a, b"})
+	got, err := loadText(t, rules, map[string]string{"Subnets": "a, b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestRulesAndPlans(t *testing.T) {
 	if len(got.Unserved) != 1 || len(got.Rules) != 2 || got.Rules[1].Every != 5*time.Minute {
 		t.Fatalf("%+v", got)
 	}
-	if diff := cmp.Diff([]Permission{{got.Functions[0].ARN, "events.amazonaws.com", got.Rules[0].ARN}}, got.Permitted); diff != "" {
+	if diff := cmp.Diff([]Permission{{got.Functions[0].ARN, "events.amazonaws.com", got.Rules[0].ARN}}, got.Permissions); diff != "" {
 		t.Error(diff)
 	}
 	detail := func(bucket string) any {
@@ -86,7 +86,7 @@ func TestRulesAndPlans(t *testing.T) {
 			t.Errorf("%v: want %v", tt.event, tt.want)
 		}
 	}
-	without, err := load(t, rules, map[string]string{"Scan": "no"})
+	without, err := loadText(t, rules, map[string]string{"Scan": "no"})
 	if err != nil || len(without.Plans) != 0 || len(without.Rules) != 1 || len(without.Unserved) != 0 || without.Functions[0].Environment["VPC"] != "" {
 		t.Errorf("%+v %v", without, err)
 	}
@@ -98,7 +98,7 @@ func TestRulesAndPlans(t *testing.T) {
 		"a foreign target":    {"Name: tick, ScheduleExpression: rate(5 minutes), Targets: [{Id: work, Arn: !GetAtt WorkFunction.Arn}]", "Name: tick, ScheduleExpression: rate(5 minutes), Targets: [{Id: work, Arn: x}]"},
 		"a foreign bucket":    {"BucketName: !Ref In, Obj", "BucketName: x, Obj"},
 	} {
-		if _, err := load(t, strings.Replace(rules, change[0], change[1], 1), nil); err == nil {
+		if _, err := loadText(t, strings.Replace(rules, change[0], change[1], 1), nil); err == nil {
 			t.Errorf("%s was taken", name)
 		}
 	}
@@ -135,7 +135,7 @@ func TestParametersOfTheOwnTemplate(t *testing.T) {
 			name, value, _ := strings.Cut(s, "=")
 			set[name] = value
 		}
-		got, err := Load("../../template.yaml", place, set)
+		got, err := Load("../../template.yaml", testTarget, set)
 		if tt.wrong != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.wrong) {
 				t.Errorf("%s: %v", name, err)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-func (b *builder) function(id string, p *properties) error {
-	name, err := b.name(id)
+func (b *builder) addFunction(id string, p *properties) error {
+	name, err := b.physicalName(id)
 	if err != nil {
 		return err
 	}
@@ -15,8 +15,8 @@ func (b *builder) function(id string, p *properties) error {
 		return fmt.Errorf("has the Runtime %q: the local cloud runs provided.al2023", runtime)
 	}
 	f := Function{
-		ID: id, Name: name, Binary: binary(id),
-		ARN:         b.place.arn("lambda", "function:"+name),
+		ID: id, Name: name, Binary: binaryName(id),
+		ARN:         b.target.ARN("lambda", "function:"+name),
 		Timeout:     p.number("Timeout", 3),
 		MemoryMB:    p.number("MemorySize", 128),
 		Concurrency: p.number("ReservedConcurrentExecutions", 0),
@@ -38,28 +38,28 @@ func (b *builder) function(id string, p *properties) error {
 	}
 	b.out.Functions = append(b.out.Functions, f)
 	events := p.object("Events")
-	for _, event := range sorted(events.values) {
+	for _, event := range sortedKeys(events.values) {
 		e := events.object(event)
-		if err := b.event(id, e.text("Type"), e.object("Properties")); err != nil {
+		if err := b.addEvent(id, e.text("Type"), e.object("Properties")); err != nil {
 			return fmt.Errorf("has an event %s that %w", event, err)
 		}
 	}
 	return nil
 }
 
-func (b *builder) event(function, kind string, p *properties) error {
+func (b *builder) addEvent(function, kind string, p *properties) error {
 	switch kind {
 	case "Api":
-		return b.route(function, p)
+		return b.addRoute(function, p)
 	case "S3":
-		return b.notification(function, p)
+		return b.addNotification(function, p)
 	}
 	b.out.Unserved = append(b.out.Unserved, fmt.Sprintf("%s event of %s", kind, function))
 	return nil
 }
 
-func (b *builder) notification(function string, p *properties) error {
-	n := Notification{Events: p.texts("Events"), Function: function}
+func (b *builder) addNotification(function string, p *properties) error {
+	n := Notification{Events: p.textList("Events"), Function: function}
 	for _, v := range p.object("Filter").object("S3Key").list("Rules") {
 		rule := newProperties(v)
 		switch strings.ToLower(rule.text("Name")) {
@@ -71,7 +71,7 @@ func (b *builder) notification(function string, p *properties) error {
 			return fmt.Errorf("has a filter rule that is neither prefix nor suffix")
 		}
 	}
-	name := p.required("Bucket")
+	name := p.requiredText("Bucket")
 	i := slices.IndexFunc(b.out.Buckets, func(b Bucket) bool { return b.Name == name })
 	if p.err == nil && i < 0 {
 		return fmt.Errorf("names a bucket that the template does not define")

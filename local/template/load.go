@@ -13,35 +13,35 @@ import (
 
 // Load reads the template at path. Overrides replace defaults of parameters by name. An error is one sentence that names
 // the file and, where there is one, the resource.
-func Load(path string, place Place, overrides map[string]string) (*Template, error) {
+func Load(path string, place Target, overrides map[string]string) (*Template, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("the template cannot be read: %w", err)
 	}
-	t, err := build(text, filepath.Dir(path), place, overrides)
+	t, err := buildTemplate(text, filepath.Dir(path), place, overrides)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
 	return t, nil
 }
 
-func build(text []byte, dir string, place Place, overrides map[string]string) (*Template, error) {
-	doc, err := parse(text)
+func buildTemplate(text []byte, dir string, place Target, overrides map[string]string) (*Template, error) {
+	doc, err := parseYAML(text)
 	if err != nil {
 		return nil, err
 	}
-	r := &resolver{place: place, resources: map[string]resource{}, busy: map[string]bool{}}
-	if r.parameters, err = parameters(section(doc, "Parameters"), place.Parameters, overrides); err != nil {
+	r := &resolver{target: place, resources: map[string]resource{}, inProgress: map[string]bool{}}
+	if r.parameters, err = resolveParameters(section(doc, "Parameters"), place.Parameters, overrides); err != nil {
 		return nil, err
 	}
-	r.lists = map[string]bool{}
+	r.listParameters = map[string]bool{}
 	for name, rules := range section(doc, "Parameters") {
 		if rules, ok := rules.(map[string]any); ok {
-			r.lists[name] = rules["Type"] == "CommaDelimitedList"
+			r.listParameters[name] = rules["Type"] == "CommaDelimitedList"
 		}
 	}
 	r.conditions = section(doc, "Conditions")
-	if err := r.rules(section(doc, "Rules")); err != nil {
+	if err := r.checkRules(section(doc, "Rules")); err != nil {
 		return nil, err
 	}
 	globals := section(section(doc, "Globals"), "Function")
@@ -51,15 +51,15 @@ func build(text []byte, dir string, place Place, overrides map[string]string) (*
 			return nil, fmt.Errorf("%s %w", id, err)
 		}
 		if res.kind == "AWS::Serverless::Function" {
-			res.properties = merge(globals, res.properties)
+			res.properties = mergeProperties(globals, res.properties)
 		}
 		r.resources[id] = res
 	}
 	if len(r.resources) == 0 {
 		return nil, fmt.Errorf("there are no Resources")
 	}
-	b := &builder{resolver: r, dir: dir, out: &Template{Parameters: r.parameters}}
-	return b.out, b.all()
+	b := &builder{resolver: r, baseDir: dir, out: &Template{Parameters: r.parameters}}
+	return b.out, b.buildAll()
 }
 
 func section(m map[string]any, name string) map[string]any {
@@ -83,8 +83,8 @@ func readResource(entry any) (resource, error) {
 	return resource{kind: kind, condition: condition, properties: section(m, "Properties")}, nil
 }
 
-// merge lays own properties over the global ones, map by map; lists are joined, as SAM does.
-func merge(global, own map[string]any) map[string]any {
+// mergeProperties lays own properties over the global ones, map by map; lists are joined, as SAM does.
+func mergeProperties(global, own map[string]any) map[string]any {
 	out := make(map[string]any, len(global)+len(own))
 	for k, v := range global {
 		out[k] = v
@@ -93,7 +93,7 @@ func merge(global, own map[string]any) map[string]any {
 		switch below := out[k].(type) {
 		case map[string]any:
 			if above, ok := v.(map[string]any); ok && !isIntrinsic(below) && !isIntrinsic(above) {
-				v = merge(below, above)
+				v = mergeProperties(below, above)
 			}
 		case []any:
 			if above, ok := v.([]any); ok {
@@ -112,15 +112,15 @@ func isIntrinsic(m map[string]any) bool {
 	return false
 }
 
-// parameters checks the overrides and fills in the defaults.
-func parameters(declared map[string]any, placed, overrides map[string]string) (map[string]string, error) {
-	for _, name := range sorted(overrides) {
+// resolveParameters checks the overrides and fills in the defaults.
+func resolveParameters(declared map[string]any, placed, overrides map[string]string) (map[string]string, error) {
+	for _, name := range sortedKeys(overrides) {
 		if _, ok := declared[name]; !ok {
 			return nil, fmt.Errorf("there is no parameter %s", name)
 		}
 	}
 	out := map[string]string{}
-	for _, name := range sorted(declared) {
+	for _, name := range sortedKeys(declared) {
 		rules, _ := declared[name].(map[string]any)
 		value, given := overrides[name]
 		if !given {
@@ -130,9 +130,9 @@ func parameters(declared map[string]any, placed, overrides map[string]string) (m
 			if rules["Default"] == nil {
 				return nil, fmt.Errorf("parameter %s has no default and was not set", name)
 			}
-			value = scalar(rules["Default"])
+			value = scalarText(rules["Default"])
 		}
-		if err := check(rules, value); err != nil {
+		if err := checkParameter(rules, value); err != nil {
 			return nil, fmt.Errorf("parameter %s: %w", name, err)
 		}
 		out[name] = value
@@ -140,11 +140,11 @@ func parameters(declared map[string]any, placed, overrides map[string]string) (m
 	return out, nil
 }
 
-func check(rules map[string]any, value string) error {
+func checkParameter(rules map[string]any, value string) error {
 	if allowed, ok := rules["AllowedValues"].([]any); ok {
 		var texts []string
 		for _, a := range allowed {
-			texts = append(texts, scalar(a))
+			texts = append(texts, scalarText(a))
 		}
 		if !slices.Contains(texts, value) {
 			return fmt.Errorf("%q is none of %s", value, strings.Join(texts, ", "))
@@ -166,16 +166,16 @@ func check(rules map[string]any, value string) error {
 	if err != nil {
 		return fmt.Errorf("%q is no number", value)
 	}
-	if least, err := strconv.ParseFloat(scalar(rules["MinValue"]), 64); err == nil && n < least {
+	if least, err := strconv.ParseFloat(scalarText(rules["MinValue"]), 64); err == nil && n < least {
 		return fmt.Errorf("%s is less than %v", value, least)
 	}
-	if most, err := strconv.ParseFloat(scalar(rules["MaxValue"]), 64); err == nil && n > most {
+	if most, err := strconv.ParseFloat(scalarText(rules["MaxValue"]), 64); err == nil && n > most {
 		return fmt.Errorf("%s is more than %v", value, most)
 	}
 	return nil
 }
 
-func sorted[V any](m map[string]V) []string {
+func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
 		keys = append(keys, k)

@@ -8,18 +8,18 @@ import (
 // properties reads resolved properties and keeps the first thing that is wrong with them.
 type properties struct {
 	values map[string]any
-	*fault
+	*firstError
 }
 
-// fault is shared by a resource's properties and all that lies in them.
-type fault struct{ err error }
+// firstError is shared by a resource's properties and all that lies in them.
+type firstError struct{ err error }
 
 func newProperties(v any) *properties {
 	values, _ := v.(map[string]any)
-	return &properties{values: values, fault: &fault{}}
+	return &properties{values: values, firstError: &firstError{}}
 }
 
-func (p *properties) wrong(name, form string) {
+func (p *properties) addError(name, form string) {
 	if p.err == nil {
 		p.err = fmt.Errorf("has a %s that is no %s", name, form)
 	}
@@ -30,14 +30,14 @@ func (p *properties) text(name string) string {
 	case nil:
 		return ""
 	case map[string]any, []any:
-		p.wrong(name, "text")
+		p.addError(name, "text")
 		return ""
 	default:
-		return scalar(v)
+		return scalarText(v)
 	}
 }
 
-func (p *properties) required(name string) string {
+func (p *properties) requiredText(name string) string {
 	s := p.text(name)
 	if s == "" && p.err == nil {
 		p.err = fmt.Errorf("has no %s", name)
@@ -52,7 +52,7 @@ func (p *properties) number(name string, otherwise int) int {
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {
-		p.wrong(name, "number of 0 or more")
+		p.addError(name, "number of 0 or more")
 	}
 	return n
 }
@@ -60,27 +60,27 @@ func (p *properties) number(name string, otherwise int) int {
 func (p *properties) object(name string) *properties {
 	v, ok := p.values[name].(map[string]any)
 	if !ok && p.values[name] != nil {
-		p.wrong(name, "mapping")
+		p.addError(name, "mapping")
 	}
-	return &properties{values: v, fault: p.fault}
+	return &properties{values: v, firstError: p.firstError}
 }
 
 func (p *properties) list(name string) []any {
 	v, ok := p.values[name].([]any)
 	if !ok && p.values[name] != nil {
-		p.wrong(name, "list")
+		p.addError(name, "list")
 	}
 	return v
 }
 
-// texts is a list of texts; a single text counts as a list of one.
-func (p *properties) texts(name string) []string {
+// textList is a list of texts; a single text counts as a list of one.
+func (p *properties) textList(name string) []string {
 	if s, ok := p.values[name].(string); ok {
 		return []string{s}
 	}
 	var out []string
 	for _, v := range p.list(name) {
-		out = append(out, scalar(v))
+		out = append(out, scalarText(v))
 	}
 	return out
 }

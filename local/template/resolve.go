@@ -15,34 +15,34 @@ type resource struct {
 
 // resolver evaluates intrinsic functions. Resources are resolved when they are referred to, so that their order is free.
 type resolver struct {
-	place      Place
-	parameters map[string]string
-	lists      map[string]bool // parameters that are a list, separated by commas
-	conditions map[string]any
-	resources  map[string]resource
-	busy       map[string]bool // resources and conditions being resolved, to find circles
+	target         Target
+	parameters     map[string]string
+	listParameters map[string]bool // parameters that are a list, separated by commas
+	conditions     map[string]any
+	resources      map[string]resource
+	inProgress     map[string]bool // resources and conditions being resolved, to find circles
 }
 
-// absent is the value of AWS::NoValue: the property that has it is not there.
-type absent struct{}
+// noValue is the value of AWS::NoValue: the property that has it is not there.
+type noValue struct{}
 
-func (r *resolver) value(v any) (any, error) {
+func (r *resolver) resolve(v any) (any, error) {
 	switch v := v.(type) {
 	case map[string]any:
 		if len(v) == 1 {
 			for name, arg := range v {
 				if name == "Ref" || name == "Condition" && isString(arg) || strings.HasPrefix(name, "Fn::") {
-					return r.intrinsic(name, arg)
+					return r.resolveIntrinsic(name, arg)
 				}
 			}
 		}
 		out := make(map[string]any, len(v))
 		for key, item := range v {
-			got, err := r.value(item)
+			got, err := r.resolve(item)
 			if err != nil {
 				return nil, err
 			}
-			if got != (absent{}) {
+			if got != (noValue{}) {
 				out[key] = got
 			}
 		}
@@ -50,11 +50,11 @@ func (r *resolver) value(v any) (any, error) {
 	case []any:
 		out := make([]any, 0, len(v))
 		for _, item := range v {
-			got, err := r.value(item)
+			got, err := r.resolve(item)
 			if err != nil {
 				return nil, err
 			}
-			if got != (absent{}) {
+			if got != (noValue{}) {
 				out = append(out, got)
 			}
 		}
@@ -65,40 +65,40 @@ func (r *resolver) value(v any) (any, error) {
 
 func isString(v any) bool { _, ok := v.(string); return ok }
 
-func (r *resolver) intrinsic(name string, arg any) (any, error) {
+func (r *resolver) resolveIntrinsic(name string, arg any) (any, error) {
 	switch name {
 	case "Ref":
 		if s, ok := arg.(string); ok {
-			return r.ref(s)
+			return r.resolveRef(s)
 		}
 	case "Fn::GetAtt":
 		if s, ok := arg.(string); ok {
 			id, attribute, _ := strings.Cut(s, ".")
-			return r.attribute(id, attribute)
+			return r.resolveAttribute(id, attribute)
 		}
 		if list, ok := arg.([]any); ok && len(list) == 2 {
-			return r.attribute(fmt.Sprint(list[0]), fmt.Sprint(list[1]))
+			return r.resolveAttribute(fmt.Sprint(list[0]), fmt.Sprint(list[1]))
 		}
 	case "Fn::Sub":
-		return r.sub(arg)
+		return r.resolveSub(arg)
 	case "Fn::Join":
-		return r.join(arg)
+		return r.resolveJoin(arg)
 	case "Fn::If":
-		return r.choose(arg)
+		return r.resolveIf(arg)
 	case "Fn::Equals", "Fn::Not", "Fn::And", "Fn::Or", "Condition":
-		return r.test(map[string]any{name: arg})
+		return r.evaluate(map[string]any{name: arg})
 	default:
 		return nil, fmt.Errorf("uses %s, which the local cloud does not know", name)
 	}
 	return nil, fmt.Errorf("uses %s with an argument of the wrong form", name)
 }
 
-func (r *resolver) ref(name string) (any, error) {
-	if v, ok := r.pseudo(name); ok {
+func (r *resolver) resolveRef(name string) (any, error) {
+	if v, ok := r.pseudoParameter(name); ok {
 		return v, nil
 	}
 	if v, ok := r.parameters[name]; ok {
-		if r.lists[name] {
+		if r.listParameters[name] {
 			var items []any
 			for _, item := range strings.Split(v, ",") {
 				items = append(items, strings.TrimSpace(item))
@@ -108,30 +108,30 @@ func (r *resolver) ref(name string) (any, error) {
 		return v, nil
 	}
 	id, attribute, _ := strings.Cut(name, ".")
-	return r.attribute(id, attribute)
+	return r.resolveAttribute(id, attribute)
 }
 
-func (r *resolver) pseudo(name string) (any, bool) {
+func (r *resolver) pseudoParameter(name string) (any, bool) {
 	switch name {
 	case "AWS::NoValue":
-		return absent{}, true
+		return noValue{}, true
 	case "AWS::Region":
-		return r.place.Region, true
+		return r.target.Region, true
 	case "AWS::AccountId":
-		return r.place.Account, true
+		return r.target.Account, true
 	case "AWS::Partition":
 		return Partition, true
 	case "AWS::StackName":
-		return r.place.Stack, true
+		return r.target.Stack, true
 	case "AWS::URLSuffix":
 		return "amazonaws.com", true
 	}
 	return nil, false
 }
 
-var variable = regexp.MustCompile(`\$\{([^!{}][^{}]*)\}`)
+var subVariable = regexp.MustCompile(`\$\{([^!{}][^{}]*)\}`)
 
-func (r *resolver) sub(arg any) (any, error) {
+func (r *resolver) resolveSub(arg any) (any, error) {
 	text, ok := arg.(string)
 	own := map[string]any{}
 	if list, isList := arg.([]any); isList && len(list) == 2 {
@@ -142,31 +142,31 @@ func (r *resolver) sub(arg any) (any, error) {
 		return nil, fmt.Errorf("uses Fn::Sub with an argument of the wrong form")
 	}
 	var failed error
-	out := variable.ReplaceAllStringFunc(text, func(m string) string {
+	out := subVariable.ReplaceAllStringFunc(text, func(m string) string {
 		name := strings.TrimSpace(m[2 : len(m)-1])
 		var v any
 		var err error
 		if local, ok := own[name]; ok {
-			v, err = r.value(local)
+			v, err = r.resolve(local)
 		} else if id, attribute, dotted := strings.Cut(name, "."); dotted {
-			v, err = r.attribute(id, attribute)
+			v, err = r.resolveAttribute(id, attribute)
 		} else {
-			v, err = r.ref(name)
+			v, err = r.resolveRef(name)
 		}
 		if err != nil && failed == nil {
 			failed = err
 		}
-		return scalar(v)
+		return scalarText(v)
 	})
 	return strings.ReplaceAll(out, "${!", "${"), failed
 }
 
-func (r *resolver) join(arg any) (any, error) {
+func (r *resolver) resolveJoin(arg any) (any, error) {
 	list, ok := arg.([]any)
 	if !ok || len(list) != 2 {
 		return nil, fmt.Errorf("uses Fn::Join with an argument of the wrong form")
 	}
-	items, err := r.value(list[1])
+	items, err := r.resolve(list[1])
 	if err != nil {
 		return nil, err
 	}
@@ -176,27 +176,27 @@ func (r *resolver) join(arg any) (any, error) {
 	}
 	texts := make([]string, len(parts))
 	for i, p := range parts {
-		texts[i] = scalar(p)
+		texts[i] = scalarText(p)
 	}
-	return strings.Join(texts, scalar(list[0])), nil
+	return strings.Join(texts, scalarText(list[0])), nil
 }
 
-func (r *resolver) choose(arg any) (any, error) {
+func (r *resolver) resolveIf(arg any) (any, error) {
 	list, ok := arg.([]any)
 	if !ok || len(list) != 3 {
 		return nil, fmt.Errorf("uses Fn::If with an argument of the wrong form")
 	}
-	holds, err := r.condition(scalar(list[0]))
+	holds, err := r.conditionHolds(scalarText(list[0]))
 	if err != nil {
 		return nil, err
 	}
 	if holds {
-		return r.value(list[1])
+		return r.resolve(list[1])
 	}
-	return r.value(list[2])
+	return r.resolve(list[2])
 }
 
-func (r *resolver) condition(name string) (bool, error) {
+func (r *resolver) conditionHolds(name string) (bool, error) {
 	c, ok := r.conditions[name]
 	if !ok {
 		return false, fmt.Errorf("names the condition %s, which the template does not define", name)
@@ -206,15 +206,15 @@ func (r *resolver) condition(name string) (bool, error) {
 		return false, err
 	}
 	defer leave()
-	return r.test(c)
+	return r.evaluate(c)
 }
 
-// rules checks what must hold between parameters. The error is the first broken one's own description.
-func (r *resolver) rules(all map[string]any) error {
-	for _, name := range sorted(all) {
+// checkRules checks what must hold between parameters. The error is the first broken one's own description.
+func (r *resolver) checkRules(all map[string]any) error {
+	for _, name := range sortedKeys(all) {
 		rule, _ := all[name].(map[string]any)
 		if when, ok := rule["RuleCondition"]; ok {
-			if holds, err := r.test(when); err != nil {
+			if holds, err := r.evaluate(when); err != nil {
 				return fmt.Errorf("the rule %s %w", name, err)
 			} else if !holds {
 				continue
@@ -223,7 +223,7 @@ func (r *resolver) rules(all map[string]any) error {
 		assertions, _ := rule["Assertions"].([]any)
 		for _, a := range assertions {
 			assertion, _ := a.(map[string]any)
-			if holds, err := r.test(assertion["Assert"]); err != nil {
+			if holds, err := r.evaluate(assertion["Assert"]); err != nil {
 				return fmt.Errorf("the rule %s %w", name, err)
 			} else if !holds {
 				return fmt.Errorf("%v", assertion["AssertDescription"])
@@ -235,21 +235,21 @@ func (r *resolver) rules(all map[string]any) error {
 
 // enter marks something as being resolved; meeting it again before leave means a circle.
 func (r *resolver) enter(what string) (leave func(), err error) {
-	if r.busy[what] {
+	if r.inProgress[what] {
 		return nil, fmt.Errorf("refers to itself through %s", what)
 	}
-	r.busy[what] = true
-	return func() { delete(r.busy, what) }, nil
+	r.inProgress[what] = true
+	return func() { delete(r.inProgress, what) }, nil
 }
 
-func (r *resolver) test(v any) (bool, error) {
+func (r *resolver) evaluate(v any) (bool, error) {
 	m, ok := v.(map[string]any)
 	if !ok || len(m) != 1 {
 		return false, fmt.Errorf("holds a condition of the wrong form")
 	}
 	for name, arg := range m {
 		if name == "Condition" {
-			return r.condition(scalar(arg))
+			return r.conditionHolds(scalarText(arg))
 		}
 		list, ok := arg.([]any)
 		if !ok || len(list) == 0 {
@@ -257,16 +257,16 @@ func (r *resolver) test(v any) (bool, error) {
 		}
 		switch name {
 		case "Fn::Equals":
-			got, err := r.value(list)
+			got, err := r.resolve(list)
 			if pair, ok := got.([]any); err != nil || ok && len(pair) == 2 {
-				return err == nil && scalar(pair[0]) == scalar(pair[1]), err
+				return err == nil && scalarText(pair[0]) == scalarText(pair[1]), err
 			}
 		case "Fn::Not":
-			holds, err := r.test(list[0])
+			holds, err := r.evaluate(list[0])
 			return !holds, err
 		case "Fn::And", "Fn::Or":
 			for _, item := range list {
-				holds, err := r.test(item)
+				holds, err := r.evaluate(item)
 				if err != nil || holds == (name == "Fn::Or") {
 					return holds, err
 				}
@@ -277,10 +277,10 @@ func (r *resolver) test(v any) (bool, error) {
 	return false, fmt.Errorf("holds a condition of the wrong form")
 }
 
-// scalar is a value as CloudFormation writes it into text.
-func scalar(v any) string {
+// scalarText is a value as CloudFormation writes it into text.
+func scalarText(v any) string {
 	switch v := v.(type) {
-	case nil, absent:
+	case nil, noValue:
 		return ""
 	case string:
 		return v

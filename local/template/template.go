@@ -6,17 +6,17 @@ import "time"
 
 // Template is a template with all parameters, conditions and references resolved.
 type Template struct {
-	Parameters map[string]string // in force: defaults, then overrides
-	Functions  []Function        // in the order of their logical ids, as all lists here
-	API        API
-	Tables     []Table
-	Buckets    []Bucket
-	Machines   []Machine
-	Keys       []Key
-	Rules      []Rule
-	Plans      []Plan
-	Permitted  []Permission
-	Unserved   []string // events and resources that are declared but have no local counterpart, as "what of which resource"
+	Parameters  map[string]string // in force: defaults, then overrides
+	Functions   []Function        // in the order of their logical ids, as all lists here
+	API         API
+	Tables      []Table
+	Buckets     []Bucket
+	Machines    []Machine
+	Keys        []Key
+	Rules       []Rule
+	Plans       []Plan
+	Permissions []Permission
+	Unserved    []string // events and resources that are declared but have no local counterpart, as "what of which resource"
 }
 
 // Function is an AWS::Serverless::Function.
@@ -70,7 +70,7 @@ func (t Table) PartitionKey() string {
 	schema, _ := t.Definition["KeySchema"].([]any)
 	for _, v := range schema {
 		if key, ok := v.(map[string]any); ok && key["KeyType"] == "HASH" {
-			return scalar(key["AttributeName"])
+			return scalarText(key["AttributeName"])
 		}
 	}
 	return ""
@@ -130,8 +130,8 @@ type Plan struct {
 	Prefixes []string // none: the whole bucket
 }
 
-// Place is where the template is read for.
-type Place struct {
+// Target is where the template is read for.
+type Target struct {
 	Region  string
 	Account string
 	Stack   string
@@ -143,6 +143,6 @@ type Place struct {
 // Partition is the only one there is locally.
 const Partition = "aws"
 
-func (p Place) arn(service, resource string) string {
+func (p Target) ARN(service, resource string) string {
 	return "arn:" + Partition + ":" + service + ":" + p.Region + ":" + p.Account + ":" + resource
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var place = Place{Region: "eu-west-1", Account: "000000000000", Stack: "sluice"}
+var testTarget = Target{Region: "eu-west-1", Account: "000000000000", Stack: "sluice"}
 
-func load(t *testing.T, text string, overrides map[string]string) (*Template, error) {
+func loadText(t *testing.T, text string, overrides map[string]string) (*Template, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "template.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return Load(path, place, overrides)
+	return Load(path, testTarget, overrides)
 }
 
-const whole = `
+const fullTemplate = `
 Parameters:
   Prefix: {Type: String, Default: toy, AllowedPattern: "[a-z]+"}
   Limit: {Type: Number, Default: 10, MinValue: 1, MaxValue: 20}
@@ -114,7 +114,7 @@ Resources:
 `
 
 func TestLoad(t *testing.T) {
-	got, err := load(t, whole, map[string]string{"Limit": "20"})
+	got, err := loadText(t, fullTemplate, map[string]string{"Limit": "20"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,16 +193,16 @@ func TestBrokenTemplates(t *testing.T) {
 		{"no type", "Type: AWS::KMS::Key", "Kind: AWS::KMS::Key", "Signing"},
 		{"unknown key twice", "MemorySize: 512", "MemorySize: 512\n      MemorySize: 512", "template.yaml"},
 		{"not YAML", "Resources:", "Resources: [", "template.yaml"},
-		{"nothing", whole, "", "template.yaml"},
+		{"nothing", fullTemplate, "", "template.yaml"},
 		{"no resources", "Resources:", "Resourcen:", "Resources"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			text := strings.Replace(whole, test.from, test.to, 1)
-			if text == whole {
+			text := strings.Replace(fullTemplate, test.from, test.to, 1)
+			if text == fullTemplate {
 				t.Fatal("the test changes nothing")
 			}
-			_, err := load(t, text, nil)
+			_, err := loadText(t, text, nil)
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -224,7 +224,7 @@ func TestParametersAreChecked(t *testing.T) {
 		{"Unknown", "x", false},
 	}
 	for _, test := range tests {
-		_, err := load(t, whole, map[string]string{test.name: test.value})
+		_, err := loadText(t, fullTemplate, map[string]string{test.name: test.value})
 		if (err == nil) != test.ok {
 			t.Errorf("%s=%s: %v", test.name, test.value, err)
 		}
@@ -235,9 +235,9 @@ func TestParametersAreChecked(t *testing.T) {
 }
 
 func TestParametersOfThePlace(t *testing.T) {
-	here := place
+	here := testTarget
 	here.Parameters = map[string]string{"Limit": "5", "Level": "DEBUG", "Undeclared": "x"}
-	got, err := build([]byte(whole), t.TempDir(), here, map[string]string{"Limit": "7"})
+	got, err := buildTemplate([]byte(fullTemplate), t.TempDir(), here, map[string]string{"Limit": "7"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,8 +247,8 @@ func TestParametersOfThePlace(t *testing.T) {
 }
 
 func TestConditionDecidesAboutResources(t *testing.T) {
-	text := strings.Replace(whole, "TableName: loud}", "TableName: loud, KeySchema: [{AttributeName: id, KeyType: HASH}]}", 1)
-	got, err := load(t, text, map[string]string{"Topic": "t", "Level": "DEBUG"})
+	text := strings.Replace(fullTemplate, "TableName: loud}", "TableName: loud, KeySchema: [{AttributeName: id, KeyType: HASH}]}", 1)
+	got, err := loadText(t, text, map[string]string{"Topic": "t", "Level": "DEBUG"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestConditionDecidesAboutResources(t *testing.T) {
 
 // The project's own template is the one that matters.
 func TestOwnTemplate(t *testing.T) {
-	got, err := Load("../../template.yaml", place, nil)
+	got, err := Load("../../template.yaml", testTarget, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,10 +279,10 @@ func TestOwnTemplate(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(whole))
+	f.Add([]byte(fullTemplate))
 	f.Add([]byte("Resources: {A: {Type: AWS::KMS::Key, Properties: !Ref A}}"))
 	f.Add([]byte("a: &x [*x]"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		_, _ = build(text, t.TempDir(), place, nil)
+		_, _ = buildTemplate(text, t.TempDir(), testTarget, nil)
 	})
 }

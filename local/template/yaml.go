@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
-// parse reads YAML into maps, slices and scalars; a short tag such as !Ref x becomes its long form {"Ref": x}.
-func parse(text []byte) (map[string]any, error) {
+// parseYAML reads YAML into maps, slices and scalars; a short tag such as !Ref x becomes its long form {"Ref": x}.
+func parseYAML(text []byte) (map[string]any, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		return nil, err
@@ -16,7 +16,7 @@ func parse(text []byte) (map[string]any, error) {
 	if len(doc.Content) == 0 {
 		return nil, fmt.Errorf("the file is empty")
 	}
-	v, err := convert(doc.Content[0])
+	v, err := convertNode(doc.Content[0])
 	if err != nil {
 		return nil, err
 	}
@@ -27,15 +27,15 @@ func parse(text []byte) (map[string]any, error) {
 	return m, nil
 }
 
-func convert(n *yaml.Node) (any, error) {
+func convertNode(n *yaml.Node) (any, error) {
 	if name, short := strings.CutPrefix(n.Tag, "!"); short && !strings.HasPrefix(name, "!") {
-		return intrinsic(name, n)
+		return convertTag(name, n)
 	}
 	switch n.Kind {
 	case yaml.MappingNode:
-		return mapping(n)
+		return convertMapping(n)
 	case yaml.SequenceNode:
-		return sequence(n)
+		return convertSequence(n)
 	case yaml.AliasNode:
 		return nil, fmt.Errorf("line %d: CloudFormation knows no aliases", n.Line)
 	}
@@ -50,13 +50,13 @@ func convert(n *yaml.Node) (any, error) {
 	return v, nil
 }
 
-func intrinsic(name string, n *yaml.Node) (any, error) {
+func convertTag(name string, n *yaml.Node) (any, error) {
 	plain := *n
 	plain.Tag = ""
 	if plain.Kind == yaml.ScalarNode {
 		plain.Tag = "!!str"
 	}
-	arg, err := convert(&plain)
+	arg, err := convertNode(&plain)
 	if err != nil {
 		return nil, err
 	}
@@ -68,14 +68,14 @@ func intrinsic(name string, n *yaml.Node) (any, error) {
 	return map[string]any{name: arg}, nil
 }
 
-func mapping(n *yaml.Node) (any, error) {
+func convertMapping(n *yaml.Node) (any, error) {
 	m := make(map[string]any, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i].Value
 		if _, twice := m[key]; twice {
 			return nil, fmt.Errorf("line %d: the key %s is there twice", n.Content[i].Line, key)
 		}
-		v, err := convert(n.Content[i+1])
+		v, err := convertNode(n.Content[i+1])
 		if err != nil {
 			return nil, err
 		}
@@ -84,10 +84,10 @@ func mapping(n *yaml.Node) (any, error) {
 	return m, nil
 }
 
-func sequence(n *yaml.Node) (any, error) {
+func convertSequence(n *yaml.Node) (any, error) {
 	list := make([]any, 0, len(n.Content))
 	for _, c := range n.Content {
-		v, err := convert(c)
+		v, err := convertNode(c)
 		if err != nil {
 			return nil, err
 		}

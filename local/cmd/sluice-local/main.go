@@ -19,7 +19,7 @@ func main() {
 	if err == nil {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 		context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once, and its children with it
-		if err = cloud.Run(ctx, options); err != nil && !errors.As(err, new(*cloud.Unstarted)) {
+		if err = cloud.Run(ctx, options); err != nil && !errors.As(err, new(*cloud.StartError)) {
 			fmt.Fprintln(os.Stderr, "sluice local:", err)
 			os.Exit(1)
 		}

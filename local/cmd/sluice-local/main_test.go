@@ -21,7 +21,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sluice/local/cloud"
+	"sluice/internal/localcloud"
 )
 
 var program string
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 
 // running is a local cloud in a process of its own.
 type running struct {
-	cloud.Self
+	localcloud.Descriptor
 	cmd    *exec.Cmd
 	ready  string
 	output *output
@@ -101,7 +101,7 @@ func start(t *testing.T, data string, args ...string) *running {
 		text, err = os.ReadFile(r.ready)
 		return err == nil
 	})
-	if err := json.Unmarshal(text, &r.Self); err != nil {
+	if err := json.Unmarshal(text, &r.Descriptor); err != nil {
 		t.Fatal(err) // never half a file
 	}
 	return r
@@ -175,11 +175,11 @@ func TestLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var self cloud.Self
+	var self localcloud.Descriptor
 	if err := json.Unmarshal(kept, &self); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(first.Self, self, cmp.AllowUnexported(cloud.Self{})); diff != "" {
+	if diff := cmp.Diff(first.Descriptor, self); diff != "" {
 		t.Error(diff)
 	}
 	for _, name := range []string{filepath.Join(data, "local.json"), first.ready} {
@@ -188,7 +188,7 @@ func TestLife(t *testing.T) {
 		}
 	}
 	if !strings.HasPrefix(first.APIURL, "http://127.0.0.1:") || first.Scope != "tenant/"+first.TenantID || first.Prefix != "sluice" {
-		t.Errorf("%+v", first.Self)
+		t.Errorf("%+v", first.Descriptor)
 	}
 	for _, want := range []string{first.ClientID, first.ClientSecret, first.TokenURL, "No clamd is set"} {
 		if !strings.Contains(first.output.String(), want) {
@@ -217,7 +217,7 @@ func TestLife(t *testing.T) {
 	}
 
 	second := start(t, data)
-	if diff := cmp.Diff(first.Self, second.Self, cmp.AllowUnexported(cloud.Self{})); diff != "" {
+	if diff := cmp.Diff(first.Descriptor, second.Descriptor); diff != "" {
 		t.Errorf("after a restart: %s", diff)
 	}
 	if status := second.status(t, token, "01900000-0000-7000-8000-000000000000"); status != 404 {

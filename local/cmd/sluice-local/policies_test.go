@@ -109,7 +109,7 @@ func TestWhatNoStatementAllowsIsDenied(t *testing.T) {
 		data := filepath.Join(t.TempDir(), "data")
 		project := elsewhere(t, without(t, "Sid: Sign\n", "kms:Sign", "kms:Verify"), true)
 		out, err := fails(t, "--project", project, "--data", data)
-		if err == nil || !bytes.Contains(out, []byte("the token endpoint answers with 500")) {
+		if err == nil || !bytes.Contains(out, []byte("the token endpoint responds with 500")) {
 			t.Errorf("%v: %s", err, out)
 		}
 		denied(t, data, "sluice-token", "kms:Sign")

@@ -1,0 +1,143 @@
+package cloud
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sluice/internal/localcloud"
+	"sluice/local/iam"
+)
+
+// newID returns a UUID.
+func newID() string { return uuid.NewString() }
+
+// openDataFolder creates the data folder, locks it against other local clouds and reads the descriptor of an earlier run.
+func (c *Cloud) openDataFolder(context.Context) error {
+	if err := os.MkdirAll(c.path("logs"), 0o700); err != nil {
+		return fmt.Errorf("create the data folder: %w", err)
+	}
+	lock, err := os.OpenFile(c.path("lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = lock.Close()
+		return fmt.Errorf("another local cloud runs on the data folder %s: stop it, or choose another folder with --data", c.options.Data)
+	}
+	c.lock = lock
+	if c.options.ReadyFile != "" {
+		if err := os.Remove(c.options.ReadyFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	text, err := os.ReadFile(c.path(localcloud.FileName))
+	if err == nil {
+		err = json.Unmarshal(text, &c.descriptor)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read %s: %w", c.path(localcloud.FileName), err)
+	}
+	if c.descriptor.AccessKeyID == "" {
+		key := newAccessKey()
+		c.descriptor.AccessKeyID, c.descriptor.SecretAccessKey = key.ID, key.Secret
+	}
+	c.descriptor.Region = region
+	c.log, err = openFunctionLog(c.path("logs", "functions.log"), c.options)
+	return err
+}
+
+// newAccessKey returns a random access key of the length that AWS uses.
+func newAccessKey() iam.Key {
+	random := func() string { return strings.ReplaceAll(uuid.NewString(), "-", "") }
+	return iam.Key{ID: "LOCAL" + strings.ToUpper(random()[:15]), Secret: random() + random()[:8]}
+}
+
+// writeDescriptor writes the descriptor to local.json in the data folder and to the ready file. Readers see each file complete or
+// not at all.
+func (c *Cloud) writeDescriptor(context.Context) error {
+	text, err := json.MarshalIndent(c.descriptor, "", "  ")
+	if err != nil {
+		return err
+	}
+	for _, path := range []string{c.path(localcloud.FileName), c.options.ReadyFile} {
+		if path == "" {
+			continue
+		}
+		if err := writeAtomically(path, append(text, '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeAtomically replaces a file so that readers see either its old or its new text. Only its owner may read it.
+func writeAtomically(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// functionLog is the log of everything that functions print. Each line has the time, the function, the request ID and the text.
+type functionLog struct {
+	mu   sync.Mutex
+	file *os.File
+	// copyTo, if not nil, receives every line as well.
+	copyTo io.Writer
+}
+
+// maxLogBytes is the size above which a start begins a new log and renames the old one.
+const maxLogBytes = 64 << 20
+
+func openFunctionLog(path string, o Options) (*functionLog, error) {
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLogBytes {
+		if err := os.Rename(path, path+".1"); err != nil {
+			return nil, err
+		}
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	l := &functionLog{file: f}
+	if o.Verbose {
+		l.copyTo = o.Output
+	}
+	return l, nil
+}
+
+// WriteLine logs a line that a function printed while it handled a request; "" stands for no request.
+func (l *functionLog) WriteLine(function, requestID string, text []byte) {
+	if requestID == "" {
+		requestID = "-"
+	}
+	line := fmt.Appendf(nil, "%s %s %s %s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), function, requestID, text)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = l.file.Write(line) // a full disk is reported elsewhere
+	if l.copyTo != nil {
+		_, _ = l.copyTo.Write(line)
+	}
+}
+
+func (l *functionLog) close() { _ = l.file.Close() }

@@ -1,0 +1,203 @@
+package cloud
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"sluice/local/database"
+	"sluice/local/endpoint"
+	"sluice/local/eventbridge"
+	"sluice/local/guardduty"
+	"sluice/local/lambda"
+	"sluice/local/states"
+	"sluice/local/storage"
+	"sluice/local/template"
+	"sluice/shared/auth/fakekms"
+)
+
+// startStores starts DynamoDB and S3, which depend on no other service.
+func (c *Cloud) startStores(ctx context.Context) error {
+	log, err := os.OpenFile(c.path("logs", "dynamodb.log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	if c.database, err = database.Start(ctx, database.Config{
+		Program: c.tool("dynoxide"), Address: hostPort(c.descriptor.DynamoDBURL), File: c.path("dynamodb.db"), Log: log,
+		Tables: c.template.Tables,
+	}); err != nil {
+		return err
+	}
+	var buckets []string
+	for _, b := range c.template.Buckets {
+		buckets = append(buckets, b.Name)
+	}
+	c.storage, err = storage.Start(ctx, storage.Config{
+		Address: c.listenAddress(c.descriptor.S3URL), Dir: c.path("s3"), Region: region, Buckets: buckets,
+		IAM: c.iam, OnCreated: c.notify, Now: time.Now,
+	})
+	return err
+}
+
+// notify passes a new object to GuardDuty and to the functions that subscribe to its bucket. The events are stored in the
+// journal before the client receives the response to its upload.
+func (c *Cloud) notify(object storage.CreatedObject) error {
+	<-c.functionsReady
+	c.guardduty.ScanCreated(object.Bucket, object.Key)
+	for _, b := range c.template.Buckets {
+		if b.Name != object.Bucket {
+			continue
+		}
+		for _, n := range b.Notifications {
+			if !object.Matches(n) {
+				continue
+			}
+			payload, err := object.Notification(region, newID())
+			if err != nil {
+				return err
+			}
+			if _, err := c.lambda.InvokeAsync(c.functionName(n.Function), payload); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// functionName returns the name of the function with a logical ID.
+func (c *Cloud) functionName(logicalID string) string {
+	for _, f := range c.template.Functions {
+		if f.ID == logicalID {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+// createKeys creates the signing keys that do not exist yet.
+func (c *Cloud) createKeys(context.Context) error {
+	var err error
+	if c.kms, err = fakekms.New(c.path("kms")); err != nil {
+		return err
+	}
+	for _, k := range c.template.Keys {
+		if k.Spec != "ECC_NIST_P256" {
+			return fmt.Errorf("%s has the KeySpec %s; the local cloud supports ECC_NIST_P256 only", k.LogicalID, k.Spec)
+		}
+		if err := c.kms.Ensure(k.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startFunctions starts Lambda, the event sources and Step Functions. Requests and executions that an earlier run left unfinished
+// are resumed at once.
+func (c *Cloud) startFunctions(ctx context.Context) error {
+	if err := os.RemoveAll(c.path("tmp")); err != nil {
+		return err
+	}
+	var functions []lambda.Function
+	for _, f := range c.template.Functions {
+		functions = append(functions, c.lambdaFunction(f))
+	}
+	var err error
+	if c.lambda, err = lambda.New(ctx, lambda.Config{
+		Functions: functions, Region: region, NewID: newID, Log: c.log, TempDir: c.path("tmp"), JournalDir: c.path("events"),
+		DeadLetterDir: c.path("dead-letters"), AuthorizeDeadLetter: c.authorizeDeadLetter,
+	}); err != nil {
+		return err
+	}
+	c.startEventSources(ctx)
+	close(c.functionsReady)
+	var machines []states.Machine
+	for _, m := range c.template.Machines {
+		machines = append(machines, states.Machine{Name: m.Name, ARN: m.ARN, Definition: m.Definition})
+	}
+	c.states, err = states.New(ctx, states.Config{
+		Machines: machines, Functions: c.lambda, Authorize: c.authorizeTask, Dir: c.path("executions"), Region: region,
+		NewID: newID, Now: time.Now,
+	})
+	return err
+}
+
+// lambdaFunction describes a function of the template for Lambda.
+func (c *Cloud) lambdaFunction(f template.Function) lambda.Function {
+	// More processes than this would only compete for the processors of one machine.
+	concurrency := 2 * runtime.NumCPU()
+	if f.Concurrency > 0 {
+		concurrency = min(concurrency, f.Concurrency)
+	}
+	if c.options.Functions != "" {
+		concurrency = 1 // SAM has one container for each function, which handles one request at a time
+	}
+	return lambda.Function{
+		Name: f.Name, ARN: f.ARN, Program: c.program(f), Endpoint: c.options.Functions, Environment: f.Environment,
+		Timeout: time.Duration(f.Timeout) * time.Second, MemoryMB: f.MemoryMB, Concurrency: concurrency, Retries: f.Retries,
+	}
+}
+
+// tool returns the path of a program in the project's bin folder.
+func (c *Cloud) tool(name string) string { return filepath.Join(c.options.Project, "bin", name) }
+
+// program returns the path of a function's executable.
+func (c *Cloud) program(f template.Function) string {
+	return filepath.Join(c.options.Project, "bin", "functions", f.Binary)
+}
+
+// startEventSources starts the event bus, and GuardDuty, which publishes its results there.
+func (c *Cloud) startEventSources(ctx context.Context) {
+	c.bus = eventbridge.New(ctx, eventbridge.Config{
+		Rules: c.template.Rules, Region: region, Account: account, NewID: newID,
+		Invoke: func(rule template.Rule, function string, event []byte) error {
+			name := c.functionName(function)
+			err := c.iam.AuthorizeInvocation("events.amazonaws.com", rule.ARN, arn("lambda", "function:"+name))
+			if err == nil {
+				_, err = c.lambda.InvokeAsync(name, event)
+			}
+			return err
+		},
+	})
+	objects := s3.New(s3.Options{
+		Region: region, BaseEndpoint: aws.String("http://" + c.listenAddress(c.descriptor.S3URL)), UsePathStyle: true,
+		Credentials: c.operatorCredentials(),
+	})
+	c.guardduty = guardduty.New(ctx, guardduty.Config{
+		Plans: c.template.Plans, Region: region, Account: account, Publish: c.bus.Publish, NewID: newID, Now: time.Now,
+		Open: func(ctx context.Context, bucket, key string) (io.ReadCloser, guardduty.Object, error) {
+			out, err := objects.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: &key})
+			if err != nil {
+				return nil, guardduty.Object{}, err
+			}
+			return out.Body, guardduty.Object{ETag: aws.ToString(out.ETag), Version: aws.ToString(out.VersionId)}, nil
+		},
+	})
+}
+
+// operatorCredentials returns the access key with which the local cloud itself sends requests.
+func (c *Cloud) operatorCredentials() aws.CredentialsProvider {
+	return credentials.NewStaticCredentialsProvider(c.descriptor.AccessKeyID, c.descriptor.SecretAccessKey, "")
+}
+
+// endpointServices describes the services of the AWS endpoint.
+func (c *Cloud) endpointServices() (endpoint.Services, error) {
+	dynamoDB, err := url.Parse(c.descriptor.DynamoDBURL)
+	s := endpoint.Services{
+		IAM: c.iam, Now: time.Now, DynamoDB: dynamoDB, States: c.states, KMS: c.kms, Lambda: c.lambda, GuardDuty: c.guardduty,
+		ARN: arn, MachineOfToken: c.states.MachineOfToken, TagOfKey: c.kms.TagOf, PartitionKeys: map[string]string{},
+	}
+	for _, t := range c.template.Tables {
+		s.PartitionKeys[t.Name] = t.PartitionKey()
+	}
+	return s, err
+}

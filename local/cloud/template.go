@@ -1,0 +1,126 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"sluice/local/iam"
+	"sluice/local/template"
+)
+
+// readTemplate reads the template, gives each function an access key, and checks that all required programs exist.
+func (c *Cloud) readTemplate(context.Context) error {
+	arch := "x86_64"
+	if runtime.GOARCH == "arm64" {
+		arch = "arm64"
+	}
+	scan := "builtin"
+	if c.options.Set["ClamdAddress"] != "" {
+		scan = "clamd"
+	}
+	var err error
+	if c.template, err = template.Load(filepath.Join(c.options.Project, "template.yaml"), template.Target{
+		Region: region, Account: account, Stack: "sluice",
+		Parameters: map[string]string{
+			"Environment": "test", "MalwareScan": scan, "Arch": arch, "Issuer": c.descriptor.APIURL,
+			"AwsEndpointUrl": c.descriptor.AWSEndpointURL, "StorageEndpointUrl": c.descriptor.S3URL,
+			"PublicStorageUrl": c.descriptor.S3URL,
+		},
+	}, c.options.Set); err != nil {
+		return err
+	}
+	c.descriptor.Prefix = c.template.Parameters["Prefix"]
+	programs := []string{c.tool("dynoxide")}
+	c.functionKeys = map[string]iam.Key{}
+	for i := range c.template.Functions {
+		f := &c.template.Functions[i]
+		if c.options.Functions == "" {
+			programs = append(programs, c.program(*f))
+		}
+		key := newAccessKey()
+		c.functionKeys[f.Name] = key
+		f.Environment["AWS_ACCESS_KEY_ID"], f.Environment["AWS_SECRET_ACCESS_KEY"] = key.ID, key.Secret
+	}
+	for _, path := range programs {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is missing: run `make build`", path)
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readPolicies reads the permissions of the template. The operator may do everything, functions and state machines what their
+// policies allow.
+func (c *Cloud) readPolicies(context.Context) error {
+	config := iam.Config{
+		Account: account, Operator: iam.Key{ID: c.descriptor.AccessKeyID, Secret: c.descriptor.SecretAccessKey}, OnDenied: c.logDenial,
+	}
+	for _, f := range c.template.Functions {
+		config.Roles = append(config.Roles, iam.Role{Name: f.Name, Key: c.functionKeys[f.Name], Policies: f.Policies})
+	}
+	for _, m := range c.template.Machines {
+		config.Roles = append(config.Roles, iam.Role{Name: machineRoleName(m.Name), Policies: m.Policies})
+	}
+	for _, b := range c.template.Buckets {
+		bucketARN := "arn:" + template.Partition + ":s3:::" + b.Name
+		config.Resources = append(config.Resources, iam.Resource{ARN: bucketARN, Policy: b.Policy})
+	}
+	for _, k := range c.template.Keys {
+		config.Resources = append(config.Resources, iam.Resource{ARN: k.ARN, Policy: k.Policy})
+	}
+	for _, p := range c.template.Permissions {
+		permission := iam.Permission{Function: p.Function, Service: p.Service, Source: p.Source}
+		config.Permissions = append(config.Permissions, permission)
+	}
+	var err error
+	c.iam, err = iam.New(config)
+	return err
+}
+
+// machineRoleName returns the name of the role of a state machine. No function has that name, even if one is called like the
+// machine.
+func machineRoleName(machine string) string { return "states/" + machine }
+
+// authorizeTask returns an error unless the role of a state machine may invoke a function. The machine is given by its ARN, the
+// function by its ARN or its name.
+func (c *Cloud) authorizeTask(machine, function string) error {
+	if !strings.HasPrefix(function, "arn:") {
+		function = arn("lambda", "function:"+function)
+	}
+	_, name, _ := strings.Cut(machine, ":stateMachine:")
+	role, ok := c.iam.RoleByName(machineRoleName(name))
+	if !ok {
+		return fmt.Errorf("the state machine %s has no role", machine) // cannot happen: readPolicies gives each one
+	}
+	return role.Authorize(iam.Request{Action: "lambda:InvokeFunction", Resource: function})
+}
+
+// authorizeDeadLetter returns an error unless a function may send a failed request to its queue.
+func (c *Cloud) authorizeDeadLetter(function string) error {
+	for _, f := range c.template.Functions {
+		role, ok := c.iam.RoleByName(f.Name)
+		if f.Name == function && f.DeadLetters != "" && ok {
+			return role.Authorize(iam.Request{Action: "sqs:SendMessage", Resource: f.DeadLetters})
+		}
+	}
+	return nil // the function has no queue; the dead letter is stored all the same, for inspection
+}
+
+// arn returns the ARN of a resource in the region and account of the local cloud.
+func arn(service, resource string) string {
+	return "arn:" + template.Partition + ":" + service + ":" + region + ":" + account + ":" + resource
+}
+
+// logDenial writes a denial to the log of the functions: either a policy or a program is wrong.
+func (c *Cloud) logDenial(d iam.DeniedError) {
+	c.log.WriteLine(d.Principal, "", fmt.Appendf(nil,
+		`{"type":"platform.accessDenied","action":%q,"resource":%q,"statement":%q}`, d.Action, d.Resource, d.Statement))
+}

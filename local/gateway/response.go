@@ -1,0 +1,122 @@
+package gateway
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+)
+
+// renamedHeaders are the headers of a function's response that API Gateway sends under another name, with a prefix.
+var renamedHeaders = map[string]bool{"Www-Authenticate": true, "Authorization": true, "Date": true, "Server": true}
+
+// droppedHeaders are the headers of a function's response that API Gateway does not send.
+var droppedHeaders = map[string]bool{
+	"Connection": true, "Content-Length": true, "Transfer-Encoding": true,
+	"Upgrade": true, "Trailer": true, "Te": true,
+}
+
+// writeResponse sends the response that a function returned.
+func writeResponse(w http.ResponseWriter, payload []byte) error {
+	var response events.APIGatewayProxyResponse
+	if err := json.Unmarshal(payload, &response); err != nil || response.StatusCode < 100 || response.StatusCode > 599 {
+		return malformedResponse
+	}
+	body := []byte(response.Body)
+	if response.IsBase64Encoded {
+		var err error
+		if body, err = base64.StdEncoding.DecodeString(response.Body); err != nil {
+			return malformedResponse
+		}
+	}
+	headers := http.Header{}
+	for name, value := range response.Headers {
+		headers.Add(name, value)
+	}
+	for name, values := range response.MultiValueHeaders {
+		for _, value := range values {
+			if headers.Get(name) != value {
+				headers.Add(name, value)
+			}
+		}
+	}
+	for name, values := range headers {
+		switch {
+		case droppedHeaders[name]:
+			continue
+		case renamedHeaders[name]:
+			name = "X-Amzn-Remapped-" + name
+		}
+		w.Header()[name] = values
+	}
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", "application/json")
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(response.StatusCode)
+	_, _ = w.Write(body) // an error means that the client has disconnected
+	return nil
+}
+
+// gatewayError is a response of API Gateway itself, which the template can replace.
+type gatewayError struct {
+	// responseType is the name of the gateway response, such as UNAUTHORIZED.
+	responseType string
+	status       int
+	message      string
+}
+
+// Error returns the type of the gateway response.
+func (e *gatewayError) Error() string { return e.responseType }
+
+// The responses of API Gateway that can occur here.
+var (
+	unauthorized          = &gatewayError{"UNAUTHORIZED", http.StatusUnauthorized, "Unauthorized"}
+	accessDenied          = &gatewayError{"ACCESS_DENIED", http.StatusForbidden, "User is not authorized to access this resource"}
+	authorizerFailure     = &gatewayError{"AUTHORIZER_FAILURE", http.StatusInternalServerError, "Internal server error"}
+	authorizerConfigError = &gatewayError{"AUTHORIZER_CONFIGURATION_ERROR", http.StatusInternalServerError, "Internal server error"}
+	missingToken          = &gatewayError{"MISSING_AUTHENTICATION_TOKEN", http.StatusForbidden, "Missing Authentication Token"}
+	// For a path without a method API Gateway expects a signature, and a bearer token is not one. API Gateway has no
+	// response type of this name.
+	invalidSignature   = &gatewayError{"INCOMPLETE_SIGNATURE", http.StatusForbidden, "Authorization header requires 'Credential' parameter."}
+	requestTooLarge    = &gatewayError{"REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge, "Request Too Long"}
+	badRequest         = &gatewayError{"BAD_REQUEST_BODY", http.StatusBadRequest, "Invalid request body"}
+	integrationFailure = &gatewayError{"INTEGRATION_FAILURE", http.StatusBadGateway, "Internal server error"}
+	malformedResponse  = &gatewayError{"API_CONFIGURATION_ERROR", http.StatusBadGateway, "Internal server error"}
+	integrationTimeout = &gatewayError{"INTEGRATION_TIMEOUT", http.StatusGatewayTimeout, "Endpoint request timed out"}
+	internalError      = &gatewayError{"INTERNAL_ERROR", http.StatusInternalServerError, "Internal server error"}
+)
+
+// writeError sends a gateway response: that of the template for its type, else that of the template for its class, else
+// the default of API Gateway.
+func (g *Gateway) writeError(w http.ResponseWriter, e *gatewayError) {
+	response, ok := g.API.Responses[e.responseType]
+	if !ok {
+		class := "DEFAULT_4XX"
+		if e.status >= 500 {
+			class = "DEFAULT_5XX"
+		}
+		response = g.API.Responses[class]
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("x-amzn-ErrorType", e.responseType)
+	for name, value := range response.Headers {
+		h.Set(name, value)
+	}
+	body := response.Body
+	if body == "" {
+		body = `{"message":$context.erroe.messageString}`
+	}
+	body = strings.ReplaceAll(body, "$context.erroe.messageString", `"`+e.message+`"`)
+	body = strings.ReplaceAll(body, "$context.erroe.message", e.message)
+	status := e.status
+	if response.Status != 0 {
+		status = response.Status
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(body)) // an error means that the client has disconnected
+}

@@ -1,0 +1,177 @@
+package iam
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Effect is the decision of one statement, or of several together, about a request.
+type Effect int
+
+// Effects. NoDecision means that no statement applies; for a policy attached to an identity that amounts to a denial.
+const (
+	NoDecision Effect = iota
+	Allow
+	Deny
+)
+
+// Statement is one statement of a policy.
+type Statement struct {
+	// Sid is the statement's name, which may be empty.
+	Sid string
+	// Effect is Allow or Deny.
+	Effect Effect
+	// Principals are ARNs or "*" in the policy of a resource, and empty in the policy of an identity.
+	Principals []string
+	// Actions are the action patterns as written, such as s3:Get*.
+	Actions []string
+
+	resources  []arnPattern
+	conditions []condition
+}
+
+// Request is one action on one resource that a principal asks permission for.
+type Request struct {
+	// Action is the name of the action, such as s3:GetObject.
+	Action string
+	// Resource is an ARN, or "*" for an action that is not performed on a resource.
+	Resource string
+	// ConditionValues returns the request's values of a condition key, given in lower case, and nil if the request has
+	// none. It is called only if a statement has a condition on the key. Nil stands for a request without any values.
+	ConditionValues func(key string) []string
+}
+
+// evaluate returns the decision of the statements about a request and the statement that decided. Any matching Deny
+// outweighs every Allow; otherwise the first matching Allow decides. Principals of the statements are not considered:
+// see statementsFor.
+func evaluate(statements []*Statement, r Request) (Effect, *Statement) {
+	var allowing *Statement
+	for _, s := range statements {
+		if allowing != nil && s.Effect == Allow || !s.appliesTo(r) {
+			continue
+		}
+		if s.Effect == Deny {
+			return Deny, s
+		}
+		allowing = s
+	}
+	if allowing == nil {
+		return NoDecision, nil
+	}
+	return Allow, allowing
+}
+
+// statementsFor returns those statements of a resource's policy that name any of the principals.
+func statementsFor(statements []*Statement, principals ...string) []*Statement {
+	var out []*Statement
+	for _, s := range statements {
+		if slices.ContainsFunc(s.Principals, func(p string) bool { return p == "*" || slices.Contains(principals, p) }) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (s *Statement) appliesTo(r Request) bool {
+	matchesAction := func(pattern string) bool {
+		return MatchWildcard(strings.ToLower(pattern), strings.ToLower(r.Action))
+	}
+	return slices.ContainsFunc(s.Actions, matchesAction) &&
+		slices.ContainsFunc(s.resources, func(p arnPattern) bool { return p.matches(r.Resource) }) &&
+		!slices.ContainsFunc(s.conditions, func(c condition) bool { return !c.holdsFor(r) })
+}
+
+// parsePolicy reads a policy document whose intrinsic functions are resolved: a mapping with a Statement. Its errors
+// continue a sentence that begins with the owner of the policy.
+func parsePolicy(document any) ([]*Statement, error) {
+	m, ok := document.(map[string]any)
+	if !ok || m["Statement"] == nil {
+		return nil, fmt.Errorf("has a policy without statements; managed policies and SAM policy templates are not supported")
+	}
+	for key := range m {
+		if key != "Statement" && key != "Version" && key != "Id" {
+			return nil, fmt.Errorf("has a policy with the element %s, which is not supported", key)
+		}
+	}
+	list, ok := m["Statement"].([]any)
+	if !ok {
+		list = []any{m["Statement"]}
+	}
+	var out []*Statement
+	for i, v := range list {
+		s, err := parseStatement(v)
+		if err != nil {
+			return nil, fmt.Errorf("has a policy whose statement %d %w", i+1, err)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func parseStatement(v any) (*Statement, error) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("is not a mapping")
+	}
+	s := &Statement{}
+	for key, v := range m {
+		var err error
+		switch key {
+		case "Sid":
+			s.Sid, _ = v.(string)
+		case "Effect":
+			s.Effect = map[any]Effect{"Allow": Allow, "Deny": Deny}[v]
+		case "Action":
+			s.Actions, err = stringList(v)
+		case "Resource":
+			s.resources, err = parseARNPatterns(v)
+		case "Principal":
+			s.Principals, err = parsePrincipals(v)
+		case "Condition":
+			s.conditions, err = parseConditions(v)
+		default:
+			err = fmt.Errorf("is not supported")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("has a %s that %w", key, err)
+		}
+	}
+	if s.Effect == NoDecision || len(s.Actions) == 0 || len(s.resources) == 0 {
+		return nil, fmt.Errorf("lacks an Effect, an Action or a Resource")
+	}
+	return s, nil
+}
+
+func parsePrincipals(v any) ([]string, error) {
+	if m, ok := v.(map[string]any); ok {
+		if len(m) != 1 || m["AWS"] == nil {
+			return nil, fmt.Errorf("is neither * nor AWS")
+		}
+		v = m["AWS"]
+	}
+	return stringList(v)
+}
+
+// stringList reads a list of strings; a single string counts as a list of one.
+func stringList(v any) ([]string, error) {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	var out []string
+	for _, item := range list {
+		if b, ok := item.(bool); ok {
+			item = fmt.Sprint(b) // YAML reads the value of a Bool condition as a boolean
+		}
+		s, ok := item.(string)
+		if !ok || s == "" {
+			return nil, fmt.Errorf("is not a string")
+		}
+		if strings.Contains(s, "${") {
+			return nil, fmt.Errorf("has a policy variable, which is not supported")
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
