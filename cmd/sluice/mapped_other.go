@@ -8,4 +8,4 @@ import (
 	"sluice/shared/chunk"
 )
 
-func sourceOf(file *os.File) chunk.Source { return chunk.At(file) }
+func sourceOf(file *os.File) chunk.Source { return chunk.NewSource(file) }

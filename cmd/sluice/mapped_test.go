@@ -31,7 +31,7 @@ func TestMappedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	mapped := sourceOf(file).(chunk.Mapped)
+	mapped := sourceOf(file).(chunk.MappedSource)
 	edges := []int{0, 1, page - 1, page, page + 1, 2 * page, len(content) - 1, len(content)}
 	for _, from := range edges {
 		for _, to := range edges {

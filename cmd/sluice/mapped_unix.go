@@ -17,7 +17,7 @@ type mappedFile struct {
 }
 
 // sourceOf returns a regular file as the validation reads it.
-func sourceOf(file *os.File) chunk.Source { return mappedFile{chunk.At(file), file} }
+func sourceOf(file *os.File) chunk.Source { return mappedFile{chunk.NewSource(file), file} }
 
 // Map maps a range. Some file systems cannot: there reading goes the usual way.
 func (m mappedFile) Map(from, to int64) ([]byte, func()) {

@@ -3,203 +3,178 @@ package chunk
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"io"
 )
 
-const (
-	// DefaultWindow is how many bytes are read at a time: so many that the switch between reading and working does not
-	// show, and so few that they are still in the processor's cache when they are worked on.
-	DefaultWindow = 256 << 10
-	// tailStep is how much is read at first beyond the end of the chunk, where its last line ends: most lines are shorter.
-	tailStep = 16 << 10
-)
+var byteOrderMark = []byte("\xEF\xBB\xBF")
 
-var mark = []byte("\xEF\xBB\xBF")
-
-// Options say how the lines of a chunk are read.
+// Options are the settings of a Reader.
 type Options struct {
-	MaxLineBytes int // longer lines are cut; required
-	Window       int // bytes read at a time; 0: DefaultWindow
-	Behind       int // bytes that lie behind each line that Ahead gives, its line feed not counted
+	// MaxLineBytes is the length above which lines are cut. It is required.
+	MaxLineBytes int
+	// Window is the number of bytes that are read at a time; 0 means DefaultWindow.
+	Window int
+	// Lookahead is the number of bytes that Peek guarantees after the line feed of the next line.
+	Lookahead int
+	// Start is the position of a line of the chunk, as an earlier Reader gave it, from which reading resumes. The zero
+	// Position means the first line of the chunk.
+	Start Position
+}
 
-	// From and Line resume a chunk at a line seen before: they are its Offset and its Number. 0, 0 begins at the start.
-	From int64
+// Position is where a line of a chunk starts.
+type Position struct {
+	// Line is the number of the line within the chunk, from 0.
 	Line int64
+	// Offset is the offset of the line in the file, in bytes.
+	Offset int64
 }
 
 // Line is one line of a chunk.
 type Line struct {
-	Number  int64  // within the chunk, from 0; blank lines count
-	Offset  int64  // of Text in the file
-	Text    []byte // without "\n"; the first MaxLineBytes bytes when TooLong
-	TooLong bool   // longer than MaxLineBytes
+	// Number is the number of the line within the chunk, from 0. Blank lines are counted.
+	Number int64
+	// Offset is the offset of Text in the file, in bytes.
+	Offset int64
+	// Text is the line without "\n", or its first MaxLineBytes bytes if TooLong is set.
+	Text []byte
+	// TooLong is set if the line has more than MaxLineBytes bytes.
+	TooLong bool
 }
 
-// Reader reads the lines of one chunk. Reading runs ahead of the caller by one window, unless the source is mapped: then the
-// lines are given where they lie. It is not safe for concurrent use.
+// Reader reads the lines of one chunk, in order. It must be closed, and is not safe for concurrent use.
 //
-//	for r.Next() { use(r.Line()) }
+//	for r.Next() {
+//		process(r.Line())
+//	}
 //	err := r.Err()
 //
-// Close must be called. Who finds the ends of lines in passing can take most of them by Ahead and Take instead of Next.
+// A caller that finds the end of a line while it parses the line can use Peek and Consume instead of Next, which then need not
+// search for the line feed first.
+//
+// A Reader prefetches one window while the caller processes another one. It holds two buffers of Options.Window plus
+// Options.MaxLineBytes bytes each, whatever the size of the chunk. If the source is a MappedSource, the whole chunk is mapped
+// instead, and nothing is copied.
 type Reader struct {
-	source Source
-	ctx    context.Context
-	cancel context.CancelFunc
-	size   int64 // of the file
-	end    int64 // of the chunk
-	window int
-	max    int // bytes of a line
-	head   int // room before a window for the unfinished line of the window before
-	behind int
+	source   Source
+	ctx      context.Context
+	cancel   context.CancelFunc
+	fileSize int64
+	// chunkEnd is the offset in the file at which the chunk ends. Its last line may end after it.
+	chunkEnd     int64
+	maxLineBytes int
+	lookahead    int
 
-	ahead chan window
-	free  chan []byte
-	done  chan struct{} // closed when nothing reads ahead any more
+	// windowBytes is the number of bytes that are read at a time, and headroom the space in front of them in each buffer, for
+	// the unfinished line of the window before.
+	windowBytes int
+	headroom    int
+	// filled passes on the windows that have been read; free takes their buffers back.
+	filled chan window
+	free   chan []byte
+	// prefetched is closed when nothing is being prefetched any more.
+	prefetched chan struct{}
+	// release releases the memory of buf if the source is mapped; otherwise it is nil.
+	release func()
 
-	release func() // of the memory that buf is, when the source is mapped; otherwise nil
+	// buf[pos:end] are the bytes that have not been divided into lines yet.
+	buf      []byte
+	pos, end int
+	// peekEnd is the position in buf before which a line must start to be returned by Peek.
+	peekEnd int
+	// bufOffset is the offset of buf[0] in the file.
+	bufOffset int64
+	// scanned is the number of bytes from pos on that are known not to hold a line feed.
+	scanned int
+	// resumed is set if the next line belongs to the chunk wherever it starts. After a byte-order mark, a line of the chunk may
+	// start after the chunk's end.
+	resumed bool
+	// skipping is set if the bytes up to the next line feed do not belong to any further line of the chunk.
+	skipping bool
 
-	buf       []byte
-	pos, stop int   // buf[pos:stop] is yet to be split
-	whole     int   // all lines of buf that start before it can be given by Ahead
-	base      int64 // place of buf[0] in the file
-	scanned   int   // bytes from pos on that are known to hold no "\n"
-	resumed   bool  // the next line is of this chunk wherever it starts: behind a byte-order mark it may be beyond the end
-	skipping  bool  // the bytes up to the next "\n" belong to no line of this chunk
-
-	line Line
-	next int64 // number of the next line
-	err  error
+	line     Line
+	nextLine int64
+	err      error
 }
 
-type window struct {
-	buf []byte // the bytes lie from head on
-	n   int
-	err error
-}
-
-// Read begins to read chunk i of the plan.
-func Read(ctx context.Context, source Source, p Plan, i int, o Options) *Reader {
-	start, end := p.Range(i)
-	return read(ctx, source, p.Size, start, end, o)
-}
-
-func read(ctx context.Context, source Source, size, start, end int64, o Options) *Reader {
+// NewReader returns a reader of the lines of chunk i of a plan, which must be in [0, plan.Count()). It starts to prefetch at
+// once. When ctx is cancelled, reading ends with its error.
+func NewReader(ctx context.Context, source Source, plan Plan, i int, o Options) *Reader {
+	start, end := plan.Range(i)
 	if o.Window <= 0 {
 		o.Window = DefaultWindow
 	}
-	from, skipping := start-1, true // the byte before tells whether a line starts here
-	if start == 0 || o.From > 0 {
-		from, skipping = max(start, o.From), false
+	// The byte in front of a chunk shows whether a line starts with the chunk.
+	from, skipping := start-1, true
+	if start == 0 || o.Start.Offset > 0 {
+		from, skipping = max(start, o.Start.Offset), false
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	r := &Reader{
-		source: source, ctx: ctx, cancel: cancel, size: size, end: end,
-		window: int(min(int64(o.Window), max(end-from, tailStep))), max: o.MaxLineBytes, head: o.MaxLineBytes + len(mark), behind: o.Behind,
-		ahead: make(chan window), free: make(chan []byte, 2), done: make(chan struct{}),
-		base: from, resumed: o.From > 0, skipping: skipping, next: o.Line,
+		source:       source,
+		ctx:          ctx,
+		cancel:       cancel,
+		fileSize:     plan.Size,
+		chunkEnd:     end,
+		maxLineBytes: o.MaxLineBytes,
+		lookahead:    o.Lookahead,
+		windowBytes:  int(min(int64(o.Window), max(end-from, firstTailBytes))),
+		headroom:     o.MaxLineBytes + len(byteOrderMark),
+		filled:       make(chan window),
+		free:         make(chan []byte, 2),
+		prefetched:   make(chan struct{}),
+		bufOffset:    from,
+		resumed:      o.Start.Offset > 0,
+		skipping:     skipping,
+		nextLine:     o.Start.Line,
 	}
-	if m, ok := source.(Mapped); ok && from < end && r.mapAll(m) {
+	if mapped, ok := source.(MappedSource); ok && from < end && r.mapChunk(mapped) {
 		return r
 	}
-	r.free <- make([]byte, r.head+r.window)
-	r.free <- make([]byte, r.head+r.window)
-	go r.readAhead(from)
+	r.free <- make([]byte, r.headroom+r.windowBytes)
+	r.free <- make([]byte, r.headroom+r.windowBytes)
+	go r.prefetch(from)
 	return r
 }
 
-// mapAll makes the whole chunk, and as much behind it as its last line may need, one window where it lies.
-func (r *Reader) mapAll(m Mapped) bool {
-	b, release := m.Map(r.base, min(r.end+int64(r.head), r.size))
-	if release == nil {
-		return false
-	}
-	close(r.done)
-	r.buf, r.stop, r.release = b, len(b), release
-	r.findWhole()
-	r.err = context.Cause(r.ctx)
-	return true
-}
-
-// readAhead hands over the windows of [from, end), each in a buffer that the consumer gives back.
-func (r *Reader) readAhead(from int64) {
-	defer close(r.done)
-	defer close(r.ahead)
-	if from >= r.end {
-		return
-	}
-	body, err := r.source.Open(r.ctx, from, r.end)
-	if err != nil {
-		r.hand(window{err: err})
-		return
-	}
-	defer body.Close()
-	for from < r.end {
-		select {
-		case buf := <-r.free:
-			n, err := io.ReadFull(body, buf[r.head:r.head+int(min(int64(r.window), r.end-from))])
-			from += int64(n)
-			if !r.hand(window{buf, n, early(err)}) || err != nil {
-				return
-			}
-		case <-r.ctx.Done():
-			return
-		}
-	}
-}
-
-func (r *Reader) hand(w window) bool {
-	select {
-	case r.ahead <- w:
-		return true
-	case <-r.ctx.Done():
-		return false
-	}
-}
-
-// early keeps the end of a source that is shorter than it should be from being taken for the end of the file.
-func early(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// Next moves to the next line of the chunk. It returns false at the end or after an error, which Err then gives.
+// Next advances to the next line of the chunk, which Line then returns. It returns false at the end of the chunk and after an
+// error; Err tells them apart.
 func (r *Reader) Next() bool {
 	if r.err != nil {
 		return false
 	}
-	if r.skipping && !r.skip() {
+	if r.skipping && !r.skipLine() {
 		return false
 	}
-	start := r.base + int64(r.pos)
-	if start >= r.end && !r.resumed {
+	start := r.bufOffset + int64(r.pos)
+	if start >= r.chunkEnd && !r.resumed {
 		return false
 	}
 	r.resumed = false
-	limit := r.max
+	limit := r.maxLineBytes
 	if start == 0 {
-		limit += len(mark)
+		limit += len(byteOrderMark)
 	}
 	for {
-		if i := bytes.IndexByte(r.buf[r.pos+r.scanned:r.stop], '\n'); i >= 0 {
+		if i := bytes.IndexByte(r.buf[r.pos+r.scanned:r.end], '\n'); i >= 0 {
 			text := r.buf[r.pos : r.pos+r.scanned+i]
 			r.pos, r.scanned = r.pos+len(text)+1, 0
-			return r.give(start, text)
+			r.setLine(start, text)
+			return true
 		}
-		r.scanned = r.stop - r.pos
+		r.scanned = r.end - r.pos
 		if r.scanned > limit {
-			text := r.buf[r.pos:r.stop]
-			r.pos, r.scanned, r.skipping = r.stop, 0, true
-			return r.give(start, text)
+			text := r.buf[r.pos:r.end]
+			r.pos, r.scanned, r.skipping = r.end, 0, true
+			r.setLine(start, text)
+			return true
 		}
-		if r.base+int64(r.stop) >= r.size {
-			text := r.buf[r.pos:r.stop]
-			r.pos, r.scanned = r.stop, 0
-			// Nothing but a byte-order mark is no line, as nothing at all is none.
-			return !(start == 0 && bytes.Equal(text, mark)) && r.give(start, text)
+		if r.bufOffset+int64(r.end) >= r.fileSize {
+			text := r.buf[r.pos:r.end]
+			r.pos, r.scanned = r.end, 0
+			if start == 0 && bytes.Equal(text, byteOrderMark) {
+				return false // A file that holds only a byte-order mark has no lines, like an empty file.
+			}
+			r.setLine(start, text)
+			return true
 		}
 		if !r.fill(start + int64(limit) + 1) {
 			return false
@@ -207,131 +182,68 @@ func (r *Reader) Next() bool {
 	}
 }
 
-// skip passes over the rest of a line, within the chunk: a line that starts behind it is another chunk's.
-func (r *Reader) skip() bool {
+// skipLine skips the rest of a line. It returns false if the rest of the chunk belongs to that line: the line after it starts
+// in another chunk.
+func (r *Reader) skipLine() bool {
 	for {
-		if i := bytes.IndexByte(r.buf[r.pos:r.stop], '\n'); i >= 0 {
+		if i := bytes.IndexByte(r.buf[r.pos:r.end], '\n'); i >= 0 {
 			r.pos, r.skipping = r.pos+i+1, false
 			return true
 		}
-		r.pos = r.stop
-		if r.base+int64(r.stop) >= r.end || !r.fill(r.end) {
+		r.pos = r.end
+		if r.bufOffset+int64(r.end) >= r.chunkEnd || !r.fill(r.chunkEnd) {
 			return false
 		}
 	}
 }
 
-func (r *Reader) give(start int64, text []byte) bool {
-	if start == 0 && bytes.HasPrefix(text, mark) {
-		text, start = text[len(mark):], int64(len(mark))
+// setLine makes text, which starts at an offset of the file, the current line.
+func (r *Reader) setLine(start int64, text []byte) {
+	if start == 0 && bytes.HasPrefix(text, byteOrderMark) {
+		text, start = text[len(byteOrderMark):], int64(len(byteOrderMark))
 	}
-	l := &r.line // member by member: a Line copied over it costs more
-	l.Number, l.Offset, l.Text, l.TooLong = r.next, start, text, len(text) > r.max
+	l := &r.line // Assigning the fields one by one is faster than copying a Line.
+	l.Number, l.Offset, l.Text, l.TooLong = r.nextLine, start, text, len(text) > r.maxLineBytes
 	if l.TooLong {
-		l.Text = text[:r.max]
+		l.Text = text[:r.maxLineBytes]
 	}
-	r.next++
-	return true
+	r.nextLine++
 }
 
-// fill appends bytes to the unfinished line: the next window of the chunk or, behind its end, up to the given place.
-func (r *Reader) fill(upTo int64) bool {
-	if at := r.base + int64(r.stop); at >= r.end {
-		return r.fillTail(at, min(upTo, r.size))
-	}
-	select {
-	case w, ok := <-r.ahead:
-		if !ok {
-			r.err = context.Cause(r.ctx)
-			return false
-		}
-		if w.err != nil {
-			r.err = fmt.Errorf("read lines: %w", w.err)
-			return false
-		}
-		r.take(w.buf, w.n)
-		return true
-	case <-r.ctx.Done():
-		r.err = context.Cause(r.ctx)
-		return false
-	}
-}
+// Line returns the line to which Next advanced. It is valid until the next call of Next or Consume.
+func (r *Reader) Line() *Line { return &r.line }
 
-func (r *Reader) fillTail(from, to int64) bool {
-	step := int64(r.window)
-	if from == r.end {
-		step = min(step, tailStep)
-	}
-	to = min(to, from+step)
-	var buf []byte
-	select {
-	case buf = <-r.free: // nothing reads ahead any more
-	case <-r.ctx.Done():
-		r.err = context.Cause(r.ctx)
-		return false
-	}
-	body, err := r.source.Open(r.ctx, from, to)
-	if err == nil {
-		_, err = io.ReadFull(body, buf[r.head:r.head+int(to-from)])
-		body.Close()
-	}
-	if err != nil {
-		r.err = fmt.Errorf("read lines: %w", early(err))
-		return false
-	}
-	r.take(buf, int(to-from))
-	return true
-}
-
-// take goes on with the n bytes of buf, keeping the unfinished line in front of them.
-func (r *Reader) take(buf []byte, n int) {
-	rest := r.buf[r.pos:r.stop]
-	place := r.base + int64(r.pos)
-	pos := r.head - len(rest)
-	copy(buf[pos:], rest)
-	if r.buf != nil {
-		r.free <- r.buf
-	}
-	r.buf, r.pos, r.stop, r.base = buf, pos, r.head+n, place-int64(pos)
-	r.findWhole()
-}
-
-func (r *Reader) findWhole() {
-	r.whole = bytes.LastIndexByte(r.buf[:max(r.stop-r.behind, 0)], '\n') + 1
-}
-
-// Ahead returns the bytes from the start of the next line on, for a caller who finds the end of the line himself: Take must
-// follow. It returns nil where only Next can give the line. Of what it returns, at least that line ends with a line feed, with
-// Options.Behind bytes behind it.
-func (r *Reader) Ahead() []byte {
-	if start := r.base + int64(r.pos); r.pos >= r.whole || start >= r.end || start == 0 || r.skipping || r.err != nil {
+// Peek returns the buffered bytes from the start of the next line on, for a caller that finds the end of the line itself. They
+// hold at least one line feed that has Options.Lookahead more bytes after it. If Peek returns nil, the next line, if there is
+// one, is available from Next only. Otherwise the caller must call Consume next.
+func (r *Reader) Peek() []byte {
+	start := r.bufOffset + int64(r.pos)
+	if r.pos >= r.peekEnd || start >= r.chunkEnd || start == 0 || r.skipping || r.err != nil {
 		return nil
 	}
-	return r.buf[r.pos:r.stop]
+	return r.buf[r.pos:r.end]
 }
 
-// Take moves to the line that is the first n bytes of what Ahead has returned, before a line feed, as Next does. The line is
-// valid until the next call.
-func (r *Reader) Take(n int) *Line {
-	start, text := r.base+int64(r.pos), r.buf[r.pos:r.pos+n]
+// Consume advances to the next line, as Next does, and returns it. The line is the first n bytes that Peek returned; byte n must
+// be the first line feed of them. The line is valid until the next call of Next or Consume.
+func (r *Reader) Consume(n int) *Line {
+	start, text := r.bufOffset+int64(r.pos), r.buf[r.pos:r.pos+n]
 	r.pos, r.scanned, r.resumed = r.pos+n+1, 0, false
-	r.give(start, text)
+	r.setLine(start, text)
 	return &r.line
 }
 
-// Line returns the line that Next moved to. It is valid until the next call of Next.
-func (r *Reader) Line() *Line { return &r.line }
-
-// Err returns the error that ended Next, or nil at the end of the chunk.
+// Err returns the error that ended reading, or nil if the chunk has been read to its end. Errors of the source are wrapped. A
+// source that has fewer bytes than the plan says gives io.ErrUnexpectedEOF.
 func (r *Reader) Err() error { return r.err }
 
-// Close ends the reading. It returns when nothing reads ahead any more. The text of no line is valid after it.
+// Close stops reading and waits until nothing is being prefetched any more. The texts of all lines become invalid.
 func (r *Reader) Close() error {
 	r.cancel()
-	<-r.done
+	<-r.prefetched
 	if r.release != nil {
 		r.release()
-		r.buf, r.pos, r.stop, r.release = nil, 0, 0, nil
+		r.buf, r.pos, r.end, r.release = nil, 0, 0, nil
 	}
 	return nil
 }

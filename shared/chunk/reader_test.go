@@ -14,18 +14,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// naive splits a whole file the obvious way.
-func naive(file []byte, limit int) []Line {
+// splitNaively divides a whole file into lines in the most obvious way.
+func splitNaively(file []byte, maxLineBytes int) []Line {
 	offset := int64(0)
-	if bytes.HasPrefix(file, mark) {
-		file, offset = file[len(mark):], int64(len(mark))
+	if bytes.HasPrefix(file, byteOrderMark) {
+		file, offset = file[len(byteOrderMark):], int64(len(byteOrderMark))
 	}
 	var lines []Line
 	for len(file) > 0 {
 		text, rest, found := bytes.Cut(file, []byte("\n"))
 		l := Line{Number: int64(len(lines)), Offset: offset, Text: text}
-		if len(text) > limit {
-			l.Text, l.TooLong = text[:limit], true
+		if len(text) > maxLineBytes {
+			l.Text, l.TooLong = text[:maxLineBytes], true
 		}
 		lines = append(lines, l)
 		offset += int64(len(text))
@@ -37,92 +37,97 @@ func naive(file []byte, limit int) []Line {
 	return lines
 }
 
-// watched records what is read of a file, and fails where it is told to.
-type watched struct {
-	file   []byte
-	mapped bool // gives its bytes where they lie
-	fail   func(from, to int64) error
+// recordingSource records which ranges of a file are opened, and can make opening them fail.
+type recordingSource struct {
+	file []byte
+	// mapped makes it a source that can be mapped.
+	mapped bool
+	// openError returns the error of opening a range; nil means that no range fails.
+	openError func(from, to int64) error
 
-	mu     sync.Mutex
-	opened []string
-	last   int64 // end of the highest range
-	open   int
+	mu sync.Mutex
+	// ranges are the ranges opened so far, each as "from-to", and maxEnd is the largest end of them.
+	ranges []string
+	maxEnd int64
+	// open is the number of ranges that have not been closed or released.
+	open int
 }
 
-func (w *watched) Open(_ context.Context, from, to int64) (io.ReadCloser, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if from < 0 || from >= to || to > int64(len(w.file)) {
-		return nil, fmt.Errorf("range [%d, %d) of %d", from, to, len(w.file))
+func (s *recordingSource) Open(_ context.Context, from, to int64) (io.ReadCloser, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if from < 0 || from >= to || to > int64(len(s.file)) {
+		return nil, fmt.Errorf("range [%d, %d) of %d", from, to, len(s.file))
 	}
-	w.opened = append(w.opened, fmt.Sprintf("%d-%d", from, to))
-	w.last = max(w.last, to)
-	if w.fail != nil {
-		if err := w.fail(from, to); err != nil {
+	s.ranges = append(s.ranges, fmt.Sprintf("%d-%d", from, to))
+	s.maxEnd = max(s.maxEnd, to)
+	if s.openError != nil {
+		if err := s.openError(from, to); err != nil {
 			return nil, err
 		}
 	}
-	w.open++
-	return &closing{iotest.OneByteReader(bytes.NewReader(w.file[from:to])), w}, nil
+	s.open++
+	return &recordingBody{iotest.OneByteReader(bytes.NewReader(s.file[from:to])), s}, nil
 }
 
-func (w *watched) Map(from, to int64) ([]byte, func()) {
-	if !w.mapped {
+func (s *recordingSource) Map(from, to int64) ([]byte, func()) {
+	if !s.mapped {
 		return nil, nil
 	}
-	w.last = max(w.last, to)
-	w.open++
-	return w.file[from:to:to], func() { w.open-- }
+	s.maxEnd = max(s.maxEnd, to)
+	s.open++
+	return s.file[from:to:to], func() { s.open-- }
 }
 
-type closing struct {
+type recordingBody struct {
 	io.Reader
-	w *watched
+	source *recordingSource
 }
 
-func (c *closing) Close() error {
-	c.w.mu.Lock()
-	defer c.w.mu.Unlock()
-	c.w.open--
+func (b *recordingBody) Close() error {
+	b.source.mu.Lock()
+	defer b.source.mu.Unlock()
+	b.source.open--
 	return nil
 }
 
-// nextLine takes a line by Ahead where it can, which it never can when too much must lie behind it.
-func nextLine(t *testing.T, r *Reader, behind int) (Line, bool) {
+// nextLine reads a line with Peek and Consume where Peek returns it, and otherwise with Next.
+func nextLine(t *testing.T, r *Reader, lookahead int) (line Line, ok bool) {
 	t.Helper()
-	text := r.Ahead()
+	text := r.Peek()
 	if text == nil {
 		ok := r.Next()
 		return *r.Line(), ok
 	}
 	n := bytes.IndexByte(text, '\n')
-	if n < 0 || len(text)-n-1 < behind {
-		t.Fatalf("%d bytes ahead, of which the first line feed is at %d: %d must lie behind it", len(text), n, behind)
+	if n < 0 || len(text)-n-1 < lookahead {
+		t.Fatalf("Peek returned %d bytes with the first line feed at %d, want %d bytes after it", len(text), n, lookahead)
 	}
-	l := r.Take(n)
+	l := r.Consume(n)
 	if len(l.Text) != n && !l.TooLong {
-		t.Fatalf("a line of %d bytes was taken for one of %d", n, len(l.Text))
+		t.Fatalf("Consume(%d) returned a line of %d bytes", n, len(l.Text))
 	}
 	return *l, true
 }
 
-const neverAhead = 1 << 30
+// neverPeek is a lookahead that no window has, so that Peek never returns a line.
+const neverPeek = 1 << 30
 
-// readAll reads all chunks and numbers their lines through.
-func readAll(t *testing.T, w *watched, p Plan, o Options) []Line {
+// readAll reads all chunks and renumbers their lines over the whole file.
+func readAll(t *testing.T, source *recordingSource, p Plan, o Options) []Line {
 	t.Helper()
 	var lines []Line
 	for i := range p.Count() {
 		first := int64(len(lines))
-		w.last = 0
-		r := Read(t.Context(), w, p, i, o)
+		source.maxEnd = 0
+		r := NewReader(t.Context(), source, p, i, o)
 		for {
-			l, ok := nextLine(t, r, o.Behind)
+			l, ok := nextLine(t, r, o.Lookahead)
 			if !ok {
 				break
 			}
-			if l.Number != int64(len(lines))-first {
-				t.Fatalf("chunk %d: line number %d after %d lines", i, l.Number, int64(len(lines))-first)
+			if want := int64(len(lines)) - first; l.Number != want {
+				t.Fatalf("chunk %d: line number is %d, want %d", i, l.Number, want)
 			}
 			l.Number += first
 			l.Text = bytes.Clone(l.Text)
@@ -132,19 +137,20 @@ func readAll(t *testing.T, w *watched, p Plan, o Options) []Line {
 			t.Fatalf("chunk %d: %v", i, err)
 		}
 		r.Close()
-		if r.Next() || r.Ahead() != nil {
-			t.Fatalf("chunk %d: a line after the end", i)
+		if r.Next() || r.Peek() != nil {
+			t.Fatalf("chunk %d: got a line after the end", i)
 		}
-		if _, end := p.Range(i); w.last > end+int64(o.MaxLineBytes+len(mark)) {
-			t.Fatalf("chunk %d ends at %d, read to %d", i, end, w.last)
+		if _, end := p.Range(i); source.maxEnd > end+int64(o.MaxLineBytes+len(byteOrderMark)) {
+			t.Fatalf("chunk %d ends at %d, but was read up to %d", i, end, source.maxEnd)
 		}
 	}
-	if w.open != 0 {
-		t.Fatalf("%d readers left open", w.open)
+	if source.open != 0 {
+		t.Fatalf("%d readers of the source were left open, want 0", source.open)
 	}
 	return lines
 }
 
+// files are files with lines of about eight bytes, by a name.
 var files = map[string]string{
 	"empty":                 "",
 	"one newline":           "\n",
@@ -170,20 +176,23 @@ var files = map[string]string{
 	"nul bytes":             "\x00\x00\n\x00",
 }
 
-// TestEveryChunkSize reads small files in chunks of every size, by windows of every size and, as window 0, where they lie.
+// TestEveryChunkSize reads small files in chunks of every size, with windows of several sizes, mapped (as window 0), and both
+// with Peek and without it.
 func TestEveryChunkSize(t *testing.T) {
 	for name, file := range files {
 		t.Run(name, func(t *testing.T) {
-			for _, limit := range []int{8, 1, 64} {
-				want := naive([]byte(file), limit)
-				for bytes := range len(file) + 2 {
-					for n, window := range []int{0, 0, 0, 1, 2, 3, 7, 7, 64, 64, 64} {
-						w := &watched{file: []byte(file), mapped: window == 0}
-						p := NewPlan(int64(len(file)), int64(bytes+1))
-						behind := []int{neverAhead, 0, 3}[n%3]
-						got := readAll(t, w, p, Options{MaxLineBytes: limit, Window: window, Behind: behind})
-						if diff := cmp.Diff(want, got); diff != "" {
-							t.Fatalf("limit %d, chunks of %d, window %d, %d behind (-want +got):\n%s", limit, bytes+1, window, behind, diff)
+			for _, maxLineBytes := range []int{8, 1, 64} {
+				want := splitNaively([]byte(file), maxLineBytes)
+				for chunkBytes := 1; chunkBytes <= len(file)+2; chunkBytes++ {
+					for _, window := range []int{0, 1, 2, 3, 7, 64} {
+						for _, lookahead := range []int{neverPeek, 0, 3} {
+							source := &recordingSource{file: []byte(file), mapped: window == 0}
+							p := NewPlan(int64(len(file)), int64(chunkBytes))
+							got := readAll(t, source, p, Options{MaxLineBytes: maxLineBytes, Window: window, Lookahead: lookahead})
+							if diff := cmp.Diff(want, got); diff != "" {
+								t.Fatalf("lines of up to %d bytes, chunks of %d, window %d, lookahead %d (-want +got):\n%s",
+									maxLineBytes, chunkBytes, window, lookahead, diff)
+							}
 						}
 					}
 				}
@@ -192,43 +201,46 @@ func TestEveryChunkSize(t *testing.T) {
 	}
 }
 
-func FuzzRead(f *testing.F) {
+// FuzzReader compares a Reader with splitNaively.
+func FuzzReader(f *testing.F) {
 	for _, file := range files {
 		f.Add([]byte(file), uint16(5), uint8(8), uint8(3), uint8(0))
 	}
-	f.Fuzz(func(t *testing.T, file []byte, bytes uint16, limit, window, behind uint8) {
+	f.Fuzz(func(t *testing.T, file []byte, chunkBytes uint16, maxLineBytes, window, lookahead uint8) {
 		if len(file) > 1<<10 {
-			return // what there is to find shows in short files
+			return // Longer files show nothing that short files do not.
 		}
-		w := &watched{file: file, mapped: window == 0}
-		p := NewPlan(int64(len(file)), max(int64(bytes), int64(len(file)/100), 1))
-		o := Options{MaxLineBytes: int(limit) + 1, Window: int(window), Behind: int(behind)}
-		if diff := cmp.Diff(naive(file, o.MaxLineBytes), readAll(t, w, p, o)); diff != "" {
-			t.Fatalf("(-want +got):\n%s", diff)
+		source := &recordingSource{file: file, mapped: window == 0}
+		p := NewPlan(int64(len(file)), max(int64(chunkBytes), int64(len(file)/100), 1))
+		o := Options{MaxLineBytes: int(maxLineBytes) + 1, Window: int(window), Lookahead: int(lookahead)}
+		if diff := cmp.Diff(splitNaively(file, o.MaxLineBytes), readAll(t, source, p, o)); diff != "" {
+			t.Fatalf("lines (-want +got):\n%s", diff)
 		}
 	})
 }
 
+// TestResume resumes every chunk of a file at each of its lines.
 func TestResume(t *testing.T) {
 	file := []byte("\xEF\xBB\xBFone\n\ntwo\r\n" + strings.Repeat("x", 30) + "\nthree\nfour")
-	for bytes := int64(1); bytes <= int64(len(file)); bytes++ {
-		p := NewPlan(int64(len(file)), bytes)
+	for chunkBytes := int64(1); chunkBytes <= int64(len(file)); chunkBytes++ {
+		p := NewPlan(int64(len(file)), chunkBytes)
 		o := Options{MaxLineBytes: 10, Window: 4}
 		for i := range p.Count() {
-			all := collect(t, Read(t.Context(), At(strings.NewReader(string(file))), p, i, o))
+			all := readLines(t, NewReader(t.Context(), NewSource(bytes.NewReader(file)), p, i, o))
 			for n, l := range all {
 				o := o
-				o.From, o.Line = l.Offset, l.Number
-				got := collect(t, Read(t.Context(), &watched{file: file, mapped: n%2 == 0}, p, i, o))
+				o.Start = Position{l.Number, l.Offset}
+				got := readLines(t, NewReader(t.Context(), &recordingSource{file: file, mapped: n%2 == 0}, p, i, o))
 				if diff := cmp.Diff(all[n:], got); diff != "" {
-					t.Fatalf("chunks of %d, chunk %d, from line %d (-want +got):\n%s", bytes, i, n, diff)
+					t.Fatalf("chunks of %d bytes, chunk %d, from line %d on (-want +got):\n%s", chunkBytes, i, n, diff)
 				}
 			}
 		}
 	}
 }
 
-func collect(t *testing.T, r *Reader) []Line {
+// readLines reads all remaining lines and closes the reader.
+func readLines(t *testing.T, r *Reader) []Line {
 	t.Helper()
 	defer r.Close()
 	var lines []Line
@@ -246,8 +258,8 @@ func collect(t *testing.T, r *Reader) []Line {
 	return lines
 }
 
-// TestReadsNoMoreThanItNeeds holds the requests that a chunk costs.
-func TestReadsNoMoreThanItNeeds(t *testing.T) {
+// TestRequestsOfAChunk pins the ranges that are requested to read a chunk.
+func TestRequestsOfAChunk(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	for _, c := range []struct {
 		name, file string
@@ -261,125 +273,131 @@ func TestReadsNoMoreThanItNeeds(t *testing.T) {
 		{"begins within a long line", long + "\nab\n", 20, []string{"99-104"}},
 		{"ends within a long line", "abc\n" + long, 0, []string{"0-5", "5-15"}},
 	} {
-		w := &watched{file: []byte(c.file)}
-		collect(t, Read(t.Context(), w, NewPlan(int64(len(c.file)), 5), c.chunk, Options{MaxLineBytes: 10}))
-		if diff := cmp.Diff(c.want, w.opened); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			source := &recordingSource{file: []byte(c.file)}
+			readLines(t, NewReader(t.Context(), source, NewPlan(int64(len(c.file)), 5), c.chunk, Options{MaxLineBytes: 10}))
+			if diff := cmp.Diff(c.want, source.ranges); diff != "" {
+				t.Errorf("ranges (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
+// TestSourceFails makes the source fail, and requires its error and no line after it.
 func TestSourceFails(t *testing.T) {
 	broken := errors.New("broken")
 	file := []byte(strings.Repeat("abcdefghi\n", 10))
 	p := NewPlan(int64(len(file)), 55)
-	for name, w := range map[string]*watched{
-		"chunk": {file: file, fail: func(from, _ int64) error { return broken }},
-		"tail": {file: file, fail: func(from, _ int64) error {
+	for name, openError := range map[string]func(from, to int64) error{
+		"in the chunk": func(from, _ int64) error { return broken },
+		"after the chunk": func(from, _ int64) error {
 			if from == 55 {
 				return broken
 			}
 			return nil
-		}},
+		},
 	} {
-		r := Read(t.Context(), w, p, 0, Options{MaxLineBytes: 100})
-		for r.Next() {
-		}
-		if !errors.Is(r.Err(), broken) {
-			t.Errorf("%s: %v, want the source's error", name, r.Err())
-		}
-		if r.Next() {
-			t.Errorf("%s: a line after an error", name)
-		}
-		r.Close()
+		t.Run(name, func(t *testing.T) {
+			r := NewReader(t.Context(), &recordingSource{file: file, openError: openError}, p, 0, Options{MaxLineBytes: 100})
+			defer r.Close()
+			for r.Next() {
+			}
+			if !errors.Is(r.Err(), broken) {
+				t.Errorf("error is %v, want %v", r.Err(), broken)
+			}
+			if r.Next() {
+				t.Error("got a line after an error, want none")
+			}
+		})
 	}
 }
 
-// TestShortSource: the end of a connection must not pass for the end of a file.
+// TestShortSource reads a source that has fewer bytes than the plan says: the end of a connection must not count as the end of
+// the file.
 func TestShortSource(t *testing.T) {
 	file := strings.Repeat("abcdefghi\n", 10)
 	for n := range len(file) {
-		short := At(strings.NewReader(file[:n]))
-		r := Read(t.Context(), short, NewPlan(int64(len(file)), 55), 0, Options{MaxLineBytes: 100})
+		short := NewSource(strings.NewReader(file[:n]))
+		r := NewReader(t.Context(), short, NewPlan(int64(len(file)), 55), 0, Options{MaxLineBytes: 100})
 		for r.Next() {
 		}
 		if n < 60 && !errors.Is(r.Err(), io.ErrUnexpectedEOF) {
-			t.Errorf("source of %d bytes: %v, want an unexpected end", n, r.Err())
+			t.Errorf("source of %d bytes: error is %v, want %v", n, r.Err(), io.ErrUnexpectedEOF)
 		}
 		r.Close()
 	}
 }
 
-// blocked is a source whose reads wait for the context.
-type blocked struct{ ctx context.Context }
+// blockedSource is a source whose reads wait until the context is cancelled.
+type blockedSource struct{ ctx context.Context }
 
-func (b blocked) Open(ctx context.Context, _, _ int64) (io.ReadCloser, error) {
-	return io.NopCloser(blocked{ctx}), nil
+func (b blockedSource) Open(ctx context.Context, _, _ int64) (io.ReadCloser, error) {
+	return io.NopCloser(blockedSource{ctx}), nil
 }
 
-func (b blocked) Read([]byte) (int, error) {
+func (b blockedSource) Read([]byte) (int, error) {
 	<-b.ctx.Done()
 	return 0, b.ctx.Err()
 }
 
-func TestContextEnds(t *testing.T) {
+func TestContextIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	r := Read(ctx, blocked{}, NewPlan(100, 50), 1, Options{MaxLineBytes: 10})
+	r := NewReader(ctx, blockedSource{}, NewPlan(100, 50), 1, Options{MaxLineBytes: 10})
 	defer r.Close()
 	cancel()
 	if r.Next() || !errors.Is(r.Err(), context.Canceled) {
-		t.Errorf("error %v, want that of the context", r.Err())
+		t.Errorf("error is %v, want %v", r.Err(), context.Canceled)
 	}
 }
 
-func TestContextEndedBeforeMapping(t *testing.T) {
+func TestContextIsCancelledBeforeMapping(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	w := &watched{file: []byte("a\nb\n"), mapped: true}
-	r := Read(ctx, w, NewPlan(4, 0), 0, Options{MaxLineBytes: 10})
+	source := &recordingSource{file: []byte("a\nb\n"), mapped: true}
+	r := NewReader(ctx, source, NewPlan(4, 0), 0, Options{MaxLineBytes: 10})
 	if r.Next() || !errors.Is(r.Err(), context.Canceled) {
-		t.Errorf("error %v, want that of the context", r.Err())
+		t.Errorf("error is %v, want %v", r.Err(), context.Canceled)
 	}
 	r.Close()
-	if w.open != 0 {
-		t.Error("mapping left open")
+	if source.open != 0 {
+		t.Errorf("%d mappings were left open, want 0", source.open)
 	}
 }
 
 func TestCloseEarly(t *testing.T) {
 	file := []byte(strings.Repeat("abcdefghi\n", 1000))
-	w := &watched{file: file}
-	r := Read(t.Context(), w, NewPlan(int64(len(file)), 0), 0, Options{MaxLineBytes: 10, Window: 10})
+	source := &recordingSource{file: file}
+	r := NewReader(t.Context(), source, NewPlan(int64(len(file)), 0), 0, Options{MaxLineBytes: 10, Window: 10})
 	if !r.Next() {
 		t.Fatal(r.Err())
 	}
 	r.Close()
-	if w.open != 0 {
-		t.Error("source left open")
+	if source.open != 0 {
+		t.Errorf("%d readers of the source were left open, want 0", source.open)
 	}
-	Read(t.Context(), blocked{}, NewPlan(100, 50), 1, Options{MaxLineBytes: 10}).Close()
+	NewReader(t.Context(), blockedSource{}, NewPlan(100, 50), 1, Options{MaxLineBytes: 10}).Close()
 }
 
 func TestReadAllocatesNothingPerLine(t *testing.T) {
 	file := []byte(strings.Repeat(strings.Repeat("x", 99)+"\n", 20000))
 	p := NewPlan(int64(len(file)), 0)
 	allocs := testing.AllocsPerRun(3, func() {
-		r := Read(t.Context(), At(bytes.NewReader(file)), p, 0, Options{MaxLineBytes: 1 << 10})
+		r := NewReader(t.Context(), NewSource(bytes.NewReader(file)), p, 0, Options{MaxLineBytes: 1 << 10})
 		for r.Next() {
 		}
 		r.Close()
 	})
 	if allocs > 50 {
-		t.Errorf("%v allocations for 20000 lines", allocs)
+		t.Errorf("%v allocations for 20000 lines, want at most 50", allocs)
 	}
 }
 
-func BenchmarkRead(b *testing.B) {
+func BenchmarkReader(b *testing.B) {
 	file := []byte(strings.Repeat(strings.Repeat("x", 1103)+"\n", 64<<10))
 	p := NewPlan(int64(len(file)), int64(len(file)))
 	b.SetBytes(int64(len(file)))
 	for b.Loop() {
-		r := Read(b.Context(), At(bytes.NewReader(file)), p, 0, Options{MaxLineBytes: 256 << 10})
+		r := NewReader(b.Context(), NewSource(bytes.NewReader(file)), p, 0, Options{MaxLineBytes: 256 << 10})
 		for r.Next() {
 		}
 		r.Close()

@@ -104,9 +104,9 @@ func (s *Ingest) store(ctx context.Context, b batch.Batch, c batch.Chunk, at bat
 	start, _ := b.Plan.Range(c.Index)
 	options := chunk.Options{MaxLineBytes: int(b.MaxLineBytes)}
 	if at.Line > 0 {
-		options.From, options.Line = start+at.Offset, at.Line
+		options.Start = chunk.Position{Line: at.Line, Offset: start + at.Offset}
 	}
-	r := chunk.Read(ctx, pinned(b, s.Uploads), b.Plan, c.Index, options)
+	r := chunk.NewReader(ctx, pinned(b, s.Uploads), b.Plan, c.Index, options)
 	defer r.Close()
 	w := window{batch: b, scanner: newScanner(b), firstLine: c.Settled.FirstLine}
 	for r.Next() {

@@ -48,7 +48,7 @@ var rules = transaction.Rules{ReceivedAt: time.Date(2026, 4, 1, 0, 0, 0, 0, time
 // BenchmarkFile shows what the passes cost beside the scanner.
 func BenchmarkFile(b *testing.B) {
 	file := benchFile(64 << 20)
-	source := chunk.At(bytes.NewReader(file))
+	source := chunk.NewSource(bytes.NewReader(file))
 	plan := chunk.NewPlan(int64(len(file)), 0)
 	b.Run("split", func(b *testing.B) {
 		b.SetBytes(int64(len(file)))
@@ -92,7 +92,7 @@ func BenchmarkFile(b *testing.B) {
 
 func eachLine(b *testing.B, source chunk.Source, plan chunk.Plan, f func([]byte)) {
 	for i := range plan.Count() {
-		r := chunk.Read(b.Context(), source, plan, i, chunk.Options{MaxLineBytes: transaction.MaxLineBytes})
+		r := chunk.NewReader(b.Context(), source, plan, i, chunk.Options{MaxLineBytes: transaction.MaxLineBytes})
 		for r.Next() {
 			f(r.Line().Text)
 		}

@@ -13,9 +13,9 @@ import (
 const placeBytes = 64 << 10
 
 // read begins to read the lines from a place on; the zero Place is the first of all.
-func (l Lines) read(ctx context.Context, from Place) *chunk.Reader {
-	return chunk.Read(ctx, l.Source, l.Plan, l.Chunk, chunk.Options{
-		MaxLineBytes: l.maxLine(), Behind: transaction.Lookahead, From: from.Offset, Line: from.Line,
+func (l Lines) read(ctx context.Context, start chunk.Position) *chunk.Reader {
+	return chunk.NewReader(ctx, l.Source, l.Plan, l.Chunk, chunk.Options{
+		MaxLineBytes: l.maxLine(), Lookahead: transaction.Lookahead, Start: start,
 	})
 }
 
@@ -73,7 +73,7 @@ func (p *chunkPass) run(ctx context.Context, in ChunkInput, findings, index io.W
 }
 
 func (p *chunkPass) read(ctx context.Context, in Lines) error {
-	lines := in.read(ctx, Place{})
+	lines := in.read(ctx, chunk.Position{})
 	defer lines.Close()
 	for {
 		line, res := in.next(lines)
@@ -88,9 +88,9 @@ func (p *chunkPass) read(ctx context.Context, in Lines) error {
 
 // next reads and judges a line; no result at the end. Where it can, the scanner finds the end of the line.
 func (l *Lines) next(lines *chunk.Reader) (*chunk.Line, *transaction.Result) {
-	if ahead := lines.Ahead(); ahead != nil {
+	if ahead := lines.Peek(); ahead != nil {
 		res, n := l.Scanner.First(ahead)
-		line := lines.Take(n)
+		line := lines.Consume(n)
 		if line.TooLong {
 			res = l.Scanner.TooLong(line.Text)
 		}
@@ -106,7 +106,7 @@ func (l *Lines) next(lines *chunk.Reader) (*chunk.Line, *transaction.Result) {
 func (p *chunkPass) add(line *chunk.Line, res *transaction.Result) error {
 	p.result.Lines++
 	if line.Offset >= p.nextPlace {
-		p.result.Places = append(p.result.Places, Place{line.Number, line.Offset})
+		p.result.SeekPoints = append(p.result.SeekPoints, chunk.Position{Line: line.Number, Offset: line.Offset})
 		p.nextPlace = line.Offset + placeBytes
 	}
 	if res.Blank {

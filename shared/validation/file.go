@@ -194,7 +194,7 @@ func (f *file) settle(ctx context.Context, out io.Writer) (report.Summary, error
 			LineCount:    f.results[i].Lines,
 			Transactions: f.results[i].Transactions,
 			Marks:        marks,
-			Places:       f.results[i].Places,
+			SeekPoints:   f.results[i].SeekPoints,
 		}
 		if f.forbidden[i].size > 0 {
 			in.Marks = append(slices.Clip(marks), f.forbidden[i])

@@ -145,9 +145,9 @@ func (s *settlement) markedOnly(ctx context.Context, marks []mark) error {
 
 // seek makes again read from the last known place before a line, unless it is there already.
 func (s *settlement) seek(ctx context.Context, number int64) {
-	var from Place
-	if n := sort.Search(len(s.in.Places), func(i int) bool { return s.in.Places[i].Line > number }); n > 0 {
-		from = s.in.Places[n-1]
+	var from chunk.Position
+	if n := sort.Search(len(s.in.SeekPoints), func(i int) bool { return s.in.SeekPoints[i].Line > number }); n > 0 {
+		from = s.in.SeekPoints[n-1]
 	}
 	if s.again != nil && from.Line <= s.next {
 		return

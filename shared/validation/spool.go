@@ -133,7 +133,7 @@ func (s *spool) reader() io.Reader { return io.NewSectionReader(s, 0, s.size) }
 
 // Open reads a range of what was written.
 func (s *spool) Open(ctx context.Context, from, to int64) (io.ReadCloser, error) {
-	return chunk.At(s).Open(ctx, from, to)
+	return chunk.NewSource(s).Open(ctx, from, to)
 }
 
 // close gives the memory back and the file up.

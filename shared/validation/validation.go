@@ -65,13 +65,8 @@ type ChunkResult struct {
 	Bytes         int64 // of the chunk
 	FindingsBytes int64 // written to findings; 0: there are none, and no file is needed
 	IndexBytes    int64 // written to index; 0: there is nothing in it, and no file is needed
-	Places        []Place
-}
-
-// Place is where a line of a chunk begins. Some are known, in their order, so that a line is found without all before it.
-type Place struct {
-	Line   int64 // within the chunk
-	Offset int64 // in the file
+	// SeekPoints are the positions of some lines, in order, so that a line is found without reading all lines before it.
+	SeekPoints []chunk.Position
 }
 
 // EntityState is what the onboarding system says of an entity.
@@ -113,13 +108,13 @@ type ReconcileResult struct {
 // SettleInput is one chunk to be settled.
 type SettleInput struct {
 	Lines
-	FirstLine    int64          // absolute number, from 1, of the chunk's first line: 1 + the lines of the chunks before
-	LineCount    int64          // ChunkResult.Lines
-	Transactions int64          // ChunkResult.Transactions
-	Findings     io.Reader      // what Chunk wrote; nil when there is nothing
-	Marks        []chunk.Source // what Reconcile wrote, by partition; nil where there is nothing
-	Fetch        int            // marks read at the same time; 0: 1
-	Places       []Place        // ChunkResult.Places; may be left out
+	FirstLine    int64            // absolute number, from 1, of the chunk's first line: 1 + the lines of the chunks before
+	LineCount    int64            // ChunkResult.Lines
+	Transactions int64            // ChunkResult.Transactions
+	Findings     io.Reader        // what Chunk wrote; nil when there is nothing
+	Marks        []chunk.Source   // what Reconcile wrote, by partition; nil where there is nothing
+	Fetch        int              // marks read at the same time; 0: 1
+	SeekPoints   []chunk.Position // ChunkResult.SeekPoints; may be left out
 }
 
 // SettleResult is what is to be kept of a settled chunk beside its part of the report and its bitmap.

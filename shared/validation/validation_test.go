@@ -27,7 +27,7 @@ func source(b []byte) chunk.Source {
 	if b == nil {
 		return nil
 	}
-	return chunk.At(bytes.NewReader(b))
+	return chunk.NewSource(bytes.NewReader(b))
 }
 
 // passes runs the three passes as separate functions would, with nothing in common but their work files.
@@ -87,7 +87,7 @@ func settleAll(t *testing.T, file []byte, plan chunk.Plan, w *workFiles) verdict
 	for i, r := range w.results {
 		in := SettleInput{Lines: lines(file, plan, i), FirstLine: first, LineCount: r.Lines, Transactions: r.Transactions, Fetch: i % 4}
 		if i%2 == 0 {
-			in.Places = r.Places
+			in.SeekPoints = r.SeekPoints
 		}
 		if r.FindingsBytes > 0 {
 			in.Findings = bytes.NewReader(w.findings[i])
