@@ -1,4 +1,5 @@
-// Package document holds the documents of entities, products, deals and screenings, and the files that they share.
+// Package document holds documents and the files that they share. A document belongs to an entity, a product, a deal or a screening;
+// clones of a document share its file. Package document/documentdb stores both, document/documenthttp serves them.
 package document
 
 import (
@@ -11,9 +12,13 @@ import (
 	"sluice/shared/property"
 )
 
-// EntityType is what kind of thing a document belongs to.
+// FilePrefix begins the key of every file in the bucket of uploads: documents/<tenant>/<file id>.
+const FilePrefix = "documents/"
+
+// EntityType is the kind of object to which a document belongs.
 type EntityType string
 
+// The entity types.
 const (
 	Entity    EntityType = "Entity"
 	Product   EntityType = "Product"
@@ -21,33 +26,36 @@ const (
 	Screening EntityType = "Screening"
 )
 
-// EntityTypes lists all, in the order of their numbers in the contract's {name, id}.
+// EntityTypes lists the entity types. Their index is the id that the interface shows beside the name.
 var EntityTypes = []EntityType{Entity, Product, Deal, Screening}
 
-// ParseEntityType reads a type in any case.
-func ParseEntityType(s string) (EntityType, bool) {
-	i := slices.IndexFunc(EntityTypes, func(t EntityType) bool { return strings.EqualFold(string(t), s) })
+// ParseEntityType returns the entity type of that name, in any case; false if there is none.
+func ParseEntityType(name string) (EntityType, bool) {
+	i := slices.IndexFunc(EntityTypes, func(t EntityType) bool { return strings.EqualFold(string(t), name) })
 	if i < 0 {
 		return "", false
 	}
 	return EntityTypes[i], true
 }
 
-// Number is the place of the type in EntityTypes.
-func (t EntityType) Number() int { return slices.Index(EntityTypes, t) }
+// Index returns the index of t in EntityTypes.
+func (t EntityType) Index() int { return slices.Index(EntityTypes, t) }
 
-// Status is where a document stands.
+// Status is the state of a document or of a file.
 type Status string
 
+// The statuses.
 const (
-	Processing Status = "Processing" // its file is not there yet, or not scanned yet; stored, it says: as the file
+	// Processing means that the file has not been uploaded or scanned yet. As a document's stored status it means that the
+	// status of the file counts; see EffectiveState.
+	Processing Status = "Processing"
 	Completed  Status = "Completed"
 	Failed     Status = "Error"
 	Infected   Status = "Infected"
 	Archived   Status = "Archived"
 )
 
-// Reasons of an error status.
+// Codes of the statuses Failed and Infected.
 const (
 	NotApplicable   = "NOT_APPLICABLE"
 	InfectedFile    = "INFECTED_FILE"
@@ -56,96 +64,108 @@ const (
 	ServerSideError = "SERVER_SIDE_ERROR"
 )
 
-// Reasons lists all reasons that a client may give.
-var Reasons = []string{NotApplicable, InfectedFile, InvalidMIMEType, ClientSideError, ServerSideError}
+// ErrorCodes lists the codes that a client may give.
+var ErrorCodes = []string{NotApplicable, InfectedFile, InvalidMIMEType, ClientSideError, ServerSideError}
 
-// State is a status and, for an error, why.
+// State is a status with the reason for it.
 type State struct {
-	Status       Status
+	Status Status
+	// ErrorCode and ErrorMessage give the reason for Failed and Infected; "" otherwise.
 	ErrorCode    string
 	ErrorMessage string
 }
 
-// Document is a document. A virtual one has a URL and no file.
+// Document is the metadata of a file or, for a virtual document, of a URL.
 type Document struct {
-	ID, Tenant       string
-	EntityType       EntityType
-	EntityID         string
-	JourneyID        string
-	FileName         string
-	Type             string
-	FriendlyName     string
-	DataKey          string
-	RequirementIDs   []string
-	RequirementModel string // id of what RequirementIDs are requirements of; "" unknown
-	Properties       map[string]property.Property
-	Metadata         map[string]string
-	URL              string
-	Virtual          bool
-	File             string // "" of a virtual one
-	State            State  // Effective says what it comes to with the file's
-	Layers           access.Layers
-	PolicyLayers     access.Layers // fixed; Layers never has fewer
-	ClonedFrom       string        // "" of an original
-	UploadedBy       string
-	UploadedByName   string
-	CreatedAt        time.Time
-	UpdatedBy        string
-	UpdatedAt        time.Time
-	ArchivalReason   string
-	BeforeArchival   Status
-	Flags            Flags
-	Version          int64 // counts changes, from 1
+	ID             string
+	Tenant         string
+	EntityType     EntityType
+	EntityID       string
+	JourneyID      string
+	FileName       string
+	Type           string
+	FriendlyName   string
+	DataKey        string
+	RequirementIDs []string
+	// RequirementModelID is the ID of the model to which RequirementIDs belong; "" if it is not known.
+	RequirementModelID string
+	Properties         map[string]property.Property
+	Metadata           map[string]string
+	// URL is the address of a virtual document, "" for one with a file.
+	URL     string
+	Virtual bool
+	// FileID is "" for a virtual document.
+	FileID string
+	// State is the document's own state; what readers see is EffectiveState.
+	State  State
+	Layers access.Layers
+	// PolicyLayers never change, and Layers always include them.
+	PolicyLayers access.Layers
+	// ClonedFrom is the ID of the document from which this one was cloned; "" for an original.
+	ClonedFrom     string
+	UploadedBy     string
+	UploadedByName string
+	CreatedAt      time.Time
+	UpdatedBy      string
+	UpdatedAt      time.Time
+	ArchivalReason string
+	// BeforeArchival is the status that Unarchive restores; "" for a document that is not archived.
+	BeforeArchival Status
+	Flags          Flags
+	// Version is 1 for a new document and grows by one with every change. Writes are conditional on it.
+	Version int64
 }
 
-// Flags are what the creator says of a document. They are kept for those who work with it.
+// Flags are the creator's remarks on a document. They are stored and returned; nothing here acts on them.
 type Flags struct {
 	ForESignature           bool `json:"isDocumentForESignature"`
 	FromESignatureProvider  bool `json:"comesFromESignatureProvider"`
-	AutomaticClassification bool `json:"autoClassify"` // asked for; nothing here classifies
+	AutomaticClassification bool `json:"autoClassify"`
 }
 
-// File is stored bytes, or bytes still to come. All documents cloned from each other share one.
+// File is the bytes that documents share, stored or still to be uploaded.
 type File struct {
-	ID, Tenant string
-	State      State
-	Documents  int64 // that share it
+	ID     string
+	Tenant string
+	State  State
+	// Documents counts the documents that share the file.
+	Documents int64
 }
 
 var (
-	// ErrNotFound means that there is no such document or file in the tenant.
+	// ErrNotFound means that the tenant has no such document or file.
 	ErrNotFound = errors.New("document: not found")
-	// ErrSettled means that the scan of the file had another outcome before.
-	ErrSettled = errors.New("document: settled otherwise")
-	// ErrExists means that the id is taken.
+	// ErrScanRecorded means that another outcome of the file's scan is recorded already.
+	ErrScanRecorded = errors.New("document: another outcome of the scan is recorded")
+	// ErrExists means that the document's ID is taken.
 	ErrExists = errors.New("document: exists already")
-	// ErrChanged means that the document, or how many share its file, has changed since it was read.
+	// ErrChanged means that the document, or the number of documents that share its file, has changed since it was read.
 	ErrChanged = errors.New("document: changed since it was read")
 )
 
-// Effective returns the state that a reader sees: a document that waits for its file stands where the file does, unless its
-// name says that the file is of a kind that is not taken.
-func (d Document) Effective(f File) State {
-	if d.State.Status != Processing || d.File == "" {
+// EffectiveState returns the state that readers see. A document whose own status is Processing has the state of its file, unless
+// its name has an extension that is not supported.
+func (d Document) EffectiveState(f File) State {
+	if d.State.Status != Processing || d.FileID == "" {
 		return d.State
 	}
-	if f.State.Status == Completed && !Supported(d.FileName) {
-		return State{Failed, InvalidMIMEType, "Files named " + Extension(d.FileName) + " are not taken."}
+	if f.State.Status == Completed && !IsSupported(d.FileName) {
+		return State{Failed, InvalidMIMEType, "Files with the extension " + Extension(d.FileName) + " are not supported."}
 	}
 	return f.State
 }
 
-// Readable reports whether the file can be downloaded: it is clean, and no command has called the document wrong. That of an
-// archived document can.
-func (d Document) Readable(f File) bool {
+// IsReadable reports whether the file may be downloaded: it is clean, and the document is not marked as failed. The file of an
+// archived document stays readable.
+func (d Document) IsReadable(f File) bool {
 	d.Unarchive()
-	return d.File != "" && d.Effective(f).Status == Completed
+	return d.FileID != "" && d.EffectiveState(f).Status == Completed
 }
 
-// SetLayers gives the document layers; the policy's stay among them.
+// SetLayers sets the document's layers to l and the policy's layers.
 func (d *Document) SetLayers(l access.Layers) { d.Layers = d.PolicyLayers.Widen(l).OrDefault() }
 
-// Archive puts the document away. It reports whether it was not there already.
+// Archive archives the document. It returns false if the document is archived already.
 func (d *Document) Archive(reason string) bool {
 	if d.State.Status == Archived {
 		return false
@@ -154,18 +174,7 @@ func (d *Document) Archive(reason string) bool {
 	return true
 }
 
-// Fail gives the document the status Error, and takes it out of the archive.
-func (d *Document) Fail(code, message string) {
-	d.State, d.BeforeArchival, d.ArchivalReason = State{Failed, code, message}, "", ""
-}
-
-// Replace gives the document another file, which is still to come.
-func (d *Document) Replace(file, name string) {
-	d.File, d.FileName = file, name
-	d.State, d.BeforeArchival, d.ArchivalReason = State{Status: Processing}, "", ""
-}
-
-// Unarchive takes the document back to the status it had. It reports whether it was archived.
+// Unarchive gives the document the status that it had before Archive. It returns false if the document is not archived.
 func (d *Document) Unarchive() bool {
 	if d.State.Status != Archived {
 		return false
@@ -174,7 +183,18 @@ func (d *Document) Unarchive() bool {
 	return true
 }
 
-// Clone returns a copy under another id that shares the file. The caller fills in what the copy has of its own.
+// MarkFailed gives the document the status Failed and the reason for it. An archived document leaves the archive.
+func (d *Document) MarkFailed(code, message string) {
+	d.State, d.BeforeArchival, d.ArchivalReason = State{Failed, code, message}, "", ""
+}
+
+// ExpectFile gives the document another file, which is still to be uploaded. An archived document leaves the archive.
+func (d *Document) ExpectFile(fileID, name string) {
+	d.FileID, d.FileName = fileID, name
+	d.State, d.BeforeArchival, d.ArchivalReason = State{Status: Processing}, "", ""
+}
+
+// Clone returns a copy of the document under another ID that shares its file.
 func (d Document) Clone(id, client string, at time.Time) Document {
 	c := d
 	c.ID, c.ClonedFrom, c.Version = id, d.ID, 1
@@ -183,15 +203,12 @@ func (d Document) Clone(id, client string, at time.Time) Document {
 	return c
 }
 
-// Distinct returns a filter that says yes to the first document of each file, and to every virtual one.
-func Distinct() func(Document) bool {
+// FirstOfEachFile returns a filter that accepts the first document of each file and every virtual document.
+func FirstOfEachFile() func(Document) bool {
 	seen := map[string]bool{}
 	return func(d Document) bool {
-		first := d.File == "" || !seen[d.File]
-		seen[d.File] = true
+		first := d.FileID == "" || !seen[d.FileID]
+		seen[d.FileID] = true
 		return first
 	}
 }
-
-// FilePrefix is where files lie in their bucket: documents/<tenant>/<file id>.
-const FilePrefix = "documents/"

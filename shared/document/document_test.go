@@ -15,7 +15,7 @@ import (
 var at = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 
 func paper() document.Document {
-	return document.Document{ID: "1", Tenant: "t", FileName: "a.pdf", File: "f", State: document.State{Status: document.Processing}, Version: 7}
+	return document.Document{ID: "1", Tenant: "t", FileName: "a.pdf", FileID: "f", State: document.State{Status: document.Processing}, Version: 7}
 }
 
 func file(s document.Status) document.File {
@@ -36,20 +36,20 @@ func TestEntityTypes(t *testing.T) {
 		}
 	}
 	for i, kind := range document.EntityTypes {
-		if kind.Number() != i {
-			t.Errorf("%s has number %d", kind, kind.Number())
+		if kind.Index() != i {
+			t.Errorf("%s has number %d", kind, kind.Index())
 		}
 	}
 }
 
 // What a reader sees follows from what commands said of the document and what the scan said of its file.
 func TestLife(t *testing.T) {
-	fail := func(d *document.Document) { d.Fail(document.ClientSideError, "m") }
+	fail := func(d *document.Document) { d.MarkFailed(document.ClientSideError, "m") }
 	archive := func(d *document.Document) { d.Archive("old") }
 	unarchive := func(d *document.Document) { d.Unarchive() }
-	replace := func(d *document.Document) { d.Replace("g", "b.pdf") }
+	replace := func(d *document.Document) { d.ExpectFile("g", "b.pdf") }
 	rename := func(d *document.Document) { d.FileName = "a.exe" }
-	virtual := func(d *document.Document) { d.File, d.Virtual, d.State.Status = "", true, document.Completed }
+	virtual := func(d *document.Document) { d.FileID, d.Virtual, d.State.Status = "", true, document.Completed }
 	type steps []func(*document.Document)
 	for name, tt := range map[string]struct {
 		steps    steps
@@ -86,9 +86,9 @@ func TestLife(t *testing.T) {
 		for _, step := range tt.steps {
 			step(&d)
 		}
-		got := d.Effective(file(tt.file))
-		if got.Status != tt.status || got.ErrorCode != tt.code || d.Readable(file(tt.file)) != tt.readable {
-			t.Errorf("%s: %+v, readable %v", name, got, d.Readable(file(tt.file)))
+		got := d.EffectiveState(file(tt.file))
+		if got.Status != tt.status || got.ErrorCode != tt.code || d.IsReadable(file(tt.file)) != tt.readable {
+			t.Errorf("%s: %+v, readable %v", name, got, d.IsReadable(file(tt.file)))
 		}
 		if archived := d.State.Status == document.Archived; archived != (d.BeforeArchival != "") || archived != (d.ArchivalReason != "") {
 			t.Errorf("%s: archival %q %q", name, d.BeforeArchival, d.ArchivalReason)
@@ -122,7 +122,7 @@ func TestClone(t *testing.T) {
 	if source.State.Status != document.Archived {
 		t.Error("the source has changed")
 	}
-	if again := got.Clone("3", "c", at); again.ClonedFrom != "2" || again.File != "f" {
+	if again := got.Clone("3", "c", at); again.ClonedFrom != "2" || again.FileID != "f" {
 		t.Errorf("%+v", again)
 	}
 }
@@ -145,9 +145,9 @@ func TestLayersStay(t *testing.T) {
 }
 
 func TestDistinct(t *testing.T) {
-	kept, first := "", document.Distinct()
+	kept, first := "", document.FirstOfEachFile()
 	for i, file := range []string{"f", "", "g", "f", "", "g", "h"} {
-		if first(document.Document{File: file}) {
+		if first(document.Document{FileID: file}) {
 			kept += fmt.Sprint(i)
 		}
 	}
@@ -161,7 +161,7 @@ func TestKindsOfFiles(t *testing.T) {
 		"a.pdf": true, "a.PDF": true, "a.exe.pdf": true, "passport": true, ".pdf": true, "ü.docx": true,
 		"a.exe": false, "a.pdf.exe": false, "a.": false, "a.pdf ": false, "a/b": true, "a.b/c": true, "1.2": false,
 	} {
-		if document.Supported(name) != want {
+		if document.IsSupported(name) != want {
 			t.Errorf("%q: %v", name, !want)
 		}
 	}
@@ -174,7 +174,7 @@ func TestKindsOfFiles(t *testing.T) {
 		t.Errorf("twice: %v", types)
 	}
 	for _, e := range extensions {
-		if !document.Supported("x" + e) {
+		if !document.IsSupported("x" + e) {
 			t.Errorf("%s is listed and not taken", e)
 		}
 	}

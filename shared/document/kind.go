@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// kinds are the files that are taken, by the extension of their name.
-var kinds = []struct{ extension, mime string }{
+// fileKinds are the supported kinds of files, by the extension of their name.
+var fileKinds = []struct{ extension, mime string }{
 	{".bmp", "image/bmp"},
 	{".csv", "text/csv"},
 	{".doc", "application/msword"},
@@ -37,28 +37,28 @@ var kinds = []struct{ extension, mime string }{
 	{".zip", "application/zip"},
 }
 
-// Extension is the end of a file's name from its last dot, in lower case; "" without a dot.
+// Extension returns the end of a file's name from its last dot on, in lower case; "" if it has no dot.
 func Extension(name string) string { return strings.ToLower(path.Ext(name)) }
 
-// Supported reports whether a file of this name is taken. A name without extension tells no kind and is.
-func Supported(name string) bool {
+// IsSupported reports whether files of this name are supported. A name without extension tells no kind and is supported.
+func IsSupported(name string) bool {
 	extension := Extension(name)
 	return extension == "" || slices.Contains(Extensions(), extension)
 }
 
-// Extensions lists what the names of files end with, in order.
+// Extensions lists the supported extensions, in order.
 func Extensions() []string {
-	out := make([]string, len(kinds))
-	for i, k := range kinds {
+	out := make([]string, len(fileKinds))
+	for i, k := range fileKinds {
 		out[i] = k.extension
 	}
 	return out
 }
 
-// MIMETypes lists the media types of the files, each once, in order of their extensions.
+// MIMETypes lists the media types of the supported extensions, each once, in the order of the extensions.
 func MIMETypes() []string {
 	var out []string
-	for _, k := range kinds {
+	for _, k := range fileKinds {
 		if !slices.Contains(out, k.mime) {
 			out = append(out, k.mime)
 		}

@@ -2,40 +2,52 @@ package document
 
 import "context"
 
-// Group names a list of documents: those of an entity, those of a journey, or those of both.
-type Group struct{ EntityID, JourneyID string } // one may be ""
-
-// Store keeps documents and files. Every method is safe for concurrent use; a read sees every acknowledged write.
-type Store interface {
-	// Create stores a new document and its new File, or one more reference to a File that is there: ErrNotFound if it is not,
-	// or is about to go. ErrExists.
-	Create(ctx context.Context, d Document, shared bool) error
-	// Get reads a document and its file. ErrNotFound.
-	Get(ctx context.Context, tenant, id string) (Document, File, error)
-	// Save replaces a document of the given Version and counts it up. ErrNotFound, ErrChanged.
-	Save(ctx context.Context, d Document) (Document, error)
-	// List reads the documents of a group in order of creation, after a Position ("" for the start): at most limit of them, or
-	// as many as are read at once. The returned position is "" at the end.
-	List(ctx context.Context, tenant string, g Group, after string, limit int) (found []Found, next string, err error)
-
-	// Replace is Save of a document that has got a new File, d.File. Its reference to the file that it had goes as by Delete.
-	// ErrChanged, also if it is gone.
-	Replace(ctx context.Context, d Document, had string, last bool) (Document, error)
-
-	// Release decides whether the file goes with this document. If so, nobody can share it any more, and true is returned: the
-	// caller removes the bytes and then calls Delete. It can be repeated.
-	Release(ctx context.Context, d Document) (last bool, err error)
-	// Delete removes a document and its reference to the file, whose record goes with the last. ErrChanged, also if it is gone.
-	Delete(ctx context.Context, d Document, last bool) error
-
-	// Settle records what the scan found; doing it twice is success. ErrSettled: it is settled otherwise and stays as it is.
-	// ErrNotFound, also of a file that is about to go: the caller removes the bytes.
-	Settle(ctx context.Context, tenant, file string, s State) error
+// Scope selects a list of documents: those of an entity, those of a journey, or those of both. One of the IDs may be "".
+type Scope struct {
+	EntityID  string
+	JourneyID string
 }
 
-// Found is a document with its file.
-type Found struct {
+// Entry is a document in a list, with the file that it has.
+type Entry struct {
 	Document
-	Stored   File
-	Position string // in the list that it was found in
+	// StoredFile is zero for a virtual document.
+	StoredFile File
+	// Position is the place of the document in the list, for Store.List.
+	Position string
+}
+
+// Store keeps documents and files. It is safe for concurrent use; a read sees every acknowledged write. A method that changes a
+// document is conditional on the Version that was read.
+//
+// A document gives up its file in three steps, each of which can be repeated: ReleaseFile decides whether the file is deleted with
+// the document, the caller deletes the bytes if so, and Delete or ReplaceFile removes the document's reference.
+type Store interface {
+	// Create stores a new document and its new file or, if shared, one more reference to an existing file. It returns ErrExists
+	// if the document's ID is taken, and ErrNotFound if the shared file does not exist or is about to be deleted.
+	Create(ctx context.Context, d Document, shared bool) error
+	// Get reads a document and its file. It returns ErrNotFound if there is no such document.
+	Get(ctx context.Context, tenant, id string) (Document, File, error)
+	// Save replaces the stored document of d's Version and returns d with the next Version. It returns ErrNotFound if the
+	// document does not exist and ErrChanged if the stored version is another one.
+	Save(ctx context.Context, d Document) (Document, error)
+	// List reads documents in the order of their creation, beginning after a position ("" for the first page). It returns at
+	// most limit documents, and fewer where that is what one read yields. The next position is "" at the end of the list.
+	List(ctx context.Context, tenant string, s Scope, after string, limit int) (page []Entry, next string, err error)
+
+	// ReplaceFile is Save for a document that has got the new file d.FileID in place of the file previous. The reference to the
+	// previous file is removed as by Delete. It returns ErrChanged also if the document does not exist.
+	ReplaceFile(ctx context.Context, d Document, previous string, last bool) (Document, error)
+	// ReleaseFile reports whether d is the last document that uses its file. If so, no other document can share the file from
+	// now on: the caller must delete the bytes and then call Delete or ReplaceFile with last.
+	ReleaseFile(ctx context.Context, d Document) (last bool, err error)
+	// Delete removes a document and its reference to the file; with last, as ReleaseFile returned it, also the record of the
+	// file. It returns ErrChanged if the document, or the number of documents that share the file, has changed, and also if the
+	// document does not exist.
+	Delete(ctx context.Context, d Document, last bool) error
+
+	// RecordScan stores the outcome of the malware scan of a file. Recording the same outcome again succeeds; another outcome
+	// returns ErrScanRecorded and changes nothing. It returns ErrNotFound if the file does not exist or is about to be deleted:
+	// the caller then deletes the bytes.
+	RecordScan(ctx context.Context, tenant, file string, outcome State) error
 }

@@ -15,7 +15,7 @@ import (
 )
 
 type documents interface {
-	Settle(ctx context.Context, tenant, file string, s document.State) error
+	RecordScan(ctx context.Context, tenant, file string, s document.State) error
 }
 
 type files interface {
@@ -56,12 +56,12 @@ func (in *Documents) Take(ctx context.Context, object batch.Object) error {
 			return err
 		}
 	}
-	err = in.Store.Settle(ctx, tenant, file, state)
+	err = in.Store.RecordScan(ctx, tenant, file, state)
 	switch {
 	case errors.Is(err, document.ErrNotFound):
 		// The document was deleted while its upload URL still lived.
 		return in.Files.Delete(ctx, object.Key)
-	case errors.Is(err, document.ErrSettled):
+	case errors.Is(err, document.ErrScanRecorded):
 		// An earlier delivery of the event came to another end, which stands: a scanner that fails now takes no clean file away.
 		in.Log.WarnContext(ctx, "settled otherwise before", "key", object.Key, "now", state.Status)
 		return nil

@@ -20,12 +20,12 @@ const eicar = `X5O!P%@AP[4\PZX54(P^)7CC)7}` + `$EICAR-STANDARD-ANTIVIRUS-TEST-FI
 // papers is a store that knows one file, which is settled once.
 type papers struct{ settled []document.State }
 
-func (p *papers) Settle(_ context.Context, tenant, file string, s document.State) error {
+func (p *papers) RecordScan(_ context.Context, tenant, file string, s document.State) error {
 	if tenant != "t" || file != "f" {
 		return document.ErrNotFound
 	}
 	if p.settled = append(p.settled, s); p.settled[0] != s {
-		return document.ErrSettled
+		return document.ErrScanRecorded
 	}
 	return nil
 }

@@ -1,29 +1,28 @@
+// Package documentdb keeps documents and their files in DynamoDB.
 package documentdb
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"sluice/shared/dynamo"
-	"strconv"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/document"
-	"sluice/shared/fault"
+	"sluice/shared/dynamo"
 )
 
-// Store is the document.Store on DynamoDB. Table: owner / part. Rows:
+// Store is the document.Store. Its table has the keys owner and part, with the rows
 //
-//	<tenant>#document#<id>      document             the document as JSON, its version
-//	<tenant>#file#<id>          file                 its state as JSON, how many documents share it, whether it is about to go
-//	<tenant>#group#<n>#<group>  <creation time>#<id>  the id: one for each list that the document is in
-//	paging                      key                   the key of paging tokens
+//	<tenant>#document#<id>      document              a document as JSON, its version
+//	<tenant>#file#<id>          file                  a file: the outcome of its scan as JSON, how many documents share it, and
+//	                                                  whether it is about to be deleted ("going")
+//	<tenant>#group#<n>#<scope>  <creation time>#<id>  the ID of a document: one row for each list that it belongs to
+//	paging                      key                   the key that seals page tokens
 //
-// Lists are rows and no index, because a read must see every acknowledged write.
+// Lists are rows and not an index, because a read must see every acknowledged write.
 type Store struct {
 	db    *dynamodb.Client
 	table string
@@ -34,74 +33,31 @@ var _ document.Store = (*Store)(nil)
 // New returns the store on the given table.
 func New(db *dynamodb.Client, table string) *Store { return &Store{db, table} }
 
-// maxDocumentBytes leaves room for the keys below DynamoDB's 400 KB.
-const maxDocumentBytes = 380_000
-
-var errDocumentTooLarge = fault.New(fault.TooLarge, "document_too_large", "The document's properties and metadata are too large together.")
-
-func documentKey(tenant, id string) dynamo.Item {
-	return dynamo.Item{"owner": dynamo.String(tenant + "#document#" + id), "part": dynamo.String("document")}
-}
-
-func fileKey(tenant, id string) dynamo.Item {
-	return dynamo.Item{"owner": dynamo.String(tenant + "#file#" + id), "part": dynamo.String("file")}
-}
-
-// groupOwner writes both names so that no other pair gives the same key.
-func groupOwner(tenant string, g document.Group) types.AttributeValue {
-	return dynamo.String(tenant + "#group#" + strconv.Itoa(len(g.EntityID)) + "#" + g.EntityID + g.JourneyID)
-}
-
-// groupRows are the rows of the lists that a document is in.
-func groupRows(d document.Document) []dynamo.Item {
-	groups := []document.Group{{EntityID: d.EntityID}}
-	if d.JourneyID != "" {
-		groups = append(groups, document.Group{JourneyID: d.JourneyID}, document.Group{EntityID: d.EntityID, JourneyID: d.JourneyID})
-	}
-	rows := make([]dynamo.Item, len(groups))
-	for i, g := range groups {
-		rows[i] = dynamo.Item{"owner": groupOwner(d.Tenant, g), "part": dynamo.String(d.CreatedAt.UTC().Format("2006-01-02T15:04:05.000000000Z") + "#" + d.ID)}
-	}
-	return rows
-}
-
-func documentRow(d document.Document) (dynamo.Item, error) {
-	body, err := json.Marshal(d)
-	if err != nil {
-		return nil, fmt.Errorf("write document: %w", err)
-	}
-	if len(body) > maxDocumentBytes {
-		return nil, errDocumentTooLarge
-	}
-	row := documentKey(d.Tenant, d.ID)
-	row["body"], row["version"], row["file"] = dynamo.String(string(body)), dynamo.Number(d.Version), dynamo.String(d.File)
-	return row, nil
-}
-
-// Create stores a document, its places in lists, and its file or one more reference to it.
+// Create implements document.Store.
 func (s *Store) Create(ctx context.Context, d document.Document, shared bool) error {
 	d.Version = 1
-	row, err := documentRow(d)
+	item, err := marshalDocument(d)
 	if err != nil {
 		return err
 	}
-	puts := []types.TransactWriteItem{{Put: &types.Put{TableName: &s.table, Item: row, ConditionExpression: aws.String("attribute_not_exists(part)")}}}
-	for _, g := range groupRows(d) {
-		g["document"] = dynamo.String(d.ID)
-		puts = append(puts, types.TransactWriteItem{Put: &types.Put{TableName: &s.table, Item: g}})
+	writes := []types.TransactWriteItem{{Put: &types.Put{
+		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
+	}}}
+	for _, row := range listKeys(d) {
+		row["document"] = dynamo.String(d.ID)
+		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: &s.table, Item: row}})
 	}
-	if d.File != "" {
-		file, err := s.reference(d, shared)
-		if err != nil {
-			return err
-		}
-		puts = append(puts, file)
+	switch {
+	case d.FileID != "" && shared:
+		writes = append(writes, s.shareFile(d.Tenant, d.FileID))
+	case d.FileID != "":
+		writes = append(writes, s.createFile(d.Tenant, d.FileID))
 	}
-	failed, err := dynamo.Transact(ctx, s.db, puts)
+	failed, err := dynamo.Transact(ctx, s.db, writes)
 	switch {
 	case failed[0]:
 		return document.ErrExists
-	case failed[len(puts)-1] && shared:
+	case shared && failed[len(writes)-1]:
 		return document.ErrNotFound
 	case err != nil:
 		return fmt.Errorf("create document: %w", err)
@@ -109,22 +65,7 @@ func (s *Store) Create(ctx context.Context, d document.Document, shared bool) er
 	return nil
 }
 
-// reference is the write of a new document's file.
-func (s *Store) reference(d document.Document, shared bool) (types.TransactWriteItem, error) {
-	if shared {
-		return types.TransactWriteItem{Update: &types.Update{
-			TableName: &s.table, Key: fileKey(d.Tenant, d.File),
-			UpdateExpression:          aws.String("SET documents = documents + :one"),
-			ConditionExpression:       aws.String("attribute_exists(part) AND attribute_not_exists(going)"),
-			ExpressionAttributeValues: dynamo.Item{":one": dynamo.Number(1)},
-		}}, nil
-	}
-	row := fileKey(d.Tenant, d.File)
-	row["documents"] = dynamo.Number(1)
-	return types.TransactWriteItem{Put: &types.Put{TableName: &s.table, Item: row, ConditionExpression: aws.String("attribute_not_exists(part)")}}, nil
-}
-
-// Get reads a document and its file.
+// Get implements document.Store.
 func (s *Store) Get(ctx context.Context, tenant, id string) (document.Document, document.File, error) {
 	found, err := s.read(ctx, tenant, []string{id})
 	if err != nil {
@@ -133,31 +74,31 @@ func (s *Store) Get(ctx context.Context, tenant, id string) (document.Document, 
 	if len(found) == 0 {
 		return document.Document{}, document.File{}, document.ErrNotFound
 	}
-	return found[0].Document, found[0].Stored, nil
+	return found[0].Document, found[0].StoredFile, nil
 }
 
-// Save replaces a document that nobody has changed in between.
+// Save implements document.Store.
 func (s *Store) Save(ctx context.Context, d document.Document) (document.Document, error) {
-	before := d.Version
+	previous := d.Version
 	d.Version++
-	row, err := documentRow(d)
+	item, err := marshalDocument(d)
 	if err != nil {
 		return document.Document{}, err
 	}
 	err = dynamo.RetryConflicts(ctx, func() error {
 		_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: &s.table, Item: row,
-			ConditionExpression:                 aws.String("version = :before"),
-			ExpressionAttributeValues:           dynamo.Item{":before": dynamo.Number(before)},
+			TableName: &s.table, Item: item,
+			ConditionExpression:                 aws.String("version = :previous"),
+			ExpressionAttributeValues:           dynamo.Item{":previous": dynamo.Number(previous)},
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		})
 		return err
 	})
-	var failed *types.ConditionalCheckFailedException
+	current, failed := dynamo.ConditionFailed(err)
 	switch {
-	case errors.As(err, &failed) && failed.Item == nil:
+	case failed && current == nil:
 		return document.Document{}, document.ErrNotFound
-	case errors.As(err, &failed):
+	case failed:
 		return document.Document{}, document.ErrChanged
 	case err != nil:
 		return document.Document{}, fmt.Errorf("save document: %w", err)
@@ -165,7 +106,112 @@ func (s *Store) Save(ctx context.Context, d document.Document) (document.Documen
 	return d, nil
 }
 
-// PagingKey returns the key of paging tokens. The first caller's candidate becomes it.
+// Delete implements document.Store.
+func (s *Store) Delete(ctx context.Context, d document.Document, last bool) error {
+	writes := []types.TransactWriteItem{{Delete: &types.Delete{
+		TableName: &s.table, Key: documentKey(d.Tenant, d.ID),
+		ConditionExpression:       aws.String("version = :version"),
+		ExpressionAttributeValues: dynamo.Item{":version": dynamo.Number(d.Version)},
+	}}}
+	for _, key := range listKeys(d) {
+		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: key}})
+	}
+	if d.FileID != "" {
+		writes = append(writes, s.removeReference(d.Tenant, d.FileID, last))
+	}
+	failed, err := dynamo.Transact(ctx, s.db, writes)
+	if failed[0] || failed[len(writes)-1] {
+		return document.ErrChanged
+	}
+	if err != nil {
+		return fmt.Errorf("delete document: %w", err)
+	}
+	return nil
+}
+
+// List implements document.Store.
+func (s *Store) List(ctx context.Context, tenant string, scope document.Scope, after string, limit int) (
+	[]document.Entry, string, error) {
+	out, err := s.db.Query(ctx, &dynamodb.QueryInput{
+		TableName: &s.table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(min(limit, dynamo.MaxGetKeys))),
+		KeyConditionExpression:   aws.String("#owner = :owner AND part > :after"),
+		ExpressionAttributeNames: map[string]string{"#owner": "owner"},
+		ExpressionAttributeValues: dynamo.Item{
+			":owner": dynamo.String(scopeOwner(tenant, scope)),
+			// A key must not be empty. A space sorts before every part, and directly after the part to which it is appended.
+			":after": dynamo.String(after + " "),
+		},
+	})
+	if err != nil {
+		return nil, "", fmt.Errorf("list documents: %w", err)
+	}
+	ids, positions := make([]string, len(out.Items)), map[string]string{}
+	for i, row := range out.Items {
+		ids[i] = dynamo.StringAttribute(row, "document")
+		positions[ids[i]] = dynamo.StringAttribute(row, "part")
+	}
+	page, err := s.read(ctx, tenant, ids)
+	if err != nil {
+		return nil, "", fmt.Errorf("list documents: %w", err)
+	}
+	for i := range page {
+		page[i].Position = positions[page[i].ID]
+	}
+	next := ""
+	if out.LastEvaluatedKey != nil && len(ids) > 0 {
+		next = positions[ids[len(ids)-1]]
+	}
+	return page, next, nil
+}
+
+// PagingKey returns the key that seals page tokens, storing the candidate if there is none yet.
 func (s *Store) PagingKey(ctx context.Context, candidate []byte) ([]byte, error) {
 	return dynamo.LoadPagingKey(ctx, s.db, s.table, candidate)
+}
+
+// read reads documents and their files in the order of the IDs, leaving out those that do not exist.
+func (s *Store) read(ctx context.Context, tenant string, ids []string) ([]document.Entry, error) {
+	items, err := s.getAll(ctx, ids, func(id string) dynamo.Item { return documentKey(tenant, id) })
+	if err != nil {
+		return nil, err
+	}
+	documents := make(map[string]document.Document, len(items))
+	var fileIDs []string
+	for _, item := range items {
+		d, err := unmarshalDocument(item)
+		if err != nil {
+			return nil, err
+		}
+		if documents[d.ID] = d; d.FileID != "" {
+			fileIDs = append(fileIDs, d.FileID)
+		}
+	}
+	slices.Sort(fileIDs)
+	items, err = s.getAll(ctx, slices.Compact(fileIDs), func(id string) dynamo.Item { return fileKey(tenant, id) })
+	if err != nil {
+		return nil, err
+	}
+	files := make(map[string]document.File, len(items))
+	for _, item := range items {
+		f, err := unmarshalFile(item, tenant)
+		if err != nil {
+			return nil, err
+		}
+		files[f.ID] = f
+	}
+	entries := make([]document.Entry, 0, len(documents))
+	for _, id := range ids {
+		if d, ok := documents[id]; ok {
+			entries = append(entries, document.Entry{Document: d, StoredFile: files[d.FileID]})
+		}
+	}
+	return entries, nil
+}
+
+func (s *Store) getAll(ctx context.Context, ids []string, keyOf func(id string) dynamo.Item) ([]dynamo.Item, error) {
+	keys := make([]dynamo.Item, len(ids))
+	for i, id := range ids {
+		keys[i] = keyOf(id)
+	}
+	return dynamo.GetAll(ctx, s.db, s.table, keys)
 }

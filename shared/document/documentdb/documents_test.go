@@ -21,7 +21,7 @@ import (
 
 func paper(id, file string) document.Document {
 	return document.Document{
-		ID: id, Tenant: "t", EntityType: document.Entity, EntityID: "e", JourneyID: "j", FileName: "a.pdf", File: file,
+		ID: id, Tenant: "t", EntityType: document.Entity, EntityID: "e", JourneyID: "j", FileName: "a.pdf", FileID: file,
 		State: document.State{Status: document.Processing}, CreatedAt: at, UpdatedAt: at, Version: 1, Metadata: map[string]string{"k": "v"},
 	}
 }
@@ -46,7 +46,7 @@ func TestDocumentLife(t *testing.T) {
 		t.Errorf("another tenant: %v", err)
 	}
 	got, file, err := s.Get(ctx, "t", "1")
-	if diff := cmp.Diff(d, got); err != nil || diff != "" || file.Documents != 1 || got.Effective(file).Status != document.Processing {
+	if diff := cmp.Diff(d, got); err != nil || diff != "" || file.Documents != 1 || got.EffectiveState(file).Status != document.Processing {
 		t.Errorf("%v %+v %s", err, file, diff)
 	}
 	got.FriendlyName = "x"
@@ -62,18 +62,18 @@ func TestDocumentLife(t *testing.T) {
 		t.Errorf("too large: %v", err)
 	}
 	clean := document.State{Status: document.Completed}
-	if err := s.Settle(ctx, "t", "none", clean); !errors.Is(err, document.ErrNotFound) {
+	if err := s.RecordScan(ctx, "t", "none", clean); !errors.Is(err, document.ErrNotFound) {
 		t.Errorf("an unknown file: %v", err)
 	}
 	for _, tt := range []struct {
 		state document.State
 		want  error
-	}{{clean, nil}, {clean, nil}, {document.State{Status: document.Infected}, document.ErrSettled}} {
-		if err := s.Settle(ctx, "t", "f", tt.state); !errors.Is(err, tt.want) {
+	}{{clean, nil}, {clean, nil}, {document.State{Status: document.Infected}, document.ErrScanRecorded}} {
+		if err := s.RecordScan(ctx, "t", "f", tt.state); !errors.Is(err, tt.want) {
 			t.Errorf("%+v: %v", tt.state, err)
 		}
 	}
-	if got, file, err = s.Get(ctx, "t", "1"); err != nil || got.Effective(file) != clean {
+	if got, file, err = s.Get(ctx, "t", "1"); err != nil || got.EffectiveState(file) != clean {
 		t.Errorf("a later outcome counts: %v %+v", err, file)
 	}
 }
@@ -89,7 +89,7 @@ func TestSharedFile(t *testing.T) {
 	if err := errors.Join(s.Create(ctx, first, false), s.Create(ctx, second, true)); err != nil {
 		t.Fatal(err)
 	}
-	if last, err := s.Release(ctx, first); last || err != nil {
+	if last, err := s.ReleaseFile(ctx, first); last || err != nil {
 		t.Errorf("one of two: %v %v", last, err)
 	}
 	if err := s.Delete(ctx, first, false); err != nil {
@@ -102,7 +102,7 @@ func TestSharedFile(t *testing.T) {
 		t.Errorf("the last without release: %v", err)
 	}
 	for range 2 {
-		if last, err := s.Release(ctx, second); !last || err != nil {
+		if last, err := s.ReleaseFile(ctx, second); !last || err != nil {
 			t.Errorf("the last: %v %v", last, err)
 		}
 	}
@@ -112,7 +112,7 @@ func TestSharedFile(t *testing.T) {
 	if err := s.Delete(ctx, second, true); err != nil {
 		t.Fatal(err)
 	}
-	if found, _, err := s.List(ctx, "t", document.Group{EntityID: "e"}, "", 100); err != nil || len(found) != 0 {
+	if found, _, err := s.List(ctx, "t", document.Scope{EntityID: "e"}, "", 100); err != nil || len(found) != 0 {
 		t.Errorf("left over: %v %v", found, err)
 	}
 }
@@ -131,7 +131,7 @@ func TestDocumentLists(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for g, want := range map[document.Group]int{
+	for g, want := range map[document.Scope]int{
 		{EntityID: "e"}: n, {JourneyID: "j"}: n - 1, {EntityID: "e", JourneyID: "j"}: n - 1,
 		{EntityID: "ej"}: 0, {JourneyID: "ej"}: 0, {EntityID: "E"}: 0,
 	} {
@@ -150,7 +150,7 @@ func TestDocumentLists(t *testing.T) {
 	for _, size := range []int{1, 99, 100, 101, 500} {
 		var ids []string
 		for after, first := "", true; first || after != ""; first = false {
-			found, next, err := s.List(ctx, "t", document.Group{EntityID: "e"}, after, size)
+			found, next, err := s.List(ctx, "t", document.Scope{EntityID: "e"}, after, size)
 			if err != nil || len(found) > size {
 				t.Fatalf("%d: %d documents, %v", size, len(found), err)
 			}
@@ -173,37 +173,37 @@ func TestReplaceFile(t *testing.T) {
 	if err := errors.Join(s.Create(ctx, first, false), s.Create(ctx, second, true)); err != nil {
 		t.Fatal(err)
 	}
-	first.Replace("g", "b.pdf")
-	got, err := s.Replace(ctx, first, "f", false)
+	first.ExpectFile("g", "b.pdf")
+	got, err := s.ReplaceFile(ctx, first, "f", false)
 	if err != nil || got.Version != 2 {
 		t.Fatalf("%v %+v", err, got)
 	}
 	for id, want := range map[string]string{"1": "g", "2": "f"} {
-		if d, file, err := s.Get(ctx, "t", id); err != nil || d.File != want || file.ID != want || file.Documents != 1 {
+		if d, file, err := s.Get(ctx, "t", id); err != nil || d.FileID != want || file.ID != want || file.Documents != 1 {
 			t.Errorf("document %s: %v %+v", id, err, file)
 		}
 	}
-	if _, err := s.Replace(ctx, first, "f", false); !errors.Is(err, document.ErrChanged) {
+	if _, err := s.ReplaceFile(ctx, first, "f", false); !errors.Is(err, document.ErrChanged) {
 		t.Errorf("of an old version: %v", err)
 	}
 	moved := second
-	moved.Replace("h", "c.pdf")
-	if _, err := s.Replace(ctx, moved, "f", false); !errors.Is(err, document.ErrChanged) {
+	moved.ExpectFile("h", "c.pdf")
+	if _, err := s.ReplaceFile(ctx, moved, "f", false); !errors.Is(err, document.ErrChanged) {
 		t.Errorf("without release: %v", err)
 	}
-	if last, err := s.Release(ctx, second); !last || err != nil {
+	if last, err := s.ReleaseFile(ctx, second); !last || err != nil {
 		t.Fatal(last, err)
 	}
-	if err := s.Settle(ctx, "t", "f", document.State{Status: document.Completed}); !errors.Is(err, document.ErrNotFound) {
+	if err := s.RecordScan(ctx, "t", "f", document.State{Status: document.Completed}); !errors.Is(err, document.ErrNotFound) {
 		t.Errorf("an upload to a file that goes: %v", err)
 	}
-	if _, err := s.Replace(ctx, moved, "f", true); err != nil {
+	if _, err := s.ReplaceFile(ctx, moved, "f", true); err != nil {
 		t.Error(err)
 	}
-	if err := s.Settle(ctx, "t", "f", document.State{Status: document.Completed}); !errors.Is(err, document.ErrNotFound) {
+	if err := s.RecordScan(ctx, "t", "f", document.State{Status: document.Completed}); !errors.Is(err, document.ErrNotFound) {
 		t.Errorf("an upload to a file that is gone: %v", err)
 	}
-	if _, err := s.Replace(ctx, paper("3", "i"), "f", false); !errors.Is(err, document.ErrChanged) {
+	if _, err := s.ReplaceFile(ctx, paper("3", "i"), "f", false); !errors.Is(err, document.ErrChanged) {
 		t.Errorf("of no document: %v", err)
 	}
 }
@@ -235,14 +235,14 @@ func TestWritesWaitForTransactionsOfOthers(t *testing.T) {
 	options.HTTPClient = h
 	s := documentdb.New(dynamodb.New(options), "test-documents")
 	d := paper("1", "f")
-	if err := errors.Join(s.Create(ctx, d, false), s.Create(ctx, paper("2", "f"), true), s.Settle(ctx, "t", "f", document.State{Status: document.Completed})); err != nil {
+	if err := errors.Join(s.Create(ctx, d, false), s.Create(ctx, paper("2", "f"), true), s.RecordScan(ctx, "t", "f", document.State{Status: document.Completed})); err != nil {
 		t.Fatal(err)
 	}
 	d, err := s.Save(ctx, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last, err := s.Release(ctx, d); last || err != nil {
+	if last, err := s.ReleaseFile(ctx, d); last || err != nil {
 		t.Error(last, err)
 	}
 	if err := s.Delete(ctx, d, false); err != nil {

@@ -46,13 +46,13 @@ func (s *shelf) get(id string, into *document.Document) func() bool {
 func (s *shelf) release(d *document.Document, last *bool) (mark, remove func() bool) {
 	return func() bool {
 			var err error
-			if *last, err = s.store.Release(context.Background(), *d); err != nil {
+			if *last, err = s.store.ReleaseFile(context.Background(), *d); err != nil {
 				s.fail("release: %v", err)
 			}
 			return err == nil
 		}, func() bool {
 			if *last {
-				delete(s.bytes, d.File)
+				delete(s.bytes, d.FileID)
 			}
 			return true
 		}
@@ -98,9 +98,9 @@ func replacement(id string) actor {
 		var last bool
 		mark, remove := s.release(&d, &last)
 		return []func() bool{s.get(id, &d), mark, remove, func() bool {
-			had := d.File
-			d.Replace("new of "+id, "b.pdf")
-			_, err := s.store.Replace(context.Background(), d, had, last)
+			had := d.FileID
+			d.ExpectFile("new of "+id, "b.pdf")
+			_, err := s.store.ReplaceFile(context.Background(), d, had, last)
 			return s.outcome(err, a)
 		}}
 	}
@@ -127,7 +127,7 @@ func uploading(file string) actor {
 			s.bytes[file] = true
 			return true
 		}, func() bool {
-			err := s.store.Settle(context.Background(), s.tenant, file, document.State{Status: document.Completed})
+			err := s.store.RecordScan(context.Background(), s.tenant, file, document.State{Status: document.Completed})
 			if errors.Is(err, document.ErrNotFound) {
 				delete(s.bytes, file)
 			} else if err != nil {
@@ -142,19 +142,19 @@ func uploading(file string) actor {
 // and no bytes are left that belong to no document.
 func (s *shelf) check() {
 	s.t.Helper()
-	found, _, err := s.store.List(context.Background(), s.tenant, document.Group{EntityID: "e"}, "", 100)
+	found, _, err := s.store.List(context.Background(), s.tenant, document.Scope{EntityID: "e"}, "", 100)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	shared := map[string]int64{}
 	for _, d := range found {
-		shared[d.File]++
+		shared[d.FileID]++
 	}
 	for _, d := range found {
-		if d.Stored.ID != d.File || d.Stored.Documents != shared[d.File] {
-			s.fail("document %s: file %q says that %d documents share it, not %d", d.ID, d.File, d.Stored.Documents, shared[d.File])
+		if d.StoredFile.ID != d.FileID || d.StoredFile.Documents != shared[d.FileID] {
+			s.fail("document %s: file %q says that %d documents share it, not %d", d.ID, d.FileID, d.StoredFile.Documents, shared[d.FileID])
 		}
-		if d.Readable(d.Stored) && !s.bytes[d.File] {
+		if d.IsReadable(d.StoredFile) && !s.bytes[d.FileID] {
 			s.fail("document %s: readable, and the bytes are gone", d.ID)
 		}
 	}

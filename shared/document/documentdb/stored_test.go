@@ -43,8 +43,8 @@ func TestStoredDocuments(t *testing.T) {
 	d := document.Document{
 		ID: "document", Tenant: storedTenant, EntityType: document.Screening, EntityID: "entity", JourneyID: "journey", FileName: "a.pdf",
 		Type: "type", FriendlyName: "friendly", DataKey: "data key", RequirementIDs: []string{"requirement"},
-		RequirementModel: "model", Properties: storedProperties(), Metadata: map[string]string{"key": "value"},
-		URL: "https://example.com/a.pdf", Virtual: true, File: "file",
+		RequirementModelID: "model", Properties: storedProperties(), Metadata: map[string]string{"key": "value"},
+		URL: "https://example.com/a.pdf", Virtual: true, FileID: "file",
 		State:  document.State{Status: document.Failed, ErrorCode: document.ServerSideError, ErrorMessage: "message"},
 		Layers: storedLayers(), PolicyLayers: storedLayers(), ClonedFrom: "original", UploadedBy: "client", UploadedByName: "name",
 		CreatedAt: at, UpdatedBy: "other client", UpdatedAt: at.Add(time.Minute), ArchivalReason: "reason",
@@ -55,10 +55,10 @@ func TestStoredDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	outcome := document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: "EICAR"}
-	if err := s.Settle(ctx, storedTenant, "file", outcome); err != nil {
+	if err := s.RecordScan(ctx, storedTenant, "file", outcome); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Release(ctx, d); err != nil {
+	if _, err := s.ReleaseFile(ctx, d); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.PagingKey(ctx, []byte("0123456789abcdef0123456789abcdef")); err != nil {
@@ -76,12 +76,12 @@ func TestStoredDocuments(t *testing.T) {
 	if diff := cmp.Diff(document.File{ID: "file", Tenant: storedTenant, State: outcome, Documents: 1}, file); diff != "" {
 		t.Errorf("file: (-want +got)\n%s", diff)
 	}
-	for _, g := range []document.Group{{EntityID: "entity"}, {JourneyID: "journey"}, {EntityID: "entity", JourneyID: "journey"}} {
+	for _, g := range []document.Scope{{EntityID: "entity"}, {JourneyID: "journey"}, {EntityID: "entity", JourneyID: "journey"}} {
 		if found, _, err := s.List(ctx, storedTenant, g, "", 10); err != nil || len(found) != 1 {
 			t.Errorf("group %+v: %d documents, want 1; %v", g, len(found), err)
 		}
 	}
-	if err := s.Settle(ctx, storedTenant, "file", outcome); err == nil {
+	if err := s.RecordScan(ctx, storedTenant, "file", outcome); err == nil {
 		t.Error("a file that is about to be deleted took the outcome of a scan")
 	}
 }

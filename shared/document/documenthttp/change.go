@@ -155,7 +155,7 @@ func (s *Documents) uploadedBy(ctx context.Context, c httpapi.Caller, r *http.Re
 
 func (s *Documents) fail(ctx context.Context, c httpapi.Caller, r *http.Request) (platform.None, error) {
 	_, err := s.change(ctx, c, r, func(d *document.Document) error {
-		d.Fail("", "")
+		d.MarkFailed("", "")
 		return nil
 	})
 	return platform.None{}, err
@@ -169,13 +169,13 @@ type CustomError struct {
 
 // Check notes what is wrong with the body.
 func (e *CustomError) Check(f *platform.Faults) {
-	f.OneOf("errorCode", e.ErrorCode, document.Reasons...)
+	f.OneOf("errorCode", e.ErrorCode, document.ErrorCodes...)
 	f.Max("errorMessage", e.ErrorMessage, platform.MaxText)
 }
 
 func (s *Documents) customError(ctx context.Context, c httpapi.Caller, r *http.Request, in CustomError) (platform.None, error) {
 	_, err := s.change(ctx, c, r, func(d *document.Document) error {
-		d.Fail(in.ErrorCode, in.ErrorMessage)
+		d.MarkFailed(in.ErrorCode, in.ErrorMessage)
 		return nil
 	})
 	return platform.None{}, err

@@ -67,7 +67,7 @@ func (s *Documents) clone(ctx context.Context, c httpapi.Caller, r *http.Request
 		}
 		d := s.copyOf(source, c, id, in)
 		if err = s.Store.Create(ctx, d, true); err == nil {
-			return Cloned{d.ID, d.DataKey, d.EntityID, d.JourneyID, list(d.RequirementIDs), d.File, d.Type}, nil
+			return Cloned{d.ID, d.DataKey, d.EntityID, d.JourneyID, list(d.RequirementIDs), d.FileID, d.Type}, nil
 		}
 		if !errors.Is(err, document.ErrNotFound) || attempt == attempts {
 			return Cloned{}, outcome(err)
@@ -83,7 +83,7 @@ func (s *Documents) copyOf(source document.Document, c httpapi.Caller, id string
 	if in.DocumentRequirementIDs != nil {
 		d.RequirementIDs = once(in.DocumentRequirementIDs)
 	}
-	set(&d.RequirementModel, in.RequirementModelID)
+	set(&d.RequirementModelID, in.RequirementModelID)
 	if in.AccessLayers != nil {
 		d.SetLayers(*in.AccessLayers)
 	}

@@ -74,7 +74,7 @@ func (s *Documents) document(c httpapi.Caller, r *http.Request, n New) document.
 	d := document.Document{
 		ID: s.NewID(), Tenant: c.Tenant, EntityType: t, EntityID: n.EntityID, JourneyID: n.JourneyID,
 		FileName: n.FileName, Type: n.DocumentType, FriendlyName: n.FriendlyName, DataKey: n.DocumentDataKey,
-		RequirementIDs: once(n.DocumentRequirementIDs), RequirementModel: n.RequirementModelID, Properties: n.Properties, Metadata: n.Metadata,
+		RequirementIDs: once(n.DocumentRequirementIDs), RequirementModelID: n.RequirementModelID, Properties: n.Properties, Metadata: n.Metadata,
 		State: document.State{Status: document.Processing}, PolicyLayers: n.PolicyEnforcedAccessLayers, Flags: n.Flags,
 		UploadedBy: c.Client, UploadedByName: c.Client, CreatedAt: now, UpdatedBy: c.Client, UpdatedAt: now, Version: 1,
 	}
@@ -95,8 +95,8 @@ type Upload struct {
 
 func (s *Documents) create(ctx context.Context, c httpapi.Caller, r *http.Request, in New) (platform.Remarked[Upload], error) {
 	d := s.document(c, r, in)
-	d.File = s.NewID()
-	signed, err := s.Files.SignPut(ctx, fileKey(c.Tenant, d.File), s.UploadLifetime)
+	d.FileID = s.NewID()
+	signed, err := s.Files.SignPut(ctx, fileKey(c.Tenant, d.FileID), s.UploadLifetime)
 	if err == nil {
 		err = outcome(s.Store.Create(ctx, d, false))
 	}
@@ -112,9 +112,9 @@ func (s *Documents) create(ctx context.Context, c httpapi.Caller, r *http.Reques
 // remarks warn of what will not happen as the caller may expect.
 func remarks(d document.Document) []platform.Message {
 	var all []platform.Message
-	if d.File != "" && !document.Supported(d.FileName) {
+	if d.FileID != "" && !document.IsSupported(d.FileName) {
 		all = append(all, platform.Message{Type: "Warning", ErrorCode: document.InvalidMIMEType,
-			Message: "Files named " + document.Extension(d.FileName) + " are not taken: this one will end with the status Error."})
+			Message: "Files with the extension " + document.Extension(d.FileName) + " are not supported: the document will end with the status Error."})
 	}
 	if d.Flags.AutomaticClassification {
 		all = append(all, platform.Message{Type: "Warning", ErrorCode: "not_classified",

@@ -69,11 +69,11 @@ func (s *Documents) remove(ctx context.Context, c httpapi.Caller, r *http.Reques
 
 // release gives up a document's file, and removes the bytes if no other document shares them.
 func (s *Documents) release(ctx context.Context, d document.Document) (last bool, err error) {
-	last, err = s.Store.Release(ctx, d)
+	last, err = s.Store.ReleaseFile(ctx, d)
 	if err != nil || !last {
 		return last, err
 	}
-	if err := s.Files.Delete(ctx, fileKey(d.Tenant, d.File)); err != nil {
+	if err := s.Files.Delete(ctx, fileKey(d.Tenant, d.FileID)); err != nil {
 		return last, fault.New(fault.Unavailable, "storage", "The file cannot be removed now. Try again.").Because(err)
 	}
 	return last, nil

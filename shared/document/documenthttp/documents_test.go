@@ -208,13 +208,13 @@ func TestCloneSharesItsFile(t *testing.T) {
 	copyID := uuid.NewString()
 	clone := commands + "/" + id + "/clone"
 	var c struct{ Id, DocumentKey, EntityId string }
-	if code, body := f.send("PUT", clone, `{"data":{"Id":"`+copyID+`","EntityId":"other"}}`, &c); code != 202 || c.Id != copyID || c.DocumentKey != d.File || c.EntityId != "other" {
+	if code, body := f.send("PUT", clone, `{"data":{"Id":"`+copyID+`","EntityId":"other"}}`, &c); code != 202 || c.Id != copyID || c.DocumentKey != d.FileID || c.EntityId != "other" {
 		t.Fatalf("%d %s", code, body)
 	}
 	if code, body := f.send("PUT", clone, `{"data":{"Id":"`+copyID+`"}}`, nil); code != 409 || !strings.Contains(body, `"CONFLICT"`) {
 		t.Errorf("a taken id: %d %s", code, body)
 	}
-	if err := f.store.Settle(f.Context(), tenant, d.File, document.State{Status: document.Completed}); err != nil {
+	if err := f.store.RecordScan(f.Context(), tenant, d.FileID, document.State{Status: document.Completed}); err != nil {
 		t.Fatal(err)
 	}
 	var m struct {
@@ -232,7 +232,7 @@ func TestCloneSharesItsFile(t *testing.T) {
 	if code, body := f.send("DELETE", commands+"/"+copyID, "", nil); code != 503 || !strings.Contains(body, "INTERNAL_SERVER_ERROR") {
 		t.Errorf("storage fails: %d %s", code, body)
 	}
-	if code, body := f.send("DELETE", commands+"/"+copyID, "", nil); code != 202 || len(f.bucket.deleted) != 1 || f.bucket.deleted[0] != "documents/"+tenant+"/"+d.File {
+	if code, body := f.send("DELETE", commands+"/"+copyID, "", nil); code != 202 || len(f.bucket.deleted) != 1 || f.bucket.deleted[0] != "documents/"+tenant+"/"+d.FileID {
 		t.Errorf("again: %d %s %v", code, body, f.bucket.deleted)
 	}
 }

@@ -39,7 +39,7 @@ func (s *Documents) updateFile(ctx context.Context, c httpapi.Caller, r *http.Re
 	if err != nil {
 		return platform.Remarked[Replaced]{}, err
 	}
-	signed, err := s.Files.SignPut(ctx, fileKey(c.Tenant, d.File), s.UploadLifetime)
+	signed, err := s.Files.SignPut(ctx, fileKey(c.Tenant, d.FileID), s.UploadLifetime)
 	return platform.Remarked[Replaced]{
 		Result: Replaced{d.ID, d.State.Status, signed.URL, signed.Headers}, Messages: remarks(d),
 	}, err
@@ -63,9 +63,9 @@ func (s *Documents) replace(ctx context.Context, c httpapi.Caller, r *http.Reque
 	if err != nil {
 		return d, err
 	}
-	had := d.File
-	d.Replace(s.NewID(), in.FileName)
+	had := d.FileID
+	d.ExpectFile(s.NewID(), in.FileName)
 	d.UpdatedBy, d.UpdatedAt = c.Client, s.Now()
-	d, err = s.Store.Replace(ctx, d, had, last)
+	d, err = s.Store.ReplaceFile(ctx, d, had, last)
 	return d, outcome(err)
 }

@@ -34,12 +34,12 @@ func (f *fixture) scanned(id string, s document.Status) string {
 	f.Helper()
 	d, _, err := f.store.Get(f.Context(), tenant, id)
 	if err == nil {
-		err = f.store.Settle(f.Context(), tenant, d.File, document.State{Status: s})
+		err = f.store.RecordScan(f.Context(), tenant, d.FileID, document.State{Status: s})
 	}
 	if err != nil {
 		f.Fatal(err)
 	}
-	return "documents/" + tenant + "/" + d.File
+	return "documents/" + tenant + "/" + d.FileID
 }
 
 func (f *fixture) downloads(id string, want int, why string) {

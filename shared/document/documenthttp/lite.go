@@ -90,7 +90,7 @@ func (s *Documents) lite(ctx context.Context, c httpapi.Caller, _ *http.Request,
 	wanted, size, left := slices.Concat(liteColumns, in.AdditionalColumns), sizeOf(in.PageSize), platform.MaxReply
 	page := Lite{Items: []map[string]json.RawMessage{}}
 	for read := 0; read < maxReads && len(page.Items) < size && left > 0; read++ {
-		found, next, err := s.Store.List(ctx, c.Tenant, document.Group{EntityID: in.EntityID}, position, size-len(page.Items))
+		found, next, err := s.Store.List(ctx, c.Tenant, document.Scope{EntityID: in.EntityID}, position, size-len(page.Items))
 		if err != nil {
 			return Lite{}, err
 		}
@@ -117,8 +117,8 @@ func (s *Documents) lite(ctx context.Context, c httpapi.Caller, _ *http.Request,
 }
 
 // item is what a page shows of a document; nil if it has not the wanted status.
-func (p *LitePage) item(f document.Found, c httpapi.Caller, wanted []string) (map[string]json.RawMessage, error) {
-	status := string(f.Effective(f.Stored).Status)
+func (p *LitePage) item(f document.Entry, c httpapi.Caller, wanted []string) (map[string]json.RawMessage, error) {
+	status := string(f.EffectiveState(f.StoredFile).Status)
 	if p.Status != "" && status != p.Status || p.ExcludeStatus != "" && status == p.ExcludeStatus {
 		return nil, nil
 	}

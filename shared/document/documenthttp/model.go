@@ -54,24 +54,24 @@ type EntityType struct {
 	ID   int                 `json:"id"`
 }
 
-func model(f document.Found, c httpapi.Caller) Model {
-	d, state := f.Document, f.Effective(f.Stored)
+func model(f document.Entry, c httpapi.Caller) Model {
+	d, state := f.Document, f.EffectiveState(f.StoredFile)
 	m := Model{
 		ID: d.ID, EntityID: d.EntityID, JourneyID: d.JourneyID, DocumentType: d.Type, DocumentDataKey: d.DataKey,
-		DocumentRequirementIDs: list(d.RequirementIDs), DocumentEntityType: EntityType{d.EntityType, d.EntityType.Number()},
+		DocumentRequirementIDs: list(d.RequirementIDs), DocumentEntityType: EntityType{d.EntityType, d.EntityType.Index()},
 		Status: state.Status, ErrorCode: given(state.ErrorCode), ErrorMessage: given(state.ErrorMessage), IsVirtual: d.Virtual,
 		AccessLayers: lists(d.Layers), PolicyEnforcedAccessLayers: lists(d.PolicyLayers), HasRequiredAccessLayers: c.Layers.Reach(d.Layers),
 		UploadedBy: d.UploadedBy, UploadedByUserName: d.UploadedByName, UploadedOn: d.CreatedAt, LastUpdatedBy: d.UpdatedBy, LastUpdatedOn: d.UpdatedAt,
 		ArchivalReason: given(d.ArchivalReason), IsCloned: d.ClonedFrom != "", ClonedFromDocumentModelID: given(d.ClonedFrom),
-		RequirementModelID: given(d.RequirementModel), Flags: d.Flags,
+		RequirementModelID: given(d.RequirementModelID), Flags: d.Flags,
 	}
 	if d.BeforeArchival != "" {
 		d.State.Status = d.BeforeArchival
-		before := d.Effective(f.Stored).Status
+		before := d.EffectiveState(f.StoredFile).Status
 		m.PreArchivalStatus = &before
 	}
 	if m.HasRequiredAccessLayers {
-		m.FileName, m.DocumentKey, m.FriendlyName, m.DocumentURL = &d.FileName, given(d.File), given(d.FriendlyName), given(d.URL)
+		m.FileName, m.DocumentKey, m.FriendlyName, m.DocumentURL = &d.FileName, given(d.FileID), given(d.FriendlyName), given(d.URL)
 		m.Properties, m.Metadata = property.Merge(d.Properties, nil), d.Metadata
 		if m.Metadata == nil {
 			m.Metadata = map[string]string{}

@@ -16,7 +16,7 @@ func (s *Documents) get(ctx context.Context, c httpapi.Caller, r *http.Request) 
 	if err != nil {
 		return Model{}, err
 	}
-	return model(document.Found{Document: d, Stored: file}, c), nil
+	return model(document.Entry{Document: d, StoredFile: file}, c), nil
 }
 
 func (s *Documents) group(ctx context.Context, c httpapi.Caller, r *http.Request) ([]Model, error) {
@@ -30,7 +30,7 @@ func (s *Documents) group(ctx context.Context, c httpapi.Caller, r *http.Request
 		}
 	}
 	out, left := []Model{}, platform.MaxReply
-	err := s.each(ctx, c, document.Group{EntityID: r.PathValue("entityId"), JourneyID: r.PathValue("journeyId")}, unique, func(f document.Found) error {
+	err := s.each(ctx, c, document.Scope{EntityID: r.PathValue("entityId"), JourneyID: r.PathValue("journeyId")}, unique, func(f document.Entry) error {
 		out = append(out, model(f, c))
 		return left.Take(out[len(out)-1], errTooMany)
 	})
@@ -41,11 +41,11 @@ func (s *Documents) group(ctx context.Context, c httpapi.Caller, r *http.Request
 const atOnce = 50
 
 // each calls use with the documents of a group in order of creation; unique leaves out those of a file that was there before.
-func (s *Documents) each(ctx context.Context, c httpapi.Caller, g document.Group, unique bool, use func(document.Found) error) error {
+func (s *Documents) each(ctx context.Context, c httpapi.Caller, g document.Scope, unique bool, use func(document.Entry) error) error {
 	if len(g.EntityID) > platform.MaxName || len(g.JourneyID) > platform.MaxName {
 		return nil // nothing can be stored under such an id
 	}
-	first := document.Distinct()
+	first := document.FirstOfEachFile()
 	for position := ""; ; {
 		found, next, err := s.Store.List(ctx, c.Tenant, g, position, atOnce)
 		if err != nil {
@@ -100,7 +100,7 @@ type Paged struct {
 
 func (s *Documents) paged(ctx context.Context, c httpapi.Caller, _ *http.Request, in Page) (Paged, error) {
 	out, left, full := Paged{Items: []Model{}}, platform.MaxReply, false
-	err := s.each(ctx, c, document.Group{EntityID: in.EntityID}, in.DeduplicationEnabled, func(f document.Found) error {
+	err := s.each(ctx, c, document.Scope{EntityID: in.EntityID}, in.DeduplicationEnabled, func(f document.Entry) error {
 		out.ItemsCount++
 		if out.ItemsCount <= in.StartIndex || full || len(out.Items) == sizeOf(in.PageSize) {
 			return nil
@@ -123,10 +123,10 @@ func (s *Documents) download(ctx context.Context, c httpapi.Caller, r *http.Requ
 		return "", err
 	case !c.Layers.Reach(d.Layers):
 		return "", errReach
-	case !d.Readable(file):
+	case !d.IsReadable(file):
 		return "", fault.New(fault.NotFound, "file_not_found", "The document has no file that can be downloaded.")
 	}
-	signed, err := s.Files.SignGet(ctx, fileKey(c.Tenant, d.File), d.FileName, s.DownloadLifetime)
+	signed, err := s.Files.SignGet(ctx, fileKey(c.Tenant, d.FileID), d.FileName, s.DownloadLifetime)
 	return signed.URL, err
 }
 
