@@ -11,8 +11,8 @@ import (
 	"sluice/shared/transaction/schema"
 )
 
-// The checks of a record: the rules of the contract as far as a struct can be asked. Keys that are not in the schema, keys
-// given twice and the place of a fault are lost by then, which only makes these rows faster.
+// The checks of a record: the rules of docs/contract/transaction-lines.md as far as a decoded struct can show them. Unknown
+// keys, duplicate keys and the place of a fault are lost by then, which only makes these rows faster.
 
 var (
 	countries  = setOf(schema.Countries())

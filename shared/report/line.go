@@ -1,6 +1,5 @@
 // Package report is the validation report of a batch: one JSON object for each rejected line, in the order of the lines
-// (JSON Lines), and a summary beside it. Source: the batch contract, section 2.4; pointer, offset, other_lines,
-// other_lines_total and errors_dropped are our additions.
+// (JSON Lines), and a summary beside it. The format is described in docs/contract/batch.md, Validation report.
 package report
 
 import "sluice/shared/transaction"

@@ -35,7 +35,7 @@ type reportLine struct {
 	ErrorsDropped int `json:"errors_dropped"`
 }
 
-// TestRealLines judges lines of the contract with the real scanner, and looks at what stands where the report points to.
+// TestRealLines judges real lines with the real scanner and checks that the report points to the faulty values.
 func TestRealLines(t *testing.T) {
 	good := strings.TrimSuffix(fmt.Sprintf(benchLine, "11111111-1111-4111-8111-111111111111", "known", "x"), "\n")
 	with := func(pairs ...string) string {

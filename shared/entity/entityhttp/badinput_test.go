@@ -62,7 +62,7 @@ func TestBadRequests(t *testing.T) {
 		{"POST", light, j + `,"pageOptions":{"size":2}`},
 	} {
 		status, data := a.send(tt.method, tt.path, `{"data":{`+tt.data+`}}`)
-		if tt.path == d { // by contract no list
+		if tt.path == d { // a 400 without a list: docs/contract/platform.md, Entities
 			if status != 400 || string(data) != "null" || len(a.said) != 1 || a.said[0].ErrorCode != "invalid_request" {
 				t.Errorf("%s: %d %s %+v", tt.data, status, data, a.said)
 			}

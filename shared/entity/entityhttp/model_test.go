@@ -13,7 +13,8 @@ import (
 	"sluice/shared/property"
 )
 
-// known is an entity as the contract tells of it, without a store, revisions or transactions.
+// known is a model of an entity: docs/contract/platform.md, Lifecycle status, without a store, revisions or
+// transactions.
 type known struct {
 	id         string
 	shown      entity.LifecycleStatus
@@ -53,7 +54,7 @@ type play struct {
 	conflicts map[bool]int // that were met, by whether they were overruled
 }
 
-// Any sequence of steps leaves what the contract's words make of it.
+// Any sequence of steps leaves the entity as the model has it (docs/contract/platform.md, Lifecycle status).
 func TestAnyLife(t *testing.T) {
 	a, conflicts := newAPI(t), map[bool]int{}
 	for seed := range uint64(4) {

@@ -12,8 +12,8 @@ import (
 	"sluice/shared/transaction/schema"
 )
 
-// contract is sections 6 to 9 of the batch contract with the rulings, written down a second time: by it the oracle judges,
-// and the schema table must say the same. A row is: name, rule, "required" or nothing.
+// contract is the schema of a line (docs/contract/transaction-lines.md) written down a second time: the oracle judges by
+// it, and the schema table must agree with it. A row is: name, rule, "required" or nothing.
 const contract = `
 Transaction closed
 request_uuid uuid required

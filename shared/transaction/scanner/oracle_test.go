@@ -20,8 +20,8 @@ import (
 )
 
 // The oracle is the scanner's specification in a second, slow and obvious form: a strict JSON library reads the line into a
-// tree, and each rule of the contract is applied to the tree with the plainest means at hand. It shares no code with the
-// scanner but the names of codes and roles.
+// tree, and each rule of docs/contract/transaction-lines.md is applied to the tree by the plainest means. It shares no code
+// with the scanner but the names of codes and roles.
 
 // node is one JSON value with its place.
 type node struct {
@@ -201,7 +201,7 @@ func judge(line []byte, rules transaction.Rules) verdict {
 	return v
 }
 
-// oracle applies the contract to a tree.
+// oracle applies the rules of the list contract to a tree.
 type oracle struct {
 	contract map[string]contractObject
 	rules    transaction.Rules
