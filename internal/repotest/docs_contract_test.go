@@ -17,7 +17,7 @@ func TestContractStatuses(t *testing.T) {
 	for _, from := range batch.Statuses() {
 		want[string(from)] = []string{}
 		for _, to := range batch.Statuses() {
-			if from.May(to) {
+			if from.CanTransitionTo(to) {
 				want[string(from)] = append(want[string(from)], string(to))
 			}
 		}

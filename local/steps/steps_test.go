@@ -97,7 +97,7 @@ func (w *work) put(content string, reject bool) {
 		w.t.Fatal(err)
 	}
 	object := batch.Object{Key: key, Size: int64(len(content))}
-	if _, err := w.batches.Move(ctx, w.id, batch.Change{To: batch.Uploaded, At: received, Object: &object, ReceivedAt: received}); err != nil {
+	if _, err := w.batches.Apply(ctx, w.id, batch.Transition{To: batch.Uploaded, At: received, Object: &object, ReceivedAt: received}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -283,8 +283,8 @@ func TestIngestionAtTheEndOfAChunk(t *testing.T) {
 	}
 	mustRun(t, w.verdict.Run, of)
 	mustRun(t, w.admit.Run, of)
-	cursor := batch.Ingested{Offset: w.plan.ChunkBytes, Line: 2, Stored: 2}
-	if _, err := w.batches.Advance(context.Background(), w.id, 0, cursor); err != nil {
+	cursor := batch.IngestCursor{Offset: w.plan.ChunkBytes, Line: 2, Stored: 2}
+	if _, err := w.batches.AdvanceCursor(context.Background(), w.id, 0, cursor); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 2 {

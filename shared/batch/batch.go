@@ -1,95 +1,124 @@
-// Package batch holds the life of a batch: what it is, the states it passes, and what a store of batches promises.
+// Package batch is the domain of batches: what a batch is, the statuses it passes through, what the steps of the pipeline
+// commit about it, and what a store of batches promises. docs/life-of-a-batch.md tells the whole story.
 package batch
 
 import (
+	"errors"
 	"time"
+
+	"github.com/google/uuid"
 
 	"sluice/shared/chunk"
 	"sluice/shared/transaction"
 )
 
-// Batch is one uploaded file on its way. Everything a step needs that could change between two runs of that step (times,
-// settings) is pinned here, so that every step can run twice with one outcome.
+// Batch is one uploaded file and everything that happens to it. Whatever a step needs and that could change between two
+// runs of that step (times, settings, limits) is pinned here, so that a repeated step comes to the same result.
 type Batch struct {
-	ID              ID
-	Tenant          string
-	Client          string
-	Status          Status
-	ErrorMessage    string // "" unless Status is ValidationFailed or Failed
+	ID     ID
+	Tenant string
+	// Client is the ID of the client that created the batch.
+	Client string
+	Status Status
+	// ErrorMessage tells the client why the batch failed; empty unless Status is ValidationFailed or Failed.
+	ErrorMessage string
+	// RejectOnInvalid means that one invalid transaction rejects the whole batch.
 	RejectOnInvalid bool
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
-	UploadBy        time.Time // when the pre-signed URL ends
-	ReceivedAt      time.Time // when the upload was complete, from the storage event; zero before
-	Object          Object    // zero until pinned
-	Settings        Settings
-	Plan            chunk.Plan // zero until VALIDATION_STARTED
-	MaxLineBytes    int64      // pinned with the plan
-	MaxTransactions int64      // pinned with the plan; 0: no limit
-	DigestKey       [16]byte   // of the digests that find duplicates; random, so that nobody can aim at a collision
-	Verdict         *Verdict   // nil until validation is finished
+	// UploadBy is when the signed upload URL expires.
+	UploadBy time.Time
+	// ReceivedAt is when the upload was complete, from the storage event; zero until then.
+	ReceivedAt time.Time
+	// Object is the uploaded file; zero until it is pinned.
+	Object   Object
+	Settings Settings
+	// Plan divides the file into chunks; zero before ValidationStarted.
+	Plan chunk.Plan
+	// MaxLineBytes is the length of the longest line allowed, pinned with the plan.
+	MaxLineBytes int64
+	// MaxTransactions is the number of transactions allowed in the file, pinned with the plan; 0 means no limit.
+	MaxTransactions int64
+	// DigestKey is the key of the digests that find duplicates. It is random for each batch, so that no client can choose
+	// IDs whose digests collide.
+	DigestKey [16]byte
+	// Verdict is the outcome of validation; nil until validation is finished.
+	Verdict *Verdict
 }
 
-// Object is the uploaded file as pinned by the scan: a later object under the same key is another one.
+// HasTooMany reports whether a number of transactions is more than the batch may have.
+func (b Batch) HasTooMany(transactions int64) bool {
+	return b.MaxTransactions > 0 && transactions > b.MaxTransactions
+}
+
+// ID identifies a batch. It is a UUIDv7 in its 36-character lower-case form, so that IDs sort by their time of creation.
+type ID string
+
+// ErrNotID means that a string is not a UUID.
+var ErrNotID = errors.New("batch: not a UUID")
+
+// NewID returns an ID made from the current time and the system's randomness.
+func NewID() (ID, error) {
+	u, err := uuid.NewV7()
+	if err != nil {
+		return "", err
+	}
+	return ID(u.String()), nil
+}
+
+// ParseID parses the 8-4-4-4-12 form of a UUID, in any case and of any version. It returns ErrNotID for any other string.
+func ParseID(s string) (ID, error) {
+	u, err := uuid.Parse(s)
+	if err != nil || len(s) != 36 {
+		return "", ErrNotID
+	}
+	return ID(u.String()), nil
+}
+
+// Object is the uploaded file as the scan pinned it. A later object under the same key is a different object.
 type Object struct {
-	Key     string
-	ETag    string // as S3 sends it in If-Match, with quotes
-	Version string // "" where the bucket keeps no versions
-	Size    int64  // bytes
+	Key string
+	// ETag is the entity tag with its quotes, as S3 takes it in If-Match.
+	ETag string
+	// Version is the object's version ID; empty if the bucket keeps no versions.
+	Version string
+	// Size is in bytes.
+	Size int64
 }
 
-// Settings are the tenant's rules as they were when the batch was made.
+// Settings are the tenant's rules as of the creation of the batch.
 type Settings struct {
-	MaxPast    time.Duration              // how far created_at may lie before the receipt time; 0: no limit
-	MaxFuture  time.Duration              // how far after it
-	MainEntity transaction.MainEntityRule // which role must be known
+	// MaxPast is how long before the receipt time created_at may be; 0 means no limit.
+	MaxPast time.Duration
+	// MaxFuture is how long after the receipt time created_at may be.
+	MaxFuture time.Duration
+	// MainEntity decides which role of a transaction must be an onboarded entity.
+	MainEntity transaction.MainEntityRule
 }
+
+// Outcome says how validation ended.
+type Outcome int
+
+const (
+	// Judged means that every line was judged; the report names all errors.
+	Judged Outcome = iota
+	// TooManyTransactions means that the file has more transactions than Batch.MaxTransactions. Its lines were counted and
+	// then not judged to the end: none is accepted, and there is no report.
+	TooManyTransactions
+)
 
 // Verdict is the outcome of validation.
 type Verdict struct {
-	Total      int64  // transactions in the file, readable or not; blank lines are none
-	Accepted   int64  // valid lines
-	Invalid    int64  // lines in the report
-	ReportKey  string // the report, in the work bucket; "": refused for its number of transactions, none accepted
-	SummaryKey string // its counts by code
+	Outcome Outcome
+	// Total is the number of transactions in the file, readable or not; blank lines do not count.
+	Total int64
+	// Accepted is the number of valid transactions.
+	Accepted int64
+	// Invalid is the number of invalid transactions, which is the number of lines in the report.
+	Invalid int64
+	// ReportKey and SummaryKey name the report and its counts by code in the work bucket. They are set if Outcome is Judged.
+	ReportKey, SummaryKey string
 }
 
-// Valid reports whether every line was valid and there was at least one.
+// Valid reports whether there is at least one transaction and all transactions are valid.
 func (v Verdict) Valid() bool { return v.Invalid == 0 && v.Accepted > 0 }
-
-// Chunk is what the steps have committed about one byte range of the file. A nil part has not been reached.
-type Chunk struct {
-	Index     int
-	Validated *Validated
-	Settled   *Settled
-	Ingested  *Ingested
-}
-
-// Validated is the committed result of reading one chunk.
-type Validated struct {
-	Lines        int64  // lines that start in the chunk, blank ones included
-	Transactions int64  // of these, not blank
-	Invalid      int64  // of these, with findings of their own
-	Bytes        int64  // of the chunk
-	FindingsKey  string // "" when there are none
-	IndexKey     string // digests and entity references by partition; "" when there are none
-}
-
-// Settled is the committed result of merging one chunk's findings with the reconciled partitions.
-type Settled struct {
-	FirstLine   int64 // absolute number, from 1, of the chunk's first line
-	Accepted    int64
-	Invalid     int64
-	AcceptedKey string // bitmap of accepted lines; "" when all transactions are, or none
-	ReportKey   string // this chunk's part of the report; "" when it is empty
-	ReportBytes int64
-	SummaryKey  string // of this part; "" when it is empty
-}
-
-// Ingested is how far the lines of one chunk are stored.
-type Ingested struct {
-	Done   bool
-	Offset int64 // bytes of the chunk that are behind
-	Line   int64 // lines of the chunk that are behind
-	Stored int64 // transactions written
-}

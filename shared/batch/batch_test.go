@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The moves of the contract, section 5, written down a second time.
+// TestTransitions repeats the table of legal transitions, so that none changes unnoticed.
 func TestTransitions(t *testing.T) {
 	legal := `AWAITING_UPLOAD UPLOADED
 AWAITING_UPLOAD ERROR
@@ -26,24 +26,24 @@ IN_PROGRESS ERROR`
 	var got []string
 	for _, from := range Statuses() {
 		for _, to := range Statuses() {
-			if from.May(to) {
+			if from.CanTransitionTo(to) {
 				got = append(got, string(from)+" "+string(to))
 			}
 		}
 	}
 	if diff := cmp.Diff(strings.Split(legal, "\n"), got); diff != "" {
-		t.Error(diff)
+		t.Errorf("legal transitions (-want +got):\n%s", diff)
 	}
 	for _, s := range Statuses() {
-		if want := s == ValidationFailed || s == Processed || s == Failed; s.Final() != want {
-			t.Errorf("%s is final: %v", s, s.Final())
+		if want := s == ValidationFailed || s == Processed || s == Failed; s.IsTerminal() != want {
+			t.Errorf("%s.IsTerminal() = %v, want %v", s, !want, want)
 		}
-		if want := s != AwaitingUpload && s != Uploaded; s.Visible() != want {
-			t.Errorf("%s is visible: %v", s, s.Visible())
+		if want := s != AwaitingUpload && s != Uploaded; s.IsVisible() != want {
+			t.Errorf("%s.IsVisible() = %v, want %v", s, !want, want)
 		}
-		for _, from := range Before(s) {
-			if !from.May(s) {
-				t.Errorf("%s does not lead to %s", from, s)
+		for _, from := range s.Predecessors() {
+			if !from.CanTransitionTo(s) {
+				t.Errorf("%s is a predecessor of %s and does not lead to it", from, s)
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func TestIDsSortByTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		if id <= last {
-			t.Fatalf("%s after %s", id, last)
+			t.Fatalf("NewID() = %s after %s, want a greater one", id, last)
 		}
 		if parsed, err := ParseID(strings.ToUpper(string(id))); err != nil || parsed != id {
 			t.Fatalf("%s parsed as %s, %v", id, parsed, err)
@@ -68,13 +68,16 @@ func TestIDsSortByTime(t *testing.T) {
 
 func TestParseID(t *testing.T) {
 	const id = "0199a6a4-6f00-7cc3-98c4-dc0c0c07398f"
-	for _, text := range []string{"", "17", id[:35], id + "0", "{" + id + "}", "urn:uuid:" + id, strings.ReplaceAll(id, "-", ""), strings.Replace(id, "0", "g", 1), " " + id} {
+	for _, text := range []string{
+		"", "17", id[:35], id + "0", "{" + id + "}", "urn:uuid:" + id, strings.ReplaceAll(id, "-", ""),
+		strings.Replace(id, "0", "g", 1), " " + id,
+	} {
 		if got, err := ParseID(text); !errors.Is(err, ErrNotID) {
-			t.Errorf("%q is taken as %s, %v", text, got, err)
+			t.Errorf("ParseID(%q) = %q, error %v, want ErrNotID", text, got, err)
 		}
 	}
 	if got, err := ParseID(id); err != nil || got != id {
-		t.Errorf("%s, %v", got, err)
+		t.Errorf("ParseID(%q) = %q, error %v, want the same ID", id, got, err)
 	}
 }
 
@@ -82,9 +85,14 @@ func TestVerdictIsValid(t *testing.T) {
 	for _, tt := range []struct {
 		v    Verdict
 		want bool
-	}{{Verdict{}, false}, {Verdict{Total: 1, Accepted: 1}, true}, {Verdict{Total: 2, Accepted: 1, Invalid: 1}, false}, {Verdict{Total: 1, Invalid: 1}, false}} {
+	}{
+		{Verdict{}, false},
+		{Verdict{Total: 1, Accepted: 1}, true},
+		{Verdict{Total: 2, Accepted: 1, Invalid: 1}, false},
+		{Verdict{Total: 1, Invalid: 1}, false},
+	} {
 		if tt.v.Valid() != tt.want {
-			t.Errorf("%+v: %v", tt.v, tt.v.Valid())
+			t.Errorf("%+v.Valid() = %v, want %v", tt.v, !tt.want, tt.want)
 		}
 	}
 }

@@ -1,22 +1,41 @@
 package batch
 
-// Status is where a batch stands. The two states before validation are internal: the contract shows them as 202 replies.
-type Status string
+import (
+	"fmt"
+	"slices"
+	"time"
 
-const (
-	AwaitingUpload    Status = "AWAITING_UPLOAD" // URL issued, nothing stored yet
-	Uploaded          Status = "UPLOADED"        // object pinned; scan or queue pending
-	ValidationStarted Status = "VALIDATION_STARTED"
-	ValidationFailed  Status = "VALIDATION_FAILED"
-	PendingIngestion  Status = "PENDING_INGESTION"
-	Initialized       Status = "INITIALIZED"
-	InProgress        Status = "IN_PROGRESS"
-	Processed         Status = "PROCESSED"
-	Failed            Status = "ERROR"
+	"sluice/shared/chunk"
 )
 
-// next lists the legal transitions (contract section 5, rulings "Batches").
-var next = map[Status][]Status{
+// Status is the state of a batch (docs/contract/batch.md).
+type Status string
+
+// The statuses of a batch. The status endpoint answers 202 while a batch is in one of the first two, which its replies
+// never name.
+const (
+	// AwaitingUpload: the upload URL is issued and nothing is stored yet.
+	AwaitingUpload Status = "AWAITING_UPLOAD"
+	// Uploaded: the object is pinned; it waits for its malware scan or for the state machine.
+	Uploaded Status = "UPLOADED"
+	// ValidationStarted: the file is planned and is being validated.
+	ValidationStarted Status = "VALIDATION_STARTED"
+	// ValidationFailed: the batch is rejected as a whole; its report says why. Terminal.
+	ValidationFailed Status = "VALIDATION_FAILED"
+	// PendingIngestion: the batch is validated and waits to be admitted.
+	PendingIngestion Status = "PENDING_INGESTION"
+	// Initialized: the batch is admitted to ingestion.
+	Initialized Status = "INITIALIZED"
+	// InProgress: accepted lines are being stored.
+	InProgress Status = "IN_PROGRESS"
+	// Processed: all accepted lines are stored and visible. Terminal.
+	Processed Status = "PROCESSED"
+	// Failed: the batch could not be processed; nothing of it is visible. Terminal.
+	Failed Status = "ERROR"
+)
+
+// successors lists the legal transitions (docs/contract/batch.md and docs/contract/rulings.md, "Batches").
+var successors = map[Status][]Status{
 	AwaitingUpload:    {Uploaded, Failed},
 	Uploaded:          {ValidationStarted, Failed},
 	ValidationStarted: {PendingIngestion, ValidationFailed, Failed},
@@ -25,35 +44,62 @@ var next = map[Status][]Status{
 	InProgress:        {Processed, Failed},
 }
 
-// Statuses returns every status in the order of a batch's life.
+// Statuses returns every status in the order in which a batch passes through them.
 func Statuses() []Status {
 	return []Status{AwaitingUpload, Uploaded, ValidationStarted, ValidationFailed, PendingIngestion, Initialized,
 		InProgress, Processed, Failed}
 }
 
-// May reports whether a batch may go from s to t in one step.
-func (s Status) May(t Status) bool {
-	for _, n := range next[s] {
-		if n == t {
-			return true
-		}
-	}
-	return false
-}
+// CanTransitionTo reports whether one transition leads from s to next.
+func (s Status) CanTransitionTo(next Status) bool { return slices.Contains(successors[s], next) }
 
-// Before returns the statuses from which a batch may reach t in one step.
-func Before(t Status) []Status {
+// Predecessors returns the statuses from which one transition leads to s.
+func (s Status) Predecessors() []Status {
 	var from []Status
-	for _, s := range Statuses() {
-		if s.May(t) {
-			from = append(from, s)
+	for _, p := range Statuses() {
+		if p.CanTransitionTo(s) {
+			from = append(from, p)
 		}
 	}
 	return from
 }
 
-// Final reports whether nothing follows s.
-func (s Status) Final() bool { return len(next[s]) == 0 }
+// IsTerminal reports whether no transition leads out of s.
+func (s Status) IsTerminal() bool { return len(successors[s]) == 0 }
 
-// Visible reports whether the status endpoint shows s; the others are its 202 replies.
-func (s Status) Visible() bool { return s != AwaitingUpload && s != Uploaded }
+// IsVisible reports whether the status endpoint names s; for the other statuses it answers 202.
+func (s Status) IsVisible() bool { return s != AwaitingUpload && s != Uploaded }
+
+// Transition is a change of status together with everything that becomes true with it.
+type Transition struct {
+	// To is the new status.
+	To Status
+	// From is the only status that the batch may have; empty for any of To.Predecessors().
+	From Status
+	// At is the time of the transition, which becomes Batch.UpdatedAt.
+	At time.Time
+	// Object and ReceivedAt are recorded with Uploaded.
+	Object     *Object
+	ReceivedAt time.Time
+	// Plan, MaxLineBytes and MaxTransactions are pinned with ValidationStarted.
+	Plan            *chunk.Plan
+	MaxLineBytes    int64
+	MaxTransactions int64
+	// Verdict is recorded with PendingIngestion and ValidationFailed.
+	Verdict *Verdict
+	// ErrorMessage is recorded with ValidationFailed and Failed.
+	ErrorMessage string
+}
+
+// ConflictError means that a transition was not made because the batch has a status from which the transition is not legal.
+type ConflictError struct {
+	// Wanted is the status that the batch was to get.
+	Wanted Status
+	// Current is the batch as it is. A caller can see in it whether an earlier or concurrent run of itself has already made
+	// the transition.
+	Current Batch
+}
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("batch %s cannot become %s: it is %s", e.Current.ID, e.Wanted, e.Current.Status)
+}

@@ -3,71 +3,63 @@ package batch
 import (
 	"context"
 	"errors"
-	"fmt"
-	"time"
-
-	"sluice/shared/chunk"
 )
 
-// Partitions is into how many parts the modification IDs and entity references of a batch are cut.
-const Partitions = 16
-
-// ErrNotFound means that there is no batch of that ID.
+// ErrNotFound means that there is no batch with the given ID.
 var ErrNotFound = errors.New("batch: not found")
 
-// Moved is the outcome of a change that came too late or too early: the batch stands elsewhere. Now is the batch as it is,
-// so that the caller can see whether its own earlier run, or its twin, has already done the work.
-type Moved struct {
-	To  Status // what was wanted
-	Now Batch
-}
-
-func (m *Moved) Error() string {
-	return fmt.Sprintf("batch %s: cannot become %s, is %s", m.Now.ID, m.To, m.Now.Status)
-}
-
-// Change is one step of a batch and everything that becomes true with it.
-type Change struct {
-	To              Status
-	From            Status // the only status that it may follow; "": every one of Before(To)
-	At              time.Time
-	Object          *Object     // with Uploaded
-	ReceivedAt      time.Time   // with Uploaded
-	Plan            *chunk.Plan // with ValidationStarted
-	MaxLineBytes    int64       // with ValidationStarted
-	MaxTransactions int64       // with ValidationStarted
-	Verdict         *Verdict    // with PendingIngestion and ValidationFailed
-	ErrorMessage    string      // with ValidationFailed and Failed
-}
-
-// Store keeps batches. Every method is safe for concurrent use; every write is durable when it returns and is one
-// conditional write of one item; a write whose outcome is unknown can be repeated.
+// Store keeps batches and what the steps commit about them.
+//
+// Every method may be called concurrently, for the same batch too. A write is one conditional write of one item and is
+// durable when the method returns. Unless a method says otherwise, a read returns the effect of every write acknowledged
+// before it began, and any error that is not named here means that the outcome is unknown: the call can be repeated.
+// Package batchtest tests an implementation against these promises.
 type Store interface {
-	// Create stores a new batch. An ID that exists already is an error, but for the same batch, DigestKey and all, that
-	// nothing has happened to yet.
+	JobStore
+
+	// Create stores a new batch. It is idempotent: repeating it with the same DigestKey succeeds while the batch is
+	// AWAITING_UPLOAD. For any other batch with the same ID it returns an error and changes nothing.
 	Create(ctx context.Context, b Batch) error
-	// Get reads a batch as of every write acknowledged before. ErrNotFound.
-	Get(ctx context.Context, id ID) (Batch, error)
-	// Move makes the change if the batch stands where the change may follow (Before(c.To)), and returns the batch as it
-	// then is. *Moved if it stands elsewhere; ErrNotFound.
-	Move(ctx context.Context, id ID, c Change) (Batch, error)
-	// Recent returns up to limit batches of a tenant, newest first; it may lag behind writes.
+	// Statuses returns the statuses of several batches of any tenant. Unknown IDs are left out.
+	Statuses(ctx context.Context, ids []ID) (map[ID]Status, error)
+	// Recent returns up to limit batches of a tenant, newest first. It may miss the latest writes.
 	Recent(ctx context.Context, tenant string, limit int) ([]Batch, error)
+}
 
-	// Chunk reads what is committed about a chunk; the zero Chunk with its index when nothing is.
+// JobStore is the part of Store that the steps of the pipeline use.
+//
+// The Commit methods share one contract: the first call for a batch and a chunk or partition makes its argument the result;
+// every later call changes nothing. Each call returns the committed result, so that of two concurrent attempts of a step
+// both learn which one counts.
+type JobStore interface {
+	// Get returns a batch. It returns ErrNotFound if there is none.
+	Get(ctx context.Context, id ID) (Batch, error)
+	// Apply makes a transition and returns the batch after it. It returns a *ConflictError if the batch has a status from
+	// which the transition is not legal, so repeating a transition that was made is a conflict whose Current is in the wanted
+	// status or past it. Of several concurrent transitions out of one status, one is made. It returns ErrNotFound if there is
+	// no such batch.
+	Apply(ctx context.Context, id ID, t Transition) (Batch, error)
+
+	// Chunk returns what is committed about a chunk: the zero Chunk with its index if nothing is.
 	Chunk(ctx context.Context, id ID, index int) (Chunk, error)
-	// Chunks reads all chunks about which anything is committed, in order of index.
+	// Chunks returns all chunks about which anything is committed, in the order of their indexes.
 	Chunks(ctx context.Context, id ID) ([]Chunk, error)
-	// CommitValidated makes v the result of a chunk unless one is committed already, and returns the committed one.
-	CommitValidated(ctx context.Context, id ID, index int, v Validated) (Validated, error)
-	// CommitSettled does the same for the second pass.
-	CommitSettled(ctx context.Context, id ID, index int, s Settled) (Settled, error)
-	// Advance records how far the ingestion of a chunk is, and returns the furthest recorded point: it never goes back.
-	Advance(ctx context.Context, id ID, index int, i Ingested) (Ingested, error)
+	// CommitValidated commits the result of validating a chunk.
+	CommitValidated(ctx context.Context, id ID, index int, r ValidateResult) (ValidateResult, error)
+	// CommitSettled commits the result of settling a chunk.
+	CommitSettled(ctx context.Context, id ID, index int, r SettleResult) (SettleResult, error)
+	// AdvanceCursor records how far the ingestion of a chunk is and returns the furthest cursor recorded. A cursor never moves
+	// back: a call with fewer lines than recorded, or for a chunk that is done, changes nothing.
+	AdvanceCursor(ctx context.Context, id ID, index int, c IngestCursor) (IngestCursor, error)
 
-	// CommitMarks makes key the reconciled marks of a partition unless one is committed already, and returns the
-	// committed one.
-	CommitMarks(ctx context.Context, id ID, partition int, key string) (string, error)
-	// Marks reads the committed keys of all partitions, by partition; "" where there is none yet.
-	Marks(ctx context.Context, id ID) ([Partitions]string, error)
+	// CommitReconciled commits the result of reconciling a partition.
+	CommitReconciled(ctx context.Context, id ID, partition int, r ReconcileResult) (ReconcileResult, error)
+	// Reconciled returns the committed results of all partitions; nil for a partition that has none yet.
+	Reconciled(ctx context.Context, id ID) ([Partitions]*ReconcileResult, error)
+
+	// CommitLineCounts commits the line counts of a batch, so that settling a chunk need not read every chunk.
+	CommitLineCounts(ctx context.Context, id ID, c LineCounts) (LineCounts, error)
+	// LineCounts returns the committed line counts; nil if there are none. Batches that were reconciled by a release without
+	// line counts have none.
+	LineCounts(ctx context.Context, id ID) (*LineCounts, error)
 }

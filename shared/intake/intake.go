@@ -31,7 +31,7 @@ const (
 
 type batches interface {
 	Get(ctx context.Context, id batch.ID) (batch.Batch, error)
-	Move(ctx context.Context, id batch.ID, c batch.Change) (batch.Batch, error)
+	Apply(ctx context.Context, id batch.ID, c batch.Transition) (batch.Batch, error)
 }
 
 type uploads interface {
@@ -99,13 +99,13 @@ func idOf(key string) (batch.ID, bool) {
 // pin records which object is the batch's and when it came. It returns a batch in another state than Uploaded, or the zero
 // batch, when there is nothing left to do for this object.
 func (in *Intake) pin(ctx context.Context, id batch.ID, object batch.Object, receivedAt time.Time) (batch.Batch, error) {
-	b, err := in.Batches.Move(ctx, id, batch.Change{
+	b, err := in.Batches.Apply(ctx, id, batch.Transition{
 		To: batch.Uploaded, At: in.Now(), Object: &object, ReceivedAt: receivedAt,
 	})
-	var moved *batch.Moved
+	var moved *batch.ConflictError
 	switch {
-	case errors.As(err, &moved) && moved.Now.Object.ETag == object.ETag && moved.Now.Object.Key == object.Key:
-		return moved.Now, nil // an earlier delivery of this event, or its twin
+	case errors.As(err, &moved) && moved.Current.Object.ETag == object.ETag && moved.Current.Object.Key == object.Key:
+		return moved.Current, nil // an earlier delivery of this event, or its twin
 	case errors.As(err, &moved):
 		in.Log.WarnContext(ctx, "event for an object that is not the pinned one", "batch", id)
 		return batch.Batch{}, nil
@@ -165,8 +165,8 @@ func (in *Intake) refuse(ctx context.Context, b batch.Batch, why string) error {
 	if err := in.Uploads.Tag(ctx, b.Object.Key, VerdictTag, Refused); err != nil {
 		return err
 	}
-	_, err = in.Batches.Move(ctx, b.ID, batch.Change{To: batch.Failed, From: batch.Uploaded, At: in.Now(), ErrorMessage: why})
-	var moved *batch.Moved
+	_, err = in.Batches.Apply(ctx, b.ID, batch.Transition{To: batch.Failed, From: batch.Uploaded, At: in.Now(), ErrorMessage: why})
+	var moved *batch.ConflictError
 	if errors.As(err, &moved) {
 		return nil // the twin of this run was first
 	}

@@ -254,7 +254,7 @@ func TestALateRefusalChangesNothing(t *testing.T) {
 	e := f.event(t, "abc", 2)
 	f.scanner.during = func() {
 		plan := chunk.NewPlan(2, 0)
-		if _, err := f.store.Move(context.Background(), f.batch.ID, batch.Change{To: batch.ValidationStarted, At: received, Plan: &plan}); err != nil {
+		if _, err := f.store.Apply(context.Background(), f.batch.ID, batch.Transition{To: batch.ValidationStarted, At: received, Plan: &plan}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,7 +17,7 @@ type Admit struct {
 // Run is the state Admit.
 func (s *Admit) Run(ctx context.Context, in BatchInput) (struct{}, error) {
 	return step(ctx, s.Log, in.ID, func(ctx context.Context) (struct{}, error) {
-		_, err := move(ctx, s.Batches, in.ID, batch.Change{To: batch.Initialized, At: s.Now()})
+		_, err := move(ctx, s.Batches, in.ID, batch.Transition{To: batch.Initialized, At: s.Now()})
 		return struct{}{}, err
 	})
 }

@@ -62,7 +62,7 @@ func (s *Close) processed(ctx context.Context, id batch.ID) error {
 	if b.Verdict == nil || stored != b.Verdict.Accepted {
 		return fmt.Errorf("batch %s: %d lines stored, verdict %+v", id, stored, b.Verdict)
 	}
-	_, err = move(ctx, s.Batches, id, batch.Change{To: batch.Processed, At: s.Now()})
+	_, err = move(ctx, s.Batches, id, batch.Transition{To: batch.Processed, At: s.Now()})
 	return err
 }
 
@@ -79,9 +79,9 @@ func stored(chunks []batch.Chunk) int64 {
 // failed ends the batch in ERROR, unless it has ended already.
 func (s *Close) failed(ctx context.Context, id batch.ID, f Failure) error {
 	s.Log.ErrorContext(ctx, "batch failed", "batch", id, "error", f.Error, "cause", f.Cause)
-	_, err := s.Batches.Move(ctx, id, batch.Change{To: batch.Failed, At: s.Now(), ErrorMessage: message(f.Error)})
-	var moved *batch.Moved
-	if errors.As(err, &moved) && moved.Now.Status.Final() {
+	_, err := s.Batches.Apply(ctx, id, batch.Transition{To: batch.Failed, At: s.Now(), ErrorMessage: message(f.Error)})
+	var moved *batch.ConflictError
+	if errors.As(err, &moved) && moved.Current.Status.IsTerminal() {
 		return nil
 	}
 	return err

@@ -23,7 +23,7 @@ type IngestOutput struct {
 type ingester interface {
 	batches
 	Chunk(ctx context.Context, id batch.ID, index int) (batch.Chunk, error)
-	Advance(ctx context.Context, id batch.ID, index int, i batch.Ingested) (batch.Ingested, error)
+	AdvanceCursor(ctx context.Context, id batch.ID, index int, i batch.IngestCursor) (batch.IngestCursor, error)
 }
 
 type transactions interface {
@@ -59,7 +59,7 @@ func (s *Ingest) run(ctx context.Context, in ChunkInput) (bool, error) {
 		return false, err
 	}
 	if b.Status == batch.Initialized { // the first chunk of all begins the processing
-		if b, err = move(ctx, s.Batches, in.ID, batch.Change{To: batch.InProgress, At: s.Now()}); err != nil {
+		if b, err = move(ctx, s.Batches, in.ID, batch.Transition{To: batch.InProgress, At: s.Now()}); err != nil {
 			return false, err
 		}
 	}
@@ -70,7 +70,7 @@ func (s *Ingest) run(ctx context.Context, in ChunkInput) (bool, error) {
 	if c.Settled == nil {
 		return false, fmt.Errorf("batch %s: chunk %d is not settled", in.ID, in.Index)
 	}
-	var at batch.Ingested
+	var at batch.IngestCursor
 	if c.Ingested != nil {
 		at = *c.Ingested
 	}
@@ -90,13 +90,13 @@ func (s *Ingest) run(ctx context.Context, in ChunkInput) (bool, error) {
 		return false, fmt.Errorf("batch %s: chunk %d: %d of %d lines stored", in.ID, in.Index, at.Stored, c.Settled.Accepted)
 	}
 	at.Done, at.Offset, at.Line = true, c.Validated.Bytes, c.Validated.Lines
-	_, err = s.Batches.Advance(ctx, in.ID, in.Index, at)
+	_, err = s.Batches.AdvanceCursor(ctx, in.ID, in.Index, at)
 	return true, err
 }
 
 // store writes the accepted lines from the cursor on, window by window, and returns how far it came: to the end of the
 // chunk unless the time was up.
-func (s *Ingest) store(ctx context.Context, b batch.Batch, c batch.Chunk, at batch.Ingested, until time.Time) (batch.Ingested, error) {
+func (s *Ingest) store(ctx context.Context, b batch.Batch, c batch.Chunk, at batch.IngestCursor, until time.Time) (batch.IngestCursor, error) {
 	accepted, err := s.accepted(ctx, c)
 	if err != nil {
 		return at, err
@@ -135,7 +135,7 @@ func (s *Ingest) store(ctx context.Context, b batch.Batch, c batch.Chunk, at bat
 	return s.flush(ctx, &w, at)
 }
 
-func (s *Ingest) flush(ctx context.Context, w *window, at batch.Ingested) (batch.Ingested, error) {
+func (s *Ingest) flush(ctx context.Context, w *window, at batch.IngestCursor) (batch.IngestCursor, error) {
 	if err := s.Transactions.Put(ctx, w.records); err != nil {
 		return at, err
 	}
@@ -146,8 +146,8 @@ func (s *Ingest) flush(ctx context.Context, w *window, at batch.Ingested) (batch
 
 // advance records the cursor and looks whether the batch still lives. It reports whether another run has finished the
 // chunk. Where another run is ahead, this one goes on all the same: both write the same items.
-func (s *Ingest) advance(ctx context.Context, id batch.ID, index int, at *batch.Ingested) (bool, error) {
-	furthest, err := s.Batches.Advance(ctx, id, index, *at)
+func (s *Ingest) advance(ctx context.Context, id batch.ID, index int, at *batch.IngestCursor) (bool, error) {
+	furthest, err := s.Batches.AdvanceCursor(ctx, id, index, *at)
 	if err != nil {
 		return false, err
 	}

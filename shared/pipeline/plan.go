@@ -67,7 +67,7 @@ func (s *Plan) run(ctx context.Context, id batch.ID) (PlanOutput, error) {
 	plan := chunk.NewPlan(b.Object.Size, s.ChunkBytes)
 	// However small the setting, the chunks of a batch fit into the history and the payloads of one execution.
 	plan.ChunkBytes = max(plan.ChunkBytes, (b.Object.Size+maxChunks-1)/maxChunks)
-	b, err = move(ctx, s.Batches, id, batch.Change{
+	b, err = move(ctx, s.Batches, id, batch.Transition{
 		To: batch.ValidationStarted, At: s.Now(), Plan: &plan, MaxLineBytes: s.MaxLineBytes, MaxTransactions: s.MaxTransactions,
 	})
 	if err != nil {

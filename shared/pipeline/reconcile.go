@@ -17,8 +17,8 @@ import (
 type reconciler interface {
 	batches
 	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
-	Marks(ctx context.Context, id batch.ID) ([batch.Partitions]string, error)
-	CommitMarks(ctx context.Context, id batch.ID, partition int, key string) (string, error)
+	Reconciled(ctx context.Context, id batch.ID) ([batch.Partitions]*batch.ReconcileResult, error)
+	CommitReconciled(ctx context.Context, id batch.ID, partition int, r batch.ReconcileResult) (batch.ReconcileResult, error)
 }
 
 type entities interface {
@@ -39,9 +39,6 @@ const (
 	partitionsOnce = 2 // partitions worked on at once, to look entities up while another one's digests are compared
 )
 
-// noMarks is committed for a partition that rejects no line.
-const noMarks = "none"
-
 // Run is the state ReconcilePartitions.
 func (s *Reconcile) Run(ctx context.Context, in PartitionInput) (struct{}, error) {
 	return step(ctx, s.Log, in.ID, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.run(ctx, in) })
@@ -52,7 +49,7 @@ func (s *Reconcile) run(ctx context.Context, in PartitionInput) error {
 	if err != nil {
 		return err
 	}
-	done, err := s.Batches.Marks(ctx, in.ID)
+	done, err := s.Batches.Reconciled(ctx, in.ID)
 	if err != nil {
 		return err
 	}
@@ -63,7 +60,7 @@ func (s *Reconcile) run(ctx context.Context, in PartitionInput) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(partitionsOnce)
 	for p := in.Partitions.First; p < in.Partitions.End; p++ {
-		if done[p] == "" {
+		if done[p] == nil {
 			g.Go(func() error { return s.partition(ctx, b, chunks, p) })
 		}
 	}
@@ -94,10 +91,7 @@ func (s *Reconcile) partition(ctx context.Context, b batch.Batch, chunks []batch
 	if err != nil {
 		return err
 	}
-	if key == "" {
-		key = noMarks
-	}
-	_, err = s.Batches.CommitMarks(ctx, b.ID, p, key)
+	_, err = s.Batches.CommitReconciled(ctx, b.ID, p, batch.ReconcileResult{RejectionsKey: key})
 	return err
 }
 

@@ -16,8 +16,8 @@ import (
 type settler interface {
 	batches
 	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
-	Marks(ctx context.Context, id batch.ID) ([batch.Partitions]string, error)
-	CommitSettled(ctx context.Context, id batch.ID, index int, s batch.Settled) (batch.Settled, error)
+	Reconciled(ctx context.Context, id batch.ID) ([batch.Partitions]*batch.ReconcileResult, error)
+	CommitSettled(ctx context.Context, id batch.ID, index int, s batch.SettleResult) (batch.SettleResult, error)
 }
 
 // Settle merges what is known of one chunk.
@@ -44,7 +44,7 @@ func (s *Settle) run(ctx context.Context, in ChunkInput) error {
 		return err
 	}
 	if tooMany(b, chunks) { // the batch is refused as a whole, and has no report
-		_, err := s.Batches.CommitSettled(ctx, in.ID, in.Index, batch.Settled{})
+		_, err := s.Batches.CommitSettled(ctx, in.ID, in.Index, batch.SettleResult{Skipped: true})
 		return err
 	}
 	input, err := s.input(ctx, b, chunks, in.Index)
@@ -71,17 +71,16 @@ func (s *Settle) input(ctx context.Context, b batch.Batch, chunks []batch.Chunk,
 	for _, before := range chunks[:index] {
 		in.FirstLine += before.Validated.Lines
 	}
-	marks, err := s.Batches.Marks(ctx, b.ID)
+	results, err := s.Batches.Reconciled(ctx, b.ID)
 	if err != nil {
 		return in, err
 	}
-	for p, key := range marks {
-		switch key {
-		case "":
+	for p, r := range results {
+		switch {
+		case r == nil:
 			return in, fmt.Errorf("batch %s: partition %d is not reconciled", b.ID, p)
-		case noMarks:
-		default:
-			in.Marks[p] = s.Work.Source(key, "")
+		case r.RejectionsKey != "":
+			in.Marks[p] = s.Work.Source(r.RejectionsKey, "")
 		}
 	}
 	if v.FindingsKey != "" {
@@ -90,7 +89,7 @@ func (s *Settle) input(ctx context.Context, b batch.Batch, chunks []batch.Chunk,
 	return in, err
 }
 
-func (s *Settle) settle(ctx context.Context, in ChunkInput, input validation.SettleInput) (batch.Settled, error) {
+func (s *Settle) settle(ctx context.Context, in ChunkInput, input validation.SettleInput) (batch.SettleResult, error) {
 	piece, attempt := fmt.Sprintf("chunk-%05d", in.Index), s.Attempt()
 	part := s.Work.Create(ctx, workKey(in.ID, piece, attempt, "report"))
 	defer part.Abort()
@@ -101,9 +100,9 @@ func (s *Settle) settle(ctx context.Context, in ChunkInput, input validation.Set
 
 	r, err := validation.Settle(ctx, input, part, accepted)
 	if err != nil {
-		return batch.Settled{}, err
+		return batch.SettleResult{}, err
 	}
-	out := batch.Settled{FirstLine: input.FirstLine, Accepted: r.Summary.Counts.Accepted,
+	out := batch.SettleResult{FirstLine: input.FirstLine, Accepted: r.Summary.Counts.Accepted,
 		Invalid: r.Summary.Counts.Invalid, ReportBytes: part.Size()}
 	if out.ReportKey, err = part.Keep(); err != nil {
 		return out, err

@@ -67,35 +67,35 @@ func named(ctx context.Context, log *slog.Logger, id batch.ID, err error) error 
 
 type batches interface {
 	Get(ctx context.Context, id batch.ID) (batch.Batch, error)
-	Move(ctx context.Context, id batch.ID, c batch.Change) (batch.Batch, error)
+	Apply(ctx context.Context, id batch.ID, c batch.Transition) (batch.Batch, error)
 }
 
 // open reads the batch of a step, which must not have ended.
 func open(ctx context.Context, s batches, id batch.ID) (batch.Batch, error) {
 	b, err := s.Get(ctx, id)
-	if err == nil && b.Status.Final() {
+	if err == nil && b.Status.IsTerminal() {
 		err = &BatchOver{fmt.Sprintf("batch %s is %s", id, b.Status)}
 	}
 	return b, err
 }
 
 // move makes a change, taking it as done when an earlier run of the step has made it already.
-func move(ctx context.Context, s batches, id batch.ID, c batch.Change) (batch.Batch, error) {
-	b, err := s.Move(ctx, id, c)
-	var moved *batch.Moved
+func move(ctx context.Context, s batches, id batch.ID, c batch.Transition) (batch.Batch, error) {
+	b, err := s.Apply(ctx, id, c)
+	var moved *batch.ConflictError
 	if !errors.As(err, &moved) {
 		return b, err
 	}
-	if moved.Now.Status == c.To {
-		return moved.Now, nil
+	if moved.Current.Status == c.To {
+		return moved.Current, nil
 	}
-	if moved.Now.Status.Final() {
-		return moved.Now, &BatchOver{fmt.Sprintf("batch %s is %s", id, moved.Now.Status)}
+	if moved.Current.Status.IsTerminal() {
+		return moved.Current, &BatchOver{fmt.Sprintf("batch %s is %s", id, moved.Current.Status)}
 	}
-	if passed(moved.Now.Status, c.To) {
-		return moved.Now, nil
+	if passed(moved.Current.Status, c.To) {
+		return moved.Current, nil
 	}
-	return moved.Now, moved
+	return moved.Current, moved
 }
 
 // passed reports whether a batch at now has been through to.

@@ -19,7 +19,7 @@ var quiet = slog.New(slog.DiscardHandler)
 // stuck is a store that never answers.
 type stuck struct{ batches }
 
-func (stuck) Move(ctx context.Context, _ batch.ID, _ batch.Change) (batch.Batch, error) {
+func (stuck) Apply(ctx context.Context, _ batch.ID, _ batch.Transition) (batch.Batch, error) {
 	<-ctx.Done()
 	return batch.Batch{}, ctx.Err()
 }
@@ -45,7 +45,7 @@ func (p planned) Get(context.Context, batch.ID) (batch.Batch, error) {
 	return batch.Batch{Status: batch.Uploaded, Object: batch.Object{Size: p.size}}, nil
 }
 
-func (p planned) Move(_ context.Context, _ batch.ID, c batch.Change) (batch.Batch, error) {
+func (p planned) Apply(_ context.Context, _ batch.ID, c batch.Transition) (batch.Batch, error) {
 	return batch.Batch{Status: c.To, Object: batch.Object{Size: p.size}, Plan: *c.Plan}, nil
 }
 

@@ -15,7 +15,7 @@ import (
 type chunkCommitter interface {
 	batches
 	Chunk(ctx context.Context, id batch.ID, index int) (batch.Chunk, error)
-	CommitValidated(ctx context.Context, id batch.ID, index int, v batch.Validated) (batch.Validated, error)
+	CommitValidated(ctx context.Context, id batch.ID, index int, v batch.ValidateResult) (batch.ValidateResult, error)
 }
 
 // Validate reads one chunk.
@@ -50,7 +50,7 @@ func (s *Validate) run(ctx context.Context, in ChunkInput) error {
 	if err != nil {
 		return err
 	}
-	v := batch.Validated{Lines: r.Lines, Transactions: r.Transactions, Invalid: r.Invalid, Bytes: r.Bytes}
+	v := batch.ValidateResult{Lines: r.Lines, Transactions: r.Transactions, Invalid: r.Invalid, Bytes: r.Bytes}
 	if v.FindingsKey, err = findings.Keep(); err != nil {
 		return err
 	}

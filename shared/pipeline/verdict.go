@@ -47,12 +47,13 @@ func (s *Verdict) run(ctx context.Context, id batch.ID) (VerdictOutput, error) {
 		return VerdictOutput{}, err
 	}
 	v := count(chunks)
+	v.Outcome = batch.TooManyTransactions
 	if !tooMany(b, chunks) {
 		if v, err = s.report(ctx, b, chunks); err != nil {
 			return VerdictOutput{}, err
 		}
 	}
-	change := batch.Change{To: batch.PendingIngestion, At: s.Now(), Verdict: &v}
+	change := batch.Transition{To: batch.PendingIngestion, At: s.Now(), Verdict: &v}
 	if why := rejection(b, v); why != "" {
 		change.To, change.ErrorMessage = batch.ValidationFailed, why
 	}
@@ -63,7 +64,7 @@ func (s *Verdict) run(ctx context.Context, id batch.ID) (VerdictOutput, error) {
 // rejection says why a batch is rejected as a whole; "" when its accepted lines are to be ingested.
 func rejection(b batch.Batch, v batch.Verdict) string {
 	switch {
-	case v.ReportKey == "":
+	case v.Outcome == batch.TooManyTransactions:
 		return fmt.Sprintf("The file contains %d transactions; a batch takes at most %d. Split it.", v.Total, b.MaxTransactions)
 	case v.Total == 0:
 		return "The file contains no transaction."
@@ -119,7 +120,7 @@ func (s *Verdict) report(ctx context.Context, b batch.Batch, chunks []batch.Chun
 	return v, summary.Close()
 }
 
-func (s *Verdict) part(ctx context.Context, whole io.Writer, sum *report.Summary, c batch.Settled) error {
+func (s *Verdict) part(ctx context.Context, whole io.Writer, sum *report.Summary, c batch.SettleResult) error {
 	part := report.Summary{Counts: report.Counts{Total: c.Accepted + c.Invalid, Accepted: c.Accepted, Invalid: c.Invalid}}
 	if c.SummaryKey != "" {
 		body, err := s.Work.Open(ctx, c.SummaryKey, "", 0, -1)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sluice/shared/dynamo"
 	"strconv"
 	"strings"
 
@@ -15,10 +14,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/batch"
+	"sluice/shared/dynamo"
 )
 
-// Store is the batch.Store on DynamoDB. Table: id (the batch) / part ("batch", "chunk#0001", "marks#03"); index
-// by-tenant: tenant / id, which only the "batch" rows are in.
+// Store is the batch.Store on DynamoDB. The partition key of its table is id (the batch) and the sort key is part: "batch"
+// is the batch itself, "chunk#00001" a chunk, "marks#03" the result of reconciling a partition, "lines" the line counts. The
+// index by-tenant (tenant / id) holds the "batch" items only.
 type Store struct {
 	db    *dynamodb.Client
 	table string
@@ -35,7 +36,7 @@ func key(id batch.ID, part string) dynamo.Item {
 	return dynamo.Item{"id": dynamo.String(string(id)), "part": dynamo.String(part)}
 }
 
-// Create stores a new batch. Of a call whose answer was lost the row tells by its random key that it is the same batch.
+// Create stores a new batch. A repeated call is recognised by the digest key, which is random.
 func (s *Store) Create(ctx context.Context, b batch.Batch) error {
 	row, err := marshalBatch(b)
 	if err != nil {
@@ -47,7 +48,7 @@ func (s *Store) Create(ctx context.Context, b batch.Batch) error {
 		ConditionExpression:      aws.String("attribute_not_exists(id) OR (digest_key = :key AND #status = :new)"),
 		ExpressionAttributeNames: map[string]string{"#status": "status"},
 		ExpressionAttributeValues: dynamo.Item{
-			":key": &types.AttributeValueMemberB{Value: b.DigestKey[:]}, ":new": dynamo.String(string(batch.AwaitingUpload)),
+			":key": dynamo.Binary(b.DigestKey[:]), ":new": dynamo.String(string(batch.AwaitingUpload)),
 		},
 	})
 	if err != nil {
@@ -56,94 +57,110 @@ func (s *Store) Create(ctx context.Context, b batch.Batch) error {
 	return nil
 }
 
-// Get reads a batch.
+// Get returns a batch.
 func (s *Store) Get(ctx context.Context, id batch.ID) (batch.Batch, error) {
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &s.table, Key: key(id, batchPart), ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
-		return batch.Batch{}, fmt.Errorf("get batch %s: %w", id, err)
-	}
-	if out.Item == nil {
-		return batch.Batch{}, batch.ErrNotFound
-	}
-	return unmarshalBatch(out.Item)
-}
-
-// Move makes one legal step.
-func (s *Store) Move(ctx context.Context, id batch.ID, c batch.Change) (batch.Batch, error) {
-	set, names, values, err := changeExpression(c)
+	row, err := s.get(ctx, id, batchPart)
 	if err != nil {
 		return batch.Batch{}, err
 	}
-	before := batch.Before(c.To)
-	if c.From != "" {
-		before = []batch.Status{c.From}
+	if row == nil {
+		return batch.Batch{}, batch.ErrNotFound
 	}
-	var from []string
-	for i, status := range before {
-		name := ":from" + strconv.Itoa(i)
-		values[name] = dynamo.String(string(status))
-		from = append(from, name)
+	return unmarshalBatch(row)
+}
+
+// get reads one item of a batch; nil if it does not exist.
+func (s *Store) get(ctx context.Context, id batch.ID, part string) (dynamo.Item, error) {
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &s.table, Key: key(id, part), ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("get %s of batch %s: %w", part, id, err)
+	}
+	return out.Item, nil
+}
+
+// Apply makes a transition, on the condition that the batch has a status from which it is legal.
+func (s *Store) Apply(ctx context.Context, id batch.ID, t batch.Transition) (batch.Batch, error) {
+	assignments, names, values, err := updateExpression(t)
+	if err != nil {
+		return batch.Batch{}, err
 	}
 	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                           &s.table,
 		Key:                                 key(id, batchPart),
-		UpdateExpression:                    aws.String("SET " + strings.Join(set, ", ")),
-		ConditionExpression:                 aws.String("#status IN (" + strings.Join(from, ", ") + ")"),
+		UpdateExpression:                    aws.String("SET " + strings.Join(assignments, ", ")),
+		ConditionExpression:                 aws.String(statusCondition(t, values)),
 		ExpressionAttributeNames:            names,
 		ExpressionAttributeValues:           values,
 		ReturnValues:                        types.ReturnValueAllNew,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
-	var failed *types.ConditionalCheckFailedException
+	item, failed := dynamo.ConditionFailed(err)
 	switch {
-	case errors.As(err, &failed) && failed.Item == nil:
+	case failed && item == nil:
 		return batch.Batch{}, batch.ErrNotFound
-	case errors.As(err, &failed):
-		now, err := unmarshalBatch(failed.Item)
+	case failed:
+		current, err := unmarshalBatch(item)
 		if err != nil {
 			return batch.Batch{}, err
 		}
-		return batch.Batch{}, &batch.Moved{To: c.To, Now: now}
+		return batch.Batch{}, &batch.ConflictError{Wanted: t.To, Current: current}
 	case err != nil:
-		return batch.Batch{}, fmt.Errorf("move batch %s to %s: %w", id, c.To, err)
+		return batch.Batch{}, fmt.Errorf("transition of batch %s to %s: %w", id, t.To, err)
 	}
 	return unmarshalBatch(out.Attributes)
 }
 
-// changeExpression spells out a change as the parts of a SET clause and their values.
-func changeExpression(c batch.Change) (set []string, names map[string]string, values dynamo.Item, err error) {
-	set, names = []string{"#status = :to", "updated_at = :at"}, map[string]string{"#status": "status"}
-	values = dynamo.Item{":to": dynamo.String(string(c.To)), ":at": dynamo.String(dynamo.FormatTime(c.At))}
-	nested := func(name string, v any) error {
+// statusCondition returns the condition that the batch has a status from which the transition is legal, and adds the values
+// that the condition names.
+func statusCondition(t batch.Transition, values dynamo.Item) string {
+	allowed := t.To.Predecessors()
+	if t.From != "" {
+		allowed = []batch.Status{t.From}
+	}
+	var names []string
+	for i, status := range allowed {
+		name := ":from" + strconv.Itoa(i)
+		values[name] = dynamo.String(string(status))
+		names = append(names, name)
+	}
+	return "#status IN (" + strings.Join(names, ", ") + ")"
+}
+
+// updateExpression returns the assignments of a transition's SET clause with the names and values that they use.
+func updateExpression(t batch.Transition) (assignments []string, names map[string]string, values dynamo.Item, err error) {
+	assignments = []string{"#status = :to", "updated_at = :at"}
+	names = map[string]string{"#status": "status"}
+	values = dynamo.Item{":to": dynamo.String(string(t.To)), ":at": dynamo.String(dynamo.FormatTime(t.At))}
+	assign := func(name string, v any) error {
 		av, err := attributevalue.Marshal(v)
 		if err != nil {
 			return err
 		}
-		set = append(set, fmt.Sprintf("#%s = :%s", name, name))
-		names["#"+name] = name // some are words that DynamoDB reserves
+		assignments = append(assignments, fmt.Sprintf("#%s = :%s", name, name))
+		names["#"+name] = name // some are reserved words of DynamoDB
 		values[":"+name] = av
 		return nil
 	}
 	var errs []error
-	if c.Object != nil {
-		errs = append(errs, nested("object", objectRow(*c.Object)), nested("received_at", dynamo.FormatTime(c.ReceivedAt)))
+	if t.Object != nil {
+		errs = append(errs, assign("object", objectRow(*t.Object)), assign("received_at", dynamo.FormatTime(t.ReceivedAt)))
 	}
-	if c.Plan != nil {
-		errs = append(errs, nested("chunk_bytes", c.Plan.ChunkBytes), nested("max_line_bytes", c.MaxLineBytes),
-			nested("max_transactions", c.MaxTransactions))
+	if t.Plan != nil {
+		errs = append(errs, assign("chunk_bytes", t.Plan.ChunkBytes), assign("max_line_bytes", t.MaxLineBytes),
+			assign("max_transactions", t.MaxTransactions))
 	}
-	if c.Verdict != nil {
-		errs = append(errs, nested("verdict", verdictRow(*c.Verdict)))
+	if t.Verdict != nil {
+		errs = append(errs, assign("verdict", newVerdictRow(*t.Verdict)))
 	}
-	if c.ErrorMessage != "" {
-		errs = append(errs, nested("error_message", c.ErrorMessage))
+	if t.ErrorMessage != "" {
+		errs = append(errs, assign("error_message", t.ErrorMessage))
 	}
-	return set, names, values, errors.Join(errs...)
+	return assignments, names, values, errors.Join(errs...)
 }
 
-// Recent lists a tenant's batches, newest first.
+// Recent returns a tenant's batches, newest first.
 func (s *Store) Recent(ctx context.Context, tenant string, limit int) ([]batch.Batch, error) {
 	out, err := s.db.Query(ctx, &dynamodb.QueryInput{
 		TableName:                 &s.table,
@@ -167,8 +184,7 @@ func (s *Store) Recent(ctx context.Context, tenant string, limit int) ([]batch.B
 	return batches, nil
 }
 
-// Statuses reads where several batches of any tenant stand, as of every write acknowledged before; unknown ones are left
-// out. It is what decides whether stored lines can be seen.
+// Statuses returns the statuses of several batches. They decide whether stored lines are visible.
 func (s *Store) Statuses(ctx context.Context, ids []batch.ID) (map[batch.ID]batch.Status, error) {
 	found := make(map[batch.ID]batch.Status, len(ids))
 	keys := make([]dynamo.Item, len(ids))

@@ -2,9 +2,7 @@ package batchdb
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sluice/shared/dynamo"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,55 +11,31 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/batch"
+	"sluice/shared/dynamo"
 )
 
 const (
-	chunkPrefix = "chunk#"
-	marksPrefix = "marks#"
+	chunkPrefix     = "chunk#"
+	partitionPrefix = "marks#"
+	lineCountsPart  = "lines"
 )
 
-func chunkPart(index int) string { return fmt.Sprintf("%s%05d", chunkPrefix, index) }
-func marksPart(p int) string     { return fmt.Sprintf("%s%02d", marksPrefix, p) }
+func chunkPart(index int) string         { return fmt.Sprintf("%s%05d", chunkPrefix, index) }
+func partitionPart(partition int) string { return fmt.Sprintf("%s%02d", partitionPrefix, partition) }
 
-// chunkRow is a chunk as it lies in the table. Its parts are stored as maps under the field names of batch.Chunk.
-type chunkRow struct {
-	Part      string           `dynamodbav:"part"`
-	Validated *batch.Validated `dynamodbav:"validated,omitempty"`
-	Settled   *batch.Settled   `dynamodbav:"settled,omitempty"`
-	Ingested  *batch.Ingested  `dynamodbav:"ingested,omitempty"`
-}
-
-func (r chunkRow) chunk() (batch.Chunk, error) {
-	index, err := strconv.Atoi(r.Part[len(chunkPrefix):])
-	return batch.Chunk{Index: index, Validated: r.Validated, Settled: r.Settled, Ingested: r.Ingested}, err
-}
-
-// Chunk reads one chunk.
+// Chunk returns one chunk.
 func (s *Store) Chunk(ctx context.Context, id batch.ID, index int) (batch.Chunk, error) {
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &s.table, Key: key(id, chunkPart(index)), ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
-		return batch.Chunk{}, fmt.Errorf("get chunk %d of %s: %w", index, id, err)
+	row, err := s.get(ctx, id, chunkPart(index))
+	if err != nil || row == nil {
+		return batch.Chunk{Index: index}, err
 	}
-	if out.Item == nil {
-		return batch.Chunk{Index: index}, nil
-	}
-	return unmarshalChunk(out.Item)
+	return unmarshalChunk(row)
 }
 
-func unmarshalChunk(av dynamo.Item) (batch.Chunk, error) {
-	var row chunkRow
-	if err := attributevalue.UnmarshalMap(av, &row); err != nil {
-		return batch.Chunk{}, fmt.Errorf("read chunk row: %w", err)
-	}
-	return row.chunk()
-}
-
-// Chunks reads all chunk rows of a batch.
+// Chunks returns all chunks of a batch.
 func (s *Store) Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error) {
 	var chunks []batch.Chunk
-	err := s.parts(ctx, id, chunkPrefix, func(row dynamo.Item) error {
+	err := s.eachPart(ctx, id, chunkPrefix, func(row dynamo.Item) error {
 		c, err := unmarshalChunk(row)
 		chunks = append(chunks, c)
 		return err
@@ -69,8 +43,24 @@ func (s *Store) Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error) 
 	return chunks, err
 }
 
-// parts calls f with every row of a batch whose part begins with prefix, in order.
-func (s *Store) parts(ctx context.Context, id batch.ID, prefix string, f func(dynamo.Item) error) error {
+func unmarshalChunk(item dynamo.Item) (batch.Chunk, error) {
+	var row chunkRow
+	if err := attributevalue.UnmarshalMap(item, &row); err != nil {
+		return batch.Chunk{}, fmt.Errorf("read chunk row: %w", err)
+	}
+	index, err := strconv.Atoi(row.Part[len(chunkPrefix):])
+	c := batch.Chunk{
+		Index: index, Validated: (*batch.ValidateResult)(row.Validated), Ingested: (*batch.IngestCursor)(row.Ingested),
+	}
+	if row.Settled != nil {
+		r := row.Settled.result()
+		c.Settled = &r
+	}
+	return c, err
+}
+
+// eachPart calls visit with every item of a batch whose part begins with prefix, in the order of their parts.
+func (s *Store) eachPart(ctx context.Context, id batch.ID, prefix string, visit func(dynamo.Item) error) error {
 	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
 		TableName:                 &s.table,
 		KeyConditionExpression:    aws.String("id = :id AND begins_with(part, :prefix)"),
@@ -83,7 +73,7 @@ func (s *Store) parts(ctx context.Context, id batch.ID, prefix string, f func(dy
 			return fmt.Errorf("read %s rows of %s: %w", prefix, id, err)
 		}
 		for _, row := range page.Items {
-			if err := f(row); err != nil {
+			if err := visit(row); err != nil {
 				return err
 			}
 		}
@@ -91,57 +81,62 @@ func (s *Store) parts(ctx context.Context, id batch.ID, prefix string, f func(dy
 	return nil
 }
 
-// CommitValidated makes v the result of the first pass over a chunk, unless there is one.
-func (s *Store) CommitValidated(ctx context.Context, id batch.ID, index int, v batch.Validated) (batch.Validated, error) {
-	return commit(ctx, s, key(id, chunkPart(index)), "validated", v)
+// CommitValidated commits the result of validating a chunk.
+func (s *Store) CommitValidated(ctx context.Context, id batch.ID, index int, r batch.ValidateResult) (batch.ValidateResult, error) {
+	row, err := commit(ctx, s, key(id, chunkPart(index)), "validated", validatedRow(r))
+	return batch.ValidateResult(row), err
 }
 
-// CommitSettled makes v the result of the second pass over a chunk, unless there is one.
-func (s *Store) CommitSettled(ctx context.Context, id batch.ID, index int, v batch.Settled) (batch.Settled, error) {
-	return commit(ctx, s, key(id, chunkPart(index)), "settled", v)
+// CommitSettled commits the result of settling a chunk.
+func (s *Store) CommitSettled(ctx context.Context, id batch.ID, index int, r batch.SettleResult) (batch.SettleResult, error) {
+	row, err := commit(ctx, s, key(id, chunkPart(index)), "settled", newSettledRow(r))
+	return row.result(), err
 }
 
-// CommitMarks makes k the marks of a partition, unless it has some.
-func (s *Store) CommitMarks(ctx context.Context, id batch.ID, partition int, k string) (string, error) {
-	return commit(ctx, s, key(id, marksPart(partition)), "key", k)
+// CommitReconciled commits the result of reconciling a partition.
+func (s *Store) CommitReconciled(ctx context.Context, id batch.ID, partition int,
+	r batch.ReconcileResult) (batch.ReconcileResult, error) {
+	k, err := commit(ctx, s, key(id, partitionPart(partition)), "key", newRejectionsKey(r))
+	return reconcileResult(k), err
 }
 
-// commit sets an attribute of a row if it is not yet set, and returns what is then there: of two attempts at a step, one
-// becomes the result and the other learns of it.
-func commit[T any](ctx context.Context, s *Store, row dynamo.Item, name string, v T) (T, error) {
-	av, err := attributevalue.Marshal(v)
+// CommitLineCounts commits the line counts of a batch.
+func (s *Store) CommitLineCounts(ctx context.Context, id batch.ID, c batch.LineCounts) (batch.LineCounts, error) {
+	row, err := commit(ctx, s, key(id, lineCountsPart), "counts", lineCountsRow(c))
+	return batch.LineCounts(row), err
+}
+
+// commit sets an attribute of an item unless it is set, and returns its value after that: of two attempts at a step, one
+// sets it and the other learns what the first one set.
+func commit[Row any](ctx context.Context, s *Store, key dynamo.Item, name string, row Row) (Row, error) {
+	value, err := attributevalue.Marshal(row)
 	if err != nil {
-		return v, err
+		return row, err
 	}
 	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                           &s.table,
-		Key:                                 row,
+		Key:                                 key,
 		UpdateExpression:                    aws.String("SET #name = :value"),
 		ConditionExpression:                 aws.String("attribute_not_exists(#name)"),
 		ExpressionAttributeNames:            map[string]string{"#name": name},
-		ExpressionAttributeValues:           dynamo.Item{":value": av},
+		ExpressionAttributeValues:           dynamo.Item{":value": value},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
-	var failed *types.ConditionalCheckFailedException
-	if errors.As(err, &failed) {
-		var committed T
-		return committed, attributevalue.Unmarshal(failed.Item[name], &committed)
+	if item, failed := dynamo.ConditionFailed(err); failed {
+		var committed Row
+		return committed, attributevalue.Unmarshal(item[name], &committed)
 	}
 	if err != nil {
-		return v, fmt.Errorf("commit %s: %w", name, err)
+		return row, fmt.Errorf("commit %s: %w", name, err)
 	}
-	return v, nil
+	return row, nil
 }
 
-// Advance records how far a chunk is ingested, never backwards.
-func (s *Store) Advance(ctx context.Context, id batch.ID, index int, v batch.Ingested) (batch.Ingested, error) {
-	av, err := attributevalue.Marshal(v)
+// AdvanceCursor records how far a chunk is ingested, on the condition that no further cursor is recorded.
+func (s *Store) AdvanceCursor(ctx context.Context, id batch.ID, index int, c batch.IngestCursor) (batch.IngestCursor, error) {
+	value, err := attributevalue.Marshal(ingestedRow(c))
 	if err != nil {
-		return v, err
-	}
-	line, err := attributevalue.Marshal(v.Line)
-	if err != nil {
-		return v, err
+		return c, err
 	}
 	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:        &s.table,
@@ -150,37 +145,48 @@ func (s *Store) Advance(ctx context.Context, id batch.ID, index int, v batch.Ing
 		ConditionExpression: aws.String(
 			"attribute_not_exists(ingested) OR (ingested.Done <> :done AND ingested.Line <= :line)"),
 		ExpressionAttributeValues: dynamo.Item{
-			":value": av, ":line": line, ":done": &types.AttributeValueMemberBOOL{Value: true}},
+			":value": value, ":line": dynamo.Number(c.Line), ":done": dynamo.Bool(true)},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
-	var failed *types.ConditionalCheckFailedException
-	if errors.As(err, &failed) {
-		var furthest batch.Ingested
-		return furthest, attributevalue.Unmarshal(failed.Item["ingested"], &furthest)
+	if item, failed := dynamo.ConditionFailed(err); failed {
+		var furthest ingestedRow
+		err := attributevalue.Unmarshal(item["ingested"], &furthest)
+		return batch.IngestCursor(furthest), err
 	}
 	if err != nil {
-		return v, fmt.Errorf("advance chunk %d of %s: %w", index, id, err)
+		return c, fmt.Errorf("advance chunk %d of %s: %w", index, id, err)
 	}
-	return v, nil
+	return c, nil
 }
 
-// Marks reads the committed marks of all partitions.
-func (s *Store) Marks(ctx context.Context, id batch.ID) ([batch.Partitions]string, error) {
-	var keys [batch.Partitions]string
-	err := s.parts(ctx, id, marksPrefix, func(av dynamo.Item) error {
-		var row struct {
-			Part string `dynamodbav:"part"`
-			Key  string `dynamodbav:"key"`
+// Reconciled returns the committed results of all partitions.
+func (s *Store) Reconciled(ctx context.Context, id batch.ID) ([batch.Partitions]*batch.ReconcileResult, error) {
+	var results [batch.Partitions]*batch.ReconcileResult
+	err := s.eachPart(ctx, id, partitionPrefix, func(row dynamo.Item) error {
+		part := dynamo.StringAttribute(row, "part")
+		p, err := strconv.Atoi(part[len(partitionPrefix):])
+		if err != nil || p < 0 || p >= len(results) {
+			return fmt.Errorf("read partition row %q of batch %s", part, id)
 		}
-		if err := attributevalue.UnmarshalMap(av, &row); err != nil {
-			return err
+		if key := dynamo.StringAttribute(row, "key"); key != "" {
+			r := reconcileResult(key)
+			results[p] = &r
 		}
-		p, err := strconv.Atoi(row.Part[len(marksPrefix):])
-		if err != nil || p < 0 || p >= len(keys) {
-			return fmt.Errorf("read marks row %q", row.Part)
-		}
-		keys[p] = row.Key
 		return nil
 	})
-	return keys, err
+	return results, err
+}
+
+// LineCounts returns the committed line counts.
+func (s *Store) LineCounts(ctx context.Context, id batch.ID) (*batch.LineCounts, error) {
+	item, err := s.get(ctx, id, lineCountsPart)
+	if err != nil || item == nil {
+		return nil, err
+	}
+	var row lineCountsRow
+	if err := attributevalue.Unmarshal(item["counts"], &row); err != nil {
+		return nil, fmt.Errorf("read line counts of batch %s: %w", id, err)
+	}
+	counts := batch.LineCounts(row)
+	return &counts, nil
 }

@@ -1,27 +1,32 @@
 package batchdb_test
 
 import (
-	"sluice/shared/batch"
-	"sluice/shared/batch/batchdb"
-	"sluice/shared/chunk"
-	"sluice/shared/dynamo/dynamotest"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/batch"
+	"sluice/shared/batch/batchdb"
+	"sluice/shared/batch/batchtest"
+	"sluice/shared/chunk"
+	"sluice/shared/dynamo/dynamotest"
 )
 
-const storedBatch = batch.ID("0193a0b4-7c00-7000-8000-000000000001")
+const (
+	storedBatch  = batch.ID("0193a0b4-7c00-7000-8000-000000000001")
+	storedTenant = "7c2f1a52-3f6e-4b1e-9d0a-000000000001"
+)
 
-const storedTenant = "7c2f1a52-3f6e-4b1e-9d0a-000000000001"
+var at = time.Date(2026, 11, 26, 8, 15, 0, 123456789, time.UTC)
 
-// TestStoredBatches pins what is stored: one golden item for each kind of row, with every attribute set. It writes through the store and
-// compares the items, and it reads the golden items through the store and compares the values. Renaming a Go field so that a
-// stored name changes fails both.
+// TestStoredBatches pins what is stored: one golden item for each kind of row, with every attribute set. It writes through
+// the store and compares the items, and it reads the golden items through the store and compares the values. Renaming a Go
+// field so that a stored name changes fails both.
 func TestStoredBatches(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	s := batchdb.New(client, "test-batches")
-	b := newBatch(t, storedTenant)
+	b := batchtest.NewBatch(t, storedTenant)
 	b.ID, b.Client, b.DigestKey = storedBatch, "client", [16]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 	if err := s.Create(ctx, b); err != nil {
 		t.Fatal(err)
@@ -29,31 +34,31 @@ func TestStoredBatches(t *testing.T) {
 	plan := chunk.NewPlan(1000, 100)
 	verdict := batch.Verdict{Total: 9, Accepted: 7, Invalid: 2, ReportKey: "report", SummaryKey: "summary"}
 	var want batch.Batch
-	for _, c := range []batch.Change{
+	for _, c := range []batch.Transition{
 		{To: batch.Uploaded, At: at, ReceivedAt: at.Add(time.Second),
 			Object: &batch.Object{Key: "uploads/t/b", ETag: `"e"`, Version: "v", Size: 1000}},
 		{To: batch.ValidationStarted, At: at, Plan: &plan, MaxLineBytes: 4096, MaxTransactions: 9000},
 		{To: batch.ValidationFailed, At: at.Add(time.Minute), Verdict: &verdict, ErrorMessage: "2 transactions are invalid."},
 	} {
 		var err error
-		if want, err = s.Move(ctx, b.ID, c); err != nil {
+		if want, err = s.Apply(ctx, b.ID, c); err != nil {
 			t.Fatal(err)
 		}
 	}
-	validated := batch.Validated{Lines: 10, Transactions: 9, Invalid: 1, Bytes: 100, FindingsKey: "findings", IndexKey: "index"}
-	settled := batch.Settled{FirstLine: 11, Accepted: 7, Invalid: 2, AcceptedKey: "accepted", ReportKey: "report", ReportBytes: 12,
+	validated := batch.ValidateResult{Lines: 10, Transactions: 9, Invalid: 1, Bytes: 100, FindingsKey: "findings", IndexKey: "index"}
+	settled := batch.SettleResult{FirstLine: 11, Accepted: 7, Invalid: 2, AcceptedKey: "accepted", ReportKey: "report", ReportBytes: 12,
 		SummaryKey: "summary"}
-	ingested := batch.Ingested{Done: true, Offset: 90, Line: 8, Stored: 7}
+	ingested := batch.IngestCursor{Done: true, Offset: 90, Line: 8, Stored: 7}
 	if _, err := s.CommitValidated(ctx, b.ID, 3, validated); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.CommitSettled(ctx, b.ID, 3, settled); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Advance(ctx, b.ID, 3, ingested); err != nil {
+	if _, err := s.AdvanceCursor(ctx, b.ID, 3, ingested); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.CommitMarks(ctx, b.ID, 7, "marks"); err != nil {
+	if _, err := s.CommitReconciled(ctx, b.ID, 7, batch.ReconcileResult{RejectionsKey: "marks"}); err != nil {
 		t.Fatal(err)
 	}
 	dynamotest.CompareStored(t, client, "test-batches", "batches")
@@ -63,20 +68,70 @@ func TestStoredBatches(t *testing.T) {
 	s = batchdb.New(client, "test-batches")
 	got, err := s.Get(ctx, b.ID)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("batch: %v, (-want +got)\n%s", err, diff)
+		t.Errorf("batch: error %v, (-want +got)\n%s", err, diff)
 	}
 	c, err := s.Chunk(ctx, b.ID, 3)
 	wantChunk := batch.Chunk{Index: 3, Validated: &validated, Settled: &settled, Ingested: &ingested}
 	if diff := cmp.Diff(wantChunk, c); err != nil || diff != "" {
-		t.Errorf("chunk: %v, (-want +got)\n%s", err, diff)
+		t.Errorf("chunk: error %v, (-want +got)\n%s", err, diff)
 	}
-	keys, err := s.Marks(ctx, b.ID)
-	if err != nil || keys[7] != "marks" {
-		t.Errorf("marks: %v, %v", keys, err)
+	results, err := s.Reconciled(ctx, b.ID)
+	if err != nil || results[7] == nil || results[7].RejectionsKey != "marks" {
+		t.Errorf("partitions: got %v, error %v, want the key \"marks\" for partition 7", results, err)
 	}
-	// A chunk that is ingested stays so: the condition reads stored names, too.
-	furthest, err := s.Advance(ctx, b.ID, 3, batch.Ingested{Line: 9})
+	// The condition of AdvanceCursor names stored attributes, too: a cursor that is done does not change.
+	furthest, err := s.AdvanceCursor(ctx, b.ID, 3, batch.IngestCursor{Line: 9})
 	if diff := cmp.Diff(ingested, furthest); err != nil || diff != "" {
-		t.Errorf("advance: %v, (-want +got)\n%s", err, diff)
+		t.Errorf("AdvanceCursor: error %v, (-want +got)\n%s", err, diff)
+	}
+}
+
+// TestStoredOutcomes pins how outcomes without work files are stored: a skipped chunk is a row of zeros, a partition that
+// rejects no line has the key "none", a verdict on too many transactions has no report; and the line counts.
+func TestStoredOutcomes(t *testing.T) {
+	ctx, client := t.Context(), dynamotest.Start(t)
+	s := batchdb.New(client, "test-batches")
+	b := batchtest.NewBatch(t, storedTenant)
+	b.ID, b.Status = storedBatch, batch.ValidationStarted
+	if err := s.Create(ctx, b); err != nil {
+		t.Fatal(err)
+	}
+	skipped, reconciled := batch.SettleResult{Skipped: true}, batch.ReconcileResult{}
+	counts := batch.LineCounts{ByChunk: []int64{10, 0, 7}, Transactions: 16}
+	verdict := batch.Verdict{Outcome: batch.TooManyTransactions, Total: 16, Invalid: 2}
+	if _, err := s.CommitSettled(ctx, b.ID, 2, skipped); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CommitReconciled(ctx, b.ID, 0, reconciled); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CommitLineCounts(ctx, b.ID, counts); err != nil {
+		t.Fatal(err)
+	}
+	tooMany := batch.Transition{To: batch.ValidationFailed, At: at, Verdict: &verdict, ErrorMessage: "too many"}
+	want, err := s.Apply(ctx, b.ID, tooMany)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dynamotest.CompareStored(t, client, "test-batches", "outcomes")
+
+	client = dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-batches", "outcomes")
+	s = batchdb.New(client, "test-batches")
+	got, err := s.Get(ctx, b.ID)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("batch: error %v, (-want +got)\n%s", err, diff)
+	}
+	c, err := s.Chunk(ctx, b.ID, 2)
+	if diff := cmp.Diff(batch.Chunk{Index: 2, Settled: &skipped}, c); err != nil || diff != "" {
+		t.Errorf("chunk: error %v, (-want +got)\n%s", err, diff)
+	}
+	results, err := s.Reconciled(ctx, b.ID)
+	if err != nil || results[0] == nil || *results[0] != reconciled {
+		t.Errorf("partitions: got %v, error %v, want no rejections of partition 0", results, err)
+	}
+	gotCounts, err := s.LineCounts(ctx, b.ID)
+	if diff := cmp.Diff(&counts, gotCounts); err != nil || diff != "" {
+		t.Errorf("line counts: error %v, (-want +got)\n%s", err, diff)
 	}
 }

@@ -102,11 +102,11 @@ func (a *api) upload(t *testing.T, body string) map[string]any {
 	return reply
 }
 
-func (a *api) move(t *testing.T, id string, changes ...batch.Change) {
+func (a *api) move(t *testing.T, id string, changes ...batch.Transition) {
 	t.Helper()
 	for _, c := range changes {
 		c.At = now
-		if _, err := a.batches.Move(t.Context(), batch.ID(id), c); err != nil {
+		if _, err := a.batches.Apply(t.Context(), batch.ID(id), c); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -146,22 +146,22 @@ func TestUploadURL(t *testing.T) {
 // What the two reading endpoints say in each situation of the contract, section 5.
 func TestStatusAndResult(t *testing.T) {
 	plan := chunk.NewPlan(100, 60)
-	started := []batch.Change{
+	started := []batch.Transition{
 		{To: batch.Uploaded, ReceivedAt: now, Object: &batch.Object{Key: "k", ETag: `"e"`, Size: 100}},
 		{To: batch.ValidationStarted, Plan: &plan, MaxLineBytes: 4096},
 	}
 	good := &batch.Verdict{Total: 3, Accepted: 3, ReportKey: "reports/r", SummaryKey: "reports/s"}
 	mixed := &batch.Verdict{Total: 3, Accepted: 2, Invalid: 1, ReportKey: "reports/r", SummaryKey: "reports/s"}
-	then := func(more ...batch.Change) []batch.Change {
-		return append(append([]batch.Change{}, started...), more...)
+	then := func(more ...batch.Transition) []batch.Transition {
+		return append(append([]batch.Transition{}, started...), more...)
 	}
-	toEnd := func(v *batch.Verdict) []batch.Change {
-		return then(batch.Change{To: batch.PendingIngestion, Verdict: v}, batch.Change{To: batch.Initialized}, batch.Change{To: batch.InProgress}, batch.Change{To: batch.Processed})
+	toEnd := func(v *batch.Verdict) []batch.Transition {
+		return then(batch.Transition{To: batch.PendingIngestion, Verdict: v}, batch.Transition{To: batch.Initialized}, batch.Transition{To: batch.InProgress}, batch.Transition{To: batch.Processed})
 	}
 	const valid, invalid = "Batch validated successfully.", "Batch validated with errors."
 	tests := []struct {
 		name    string
-		changes []batch.Change
+		changes []batch.Transition
 		status  int
 		state   string // or the message of a 202
 		why     string
@@ -173,17 +173,17 @@ func TestStatusAndResult(t *testing.T) {
 		{"awaiting upload", nil, 202, "Batch not yet uploaded completely.", "", 202, "Batch not yet uploaded completely.", nil, false},
 		{"uploaded", started[:1], 202, "Batch not yet processed.", "", 202, "Batch not yet validated.", nil, false},
 		{"validation started", started, 200, "VALIDATION_STARTED", "", 202, "Batch not yet validated.", nil, false},
-		{"validation failed", then(batch.Change{To: batch.ValidationFailed, Verdict: mixed, ErrorMessage: "One line is wrong."}),
+		{"validation failed", then(batch.Transition{To: batch.ValidationFailed, Verdict: mixed, ErrorMessage: "One line is wrong."}),
 			200, "VALIDATION_FAILED", "One line is wrong.", 200, invalid, false, true},
-		{"pending ingestion", then(batch.Change{To: batch.PendingIngestion, Verdict: good}), 200, "PENDING_INGESTION", "", 200, valid, true, false},
-		{"initialized with dropped lines", then(batch.Change{To: batch.PendingIngestion, Verdict: mixed}, batch.Change{To: batch.Initialized}),
+		{"pending ingestion", then(batch.Transition{To: batch.PendingIngestion, Verdict: good}), 200, "PENDING_INGESTION", "", 200, valid, true, false},
+		{"initialized with dropped lines", then(batch.Transition{To: batch.PendingIngestion, Verdict: mixed}, batch.Transition{To: batch.Initialized}),
 			200, "INITIALIZED", "", 200, invalid, false, true},
 		{"in progress", toEnd(good)[:5], 200, "IN_PROGRESS", "", 200, valid, true, false},
 		{"processed", toEnd(good), 200, "PROCESSED", "", 200, valid, true, false},
 		{"processed with dropped lines", toEnd(mixed), 200, "PROCESSED", "", 200, invalid, false, true},
-		{"error before validation", append(started[:1:1], batch.Change{To: batch.Failed, ErrorMessage: "The file is infected."}),
+		{"error before validation", append(started[:1:1], batch.Transition{To: batch.Failed, ErrorMessage: "The file is infected."}),
 			200, "ERROR", "The file is infected.", 200, "The file is infected.", false, false},
-		{"error after validation", append(toEnd(good)[:5:5], batch.Change{To: batch.Failed, ErrorMessage: "It broke."}),
+		{"error after validation", append(toEnd(good)[:5:5], batch.Transition{To: batch.Failed, ErrorMessage: "It broke."}),
 			200, "ERROR", "It broke.", 200, "It broke.", false, false},
 	}
 	a := newAPI(t)
@@ -221,9 +221,9 @@ func TestAReportThatIsGone(t *testing.T) {
 	a := newAPI(t)
 	id := a.upload(t, "")["batch_id"].(string)
 	plan := chunk.NewPlan(100, 60)
-	a.move(t, id, batch.Change{To: batch.Uploaded, ReceivedAt: now, Object: &batch.Object{Key: "k", Size: 100}},
-		batch.Change{To: batch.ValidationStarted, Plan: &plan, MaxLineBytes: 10},
-		batch.Change{To: batch.ValidationFailed, Verdict: &batch.Verdict{Total: 1, Invalid: 1, ReportKey: "k"}, ErrorMessage: "x"})
+	a.move(t, id, batch.Transition{To: batch.Uploaded, ReceivedAt: now, Object: &batch.Object{Key: "k", Size: 100}},
+		batch.Transition{To: batch.ValidationStarted, Plan: &plan, MaxLineBytes: 10},
+		batch.Transition{To: batch.ValidationFailed, Verdict: &batch.Verdict{Total: 1, Invalid: 1, ReportKey: "k"}, ErrorMessage: "x"})
 	for _, tt := range []struct {
 		at  time.Time
 		url bool
@@ -245,8 +245,8 @@ func TestProgress(t *testing.T) {
 	a := newAPI(t)
 	id := a.upload(t, "")["batch_id"].(string)
 	plan := chunk.NewPlan(100, 60)
-	a.move(t, id, batch.Change{To: batch.Uploaded, ReceivedAt: now, Object: &batch.Object{Key: "k", Size: 100}},
-		batch.Change{To: batch.ValidationStarted, Plan: &plan, MaxLineBytes: 10})
+	a.move(t, id, batch.Transition{To: batch.Uploaded, ReceivedAt: now, Object: &batch.Object{Key: "k", Size: 100}},
+		batch.Transition{To: batch.ValidationStarted, Plan: &plan, MaxLineBytes: 10})
 	check := func(done float64, counts map[string]any) {
 		t.Helper()
 		_, reply := a.call(t, "batch", "GET", "/batch/status/"+id, "")
@@ -256,16 +256,16 @@ func TestProgress(t *testing.T) {
 	}
 	unknown := map[string]any{"total": nil, "accepted": nil, "invalid": nil, "ingested": nil}
 	check(0, unknown)
-	if _, err := a.batches.CommitValidated(t.Context(), batch.ID(id), 1, batch.Validated{Lines: 2, Transactions: 2, Bytes: 40}); err != nil {
+	if _, err := a.batches.CommitValidated(t.Context(), batch.ID(id), 1, batch.ValidateResult{Lines: 2, Transactions: 2, Bytes: 40}); err != nil {
 		t.Fatal(err)
 	}
 	check(40, unknown)
-	a.move(t, id, batch.Change{To: batch.PendingIngestion, Verdict: &batch.Verdict{Total: 5, Accepted: 5}}, batch.Change{To: batch.Initialized}, batch.Change{To: batch.InProgress})
-	if _, err := a.batches.Advance(t.Context(), batch.ID(id), 1, batch.Ingested{Offset: 30, Line: 1, Stored: 1}); err != nil {
+	a.move(t, id, batch.Transition{To: batch.PendingIngestion, Verdict: &batch.Verdict{Total: 5, Accepted: 5}}, batch.Transition{To: batch.Initialized}, batch.Transition{To: batch.InProgress})
+	if _, err := a.batches.AdvanceCursor(t.Context(), batch.ID(id), 1, batch.IngestCursor{Offset: 30, Line: 1, Stored: 1}); err != nil {
 		t.Fatal(err)
 	}
 	check(30, map[string]any{"total": 5.0, "accepted": 5.0, "invalid": 0.0, "ingested": 1.0})
-	a.move(t, id, batch.Change{To: batch.Processed})
+	a.move(t, id, batch.Transition{To: batch.Processed})
 	check(100, map[string]any{"total": 5.0, "accepted": 5.0, "invalid": 0.0, "ingested": 5.0})
 }
 

@@ -42,7 +42,7 @@ func (s *Batches) ValidationResult(ctx context.Context, caller httpapi.Caller, i
 	if b.Verdict.Valid() {
 		return ok(ResultReply{Message: "Batch validated successfully.", Valid: &yes, Counts: &counts}), nil
 	}
-	if b.Verdict.ReportKey == "" {
+	if b.Verdict.Outcome == batch.TooManyTransactions {
 		return ok(ResultReply{Message: b.ErrorMessage, Valid: &no, Counts: &counts}), nil
 	}
 	if s.ReportDays > 0 && s.Now().After(b.UpdatedAt.AddDate(0, 0, s.ReportDays)) {
