@@ -87,7 +87,7 @@ func plainEntities(path string) (map[string]onboarding.LifecycleStatus, error) {
 	defer file.Close()
 	states := make(map[string]onboarding.LifecycleStatus)
 	for in := json.NewDecoder(bufio.NewReader(file)); ; {
-		var e onboarding.Entity
+		var e onboarding.StatusEntry
 		if err := in.Decode(&e); err == io.EOF {
 			return states, nil
 		} else if err != nil {

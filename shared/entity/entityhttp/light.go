@@ -19,8 +19,8 @@ type LightReply struct {
 	PaginationToken *string `json:"paginationToken"`
 }
 
-// Light is a draft of an entity as the light search lists it. Its keys are in PascalCase, unlike all others
-// (docs/contract/platform.md, Draft searches).
+// Light is a draft of an entity as the light search lists it, with keys in PascalCase (docs/contract/platform.md, Draft
+// searches).
 type Light struct {
 	EntityID      string `json:"EntityId"`
 	EntityDraftID string `json:"EntityDraftId"`
