@@ -116,7 +116,7 @@ func plainJudge(text []byte, states map[string]onboarding.LifecycleStatus) (line
 		}
 		if state, found := states[*e.ByExternalID]; !found {
 			line.Code = "entity_not_found"
-		} else if !state.Onboarded() {
+		} else if !state.IsOnboarded() {
 			line.Code = "entity_not_onboarded"
 		}
 	}
