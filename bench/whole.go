@@ -119,19 +119,19 @@ func duplicates(w io.Writer) {
 	pairs := 0
 	for i := 0; i < duplicateIDs; i++ {
 		d := duplicate.Digest{Hi: rng.Uint64(), Lo: rng.Uint64()}
-		p := d.Part(batch.Partitions)
-		parts[p] = append(parts[p], duplicate.Entry{Digest: d, Place: uint64(i)})
+		p := d.Partition(batch.Partitions)
+		parts[p] = append(parts[p], duplicate.Entry{Digest: d, Location: uint64(i)})
 		if i%1000 == 0 {
 			i++
 			pairs++
-			parts[p] = append(parts[p], duplicate.Entry{Digest: d, Place: uint64(i)})
+			parts[p] = append(parts[p], duplicate.Entry{Digest: d, Location: uint64(i)})
 		}
 	}
 	began := cpuTime()
 	var finder duplicate.Finder
 	found := 0
 	for _, entries := range parts {
-		finder.Sets(entries, func(set []duplicate.Entry) { found += len(set) })
+		finder.FindSets(entries, func(set []duplicate.Entry) { found += len(set) })
 	}
 	took := cpuTime() - began
 	began = cpuTime() // the yardstick, on a sixteenth

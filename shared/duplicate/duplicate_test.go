@@ -17,44 +17,49 @@ func TestDigestIsSipHash128(t *testing.T) {
 		secret[i] = byte(i)
 	}
 	key := NewKey(secret)
-	for input, want := range map[string]string{
-		"":     "a3817f04ba25a8e66df67214c7550293",
-		"\x00": "da87c1d86b99af44347659119b22fc45",
+	for _, c := range []struct{ name, input, want string }{
+		{"0 bytes", "", "a3817f04ba25a8e66df67214c7550293"},
+		{"1 byte", "\x00", "da87c1d86b99af44347659119b22fc45"},
 	} {
-		d := key.Digest([]byte(input))
-		got := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, d.Lo), d.Hi)
-		if fmt.Sprintf("%x", got) != want {
-			t.Errorf("digest of %q is %x, want %s", input, got, want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			d := key.Digest([]byte(c.input))
+			got := fmt.Sprintf("%x", binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, d.Lo), d.Hi))
+			if got != c.want {
+				t.Errorf("digest is %s, want %s", got, c.want)
+			}
+		})
 	}
 }
 
-func TestDigestHasABytesForm(t *testing.T) {
+func TestEncodedDigest(t *testing.T) {
 	d := Digest{0x0123456789abcdef, 0xfedcba9876543210}
 	b := d.AppendTo([]byte("x"))
-	if len(b) != 1+DigestBytes || DigestOf(b[1:]) != d {
-		t.Errorf("%x came back as %x", d, DigestOf(b[1:]))
+	if got, want := fmt.Sprintf("%x", b[1:]), "efcdab89674523011032547698badcfe"; got != want {
+		t.Errorf("encoded as %s, want %s", got, want)
+	}
+	if got := DecodeDigest(b[1:]); got != d {
+		t.Errorf("decoded %x, want %x", got, d)
 	}
 }
 
-func TestPartsAreEven(t *testing.T) {
+func TestPartitionsAreEven(t *testing.T) {
 	key := NewKey([16]byte{1})
 	var count [16]int
 	for i := range 16000 {
-		count[key.Digest(binary.AppendUvarint(nil, uint64(i))).Part(16)]++
+		count[key.Digest(binary.AppendUvarint(nil, uint64(i))).Partition(16)]++
 	}
 	for p, n := range count {
 		if n < 800 || n > 1200 {
-			t.Errorf("part %d has %d of 16000", p, n)
+			t.Errorf("partition %d has %d of 16000 digests, want 800 to 1200", p, n)
 		}
 	}
-	if p := (Digest{Hi: 1<<64 - 1}).Part(16); p != 15 {
-		t.Errorf("the last digest is of part %d", p)
+	if got := (Digest{Hi: 1<<64 - 1}).Partition(16); got != 15 {
+		t.Errorf("the largest digest is in partition %d, want 15", got)
 	}
 }
 
-// digests draws digests that share their halves and quarters, so that a mistake in comparing them shows.
-func digests(rng *rand.Rand, n int) []Digest {
+// randomDigests returns digests many of which share a half or a quarter, so that a mistake in comparing them shows.
+func randomDigests(rng *rand.Rand, n int) []Digest {
 	values := []uint64{0, 1, 1 << 32, 1<<32 + 1, 1 << 63, 1<<64 - 1}
 	all := make([]Digest, n)
 	for i := range all {
@@ -75,100 +80,100 @@ func TestTable(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		numbers := map[Digest]uint32{}
-		for _, d := range digests(rng, rng.IntN(3000)) {
+		for _, d := range randomDigests(rng, rng.IntN(3000)) {
 			want, known := numbers[d]
 			if !known {
 				want = uint32(len(numbers))
 				numbers[d] = want
 			}
-			if got, fresh := table.Number(d); got != want || fresh == known {
-				t.Fatalf("seed %d: %x is number %d, fresh %v; want %d, %v", seed, d, got, fresh, want, !known)
+			if got, isNew := table.Intern(d); got != want || isNew == known {
+				t.Fatalf("seed %d: Intern(%x) = %d, %v, want %d, %v", seed, d, got, isNew, want, !known)
 			}
 		}
 		if table.Len() != len(numbers) {
-			t.Fatalf("%d digests, want %d", table.Len(), len(numbers))
+			t.Fatalf("seed %d: table has %d digests, want %d", seed, table.Len(), len(numbers))
 		}
 		for number, d := range table.Digests() {
 			if numbers[d] != uint32(number) {
-				t.Fatalf("number %d is %x", number, d)
+				t.Fatalf("seed %d: digest %d is %x, which has number %d", seed, number, d, numbers[d])
 			}
 		}
 		table.Reset(rng.IntN(100))
 	}
 }
 
-// TestSets compares with a map, over lists of every length around the size of a bucket and its multiples.
-func TestSets(t *testing.T) {
+// TestFindSets compares with a map, for numbers of entries around the size of a bucket and its multiples.
+func TestFindSets(t *testing.T) {
 	var finder Finder
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{0, 1, 2, 3, 100, bucketEntries - 1, bucketEntries, bucketEntries + 1, 2*bucketEntries - 1,
 		2 * bucketEntries, 2*bucketEntries + 1, 10 * bucketEntries, 1000, 10} {
 		entries := make([]Entry, n)
-		byDigest := map[Digest][]uint64{}
-		for i, d := range digests(rng, n) {
+		want := map[Digest][]uint64{}
+		for i, d := range randomDigests(rng, n) {
 			entries[i] = Entry{d, uint64(i)}
 			if rng.IntN(50) == 0 {
-				entries[i].Place |= Several
+				entries[i].Location |= MultiFlag
 			}
-			byDigest[d] = append(byDigest[d], entries[i].Place)
+			want[d] = append(want[d], entries[i].Location)
 		}
-		for d, places := range byDigest {
-			if len(places) == 1 && places[0]&Several == 0 {
-				delete(byDigest, d)
+		for d, locations := range want {
+			if len(locations) == 1 && locations[0]&MultiFlag == 0 {
+				delete(want, d)
 			}
 		}
 		got := map[Digest][]uint64{}
-		finder.Sets(entries, func(set []Entry) {
+		finder.FindSets(entries, func(set []Entry) {
 			if got[set[0].Digest] != nil {
-				t.Fatalf("%d entries: set of %x twice", n, set[0].Digest)
+				t.Fatalf("%d entries: the set of %x was yielded twice", n, set[0].Digest)
 			}
 			for _, e := range set {
-				got[e.Digest] = append(got[e.Digest], e.Place)
+				got[e.Digest] = append(got[e.Digest], e.Location)
 			}
 		})
-		if diff := cmp.Diff(byDigest, got); diff != "" {
-			t.Fatalf("%d entries (-want +got):\n%s", n, diff)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%d entries: sets (-want +got):\n%s", n, diff)
 		}
 	}
 }
 
-func TestOneSetOfAll(t *testing.T) {
+func TestAllEntriesAreOneSet(t *testing.T) {
 	entries := make([]Entry, 3*bucketEntries)
 	for i := range entries {
 		entries[i] = Entry{Digest{5, 6}, uint64(i)}
 	}
 	calls := 0
-	new(Finder).Sets(entries, func(set []Entry) {
+	new(Finder).FindSets(entries, func(set []Entry) {
 		calls++
 		if diff := cmp.Diff(entries, set); diff != "" {
-			t.Error(diff)
+			t.Errorf("set (-want +got):\n%s", diff)
 		}
 	})
 	if calls != 1 {
-		t.Errorf("%d sets", calls)
+		t.Errorf("%d sets were yielded, want 1", calls)
 	}
 }
 
-// BenchmarkSets finds the duplicates of 10 million IDs, one in a thousand of which has a twin, partition by partition.
-func BenchmarkSets(b *testing.B) {
+// BenchmarkFindSets finds the duplicates of 10 million IDs, one in a thousand of which has a twin, partition by partition.
+func BenchmarkFindSets(b *testing.B) {
 	const ids, partitions = 10_000_000, 16
 	rng := rand.New(rand.NewPCG(1, 2))
 	parts := make([][]Entry, partitions)
 	for i := range ids {
 		d := Digest{rng.Uint64(), rng.Uint64()}
-		parts[d.Part(partitions)] = append(parts[d.Part(partitions)], Entry{d, uint64(i)})
+		parts[d.Partition(partitions)] = append(parts[d.Partition(partitions)], Entry{d, uint64(i)})
 		if i%1000 == 0 {
-			parts[d.Part(partitions)] = append(parts[d.Part(partitions)], Entry{d, uint64(i)})
+			parts[d.Partition(partitions)] = append(parts[d.Partition(partitions)], Entry{d, uint64(i)})
 		}
 	}
 	for b.Loop() {
 		var finder Finder
 		found := 0
 		for _, entries := range parts {
-			finder.Sets(entries, func(set []Entry) { found += len(set) })
+			finder.FindSets(entries, func(set []Entry) { found += len(set) })
 		}
 		if found != 2*ids/1000 {
-			b.Fatalf("%d duplicates", found)
+			b.Fatalf("found %d duplicates, want %d", found, 2*ids/1000)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func (x *index) addID(id []byte, line int64) {
 }
 
 func (x *index) addUse(id []byte, line, offset int64, role transaction.Role) {
-	number, fresh := x.entities.Number(x.key.Digest(id))
+	number, fresh := x.entities.Intern(x.key.Digest(id))
 	if fresh {
 		x.names = append(x.names, id...)
 		x.ends = append(x.ends, uint32(len(x.names)))
@@ -75,8 +75,8 @@ func (x *index) addUse(id []byte, line, offset int64, role transaction.Role) {
 
 // writeTo writes the file and returns its length.
 func (x *index) writeTo(w io.Writer) (int64, error) {
-	ids := group(Partitions, x.all, func(id indexedID) uint32 { return uint32(id.digest.Part(Partitions)) })
-	entities := group(Partitions, x.entities.Digests(), func(d duplicate.Digest) uint32 { return uint32(d.Part(Partitions)) })
+	ids := group(Partitions, x.all, func(id indexedID) uint32 { return uint32(id.digest.Partition(Partitions)) })
+	entities := group(Partitions, x.entities.Digests(), func(d duplicate.Digest) uint32 { return uint32(d.Partition(Partitions)) })
 	uses := group(len(x.ends), x.uses, func(u use) uint32 { return u.entity })
 	var list []byte
 	return x.sections.write(w, indexMagic, Partitions, func(p int, b []byte) []byte {
@@ -127,7 +127,7 @@ func (x *index) number(ids []uint32) {
 	x.first, x.repeats = x.first[:0], x.repeats[:0]
 	for _, i := range ids {
 		id := &x.all[i]
-		if number, fresh := x.ids.Number(id.digest); fresh {
+		if number, fresh := x.ids.Intern(id.digest); fresh {
 			x.first = append(x.first, id.line)
 		} else {
 			x.repeats = append(x.repeats, repeat{number, id.line})

@@ -34,10 +34,10 @@ type set struct {
 
 // findDuplicates collects the members of all sets and returns the number of their lines.
 func (r *reconciler) findDuplicates() (lines int64) {
-	r.finder.Sets(r.entries, func(entries []duplicate.Entry) {
+	r.finder.FindSets(r.entries, func(entries []duplicate.Entry) {
 		s := set{first: int32(len(r.members))}
 		for i := range entries {
-			m := member{place: entries[i].Place, set: uint32(len(r.sets)), next: int32(len(r.members) + 1)}
+			m := member{place: entries[i].Location, set: uint32(len(r.sets)), next: int32(len(r.members) + 1)}
 			if i == len(entries)-1 {
 				m.next = -1
 			}
@@ -50,10 +50,10 @@ func (r *reconciler) findDuplicates() (lines int64) {
 	return lines
 }
 
-func chunkOf(place uint64) int { return int(place &^ duplicate.Several >> 32) }
+func chunkOf(place uint64) int { return int(place &^ duplicate.MultiFlag >> 32) }
 
 func (r *reconciler) count(m member) int64 {
-	if m.place&duplicate.Several == 0 {
+	if m.place&duplicate.MultiFlag == 0 {
 		return 1
 	}
 	return int64(r.several[uint32(m.place)].count)
@@ -61,7 +61,7 @@ func (r *reconciler) count(m member) int64 {
 
 // lines calls f with the lines of m within its chunk, until f returns false.
 func (r *reconciler) lines(m member, f func(line int64) bool) {
-	if m.place&duplicate.Several == 0 {
+	if m.place&duplicate.MultiFlag == 0 {
 		f(int64(uint32(m.place)))
 		return
 	}

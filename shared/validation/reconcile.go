@@ -41,7 +41,7 @@ type severalLines struct {
 	lines []byte
 }
 
-// The Place of an entry is its chunk in the 31 bits above, and below its line, or with duplicate.Several its place in several.
+// The Place of an entry is its chunk in the 31 bits above, and below its line, or with duplicate.MultiFlag its place in several.
 func place(chunk int, line uint32) uint64 { return uint64(chunk)<<32 | uint64(line) }
 
 func (r *reconciler) reconcile(ctx context.Context, in ReconcileInput, marks io.Writer) (ReconcileResult, error) {
@@ -114,7 +114,7 @@ func (r *reconciler) addSingles(d *decoder, chunk int, lines int64) {
 			d.fail()
 			return
 		}
-		r.entries = append(r.entries, duplicate.Entry{Digest: duplicate.DigestOf(b), Place: place(chunk, line)})
+		r.entries = append(r.entries, duplicate.Entry{Digest: duplicate.DecodeDigest(b), Location: place(chunk, line)})
 	}
 }
 
@@ -126,8 +126,8 @@ func (r *reconciler) addSeveral(d *decoder, chunk int, lines int64) {
 		return
 	}
 	r.entries = append(r.entries, duplicate.Entry{
-		Digest: duplicate.DigestOf(digest),
-		Place:  duplicate.Several | place(chunk, uint32(len(r.several))),
+		Digest:   duplicate.DecodeDigest(digest),
+		Location: duplicate.MultiFlag | place(chunk, uint32(len(r.several))),
 	})
 	r.several = append(r.several, severalLines{uint32(count), list})
 }
@@ -172,7 +172,7 @@ func (r *reconciler) resolve(ctx context.Context, in ReconcileInput, result *Rec
 			continue
 		}
 		each(&decoder{b: refs}, func(e entityUses) {
-			number, fresh := r.table.Number(key.Digest(e.id))
+			number, fresh := r.table.Intern(key.Digest(e.id))
 			r.numberOf = append(r.numberOf, number)
 			if !fresh || failed != nil {
 				return
