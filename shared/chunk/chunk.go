@@ -1,14 +1,14 @@
-// Package chunk divides a file of lines into byte ranges that can be processed independently, and reads the lines of one
-// range.
+// Package chunk divides a file of lines into byte ranges that can be processed independently, and reads the lines of
+// one range.
 //
 //	lines   AAAAAAA BBBBBBBBB CCCCCCCCCCCCCCCCCCCCCCC DDDDD EEEEEEE
 //	chunks  [     0      )[     1      )[     2      )[     3      )
 //	        A and B       C             no line       D and E
 //
-// A line belongs to the chunk that holds its first byte, so every line belongs to exactly one chunk, whatever the size of
-// the chunks; a chunk in which no line starts has no lines. A line ends with "\n" or with the file. A "\r" in front of the
-// "\n" is part of the line. A UTF-8 byte-order mark at the start of the file belongs to the first line but is not part of its
-// text. Offsets count bytes from the start of the file, and the mark counts too.
+// A line belongs to the chunk that holds its first byte, so every line belongs to exactly one chunk, whatever the size
+// of the chunks; a chunk in which no line starts has no lines. A line ends with "\n" or with the file. A "\r" in front
+// of the "\n" is part of the line. A UTF-8 byte-order mark at the start of the file belongs to the first line but is
+// not part of its text. Offsets count bytes from the start of the file, and the mark counts too.
 package chunk
 
 import (
@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// MinDefaultBytes is the least size of a chunk where NewPlan chooses it. Smaller chunks would cost more in requests than
-	// they gain in parallelism.
+	// MinDefaultBytes is the least size of a chunk where NewPlan chooses it. Smaller chunks would cost more in requests
+	// than they gain in parallelism.
 	MinDefaultBytes = 8 << 20
-	// MaxDefaultCount is the largest number of chunks where NewPlan chooses their size, unless that would make them larger
-	// than MaxBytes. It bounds the history of the state machine and the rows of a batch.
+	// MaxDefaultCount is the largest number of chunks where NewPlan chooses their size, unless that would make them
+	// larger than MaxBytes. It bounds the history of the state machine and the rows of a batch.
 	MaxDefaultCount = 256
 	// MaxBytes is the largest size of any chunk: work files count the lines and bytes of a chunk in 32 bits.
 	MaxBytes = 1 << 30
@@ -35,8 +35,8 @@ type Plan struct {
 	ChunkBytes int64
 }
 
-// NewPlan divides a file of size bytes into chunks of chunkBytes bytes, but of no more than MaxBytes. If chunkBytes is 0 or
-// negative, chunks have MinDefaultBytes, or more where there would otherwise be more than MaxDefaultCount of them.
+// NewPlan divides a file of size bytes into chunks of chunkBytes bytes, but of no more than MaxBytes. If chunkBytes is
+// 0 or negative, chunks have MinDefaultBytes, or more where there would otherwise be more than MaxDefaultCount of them.
 func NewPlan(size, chunkBytes int64) Plan {
 	if chunkBytes <= 0 {
 		chunkBytes = max(MinDefaultBytes, (size+MaxDefaultCount-1)/MaxDefaultCount)
@@ -60,16 +60,16 @@ func (p Plan) Range(i int) (start, end int64) {
 
 // Source is a file that is read by ranges. It must be safe for concurrent use.
 type Source interface {
-	// Open opens the bytes [from, to) for reading, where 0 <= from < to <= size. The reader returns all of these bytes or
-	// an error. A Read that is waiting must return once the reader has been closed or ctx has been cancelled.
+	// Open opens the bytes [from, to) for reading, where 0 <= from < to <= size. The reader returns all of these bytes
+	// or an error. A Read that is waiting must return once the reader has been closed or ctx has been cancelled.
 	Open(ctx context.Context, from, to int64) (io.ReadCloser, error)
 }
 
 // MappedSource is a Source whose bytes can be accessed in memory, which avoids copying them.
 type MappedSource interface {
 	Source
-	// Map returns the bytes [from, to), where 0 <= from < to <= size. Nobody may write to them. They are valid until release
-	// is called. A nil release means that the range cannot be mapped; use Open.
+	// Map returns the bytes [from, to), where 0 <= from < to <= size. Nobody may write to them. They are valid until
+	// release is called. A nil release means that the range cannot be mapped; use Open.
 	Map(from, to int64) (b []byte, release func())
 }
 

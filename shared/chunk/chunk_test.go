@@ -23,7 +23,8 @@ func TestDefaultPlan(t *testing.T) {
 	} {
 		p := NewPlan(c.size, 0)
 		if p.ChunkBytes != c.chunkBytes || p.Count() != c.count {
-			t.Errorf("a file of %d bytes has %d chunks of %d bytes, want %d of %d", c.size, p.Count(), p.ChunkBytes, c.count, c.chunkBytes)
+			t.Errorf("a file of %d bytes has %d chunks of %d bytes, want %d of %d",
+				c.size, p.Count(), p.ChunkBytes, c.count, c.chunkBytes)
 		}
 	}
 }
@@ -36,7 +37,8 @@ func TestPlanCoversTheFile(t *testing.T) {
 			for i := range p.Count() {
 				start, end := p.Range(i)
 				if start != covered || end <= start || end-start > chunkBytes {
-					t.Fatalf("file of %d bytes in chunks of %d: chunk %d is [%d, %d), want it to start at %d", size, chunkBytes, i, start, end, covered)
+					t.Fatalf("file of %d bytes in chunks of %d: chunk %d is [%d, %d), want it to start at %d",
+						size, chunkBytes, i, start, end, covered)
 				}
 				covered = end
 			}

@@ -10,8 +10,8 @@ import (
 	"sluice/shared/chunk"
 )
 
-// The chunks of a file can be read by different processes. Together they read every line once, although the lines do not end
-// where the chunks end.
+// The chunks of a file can be read by different processes. Together they read every line once, although the lines do
+// not end where the chunks end.
 func ExampleReader() {
 	file := "the first line\nthe second line\nthe third line\nthe last line"
 	plan := chunk.NewPlan(int64(len(file)), 24)
@@ -39,8 +39,8 @@ func ExampleReader() {
 	// chunk 2, bytes 48 to 59
 }
 
-// A parser that finds the end of a line by itself gets most lines from Peek, and the others, like the first and the last line of
-// a file, from Next.
+// A parser that finds the end of a line by itself gets most lines from Peek, and the others, like the first and the
+// last line of a file, from Next.
 func ExampleReader_Peek() {
 	file := "Oslo 709\nRome 2748\nParis 2048\nBern 137"
 	parse := func(text []byte) (city string, length int) {
@@ -52,7 +52,8 @@ func ExampleReader_Peek() {
 		return string(name), length
 	}
 
-	r := chunk.NewReader(context.Background(), chunk.NewSource(strings.NewReader(file)), chunk.NewPlan(int64(len(file)), 0), 0,
+	plan := chunk.NewPlan(int64(len(file)), 0)
+	r := chunk.NewReader(context.Background(), chunk.NewSource(strings.NewReader(file)), plan, 0,
 		chunk.Options{MaxLineBytes: 1 << 10})
 	defer r.Close()
 	for {

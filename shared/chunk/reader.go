@@ -47,12 +47,12 @@ type Line struct {
 //	}
 //	err := r.Err()
 //
-// A caller that finds the end of a line while it parses the line can use Peek and Consume instead of Next, which then need not
-// search for the line feed first.
+// A caller that finds the end of a line while it parses the line can use Peek and Consume instead of Next, which then
+// need not search for the line feed first.
 //
 // A Reader prefetches one window while the caller processes another one. It holds two buffers of Options.Window plus
-// Options.MaxLineBytes bytes each, whatever the size of the chunk. If the source is a MappedSource, the whole chunk is mapped
-// instead, and nothing is copied.
+// Options.MaxLineBytes bytes each, whatever the size of the chunk. If the source is a MappedSource, the whole chunk is
+// mapped instead, and nothing is copied.
 type Reader struct {
 	source   Source
 	ctx      context.Context
@@ -63,8 +63,8 @@ type Reader struct {
 	maxLineBytes int
 	lookahead    int
 
-	// windowBytes is the number of bytes that are read at a time, and headroom the space in front of them in each buffer, for
-	// the unfinished line of the window before.
+	// windowBytes is the number of bytes that are read at a time, and headroom the space in front of them in each
+	// buffer, for the unfinished line of the window before.
 	windowBytes int
 	headroom    int
 	// filled passes on the windows that have been read; free takes their buffers back.
@@ -84,8 +84,8 @@ type Reader struct {
 	bufOffset int64
 	// scanned is the number of bytes from pos on that are known not to hold a line feed.
 	scanned int
-	// resumed is set if the next line belongs to the chunk wherever it starts. After a byte-order mark, a line of the chunk may
-	// start after the chunk's end.
+	// resumed is set if the next line belongs to the chunk wherever it starts. After a byte-order mark, a line of the
+	// chunk may start after the chunk's end.
 	resumed bool
 	// skipping is set if the bytes up to the next line feed do not belong to any further line of the chunk.
 	skipping bool
@@ -95,8 +95,8 @@ type Reader struct {
 	err      error
 }
 
-// NewReader returns a reader of the lines of chunk i of a plan, which must be in [0, plan.Count()). It starts to prefetch at
-// once. When ctx is cancelled, reading ends with its error.
+// NewReader returns a reader of the lines of chunk i of a plan, which must be in [0, plan.Count()). It starts to
+// prefetch at once. When ctx is cancelled, reading ends with its error.
 func NewReader(ctx context.Context, source Source, plan Plan, i int, o Options) *Reader {
 	start, end := plan.Range(i)
 	if o.Window <= 0 {
@@ -135,8 +135,8 @@ func NewReader(ctx context.Context, source Source, plan Plan, i int, o Options) 
 	return r
 }
 
-// Next advances to the next line of the chunk, which Line then returns. It returns false at the end of the chunk and after an
-// error; Err tells them apart.
+// Next advances to the next line of the chunk, which Line then returns. It returns false at the end of the chunk and
+// after an error; Err tells them apart.
 func (r *Reader) Next() bool {
 	if r.err != nil {
 		return false
@@ -182,8 +182,8 @@ func (r *Reader) Next() bool {
 	}
 }
 
-// skipLine skips the rest of a line. It returns false if the rest of the chunk belongs to that line: the line after it starts
-// in another chunk.
+// skipLine skips the rest of a line. It returns false if the rest of the chunk belongs to that line: the line after it
+// starts in another chunk.
 func (r *Reader) skipLine() bool {
 	for {
 		if i := bytes.IndexByte(r.buf[r.pos:r.end], '\n'); i >= 0 {
@@ -213,9 +213,9 @@ func (r *Reader) setLine(start int64, text []byte) {
 // Line returns the line to which Next advanced. It is valid until the next call of Next or Consume.
 func (r *Reader) Line() *Line { return &r.line }
 
-// Peek returns the buffered bytes from the start of the next line on, for a caller that finds the end of the line itself. They
-// hold at least one line feed that has Options.Lookahead more bytes after it. If Peek returns nil, the next line, if there is
-// one, is available from Next only. Otherwise the caller must call Consume next.
+// Peek returns the buffered bytes from the start of the next line on, for a caller that finds the end of the line
+// itself. They hold at least one line feed that has Options.Lookahead more bytes after it. If Peek returns nil, the
+// next line, if there is one, is available from Next only. Otherwise the caller must call Consume next.
 func (r *Reader) Peek() []byte {
 	start := r.bufOffset + int64(r.pos)
 	if r.pos >= r.peekEnd || start >= r.chunkEnd || start == 0 || r.skipping || r.err != nil {
@@ -224,8 +224,8 @@ func (r *Reader) Peek() []byte {
 	return r.buf[r.pos:r.end]
 }
 
-// Consume advances to the next line, as Next does, and returns it. The line is the first n bytes that Peek returned; byte n must
-// be the first line feed of them. The line is valid until the next call of Next or Consume.
+// Consume advances to the next line, as Next does, and returns it. The line is the first n bytes that Peek returned;
+// byte n must be the first line feed of them. The line is valid until the next call of Next or Consume.
 func (r *Reader) Consume(n int) *Line {
 	start, text := r.bufOffset+int64(r.pos), r.buf[r.pos:r.pos+n]
 	r.pos, r.scanned, r.resumed = r.pos+n+1, 0, false
@@ -233,8 +233,8 @@ func (r *Reader) Consume(n int) *Line {
 	return &r.line
 }
 
-// Err returns the error that ended reading, or nil if the chunk has been read to its end. Errors of the source are wrapped. A
-// source that has fewer bytes than the plan says gives io.ErrUnexpectedEOF.
+// Err returns the error that ended reading, or nil if the chunk has been read to its end. Errors of the source are
+// wrapped. A source that has fewer bytes than the plan says gives io.ErrUnexpectedEOF.
 func (r *Reader) Err() error { return r.err }
 
 // Close stops reading and waits until nothing is being prefetched any more. The texts of all lines become invalid.

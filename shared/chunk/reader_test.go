@@ -101,7 +101,8 @@ func nextLine(t *testing.T, r *Reader, lookahead int) (line Line, ok bool) {
 	}
 	n := bytes.IndexByte(text, '\n')
 	if n < 0 || len(text)-n-1 < lookahead {
-		t.Fatalf("Peek returned %d bytes with the first line feed at %d, want %d bytes after it", len(text), n, lookahead)
+		t.Fatalf("Peek returned %d bytes with the first line feed at %d, want %d bytes after it",
+			len(text), n, lookahead)
 	}
 	l := r.Consume(n)
 	if len(l.Text) != n && !l.TooLong {
@@ -176,8 +177,8 @@ var files = map[string]string{
 	"nul bytes":             "\x00\x00\n\x00",
 }
 
-// TestEveryChunkSize reads small files in chunks of every size, with windows of several sizes, mapped (as window 0), and both
-// with Peek and without it.
+// TestEveryChunkSize reads small files in chunks of every size, with windows of several sizes, mapped (as window 0),
+// and both with Peek and without it.
 func TestEveryChunkSize(t *testing.T) {
 	for name, file := range files {
 		t.Run(name, func(t *testing.T) {
@@ -188,10 +189,9 @@ func TestEveryChunkSize(t *testing.T) {
 						for _, lookahead := range []int{neverPeek, 0, 3} {
 							source := &recordingSource{file: []byte(file), mapped: window == 0}
 							p := NewPlan(int64(len(file)), int64(chunkBytes))
-							got := readAll(t, source, p, Options{MaxLineBytes: maxLineBytes, Window: window, Lookahead: lookahead})
-							if diff := cmp.Diff(want, got); diff != "" {
-								t.Fatalf("lines of up to %d bytes, chunks of %d, window %d, lookahead %d (-want +got):\n%s",
-									maxLineBytes, chunkBytes, window, lookahead, diff)
+							o := Options{MaxLineBytes: maxLineBytes, Window: window, Lookahead: lookahead}
+							if diff := cmp.Diff(want, readAll(t, source, p, o)); diff != "" {
+								t.Fatalf("chunks of %d bytes, %+v (-want +got):\n%s", chunkBytes, o, diff)
 							}
 						}
 					}
@@ -275,7 +275,8 @@ func TestRequestsOfAChunk(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			source := &recordingSource{file: []byte(c.file)}
-			readLines(t, NewReader(t.Context(), source, NewPlan(int64(len(c.file)), 5), c.chunk, Options{MaxLineBytes: 10}))
+			p := NewPlan(int64(len(c.file)), 5)
+			readLines(t, NewReader(t.Context(), source, p, c.chunk, Options{MaxLineBytes: 10}))
 			if diff := cmp.Diff(c.want, source.ranges); diff != "" {
 				t.Errorf("ranges (-want +got):\n%s", diff)
 			}
@@ -298,7 +299,8 @@ func TestSourceFails(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := NewReader(t.Context(), &recordingSource{file: file, openError: openError}, p, 0, Options{MaxLineBytes: 100})
+			source := &recordingSource{file: file, openError: openError}
+			r := NewReader(t.Context(), source, p, 0, Options{MaxLineBytes: 100})
 			defer r.Close()
 			for r.Next() {
 			}
@@ -312,8 +314,8 @@ func TestSourceFails(t *testing.T) {
 	}
 }
 
-// TestShortSource reads a source that has fewer bytes than the plan says: the end of a connection must not count as the end of
-// the file.
+// TestShortSource reads a source that has fewer bytes than the plan says: the end of a connection must not count as the
+// end of the file.
 func TestShortSource(t *testing.T) {
 	file := strings.Repeat("abcdefghi\n", 10)
 	for n := range len(file) {

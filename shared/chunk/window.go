@@ -12,8 +12,8 @@ const (
 	// processing costs nothing noticeable, small enough that the bytes are still in the processor's cache when they are
 	// processed.
 	DefaultWindow = 256 << 10
-	// firstTailBytes is the number of bytes that are first read after the end of a chunk to complete its last line. Most
-	// lines are shorter.
+	// firstTailBytes is the number of bytes that are first read after the end of a chunk to complete its last line.
+	// Most lines are shorter.
 	firstTailBytes = 16 << 10
 )
 
@@ -24,8 +24,8 @@ type window struct {
 	err error
 }
 
-// mapChunk maps the whole chunk as one window, together with the bytes after it that its last line may need. It returns false
-// if the source cannot map them.
+// mapChunk maps the whole chunk as one window, together with the bytes after it that its last line may need. It returns
+// false if the source cannot map them.
 func (r *Reader) mapChunk(source MappedSource) bool {
 	b, release := source.Map(r.bufOffset, min(r.chunkEnd+int64(r.headroom), r.fileSize))
 	if release == nil {
@@ -76,8 +76,8 @@ func (r *Reader) send(w window) bool {
 	}
 }
 
-// unexpectedEOF replaces io.EOF, so that the end of a source that is shorter than it should be does not count as the end of the
-// file.
+// unexpectedEOF replaces io.EOF, so that the end of a source that is shorter than it should be does not count as the
+// end of the file.
 func unexpectedEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -85,8 +85,8 @@ func unexpectedEOF(err error) error {
 	return err
 }
 
-// fill appends bytes to the unfinished line: the next window of the chunk or, after the end of the chunk, bytes up to the
-// offset tailEnd at most. It returns false after an error, which it stores in r.err.
+// fill appends bytes to the unfinished line: the next window of the chunk or, after the end of the chunk, bytes up to
+// the offset tailEnd at most. It returns false after an error, which it stores in r.err.
 func (r *Reader) fill(tailEnd int64) bool {
 	if offset := r.bufOffset + int64(r.end); offset >= r.chunkEnd {
 		return r.fillTail(offset, min(tailEnd, r.fileSize))
@@ -109,8 +109,8 @@ func (r *Reader) fill(tailEnd int64) bool {
 	}
 }
 
-// fillTail reads the next bytes after the chunk, which the other chunk reads too, and so as few as are likely to complete the
-// last line.
+// fillTail reads the next bytes after the chunk, which the other chunk reads too, and so as few as are likely to
+// complete the last line.
 func (r *Reader) fillTail(from, to int64) bool {
 	step := int64(r.windowBytes)
 	if from == r.chunkEnd {
@@ -137,8 +137,8 @@ func (r *Reader) fillTail(from, to int64) bool {
 	return true
 }
 
-// appendWindow continues with the n bytes that were read into buf, moves the unfinished line in front of them, and frees the
-// buffer before.
+// appendWindow continues with the n bytes that were read into buf, moves the unfinished line in front of them, and
+// frees the buffer before.
 func (r *Reader) appendWindow(buf []byte, n int) {
 	unfinished := r.buf[r.pos:r.end]
 	offset := r.bufOffset + int64(r.pos)

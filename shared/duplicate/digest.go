@@ -1,10 +1,10 @@
 // Package duplicate finds the identifiers that occur more than once among many millions.
 //
-//	identifier --Key.Digest--> Digest --Digest.Partition--> entries of one partition --Finder.FindSets--> sets of equal digests
+//	identifiers --Key.Digest--> digests --Digest.Partition--> entries of each partition --Finder.FindSets--> sets
 //
-// Identifiers are compared by keyed 128-bit digests instead of by themselves, which bounds the memory for each. The key is
-// secret: whoever makes the file can neither make two different IDs look the same nor crowd a hash table. By chance, two of 15
-// million IDs collide in one of 10^24 batches.
+// Identifiers are compared by keyed 128-bit digests instead of by themselves, which bounds the memory for each. The key
+// is secret: whoever makes the file can neither make two different IDs look the same nor crowd a hash table. By chance,
+// two of 15 million IDs collide in one of 10^24 batches.
 package duplicate
 
 import (
@@ -33,8 +33,8 @@ func (k Key) Digest(id []byte) Digest {
 	return Digest{hi, lo}
 }
 
-// Partition returns the partition of the digest, in [0, count). The count must be a power of two, at most 2^32. Partitions are
-// cut by the highest bits of Hi.
+// Partition returns the partition of the digest, in [0, count). The count must be a power of two, at most 2^32.
+// Partitions are cut by the highest bits of Hi.
 func (d Digest) Partition(count int) int { return int(d.Hi >> 32 * uint64(count) >> 32) }
 
 // AppendTo appends the encoded form of d: Hi and then Lo, each as 8 bytes, little endian.

@@ -23,7 +23,7 @@ func TestDigestIsSipHash128(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := key.Digest([]byte(c.input))
-			got := fmt.Sprintf("%x", binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, d.Lo), d.Hi))
+			got := fmt.Sprintf("%x", Digest{d.Lo, d.Hi}.AppendTo(nil))
 			if got != c.want {
 				t.Errorf("digest is %s, want %s", got, c.want)
 			}
@@ -154,7 +154,8 @@ func TestAllEntriesAreOneSet(t *testing.T) {
 	}
 }
 
-// BenchmarkFindSets finds the duplicates of 10 million IDs, one in a thousand of which has a twin, partition by partition.
+// BenchmarkFindSets finds the duplicates of 10 million IDs, one in a thousand of which has a twin, partition by
+// partition.
 func BenchmarkFindSets(b *testing.B) {
 	const ids, partitions = 10_000_000, 16
 	rng := rand.New(rand.NewPCG(1, 2))

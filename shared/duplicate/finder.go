@@ -9,23 +9,23 @@ type Entry struct {
 	Location uint64
 }
 
-// MultiFlag is the bit of Entry.Location that is set if the entry stands for more than one occurrence. Such an entry is a set
-// by itself.
+// MultiFlag is the bit of Entry.Location that is set if the entry stands for more than one occurrence. Such an entry is
+// a set by itself.
 const MultiFlag = 1 << 63
 
-// bucketEntries is about the number of entries that are compared with each other at a time: few enough that their table stays
-// in the processor's cache.
+// bucketEntries is about the number of entries that are compared with each other at a time: few enough that their table
+// stays in the processor's cache.
 const bucketEntries = 4096
 
-// Finder finds the sets of equal digests. The zero Finder is ready for use. It keeps its memory between calls, which is 24 bytes
-// for each entry in addition to the entries themselves, and is not safe for concurrent use.
+// Finder finds the sets of equal digests. The zero Finder is ready for use. It keeps its memory between calls, which is
+// 24 bytes for each entry in addition to the entries themselves, and is not safe for concurrent use.
 type Finder struct {
 	// sorted are the entries by bucket; bucket i ends at bucketEnds[i].
 	sorted     []Entry
 	bucketEnds []int
 
-	// Of one bucket at a time: table numbers its digests. The entries of digest n are a linked list from first[n] to last[n], in
-	// which next[i] is the entry after entry i, or -1 at the end.
+	// Of one bucket at a time: table numbers its digests. The entries of digest n are a linked list from first[n] to
+	// last[n], in which next[i] is the entry after entry i, or -1 at the end.
 	table Table
 	first []int32
 	last  []int32
@@ -34,8 +34,8 @@ type Finder struct {
 	set []Entry
 }
 
-// FindSets calls yield once for each digest that occurs more than once, with all its entries in the order in which they were
-// given. The set is valid until yield returns. The order of the sets is arbitrary.
+// FindSets calls yield once for each digest that occurs more than once, with all its entries in the order in which they
+// were given. The set is valid until yield returns. The order of the sets is arbitrary.
 func (f *Finder) FindSets(entries []Entry, yield func(set []Entry)) {
 	f.sortIntoBuckets(entries)
 	start := 0
@@ -47,8 +47,8 @@ func (f *Finder) FindSets(entries []Entry, yield func(set []Entry)) {
 	}
 }
 
-// sortIntoBuckets sorts the entries by bucket and keeps their order within a bucket. The bits that choose the bucket are below
-// those that choose the partition of a batch, which are the same in all entries.
+// sortIntoBuckets sorts the entries by bucket and keeps their order within a bucket. The bits that choose the bucket
+// are below those that choose the partition of a batch, which are the same in all entries.
 func (f *Finder) sortIntoBuckets(entries []Entry) {
 	shift := 64 - bits.Len(uint(len(entries)/bucketEntries))
 	f.bucketEnds = resize(f.bucketEnds, 1<<(64-shift))
@@ -104,8 +104,8 @@ func (f *Finder) findInBucket(entries []Entry, yield func(set []Entry)) {
 	}
 }
 
-// resize returns a slice of n elements, with the memory of s if that suffices. It allocates a little more than needed, because
-// the partitions of a batch are of about the same size.
+// resize returns a slice of n elements, with the memory of s if that suffices. It allocates a little more than needed,
+// because the partitions of a batch are of about the same size.
 func resize[T any](s []T, n int) []T {
 	if n <= cap(s) {
 		return s[:n]
@@ -113,12 +113,13 @@ func resize[T any](s []T, n int) []T {
 	return make([]T, n, n+n/32)
 }
 
-// Table numbers distinct digests in the order of their first occurrence, from 0. The zero Table is empty. It holds up to 2^32-1
-// digests. Each takes 16 bytes and, as the hash table is between a quarter and half full, 16 to 32 bytes of that.
+// Table numbers distinct digests in the order of their first occurrence, from 0. The zero Table is empty. It holds up
+// to 2^32-1 digests. Each takes 16 bytes and, as the hash table is between a quarter and half full, 16 to 32 bytes of
+// that.
 type Table struct {
 	digests []Digest
-	// slots is a hash table with linear probing. The upper 32 bits of a slot are those of Digest.Lo, which rule out most other
-	// digests; the lower 32 bits are the digest's number plus one. An empty slot is 0.
+	// slots is a hash table with linear probing. The upper 32 bits of a slot are those of Digest.Lo, which rule out
+	// most other digests; the lower 32 bits are the digest's number plus one. An empty slot is 0.
 	slots []uint64
 }
 

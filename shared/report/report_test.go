@@ -11,35 +11,41 @@ import (
 	"sluice/shared/transaction"
 )
 
-func TestLine(t *testing.T) {
-	line := Line{
-		Number:         7,
-		RequestUUID:    []byte("r"),
-		ModificationID: []byte{},
-		Errors: []Error{
-			{Code: "json_invalid", Message: "Not JSON."},
-			{Code: "enum", Pointer: "/modification/type", Message: "No.", Offset: 1 << 40},
-			{Code: "duplicate_modification_id", Pointer: "/modification/external_id", Offset: 12,
-				OtherLines: []int64{1, 9}, OtherLinesTotal: 15},
-		},
-		Dropped: 3,
-	}
-	want := `{"line":7,"request_uuid":"r","transaction_external_id":null,"modification_external_id":"","errors":[` +
-		`{"loc":[],"msg":"Not JSON.","type":"json_invalid","pointer":"","offset":0},` +
-		`{"loc":["modification","type"],"msg":"No.","type":"enum","pointer":"/modification/type","offset":1099511627776},` +
-		`{"loc":["modification","external_id"],"msg":"","type":"duplicate_modification_id",` +
-		`"pointer":"/modification/external_id","offset":12,"other_lines":[1,9],"other_lines_total":15}` +
-		`],"errors_dropped":3}` + "\n"
-	if diff := cmp.Diff(want, string(line.AppendTo(nil))); diff != "" {
-		t.Error(diff)
-	}
-	if got := string((&Line{Number: 1}).AppendTo([]byte("x"))); got != `x{"line":1,"request_uuid":null,`+
-		`"transaction_external_id":null,"modification_external_id":null,"errors":[]}`+"\n" {
-		t.Error(got)
-	}
+func TestLineAppendTo(t *testing.T) {
+	t.Run("all members", func(t *testing.T) {
+		line := Line{
+			Number:         7,
+			RequestUUID:    []byte("r"),
+			ModificationID: []byte{},
+			Errors: []Error{
+				{Code: "json_invalid", Message: "Not JSON."},
+				{Code: "enum", Pointer: "/modification/type", Message: "No.", Offset: 1 << 40},
+				{Code: "duplicate_modification_id", Pointer: "/modification/external_id", Offset: 12,
+					OtherLines: []int64{1, 9}, OtherLinesTotal: 15},
+			},
+			Dropped: 3,
+		}
+		want := `{"line":7,"request_uuid":"r","transaction_external_id":null,"modification_external_id":"","errors":[` +
+			`{"loc":[],"msg":"Not JSON.","type":"json_invalid","pointer":"","offset":0},` +
+			`{"loc":["modification","type"],"msg":"No.","type":"enum",` +
+			`"pointer":"/modification/type","offset":1099511627776},` +
+			`{"loc":["modification","external_id"],"msg":"","type":"duplicate_modification_id",` +
+			`"pointer":"/modification/external_id","offset":12,"other_lines":[1,9],"other_lines_total":15}` +
+			`],"errors_dropped":3}` + "\n"
+		if diff := cmp.Diff(want, string(line.AppendTo(nil))); diff != "" {
+			t.Errorf("line (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("zero values, after other bytes", func(t *testing.T) {
+		want := `x{"line":1,"request_uuid":null,"transaction_external_id":null,"modification_external_id":null,` +
+			`"errors":[]}` + "\n"
+		if diff := cmp.Diff(want, string((&Line{Number: 1}).AppendTo([]byte("x")))); diff != "" {
+			t.Errorf("line (-want +got):\n%s", diff)
+		}
+	})
 }
 
-func TestLoc(t *testing.T) {
+func TestAppendLoc(t *testing.T) {
 	for pointer, want := range map[string]string{
 		"":                                `[]`,
 		"/":                               `[""]`,
@@ -57,93 +63,130 @@ func TestLoc(t *testing.T) {
 		"/quo\"te":                        `["quo\"te"]`,
 		"/sender/unknown/entity_groups_9": `["sender","unknown","entity_groups_9"]`,
 	} {
-		if got := string(appendLoc(nil, pointer)); got != want {
-			t.Errorf("%s: %s, want %s", pointer, got, want)
-		}
+		t.Run(pointer, func(t *testing.T) {
+			if got := string(appendLoc(nil, pointer)); got != want {
+				t.Errorf("loc of %q is %s, want %s", pointer, got, want)
+			}
+		})
 	}
 }
 
-// FuzzString holds that every string, of whatever bytes, is JSON of one line and means what encoding/json makes of it.
+// FuzzString requires that any bytes become a JSON string on one line that means the same as what encoding/json makes
+// of them.
 func FuzzString(f *testing.F) {
-	for _, s := range []string{"", "plain", `quote " and \`, "\x00\x01\x1f\x7f\r\n\t\b\f", "ümläut 🙂", "\xff\xfe", "a\xc3",
+	for _, s := range []string{"", "plain", `quote " and \`, "\x00\x01\x1f\x7f\r\n\t\b\f", "ümläut 🙂",
+		"\xff\xfe", "a\xc3",
 		"\xed\xa0\x80", "\u2028\u2029", "\xf0\x9f\x99", "\uFFFD", "<>&"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got := appendString(nil, s)
 		if again := appendString(nil, []byte(s)); !bytes.Equal(got, again) {
-			t.Fatalf("%s as bytes is %s", got, again)
+			t.Fatalf("the string %q became %s, the same bytes %s", s, got, again)
 		}
 		var back string
 		if err := json.Unmarshal(got, &back); err != nil {
-			t.Fatalf("%s: %v", got, err)
+			t.Fatalf("%q became %s: %v", s, got, err)
 		}
 		if want := strings.ToValidUTF8(s, "\uFFFD"); len(back) < len(want) || bytes.ContainsAny(got, "\n\r") {
-			t.Fatalf("%q came back as %q", s, back)
+			t.Fatalf("%q was decoded as %q, want at least %q and no line break in %s", s, back, want, got)
 		}
 		var want string
 		std, _ := json.Marshal(s)
 		if json.Unmarshal(std, &want); back != want {
-			t.Fatalf("%q came back as %q, from encoding/json as %q", s, back, want)
+			t.Fatalf("%q was decoded as %q, want %q as from encoding/json", s, back, want)
 		}
 	})
 }
 
-func TestSummary(t *testing.T) {
+func TestSummaryAdd(t *testing.T) {
 	var first, second, sum Summary
 	for line := range int64(2) {
-		first.Count(line+1, &Error{Code: "enum", Pointer: "/payment_type", Message: "No.", Offset: 10 + line})
+		first.AddError(line+1, &Error{Code: "enum", Pointer: "/payment_type", Message: "No.", Offset: 10 + line})
 	}
 	first.Counts = Counts{Total: 5, Accepted: 3, Invalid: 2}
 	for line := range int64(4) {
-		second.Count(line+6, &Error{Code: "enum", Pointer: "/payment_type", Message: "No.", Offset: 60 + line})
+		second.AddError(line+6, &Error{Code: "enum", Pointer: "/payment_type", Message: "No.", Offset: 60 + line})
 	}
-	second.Count(8, &Error{Code: "uuid", Pointer: "/request_uuid", Message: "Bad.", Offset: 80})
+	second.AddError(8, &Error{Code: "uuid", Pointer: "/request_uuid", Message: "Bad.", Offset: 80})
 	second.Counts = Counts{Total: 10, Accepted: 6, Invalid: 4}
 	sum.Add(first)
 	sum.Add(second)
 	sum.Add(Summary{})
 
 	want := Summary{Counts: Counts{Total: 15, Accepted: 9, Invalid: 6}, Codes: map[transaction.Code]CodeInfo{
-		"enum": {Count: 6, Examples: []Example{{1, "/payment_type", "No.", 10}, {2, "/payment_type", "No.", 11}, {6, "/payment_type", "No.", 60}}},
+		"enum": {Count: 6, Examples: []Example{
+			{1, "/payment_type", "No.", 10}, {2, "/payment_type", "No.", 11}, {6, "/payment_type", "No.", 60}}},
 		"uuid": {Count: 1, Examples: []Example{{8, "/request_uuid", "Bad.", 80}}},
 	}}
 	if diff := cmp.Diff(want, sum); diff != "" {
-		t.Error(diff)
+		t.Errorf("sum (-want +got):\n%s", diff)
 	}
-	if len(first.Codes["enum"].Examples) != 2 {
-		t.Error("adding changed what was added")
-	}
-	text, err := json.Marshal(sum)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var back Summary
-	if err := json.Unmarshal(text, &back); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, back); diff != "" {
-		t.Error(diff)
+	if got := len(first.Codes["enum"].Examples); got != 2 {
+		t.Errorf("the first summary has %d examples after it was added, want 2 as before", got)
 	}
 }
 
-func TestEmptySummaryIsAnObject(t *testing.T) {
+// TestStoredSummary pins the JSON of a summary, which is stored and which clients read.
+func TestStoredSummary(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		summary Summary
+		want    string
+	}{
+		{"no lines", Summary{Codes: map[transaction.Code]CodeInfo{}},
+			`{"counts":{"total":0,"accepted":0,"invalid":0},"codes":{}}`},
+		{"all members", Summary{
+			Counts: Counts{Total: 3, Accepted: 1, Invalid: 2},
+			Codes: map[transaction.Code]CodeInfo{
+				"uuid": {Count: 2, Examples: []Example{
+					{2, "/request_uuid", "Bad.", 80}, {3, "/request_uuid", "Bad.", 160}}},
+				"enum": {Count: 1, Examples: []Example{{3, "/payment_type", "\"x\" <é>", 1 << 40}}},
+			},
+		}, `{"counts":{"total":3,"accepted":1,"invalid":2},"codes":{` +
+			`"enum":{"count":1,"examples":[{"line":3,"pointer":"/payment_type",` +
+			`"message":"\"x\" \u003cé\u003e","offset":1099511627776}]},` +
+			`"uuid":{"count":2,"examples":[{"line":2,"pointer":"/request_uuid","message":"Bad.","offset":80},` +
+			`{"line":3,"pointer":"/request_uuid","message":"Bad.","offset":160}]}}}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text, err := json.Marshal(c.summary)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, string(text)); diff != "" {
+				t.Errorf("stored summary (-want +got):\n%s", diff)
+			}
+			var decoded Summary
+			if err := json.Unmarshal([]byte(c.want), &decoded); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.summary, decoded); diff != "" {
+				t.Errorf("decoded summary (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestZeroSummaryHasAnObjectOfCodes(t *testing.T) {
 	text, err := json.Marshal(Summary{})
 	if want := `{"counts":{"total":0,"accepted":0,"invalid":0},"codes":{}}`; err != nil || string(text) != want {
-		t.Errorf("%s, %v; want %s", text, err, want)
+		t.Errorf("the zero summary is %s, %v, want %s", text, err, want)
 	}
 }
 
 func TestLongPointersAreCut(t *testing.T) {
-	for _, c := range []struct{ pointer, want string }{
-		{"/" + strings.Repeat("x", 199), "/" + strings.Repeat("x", 199)},
-		{"/" + strings.Repeat("x", 200), "/" + strings.Repeat("x", 199) + "…"},
-		{"/" + strings.Repeat("ü", 100), "/" + strings.Repeat("ü", 99) + "…"},
+	for _, c := range []struct{ name, pointer, want string }{
+		{"longest", "/" + strings.Repeat("x", 199), "/" + strings.Repeat("x", 199)},
+		{"too long", "/" + strings.Repeat("x", 200), "/" + strings.Repeat("x", 199) + "…"},
+		{"too long within a code point", "/" + strings.Repeat("ü", 100), "/" + strings.Repeat("ü", 99) + "…"},
 	} {
-		var s Summary
-		s.Count(1, &Error{Code: "extra_forbidden", Pointer: c.pointer})
-		if got := s.Codes["extra_forbidden"].Examples[0].Pointer; got != c.want {
-			t.Errorf("pointer of %d bytes cut to %q", len(c.pointer), got)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			var s Summary
+			s.AddError(1, &Error{Code: "extra_forbidden", Pointer: c.pointer})
+			if got := s.Codes["extra_forbidden"].Examples[0].Pointer; got != c.want {
+				t.Errorf("pointer of %d bytes was cut to %q, want %q", len(c.pointer), got, c.want)
+			}
+		})
 	}
 }

@@ -6,49 +6,61 @@ import (
 	"sluice/shared/transaction"
 )
 
-// Bounds of a summary: it stays small whatever the file.
-const (
-	MaxExamples     = 3   // of each code
-	maxPointerBytes = 200 // of an example's pointer, which may hold keys of the line
-)
+// MaxExamples is the largest number of examples that a summary gives of each code.
+const MaxExamples = 3
 
-// Summary is what a report says in short: one JSON object beside it. The zero value is the summary of no lines.
+// maxPointerBytes is the length, in bytes, above which the pointer of an example is cut, because it may hold names from
+// the line. Together with MaxExamples it bounds a summary, however large the file is.
+const maxPointerBytes = 200
+
+// Summary counts the lines of a batch and the errors of the report by code. It is stored beside the report as one JSON
+// object, and so are the summaries of the parts of the report until they are added up. The zero value is the summary of
+// no lines. A Summary must not be copied and then changed, because both copies share the map.
 type Summary struct {
-	Counts Counts                        `json:"counts"`
-	Codes  map[transaction.Code]CodeInfo `json:"codes"`
+	// Counts are the numbers of lines.
+	Counts Counts `json:"counts"`
+	// Codes are the codes that occur in the report. As JSON it is an object even if there are none.
+	Codes map[transaction.Code]CodeInfo `json:"codes"`
 }
 
-// Counts are numbers of lines. Blank lines are in none of them. Total is Accepted + Invalid.
+// Counts are numbers of lines. Blank lines are not counted. Total is Accepted plus Invalid.
 type Counts struct {
 	Total    int64 `json:"total"`
 	Accepted int64 `json:"accepted"`
 	Invalid  int64 `json:"invalid"`
 }
 
-// CodeInfo says how often a code was found, and where first.
+// CodeInfo is how often a code occurs, and where first.
 type CodeInfo struct {
-	Count    int64     `json:"count"` // errors, of which one line may have several
+	// Count is the number of errors, several of which may be of one line.
+	Count int64 `json:"count"`
+	// Examples are the first errors, at most MaxExamples.
 	Examples []Example `json:"examples"`
 }
 
 // Example is one error of one line.
 type Example struct {
-	Line    int64  `json:"line"`    // absolute, from 1
-	Pointer string `json:"pointer"` // RFC 6901, cut if very long
+	// Line is the number of the line in the file, from 1.
+	Line int64 `json:"line"`
+	// Pointer is the place in the line by RFC 6901. It ends with "…" if it has been cut.
+	Pointer string `json:"pointer"`
+	// Message explains the error to people.
 	Message string `json:"message"`
-	Offset  int64  `json:"offset"` // byte in the file, from 0
+	// Offset is the place in the file in bytes, from 0.
+	Offset int64 `json:"offset"`
 }
 
-// MarshalJSON writes an object for the codes even when there are none.
+// MarshalJSON encodes the summary, with an object for Codes even if the map is nil.
 func (s Summary) MarshalJSON() ([]byte, error) {
-	type plain Summary
+	type withoutMethods Summary
 	if s.Codes == nil {
 		s.Codes = map[transaction.Code]CodeInfo{}
 	}
-	return json.Marshal(plain(s))
+	return json.Marshal(withoutMethods(s))
 }
 
-// Add counts in the summary of the part of the file that follows.
+// Add adds the summary of the part of the file that follows. Parts must be added in their order, so that the examples
+// are the first errors of the file.
 func (s *Summary) Add(next Summary) {
 	s.Counts.Total += next.Counts.Total
 	s.Counts.Accepted += next.Counts.Accepted
@@ -57,29 +69,29 @@ func (s *Summary) Add(next Summary) {
 		info := s.Codes[code]
 		info.Count += n.Count
 		info.Examples = append(info.Examples, n.Examples[:min(len(n.Examples), MaxExamples-len(info.Examples))]...)
-		s.set(code, info)
+		s.setCode(code, info)
 	}
 }
 
-// Count counts one error in. Lines must come in order.
-func (s *Summary) Count(line int64, e *Error) {
+// AddError counts one error of a line. Errors must be added in the order of their lines. It does not change Counts.
+func (s *Summary) AddError(line int64, e *Error) {
 	info := s.Codes[e.Code]
 	info.Count++
 	if len(info.Examples) < MaxExamples {
-		info.Examples = append(info.Examples, Example{line, cut(e.Pointer), e.Message, e.Offset})
+		info.Examples = append(info.Examples, Example{line, cutPointer(e.Pointer), e.Message, e.Offset})
 	}
-	s.set(e.Code, info)
+	s.setCode(e.Code, info)
 }
 
-func (s *Summary) set(code transaction.Code, info CodeInfo) {
+func (s *Summary) setCode(code transaction.Code, info CodeInfo) {
 	if s.Codes == nil {
 		s.Codes = make(map[transaction.Code]CodeInfo)
 	}
 	s.Codes[code] = info
 }
 
-// cut shortens a pointer at the end of a code point.
-func cut(pointer string) string {
+// cutPointer cuts a pointer to at most maxPointerBytes bytes, at the end of a code point, and marks the cut with "…".
+func cutPointer(pointer string) string {
 	if len(pointer) <= maxPointerBytes {
 		return pointer
 	}

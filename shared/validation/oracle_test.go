@@ -164,7 +164,7 @@ func oracle(file []byte, limit int, judgeEntities bool) verdict {
 		v.summary.Counts.Invalid++
 		slices.SortStableFunc(out.Errors, func(a, b report.Error) int { return cmp.Compare(a.Offset, b.Offset) })
 		for _, e := range out.Errors {
-			v.summary.Count(out.Number, &e)
+			v.summary.AddError(out.Number, &e)
 		}
 		v.report += string(out.AppendTo(nil))
 	}

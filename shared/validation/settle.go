@@ -170,7 +170,7 @@ func (s *settlement) reject(number int64, line *report.Line, marks []mark, modif
 		slices.SortStableFunc(line.Errors, func(a, b report.Error) int { return cmp.Compare(a.Offset, b.Offset) })
 	}
 	for i := range line.Errors {
-		s.result.Summary.Count(line.Number, &line.Errors[i])
+		s.result.Summary.AddError(line.Number, &line.Errors[i])
 	}
 	s.result.Summary.Counts.Invalid++
 	s.buf = line.AppendTo(s.buf[:0])
