@@ -143,7 +143,7 @@ func TestUploadURL(t *testing.T) {
 	}
 }
 
-// What the two reading endpoints say in each situation of the contract, section 5.
+// The status and the validation results answer as docs/contract/batch.md, Answers in each status, says.
 func TestStatusAndResult(t *testing.T) {
 	plan := chunk.NewPlan(100, 60)
 	started := []batch.Transition{

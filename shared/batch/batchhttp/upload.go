@@ -26,7 +26,7 @@ type batches interface {
 	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
 }
 
-// Batches is the batch interface of the contract, section 2.
+// Batches serves the batch interface (docs/contract/batch.md).
 type Batches struct {
 	Store            batches
 	Uploads          uploads

@@ -1,4 +1,4 @@
-// Package documenthttp serves document management, section 2 of the platform contract.
+// Package documenthttp serves document management (docs/contract/platform.md, Documents).
 package documenthttp
 
 import (

@@ -107,7 +107,7 @@ func (f *fixture) create(kind string) string {
 	return n.ID
 }
 
-// nine are the commands of the requirement's table: method, path behind the prefix, body.
+// nine are the commands that exist for general entities, products and deals alike: method, path after the prefix, body.
 var nine = [][3]string{
 	{"PUT", "/%s", `{"data":{"friendlyName":"x"}}`}, {"PUT", "/%s/access-layers", `{"data":{"accessLayers":{"geographic":["Global"]}}}`},
 	{"PUT", "/%s/clone", `{"data":{}}`}, {"PUT", "/%s/requirement-ids", `["r"]`}, {"PUT", "/%s/datakey", `"k"`},

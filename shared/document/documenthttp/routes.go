@@ -13,7 +13,7 @@ const (
 	queries  = "/documentmanagementquery/api/documentmanagement"
 )
 
-// Permissions of the contract, without their prefix.
+// may returns permissions by their names without the prefix (docs/contract/platform.md, Documents).
 func may(names ...string) []string {
 	out := make([]string, len(names))
 	for i, name := range names {
