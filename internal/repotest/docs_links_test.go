@@ -47,6 +47,37 @@ func TestMarkdownLinksHaveTargets(t *testing.T) {
 	}
 }
 
+// A code span that is the path of a file or folder of the repository: one of its folders followed by more, or a Go file.
+var pathSpan = regexp.MustCompile("`((?:bench|client|cmd|docs|e2e|events|functions|internal|local|openapi|sampledata|shared|" +
+	`statemachine|tools|\.github)/[a-zA-Z0-9_./-]*|[a-z0-9_/]+\.go)` + "`")
+
+// Every file and folder that a Markdown file names as code exists: from the root, beside the Markdown file, or, without
+// its folder, anywhere. Names with capital letters are placeholders.
+func TestMarkdownNamesExistingFiles(t *testing.T) {
+	found := 0
+	for _, file := range filesNamed(t, "*.md") {
+		for _, line := range proseLines(string(readFile(t, file))) {
+			for _, match := range pathSpan.FindAllStringSubmatch(line, -1) {
+				name := match[1]
+				if strings.ToLower(name) != name && !strings.HasSuffix(name, ".md") {
+					continue
+				}
+				found++
+				_, err := os.Stat(name)
+				_, errBeside := os.Stat(path.Join(path.Dir(file), name))
+				isSomewhere := strings.HasSuffix(name, ".go") && slices.ContainsFunc(repositoryFiles(t),
+					func(file string) bool { return strings.HasSuffix(file, "/"+name) })
+				if err != nil && errBeside != nil && !isSomewhere {
+					t.Errorf("%s names `%s`, which does not exist", file, name)
+				}
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("found %d paths, want at least 20", found)
+	}
+}
+
 // A comment cites a page of docs by its path, and a heading of it after a comma: "docs/contract/batch.md, Statuses".
 var citation = regexp.MustCompile(`\bdocs/[a-z0-9/_.-]+\.(?:md|json)\b(?:, ("?)([A-Za-z_]))?`)
 
