@@ -42,7 +42,7 @@ type clientOut struct {
 func clientOf(c auth.Client) clientOut {
 	return clientOut{
 		ClientID: c.ID, TenantID: c.Tenant, Scope: "tenant/" + c.Tenant, Permissions: c.Permissions,
-		AccessLayers: c.Layers.OrDefault(), Disabled: c.Disabled, CreatedAt: c.CreatedAt,
+		AccessLayers: c.AccessLayers.OrDefault(), Disabled: c.Disabled, CreatedAt: c.CreatedAt,
 	}
 }
 
@@ -98,7 +98,7 @@ func createClient(ctx context.Context, a *admin) (any, error) {
 	}
 	secret, hash := auth.NewSecret()
 	c := auth.Client{ID: uuid.NewString(), Tenant: a.tenant, Permissions: permissions, Secret: hash,
-		Layers: layers, CreatedAt: a.now}
+		AccessLayers: layers, CreatedAt: a.now}
 	if err := a.registry.CreateClient(ctx, c); err != nil {
 		return nil, missing(err, "tenant", a.tenant)
 	}
@@ -156,8 +156,8 @@ func rotateKey(ctx context.Context, a *admin) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys = auth.Rotate(keys, next, a.now, time.Duration(a.tokenLifetime)*time.Second)
-	if err := a.registry.SetKeys(ctx, keys, version); err != nil {
+	keys = auth.PlanRotation(keys, next, a.now, time.Duration(a.tokenLifetime)*time.Second)
+	if err := a.registry.ReplaceKeys(ctx, keys, version); err != nil {
 		return nil, err
 	}
 	out := make([]keyOut, len(keys))

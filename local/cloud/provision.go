@@ -34,7 +34,7 @@ func (c *Cloud) provision(ctx context.Context) error {
 
 // ensureClient creates a tenant with a client unless they exist from an earlier start. Existing ones are not changed.
 func (c *Cloud) ensureClient(ctx context.Context, registry auth.Registry) error {
-	_, _, err := registry.Identify(ctx, c.descriptor.ClientID, c.descriptor.TenantID)
+	_, _, err := registry.ClientAndTenant(ctx, c.descriptor.ClientID, c.descriptor.TenantID)
 	if err == nil && c.descriptor.ClientSecret != "" {
 		return nil
 	}

@@ -118,7 +118,7 @@ func (w *world) rotate(t *testing.T, kmsKey string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.registry.SetKeys(t.Context(), auth.Rotate(keys, next, w.now, lifetime), version); err != nil {
+	if err := w.registry.ReplaceKeys(t.Context(), auth.PlanRotation(keys, next, w.now, lifetime), version); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -225,7 +225,7 @@ func TestWhoGetsAToken(t *testing.T) {
 // A failure of the store or of KMS is neither the client's fault nor a token.
 func TestOutages(t *testing.T) {
 	outage := errors.New("outage")
-	for _, method := range []string{"Client", "Keys", "SetKeys"} {
+	for _, method := range []string{"Client", "Keys", "ReplaceKeys"} {
 		w := newWorld(t)
 		w.registry.Fail = func(m string) error {
 			if m == method {

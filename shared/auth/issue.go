@@ -25,40 +25,45 @@ import (
 // tokenType is the typ header of access tokens (RFC 9068, section 2.1).
 const tokenType = "at+jwt"
 
-// Outcomes of a token request that the client caused (RFC 6749, section 5.2).
+// The errors of a token request that its sender can mend (RFC 6749, section 5.2).
 var (
-	ErrInvalidClient = fault.New(fault.BadRequest, "invalid_client", "Unknown client, wrong secret, or client disabled.")
-	ErrInvalidScope  = fault.New(fault.BadRequest, "invalid_scope", "The scope must be tenant/<tenant-id> of a tenant of this client.")
+	ErrInvalidClient = fault.New(fault.BadRequest, "invalid_client", "The client is unknown or disabled, or its secret is wrong.")
+	ErrInvalidScope  = fault.New(fault.BadRequest, "invalid_scope", "The scope must be tenant/<tenant-id>, with the ID of this client's tenant.")
 )
 
-// signer is the part of KMS that signs.
-type signer interface {
+// kmsAPI is the part of the KMS client that signing needs.
+type kmsAPI interface {
 	Sign(ctx context.Context, in *kms.SignInput, opts ...func(*kms.Options)) (*kms.SignOutput, error)
 	GetPublicKey(ctx context.Context, in *kms.GetPublicKeyInput, opts ...func(*kms.Options)) (*kms.GetPublicKeyOutput, error)
 }
 
-// Issuer issues access tokens.
+// Issuer issues access tokens. It is safe for concurrent use.
 type Issuer struct {
 	Registry Registry
-	KMS      signer
-	FirstKey string // KMS key that signs before any rotation
+	KMS      kmsAPI
+	// FirstKMSKey is the ID or ARN of the KMS key that signs before any rotation.
+	FirstKMSKey string
+	// Audience is the aud claim of the tokens.
 	Audience string
+	// Lifetime is how long a token is valid.
 	Lifetime time.Duration
 	Now      func() time.Time
-	NewID    func() string // of tokens
+	// NewID returns the jti claim of a new token.
+	NewID func() string
 
-	ring ring
+	keys keyCache
 }
 
-// NewIssuer returns an issuer with the real clock and random token IDs.
-func NewIssuer(r Registry, k signer, firstKey, audience string, lifetime time.Duration) *Issuer {
-	return &Issuer{Registry: r, KMS: k, FirstKey: firstKey, Audience: audience, Lifetime: lifetime, Now: time.Now, NewID: uuid.NewString,
-		ring: ring{registry: r}}
+// NewIssuer returns an issuer with the system clock and random token IDs.
+func NewIssuer(r Registry, k kmsAPI, firstKey, audience string, lifetime time.Duration) *Issuer {
+	return &Issuer{Registry: r, KMS: k, FirstKMSKey: firstKey, Audience: audience, Lifetime: lifetime, Now: time.Now, NewID: uuid.NewString,
+		keys: keyCache{registry: r}}
 }
 
-// Issue checks a client's credentials and scope and returns a signed token. ErrInvalidClient, ErrInvalidScope.
+// Issue checks a client's credentials and scope and returns a signed token with the given issuer as iss claim. It returns
+// ErrInvalidClient or ErrInvalidScope for a request that the sender must mend.
 func (i *Issuer) Issue(ctx context.Context, issuer, clientID, secret, scope string) (string, error) {
-	if !isID(clientID) { // the store has limits of its own for keys
+	if !isUUID(clientID) { // The store limits the length of keys.
 		return "", ErrInvalidClient
 	}
 	c, err := i.Registry.Client(ctx, clientID)
@@ -77,15 +82,15 @@ func (i *Issuer) Issue(ctx context.Context, issuer, clientID, secret, scope stri
 	return i.sign(ctx, issuer, c.ID, scope)
 }
 
-// isID reports whether s can be the ID of a client or a tenant: a UUID in its usual form.
-func isID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
+// isUUID reports whether s can be the ID of a client or a tenant: a UUID of 36 characters.
+func isUUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
 
 func (i *Issuer) sign(ctx context.Context, issuer, clientID, scope string) (string, error) {
 	key, err := i.signingKey(ctx)
 	if err != nil {
 		return "", err
 	}
-	public, err := key.public()
+	public, err := key.parsePublicKey()
 	if err != nil {
 		return "", err
 	}
@@ -102,28 +107,28 @@ func (i *Issuer) sign(ctx context.Context, issuer, clientID, scope string) (stri
 	if err := errors.Join(headers.Set(jws.TypeKey, tokenType), headers.Set(jws.KeyIDKey, key.ID)); err != nil {
 		return "", err
 	}
-	signed, err := jwt.Sign(token, jwt.WithKey(jwa.ES256, &kmsKey{ctx, i.KMS, key.KMSKey, public}, jws.WithProtectedHeaders(headers)))
+	signed, err := jwt.Sign(token, jwt.WithKey(jwa.ES256, &kmsSigner{ctx, i.KMS, key.KMSKey, public}, jws.WithProtectedHeaders(headers)))
 	if err != nil {
 		return "", fmt.Errorf("sign token: %w", err)
 	}
 	return string(signed), nil
 }
 
-// KeySet returns the published keys as a JWK set, to be sent as JSON.
+// KeySet returns the published keys as a JWK set (RFC 7517), to be sent as JSON.
 func (i *Issuer) KeySet(ctx context.Context) (any, error) {
-	if _, err := i.signingKey(ctx); err != nil { // the first asker makes the first key's record
+	if _, err := i.signingKey(ctx); err != nil { // The first request creates the record of the first key.
 		return nil, err
 	}
-	keys, err := i.ring.all(ctx, i.Now(), refetch)
+	keys, err := i.keys.load(ctx, i.Now(), minKeyRefetch)
 	if err != nil {
 		return nil, err
 	}
 	set := jwk.NewSet()
 	for _, k := range keys {
-		if !k.Published(i.Now()) {
+		if !k.IsPublished(i.Now()) {
 			continue
 		}
-		public, err := k.public()
+		public, err := k.parsePublicKey()
 		if err != nil {
 			return nil, err
 		}
@@ -139,57 +144,58 @@ func (i *Issuer) KeySet(ctx context.Context) (any, error) {
 	return set, nil
 }
 
-// signingKey returns the key that signs now, making the record of the first key if there is none yet.
+// signingKey returns the key that signs now. If the registry has no key yet it stores the record of the first one; of issuers that
+// do so at the same time one succeeds, and all use the stored key.
 func (i *Issuer) signingKey(ctx context.Context) (Key, error) {
-	keys, err := i.ring.all(ctx, i.Now(), refetch)
+	keys, err := i.keys.load(ctx, i.Now(), minKeyRefetch)
 	if err != nil {
 		return Key{}, err
 	}
-	if k, ok := signing(keys, i.Now()); ok {
+	if k, ok := activeKey(keys, i.Now()); ok {
 		return k, nil
 	}
 	if len(keys) > 0 {
 		return Key{}, errors.New("auth: no key is active")
 	}
-	first, err := NewKey(ctx, i.KMS, i.FirstKey)
+	first, err := NewKey(ctx, i.KMS, i.FirstKMSKey)
 	if err != nil {
 		return Key{}, err
 	}
 	first.ActiveFrom = i.Now().Truncate(time.Second)
-	if err := i.Registry.SetKeys(ctx, []Key{first}, 0); err != nil && !errors.Is(err, ErrChanged) {
+	if err := i.Registry.ReplaceKeys(ctx, []Key{first}, 0); err != nil && !errors.Is(err, ErrChanged) {
 		return Key{}, err
 	}
-	if keys, err = i.ring.all(ctx, i.Now(), 0); err != nil { // whoever was first: what is stored counts
+	if keys, err = i.keys.load(ctx, i.Now(), 0); err != nil {
 		return Key{}, err
 	}
-	k, ok := signing(keys, i.Now())
+	k, ok := activeKey(keys, i.Now())
 	if !ok {
 		return Key{}, errors.New("auth: no key is active")
 	}
 	return k, nil
 }
 
-// NewKey makes the record of a KMS key, under a new random kid.
-func NewKey(ctx context.Context, k signer, kmsKeyID string) (Key, error) {
+// NewKey returns the record of a KMS key under a new random ID. Its times are still to be set.
+func NewKey(ctx context.Context, k kmsAPI, kmsKeyID string) (Key, error) {
 	out, err := k.GetPublicKey(ctx, &kms.GetPublicKeyInput{KeyId: &kmsKeyID})
 	if err != nil {
 		return Key{}, fmt.Errorf("read public key: %w", err)
 	}
-	return Key{ID: uuid.NewString(), KMSKey: kmsKeyID, Public: out.PublicKey}, nil
+	return Key{ID: uuid.NewString(), KMSKey: kmsKeyID, PublicKey: out.PublicKey}, nil
 }
 
-// kmsKey signs by KMS what jwx hashes; jwx turns the DER signature into the r and s of JWS. It lives for one request, whose
-// context it carries because crypto.Signer has no other way to it.
-type kmsKey struct {
+// kmsSigner is a crypto.Signer on a KMS key. jwx hashes the input and turns the DER signature into the r and s of a JWS. A signer
+// is used for one request and carries its context, because crypto.Signer has no parameter for it.
+type kmsSigner struct {
 	ctx    context.Context
-	kms    signer
+	kms    kmsAPI
 	id     string
 	public *ecdsa.PublicKey
 }
 
-func (k *kmsKey) Public() crypto.PublicKey { return k.public }
+func (k *kmsSigner) Public() crypto.PublicKey { return k.public }
 
-func (k *kmsKey) Sign(_ io.Reader, digest []byte, _ crypto.SignerOpts) ([]byte, error) {
+func (k *kmsSigner) Sign(_ io.Reader, digest []byte, _ crypto.SignerOpts) ([]byte, error) {
 	out, err := k.kms.Sign(k.ctx, &kms.SignInput{
 		KeyId: aws.String(k.id), Message: digest, MessageType: types.MessageTypeDigest,
 		SigningAlgorithm: types.SigningAlgorithmSpecEcdsaSha256,

@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	// KeySetLifetime is how long anyone may keep the published keys without asking again.
+	// KeySetLifetime is how long anyone may use the published keys without reading them again.
 	KeySetLifetime = 5 * time.Minute
-	// KeySetMaxAge is what HTTP caches are told: the issuer's own copy may be a minute old already.
-	KeySetMaxAge = KeySetLifetime - refetch
-	// refetch is the least time between two readings of the keys because of an unknown kid.
-	refetch = time.Minute
+	// KeySetMaxAge is the max-age for HTTP caches. It is shorter, because the issuer's own copy may be a minute old.
+	KeySetMaxAge = KeySetLifetime - minKeyRefetch
+	// minKeyRefetch is the shortest time between two reads of the keys that an unknown kid causes.
+	minKeyRefetch = time.Minute
 )
 
-// Published reports whether verifiers must know the key.
-func (k Key) Published(now time.Time) bool { return k.RetireAt.IsZero() || now.Before(k.RetireAt) }
+// IsPublished reports whether the key belongs to the published set at a time: verifiers accept its tokens.
+func (k Key) IsPublished(now time.Time) bool { return k.RetireAt.IsZero() || now.Before(k.RetireAt) }
 
-func (k Key) public() (*ecdsa.PublicKey, error) {
-	parsed, err := x509.ParsePKIXPublicKey(k.Public)
+func (k Key) parsePublicKey() (*ecdsa.PublicKey, error) {
+	parsed, err := x509.ParsePKIXPublicKey(k.PublicKey)
 	if err != nil {
 		return nil, fmt.Errorf("key %s: %w", k.ID, err)
 	}
@@ -34,27 +34,28 @@ func (k Key) public() (*ecdsa.PublicKey, error) {
 	return public, nil
 }
 
-// signing returns the key that signs at a time: the one that became active last.
-func signing(keys []Key, now time.Time) (Key, bool) {
-	var best Key
+// activeKey returns the key that signs at a time: of the published keys, the one that became active last. ok is false if none is
+// active.
+func activeKey(keys []Key, now time.Time) (active Key, ok bool) {
 	for _, k := range keys {
-		if !k.ActiveFrom.After(now) && k.Published(now) && (best.ID == "" || k.ActiveFrom.After(best.ActiveFrom)) {
-			best = k
+		if !k.ActiveFrom.After(now) && k.IsPublished(now) && (active.ID == "" || k.ActiveFrom.After(active.ActiveFrom)) {
+			active = k
 		}
 	}
-	return best, best.ID != ""
+	return active, active.ID != ""
 }
 
-// Rotate plans a rotation: the new key is published now and signs once every cache of the key set has ended; the others are
-// retired once the last token that they can have signed has ended too. Where no key signs yet, the new one does at once.
-func Rotate(keys []Key, next Key, now time.Time, tokenLifetime time.Duration) []Key {
+// PlanRotation returns the set of keys that brings in the key next. It is published now and signs as soon as every cached copy of
+// the present set has expired; the present keys are retired when the last token that they can have signed has expired. If no key
+// is active now, next is active at once. Keys that are retired by now are left out.
+func PlanRotation(keys []Key, next Key, now time.Time, tokenLifetime time.Duration) []Key {
 	next.ActiveFrom = now.Add(KeySetLifetime)
-	if _, ok := signing(keys, now); !ok {
+	if _, ok := activeKey(keys, now); !ok {
 		next.ActiveFrom = now
 	}
 	var out []Key
 	for _, k := range keys {
-		if !k.Published(now) {
+		if !k.IsPublished(now) {
 			continue
 		}
 		if k.RetireAt.IsZero() {
@@ -65,41 +66,41 @@ func Rotate(keys []Key, next Key, now time.Time, tokenLifetime time.Duration) []
 	return append(out, next)
 }
 
-// ring is the keys as last read.
-type ring struct {
+// keyCache remembers the keys of a registry. It is safe for concurrent use.
+type keyCache struct {
 	registry Registry
 
-	mu   sync.Mutex
-	keys []Key
-	read time.Time
+	mu     sync.Mutex
+	keys   []Key
+	readAt time.Time
 }
 
-// all returns the keys, read at most age ago. That there are none is not remembered: the first key signs at once.
-func (r *ring) all(ctx context.Context, now time.Time, age time.Duration) ([]Key, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.keys) == 0 || now.Sub(r.read) >= age {
-		keys, _, err := r.registry.Keys(ctx)
+// load returns the keys as read at most maxAge ago. An empty set is not remembered, so that the first key signs at once.
+func (c *keyCache) load(ctx context.Context, now time.Time, maxAge time.Duration) ([]Key, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.keys) == 0 || now.Sub(c.readAt) >= maxAge {
+		keys, _, err := c.registry.Keys(ctx)
 		if err != nil {
 			return nil, err
 		}
-		r.keys, r.read = keys, now
+		c.keys, c.readAt = keys, now
 	}
-	return r.keys, nil
+	return c.keys, nil
 }
 
 var errUnknownKey = errors.New("auth: unknown key")
 
-// byID returns a published key. An unknown one has the keys read again, but at most once a minute: tokens with made-up kids
-// must not turn into reads.
-func (r *ring) byID(ctx context.Context, now time.Time, id string) (Key, error) {
-	for _, age := range []time.Duration{KeySetLifetime, refetch} {
-		keys, err := r.all(ctx, now, age)
+// keyByID returns a published key, errUnknownKey if there is none of that ID. For an unknown ID it reads the keys again, but at most
+// once in minKeyRefetch: tokens with invented kids must not turn into reads.
+func (c *keyCache) keyByID(ctx context.Context, now time.Time, id string) (Key, error) {
+	for _, maxAge := range []time.Duration{KeySetLifetime, minKeyRefetch} {
+		keys, err := c.load(ctx, now, maxAge)
 		if err != nil {
 			return Key{}, err
 		}
 		for _, k := range keys {
-			if k.ID == id && k.Published(now) {
+			if k.ID == id && k.IsPublished(now) {
 				return k, nil
 			}
 		}

@@ -1,5 +1,7 @@
-// Package auth knows tenants and clients, and issues and verifies access tokens: RFC 9068 JWTs (at+jwt) signed with ES256 by
-// keys in KMS. It is the only importer of jwx.
+// Package auth holds tenants, clients and signing keys, and issues and verifies access tokens: JWTs of the type at+jwt (RFC 9068),
+// signed with ES256 by keys in KMS. It is the only package that imports jwx.
+//
+// Package auth/authdb stores the registry, auth/authhttp serves the token endpoint and is the authorizer.
 package auth
 
 import (
@@ -18,70 +20,84 @@ var Permissions = []string{"BatchUpload", "BatchRead", "TransactionRead",
 	"DocumentManagementAccess", "DocumentManagementCreate", "DocumentManagementCreateVirtual", "DocumentManagementLink",
 	"DocumentManagementEdit", "DocumentManagementDelete"}
 
-// Tenant is a customer.
+// Tenant is an institution that owns data.
 type Tenant struct {
-	ID           string // UUID
-	BatchEnabled bool   // off until it is asked for
+	// ID is a UUID.
+	ID string
+	// BatchEnabled turns the batch feature on; it is off for a new tenant.
+	BatchEnabled bool
 	Settings     batch.Settings
 	CreatedAt    time.Time
 }
 
-// DefaultSettings are the rules of a new tenant: history is taken whatever its age, the future up to 30 days.
+// DefaultSettings returns the settings of a new tenant: transactions may be of any age and up to 30 days in the future.
 func DefaultSettings() batch.Settings { return batch.Settings{MaxFuture: 720 * time.Hour} }
 
 // Client is a program that acts for a tenant.
 type Client struct {
-	ID          string // UUID
+	// ID is a UUID.
+	ID string
+	// Tenant is the ID of the one tenant that the client acts for.
 	Tenant      string
 	Permissions []string
-	Layers      access.Layers // that it holds; empty for Global and Enterprise
-	Secret      SecretHash
-	Disabled    bool
-	CreatedAt   time.Time
+	// AccessLayers are the layers that the client holds. Empty means Global and Enterprise.
+	AccessLayers access.Layers
+	Secret       SecretHash
+	Disabled     bool
+	CreatedAt    time.Time
 }
 
-// Key is a signing key. It is published at once, signs from ActiveFrom on, and verifies until RetireAt.
+// Key is a signing key. It is published as soon as it is stored, signs from ActiveFrom on, and verifies until RetireAt.
 type Key struct {
-	ID         string // the kid of tokens
-	KMSKey     string // ID or ARN of the key that signs
-	Public     []byte // PKIX, DER
+	// ID is the kid header of the tokens that the key signs.
+	ID string
+	// KMSKey is the ID or ARN of the key in KMS.
+	KMSKey string
+	// PublicKey is the public key in PKIX, ASN.1 DER form.
+	PublicKey  []byte
 	ActiveFrom time.Time
-	RetireAt   time.Time // zero: not yet decided
+	// RetireAt is zero while no rotation has decided it.
+	RetireAt time.Time
 }
 
 var (
 	// ErrNotFound means that there is no such tenant or client.
 	ErrNotFound = errors.New("auth: not found")
-	// ErrExists means that there is a tenant or client of that ID.
+	// ErrExists means that the ID of a new tenant or client is taken.
 	ErrExists = errors.New("auth: exists already")
-	// ErrChanged means that the keys were changed by someone else in between: read them again.
-	ErrChanged = errors.New("auth: changed in between")
+	// ErrChanged means that someone else has replaced the keys since they were read.
+	ErrChanged = errors.New("auth: keys changed since they were read")
 )
 
-// Registry keeps tenants, clients and keys. Every method is safe for concurrent use; a read sees every acknowledged write.
+// Registry keeps tenants, clients and keys. It is safe for concurrent use; a read sees every acknowledged write. Every write is one
+// conditional write of one item.
 type Registry interface {
-	// CreateTenant stores a new tenant. ErrExists.
+	// CreateTenant stores a new tenant. It returns ErrExists if the ID is taken, also by an earlier call with the same tenant.
 	CreateTenant(ctx context.Context, t Tenant) error
-	// Tenant reads one. ErrNotFound.
+	// Tenant reads one tenant. It returns ErrNotFound if there is none.
 	Tenant(ctx context.Context, id string) (Tenant, error)
-	// Tenants lists all, in order of ID.
+	// Tenants lists all tenants in the order of their IDs.
 	Tenants(ctx context.Context) ([]Tenant, error)
-	// EnableBatch turns the batch feature of a tenant on or off. ErrNotFound.
+	// EnableBatch turns the batch feature of a tenant on or off and returns the tenant as it then is. Repeating the call changes
+	// nothing. It returns ErrNotFound if there is no such tenant.
 	EnableBatch(ctx context.Context, tenant string, on bool) (Tenant, error)
 
-	// CreateClient stores a new client of an existing tenant. ErrExists, or ErrNotFound without the tenant.
+	// CreateClient stores a new client of an existing tenant. It returns ErrExists if the ID is taken, and ErrNotFound if there
+	// is no such tenant.
 	CreateClient(ctx context.Context, c Client) error
-	// Client reads one. ErrNotFound.
+	// Client reads one client. It returns ErrNotFound if there is none.
 	Client(ctx context.Context, id string) (Client, error)
-	// Clients lists all, in order of ID.
+	// Clients lists all clients in the order of their IDs.
 	Clients(ctx context.Context) ([]Client, error)
-	// DisableClient makes a client unable to get or use tokens, at once. ErrNotFound.
+	// DisableClient prevents a client, from now on, from getting tokens and from using those it has, and returns the client as
+	// it then is. Repeating the call changes nothing. It returns ErrNotFound if there is no such client.
 	DisableClient(ctx context.Context, id string) (Client, error)
-	// Identify reads a client and a tenant at once. ErrNotFound if either is missing.
-	Identify(ctx context.Context, client, tenant string) (Client, Tenant, error)
+	// ClientAndTenant reads a client and a tenant in one request. It returns ErrNotFound if either does not exist.
+	ClientAndTenant(ctx context.Context, client, tenant string) (Client, Tenant, error)
 
-	// Keys reads all keys and the version of the whole; no keys and 0 before the first.
-	Keys(ctx context.Context) ([]Key, int64, error)
-	// SetKeys replaces all keys if their version is still the given one. ErrChanged.
-	SetKeys(ctx context.Context, keys []Key, version int64) error
+	// Keys reads all keys and the version of the set: no keys and version 0 before the first are stored.
+	Keys(ctx context.Context) (keys []Key, version int64, err error)
+	// ReplaceKeys replaces all keys if the version of the set is still the given one. Otherwise it returns ErrChanged; so does
+	// a repetition of a call that succeeded.
+	ReplaceKeys(ctx context.Context, keys []Key, version int64) error
 }

@@ -7,28 +7,30 @@ import (
 	"encoding/base64"
 )
 
-// SecretHash is all that is kept of a client's secret: SHA-256 over a random salt and the secret. A slow password hash would
-// only slow the token endpoint down: the secret is 256 random bits, which nobody can guess at any speed.
+// SecretHash is what is stored of a client's secret: a random salt and the SHA-256 of salt and secret. A slow password hash would
+// only slow down the token endpoint, because a secret of 256 random bits cannot be guessed at any speed.
 type SecretHash struct {
+	// Salt is 16 random bytes.
 	Salt []byte
-	Sum  []byte
+	// Sum is the SHA-256 of Salt followed by the secret.
+	Sum []byte
 }
 
-// NewSecret makes a client secret, to be shown once, and its hash.
-func NewSecret() (string, SecretHash) {
-	secret, salt := make([]byte, 32), make([]byte, 16)
-	rand.Read(secret)
+// NewSecret returns a new client secret, which is shown once, and the hash to store.
+func NewSecret() (secret string, hash SecretHash) {
+	random, salt := make([]byte, 32), make([]byte, 16)
+	rand.Read(random)
 	rand.Read(salt)
-	text := base64.RawURLEncoding.EncodeToString(secret)
-	return text, SecretHash{salt, sum(salt, text)}
+	secret = base64.RawURLEncoding.EncodeToString(random)
+	return secret, SecretHash{salt, saltedSum(salt, secret)}
 }
 
-// Matches compares in constant time.
+// Matches reports whether the hash is that of the secret. It compares in constant time.
 func (h SecretHash) Matches(secret string) bool {
-	return len(h.Sum) == sha256.Size && subtle.ConstantTimeCompare(h.Sum, sum(h.Salt, secret)) == 1
+	return len(h.Sum) == sha256.Size && subtle.ConstantTimeCompare(h.Sum, saltedSum(h.Salt, secret)) == 1
 }
 
-func sum(salt []byte, secret string) []byte {
+func saltedSum(salt []byte, secret string) []byte {
 	h := sha256.New()
 	h.Write(salt)
 	h.Write([]byte(secret))

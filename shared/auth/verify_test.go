@@ -139,7 +139,7 @@ func publicDER(t *testing.T, w *world) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return keys[0].Public
+	return keys[0].PublicKey
 }
 
 // Made-up kids cost one reading of the keys a minute, however many come; a new key is known at the first of its tokens.

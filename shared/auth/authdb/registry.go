@@ -1,3 +1,4 @@
+// Package authdb keeps tenants, clients and signing keys in DynamoDB.
 package authdb
 
 import (
@@ -5,22 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sluice/shared/dynamo"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"sluice/shared/access"
 	"sluice/shared/auth"
-	"sluice/shared/batch"
-	"sluice/shared/transaction"
+	"sluice/shared/dynamo"
 )
 
-// Registry is the auth.Registry on DynamoDB. Table: id ("tenant#<id>", "client#<id>", "keys").
+// Registry is the auth.Registry. Its table has the key
+//
+//	id   tenant#<id>, client#<id>, keys
 type Registry struct {
 	db    *dynamodb.Client
 	table string
@@ -31,283 +30,204 @@ var _ auth.Registry = (*Registry)(nil)
 // New returns the registry on the given table.
 func New(db *dynamodb.Client, table string) *Registry { return &Registry{db, table} }
 
-const (
-	tenantPrefix = "tenant#"
-	clientPrefix = "client#"
-	keysID       = "keys"
-)
-
-// settingsRow holds a tenant's settings of batches, in whole seconds. A batch row pins a copy of them in the same form.
-type settingsRow struct {
-	MaxPast    int64  `dynamodbav:"max_past,omitempty"`
-	MaxFuture  int64  `dynamodbav:"max_future,omitempty"`
-	MainEntity string `dynamodbav:"main_entity,omitempty"`
-}
-
-type tenantRow struct {
-	ID        string      `dynamodbav:"id"`
-	Batch     bool        `dynamodbav:"batch_enabled"`
-	Settings  settingsRow `dynamodbav:"settings"`
-	CreatedAt string      `dynamodbav:"created_at"`
-}
-
-func (r tenantRow) tenant() (auth.Tenant, error) {
-	created, err := dynamo.ParseTime(r.CreatedAt)
-	return auth.Tenant{
-		ID: strings.TrimPrefix(r.ID, tenantPrefix), BatchEnabled: r.Batch, Settings: r.Settings.settings(), CreatedAt: created,
-	}, err
-}
-
-type clientRow struct {
-	ID          string   `dynamodbav:"id"`
-	Tenant      string   `dynamodbav:"tenant"`
-	Permissions []string `dynamodbav:"permissions"`
-	Salt        []byte   `dynamodbav:"salt"`
-	Sum         []byte   `dynamodbav:"sum"`
-	Disabled    bool     `dynamodbav:"disabled"`
-	Geographic  []string `dynamodbav:"geographic,omitempty"`
-	Business    []string `dynamodbav:"business_related,omitempty"`
-	CreatedAt   string   `dynamodbav:"created_at"`
-}
-
-func (r clientRow) client() (auth.Client, error) {
-	created, err := dynamo.ParseTime(r.CreatedAt)
-	return auth.Client{
-		ID: strings.TrimPrefix(r.ID, clientPrefix), Tenant: r.Tenant, Permissions: r.Permissions,
-		Secret: auth.SecretHash{Salt: r.Salt, Sum: r.Sum}, Disabled: r.Disabled, CreatedAt: created,
-		Layers: access.Layers{Geographic: r.Geographic, BusinessRelated: r.Business},
-	}, err
-}
-
-func settingsOf(s batch.Settings) settingsRow {
-	return settingsRow{int64(s.MaxPast / time.Second), int64(s.MaxFuture / time.Second), string(s.MainEntity)}
-}
-
-func (r settingsRow) settings() batch.Settings {
-	return batch.Settings{
-		MaxPast:    time.Duration(r.MaxPast) * time.Second,
-		MaxFuture:  time.Duration(r.MaxFuture) * time.Second,
-		MainEntity: transaction.MainEntityRule(r.MainEntity),
-	}
-}
-
-// CreateTenant stores a new tenant.
+// CreateTenant implements auth.Registry.
 func (s *Registry) CreateTenant(ctx context.Context, t auth.Tenant) error {
-	return s.create(ctx, tenantRow{tenantPrefix + t.ID, t.BatchEnabled, settingsOf(t.Settings), dynamo.FormatTime(t.CreatedAt)})
+	return s.create(ctx, tenantRowOf(t))
 }
 
-// CreateClient stores a new client.
+// CreateClient implements auth.Registry.
 func (s *Registry) CreateClient(ctx context.Context, c auth.Client) error {
 	if _, err := s.Tenant(ctx, c.Tenant); err != nil {
 		return err
 	}
-	return s.create(ctx, clientRow{clientPrefix + c.ID, c.Tenant, c.Permissions, c.Secret.Salt, c.Secret.Sum, c.Disabled,
-		c.Layers.Geographic, c.Layers.BusinessRelated, dynamo.FormatTime(c.CreatedAt)})
+	return s.create(ctx, clientRowOf(c))
 }
 
+// create stores a row whose ID is not taken; auth.ErrExists if it is.
 func (s *Registry) create(ctx context.Context, row any) error {
-	av, err := attributevalue.MarshalMap(row)
+	item, err := attributevalue.MarshalMap(row)
 	if err != nil {
 		return err
 	}
 	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &s.table, Item: av, ConditionExpression: aws.String("attribute_not_exists(id)"),
+		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(id)"),
 	})
-	var failed *types.ConditionalCheckFailedException
-	if errors.As(err, &failed) {
+	if _, failed := dynamo.ConditionFailed(err); failed {
 		return auth.ErrExists
 	}
 	if err != nil {
-		return fmt.Errorf("create registry row: %w", err)
+		return fmt.Errorf("create row of the registry: %w", err)
 	}
 	return nil
 }
 
-// Tenant reads one tenant.
+// Tenant implements auth.Registry.
 func (s *Registry) Tenant(ctx context.Context, id string) (auth.Tenant, error) {
-	row, err := getRow[tenantRow](ctx, s, tenantPrefix+id)
-	if err != nil {
+	var row tenantRow
+	if err := s.get(ctx, tenantPrefix+id, &row); err != nil {
 		return auth.Tenant{}, err
 	}
 	return row.tenant()
 }
 
-// Client reads one client.
+// Client implements auth.Registry.
 func (s *Registry) Client(ctx context.Context, id string) (auth.Client, error) {
-	row, err := getRow[clientRow](ctx, s, clientPrefix+id)
-	if err != nil {
+	var row clientRow
+	if err := s.get(ctx, clientPrefix+id, &row); err != nil {
 		return auth.Client{}, err
 	}
 	return row.client()
 }
 
-func getRow[T any](ctx context.Context, s *Registry, id string) (T, error) {
-	var row T
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.table, Key: dynamo.Item{"id": dynamo.String(id)}, ConsistentRead: aws.Bool(true)})
+// get reads one row; auth.ErrNotFound if there is none.
+func (s *Registry) get(ctx context.Context, id string, row any) error {
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &s.table, Key: dynamo.Item{"id": dynamo.String(id)}, ConsistentRead: aws.Bool(true),
+	})
 	if err != nil {
-		return row, fmt.Errorf("read registry: %w", err)
+		return fmt.Errorf("read registry: %w", err)
 	}
 	if out.Item == nil {
-		return row, auth.ErrNotFound
+		return auth.ErrNotFound
 	}
-	return row, attributevalue.UnmarshalMap(out.Item, &row)
+	return attributevalue.UnmarshalMap(out.Item, row)
 }
 
-// Identify reads a client and a tenant in one request.
-func (s *Registry) Identify(ctx context.Context, client, tenant string) (auth.Client, auth.Tenant, error) {
-	keys := []dynamo.Item{{"id": dynamo.String(clientPrefix + client)}, {"id": dynamo.String(tenantPrefix + tenant)}}
-	rows, err := dynamo.GetAll(ctx, s.db, s.table, keys)
+// ClientAndTenant implements auth.Registry.
+func (s *Registry) ClientAndTenant(ctx context.Context, clientID, tenantID string) (auth.Client, auth.Tenant, error) {
+	items, err := dynamo.GetAll(ctx, s.db, s.table, []dynamo.Item{
+		{"id": dynamo.String(clientPrefix + clientID)}, {"id": dynamo.String(tenantPrefix + tenantID)},
+	})
 	if err != nil {
-		return auth.Client{}, auth.Tenant{}, fmt.Errorf("identify: %w", err)
+		return auth.Client{}, auth.Tenant{}, fmt.Errorf("read client and tenant: %w", err)
 	}
-	if len(rows) != 2 {
+	if len(items) != 2 {
 		return auth.Client{}, auth.Tenant{}, auth.ErrNotFound
 	}
-	if _, isTenant := rows[0]["settings"]; isTenant { // they come in any order
-		rows[0], rows[1] = rows[1], rows[0]
+	if strings.HasPrefix(dynamo.StringAttribute(items[0], "id"), tenantPrefix) { // The order of the items is not that of the keys.
+		items[0], items[1] = items[1], items[0]
 	}
 	var c clientRow
 	var t tenantRow
-	if err := errors.Join(attributevalue.UnmarshalMap(rows[0], &c), attributevalue.UnmarshalMap(rows[1], &t)); err != nil {
+	err = errors.Join(attributevalue.UnmarshalMap(items[0], &c), attributevalue.UnmarshalMap(items[1], &t))
+	if err != nil {
 		return auth.Client{}, auth.Tenant{}, err
 	}
-	outClient, err1 := c.client()
-	outTenant, err2 := t.tenant()
-	return outClient, outTenant, errors.Join(err1, err2)
+	client, err1 := c.client()
+	tenant, err2 := t.tenant()
+	return client, tenant, errors.Join(err1, err2)
 }
 
-// Tenants lists all tenants.
+// Tenants implements auth.Registry.
 func (s *Registry) Tenants(ctx context.Context) ([]auth.Tenant, error) {
-	return list(ctx, s, tenantPrefix, tenantRow.tenant, func(t auth.Tenant) string { return t.ID })
+	return listRows(ctx, s, tenantPrefix, tenantRow.tenant, func(t auth.Tenant) string { return t.ID })
 }
 
-// Clients lists all clients.
+// Clients implements auth.Registry.
 func (s *Registry) Clients(ctx context.Context) ([]auth.Client, error) {
-	return list(ctx, s, clientPrefix, clientRow.client, func(c auth.Client) string { return c.ID })
+	return listRows(ctx, s, clientPrefix, clientRow.client, func(c auth.Client) string { return c.ID })
 }
 
-// list scans: only people ask for lists, and the table is small.
-func list[Row, T any](ctx context.Context, s *Registry, prefix string, convert func(Row) (T, error), id func(T) string) ([]T, error) {
-	out := []T{}
+// listRows scans the table for rows of one kind and returns them in the order of their IDs. Only operators ask for lists, and the
+// table is small.
+func listRows[Row, T any](ctx context.Context, s *Registry, prefix string, convert func(Row) (T, error), idOf func(T) string) (
+	[]T, error) {
+	all := []T{}
 	pages := dynamodb.NewScanPaginator(s.db, &dynamodb.ScanInput{
-		TableName: &s.table, FilterExpression: aws.String("begins_with(id, :prefix)"),
-		ExpressionAttributeValues: dynamo.Item{":prefix": dynamo.String(prefix)}, ConsistentRead: aws.Bool(true),
+		TableName: &s.table, ConsistentRead: aws.Bool(true),
+		FilterExpression:          aws.String("begins_with(id, :prefix)"),
+		ExpressionAttributeValues: dynamo.Item{":prefix": dynamo.String(prefix)},
 	})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("list registry: %w", err)
 		}
-		for _, av := range page.Items {
-			var row Row
-			if err := attributevalue.UnmarshalMap(av, &row); err != nil {
-				return nil, err
-			}
-			one, err := convert(row)
+		var rows []Row
+		if err := attributevalue.UnmarshalListOfMaps(page.Items, &rows); err != nil {
+			return nil, fmt.Errorf("list registry: %w", err)
+		}
+		for _, row := range rows {
+			v, err := convert(row)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, one)
+			all = append(all, v)
 		}
 	}
-	slices.SortFunc(out, func(a, b T) int { return strings.Compare(id(a), id(b)) })
-	return out, nil
+	slices.SortFunc(all, func(a, b T) int { return strings.Compare(idOf(a), idOf(b)) })
+	return all, nil
 }
 
-// EnableBatch turns the batch feature of a tenant on or off.
+// EnableBatch implements auth.Registry.
 func (s *Registry) EnableBatch(ctx context.Context, tenant string, on bool) (auth.Tenant, error) {
-	row, err := set[tenantRow](ctx, s, tenantPrefix+tenant, "batch_enabled", on)
-	if err != nil {
+	var row tenantRow
+	if err := s.setFlag(ctx, tenantPrefix+tenant, "batch_enabled", on, &row); err != nil {
 		return auth.Tenant{}, err
 	}
 	return row.tenant()
 }
 
-// DisableClient makes a client powerless.
+// DisableClient implements auth.Registry.
 func (s *Registry) DisableClient(ctx context.Context, id string) (auth.Client, error) {
-	row, err := set[clientRow](ctx, s, clientPrefix+id, "disabled", true)
-	if err != nil {
+	var row clientRow
+	if err := s.setFlag(ctx, clientPrefix+id, "disabled", true, &row); err != nil {
 		return auth.Client{}, err
 	}
 	return row.client()
 }
 
-func set[Row any](ctx context.Context, s *Registry, id, name string, on bool) (Row, error) {
-	var row Row
+// setFlag sets a boolean attribute of an existing row and reads the row as it then is; auth.ErrNotFound if there is none.
+func (s *Registry) setFlag(ctx context.Context, id, name string, on bool, row any) error {
 	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &s.table, Key: dynamo.Item{"id": dynamo.String(id)},
 		UpdateExpression: aws.String("SET #name = :on"), ConditionExpression: aws.String("attribute_exists(id)"),
 		ExpressionAttributeNames:  map[string]string{"#name": name},
-		ExpressionAttributeValues: dynamo.Item{":on": &types.AttributeValueMemberBOOL{Value: on}},
+		ExpressionAttributeValues: dynamo.Item{":on": dynamo.Bool(on)},
 		ReturnValues:              types.ReturnValueAllNew,
 	})
-	var failed *types.ConditionalCheckFailedException
-	if errors.As(err, &failed) {
-		return row, auth.ErrNotFound
+	if _, failed := dynamo.ConditionFailed(err); failed {
+		return auth.ErrNotFound
 	}
 	if err != nil {
-		return row, fmt.Errorf("change registry: %w", err)
+		return fmt.Errorf("change registry: %w", err)
 	}
-	return row, attributevalue.UnmarshalMap(out.Attributes, &row)
+	return attributevalue.UnmarshalMap(out.Attributes, row)
 }
 
-type keysRow struct {
-	ID      string   `dynamodbav:"id"`
-	Version int64    `dynamodbav:"version"`
-	Keys    []keyRow `dynamodbav:"keys"`
-}
-
-type keyRow struct {
-	ID         string `dynamodbav:"kid"`
-	KMSKey     string `dynamodbav:"kms_key"`
-	Public     []byte `dynamodbav:"public"`
-	ActiveFrom string `dynamodbav:"active_from"`
-	RetireAt   string `dynamodbav:"retire_at,omitempty"`
-}
-
-// Keys reads all signing keys.
+// Keys implements auth.Registry.
 func (s *Registry) Keys(ctx context.Context) ([]auth.Key, int64, error) {
-	row, err := getRow[keysRow](ctx, s, keysID)
+	var row keysRow
+	err := s.get(ctx, keysID, &row)
 	if errors.Is(err, auth.ErrNotFound) {
 		return nil, 0, nil
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	keys := make([]auth.Key, len(row.Keys))
-	for i, k := range row.Keys {
-		active, err1 := dynamo.ParseTime(k.ActiveFrom)
-		retire, err2 := dynamo.ParseTime(k.RetireAt)
-		if err := errors.Join(err1, err2); err != nil {
-			return nil, 0, err
-		}
-		keys[i] = auth.Key{ID: k.ID, KMSKey: k.KMSKey, Public: k.Public, ActiveFrom: active, RetireAt: retire}
-	}
-	return keys, row.Version, nil
+	keys, err := row.keys()
+	return keys, row.Version, err
 }
 
-// SetKeys replaces all signing keys, if nobody else has.
-func (s *Registry) SetKeys(ctx context.Context, keys []auth.Key, version int64) error {
-	row := keysRow{ID: keysID, Version: version + 1}
-	for _, k := range keys {
-		row.Keys = append(row.Keys, keyRow{k.ID, k.KMSKey, k.Public, dynamo.FormatTime(k.ActiveFrom), dynamo.FormatTime(k.RetireAt)})
-	}
-	av, err := attributevalue.MarshalMap(row)
+// ReplaceKeys implements auth.Registry.
+func (s *Registry) ReplaceKeys(ctx context.Context, keys []auth.Key, version int64) error {
+	item, err := attributevalue.MarshalMap(keysRowOf(keys, version+1))
 	if err != nil {
 		return err
 	}
-	put := &dynamodb.PutItemInput{TableName: &s.table, Item: av, ConditionExpression: aws.String("attribute_not_exists(id)")}
+	put := &dynamodb.PutItemInput{
+		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(id)"),
+	}
 	if version != 0 {
-		put.ConditionExpression = aws.String("version = :old")
-		put.ExpressionAttributeValues = dynamo.Item{":old": dynamo.Number(version)}
+		put.ConditionExpression = aws.String("version = :version")
+		put.ExpressionAttributeValues = dynamo.Item{":version": dynamo.Number(version)}
 	}
 	_, err = s.db.PutItem(ctx, put)
-	var failed *types.ConditionalCheckFailedException
-	if errors.As(err, &failed) {
+	if _, failed := dynamo.ConditionFailed(err); failed {
 		return auth.ErrChanged
 	}
 	if err != nil {
-		return fmt.Errorf("change keys: %w", err)
+		return fmt.Errorf("replace keys: %w", err)
 	}
 	return nil
 }

@@ -32,13 +32,13 @@ func TestStoredRegistry(t *testing.T) {
 	if err := s.CreateTenant(ctx, tenant); err != nil {
 		t.Fatal(err)
 	}
-	c := auth.Client{ID: "client", Tenant: storedTenant, Permissions: []string{"BatchUpload", "BatchRead"}, Layers: storedLayers(),
+	c := auth.Client{ID: "client", Tenant: storedTenant, Permissions: []string{"BatchUpload", "BatchRead"}, AccessLayers: storedLayers(),
 		Secret: auth.SecretHash{Salt: []byte("salt"), Sum: []byte("sum")}, Disabled: true, CreatedAt: at}
 	if err := s.CreateClient(ctx, c); err != nil {
 		t.Fatal(err)
 	}
-	keys := []auth.Key{{ID: "kid", KMSKey: "arn", Public: []byte("public"), ActiveFrom: at, RetireAt: at.Add(time.Hour)}}
-	if err := s.SetKeys(ctx, keys, 0); err != nil {
+	keys := []auth.Key{{ID: "kid", KMSKey: "arn", PublicKey: []byte("public"), ActiveFrom: at, RetireAt: at.Add(time.Hour)}}
+	if err := s.ReplaceKeys(ctx, keys, 0); err != nil {
 		t.Fatal(err)
 	}
 	dynamotest.CompareStored(t, client, "test-clients", "clients")

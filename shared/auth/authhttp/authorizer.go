@@ -19,7 +19,7 @@ type verifier interface {
 }
 
 type registry interface {
-	Identify(ctx context.Context, client, tenant string) (auth.Client, auth.Tenant, error)
+	ClientAndTenant(ctx context.Context, client, tenant string) (auth.Client, auth.Tenant, error)
 }
 
 // Authorizer turns a bearer token into the caller that functions see. What a client may do is read anew for each request: a
@@ -84,7 +84,7 @@ func (a *Authorizer) caller(ctx context.Context, r AuthorizerRequest) (httpapi.C
 	if err != nil {
 		return httpapi.Caller{}, err
 	}
-	client, tenant, err := a.Registry.Identify(ctx, claims.Client, claims.Tenant)
+	client, tenant, err := a.Registry.ClientAndTenant(ctx, claims.Client, claims.Tenant)
 	if err != nil {
 		return httpapi.Caller{}, err
 	}
@@ -92,7 +92,7 @@ func (a *Authorizer) caller(ctx context.Context, r AuthorizerRequest) (httpapi.C
 		return httpapi.Caller{}, auth.ErrInvalidToken
 	}
 	c := httpapi.Caller{
-		Tenant: tenant.ID, Client: client.ID, Permissions: client.Permissions, Layers: client.Layers, Settings: tenant.Settings, Expires: claims.Expires,
+		Tenant: tenant.ID, Client: client.ID, Permissions: client.Permissions, Layers: client.AccessLayers, Settings: tenant.Settings, Expires: claims.Expires,
 	}
 	if tenant.BatchEnabled {
 		c.Features = append(c.Features, httpapi.FeatureBatch)

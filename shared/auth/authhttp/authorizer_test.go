@@ -151,7 +151,7 @@ func TestTokensOfNobody(t *testing.T) {
 func TestAuthorizerOutage(t *testing.T) {
 	h := newHouse(t, "")
 	token := h.bearer(t)
-	for _, method := range []string{"Keys", "Identify"} {
+	for _, method := range []string{"Keys", "ClientAndTenant"} {
 		h.registry.Fail = func(m string) error {
 			if m == method {
 				return errors.New("a secret of the store")

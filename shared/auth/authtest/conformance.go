@@ -35,7 +35,7 @@ func aTenant(id string) auth.Tenant {
 func aClient(id, tenant string) auth.Client {
 	_, hash := auth.NewSecret()
 	return auth.Client{ID: id, Tenant: tenant, Permissions: []string{"BatchRead", "BatchUpload"},
-		Layers: access.Layers{Geographic: []string{"Ireland"}, BusinessRelated: []string{"Retail", "Corporate"}}, Secret: hash, CreatedAt: created}
+		AccessLayers: access.Layers{Geographic: []string{"Ireland"}, BusinessRelated: []string{"Retail", "Corporate"}}, Secret: hash, CreatedAt: created}
 }
 
 func must[T any](t *testing.T) func(got T, err error) T {
@@ -127,22 +127,22 @@ func identify(t *testing.T, r auth.Registry) {
 	if err := errors.Join(r.CreateTenant(ctx, tenant), r.CreateTenant(ctx, aTenant("0")), r.CreateClient(ctx, client)); err != nil {
 		t.Fatal(err)
 	}
-	gotClient, gotTenant, err := r.Identify(ctx, "1", "z")
+	gotClient, gotTenant, err := r.ClientAndTenant(ctx, "1", "z")
 	if err != nil {
 		t.Fatal(err)
 	}
 	equal(t, client, gotClient)
 	equal(t, tenant, gotTenant)
-	if _, other, err := r.Identify(ctx, "1", "0"); err != nil || other.ID != "0" { // whose client it is, the caller judges
+	if _, other, err := r.ClientAndTenant(ctx, "1", "0"); err != nil || other.ID != "0" { // whose client it is, the caller judges
 		t.Errorf("%v %v", other, err)
 	}
 	for _, pair := range [][2]string{{"1", "none"}, {"none", "z"}, {"none", "none"}, {"z", "1"}} {
-		_, _, err := r.Identify(ctx, pair[0], pair[1])
+		_, _, err := r.ClientAndTenant(ctx, pair[0], pair[1])
 		absent(t, err)
 	}
 	must[auth.Tenant](t)(r.EnableBatch(ctx, "z", true))
 	must[auth.Client](t)(r.DisableClient(ctx, "1"))
-	if c, one, err := r.Identify(ctx, "1", "z"); err != nil || !c.Disabled || !one.BatchEnabled {
+	if c, one, err := r.ClientAndTenant(ctx, "1", "z"); err != nil || !c.Disabled || !one.BatchEnabled {
 		t.Errorf("%v %v %v: not what was written last", c, one, err)
 	}
 }
@@ -160,15 +160,15 @@ func keys(t *testing.T, r auth.Registry) {
 	if got, version := read(); len(got) != 0 || version != 0 {
 		t.Errorf("%v, version %d", got, version)
 	}
-	first := auth.Key{ID: "k1", KMSKey: "arn:aws:kms:x:1:key/1", Public: []byte{1, 2}, ActiveFrom: created}
-	second := auth.Key{ID: "k2", KMSKey: "2", Public: []byte{3}, ActiveFrom: created.Add(time.Minute), RetireAt: created.Add(time.Hour)}
+	first := auth.Key{ID: "k1", KMSKey: "arn:aws:kms:x:1:key/1", PublicKey: []byte{1, 2}, ActiveFrom: created}
+	second := auth.Key{ID: "k2", KMSKey: "2", PublicKey: []byte{3}, ActiveFrom: created.Add(time.Minute), RetireAt: created.Add(time.Hour)}
 	sets := [][]auth.Key{{first}, {first, second}, {second}}
-	if err := r.SetKeys(ctx, sets[0], 1); !errors.Is(err, auth.ErrChanged) {
+	if err := r.ReplaceKeys(ctx, sets[0], 1); !errors.Is(err, auth.ErrChanged) {
 		t.Errorf("keys of a version that never was: %v", err)
 	}
 	for _, set := range sets {
 		_, version := read()
-		if err := r.SetKeys(ctx, set, version); err != nil {
+		if err := r.ReplaceKeys(ctx, set, version); err != nil {
 			t.Fatal(err)
 		}
 		got, next := read()
@@ -176,7 +176,7 @@ func keys(t *testing.T, r auth.Registry) {
 		if next == version {
 			t.Error("the version stayed")
 		}
-		if err := r.SetKeys(ctx, sets[0], version); !errors.Is(err, auth.ErrChanged) {
+		if err := r.ReplaceKeys(ctx, sets[0], version); !errors.Is(err, auth.ErrChanged) {
 			t.Errorf("a stale version: %v", err)
 		}
 		got, _ = read()
@@ -191,7 +191,7 @@ func raceOfKeys(t *testing.T, r auth.Registry) {
 	var wg sync.WaitGroup
 	for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
 		wg.Go(func() {
-			switch err := r.SetKeys(ctx, []auth.Key{{ID: id, ActiveFrom: created}}, 0); {
+			switch err := r.ReplaceKeys(ctx, []auth.Key{{ID: id, ActiveFrom: created}}, 0); {
 			case err == nil:
 				if !winner.CompareAndSwap(nil, &id) {
 					t.Error("two winners")

@@ -136,8 +136,8 @@ func (m *Memory) DisableClient(_ context.Context, id string) (auth.Client, error
 	return c, nil
 }
 
-func (m *Memory) Identify(_ context.Context, client, tenant string) (auth.Client, auth.Tenant, error) {
-	leave, err := m.enter("Identify")
+func (m *Memory) ClientAndTenant(_ context.Context, client, tenant string) (auth.Client, auth.Tenant, error) {
+	leave, err := m.enter("ClientAndTenant")
 	defer leave()
 	c, err := find(m.clients, client, err)
 	if err != nil {
@@ -159,8 +159,8 @@ func (m *Memory) Keys(context.Context) ([]auth.Key, int64, error) {
 	return slices.Clone(m.keys), m.version, nil
 }
 
-func (m *Memory) SetKeys(_ context.Context, keys []auth.Key, version int64) error {
-	leave, err := m.enter("SetKeys")
+func (m *Memory) ReplaceKeys(_ context.Context, keys []auth.Key, version int64) error {
+	leave, err := m.enter("ReplaceKeys")
 	defer leave()
 	if err == nil && version != m.version {
 		err = auth.ErrChanged
