@@ -47,6 +47,16 @@ func TestMarkdownLinksHaveTargets(t *testing.T) {
 	}
 }
 
+// Every decision record has a row in the index.
+func TestDecisionsAreIndexed(t *testing.T) {
+	index := linksOf(string(readFile(t, "docs/decisions/README.md")))
+	for _, file := range filesNamed(t, "[0-9][0-9][0-9][0-9]-*.md") {
+		if path.Dir(file) == "docs/decisions" && !slices.Contains(index, path.Base(file)) {
+			t.Errorf("docs/decisions/README.md does not link to %s", path.Base(file))
+		}
+	}
+}
+
 // A code span that is the path of a file or folder of the repository: one of its folders followed by more, or a Go file.
 var pathSpan = regexp.MustCompile("`((?:bench|client|cmd|docs|e2e|events|functions|internal|local|openapi|sampledata|shared|" +
 	`statemachine|tools|\.github)/[a-zA-Z0-9_./-]*|[a-z0-9_/]+\.go)` + "`")
