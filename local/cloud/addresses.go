@@ -15,8 +15,8 @@ import (
 	"sluice/local/gateway"
 )
 
-// chooseAddresses chooses the addresses: the requested ports, else those of the last run, so that tokens and signed URLs remain
-// valid, else any free ones.
+// chooseAddresses chooses the addresses: the requested ports, else those of the last run, so that tokens and signed
+// URLs remain valid, else any free ones.
 func (c *Cloud) chooseAddresses(context.Context) error {
 	for _, a := range []struct {
 		service string

@@ -84,8 +84,8 @@ type Cloud struct {
 	functionKeys map[string]iam.Key
 }
 
-// Run runs a local cloud until the context ends, and returns nil then. Any error is one sentence that a user can act on; it is
-// a StartError if the cloud could not be started.
+// Run runs a local cloud until the context ends, and returns nil then. Any error is one sentence that a user can act
+// on; it is a StartError if the cloud could not be started.
 func Run(ctx context.Context, o Options) error {
 	c, err := start(ctx, o)
 	if err != nil {

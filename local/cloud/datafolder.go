@@ -23,7 +23,8 @@ import (
 // newID returns a UUID.
 func newID() string { return uuid.NewString() }
 
-// openDataFolder creates the data folder, locks it against other local clouds and reads the descriptor of an earlier run.
+// openDataFolder creates the data folder, locks it against other local clouds and reads the descriptor of an earlier
+// run.
 func (c *Cloud) openDataFolder(context.Context) error {
 	if err := os.MkdirAll(c.path("logs"), 0o700); err != nil {
 		return fmt.Errorf("create the data folder: %w", err)
@@ -34,7 +35,10 @@ func (c *Cloud) openDataFolder(context.Context) error {
 	}
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = lock.Close()
-		return fmt.Errorf("another local cloud runs on the data folder %s: stop it, or choose another folder with --data", c.options.Data)
+		return fmt.Errorf(
+			"another local cloud runs on the data folder %s: stop it, or choose another folder with --data",
+			c.options.Data,
+		)
 	}
 	c.lock = lock
 	if c.options.ReadyFile != "" {
@@ -64,8 +68,8 @@ func newAccessKey() iam.Key {
 	return iam.Key{ID: "LOCAL" + strings.ToUpper(random()[:15]), Secret: random() + random()[:8]}
 }
 
-// writeDescriptor writes the descriptor to local.json in the data folder and to the ready file. Readers see each file complete or
-// not at all.
+// writeDescriptor writes the descriptor to local.json in the data folder and to the ready file. Readers see each file
+// complete or not at all.
 func (c *Cloud) writeDescriptor(context.Context) error {
 	text, err := json.MarshalIndent(c.descriptor, "", "  ")
 	if err != nil {
@@ -98,7 +102,8 @@ func writeAtomically(path string, text []byte) error {
 	return err
 }
 
-// functionLog is the log of everything that functions print. Each line has the time, the function, the request ID and the text.
+// functionLog is the log of everything that functions print. Each line has the time, the function, the request ID and
+// the text.
 type functionLog struct {
 	mu   sync.Mutex
 	file *os.File
@@ -131,7 +136,8 @@ func (l *functionLog) WriteLine(function, requestID string, text []byte) {
 	if requestID == "" {
 		requestID = "-"
 	}
-	line := fmt.Appendf(nil, "%s %s %s %s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), function, requestID, text)
+	line := fmt.Appendf(nil, "%s %s %s %s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), function, requestID,
+		text)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, _ = l.file.Write(line) // a full disk is reported elsewhere

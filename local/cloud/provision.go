@@ -17,8 +17,8 @@ import (
 	"sluice/shared/auth/authdb"
 )
 
-// provision creates a tenant with the batch feature and a client with all permissions unless they exist, and checks that the client
-// obtains a token.
+// provision creates a tenant with the batch feature and a client with all permissions unless they exist, and checks
+// that the client obtains a token.
 func (c *Cloud) provision(ctx context.Context) error {
 	registry := authdb.New(dynamodb.New(dynamodb.Options{
 		Region: region, BaseEndpoint: aws.String(c.descriptor.DynamoDBURL), Credentials: c.operatorCredentials(),
@@ -46,7 +46,13 @@ func (c *Cloud) ensureClient(ctx context.Context, registry auth.Registry) error 
 		return err
 	}
 	secret, hash := auth.NewSecret()
-	client := auth.Client{ID: newID(), Tenant: tenant.ID, Permissions: auth.Permissions, Secret: hash, CreatedAt: time.Now()}
+	client := auth.Client{
+		ID:          newID(),
+		Tenant:      tenant.ID,
+		Permissions: auth.Permissions,
+		Secret:      hash,
+		CreatedAt:   time.Now(),
+	}
 	if err := registry.CreateClient(ctx, client); err != nil {
 		return err
 	}
@@ -55,7 +61,8 @@ func (c *Cloud) ensureClient(ctx context.Context, registry auth.Registry) error 
 	return nil
 }
 
-// checkToken requests a token as a client does, which involves the gateway, a function, the database and the signing key.
+// checkToken requests a token as a client does, which involves the gateway, a function, the database and the signing
+// key.
 func (c *Cloud) checkToken(ctx context.Context) error {
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.descriptor.ClientID},
 		"client_secret": {c.descriptor.ClientSecret}, "scope": {c.descriptor.Scope}}
@@ -85,7 +92,8 @@ func (c *Cloud) checkToken(ctx context.Context) error {
 func (c *Cloud) announce() {
 	s := c.descriptor
 	var b strings.Builder
-	fmt.Fprintf(&b, "Sluice is running on this machine. Its data and logs are in %s. Press Ctrl-C to stop it.\n\n", c.options.Data)
+	fmt.Fprintf(&b, "Sluice is running on this machine. Its data and logs are in %s. Press Ctrl-C to stop it.\n\n",
+		c.options.Data)
 	for _, line := range [][2]string{{"API", s.APIURL}, {"Token", s.TokenURL}, {"S3", s.S3URL}, {"AWS endpoint", s.AWSEndpointURL},
 		{"Tenant", s.TenantID}, {"Client ID", s.ClientID}, {"Client secret", s.ClientSecret}} {
 		fmt.Fprintf(&b, "  %-14s %s\n", line[0], line[1])

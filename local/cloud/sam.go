@@ -11,9 +11,9 @@ import (
 // containerHost is the name of this machine in SAM's containers.
 const containerHost = "host.docker.internal"
 
-// writeSAMSettings writes the environment of every function in the form of `sam local --env-vars`. It is needed because SAM resolves
-// references to tables, keys and state machines to their logical IDs. AWS endpoints are replaced by addresses that containers
-// can reach; the address for clients is unchanged.
+// writeSAMSettings writes the environment of every function in the form of `sam local --env-vars`. It is needed because
+// SAM resolves references to tables, keys and state machines to their logical IDs. AWS endpoints are replaced by
+// addresses that containers can reach; the address for clients is unchanged.
 func (c *Cloud) writeSAMSettings(context.Context) error {
 	if c.options.SAMFile == "" {
 		return nil

@@ -49,8 +49,8 @@ func (c *Cloud) startStores(ctx context.Context) error {
 	return err
 }
 
-// notify passes a new object to GuardDuty and to the functions that subscribe to its bucket. The events are stored in the
-// journal before the client receives the response to its upload.
+// notify passes a new object to GuardDuty and to the functions that subscribe to its bucket. The events are stored in
+// the journal before the client receives the response to its upload.
 func (c *Cloud) notify(object storage.CreatedObject) error {
 	<-c.functionsReady
 	c.guardduty.ScanCreated(object.Bucket, object.Key)
@@ -101,8 +101,8 @@ func (c *Cloud) createKeys(context.Context) error {
 	return nil
 }
 
-// startFunctions starts Lambda, the event sources and Step Functions. Requests and executions that an earlier run left unfinished
-// are resumed at once.
+// startFunctions starts Lambda, the event sources and Step Functions. Requests and executions that an earlier run left
+// unfinished are resumed at once.
 func (c *Cloud) startFunctions(ctx context.Context) error {
 	if err := os.RemoveAll(c.path("tmp")); err != nil {
 		return err
@@ -143,7 +143,9 @@ func (c *Cloud) lambdaFunction(f template.Function) lambda.Function {
 	}
 	return lambda.Function{
 		Name: f.Name, ARN: f.ARN, Program: c.program(f), Endpoint: c.options.Functions, Environment: f.Environment,
-		Timeout: time.Duration(f.Timeout) * time.Second, MemoryMB: f.MemoryMB, Concurrency: concurrency, Retries: f.Retries,
+		Timeout: time.Duration(
+			f.Timeout,
+		) * time.Second, MemoryMB: f.MemoryMB, Concurrency: concurrency, Retries: f.Retries,
 	}
 }
 

@@ -57,8 +57,8 @@ func (c *Cloud) readTemplate(context.Context) error {
 	return nil
 }
 
-// readPolicies reads the permissions of the template. The operator may do everything, functions and state machines what their
-// policies allow.
+// readPolicies reads the permissions of the template. The operator may do everything, functions and state machines what
+// their policies allow.
 func (c *Cloud) readPolicies(context.Context) error {
 	config := iam.Config{
 		Account: account, Operator: iam.Key{ID: c.descriptor.AccessKeyID, Secret: c.descriptor.SecretAccessKey}, OnDenied: c.logDenial,
@@ -85,12 +85,12 @@ func (c *Cloud) readPolicies(context.Context) error {
 	return err
 }
 
-// machineRoleName returns the name of the role of a state machine. No function has that name, even if one is called like the
-// machine.
+// machineRoleName returns the name of the role of a state machine. No function has that name, even if one is called
+// like the machine.
 func machineRoleName(machine string) string { return "states/" + machine }
 
-// authorizeTask returns an error unless the role of a state machine may invoke a function. The machine is given by its ARN, the
-// function by its ARN or its name.
+// authorizeTask returns an error unless the role of a state machine may invoke a function. The machine is given by its
+// ARN, the function by its ARN or its name.
 func (c *Cloud) authorizeTask(machine, function string) error {
 	if !strings.HasPrefix(function, "arn:") {
 		function = arn("lambda", "function:"+function)

@@ -129,7 +129,9 @@ func (s *Server) checkTable(ctx context.Context, t template.Table) error {
 		return err
 	}
 	if !reflect.DeepEqual(schemaOf(t.Definition), schemaOf(existing.Table)) {
-		return errors.New("it exists in the data folder with other keys or indexes than in the template; use another folder (--data)")
+		return errors.New(
+			"it exists in the data folder with other keys or indexes than in the template; use another folder (--data)",
+		)
 	}
 	return nil
 }
@@ -188,7 +190,8 @@ func (s *Server) call(ctx context.Context, operation string, in, out any) error 
 	r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
 	// The server requires a signature and does not verify it.
 	r.Header.Set("X-Amz-Date", "20260101T000000Z")
-	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=local/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
+	r.Header.Set("Authorization",
+		"AWS4-HMAC-SHA256 Credential=local/20260101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return err

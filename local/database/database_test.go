@@ -37,11 +37,18 @@ func newConfig(t *testing.T, dir string) Config {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { log.Close() })
-	loaded, err := template.Load("../../template.yaml", template.Target{Region: "eu-west-1", Account: "000000000000", Stack: "s"}, nil)
+	loaded, err := template.Load("../../template.yaml",
+		template.Target{Region: "eu-west-1", Account: "000000000000", Stack: "s"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Config{Program: serverProgram(t), Address: l.Addr().String(), File: filepath.Join(dir, "db"), Log: log, Tables: loaded.Tables}
+	return Config{
+		Program: serverProgram(t),
+		Address: l.Addr().String(),
+		File:    filepath.Join(dir, "db"),
+		Log:     log,
+		Tables:  loaded.Tables,
+	}
 }
 
 func TestTablesSurviveARestart(t *testing.T) {
@@ -53,7 +60,8 @@ func TestTablesSurviveARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		var list struct{ TableNames []string }
-		if err := s.call(t.Context(), "ListTables", struct{}{}, &list); err != nil || len(list.TableNames) != len(c.Tables) {
+		if err := s.call(t.Context(), "ListTables", struct{}{}, &list); err != nil ||
+			len(list.TableNames) != len(c.Tables) {
 			t.Errorf("tables %v, %v; want %d tables", list.TableNames, err, len(c.Tables))
 		}
 		s.Close()

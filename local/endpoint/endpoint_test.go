@@ -47,7 +47,9 @@ func newTestEndpoint(t *testing.T, statements ...any) (address string, service *
 		t.Fatal(err)
 	}
 	service, err = iam.New(iam.Config{Account: "000000000000", Operator: iam.Key{ID: "ROOT", Secret: "root"},
-		Roles: []iam.Role{{Name: "f", Key: iam.Key{ID: "F", Secret: "f"}, Policies: []any{map[string]any{"Statement": statements}}}}})
+		Roles: []iam.Role{
+			{Name: "f", Key: iam.Key{ID: "F", Secret: "f"}, Policies: []any{map[string]any{"Statement": statements}}},
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +119,8 @@ func TestDispatch(t *testing.T) {
 			}
 		})
 	}
-	if status, got := send(t, address, "ROOT", "AmazonSQS.SendMessage", "/", "x"); status != 404 || !strings.Contains(got, "POST AmazonSQS.SendMessage /.") {
+	if status, got := send(t, address, "ROOT", "AmazonSQS.SendMessage", "/", "x"); status != 404 ||
+		!strings.Contains(got, "POST AmazonSQS.SendMessage /.") {
 		t.Errorf("unknown service: %d %s, want 404 with the method, the target and the path", status, got)
 	}
 }
@@ -125,14 +128,16 @@ func TestDispatch(t *testing.T) {
 // Each service denies what the statements do not allow, with errors in its own form.
 func TestAuthorization(t *testing.T) {
 	leading := allow("dynamodb:PutItem", thingsARN)
-	leading["Condition"] = map[string]any{"ForAllValues:StringEquals": map[string]any{"dynamodb:LeadingKeys": []any{"mine"}}}
+	leading["Condition"] = map[string]any{
+		"ForAllValues:StringEquals": map[string]any{"dynamodb:LeadingKeys": []any{"mine"}},
+	}
 	tagged := allow("kms:Sign", "arn:aws:kms:us-east-1:000000000000:key/*")
 	tagged["Condition"] = map[string]any{"StringEquals": map[string]any{"aws:ResourceTag/sluice-signing": "sluice"}}
-	address, service := newTestEndpoint(t,
-		allow("dynamodb:GetItem", thingsARN), allow("dynamodb:Query", thingsARN+"/index/by"), allow("dynamodb:BatchWriteItem", thingsARN),
-		allow("dynamodb:UpdateItem", thingsARN), leading,
-		allow("states:StartExecution", machineARN), allow("states:SendTaskSuccess", machineARN),
-		allow("kms:Sign", keyARN), tagged, allow("lambda:InvokeFunction", "arn:aws:lambda:us-east-1:000000000000:function:g"))
+	address, service := newTestEndpoint(t, allow("dynamodb:GetItem", thingsARN),
+		allow("dynamodb:Query", thingsARN+"/index/by"), allow("dynamodb:BatchWriteItem", thingsARN),
+		allow("dynamodb:UpdateItem", thingsARN), leading, allow("states:StartExecution", machineARN),
+		allow("states:SendTaskSuccess", machineARN), allow("kms:Sign", keyARN), tagged,
+		allow("lambda:InvokeFunction", "arn:aws:lambda:us-east-1:000000000000:function:g"))
 	const dynamo, states, kms, invoke = "DynamoDB_20120810.", "AWSStepFunctions.", "TrentService.", "/2015-03-31/functions/"
 	for _, test := range []struct {
 		target, path, body string
@@ -194,7 +199,8 @@ func TestAuthorization(t *testing.T) {
 				Message string
 			}
 			err := json.Unmarshal([]byte(got), &failure)
-			if err != nil || status != wantStatus || failure.Type != wantType || !strings.Contains(failure.Message, wantMessage) {
+			if err != nil || status != wantStatus || failure.Type != wantType ||
+				!strings.Contains(failure.Message, wantMessage) {
 				t.Errorf("got %d %s, want %d %s with %q", status, got, wantStatus, wantType, wantMessage)
 			}
 		})
@@ -245,7 +251,8 @@ func TestSignatures(t *testing.T) {
 			}
 			got, err := io.ReadAll(resp.Body)
 			resp.Body.Close()
-			if err != nil || (resp.StatusCode == 200) != (test.want == "") || !strings.Contains(string(got), test.want) {
+			if err != nil || (resp.StatusCode == 200) != (test.want == "") ||
+				!strings.Contains(string(got), test.want) {
 				t.Errorf("got %d %s, %v; want error %q", resp.StatusCode, got, err, test.want)
 			}
 		})

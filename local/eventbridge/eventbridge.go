@@ -89,9 +89,11 @@ func (b *Bus) runSchedule(ctx context.Context, r template.Rule) {
 func (b *Bus) scheduledEvent(r template.Rule, at time.Time) []byte {
 	text, _ := json.Marshal(map[string]any{
 		"version": "0", "id": b.NewID(), "detail-type": "Scheduled Event", "source": "aws.events", "account": b.Account, "region": b.Region,
-		"time":      at.UTC().Format(time.RFC3339),
-		"resources": []string{"arn:" + template.Partition + ":events:" + b.Region + ":" + b.Account + ":rule/" + r.Name},
-		"detail":    map[string]any{},
+		"time": at.UTC().Format(time.RFC3339),
+		"resources": []string{
+			"arn:" + template.Partition + ":events:" + b.Region + ":" + b.Account + ":rule/" + r.Name,
+		},
+		"detail": map[string]any{},
 	})
 	return text
 }

@@ -59,7 +59,8 @@ func TestSchedule(t *testing.T) {
 	for range 2 {
 		select {
 		case e := <-events:
-			if !strings.HasPrefix(e, "F ") || !strings.Contains(e, `"detail-type":"Scheduled Event"`) || !strings.Contains(e, "arn:aws:events:r:a:rule/tick") {
+			if !strings.HasPrefix(e, "F ") || !strings.Contains(e, `"detail-type":"Scheduled Event"`) ||
+				!strings.Contains(e, "arn:aws:events:r:a:rule/tick") {
 				t.Errorf("event %s, want a Scheduled Event of the rule tick for F", e)
 			}
 		case <-time.After(10 * time.Second):

@@ -88,7 +88,8 @@ func (g *Gateway) isBinary(contentType string) bool {
 
 // authorize invokes the authorizer of the route and returns what it says about the caller, as the function receives it.
 func (g *Gateway) authorize(ctx context.Context, r *request) (map[string]any, error) {
-	arn := fmt.Sprintf("arn:aws:execute-api:%s:%s:%s/%s/%s%s", g.Region, g.Account, apiID, g.API.Stage, r.Method, r.URL.EscapedPath())
+	arn := fmt.Sprintf("arn:aws:execute-api:%s:%s:%s/%s/%s%s", g.Region, g.Account, apiID, g.API.Stage, r.Method,
+		r.URL.EscapedPath())
 	proxy := g.proxyEvent(r, nil)
 	payload, err := json.Marshal(events.APIGatewayCustomAuthorizerRequestTypeRequest{
 		Type: "REQUEST", MethodArn: arn, Resource: proxy.Resource, Path: proxy.Path, HTTPMethod: proxy.HTTPMethod,

@@ -44,7 +44,11 @@ var api = template.API{
 		{Method: "GET", Path: "/closed", Function: "Echo", Authorizer: "Guard"},
 	},
 	Responses: map[string]template.GatewayResponse{
-		"UNAUTHORIZED":                 {Status: 401, Headers: map[string]string{"WWW-Authenticate": "Bearer"}, Body: `{"message": "Unauthorized"}`},
+		"UNAUTHORIZED": {
+			Status:  401,
+			Headers: map[string]string{"WWW-Authenticate": "Bearer"},
+			Body:    `{"message": "Unauthorized"}`,
+		},
 		"MISSING_AUTHENTICATION_TOKEN": {Status: 404, Body: `{"message": "Not found."}`},
 		"DEFAULT_5XX":                  {Body: `{"message": $context.error.messageString}`},
 	},
@@ -96,7 +100,8 @@ func send(t *testing.T, method, url, body string, headers ...string) (*http.Resp
 
 func TestEvent(t *testing.T) {
 	server := newTestServer(t, nil)
-	_, text := send(t, "GET", server.URL+"/a/x%2Fy%20z/b/1?q=1&q=2%26&e=", "", "X-Two", "1", "X-Two", "2", "User-Agent", "toy")
+	_, text := send(t, "GET", server.URL+"/a/x%2Fy%20z/b/1?q=1&q=2%26&e=", "", "X-Two", "1", "X-Two", "2", "User-Agent",
+		"toy")
 	var e events.APIGatewayProxyRequest
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
 		t.Fatal(err)
@@ -106,8 +111,15 @@ func TestEvent(t *testing.T) {
 		Resource: "/a/{id}/b/{n}", Path: "/a/x%2Fy%20z/b/1", HTTPMethod: "GET",
 		Headers: map[string]string{"Accept-Encoding": "gzip", "Host": host, "User-Agent": "toy", "X-Two": "2",
 			"X-Amzn-Trace-Id": "Root=the-id", "X-Forwarded-For": "127.0.0.1", "X-Forwarded-Proto": "http"},
-		MultiValueHeaders: map[string][]string{"Accept-Encoding": {"gzip"}, "Host": {host}, "User-Agent": {"toy"}, "X-Two": {"1", "2"},
-			"X-Amzn-Trace-Id": {"Root=the-id"}, "X-Forwarded-For": {"127.0.0.1"}, "X-Forwarded-Proto": {"http"}},
+		MultiValueHeaders: map[string][]string{
+			"Accept-Encoding":   {"gzip"},
+			"Host":              {host},
+			"User-Agent":        {"toy"},
+			"X-Two":             {"1", "2"},
+			"X-Amzn-Trace-Id":   {"Root=the-id"},
+			"X-Forwarded-For":   {"127.0.0.1"},
+			"X-Forwarded-Proto": {"http"},
+		},
 		QueryStringParameters:           map[string]string{"q": "2&", "e": ""},
 		MultiValueQueryStringParameters: map[string][]string{"q": {"1", "2&"}, "e": {""}},
 		PathParameters:                  map[string]string{"id": "x%2Fy%20z", "n": "1"},
@@ -140,7 +152,8 @@ func TestBodies(t *testing.T) {
 			t.Fatal(err)
 		}
 		if e.Body != test.want || e.IsBase64Encoded != test.encoded {
-			t.Errorf("%s %q: body %q, base64 %v; want %q, %v", test.contentType, test.body, e.Body, e.IsBase64Encoded, test.want, test.encoded)
+			t.Errorf("%s %q: body %q, base64 %v; want %q, %v", test.contentType, test.body, e.Body, e.IsBase64Encoded,
+				test.want, test.encoded)
 		}
 	}
 }
@@ -160,7 +173,8 @@ func TestRoutes(t *testing.T) {
 	for _, test := range tests {
 		resp, text := send(t, test.method, server.URL+test.path, "")
 		if resp.StatusCode != test.status || !strings.Contains(text, test.resource) {
-			t.Errorf("%s %s: %d %s, want %d with the resource %q", test.method, test.path, resp.StatusCode, text, test.status, test.resource)
+			t.Errorf("%s %s: %d %s, want %d with the resource %q", test.method, test.path, resp.StatusCode, text,
+				test.status, test.resource)
 		}
 		if test.status == 404 && text != `{"message": "Not found."}` {
 			t.Errorf("%s %s: body %s, want the template's", test.method, test.path, text)
@@ -171,7 +185,9 @@ func TestRoutes(t *testing.T) {
 // For a path without a method, API Gateway takes a bearer token for a malformed signature.
 func TestTokenWithoutRoute(t *testing.T) {
 	closed := api
-	closed.Responses = map[string]template.GatewayResponse{"DEFAULT_4XX": {Status: 404, Body: `{"message": "Nothing."}`}}
+	closed.Responses = map[string]template.GatewayResponse{
+		"DEFAULT_4XX": {Status: 404, Body: `{"message": "Nothing."}`},
+	}
 	server := httptest.NewServer(New(Config{API: closed, NewID: func() string { return "id" }, Now: time.Now}))
 	defer server.Close()
 	for _, method := range []string{"GET", "DELETE", "OPTIONS"} {
@@ -203,8 +219,18 @@ func TestResponses(t *testing.T) {
 		body   string
 	}{
 		{"text", respond(events.APIGatewayProxyResponse{StatusCode: 201, Body: "x"}), 201, "x"},
-		{"binary", respond(events.APIGatewayProxyResponse{StatusCode: 200, Body: "/wA=", IsBase64Encoded: true}), 200, "\xff\x00"},
-		{"broken base64", respond(events.APIGatewayProxyResponse{StatusCode: 200, Body: "*", IsBase64Encoded: true}), 502, ""},
+		{
+			"binary",
+			respond(events.APIGatewayProxyResponse{StatusCode: 200, Body: "/wA=", IsBase64Encoded: true}),
+			200,
+			"\xff\x00",
+		},
+		{
+			"broken base64",
+			respond(events.APIGatewayProxyResponse{StatusCode: 200, Body: "*", IsBase64Encoded: true}),
+			502,
+			"",
+		},
 		{"no status", respond(map[string]string{"body": "x"}), 502, ""},
 		{"no object", respond("x"), 502, ""},
 		{"failed", fail(lambda.Result{Failed: true}, nil), 502, ""},
@@ -226,9 +252,19 @@ func TestResponses(t *testing.T) {
 			}
 		})
 	}
-	resp, _ := send(t, "GET", newTestServer(t, functions{"fixed": respond(events.APIGatewayProxyResponse{StatusCode: 401,
-		Headers:           map[string]string{"www-authenticate": "Bearer", "x-one": "1", "Connection": "close", "Content-Length": "77"},
-		MultiValueHeaders: map[string][]string{"X-Two": {"1", "2"}}})}).URL+"/a/fixed", "")
+	resp, _ := send(
+		t,
+		"GET",
+		newTestServer(t, functions{"fixed": respond(events.APIGatewayProxyResponse{StatusCode: 401,
+			Headers: map[string]string{
+				"www-authenticate": "Bearer",
+				"x-one":            "1",
+				"Connection":       "close",
+				"Content-Length":   "77",
+			},
+			MultiValueHeaders: map[string][]string{"X-Two": {"1", "2"}}})}).URL+"/a/fixed",
+		"",
+	)
 	if resp.Header.Get("WWW-Authenticate") != "" || resp.Header.Get("X-Amzn-Remapped-Www-Authenticate") != "Bearer" ||
 		len(resp.Header["X-Two"]) != 2 || resp.Header.Get("X-One") != "1" || resp.ContentLength != 0 {
 		t.Errorf("headers %v, want X-One, both of X-Two and WWW-Authenticate renamed", resp.Header)
@@ -301,7 +337,8 @@ func TestAuthorizer(t *testing.T) {
 	if diff := cmp.Diff(want, e.RequestContext.Authorizer); diff != "" {
 		t.Error(diff)
 	}
-	if received.Type != "REQUEST" || received.MethodArn != methodARN || received.Headers["Authorization"] != "Bearer x" ||
+	if received.Type != "REQUEST" || received.MethodArn != methodARN ||
+		received.Headers["Authorization"] != "Bearer x" ||
 		received.QueryStringParameters["a"] != "b" {
 		t.Errorf("the authorizer received %+v, want method ARN %s, header and query string", received, methodARN)
 	}

@@ -74,14 +74,30 @@ func (e *gatewayError) Error() string { return e.responseType }
 
 // The responses of API Gateway that can occur here.
 var (
-	unauthorized          = &gatewayError{"UNAUTHORIZED", http.StatusUnauthorized, "Unauthorized"}
-	accessDenied          = &gatewayError{"ACCESS_DENIED", http.StatusForbidden, "User is not authorized to access this resource"}
+	unauthorized = &gatewayError{"UNAUTHORIZED", http.StatusUnauthorized, "Unauthorized"}
+	accessDenied = &gatewayError{
+		"ACCESS_DENIED",
+		http.StatusForbidden,
+		"User is not authorized to access this resource",
+	}
 	authorizerFailure     = &gatewayError{"AUTHORIZER_FAILURE", http.StatusInternalServerError, "Internal server error"}
-	authorizerConfigError = &gatewayError{"AUTHORIZER_CONFIGURATION_ERROR", http.StatusInternalServerError, "Internal server error"}
-	missingToken          = &gatewayError{"MISSING_AUTHENTICATION_TOKEN", http.StatusForbidden, "Missing Authentication Token"}
+	authorizerConfigError = &gatewayError{
+		"AUTHORIZER_CONFIGURATION_ERROR",
+		http.StatusInternalServerError,
+		"Internal server error",
+	}
+	missingToken = &gatewayError{
+		"MISSING_AUTHENTICATION_TOKEN",
+		http.StatusForbidden,
+		"Missing Authentication Token",
+	}
 	// For a path without a method API Gateway expects a signature, and a bearer token is not one. API Gateway has no
 	// response type of this name.
-	invalidSignature   = &gatewayError{"INCOMPLETE_SIGNATURE", http.StatusForbidden, "Authorization header requires 'Credential' parameter."}
+	invalidSignature = &gatewayError{
+		"INCOMPLETE_SIGNATURE",
+		http.StatusForbidden,
+		"Authorization header requires 'Credential' parameter.",
+	}
 	requestTooLarge    = &gatewayError{"REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge, "Request Too Long"}
 	badRequest         = &gatewayError{"BAD_REQUEST_BODY", http.StatusBadRequest, "Invalid request body"}
 	integrationFailure = &gatewayError{"INTEGRATION_FAILURE", http.StatusBadGateway, "Internal server error"}

@@ -109,7 +109,8 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil || i < 0 || in.Object.Key == "" {
 		w.Header().Set("X-Amzn-ErrorType", "BadRequestException")
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, `{"__type":"BadRequestException","message":"The request does not name an object of a protected bucket."}`)
+		_, _ = io.WriteString(w,
+			`{"__type":"BadRequestException","message":"The request does not name an object of a protected bucket."}`)
 		return
 	}
 	s.jobs <- job{s.Plans[i].ID, in.Object.Bucket, in.Object.Key}

@@ -66,7 +66,8 @@ func evaluate(statements []*Statement, r Request) (Effect, *Statement) {
 func statementsFor(statements []*Statement, principals ...string) []*Statement {
 	var out []*Statement
 	for _, s := range statements {
-		if slices.ContainsFunc(s.Principals, func(p string) bool { return p == "*" || slices.Contains(principals, p) }) {
+		if slices.ContainsFunc(s.Principals,
+			func(p string) bool { return p == "*" || slices.Contains(principals, p) }) {
 			out = append(out, s)
 		}
 	}
@@ -87,7 +88,9 @@ func (s *Statement) appliesTo(r Request) bool {
 func parsePolicy(document any) ([]*Statement, error) {
 	m, ok := document.(map[string]any)
 	if !ok || m["Statement"] == nil {
-		return nil, fmt.Errorf("has a policy without statements; managed policies and SAM policy templates are not supported")
+		return nil, fmt.Errorf(
+			"has a policy without statements; managed policies and SAM policy templates are not supported",
+		)
 	}
 	for key := range m {
 		if key != "Statement" && key != "Version" && key != "Id" {

@@ -128,7 +128,8 @@ func TestConditions(t *testing.T) {
 			}
 		})
 	}
-	statements, err := parseYAML(t, `{Statement: {Effect: Deny, Action: "a:b", Resource: "*", Condition: {Bool: {k: false}}}}`)
+	statements, err := parseYAML(t,
+		`{Statement: {Effect: Deny, Action: "a:b", Resource: "*", Condition: {Bool: {k: false}}}}`)
 	if err != nil {
 		t.Fatal(err)
 	}

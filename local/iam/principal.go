@@ -47,7 +47,8 @@ func (d DeniedError) Error() string {
 	if d.Statement != "" {
 		reason = "with an explicit deny in the statement " + d.Statement
 	}
-	return fmt.Sprintf("User: %s is not authorized to perform: %s on resource: %s %s", d.principalARN, d.Action, d.Resource, reason)
+	return fmt.Sprintf("User: %s is not authorized to perform: %s on resource: %s %s", d.principalARN, d.Action,
+		d.Resource, reason)
 }
 
 // IsOperator reports whether the principal is the operator, who needs no permission.
@@ -154,7 +155,8 @@ func (s *Service) Report() Report {
 		out.Denied = append(out.Denied, Denial{d, n})
 	}
 	slices.SortFunc(out.Denied, func(a, b Denial) int {
-		return cmp.Or(cmp.Compare(a.Principal, b.Principal), cmp.Compare(a.Action, b.Action), cmp.Compare(a.Resource, b.Resource))
+		return cmp.Or(cmp.Compare(a.Principal, b.Principal), cmp.Compare(a.Action, b.Action),
+			cmp.Compare(a.Resource, b.Resource))
 	})
 	return out
 }

@@ -40,14 +40,37 @@ func newTestService(t *testing.T, denials *[]DeniedError) *Service {
 		Roles: []Role{
 			{Name: "f", Key: Key{"F", "f"}, Policies: []any{
 				policyOf(newStatement("Things", "Allow", things, "dynamodb:GetItem", "dynamodb:Put*")),
-				policyOf(newStatement("Keys", "Allow", key+"*", "kms:Sign"), newStatement("Objects", "Allow", object, "s3:GetObject")),
+				policyOf(newStatement("Keys", "Allow", key+"*", "kms:Sign"),
+					newStatement("Objects", "Allow", object, "s3:GetObject")),
 			}},
-			{Name: "states/m", Policies: []any{policyOf(newStatement("Run", "Allow", "arn:aws:lambda:us-east-1:000000000000:function:f", "lambda:InvokeFunction"))}},
+			{
+				Name: "states/m",
+				Policies: []any{
+					policyOf(
+						newStatement("Run", "Allow", "arn:aws:lambda:us-east-1:000000000000:function:f",
+							"lambda:InvokeFunction"),
+					),
+				},
+			},
 		},
 		Resources: []Resource{
-			{ARN: key + "ours", Policy: policyOf(forPrincipal(newStatement("Account", "Allow", "*", "kms:*"), account))},
-			{ARN: key + "theirs", Policy: policyOf(forPrincipal(newStatement("Other", "Allow", "*", "kms:*"), map[string]any{"AWS": "arn:aws:iam::111111111111:root"}))},
-			{ARN: "arn:aws:s3:::bucket", Policy: policyOf(forPrincipal(newStatement("Nobody", "Deny", "arn:aws:s3:::bucket/refused", "s3:GetObject"), "*"))},
+			{
+				ARN:    key + "ours",
+				Policy: policyOf(forPrincipal(newStatement("Account", "Allow", "*", "kms:*"), account)),
+			},
+			{
+				ARN: key + "theirs",
+				Policy: policyOf(
+					forPrincipal(newStatement("Other", "Allow", "*", "kms:*"),
+						map[string]any{"AWS": "arn:aws:iam::111111111111:root"}),
+				),
+			},
+			{
+				ARN: "arn:aws:s3:::bucket",
+				Policy: policyOf(
+					forPrincipal(newStatement("Nobody", "Deny", "arn:aws:s3:::bucket/refused", "s3:GetObject"), "*"),
+				),
+			},
 		},
 		Permissions: []Permission{{"function", "events.amazonaws.com", "rule"}},
 		OnDenied:    func(d DeniedError) { *denials = append(*denials, d) },
@@ -85,7 +108,8 @@ func TestAuthorize(t *testing.T) {
 			err := p.Authorize(Request{Action: test.action, Resource: test.resource})
 			var denied DeniedError
 			if got := errors.As(err, &denied); got != test.denied || denied.Statement != test.bySid {
-				t.Errorf("denied = %v by %q, want %v by %q (error: %v)", got, denied.Statement, test.denied, test.bySid, err)
+				t.Errorf("denied = %v by %q, want %v by %q (error: %v)", got, denied.Statement, test.denied, test.bySid,
+					err)
 			}
 		})
 	}
@@ -112,8 +136,11 @@ func TestReport(t *testing.T) {
 		_ = f.Authorize(Request{Action: "dynamodb:PutItem", Resource: things})
 		_ = f.Authorize(Request{Action: "dynamodb:Query", Resource: things})
 	}
-	_ = m.Authorize(Request{Action: "lambda:InvokeFunction", Resource: "arn:aws:lambda:us-east-1:000000000000:function:f"})
-	if !f.IsAllowed(Request{Action: "s3:GetObject", Resource: object}) || f.IsAllowed(Request{Action: "s3:PutObject", Resource: object}) {
+	_ = m.Authorize(
+		Request{Action: "lambda:InvokeFunction", Resource: "arn:aws:lambda:us-east-1:000000000000:function:f"},
+	)
+	if !f.IsAllowed(Request{Action: "s3:GetObject", Resource: object}) ||
+		f.IsAllowed(Request{Action: "s3:PutObject", Resource: object}) {
 		t.Error("IsAllowed differs from the role's own policies")
 	}
 	answer := httptest.NewRecorder()

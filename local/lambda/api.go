@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// PathPrefix begins the paths of the Invoke API.
+// PathPrefix is the beginning of all paths of the Invoke API.
 const PathPrefix = "/2015-03-31/functions/"
 
-// maxEvent is the most bytes of an asynchronous request.
-const maxEvent = 1 << 20
+// maxAsyncPayload is the largest size in bytes of an asynchronous request.
+const maxAsyncPayload = 1 << 20
 
-// ServeHTTP is the Invoke API: POST /2015-03-31/functions/{name or ARN}/invocations.
+// ServeHTTP serves the Invoke API: POST /2015-03-31/functions/{name or ARN}/invocations.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, PathPrefix), "/")
 	if r.Method != http.MethodPost || rest != "invocations" {
-		writeError(w, http.StatusNotFound, "UnknownOperationException", "The local cloud knows only Invoke.")
+		writeError(w, http.StatusNotFound, "UnknownOperationException", "The local cloud serves only Invoke.")
 		return
 	}
 	payload, err := readLimited(r.Body)
@@ -30,10 +30,11 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	asynchronous := r.Header.Get("X-Amz-Invocation-Type") == "Event"
 	switch {
-	case err != nil, asynchronous && len(payload) > maxEvent:
+	case err != nil, asynchronous && len(payload) > maxAsyncPayload:
 		writeError(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException", "The request is too large.")
 	case !json.Valid(payload):
-		writeError(w, http.StatusBadRequest, "InvalidRequestContentException", "Could not parse request body into json.")
+		writeError(w, http.StatusBadRequest, "InvalidRequestContentException",
+			"Could not parse request body into json.")
 	case asynchronous:
 		s.serveAsyncInvoke(w, functionName(name), payload)
 	default:
@@ -41,7 +42,7 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// functionName takes the name out of an ARN, whole or partial, with or without a version.
+// functionName returns the function's name in an ARN, which may be partial and may have a version.
 func functionName(s string) string {
 	if _, after, found := strings.Cut(s, "function:"); found {
 		s = after

@@ -1,5 +1,5 @@
-// Package lambda runs functions as AWS Lambda does: each as processes of its own that ask the Runtime API for one request at
-// a time, with limits on time and size, and a fresh process after a crash.
+// Package lambda runs functions as AWS Lambda does. Each function has processes of its own, which fetch one request at
+// a time from the Runtime API. Time, memory and sizes are limited, and a process that fails is replaced.
 package lambda
 
 import (
@@ -14,55 +14,76 @@ import (
 	"time"
 )
 
-// MaxPayload is the most bytes that a request to a function and its answer may have.
+// MaxPayload is the largest size in bytes of a request to a function and of its response.
 const MaxPayload = 6 << 20
 
-// Function is what there is to know about a function.
+// Function describes a function.
 type Function struct {
-	Name        string
-	ARN         string
-	Program     string            // path of its binary
-	Endpoint    string            // a Lambda endpoint, a URL, that runs it instead; "" for Program
-	Environment map[string]string // beside what every function gets
-	Timeout     time.Duration
-	MemoryMB    int
-	Concurrency int // processes at once; further requests wait
-	Retries     int // of an asynchronous invocation that failed
+	Name string
+	ARN  string
+	// Program is the path of the function's executable.
+	Program string
+	// Endpoint is the URL of a Lambda endpoint that runs the function instead of Program; "" for none.
+	Endpoint string
+	// Environment is added to the variables that every function has.
+	Environment map[string]string
+	// Timeout limits the duration of a request.
+	Timeout time.Duration
+	// MemoryMB limits the resident memory of a process, in MiB.
+	MemoryMB int
+	// Concurrency is the largest number of processes at a time. Further requests wait.
+	Concurrency int
+	// Retries is the number of times that a failed asynchronous request is run again.
+	Retries int
 }
 
-// Result is the answer of a function.
+// Result is the outcome of a request that reached its function.
 type Result struct {
 	RequestID string
-	Payload   []byte // JSON; for a failed function an object with errorType and errorMessage
-	Failed    bool   // the function itself failed, or died, or took too long
-	ErrorType string // of a failed function, such as Runtime.ExitError; "" if it named none
+	// Payload is the JSON that the function returned. If it failed, this is an object with errorType and errorMessage.
+	Payload []byte
+	// Failed is set if the function returned an error, ended, or exceeded a limit.
+	Failed bool
+	// ErrorType is the type of a failure, such as Runtime.ExitError; "" if the function named none.
+	ErrorType string
 }
 
-// Errors of an invocation that did not reach the function.
+// Errors of requests that did not reach a function.
 var (
 	ErrNotFound = errors.New("function not found")
 	ErrTooLarge = fmt.Errorf("request must be smaller than %d bytes", MaxPayload)
 	ErrClosed   = errors.New("the functions are being stopped")
 )
 
-// Config is what a Service needs.
+// Config describes a Service.
 type Config struct {
-	Functions           []Function
-	Region              string
-	TempDir             string                      // each process gets a folder of its own in it
-	JournalDir          string                      // asynchronous requests are kept here until they are done
-	DeadLetterDir       string                      // and here when all their attempts failed
-	AuthorizeDeadLetter func(function string) error // tells whether a function may leave a dead letter; nil if all may
-	Log                 Log                         // what functions print
-	NewID               func() string               // request ids, UUIDs
-	InitTimeout         time.Duration               // until a process asks for its first request; 0 for 10 s
-	IdleTimeout         time.Duration               // after which an unused process is ended; 0 for 5 minutes
-	RetryDelay          time.Duration               // before the first retry of an asynchronous request, doubled for each further; 0 for 1 s
+	Functions []Function
+	Region    string
+	// TempDir is the folder in which each process has a temporary folder of its own.
+	TempDir string
+	// JournalDir is the folder in which asynchronous requests are stored until they are done.
+	JournalDir string
+	// DeadLetterDir is the folder in which asynchronous requests are stored after their last attempt has failed.
+	DeadLetterDir string
+	// AuthorizeDeadLetter returns an error if a function may not send dead letters; nil allows all.
+	AuthorizeDeadLetter func(function string) error
+	// Log receives what functions print.
+	Log Log
+	// NewID returns a UUID, used as the ID of a request or a process.
+	NewID func() string
+	// InitTimeout limits the time until a new process asks for its first request; 0 stands for 10 seconds.
+	InitTimeout time.Duration
+	// IdleTimeout is the time after which an idle process is ended; 0 stands for 5 minutes.
+	IdleTimeout time.Duration
+	// RetryDelay is the time before the first retry of an asynchronous request, doubled for each further one; 0 stands
+	// for 1 second.
+	RetryDelay time.Duration
 }
 
-// Log takes the lines that functions print. It is called from many goroutines.
+// Log receives the lines that functions print. Calls may overlap.
 type Log interface {
-	// WriteLine takes one line, without its end, of a function and the request it was working on ("" before the first).
+	// WriteLine logs a line, without its line feed, that a function printed while it handled a request; "" stands for
+	// the time before its first request.
 	WriteLine(function, requestID string, text []byte)
 }
 
@@ -78,8 +99,9 @@ type Service struct {
 	closing   sync.Once
 }
 
-// New starts the Runtime API. Functions are started when they are first invoked. Asynchronous requests that an earlier
-// run did not finish are taken up. The service lives until Close; the end of the context only stops asynchronous requests.
+// New starts the Runtime API. Processes are started when their functions are first invoked. Asynchronous requests that
+// an earlier run did not finish are resumed. The service runs until Close; the end of the context only stops
+// asynchronous requests.
 func New(ctx context.Context, cfg Config) (*Service, error) {
 	if cfg.InitTimeout == 0 {
 		cfg.InitTimeout = 10 * time.Second
@@ -97,12 +119,12 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	s := &Service{cfg: cfg, address: listener.Addr().String(), pools: map[string]*pool{}, closed: make(chan struct{})}
 	for _, f := range cfg.Functions {
 		if f.Concurrency < 1 {
-			return nil, fmt.Errorf("function %s may not run at all", f.Name)
+			return nil, fmt.Errorf("function %s has a concurrency below 1", f.Name)
 		}
 		s.pools[f.Name] = newPool(s, f)
 	}
 	s.runtime = &http.Server{Handler: http.HandlerFunc(s.serveRuntime)}
-	go func() { _ = s.runtime.Serve(listener) }() // ends with ErrServerClosed
+	go func() { _ = s.runtime.Serve(listener) }() // returns ErrServerClosed
 	if s.queue, err = newQueue(ctx, s); err != nil {
 		_ = s.runtime.Close()
 		return nil, err
@@ -110,10 +132,10 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	return s, nil
 }
 
-// Close ends all processes. Requests under way fail; asynchronous ones are taken up by the next start.
+// Close ends all processes. Requests in progress fail with ErrClosed; asynchronous ones are resumed by the next start.
 func (s *Service) Close() {
 	s.closing.Do(func() {
-		s.queue.close() // first, so that no asynchronous request is taken for failed
+		s.queue.close() // first, so that no asynchronous request counts as failed
 		close(s.closed)
 		for _, p := range s.pools {
 			p.close()
@@ -122,8 +144,8 @@ func (s *Service) Close() {
 	})
 }
 
-// Invoke runs a function and waits for its answer. The error is one of the Err values or the context's; then, as on AWS, a
-// function that already works on the request goes on with it.
+// Invoke runs a function and waits for its result. The error, if any, is ErrNotFound, ErrTooLarge, ErrClosed or the
+// context's. A function that has begun to handle the request continues even if the context ends, as on AWS.
 func (s *Service) Invoke(ctx context.Context, name string, payload []byte) (Result, error) {
 	return s.invoke(ctx, name, s.cfg.NewID(), payload)
 }
@@ -143,13 +165,13 @@ func (s *Service) invoke(ctx context.Context, name, requestID string, payload []
 	case <-s.closed:
 		return Result{}, ErrClosed
 	}
-	answer := make(chan Result, 1)
+	result := make(chan Result, 1)
 	go func() {
 		defer func() { <-p.slots }()
-		answer <- p.run(request{id: requestID, payload: payload})
+		result <- p.run(request{id: requestID, payload: payload})
 	}()
 	select {
-	case r := <-answer:
+	case r := <-result:
 		return r, nil
 	case <-ctx.Done():
 		return Result{}, ctx.Err()
@@ -158,7 +180,7 @@ func (s *Service) invoke(ctx context.Context, name, requestID string, payload []
 	}
 }
 
-// failedResult is the payload of a request that its function never answered.
+// failedResult returns the result of a request that its function did not answer.
 func failedResult(requestID, errorType, message string) Result {
 	payload, _ := json.Marshal(map[string]string{
 		"errorType": errorType, "errorMessage": fmt.Sprintf("RequestId: %s Error: %s", requestID, message),
@@ -166,7 +188,7 @@ func failedResult(requestID, errorType, message string) Result {
 	return Result{RequestID: requestID, Payload: payload, Failed: true, ErrorType: errorType}
 }
 
-// readLimited reads a body of at most MaxPayload bytes; more gives ErrTooLarge.
+// readLimited reads a body. It returns ErrTooLarge for more than MaxPayload bytes.
 func readLimited(r io.Reader) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(r, MaxPayload+1))
 	if err == nil && len(body) > MaxPayload {

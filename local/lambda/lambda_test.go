@@ -18,7 +18,8 @@ import (
 	"github.com/google/uuid"
 )
 
-var toyProgram string // path of the built toy function
+// toyProgram is the path of the executable built from testdata/toy.
+var toyProgram string
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "toy-")
@@ -37,6 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// testLog collects the lines that functions print.
 type testLog struct {
 	mu    sync.Mutex
 	lines []string
@@ -61,12 +63,14 @@ type reply struct {
 	Left      time.Duration
 }
 
+// testService is a service with the function toy.
 type testService struct {
 	*Service
 	cfg Config
 	log *testLog
 }
 
+// newTestService starts a service after change, if not nil, has adapted its configuration.
 func newTestService(t *testing.T, change func(*Function, *Config)) *testService {
 	t.Helper()
 	dir := t.TempDir()
@@ -87,6 +91,7 @@ func newTestService(t *testing.T, change func(*Function, *Config)) *testService 
 	return &testService{s, cfg, log}
 }
 
+// invokeEvent invokes toy and returns its reply, which is empty if it failed.
 func (h *testService) invokeEvent(t *testing.T, event string) (reply, Result) {
 	t.Helper()
 	result, err := h.Invoke(t.Context(), "toy", []byte(event))
@@ -102,16 +107,18 @@ func (h *testService) invokeEvent(t *testing.T, event string) (reply, Result) {
 	return r, result
 }
 
-func waitUntil(t *testing.T, what string, holds func() bool) {
+// waitUntil fails the test unless the condition holds within ten seconds.
+func waitUntil(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !holds(); {
+	for deadline := time.Now().Add(10 * time.Second); !condition(); {
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within ten seconds", what)
+			t.Fatalf("waited ten seconds for %s", what)
 		}
 	}
 }
 
 func TestInvoke(t *testing.T) {
+	t.Parallel()
 	h := newTestService(t, nil)
 	r, result := h.invokeEvent(t, `{"Text": "hello"}`)
 	if r.Text != "hello" || r.RequestID != result.RequestID || r.Left <= 0 || r.Left > 10*time.Second {
@@ -119,7 +126,7 @@ func TestInvoke(t *testing.T) {
 	}
 	again, _ := h.invokeEvent(t, `{}`)
 	if again.PID != r.PID {
-		t.Error("an idle process is not used again")
+		t.Errorf("process %d handled the second request, want %d again", again.PID, r.PID)
 	}
 	for name, want := range map[string]string{"OWN": "value", "AWS_REGION": "eu-west-1", "AWS_LAMBDA_FUNCTION_NAME": "toy",
 		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "128", "HOME": ""} {
@@ -128,11 +135,12 @@ func TestInvoke(t *testing.T) {
 		}
 	}
 	if _, err := h.Invoke(t.Context(), "other", nil); !errors.Is(err, ErrNotFound) {
-		t.Errorf("unknown function: %v", err)
+		t.Errorf("unknown function: %v, want ErrNotFound", err)
 	}
 }
 
 func TestFailures(t *testing.T) {
+	t.Parallel()
 	h := newTestService(t, func(f *Function, c *Config) { f.Timeout = 2 * time.Second })
 	first, _ := h.invokeEvent(t, `{}`)
 	tests := []struct {
@@ -150,59 +158,63 @@ func TestFailures(t *testing.T) {
 	for _, test := range tests {
 		_, result := h.invokeEvent(t, test.event)
 		if !result.Failed || result.ErrorType != test.errorType {
-			t.Errorf("%s: failed %v with %q: %s", test.event, result.Failed, result.ErrorType, result.Payload)
+			t.Errorf("%s: failed = %v with %q, want true with %q: %s", test.event, result.Failed, result.ErrorType,
+				test.errorType, result.Payload)
 		}
 		next, _ := h.invokeEvent(t, `{}`)
 		if (next.PID == first.PID) != test.survives {
-			t.Errorf("%s: the same process answers: %v", test.event, next.PID == first.PID)
+			t.Errorf("%s: process survived = %v, want %v", test.event, next.PID == first.PID, test.survives)
 		}
 		first = next
 	}
 }
 
 func TestSizes(t *testing.T) {
+	t.Parallel()
 	h := newTestService(t, nil)
 	quotes := len(`{"Text":""}`)
 	for n, ok := range map[int]bool{MaxPayload - 1: true, MaxPayload: true, MaxPayload + 1: false} {
 		payload := `{"Text":"` + strings.Repeat(" ", n-quotes) + `"}`
-		// The answer is longer than the question, so it is not asked for.
+		// The response is longer than the request, so that the text must not be returned.
 		payload = strings.Replace(payload, "Text", "Else", 1)
 		_, err := h.Invoke(t.Context(), "toy", []byte(payload))
 		if ok != (err == nil) || !ok && !errors.Is(err, ErrTooLarge) {
-			t.Errorf("%d bytes: %v", n, err)
+			t.Errorf("%d bytes: %v, want success = %v", n, err, ok)
 		}
 	}
 	_, result := h.invokeEvent(t, `{"Do": "big"}`)
-	rest := len(result.Payload) + 8 // numbers differ in length from request to request
+	rest := len(result.Payload) + 8 // numbers in the response vary in length
 	if _, result = h.invokeEvent(t, fmt.Sprintf(`{"Do": "big", "N": %d}`, MaxPayload-rest)); result.Failed {
-		t.Errorf("an answer below the limit: %s", result.ErrorType)
+		t.Errorf("response below the limit: %s, want success", result.ErrorType)
 	}
 }
 
 func TestStartFailures(t *testing.T) {
+	t.Parallel()
 	for at, want := range map[string]string{"exit": "Runtime.ExitError", "hang": "Sandbox.Timedout"} {
 		h := newTestService(t, func(f *Function, c *Config) {
 			f.Environment["AT_START"] = at
 			c.InitTimeout = 200 * time.Millisecond
 		})
 		if _, result := h.invokeEvent(t, `{}`); result.ErrorType != want {
-			t.Errorf("%s: %q", at, result.ErrorType)
+			t.Errorf("%s at start: %q, want %q", at, result.ErrorType, want)
 		}
 	}
 	h := newTestService(t, func(f *Function, c *Config) { f.Program = "/does/not/exist" })
 	if _, result := h.invokeEvent(t, `{}`); result.ErrorType != "Runtime.InvalidEntrypoint" {
-		t.Errorf("missing program: %q", result.ErrorType)
+		t.Errorf("missing program: %q, want Runtime.InvalidEntrypoint", result.ErrorType)
 	}
 }
 
-func TestProcessThatDiesIdleCostsNoRequest(t *testing.T) {
+func TestEndOfIdleProcessFailsNoRequest(t *testing.T) {
+	t.Parallel()
 	h := newTestService(t, nil)
 	for range 5 {
 		if _, result := h.invokeEvent(t, `{"Do": "exit later", "N": 1}`); result.Failed {
-			// It may die before it has answered; then the failure is its own.
+			// It may end before it has sent its response, which is a failure of this request.
 			continue
 		}
-		waitUntil(t, "the process ends", func() bool {
+		waitUntil(t, "the end of the process", func() bool {
 			h.pools["toy"].mu.Lock()
 			defer h.pools["toy"].mu.Unlock()
 			for box := range h.pools["toy"].all {
@@ -215,12 +227,13 @@ func TestProcessThatDiesIdleCostsNoRequest(t *testing.T) {
 			return true
 		})
 		if _, result := h.invokeEvent(t, `{}`); result.Failed {
-			t.Errorf("the next request: %s", result.Payload)
+			t.Errorf("next request failed: %s", result.Payload)
 		}
 	}
 }
 
 func TestConcurrencyIsBounded(t *testing.T) {
+	t.Parallel()
 	h := newTestService(t, nil)
 	var mu sync.Mutex
 	pids := map[int]bool{}
@@ -240,14 +253,15 @@ func TestConcurrencyIsBounded(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := h.Invoke(ctx, "toy", []byte(`{"Do": "wait", "N": 500}`)); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a caller that gives up: %v", err)
+		t.Errorf("Invoke with a timeout: %v, want DeadlineExceeded", err)
 	}
 }
 
 func TestIdleProcessesEnd(t *testing.T) {
+	t.Parallel()
 	h := newTestService(t, func(f *Function, c *Config) { c.IdleTimeout = 10 * time.Millisecond })
 	h.invokeEvent(t, `{"Do": "temp"}`)
-	waitUntil(t, "the process and its folder go", func() bool {
+	waitUntil(t, "removal of the process and its folder", func() bool {
 		left, err := os.ReadDir(h.cfg.TempDir)
 		return err == nil && len(left) == 0
 	})
@@ -255,33 +269,37 @@ func TestIdleProcessesEnd(t *testing.T) {
 }
 
 func TestLogs(t *testing.T) {
+	t.Parallel()
 	h := newTestService(t, nil)
 	r, _ := h.invokeEvent(t, `{"Do": "print", "Text": "a line"}`)
-	waitUntil(t, "the line is logged", func() bool { return strings.Contains(h.log.all(), "toy "+r.RequestID+" a line") })
+	waitUntil(t, "the line in the log",
+		func() bool { return strings.Contains(h.log.all(), "toy "+r.RequestID+" a line") })
 	if log := h.log.all(); !strings.Contains(log, `"platform.report"`) || strings.Contains(log, `"maxMemoryUsedMB":0`) {
-		t.Errorf("no report with memory in %s", log)
+		t.Errorf("log without a report of the memory: %s", log)
 	}
 }
 
 func TestAsynchronousRequestsAreRetried(t *testing.T) {
+	t.Parallel()
 	h := newTestService(t, func(f *Function, c *Config) { f.Retries = 1 })
 	flag := filepath.Join(t.TempDir(), "flag")
 	if _, err := h.InvokeAsync("toy", fmt.Appendf(nil, `{"Do": "once", "Text": %q}`, flag)); err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, "the journal is empty", func() bool { return countFiles(t, h.cfg.JournalDir) == 0 })
+	waitUntil(t, "an empty journal", func() bool { return countFiles(t, h.cfg.JournalDir) == 0 })
 	if n := countFiles(t, h.cfg.DeadLetterDir); n != 0 {
-		t.Errorf("%d dead letters", n)
+		t.Errorf("%d dead letters, want none", n)
 	}
 	id, err := h.InvokeAsync("toy", []byte(`{"Do": "fail", "Text": "always"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, "the dead letter is there", func() bool { return countFiles(t, h.cfg.DeadLetterDir) == 1 && countFiles(t, h.cfg.JournalDir) == 0 })
-	waitUntil(t, "the report is logged", func() bool { return strings.Contains(h.log.all(), "platform.deadLetter") })
+	waitUntil(t, "the dead letter",
+		func() bool { return countFiles(t, h.cfg.DeadLetterDir) == 1 && countFiles(t, h.cfg.JournalDir) == 0 })
+	waitUntil(t, "the report in the log", func() bool { return strings.Contains(h.log.all(), "platform.deadLetter") })
 	text, err := os.ReadFile(filepath.Join(h.cfg.DeadLetterDir, id+".json"))
 	if err != nil || !strings.Contains(string(text), "always") {
-		t.Errorf("%s, %v", text, err)
+		t.Errorf("dead letter %s, %v; want the last failure", text, err)
 	}
 	for errorType, want := range map[string]int{"joinError": 1, "errorString": 2} {
 		if n := strings.Count(h.log.all(), `"errorType":"`+errorType+`","durationMs"`); n != want {
@@ -299,8 +317,9 @@ func countFiles(t *testing.T, dir string) int {
 	return len(files)
 }
 
-// A request that was taken survives the end of the program in the middle of it.
+// An accepted request survives the end of the program while it runs.
 func TestAsynchronousRequestsSurviveARestart(t *testing.T) {
+	t.Parallel()
 	h := newTestService(t, nil)
 	for range 3 {
 		if _, err := h.InvokeAsync("toy", []byte(`{"Do": "hang"}`)); err != nil {
@@ -310,7 +329,7 @@ func TestAsynchronousRequestsSurviveARestart(t *testing.T) {
 	h.Service.Close()
 	files, err := os.ReadDir(h.cfg.JournalDir)
 	if err != nil || len(files) != 3 {
-		t.Fatalf("%d in the journal, %v", len(files), err)
+		t.Fatalf("%d requests in the journal, %v; want 3", len(files), err)
 	}
 	for _, f := range files {
 		path := filepath.Join(h.cfg.JournalDir, f.Name())
@@ -330,10 +349,11 @@ func TestAsynchronousRequestsSurviveARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(next.Close)
-	waitUntil(t, "the journal is empty", func() bool { return countFiles(t, h.cfg.JournalDir) == 0 })
+	waitUntil(t, "an empty journal", func() bool { return countFiles(t, h.cfg.JournalDir) == 0 })
 }
 
 func TestInvokeAPI(t *testing.T) {
+	t.Parallel()
 	h := newTestService(t, nil)
 	server := httptest.NewServer(h)
 	defer server.Close()
@@ -352,10 +372,11 @@ func TestInvokeAPI(t *testing.T) {
 		{"other", "Event", `{}`, 404, "ResourceNotFoundException", ""},
 		{"toy", "", `{`, 400, "InvalidRequestContentException", ""},
 		{"toy", "", `"` + strings.Repeat("x", MaxPayload) + `"`, 413, "RequestTooLargeException", ""},
-		{"toy", "Event", `"` + strings.Repeat("x", maxEvent) + `"`, 413, "RequestTooLargeException", ""},
+		{"toy", "Event", `"` + strings.Repeat("x", maxAsyncPayload) + `"`, 413, "RequestTooLargeException", ""},
 	}
 	for _, test := range tests {
-		r, err := http.NewRequest(http.MethodPost, server.URL+PathPrefix+test.name+"/invocations", strings.NewReader(test.body))
+		r, err := http.NewRequest(http.MethodPost, server.URL+PathPrefix+test.name+"/invocations",
+			strings.NewReader(test.body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -367,19 +388,21 @@ func TestInvokeAPI(t *testing.T) {
 		resp.Body.Close()
 		if resp.StatusCode != test.status || resp.Header.Get("X-Amzn-ErrorType") != test.errorType ||
 			resp.Header.Get("X-Amz-Function-Error") != test.failed {
-			t.Errorf("%s %s %.20s: %d %v", test.name, test.kind, test.body, resp.StatusCode, resp.Header)
+			t.Errorf("%s %s %.20s: %d %v, want %d with error %q and function error %q", test.name, test.kind, test.body,
+				resp.StatusCode, resp.Header, test.status, test.errorType, test.failed)
 		}
 	}
 }
 
 func TestCloseEndsEverything(t *testing.T) {
+	t.Parallel()
 	h := newTestService(t, nil)
-	answer := make(chan error, 1)
+	result := make(chan error, 1)
 	go func() {
 		_, err := h.Invoke(context.Background(), "toy", []byte(`{"Do": "hang"}`))
-		answer <- err
+		result <- err
 	}()
-	waitUntil(t, "the process starts", func() bool { return h.pools["toy"].count() == 1 })
+	waitUntil(t, "the start of the process", func() bool { return h.pools["toy"].count() == 1 })
 	h.pools["toy"].mu.Lock()
 	var groups []*sandbox
 	for box := range h.pools["toy"].all {
@@ -387,17 +410,18 @@ func TestCloseEndsEverything(t *testing.T) {
 	}
 	h.pools["toy"].mu.Unlock()
 	h.Close()
-	if err := <-answer; !errors.Is(err, ErrClosed) {
-		t.Errorf("the request under way: %v", err)
+	if err := <-result; !errors.Is(err, ErrClosed) {
+		t.Errorf("request in progress: %v, want ErrClosed", err)
 	}
 	for _, box := range groups {
 		<-box.group.Done()
 	}
 	if _, err := h.Invoke(t.Context(), "toy", nil); !errors.Is(err, ErrClosed) {
-		t.Errorf("after the end: %v", err)
+		t.Errorf("request after Close: %v, want ErrClosed", err)
 	}
 }
 
+// count returns the number of processes.
 func (p *pool) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -406,8 +430,17 @@ func (p *pool) count() int {
 
 func BenchmarkWarm(b *testing.B) {
 	dir := b.TempDir()
-	s, err := New(b.Context(), Config{NewID: uuid.NewString, Log: &testLog{}, TempDir: dir + "/t", JournalDir: dir + "/j", DeadLetterDir: dir + "/d",
-		Functions: []Function{{Name: "toy", Program: toyProgram, Timeout: time.Second, Concurrency: 2}}})
+	s, err := New(
+		b.Context(),
+		Config{
+			NewID:         uuid.NewString,
+			Log:           &testLog{},
+			TempDir:       dir + "/t",
+			JournalDir:    dir + "/j",
+			DeadLetterDir: dir + "/d",
+			Functions:     []Function{{Name: "toy", Program: toyProgram, Timeout: time.Second, Concurrency: 2}},
+		},
+	)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,26 +1,36 @@
 package lambda
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
 	"sync"
 	"time"
 )
 
-// request is one event for a function.
+// request is one request to a function.
 type request struct {
-	id       string
-	payload  []byte
-	deadline time.Time // set when a process takes it
+	id      string
+	payload []byte
+	// deadline is set when the request is given to a process.
+	deadline time.Time
 }
 
 // pool holds the processes of one function.
 type pool struct {
 	service *Service
 	fn      Function
-	slots   chan struct{} // one for each request that may run
+	// slots holds one element for each request that is running.
+	slots chan struct{}
 
-	mu        sync.Mutex
-	idle      []*sandbox // the one used last at the end: the others get a chance to end
+	mu sync.Mutex
+	// idle has the process used last at its end, so that processes in excess become idle long enough to be ended.
+	idle      []*sandbox
 	all       map[*sandbox]bool
 	closed    bool
 	idleTimer *time.Timer
@@ -30,7 +40,7 @@ func newPool(s *Service, f Function) *pool {
 	return &pool{service: s, fn: f, slots: make(chan struct{}, f.Concurrency), all: map[*sandbox]bool{}}
 }
 
-// run gives a request to an idle process or a new one and returns the answer.
+// run gives a request to an idle process, or a new one, and returns the result.
 func (p *pool) run(r request) Result {
 	if p.fn.Endpoint != "" {
 		return p.runRemotely(r)
@@ -42,7 +52,7 @@ func (p *pool) run(r request) Result {
 		}
 		result, answered, lost := box.run(r)
 		if lost && !fresh {
-			// It died idle, before this request: none of its business.
+			// The idle process ended before it received the request, which may be given to another.
 			p.discard(box)
 			continue
 		}
@@ -55,6 +65,49 @@ func (p *pool) run(r request) Result {
 	}
 }
 
+// runRemotely sends a request to the Lambda endpoint that runs the function, which is responsible for the function's
+// settings and its timeout. The time to wait includes a cold start.
+func (p *pool) runRemotely(r request) Result {
+	client := http.Client{Timeout: p.fn.Timeout + p.service.cfg.InitTimeout}
+	address := strings.TrimSuffix(p.fn.Endpoint, "/") + PathPrefix + url.PathEscape(p.fn.Name) + "/invocations"
+	resp, err := client.Post(address, "application/json", bytes.NewReader(r.payload))
+	if err != nil {
+		return unreachableResult(r, err)
+	}
+	defer resp.Body.Close()
+	payload, err := io.ReadAll(io.LimitReader(resp.Body, MaxPayload+1))
+	switch {
+	case err != nil:
+		return unreachableResult(r, err)
+	case len(payload) > MaxPayload:
+		return failedResult(r.id, "Function.ResponseSizeTooLarge",
+			"Response payload size exceeded maximum allowed payload size (6291456 bytes).")
+	case resp.StatusCode != http.StatusOK:
+		return failedResult(r.id, "Lambda.ServiceException",
+			fmt.Sprintf("%s: %s %.300s", p.fn.Name, resp.Status, payload))
+	case len(payload) == 0:
+		// `sam local` sends an empty response if a function exceeds its timeout.
+		return failedResult(r.id, "Sandbox.Timedout", p.fn.Name+" did not respond.")
+	case resp.Header.Get("X-Amz-Function-Error") == "":
+		return Result{RequestID: r.id, Payload: payload}
+	}
+	var failed struct {
+		ErrorType string `json:"errorType"`
+	}
+	_ = json.Unmarshal(payload, &failed) // a failure without a type remains a failure
+	return Result{RequestID: r.id, Payload: payload, Failed: true, ErrorType: failed.ErrorType}
+}
+
+// unreachableResult returns the result of a request whose endpoint could not be reached or did not respond in time.
+func unreachableResult(r request, err error) Result {
+	var timeout interface{ Timeout() bool }
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return failedResult(r.id, "Sandbox.Timedout", err.Error())
+	}
+	return failedResult(r.id, "Lambda.ServiceException", err.Error())
+}
+
+// acquire returns an idle process, or starts one.
 func (p *pool) acquire() (box *sandbox, fresh bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,12 +120,13 @@ func (p *pool) acquire() (box *sandbox, fresh bool, err error) {
 		return box, false, nil
 	}
 	if box, err = startSandbox(p.service, p.fn); err != nil {
-		return nil, false, fmt.Errorf("cannot start %s: %w", p.fn.Program, err)
+		return nil, false, fmt.Errorf("start %s: %w", p.fn.Program, err)
 	}
 	p.all[box] = true
 	return box, true, nil
 }
 
+// release makes a process available for the next request.
 func (p *pool) release(box *sandbox) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,6 +140,7 @@ func (p *pool) release(box *sandbox) {
 	}
 }
 
+// discard ends a process that must not be used again.
 func (p *pool) discard(box *sandbox) {
 	p.mu.Lock()
 	delete(p.all, box)
@@ -93,7 +148,8 @@ func (p *pool) discard(box *sandbox) {
 	box.kill()
 }
 
-// endIdleProcesses ends the processes that nobody has needed for a while.
+// endIdleProcesses ends the processes that have been idle for the idle timeout, and schedules the next check if any
+// remain.
 func (p *pool) endIdleProcesses() {
 	p.mu.Lock()
 	p.idleTimer = nil
@@ -117,6 +173,7 @@ func (p *pool) endIdleProcesses() {
 	}
 }
 
+// close ends all processes.
 func (p *pool) close() {
 	p.mu.Lock()
 	p.closed = true

@@ -11,16 +11,19 @@ import (
 	"time"
 )
 
-// asyncRequest is an asynchronous request, as it lies in the journal.
+// asyncRequest is an asynchronous request, as it is stored in the journal.
 type asyncRequest struct {
 	ID       string          `json:"id"`
 	Function string          `json:"function"`
 	Payload  json.RawMessage `json:"payload"`
-	Failure  json.RawMessage `json:"failure,omitempty"` // last answer, once all attempts have failed
+	// Failure is the last result, set in a dead letter.
+	Failure json.RawMessage `json:"failure,omitempty"`
+
 	attempts int
 }
 
-// queue runs asynchronous requests: at least once, each again after a failure as often as its function allows.
+// queue runs asynchronous requests: each at least once, and again after a failure up to the number of retries of its
+// function.
 type queue struct {
 	service    *Service
 	ctx        context.Context
@@ -33,17 +36,26 @@ type queue struct {
 	waiting []queuedRequest
 }
 
+// queuedRequest is a request that waits for an attempt.
 type queuedRequest struct {
 	asyncRequest
+	// dueAt is when the next attempt may begin; zero means at once.
 	dueAt time.Time
 }
 
-// maxParallelRequests bounds the asynchronous requests that run at a time, over all functions.
+// maxParallelRequests is the largest number of asynchronous requests that run at a time, over all functions.
 const maxParallelRequests = 16
 
+// newQueue starts a queue with the requests in the journal.
 func newQueue(ctx context.Context, s *Service) (*queue, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	q := &queue{service: s, ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1), slots: make(chan struct{}, maxParallelRequests)}
+	q := &queue{
+		service: s,
+		ctx:     ctx,
+		cancel:  cancel,
+		wake:    make(chan struct{}, 1),
+		slots:   make(chan struct{}, maxParallelRequests),
+	}
 	for _, dir := range []string{s.cfg.JournalDir, s.cfg.DeadLetterDir} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			cancel()
@@ -59,7 +71,8 @@ func newQueue(ctx context.Context, s *Service) (*queue, error) {
 	return q, nil
 }
 
-// loadJournal takes up what an earlier run left behind. A file cut short was never acknowledged.
+// loadJournal queues the requests that an earlier run left unfinished. Temporary files belong to requests that were
+// never accepted.
 func (q *queue) loadJournal() error {
 	files, err := os.ReadDir(q.service.cfg.JournalDir)
 	if err != nil {
@@ -79,15 +92,15 @@ func (q *queue) loadJournal() error {
 		}
 		var e asyncRequest
 		if err := json.Unmarshal(text, &e); err != nil {
-			return fmt.Errorf("%s cannot be read: %w", path, err)
+			return fmt.Errorf("read %s: %w", path, err)
 		}
 		q.waiting = append(q.waiting, queuedRequest{asyncRequest: e})
 	}
 	return nil
 }
 
-// InvokeAsync takes a request and returns its id. It is run at least once, also when the program ends in between; nobody
-// hears of its answer.
+// InvokeAsync takes a request and returns its id. It is run at least once, also when the program ends in between;
+// nobody hears of its answer.
 func (s *Service) InvokeAsync(name string, payload []byte) (requestID string, err error) {
 	if _, ok := s.pools[name]; !ok {
 		return "", fmt.Errorf("%s: %w", name, ErrNotFound)
@@ -103,6 +116,7 @@ func (s *Service) InvokeAsync(name string, payload []byte) (requestID string, er
 	return e.ID, nil
 }
 
+// writeRequest stores a request in a folder. Readers see the file complete or not at all.
 func writeRequest(dir string, e asyncRequest) error {
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -115,6 +129,7 @@ func writeRequest(dir string, e asyncRequest) error {
 	return os.Rename(path+".tmp", path)
 }
 
+// push queues a request.
 func (q *queue) push(d queuedRequest) {
 	q.mu.Lock()
 	q.waiting = append(q.waiting, d)
@@ -125,7 +140,7 @@ func (q *queue) push(d queuedRequest) {
 	}
 }
 
-// nextDue removes a request that is due, or tells how long until the next one is.
+// nextDue removes and returns a request that is due, or returns the time until the next one will be.
 func (q *queue) nextDue(now time.Time) (d queuedRequest, ok bool, wait time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -141,6 +156,7 @@ func (q *queue) nextDue(now time.Time) (d queuedRequest, ok bool, wait time.Dura
 	return queuedRequest{}, false, wait
 }
 
+// dispatch runs requests when they are due, until the queue is closed.
 func (q *queue) dispatch() {
 	defer q.goroutines.Done()
 	for {
@@ -172,15 +188,16 @@ func (q *queue) dispatch() {
 	}
 }
 
+// runAttempt runs a request once and decides what happens to it after that.
 func (q *queue) runAttempt(d queuedRequest) {
 	cfg := q.service.cfg
 	result, err := q.service.invoke(q.ctx, d.Function, d.ID, d.Payload)
 	if q.ctx.Err() != nil {
-		return // stays in the journal for the next start
+		return // the request remains in the journal for the next start
 	}
 	journal := filepath.Join(cfg.JournalDir, d.ID+".json")
 	if err == nil && !result.Failed {
-		_ = os.Remove(journal) // if it stays, it is run once more: at least once
+		_ = os.Remove(journal) // if this fails, the request runs again at the next start
 		return
 	}
 	if err != nil {
@@ -203,7 +220,8 @@ func (q *queue) runAttempt(d queuedRequest) {
 	_ = os.Remove(journal)
 }
 
-// storeDeadLetter keeps the dead letter of a request. On AWS it is the function's own role that sends it.
+// storeDeadLetter stores a request whose last attempt has failed. As on AWS, the function's role needs permission to
+// send it.
 func (q *queue) storeDeadLetter(e asyncRequest) {
 	cfg := q.service.cfg
 	var err error
@@ -214,10 +232,11 @@ func (q *queue) storeDeadLetter(e asyncRequest) {
 		err = writeRequest(cfg.DeadLetterDir, e)
 	}
 	if err != nil {
-		cfg.Log.WriteLine(e.Function, e.ID, fmt.Appendf(nil, "cannot keep the dead letter: %v", err))
+		cfg.Log.WriteLine(e.Function, e.ID, fmt.Appendf(nil, "store the dead letter: %v", err))
 	}
 }
 
+// close stops the queue and waits for the attempts in progress to be interrupted.
 func (q *queue) close() {
 	q.cancel()
 	q.goroutines.Wait()

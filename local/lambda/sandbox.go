@@ -17,24 +17,30 @@ import (
 	"sluice/local/process"
 )
 
-// sandbox is one process of a function. It works on one request at a time: the pool sees to it.
+// sandbox is one process of a function. It handles one request at a time, which the pool ensures.
 type sandbox struct {
-	id        string
-	service   *Service
-	fn        Function
-	group     *process.Group
-	started   time.Time
-	idleSince time.Time // idle since; guarded by the pool
+	id      string
+	service *Service
+	fn      Function
+	group   *process.Group
+	started time.Time
+	// idleSince is guarded by the pool's mutex.
+	idleSince time.Time
 
-	requests chan request // taken by the handler of the Runtime API when the process asks
-	results  chan Result  // holds one
+	// requests passes a request to the handler of the Runtime API when the process asks for one.
+	requests chan request
+	// results has room for one result.
+	results  chan Result
 	killOnce sync.Once
 
-	mu             sync.Mutex
-	currentRequest string // request being worked on; whoever clears it may answer
-	lastRequest    atomic.Value
+	mu sync.Mutex
+	// currentRequest is the ID of the request being handled. Clearing it gives the right to send the result.
+	currentRequest string
+	// lastRequest holds the ID, a string, to which output is attributed.
+	lastRequest atomic.Value
 }
 
+// startSandbox starts a process.
 func startSandbox(s *Service, f Function) (*sandbox, error) {
 	b := &sandbox{id: s.cfg.NewID(), service: s, fn: f, started: time.Now(),
 		requests: make(chan request), results: make(chan Result, 1)}
@@ -60,10 +66,11 @@ func startSandbox(s *Service, f Function) (*sandbox, error) {
 	return b, nil
 }
 
+// tempDir returns the temporary folder of the process.
 func (b *sandbox) tempDir() string { return filepath.Join(b.service.cfg.TempDir, b.id) }
 
-// environment is what AWS gives every function, and what the template gives this one. Nothing is inherited: a variable of
-// the developer's shell must not change what a function does.
+// environment returns the variables that AWS sets for every function and those of the template. None are inherited: a
+// variable of the developer's shell must not affect a function.
 func (b *sandbox) environment() []string {
 	env := []string{
 		"AWS_LAMBDA_RUNTIME_API=" + b.service.address + "/" + b.id,
@@ -86,8 +93,8 @@ func (b *sandbox) environment() []string {
 	return env
 }
 
-// run gives the process a request and waits for its answer. answered is false when the process must not be used again; lost
-// is true when it ended before it took the request.
+// run gives the process a request and waits for the result. If answered is false, the process must not be used again.
+// If lost is true, the process ended before it received the request.
 func (b *sandbox) run(r request) (result Result, answered, lost bool) {
 	begin := time.Now()
 	initLimit := time.NewTimer(b.service.cfg.InitTimeout)
@@ -98,7 +105,7 @@ func (b *sandbox) run(r request) (result Result, answered, lost bool) {
 	b.lastRequest.Store(r.id)
 	r.deadline = begin.Add(b.fn.Timeout)
 	select {
-	case <-b.group.Done(): // before all else: its last question may still wait here for a request
+	case <-b.group.Done(): // checked first: a handler of its last call may still be waiting for a request
 		return b.exitResult(r), false, true
 	default:
 	}
@@ -115,10 +122,11 @@ func (b *sandbox) run(r request) (result Result, answered, lost bool) {
 	return result, answered, false
 }
 
-// memoryCheckInterval is how often a working process is held against its limit of memory.
+// memoryCheckInterval is the time between two checks of a busy process's memory.
 const memoryCheckInterval = 100 * time.Millisecond
 
-// wait returns the answer to the request that the process has taken, or why there is none.
+// wait returns the result of the request that the process has received. answered is false if the process did not send
+// it.
 func (b *sandbox) wait(r request) (result Result, answered bool) {
 	timeout := time.NewTimer(time.Until(r.deadline))
 	defer timeout.Stop()
@@ -129,7 +137,7 @@ func (b *sandbox) wait(r request) (result Result, answered bool) {
 		case result = <-b.results:
 			return result, true
 		case <-b.group.Done():
-			// What it answered with its last breath counts.
+			// A result sent just before the end counts.
 			select {
 			case result = <-b.results:
 			default:
@@ -137,7 +145,8 @@ func (b *sandbox) wait(r request) (result Result, answered bool) {
 			}
 			return result, false
 		case <-timeout.C:
-			return failedResult(r.id, "Sandbox.Timedout", fmt.Sprintf("Task timed out after %.2f seconds", b.fn.Timeout.Seconds())), false
+			return failedResult(r.id, "Sandbox.Timedout",
+				fmt.Sprintf("Task timed out after %.2f seconds", b.fn.Timeout.Seconds())), false
 		case <-tick.C:
 			if used := memoryUsage(b.group.PID(), "VmRSS:"); used > int64(b.fn.MemoryMB)<<20 {
 				return failedResult(r.id, "Runtime.ExitError", "Runtime exited with error: signal: killed"), false
@@ -146,15 +155,16 @@ func (b *sandbox) wait(r request) (result Result, answered bool) {
 	}
 }
 
+// exitResult returns the result of a request whose process has ended.
 func (b *sandbox) exitResult(r request) Result {
-	why := "exit status 0"
+	status := "exit status 0"
 	if err := b.group.Err(); err != nil {
-		why = err.Error()
+		status = err.Error()
 	}
-	return failedResult(r.id, "Runtime.ExitError", "Runtime exited with error: "+why)
+	return failedResult(r.id, "Runtime.ExitError", "Runtime exited with error: "+status)
 }
 
-// deliver takes the answer to a request from the process; false if it was not working on that request.
+// deliver passes on the result of a request. It returns false if the process is not handling that request.
 func (b *sandbox) deliver(r Result) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -166,15 +176,16 @@ func (b *sandbox) deliver(r Result) bool {
 	return true
 }
 
+// kill ends the process and removes what belongs to it. Further calls do nothing.
 func (b *sandbox) kill() {
 	b.killOnce.Do(func() {
 		b.group.Kill()
 		b.service.sandboxes.remove(b)
-		_ = os.RemoveAll(b.tempDir()) // the next start clears the whole folder
+		_ = os.RemoveAll(b.tempDir()) // what remains is removed at the next start
 	})
 }
 
-// forwardOutput passes on what the process prints, line by line.
+// forwardOutput logs what the process prints, line by line.
 func (b *sandbox) forwardOutput(r io.ReadCloser) {
 	defer r.Close()
 	lines := bufio.NewReaderSize(r, 64<<10)
@@ -184,25 +195,32 @@ func (b *sandbox) forwardOutput(r io.ReadCloser) {
 			id, _ := b.lastRequest.Load().(string)
 			b.service.cfg.Log.WriteLine(b.fn.Name, id, text)
 		}
-		// A line that is longer than the buffer comes in pieces.
+		// A line longer than the buffer is logged in pieces.
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return
 		}
 	}
 }
 
-// logReport logs what AWS logs after every request, with the most memory that the process has ever held.
+// logReport logs what AWS logs after every request. The memory is the largest amount that the process has ever used.
 func (b *sandbox) logReport(r request, result Result, took time.Duration) {
 	status := "success"
 	if result.Failed {
 		status = "error"
 	}
-	b.service.cfg.Log.WriteLine(b.fn.Name, r.id, fmt.Appendf(nil,
+	b.service.cfg.Log.WriteLine(b.fn.Name, r.id, fmt.Appendf(
+		nil,
 		`{"type":"platform.report","status":%q,"errorType":%q,"durationMs":%.1f,"memorySizeMB":%d,"maxMemoryUsedMB":%d}`,
-		status, result.ErrorType, float64(took.Microseconds())/1000, b.fn.MemoryMB, memoryUsage(b.group.PID(), "VmHWM:")>>20))
+		status,
+		result.ErrorType,
+		float64(took.Microseconds())/1000,
+		b.fn.MemoryMB,
+		memoryUsage(b.group.PID(), "VmHWM:")>>20,
+	))
 }
 
-// memoryUsage is what a process holds in bytes now (VmRSS:) or has held at most (VmHWM:); 0 where the system does not tell.
+// memoryUsage returns the resident memory of a process in bytes: the current one for the field "VmRSS:", the largest so
+// far for "VmHWM:". It returns 0 where the system does not report it.
 func memoryUsage(pid int, field string) int64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

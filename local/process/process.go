@@ -1,5 +1,6 @@
-// Package process starts the child processes of the local cloud so that none outlives it: each leads a process group of its
-// own, which is killed as a whole, and where the system can do it a child dies with its parent even when that is killed.
+// Package process starts the child processes of the local cloud so that none outlives it: each leads a process group of
+// its own, which is killed as a whole, and where the system can do it a child dies with its parent even when that is
+// killed.
 package process
 
 import (
@@ -17,8 +18,8 @@ type Group struct {
 	err  error
 }
 
-// startThread is a thread that lives as long as the program: the death signal of a child is bound to the thread that started it,
-// and the Go runtime may end any other thread.
+// startThread is a thread that lives as long as the program: the death signal of a child is bound to the thread that
+// started it, and the Go runtime may end any other thread.
 type startThread struct {
 	once  sync.Once
 	tasks chan func()
@@ -50,8 +51,9 @@ func Start(cmd *exec.Cmd) (*Group, error) {
 	return start(cmd, &plainThread, func() {})
 }
 
-// StartRelaxed starts a command that does not wait for the disk: its calls of fsync do nothing. What it has written survives
-// its own end, however violent, but perhaps not that of the machine. Where the system cannot do this, it is Start.
+// StartRelaxed starts a command that does not wait for the disk: its calls of fsync do nothing. What it has written
+// survives its own end, however violent, but perhaps not that of the machine. Where the system cannot do this, it is
+// Start.
 func StartRelaxed(cmd *exec.Cmd) (*Group, error) {
 	return start(cmd, &relaxedThread, skipSyncs)
 }

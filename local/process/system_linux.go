@@ -10,9 +10,9 @@ import (
 
 func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
-// skipSyncs makes fsync and fdatasync of this thread, and of all it starts from now on, succeed without doing anything. It is
-// a seccomp filter: a few instructions that the kernel runs before each system call. A kernel that refuses it leaves everything
-// as it was.
+// skipSyncs makes fsync and fdatasync of this thread, and of all it starts from now on, succeed without doing anything.
+// It is a seccomp filter: a few instructions that the kernel runs before each system call. A kernel that refuses it
+// leaves everything as it was.
 func skipSyncs() {
 	arch, known := map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
 	if !known {

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// TargetPrefix begins the X-Amz-Target of every request.
+// TargetPrefix is the beginning of the header X-Amz-Target of every request.
 const TargetPrefix = "AWSStepFunctions."
 
-// ServeHTTP is the JSON API of Step Functions.
+// ServeHTTP serves the JSON API of Step Functions.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, 4<<20))
 	if err != nil {
@@ -23,19 +23,22 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	out, err := s.call(strings.TrimPrefix(r.Header.Get("X-Amz-Target"), TargetPrefix), body)
 	status := http.StatusOK
-	var known *apiError
+	var failure *apiError
 	switch {
-	case errors.As(err, &known):
-		status, out = http.StatusBadRequest, map[string]string{"__type": known.errorType, "message": known.message}
+	case errors.As(err, &failure):
+		status, out = http.StatusBadRequest, map[string]string{"__type": failure.errorType, "message": failure.message}
 	case err != nil:
-		status, out = http.StatusInternalServerError, map[string]string{"__type": "InternalFailure", "message": err.Error()}
+		status, out = http.StatusInternalServerError, map[string]string{
+			"__type":  "InternalFailure",
+			"message": err.Error(),
+		}
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(out)
 }
 
-// requestFields holds the fields of all operations.
+// requestFields holds the fields of the requests of all operations.
 type requestFields struct {
 	StateMachineArn, Name, Input string
 	ExecutionArn, Error, Cause   string
@@ -46,10 +49,11 @@ type requestFields struct {
 	ReverseOrder                 bool
 }
 
+// call runs an operation and returns the fields of its response.
 func (s *Service) call(operation string, body []byte) (any, error) {
 	var in requestFields
 	if err := json.Unmarshal(body, &in); err != nil {
-		return nil, newAPIError("SerializationException", "The request is no JSON object of the right form.")
+		return nil, newAPIError("SerializationException", "The request is not a JSON object of the required form.")
 	}
 	switch operation {
 	case "StartExecution":
@@ -78,9 +82,11 @@ func (s *Service) call(operation string, body []byte) (any, error) {
 	case "SendTaskHeartbeat":
 		return tokenResponse(s.deps.tokens.heartbeat(in.TaskToken))
 	}
-	return nil, newAPIError("UnknownOperationException", "The local cloud does not know the operation %s.", operation)
+	return nil, newAPIError("UnknownOperationException", "The local cloud does not support the operation %s.",
+		operation)
 }
 
+// tokenResponse returns the response to a request with a task token.
 func tokenResponse(ok bool) (any, error) {
 	if !ok {
 		return nil, newAPIError("TaskTimedOut", "Task Timed Out: 'Provided task does not exist anymore'")
@@ -88,6 +94,7 @@ func tokenResponse(ok bool) (any, error) {
 	return struct{}{}, nil
 }
 
+// executionDescription returns an execution as DescribeExecution does.
 func executionDescription(e Execution) map[string]any {
 	out := executionSummary(e)
 	out["input"] = string(e.Input)
@@ -100,6 +107,7 @@ func executionDescription(e Execution) map[string]any {
 	return out
 }
 
+// executionSummary returns an execution as ListExecutions does.
 func executionSummary(e Execution) map[string]any {
 	out := map[string]any{"executionArn": e.ARN, "stateMachineArn": e.MachineARN, "name": e.Name, "status": e.Status,
 		"startDate": epochSeconds(e.Start)}
@@ -109,21 +117,22 @@ func executionSummary(e Execution) map[string]any {
 	return out
 }
 
-// page cuts a list; a token is the number of items before it.
+// page returns the requested part of a list and the token of the next part, which is the number of items before it.
 func page[T any](all []T, in requestFields) (items []T, next string) {
-	from, _ := strconv.Atoi(in.NextToken)
-	from = max(0, min(from, len(all)))
+	start, _ := strconv.Atoi(in.NextToken)
+	start = max(0, min(start, len(all)))
 	size := min(max(in.MaxResults, 0), 1000)
 	if size == 0 {
 		size = 100
 	}
-	to := min(from+size, len(all))
-	if to < len(all) {
-		next = strconv.Itoa(to)
+	end := min(start+size, len(all))
+	if end < len(all) {
+		next = strconv.Itoa(end)
 	}
-	return all[from:to], next
+	return all[start:end], next
 }
 
+// pageResponse returns a response with a part of a list.
 func pageResponse(name string, items any, next string) map[string]any {
 	out := map[string]any{name: items}
 	if next != "" {
@@ -132,7 +141,7 @@ func pageResponse(name string, items any, next string) map[string]any {
 	return out
 }
 
-// listExecutions gives executions, the newest first.
+// listExecutions returns the executions of a machine, the newest first.
 func (s *Service) listExecutions(in requestFields) (any, error) {
 	if s.machines[in.StateMachineArn] == nil {
 		return nil, newAPIError("StateMachineDoesNotExist", "State Machine Does Not Exist: '%s'", in.StateMachineArn)
@@ -140,12 +149,14 @@ func (s *Service) listExecutions(in requestFields) (any, error) {
 	s.mu.Lock()
 	found := []Execution{}
 	for _, e := range s.executions {
-		if got := e.snapshot(); got.MachineARN == in.StateMachineArn && (in.StatusFilter == "" || in.StatusFilter == got.Status) {
+		if got := e.snapshot(); got.MachineARN == in.StateMachineArn &&
+			(in.StatusFilter == "" || in.StatusFilter == got.Status) {
 			found = append(found, got)
 		}
 	}
 	s.mu.Unlock()
-	slices.SortFunc(found, func(a, b Execution) int { return cmp.Or(b.Start.Compare(a.Start), cmp.Compare(a.ARN, b.ARN)) })
+	slices.SortFunc(found,
+		func(a, b Execution) int { return cmp.Or(b.Start.Compare(a.Start), cmp.Compare(a.ARN, b.ARN)) })
 	items, next := page(found, in)
 	list := make([]any, len(items))
 	for i, e := range items {
@@ -154,6 +165,7 @@ func (s *Service) listExecutions(in requestFields) (any, error) {
 	return pageResponse("executions", list, next), nil
 }
 
+// executionHistory returns the events of an execution.
 func (s *Service) executionHistory(in requestFields) (any, error) {
 	e, err := s.find(in.ExecutionArn)
 	if err != nil {
@@ -170,14 +182,23 @@ func (s *Service) executionHistory(in requestFields) (any, error) {
 	return pageResponse("events", append([]json.RawMessage{}, items...), next), nil
 }
 
+// describeMachines answers the two operations about state machines.
 func (s *Service) describeMachines(operation string, in requestFields) (any, error) {
 	if operation == "DescribeStateMachine" {
 		m, ok := s.machines[in.StateMachineArn]
 		if !ok {
-			return nil, newAPIError("StateMachineDoesNotExist", "State Machine Does Not Exist: '%s'", in.StateMachineArn)
+			return nil, newAPIError("StateMachineDoesNotExist", "State Machine Does Not Exist: '%s'",
+				in.StateMachineArn)
 		}
-		return map[string]any{"stateMachineArn": m.ARN, "name": m.Name, "status": "ACTIVE", "type": "STANDARD", "roleArn": "",
-			"definition": string(m.Definition), "creationDate": epochSeconds(time.Unix(0, 0))}, nil
+		return map[string]any{
+			"stateMachineArn": m.ARN,
+			"name":            m.Name,
+			"status":          "ACTIVE",
+			"type":            "STANDARD",
+			"roleArn":         "",
+			"definition":      string(m.Definition),
+			"creationDate":    epochSeconds(time.Unix(0, 0)),
+		}, nil
 	}
 	list := []any{}
 	for _, m := range s.cfg.Machines {

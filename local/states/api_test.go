@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// call sends a request to the JSON API; kind is the name of the error, if any.
-func (b *bench) call(t *testing.T, operation, body string) (out map[string]any, kind string) {
+// call sends a request to the JSON API and returns the response and the type of the error, if any.
+func (b *testService) call(t *testing.T, operation, body string) (out map[string]any, kind string) {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
 	r.Header.Set("X-Amz-Target", TargetPrefix+operation)
@@ -26,56 +26,64 @@ func (b *bench) call(t *testing.T, operation, body string) (out map[string]any, 
 	}
 	kind, _ = out["__type"].(string)
 	if (w.Code == http.StatusOK) == (kind != "") {
-		t.Errorf("%s: %d with %s", operation, w.Code, w.Body)
+		t.Errorf("%s: status %d with %s, want an error exactly for another status than 200", operation, w.Code, w.Body)
 	}
 	return out, kind
 }
 
-func start(name, input string) string {
+// startRequest returns the body of a StartExecution request.
+func startRequest(name, input string) string {
 	text, _ := json.Marshal(map[string]string{"stateMachineArn": machineARN, "name": name, "input": input})
 	return string(text)
 }
 
-const waits = `"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke.waitForTaskToken",
+// waitingTask has the fields of a Task that waits for its token.
+const waitingTask = `"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke.waitForTaskToken",
 	"Parameters": {"FunctionName": "toy", "Payload": {"token.$": "$$.Task.Token"}}`
 
 func TestExecutionNames(t *testing.T) {
+	t.Parallel()
 	release := make(chan bool)
-	b := open(t, one(task+`"Parameters": {"FunctionName": "toy"}`), func(ctx context.Context, _ string, p map[string]any) (any, string) {
-		<-release
-		return p, ""
-	})
-	first, _ := b.call(t, "StartExecution", start("a", `{"n":1}`))
+	b := newTestService(
+		t,
+		oneState(task+`"Parameters": {"FunctionName": "toy"}`),
+		func(ctx context.Context, _ string, p map[string]any) (any, string) {
+			<-release
+			return p, ""
+		},
+	)
+	first, _ := b.call(t, "StartExecution", startRequest("a", `{"n":1}`))
 	arn, _ := first["executionArn"].(string)
 	if want := "arn:aws:states:eu-west-1:000000000000:execution:toy:a"; arn != want {
 		t.Errorf("ARN %s, want %s", arn, want)
 	}
-	if again, kind := b.call(t, "StartExecution", start("a", `{"n":1}`)); kind != "" || again["startDate"] != first["startDate"] {
-		t.Errorf("the same while it is open: %v", again)
+	if again, kind := b.call(t, "StartExecution", startRequest("a", `{"n":1}`)); kind != "" ||
+		again["startDate"] != first["startDate"] {
+		t.Errorf("same request while it runs: %v, %q; want the first execution", again, kind)
 	}
-	if _, kind := b.call(t, "StartExecution", start("a", `{"n":2}`)); kind != "ExecutionAlreadyExists" {
-		t.Errorf("another input while it is open: %q", kind)
+	if _, kind := b.call(t, "StartExecution", startRequest("a", `{"n":2}`)); kind != "ExecutionAlreadyExists" {
+		t.Errorf("other input while it runs: %q, want ExecutionAlreadyExists", kind)
 	}
 	close(release)
-	b.end(t, arn)
+	b.waitForEnd(t, arn)
 	for range 2 {
-		if _, kind := b.call(t, "StartExecution", start("a", `{"n":1}`)); kind != "ExecutionAlreadyExists" {
-			t.Errorf("once it is closed: %q", kind)
+		if _, kind := b.call(t, "StartExecution", startRequest("a", `{"n":1}`)); kind != "ExecutionAlreadyExists" {
+			t.Errorf("same request after its end: %q, want ExecutionAlreadyExists", kind)
 		}
 		b.Close()
-		b.restart(t) // closed executions are known after a restart, too
+		b.restart(t) // the names of ended executions remain in use after a restart
 	}
-	if len(b.toys.calls) != 1 {
-		t.Errorf("%d calls", len(b.toys.calls))
+	if len(b.functions.calls) != 1 {
+		t.Errorf("%d calls, want 1", len(b.functions.calls))
 	}
 	for name, want := range map[string]string{strings.Repeat("x", 80): "", strings.Repeat("x", 81): "InvalidName", "a/b": "InvalidName",
 		"..": ""} {
-		if _, kind := b.call(t, "StartExecution", start(name, `{}`)); kind != want {
+		if _, kind := b.call(t, "StartExecution", startRequest(name, `{}`)); kind != want {
 			t.Errorf("name %q: %q, want %q", name, kind, want)
 		}
 	}
 	for body, want := range map[string]string{
-		start("b", `{`): "InvalidExecutionInput",
+		startRequest("b", `{`): "InvalidExecutionInput",
 		`{"stateMachineArn":"arn:aws:states:eu-west-1:000000000000:stateMachine:other"}`: "StateMachineDoesNotExist",
 		`[]`: "SerializationException",
 	} {
@@ -86,20 +94,31 @@ func TestExecutionNames(t *testing.T) {
 }
 
 func TestDescribeAndList(t *testing.T) {
-	b := open(t, `{"StartAt":"C","States":{"C":{"Type":"Choice","Choices":[{"Variable":"$.ok","BooleanEquals":true,"Next":"Y"}],
-		"Default":"N"},"Y":{"Type":"Succeed"},"N":{"Type":"Fail","Error":"No","Cause":"because"}}}`, echo)
+	t.Parallel()
+	b := newTestService(
+		t,
+		`{"StartAt":"C","States":{"C":{"Type":"Choice","Choices":[{"Variable":"$.ok","BooleanEquals":true,"Next":"Y"}],
+		"Default":"N"},"Y":{"Type":"Succeed"},"N":{"Type":"Fail","Error":"No","Cause":"because"}}}`,
+		echo,
+	)
 	for i := range 5 {
-		arn, _ := b.call(t, "StartExecution", start(fmt.Sprint("e", i), fmt.Sprintf(`{"ok":%v}`, i%2 == 0)))
-		b.end(t, arn["executionArn"].(string))
+		arn, _ := b.call(t, "StartExecution", startRequest(fmt.Sprint("e", i), fmt.Sprintf(`{"ok":%v}`, i%2 == 0)))
+		b.waitForEnd(t, arn["executionArn"].(string))
 	}
 	arn := "arn:aws:states:eu-west-1:000000000000:execution:toy:e1"
 	got, _ := b.call(t, "DescribeExecution", fmt.Sprintf(`{"executionArn":%q}`, arn))
-	if got["status"] != Failed || got["error"] != "No" || got["cause"] != "because" || got["input"] != `{"ok":false}` || got["stopDate"] == nil {
-		t.Errorf("described as %v", got)
+	if got["status"] != Failed || got["error"] != "No" || got["cause"] != "because" || got["input"] != `{"ok":false}` ||
+		got["stopDate"] == nil {
+		t.Errorf("DescribeExecution: %v, want the failed execution", got)
 	}
 	seen := map[string]bool{}
 	for next, pages := "", 0; ; pages++ {
-		got, _ = b.call(t, "ListExecutions", fmt.Sprintf(`{"stateMachineArn":%q,"statusFilter":"SUCCEEDED","maxResults":2,"nextToken":%q}`, machineARN, next))
+		got, _ = b.call(
+			t,
+			"ListExecutions",
+			fmt.Sprintf(`{"stateMachineArn":%q,"statusFilter":"SUCCEEDED","maxResults":2,"nextToken":%q}`, machineARN,
+				next),
+		)
 		for _, e := range got["executions"].([]any) {
 			seen[e.(map[string]any)["name"].(string)] = true
 		}
@@ -108,41 +127,48 @@ func TestDescribeAndList(t *testing.T) {
 			break
 		}
 		if pages > 3 {
-			t.Fatal("the list has no end")
+			t.Fatal("ListExecutions returned more than 4 pages of 3 executions")
 		}
 	}
 	if len(seen) != 3 || !seen["e0"] || !seen["e2"] || !seen["e4"] {
-		t.Errorf("listed %v", seen)
+		t.Errorf("ListExecutions returned %v, want e0, e2 and e4", seen)
 	}
-	got, _ = b.call(t, "GetExecutionHistory", fmt.Sprintf(`{"executionArn":%q,"reverseOrder":true,"maxResults":1}`, arn))
+	got, _ = b.call(t, "GetExecutionHistory",
+		fmt.Sprintf(`{"executionArn":%q,"reverseOrder":true,"maxResults":1}`, arn))
 	events := got["events"].([]any)
 	if event := events[0].(map[string]any); len(events) != 1 || event["type"] != "ExecutionFailed" ||
 		event["executionFailedEventDetails"].(map[string]any)["cause"] != "because" || got["nextToken"] == nil {
-		t.Errorf("history %v", got)
+		t.Errorf("GetExecutionHistory: %v, want only ExecutionFailed and a token", got)
 	}
 	for _, operation := range []string{"DescribeExecution", "GetExecutionHistory", "StopExecution"} {
 		if _, kind := b.call(t, operation, `{"executionArn":"x"}`); kind != "ExecutionDoesNotExist" {
-			t.Errorf("%s of nothing: %q", operation, kind)
+			t.Errorf("%s of an unknown execution: %q, want ExecutionDoesNotExist", operation, kind)
 		}
 	}
 	if got, _ := b.call(t, "ListStateMachines", `{}`); len(got["stateMachines"].([]any)) != 1 {
-		t.Errorf("machines %v", got)
+		t.Errorf("ListStateMachines: %v, want one machine", got)
 	}
 	if got, _ := b.call(t, "DescribeStateMachine", fmt.Sprintf(`{"stateMachineArn":%q}`, machineARN)); got["status"] != "ACTIVE" {
-		t.Errorf("machine %v", got)
+		t.Errorf("DescribeStateMachine: %v, want an active machine", got)
 	}
 	if _, kind := b.call(t, "CreateActivity", `{}`); kind != "UnknownOperationException" {
-		t.Errorf("an unknown operation: %q", kind)
+		t.Errorf("unknown operation: %q, want UnknownOperationException", kind)
 	}
 }
 
 func TestTaskTokens(t *testing.T) {
-	given := make(chan string, 1)
-	b := open(t, one(waits+`, "HeartbeatSeconds": 1, "Catch": [{"ErrorEquals": ["Own", "States.Timeout"], "Next": "Caught"}]`),
+	t.Parallel()
+	tokens := make(chan string, 1)
+	b := newTestService(
+		t,
+		oneState(
+			waitingTask+`, "HeartbeatSeconds": 1, "Catch": [{"ErrorEquals": ["Own", "States.Timeout"], "Next": "Caught"}]`,
+		),
 		func(_ context.Context, _ string, p map[string]any) (any, string) {
-			given <- p["token"].(string)
+			tokens <- p["token"].(string)
 			return nil, ""
-		})
+		},
+	)
 	send := func(operation, token, rest string) string {
 		_, kind := b.call(t, operation, fmt.Sprintf(`{"taskToken":%q%s}`, token, rest))
 		return kind
@@ -151,101 +177,117 @@ func TestTaskTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token := <-given
+	token := <-tokens
 	if kind := send("SendTaskHeartbeat", token, ""); kind != "" {
-		t.Errorf("heartbeat: %q", kind)
+		t.Errorf("heartbeat: %q, want success", kind)
 	}
 	if kind := send("SendTaskSuccess", token, `,"output":"{"`); kind != "InvalidOutput" {
-		t.Errorf("broken output: %q", kind)
+		t.Errorf("invalid output: %q, want InvalidOutput", kind)
 	}
 	if kind := send("SendTaskSuccess", token, `,"output":"{\"a\":1}"`); kind != "" {
-		t.Errorf("success: %q", kind)
+		t.Errorf("success: %q, want success", kind)
 	}
-	if got := b.end(t, e.ARN); string(got.Output) != `{"a":1}` {
-		t.Errorf("ended with %s %s", got.Status, got.Output)
+	if got := b.waitForEnd(t, e.ARN); string(got.Output) != `{"a":1}` {
+		t.Errorf("execution %s with output %s", got.Status, got.Output)
 	}
 	for _, operation := range []string{"SendTaskHeartbeat", "SendTaskFailure"} {
 		if kind := send(operation, token, ""); kind != "TaskTimedOut" {
-			t.Errorf("%s when it is over: %q", operation, kind)
+			t.Errorf("%s after the task: %q, want TaskTimedOut", operation, kind)
 		}
 	}
 	if e, err = b.Start(machineARN, "bad", nil); err != nil {
 		t.Fatal(err)
 	}
-	send("SendTaskFailure", <-given, `,"error":"Own","cause":"c"`)
-	if got := b.end(t, e.ARN); string(got.Output) != `{"Cause":"c","Error":"Own"}` {
-		t.Errorf("ended with %s %s", got.Status, got.Output)
+	send("SendTaskFailure", <-tokens, `,"error":"Own","cause":"c"`)
+	if got := b.waitForEnd(t, e.ARN); string(got.Output) != `{"Cause":"c","Error":"Own"}` {
+		t.Errorf("execution %s with output %s", got.Status, got.Output)
 	}
 	if e, err = b.Start(machineARN, "silent", nil); err != nil {
 		t.Fatal(err)
 	}
-	<-given
-	if got := b.end(t, e.ARN); !strings.Contains(string(got.Output), "States.HeartbeatTimeout") {
-		t.Errorf("ended with %s %s", got.Status, got.Output)
+	<-tokens
+	if got := b.waitForEnd(t, e.ARN); !strings.Contains(string(got.Output), "States.HeartbeatTimeout") {
+		t.Errorf("execution %s with output %s", got.Status, got.Output)
 	}
 }
 
 func TestStopAndTimeouts(t *testing.T) {
+	t.Parallel()
 	hang := func(ctx context.Context, _ string, _ map[string]any) (any, string) { <-ctx.Done(); return nil, "" }
-	b := open(t, one(task+`"Parameters": {"FunctionName": "toy"}, "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Caught"}]`), hang)
+	b := newTestService(
+		t,
+		oneState(
+			task+`"Parameters": {"FunctionName": "toy"}, "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Caught"}]`,
+		),
+		hang,
+	)
 	e, err := b.Start(machineARN, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, kind := b.call(t, "StopExecution", fmt.Sprintf(`{"executionArn":%q,"error":"E","cause":"C"}`, e.ARN)); kind != "" {
-		t.Errorf("stop: %q", kind)
+		t.Errorf("StopExecution: %q, want success", kind)
 	}
-	if got := b.end(t, e.ARN); got.Status != Aborted || got.Error != "E" || got.Cause != "C" {
-		t.Errorf("stopped: %+v", got)
+	if got := b.waitForEnd(t, e.ARN); got.Status != Aborted || got.Error != "E" || got.Cause != "C" {
+		t.Errorf("stopped execution %+v, want ABORTED with E and C", got)
 	}
-	b = open(t, strings.Replace(one(task+`"Parameters": {"FunctionName": "toy"}`), `{"StartAt"`, `{"TimeoutSeconds": 1, "StartAt"`, 1), hang)
+	b = newTestService(
+		t,
+		strings.Replace(oneState(task+`"Parameters": {"FunctionName": "toy"}`), `{"StartAt"`,
+			`{"TimeoutSeconds": 1, "StartAt"`, 1),
+		hang,
+	)
 	if got := b.run(t, `{}`); got.Status != TimedOut {
-		t.Errorf("timed out: %+v", got)
+		t.Errorf("execution after its timeout: %+v, want TIMED_OUT", got)
 	}
-	b = open(t, one(task+`"Parameters": {"FunctionName": "toy"}, "TimeoutSeconds": 1`), hang)
+	b = newTestService(t, oneState(task+`"Parameters": {"FunctionName": "toy"}, "TimeoutSeconds": 1`), hang)
 	if got := b.run(t, `{}`); got.Status != Failed || got.Error != "States.Timeout" {
-		t.Errorf("task timed out: %+v", got)
+		t.Errorf("execution after a task's timeout: %+v, want FAILED with States.Timeout", got)
 	}
 }
 
-// An execution that was running when the program ended runs again from its first state.
+// An execution that was running when the program ended is restarted at its first state.
 func TestRestart(t *testing.T) {
+	t.Parallel()
 	hanging := true
-	b := open(t, `{"StartAt":"A","States":{"A":{"Type":"Pass","Next":"B"},"B":{`+task+`"Parameters":{"FunctionName":"toy"},"End":true}}}`,
+	b := newTestService(
+		t,
+		`{"StartAt":"A","States":{"A":{"Type":"Pass","Next":"B"},"B":{`+task+`"Parameters":{"FunctionName":"toy"},"End":true}}}`,
 		func(ctx context.Context, _ string, p map[string]any) (any, string) {
 			if hanging {
 				<-ctx.Done()
 			}
 			return p, ""
-		})
+		},
+	)
 	var ended []string
 	b.cfg.OnEnded = func(e Execution) { ended = append(ended, e.Name+" "+e.Status) }
 	e, err := b.Start(machineARN, "a", []byte(`{"n":1}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); len(b.kinds(t, e.ARN)) < 5; {
+	for deadline := time.Now().Add(10 * time.Second); len(b.eventTypes(t, e.ARN)) < 5; {
 		if time.Now().After(deadline) {
-			t.Fatal("the task does not start")
+			t.Fatal("the task did not start within ten seconds")
 		}
 	}
 	b.Close()
 	if _, err := b.Start(machineARN, "b", nil); err == nil {
-		t.Error("an execution starts after the end")
+		t.Error("Start after Close: no error")
 	}
 	hanging = false
 	b.restart(t)
-	if got := b.end(t, e.ARN); got.Status != Succeeded || !got.Start.Equal(e.Start) {
-		t.Errorf("%+v", got)
+	if got := b.waitForEnd(t, e.ARN); got.Status != Succeeded || !got.Start.Equal(e.Start) {
+		t.Errorf("restarted execution %+v, want SUCCEEDED with the start time of the first run", got)
 	}
 	b.Close()
 	if len(ended) != 1 || ended[0] != "a SUCCEEDED" {
-		t.Errorf("told of %v", ended)
+		t.Errorf("OnEnded was called for %v, want one call", ended)
 	}
 	if err := os.WriteFile(filepath.Join(b.cfg.Dir, "toy", "x"+recordSuffix), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := New(t.Context(), b.cfg); err == nil || !strings.Contains(err.Error(), "x"+recordSuffix) {
-		t.Errorf("a damaged record: %v", err)
+		t.Errorf("damaged file: %v, want an error with its name", err)
 	}
 }

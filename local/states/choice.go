@@ -12,19 +12,35 @@ type choice struct {
 	And, Or  []choice
 	Not      *choice
 	Variable optionalPath
-	test     string
-	operand  any
+	// test is the name of the test, such as StringEquals, and empty for a combination of rules.
+	test string
+	// operand is what the variable is compared with.
+	operand any
 }
 
+// The fields of a rule: the supported tests, and those that every rule can have.
 var (
-	supportedTests = []string{"StringEquals", "BooleanEquals", "NumericEquals", "NumericLessThan", "NumericLessThanEquals",
-		"NumericGreaterThan", "NumericGreaterThanEquals", "IsPresent", "IsNull", "IsString", "IsNumeric", "IsBoolean"}
+	supportedTests = []string{
+		"StringEquals",
+		"BooleanEquals",
+		"NumericEquals",
+		"NumericLessThan",
+		"NumericLessThanEquals",
+		"NumericGreaterThan",
+		"NumericGreaterThanEquals",
+		"IsPresent",
+		"IsNull",
+		"IsString",
+		"IsNumeric",
+		"IsBoolean",
+	}
 	structuralFields = []string{"Next", "And", "Or", "Not", "Variable", "Comment"}
 )
 
+// UnmarshalJSON reads a rule. Its errors continue a sentence that begins with the state.
 func (c *choice) UnmarshalJSON(text []byte) error {
-	type plain choice
-	if err := json.Unmarshal(text, (*plain)(c)); err != nil {
+	type fieldsOnly choice
+	if err := json.Unmarshal(text, (*fieldsOnly)(c)); err != nil {
 		return err
 	}
 	var fields map[string]json.RawMessage
@@ -42,7 +58,7 @@ func (c *choice) UnmarshalJSON(text []byte) error {
 				return err
 			}
 		case !slices.Contains(structuralFields, name):
-			return fmt.Errorf("has a choice with %s, which the local cloud does not know", name)
+			return fmt.Errorf("has a choice with %s, which the local cloud does not support", name)
 		}
 	}
 	for _, present := range []bool{len(c.And) > 0, len(c.Or) > 0, c.Not != nil} {
@@ -56,7 +72,7 @@ func (c *choice) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// evaluate evaluates the rule. A variable that is not there fails the state, unless the test asks just that.
+// evaluate reports whether the rule holds. A variable that does not exist is a failure unless the test is IsPresent.
 func (c *choice) evaluate(input, context any) (bool, *Failure) {
 	switch {
 	case c.And != nil:
@@ -82,11 +98,12 @@ func (c *choice) evaluate(input, context any) (bool, *Failure) {
 		return present == (c.operand == true), nil
 	}
 	if !present {
-		return false, newFailure("States.Runtime", "The variable %s of a choice leads to nothing.", c.Variable.text)
+		return false, newFailure("States.Runtime", "The variable %s of a choice does not exist.", c.Variable.text)
 	}
 	return evaluateTest(c.test, v, c.operand), nil
 }
 
+// evaluateTest compares a variable v with the operand of a test. A variable of another type satisfies no comparison.
 func evaluateTest(test string, v, operand any) bool {
 	switch test {
 	case "StringEquals":
@@ -108,8 +125,8 @@ func evaluateTest(test string, v, operand any) bool {
 		return ok == (operand == true)
 	}
 	a, ok := toFloat(v)
-	b, too := toFloat(operand)
-	if !ok || !too {
+	b, operandOK := toFloat(operand)
+	if !ok || !operandOK {
 		return false
 	}
 	switch test {
@@ -125,6 +142,7 @@ func evaluateTest(test string, v, operand any) bool {
 	return a >= b
 }
 
+// toFloat returns the value of a JSON number.
 func toFloat(v any) (float64, bool) {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -132,4 +150,22 @@ func toFloat(v any) (float64, bool) {
 	}
 	f, err := n.Float64()
 	return f, err == nil
+}
+
+// chooseNext returns the next state of a Choice.
+func (s *state) chooseNext(input, contextObject any) (string, *Failure) {
+	for i := range s.Choices {
+		ok, failure := s.Choices[i].evaluate(input, contextObject)
+		if failure != nil {
+			return "", failure
+		}
+		if ok {
+			return s.Choices[i].Next, nil
+		}
+	}
+	if s.Default == "" {
+		return "", newFailure("States.NoChoiceMatched", "No rule of the state %s matches and it has no Default.",
+			s.name)
+	}
+	return s.Default, nil
 }

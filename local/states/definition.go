@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// Definition is a state machine that the local cloud can run: the part of the Amazon States Language that it knows, checked.
+// Definition is a state machine in the supported part of the Amazon States Language.
 type Definition struct {
-	StartAt        string
-	States         map[string]*state
-	TimeoutSeconds int // 0 for none
+	StartAt string
+	States  map[string]*state
+	// TimeoutSeconds limits the duration of an execution; 0 stands for no limit.
+	TimeoutSeconds int
 }
 
-// state holds the fields of all types; which of them a type may have is in fieldsOf.
+// state holds the fields of states of all types. allowedFields defines which of them a type can have.
 type state struct {
 	name string
 
@@ -51,6 +52,7 @@ type state struct {
 	ErrorPath, CausePath optionalPath
 }
 
+// retrier is an element of Retry. A nil pointer stands for the default value.
 type retrier struct {
 	ErrorEquals     []string
 	IntervalSeconds *int
@@ -60,14 +62,17 @@ type retrier struct {
 	JitterStrategy  string
 }
 
+// catcher is an element of Catch.
 type catcher struct {
 	ErrorEquals []string
 	ResultPath  optionalPath
 	Next        string
 }
 
+// commonFields are the fields that every type but Fail has.
 const commonFields = "Type Comment InputPath OutputPath "
 
+// allowedFields holds the fields of each supported type.
 var allowedFields = map[string]string{
 	"Task": commonFields + "Next End ResultPath Parameters ResultSelector Resource TimeoutSeconds HeartbeatSeconds Retry Catch",
 	"Map": commonFields + "Next End ResultPath ResultSelector ItemsPath ItemSelector ItemProcessor MaxConcurrency " +
@@ -79,7 +84,7 @@ var allowedFields = map[string]string{
 	"Fail":    "Type Comment Error Cause ErrorPath CausePath",
 }
 
-// Parse reads a definition. What the local cloud does not know is refused with a sentence that names the state.
+// Parse reads and checks a definition. Anything that is not supported is an error: a sentence that names the state.
 func Parse(text []byte) (*Definition, error) {
 	d, err := parse(text, "Comment StartAt States TimeoutSeconds Version QueryLanguage")
 	if err != nil {
@@ -88,6 +93,7 @@ func Parse(text []byte) (*Definition, error) {
 	return d, nil
 }
 
+// parse reads the definition of a machine or of a Map, which can have the known fields.
 func parse(text []byte, known string) (*Definition, error) {
 	var raw struct {
 		StartAt, QueryLanguage string
@@ -102,10 +108,10 @@ func parse(text []byte, known string) (*Definition, error) {
 		return nil, fmt.Errorf("cannot be read: %w", err)
 	}
 	if raw.QueryLanguage != "" && raw.QueryLanguage != "JSONPath" {
-		return nil, fmt.Errorf("has the QueryLanguage %s, which the local cloud does not know", raw.QueryLanguage)
+		return nil, fmt.Errorf("has the QueryLanguage %s, which the local cloud does not support", raw.QueryLanguage)
 	}
 	if mode := raw.ProcessorConfig.Mode; mode != "" && mode != "INLINE" {
-		return nil, fmt.Errorf("has a Map of mode %s, which the local cloud does not know", mode)
+		return nil, fmt.Errorf("has a Map of mode %s, which the local cloud does not support", mode)
 	}
 	d := &Definition{StartAt: raw.StartAt, States: map[string]*state{}, TimeoutSeconds: raw.TimeoutSeconds}
 	for name, text := range raw.States {
@@ -118,28 +124,30 @@ func parse(text []byte, known string) (*Definition, error) {
 	return d, d.check()
 }
 
+// checkFields returns an error if a JSON object has other than the known fields.
 func checkFields(text []byte, known string) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
-		return fmt.Errorf("is no JSON object")
+		return fmt.Errorf("is not a JSON object")
 	}
 	names := strings.Fields(known)
 	for field := range fields {
 		if !slices.Contains(names, field) {
-			return fmt.Errorf("has the field %s, which the local cloud does not know there", field)
+			return fmt.Errorf("has the field %s, which the local cloud does not support there", field)
 		}
 	}
 	return nil
 }
 
+// parseState reads and checks a state. Its errors continue a sentence that begins with the state.
 func parseState(name string, text []byte) (*state, error) {
 	var kind struct{ Type string }
 	if err := json.Unmarshal(text, &kind); err != nil {
-		return nil, fmt.Errorf("is no JSON object")
+		return nil, fmt.Errorf("is not a JSON object")
 	}
 	known, ok := allowedFields[kind.Type]
 	if !ok {
-		return nil, fmt.Errorf("is of type %q, which the local cloud does not know", kind.Type)
+		return nil, fmt.Errorf("is of type %q, which the local cloud does not support", kind.Type)
 	}
 	if err := checkFields(text, known); err != nil {
 		return nil, err
@@ -151,7 +159,7 @@ func parseState(name string, text []byte) (*state, error) {
 	return s, s.check()
 }
 
-// UnmarshalJSON reads the states inside a Map.
+// UnmarshalJSON reads the definition inside a Map.
 func (d *Definition) UnmarshalJSON(text []byte) error {
 	inner, err := parse(text, "Comment StartAt States ProcessorConfig")
 	if err == nil {
@@ -160,10 +168,10 @@ func (d *Definition) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// check looks at what holds the states together.
+// check checks that all transitions lead to existing states.
 func (d *Definition) check() error {
 	if d.States[d.StartAt] == nil {
-		return fmt.Errorf("starts at %q, which is none of its states", d.StartAt)
+		return fmt.Errorf("starts at %q, which is not one of its states", d.StartAt)
 	}
 	for _, s := range d.States {
 		next := []string{s.Next, s.Default}
@@ -175,13 +183,14 @@ func (d *Definition) check() error {
 		}
 		for _, n := range next {
 			if n != "" && d.States[n] == nil {
-				return fmt.Errorf("has a state %s that leads to %q, which is none of its states", s.name, n)
+				return fmt.Errorf("has a state %s that leads to %q, which is not one of its states", s.name, n)
 			}
 		}
 	}
 	return nil
 }
 
+// check checks the fields of a state against each other.
 func (s *state) check() error {
 	switch s.Type {
 	case "Task", "Map", "Pass", "Wait":
@@ -204,7 +213,7 @@ func (s *state) check() error {
 			return err
 		}
 		if s.HeartbeatSeconds > 0 && s.TimeoutSeconds > 0 && s.HeartbeatSeconds >= s.TimeoutSeconds {
-			return fmt.Errorf("has HeartbeatSeconds that are not below its TimeoutSeconds")
+			return fmt.Errorf("has HeartbeatSeconds that are not less than its TimeoutSeconds")
 		}
 	case "Map":
 		if s.ItemProcessor == nil {
@@ -218,6 +227,7 @@ func (s *state) check() error {
 	return s.checkErrors()
 }
 
+// checkErrors checks the names of errors in Retry and Catch.
 func (s *state) checkErrors() error {
 	lists := make([][]string, 0, len(s.Retry)+len(s.Catch))
 	for i, r := range s.Retry {
@@ -246,15 +256,16 @@ func (s *state) checkErrors() error {
 	return nil
 }
 
+// The supported values of Resource.
 const (
 	invokeResource     = "arn:aws:states:::lambda:invoke"
 	waitForTokenSuffix = ".waitForTaskToken"
 	lambdaPrefix       = "arn:aws:lambda:"
 )
 
-// taskTarget tells what a Task calls: the function of its own ARN, or "" when Parameters name it; and whether it waits for a
-// token.
-func (s *state) taskTarget() (function string, token bool, err error) {
+// taskTarget returns the ARN of the function that a Task invokes, or "" if the Parameters name it, and whether the Task
+// waits for a token.
+func (s *state) taskTarget() (function string, waitsForToken bool, err error) {
 	switch {
 	case s.Resource == invokeResource:
 		return "", false, nil
@@ -263,5 +274,5 @@ func (s *state) taskTarget() (function string, token bool, err error) {
 	case strings.HasPrefix(s.Resource, lambdaPrefix):
 		return s.Resource, false, nil
 	}
-	return "", false, fmt.Errorf("has the Resource %q, which the local cloud does not know", s.Resource)
+	return "", false, fmt.Errorf("has the Resource %q, which the local cloud does not support", s.Resource)
 }

@@ -6,48 +6,78 @@ import (
 	"testing"
 )
 
-func TestWhatIsNotKnownIsRefused(t *testing.T) {
+func TestUnsupportedDefinitionsAreErrors(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, definition, named string }{
 		{"no JSON", `{`, ""},
 		{"no start", `{"StartAt":"X","States":{"S":{"Type":"Succeed"}}}`, "X"},
 		{"dangling next", `{"StartAt":"S","States":{"S":{"Type":"Pass","Next":"X"}}}`, "S"},
-		{"dangling catch", one(task + `"Catch":[{"ErrorEquals":["States.ALL"],"Next":"X"}]`), "S"},
-		{"dangling default", `{"StartAt":"S","States":{"S":{"Type":"Choice","Default":"X","Choices":[{"Variable":"$","IsNull":true,"Next":"S"}]}}}`, "S"},
+		{"dangling catch", oneState(task + `"Catch":[{"ErrorEquals":["States.ALL"],"Next":"X"}]`), "S"},
+		{
+			"dangling default",
+			`{"StartAt":"S","States":{"S":{"Type":"Choice","Default":"X","Choices":[{"Variable":"$","IsNull":true,"Next":"S"}]}}}`,
+			"S",
+		},
 		{"neither next nor end", `{"StartAt":"S","States":{"S":{"Type":"Pass"}}}`, "S"},
-		{"type", one(`"Type":"Parallel"`), "Parallel"},
-		{"field", one(`"Type":"Pass","Assign":{}`), "Assign"},
-		{"field of another type", one(`"Type":"Pass","Retry":[]`), "Retry"},
+		{"type", oneState(`"Type":"Parallel"`), "Parallel"},
+		{"field", oneState(`"Type":"Pass","Assign":{}`), "Assign"},
+		{"field of another type", oneState(`"Type":"Pass","Retry":[]`), "Retry"},
 		{"top field", `{"StartAt":"S","Extra":1,"States":{"S":{"Type":"Succeed"}}}`, "Extra"},
 		{"language", `{"StartAt":"S","QueryLanguage":"JSONata","States":{"S":{"Type":"Succeed"}}}`, "JSONata"},
-		{"resource", one(`"Type":"Task","Resource":"arn:aws:states:::sqs:sendMessage"`), "sqs"},
-		{"distributed", one(`"Type":"Map","ItemProcessor":{"ProcessorConfig":{"Mode":"DISTRIBUTED"},"StartAt":"I","States":{"I":{"Type":"Succeed"}}}`), "DISTRIBUTED"},
-		{"item reader", one(`"Type":"Map","ItemReader":{},"ItemProcessor":{"StartAt":"I","States":{"I":{"Type":"Succeed"}}}`), "ItemReader"},
-		{"inner state", one(`"Type":"Map","ItemProcessor":{"StartAt":"I","States":{"I":{"Type":"Pass"}}}`), "I"},
-		{"no processor", one(`"Type":"Map"`), "ItemProcessor"},
-		{"intrinsic", one(`"Type":"Pass","Parameters":{"a.$":"States.Format('x')"}`), "States.Format"},
-		{"filter", one(`"Type":"Pass","InputPath":"$.a[?(@.b)]"`), "$.a[?(@.b)]"},
-		{"wildcard", one(`"Type":"Pass","InputPath":"$.*"`), "$.*"},
-		{"descent", one(`"Type":"Pass","InputPath":"$..a"`), "$..a"},
-		{"no path", one(`"Type":"Pass","InputPath":"a"`), `"a"`},
-		{"choice test", `{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$","StringMatches":"*","Next":"S"}]}}}`, "StringMatches"},
-		{"two tests", `{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$","IsNull":true,"IsString":true,"Next":"S"}]}}}`, "S"},
+		{"resource", oneState(`"Type":"Task","Resource":"arn:aws:states:::sqs:sendMessage"`), "sqs"},
+		{
+			"distributed",
+			oneState(
+				`"Type":"Map","ItemProcessor":{"ProcessorConfig":{"Mode":"DISTRIBUTED"},"StartAt":"I","States":{"I":{"Type":"Succeed"}}}`,
+			),
+			"DISTRIBUTED",
+		},
+		{
+			"item reader",
+			oneState(`"Type":"Map","ItemReader":{},"ItemProcessor":{"StartAt":"I","States":{"I":{"Type":"Succeed"}}}`),
+			"ItemReader",
+		},
+		{"inner state", oneState(`"Type":"Map","ItemProcessor":{"StartAt":"I","States":{"I":{"Type":"Pass"}}}`), "I"},
+		{"no processor", oneState(`"Type":"Map"`), "ItemProcessor"},
+		{"intrinsic", oneState(`"Type":"Pass","Parameters":{"a.$":"States.Format('x')"}`), "States.Format"},
+		{"filter", oneState(`"Type":"Pass","InputPath":"$.a[?(@.b)]"`), "$.a[?(@.b)]"},
+		{"wildcard", oneState(`"Type":"Pass","InputPath":"$.*"`), "$.*"},
+		{"descent", oneState(`"Type":"Pass","InputPath":"$..a"`), "$..a"},
+		{"no path", oneState(`"Type":"Pass","InputPath":"a"`), `"a"`},
+		{
+			"choice test",
+			`{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$","StringMatches":"*","Next":"S"}]}}}`,
+			"StringMatches",
+		},
+		{
+			"two tests",
+			`{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$","IsNull":true,"IsString":true,"Next":"S"}]}}}`,
+			"S",
+		},
 		{"no test", `{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Next":"S"}]}}}`, "S"},
-		{"choice without next", `{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$","IsNull":true}]}}}`, "S"},
-		{"all with others", one(task + `"Retry":[{"ErrorEquals":["States.ALL","A"]}]`), "S"},
-		{"all not last", one(task + `"Retry":[{"ErrorEquals":["States.ALL"]},{"ErrorEquals":["A"]}]`), "S"},
-		{"empty errors", one(task + `"Retry":[{"ErrorEquals":[]}]`), "S"},
-		{"wait", one(`"Type":"Wait"`), "S"},
-		{"heartbeat", one(task + `"TimeoutSeconds":5,"HeartbeatSeconds":5`), "S"},
+		{
+			"choice without next",
+			`{"StartAt":"S","States":{"S":{"Type":"Choice","Choices":[{"Variable":"$","IsNull":true}]}}}`,
+			"S",
+		},
+		{"all with others", oneState(task + `"Retry":[{"ErrorEquals":["States.ALL","A"]}]`), "S"},
+		{"all not last", oneState(task + `"Retry":[{"ErrorEquals":["States.ALL"]},{"ErrorEquals":["A"]}]`), "S"},
+		{"empty errors", oneState(task + `"Retry":[{"ErrorEquals":[]}]`), "S"},
+		{"wait", oneState(`"Type":"Wait"`), "S"},
+		{"heartbeat", oneState(task + `"TimeoutSeconds":5,"HeartbeatSeconds":5`), "S"},
 	}
 	for _, test := range tests {
-		_, err := Parse([]byte(strings.Replace(test.definition, `invoke", ,`, `invoke",`, 1)))
-		if err == nil || !strings.Contains(err.Error(), test.named) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v", test.name, err)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Parse([]byte(strings.Replace(test.definition, `invoke", ,`, `invoke",`, 1)))
+			if err == nil || !strings.Contains(err.Error(), test.named) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %v, want one line naming %s", err, test.named)
+			}
+		})
 	}
 }
 
 func TestOwnDefinition(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../statemachine/batch.asl.json")
 	if err != nil {
 		t.Fatal(err)
@@ -58,6 +88,7 @@ func TestOwnDefinition(t *testing.T) {
 }
 
 func TestChoices(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		rule, input string
 		want        bool
@@ -96,7 +127,8 @@ func TestChoices(t *testing.T) {
 		contextObject := map[string]any{"State": map[string]any{"Name": "S"}}
 		next, failure := d.States["S"].chooseNext(in, contextObject)
 		if failure != nil || (next == "Y") != test.want {
-			t.Errorf("%s of %s: %s %v", test.rule, test.input, next, failure)
+			t.Errorf("rule %s for %s leads to %s, %v; want it to hold = %v", test.rule, test.input, next, failure,
+				test.want)
 		}
 	}
 }
@@ -107,11 +139,11 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(text)
-	f.Add([]byte(one(`"Type":"Pass","Parameters":{"a.$":"$['b'][0].c"}`)))
+	f.Add([]byte(oneState(`"Type":"Pass","Parameters":{"a.$":"$['b'][0].c"}`)))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		d, err := Parse(text)
 		if err == nil && d.States[d.StartAt] == nil {
-			t.Error("a definition without its first state")
+			t.Error("Parse accepted a definition without its first state")
 		}
 	})
 }
@@ -132,7 +164,7 @@ func FuzzPath(f *testing.F) {
 		p.lookup(in, in)
 		if out, ok := p.replace(in, "new"); ok && !p.inContextObject {
 			if v, ok := p.lookup(out, nil); !ok || v != "new" {
-				t.Errorf("%s: what was set is not there", text)
+				t.Errorf("%s: lookup after replace returns %v, %v; want new", text, v, ok)
 			}
 		}
 	})

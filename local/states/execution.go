@@ -1,7 +1,6 @@
 package states
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,45 +12,55 @@ import (
 	"time"
 )
 
-// Execution is one run of a state machine.
+// Execution is one run of a state machine, in the form in which it is stored.
 type Execution struct {
-	ARN        string          `json:"executionArn"`
-	MachineARN string          `json:"stateMachineArn"`
-	Name       string          `json:"name"`
-	Status     string          `json:"status"`
-	Start      time.Time       `json:"start"`
-	Stop       time.Time       `json:"stop"` // zero while it runs
-	Input      json.RawMessage `json:"input"`
-	Output     json.RawMessage `json:"output,omitempty"`
-	Error      string          `json:"error,omitempty"`
-	Cause      string          `json:"cause,omitempty"`
+	ARN        string    `json:"executionArn"`
+	MachineARN string    `json:"stateMachineArn"`
+	Name       string    `json:"name"`
+	Status     string    `json:"status"`
+	Start      time.Time `json:"start"`
+	// Stop is zero while the execution runs.
+	Stop   time.Time       `json:"stop"`
+	Input  json.RawMessage `json:"input"`
+	Output json.RawMessage `json:"output,omitempty"`
+	// Error and Cause describe why the execution did not succeed.
+	Error string `json:"error,omitempty"`
+	Cause string `json:"cause,omitempty"`
 }
 
+// execution is an execution together with its run, if it is running.
 type execution struct {
+	// dir is the folder with its files.
 	dir string
 
 	mu sync.Mutex
 	Execution
-	cancel context.CancelCauseFunc // nil when it does not run
-	done   chan struct{}
+	// cancel is nil while the execution is not running.
+	cancel context.CancelCauseFunc
+	// done is closed at the end of the run, and nil if there was none since the start of the program.
+	done chan struct{}
 }
 
+// snapshot returns the execution as it is now.
 func (e *execution) snapshot() Execution {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.Execution
 }
 
-func (e *execution) stop(why error) {
+// stop interrupts a running execution for a reason that runToEnd records.
+func (e *execution) stop(reason error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.cancel != nil {
-		e.cancel(why)
+		e.cancel(reason)
 	}
 }
 
+// closedChannel is the channel of executions that are not running.
 var closedChannel = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
+// doneChannel returns a channel that is closed once the execution is not running.
 func (e *execution) doneChannel() <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -61,11 +70,13 @@ func (e *execution) doneChannel() <-chan struct{} {
 	return e.done
 }
 
-func (e *execution) path(end string) string { return filepath.Join(e.dir, e.Name+end) }
-
+// The suffixes of the files of an execution.
 const historySuffix, recordSuffix = ".history.jsonl", ".execution.json"
 
-// save writes the execution so that it is there whole or not at all.
+// path returns the path of one of the files of the execution.
+func (e *execution) path(suffix string) string { return filepath.Join(e.dir, e.Name+suffix) }
+
+// save stores the execution. Readers see the file complete or not at all.
 func (e *execution) save() error {
 	text, err := json.Marshal(e.Execution)
 	if err != nil {
@@ -81,13 +92,15 @@ func (e *execution) save() error {
 	return os.Rename(temporary, e.path(recordSuffix))
 }
 
+// machineDir returns the folder of the executions of a machine.
 func (s *Service) machineDir(machine string) string { return filepath.Join(s.cfg.Dir, machine) }
 
+// executionARN returns the ARN of an execution.
 func executionARN(machineARN, name string) string {
 	return strings.Replace(machineARN, ":stateMachine:", ":execution:", 1) + ":" + name
 }
 
-// loadExecutions reads all executions that were ever started.
+// loadExecutions reads all stored executions.
 func (s *Service) loadExecutions() error {
 	files, err := filepath.Glob(filepath.Join(s.cfg.Dir, "*", "*"+recordSuffix))
 	if err != nil {
@@ -100,14 +113,14 @@ func (s *Service) loadExecutions() error {
 		}
 		e := &execution{dir: filepath.Dir(path)}
 		if err := json.Unmarshal(text, &e.Execution); err != nil {
-			return fmt.Errorf("%s cannot be read: %w", path, err)
+			return fmt.Errorf("read %s: %w", path, err)
 		}
 		s.executions[e.ARN] = e
 	}
 	return nil
 }
 
-// startRun starts the execution with an empty history.
+// startRun starts the execution at its first state, with an empty history.
 func (s *Service) startRun(e *execution) error {
 	file, err := os.Create(e.path(historySuffix))
 	if err != nil {
@@ -120,9 +133,9 @@ func (s *Service) startRun(e *execution) error {
 	e.mu.Unlock()
 	s.running.Go(func() {
 		defer cancel(nil)
-		h := &history{w: file, onError: cancel}
+		h := &history{file: file, onError: cancel}
 		ended := s.runToEnd(ctx, m, e, h)
-		_ = file.Close() // every event was written by a call of its own
+		_ = file.Close() // nothing is buffered
 		e.mu.Lock()
 		e.cancel = nil
 		close(e.done)
@@ -134,7 +147,8 @@ func (s *Service) startRun(e *execution) error {
 	return nil
 }
 
-// runToEnd runs the states and records how they ended; false when they were interrupted and are to run again.
+// runToEnd runs the states of an execution and records how it ended. It returns false if the execution was interrupted
+// only because the program ends; it will then run again.
 func (s *Service) runToEnd(ctx context.Context, m *machine, e *execution, h *history) bool {
 	if m.definition.TimeoutSeconds > 0 {
 		limit := time.Duration(m.definition.TimeoutSeconds) * time.Second
@@ -144,21 +158,38 @@ func (s *Service) runToEnd(ctx context.Context, m *machine, e *execution, h *his
 	}
 	input, err := decode(e.Input)
 	if err != nil {
-		input = map[string]any{} // was checked when it came
+		input = map[string]any{} // cannot happen: Start has checked it
 	}
-	ip := &interpreter{deps: s.deps, machine: m.ARN, history: h, definition: m.definition, contextObject: map[string]any{
-		"Execution":    map[string]any{"Id": e.ARN, "Name": e.Name, "Input": input, "StartTime": formatTime(e.Start), "RoleArn": ""},
-		"StateMachine": map[string]any{"Id": m.ARN, "Name": m.Name},
-	}}
+	ip := &interpreter{
+		deps:       s.deps,
+		machine:    m.ARN,
+		history:    h,
+		definition: m.definition,
+		contextObject: map[string]any{
+			"Execution": map[string]any{
+				"Id":        e.ARN,
+				"Name":      e.Name,
+				"Input":     input,
+				"StartTime": formatTime(e.Start),
+				"RoleArn":   "",
+			},
+			"StateMachine": map[string]any{"Id": m.ARN, "Name": m.Name},
+		},
+	}
 	ip.addEvent("ExecutionStarted", map[string]any{"input": string(e.Input)})
 	output, failure := ip.run(ctx, input)
+	return s.recordEnd(ctx, e, ip, output, failure)
+}
 
+// recordEnd records the end of an execution in its history and stores it. It returns false if the execution is to run
+// again.
+func (s *Service) recordEnd(ctx context.Context, e *execution, ip *interpreter, output any, failure *Failure) bool {
 	end := e.snapshot()
 	end.Stop = s.cfg.Now()
 	details := map[string]any{}
 	switch {
 	case failure == interrupted:
-		if why := context.Cause(ctx); !end.recordInterruption(why) {
+		if !end.recordInterruption(context.Cause(ctx)) {
 			return false
 		}
 	case failure != nil:
@@ -170,49 +201,29 @@ func (s *Service) runToEnd(ctx context.Context, m *machine, e *execution, h *his
 	if end.Status != Succeeded {
 		details["error"], details["cause"] = end.Error, end.Cause
 	}
-	ip.addEvent(map[string]string{Succeeded: "ExecutionSucceeded", Failed: "ExecutionFailed", Aborted: "ExecutionAborted",
-		TimedOut: "ExecutionTimedOut"}[end.Status], details)
+	ip.addEvent(map[string]string{
+		Succeeded: "ExecutionSucceeded", Failed: "ExecutionFailed", Aborted: "ExecutionAborted", TimedOut: "ExecutionTimedOut",
+	}[end.Status], details)
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.Execution = end
-	err = e.save()
-	e.mu.Unlock()
-	if err != nil {
-		return false // it runs again after the next start, which changes nothing
-	}
-	return true
+	return e.save() == nil // if storing fails, the next start runs the execution again, which changes nothing
 }
 
-// recordInterruption records why an execution was interrupted; false when that was only the end of the program.
-func (e *Execution) recordInterruption(why error) bool {
+// recordInterruption records why an execution was interrupted. It returns false if the reason is only the end of the
+// program.
+func (e *Execution) recordInterruption(reason error) bool {
 	var stop *stopRequest
 	switch {
-	case errors.As(why, &stop):
+	case errors.As(reason, &stop):
 		e.Status, e.Error, e.Cause = Aborted, stop.name, stop.cause
-	case errors.Is(why, errTimedOut):
+	case errors.Is(reason, errTimedOut):
 		e.Status, e.Error = TimedOut, "States.Timeout"
-	case errors.Is(why, errHistoryFull):
+	case errors.Is(reason, errHistoryFull):
 		e.Status, e.Error = Failed, "States.Runtime"
 		e.Cause = fmt.Sprintf("The execution reached the maximum number of history events (%d).", maxEvents)
 	default:
 		return false
 	}
 	return true
-}
-
-// events returns the lines of the history.
-func (e *execution) events() ([]json.RawMessage, error) {
-	file, err := os.Open(e.path(historySuffix))
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	var events []json.RawMessage
-	lines := bufio.NewReader(file)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			return events, nil // what is not a whole line is being written
-		}
-		events = append(events, line)
-	}
 }

@@ -1,29 +1,33 @@
 package states
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"time"
 )
 
-// maxEvents is how many events the history of an execution may have.
+// maxEvents is the largest number of events in the history of an execution.
 const maxEvents = 25_000
 
+// errHistoryFull is the cause that interrupts an execution whose history has maxEvents events.
 var errHistoryFull = errors.New("the history is full")
 
-// history writes the events of one execution, a line of JSON each. It is safe for concurrent use.
+// history writes the events of one execution to a file, one line of JSON for each. It is safe for concurrent use.
 type history struct {
-	mu      sync.Mutex
-	w       io.Writer
-	count   int64
-	onError func(error) // told when an event did not fit, or could not be written
+	mu    sync.Mutex
+	file  io.Writer
+	count int64
+	// onError is called if an event exceeds the limit or cannot be written.
+	onError func(error)
 }
 
-// add writes an event and returns its id. The last place is kept for the end of the execution.
-func (h *history) add(previous int64, at time.Time, kind string, details map[string]any) int64 {
+// write appends an event and returns its ID. The last place is reserved for the end of the execution.
+func (h *history) write(previous int64, at time.Time, kind string, details map[string]any) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.count >= maxEvents-1 && !strings.HasPrefix(kind, "Execution") {
@@ -37,7 +41,7 @@ func (h *history) add(previous int64, at time.Time, kind string, details map[str
 	}
 	text, err := json.Marshal(event)
 	if err == nil {
-		_, err = h.w.Write(append(text, '\n'))
+		_, err = h.file.Write(append(text, '\n'))
 	}
 	if err != nil {
 		h.onError(err)
@@ -45,15 +49,33 @@ func (h *history) add(previous int64, at time.Time, kind string, details map[str
 	return h.count
 }
 
-// detailsField is the field that holds the details of an event.
+// detailsField returns the name of the field that holds the details of an event.
 func detailsField(kind string) string {
-	for _, end := range []string{"StateEntered", "StateExited"} {
-		if strings.HasSuffix(kind, end) {
-			return "state" + strings.TrimPrefix(end, "State") + "EventDetails"
+	for _, suffix := range []string{"StateEntered", "StateExited"} {
+		if strings.HasSuffix(kind, suffix) {
+			return "state" + strings.TrimPrefix(suffix, "State") + "EventDetails"
 		}
 	}
 	return strings.ToLower(kind[:1]) + kind[1:] + "EventDetails"
 }
 
-// epochSeconds is a time as the JSON protocol writes it.
+// epochSeconds returns a time as the JSON protocol represents it.
 func epochSeconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
+
+// events returns the events of the history, each as JSON.
+func (e *execution) events() ([]json.RawMessage, error) {
+	file, err := os.Open(e.path(historySuffix))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var events []json.RawMessage
+	lines := bufio.NewReader(file)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return events, nil // an incomplete line is still being written
+		}
+		events = append(events, line)
+	}
+}

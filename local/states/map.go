@@ -6,12 +6,14 @@ import (
 	"sync"
 )
 
-// maxParallel is how many iterations of an inline Map run at once at most.
+// maxParallel is the largest number of iterations of an inline Map that run at a time.
 const maxParallel = 40
 
+// errSibling is the cause that interrupts the iterations of a Map of which one has failed.
 var errSibling = errors.New("another iteration failed")
 
-// runMap runs the states of a Map for each item. The first iteration that fails ends the others and is the Map's failure.
+// runMap runs the states of a Map for each item. The first iteration that fails interrupts the others, and its failure
+// is that of the Map.
 func (ip *interpreter) runMap(ctx context.Context, s *state, input any, contextObject map[string]any) (any, *Failure) {
 	items, failure := s.mapItems(input, contextObject)
 	if failure != nil {
@@ -64,6 +66,7 @@ func (ip *interpreter) runMap(ctx context.Context, s *state, input any, contextO
 	return results, nil
 }
 
+// mapItems returns the items of a Map.
 func (s *state) mapItems(input, contextObject any) ([]any, *Failure) {
 	v := input
 	if s.ItemsPath.isSet && !s.ItemsPath.isNull {
@@ -74,18 +77,20 @@ func (s *state) mapItems(input, contextObject any) ([]any, *Failure) {
 	}
 	items, ok := v.([]any)
 	if !ok {
-		return nil, newFailure("States.Runtime", "The items of the state %s are no array.", s.name)
+		return nil, newFailure("States.Runtime", "The items of the state %s are not an array.", s.name)
 	}
 	return items, nil
 }
 
+// mapConcurrency returns the number of iterations of a Map that may run at a time.
 func (s *state) mapConcurrency(input, contextObject any) (int, *Failure) {
 	n := s.MaxConcurrency
 	if s.MaxConcurrencyPath.isSet {
 		v, _ := s.MaxConcurrencyPath.lookup(input, contextObject)
 		given, ok := toFloat(v)
 		if !ok || given < 0 {
-			return 0, newFailure("States.Runtime", "The MaxConcurrencyPath %s leads to no number of 0 or more.", s.MaxConcurrencyPath.text)
+			return 0, newFailure("States.Runtime", "The MaxConcurrencyPath %s does not lead to a number of 0 or more.",
+				s.MaxConcurrencyPath.text)
 		}
 		n = int(min(given, maxParallel))
 	}
@@ -95,30 +100,35 @@ func (s *state) mapConcurrency(input, contextObject any) (int, *Failure) {
 	return min(n, maxParallel), nil
 }
 
-// runIteration runs the states of the Map for one item.
-func (ip *interpreter) runIteration(ctx context.Context, s *state, i int, item, input any, contextObject map[string]any) (any, *Failure) {
-	inner := &interpreter{deps: ip.deps, machine: ip.machine, history: ip.history, definition: s.ItemProcessor, contextObject: map[string]any{}, lastEvent: ip.lastEvent}
+// runIteration runs the states of a Map for one item, the one with the index i.
+func (ip *interpreter) runIteration(
+	ctx context.Context, s *state, i int, item, input any, contextObject map[string]any,
+) (any, *Failure) {
+	inner := &interpreter{
+		deps: ip.deps, machine: ip.machine, history: ip.history, definition: s.ItemProcessor,
+		contextObject: map[string]any{}, lastEvent: ip.lastEvent,
+	}
 	for k, v := range contextObject {
 		inner.contextObject[k] = v
 	}
 	inner.contextObject["Map"] = map[string]any{"Item": map[string]any{"Index": jsonInt(i), "Value": item}}
-	which := map[string]any{"name": s.name, "index": i}
-	inner.addEvent("MapIterationStarted", which)
+	details := map[string]any{"name": s.name, "index": i}
+	inner.addEvent("MapIterationStarted", details)
 	if s.ItemSelector.isSet {
 		var failure *Failure
 		if item, failure = s.ItemSelector.fill(input, inner.contextObject); failure != nil {
-			inner.addEvent("MapIterationFailed", which)
+			inner.addEvent("MapIterationFailed", details)
 			return nil, failure
 		}
 	}
 	output, failure := inner.run(ctx, item)
 	switch failure {
 	case nil:
-		inner.addEvent("MapIterationSucceeded", which)
+		inner.addEvent("MapIterationSucceeded", details)
 	case interrupted:
-		inner.addEvent("MapIterationAborted", which)
+		inner.addEvent("MapIterationAborted", details)
 	default:
-		inner.addEvent("MapIterationFailed", which)
+		inner.addEvent("MapIterationFailed", details)
 	}
 	return output, failure
 }

@@ -7,41 +7,43 @@ import (
 	"strings"
 )
 
-// referencePath is a reference path: $, $.a.b, $['a'][0], or the same after $$ for the context object. Filters, wildcards, slices and
-// intrinsic functions are not known.
+// referencePath is a reference path: $, $.a.b, $['a'][0], or the same with $$ for the context object. Filters,
+// wildcards, slices and intrinsic functions are not supported.
 type referencePath struct {
 	text            string
 	inContextObject bool
-	steps           []any // string for a field, int for an index
+	// steps has a string for each field and an int for each index.
+	steps []any
 }
 
+// parsePath reads a path. Its errors continue a sentence that begins with the state.
 func parsePath(text string) (referencePath, error) {
 	p := referencePath{text: text}
 	rest, ok := strings.CutPrefix(text, "$")
 	if !ok {
 		if name, _, call := strings.Cut(text, "("); call && strings.HasPrefix(name, "States.") {
-			return p, fmt.Errorf("uses the intrinsic function %s, which the local cloud does not know", name)
+			return p, fmt.Errorf("uses the intrinsic function %s, which the local cloud does not support", name)
 		}
 		return p, fmt.Errorf("has the path %q, which does not begin with $", text)
 	}
 	if after, ok := strings.CutPrefix(rest, "$"); ok {
 		p.inContextObject, rest = true, after
 	}
-	wrong := fmt.Errorf("has the path %q, of which the local cloud understands no more than fields and indexes", text)
+	unsupported := fmt.Errorf("has the path %q, but the local cloud supports only fields and indexes", text)
 	for rest != "" {
 		var step any
 		switch {
 		case strings.HasPrefix(rest, "['"):
 			name, after, ok := strings.Cut(rest[2:], "']")
 			if !ok || name == "" {
-				return p, wrong
+				return p, unsupported
 			}
 			step, rest = name, after
 		case rest[0] == '[':
 			digits, after, ok := strings.Cut(rest[1:], "]")
 			n, err := strconv.Atoi(digits)
 			if !ok || err != nil || n < 0 {
-				return p, wrong
+				return p, unsupported
 			}
 			step, rest = n, after
 		case rest[0] == '.':
@@ -51,18 +53,18 @@ func parsePath(text string) (referencePath, error) {
 			}
 			name := rest[1:end]
 			if name == "" || strings.ContainsAny(name, "*?@()'\" ]") {
-				return p, wrong
+				return p, unsupported
 			}
 			step, rest = name, rest[end:]
 		default:
-			return p, wrong
+			return p, unsupported
 		}
 		p.steps = append(p.steps, step)
 	}
 	return p, nil
 }
 
-// lookup returns the value at the path of the input, or of the context object.
+// lookup returns the value at the path in the input or in the context object, and whether it exists.
 func (p referencePath) lookup(input, context any) (any, bool) {
 	v := input
 	if p.inContextObject {
@@ -89,12 +91,13 @@ func (p referencePath) lookup(input, context any) (any, bool) {
 	return v, true
 }
 
-// replace returns the input with the value at the path. The input itself is not changed. Missing objects are made; anything
-// that is no object on the way is an error.
+// replace returns a copy of the input with the value at the path. Missing objects are created. It returns false if the
+// path leads through something that is not an object.
 func (p referencePath) replace(input, value any) (any, bool) {
 	return replaceAt(input, p.steps, value)
 }
 
+// replaceAt implements replace for the remaining steps of a path.
 func replaceAt(into any, steps []any, value any) (any, bool) {
 	if len(steps) == 0 {
 		return value, true
@@ -116,17 +119,18 @@ func replaceAt(into any, steps []any, value any) (any, bool) {
 	return out, ok
 }
 
-// optionalPath is a path field: absent, null, or a path.
+// optionalPath is a field that holds a path: it can be absent, null, or a path.
 type optionalPath struct {
 	referencePath
 	isSet, isNull bool
 }
 
+// UnmarshalJSON reads the field. Its errors continue a sentence that begins with the state.
 func (o *optionalPath) UnmarshalJSON(text []byte) error {
 	o.isSet = true
 	var s *string
 	if err := json.Unmarshal(text, &s); err != nil {
-		return fmt.Errorf("has a path that is no text")
+		return fmt.Errorf("has a path that is not a string")
 	}
 	if o.isNull = s == nil; o.isNull {
 		return nil
@@ -136,87 +140,35 @@ func (o *optionalPath) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// payloadTemplate is the value of Parameters, ItemSelector and ResultSelector: fields whose names end in .$ are paths.
-type payloadTemplate struct {
-	isSet bool
-	value any // maps and lists, with paths as leaves of type path
-}
-
-func (t *payloadTemplate) UnmarshalJSON(text []byte) error {
-	t.isSet = true
-	v, err := decode(text)
-	if err != nil {
-		return err
+// selectFrom returns the part of a value that InputPath or OutputPath selects: everything if the field is absent, an
+// empty object if it is null.
+func (o optionalPath) selectFrom(v, contextObject any, field string) (any, *Failure) {
+	switch {
+	case !o.isSet:
+		return v, nil
+	case o.isNull:
+		return map[string]any{}, nil
 	}
-	t.value, err = compileTemplate(v)
-	return err
-}
-
-func compileTemplate(v any) (any, error) {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for name, item := range v {
-			plain, dynamic := strings.CutSuffix(name, ".$")
-			var err error
-			if !dynamic {
-				out[name], err = compileTemplate(item)
-			} else if text, ok := item.(string); ok {
-				out[plain], err = parsePath(text)
-			} else {
-				err = fmt.Errorf("has a field %s whose value is no path", name)
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-		return out, nil
-	case []any:
-		out := make([]any, len(v))
-		for i, item := range v {
-			var err error
-			if out[i], err = compileTemplate(item); err != nil {
-				return nil, err
-			}
-		}
-		return out, nil
+	got, ok := o.lookup(v, contextObject)
+	if !ok {
+		return nil, newFailure("States.Runtime", "The %s %s does not exist.", field, o.text)
 	}
-	return v, nil
+	return got, nil
 }
 
-// fill returns the template with its paths replaced by what they lead to.
-func (t payloadTemplate) fill(input, context any) (any, *Failure) {
-	return fillTemplate(t.value, input, context)
-}
-
-func fillTemplate(v, input, context any) (any, *Failure) {
-	switch v := v.(type) {
-	case referencePath:
-		got, ok := v.lookup(input, context)
-		if !ok {
-			return nil, newFailure("States.ParameterPathFailure", "The path %s leads to nothing.", v.text)
-		}
-		return got, nil
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for name, item := range v {
-			got, failure := fillTemplate(item, input, context)
-			if failure != nil {
-				return nil, failure
-			}
-			out[name] = got
-		}
-		return out, nil
-	case []any:
-		out := make([]any, len(v))
-		for i, item := range v {
-			got, failure := fillTemplate(item, input, context)
-			if failure != nil {
-				return nil, failure
-			}
-			out[i] = got
-		}
-		return out, nil
+// insertInto places a result in the input as ResultPath says. Without the field the result replaces the input; null
+// discards it.
+func (o optionalPath) insertInto(input, result any) (any, *Failure) {
+	switch {
+	case !o.isSet:
+		return result, nil
+	case o.isNull:
+		return input, nil
 	}
-	return v, nil
+	out, ok := o.referencePath.replace(input, result)
+	if !ok || o.inContextObject {
+		return nil, newFailure("States.ResultPathMatchFailure", "The ResultPath %s cannot be applied to the input.",
+			o.text)
+	}
+	return out, nil
 }

@@ -2,45 +2,50 @@ package states
 
 import (
 	"context"
-	"encoding/json"
-	"math"
-	"slices"
-	"strconv"
 	"time"
 
 	"sluice/local/lambda"
 )
 
-// Functions are the Lambda functions that tasks call.
+// Functions invokes the Lambda functions of tasks.
 type Functions interface {
-	// Invoke returns an error only when the function was not reached, or the context has ended.
+	// Invoke runs a function and returns its result, also if the function failed. It returns an error only if the
+	// function was not reached or the context has ended.
 	Invoke(ctx context.Context, name string, payload []byte) (lambda.Result, error)
 }
 
-// deps is what an execution needs from outside.
+// deps holds what executions need from outside.
 type deps struct {
 	functions Functions
+	// authorize returns an error if a machine, given by its ARN, may not invoke a function.
 	authorize func(machine, function string) error
 	tokens    *taskTokens
 	region    string
 	now       func() time.Time
-	sleep     func(ctx context.Context, d time.Duration) error // returns early with the context's error
-	random    func() float64                                   // from [0, 1), for jitter
+	// sleep waits, and returns the context's error if the context ends first.
+	sleep func(ctx context.Context, d time.Duration) error
+	// random returns a number in [0, 1), for the jitter of retries.
+	random func() float64
 }
 
-// interrupted is the failure of a state whose execution, or whose Map, has ended contextObject it. It is never matched.
+// interrupted is the failure of a state that was interrupted because its execution or its Map has ended. No Retry or
+// Catch matches it.
 var interrupted = &Failure{}
 
-// interpreter runs the states of a definition, the outermost or one inside a Map.
+// interpreter runs the states of a definition: those of a machine, or those inside a Map.
 type interpreter struct {
 	*deps
-	machine       string // ARN
-	history       *history
-	definition    *Definition
-	contextObject map[string]any // without State and Task
-	lastEvent     int64          // id of the last event
+	// machine is the ARN of the machine.
+	machine    string
+	history    *history
+	definition *Definition
+	// contextObject lacks State and Task, which differ from state to state.
+	contextObject map[string]any
+	// lastEvent is the ID of the last event.
+	lastEvent int64
 }
 
+// run runs the states from the first to the last and returns the output.
 func (ip *interpreter) run(ctx context.Context, input any) (any, *Failure) {
 	name := ip.definition.StartAt
 	for {
@@ -53,11 +58,12 @@ func (ip *interpreter) run(ctx context.Context, input any) (any, *Failure) {
 	}
 }
 
+// addEvent adds an event to the history.
 func (ip *interpreter) addEvent(kind string, details map[string]any) {
-	ip.lastEvent = ip.history.add(ip.lastEvent, ip.now(), kind, details)
+	ip.lastEvent = ip.history.write(ip.lastEvent, ip.now(), kind, details)
 }
 
-// runState runs one state. next is "" at the end of the flow.
+// runState runs one state, including its retries. next is "" after the last state.
 func (ip *interpreter) runState(ctx context.Context, s *state, input any) (output any, next string, failure *Failure) {
 	if ctx.Err() != nil {
 		return nil, "", interrupted
@@ -70,7 +76,7 @@ func (ip *interpreter) runState(ctx context.Context, s *state, input any) (outpu
 	contextObject := ip.newContextObject(s)
 	switch s.Type {
 	case "Fail":
-		return nil, "", s.failFailure(input, contextObject)
+		return nil, "", s.failureOfFail(input, contextObject)
 	case "Task", "Map":
 		output, next, failure = ip.runWithRetries(ctx, s, input, contextObject)
 	default:
@@ -86,7 +92,7 @@ func (ip *interpreter) runState(ctx context.Context, s *state, input any) (outpu
 	return output, next, nil
 }
 
-// newContextObject is the context object as a state sees it.
+// newContextObject returns the context object as a state sees it.
 func (ip *interpreter) newContextObject(s *state) map[string]any {
 	object := make(map[string]any, len(ip.contextObject)+2)
 	for k, v := range ip.contextObject {
@@ -96,10 +102,16 @@ func (ip *interpreter) newContextObject(s *state) map[string]any {
 	return object
 }
 
+// formatTime formats a time as the context object contains it.
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// runSimple runs the states that cannot be retried.
-func (ip *interpreter) runSimple(ctx context.Context, s *state, input any, contextObject map[string]any) (any, string, *Failure) {
+// runSimple runs a state of a type that has no Retry and no Catch.
+func (ip *interpreter) runSimple(
+	ctx context.Context,
+	s *state,
+	input any,
+	contextObject map[string]any,
+) (any, string, *Failure) {
 	effective, failure := s.InputPath.selectFrom(input, contextObject, "InputPath")
 	if failure != nil {
 		return nil, "", failure
@@ -113,7 +125,7 @@ func (ip *interpreter) runSimple(ctx context.Context, s *state, input any, conte
 			}
 		}
 		if s.Result != nil {
-			result, _ = decode(s.Result) // was checked when it was read
+			result, _ = decode(s.Result) // valid JSON: the definition was parsed from it
 		}
 		if result, failure = s.ResultPath.insertInto(input, result); failure != nil {
 			return nil, "", failure
@@ -135,22 +147,7 @@ func (ip *interpreter) runSimple(ctx context.Context, s *state, input any, conte
 	return output, next, failure
 }
 
-func (s *state) chooseNext(input, contextObject any) (string, *Failure) {
-	for i := range s.Choices {
-		ok, failure := s.Choices[i].evaluate(input, contextObject)
-		if failure != nil {
-			return "", failure
-		}
-		if ok {
-			return s.Choices[i].Next, nil
-		}
-	}
-	if s.Default == "" {
-		return "", newFailure("States.NoChoiceMatched", "No rule of the state %s matches and it has no Default.", s.name)
-	}
-	return s.Default, nil
-}
-
+// waitDuration returns the duration of a Wait state.
 func (s *state) waitDuration(input, contextObject any) (time.Duration, *Failure) {
 	if s.Seconds != nil {
 		return time.Duration(*s.Seconds) * time.Second, nil
@@ -158,13 +155,14 @@ func (s *state) waitDuration(input, contextObject any) (time.Duration, *Failure)
 	v, ok := s.SecondsPath.lookup(input, contextObject)
 	n, isNumber := toFloat(v)
 	if !ok || !isNumber || n < 0 || n > 99_999_999 {
-		return 0, newFailure("States.Runtime", "The SecondsPath %s leads to no number of seconds.", s.SecondsPath.text)
+		return 0, newFailure("States.Runtime", "The SecondsPath %s does not lead to a number of seconds.",
+			s.SecondsPath.text)
 	}
 	return time.Duration(n * float64(time.Second)), nil
 }
 
-// failFailure is what a Fail state ends with.
-func (s *state) failFailure(input, contextObject any) *Failure {
+// failureOfFail returns the failure that a Fail state ends with.
+func (s *state) failureOfFail(input, contextObject any) *Failure {
 	failure := &Failure{s.Error, s.Cause}
 	for _, field := range []struct {
 		path optionalPath
@@ -176,136 +174,10 @@ func (s *state) failFailure(input, contextObject any) *Failure {
 		v, _ := field.path.lookup(input, contextObject)
 		text, ok := v.(string)
 		if !ok {
-			return newFailure("States.Runtime", "The path %s of the state %s leads to no text.", field.path.text, s.name)
+			return newFailure("States.Runtime", "The path %s of the state %s does not lead to a string.",
+				field.path.text, s.name)
 		}
 		*field.into = text
 	}
 	return failure
 }
-
-// runWithRetries runs a Task or a Map until it succeeds or no Retry is left, and then what catches its failure.
-func (ip *interpreter) runWithRetries(ctx context.Context, s *state, input any, contextObject map[string]any) (any, string, *Failure) {
-	used := make([]int, len(s.Retry))
-	var output any
-	var failure *Failure
-	for count := 0; ; count++ {
-		contextObject["State"].(map[string]any)["RetryCount"] = jsonInt(count)
-		if output, failure = ip.runAttempt(ctx, s, input, contextObject); failure == nil {
-			return output, s.Next, nil
-		}
-		i := slices.IndexFunc(s.Retry, func(r retrier) bool { return matchesError(r.ErrorEquals, failure.Error) })
-		if i < 0 || used[i] >= s.Retry[i].maxAttempts() {
-			break
-		}
-		wait := s.Retry[i].delayAfter(used[i], ip.random)
-		used[i]++
-		if ip.sleep(ctx, wait) != nil {
-			return nil, "", interrupted
-		}
-	}
-	for _, c := range s.Catch {
-		if !matchesError(c.ErrorEquals, failure.Error) {
-			continue
-		}
-		output, lost := c.ResultPath.insertInto(input, map[string]any{"Error": failure.Error, "Cause": failure.Cause})
-		return output, c.Next, lost
-	}
-	return nil, "", failure
-}
-
-func (ip *interpreter) runAttempt(ctx context.Context, s *state, input any, contextObject map[string]any) (any, *Failure) {
-	effective, failure := s.InputPath.selectFrom(input, contextObject, "InputPath")
-	if failure != nil {
-		return nil, failure
-	}
-	var result any
-	if s.Type == "Task" {
-		result, failure = ip.runTask(ctx, s, effective, contextObject)
-	} else {
-		result, failure = ip.runMap(ctx, s, effective, contextObject)
-	}
-	if failure != nil {
-		return nil, failure
-	}
-	if s.ResultSelector.isSet {
-		if result, failure = s.ResultSelector.fill(result, contextObject); failure != nil {
-			return nil, failure
-		}
-	}
-	output, failure := s.ResultPath.insertInto(input, result)
-	if failure != nil {
-		return nil, failure
-	}
-	return s.OutputPath.selectFrom(output, contextObject, "OutputPath")
-}
-
-// matchesError tells whether a list of error names catches an error. Some errors end an execution whatever it says.
-func matchesError(names []string, failed string) bool {
-	if failed == "" || failed == "States.Runtime" {
-		return false
-	}
-	timeout := failed == "States.Timeout" || failed == "States.HeartbeatTimeout"
-	terminal := failed == "States.DataLimitExceeded"
-	return slices.ContainsFunc(names, func(n string) bool {
-		return n == failed || n == "States.ALL" && !terminal || n == "States.TaskFailed" && !timeout && !terminal ||
-			n == "States.Timeout" && timeout
-	})
-}
-
-func (r retrier) maxAttempts() int {
-	if r.MaxAttempts == nil {
-		return 3
-	}
-	return *r.MaxAttempts
-}
-
-// delayAfter is the wait before a retry, of which n went before.
-func (r retrier) delayAfter(n int, random func() float64) time.Duration {
-	interval, rate := 1.0, 2.0
-	if r.IntervalSeconds != nil {
-		interval = float64(*r.IntervalSeconds)
-	}
-	if r.BackoffRate != nil {
-		rate = *r.BackoffRate
-	}
-	seconds := interval * math.Pow(rate, float64(n))
-	if r.MaxDelaySeconds > 0 {
-		seconds = min(seconds, float64(r.MaxDelaySeconds))
-	}
-	if r.JitterStrategy == "FULL" {
-		seconds *= random()
-	}
-	return time.Duration(seconds * float64(time.Second))
-}
-
-// selectFrom takes the part of a value that InputPath or OutputPath names; null stands for an empty object.
-func (o optionalPath) selectFrom(v, contextObject any, field string) (any, *Failure) {
-	switch {
-	case !o.isSet:
-		return v, nil
-	case o.isNull:
-		return map[string]any{}, nil
-	}
-	got, ok := o.lookup(v, contextObject)
-	if !ok {
-		return nil, newFailure("States.Runtime", "The %s %s leads to nothing.", field, o.text)
-	}
-	return got, nil
-}
-
-// insertInto puts a result into the input where ResultPath says; null drops the result.
-func (o optionalPath) insertInto(input, result any) (any, *Failure) {
-	switch {
-	case !o.isSet:
-		return result, nil
-	case o.isNull:
-		return input, nil
-	}
-	out, ok := o.referencePath.replace(input, result)
-	if !ok || o.inContextObject {
-		return nil, newFailure("States.ResultPathMatchFailure", "The ResultPath %s cannot be applied to the input.", o.text)
-	}
-	return out, nil
-}
-
-func jsonInt(n int) any { return json.Number(strconv.Itoa(n)) }

@@ -1,6 +1,6 @@
-// Package states runs state machines as AWS Step Functions does, as far as the project's definitions go: Task, Map, Choice,
-// Pass, Wait, Succeed and Fail with JSONPath, Retry, Catch, task tokens, history and limits. Anything else is refused when
-// a machine is loaded.
+// Package states runs state machines as AWS Step Functions does. It supports what the project's definitions use, and
+// what they are likely to use: Task, Map, Choice, Pass, Wait, Succeed and Fail with JSONPath, Retry, Catch, task
+// tokens, history and limits. Anything else is an error when a machine is loaded.
 package states
 
 import (
@@ -23,56 +23,64 @@ const (
 	Aborted   = "ABORTED"
 )
 
-// Machine is a state machine to be run.
+// Machine is a state machine.
 type Machine struct {
-	Name       string
-	ARN        string // arn:aws:states:<region>:<account>:stateMachine:<name>
+	Name string
+	// ARN has the form arn:aws:states:<region>:<account>:stateMachine:<name>.
+	ARN string
+	// Definition is in the Amazon States Language.
 	Definition []byte
 }
 
-// Config is what a Service needs.
+// Config describes a Service.
 type Config struct {
 	Machines  []Machine
 	Functions Functions
-	// Authorize returns why a machine may not call a function, and nil if it may; nil for no restriction. Both are named by ARN,
-	// the function perhaps by its name alone.
+	// Authorize returns an error if a machine may not invoke a function; nil allows all. The machine is given by its
+	// ARN, the function by its ARN or its name.
 	Authorize func(machine, function string) error
-	Dir       string // executions and their histories are kept here
-	Region    string
-	NewID     func() string // UUIDs: names of executions and task tokens
-	Now       func() time.Time
-	// Sleep waits and returns the context's error if that ends first; nil for real time.
+	// Dir is the folder in which executions and their histories are stored.
+	Dir    string
+	Region string
+	// NewID returns a UUID, used as the name of an execution or as a task token.
+	NewID func() string
+	Now   func() time.Time
+	// Sleep waits, and returns the context's error if the context ends first; nil stands for real time.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// OnEnded is told of every execution that has ended; nil for nobody.
+	// OnEnded, if not nil, is called for every execution that has ended.
 	OnEnded func(Execution)
 }
 
 // Service runs executions. It is safe for concurrent use.
 type Service struct {
-	cfg      Config
-	deps     *deps
-	ctx      context.Context
-	cancel   context.CancelCauseFunc
-	running  sync.WaitGroup
-	machines map[string]*machine // by ARN
+	cfg     Config
+	deps    *deps
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	running sync.WaitGroup
+	// machines holds the machines by their ARNs.
+	machines map[string]*machine
 
-	mu         sync.Mutex
-	executions map[string]*execution // by ARN
+	mu sync.Mutex
+	// executions holds all executions by their ARNs.
+	executions map[string]*execution
 	closed     bool
 }
 
+// machine is a machine with its parsed definition.
 type machine struct {
 	Machine
 	definition *Definition
 }
 
+// Causes that interrupt executions.
 var (
-	errShutdown = errors.New("the local cloud is being stopped")
-	errTimedOut = errors.New("the execution took too long")
+	errShutdown = errors.New("the local cloud is stopping")
+	errTimedOut = errors.New("the execution exceeded its TimeoutSeconds")
 )
 
-// New loads the machines and takes up the executions that were running when the program last ended. Those start again from
-// their first state: every step of a batch can run twice, and what it had done is found done.
+// New loads the machines and restarts the executions that were running when the program last ended. These start at
+// their first state: every step of a batch can run twice without a further effect.
 func New(ctx context.Context, cfg Config) (*Service, error) {
 	s := &Service{cfg: cfg, machines: map[string]*machine{}, executions: map[string]*execution{}}
 	if s.cfg.Authorize == nil {
@@ -81,8 +89,10 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if s.cfg.Sleep == nil {
 		s.cfg.Sleep = sleep
 	}
-	s.deps = &deps{functions: cfg.Functions, authorize: s.cfg.Authorize, region: cfg.Region, now: cfg.Now, sleep: s.cfg.Sleep, random: rand.Float64,
-		tokens: &taskTokens{newID: cfg.NewID, open: map[string]*taskToken{}}}
+	s.deps = &deps{
+		functions: cfg.Functions, authorize: s.cfg.Authorize, region: cfg.Region, now: cfg.Now, sleep: s.cfg.Sleep,
+		random: rand.Float64, tokens: &taskTokens{newID: cfg.NewID, open: map[string]*taskToken{}},
+	}
 	for _, m := range cfg.Machines {
 		d, err := Parse(m.Definition)
 		if err != nil {
@@ -106,6 +116,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	return s, nil
 }
 
+// sleep waits in real time.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -117,7 +128,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Close interrupts all executions; the next start takes them up.
+// Close interrupts all executions and waits for that. The next start restarts them.
 func (s *Service) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -126,10 +137,12 @@ func (s *Service) Close() {
 	s.running.Wait()
 }
 
+// executionName matches the valid names of executions.
 var executionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,80}$`)
 
-// Start starts an execution. With a name that an open execution has it returns that one, if the input is the same; any other
-// use of a taken name is ExecutionAlreadyExists.
+// Start starts an execution and returns it; an empty name stands for a new UUID. If an execution of that name is
+// running with the same input, Start returns it instead. Any other use of an existing name is the error
+// ExecutionAlreadyExists.
 func (s *Service) Start(machineARN, name string, input []byte) (Execution, error) {
 	m, ok := s.machines[machineARN]
 	if !ok {
@@ -160,8 +173,17 @@ func (s *Service) Start(machineARN, name string, input []byte) (Execution, error
 		}
 		return Execution{}, newAPIError("ExecutionAlreadyExists", "Execution Already Exists: '%s'", arn)
 	}
-	e := &execution{Execution: Execution{ARN: arn, MachineARN: m.ARN, Name: name, Status: Running, Input: input, Start: s.cfg.Now()},
-		dir: s.machineDir(m.Name)}
+	e := &execution{
+		Execution: Execution{
+			ARN:        arn,
+			MachineARN: m.ARN,
+			Name:       name,
+			Status:     Running,
+			Input:      input,
+			Start:      s.cfg.Now(),
+		},
+		dir: s.machineDir(m.Name),
+	}
 	if err := e.save(); err != nil {
 		return Execution{}, err
 	}
@@ -170,7 +192,7 @@ func (s *Service) Start(machineARN, name string, input []byte) (Execution, error
 	return started, s.startRun(e)
 }
 
-// Stop aborts an execution that runs; one that has ended stays as it is.
+// Stop aborts a running execution and waits for its end. It has no effect on one that has ended.
 func (s *Service) Stop(arn, name, cause string) (Execution, error) {
 	e, err := s.find(arn)
 	if err != nil {
@@ -181,11 +203,12 @@ func (s *Service) Stop(arn, name, cause string) (Execution, error) {
 	return e.snapshot(), nil
 }
 
-// stopRequest is why a context ended when somebody asked for it.
+// stopRequest is the cause that interrupts an execution on request.
 type stopRequest struct{ name, cause string }
 
 func (*stopRequest) Error() string { return "the execution was stopped" }
 
+// find returns the execution with an ARN.
 func (s *Service) find(arn string) (*execution, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,7 +219,7 @@ func (s *Service) find(arn string) (*execution, error) {
 	return e, nil
 }
 
-// MachineOfToken returns the ARN of the machine whose task waits for a token; "" if none does.
+// MachineOfToken returns the ARN of the machine of which a task waits for a token, and "" if none does.
 func (s *Service) MachineOfToken(token string) string { return s.deps.tokens.machineOf(token) }
 
 // Describe returns an execution as it is now.
@@ -208,11 +231,12 @@ func (s *Service) Describe(arn string) (Execution, error) {
 	return e.snapshot(), nil
 }
 
-// apiError is an error that a client gets to see.
+// apiError is an error that is sent to the client.
 type apiError struct{ errorType, message string }
 
 func (r *apiError) Error() string { return r.message }
 
+// newAPIError returns an error with a formatted message.
 func newAPIError(kind, format string, args ...any) error {
 	return &apiError{kind, fmt.Sprintf(format, args...)}
 }

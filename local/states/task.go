@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 
 	"sluice/local/lambda"
 )
 
-// runTask runs one attempt of a Task: it calls its function, and waits for its token if it says so.
+// runTask runs one attempt of a Task: it invokes the function and, if the task has a token, waits until the token is
+// answered.
 func (ip *interpreter) runTask(ctx context.Context, s *state, input any, contextObject map[string]any) (any, *Failure) {
-	own, waits, _ := s.taskTarget() // was checked when it was read
+	function, waits, _ := s.taskTarget() // checked by Parse
 	var token *taskToken
 	if waits {
 		token = ip.tokens.create(ip.machine)
@@ -28,16 +30,18 @@ func (ip *interpreter) runTask(ctx context.Context, s *state, input any, context
 	if _, failure := encodeLimited(parameters, "input of a task"); failure != nil {
 		return nil, failure
 	}
-	c := functionCall{interpreter: ip, direct: own != "", function: own, payload: parameters, token: token,
-		heartbeat: time.Duration(s.HeartbeatSeconds) * time.Second}
-	if own == "" {
+	c := functionCall{
+		interpreter: ip, direct: function != "", function: function, payload: parameters, token: token,
+		heartbeat: time.Duration(s.HeartbeatSeconds) * time.Second,
+	}
+	if function == "" {
 		m, _ := parameters.(map[string]any)
 		c.function, _ = m["FunctionName"].(string)
 		if c.payload = m["Payload"]; c.payload == nil {
 			c.payload = map[string]any{}
 		}
 		if c.function == "" {
-			return nil, newFailure("States.Runtime", "The state %s names no function.", s.name)
+			return nil, newFailure("States.Runtime", "The state %s does not name a function.", s.name)
 		}
 	}
 	if s.TimeoutSeconds > 0 {
@@ -50,18 +54,24 @@ func (ip *interpreter) runTask(ctx context.Context, s *state, input any, context
 	return result, c.recordEnd(result, failure)
 }
 
+// errTaskTimeout is the cause that interrupts a task after its TimeoutSeconds.
 var errTaskTimeout = errors.New("the task took too long")
 
-// functionCall is one call of a function by a Task.
+// functionCall is one invocation of a function by a Task.
 type functionCall struct {
 	*interpreter
-	direct    bool // the Resource is the function itself
-	function  string
-	payload   any
-	token     *taskToken
+	// direct is set if the Resource is the function itself, and not the Lambda integration.
+	direct bool
+	// function is an ARN or a name.
+	function string
+	payload  any
+	// token is nil for a task that does not wait for one.
+	token *taskToken
+	// heartbeat is the longest time between two heartbeats; 0 for no limit.
 	heartbeat time.Duration
 }
 
+// invoke invokes the function and returns the result of the task.
 func (c *functionCall) invoke(ctx context.Context) (any, *Failure) {
 	if err := c.authorize(c.machine, c.function); err != nil {
 		return nil, newFailure("Lambda.AWSLambdaException", "%v", err)
@@ -79,8 +89,12 @@ func (c *functionCall) invoke(ctx context.Context) (any, *Failure) {
 	case err != nil:
 		return nil, newFailure("Lambda.SdkClientException", "%v", err)
 	case result.Failed && result.ErrorType == "":
-		return nil, newFailure("Lambda.Unknown", "The cause could not be determined because Lambda did not return an error type. "+
-			"Returned payload: %s", result.Payload)
+		return nil, newFailure(
+			"Lambda.Unknown",
+			"The cause could not be determined because Lambda did not return an error type. "+
+				"Returned payload: %s",
+			result.Payload,
+		)
 	case result.Failed:
 		return nil, &Failure{result.ErrorType, string(result.Payload)}
 	}
@@ -101,6 +115,7 @@ func (c *functionCall) invoke(ctx context.Context) (any, *Failure) {
 	return map[string]any{"ExecutedVersion": "$LATEST", "Payload": answer, "StatusCode": jsonInt(200)}, nil
 }
 
+// functionName returns the name of a function that is given by its name or its ARN.
 func functionName(s string) string {
 	if _, after, found := strings.Cut(s, ":function:"); found {
 		s = after
@@ -109,7 +124,7 @@ func functionName(s string) string {
 	return name
 }
 
-// waitForToken returns what is sent for the token of the task.
+// waitForToken returns the result that is sent for the token of the task.
 func (c *functionCall) waitForToken(ctx context.Context) (any, *Failure) {
 	silence := time.NewTimer(time.Hour)
 	defer silence.Stop()
@@ -134,7 +149,7 @@ func (c *functionCall) waitForToken(ctx context.Context) (any, *Failure) {
 	}
 }
 
-// recordStart and ended write what the history says of a call.
+// recordStart adds the events of the beginning of a call to the history.
 func (c *functionCall) recordStart(parameters any) {
 	text := string(encode(parameters))
 	if c.direct {
@@ -146,6 +161,7 @@ func (c *functionCall) recordStart(parameters any) {
 	c.addEvent("TaskStarted", c.integrationDetails(nil))
 }
 
+// recordEnd adds the event of the end of a call to the history and returns the failure, if any.
 func (c *functionCall) recordEnd(result any, failure *Failure) *Failure {
 	kind, details := "Succeeded", map[string]any{}
 	switch {
@@ -166,6 +182,7 @@ func (c *functionCall) recordEnd(result any, failure *Failure) *Failure {
 	return failure
 }
 
+// integrationDetails adds the fields that all events of the Lambda integration have.
 func (c *functionCall) integrationDetails(details map[string]any) map[string]any {
 	if details == nil {
 		details = map[string]any{}
@@ -175,4 +192,84 @@ func (c *functionCall) integrationDetails(details map[string]any) map[string]any
 		details["resource"] = "invoke" + waitForTokenSuffix
 	}
 	return details
+}
+
+// taskTokens holds the tokens of the tasks that wait for one. It is safe for concurrent use.
+type taskTokens struct {
+	newID func() string
+	mu    sync.Mutex
+	open  map[string]*taskToken
+}
+
+// taskToken is the token of one waiting task.
+type taskToken struct {
+	id string
+	// machineARN is the ARN of the task's machine.
+	machineARN string
+	// result has room for one result.
+	result     chan taskResult
+	heartbeats chan struct{}
+}
+
+// taskResult is what was sent for a token: an output, or a failure.
+type taskResult struct {
+	output  any
+	failure *Failure
+}
+
+// create returns a new token for a task of a machine.
+func (t *taskTokens) create(machineARN string) *taskToken {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	token := &taskToken{
+		id:         t.newID(),
+		machineARN: machineARN,
+		result:     make(chan taskResult, 1),
+		heartbeats: make(chan struct{}, 1),
+	}
+	t.open[token.id] = token
+	return token
+}
+
+// remove invalidates a token.
+func (t *taskTokens) remove(token *taskToken) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.open, token.id)
+}
+
+// machineOf returns the ARN of the machine of a token, and "" if no task waits for it.
+func (t *taskTokens) machineOf(id string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if token, ok := t.open[id]; ok {
+		return token.machineARN
+	}
+	return ""
+}
+
+// complete sends a task its result and invalidates the token. It returns false if no task waits for the token.
+func (t *taskTokens) complete(id string, result taskResult) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	token, ok := t.open[id]
+	if ok {
+		delete(t.open, id)
+		token.result <- result
+	}
+	return ok
+}
+
+// heartbeat restarts the heartbeat interval of a task. It returns false if no task waits for the token.
+func (t *taskTokens) heartbeat(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	token, ok := t.open[id]
+	if ok {
+		select {
+		case token.heartbeats <- struct{}{}:
+		default:
+		}
+	}
+	return ok
 }

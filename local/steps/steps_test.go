@@ -268,8 +268,8 @@ func TestIngestionHandsOn(t *testing.T) {
 	}
 }
 
-// A run that dies between its last window and the end of its chunk leaves a cursor at the chunk's end: the next run has nothing
-// to read there, and must not read what is the next chunk's.
+// A run that dies between its last window and the end of its chunk leaves a cursor at the chunk's end: the next run has
+// nothing to read there, and must not read what is the next chunk's.
 func TestIngestionAtTheEndOfAChunk(t *testing.T) {
 	w := upload(t, line("a")+line("b")+line("c")+line("d"), true)
 	w.plan.ChunkBytes = int64(2 * len(line("a")))

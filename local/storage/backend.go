@@ -33,8 +33,10 @@ func (b *backend) PutObject(ctx context.Context, in s3response.PutObjectInput) (
 	if err != nil || strings.HasSuffix(deref(in.Key), "/") {
 		return out, shortBodyError(in.Body, err)
 	}
-	return out, b.report(CreatedObject{Bucket: deref(in.Bucket), Key: deref(in.Key), Size: deref(in.ContentLength), ETag: out.ETag,
-		VersionID: out.VersionID, Event: "ObjectCreated:Put"})
+	return out, b.report(
+		CreatedObject{Bucket: deref(in.Bucket), Key: deref(in.Key), Size: deref(in.ContentLength), ETag: out.ETag,
+			VersionID: out.VersionID, Event: "ObjectCreated:Put"},
+	)
 }
 
 // UploadPart stores a part of an object.
@@ -57,8 +59,10 @@ func (b *backend) CompleteMultipartUpload(
 	if err != nil {
 		return out, version, err
 	}
-	return out, version, b.report(CreatedObject{Bucket: deref(in.Bucket), Key: deref(in.Key), Size: deref(head.ContentLength),
-		ETag: deref(out.ETag), VersionID: version, Event: "ObjectCreated:CompleteMultipartUpload"})
+	return out, version, b.report(
+		CreatedObject{Bucket: deref(in.Bucket), Key: deref(in.Key), Size: deref(head.ContentLength),
+			ETag: deref(out.ETag), VersionID: version, Event: "ObjectCreated:CompleteMultipartUpload"},
+	)
 }
 
 // CopyObject copies an object unless its source may not be read, and reports the copy.

@@ -56,7 +56,8 @@ func (o CreatedObject) Notification(region, requestID string) ([]byte, error) {
 			Bucket: events.S3Bucket{Name: o.Bucket, Arn: "arn:aws:s3:::" + o.Bucket,
 				OwnerIdentity: events.S3UserIdentity{PrincipalID: "LOCAL"}},
 			Object: events.S3Object{
-				Key: strings.ReplaceAll(url.QueryEscape(o.Key), "%2F", "/"), Size: o.Size, ETag: o.ETag, VersionID: o.VersionID,
+				Key: strings.ReplaceAll(url.QueryEscape(o.Key), "%2F",
+					"/"), Size: o.Size, ETag: o.ETag, VersionID: o.VersionID,
 				Sequencer: fmt.Sprintf("%018X", o.Time.UnixNano()),
 			},
 		},

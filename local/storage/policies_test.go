@@ -31,17 +31,26 @@ func newTestIAM() *iam.Service {
 	const all = "arn:aws:s3:::" + bucket
 	denyRefused := newStatement("Deny", "GetObject GetObjectVersion", all+"/*")
 	denyRefused["Principal"] = "*"
-	denyRefused["Condition"] = map[string]any{"StringEquals": map[string]any{"s3:ExistingObjectTag/sluice-verdict": "refused"}}
+	denyRefused["Condition"] = map[string]any{
+		"StringEquals": map[string]any{"s3:ExistingObjectTag/sluice-verdict": "refused"},
+	}
 	denyPlainHTTP := newStatement("Deny", "*", all, all+"/*")
-	denyPlainHTTP["Principal"], denyPlainHTTP["Condition"] = "*", map[string]any{"Bool": map[string]any{"aws:SecureTransport": "false"}}
+	denyPlainHTTP["Principal"], denyPlainHTTP["Condition"] = "*", map[string]any{
+		"Bool": map[string]any{"aws:SecureTransport": "false"},
+	}
 	allowListing := newStatement("Allow", "ListBucket", all)
 	allowListing["Condition"] = map[string]any{"StringLike": map[string]any{"s3:prefix": "narrow/*"}}
 	s, err := iam.New(iam.Config{Account: "000000000000", Operator: iam.Key{ID: "root", Secret: "root-secret"},
 		Roles: []iam.Role{
 			{Name: "function", Key: iam.Key{ID: "function", Secret: "function-secret"},
-				Policies: []any{policyOf(newStatement("Allow", "GetObject PutObject PutObjectTagging", all+"/uploads/*"))}},
+				Policies: []any{
+					policyOf(newStatement("Allow", "GetObject PutObject PutObjectTagging", all+"/uploads/*")),
+				}},
 			{Name: "narrow", Key: iam.Key{ID: "narrow", Secret: "narrow-secret"}, Policies: []any{policyOf(
-				newStatement("Allow", "GetObject", all+"/narrow/*"), newStatement("Allow", "PutObject", all+"/narrow/out/*"), allowListing)}},
+				newStatement("Allow", "GetObject", all+"/narrow/*"),
+				newStatement("Allow", "PutObject", all+"/narrow/out/*"),
+				allowListing,
+			)}},
 		},
 		Resources: []iam.Resource{{ARN: all, Policy: policyOf(denyPlainHTTP, denyRefused)}},
 	})
@@ -61,31 +70,38 @@ func TestPolicies(t *testing.T) {
 		}
 	}
 	get := func(key string) error {
-		_, err := narrow.GetObject(t.Context(), &s3.GetObjectInput{Bucket: bucketName, Key: &key, Range: aws.String("bytes=0-0")})
+		_, err := narrow.GetObject(t.Context(),
+			&s3.GetObjectInput{Bucket: bucketName, Key: &key, Range: aws.String("bytes=0-0")})
 		return err
 	}
 	write := func(key string) error {
-		_, err := narrow.PutObject(t.Context(), &s3.PutObjectInput{Bucket: bucketName, Key: &key, Body: strings.NewReader("x")})
+		_, err := narrow.PutObject(t.Context(),
+			&s3.PutObjectInput{Bucket: bucketName, Key: &key, Body: strings.NewReader("x")})
 		return err
 	}
 	tagged := func(key string) error {
-		_, err := narrow.PutObject(t.Context(), &s3.PutObjectInput{Bucket: bucketName, Key: &key, Body: strings.NewReader("x"), Tagging: aws.String("a=b")})
+		_, err := narrow.PutObject(t.Context(),
+			&s3.PutObjectInput{Bucket: bucketName, Key: &key, Body: strings.NewReader("x"), Tagging: aws.String("a=b")})
 		return err
 	}
 	multipart := func(key string) error {
-		_, err := narrow.CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: bucketName, Key: &key})
+		_, err := narrow.CreateMultipartUpload(t.Context(),
+			&s3.CreateMultipartUploadInput{Bucket: bucketName, Key: &key})
 		return err
 	}
 	abort := func(key string) error {
-		made, err := root.CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: bucketName, Key: &key})
+		made, err := root.CreateMultipartUpload(t.Context(),
+			&s3.CreateMultipartUploadInput{Bucket: bucketName, Key: &key})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = narrow.AbortMultipartUpload(t.Context(), &s3.AbortMultipartUploadInput{Bucket: bucketName, Key: &key, UploadId: made.UploadId})
+		_, err = narrow.AbortMultipartUpload(t.Context(),
+			&s3.AbortMultipartUploadInput{Bucket: bucketName, Key: &key, UploadId: made.UploadId})
 		return err
 	}
 	copied := func(from, to string) error {
-		_, err := narrow.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: bucketName, Key: &to, CopySource: aws.String(bucket + "/" + from)})
+		_, err := narrow.CopyObject(t.Context(),
+			&s3.CopyObjectInput{Bucket: bucketName, Key: &to, CopySource: aws.String(bucket + "/" + from)})
 		return err
 	}
 	list := func(prefix *string) error {
@@ -101,8 +117,11 @@ func TestPolicies(t *testing.T) {
 		return err
 	}
 	_, buckets := narrow.ListBuckets(t.Context(), &s3.ListBucketsInput{})
-	_, tagging := narrow.PutObjectTagging(t.Context(), &s3.PutObjectTaggingInput{Bucket: bucketName, Key: aws.String("narrow/out/1"),
-		Tagging: &types.Tagging{TagSet: []types.Tag{{Key: aws.String("a"), Value: aws.String("b")}}}})
+	_, tagging := narrow.PutObjectTagging(
+		t.Context(),
+		&s3.PutObjectTaggingInput{Bucket: bucketName, Key: aws.String("narrow/out/1"),
+			Tagging: &types.Tagging{TagSet: []types.Tag{{Key: aws.String("a"), Value: aws.String("b")}}}},
+	)
 	const ok, denied = "<nil>", "AccessDenied"
 	for name, test := range map[string]struct {
 		err  error

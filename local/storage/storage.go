@@ -56,7 +56,8 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	files, err := posix.New(c.Dir, meta.XattrMeta{}, posix.PosixOpts{NewDirPerm: 0o700, NewFilePerm: 0o600, CopyObjectThreshold: 5 << 30})
+	files, err := posix.New(c.Dir, meta.XattrMeta{},
+		posix.PosixOpts{NewDirPerm: 0o700, NewFilePerm: 0o600, CopyObjectThreshold: 5 << 30})
 	if err != nil {
 		return nil, fmt.Errorf("the folder %s cannot hold objects: %w", c.Dir, err)
 	}
@@ -73,12 +74,16 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	s := &Server{cancel: cancel, ended: make(chan struct{})}
 	go func() {
 		defer close(s.ended)
-		s.err = embedgw.RunVersityGW(running, &backend{Backend: files, iam: c.IAM, onCreated: c.OnCreated, now: c.Now}, &embedgw.Config{
-			RootUserAccess: root.ID, RootUserSecret: root.Secret, IAMService: accounts{c.IAM},
-			Region: c.Region, Ports: []string{c.Address}, HealthPath: healthPath,
-			MaxConnections: 4096, MaxRequests: 4096, MultipartMaxParts: 10_000,
-			Quiet: true, KeepAlive: true, DisableACLs: true,
-		})
+		s.err = embedgw.RunVersityGW(
+			running,
+			&backend{Backend: files, iam: c.IAM, onCreated: c.OnCreated, now: c.Now},
+			&embedgw.Config{
+				RootUserAccess: root.ID, RootUserSecret: root.Secret, IAMService: accounts{c.IAM},
+				Region: c.Region, Ports: []string{c.Address}, HealthPath: healthPath,
+				MaxConnections: 4096, MaxRequests: 4096, MultipartMaxParts: 10_000,
+				Quiet: true, KeepAlive: true, DisableACLs: true,
+			},
+		)
 	}()
 	if err := s.waitUntilReady(ctx, c); err != nil {
 		s.Close()
@@ -132,7 +137,9 @@ func makeBuckets(ctx context.Context, c Config) error {
 	for _, name := range c.Buckets {
 		in := &s3.CreateBucketInput{Bucket: &name}
 		if c.Region != "us-east-1" {
-			in.CreateBucketConfiguration = &types.CreateBucketConfiguration{LocationConstraint: types.BucketLocationConstraint(c.Region)}
+			in.CreateBucketConfiguration = &types.CreateBucketConfiguration{
+				LocationConstraint: types.BucketLocationConstraint(c.Region),
+			}
 		}
 		_, err := client.CreateBucket(ctx, in)
 		var owned *types.BucketAlreadyOwnedByYou

@@ -55,14 +55,20 @@ func run(m *testing.M) int {
 		panic(err)
 	}
 	address = listener.Addr().String()
-	config := Config{Address: address, Dir: dir, Region: "eu-west-1", Buckets: []string{bucket}, Now: func() time.Time { return now },
-		IAM: newTestIAM(),
+	config := Config{
+		Address: address,
+		Dir:     dir,
+		Region:  "eu-west-1",
+		Buckets: []string{bucket},
+		Now:     func() time.Time { return now },
+		IAM:     newTestIAM(),
 		OnCreated: func(o CreatedObject) error {
 			created.Lock()
 			defer created.Unlock()
 			created.objects = append(created.objects, o)
 			return nil
-		}}
+		},
+	}
 	if _, err := Start(context.Background(), config); err == nil {
 		panic("Start returned no error although the port is in use")
 	}
@@ -90,7 +96,11 @@ func client(id, secret string) *s3.Client {
 func presignPut(t *testing.T, key string, lifetime time.Duration) (string, http.Header) {
 	t.Helper()
 	r, err := s3.NewPresignClient(client("function", "function-secret")).PresignPutObject(t.Context(),
-		&s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key, IfNoneMatch: aws.String("*")}, s3.WithPresignExpires(lifetime))
+		&s3.PutObjectInput{
+			Bucket:      aws.String(bucket),
+			Key:         &key,
+			IfNoneMatch: aws.String("*"),
+		}, s3.WithPresignExpires(lifetime))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,13 +161,23 @@ func TestSignedUpload(t *testing.T) {
 	if status, text := put(t, url, "again", "If-None-Match", "*"); status != 412 {
 		t.Errorf("second PUT: status %d, want 412: %s", status, text)
 	}
-	want := []CreatedObject{{Bucket: bucket, Key: key, Size: 5, ETag: "5d41402abc4b2a76b9719d911017c592", Event: "ObjectCreated:Put", Time: now}}
+	want := []CreatedObject{
+		{
+			Bucket: bucket,
+			Key:    key,
+			Size:   5,
+			ETag:   "5d41402abc4b2a76b9719d911017c592",
+			Event:  "ObjectCreated:Put",
+			Time:   now,
+		},
+	}
 	if diff := cmp.Diff(want, createdWithKey(key)); diff != "" {
 		t.Error(diff)
 	}
 	expired, _ := presignPut(t, uniqueKey("late"), time.Second)
 	for deadline := time.Now().Add(10 * time.Second); ; {
-		status, text := put(t, expired, "x", "If-None-Match", "no") // the wrong header prevents success before it expires
+		status, text := put(t, expired, "x", "If-None-Match",
+			"no") // the wrong header prevents success before it expires
 		if status == 403 && strings.Contains(text, "expired") {
 			break
 		}
@@ -195,19 +215,24 @@ func TestAbortedUploadLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		path := strings.TrimPrefix(url, "http://"+address)
-		fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: %s\r\nIf-None-Match: *\r\nContent-Length: 100000\r\n\r\n%s", path, address, strings.Repeat("x", sent))
+		fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: %s\r\nIf-None-Match: *\r\nContent-Length: 100000\r\n\r\n%s", path,
+			address, strings.Repeat("x", sent))
 		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
 			t.Fatal(err)
 		}
 		_, _ = io.ReadAll(conn) // wait for the server to handle the request
 		conn.Close()
-		_, err = client("root", "root-secret").HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: aws.String(bucket), Key: &key})
+		_, err = client("root",
+			"root-secret").HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: aws.String(bucket), Key: &key})
 		var gone *types.NotFound
 		if !errors.As(err, &gone) || len(createdWithKey(key)) != 0 {
-			t.Errorf("after %d bytes: HEAD returns %v, want NotFound; events %v, want none", sent, err, createdWithKey(key))
+			t.Errorf("after %d bytes: HEAD returns %v, want NotFound; events %v, want none", sent, err,
+				createdWithKey(key))
 		}
-		if status, text := put(t, url, strings.Repeat("x", 100_000), "If-None-Match", "*"); status != 200 || len(createdWithKey(key)) != 1 {
-			t.Errorf("after %d bytes: the next PUT returns %d with %d events, want 200 with 1: %s", sent, status, len(createdWithKey(key)), text)
+		if status, text := put(t, url, strings.Repeat("x", 100_000), "If-None-Match", "*"); status != 200 ||
+			len(createdWithKey(key)) != 1 {
+			t.Errorf("after %d bytes: the next PUT returns %d with %d events, want 200 with 1: %s", sent, status,
+				len(createdWithKey(key)), text)
 		}
 	}
 }
@@ -262,15 +287,19 @@ func TestRefusedObjectsCannotBeRead(t *testing.T) {
 func TestMultipartUploadAndCopyAreReported(t *testing.T) {
 	c := client("function", "function-secret")
 	key, copied := uniqueKey("parts"), uniqueKey("copied")
-	upload, err := c.CreateMultipartUpload(t.Context(), &s3.CreateMultipartUploadInput{Bucket: aws.String(bucket), Key: &key})
+	upload, err := c.CreateMultipartUpload(t.Context(),
+		&s3.CreateMultipartUploadInput{Bucket: aws.String(bucket), Key: &key})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var parts []types.CompletedPart
 	for i, size := range []int{5 << 20, 7} {
 		n := int32(i + 1)
-		part, err := c.UploadPart(t.Context(), &s3.UploadPartInput{Bucket: aws.String(bucket), Key: &key, UploadId: upload.UploadId,
-			PartNumber: &n, Body: bytes.NewReader(make([]byte, size))})
+		part, err := c.UploadPart(
+			t.Context(),
+			&s3.UploadPartInput{Bucket: aws.String(bucket), Key: &key, UploadId: upload.UploadId,
+				PartNumber: &n, Body: bytes.NewReader(make([]byte, size))},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,7 +315,8 @@ func TestMultipartUploadAndCopyAreReported(t *testing.T) {
 	}
 	for key, event := range map[string]string{key: "ObjectCreated:CompleteMultipartUpload", copied: "ObjectCreated:Copy"} {
 		got := createdWithKey(key)
-		if len(got) != 1 || got[0].Event != event || got[0].Size != 5<<20+7 || got[0].ETag == "" || strings.Contains(got[0].ETag, `"`) {
+		if len(got) != 1 || got[0].Event != event || got[0].Size != 5<<20+7 || got[0].ETag == "" ||
+			strings.Contains(got[0].ETag, `"`) {
 			t.Errorf("%s: events %+v, want one %s of %d bytes", key, got, event, 5<<20+7)
 		}
 	}
@@ -299,8 +329,11 @@ func TestUploadsWithChecksums(t *testing.T) {
 		ChecksumAlgorithm: types.ChecksumAlgorithmSha256}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String(bucket), Key: &key, ChecksumMode: types.ChecksumModeEnabled,
-		Range: aws.String("bytes=1-3"), IfMatch: aws.String(`"5d41402abc4b2a76b9719d911017c592"`)})
+	got, err := c.GetObject(
+		t.Context(),
+		&s3.GetObjectInput{Bucket: aws.String(bucket), Key: &key, ChecksumMode: types.ChecksumModeEnabled,
+			Range: aws.String("bytes=1-3"), IfMatch: aws.String(`"5d41402abc4b2a76b9719d911017c592"`)},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,21 +342,36 @@ func TestUploadsWithChecksums(t *testing.T) {
 		t.Errorf("read %q, %v, want \"ell\"", text, err)
 	}
 	wrong := sha256.Sum256([]byte("other"))
-	_, err = c.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: aws.String(key + "x"), Body: strings.NewReader("hello"),
-		ChecksumSHA256: aws.String(enc.StdEncoding.EncodeToString(wrong[:]))})
+	_, err = c.PutObject(
+		t.Context(),
+		&s3.PutObjectInput{Bucket: aws.String(bucket), Key: aws.String(key + "x"), Body: strings.NewReader("hello"),
+			ChecksumSHA256: aws.String(enc.StdEncoding.EncodeToString(wrong[:]))},
+	)
 	if err == nil {
 		t.Error("PUT with a wrong checksum: no error")
 	}
-	if _, err := client("function", "wrong").ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String(bucket)}); errorCode(err) != "SignatureDoesNotMatch" {
+	if _, err := client("function", "wrong").ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String(bucket)}); errorCode(
+		err,
+	) != "SignatureDoesNotMatch" {
 		t.Errorf("request with a wrong secret: %v, want SignatureDoesNotMatch", err)
 	}
-	if _, err := client("nobody", "x").ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String(bucket)}); errorCode(err) != "InvalidAccessKeyId" {
+	if _, err := client("nobody", "x").ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String(bucket)}); errorCode(
+		err,
+	) != "InvalidAccessKeyId" {
 		t.Errorf("request with an unknown key: %v, want InvalidAccessKeyId", err)
 	}
 }
 
 func TestNotification(t *testing.T) {
-	o := CreatedObject{Bucket: "b", Key: "uploads/a b+c/é", Size: 7, ETag: "e", VersionID: "v", Event: "ObjectCreated:Put", Time: now}
+	o := CreatedObject{
+		Bucket:    "b",
+		Key:       "uploads/a b+c/é",
+		Size:      7,
+		ETag:      "e",
+		VersionID: "v",
+		Event:     "ObjectCreated:Put",
+		Time:      now,
+	}
 	text, err := o.Notification("eu-west-1", "r")
 	if err != nil {
 		t.Fatal(err)
@@ -332,14 +380,24 @@ func TestNotification(t *testing.T) {
 	if err := json.Unmarshal(text, &raw); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{"eventVersion": "2.1", "eventSource": "aws:s3", "awsRegion": "eu-west-1", "eventName": "ObjectCreated:Put",
-		"eventTime": "2026-01-02T03:04:05.678Z", "userIdentity": map[string]any{"principalId": "AWS:LOCAL"},
+	want := map[string]any{
+		"eventVersion":      "2.1",
+		"eventSource":       "aws:s3",
+		"awsRegion":         "eu-west-1",
+		"eventName":         "ObjectCreated:Put",
+		"eventTime":         "2026-01-02T03:04:05.678Z",
+		"userIdentity":      map[string]any{"principalId": "AWS:LOCAL"},
 		"requestParameters": map[string]any{"sourceIPAddress": "127.0.0.1"},
 		"responseElements":  map[string]any{"x-amz-request-id": "r", "x-amz-id-2": "r"},
 		"s3": map[string]any{"s3SchemaVersion": "1.0", "configurationId": "local",
-			"bucket": map[string]any{"name": "b", "arn": "arn:aws:s3:::b", "ownerIdentity": map[string]any{"principalId": "LOCAL"}},
+			"bucket": map[string]any{
+				"name":          "b",
+				"arn":           "arn:aws:s3:::b",
+				"ownerIdentity": map[string]any{"principalId": "LOCAL"},
+			},
 			"object": map[string]any{"key": "uploads/a+b%2Bc/%C3%A9", "size": 7.0, "eTag": "e", "versionId": "v",
-				"sequencer": fmt.Sprintf("%018X", now.UnixNano()), "urlDecodedKey": ""}}}
+				"sequencer": fmt.Sprintf("%018X", now.UnixNano()), "urlDecodedKey": ""}},
+	}
 	if diff := cmp.Diff(want, raw.Records[0]); diff != "" {
 		t.Error(diff)
 	}

@@ -68,7 +68,8 @@ func (b *builder) addRoute(function string, p *properties) error {
 	return nil
 }
 
-// authorizerFunction returns the logical id of the function behind an authorizer of the API; "" stands for the default one.
+// authorizerFunction returns the logical id of the function behind an authorizer of the API; "" stands for the default
+// one.
 func (b *builder) authorizerFunction(name string) (string, error) {
 	v, err := b.resolve(b.resources[b.out.API.ID].properties["Auth"])
 	if err != nil {

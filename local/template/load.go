@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Load reads the template at path. Overrides replace defaults of parameters by name. An error is one sentence that names
-// the file and, where there is one, the resource.
+// Load reads the template at path. Overrides replace defaults of parameters by name. An error is one sentence that
+// names the file and, where there is one, the resource.
 func Load(path string, place Target, overrides map[string]string) (*Template, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

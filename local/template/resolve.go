@@ -13,7 +13,8 @@ type resource struct {
 	properties map[string]any
 }
 
-// resolver evaluates intrinsic functions. Resources are resolved when they are referred to, so that their order is free.
+// resolver evaluates intrinsic functions. Resources are resolved when they are referred to, so that their order is
+// free.
 type resolver struct {
 	target         Target
 	parameters     map[string]string

@@ -1,5 +1,5 @@
-// Package template reads a SAM template as the local cloud needs it: what to run, what to route, what to create. It resolves
-// the intrinsic functions itself; one that it does not know is an error, never a guess.
+// Package template reads a SAM template as the local cloud needs it: what to run, what to route, what to create. It
+// resolves the intrinsic functions itself; one that it does not know is an error, never a guess.
 package template
 
 import "time"
@@ -135,8 +135,8 @@ type Target struct {
 	Region  string
 	Account string
 	Stack   string
-	// Parameters are values that belong to the place, such as its addresses. They come before the template's defaults and
-	// after overrides; one that the template does not declare is left out.
+	// Parameters are values that belong to the place, such as its addresses. They come before the template's defaults
+	// and after overrides; one that the template does not declare is left out.
 	Parameters map[string]string
 }
 

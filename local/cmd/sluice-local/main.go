@@ -1,5 +1,5 @@
-// Sluice-local runs Sluice on this machine: the template's functions, tables, buckets and state machine, without Docker and
-// without an AWS account.
+// Sluice-local runs Sluice on this machine: the template's functions, tables, buckets and state machine, without Docker
+// and without an AWS account.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Toy does what its event says: the function that the local Lambda is tested with.
+// Toy is the function with which package lambda is tested. It does what the event asks for.
 package main
 
 import (
@@ -14,24 +14,29 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 )
 
+// event asks for one of the actions of handle, with an argument.
 type event struct {
 	Do   string
 	Text string
 	N    int
 }
 
+// held is memory that the action "hold" allocates.
 var held []byte
 
+// reply describes the process and the request.
 type reply struct {
 	Text      string
 	PID       int
 	RequestID string
-	Left      time.Duration
+	// Left is the time until the deadline.
+	Left time.Duration
 }
 
-// Transient is an error that a state machine could match.
+// Transient is an error that a state machine can match by its name.
 type Transient struct{}
 
+// Error returns the message.
 func (Transient) Error() string { return "try again" }
 
 func main() {

@@ -12,12 +12,13 @@ import (
 	"github.com/google/uuid"
 )
 
-// What another Lambda endpoint answers comes out as if the function had run here.
-func TestFunctionsElsewhere(t *testing.T) {
-	there := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// Results of another Lambda endpoint are the same as if the function had run here.
+func TestRemoteEndpoint(t *testing.T) {
+	t.Parallel()
+	remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		if r.Method != http.MethodPost || r.URL.Path != "/2015-03-31/functions/toy/invocations" {
-			t.Errorf("%s %s", r.Method, r.URL.Path)
+			t.Errorf("request %s %s, want POST to the function's invocations", r.Method, r.URL.Path)
 		}
 		switch string(body) {
 		case `"fails"`:
@@ -25,7 +26,7 @@ func TestFunctionsElsewhere(t *testing.T) {
 			_, _ = io.WriteString(w, `{"errorType":"Transient","errorMessage":"later"}`)
 		case `"is missing"`:
 			w.WriteHeader(http.StatusNotFound)
-		case `"is slow"`:
+		case `"times out"`:
 		case `"answers too much"`:
 			_, _ = io.WriteString(w, `"`+strings.Repeat("x", MaxPayload)+`"`)
 		case `"hangs"`:
@@ -34,9 +35,9 @@ func TestFunctionsElsewhere(t *testing.T) {
 			_, _ = w.Write(body)
 		}
 	}))
-	defer there.Close()
+	defer remote.Close()
 	s, err := New(context.Background(), Config{
-		Functions: []Function{{Name: "toy", Endpoint: there.URL, Timeout: 100 * time.Millisecond, Concurrency: 1}},
+		Functions: []Function{{Name: "toy", Endpoint: remote.URL, Timeout: 100 * time.Millisecond, Concurrency: 1}},
 		Log:       &testLog{}, NewID: uuid.NewString, TempDir: t.TempDir(), JournalDir: t.TempDir(), DeadLetterDir: t.TempDir(),
 		InitTimeout: 100 * time.Millisecond,
 	})
@@ -45,16 +46,17 @@ func TestFunctionsElsewhere(t *testing.T) {
 	}
 	defer s.Close()
 	for payload, want := range map[string]string{
-		`{"a":1}`: "", `"fails"`: "Transient", `"is missing"`: "Lambda.ServiceException", `"is slow"`: "Sandbox.Timedout",
+		`{"a":1}`: "", `"fails"`: "Transient", `"is missing"`: "Lambda.ServiceException", `"times out"`: "Sandbox.Timedout",
 		`"answers too much"`: "Function.ResponseSizeTooLarge", `"hangs"`: "Sandbox.Timedout",
 	} {
 		r, err := s.Invoke(t.Context(), "toy", []byte(payload))
 		if err != nil || r.Failed != (want != "") || r.ErrorType != want || want == "" && string(r.Payload) != payload {
-			t.Errorf("%s: %v %s (%s) %v", payload, r.Failed, r.ErrorType, r.Payload[:min(len(r.Payload), 200)], err)
+			t.Errorf("%s: failed = %v with %q (%.200s), %v; want %q", payload, r.Failed, r.ErrorType, r.Payload, err,
+				want)
 		}
 	}
-	there.Close()
+	remote.Close()
 	if r, err := s.Invoke(t.Context(), "toy", []byte(`1`)); err != nil || r.ErrorType != "Lambda.ServiceException" {
-		t.Errorf("nobody there: %+v %v", r, err)
+		t.Errorf("endpoint not running: %+v, %v; want Lambda.ServiceException", r, err)
 	}
 }
