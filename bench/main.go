@@ -1,5 +1,6 @@
-// The bench measures what validation costs, in one run on one core, beside what it could cost: floors that no scanner goes
-// below, and the libraries that others would use. It is a module of its own so that those libraries stay out of the product.
+// The bench measures what validation costs, in one run on one core, beside what it could cost: floors that no scanner
+// goes below, and the libraries that others would use. It is a module of its own so that those libraries stay out of
+// the product.
 //
 // Only ratios within one run mean anything; the machine's noise is larger than most differences between two runs.
 package main

@@ -13,9 +13,9 @@ import (
 	onboarding "sluice/shared/entity"
 )
 
-// The yardstick for the whole of `sluice validate` does with the standard library what a program without a scanner would: it
-// too reads the file, knows the entities, finds duplicates over the whole file and writes a report. It says one thing of a
-// rejected line where ours says all, and not where; and it takes what the reference takes.
+// The yardstick for the whole of `sluice validate` does with the standard library what a program without a scanner
+// would: it too reads the file, knows the entities, finds duplicates over the whole file and writes a report. It says
+// one thing of a rejected line where ours says all, and not where; and it takes what the reference takes.
 const plainFlag = "plain"
 
 // plainLine is what is kept of each line, as a duplicate of it may follow, and is then a line of the report.
@@ -27,8 +27,8 @@ type plainLine struct {
 	Code                  string `json:"code"`
 }
 
-// measurePlain is like what measureWhole does with our program, in a process of its own too. It returns how many lines were
-// rejected.
+// measurePlain is like what measureWhole does with our program, in a process of its own too. It returns how many lines
+// were rejected.
 func measurePlain(file string) (cpu time.Duration, rejected int, err error) {
 	for range 2 {
 		cmd := exec.Command(os.Args[0], "-"+plainFlag, file)

@@ -11,7 +11,8 @@ import (
 	"sluice/shared/transaction/scanner"
 )
 
-// The published JSON Schema and the scanner come from one table; here a validator of others holds them against each other.
+// The published JSON Schema and the scanner come from one table; here a validator of others holds them against each
+// other.
 func TestPublishedSchemaJudgesAsTheScanner(t *testing.T) {
 	schema := compiled()
 	s := scanner.New(rules)

@@ -14,8 +14,9 @@ import (
 
 const starts = 15
 
-// coldStarts tells of every function how long it takes from the start of its process to its first question for an event, against a
-// Runtime API on this machine, and how large its program is. Lambda adds the time to fetch and unpack the program.
+// coldStarts tells of every function how long it takes from the start of its process to its first question for an
+// event, against a Runtime API on this machine, and how large its program is. Lambda adds the time to fetch and unpack
+// the program.
 func coldStarts(out io.Writer) error {
 	programs, err := filepath.Glob("../bin/functions/*")
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"sluice/shared/duplicate"
 )
 
-// whole is what `sluice validate` takes as customers run it: reading the file, the scanner, entities, duplicates, the report.
+// whole is what `sluice validate` takes as customers run it: reading the file, the scanner, entities, duplicates, the
+// report.
 type whole struct {
 	megabytes float64
 	cpu       [3]time.Duration // by cores; CPU time, to be compared with the rows of the table

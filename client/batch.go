@@ -13,7 +13,8 @@ import (
 const (
 	// StatusValidationStarted means that the upload passed the malware scan and its lines are being validated.
 	StatusValidationStarted = "VALIDATION_STARTED"
-	// StatusValidationFailed means that invalid lines, or the lack of lines, rejected the batch. Nothing of it is stored.
+	// StatusValidationFailed means that invalid lines, or the lack of lines, rejected the batch. Nothing of it is
+	// stored.
 	StatusValidationFailed = "VALIDATION_FAILED"
 	// StatusPendingIngestion means that validation is complete and the batch waits for ingestion.
 	StatusPendingIngestion = "PENDING_INGESTION"
@@ -43,8 +44,8 @@ type Upload struct {
 	MaxBytes int64 `json:"max_bytes"`
 }
 
-// Status is the state of a batch. Until validation starts Status is "" and Message says what the service waits for; all other
-// fields but BatchID are then zero.
+// Status is the state of a batch. Until validation starts Status is "" and Message says what the service waits for; all
+// other fields but BatchID are then zero.
 type Status struct {
 	// BatchID is the ID of the batch.
 	BatchID string `json:"batch_id"`
@@ -63,7 +64,8 @@ type Status struct {
 	RejectOnInvalid bool `json:"reject_on_invalid"`
 	// Counts are the numbers of transactions known so far.
 	Counts Counts `json:"counts"`
-	// BytesTotal is the size of the upload. BytesDone is how much of it the current pass has read: validation, then ingestion.
+	// BytesTotal is the size of the upload. BytesDone is how much of it the current pass has read: validation, then
+	// ingestion.
 	BytesTotal int64 `json:"bytes_total"`
 	BytesDone  int64 `json:"bytes_done"`
 }
@@ -89,8 +91,8 @@ type ValidationResult struct {
 	Message string `json:"message"`
 	// Valid is whether all transactions are valid; nil until validation is complete.
 	Valid *bool `json:"valid"`
-	// ErrorsFileURL is where OpenReport finds the report of invalid lines; "" if there is none. It is a secret, and each
-	// call returns a new one.
+	// ErrorsFileURL is where OpenReport finds the report of invalid lines; "" if there is none. It is a secret, and
+	// each call returns a new one.
 	ErrorsFileURL string `json:"errors_file_url,omitempty"`
 	// ErrorsFileExpires is when ErrorsFileURL stops working.
 	ErrorsFileExpires time.Time `json:"errors_file_url_expires_at,omitzero"`
@@ -104,7 +106,8 @@ type Transaction struct {
 	TransactionExternalID string `json:"transaction_external_id"`
 	// Modifications are in the byte order of their IDs.
 	Modifications []Modification `json:"modifications"`
-	// NextAfter is where the service's next page begins. It is "" in what Client.Transaction returns, which reads all pages.
+	// NextAfter is where the service's next page begins. It is "" in what Client.Transaction returns, which reads all
+	// pages.
 	NextAfter string `json:"next_after,omitempty"`
 }
 
@@ -135,7 +138,8 @@ type MainEntity struct {
 type ReportLine struct {
 	// Line is its number in the file, from 1.
 	Line int64 `json:"line"`
-	// RequestUUID, TransactionExternalID and ModificationExternalID are the line's IDs; nil where it has none that can be read.
+	// RequestUUID, TransactionExternalID and ModificationExternalID are the line's IDs; nil where it has none that can
+	// be read.
 	RequestUUID            *string `json:"request_uuid"`
 	TransactionExternalID  *string `json:"transaction_external_id"`
 	ModificationExternalID *string `json:"modification_external_id"`
@@ -156,8 +160,8 @@ type ReportError struct {
 	OtherLinesTotal int64   `json:"other_lines_total,omitempty"`
 }
 
-// CreateUpload creates a batch and returns where its file goes. With rejectOnInvalid, one invalid line rejects the whole
-// batch; without, invalid lines are dropped and the others stored. Each call creates another batch.
+// CreateUpload creates a batch and returns where its file goes. With rejectOnInvalid, one invalid line rejects the
+// whole batch; without, invalid lines are dropped and the others stored. Each call creates another batch.
 func (c *Client) CreateUpload(ctx context.Context, rejectOnInvalid bool) (Upload, error) {
 	var out Upload
 	in := map[string]bool{"reject_on_invalid": rejectOnInvalid}
@@ -179,7 +183,8 @@ func (c *Client) ValidationResult(ctx context.Context, batchID string) (Validati
 	return out, err
 }
 
-// Transaction reads a stored transaction with all its modifications. One that no PROCESSED batch delivered is a 404 *Error.
+// Transaction reads a stored transaction with all its modifications. One that no PROCESSED batch delivered is a 404
+// *Error.
 func (c *Client) Transaction(ctx context.Context, id string) (Transaction, error) {
 	var all Transaction
 	for after := ""; ; {
@@ -202,8 +207,8 @@ func (c *Client) Transaction(ctx context.Context, id string) (Transaction, error
 // PollInterval returns how long to wait after the n-th reading of a status, counted from 1.
 type PollInterval func(n int) time.Duration
 
-// Gently polls every 200 ms for the first 25 readings, then every second. It stays under the tenant's limit of 120 readings a
-// minute.
+// Gently polls every 200 ms for the first 25 readings, then every second. It stays under the tenant's limit of 120
+// readings a minute.
 func Gently(n int) time.Duration {
 	if n <= 25 {
 		return 200 * time.Millisecond
@@ -211,8 +216,8 @@ func Gently(n int) time.Duration {
 	return time.Second
 }
 
-// Follow reads the status of a batch until it is terminal, and returns the last one. It waits between readings as interval
-// says, and calls onStatus, unless it is nil, with every status that it reads.
+// Follow reads the status of a batch until it is terminal, and returns the last one. It waits between readings as
+// interval says, and calls onStatus, unless it is nil, with every status that it reads.
 func (c *Client) Follow(
 	ctx context.Context, batchID string, interval PollInterval, onStatus func(Status),
 ) (Status, error) {
@@ -233,8 +238,8 @@ func (c *Client) Follow(
 	}
 }
 
-// OpenReport opens the report at a ValidationResult's ErrorsFileURL: JSON Lines, one ReportLine for each invalid line, in the
-// order of the file. The caller closes it. An expired URL is a 403 *StorageError.
+// OpenReport opens the report at a ValidationResult's ErrorsFileURL: JSON Lines, one ReportLine for each invalid line,
+// in the order of the file. The caller closes it. An expired URL is a 403 *StorageError.
 func (c *Client) OpenReport(ctx context.Context, errorsFileURL string) (io.ReadCloser, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, errorsFileURL, nil)
 	if err != nil {

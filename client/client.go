@@ -1,13 +1,13 @@
-// Package client calls Sluice's HTTP interface: it creates batches and uploads their files, follows their status, reads the
-// outcome of validation and the report of invalid lines, and reads stored transactions.
+// Package client calls Sluice's HTTP interface: it creates batches and uploads their files, follows their status, reads
+// the outcome of validation and the report of invalid lines, and reads stored transactions.
 //
-// A Client fetches access tokens and renews them by itself. It repeats a call when the connection breaks, when the service
-// answers 429 (after the time that Retry-After names), 500, 502, 503 or 504, up to four attempts in all. Calls end early when
-// their context does.
+// A Client fetches access tokens and renews them by itself. It repeats a call when the connection breaks, when the
+// service answers 429 (after the time that Retry-After names), 500, 502, 503 or 504, up to four attempts in all. Calls
+// end early when their context does.
 //
-// Refusals have types of their own: *Error from the interface, *TokenError from the token endpoint, *StorageError from the
-// object storage that takes uploads and serves reports, and *UnreachableError when no complete answer came. Their texts never
-// contain signed URLs, tokens or the client secret.
+// Refusals have types of their own: *Error from the interface, *TokenError from the token endpoint, *StorageError from
+// the object storage that takes uploads and serves reports, and *UnreachableError when no complete answer came. Their
+// texts never contain signed URLs, tokens or the client secret.
 //
 // Package clienttest has a server for tests of programs that use this package.
 package client
@@ -47,8 +47,8 @@ type Config struct {
 	// Scope is "tenant/" and the ID of the tenant whose data the client works with.
 	Scope string
 
-	// HTTP sends all requests. If it is nil, the Client makes one of its own that waits at most two minutes for a reply to
-	// begin and sets no limit to the duration of an upload.
+	// HTTP sends all requests. If it is nil, the Client makes one of its own that waits at most two minutes for a reply
+	// to begin and sets no limit to the duration of an upload.
 	HTTP *http.Client
 	// Now returns the current time; nil means time.Now.
 	Now func() time.Time
@@ -127,8 +127,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// call sends in as JSON with an access token and decodes the reply into out. A nil in sends no body. After a 401 it fetches
-// a new token and tries again, once; temporary failures are repeated as the package comment says.
+// call sends in as JSON with an access token and decodes the reply into out. A nil in sends no body. After a 401 it
+// fetches a new token and tries again, once; temporary failures are repeated as the package comment says.
 func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
 	var body []byte
 	if in != nil {
@@ -184,8 +184,8 @@ func (c *Client) callOnce(ctx context.Context, method, path, token string, body 
 	return nil
 }
 
-// roundTrip sends a request and reads at most limit bytes of the reply's body, which it closes. If no complete answer comes,
-// the error is an *UnreachableError or the context's.
+// roundTrip sends a request and reads at most limit bytes of the reply's body, which it closes. If no complete answer
+// comes, the error is an *UnreachableError or the context's.
 func (c *Client) roundTrip(req *http.Request, limit int64) (*http.Response, []byte, error) {
 	resp, err := c.config.HTTP.Do(req)
 	if err != nil {
@@ -199,7 +199,8 @@ func (c *Client) roundTrip(req *http.Request, limit int64) (*http.Response, []by
 	return resp, text, nil
 }
 
-// retryDelay reports whether another attempt makes sense after the given one failed with err, and how long to wait before it.
+// retryDelay reports whether another attempt makes sense after the given one failed with err, and how long to wait
+// before it.
 func retryDelay(err error, attempt int) (time.Duration, bool) {
 	if err == nil || attempt >= maxAttempts {
 		return 0, false

@@ -17,15 +17,15 @@ const (
 	expectContinueBytes = 1 << 20
 )
 
-// UploadFile stores the first size bytes of file as the file of the batch to which u belongs. A batch takes one file; once
-// UploadFile has returned nil, its validation begins without further calls.
+// UploadFile stores the first size bytes of file as the file of the batch to which u belongs. A batch takes one file;
+// once UploadFile has returned nil, its validation begins without further calls.
 //
-// UploadFile repeats temporary failures while u is valid. If the answer to an attempt is lost and the next attempt finds a
-// file, the lost attempt has stored it and UploadFile returns nil. Otherwise a file that is there already is
+// UploadFile repeats temporary failures while u is valid. If the answer to an attempt is lost and the next attempt
+// finds a file, the lost attempt has stored it and UploadFile returns nil. Otherwise a file that is there already is
 // ErrAlreadyUploaded, and a file larger than u.MaxBytes is ErrTooLarge, before anything is sent.
 //
-// If progress is not nil, it is called with the number of bytes sent so far, from another goroutine; the number starts again
-// at 0 with each attempt.
+// If progress is not nil, it is called with the number of bytes sent so far, from another goroutine; the number starts
+// again at 0 with each attempt.
 func (c *Client) UploadFile(ctx context.Context, u Upload, file io.ReaderAt, size int64, progress func(sent int64)) error {
 	if u.MaxBytes > 0 && size > u.MaxBytes {
 		return fmt.Errorf("%w: it has %d bytes, and a batch may have %d; split it into several batches",

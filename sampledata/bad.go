@@ -80,8 +80,8 @@ func (g *Generator) badLineText(n, j int64) (text []byte, kind string) {
 	return g.w.buf, f.kind
 }
 
-// sharedID is the modification ID of the d-th duplicate. Sets have two or three members, two fifths of the file apart; the very
-// small number of duplicates that makes no such sets makes one.
+// sharedID is the modification ID of the d-th duplicate. Sets have two or three members, two fifths of the file apart;
+// the very small number of duplicates that makes no such sets makes one.
 func (g *Generator) sharedID(d int64) string {
 	sets := max(g.dups*2/5, 1)
 	return g.id(domainShared, uint64(d%sets))

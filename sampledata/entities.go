@@ -19,8 +19,8 @@ func (g *Generator) pool(d domain) uint64 {
 	return uint64(g.opts.Entities)/50 + uint64(len(pending))
 }
 
-// WriteEntities writes the entities that lines refer to and that exist, as JSON Lines of {"id", "lifecycleStatus"}. Not all of
-// them are onboarded; those of entity_not_found are not among them.
+// WriteEntities writes the entities that lines refer to and that exist, as JSON Lines of {"id", "lifecycleStatus"}. Not
+// all of them are onboarded; those of entity_not_found are not among them.
 func (g *Generator) WriteEntities(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	for n := range g.pool(domainEntity) {

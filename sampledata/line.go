@@ -28,7 +28,8 @@ func (g *Generator) line(n int64, edits []edit) {
 	w.close()
 }
 
-// first is the line that began the transaction of line n: every fourth line is a further modification of the one before.
+// first is the line that began the transaction of line n: every fourth line is a further modification of the one
+// before.
 func first(n int64) uint64 {
 	if n%4 == 3 {
 		n--

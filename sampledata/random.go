@@ -2,8 +2,8 @@ package sampledata
 
 import "math/bits"
 
-// random is splitmix64: fast, and good enough to look random. Every line, ID and choice has a stream of its own, so that any of
-// them can be made again without those before it.
+// random is splitmix64: fast, and good enough to look random. Every line, ID and choice has a stream of its own, so
+// that any of them can be made again without those before it.
 type random struct{ state uint64 }
 
 const golden = 0x9E3779B97F4A7C15

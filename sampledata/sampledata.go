@@ -1,6 +1,6 @@
-// Package sampledata generates batches that look like real ones: realistic transactions of the whole line schema, with the share of
-// bad lines that is asked for, of every kind of error, and the truth about them. The same options give the same bytes.
-// Memory does not grow with the number of lines.
+// Package sampledata generates batches that look like real ones: realistic transactions of the whole line schema, with
+// the share of bad lines that is asked for, of every kind of error, and the truth about them. The same options give the
+// same bytes. Memory does not grow with the number of lines.
 package sampledata
 
 import (
@@ -74,8 +74,8 @@ func Lines(n int64, seed uint64, bad float64) [][]byte {
 	return out
 }
 
-// Next makes the next line, without its line feed. Kind is the code of its error, "" for a good line. The line is valid until
-// the next call; ok is false after the last one.
+// Next makes the next line, without its line feed. Kind is the code of its error, "" for a good line. The line is valid
+// until the next call; ok is false after the last one.
 func (g *Generator) Next() (line []byte, kind string, ok bool) {
 	if g.next >= g.opts.Lines {
 		return nil, "", false
@@ -101,8 +101,8 @@ func (g *Generator) WriteTo(w io.Writer) (int64, error) {
 	return g.WriteWithTruth(w, io.Discard)
 }
 
-// WriteWithTruth is WriteTo that also writes, for each bad line, {"line": number from 1, "kind": code} and a line feed to
-// truth. Every line of a set with one modification ID is in it.
+// WriteWithTruth is WriteTo that also writes, for each bad line, {"line": number from 1, "kind": code} and a line feed
+// to truth. Every line of a set with one modification ID is in it.
 func (g *Generator) WriteWithTruth(w, truth io.Writer) (int64, error) {
 	lines := make([]byte, 0, writeSize+writeSize/4)
 	facts := make([]byte, 0, 4096)

@@ -112,8 +112,8 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-// The scanner must find in every line exactly what the truth says of it, and nothing in the others. What the scanner cannot
-// know, entities and duplicates, is looked up here.
+// The scanner must find in every line exactly what the truth says of it, and nothing in the others. What the scanner
+// cannot know, entities and duplicates, is looked up here.
 func TestTruthIsTrue(t *testing.T) {
 	every := sampledata.EveryKind()
 	for _, o := range []sampledata.Options{

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// writer writes one line as one of many programs would: with or without spaces, members in the usual order or not, other
-// scripts as they are or as escapes.
+// writer writes one line as one of many programs would: with or without spaces, members in the usual order or not,
+// other scripts as they are or as escapes.
 type writer struct {
 	buf     []byte
 	r       *random

@@ -1,9 +1,9 @@
-// Package clienttest provides a stand-in for Sluice, for tests of programs that use package client: one HTTP server with the
-// token endpoint, the calls of the interface about batches and stored transactions, and the object storage that takes uploads
-// and serves reports.
+// Package clienttest provides a stand-in for Sluice, for tests of programs that use package client: one HTTP server
+// with the token endpoint, the calls of the interface about batches and stored transactions, and the object storage
+// that takes uploads and serves reports.
 //
-// The server is strict about methods, headers and content types, and records what no client should do. It judges lines by
-// their JSON and their modification IDs only, and a batch advances by one status each time its status is read.
+// The server is strict about methods, headers and content types, and records what no client should do. It judges lines
+// by their JSON and their modification IDs only, and a batch advances by one status each time its status is read.
 package clienttest
 
 import (

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -16,137 +14,140 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/google/uuid"
 
+	"sluice/internal/cli"
 	"sluice/shared/auth/authdb"
 	"sluice/shared/entity/entitydb"
 	"sluice/shared/setup"
 )
 
-const adminUsage = `sluice admin: tenants, clients and entities
-
-  tenant create [--id UUID]          a new tenant; the batch feature is off
-  tenant list
-  tenant enable-batch ID
-  tenant disable-batch ID
-  client create --tenant ID [--permission NAME]... [--geographic LAYER]... [--business-related LAYER]...
-                                     a new client with these permissions (none named: all) and access layers
-                                     (none named: Global, Enterprise); its secret is shown once
-  client list
-  client disable ID                  it gets no token any more, and its tokens stop working
-  entities import FILE [--tenant ID] onboard entities: JSON Lines of {"id": "...", "lifecycleStatus": "Compliant"}
-  key rotate [--token-lifetime SECONDS]
-                                     a new signing key takes over once every cache of the old key set has ended
-
-  --data DIR     the data folder of a running local cloud (SLUICE_DATA, else .sluice if it is there);
-                 without one the usual AWS settings count
-  --prefix NAME  the stack's Prefix parameter (sluice)
-`
-
-// admin is one run of an admin command.
+// admin is one run of an admin command: the installation and the flags that all commands share.
 type admin struct {
+	// data is the data folder of a local cloud; "" is the default folder, if a local cloud runs there, else AWS.
+	data string
+	// prefix begins the names of the installation's tables.
+	prefix string
+	// tenant is --tenant, else that of the local cloud; "" on AWS.
+	tenant string
+	now    time.Time
+
 	registry *authdb.Registry
 	entities *entitydb.Statuses
 	kms      *kms.Client
-	data     string // folder of a local cloud; "": the default one if it is there
-	prefix   string
-	tenant   string // --tenant, else the local cloud's; "" on AWS
-	args     []string
-	now      time.Time
-
-	permissions   list
-	geographic    list
-	business      list
-	id            string
-	tokenLifetime int
 }
 
-// errUsage is a command that could not be understood.
-var errUsage = errors.New("see 'sluice admin help'")
-
-func runAdmin(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	if len(args) == 0 || args[0] == "help" || args[0] == "--help" || args[0] == "-h" {
-		fmt.Fprint(stdout, adminUsage)
-		return 0
-	}
-	out, err := adminCommand(ctx, args)
-	if err != nil {
-		fmt.Fprintln(stderr, "sluice admin:", err)
-		return 2
-	}
-	encoder := json.NewEncoder(stdout)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(out); err != nil {
-		fmt.Fprintln(stderr, "sluice admin:", err)
-		return 2
-	}
-	return 0
-}
-
-// adminCommands are the commands by name, and whether they take an argument.
-var adminCommands = map[string]struct {
-	run      func(context.Context, *admin) (any, error)
-	argument bool
-}{
-	"tenant create":        {createTenant, false},
-	"tenant list":          {listTenants, false},
-	"tenant enable-batch":  {func(ctx context.Context, a *admin) (any, error) { return setBatch(ctx, a, true) }, true},
-	"tenant disable-batch": {func(ctx context.Context, a *admin) (any, error) { return setBatch(ctx, a, false) }, true},
-	"client create":        {createClient, false},
-	"client list":          {listClients, false},
-	"client disable":       {disableClient, true},
-	"entities import":      {importEntities, true},
-	"key rotate":           {rotateKey, false},
-}
-
-func adminCommand(ctx context.Context, args []string) (any, error) {
+func adminCommand() *cli.Command {
 	a := &admin{now: time.Now().UTC()}
-	words, err := a.parse(args)
-	if err != nil {
-		return nil, err
+	return &cli.Command{
+		Name:        "admin",
+		Summary:     "administer tenants, clients, entities and signing keys",
+		Description: "Every command prints its result as JSON.",
+		Flags: func(f *flag.FlagSet) {
+			f.StringVar(&a.data, "data", os.Getenv("SLUICE_DATA"), "data `DIR` of a running local cloud")
+			f.StringVar(&a.prefix, "prefix", "", "`NAME` that the stack has as its parameter Prefix (sluice)")
+			f.StringVar(&a.tenant, "tenant", "", "`ID` of the tenant (on a local cloud: its own)")
+		},
+		Examples: []string{
+			"sluice admin tenant create",
+			"sluice admin tenant enable-batch 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
+			"sluice admin client create --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 --permission BatchUpload",
+		},
+		Notes: `
+The installation: --data names the data folder of a running local cloud (SLUICE_DATA; .sluice if it exists). Without a local
+cloud, the usual AWS settings count, and --prefix if the stack has another prefix than sluice.`,
+		Commands: []*cli.Command{
+			a.createTenantCommand(),
+			a.command("tenant list", "", "list the tenants", listTenants),
+			a.command("tenant enable-batch", "TENANT", "let a tenant use batches",
+				func(ctx context.Context, a *admin, args []string) (any, error) {
+					return setBatchFeature(ctx, a, args[0], true)
+				}),
+			a.command("tenant disable-batch", "TENANT", "stop a tenant from using batches",
+				func(ctx context.Context, a *admin, args []string) (any, error) {
+					return setBatchFeature(ctx, a, args[0], false)
+				}),
+			a.createClientCommand(),
+			a.command("client list", "", "list the clients", listClients),
+			a.command("client disable", "CLIENT", "disable a client: it gets no tokens, and its tokens stop working", disableClient),
+			a.importEntitiesCommand(),
+			a.rotateKeyCommand(),
+		},
 	}
-	if len(words) < 2 {
-		return nil, errUsage
-	}
-	name := words[0] + " " + words[1]
-	command, ok := adminCommands[name]
-	if !ok {
-		return nil, fmt.Errorf("no command %q; %w", name, errUsage)
-	}
-	if a.args = words[2:]; len(a.args) > 0 && !command.argument {
-		return nil, fmt.Errorf("%s takes no argument; %w", name, errUsage)
-	}
-	if err := a.connect(ctx); err != nil {
-		return nil, err
-	}
-	return command.run(ctx, a)
 }
 
-// parse reads the flags, which may stand before, between and behind the words of the command, and returns the words.
-func (a *admin) parse(args []string) ([]string, error) {
-	flags := flag.NewFlagSet("admin", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.StringVar(&a.data, "data", os.Getenv("SLUICE_DATA"), "")
-	flags.StringVar(&a.prefix, "prefix", "", "")
-	flags.StringVar(&a.tenant, "tenant", "", "")
-	flags.StringVar(&a.id, "id", uuid.NewString(), "")
-	flags.IntVar(&a.tokenLifetime, "token-lifetime", 3600, "")
-	flags.Var(&a.permissions, "permission", "")
-	flags.Var(&a.geographic, "geographic", "")
-	flags.Var(&a.business, "business-related", "")
-	var words []string
-	for len(args) > 0 {
-		if err := flags.Parse(args); err != nil {
-			return nil, fmt.Errorf("%w; %w", err, errUsage)
-		}
-		if args = flags.Args(); len(args) > 0 {
-			words, args = append(words, args[0]), args[1:]
-		}
+// command returns a command that connects to the installation, calls run with its arguments and prints the result as
+// JSON.
+func (a *admin) command(
+	name, args, summary string, run func(ctx context.Context, a *admin, args []string) (any, error),
+) *cli.Command {
+	return &cli.Command{
+		Name: name, Args: args, Summary: summary,
+		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+			if err := a.connect(ctx); err != nil {
+				return err
+			}
+			result, err := run(ctx, a, args)
+			if err != nil {
+				return err
+			}
+			return printJSON(stdout, result)
+		},
 	}
-	return words, nil
 }
 
-// connect finds the stores.
+func (a *admin) createTenantCommand() *cli.Command {
+	var id string
+	c := a.command("tenant create", "", "create a tenant; its batch feature is off",
+		func(ctx context.Context, a *admin, _ []string) (any, error) { return createTenant(ctx, a, id) })
+	c.Flags = func(f *flag.FlagSet) {
+		f.StringVar(&id, "id", uuid.NewString(), "`UUID` of the tenant (random)")
+	}
+	c.Examples = []string{"sluice admin tenant create", "sluice admin tenant create --id 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11"}
+	return c
+}
+
+func (a *admin) createClientCommand() *cli.Command {
+	var o clientOptions
+	c := a.command("client create", "", "create a client of a tenant; its secret is shown once",
+		func(ctx context.Context, a *admin, _ []string) (any, error) { return createClient(ctx, a, o) })
+	c.Flags = func(f *flag.FlagSet) {
+		addMultiFlag(f, &o.permissions, "permission", "give the client the permission `NAME`; may be repeated (all)")
+		addMultiFlag(f, &o.geographic, "geographic", "give it the geographic access layer `LAYER`; may be repeated (Global)")
+		addMultiFlag(f, &o.businessRelated, "business-related",
+			"give it the business-related access layer `LAYER`; may be repeated (Enterprise)")
+	}
+	c.Examples = []string{
+		"sluice admin client create --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
+		"sluice admin client create --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 --permission BatchUpload --permission BatchRead",
+	}
+	return c
+}
+
+func (a *admin) importEntitiesCommand() *cli.Command {
+	c := a.command("entities import", "FILE", "onboard the entities in a file of JSON Lines", importEntities)
+	c.Description = `
+Each line of FILE is {"id": "...", "lifecycleStatus": "Compliant"}. An error names its line; the entities before it are stored
+then, and importing a file again is harmless.`
+	c.Examples = []string{"sluice admin entities import batch.jsonl.entities"}
+	return c
+}
+
+func (a *admin) rotateKeyCommand() *cli.Command {
+	var tokenSeconds int
+	c := a.command("key rotate", "", "publish a new signing key for access tokens",
+		func(ctx context.Context, a *admin, _ []string) (any, error) {
+			return rotateKey(ctx, a, time.Duration(tokenSeconds)*time.Second)
+		})
+	c.Description = "The new key signs once every cached copy of the old key set has expired."
+	c.Flags = func(f *flag.FlagSet) {
+		f.IntVar(&tokenSeconds, "token-lifetime", 3600, "the longest lifetime of a token, in `SECONDS` (3600)")
+	}
+	c.Examples = []string{"sluice admin key rotate"}
+	return c
+}
+
+// connect finds the installation and makes its clients.
 func (a *admin) connect(ctx context.Context) error {
-	cfg, err := a.settings(ctx)
+	cfg, err := a.awsConfig(ctx)
 	if err != nil {
 		return err
 	}
@@ -157,8 +158,8 @@ func (a *admin) connect(ctx context.Context) error {
 	return nil
 }
 
-// settings finds a running local cloud by its data folder; without one the usual AWS settings count.
-func (a *admin) settings(ctx context.Context) (aws.Config, error) {
+// awsConfig returns the AWS settings of the installation, and sets prefix and tenant to its own unless flags gave them.
+func (a *admin) awsConfig(ctx context.Context) (aws.Config, error) {
 	local, err := findLocalCloud(a.data)
 	if err != nil {
 		return aws.Config{}, err
@@ -168,37 +169,42 @@ func (a *admin) settings(ctx context.Context) (aws.Config, error) {
 		return cfg, err
 	}
 	if local == nil {
-		if a.prefix == "" {
-			a.prefix = "sluice"
-		}
+		setDefault(&a.prefix, "sluice")
 		return cfg, nil
 	}
 	cfg.BaseEndpoint = &local.AWSEndpointURL
 	cfg.Region = local.Region
 	cfg.Credentials = credentials.NewStaticCredentialsProvider(local.AccessKeyID, local.SecretAccessKey, "")
-	if a.prefix == "" {
-		a.prefix = local.Prefix
-	}
-	if a.tenant == "" {
-		a.tenant = local.TenantID
-	}
+	setDefault(&a.prefix, local.Prefix)
+	setDefault(&a.tenant, local.TenantID)
 	return cfg, nil
 }
 
-// one returns the single argument of a command.
-func (a *admin) one(name string) (string, error) {
-	if len(a.args) != 1 {
-		return "", fmt.Errorf("exactly one %s is needed; %w", name, errUsage)
+// requireTenant returns an error if neither --tenant nor a local cloud names a tenant.
+func (a *admin) requireTenant() error {
+	if a.tenant == "" {
+		return cli.Usagef("--tenant is needed")
 	}
-	return a.args[0], nil
+	return nil
 }
 
-// list is a flag that may be given several times.
-type list []string
+// multiFlag is a flag that may be given several times.
+type multiFlag struct{ values *[]string }
 
-func (l *list) String() string { return fmt.Sprint(*l) }
+func addMultiFlag(f *flag.FlagSet, values *[]string, name, usage string) {
+	f.Var(multiFlag{values}, name, usage)
+}
 
-func (l *list) Set(s string) error {
-	*l = append(*l, s)
+// String returns the values.
+func (m multiFlag) String() string {
+	if m.values == nil {
+		return ""
+	}
+	return fmt.Sprint(*m.values)
+}
+
+// Set adds a value.
+func (m multiFlag) Set(value string) error {
+	*m.values = append(*m.values, value)
 	return nil
 }

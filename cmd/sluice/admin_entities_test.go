@@ -7,6 +7,7 @@ import (
 	"testing"
 )
 
+// entityLines are lines in the usual form, in other forms, and broken ones.
 var entityLines = []string{
 	`{"id":"c8f7f286-b640-4530-b33e-777161e30a4e","lifecycleStatus":"Compliant"}`,
 	`{"id":"a b","lifecycleStatus":""}`,
@@ -32,46 +33,46 @@ var entityLines = []string{
 	``,
 }
 
-// FuzzCommonEntity: what commonEntity takes, the library takes for the same.
-func FuzzCommonEntity(f *testing.F) {
+// FuzzParsePlainEntity checks that the JSON library reads every line that parsePlainEntity reads, and reads the same.
+func FuzzParsePlainEntity(f *testing.F) {
 	for _, line := range entityLines {
 		f.Add([]byte(line))
 	}
-	f.Fuzz(sameEntity)
+	f.Fuzz(comparePlainWithLibrary)
 }
 
-func sameEntity(t *testing.T, line []byte) {
-	got, ok := commonEntity(line)
+func comparePlainWithLibrary(t *testing.T, line []byte) {
+	got, ok := parsePlainEntity(line)
 	if !ok {
 		return
 	}
-	if want, err := anyEntity(line); err != nil || got != want {
-		t.Fatalf("%q is %q, the library says %q, %v", line, got, want, err)
+	if want, err := unmarshalEntity(line); err != nil || got != want {
+		t.Fatalf("%q is %q, the library reads %q, %v", line, got, want, err)
 	}
 }
 
-// TestCommonEntity splices pieces of lines, so that what makes one special turns up everywhere in others.
-func TestCommonEntity(t *testing.T) {
-	if _, ok := commonEntity([]byte(entityLines[0])); !ok {
-		t.Errorf("%s is read by the library", entityLines[0])
+// TestParsePlainEntity splices pieces of lines, so that what makes one special occurs everywhere in others.
+func TestParsePlainEntity(t *testing.T) {
+	if _, ok := parsePlainEntity([]byte(entityLines[0])); !ok {
+		t.Errorf("%s is left to the library, want it read", entityLines[0])
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	piece := func() []byte {
 		line := []byte(entityLines[rng.IntN(len(entityLines))])
-		from := rng.IntN(len(line) + 1)
-		return line[from : from+rng.IntN(len(line)-from+1)]
+		start := rng.IntN(len(line) + 1)
+		return line[start : start+rng.IntN(len(line)-start+1)]
 	}
-	taken := 0
+	read := 0
 	for range 200_000 {
 		line := []byte(entityLines[rng.IntN(len(entityLines))])
-		from := rng.IntN(len(line) + 1)
-		line = slices.Replace(line, from, from+rng.IntN(min(3, len(line)-from+1)), bytes.Clone(piece())...)
-		if _, ok := commonEntity(line); ok {
-			taken++
+		start := rng.IntN(len(line) + 1)
+		line = slices.Replace(line, start, start+rng.IntN(min(3, len(line)-start+1)), bytes.Clone(piece())...)
+		if _, ok := parsePlainEntity(line); ok {
+			read++
 		}
-		sameEntity(t, line)
+		comparePlainWithLibrary(t, line)
 	}
-	if taken < 1000 {
-		t.Errorf("only %d lines were taken", taken)
+	if read < 1000 {
+		t.Errorf("only %d lines were read without the library, want at least 1000", read)
 	}
 }

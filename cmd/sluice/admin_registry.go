@@ -17,20 +17,23 @@ import (
 	"sluice/shared/auth"
 )
 
-type tenantOut struct {
+// tenantOutput is how a tenant is printed.
+type tenantOutput struct {
 	TenantID     string    `json:"tenant_id"`
 	BatchEnabled bool      `json:"batch_enabled"`
 	Scope        string    `json:"scope"`
 	CreatedAt    time.Time `json:"created_at"`
 }
 
-func tenantOf(t auth.Tenant) tenantOut {
-	return tenantOut{t.ID, t.BatchEnabled, "tenant/" + t.ID, t.CreatedAt}
+func newTenantOutput(t auth.Tenant) tenantOutput {
+	return tenantOutput{t.ID, t.BatchEnabled, "tenant/" + t.ID, t.CreatedAt}
 }
 
-type clientOut struct {
-	ClientID     string        `json:"client_id"`
-	ClientSecret string        `json:"client_secret,omitempty"` // on creation only
+// clientOutput is how a client is printed.
+type clientOutput struct {
+	ClientID string `json:"client_id"`
+	// ClientSecret is printed when the client is created, and never again.
+	ClientSecret string        `json:"client_secret,omitempty"`
 	TenantID     string        `json:"tenant_id"`
 	Scope        string        `json:"scope"`
 	Permissions  []string      `json:"permissions"`
@@ -39,112 +42,114 @@ type clientOut struct {
 	CreatedAt    time.Time     `json:"created_at"`
 }
 
-func clientOf(c auth.Client) clientOut {
-	return clientOut{
+func newClientOutput(c auth.Client) clientOutput {
+	return clientOutput{
 		ClientID: c.ID, TenantID: c.Tenant, Scope: "tenant/" + c.Tenant, Permissions: c.Permissions,
 		AccessLayers: c.AccessLayers.OrDefault(), Disabled: c.Disabled, CreatedAt: c.CreatedAt,
 	}
 }
 
-func createTenant(ctx context.Context, a *admin) (any, error) {
-	id, err := uuid.Parse(a.id)
+func createTenant(ctx context.Context, a *admin, tenantID string) (any, error) {
+	id, err := uuid.Parse(tenantID)
 	if err != nil {
-		return nil, fmt.Errorf("the tenant id %q is no UUID", a.id)
+		return nil, fmt.Errorf("the tenant ID %q is not a UUID", tenantID)
 	}
 	t := auth.Tenant{ID: id.String(), Settings: auth.DefaultSettings(), CreatedAt: a.now}
 	err = a.registry.CreateTenant(ctx, t)
 	if errors.Is(err, auth.ErrExists) {
 		return nil, fmt.Errorf("the tenant %s exists already", t.ID)
 	}
-	return tenantOf(t), err
+	return newTenantOutput(t), err
 }
 
-func listTenants(ctx context.Context, a *admin) (any, error) {
+func listTenants(ctx context.Context, a *admin, _ []string) (any, error) {
 	tenants, err := a.registry.Tenants(ctx)
-	out := make([]tenantOut, len(tenants))
+	out := make([]tenantOutput, len(tenants))
 	for i, t := range tenants {
-		out[i] = tenantOf(t)
+		out[i] = newTenantOutput(t)
 	}
 	return out, err
 }
 
-func setBatch(ctx context.Context, a *admin, on bool) (any, error) {
-	id, err := a.one("tenant id")
-	if err != nil {
-		return nil, err
-	}
-	t, err := a.registry.EnableBatch(ctx, id, on)
-	return tenantOf(t), missing(err, "tenant", id)
+func setBatchFeature(ctx context.Context, a *admin, tenantID string, enabled bool) (any, error) {
+	t, err := a.registry.EnableBatch(ctx, tenantID, enabled)
+	return newTenantOutput(t), explainNotFound(err, "tenant", tenantID)
 }
 
-func createClient(ctx context.Context, a *admin) (any, error) {
-	if a.tenant == "" {
-		return nil, fmt.Errorf("--tenant is needed; %w", errUsage)
+// clientOptions are the rights of a new client.
+type clientOptions struct {
+	// permissions are the names of its permissions; none means all.
+	permissions []string
+	// geographic and businessRelated are its access layers; none means the widest.
+	geographic, businessRelated []string
+}
+
+func createClient(ctx context.Context, a *admin, o clientOptions) (any, error) {
+	if err := a.requireTenant(); err != nil {
+		return nil, err
 	}
-	permissions := []string(a.permissions)
-	if len(permissions) == 0 {
-		permissions = auth.Permissions
+	if len(o.permissions) == 0 {
+		o.permissions = auth.Permissions
 	}
-	for _, p := range permissions {
+	for _, p := range o.permissions {
 		if !slices.Contains(auth.Permissions, p) {
-			return nil, fmt.Errorf("no permission %q; there are %s", p, strings.Join(auth.Permissions, ", "))
+			return nil, fmt.Errorf("there is no permission %q; there are %s", p, strings.Join(auth.Permissions, ", "))
 		}
 	}
-	layers := access.Layers{Geographic: a.geographic, BusinessRelated: a.business}.OrDefault()
+	layers := access.Layers{Geographic: o.geographic, BusinessRelated: o.businessRelated}.OrDefault()
 	for _, name := range slices.Concat(layers.Geographic, layers.BusinessRelated) {
 		if name == "" || strings.ContainsRune(name, '\n') {
-			return nil, fmt.Errorf("no access layer can be called %q", name)
+			return nil, fmt.Errorf("%q cannot be the name of an access layer: it must be one line of text", name)
 		}
 	}
 	secret, hash := auth.NewSecret()
-	c := auth.Client{ID: uuid.NewString(), Tenant: a.tenant, Permissions: permissions, Secret: hash,
-		AccessLayers: layers, CreatedAt: a.now}
-	if err := a.registry.CreateClient(ctx, c); err != nil {
-		return nil, missing(err, "tenant", a.tenant)
+	c := auth.Client{
+		ID: uuid.NewString(), Tenant: a.tenant, Permissions: o.permissions, Secret: hash, AccessLayers: layers, CreatedAt: a.now,
 	}
-	out := clientOf(c)
+	if err := a.registry.CreateClient(ctx, c); err != nil {
+		return nil, explainNotFound(err, "tenant", a.tenant)
+	}
+	out := newClientOutput(c)
 	out.ClientSecret = secret
 	return out, nil
 }
 
-func listClients(ctx context.Context, a *admin) (any, error) {
+func listClients(ctx context.Context, a *admin, _ []string) (any, error) {
 	clients, err := a.registry.Clients(ctx)
-	out := make([]clientOut, len(clients))
+	out := make([]clientOutput, len(clients))
 	for i, c := range clients {
-		out[i] = clientOf(c)
+		out[i] = newClientOutput(c)
 	}
 	return out, err
 }
 
-func disableClient(ctx context.Context, a *admin) (any, error) {
-	id, err := a.one("client id")
-	if err != nil {
-		return nil, err
-	}
-	c, err := a.registry.DisableClient(ctx, id)
-	return clientOf(c), missing(err, "client", id)
+func disableClient(ctx context.Context, a *admin, args []string) (any, error) {
+	c, err := a.registry.DisableClient(ctx, args[0])
+	return newClientOutput(c), explainNotFound(err, "client", args[0])
 }
 
-func missing(err error, what, id string) error {
+// explainNotFound replaces auth.ErrNotFound by an error that names what is missing.
+func explainNotFound(err error, what, id string) error {
 	if errors.Is(err, auth.ErrNotFound) {
-		return fmt.Errorf("no %s %q", what, id)
+		return fmt.Errorf("there is no %s %q", what, id)
 	}
 	return err
 }
 
-type keyOut struct {
+// keyOutput is how a signing key is printed.
+type keyOutput struct {
 	KeyID      string     `json:"kid"`
 	ActiveFrom time.Time  `json:"active_from"`
 	RetireAt   *time.Time `json:"retire_at,omitempty"`
 }
 
-// rotateKey publishes a new key. Its tag is what the token function's permission to sign with it hangs on.
-func rotateKey(ctx context.Context, a *admin) (any, error) {
+// rotateKey creates a key and publishes it. The key's tag is what allows the token function to sign with it.
+func rotateKey(ctx context.Context, a *admin, tokenLifetime time.Duration) (any, error) {
 	keys, version, err := a.registry.Keys(ctx)
 	if err != nil {
 		return nil, err
 	}
-	made, err := a.kms.CreateKey(ctx, &kms.CreateKeyInput{
+	created, err := a.kms.CreateKey(ctx, &kms.CreateKeyInput{
 		KeySpec: types.KeySpecEccNistP256, KeyUsage: types.KeyUsageTypeSignVerify,
 		Description: aws.String(a.prefix + ": signs access tokens"),
 		Tags:        []types.Tag{{TagKey: aws.String("sluice-signing"), TagValue: &a.prefix}},
@@ -152,17 +157,17 @@ func rotateKey(ctx context.Context, a *admin) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	next, err := auth.NewKey(ctx, a.kms, *made.KeyMetadata.Arn)
+	next, err := auth.NewKey(ctx, a.kms, *created.KeyMetadata.Arn)
 	if err != nil {
 		return nil, err
 	}
-	keys = auth.PlanRotation(keys, next, a.now, time.Duration(a.tokenLifetime)*time.Second)
+	keys = auth.PlanRotation(keys, next, a.now, tokenLifetime)
 	if err := a.registry.ReplaceKeys(ctx, keys, version); err != nil {
 		return nil, err
 	}
-	out := make([]keyOut, len(keys))
+	out := make([]keyOutput, len(keys))
 	for i, k := range keys {
-		out[i] = keyOut{KeyID: k.ID, ActiveFrom: k.ActiveFrom}
+		out[i] = keyOutput{KeyID: k.ID, ActiveFrom: k.ActiveFrom}
 		if !k.RetireAt.IsZero() {
 			out[i].RetireAt = &k.RetireAt
 		}

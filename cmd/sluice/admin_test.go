@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sluice/internal/cli"
 	"sluice/internal/localcloud"
 	"sluice/shared/auth"
 	"sluice/shared/auth/authdb"
@@ -26,142 +27,164 @@ import (
 	"sluice/shared/entity/entitydb"
 )
 
-// office is a data folder whose local cloud has a DynamoDB server and a KMS, and nothing else.
-type office struct {
-	data     string
-	tenant   string // the local cloud's, which is not in the registry
+// fakeInstallation is a data folder whose local cloud has a DynamoDB server and a KMS, and nothing else.
+type fakeInstallation struct {
+	data string
+	// tenant is the local cloud's own. It is not in the registry.
+	tenant   string
 	registry *authdb.Registry
 	entities *entitydb.Statuses
 }
 
-func newOffice(t *testing.T) *office {
+func newFakeInstallation(t *testing.T) *fakeInstallation {
 	t.Helper()
 	db := dynamotest.Start(t)
-	server, err := url.Parse(*db.Options().BaseEndpoint)
+	tables, err := url.Parse(*db.Options().BaseEndpoint)
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys, err := fakekms.New(t.TempDir())
+	kms, err := fakekms.New(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables := httputil.NewSingleHostReverseProxy(server)
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	dynamoDB := httputil.NewSingleHostReverseProxy(tables)
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.Header.Get("X-Amz-Target"), "TrentService.") {
-			keys.ServeHTTP(w, r)
+			kms.ServeHTTP(w, r)
 			return
 		}
-		tables.ServeHTTP(w, r)
+		dynamoDB.ServeHTTP(w, r)
 	}))
-	t.Cleanup(front.Close)
-	o := &office{t.TempDir(), uuid.NewString(), authdb.New(db, "test-clients"), entitydb.NewStatuses(db, "test-entities")}
-	text, err := json.Marshal(localcloud.Descriptor{AWSEndpointURL: front.URL, Region: "us-east-1", AccessKeyID: "id", SecretAccessKey: "secret", Prefix: "test", TenantID: o.tenant})
+	t.Cleanup(endpoint.Close)
+	f := &fakeInstallation{
+		t.TempDir(), uuid.NewString(), authdb.New(db, "test-clients"), entitydb.NewStatuses(db, "test-entities"),
+	}
+	text, err := json.Marshal(localcloud.Descriptor{
+		AWSEndpointURL: endpoint.URL, Region: "us-east-1", AccessKeyID: "id", SecretAccessKey: "secret",
+		Prefix: "test", TenantID: f.tenant,
+	})
 	if err == nil {
-		err = os.WriteFile(filepath.Join(o.data, "local.json"), text, 0o600)
+		err = os.WriteFile(filepath.Join(f.data, localcloud.FileName), text, 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return o
+	return f
 }
 
-// adminDo runs a command that must succeed and decodes what it prints.
-func adminDo[T any](t *testing.T, o *office, args ...string) T {
+// run runs an admin command on the installation.
+func (f *fakeInstallation) run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	var out T
-	var stdout, stderr bytes.Buffer
-	if code := runAdmin(t.Context(), append(args, "--data", o.data), &stdout, &stderr); code != 0 || stderr.Len() > 0 {
-		t.Fatalf("%v: %d %s", args, code, stderr.String())
+	var out, errs bytes.Buffer
+	code = runProgram(t.Context(), slices.Concat([]string{"admin"}, args, []string{"--data", f.data}), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// runAdmin runs a command that must succeed and decodes what it prints.
+func runAdmin[T any](t *testing.T, f *fakeInstallation, args ...string) T {
+	t.Helper()
+	code, stdout, stderr := f.run(t, args...)
+	if code != cli.ExitOK || stderr != "" {
+		t.Fatalf("%v: exit code %d, stderr %q; want 0 and nothing", args, code, stderr)
 	}
-	dec := json.NewDecoder(&stdout)
+	var out T
+	dec := json.NewDecoder(strings.NewReader(stdout))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&out); err != nil {
-		t.Fatalf("%v: %v", args, err)
+		t.Fatalf("%v printed %s: %v", args, stdout, err)
 	}
 	return out
 }
 
-// fails runs a command that must fail with one line.
-func (o *office) fails(t *testing.T, says string, args ...string) {
+// wantError runs a command that must fail with one line that contains a text.
+func (f *fakeInstallation) wantError(t *testing.T, text string, args ...string) {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	code := runAdmin(t.Context(), append(args, "--data", o.data), &stdout, &stderr)
-	if code != 2 || stdout.Len() > 0 || !strings.Contains(stderr.String(), says) || strings.Count(stderr.String(), "\n") != 1 {
-		t.Errorf("%v: %d %q %q, want %q", args, code, stdout.String(), stderr.String(), says)
+	code, stdout, stderr := f.run(t, args...)
+	if code != cli.ExitFailed || stdout != "" || !strings.Contains(stderr, text) || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("%v: exit code %d, stdout %q, stderr %q; want 2, nothing and one line with %q", args, code, stdout, stderr, text)
 	}
 }
 
 func TestAdminTenants(t *testing.T) {
-	o := newOffice(t)
-	if list := adminDo[[]tenantOut](t, o, "tenant", "list"); len(list) != 0 {
-		t.Errorf("%v", list)
+	f := newFakeInstallation(t)
+	if list := runAdmin[[]tenantOutput](t, f, "tenant", "list"); len(list) != 0 {
+		t.Errorf("tenants = %v, want none", list)
 	}
-	made := adminDo[tenantOut](t, o, "tenant", "create")
-	if made.BatchEnabled || uuid.Validate(made.TenantID) != nil || made.Scope != "tenant/"+made.TenantID || time.Since(made.CreatedAt) > time.Minute {
-		t.Errorf("%+v", made)
+	created := runAdmin[tenantOutput](t, f, "tenant", "create")
+	if created.BatchEnabled || uuid.Validate(created.TenantID) != nil || created.Scope != "tenant/"+created.TenantID ||
+		time.Since(created.CreatedAt) > time.Minute {
+		t.Errorf("created %+v, want a UUID, its scope, the current time and no batch feature", created)
 	}
-	stored, err := o.registry.Tenant(t.Context(), made.TenantID)
+	stored, err := f.registry.Tenant(t.Context(), created.TenantID)
 	if err != nil || stored.Settings != auth.DefaultSettings() {
-		t.Errorf("%+v %v", stored, err)
+		t.Errorf("stored %+v, %v; want the default settings", stored, err)
 	}
-	named := uuid.NewString()
-	if got := adminDo[tenantOut](t, o, "tenant", "create", "--id", strings.ToUpper(named)); got.TenantID != named {
-		t.Errorf("%+v", got)
+	id := uuid.NewString()
+	if got := runAdmin[tenantOutput](t, f, "tenant", "create", "--id", strings.ToUpper(id)); got.TenantID != id {
+		t.Errorf("created tenant %s, want %s", got.TenantID, id)
 	}
 	for _, command := range []string{"enable-batch", "enable-batch", "disable-batch"} {
-		if got := adminDo[tenantOut](t, o, "tenant", command, named); got.BatchEnabled != (command == "enable-batch") || got.TenantID != named {
-			t.Errorf("%s: %+v", command, got)
+		got := runAdmin[tenantOutput](t, f, "tenant", command, id)
+		if want := command == "enable-batch"; got.BatchEnabled != want || got.TenantID != id {
+			t.Errorf("%s: %+v, want tenant %s with batch_enabled %v", command, got, id, want)
 		}
 	}
-	if list := adminDo[[]tenantOut](t, o, "tenant", "list"); len(list) != 2 {
-		t.Errorf("%v", list)
+	if list := runAdmin[[]tenantOutput](t, f, "tenant", "list"); len(list) != 2 {
+		t.Errorf("tenants = %v, want 2", list)
 	}
-	o.fails(t, "exists", "tenant", "create", "--id", named)
-	o.fails(t, "no UUID", "tenant", "create", "--id", "x")
-	o.fails(t, `no tenant "x"`, "tenant", "enable-batch", "x")
-	o.fails(t, "exactly one tenant id", "tenant", "disable-batch")
-	o.fails(t, "exactly one tenant id", "tenant", "enable-batch", named, named)
+	f.wantError(t, "exists", "tenant", "create", "--id", id)
+	f.wantError(t, "not a UUID", "tenant", "create", "--id", "x")
+	f.wantError(t, `no tenant "x"`, "tenant", "enable-batch", "x")
+	f.wantError(t, "takes 1 argument (TENANT), not 0", "tenant", "disable-batch")
+	f.wantError(t, "takes 1 argument (TENANT), not 2", "tenant", "enable-batch", id, id)
 }
 
 func TestAdminClients(t *testing.T) {
-	o := newOffice(t)
-	o.fails(t, "no tenant", "client", "create") // the local cloud's tenant is not there
-	tenant := adminDo[tenantOut](t, o, "tenant", "create").TenantID
-	all := adminDo[clientOut](t, o, "client", "create", "--tenant", tenant)
-	if all.TenantID != tenant || all.Scope != "tenant/"+tenant || !slices.Equal(all.Permissions, auth.Permissions) || all.Disabled {
-		t.Errorf("%+v", all)
+	f := newFakeInstallation(t)
+	f.wantError(t, "no tenant", "client", "create") // the local cloud's own tenant is not in the registry
+	tenant := runAdmin[tenantOutput](t, f, "tenant", "create").TenantID
+	all := runAdmin[clientOutput](t, f, "client", "create", "--tenant", tenant)
+	if all.TenantID != tenant || all.Scope != "tenant/"+tenant || all.Disabled {
+		t.Errorf("created %+v, want an enabled client of tenant %s", all, tenant)
 	}
-	stored, err := o.registry.Client(t.Context(), all.ClientID)
+	if !slices.Equal(all.Permissions, auth.Permissions) {
+		t.Errorf("permissions = %v, want all: %v", all.Permissions, auth.Permissions)
+	}
+	stored, err := f.registry.Client(t.Context(), all.ClientID)
 	if err != nil || !stored.Secret.Matches(all.ClientSecret) {
-		t.Errorf("the secret does not do: %v", err)
+		t.Errorf("the printed secret is not the stored one: %v", err)
 	}
-	one := adminDo[clientOut](t, o, "client", "create", "--permission", "BatchRead", "--tenant", tenant, "--permission", "BatchUpload")
-	if !slices.Equal(one.Permissions, []string{"BatchRead", "BatchUpload"}) || one.ClientSecret == all.ClientSecret {
-		t.Errorf("%+v", one)
+	limited := runAdmin[clientOutput](t, f,
+		"client", "create", "--permission", "BatchRead", "--tenant", tenant, "--permission", "BatchUpload")
+	if want := []string{"BatchRead", "BatchUpload"}; !slices.Equal(limited.Permissions, want) {
+		t.Errorf("permissions = %v, want %v", limited.Permissions, want)
 	}
-	if got := adminDo[clientOut](t, o, "client", "disable", one.ClientID); !got.Disabled || got.ClientSecret != "" {
-		t.Errorf("%+v", got)
+	if limited.ClientSecret == all.ClientSecret {
+		t.Error("two clients have the same secret")
 	}
-	list := adminDo[[]clientOut](t, o, "client", "list")
+	if got := runAdmin[clientOutput](t, f, "client", "disable", limited.ClientID); !got.Disabled || got.ClientSecret != "" {
+		t.Errorf("disabled client = %+v, want it disabled and without its secret", got)
+	}
+	list := runAdmin[[]clientOutput](t, f, "client", "list")
 	if len(list) != 2 {
-		t.Fatalf("%+v", list)
+		t.Fatalf("clients = %+v, want 2", list)
 	}
 	for _, c := range list {
-		if c.ClientSecret != "" || c.Disabled != (c.ClientID == one.ClientID) {
-			t.Errorf("%+v", c)
+		if want := c.ClientID == limited.ClientID; c.ClientSecret != "" || c.Disabled != want {
+			t.Errorf("listed %+v, want no secret and disabled %v", c, want)
 		}
 	}
-	o.fails(t, "no permission \"Everything\"; there are ", "client", "create", "--tenant", tenant, "--permission", "Everything")
-	o.fails(t, "no tenant", "client", "create", "--tenant", uuid.NewString())
-	o.fails(t, `no client "x"`, "client", "disable", "x")
-	o.fails(t, "exactly one client id", "client", "disable")
+	f.wantError(t, "no permission \"Everything\"; there are ", "client", "create", "--tenant", tenant, "--permission", "Everything")
+	f.wantError(t, "no tenant", "client", "create", "--tenant", uuid.NewString())
+	f.wantError(t, `no client "x"`, "client", "disable", "x")
+	f.wantError(t, "takes 1 argument (CLIENT), not 0", "client", "disable")
 }
 
 func TestAdminEntities(t *testing.T) {
-	o := newOffice(t)
-	tenant := adminDo[tenantOut](t, o, "tenant", "create", "--id", o.tenant).TenantID
+	f := newFakeInstallation(t)
+	tenant := runAdmin[tenantOutput](t, f, "tenant", "create", "--id", f.tenant).TenantID
 	path := filepath.Join(t.TempDir(), "entities")
-	write := func(text string) {
+	writeFile := func(t *testing.T, text string) {
 		t.Helper()
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -171,71 +194,77 @@ func TestAdminEntities(t *testing.T) {
 	for i := range importWindow + 1 {
 		fmt.Fprintf(&file, `{"id":"e%d","lifecycleStatus":"Compliant"}`+"\n", i)
 	}
-	write(file.String() + "\n" + `{"id":"new","lifecycleStatus":"OnboardingInProgress"}`)
+	writeFile(t, file.String()+"\n"+`{"id":"new","lifecycleStatus":"OnboardingInProgress"}`)
 	type imported struct {
 		TenantID string `json:"tenant_id"`
 		Imported int    `json:"imported"`
 	}
+	want := imported{tenant, importWindow + 2}
 	for range 2 { // importing again changes nothing
-		if got := adminDo[imported](t, o, "entities", "import", path); got != (imported{tenant, importWindow + 2}) {
-			t.Errorf("%+v", got)
+		if got := runAdmin[imported](t, f, "entities", "import", path); got != want {
+			t.Errorf("imported %+v, want %+v", got, want)
 		}
 	}
-	states, err := o.entities.Lookup(t.Context(), tenant, []string{"e0", fmt.Sprintf("e%d", importWindow), "new", "none"})
-	if err != nil || len(states) != 3 || states["e0"] != entity.Compliant || states["new"] != entity.OnboardingInProgress {
-		t.Errorf("%v %v", states, err)
+	statuses, err := f.entities.Lookup(t.Context(), tenant, []string{"e0", fmt.Sprintf("e%d", importWindow), "new", "none"})
+	if err != nil || len(statuses) != 3 || statuses["e0"] != entity.Compliant || statuses["new"] != entity.OnboardingInProgress {
+		t.Errorf("stored statuses = %v, %v; want 3 of the 4 looked up", statuses, err)
 	}
 
-	for text, says := range map[string]string{
-		"{\"id\":\"x\",\"lifecycleStatus\":\"Compliant\"}\n{\"id\":\"\",\"lifecycleStatus\":\"Compliant\"}": "line 2",
-		`{"id":"x","lifecycleStatus":"Happy"}`:                "no lifecycleStatus",
-		`{"id":"x","lifecycleStatus":"Compliant","name":"y"}`: "line 1",
-		`x`: "line 1",
-		`{"id":"` + strings.Repeat("x", entity.MaxIDBytes+1) + `","lifecycleStatus":"Compliant"}`: "1 to 255 bytes",
+	for _, c := range []struct{ name, file, want string }{
+		{"empty ID", "{\"id\":\"x\",\"lifecycleStatus\":\"Compliant\"}\n{\"id\":\"\",\"lifecycleStatus\":\"Compliant\"}", "line 2"},
+		{"unknown status", `{"id":"x","lifecycleStatus":"Happy"}`, "not a lifecycleStatus"},
+		{"unknown member", `{"id":"x","lifecycleStatus":"Compliant","name":"y"}`, "line 1"},
+		{"not JSON", `x`, "line 1"},
+		{"long ID", `{"id":"` + strings.Repeat("x", entity.MaxIDBytes+1) + `","lifecycleStatus":"Compliant"}`, "1 to 255 bytes"},
 	} {
-		write(text)
-		o.fails(t, says, "entities", "import", path)
+		t.Run(c.name, func(t *testing.T) {
+			writeFile(t, c.file)
+			f.wantError(t, c.want, "entities", "import", path)
+		})
 	}
-	o.fails(t, "no such file", "entities", "import", path+"x")
-	o.fails(t, "no tenant", "entities", "import", path, "--tenant", uuid.NewString())
-	o.fails(t, "exactly one file", "entities", "import")
+	f.wantError(t, "no such file", "entities", "import", path+"x")
+	f.wantError(t, "no tenant", "entities", "import", path, "--tenant", uuid.NewString())
+	f.wantError(t, "takes 1 argument (FILE), not 0", "entities", "import")
 }
 
-// Each rotation publishes one key more; the first of all signs at once.
+// Each rotation publishes one key more. The very first key signs at once.
 func TestAdminKeyRotation(t *testing.T) {
-	o := newOffice(t)
-	first := adminDo[[]keyOut](t, o, "key", "rotate")
+	f := newFakeInstallation(t)
+	first := runAdmin[[]keyOutput](t, f, "key", "rotate")
 	if len(first) != 1 || first[0].ActiveFrom.After(time.Now()) || first[0].RetireAt != nil {
-		t.Errorf("%+v", first)
+		t.Errorf("first rotation: %+v, want one key that is active and does not retire", first)
 	}
-	second := adminDo[[]keyOut](t, o, "key", "rotate", "--token-lifetime", "60")
+	second := runAdmin[[]keyOutput](t, f, "key", "rotate", "--token-lifetime", "60")
 	if len(second) != 2 || second[0].KeyID != first[0].KeyID || second[1].RetireAt != nil {
-		t.Fatalf("%+v", second)
+		t.Fatalf("second rotation: %+v, want the first key and one that does not retire", second)
 	}
 	if wait := time.Until(second[1].ActiveFrom); wait < auth.KeySetLifetime-time.Minute || wait > auth.KeySetLifetime {
-		t.Errorf("active in %v", wait)
+		t.Errorf("the second key is active in %v, want %v", wait, auth.KeySetLifetime)
 	}
 	if d := second[0].RetireAt.Sub(second[1].ActiveFrom); d < time.Minute {
-		t.Errorf("retired %v after", d)
+		t.Errorf("the first key retires %v after the second is active, want at least the tokens' minute", d)
 	}
-	keys, _, err := o.registry.Keys(t.Context())
+	keys, _, err := f.registry.Keys(t.Context())
 	if err != nil || len(keys) != 2 || keys[0].KMSKey == keys[1].KMSKey {
-		t.Errorf("%+v %v", keys, err)
+		t.Errorf("stored keys = %+v, %v; want 2 with KMS keys of their own", keys, err)
 	}
 }
 
 func TestAdminUsage(t *testing.T) {
-	o := newOffice(t)
-	for _, args := range [][]string{{}, {"help"}, {"--help"}} {
-		var stdout, stderr bytes.Buffer
-		if code := runAdmin(t.Context(), args, &stdout, &stderr); code != 0 || !strings.Contains(stdout.String(), "tenant create") {
-			t.Errorf("%v: %d", args, code)
-		}
+	f := newFakeInstallation(t)
+	for _, args := range [][]string{{"admin"}, {"admin", "help"}, {"admin", "--help"}, {"help", "admin"}} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			code := runProgram(t.Context(), args, &stdout, &stderr)
+			if code != cli.ExitOK || !strings.Contains(stdout.String(), "tenant create") || stderr.Len() > 0 {
+				t.Errorf("exit code %d, stdout %q, stderr %q; want 0 and the help", code, stdout.String(), stderr.String())
+			}
+		})
 	}
-	o.fails(t, "no command", "tenant", "destroy")
-	o.fails(t, "see 'sluice admin help'", "tenant")
-	o.fails(t, "see 'sluice admin help'", "tenant", "list", "--nothing")
-	o.fails(t, "takes no argument", "tenant", "list", "x")
-	o.data = filepath.Join(o.data, "none")
-	o.fails(t, "no local cloud runs on", "tenant", "list")
+	f.wantError(t, `there is no command "admin tenant destroy"`, "tenant", "destroy")
+	f.wantError(t, "see 'sluice admin --help'", "tenant")
+	f.wantError(t, "see 'sluice admin tenant list --help'", "tenant", "list", "--nothing")
+	f.wantError(t, "takes no arguments, not 1", "tenant", "list", "x")
+	f.data = filepath.Join(f.data, "none")
+	f.wantError(t, "no local cloud runs on", "tenant", "list")
 }

@@ -1,34 +1,43 @@
 package main
 
 import (
-	"fmt"
+	"errors"
+	"flag"
 	"os"
 	"strings"
 
 	"sluice/client"
 )
 
-// connection is where the service is and who calls it, as flags and environment say.
+// connection says where the service is and who calls it, as flags and environment give it.
 type connection struct {
 	data       string
 	config     client.Config
 	secretFile string
 }
 
-// flags adds the flags of a connection. The environment is their default.
-func (c *connection) flags(f flags) {
-	f.StringVar(&c.data, "data", os.Getenv("SLUICE_DATA"), "data `DIR` of a running local cloud")
-	f.StringVar(&c.config.APIURL, "api-url", os.Getenv("SLUICE_API_URL"), "address of the API, an `URL`")
-	f.StringVar(&c.config.TokenURL, "token-url", os.Getenv("SLUICE_TOKEN_URL"), "address of the token endpoint, an `URL`")
-	f.StringVar(&c.config.ClientID, "client-id", os.Getenv("SLUICE_CLIENT_ID"), "the client's `ID`")
-	f.StringVar(&c.config.ClientSecret, "client-secret", os.Getenv("SLUICE_CLIENT_SECRET"), "its `SECRET`; better kept in a file")
-	f.StringVar(&c.secretFile, "client-secret-file", os.Getenv("SLUICE_CLIENT_SECRET_FILE"), "`FILE` that holds the secret")
-	f.StringVar(&c.config.Scope, "scope", os.Getenv("SLUICE_SCOPE"), "tenant/`UUID` of the tenant")
+// addFlags declares the flags of a connection. The environment gives their defaults.
+func (c *connection) addFlags(f *flag.FlagSet) {
+	for _, option := range []struct {
+		target         *string
+		name, variable string
+		usage          string
+	}{
+		{&c.data, "data", "SLUICE_DATA", "data `DIR` of a running local cloud"},
+		{&c.config.APIURL, "api-url", "SLUICE_API_URL", "address of the API, a `URL`"},
+		{&c.config.TokenURL, "token-url", "SLUICE_TOKEN_URL", "address of the token endpoint, a `URL`"},
+		{&c.config.ClientID, "client-id", "SLUICE_CLIENT_ID", "`ID` of the client"},
+		{&c.config.ClientSecret, "client-secret", "SLUICE_CLIENT_SECRET", "`SECRET` of the client; prefer a file"},
+		{&c.secretFile, "client-secret-file", "SLUICE_CLIENT_SECRET_FILE", "`FILE` that holds the secret"},
+		{&c.config.Scope, "scope", "SLUICE_SCOPE", "tenant/`UUID` of the tenant"},
+	} {
+		f.StringVar(option.target, option.name, os.Getenv(option.variable), option.usage)
+	}
 }
 
-// client makes a client. What is not given is taken from a local cloud: of the folder that is named, or of the default one
-// when no address is given at all.
-func (c *connection) client() (*client.Client, error) {
+// newClient returns a client of the service. What flags and environment leave open comes from a local cloud: from that
+// of the named data folder, or from the default one if no address is given at all.
+func (c *connection) newClient() (*client.Client, error) {
 	config := c.config
 	if c.secretFile != "" {
 		text, err := os.ReadFile(c.secretFile)
@@ -43,18 +52,20 @@ func (c *connection) client() (*client.Client, error) {
 			return nil, err
 		}
 		if local == nil {
-			return nil, fmt.Errorf("no service is given: start 'sluice local', or name one with --api-url and its companions (see 'sluice help')")
+			return nil, errors.New(
+				"no service is given: start one with 'sluice local', or name one with --api-url and the flags beside it (see 'sluice help')")
 		}
-		fill(&config.APIURL, local.APIURL)
-		fill(&config.TokenURL, local.TokenURL)
-		fill(&config.ClientID, local.ClientID)
-		fill(&config.ClientSecret, local.ClientSecret)
-		fill(&config.Scope, local.Scope)
+		setDefault(&config.APIURL, local.APIURL)
+		setDefault(&config.TokenURL, local.TokenURL)
+		setDefault(&config.ClientID, local.ClientID)
+		setDefault(&config.ClientSecret, local.ClientSecret)
+		setDefault(&config.Scope, local.Scope)
 	}
 	return client.New(config)
 }
 
-func fill(target *string, value string) {
+// setDefault sets target to value unless it is set already.
+func setDefault(target *string, value string) {
 	if *target == "" {
 		*target = value
 	}

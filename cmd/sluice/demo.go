@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -13,86 +14,97 @@ import (
 	"time"
 
 	"sluice/client"
+	"sluice/internal/cli"
+	"sluice/internal/localcloud"
 	"sluice/sampledata"
 )
 
-const demoUsage = `sluice demo: see everything work, in some seconds
-
-Starts a local cloud on a folder that is removed at the end, makes a tenant and a client, onboards entities, uploads a good batch
-and one with every kind of error, reads a transaction back, and stops.
-
-`
-
-func runDemo(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	f := newFlags("demo", demoUsage)
-	lines := f.Int64("lines", 2000, "`N` lines in the good batch")
-	if _, err := f.parse(args, 0, stdout); err != nil {
-		return ended(err, stderr)
+func demoCommand() *cli.Command {
+	var lines int64
+	return &cli.Command{
+		Name:    "demo",
+		Summary: "see everything work, in a few seconds",
+		Description: `
+Starts a local cloud on a folder that is removed at the end, creates a tenant and a client, onboards entities, uploads a good
+batch and one with every kind of error, reads a transaction back, and stops.`,
+		Flags: func(f *flag.FlagSet) {
+			f.Int64Var(&lines, "lines", 2000, "`N` lines in the good batch (2000)")
+		},
+		Examples: []string{"sluice demo"},
+		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
+			return runDemo(ctx, newConsole(stdout), lines)
+		},
 	}
+}
+
+// runDemo runs the demo on a local cloud of its own, in a temporary folder.
+func runDemo(ctx context.Context, ui *console, lines int64) error {
 	dir, err := os.MkdirTemp("", "sluice-demo-")
 	if err != nil {
-		return cannot(stderr, err)
+		return err
 	}
 	defer os.RemoveAll(dir)
-	d := demo{con: newConsole(stdout), dir: dir, data: filepath.Join(dir, "data"), began: time.Now()}
-	program, err := localProgram()
+	d := demo{ui: ui, dir: dir, data: filepath.Join(dir, "data")}
+	started := time.Now()
+	program, err := findLocalProgram()
 	if err != nil {
-		return cannot(stderr, err)
+		return err
 	}
-	cloud, err := startCloud(ctx, program, d.data)
+	cloud, err := startLocalCloud(ctx, program, d.data)
 	if err != nil {
-		return cannot(stderr, err)
+		return err
 	}
-	d.con.printf("%s a local cloud answers at %s after %.1f s\n", d.con.paint(green, "*"), cloud.at.APIURL, time.Since(d.began).Seconds())
-	err = d.run(ctx, cloud, *lines)
-	stopped := cloud.stop()
+	ui.printf("%s a local cloud answers at %s after %.1f s\n", ui.paint(green, "*"), cloud.descriptor.APIURL,
+		time.Since(started).Seconds())
+	err = d.run(ctx, cloud.descriptor, lines)
+	stopErr := cloud.stop()
 	switch {
 	case ctx.Err() != nil:
-		return cannot(stderr, errors.Join(errors.New("interrupted; the local cloud is stopped and its data removed"), stopped))
+		return errors.Join(fmt.Errorf("%w; the local cloud is stopped and its data removed", errInterrupted), stopErr)
 	case err != nil:
-		return cannot(stderr, fmt.Errorf("%w\n%s", err, cloud.output()))
-	case stopped != nil:
-		return cannot(stderr, stopped)
+		return fmt.Errorf("%w\n%s", err, cloud.lastOutput())
+	case stopErr != nil:
+		return stopErr
 	}
-	d.con.printf("\n%s stopped; all of it took %.1f s. 'make local' starts one that stays.\n", d.con.paint(green, "*"), time.Since(d.began).Seconds())
-	return exitOK
+	ui.printf("\n%s stopped; all of it took %.1f s. 'make local' starts a local cloud that stays.\n", ui.paint(green, "*"),
+		time.Since(started).Seconds())
+	return nil
 }
 
 // demo is one run of the demo.
 type demo struct {
-	con    *console
-	dir    string
-	data   string
-	began  time.Time
-	client *client.Client
+	ui *console
+	// dir is the temporary folder, and data the local cloud's data folder in it.
+	dir, data string
+	client    *client.Client
 }
 
-func (d *demo) run(ctx context.Context, cloud *cloud, lines int64) error {
+func (d *demo) run(ctx context.Context, cloud localcloud.Descriptor, lines int64) error {
 	good, bad := filepath.Join(d.dir, "good.jsonl"), filepath.Join(d.dir, "bad.jsonl")
 	if err := d.prepare(ctx, cloud, good, bad, lines); err != nil {
 		return err
 	}
-	if err := d.upload(ctx, "A good batch", upload{path: good, reject: true}, client.StatusProcessed); err != nil {
+	if err := d.upload(ctx, "A good batch", uploadRun{path: good, rejectOnInvalid: true}, client.StatusProcessed); err != nil {
 		return err
 	}
 	if err := d.readBack(ctx, good); err != nil {
 		return err
 	}
-	if err := d.upload(ctx, "A batch with every kind of error: one is enough to reject it", upload{path: bad, reject: true},
-		client.StatusValidationFailed); err != nil {
+	if err := d.upload(ctx, "A batch with every kind of error: one is enough to reject it",
+		uploadRun{path: bad, rejectOnInvalid: true}, client.StatusValidationFailed); err != nil {
 		return err
 	}
 	return d.upload(ctx, "The same batch with --reject-on-invalid=false: its invalid lines are dropped",
-		upload{path: bad, brief: true}, client.StatusProcessed)
+		uploadRun{path: bad, brief: true}, client.StatusProcessed)
 }
 
-// prepare makes a tenant, a client, two batches and their entities.
-func (d *demo) prepare(ctx context.Context, cloud *cloud, good, bad string, lines int64) error {
-	d.con.printf("\n%s\n", d.con.paint(bold, "A tenant, a client and entities"))
+// prepare creates a tenant, its client, two batches and their entities.
+func (d *demo) prepare(ctx context.Context, cloud localcloud.Descriptor, good, bad string, lines int64) error {
+	d.ui.printf("\n%s\n", d.ui.paint(bold, "A tenant, a client and entities"))
 	var tenant struct {
 		ID string `json:"tenant_id"`
 	}
-	var caller struct {
+	var credentials struct {
 		ID     string `json:"client_id"`
 		Secret string `json:"client_secret"`
 		Scope  string `json:"scope"`
@@ -103,17 +115,17 @@ func (d *demo) prepare(ctx context.Context, cloud *cloud, good, bad string, line
 	if err := d.admin(ctx, nil, "tenant", "enable-batch", tenant.ID); err != nil {
 		return err
 	}
-	if err := d.admin(ctx, &caller, "client", "create", "--tenant", tenant.ID); err != nil {
+	if err := d.admin(ctx, &credentials, "client", "create", "--tenant", tenant.ID); err != nil {
 		return err
 	}
 	for _, file := range []struct {
-		path string
-		o    sampledata.Options
+		path    string
+		options sampledata.Options
 	}{
 		{good, sampledata.Options{Lines: lines, Seed: 1}},
 		{bad, sampledata.Options{Lines: 8 * sampledata.EveryKind(), Seed: 2, Bad: 0.25}},
 	} {
-		if _, err := generateFiles(ctx, file.o, file.path); err != nil {
+		if _, err := generateFiles(ctx, file.options, file.path); err != nil {
 			return err
 		}
 		if err := d.admin(ctx, nil, "entities", "import", file.path+".entities", "--tenant", tenant.ID); err != nil {
@@ -122,16 +134,19 @@ func (d *demo) prepare(ctx context.Context, cloud *cloud, good, bad string, line
 	}
 	var err error
 	d.client, err = client.New(client.Config{
-		APIURL: cloud.at.APIURL, TokenURL: cloud.at.TokenURL, ClientID: caller.ID, ClientSecret: caller.Secret, Scope: caller.Scope,
+		APIURL: cloud.APIURL, TokenURL: cloud.TokenURL,
+		ClientID: credentials.ID, ClientSecret: credentials.Secret, Scope: credentials.Scope,
 	})
 	return err
 }
 
-// admin runs the admin command as anybody would, and decodes what it prints into out.
+// admin runs an admin command as a person would, and decodes what it prints into out unless that is nil.
 func (d *demo) admin(ctx context.Context, out any, args ...string) error {
-	d.con.printf("  $ sluice admin %s\n", strings.ReplaceAll(strings.Join(args, " "), d.dir+string(filepath.Separator), ""))
+	line := strings.ReplaceAll(strings.Join(args, " "), d.dir+string(filepath.Separator), "")
+	d.ui.printf("  $ sluice admin %s\n", line)
 	var stdout, stderr bytes.Buffer
-	if code := runAdmin(ctx, append(args, "--data", d.data), &stdout, &stderr); code != exitOK {
+	args = append(append([]string{"admin"}, args...), "--data", d.data)
+	if code := runProgram(ctx, args, &stdout, &stderr); code != cli.ExitOK {
 		return errors.New(strings.TrimSpace(stderr.String()))
 	}
 	if out == nil {
@@ -140,12 +155,13 @@ func (d *demo) admin(ctx context.Context, out any, args ...string) error {
 	return json.Unmarshal(stdout.Bytes(), out)
 }
 
-// quickly reads the status so often that hardly a state is missed; a local cloud has no limits.
-func quickly(int) time.Duration { return 5 * time.Millisecond }
+// pollOften reads a status so often that hardly one is missed. A local cloud has no rate limit.
+func pollOften(int) time.Duration { return 5 * time.Millisecond }
 
-func (d *demo) upload(ctx context.Context, title string, u upload, want string) error {
-	d.con.printf("\n%s\n", d.con.paint(bold, title))
-	u.client, u.con, u.pace = d.client, d.con, quickly
+// upload uploads a file and checks that the batch ends in the status that is wanted.
+func (d *demo) upload(ctx context.Context, title string, u uploadRun, want string) error {
+	d.ui.printf("\n%s\n", d.ui.paint(bold, title))
+	u.client, u.ui, u.interval = d.client, d.ui, pollOften
 	if err := u.run(ctx); err != nil {
 		return err
 	}
@@ -155,7 +171,7 @@ func (d *demo) upload(ctx context.Context, title string, u upload, want string) 
 	return nil
 }
 
-// readBack shows a transaction of the file as the service gives it.
+// readBack reads the first transaction of the file from the service, shows it and compares it.
 func (d *demo) readBack(ctx context.Context, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -167,14 +183,14 @@ func (d *demo) readBack(ctx context.Context, path string) error {
 	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&line); err != nil {
 		return err
 	}
-	d.con.printf("\n%s\n  GET /tm/realtime/api/transactions/%s\n", d.con.paint(bold, "Its first transaction, read back"), line.ID)
+	d.ui.printf("\n%s\n  GET /tm/realtime/api/transactions/%s\n", d.ui.paint(bold, "Its first transaction, read back"), line.ID)
 	t, err := d.client.Transaction(ctx, line.ID)
 	if err != nil {
 		return err
 	}
 	for _, m := range t.Modifications {
-		d.con.printf("  line %d of batch %s, received %s\n", m.Line, m.BatchID, m.ReceivedAt.Format(time.RFC3339Nano))
-		d.con.printf("  %s\n", d.con.paint(dim, cut(printable(string(m.Transaction)), max(d.con.width-3, 76))))
+		d.ui.printf("  line %d of batch %s, received %s\n", m.Line, m.BatchID, m.ReceivedAt.Format(time.RFC3339Nano))
+		d.ui.printf("  %s\n", d.ui.paint(dim, truncate(printable(string(m.Transaction)), max(d.ui.width-3, 76))))
 		if !bytes.Contains(text, append(bytes.TrimSpace(m.Transaction), '\n')) {
 			return errors.New("the transaction is not the line that was sent")
 		}

@@ -3,45 +3,57 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"time"
 
+	"sluice/internal/cli"
 	"sluice/sampledata"
 )
 
-const generateUsage = `sluice generate --lines N -o FILE: make a batch to try things with
-
-Writes FILE, one realistic transaction a line; FILE.entities, what to onboard before ('sluice admin entities import'); and
-FILE.truth, one {"line": n, "kind": code} for each bad line. The same options give the same bytes.
-
-`
-
-func runGenerate(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	f := newFlags("generate", generateUsage)
-	var o sampledata.Options
-	f.Int64Var(&o.Lines, "lines", 1000, "`N` lines")
-	f.Uint64Var(&o.Seed, "seed", 1, "another `S` makes another batch")
-	f.Float64Var(&o.Bad, "bad", 0, "`SHARE` of bad lines, 0 to 1")
-	f.IntVar(&o.Entities, "entities", 0, "`N` known entities; 0: a tenth of the lines, 20 to 100,000")
-	path := f.String("o", "", "`FILE` to write")
-	if _, err := f.parse(args, 0, stdout); err != nil {
-		return ended(err, stderr)
+func generateCommand() *cli.Command {
+	var options sampledata.Options
+	var path string
+	return &cli.Command{
+		Name:    "generate",
+		Summary: "generate a batch of test data, and the truth about its bad lines",
+		Description: `
+Writes three files: FILE, one realistic transaction a line; FILE.entities, the entities to onboard before an upload ('sluice
+admin entities import'); and FILE.truth, one {"line": n, "kind": code} for each bad line. The same options give the same bytes.`,
+		Flags: func(f *flag.FlagSet) {
+			f.Int64Var(&options.Lines, "lines", 1000, "`N` lines (1000)")
+			f.Uint64Var(&options.Seed, "seed", 1, "`SEED` of the random data: each gives another batch (1)")
+			f.Float64Var(&options.Bad, "bad", 0, "`SHARE` of bad lines, 0 to 1 (0)")
+			f.IntVar(&options.Entities, "entities", 0, "`N` entities to refer to (a tenth of the lines, 20 to 100,000)")
+			f.StringVar(&path, "o", "", "`FILE` to write; required")
+		},
+		Examples: []string{
+			"sluice generate --lines 100000 -o batch.jsonl",
+			"sluice generate --lines 100000 --bad 0.01 --seed 2 -o bad.jsonl",
+		},
+		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
+			if path == "" {
+				return cli.Usagef("-o FILE is needed")
+			}
+			started := time.Now()
+			written, err := generateFiles(ctx, options, path)
+			if err != nil {
+				return err
+			}
+			lines := "lines"
+			if options.Lines == 1 {
+				lines = "line"
+			}
+			_, err = fmt.Fprintf(stdout, "%s: %s %s, %s in %.1f s; beside it .entities and .truth\n", path,
+				formatNumber(options.Lines), lines, formatBytes(written), time.Since(started).Seconds())
+			return err
+		},
 	}
-	if *path == "" {
-		return cannot(stderr, errors.New("-o FILE is needed; see 'sluice generate --help'"))
-	}
-	began := time.Now()
-	written, err := generateFiles(ctx, o, *path)
-	if err != nil {
-		return cannot(stderr, err)
-	}
-	fmt.Fprintf(stdout, "%s: %s lines, %s in %.1f s; beside it .entities and .truth\n", *path, number(o.Lines), size(written), time.Since(began).Seconds())
-	return exitOK
 }
 
-// generateFiles writes a batch, its entities and its truth, and returns the bytes of the batch.
+// generateFiles writes a batch, its entities and its truth, and returns the size of the batch in bytes.
 func generateFiles(ctx context.Context, o sampledata.Options, path string) (written int64, err error) {
 	g, err := sampledata.New(o)
 	if err != nil {
@@ -54,21 +66,22 @@ func generateFiles(ctx context.Context, o sampledata.Options, path string) (writ
 		}
 		defer func() { err = errors.Join(err, files[i].Close()) }()
 	}
-	if written, err = g.WriteWithTruth(until{ctx, files[0]}, files[1]); err != nil {
+	if written, err = g.WriteWithTruth(contextWriter{ctx, files[0]}, files[1]); err != nil {
 		return written, err
 	}
-	return written, g.WriteEntities(until{ctx, files[2]})
+	return written, g.WriteEntities(contextWriter{ctx, files[2]})
 }
 
-// until writes until the context ends.
-type until struct {
+// contextWriter writes until its context ends.
+type contextWriter struct {
 	ctx context.Context
 	w   io.Writer
 }
 
-func (u until) Write(p []byte) (int, error) {
-	if u.ctx.Err() != nil {
-		return 0, errors.New("interrupted; the files are not complete")
+// Write writes p, or fails if the context has ended.
+func (w contextWriter) Write(p []byte) (int, error) {
+	if w.ctx.Err() != nil {
+		return 0, fmt.Errorf("%w; the files are not complete", errInterrupted)
 	}
-	return u.w.Write(p)
+	return w.w.Write(p)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -12,188 +11,138 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"sluice/client"
 )
 
-// Bounds of what is shown of a report.
 const (
-	shownKinds = 6        // errors shown with their line
-	readReport = 64 << 20 // bytes of a report that are read when it is not kept
+	// maxShownKinds is how many kinds of errors are shown with a line that has one.
+	maxShownKinds = 6
+	// maxReadBytes is how much of a report is read if it is not stored.
+	maxReadBytes = 64 << 20
+	// maxShownLines is how many other lines of a duplicate are listed.
+	maxShownLines = 5
 )
 
-// showReport fetches the report of rejected lines, shows the first of each kind of error and counts them, and keeps the report
-// in a file if one is named. File is what was uploaded, nil where it is not at hand.
-func showReport(ctx context.Context, c *client.Client, con *console, result client.ValidationResult, file io.ReaderAt, keep string) error {
+// showReport fetches the report of invalid lines, shows the first error of each kind and counts them all. If path is
+// not "" it stores the report there. File is what was uploaded, or nil if it is not at hand.
+func showReport(
+	ctx context.Context, c *client.Client, ui *console, result client.ValidationResult, file io.ReaderAt, path string,
+) error {
 	body, err := c.OpenReport(ctx, result.ErrorsFileURL)
 	if err != nil {
 		return err
 	}
 	defer body.Close()
-	seen, err := keepErrors(body, keep)
+	summary, err := readReport(body, path)
 	if err != nil {
 		return fmt.Errorf("read the report: %w", err)
 	}
-	seen.print(con, file)
-	if keep != "" {
-		con.printf("The report is in %s.\n", keep)
+	summary.print(ui, file)
+	if path != "" {
+		ui.printf("The report is in %s.\n", path)
 	}
 	return nil
 }
 
-// keepErrors reads a report and writes it to the named file; without one, only its beginning is read.
-func keepErrors(report io.Reader, name string) (seen errorsSeen, err error) {
-	if name == "" {
-		return readErrors(report, readReport)
+// readReport summarizes a report and stores it at path. If path is "" it reads only the beginning of the report.
+func readReport(report io.Reader, path string) (summary reportSummary, err error) {
+	if path == "" {
+		return summarizeReport(report, maxReadBytes)
 	}
-	out, err := os.Create(name)
+	out, err := os.Create(path)
 	if err != nil {
-		return seen, err
+		return summary, err
 	}
-	seen, err = readErrors(io.TeeReader(report, out), math.MaxInt64)
-	return seen, errors.Join(err, out.Close())
+	summary, err = summarizeReport(io.TeeReader(report, out), math.MaxInt64)
+	return summary, errors.Join(err, out.Close())
 }
 
-// errorsSeen is what a report says, in short.
-type errorsSeen struct {
+// reportSummary is what a person needs to see of a report.
+type reportSummary struct {
+	// counts has the number of errors of each kind.
 	counts map[string]int64
-	first  []firstError // of each kind, in order of lines
-	cut    bool         // the report goes on beyond what was read
+	// first has the first error of each kind, in the order of the lines.
+	first []firstError
+	// truncated means that the report goes on beyond what was read.
+	truncated bool
 }
 
+// firstError is an error and the line that has it.
 type firstError struct {
 	line client.ReportLine
-	at   client.ReportError
+	err  client.ReportError
 }
 
-// readErrors reads rows until so many bytes are behind.
-func readErrors(r io.Reader, limit int64) (errorsSeen, error) {
-	seen := errorsSeen{counts: make(map[string]int64)}
-	for rows := json.NewDecoder(r); ; {
-		var l client.ReportLine
-		if err := rows.Decode(&l); err == io.EOF {
-			return seen, nil
+// summarizeReport reads the lines of a report that end within its first limit bytes.
+func summarizeReport(r io.Reader, limit int64) (reportSummary, error) {
+	summary := reportSummary{counts: make(map[string]int64)}
+	for lines := json.NewDecoder(r); ; {
+		var line client.ReportLine
+		if err := lines.Decode(&line); err == io.EOF {
+			return summary, nil
 		} else if err != nil {
-			return seen, err
+			return summary, err
 		}
-		if rows.InputOffset() > limit {
-			seen.cut = true
-			return seen, nil
+		if lines.InputOffset() > limit {
+			summary.truncated = true
+			return summary, nil
 		}
-		for _, e := range l.Errors {
-			if seen.counts[e.Type]++; seen.counts[e.Type] == 1 {
-				seen.first = append(seen.first, firstError{l, e})
+		for _, e := range line.Errors {
+			if summary.counts[e.Type]++; summary.counts[e.Type] == 1 {
+				summary.first = append(summary.first, firstError{line, e})
 			}
 		}
 	}
 }
 
-func (s errorsSeen) print(con *console, file io.ReaderAt) {
-	for _, f := range s.first[:min(len(s.first), shownKinds)] {
-		f.print(con, file)
+// print shows the first errors with their lines, and then the number of errors of each kind, the most frequent first.
+func (s reportSummary) print(ui *console, file io.ReaderAt) {
+	for _, f := range s.first[:min(len(s.first), maxShownKinds)] {
+		f.print(ui, file)
 	}
 	kinds := make([]string, 0, len(s.counts))
-	for k := range s.counts {
-		kinds = append(kinds, k)
+	for kind := range s.counts {
+		kinds = append(kinds, kind)
 	}
 	slices.SortFunc(kinds, func(a, b string) int {
 		return cmp.Or(cmp.Compare(s.counts[b], s.counts[a]), cmp.Compare(a, b))
 	})
-	for i, k := range kinds {
-		kinds[i] = number(s.counts[k]) + " " + printable(k)
+	for i, kind := range kinds {
+		kinds[i] = formatNumber(s.counts[kind]) + " " + printable(kind)
 	}
 	title := "Errors"
-	if s.cut {
-		title += " (in the first " + size(readReport) + " of the report)"
+	if s.truncated {
+		title += " (in the first " + formatBytes(maxReadBytes) + " of the report)"
 	}
-	con.printf("\n%s\n", wrap(title+": ", kinds, max(con.width-1, 79)))
+	ui.printf("\n%s\n", wrapList(title+": ", kinds, max(ui.width-1, 79)))
 }
 
-func (f firstError) print(con *console, file io.ReaderAt) {
-	con.printf("\n%s\n  %s\n", strings.TrimRight(con.paint(bold, "line "+number(f.line.Line))+"  "+
-		con.paint(red, printable(f.at.Type))+" "+printable(f.at.Pointer), " "), printable(f.at.Msg))
-	if f.at.OtherLinesTotal > 0 {
-		con.printf("  It shares its ID with line %s.\n", others(f.at))
+func (f firstError) print(ui *console, file io.ReaderAt) {
+	heading := fmt.Sprintf("%s  %s %s", ui.paint(bold, "line "+formatNumber(f.line.Line)),
+		ui.paint(red, printable(f.err.Type)), printable(f.err.Pointer))
+	ui.printf("\n%s\n  %s\n", strings.TrimRight(heading, " "), printable(f.err.Msg))
+	if f.err.OtherLinesTotal > 0 {
+		ui.printf("  It shares its ID with %s.\n", formatOtherLines(f.err))
 	}
-	if file == nil {
-		return
-	}
-	if text, mark := excerpt(file, f.at.Offset, max(con.width-6, 72)); text != "" {
-		con.printf("    %s\n    %s%s\n", con.paint(dim, text), strings.Repeat(" ", mark), con.paint(red, "^"))
+	if file != nil {
+		ui.printExcerpt(file, f.err.Offset)
 	}
 }
 
-// others lists the other lines of a duplicate, a few of them.
-func others(e client.ReportError) string {
-	const few = 5
+// formatOtherLines lists the first of the other lines that have the same ID.
+func formatOtherLines(e client.ReportError) string {
 	var numbers []string
-	for _, n := range e.OtherLines[:min(len(e.OtherLines), few)] {
-		numbers = append(numbers, number(n))
+	for _, n := range e.OtherLines[:min(len(e.OtherLines), maxShownLines)] {
+		numbers = append(numbers, formatNumber(n))
 	}
-	text := strings.Join(numbers, ", ")
+	text := "lines "
+	if e.OtherLinesTotal == 1 {
+		text = "line "
+	}
+	text += strings.Join(numbers, ", ")
 	if more := e.OtherLinesTotal - int64(len(numbers)); more > 0 {
-		text += fmt.Sprintf(" and %s more", number(more))
+		text += fmt.Sprintf(" and %s more", formatNumber(more))
 	}
 	return text
-}
-
-// excerpt cuts the part of a line around a byte of the file, fit for a terminal of so many columns. Mark is the column of the
-// byte.
-func excerpt(file io.ReaderAt, offset int64, width int) (text string, mark int) {
-	const around = 512
-	start := max(offset-around, 0)
-	window := make([]byte, 2*around)
-	n, _ := file.ReadAt(window, start) // what cannot be read is not shown
-	window = window[:n]
-	at := int(offset - start)
-	if at > n {
-		return "", 0
-	}
-	before, after := window[:at], window[at:]
-	if i := bytes.LastIndexByte(before, '\n'); i >= 0 {
-		before = before[i+1:]
-	} else if start > 0 {
-		before = wholeRunes(before)
-	}
-	if i := bytes.IndexByte(after, '\n'); i >= 0 {
-		after = after[:i]
-	}
-	left, right := printable(string(before)), printable(strings.TrimRight(string(after), "\r"))
-	used, room := columns(left), max(width/2, width-columns(right))
-	for used > room {
-		r, size := utf8.DecodeRuneInString(left)
-		left, used = left[size:], used-columnsOf(r)
-	}
-	return left + cut(right, width-used), used
-}
-
-// wholeRunes drops the rest of a character at the beginning.
-func wholeRunes(b []byte) []byte {
-	for len(b) > 0 && !utf8.RuneStart(b[0]) {
-		b = b[1:]
-	}
-	return b
-}
-
-// wrap lists items behind a title, as many on a line as fit.
-func wrap(title string, items []string, width int) string {
-	var out strings.Builder
-	out.WriteString(title)
-	used := columns(title)
-	for i, item := range items {
-		if i < len(items)-1 {
-			item += ","
-		}
-		if used+columns(item) > width && i > 0 {
-			out.WriteString("\n  ")
-			used = 2
-		}
-		out.WriteString(item)
-		used += columns(item) + 1
-		if i < len(items)-1 {
-			out.WriteString(" ")
-		}
-	}
-	return strings.ReplaceAll(out.String(), " \n", "\n")
 }

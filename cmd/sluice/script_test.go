@@ -10,14 +10,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"sluice/client/clienttest"
+	"sluice/internal/localcloud"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"sluice": main})
 }
 
-// Each script has a service of its own, named by the environment. The command localjson DIR makes the data folder of a local
-// cloud that is this service.
+// Each script has a server of its own, which the environment describes. The command localjson DIR writes the data
+// folder of a local cloud that is this server.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -29,30 +30,32 @@ func TestScripts(t *testing.T) {
 					t.Errorf("%s: %s", e.WorkDir, p)
 				}
 			})
-			for name, value := range connectionOf(s) {
+			for name, value := range connectionSettings(s) {
 				e.Setenv("SLUICE_"+strings.ToUpper(name), value)
 			}
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"localjson": localJSON},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"localjson": writeDescriptor},
 	})
 }
 
-func connectionOf(s *clienttest.Server) map[string]string {
+// connectionSettings returns the settings of a connection by their names in the descriptor of a local cloud. Flags and
+// variables have the same names in their own spelling.
+func connectionSettings(s *clienttest.Server) map[string]string {
+	c := s.Config()
 	return map[string]string{
-		"api_url": s.URL, "token_url": s.URL + "/oauth2/token", "client_id": clienttest.ClientID,
-		"client_secret": clienttest.ClientSecret, "scope": clienttest.Scope,
+		"api_url": c.APIURL, "token_url": c.TokenURL, "client_id": c.ClientID, "client_secret": c.ClientSecret, "scope": c.Scope,
 	}
 }
 
-func localJSON(ts *testscript.TestScript, _ bool, args []string) {
-	fields := make(map[string]string)
-	for _, name := range []string{"api_url", "token_url", "client_id", "client_secret", "scope"} {
-		fields[name] = ts.Getenv("SLUICE_" + strings.ToUpper(name))
-	}
-	text, err := json.Marshal(fields)
+// writeDescriptor writes the descriptor of a local cloud that is the script's server.
+func writeDescriptor(ts *testscript.TestScript, _ bool, args []string) {
+	text, err := json.Marshal(localcloud.Descriptor{
+		APIURL: ts.Getenv("SLUICE_API_URL"), TokenURL: ts.Getenv("SLUICE_TOKEN_URL"), ClientID: ts.Getenv("SLUICE_CLIENT_ID"),
+		ClientSecret: ts.Getenv("SLUICE_CLIENT_SECRET"), Scope: ts.Getenv("SLUICE_SCOPE"),
+	})
 	ts.Check(err)
 	dir := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(dir, 0o700))
-	ts.Check(os.WriteFile(filepath.Join(dir, "local.json"), text, 0o600))
+	ts.Check(os.WriteFile(filepath.Join(dir, localcloud.FileName), text, 0o600))
 }

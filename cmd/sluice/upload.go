@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -10,50 +10,69 @@ import (
 	"time"
 
 	"sluice/client"
+	"sluice/internal/cli"
 )
 
-const uploadUsage = `sluice upload FILE: upload a batch and follow it to its end
-
-FILE holds one transaction a line (JSON Lines). When lines are rejected, the report is fetched and the first of each kind of
-error is shown. Ctrl-C ends at once; a batch that is uploaded goes on without you: 'sluice status BATCH'.
-
-`
-
-func runUpload(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	var at connection
-	f := newFlags("upload", uploadUsage)
-	reject := f.Bool("reject-on-invalid", true, "one invalid line rejects the whole batch; =false drops the invalid lines only")
-	reportTo := f.String("report", "", "keep the report of rejected lines in `FILE`")
-	at.flags(f)
-	rest, err := f.parse(args, 1, stdout)
-	if err != nil {
-		return ended(err, stderr)
+func uploadCommand() *cli.Command {
+	var conn connection
+	u := uploadRun{interval: client.Gently}
+	return &cli.Command{
+		Name:    "upload",
+		Args:    "FILE",
+		Summary: "upload a batch, follow it to its end and show what is wrong with it",
+		Description: `
+FILE holds one transaction a line (JSON Lines). If lines are invalid, their report is fetched and the first error of each kind
+is shown. Ctrl-C ends the command at once. A batch whose upload is complete continues without it; 'sluice status BATCH' shows
+how far it is.`,
+		Flags: func(f *flag.FlagSet) {
+			f.BoolVar(&u.rejectOnInvalid, "reject-on-invalid", true,
+				"one invalid line rejects the whole batch; =false drops invalid lines only")
+			f.StringVar(&u.reportPath, "report", "", "store the report of invalid lines in `FILE`")
+			conn.addFlags(f)
+		},
+		Examples: []string{
+			"sluice upload batch.jsonl",
+			"sluice upload batch.jsonl --reject-on-invalid=false --report errors.jsonl",
+		},
+		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+			var err error
+			if u.client, err = conn.newClient(); err != nil {
+				return err
+			}
+			u.ui, u.path = newConsole(stdout), args[0]
+			if err := u.run(ctx); err != nil {
+				return u.explain(ctx, err)
+			}
+			if u.rejected {
+				return exitRejected
+			}
+			return nil
+		},
 	}
-	c, err := at.client()
-	if err != nil {
-		return cannot(stderr, err)
-	}
-	u := upload{client: c, con: newConsole(stdout), path: rest[0], reject: *reject, report: *reportTo, pace: client.Gently}
-	return u.end(ctx, u.run(ctx), stderr)
 }
 
-// upload is one run of the upload command.
-type upload struct {
-	client *client.Client
-	con    *console
-	path   string
-	reject bool
-	report string // where to keep it; "" nowhere
-	pace   client.PollInterval
-	brief  bool // do not show what is wrong
+// uploadRun is one run of the upload command.
+type uploadRun struct {
+	client          *client.Client
+	ui              *console
+	path            string
+	rejectOnInvalid bool
+	// reportPath is where to store the report; "" if it is not to be stored.
+	reportPath string
+	interval   client.PollInterval
+	// brief leaves out what is wrong with the lines.
+	brief bool
 
-	batchID string // "" until there is one
-	stored  bool   // the file is in the service's hands
-	code    int
+	// batchID is "" until the batch exists.
+	batchID string
+	// uploaded means that the service has the file.
+	uploaded bool
+	// rejected means that not every transaction was stored.
+	rejected bool
 }
 
-// run returns nil when the batch has come to an end, whatever the end; code says which.
-func (u *upload) run(ctx context.Context) error {
+// run returns nil when the batch has come to an end, whichever; u.rejected says which.
+func (u *uploadRun) run(ctx context.Context) error {
 	file, err := os.Open(u.path)
 	if err != nil {
 		return err
@@ -66,86 +85,69 @@ func (u *upload) run(ctx context.Context) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file", u.path)
 	}
-	to, err := u.client.CreateUpload(ctx, u.reject)
+	target, err := u.client.CreateUpload(ctx, u.rejectOnInvalid)
 	if err != nil {
 		return err
 	}
-	u.batchID = to.BatchID
-	u.con.printf("Batch %s: %s, %s\n", u.con.paint(bold, to.BatchID), u.path, size(info.Size()))
-	if err := u.send(ctx, to, file, info.Size()); err != nil {
+	u.batchID = target.BatchID
+	u.ui.printf("Batch %s: %s, %s\n", u.ui.paint(bold, u.batchID), u.path, formatBytes(info.Size()))
+	if err := u.uploadFile(ctx, target, file, info.Size()); err != nil {
 		return err
 	}
-	u.stored = true
-	last, err := follow(ctx, u.client, u.con, u.batchID, u.pace)
+	u.uploaded = true
+	last, err := follow(ctx, u.client, u.ui, u.batchID, u.interval)
 	if err != nil {
 		return err
 	}
-	return u.tell(ctx, last, file)
+	return u.printOutcome(ctx, last, file)
 }
 
-// send puts the file with a bar that moves.
-func (u *upload) send(ctx context.Context, to client.Upload, file io.ReaderAt, whole int64) error {
-	began := time.Now()
-	var sent, shown atomic.Int64
-	err := u.client.UploadFile(ctx, to, file, whole, func(n int64) {
+// uploadFile uploads the file with a progress bar.
+func (u *uploadRun) uploadFile(ctx context.Context, target client.Upload, file io.ReaderAt, size int64) error {
+	progress := newProgressBar(u.ui, size)
+	var sent atomic.Int64
+	err := u.client.UploadFile(ctx, target, file, size, func(n int64) {
 		sent.Store(n)
-		now := time.Since(began).Milliseconds()
-		if last := shown.Load(); now-last < 50 && n != whole || !shown.CompareAndSwap(last, now) {
-			return
-		}
-		u.con.show("  %s %3d %%  %s", bar(n, whole, 40), 100*n/max(whole, 1), rate(n, time.Since(began)))
+		progress.update(n, n)
 	})
-	u.con.show("")
+	progress.clear()
 	if err != nil {
 		return err
 	}
-	u.con.printf("  %s %6.1f s  %s\n", u.con.paint(bold, fmt.Sprintf("%-18s", "uploaded")), time.Since(began).Seconds(),
-		u.con.paint(dim, size(sent.Load())+" are with the service"))
+	u.ui.printStep(bold, "uploaded", time.Since(progress.started), "the service has "+formatBytes(sent.Load()))
 	return nil
 }
 
-// tell says how the batch ended and what was wrong with it.
-func (u *upload) tell(ctx context.Context, last client.Status, file io.ReaderAt) error {
+// printOutcome prints how the batch ended and what is wrong with it.
+func (u *uploadRun) printOutcome(ctx context.Context, last client.Status, file io.ReaderAt) error {
 	result, err := u.client.ValidationResult(ctx, u.batchID)
 	if err != nil {
 		return err
 	}
-	u.code = outcome(u.con, last, result)
-	if result.ErrorsFileURL == "" || u.brief {
-		return nil
-	}
-	return showReport(ctx, u.client, u.con, result, file, u.report)
-}
-
-// outcome prints the end of a batch and returns the exit code that goes with it.
-func outcome(con *console, last client.Status, result client.ValidationResult) int {
+	u.rejected = last.Status != client.StatusProcessed || result.Valid == nil || !*result.Valid
 	if last.ErrorMessage != "" {
-		con.printf("%s\n", con.paint(red, printable(last.ErrorMessage)))
+		u.ui.printf("%s\n", u.ui.paint(red, printable(last.ErrorMessage)))
 	}
 	counts := last.Counts
 	if counts.Total == nil {
 		counts = result.Counts
 	}
-	if text := countsOf(counts); text != "" {
-		con.printf("%s\n", text)
+	printCounts(u.ui, counts)
+	if result.ErrorsFileURL == "" || u.brief {
+		return nil
 	}
-	if last.Status == client.StatusProcessed && result.Valid != nil && *result.Valid {
-		return exitOK
-	}
-	return exitRejected
+	return showReport(ctx, u.client, u.ui, result, file, u.reportPath)
 }
 
-// end turns what became of the run into an exit code, and says how to go on.
-func (u *upload) end(ctx context.Context, err error, stderr io.Writer) int {
+// explain adds to the error of a run what became of the batch and how to continue.
+func (u *uploadRun) explain(ctx context.Context, err error) error {
 	switch {
-	case err == nil:
-		return u.code
-	case ctx.Err() != nil && u.stored:
-		return cannot(stderr, fmt.Errorf("interrupted; the batch goes on: sluice status %s", u.batchID))
+	case ctx.Err() != nil && u.uploaded:
+		return continuesError(errInterrupted, u.batchID)
 	case ctx.Err() != nil:
-		return cannot(stderr, errors.New("interrupted; nothing was stored, and the same command starts anew"))
-	case u.stored:
-		return cannot(stderr, fmt.Errorf("%w; the batch goes on: sluice status %s", err, u.batchID))
+		return fmt.Errorf("%w; nothing was stored, run the same command again to start over", errInterrupted)
+	case u.uploaded:
+		return continuesError(err, u.batchID)
 	}
-	return cannot(stderr, err)
+	return err
 }

@@ -11,55 +11,67 @@ import (
 	"testing"
 
 	"sluice/client/clienttest"
+	"sluice/internal/cli"
 )
 
-// call runs a command against a service in this process.
-func call(ctx context.Context, t *testing.T, s *clienttest.Server, args ...string) (code int, stdout, stderr string) {
+// runWithServer runs a command against a server in this process.
+func runWithServer(
+	ctx context.Context, t *testing.T, s *clienttest.Server, args ...string,
+) (code int, stdout, stderr string) {
 	t.Helper()
-	for name, value := range connectionOf(s) {
+	for name, value := range connectionSettings(s) {
 		args = append(args, "--"+strings.ReplaceAll(name, "_", "-"), value)
 	}
 	var out, errs bytes.Buffer
-	code = dispatch(ctx, args, &out, &errs)
+	code = runProgram(ctx, args, &out, &errs)
 	return code, out.String(), errs.String()
 }
 
-func TestInterrupted(t *testing.T) {
+// writeBatch writes a batch of one line to a temporary file.
+func writeBatch(t *testing.T) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "batch.jsonl")
 	if err := os.WriteFile(path, []byte("{}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return path
+}
+
+func TestInterruptedUpload(t *testing.T) {
+	path := writeBatch(t)
+	const (
+		nothing   = "sluice: interrupted; nothing was stored, run the same command again to start over\n"
+		continues = "sluice: interrupted; the batch continues: sluice status 01980000-0000-7000-8000-000000000001\n"
+	)
 	for during, want := range map[string]string{
-		"POST /oauth2/token": "interrupted; nothing was stored, and the same command starts anew",
-		"PUT /storage":       "interrupted; nothing was stored, and the same command starts anew",
-		"GET /tm/realtime/api/transactions/batch/status/":      "interrupted; the batch goes on: sluice status 01980000-0000-7000-8000-000000000001",
-		"GET /tm/realtime/api/transactions/batch/validation-r": "interrupted; the batch goes on: sluice status 01980000-0000-7000-8000-000000000001",
+		"POST /oauth2/token": nothing,
+		"PUT /storage":       nothing,
+		"GET /tm/realtime/api/transactions/batch/status/":      continues,
+		"GET /tm/realtime/api/transactions/batch/validation-r": continues,
 	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		s := clienttest.New()
-		s.Before = func(_ http.ResponseWriter, r *http.Request) bool {
-			if strings.HasPrefix(r.Method+" "+r.URL.Path, during) {
-				cancel()
-				_, _ = io.Copy(io.Discard, r.Body) // only then the server sees that the client has gone
-				<-r.Context().Done()
+		t.Run(during, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			s := clienttest.New()
+			defer s.Close()
+			s.Before = func(_ http.ResponseWriter, r *http.Request) bool {
+				if strings.HasPrefix(r.Method+" "+r.URL.Path, during) {
+					cancel()
+					_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that the client has gone
+					<-r.Context().Done()
+				}
+				return false
 			}
-			return false
-		}
-		code, _, stderr := call(ctx, t, s, "upload", path)
-		if code != exitCannot || stderr != "sluice: "+want+"\n" {
-			t.Errorf("during %s: exit %d, %s", during, code, stderr)
-		}
-		s.Close()
-		cancel()
+			code, _, stderr := runWithServer(ctx, t, s, "upload", path)
+			if code != cli.ExitFailed || stderr != want {
+				t.Errorf("exit code %d, stderr %q; want 2, %q", code, stderr, want)
+			}
+		})
 	}
 }
 
-// A service that fails while the batch is followed does not take the batch away.
-func TestAFailureAfterTheUpload(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "batch.jsonl")
-	if err := os.WriteFile(path, []byte("{}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+// A service that fails while the batch is followed does not end the batch.
+func TestFailureAfterTheUpload(t *testing.T) {
 	s := clienttest.New()
 	defer s.Close()
 	s.Before = func(w http.ResponseWriter, r *http.Request) bool {
@@ -69,8 +81,10 @@ func TestAFailureAfterTheUpload(t *testing.T) {
 		}
 		return false
 	}
-	code, _, stderr := call(t.Context(), t, s, "upload", path)
-	if code != exitCannot || stderr != "sluice: the service answers 403: Forbidden; the batch goes on: sluice status 01980000-0000-7000-8000-000000000001\n" {
-		t.Errorf("exit %d, %s", code, stderr)
+	code, _, stderr := runWithServer(t.Context(), t, s, "upload", writeBatch(t))
+	const want = "sluice: the service answers 403: Forbidden; the batch continues: " +
+		"sluice status 01980000-0000-7000-8000-000000000001\n"
+	if code != cli.ExitFailed || stderr != want {
+		t.Errorf("exit code %d, stderr %q; want 2, %q", code, stderr, want)
 	}
 }

@@ -2,69 +2,86 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
-	"sync/atomic"
+	"slices"
 	"time"
 
+	"sluice/internal/cli"
 	"sluice/shared/auth"
 	"sluice/shared/chunk"
+	"sluice/shared/entity"
 	"sluice/shared/report"
 	"sluice/shared/transaction"
 	"sluice/shared/transaction/scanner"
 	"sluice/shared/validation"
 )
 
-const validateUsage = `sluice validate FILE: find every error of every line, before anything is uploaded
-
-The same engine as the service's: strict JSON, the whole schema, duplicates over the whole file. FILE holds one transaction a
-line (JSON Lines); - is standard input. Whether entities exist is judged only with --entities, a file of JSON Lines of
-{"id": "...", "lifecycleStatus": "Compliant"}. All cores are used; GOMAXPROCS=1 makes it one.
-
-`
-
-func runValidate(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	v := check{con: newConsole(stdout), now: time.Now()}
-	f := newFlags("validate", validateUsage)
-	f.StringVar(&v.entities, "entities", "", "the known entities, a `FILE` as for 'sluice admin entities import'")
-	f.StringVar(&v.report, "report", "", "write the report of rejected lines to `FILE`")
-	byType := f.Bool("main-entity-by-type", false, "the main entity of a payin is its receiver, otherwise its sender")
-	rest, err := f.parse(args, 1, stdout)
-	if err != nil {
-		return ended(err, stderr)
+func validateCommand() *cli.Command {
+	v := validateRun{now: time.Now()}
+	var byPaymentType bool
+	return &cli.Command{
+		Name:    "validate",
+		Args:    "FILE",
+		Summary: "find every error of every line, before anything is uploaded",
+		Description: `
+Validates with the service's own code: strict JSON, the whole schema, duplicates across the file. FILE holds one transaction a
+line (JSON Lines); - is standard input. Without --entities, whether entities exist is not checked. All cores are used;
+GOMAXPROCS=1 in the environment makes it one.`,
+		Flags: func(f *flag.FlagSet) {
+			f.StringVar(&v.entitiesPath, "entities", "", "`FILE` of known entities, as for 'sluice admin entities import'")
+			f.StringVar(&v.reportPath, "report", "", "write the report of invalid lines to `FILE`")
+			f.BoolVar(&byPaymentType, "main-entity-by-type", false,
+				"the main entity of a payin is its receiver, of all others the sender")
+		},
+		Examples: []string{
+			"sluice validate batch.jsonl",
+			"sluice validate batch.jsonl --entities batch.jsonl.entities --report errors.jsonl",
+			"zcat batch.jsonl.gz | sluice validate -",
+		},
+		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+			v.ui = newConsole(stdout)
+			if byPaymentType {
+				v.mainEntity = transaction.ByPaymentType
+			}
+			summary, err := v.run(ctx, args[0])
+			switch {
+			case ctx.Err() != nil:
+				return fmt.Errorf("%w; the file was not validated", errInterrupted)
+			case err != nil:
+				return err
+			case summary.Counts.Invalid > 0 || summary.Counts.Total == 0:
+				return exitRejected
+			}
+			return nil
+		},
 	}
-	if *byType {
-		v.rule = transaction.ByPaymentType
-	}
-	sum, err := v.run(ctx, rest[0])
-	switch {
-	case ctx.Err() != nil:
-		return cannot(stderr, errors.New("interrupted; nothing was judged"))
-	case err != nil:
-		return cannot(stderr, err)
-	case sum.Counts.Invalid > 0 || sum.Counts.Total == 0:
-		return exitRejected
-	}
-	return exitOK
 }
 
-// check is one run of the validate command.
-type check struct {
-	con      *console
-	now      time.Time // stands for the receipt time
-	entities string    // file of known entities; "": their existence is not judged
-	report   string    // file for the report; "": none is kept
-	rule     transaction.MainEntityRule
+// validateRun is one run of the validate command.
+type validateRun struct {
+	ui *console
+	// now takes the place of the receipt time.
+	now time.Time
+	// entitiesPath names the file of known entities; if it is "", whether entities exist is not checked.
+	entitiesPath string
+	// reportPath is where the report goes; "" if there is to be none.
+	reportPath string
+	mainEntity transaction.MainEntityRule
 }
 
-func (v *check) run(ctx context.Context, path string) (report.Summary, error) {
-	// The heap is small beside the file, and most of it is needed to the end: to collect it less often costs a few megabytes.
+// run validates a file and prints the outcome.
+func (v *validateRun) run(ctx context.Context, path string) (report.Summary, error) {
+	// The heap is small compared with the file, and most of it is needed to the end: to collect it less often costs a
+	// few megabytes and saves time.
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	file, size, err := openSeekable(ctx, path)
 	if err != nil {
@@ -72,57 +89,126 @@ func (v *check) run(ctx context.Context, path string) (report.Summary, error) {
 	}
 	defer file.Close()
 	var known *validation.Directory
-	if v.entities != "" {
-		if known, err = readDirectory(v.entities); err != nil {
+	if v.entitiesPath != "" {
+		if known, err = readDirectory(v.entitiesPath); err != nil {
 			return report.Summary{}, err
 		}
 	}
-	out, keep, err := createReport(v.report)
+	out, finishReport, err := createReport(v.reportPath)
 	if err != nil {
 		return report.Summary{}, err
 	}
-	began := time.Now()
-	sum, err := validation.File(ctx, v.input(sourceOf(file), size, known), out)
-	v.con.show("")
-	if info, failed := file.Stat(); err == nil && failed == nil && info.Size() < size {
-		err = validation.ErrShrank // within its last page nothing faults
+	progress := newProgressBar(v.ui, size)
+	summary, err := validation.File(ctx, v.input(newFileSource(file), size, known, progress), out)
+	progress.clear()
+	if info, statErr := file.Stat(); err == nil && statErr == nil && info.Size() < size {
+		err = validation.ErrShrank // the last page of a mapped file reads as zeros beyond its new end
 	}
-	if err = errors.Join(err, keep(err)); err != nil {
-		return sum, err
+	if err = errors.Join(err, finishReport(err)); err != nil {
+		return summary, err
 	}
-	v.print(sum, path, file, size, time.Since(began))
-	return sum, nil
+	v.print(summary, path, file, size, time.Since(progress.started))
+	return summary, nil
 }
 
-func (v *check) input(file chunk.Source, size int64, known *validation.Directory) validation.FileInput {
+// input describes the file to the validation.
+func (v *validateRun) input(
+	file chunk.Source, size int64, known *validation.Directory, progress *progressBar,
+) validation.FileInput {
 	settings := auth.DefaultSettings()
+	rules := transaction.Rules{
+		ReceivedAt: v.now, MaxPast: settings.MaxPast, MaxFuture: settings.MaxFuture, MainEntity: v.mainEntity,
+	}
 	in := validation.FileInput{
-		Source: file,
-		Plan:   chunk.NewPlan(size, 0),
-		NewScanner: func() validation.Scanner {
-			return scanner.New(transaction.Rules{ReceivedAt: v.now, MaxPast: settings.MaxPast, MaxFuture: settings.MaxFuture, MainEntity: v.rule})
+		Source:     file,
+		Plan:       chunk.NewPlan(size, 0),
+		NewScanner: func() validation.Scanner { return scanner.New(rules) },
+		Entities:   known,
+		Workers:    runtime.GOMAXPROCS(0),
+		Progress: func(p validation.Progress) {
+			// Reading is most of the work; what follows it is shown as the last tenth of the bar.
+			progress.update(p.Read*9/10+p.Settled/10, p.Read)
 		},
-		Entities: known,
-		Workers:  runtime.GOMAXPROCS(0),
 	}
 	rand.Read(in.Key[:])
-	var shown atomic.Int64
-	began := time.Now()
-	in.Progress = func(p validation.Progress) {
-		now := time.Since(began).Milliseconds()
-		if last := shown.Load(); now-last < 50 || !shown.CompareAndSwap(last, now) {
-			return
-		}
-		// Reading is most of the work; what follows it is shown as the bar's last tenth.
-		done := p.Read*9/10 + p.Settled/10
-		v.con.show("  %s %3d %%  %s", bar(done, size, 40), 100*done/max(size, 1),
-			rate(p.Read, time.Since(began)))
-	}
 	return in
 }
 
-// openSeekable opens a file for reading at any place. Standard input, and anything else that can only be read forwards, is
-// put into a temporary file first, which has no name any more and so is gone with the process.
+// readDirectory reads the known entities from a file.
+func readDirectory(path string) (*validation.Directory, error) {
+	directory := validation.NewDirectory()
+	return directory, readEntities(path, func(e entity.StatusEntry) error {
+		state := validation.NotOnboarded
+		if e.LifecycleStatus.IsOnboarded() {
+			state = validation.Onboarded
+		}
+		directory.Add(e.ID, state)
+		return nil
+	})
+}
+
+// print shows each kind of error with the first line that has it, the most frequent first, and then the outcome, so
+// that a person sees the outcome without scrolling.
+func (v *validateRun) print(s report.Summary, path string, file io.ReaderAt, size int64, elapsed time.Duration) {
+	codes := make([]transaction.Code, 0, len(s.Codes))
+	for code := range s.Codes {
+		codes = append(codes, code)
+	}
+	slices.SortFunc(codes, func(a, b transaction.Code) int {
+		return cmp.Or(cmp.Compare(s.Codes[b].Count, s.Codes[a].Count), cmp.Compare(a, b))
+	})
+	for _, code := range codes {
+		v.printCode(code, s.Codes[code], file)
+	}
+	if len(codes) > 0 {
+		v.ui.printf("\n")
+	}
+	v.ui.printf("%s: %s in %.1f s (%s)\n", printable(path), formatBytes(size), elapsed.Seconds(), formatRate(size, elapsed))
+	v.ui.printf("%s\n", v.formatVerdict(s))
+	if v.entitiesPath == "" && s.Counts.Total > 0 {
+		v.ui.printf("%s\n", v.ui.paint(dim,
+			"Whether the entities exist was not checked; name a file of known entities with --entities to check it."))
+	}
+	if v.reportPath != "" {
+		v.ui.printf("The report is in %s.\n", v.reportPath)
+	}
+}
+
+// formatVerdict says how many of the transactions are valid.
+func (v *validateRun) formatVerdict(s report.Summary) string {
+	c := s.Counts
+	switch {
+	case c.Total == 0:
+		return v.ui.paint(red, "The file contains no transaction.")
+	case c.Invalid == 0 && c.Total == 1:
+		return v.ui.paint(green, "1 transaction is valid.")
+	case c.Invalid == 0:
+		return v.ui.paint(green, "All "+formatNumber(c.Total)+" transactions are valid.")
+	case c.Total == 1:
+		return v.ui.paint(red, "1 transaction is invalid.")
+	}
+	invalid, valid := formatNumber(c.Invalid)+" of", formatNumber(c.Accepted)
+	isInvalid, isValid := "are", "are"
+	if c.Invalid == 1 {
+		isInvalid = "is"
+	}
+	if c.Accepted == 1 {
+		isValid = "is"
+	}
+	return fmt.Sprintf("%s %s transactions %s invalid; %s %s valid.",
+		v.ui.paint(red, invalid), formatNumber(c.Total), isInvalid, valid, isValid)
+}
+
+func (v *validateRun) printCode(code transaction.Code, info report.CodeInfo, file io.ReaderAt) {
+	first := info.Examples[0]
+	v.ui.printf("\n%s  %s, first in line %s  %s\n  %s\n", v.ui.paint(red, string(code)), formatTimes(info.Count),
+		formatNumber(first.Line), printable(first.Pointer), printable(first.Message))
+	v.ui.printExcerpt(file, first.Offset)
+}
+
+// openSeekable opens a file for reading at any offset and returns its size. Standard input ("-"), and anything else
+// that can only be read from start to end, is copied into a temporary file first. That file has no name any more, so it
+// is gone when the process ends.
 func openSeekable(ctx context.Context, path string) (*os.File, int64, error) {
 	file := os.Stdin
 	if path != "-" {
@@ -139,7 +225,7 @@ func openSeekable(ctx context.Context, path string) (*os.File, int64, error) {
 		return file, info.Size(), nil
 	}
 	if info.IsDir() {
-		return nil, 0, fmt.Errorf("%s is a folder", path)
+		return nil, 0, fmt.Errorf("%s is a folder, not a file", path)
 	}
 	spool, err := os.CreateTemp("", "sluice-validate-")
 	if err != nil {
@@ -148,14 +234,15 @@ func openSeekable(ctx context.Context, path string) (*os.File, int64, error) {
 	if err := os.Remove(spool.Name()); err != nil {
 		return nil, 0, err
 	}
-	stop := context.AfterFunc(ctx, func() { file.Close() }) // Ctrl-C must end a read that waits for a person
+	stop := context.AfterFunc(ctx, func() { file.Close() }) // Ctrl-C must end a read that waits for input
 	defer stop()
 	n, err := io.Copy(spool, file)
 	return spool, n, err
 }
 
-// createReport returns where the report goes and how to finish it. A report that is not whole is not kept.
-func createReport(path string) (io.Writer, func(error) error, error) {
+// createReport creates the report and returns a function that finishes it: given an error it removes the incomplete
+// report. If path is "" the report is discarded.
+func createReport(path string) (out io.Writer, finish func(error) error, err error) {
 	if path == "" {
 		return io.Discard, func(error) error { return nil }, nil
 	}
@@ -163,11 +250,11 @@ func createReport(path string) (io.Writer, func(error) error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	out := bufio.NewWriterSize(file, 1<<20)
-	return out, func(failed error) error {
-		if failed != nil {
+	buffer := bufio.NewWriterSize(file, 1<<20)
+	return buffer, func(failure error) error {
+		if failure != nil {
 			return errors.Join(file.Close(), os.Remove(path))
 		}
-		return errors.Join(out.Flush(), file.Close())
+		return errors.Join(buffer.Flush(), file.Close())
 	}, nil
 }

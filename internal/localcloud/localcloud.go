@@ -1,5 +1,5 @@
-// Package localcloud finds a running local cloud: the file in which it publishes its addresses and credentials. It stays out
-// of package client because that file holds keys that may do anything in the local cloud.
+// Package localcloud finds a running local cloud: the file in which it publishes its addresses and credentials. It
+// stays out of package client because that file holds keys that may do anything in the local cloud.
 package localcloud
 
 import (
@@ -16,8 +16,8 @@ const (
 	DefaultDataDir = ".sluice"
 )
 
-// Descriptor is what a running local cloud publishes about itself, in the file FileName of its data folder and in the file
-// that --ready-file names. Every address is complete, with scheme and port.
+// Descriptor is what a running local cloud publishes about itself, in the file FileName of its data folder and in the
+// file that --ready-file names. Every address is complete, with scheme and port.
 type Descriptor struct {
 	// APIURL is the address of the HTTP API; the paths of the interface are appended to it.
 	APIURL string `json:"api_url"`

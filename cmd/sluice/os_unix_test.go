@@ -31,7 +31,7 @@ func TestMappedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	mapped := sourceOf(file).(chunk.MappedSource)
+	mapped := newFileSource(file).(chunk.MappedSource)
 	edges := []int{0, 1, page - 1, page, page + 1, 2 * page, len(content) - 1, len(content)}
 	for _, from := range edges {
 		for _, to := range edges {
@@ -40,10 +40,10 @@ func TestMappedFile(t *testing.T) {
 			}
 			got, release := mapped.Map(int64(from), int64(to))
 			if release == nil {
-				t.Fatalf("[%d, %d) cannot be mapped", from, to)
+				t.Fatalf("the bytes [%d, %d) cannot be mapped", from, to)
 			}
 			if !bytes.Equal(got, content[from:to]) {
-				t.Errorf("[%d, %d): other bytes", from, to)
+				t.Errorf("the mapped bytes [%d, %d) are not those of the file", from, to)
 			}
 			release()
 		}
@@ -56,6 +56,6 @@ func TestMappedFile(t *testing.T) {
 		NewScanner: func() validation.Scanner { return scanner.New(transaction.Rules{}) },
 	}, io.Discard)
 	if !errors.Is(err, validation.ErrShrank) {
-		t.Errorf("a file that was cut: %v", err)
+		t.Errorf("validation of a file that was truncated: %v, want ErrShrank", err)
 	}
 }

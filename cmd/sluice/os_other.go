@@ -1,0 +1,23 @@
+//go:build !unix
+
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+
+	"sluice/shared/chunk"
+)
+
+var errNoLocalCloud = errors.New("the local cloud runs only on Linux and other Unix systems")
+
+func execReplace(string, []string) error { return errNoLocalCloud }
+
+func newProcessGroup(*exec.Cmd) {}
+
+func interrupt(p *os.Process) error { return p.Kill() }
+
+func killGroup(p *os.Process) error { return p.Kill() }
+
+func newFileSource(file *os.File) chunk.Source { return chunk.NewSource(file) }

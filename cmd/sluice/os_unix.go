@@ -1,0 +1,48 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+
+	"sluice/shared/chunk"
+)
+
+// execReplace replaces this process by a program. It returns only on failure.
+func execReplace(program string, args []string) error {
+	return syscall.Exec(program, append([]string{program}, args...), os.Environ())
+}
+
+// newProcessGroup starts a command in a process group of its own. Ctrl-C in the terminal then reaches only this
+// process, which stops the command when it is ready to.
+func newProcessGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// interrupt asks a process to stop, as Ctrl-C does.
+func interrupt(p *os.Process) error { return p.Signal(syscall.SIGINT) }
+
+// killGroup kills a process that newProcessGroup started, and everything that it started.
+func killGroup(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGKILL) }
+
+// mappedFile maps ranges of a file into memory, which saves a copy and its memory. A range is mapped only while it is
+// read, so that little of a large file is resident at a time.
+type mappedFile struct {
+	chunk.Source
+	file *os.File
+}
+
+// newFileSource returns a regular file as validation reads it.
+func newFileSource(file *os.File) chunk.Source { return mappedFile{chunk.NewSource(file), file} }
+
+// Map maps the bytes from from to to, exclusive. On file systems that cannot map files it returns a nil release, and
+// the range is read.
+func (m mappedFile) Map(from, to int64) (data []byte, release func()) {
+	page := int64(os.Getpagesize())
+	start := from / page * page
+	memory, err := syscall.Mmap(int(m.file.Fd()), start, int(to-start), syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return nil, nil
+	}
+	return memory[from-start:], func() { _ = syscall.Munmap(memory) }
+}

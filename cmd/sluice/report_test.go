@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/client"
+)
+
+func TestSummarizeReport(t *testing.T) {
+	report := `{"line":1,"errors":[{"type":"missing","loc":["a"]},{"type":"enum","loc":["b",0]}]}
+{"line":7,"errors":[{"type":"missing","loc":["c"]}]}
+`
+	firstLine, whole := int64(strings.Index(report, "\n")), int64(len(report))-1
+	for limit, want := range map[int64]map[string]int64{
+		firstLine - 1: {},
+		firstLine:     {"missing": 1, "enum": 1},
+		whole - 1:     {"missing": 1, "enum": 1},
+		whole:         {"missing": 2, "enum": 1},
+	} {
+		t.Run(fmt.Sprint(limit, " bytes"), func(t *testing.T) {
+			summary, err := summarizeReport(strings.NewReader(report), limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if wantTruncated := limit < whole; summary.truncated != wantTruncated {
+				t.Errorf("truncated = %v, want %v", summary.truncated, wantTruncated)
+			}
+			if diff := cmp.Diff(want, summary.counts); diff != "" {
+				t.Errorf("counts (-want +got):\n%s", diff)
+			}
+			if len(summary.first) != len(want) {
+				t.Errorf("first errors = %+v, want one of each of %d kinds", summary.first, len(want))
+			}
+		})
+	}
+	for _, broken := range []string{"{\n", "{\"line\":\n", "[]\n"} {
+		if _, err := summarizeReport(strings.NewReader(broken), 1000); err == nil {
+			t.Errorf("the broken report %q was read without an error", broken)
+		}
+	}
+}
+
+func TestFormatOtherLines(t *testing.T) {
+	for want, e := range map[string]client.ReportError{
+		"line 2":                         {OtherLines: []int64{2}, OtherLinesTotal: 1},
+		"lines 1, 2, 3, 4, 5":            {OtherLines: []int64{1, 2, 3, 4, 5}, OtherLinesTotal: 5},
+		"lines 1, 2, 3, 4, 5 and 1 more": {OtherLines: []int64{1, 2, 3, 4, 5, 6}, OtherLinesTotal: 6},
+		"lines 1,000 and 1,999 more":     {OtherLines: []int64{1000}, OtherLinesTotal: 2000},
+	} {
+		if got := formatOtherLines(e); got != want {
+			t.Errorf("formatOtherLines(%+v) = %q, want %q", e, got, want)
+		}
+	}
+}
+
+func TestFormatCounts(t *testing.T) {
+	one, many := int64(1), int64(1234)
+	for want, c := range map[string]client.Counts{
+		"":                                 {},
+		"1 line, 1 accepted":               {Total: &one, Accepted: &one},
+		"1,234 lines, 1 invalid, 1 stored": {Total: &many, Invalid: &one, Ingested: &one},
+	} {
+		if got := formatCounts(c); got != want {
+			t.Errorf("formatCounts = %q, want %q", got, want)
+		}
+	}
+}

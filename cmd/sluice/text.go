@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// formatBytes writes a number of bytes for people.
+func formatBytes(n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	f := float64(n)
+	for _, unit := range []string{"kB", "MB", "GB"} {
+		if f /= 1000; f < 999.95 || unit == "GB" {
+			return fmt.Sprintf("%.1f %s", f, unit)
+		}
+	}
+	return ""
+}
+
+// formatRate writes bytes a second for people.
+func formatRate(bytes int64, elapsed time.Duration) string {
+	return formatBytes(int64(float64(bytes)/max(elapsed.Seconds(), 0.001))) + "/s"
+}
+
+// formatNumber groups digits by threes.
+func formatNumber(n int64) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// formatTimes writes how often something occurred.
+func formatTimes(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return formatNumber(n) + " times"
+}
+
+// printable makes text that comes from a file harmless for a terminal: every character is visible, controls are
+// replaced.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r < ' ':
+			return '␀' + r
+		case r == 0x7F:
+			return '␡'
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
+			return '·'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// widths counts the columns of text on a terminal. Characters of ambiguous width count as narrow, whatever the locale,
+// as terminals show them unless told otherwise.
+var widths = &runewidth.Condition{StrictEmojiNeutral: true}
+
+// columns returns the width of printable text.
+func columns(s string) int { return widths.StringWidth(s) }
+
+// truncate shortens text to at most width columns at its end.
+func truncate(s string, width int) string { return widths.Truncate(s, width, "") }
+
+// truncateStart shortens text to at most width columns at its beginning.
+func truncateStart(s string, width int) string { return widths.TruncatePrefix(s, width, "") }
+
+// excerpt returns the part of a line around a byte of the file, at most width columns of it, and the column of the
+// byte. It returns "" if the file has no such byte or cannot be read.
+func excerpt(file io.ReaderAt, offset int64, width int) (text string, column int) {
+	const context = 512 // bytes on each side, enough for any terminal
+	start := max(offset-context, 0)
+	window := make([]byte, 2*context)
+	n, _ := file.ReadAt(window, start)
+	middle := int(offset - start)
+	if middle > n {
+		return "", 0
+	}
+	before, after := window[:middle], window[middle:n]
+	if i := bytes.LastIndexByte(before, '\n'); i >= 0 {
+		before = before[i+1:]
+	} else if start > 0 {
+		before = dropPartialRune(before)
+	}
+	if i := bytes.IndexByte(after, '\n'); i >= 0 {
+		after = after[:i]
+	}
+	left, right := printable(string(before)), printable(strings.TrimRight(string(after), "\r"))
+	left = truncateStart(left, max(width/2, width-columns(right)))
+	column = columns(left)
+	return left + truncate(right, width-column), column
+}
+
+// dropPartialRune drops the rest of a character at the beginning of a text.
+func dropPartialRune(b []byte) []byte {
+	for len(b) > 0 && !utf8.RuneStart(b[0]) {
+		b = b[1:]
+	}
+	return b
+}
+
+// wrapList writes a title and items separated by commas, as many on a line as fit into width columns.
+func wrapList(title string, items []string, width int) string {
+	var out strings.Builder
+	out.WriteString(title)
+	used := columns(title)
+	for i, item := range items {
+		if i < len(items)-1 {
+			item += ","
+		}
+		if used+columns(item) > width && i > 0 {
+			out.WriteString("\n  ")
+			used = 2
+		}
+		out.WriteString(item)
+		used += columns(item) + 1
+		if i < len(items)-1 {
+			out.WriteString(" ")
+		}
+	}
+	return strings.ReplaceAll(out.String(), " \n", "\n")
+}

@@ -1,0 +1,243 @@
+// Package cli runs the commands of a program: it finds the command that the arguments name, parses its flags, prints
+// help and errors in one format and returns the exit code. Flags are those of package flag; they may precede and follow
+// the arguments of a command.
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Exit codes that every program of the project shares.
+const (
+	// ExitOK means that the command did what it was asked for, or printed the help it was asked for.
+	ExitOK = 0
+	// ExitFailed means that the command could not run; one line on standard error says why.
+	ExitFailed = 2
+)
+
+// ExitCode is the error of a command that has printed its outcome itself: the program ends with this code and prints
+// nothing more.
+type ExitCode int
+
+// Error names the code.
+func (c ExitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
+
+// usageError is an error that the help of the command can explain.
+type usageError struct{ error }
+
+// Usagef returns an error for a command line that cannot be run as it is. The printed message ends with a reference to
+// the help of the command.
+func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// Command is a command of a program, or a group of commands, or the program itself.
+type Command struct {
+	// Name is what the user types, one word or several. The program's own name begins its messages.
+	Name string
+	// Args names the arguments, separated by spaces. The command gets exactly as many.
+	Args string
+	// Summary says what the command does in one phrase, for the list of commands: "upload a batch".
+	Summary string
+	// Description says the rest, in paragraphs. It may be empty.
+	Description string
+	// Flags declares the command's flags, or those that all commands of a group share. It may be nil. Usage texts name
+	// the value in back quotes, as package flag has it; defaults are not printed, for they may be secrets of the
+	// environment.
+	Flags func(*flag.FlagSet)
+	// Examples are command lines that work as they are.
+	Examples []string
+	// Notes follow everything else in the help.
+	Notes string
+
+	// Run runs the command. Nil means ExitOK, an ExitCode that code; any other error is printed and ends with
+	// ExitFailed.
+	Run func(ctx context.Context, args []string, stdout io.Writer) error
+	// PassThrough makes Run get everything after the name as it is, flags and --help too.
+	PassThrough bool
+	// Commands make the command a group, in the order of its help. A group has no Run.
+	Commands []*Command
+}
+
+// Main runs what the arguments of a program ask for and returns the exit code. A program that is called without
+// arguments prints its help on stderr, as an error.
+func (c *Command) Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	i := invocation{path: c.Name, flags: flag.NewFlagSet(c.Name, flag.ContinueOnError), stdout: stdout}
+	i.flags.SetOutput(io.Discard)
+	if len(args) == 0 && len(c.Commands) > 0 {
+		c.writeHelp(stderr, i)
+		return ExitFailed
+	}
+	err := c.run(ctx, &i, args)
+	var code ExitCode
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &code):
+		return int(code)
+	}
+	if errors.As(err, new(usageError)) {
+		err = fmt.Errorf("%w; see '%s --help'", err, i.path)
+	}
+	fmt.Fprintf(stderr, "%s: %v\n", c.Name, err)
+	return ExitFailed
+}
+
+// invocation is one run of a program.
+type invocation struct {
+	// path is the program's name and the words of the command found so far.
+	path string
+	// flags are those of the command and of all groups to which it belongs.
+	flags  *flag.FlagSet
+	stdout io.Writer
+}
+
+func (c *Command) run(ctx context.Context, i *invocation, args []string) error {
+	if c.PassThrough {
+		return c.Run(ctx, args, i.stdout)
+	}
+	if c.Flags != nil {
+		c.Flags(i.flags)
+	}
+	if len(c.Commands) > 0 {
+		return c.runSubcommand(ctx, i, args)
+	}
+	var rest []string
+	for len(args) > 0 {
+		if err := i.flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+			c.writeHelp(i.stdout, *i)
+			return nil
+		} else if err != nil {
+			return usageError{err}
+		}
+		if args = i.flags.Args(); len(args) > 0 {
+			rest, args = append(rest, args[0]), args[1:]
+		}
+	}
+	if len(rest) != len(strings.Fields(c.Args)) {
+		return Usagef("'%s' takes %s, not %d", i.path, c.countArgs(), len(rest))
+	}
+	return c.Run(ctx, rest, i.stdout)
+}
+
+// countArgs says how many arguments the command takes.
+func (c *Command) countArgs() string {
+	switch names := strings.Fields(c.Args); len(names) {
+	case 0:
+		return "no arguments"
+	case 1:
+		return "1 argument (" + c.Args + ")"
+	default:
+		return fmt.Sprintf("%d arguments (%s)", len(names), c.Args)
+	}
+}
+
+// runSubcommand runs the command of a group that the arguments name. "help" and the name of a command is its help.
+func (c *Command) runSubcommand(ctx context.Context, i *invocation, args []string) error {
+	if len(args) > 0 && args[0] == "help" {
+		args = append(slices.Clone(args[1:]), "--help")
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	var words []string
+	for len(args) > 0 {
+		if err := i.flags.Parse(args); errors.Is(err, flag.ErrHelp) && words == nil {
+			c.writeHelp(i.stdout, *i)
+			return nil
+		} else if err != nil && !errors.Is(err, flag.ErrHelp) {
+			return usageError{err}
+		}
+		if args = i.flags.Args(); len(args) == 0 {
+			break
+		}
+		words, args = append(words, args[0]), args[1:]
+		name := strings.Join(words, " ")
+		for _, sub := range c.Commands {
+			if sub.Name == name {
+				i.path += " " + name
+				return sub.run(ctx, i, args)
+			}
+		}
+		if !slices.ContainsFunc(c.Commands, func(sub *Command) bool { return strings.HasPrefix(sub.Name, name+" ") }) {
+			break
+		}
+	}
+	if words == nil {
+		return Usagef("a command is missing")
+	}
+	return Usagef("there is no command %q", strings.TrimPrefix(i.path+" ", firstWord(i.path)+" ")+strings.Join(words, " "))
+}
+
+func firstWord(s string) string {
+	word, _, _ := strings.Cut(s, " ")
+	return word
+}
+
+// writeHelp prints the help of the command that was found.
+func (c *Command) writeHelp(w io.Writer, i invocation) {
+	usage := []string{i.path}
+	switch {
+	case len(c.Commands) > 0:
+		usage = append(usage, "COMMAND")
+	case c.Args != "":
+		usage = append(usage, c.Args)
+	}
+	var options []row
+	i.flags.VisitAll(func(f *flag.Flag) { options = append(options, optionRow(f)) })
+	if len(options) > 0 {
+		usage = append(usage, "[options]")
+	}
+	fmt.Fprintf(w, "%s%s.\n\nUsage:\n  %s\n", strings.ToUpper(c.Summary[:1]), c.Summary[1:], strings.Join(usage, " "))
+	writeParagraph(w, c.Description)
+	var commands []row
+	for _, sub := range c.Commands {
+		commands = append(commands, row{strings.TrimSpace(sub.Name + " " + sub.Args), sub.Summary})
+	}
+	writeRows(w, "Commands", commands)
+	if len(commands) > 0 {
+		fmt.Fprintf(w, "\n'%s help COMMAND' describes a command.\n", i.path)
+	}
+	writeRows(w, "Options", options)
+	if len(c.Examples) > 0 {
+		fmt.Fprintf(w, "\nExamples:\n  %s\n", strings.Join(c.Examples, "\n  "))
+	}
+	writeParagraph(w, c.Notes)
+}
+
+// row is a line of a list: a name and what it means.
+type row struct{ name, meaning string }
+
+func optionRow(f *flag.Flag) row {
+	value, usage := flag.UnquoteUsage(f)
+	dashes := "--"
+	if utf8.RuneCountInString(f.Name) == 1 {
+		dashes = "-"
+	}
+	return row{strings.TrimSpace(dashes + f.Name + " " + value), usage}
+}
+
+func writeRows(w io.Writer, title string, rows []row) {
+	if len(rows) == 0 {
+		return
+	}
+	width := 0
+	for _, r := range rows {
+		width = max(width, len(r.name))
+	}
+	fmt.Fprintf(w, "\n%s:\n", title)
+	for _, r := range rows {
+		fmt.Fprintf(w, "  %-*s  %s\n", width, r.name, r.meaning)
+	}
+}
+
+func writeParagraph(w io.Writer, text string) {
+	if text != "" {
+		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(text))
+	}
+}

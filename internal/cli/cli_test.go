@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// program returns a program whose commands print what they were given.
+func program() *Command {
+	var host string
+	var count int
+	var dry bool
+	printArgs := func(name string) func(context.Context, []string, io.Writer) error {
+		return func(_ context.Context, args []string, stdout io.Writer) error {
+			fmt.Fprintf(stdout, "%s host=%s count=%d dry=%v %q\n", name, host, count, dry, args)
+			return nil
+		}
+	}
+	failWith := func(err error) func(context.Context, []string, io.Writer) error {
+		return func(context.Context, []string, io.Writer) error { return err }
+	}
+	return &Command{
+		Name: "prog", Summary: "a program for tests", Notes: "A note.",
+		Commands: []*Command{
+			{
+				Name: "copy", Args: "FROM TO", Summary: "copy a file", Description: "It is not fast.",
+				Flags: func(f *flag.FlagSet) {
+					f.IntVar(&count, "count", 1, "make `N` copies")
+					f.BoolVar(&dry, "n", false, "only print")
+				},
+				Examples: []string{"prog copy a b", "prog copy -n a b"},
+				Run:      printArgs("copy"),
+			},
+			{Name: "reject", Summary: "exit with 1", Run: failWith(ExitCode(1))},
+			{Name: "fail", Summary: "exit with an error", Run: failWith(errors.New("no disk"))},
+			{Name: "misuse", Summary: "exit with a usage error", Run: failWith(Usagef("--%s is needed", "x"))},
+			{Name: "pass", Summary: "pass all on", PassThrough: true, Run: printArgs("pass")},
+			{
+				Name: "admin", Summary: "administration",
+				Flags: func(f *flag.FlagSet) { f.StringVar(&host, "host", "localhost", "`NAME` of the host") },
+				Commands: []*Command{
+					{Name: "user list", Summary: "list users", Run: printArgs("user list")},
+					{
+						Name: "user add", Args: "NAME", Summary: "add a user", Run: printArgs("user add"),
+						Flags: func(f *flag.FlagSet) { f.BoolVar(&dry, "dry", false, "only print") },
+					},
+				},
+			},
+		},
+	}
+}
+
+func TestMainRunsTheNamedCommand(t *testing.T) {
+	for _, c := range []struct {
+		args           string
+		code           int
+		stdout, stderr string
+	}{
+		{"copy a b", 0, "copy host= count=1 dry=false [\"a\" \"b\"]\n", ""},
+		{"copy --count 3 a -n b", 0, "copy host= count=3 dry=true [\"a\" \"b\"]\n", ""},
+		{"copy a b -count=2", 0, "copy host= count=2 dry=false [\"a\" \"b\"]\n", ""},
+		{"reject", 1, "", ""},
+		{"fail", 2, "", "prog: no disk\n"},
+		{"misuse", 2, "", "prog: --x is needed; see 'prog misuse --help'\n"},
+		{"pass --help -x a", 0, "pass host= count=0 dry=false [\"--help\" \"-x\" \"a\"]\n", ""},
+		{"help pass", 0, "pass host= count=0 dry=false [\"--help\"]\n", ""},
+		{"admin user list", 0, "user list host=localhost count=0 dry=false []\n", ""},
+		{"admin --host h user --host i add Ada --dry", 0, "user add host=i count=0 dry=true [\"Ada\"]\n", ""},
+		{"admin user add Ada --host h", 0, "user add host=h count=0 dry=false [\"Ada\"]\n", ""},
+
+		{"fly", 2, "", "prog: there is no command \"fly\"; see 'prog --help'\n"},
+		{"admin user", 2, "", "prog: there is no command \"admin user\"; see 'prog admin --help'\n"},
+		{"admin user fly", 2, "", "prog: there is no command \"admin user fly\"; see 'prog admin --help'\n"},
+		{"admin --host h", 2, "", "prog: a command is missing; see 'prog admin --help'\n"},
+		{"help fly", 2, "", "prog: there is no command \"fly\"; see 'prog --help'\n"},
+		{"copy", 2, "", "prog: 'prog copy' takes 2 arguments (FROM TO), not 0; see 'prog copy --help'\n"},
+		{"admin user add", 2, "",
+			"prog: 'prog admin user add' takes 1 argument (NAME), not 0; see 'prog admin user add --help'\n"},
+		{"reject x", 2, "", "prog: 'prog reject' takes no arguments, not 1; see 'prog reject --help'\n"},
+		{"copy --fast a b", 2, "", "prog: flag provided but not defined: -fast; see 'prog copy --help'\n"},
+		{"copy --count x a b", 2, "",
+			"prog: invalid value \"x\" for flag -count: parse error; see 'prog copy --help'\n"},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			code := program().Main(t.Context(), strings.Fields(c.args), &stdout, &stderr)
+			if code != c.code || stdout.String() != c.stdout || stderr.String() != c.stderr {
+				t.Errorf("got exit code %d, stdout %q, stderr %q\nwant %d, %q, %q",
+					code, stdout.String(), stderr.String(), c.code, c.stdout, c.stderr)
+			}
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	const copyHelp = `Copy a file.
+
+Usage:
+  prog copy FROM TO [options]
+
+It is not fast.
+
+Options:
+  --count N  make N copies
+  -n         only print
+
+Examples:
+  prog copy a b
+  prog copy -n a b
+`
+	const programHelp = `A program for tests.
+
+Usage:
+  prog COMMAND
+
+Commands:
+  copy FROM TO  copy a file
+  reject        exit with 1
+  fail          exit with an error
+  misuse        exit with a usage error
+  pass          pass all on
+  admin         administration
+
+'prog help COMMAND' describes a command.
+
+A note.
+`
+	const adminHelp = `Administration.
+
+Usage:
+  prog admin COMMAND [options]
+
+Commands:
+  user list      list users
+  user add NAME  add a user
+
+'prog admin help COMMAND' describes a command.
+
+Options:
+  --host NAME  NAME of the host
+`
+	const addHelp = `Add a user.
+
+Usage:
+  prog admin user add NAME [options]
+
+Options:
+  --dry        only print
+  --host NAME  NAME of the host
+`
+	for args, want := range map[string]string{
+		"help copy": copyHelp, "copy --help": copyHelp, "copy a -h": copyHelp,
+		"help": programHelp, "--help": programHelp, "-h": programHelp,
+		"help admin": adminHelp, "admin": adminHelp, "admin help": adminHelp, "admin --help": adminHelp,
+		"help admin user add": addHelp, "admin help user add": addHelp, "admin user add -h": addHelp,
+	} {
+		t.Run(args, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			code := program().Main(t.Context(), strings.Fields(args), &stdout, &stderr)
+			if code != ExitOK || stderr.Len() > 0 {
+				t.Errorf("exit code %d, stderr %q; want 0 and nothing", code, stderr.String())
+			}
+			if diff := cmp.Diff(want, stdout.String()); diff != "" {
+				t.Errorf("help (-want +got):\n%s", diff)
+			}
+		})
+	}
+	t.Run("without arguments it is an error", func(t *testing.T) {
+		var stdout, stderr bytes.Buffer
+		code := program().Main(t.Context(), nil, &stdout, &stderr)
+		if code != ExitFailed || stdout.Len() > 0 || stderr.String() != programHelp {
+			t.Errorf("exit code %d, stdout %q, stderr %q; want 2 and the help on stderr", code, stdout.String(), stderr.String())
+		}
+	})
+}
