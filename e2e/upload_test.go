@@ -111,7 +111,7 @@ func TestTooManyTransactions(t *testing.T) {
 		case n <= 3 && (s.Status != "PROCESSED" || *s.Counts.Ingested != int64(n-1) || r.ErrorsFileURL == ""):
 			t.Errorf("%d transactions: %s %+v", n, describe(s), r)
 		case n > 3 && (s.Status != "VALIDATION_FAILED" || r.ErrorsFileURL != "" || r.Valid == nil || *r.Valid || r.Message != *s.ErrorMessage ||
-			r.Message != "The file contains 4 transactions; a batch takes at most 3. Split it."):
+			r.Message != "The file contains 4 transactions; a batch may contain at most 3. Split the file into several batches."):
 			t.Errorf("%d transactions: %s %+v", n, describe(s), r)
 		}
 	}

@@ -15,10 +15,10 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_ENTITIES", "BUCKET_WORK")
 	lambda.Start((&pipeline.Reconcile{
-		Batches:  batchdb.New(env.DynamoDB(), env.BatchesTable),
-		Entities: entitydb.NewStatuses(env.DynamoDB(), env.EntitiesTable),
-		Work:     env.Work(),
-		Attempt:  pipeline.NewAttempt,
-		Log:      env.Log,
+		Batches:    batchdb.New(env.DynamoDB(), env.BatchesTable),
+		Entities:   entitydb.NewStatuses(env.DynamoDB(), env.EntitiesTable),
+		Work:       env.Work(),
+		NewAttempt: pipeline.NewAttempt,
+		Log:        env.Log,
 	}).Run)
 }

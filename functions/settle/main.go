@@ -14,10 +14,10 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK")
 	lambda.Start((&pipeline.Settle{
-		Batches: batchdb.New(env.DynamoDB(), env.BatchesTable),
-		Uploads: env.Uploads(),
-		Work:    env.Work(),
-		Attempt: pipeline.NewAttempt,
-		Log:     env.Log,
+		Batches:    batchdb.New(env.DynamoDB(), env.BatchesTable),
+		Uploads:    env.Uploads(),
+		Work:       env.Work(),
+		NewAttempt: pipeline.NewAttempt,
+		Log:        env.Log,
 	}).Run)
 }

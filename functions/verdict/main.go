@@ -15,10 +15,10 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_WORK")
 	lambda.Start((&pipeline.Verdict{
-		Batches: batchdb.New(env.DynamoDB(), env.BatchesTable),
-		Work:    env.Work(),
-		Attempt: pipeline.NewAttempt,
-		Now:     time.Now,
-		Log:     env.Log,
+		Batches:    batchdb.New(env.DynamoDB(), env.BatchesTable),
+		Work:       env.Work(),
+		NewAttempt: pipeline.NewAttempt,
+		Now:        time.Now,
+		Log:        env.Log,
 	}).Run)
 }

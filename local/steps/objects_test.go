@@ -33,7 +33,7 @@ func TestWriter(t *testing.T) {
 			if _, err := b.Open(context.Background(), key, "", 0, -1); !errors.Is(err, objects.ErrNotFound) {
 				t.Errorf("%s is there before it is whole: %v", key, err)
 			}
-			kept, err := w.Keep()
+			kept, err := w.CommitIfWritten()
 			if err != nil || w.Size() != int64(size) {
 				t.Fatalf("%s: %d bytes, %v", key, w.Size(), err)
 			}

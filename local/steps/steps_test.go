@@ -69,10 +69,10 @@ func upload(t *testing.T, content string, reject bool) *work {
 	now := func() time.Time { return received.Add(time.Minute) }
 	uploads, files := bucket(uploadsBucket), bucket(workBucket)
 	w.plan = pipeline.Plan{Batches: w.batches, ChunkBytes: 700, MaxLineBytes: 4096, Concurrency: 4, Now: now, Log: log}
-	w.validate = pipeline.Validate{Batches: w.batches, Uploads: uploads, Work: files, Attempt: pipeline.NewAttempt, Log: log}
-	w.reconcile = pipeline.Reconcile{Batches: w.batches, Entities: entities, Work: files, Attempt: pipeline.NewAttempt, Log: log}
-	w.settle = pipeline.Settle{Batches: w.batches, Uploads: uploads, Work: files, Attempt: pipeline.NewAttempt, Log: log}
-	w.verdict = pipeline.Verdict{Batches: w.batches, Work: files, Attempt: pipeline.NewAttempt, Now: now, Log: log}
+	w.validate = pipeline.Validate{Batches: w.batches, Uploads: uploads, Work: files, NewAttempt: pipeline.NewAttempt, Log: log}
+	w.reconcile = pipeline.Reconcile{Batches: w.batches, Entities: entities, Work: files, NewAttempt: pipeline.NewAttempt, Log: log}
+	w.settle = pipeline.Settle{Batches: w.batches, Uploads: uploads, Work: files, NewAttempt: pipeline.NewAttempt, Log: log}
+	w.verdict = pipeline.Verdict{Batches: w.batches, Work: files, NewAttempt: pipeline.NewAttempt, Now: now, Log: log}
 	w.admit = pipeline.Admit{Batches: w.batches, Now: now, Log: log}
 	w.ingest = pipeline.Ingest{Batches: w.batches, Transactions: transactions, Uploads: uploads, Work: files, Budget: time.Hour, Now: now, Log: log}
 	w.close = pipeline.Close{Batches: w.batches, Now: now, Log: log}
@@ -240,7 +240,7 @@ func TestIngestionHandsOn(t *testing.T) {
 	of := pipeline.BatchInput{ID: w.id}
 	mustRun(t, w.plan.Run, of)
 	mustRun(t, w.validate.Run, pipeline.ChunkInput{ID: w.id})
-	mustRun(t, w.reconcile.Run, pipeline.PartitionInput{ID: w.id, Partitions: pipeline.Run{End: batch.Partitions}})
+	mustRun(t, w.reconcile.Run, pipeline.PartitionInput{ID: w.id, Partitions: pipeline.PartitionRange{End: batch.Partitions}})
 	mustRun(t, w.settle.Run, pipeline.ChunkInput{ID: w.id})
 	mustRun(t, w.verdict.Run, of)
 	mustRun(t, w.admit.Run, of)
@@ -277,7 +277,7 @@ func TestIngestionAtTheEndOfAChunk(t *testing.T) {
 	for _, i := range mustRun(t, w.plan.Run, of).Chunks {
 		mustRun(t, w.validate.Run, pipeline.ChunkInput{ID: w.id, Index: i})
 	}
-	mustRun(t, w.reconcile.Run, pipeline.PartitionInput{ID: w.id, Partitions: pipeline.Run{End: batch.Partitions}})
+	mustRun(t, w.reconcile.Run, pipeline.PartitionInput{ID: w.id, Partitions: pipeline.PartitionRange{End: batch.Partitions}})
 	for i := range 2 {
 		mustRun(t, w.settle.Run, pipeline.ChunkInput{ID: w.id, Index: i})
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
+	"sluice/shared/deadline"
 	"sluice/shared/fault"
 )
 
@@ -88,7 +89,7 @@ func (a API) Handler() http.Handler {
 func (a API) serve(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := a.Now()
-		ctx, cancel := inTime(r.Context())
+		ctx, cancel := deadline.Shorten(r.Context(), margin)
 		defer cancel()
 		r = r.WithContext(ctx)
 		r.Body = http.MaxBytesReader(w, r.Body, cmp.Or(a.MaxBody, DefaultMaxBody))
@@ -105,14 +106,6 @@ func (a API) serve(route Route) http.Handler {
 // margin is how long before the end of its invocation a request is given up: a late one would get the gateway's words and
 // leave none in the log.
 const margin = time.Second
-
-func inTime(ctx context.Context) (context.Context, context.CancelFunc) {
-	end, ok := ctx.Deadline()
-	if !ok {
-		return ctx, func() {}
-	}
-	return context.WithDeadline(ctx, end.Add(-margin))
-}
 
 var errLate = fault.New(fault.Unavailable, "late", "The service did not answer in time. Try again.")
 

@@ -90,8 +90,8 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// Keep makes the object appear and returns its key, or returns "" and leaves nothing if nothing was written.
-func (w *Writer) Keep() (string, error) {
+// CommitIfWritten closes the writer and returns the key of the object. If nothing was written, it creates no object and returns "".
+func (w *Writer) CommitIfWritten() (string, error) {
 	if w.size == 0 && w.err == nil {
 		return "", nil
 	}

@@ -3,21 +3,23 @@ package pipeline
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"sluice/shared/batch"
 )
 
-// Admit lets a batch into ingestion. Everyone is let in at once.
+// Admit is the step of the state Admit: it lets a batch begin ingestion, with the transition to INITIALIZED. Every batch is
+// admitted at once.
 type Admit struct {
-	Batches batches
-	Now     Clock
+	Batches batch.JobStore
+	Now     func() time.Time
 	Log     *slog.Logger
 }
 
-// Run is the state Admit.
+// Run admits a batch. It does nothing if the batch is admitted.
 func (s *Admit) Run(ctx context.Context, in BatchInput) (struct{}, error) {
-	return step(ctx, s.Log, in.ID, func(ctx context.Context) (struct{}, error) {
-		_, err := move(ctx, s.Batches, in.ID, batch.Transition{To: batch.Initialized, At: s.Now()})
-		return struct{}{}, err
+	return runAction(ctx, s.Log, in.ID, func(ctx context.Context) error {
+		_, err := applyTransition(ctx, s.Batches, in.ID, batch.Transition{To: batch.Initialized, At: s.Now()})
+		return err
 	})
 }

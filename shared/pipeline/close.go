@@ -5,50 +5,48 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"sluice/shared/batch"
 )
 
-// CloseInput says how a batch ends: without a failure it is processed.
-type CloseInput struct {
-	ID      batch.ID `json:"batch_id"`
-	Failure *Failure `json:"failure,omitempty"`
-}
-
-// Failure is what the state machine's Catch hands on.
-type Failure struct {
-	Error string `json:"Error"`
-	Cause string `json:"Cause"` // internal: it goes to the log only
-}
-
-type closer interface {
-	batches
-	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
-}
-
-// Close ends a batch.
+// Close is the step of the states Close, which ends a batch with the transition to PROCESSED, and GiveUp, which ends it with
+// the transition to ERROR.
 type Close struct {
-	Batches closer
-	Now     Clock
+	Batches batch.JobStore
+	Now     func() time.Time
 	Log     *slog.Logger
 }
 
-// Run is the states Close and GiveUp.
+// CloseInput is the input of the states Close and GiveUp.
+type CloseInput struct {
+	ID batch.ID `json:"batch_id"`
+	// Failure is why the batch failed; nil if all its steps succeeded.
+	Failure *Failure `json:"failure,omitempty"`
+}
+
+// Failure is the error of a step as the state machine's Catch passes it on.
+type Failure struct {
+	// Error is the name of the error.
+	Error string `json:"Error"`
+	// Cause is internal: it is logged and never shown to the client.
+	Cause string `json:"Cause"`
+}
+
+// Run ends a batch. It does nothing if the batch has ended in that way.
 func (s *Close) Run(ctx context.Context, in CloseInput) (struct{}, error) {
-	return step(ctx, s.Log, in.ID, func(ctx context.Context) (struct{}, error) {
+	return runAction(ctx, s.Log, in.ID, func(ctx context.Context) error {
 		if in.Failure == nil {
-			return struct{}{}, s.processed(ctx, in.ID)
+			return s.complete(ctx, in.ID)
 		}
-		return struct{}{}, s.failed(ctx, in.ID, *in.Failure)
+		return s.fail(ctx, in.ID, *in.Failure)
 	})
 }
 
-// processed makes the stored lines visible. Before that it counts them: a line that was accepted and is not stored must
-// never be passed over in silence.
-func (s *Close) processed(ctx context.Context, id batch.ID) error {
-	b, err := open(ctx, s.Batches, id)
-	var over *BatchOver
-	if errors.As(err, &over) && b.Status == batch.Processed {
+// complete makes the stored lines visible. It counts them first: no accepted line may be missing without anyone noticing.
+func (s *Close) complete(ctx context.Context, id batch.ID) error {
+	j, err := openJob(ctx, s.Batches, id)
+	if j.Status == batch.Processed { // by an earlier run
 		return nil
 	}
 	if err != nil {
@@ -58,39 +56,34 @@ func (s *Close) processed(ctx context.Context, id batch.ID) error {
 	if err != nil {
 		return err
 	}
-	stored := stored(chunks)
-	if b.Verdict == nil || stored != b.Verdict.Accepted {
-		return fmt.Errorf("batch %s: %d lines stored, verdict %+v", id, stored, b.Verdict)
-	}
-	_, err = move(ctx, s.Batches, id, batch.Transition{To: batch.Processed, At: s.Now()})
-	return err
-}
-
-func stored(chunks []batch.Chunk) int64 {
-	var n int64
+	var stored int64
 	for _, c := range chunks {
 		if c.Ingested != nil {
-			n += c.Ingested.Stored
+			stored += c.Ingested.Stored
 		}
 	}
-	return n
+	if j.Verdict == nil || stored != j.Verdict.Accepted {
+		return fmt.Errorf("batch %s: %d lines are stored; the verdict is %+v", id, stored, j.Verdict)
+	}
+	return j.transition(ctx, batch.Transition{To: batch.Processed, At: s.Now()})
 }
 
-// failed ends the batch in ERROR, unless it has ended already.
-func (s *Close) failed(ctx context.Context, id batch.ID, f Failure) error {
+// fail ends the batch in ERROR unless its status is terminal.
+func (s *Close) fail(ctx context.Context, id batch.ID, f Failure) error {
 	s.Log.ErrorContext(ctx, "batch failed", "batch", id, "error", f.Error, "cause", f.Cause)
-	_, err := s.Batches.Apply(ctx, id, batch.Transition{To: batch.Failed, At: s.Now(), ErrorMessage: message(f.Error)})
-	var moved *batch.ConflictError
-	if errors.As(err, &moved) && moved.Current.Status.IsTerminal() {
+	t := batch.Transition{To: batch.Failed, At: s.Now(), ErrorMessage: failureMessage(f.Error)}
+	_, err := s.Batches.Apply(ctx, id, t)
+	var conflict *batch.ConflictError
+	if errors.As(err, &conflict) && conflict.Current.Status.IsTerminal() {
 		return nil
 	}
 	return err
 }
 
-// message says to the client what it can do; the cause stays in the log.
-func message(failure string) string {
-	if failure == "ObjectChanged" {
-		return "The uploaded file is no longer what it was when it was received. Upload it again as a new batch."
+// failureMessage tells the client what to do about a failure. The cause is in the log only.
+func failureMessage(name string) string {
+	if name == "ObjectChanged" {
+		return "The uploaded file changed or was removed after it was received. Upload it again as a new batch."
 	}
-	return "Processing failed for a technical reason; none of the batch was ingested. Upload it again as a new batch."
+	return "Processing failed for a technical reason; nothing of the batch was ingested. Upload it again as a new batch."
 }

@@ -15,153 +15,156 @@ import (
 	"sluice/shared/validation"
 )
 
-// IngestOutput tells the state machine whether the chunk is done; if not, the row says where to go on.
+// Ingest is the step of the state IngestChunk: it stores the accepted lines of one chunk and records in the chunk's cursor how
+// far that is. It judges nothing: Settle has decided which lines are accepted.
+type Ingest struct {
+	Batches      batch.JobStore
+	Transactions transactions
+	Uploads      uploads
+	Work         *objects.Bucket
+	// Budget is the time after which a run returns, so that the next run resumes at the cursor.
+	Budget time.Duration
+	Now    func() time.Time
+	Log    *slog.Logger
+}
+
+type transactions interface {
+	// Put stores records. Storing a record again replaces it by itself.
+	Put(ctx context.Context, records []transaction.Record) error
+}
+
+// IngestOutput tells the state machine whether the chunk is done. If it is not, the state machine runs the step again.
 type IngestOutput struct {
 	Done bool `json:"done"`
 }
 
-type ingester interface {
-	batches
-	Chunk(ctx context.Context, id batch.ID, index int) (batch.Chunk, error)
-	AdvanceCursor(ctx context.Context, id batch.ID, index int, i batch.IngestCursor) (batch.IngestCursor, error)
-}
+// windowLines is how many lines are stored before the cursor is advanced and the status of the batch is checked. It bounds
+// what is still written for a batch that has failed meanwhile.
+const windowLines = 1000
 
-type transactions interface {
-	Put(ctx context.Context, records []transaction.Record) error
-}
-
-// Ingest stores the accepted lines of one chunk. It judges nothing: what is accepted was decided by Settle.
-type Ingest struct {
-	Batches      ingester
-	Transactions transactions
-	Uploads      uploads
-	Work         *objects.Bucket
-	Budget       time.Duration // after which the cursor is handed on
-	Now          Clock
-	Log          *slog.Logger
-}
-
-// ingestWindow is how many lines are stored between two looks at the batch: what a dead batch can still write.
-const ingestWindow = 1000
-
-// Run is the state IngestChunk.
+// Run stores the accepted lines of a chunk from its cursor on.
 func (s *Ingest) Run(ctx context.Context, in ChunkInput) (IngestOutput, error) {
-	return step(ctx, s.Log, in.ID, func(ctx context.Context) (IngestOutput, error) {
+	return runStep(ctx, s.Log, in.ID, func(ctx context.Context) (IngestOutput, error) {
 		done, err := s.run(ctx, in)
 		return IngestOutput{done}, err
 	})
 }
 
-func (s *Ingest) run(ctx context.Context, in ChunkInput) (bool, error) {
-	until := s.Now().Add(s.Budget)
-	b, err := open(ctx, s.Batches, in.ID)
+func (s *Ingest) run(ctx context.Context, in ChunkInput) (done bool, err error) {
+	end := s.Now().Add(s.Budget)
+	j, err := openJob(ctx, s.Batches, in.ID)
 	if err != nil {
 		return false, err
 	}
-	if b.Status == batch.Initialized { // the first chunk of all begins the processing
-		if b, err = move(ctx, s.Batches, in.ID, batch.Transition{To: batch.InProgress, At: s.Now()}); err != nil {
+	if j.Status == batch.Initialized { // the first chunk to arrive here begins ingestion
+		if err := j.transition(ctx, batch.Transition{To: batch.InProgress, At: s.Now()}); err != nil {
 			return false, err
 		}
 	}
-	c, err := s.Batches.Chunk(ctx, in.ID, in.Index)
+	c, err := j.validatedChunk(ctx, in.Index)
 	if err != nil {
 		return false, err
 	}
 	if c.Settled == nil {
 		return false, fmt.Errorf("batch %s: chunk %d is not settled", in.ID, in.Index)
 	}
-	var at batch.IngestCursor
+	var cursor batch.IngestCursor
 	if c.Ingested != nil {
-		at = *c.Ingested
+		cursor = *c.Ingested
 	}
-	if at.Done {
+	if cursor.Done {
 		return true, nil
 	}
-	// A cursor behind the last accepted line may lie at the end of the chunk, where there is nothing to go on with.
-	if at.Stored < c.Settled.Accepted {
-		if at, err = s.store(ctx, b, c, at, until); err != nil || at.Done {
-			return at.Done, err
+	// A cursor after the last accepted line may be at the end of the chunk, from where nothing must be read.
+	if cursor.Stored < c.Settled.Accepted {
+		if cursor, err = s.storeLines(ctx, j, c, cursor, end); err != nil || cursor.Done {
+			return cursor.Done, err
 		}
-		if at.Stored < c.Settled.Accepted && s.Now().After(until) {
+		if cursor.Stored < c.Settled.Accepted && s.Now().After(end) {
 			return false, nil
 		}
 	}
-	if at.Stored != c.Settled.Accepted {
-		return false, fmt.Errorf("batch %s: chunk %d: %d of %d lines stored", in.ID, in.Index, at.Stored, c.Settled.Accepted)
+	if cursor.Stored != c.Settled.Accepted {
+		return false, fmt.Errorf("batch %s: chunk %d: %d of %d lines are stored", in.ID, in.Index, cursor.Stored, c.Settled.Accepted)
 	}
-	at.Done, at.Offset, at.Line = true, c.Validated.Bytes, c.Validated.Lines
-	_, err = s.Batches.AdvanceCursor(ctx, in.ID, in.Index, at)
+	cursor.Done, cursor.Offset, cursor.Line = true, c.Validated.Bytes, c.Validated.Lines
+	_, err = s.Batches.AdvanceCursor(ctx, in.ID, in.Index, cursor)
 	return true, err
 }
 
-// store writes the accepted lines from the cursor on, window by window, and returns how far it came: to the end of the
-// chunk unless the time was up.
-func (s *Ingest) store(ctx context.Context, b batch.Batch, c batch.Chunk, at batch.IngestCursor, until time.Time) (batch.IngestCursor, error) {
-	accepted, err := s.accepted(ctx, c)
+// storeLines stores the accepted lines from the cursor on, window by window, until the end of the chunk or of the time, and
+// returns the cursor after the last line stored.
+func (s *Ingest) storeLines(ctx context.Context, j *job, c batch.Chunk, cursor batch.IngestCursor,
+	end time.Time) (batch.IngestCursor, error) {
+	isAccepted, err := s.acceptedLines(ctx, c)
 	if err != nil {
-		return at, err
+		return cursor, err
 	}
-	start, _ := b.Plan.Range(c.Index)
-	options := chunk.Options{MaxLineBytes: int(b.MaxLineBytes)}
-	if at.Line > 0 {
-		options.Start = chunk.Position{Line: at.Line, Offset: start + at.Offset}
+	start, _ := j.Plan.Range(c.Index)
+	options := chunk.Options{MaxLineBytes: int(j.MaxLineBytes)}
+	if cursor.Line > 0 {
+		options.Start = chunk.Position{Line: cursor.Line, Offset: start + cursor.Offset}
 	}
-	r := chunk.NewReader(ctx, pinned(b, s.Uploads), b.Plan, c.Index, options)
+	r := chunk.NewReader(ctx, pinnedUpload(j.Batch, s.Uploads), j.Plan, c.Index, options)
 	defer r.Close()
-	w := window{batch: b, scanner: newScanner(b), firstLine: c.Settled.FirstLine}
+	w := window{batch: j.Batch, scanner: j.newScanner(), firstLine: c.Settled.FirstLine}
 	for r.Next() {
 		line := r.Line()
-		if !accepted(line.Number) {
+		if !isAccepted(line.Number) {
 			continue
 		}
 		if err := w.add(line); err != nil {
-			return at, err
+			return cursor, err
 		}
-		if len(w.records) < ingestWindow {
+		if len(w.records) < windowLines {
 			continue
 		}
-		if at, err = s.flush(ctx, &w, at); err != nil {
-			return at, err
+		if err := s.storeWindow(ctx, &w, &cursor); err != nil {
+			return cursor, err
 		}
-		// Behind an accepted line, which is never a cut one, another line begins.
-		at.Offset, at.Line = line.Offset+int64(len(line.Text))+1-start, line.Number+1
-		if over, err := s.advance(ctx, b.ID, c.Index, &at); err != nil || over || s.Now().After(until) {
-			return at, err
+		// An accepted line is never a cut one, so the next line begins after its line feed.
+		cursor.Offset, cursor.Line = line.Offset+int64(len(line.Text))+1-start, line.Number+1
+		if err := s.advance(ctx, j, c.Index, &cursor); err != nil || cursor.Done || s.Now().After(end) {
+			return cursor, err
 		}
 	}
 	if err := r.Err(); err != nil {
-		return at, err
+		return cursor, err
 	}
-	return s.flush(ctx, &w, at)
+	return cursor, s.storeWindow(ctx, &w, &cursor)
 }
 
-func (s *Ingest) flush(ctx context.Context, w *window, at batch.IngestCursor) (batch.IngestCursor, error) {
+// storeWindow stores the records of a window, empties it, and counts them in the cursor.
+func (s *Ingest) storeWindow(ctx context.Context, w *window, cursor *batch.IngestCursor) error {
 	if err := s.Transactions.Put(ctx, w.records); err != nil {
-		return at, err
+		return err
 	}
-	at.Stored += int64(len(w.records))
+	cursor.Stored += int64(len(w.records))
 	w.records = w.records[:0]
-	return at, nil
+	return nil
 }
 
-// advance records the cursor and looks whether the batch still lives. It reports whether another run has finished the
-// chunk. Where another run is ahead, this one goes on all the same: both write the same items.
-func (s *Ingest) advance(ctx context.Context, id batch.ID, index int, at *batch.IngestCursor) (bool, error) {
-	furthest, err := s.Batches.AdvanceCursor(ctx, id, index, *at)
+// advance records the cursor and checks that the batch is still open. If another run has finished the chunk, its cursor,
+// which is done, replaces this one. If another run is only further, this one continues: both store the same records.
+func (s *Ingest) advance(ctx context.Context, j *job, index int, cursor *batch.IngestCursor) error {
+	furthest, err := s.Batches.AdvanceCursor(ctx, j.ID, index, *cursor)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if furthest.Done {
-		*at = furthest
-		return true, nil
+		*cursor = furthest
+		return nil
 	}
-	_, err = open(ctx, s.Batches, id)
-	return false, err
+	return j.checkOpen(ctx)
 }
 
-// accepted returns which lines of a chunk are to be stored.
-func (s *Ingest) accepted(ctx context.Context, c batch.Chunk) (func(line int64) bool, error) {
-	if c.Settled.AcceptedKey == "" {
+// acceptedLines returns a function that reports whether a line of the chunk, by its number from 0, is accepted. For a blank
+// line its result has no meaning.
+func (s *Ingest) acceptedLines(ctx context.Context, c batch.Chunk) (func(line int64) bool, error) {
+	switch c.Settled.Acceptance() {
+	case batch.AcceptNone:
+		return func(int64) bool { return false }, nil
+	case batch.AcceptAll:
 		return func(int64) bool { return true }, nil
 	}
 	body, err := s.Work.Open(ctx, c.Settled.AcceptedKey, "", 0, -1)
@@ -181,7 +184,7 @@ type window struct {
 	records   []transaction.Record
 }
 
-// add takes a line over. Blank lines are none.
+// add adds the record of an accepted line, and nothing for a blank line.
 func (w *window) add(line *chunk.Line) error {
 	r := w.scanner.Line(line.Text)
 	if r.Blank {

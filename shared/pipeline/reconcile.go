@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 
 	"golang.org/x/sync/errgroup"
@@ -14,123 +13,110 @@ import (
 	"sluice/shared/validation"
 )
 
-type reconciler interface {
-	batches
-	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
-	Reconciled(ctx context.Context, id batch.ID) ([batch.Partitions]*batch.ReconcileResult, error)
-	CommitReconciled(ctx context.Context, id batch.ID, partition int, r batch.ReconcileResult) (batch.ReconcileResult, error)
+// PartitionInput is the input of the state ReconcilePartitions.
+type PartitionInput struct {
+	ID         batch.ID       `json:"batch_id"`
+	Partitions PartitionRange `json:"partitions"`
+}
+
+// Reconcile is the step of the state ReconcilePartitions: it compares a range of partitions over the whole batch and commits,
+// for each, the key of the rejections, which are the lines that it rejects as duplicates or for an entity that they name.
+type Reconcile struct {
+	Batches  batch.JobStore
+	Entities entities
+	Work     *objects.Bucket
+	// NewAttempt names an attempt.
+	NewAttempt func() string
+	Log        *slog.Logger
 }
 
 type entities interface {
+	// Lookup returns the lifecycle status of those of the IDs that are entities of the tenant.
 	Lookup(ctx context.Context, tenant string, ids []string) (map[string]entity.LifecycleStatus, error)
 }
 
-// Reconcile compares a run of partitions over the whole batch.
-type Reconcile struct {
-	Batches  reconciler
-	Entities entities
-	Work     *objects.Bucket
-	Attempt  Attempts
-	Log      *slog.Logger
-}
-
 const (
-	fetches        = 8 // index files read at once
-	partitionsOnce = 2 // partitions worked on at once, to look entities up while another one's digests are compared
+	// concurrentReads is how many work files a step reads at the same time.
+	concurrentReads = 8
+	// concurrentPartitions is how many partitions are reconciled at the same time: while the entities of one are looked up,
+	// the digests of another one are compared.
+	concurrentPartitions = 2
 )
 
-// Run is the state ReconcilePartitions.
+// Run reconciles a range of partitions. It leaves out the partitions that are reconciled.
 func (s *Reconcile) Run(ctx context.Context, in PartitionInput) (struct{}, error) {
-	return step(ctx, s.Log, in.ID, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.run(ctx, in) })
+	return runAction(ctx, s.Log, in.ID, func(ctx context.Context) error { return s.run(ctx, in) })
 }
 
 func (s *Reconcile) run(ctx context.Context, in PartitionInput) error {
-	b, err := open(ctx, s.Batches, in.ID)
+	j, err := openJob(ctx, s.Batches, in.ID)
 	if err != nil {
 		return err
 	}
-	done, err := s.Batches.Reconciled(ctx, in.ID)
+	reconciled, err := s.Batches.Reconciled(ctx, in.ID)
 	if err != nil {
 		return err
 	}
-	chunks, err := validated(ctx, s.Batches, b)
+	chunks, err := j.validatedChunks(ctx)
 	if err != nil {
 		return err
+	}
+	counts := batch.CountLines(chunks)
+	if in.Partitions.First == 0 { // one of the ranges does this for the whole batch
+		if _, err := s.Batches.CommitLineCounts(ctx, in.ID, counts); err != nil {
+			return err
+		}
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(partitionsOnce)
+	g.SetLimit(concurrentPartitions)
 	for p := in.Partitions.First; p < in.Partitions.End; p++ {
-		if done[p] == nil {
-			g.Go(func() error { return s.partition(ctx, b, chunks, p) })
+		if reconciled[p] == nil {
+			g.Go(func() error { return s.reconcile(ctx, j, chunks, counts.ByChunk, p) })
 		}
 	}
 	return g.Wait()
 }
 
-func (s *Reconcile) partition(ctx context.Context, b batch.Batch, chunks []batch.Chunk, p int) error {
-	lines := make([]int64, len(chunks))
-	for i, c := range chunks {
-		lines[i] = c.Validated.Lines
-	}
-	marks := s.Work.Create(ctx, workKey(b.ID, fmt.Sprintf("partition-%02d", p), s.Attempt(), "marks"))
-	defer marks.Abort()
+// reconcile compares one partition and commits its result.
+func (s *Reconcile) reconcile(ctx context.Context, j *job, chunks []batch.Chunk, lines []int64, partition int) error {
+	rejections := s.Work.Create(ctx, j.partitionWorkKey(partition, s.NewAttempt(), "marks"))
+	defer rejections.Abort()
 	_, err := validation.Reconcile(ctx, validation.ReconcileInput{
-		Partition: p,
+		Partition: partition,
 		Lines:     lines,
-		Index: func(i int) chunk.Source {
-			return s.source(chunks[i].Validated.IndexKey)
-		},
-		Entities: directory{s.Entities, b.Tenant},
-		Key:      b.DigestKey,
-		Fetch:    fetches,
-	}, marks)
+		Index:     func(i int) chunk.Source { return s.index(chunks[i]) },
+		Entities:  tenantEntities{s.Entities, j.Tenant},
+		Key:       j.DigestKey,
+		Fetch:     concurrentReads,
+	}, rejections)
 	if err != nil {
 		return err
 	}
-	key, err := marks.Keep()
+	key, err := rejections.CommitIfWritten()
 	if err != nil {
 		return err
 	}
-	_, err = s.Batches.CommitReconciled(ctx, b.ID, p, batch.ReconcileResult{RejectionsKey: key})
+	_, err = s.Batches.CommitReconciled(ctx, j.ID, partition, batch.ReconcileResult{RejectionsKey: key})
 	return err
 }
 
-func (s *Reconcile) source(key string) chunk.Source {
-	if key == "" {
+// index returns the index of a chunk; nil if it has none.
+func (s *Reconcile) index(c batch.Chunk) chunk.Source {
+	if c.Validated.IndexKey == "" {
 		return nil
 	}
-	return s.Work.Source(key, "")
+	return s.Work.Source(c.Validated.IndexKey, "")
 }
 
-type chunkLister interface {
-	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
-}
-
-// validated reads the chunks of a batch, every one of which the first pass must have committed.
-func validated(ctx context.Context, s chunkLister, b batch.Batch) ([]batch.Chunk, error) {
-	chunks, err := s.Chunks(ctx, b.ID)
-	if err != nil {
-		return nil, err
-	}
-	if len(chunks) != b.Plan.Count() {
-		return nil, fmt.Errorf("batch %s: %d of %d chunks are validated", b.ID, len(chunks), b.Plan.Count())
-	}
-	for i, c := range chunks {
-		if c.Index != i || c.Validated == nil {
-			return nil, fmt.Errorf("batch %s: chunk %d is not validated", b.ID, i)
-		}
-	}
-	return chunks, nil
-}
-
-// directory is the entities of one tenant as the validation asks for them.
-type directory struct {
+// tenantEntities answers validation's questions about the entities of one tenant.
+type tenantEntities struct {
 	entities entities
 	tenant   string
 }
 
-func (d directory) Lookup(ctx context.Context, ids []string) ([]validation.EntityState, error) {
-	found, err := d.entities.Lookup(ctx, d.tenant, ids)
+// Lookup returns the state of each entity, in the order of the IDs.
+func (e tenantEntities) Lookup(ctx context.Context, ids []string) ([]validation.EntityState, error) {
+	found, err := e.entities.Lookup(ctx, e.tenant, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 
 	"sluice/shared/batch"
@@ -13,111 +12,114 @@ import (
 	"sluice/shared/validation"
 )
 
-type settler interface {
-	batches
-	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
-	Reconciled(ctx context.Context, id batch.ID) ([batch.Partitions]*batch.ReconcileResult, error)
-	CommitSettled(ctx context.Context, id batch.ID, index int, s batch.SettleResult) (batch.SettleResult, error)
-}
-
-// Settle merges what is known of one chunk.
+// Settle is the step of the state SettleChunk, the second pass: it merges the findings of one chunk with the rejections of
+// all partitions and commits the keys of the chunk's part of the report, of the summary of that part, and of its accept bitmap.
 type Settle struct {
-	Batches settler
+	Batches batch.JobStore
 	Uploads uploads
 	Work    *objects.Bucket
-	Attempt Attempts
-	Log     *slog.Logger
+	// NewAttempt names an attempt.
+	NewAttempt func() string
+	Log        *slog.Logger
 }
 
-// Run is the state SettleChunk.
+// Run settles a chunk. It does nothing if the chunk is settled.
 func (s *Settle) Run(ctx context.Context, in ChunkInput) (struct{}, error) {
-	return step(ctx, s.Log, in.ID, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.run(ctx, in) })
+	return runAction(ctx, s.Log, in.ID, func(ctx context.Context) error { return s.run(ctx, in) })
 }
 
 func (s *Settle) run(ctx context.Context, in ChunkInput) error {
-	b, err := open(ctx, s.Batches, in.ID)
+	j, err := openJob(ctx, s.Batches, in.ID)
 	if err != nil {
 		return err
 	}
-	chunks, err := validated(ctx, s.Batches, b)
-	if err != nil || chunks[in.Index].Settled != nil {
+	c, err := j.validatedChunk(ctx, in.Index)
+	if err != nil || c.Settled != nil {
 		return err
 	}
-	if tooMany(b, chunks) { // the batch is refused as a whole, and has no report
-		_, err := s.Batches.CommitSettled(ctx, in.ID, in.Index, batch.SettleResult{Skipped: true})
-		return err
-	}
-	input, err := s.input(ctx, b, chunks, in.Index)
+	counts, err := j.lineCounts(ctx)
 	if err != nil {
 		return err
 	}
-	if input.Findings != nil {
-		defer input.Findings.(io.Closer).Close()
+	result := batch.SettleResult{Skipped: true}
+	if !j.HasTooMany(counts.Transactions) {
+		if result, err = s.settle(ctx, j, c, counts.FirstLine(in.Index)); err != nil {
+			return err
+		}
 	}
-	settled, err := s.settle(ctx, in, input)
-	if err != nil {
-		return err
-	}
-	_, err = s.Batches.CommitSettled(ctx, in.ID, in.Index, settled)
+	_, err = s.Batches.CommitSettled(ctx, in.ID, in.Index, result)
 	return err
 }
 
-func (s *Settle) input(ctx context.Context, b batch.Batch, chunks []batch.Chunk, index int) (validation.SettleInput, error) {
-	v := chunks[index].Validated
-	in := validation.SettleInput{
-		Lines: lines(b, index, s.Uploads), FirstLine: 1, LineCount: v.Lines, Transactions: v.Transactions,
-		Marks: make([]chunk.Source, batch.Partitions), Fetch: fetches,
+// settle merges what was found about the lines of a chunk into work files and returns their keys.
+func (s *Settle) settle(ctx context.Context, j *job, c batch.Chunk, firstLine int64) (batch.SettleResult, error) {
+	input := validation.SettleInput{
+		Lines: j.lines(c.Index, s.Uploads), FirstLine: firstLine, LineCount: c.Validated.Lines,
+		Transactions: c.Validated.Transactions, Fetch: concurrentReads,
 	}
-	for _, before := range chunks[:index] {
-		in.FirstLine += before.Validated.Lines
+	var err error
+	if input.Marks, err = s.rejections(ctx, j); err != nil {
+		return batch.SettleResult{}, err
 	}
-	results, err := s.Batches.Reconciled(ctx, b.ID)
-	if err != nil {
-		return in, err
-	}
-	for p, r := range results {
-		switch {
-		case r == nil:
-			return in, fmt.Errorf("batch %s: partition %d is not reconciled", b.ID, p)
-		case r.RejectionsKey != "":
-			in.Marks[p] = s.Work.Source(r.RejectionsKey, "")
+	if c.Validated.FindingsKey != "" {
+		findings, err := s.Work.Open(ctx, c.Validated.FindingsKey, "", 0, -1)
+		if err != nil {
+			return batch.SettleResult{}, err
 		}
+		defer findings.Close()
+		input.Findings = findings
 	}
-	if v.FindingsKey != "" {
-		in.Findings, err = s.Work.Open(ctx, v.FindingsKey, "", 0, -1)
-	}
-	return in, err
-}
-
-func (s *Settle) settle(ctx context.Context, in ChunkInput, input validation.SettleInput) (batch.SettleResult, error) {
-	piece, attempt := fmt.Sprintf("chunk-%05d", in.Index), s.Attempt()
-	part := s.Work.Create(ctx, workKey(in.ID, piece, attempt, "report"))
+	attempt := s.NewAttempt()
+	part := s.Work.Create(ctx, j.chunkWorkKey(c.Index, attempt, "report"))
 	defer part.Abort()
-	accepted := s.Work.Create(ctx, workKey(in.ID, piece, attempt, "accepted"))
+	accepted := s.Work.Create(ctx, j.chunkWorkKey(c.Index, attempt, "accepted"))
 	defer accepted.Abort()
-	summary := s.Work.Create(ctx, workKey(in.ID, piece, attempt, "summary"))
+	summary := s.Work.Create(ctx, j.chunkWorkKey(c.Index, attempt, "summary"))
 	defer summary.Abort()
 
 	r, err := validation.Settle(ctx, input, part, accepted)
 	if err != nil {
 		return batch.SettleResult{}, err
 	}
-	out := batch.SettleResult{FirstLine: input.FirstLine, Accepted: r.Summary.Counts.Accepted,
-		Invalid: r.Summary.Counts.Invalid, ReportBytes: part.Size()}
-	if out.ReportKey, err = part.Keep(); err != nil {
-		return out, err
+	result := batch.SettleResult{
+		FirstLine: firstLine, Accepted: r.Summary.Counts.Accepted, Invalid: r.Summary.Counts.Invalid, ReportBytes: part.Size(),
 	}
-	if out.Invalid == 0 {
-		return out, nil // everything is accepted: neither a bitmap nor a summary says more than the counts
+	if result.ReportKey, err = part.CommitIfWritten(); err != nil {
+		return batch.SettleResult{}, err
 	}
-	if err := json.NewEncoder(summary).Encode(r.Summary); err != nil {
-		return out, err
+	if result.Invalid > 0 { // otherwise the summary says no more than the counts
+		if result.SummaryKey, err = commitJSON(summary, r.Summary); err != nil {
+			return batch.SettleResult{}, err
+		}
 	}
-	if out.SummaryKey, err = summary.Keep(); err != nil {
-		return out, err
+	if result.Acceptance() == batch.AcceptSome {
+		result.AcceptedKey, err = accepted.CommitIfWritten()
 	}
-	if out.Accepted > 0 {
-		out.AcceptedKey, err = accepted.Keep()
+	return result, err
+}
+
+// rejections returns the rejections of all partitions, each of which must be reconciled; nil for a partition that has none.
+func (s *Settle) rejections(ctx context.Context, j *job) ([]chunk.Source, error) {
+	results, err := s.Batches.Reconciled(ctx, j.ID)
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	sources := make([]chunk.Source, len(results))
+	for p, r := range results {
+		if r == nil {
+			return nil, fmt.Errorf("batch %s: partition %d is not reconciled", j.ID, p)
+		}
+		if r.RejectionsKey != "" {
+			sources[p] = s.Work.Source(r.RejectionsKey, "")
+		}
+	}
+	return sources, nil
+}
+
+// commitJSON writes a value as JSON and returns the key of the object.
+func commitJSON(w *objects.Writer, v any) (string, error) {
+	if err := json.NewEncoder(w).Encode(v); err != nil {
+		return "", err
+	}
+	return w.CommitIfWritten()
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"testing"
@@ -14,75 +15,123 @@ import (
 	"sluice/shared/objects"
 )
 
-var quiet = slog.New(slog.DiscardHandler)
+var discard = slog.New(slog.DiscardHandler)
 
-// stuck is a store that never answers.
-type stuck struct{ batches }
+// stuckStore is a store that never answers.
+type stuckStore struct{ batch.JobStore }
 
-func (stuck) Apply(ctx context.Context, _ batch.ID, _ batch.Transition) (batch.Batch, error) {
+func (stuckStore) Apply(ctx context.Context, _ batch.ID, _ batch.Transition) (batch.Batch, error) {
 	<-ctx.Done()
 	return batch.Batch{}, ctx.Err()
 }
 
-// A step that cannot finish says so while its invocation still has time to be heard.
-func TestAStepEndsBeforeItsInvocation(t *testing.T) {
+// A step that cannot finish returns its error while its invocation still has time.
+func TestStepEndsBeforeItsInvocation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		start := time.Now()
-		_, err := (&Admit{Batches: stuck{}, Now: time.Now, Log: quiet}).Run(ctx, BatchInput{ID: "b"})
+		_, err := (&Admit{Batches: stuckStore{}, Now: time.Now, Log: discard}).Run(ctx, BatchInput{ID: "b"})
 		var transient *Transient
-		if took := time.Since(start); took != time.Minute-margin || !errors.As(err, &transient) {
-			t.Errorf("%v after %v", err, took)
+		if !errors.As(err, &transient) {
+			t.Errorf("got error %v, want a *Transient", err)
+		}
+		if got, want := time.Since(start), time.Minute-margin; got != want {
+			t.Errorf("the step ended after %v, want %v", got, want)
 		}
 	})
 }
 
-// planned is a store with one batch, of a file of size bytes.
-type planned struct{ size int64 }
-
-func (p planned) Get(context.Context, batch.ID) (batch.Batch, error) {
-	return batch.Batch{Status: batch.Uploaded, Object: batch.Object{Size: p.size}}, nil
+// uploadedStore is a store with one uploaded batch, of a file of size bytes.
+type uploadedStore struct {
+	batch.JobStore
+	size int64
 }
 
-func (p planned) Apply(_ context.Context, _ batch.ID, c batch.Transition) (batch.Batch, error) {
-	return batch.Batch{Status: c.To, Object: batch.Object{Size: p.size}, Plan: *c.Plan}, nil
+func (s uploadedStore) Get(context.Context, batch.ID) (batch.Batch, error) {
+	return batch.Batch{Status: batch.Uploaded, Object: batch.Object{Size: s.size}}, nil
 }
 
-// However small chunks are set, an execution can hold them all.
-func TestChunksAreBounded(t *testing.T) {
-	for _, c := range []struct {
+func (s uploadedStore) Apply(_ context.Context, _ batch.ID, t batch.Transition) (batch.Batch, error) {
+	return batch.Batch{Status: t.To, Object: batch.Object{Size: s.size}, Plan: *t.Plan}, nil
+}
+
+// However small the configured chunks are, their number is limited.
+func TestNumberOfChunksIsBounded(t *testing.T) {
+	for _, tt := range []struct {
 		size, chunkBytes int64
 		want             int
 	}{
-		{1, 1, 1}, {maxChunks, 1, maxChunks}, {maxChunks + 1, 1, maxChunks/2 + 1}, {maxChunks*10 - 1, 10, maxChunks},
-		{2<<30 - 1, 1 << 10, maxChunks}, {2<<30 - 1, 0, chunk.MaxDefaultCount}, {2<<30 - 1, 1 << 30, 2},
+		{1, 1, 1},
+		{maxChunks, 1, maxChunks},
+		{maxChunks + 1, 1, maxChunks/2 + 1},
+		{maxChunks*10 - 1, 10, maxChunks},
+		{2<<30 - 1, 1 << 10, maxChunks},
+		{2<<30 - 1, 0, chunk.MaxDefaultCount},
+		{2<<30 - 1, 1 << 30, 2},
 	} {
-		s := &Plan{Batches: planned{c.size}, ChunkBytes: c.chunkBytes, Now: time.Now, Log: quiet}
-		out, err := s.Run(t.Context(), BatchInput{})
-		if err != nil || len(out.Chunks) != c.want {
-			t.Errorf("%d bytes by %d: %d chunks, %v; want %d", c.size, c.chunkBytes, len(out.Chunks), err, c.want)
-		}
+		t.Run(fmt.Sprintf("%d bytes by %d", tt.size, tt.chunkBytes), func(t *testing.T) {
+			s := &Plan{Batches: uploadedStore{size: tt.size}, ChunkBytes: tt.chunkBytes, Now: time.Now, Log: discard}
+			out, err := s.Run(t.Context(), BatchInput{})
+			if err != nil || len(out.Chunks) != tt.want {
+				t.Errorf("got %d chunks, error %v, want %d chunks", len(out.Chunks), err, tt.want)
+			}
+		})
 	}
 }
 
-// Of the uploaded file alone it is said that it has changed; the service's own files come back or they do not.
-func TestWhoseFileIsGone(t *testing.T) {
+// A missing uploaded file is final; a missing work file is the service's own fault, and a retry may find it.
+func TestOnlyAMissingUploadIsFinal(t *testing.T) {
 	for _, cause := range []error{objects.ErrChanged, objects.ErrNotFound, objects.ErrDenied} {
-		_, err := pinned(batch.Batch{}, missing{cause}).Open(t.Context(), 0, 1)
-		var changed *ObjectChanged
-		if !errors.As(named(t.Context(), quiet, "b", err), &changed) {
-			t.Errorf("uploaded file: %v", err)
-		}
-		var transient *Transient
-		if !errors.As(named(t.Context(), quiet, "b", cause), &transient) {
-			t.Errorf("work file: %v", cause)
-		}
+		t.Run(cause.Error(), func(t *testing.T) {
+			_, err := pinnedUpload(batch.Batch{}, failingBucket{cause}).Open(t.Context(), 0, 1)
+			var changed *ObjectChanged
+			if got := stepError(t.Context(), discard, "b", err); !errors.As(got, &changed) {
+				t.Errorf("error of the uploaded file: got %v, want an *ObjectChanged", got)
+			}
+			var transient *Transient
+			if got := stepError(t.Context(), discard, "b", cause); !errors.As(got, &transient) {
+				t.Errorf("error of a work file: got %v, want a *Transient", got)
+			}
+		})
 	}
 }
 
-type missing struct{ err error }
+// failingBucket is a bucket whose objects cannot be opened.
+type failingBucket struct{ err error }
 
-func (m missing) Source(string, string) chunk.Source { return m }
+func (b failingBucket) Source(string, string) chunk.Source { return b }
 
-func (m missing) Open(context.Context, int64, int64) (io.ReadCloser, error) { return nil, m.err }
+func (b failingBucket) Open(context.Context, int64, int64) (io.ReadCloser, error) { return nil, b.err }
+
+func TestRejectionMessages(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		rejects bool
+		verdict batch.Verdict
+		want    string
+	}{
+		{"all valid", true, batch.Verdict{Total: 2, Accepted: 2}, ""},
+		{"some invalid and dropped", false, batch.Verdict{Total: 2, Accepted: 1, Invalid: 1}, ""},
+		{"too many", false, batch.Verdict{Outcome: batch.TooManyTransactions, Total: 9},
+			"The file contains 9 transactions; a batch may contain at most 8. Split the file into several batches."},
+		{"none", false, batch.Verdict{}, "The file contains no transaction."},
+		{"the only one invalid", true, batch.Verdict{Total: 1, Invalid: 1},
+			"The only transaction of the file is invalid; the validation report lists its errors."},
+		{"all invalid", false, batch.Verdict{Total: 2, Invalid: 2},
+			"All 2 transactions are invalid; the validation report lists their errors."},
+		{"one invalid", true, batch.Verdict{Total: 2, Accepted: 1, Invalid: 1},
+			"1 of 2 transactions is invalid and reject_on_invalid is true, so nothing was ingested; " +
+				"the validation report lists its errors."},
+		{"two invalid", true, batch.Verdict{Total: 3, Accepted: 1, Invalid: 2},
+			"2 of 3 transactions are invalid and reject_on_invalid is true, so nothing was ingested; " +
+				"the validation report lists their errors."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := batch.Batch{RejectOnInvalid: tt.rejects, MaxTransactions: 8}
+			if got := rejectionMessage(b, tt.verdict); got != tt.want {
+				t.Errorf("got  %q\nwant %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -6,124 +6,129 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"sluice/shared/batch"
 	"sluice/shared/objects"
 	"sluice/shared/report"
 )
 
+// Verdict is the step of the state Verdict: it adds up the chunks, concatenates their parts of the report, and decides
+// whether the accepted lines are ingested, with the transition to PENDING_INGESTION, or not, with that to VALIDATION_FAILED.
+type Verdict struct {
+	Batches batch.JobStore
+	Work    *objects.Bucket
+	// NewAttempt names an attempt.
+	NewAttempt func() string
+	Now        func() time.Time
+	Log        *slog.Logger
+}
+
 // VerdictOutput tells the state machine whether there is anything to ingest.
 type VerdictOutput struct {
 	Ingest bool `json:"ingest"`
 }
 
-// Verdict adds up the chunks, puts the report together and decides.
-type Verdict struct {
-	Batches closer
-	Work    *objects.Bucket
-	Attempt Attempts
-	Now     Clock
-	Log     *slog.Logger
-}
-
-// Run is the state Verdict.
+// Run decides about a batch. A repeated run returns the decision of the first one.
 func (s *Verdict) Run(ctx context.Context, in BatchInput) (VerdictOutput, error) {
-	return step(ctx, s.Log, in.ID, func(ctx context.Context) (VerdictOutput, error) { return s.run(ctx, in.ID) })
+	return runStep(ctx, s.Log, in.ID, func(ctx context.Context) (VerdictOutput, error) { return s.run(ctx, in.ID) })
 }
 
 func (s *Verdict) run(ctx context.Context, id batch.ID) (VerdictOutput, error) {
-	b, err := s.Batches.Get(ctx, id)
+	j, err := openJob(ctx, s.Batches, id)
+	if j.Verdict != nil { // an earlier run has decided, perhaps with a terminal status
+		return VerdictOutput{j.Status != batch.ValidationFailed}, nil
+	}
 	if err != nil {
 		return VerdictOutput{}, err
 	}
-	if b.Verdict != nil { // by an earlier run
-		return VerdictOutput{b.Status != batch.ValidationFailed}, nil
-	}
-	if b, err = open(ctx, s.Batches, id); err != nil {
-		return VerdictOutput{}, err
-	}
-	chunks, err := validated(ctx, s.Batches, b)
+	verdict, err := s.judge(ctx, j)
 	if err != nil {
 		return VerdictOutput{}, err
 	}
-	v := count(chunks)
-	v.Outcome = batch.TooManyTransactions
-	if !tooMany(b, chunks) {
-		if v, err = s.report(ctx, b, chunks); err != nil {
-			return VerdictOutput{}, err
-		}
+	t := batch.Transition{To: batch.PendingIngestion, At: s.Now(), Verdict: &verdict}
+	if message := rejectionMessage(j.Batch, verdict); message != "" {
+		t.To, t.ErrorMessage = batch.ValidationFailed, message
 	}
-	change := batch.Transition{To: batch.PendingIngestion, At: s.Now(), Verdict: &v}
-	if why := rejection(b, v); why != "" {
-		change.To, change.ErrorMessage = batch.ValidationFailed, why
+	if err := j.transition(ctx, t); err != nil {
+		return VerdictOutput{}, err
 	}
-	b, err = move(ctx, s.Batches, id, change)
-	return VerdictOutput{b.Status != batch.ValidationFailed}, err
+	return VerdictOutput{j.Status != batch.ValidationFailed}, nil
 }
 
-// rejection says why a batch is rejected as a whole; "" when its accepted lines are to be ingested.
-func rejection(b batch.Batch, v batch.Verdict) string {
+// judge returns the verdict on a batch, all chunks of which must be settled.
+func (s *Verdict) judge(ctx context.Context, j *job) (batch.Verdict, error) {
+	chunks, err := j.validatedChunks(ctx)
+	if err != nil {
+		return batch.Verdict{}, err
+	}
+	if total := batch.CountLines(chunks).Transactions; j.HasTooMany(total) {
+		tooMany := batch.Verdict{Outcome: batch.TooManyTransactions, Total: total}
+		for _, c := range chunks {
+			tooMany.Invalid += c.Validated.Invalid // by the first pass alone
+		}
+		return tooMany, nil
+	}
+	return s.writeReport(ctx, j, chunks)
+}
+
+// rejectionMessage tells the client why the batch is rejected as a whole; it is empty if its accepted lines are ingested.
+func rejectionMessage(b batch.Batch, v batch.Verdict) string {
 	switch {
 	case v.Outcome == batch.TooManyTransactions:
-		return fmt.Sprintf("The file contains %d transactions; a batch takes at most %d. Split it.", v.Total, b.MaxTransactions)
+		return fmt.Sprintf("The file contains %d transactions; a batch may contain at most %d. Split the file into several batches.",
+			v.Total, b.MaxTransactions)
 	case v.Total == 0:
 		return "The file contains no transaction."
+	case v.Total == 1 && v.Accepted == 0:
+		return "The only transaction of the file is invalid; the validation report lists its errors."
 	case v.Accepted == 0:
-		return fmt.Sprintf("None of the %d transactions is valid; the validation report names every error.", v.Total)
+		return fmt.Sprintf("All %d transactions are invalid; the validation report lists their errors.", v.Total)
+	case v.Invalid == 1 && b.RejectOnInvalid:
+		return fmt.Sprintf("1 of %d transactions is invalid and reject_on_invalid is true, so nothing was ingested; "+
+			"the validation report lists its errors.", v.Total)
 	case v.Invalid > 0 && b.RejectOnInvalid:
 		return fmt.Sprintf("%d of %d transactions are invalid and reject_on_invalid is true, so nothing was ingested; "+
-			"the validation report names every error.", v.Invalid, v.Total)
+			"the validation report lists their errors.", v.Invalid, v.Total)
 	}
 	return ""
 }
 
-// tooMany reports whether a validated batch has more transactions than it may have.
-func tooMany(b batch.Batch, chunks []batch.Chunk) bool {
-	return b.MaxTransactions > 0 && count(chunks).Total > b.MaxTransactions
-}
-
-// count is what validation alone knows: what is wrong with a line because of other lines, or of entities, is not in it.
-func count(chunks []batch.Chunk) (v batch.Verdict) {
-	for _, c := range chunks {
-		v.Total += c.Validated.Transactions
-		v.Invalid += c.Validated.Invalid
-	}
-	return v
-}
-
-// report strings the parts of the report together, in the order of the chunks, and its summary beside it.
-func (s *Verdict) report(ctx context.Context, b batch.Batch, chunks []batch.Chunk) (batch.Verdict, error) {
-	attempt := s.Attempt()
-	whole := s.Work.Create(ctx, reportKey(b, attempt, "jsonl"))
+// writeReport concatenates the parts of the report, in the order of the chunks, adds up their summaries, and returns the
+// verdict that names both files.
+func (s *Verdict) writeReport(ctx context.Context, j *job, chunks []batch.Chunk) (batch.Verdict, error) {
+	attempt := s.NewAttempt()
+	reportKey, summaryKey := j.reportKey(attempt, "jsonl"), j.reportKey(attempt, "summary.json")
+	whole := s.Work.Create(ctx, reportKey)
 	defer whole.Abort()
 	var sum report.Summary
 	for _, c := range chunks {
 		if c.Settled == nil {
-			return batch.Verdict{}, fmt.Errorf("batch %s: chunk %d is not settled", b.ID, c.Index)
+			return batch.Verdict{}, fmt.Errorf("batch %s: chunk %d is not settled", j.ID, c.Index)
 		}
-		if err := s.part(ctx, whole, &sum, *c.Settled); err != nil {
+		if err := s.addPart(ctx, whole, &sum, *c.Settled); err != nil {
 			return batch.Verdict{}, err
 		}
 	}
-	v := batch.Verdict{
-		Total: sum.Counts.Total, Accepted: sum.Counts.Accepted, Invalid: sum.Counts.Invalid,
-		ReportKey: reportKey(b, attempt, "jsonl"), SummaryKey: reportKey(b, attempt, "summary.json"),
+	if err := whole.Close(); err != nil { // an empty report is an object, too
+		return batch.Verdict{}, err
 	}
-	if err := whole.Close(); err != nil {
-		return v, err
-	}
-	summary := s.Work.Create(ctx, v.SummaryKey)
+	summary := s.Work.Create(ctx, summaryKey)
 	defer summary.Abort()
-	if err := json.NewEncoder(summary).Encode(sum); err != nil {
-		return v, err
+	if _, err := commitJSON(summary, sum); err != nil {
+		return batch.Verdict{}, err
 	}
-	return v, summary.Close()
+	return batch.Verdict{
+		Total: sum.Counts.Total, Accepted: sum.Counts.Accepted, Invalid: sum.Counts.Invalid,
+		ReportKey: reportKey, SummaryKey: summaryKey,
+	}, nil
 }
 
-func (s *Verdict) part(ctx context.Context, whole io.Writer, sum *report.Summary, c batch.SettleResult) error {
-	part := report.Summary{Counts: report.Counts{Total: c.Accepted + c.Invalid, Accepted: c.Accepted, Invalid: c.Invalid}}
-	if c.SummaryKey != "" {
-		body, err := s.Work.Open(ctx, c.SummaryKey, "", 0, -1)
+// addPart appends a chunk's part of the report to the whole and adds its summary to sum.
+func (s *Verdict) addPart(ctx context.Context, whole io.Writer, sum *report.Summary, r batch.SettleResult) error {
+	part := report.Summary{Counts: report.Counts{Total: r.Accepted + r.Invalid, Accepted: r.Accepted, Invalid: r.Invalid}}
+	if r.SummaryKey != "" {
+		body, err := s.Work.Open(ctx, r.SummaryKey, "", 0, -1)
 		if err != nil {
 			return err
 		}
@@ -133,17 +138,17 @@ func (s *Verdict) part(ctx context.Context, whole io.Writer, sum *report.Summary
 		}
 	}
 	sum.Add(part)
-	if c.ReportKey == "" {
+	if r.ReportKey == "" {
 		return nil
 	}
-	body, err := s.Work.Open(ctx, c.ReportKey, "", 0, -1)
+	body, err := s.Work.Open(ctx, r.ReportKey, "", 0, -1)
 	if err != nil {
 		return err
 	}
 	defer body.Close()
 	n, err := io.Copy(whole, body)
-	if err == nil && n != c.ReportBytes {
-		err = fmt.Errorf("part of the report has %d bytes, not %d", n, c.ReportBytes)
+	if err == nil && n != r.ReportBytes {
+		err = fmt.Errorf("part of the report %s has %d bytes, not %d", r.ReportKey, n, r.ReportBytes)
 	}
 	return err
 }
