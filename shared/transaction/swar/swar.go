@@ -37,10 +37,17 @@ func MarkQuotes(w uint64) uint64 { return MarkZero(w ^ LowBits*'"') }
 // Bytes of 0x80 and more are never marked. The first mark is right, because a subtraction borrows only from a byte that is
 // itself a hit; marks after it may be wrong.
 func MarkStringSpecials(w uint64) uint64 {
-	low := w ^ LowBits*('"'^' ') // turns a quotation mark into a space, so that it is below 0x21 like the control characters
 	slash := w ^ LowBits*'\\'
-	return ((low - LowBits*0x21) | (slash - LowBits)) &^ w & HighBits
+	return (quotesAndControls(w) | (slash - LowBits)) &^ w & HighBits
 }
+
+// MarkQuotesAndControls marks the bytes that are quotation marks or control characters. The first mark is right; marks after
+// it may be wrong.
+func MarkQuotesAndControls(w uint64) uint64 { return quotesAndControls(w) &^ w & HighBits }
+
+// quotesAndControls sets the highest bit of the bytes that are quotation marks or control characters, and of others of 0x80 and
+// more. It turns a quotation mark into a space, so that it is below 0x21 as the control characters are.
+func quotesAndControls(w uint64) uint64 { return (w ^ LowBits*('"'^' ')) - LowBits*0x21 }
 
 // MarkDigits marks the bytes that are decimal digits. The additions cannot carry, because they are made to seven bits.
 func MarkDigits(w uint64) uint64 {
@@ -83,6 +90,22 @@ func SkipPlainText(b []byte, i int) (end int, nonASCII bool) {
 				marks, i = more, i+8
 			}
 			return i + bits.TrailingZeros64(marks)/8, all&HighBits != 0
+		}
+		i += 16
+	}
+}
+
+// SkipToQuote returns the position of the first byte at or after b[i] that is a quotation mark or a control character.
+func SkipToQuote(b []byte, i int) int {
+	for {
+		k := (*[16]byte)(b[i : i+16])
+		w, next := binary.LittleEndian.Uint64(k[:8]), binary.LittleEndian.Uint64(k[8:])
+		marks, more := MarkQuotesAndControls(w), MarkQuotesAndControls(next)
+		if marks != 0 {
+			return i + bits.TrailingZeros64(marks)/8
+		}
+		if more != 0 {
+			return i + 8 + bits.TrailingZeros64(more)/8
 		}
 		i += 16
 	}

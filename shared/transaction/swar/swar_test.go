@@ -19,6 +19,20 @@ func TestMarkAlphanumerics(t *testing.T) {
 	}
 }
 
+func TestMarkDigits(t *testing.T) {
+	for c := range 256 {
+		for place := range 8 {
+			want := uint64(0)
+			if '0' <= c && c <= '9' {
+				want = 0x80 << (8 * place)
+			}
+			if got := MarkDigits(uint64(c) << (8 * place)); got != want {
+				t.Fatalf("MarkDigits with byte %#x at %d = %#x, want %#x", c, place, got, want)
+			}
+		}
+	}
+}
+
 // A quote, a backslash and a control character are found at every place, behind bytes of every kind.
 func TestMarkStringSpecials(t *testing.T) {
 	for c := range 256 {
@@ -30,6 +44,9 @@ func TestMarkStringSpecials(t *testing.T) {
 					text[i] = filler
 				}
 				text[place] = byte(c)
+				if got, want := SkipToQuote(append(text[:], `123456789"______________`...), 0), skipToQuoteByByte(text[:]); got != want {
+					t.Fatalf("SkipToQuote(%q) = %d, want %d", text, got, want)
+				}
 				marks := MarkStringSpecials(Load8(text[:], 0))
 				first := uint64(0x80) << (8 * place)
 				if (marks&-marks == first) != want || (marks != 0) != want {
@@ -38,4 +55,13 @@ func TestMarkStringSpecials(t *testing.T) {
 			}
 		}
 	}
+}
+
+func skipToQuoteByByte(text []byte) int {
+	for i, c := range text {
+		if c == '"' || c < 0x20 {
+			return i
+		}
+	}
+	return len(text) + len("123456789")
 }
