@@ -186,21 +186,21 @@ type window struct {
 
 // add adds the record of an accepted line, and nothing for a blank line.
 func (w *window) add(line *chunk.Line) error {
-	r := w.scanner.Line(line.Text)
-	if r.Blank {
+	identity := w.scanner.Identify(line.Text)
+	if identity.Blank {
 		return nil
 	}
-	if r.TransactionExternalID == nil || r.ModificationID == nil {
+	if identity.TransactionExternalID == nil || identity.ModificationID == nil {
 		return fmt.Errorf("batch %s: accepted line %d has no identifiers", w.batch.ID, w.firstLine+line.Number)
 	}
 	w.records = append(w.records, transaction.Record{
 		Tenant:        w.batch.Tenant,
-		TransactionID: string(r.TransactionExternalID),
-		Modification:  string(r.ModificationID),
+		TransactionID: string(identity.TransactionExternalID),
+		Modification:  string(identity.ModificationID),
 		ReceivedAt:    w.batch.ReceivedAt,
 		Batch:         string(w.batch.ID),
 		Line:          w.firstLine + line.Number,
-		MainEntity:    r.MainEntity,
+		MainEntity:    identity.MainEntity,
 		Text:          bytes.Clone(line.Text),
 	})
 	return nil
