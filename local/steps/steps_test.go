@@ -173,7 +173,7 @@ func (w *work) now() batch.Batch {
 func (w *work) stored(transactionID string) int {
 	w.t.Helper()
 	n := 0
-	err := w.transactions.Versions(context.Background(), w.tenant, transactionID, "", func(transaction.Record) bool {
+	err := w.transactions.ReadVersions(context.Background(), w.tenant, transactionID, "", func(transaction.Version) bool {
 		n++
 		return true
 	})

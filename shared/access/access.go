@@ -1,21 +1,21 @@
-// Package access holds access layers: who may reach an object inside a tenant.
+// Package access holds access layers, which decide who inside a tenant reaches an object.
 package access
 
 import "slices"
 
-// The layers that everyone holds.
+// The layers that every caller holds, one in each dimension.
 const (
 	Global     = "Global"
 	Enterprise = "Enterprise"
 )
 
-// Layers are names in two dimensions, of an object or of a caller.
+// Layers are the layers of an object or of a caller: names in two dimensions.
 type Layers struct {
 	Geographic      []string `json:"geographic"`
 	BusinessRelated []string `json:"businessRelated"`
 }
 
-// OrDefault returns the layers with Global and Enterprise in place of what is empty.
+// OrDefault returns the layers with Global and Enterprise in the dimensions that are empty.
 func (l Layers) OrDefault() Layers {
 	if len(l.Geographic) == 0 {
 		l.Geographic = []string{Global}
@@ -26,18 +26,20 @@ func (l Layers) OrDefault() Layers {
 	return l
 }
 
-// Reach reports whether a caller of these layers reaches an object: in each dimension the object bears the layer that everyone
-// holds, or one of the caller's.
-func (l Layers) Reach(object Layers) bool {
+// CanReach reports whether a caller with the layers l reaches an object: in each dimension the object has the layer that every
+// caller holds, or one of the caller's.
+func (l Layers) CanReach(object Layers) bool {
 	object = object.OrDefault()
-	return share(l.Geographic, object.Geographic, Global) && share(l.BusinessRelated, object.BusinessRelated, Enterprise)
+	return overlaps(l.Geographic, object.Geographic, Global) &&
+		overlaps(l.BusinessRelated, object.BusinessRelated, Enterprise)
 }
 
-func share(caller, object []string, everyone string) bool {
+func overlaps(caller, object []string, everyone string) bool {
 	return slices.ContainsFunc(object, func(layer string) bool { return layer == everyone || slices.Contains(caller, layer) })
 }
 
-// Widen returns the layers with those of more added, each once, in order of first mention. It never takes reach away.
+// Widen returns the layers of l and more, each once, in the order of first mention. Whoever reached an object with l reaches it with
+// the result.
 func (l Layers) Widen(more Layers) Layers {
 	return Layers{union(l.Geographic, more.Geographic), union(l.BusinessRelated, more.BusinessRelated)}
 }

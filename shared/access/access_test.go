@@ -34,7 +34,7 @@ func TestReach(t *testing.T) {
 		{layers("Global", "Enterprise"), layers("Ireland", "Enterprise"), false},
 		{layers("Global", "Enterprise"), layers("ireland", "Enterprise"), false},
 	} {
-		if got := tt.caller.Reach(tt.object); got != tt.want {
+		if got := tt.caller.CanReach(tt.object); got != tt.want {
 			t.Errorf("%v reaches %v: %v", tt.caller, tt.object, got)
 		}
 	}

@@ -30,7 +30,7 @@ type Ingest struct {
 
 type transactions interface {
 	// Put stores records. Storing a record again replaces it by itself.
-	Put(ctx context.Context, records []transaction.Record) error
+	Put(ctx context.Context, records []transaction.Version) error
 }
 
 // IngestOutput tells the state machine whether the chunk is done. If it is not, the state machine runs the step again.
@@ -181,7 +181,7 @@ type window struct {
 	batch     batch.Batch
 	scanner   *scanner.Scanner
 	firstLine int64
-	records   []transaction.Record
+	records   []transaction.Version
 }
 
 // add adds the record of an accepted line, and nothing for a blank line.
@@ -193,7 +193,7 @@ func (w *window) add(line *chunk.Line) error {
 	if identity.TransactionExternalID == nil || identity.ModificationID == nil {
 		return fmt.Errorf("batch %s: accepted line %d has no identifiers", w.batch.ID, w.firstLine+line.Number)
 	}
-	w.records = append(w.records, transaction.Record{
+	w.records = append(w.records, transaction.Version{
 		Tenant:        w.batch.Tenant,
 		TransactionID: string(identity.TransactionExternalID),
 		Modification:  string(identity.ModificationID),

@@ -1,4 +1,5 @@
-// Package property holds the values of entities and documents: single values, collections of items, and custom groups.
+// Package property holds the values of entities and documents: single values, collections of items, and groups of other properties.
+// Their JSON form is the same on the wire and in storage.
 package property
 
 import (
@@ -10,30 +11,32 @@ import (
 	"github.com/google/uuid"
 )
 
-// Kinds of a Property.
+// The kinds of a property.
 const (
 	Single     = "Single"
 	Collection = "Collection"
 	Custom     = "Custom"
 )
 
-// MaxDepth is how deep custom groups may lie inside each other.
+// MaxDepth is how deep custom properties may be nested.
 const MaxDepth = 8
 
-// Property is a value of a kind; only the fields of its kind are set.
+// Property is a value of one kind; only the fields of its kind are set.
 type Property struct {
+	// Type is the kind: Single, Collection or Custom.
 	Type string `json:"type"`
 
-	// Single
+	// Value and ValueID belong to a single property: the value, and the ID of the list entry from which it was chosen.
 	Value   *string `json:"value,omitempty"`
 	ValueID *string `json:"valueId,omitempty"`
 
-	// Collection
+	// DataGroupID, DataGroupVersionNumber and Collections belong to a collection: the UUID of its data group, the version of
+	// that group, and the items by ID.
 	DataGroupID            string          `json:"dataGroupId,omitempty"`
 	DataGroupVersionNumber *int64          `json:"dataGroupVersionNumber,omitempty"`
 	Collections            map[string]Item `json:"collections,omitempty"`
 
-	// Custom
+	// CustomTypeID and Properties belong to a custom property: the UUID of its type, and the properties inside it.
 	CustomTypeID string              `json:"customTypeId,omitempty"`
 	Properties   map[string]Property `json:"properties,omitempty"`
 }
@@ -45,57 +48,80 @@ type Item struct {
 	IsValid        *bool              `json:"isValid,omitempty"`
 }
 
-// Info tells the id of a value that was chosen from a list.
+// Info holds the ID of the list entry from which a value was chosen.
 type Info struct {
 	ValueID *string `json:"valueId"`
 }
 
-// Report takes a fault: the path of the place with dots, and what is wrong there.
-type Report func(name, message string)
+// IsEmpty reports whether p has no value: a single property that is null.
+func (p Property) IsEmpty() bool { return p.Type == Single && p.Value == nil && p.ValueID == nil }
 
-// Empty reports whether p says nothing: a single value that is null.
-func (p Property) Empty() bool { return p.Type == Single && p.Value == nil && p.ValueID == nil }
-
-// Check reports what is wrong with properties: their kind, fields that belong to another kind, ids that are no UUIDs, keys of
-// more than maxKey bytes, and texts of more than maxText characters.
-func Check(name string, all map[string]Property, maxKey, maxText int, report Report) {
-	check(name, all, limits{maxKey, maxText}, MaxDepth, report)
+// Merge returns the properties with those of changes in place of the old ones. Neither map is changed.
+func Merge(old, changes map[string]Property) map[string]Property {
+	merged := maps.Clone(old)
+	if merged == nil {
+		merged = map[string]Property{}
+	}
+	maps.Copy(merged, changes)
+	return merged
 }
 
-type limits struct{ key, text int }
+// ReportFunc is called with each thing wrong with properties: its path, with dots between the steps, and a message for the client.
+type ReportFunc func(path, message string)
 
-func check(name string, all map[string]Property, l limits, depth int, report Report) {
-	if len(all) == 0 {
+// Validate reports everything wrong with properties: an unknown kind, fields of another kind, IDs that are not UUIDs, empty keys and
+// keys of more than maxKey bytes, values of more than maxText characters, and nesting deeper than MaxDepth. The path of each
+// begins with path.
+func Validate(path string, properties map[string]Property, maxKey, maxText int, report ReportFunc) {
+	v := validator{maxKey, maxText, report}
+	v.validate(path, properties, MaxDepth)
+}
+
+type validator struct {
+	maxKey, maxText int
+	report          ReportFunc
+}
+
+func (v validator) validate(path string, properties map[string]Property, depth int) {
+	if len(properties) == 0 {
 		return
 	}
 	if depth == 0 {
-		report(name, fmt.Sprintf("Properties lie more than %d deep.", MaxDepth))
+		v.report(path, fmt.Sprintf("Properties must not be nested more than %d deep.", MaxDepth))
 		return
 	}
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		p, at := all[key], name+"."+key
-		if key == "" || len(key) > l.key {
-			report(at, fmt.Sprintf("A key has 1 to %d bytes.", l.key))
+	for _, key := range slices.Sorted(maps.Keys(properties)) {
+		p, inner := properties[key], path+"."+key
+		if !v.validKey(inner, key) {
 			continue
 		}
-		single := p.Value != nil || p.ValueID != nil
-		collection := p.DataGroupID != "" || p.DataGroupVersionNumber != nil || p.Collections != nil
-		custom := p.CustomTypeID != "" || p.Properties != nil
+		isSingle := p.Value != nil || p.ValueID != nil
+		isCollection := p.DataGroupID != "" || p.DataGroupVersionNumber != nil || p.Collections != nil
+		isCustom := p.CustomTypeID != "" || p.Properties != nil
 		switch {
 		case p.Type != Single && p.Type != Collection && p.Type != Custom:
-			report(at+".type", "The type must be one of Single, Collection, Custom.")
-		case p.Type != Single && single, p.Type != Collection && collection, p.Type != Custom && custom:
-			report(at, "The property has fields of another type than "+p.Type+".")
+			v.report(inner+".type", "The type must be one of Single, Collection, Custom.")
+		case p.Type != Single && isSingle, p.Type != Collection && isCollection, p.Type != Custom && isCustom:
+			v.report(inner, "The property has fields that the type "+p.Type+" does not have.")
 		default:
-			p.ids(at, report)
-			p.lengths(at, l, report)
-			check(at+".properties", p.Properties, l, depth-1, report)
+			v.validateID(inner, p)
+			v.validateLengths(inner, p)
+			v.validate(inner+".properties", p.Properties, depth-1)
 		}
 	}
 }
 
-// ids checks the id that a kind needs.
-func (p Property) ids(at string, report Report) {
+// validKey reports a key that is empty or too long at the given path, and returns whether it is neither.
+func (v validator) validKey(path, key string) bool {
+	if key == "" || len(key) > v.maxKey {
+		v.report(path, fmt.Sprintf("A key must have 1 to %d bytes.", v.maxKey))
+		return false
+	}
+	return true
+}
+
+// validateID checks the UUID that a collection or a custom property must have.
+func (v validator) validateID(path string, p Property) {
 	name, id := "", ""
 	switch p.Type {
 	case Collection:
@@ -106,50 +132,34 @@ func (p Property) ids(at string, report Report) {
 		return
 	}
 	if _, err := uuid.Parse(id); err != nil || len(id) != len(uuid.Nil.String()) {
-		report(at+"."+name, "The value must be a UUID.")
+		v.report(path+"."+name, "The value must be a UUID.")
 	}
 }
 
-func (p Property) lengths(at string, l limits, report Report) {
-	long := func(where string, text *string) {
-		if text != nil && len(*text) > l.text && utf8.RuneCountInString(*text) > l.text {
-			report(where, fmt.Sprintf("The value has more than %d characters.", l.text))
-		}
-	}
-	fits := func(key, where string) bool {
-		ok := key != "" && len(key) <= l.key
-		if !ok {
-			report(where, fmt.Sprintf("A key has 1 to %d bytes.", l.key))
-		}
-		return ok
-	}
-	long(at+".value", p.Value)
-	long(at+".valueId", p.ValueID)
+func (v validator) validateLengths(path string, p Property) {
+	v.validateText(path+".value", p.Value)
+	v.validateText(path+".valueId", p.ValueID)
+	path += ".collections"
 	for _, id := range slices.Sorted(maps.Keys(p.Collections)) {
-		item, in := p.Collections[id], at+".collections"
-		if !fits(id, in) {
+		if !v.validKey(path, id) {
 			continue
 		}
-		in += "." + id
+		item, itemPath := p.Collections[id], path+"."+id
 		for _, key := range slices.Sorted(maps.Keys(item.Properties)) {
-			if fits(key, in+".properties") {
-				long(in+"."+key, item.Properties[key])
+			if v.validKey(itemPath+".properties", key) {
+				v.validateText(itemPath+"."+key, item.Properties[key])
 			}
 		}
 		for _, key := range slices.Sorted(maps.Keys(item.PropertiesInfo)) {
-			if fits(key, in+".propertiesInfo") {
-				long(in+".propertiesInfo."+key, item.PropertiesInfo[key].ValueID)
+			if v.validKey(itemPath+".propertiesInfo", key) {
+				v.validateText(itemPath+".propertiesInfo."+key, item.PropertiesInfo[key].ValueID)
 			}
 		}
 	}
 }
 
-// Merge returns the properties with those of change put over them. Neither map is changed.
-func Merge(old, change map[string]Property) map[string]Property {
-	out := maps.Clone(old)
-	if out == nil {
-		out = map[string]Property{}
+func (v validator) validateText(path string, text *string) {
+	if text != nil && len(*text) > v.maxText && utf8.RuneCountInString(*text) > v.maxText {
+		v.report(path, fmt.Sprintf("The value must have at most %d characters.", v.maxText))
 	}
-	maps.Copy(out, change)
-	return out
 }

@@ -48,14 +48,14 @@ func TestCheck(t *testing.T) {
 		"too deep": {nested(property.MaxDepth), []string{"p.k" + strings.Repeat(".properties.k", property.MaxDepth-1) + ".properties"}},
 	} {
 		var got []string
-		property.Check("p", map[string]property.Property{"k": tt.p}, 5, 10, func(name, _ string) { got = append(got, name) })
+		property.Validate("p", map[string]property.Property{"k": tt.p}, 5, 10, func(name, _ string) { got = append(got, name) })
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
 	for key, want := range map[string]int{"": 1, "12345": 0, "123456": 1} {
 		got := 0
-		property.Check("p", map[string]property.Property{key: {Type: property.Single}}, 5, 10, func(string, string) { got++ })
+		property.Validate("p", map[string]property.Property{key: {Type: property.Single}}, 5, 10, func(string, string) { got++ })
 		if got != want {
 			t.Errorf("key %q: %d faults", key, got)
 		}
@@ -77,7 +77,7 @@ func TestEmpty(t *testing.T) {
 		"an id":      {property.Property{Type: property.Single, ValueID: &nothing}, false},
 		"collection": {collection(nil), false},
 	} {
-		if tt.p.Empty() != tt.want {
+		if tt.p.IsEmpty() != tt.want {
 			t.Error(name)
 		}
 	}
@@ -101,7 +101,7 @@ func TestMerge(t *testing.T) {
 func TestApart(t *testing.T) {
 	text := func(s string) *string { return &s }
 	single := property.Property{Type: property.Single, Value: text("v"), ValueID: text("1")}
-	got := property.Apart(map[string]property.Property{
+	got := property.SplitByKind(map[string]property.Property{
 		"s": single, "c": {Type: property.Custom, Properties: map[string]property.Property{"s": single}},
 		"l": {Type: property.Collection, DataGroupID: "g", Collections: map[string]property.Item{"i": {
 			Properties:     map[string]*string{"a": text("v"), "b": nil},
@@ -139,12 +139,12 @@ func FuzzProperties(f *testing.F) {
 			return
 		}
 		faults := 0
-		property.Check("p", all, 255, 10_000, func(name, message string) {
+		property.Validate("p", all, 255, 10_000, func(name, message string) {
 			if faults++; !strings.HasPrefix(name, "p.") || message == "" {
 				t.Errorf("%q: %q", name, message)
 			}
 		})
-		apart := property.Apart(all)
+		apart := property.SplitByKind(all)
 		if told := len(apart.SingleProperties) + len(apart.CollectionProperties) + len(apart.CustomProperties); faults == 0 && told != len(all) {
 			t.Errorf("%d of %d properties are told", told, len(all))
 		}

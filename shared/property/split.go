@@ -1,13 +1,14 @@
 package property
 
-// Split is the form of properties that keeps the kinds apart. Inside a custom property it tells of collections only if it has any.
+// Split is the form of properties that keeps them apart by kind. Inside a custom property it has CollectionProperties only if there
+// are any.
 type Split struct {
 	SingleProperties     map[string]Text            `json:"singleProperties"`
 	CollectionProperties map[string]SplitCollection `json:"collectionProperties,omitzero"`
 	CustomProperties     map[string]Split           `json:"customProperties"`
 }
 
-// Text is a single value and the id it was chosen by.
+// Text is a value and the ID of the list entry from which it was chosen.
 type Text struct {
 	Value   *string `json:"value"`
 	ValueID *string `json:"valueId"`
@@ -19,13 +20,13 @@ type SplitCollection struct {
 	Items        map[string]SplitItem `json:"items"`
 }
 
-// SplitItem is one item of it.
+// SplitItem is one item of a SplitCollection.
 type SplitItem struct {
 	Properties map[string]Text `json:"properties"`
 }
 
-// Apart returns properties in split form.
-func Apart(all map[string]Property) Split {
+// SplitByKind returns properties in split form.
+func SplitByKind(all map[string]Property) Split {
 	out := Split{map[string]Text{}, map[string]SplitCollection{}, map[string]Split{}}
 	for key, p := range all {
 		switch p.Type {
@@ -34,7 +35,7 @@ func Apart(all map[string]Property) Split {
 		case Collection:
 			out.CollectionProperties[key] = SplitCollection{p.DataGroupID, splitItems(p.Collections)}
 		case Custom:
-			inner := Apart(p.Properties)
+			inner := SplitByKind(p.Properties)
 			if len(inner.CollectionProperties) == 0 {
 				inner.CollectionProperties = nil
 			}

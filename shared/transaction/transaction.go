@@ -85,8 +85,8 @@ func (r Role) Name() string {
 	return ""
 }
 
-// Record is one accepted line as it is stored: a version of a modification, which is never overwritten.
-type Record struct {
+// Version is one accepted line as it is stored: a version of a modification, which is never overwritten.
+type Version struct {
 	// Tenant is the ID of the institution that owns the line.
 	Tenant string
 

@@ -12,13 +12,13 @@ import (
 )
 
 // racing is a store in which a batch is finished between a reader's two looks: its last line comes, and it is PROCESSED.
-type racing struct{ lines []transaction.Record }
+type racing struct{ lines []transaction.Version }
 
-func (r *racing) Keys(ctx context.Context, tenant, id, after string, yield func(transaction.Record) bool) error {
-	return r.Versions(ctx, tenant, id, after, yield)
+func (r *racing) ReadKeys(ctx context.Context, tenant, id, after string, yield func(transaction.Version) bool) error {
+	return r.ReadVersions(ctx, tenant, id, after, yield)
 }
 
-func (r *racing) Versions(_ context.Context, _, _, _ string, yield func(transaction.Record) bool) error {
+func (r *racing) ReadVersions(_ context.Context, _, _, _ string, yield func(transaction.Version) bool) error {
 	for _, line := range r.lines {
 		if !yield(line) {
 			break
@@ -28,7 +28,7 @@ func (r *racing) Versions(_ context.Context, _, _, _ string, yield func(transact
 }
 
 func (r *racing) Statuses(_ context.Context, ids []batch.ID) (map[batch.ID]batch.Status, error) {
-	r.lines = append(r.lines, transaction.Record{Batch: string(ids[0]), Modification: "m2", Text: []byte(`{}`)})
+	r.lines = append(r.lines, transaction.Version{Batch: string(ids[0]), Modification: "m2", Text: []byte(`{}`)})
 	return map[batch.ID]batch.Status{ids[0]: batch.Processed}, nil
 }
 
@@ -37,7 +37,7 @@ func TestAReplyNeverShowsHalfABatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := &racing{[]transaction.Record{{Batch: string(id), Modification: "m1", Text: []byte(`{}`)}}}
+	store := &racing{[]transaction.Version{{Batch: string(id), Modification: "m1", Text: []byte(`{}`)}}}
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
 	reply, err := (&batchhttp.Transactions{Store: store, Batches: store}).Read(t.Context(), httpapi.Caller{Tenant: "t"}, r)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 )
 
 type versions interface {
-	Versions(ctx context.Context, tenant, transactionID, after string, yield func(transaction.Record) bool) error
-	Keys(ctx context.Context, tenant, transactionID, after string, yield func(transaction.Record) bool) error
+	ReadVersions(ctx context.Context, tenant, transactionID, after string, yield func(transaction.Version) bool) error
+	ReadKeys(ctx context.Context, tenant, transactionID, after string, yield func(transaction.Version) bool) error
 }
 
 type statuses interface {
@@ -89,9 +89,9 @@ func (s *Transactions) Read(ctx context.Context, caller httpapi.Caller, r *http.
 // The versions are read twice. Between the first reading and that of the batches' states a batch may have become PROCESSED,
 // with lines that were stored after the first reading: taken from it alone, the reply would show half of that batch. Of a batch
 // that was PROCESSED before the second reading began, the second one sees every line.
-func (s *Transactions) visible(ctx context.Context, tenant, id, after string) ([]transaction.Record, bool, error) {
+func (s *Transactions) visible(ctx context.Context, tenant, id, after string) ([]transaction.Version, bool, error) {
 	var batches []batch.ID
-	err := s.Store.Keys(ctx, tenant, id, after, func(r transaction.Record) bool {
+	err := s.Store.ReadKeys(ctx, tenant, id, after, func(r transaction.Version) bool {
 		batches = append(batches, batch.ID(r.Batch))
 		return true
 	})
@@ -108,9 +108,9 @@ func (s *Transactions) visible(ctx context.Context, tenant, id, after string) ([
 
 // newest reads the versions, which come with those of one modification together, oldest first.
 func (s *Transactions) newest(ctx context.Context, tenant, id, after string,
-	status map[batch.ID]batch.Status) (out []transaction.Record, more bool, err error) {
+	status map[batch.ID]batch.Status) (out []transaction.Version, more bool, err error) {
 	size := 0
-	err = s.Store.Versions(ctx, tenant, id, after, func(r transaction.Record) bool {
+	err = s.Store.ReadVersions(ctx, tenant, id, after, func(r transaction.Version) bool {
 		n := len(out)
 		if status[batch.ID(r.Batch)] != batch.Processed {
 			return true
@@ -145,7 +145,7 @@ func sent(line []byte) int {
 }
 
 // mainEntity reads the main entity's ID out of the line, where it stands under its role.
-func mainEntity(r transaction.Record) *MainEntity {
+func mainEntity(r transaction.Version) *MainEntity {
 	role := r.MainEntity.Name()
 	var line map[string]json.RawMessage
 	var e struct {

@@ -36,7 +36,7 @@ func line(transactionID, modification, note string) string {
 
 func (a *api) put(t *testing.T, tenant, id, modification, batchID, note string, received time.Time) {
 	t.Helper()
-	err := a.transactions.Put(t.Context(), []transaction.Record{{
+	err := a.transactions.Put(t.Context(), []transaction.Version{{
 		Tenant: tenant, TransactionID: id, Modification: modification, ReceivedAt: received, Batch: batchID, Line: 7, MainEntity: transaction.Sender,
 		Text: []byte(line(id, modification, note)),
 	}})

@@ -44,7 +44,7 @@ func checkRequirements(f *platform.Faults, ids []string) {
 }
 
 func checkProperties(f *platform.Faults, properties map[string]property.Property) {
-	property.Check("properties", properties, platform.MaxName, platform.MaxText, func(name, message string) { f.Add(name, message, "PropertyValidator") })
+	property.Validate("properties", properties, platform.MaxName, platform.MaxText, func(name, message string) { f.Add(name, message, "PropertyValidator") })
 }
 
 const maxURL = 2048

@@ -90,7 +90,7 @@ func (s *Documents) reach(ctx context.Context, c httpapi.Caller, id string, want
 	if err == nil && want != "" && d.EntityType != want {
 		err = errNotFound
 	}
-	if err == nil && !c.Layers.Reach(d.Layers) {
+	if err == nil && !c.Layers.CanReach(d.Layers) {
 		err = errReach
 	}
 	return d, err

@@ -60,7 +60,7 @@ func model(f document.Entry, c httpapi.Caller) Model {
 		ID: d.ID, EntityID: d.EntityID, JourneyID: d.JourneyID, DocumentType: d.Type, DocumentDataKey: d.DataKey,
 		DocumentRequirementIDs: list(d.RequirementIDs), DocumentEntityType: EntityType{d.EntityType, d.EntityType.Index()},
 		Status: state.Status, ErrorCode: given(state.ErrorCode), ErrorMessage: given(state.ErrorMessage), IsVirtual: d.Virtual,
-		AccessLayers: lists(d.Layers), PolicyEnforcedAccessLayers: lists(d.PolicyLayers), HasRequiredAccessLayers: c.Layers.Reach(d.Layers),
+		AccessLayers: lists(d.Layers), PolicyEnforcedAccessLayers: lists(d.PolicyLayers), HasRequiredAccessLayers: c.Layers.CanReach(d.Layers),
 		UploadedBy: d.UploadedBy, UploadedByUserName: d.UploadedByName, UploadedOn: d.CreatedAt, LastUpdatedBy: d.UpdatedBy, LastUpdatedOn: d.UpdatedAt,
 		ArchivalReason: given(d.ArchivalReason), IsCloned: d.ClonedFrom != "", ClonedFromDocumentModelID: given(d.ClonedFrom),
 		RequirementModelID: given(d.RequirementModelID), Flags: d.Flags,

@@ -121,7 +121,7 @@ func (s *Documents) download(ctx context.Context, c httpapi.Caller, r *http.Requ
 	switch {
 	case err != nil:
 		return "", err
-	case !c.Layers.Reach(d.Layers):
+	case !c.Layers.CanReach(d.Layers):
 		return "", errReach
 	case !d.IsReadable(file):
 		return "", fault.New(fault.NotFound, "file_not_found", "The document has no file that can be downloaded.")

@@ -39,7 +39,7 @@ func (s *Entities) create(ctx context.Context, c httpapi.Caller, in CreateReques
 	}
 	properties := map[string]property.Property{}
 	for _, key := range slices.Sorted(maps.Keys(in.Properties)) {
-		if in.Properties[key].Empty() {
+		if in.Properties[key].IsEmpty() {
 			dropped("properties."+key, "it has no value.")
 			continue
 		}

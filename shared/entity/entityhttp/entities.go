@@ -70,7 +70,7 @@ func (s *Entities) entity(ctx context.Context, c httpapi.Caller, id string) (ent
 		return entity.Profile{}, "", errNoEntity
 	}
 	r, status, err := s.Store.GetProfile(ctx, c.Tenant, id)
-	if errors.Is(err, entity.ErrNotFound) || err == nil && !c.Layers.Reach(r.Layers) {
+	if errors.Is(err, entity.ErrNotFound) || err == nil && !c.Layers.CanReach(r.Layers) {
 		return entity.Profile{}, "", errNoEntity
 	}
 	return r, status, err
@@ -82,7 +82,7 @@ func (s *Entities) draft(ctx context.Context, c httpapi.Caller, entityID, id str
 		return entity.Draft{}, errNoDraft
 	}
 	d, err := s.Store.GetDraft(ctx, c.Tenant, id)
-	if errors.Is(err, entity.ErrNotFound) || err == nil && (d.EntityID != entityID || !c.Layers.Reach(d.Layers)) {
+	if errors.Is(err, entity.ErrNotFound) || err == nil && (d.EntityID != entityID || !c.Layers.CanReach(d.Layers)) {
 		return entity.Draft{}, errNoDraft
 	}
 	return d, err

@@ -43,7 +43,7 @@ func (s *Entities) SearchLight(ctx context.Context, c httpapi.Caller, _ *http.Re
 		return LightReply{}, err
 	}
 	wanted := among(in.EntityIDs)
-	items, next, err := s.some(ctx, c.Tenant, page, func(m entity.DraftRef) bool { return wanted(m.EntityID) && c.Layers.Reach(m.Layers) })
+	items, next, err := s.some(ctx, c.Tenant, page, func(m entity.DraftRef) bool { return wanted(m.EntityID) && c.Layers.CanReach(m.Layers) })
 	if err != nil {
 		return LightReply{}, err
 	}

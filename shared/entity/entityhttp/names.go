@@ -32,7 +32,7 @@ func (s *Entities) Names(ctx context.Context, c httpapi.Caller, _ *http.Request,
 		reply.EntityDraftNames, named[lower(n.EntityID)] = append(reply.EntityDraftNames, n), true
 		return left.Take(n, errTooMany)
 	}
-	err := s.each(ctx, c.Tenant, in.JourneyID, func(m entity.DraftRef) bool { return wanted(m.EntityID) && c.Layers.Reach(m.Layers) },
+	err := s.each(ctx, c.Tenant, in.JourneyID, func(m entity.DraftRef) bool { return wanted(m.EntityID) && c.Layers.CanReach(m.Layers) },
 		func(d entity.Draft) error {
 			return add(DraftName{d.EntityID, &d.ID, d.Type, nameOf(d.Properties), d.Version})
 		})
@@ -46,7 +46,7 @@ func (s *Entities) Names(ctx context.Context, c httpapi.Caller, _ *http.Request,
 			return NamesReply{}, err
 		}
 		for _, r := range records {
-			if named[r.ID] || !c.Layers.Reach(r.Layers) {
+			if named[r.ID] || !c.Layers.CanReach(r.Layers) {
 				continue
 			}
 			if err := add(DraftName{r.ID, nil, r.Type, nameOf(r.Properties), r.Version}); err != nil {

@@ -54,7 +54,7 @@ func (s *Entities) PartialProperties(ctx context.Context, c httpapi.Caller, _ *h
 	drafts, err := s.Store.GetDrafts(ctx, c.Tenant, lowers(in.DraftIDs))
 	reply := PartialReply{Items: []Partial{}}
 	for _, d := range drafts {
-		if !c.Layers.Reach(d.Layers) {
+		if !c.Layers.CanReach(d.Layers) {
 			continue
 		}
 		p := Partial{d.ID, d.Type, map[string]property.Property{}}
@@ -130,7 +130,7 @@ func (r SearchRequest) among() func(string) bool {
 func (s *Entities) SearchDrafts(ctx context.Context, c httpapi.Caller, _ *http.Request, in SearchRequest) ([]EntityDraft, error) {
 	wanted, left := in.among(), platform.MaxReply
 	out := []EntityDraft{}
-	err := s.each(ctx, c.Tenant, in.JourneyID, func(m entity.DraftRef) bool { return wanted(m.EntityID) && c.Layers.Reach(m.Layers) },
+	err := s.each(ctx, c.Tenant, in.JourneyID, func(m entity.DraftRef) bool { return wanted(m.EntityID) && c.Layers.CanReach(m.Layers) },
 		func(d entity.Draft) error {
 			out = append(out, draftOf(d))
 			return left.Take(out[len(out)-1], errTooMany)
@@ -164,8 +164,8 @@ func (s *Entities) SearchByReach(ctx context.Context, c httpapi.Caller, _ *http.
 	wanted, left := in.among(), platform.MaxReply
 	reply := ReachReply{[]EntityDraft{}, []Inaccessible{}, []Forbidden{}}
 	err := s.each(ctx, c.Tenant, in.JourneyID, func(m entity.DraftRef) bool { return wanted(m.EntityID) }, func(d entity.Draft) error {
-		geographic := c.Layers.Reach(access.Layers{Geographic: d.Layers.Geographic})
-		business := c.Layers.Reach(access.Layers{BusinessRelated: d.Layers.BusinessRelated})
+		geographic := c.Layers.CanReach(access.Layers{Geographic: d.Layers.Geographic})
+		business := c.Layers.CanReach(access.Layers{BusinessRelated: d.Layers.BusinessRelated})
 		switch {
 		case geographic && business:
 			reply.Accessible = append(reply.Accessible, draftOf(d))

@@ -85,7 +85,7 @@ type EntityDraft struct {
 func draftOf(d entity.Draft) EntityDraft {
 	out := EntityDraft{
 		ID: d.ID, SourceEntityID: d.EntityID, JourneyID: d.JourneyID, Type: d.Type, Role: d.Role, Status: d.Status, Created: d.Created,
-		Properties: property.Merge(d.Properties, nil), DraftProperties: property.Apart(d.Properties),
+		Properties: property.Merge(d.Properties, nil), DraftProperties: property.SplitByKind(d.Properties),
 		Jurisdictions: list(d.Jurisdictions), EvaluatedJurisdictions: []string{}, AccessLayers: d.Layers.OrDefault(), Version: d.Version,
 		SourceEntityVersion: d.BaseVersion, SourcePropertiesVersion: d.BaseVersion, ConflictsResolvedSourceVersion: d.ConflictsResolvedIn,
 		ConflictsResolvedPropertiesVersion: d.ConflictsResolvedIn, MaskedProperties: []string{},

@@ -51,7 +51,7 @@ func (r *CreateRequest) Check(f *platform.Faults) {
 }
 
 func properties(f *platform.Faults, name string, all map[string]property.Property) {
-	property.Check(name, all, platform.MaxName, platform.MaxText, func(at, message string) {
+	property.Validate(name, all, platform.MaxName, platform.MaxText, func(at, message string) {
 		f.Add(at, message, "PropertyValidator")
 	})
 }

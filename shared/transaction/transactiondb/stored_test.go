@@ -20,11 +20,11 @@ func TestStoredTransactions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := transaction.Record{
+	want := transaction.Version{
 		Tenant: storedTenant, TransactionID: "transaction", Modification: "modification", ReceivedAt: at, Batch: "0193a0b4-7c00-7000-8000-000000000001",
 		Line: 42, MainEntity: transaction.Receiver, Text: []byte(`{"transaction_external_id":"transaction"}`),
 	}
-	if err := s.Put(ctx, []transaction.Record{want}); err != nil {
+	if err := s.Put(ctx, []transaction.Version{want}); err != nil {
 		t.Fatal(err)
 	}
 	dynamotest.CompareStored(t, client, "test-transactions", "transactions")
@@ -34,9 +34,9 @@ func TestStoredTransactions(t *testing.T) {
 	if s, err = transactiondb.New(client, "test-transactions"); err != nil {
 		t.Fatal(err)
 	}
-	var got []transaction.Record
-	err = s.Versions(ctx, want.Tenant, want.TransactionID, "", func(r transaction.Record) bool { got = append(got, r); return true })
-	if diff := cmp.Diff([]transaction.Record{want}, got); err != nil || diff != "" {
+	var got []transaction.Version
+	err = s.ReadVersions(ctx, want.Tenant, want.TransactionID, "", func(r transaction.Version) bool { got = append(got, r); return true })
+	if diff := cmp.Diff([]transaction.Version{want}, got); err != nil || diff != "" {
 		t.Errorf("versions: %v, (-want +got)\n%s", err, diff)
 	}
 }

@@ -1,3 +1,4 @@
+// Package transactiondb keeps the accepted lines of batches in DynamoDB.
 package transactiondb
 
 import (
@@ -6,59 +7,67 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"sluice/shared/dynamo"
-	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 	"github.com/klauspost/compress/zstd"
 
+	"sluice/shared/dynamo"
 	"sluice/shared/transaction"
 )
 
-// Store keeps accepted lines. Table: transaction (tenant + "#" + transaction_external_id) / version (binary: length
-// and bytes of the modification ID, receipt time, batch ID), so that versions of one modification lie together, oldest
-// first, and writing a line again writes the same item. Attribute names are short because most items should fit into one
-// write unit of 1 KB: l the line number, m the role of the main entity, d the compressed text.
+// Store keeps versions of modifications. It is safe for concurrent use. Its table has the keys
+//
+//	transaction   <tenant>#<transaction_external_id>
+//	version       binary: length (1 byte) and bytes of the modification ID, receipt time in nanoseconds since 1970 (8 bytes,
+//	              big-endian), batch ID (16 bytes)
+//
+// so that the versions of one modification are adjacent, oldest first, and storing a line again writes the same item. Attribute
+// names are short because most items should fit into one write unit of 1 KB: l is the line number, m the role of the main entity, d
+// the text, compressed with zstd.
 type Store struct {
-	db    *dynamodb.Client
-	table string
-	enc   *zstd.Encoder
-	dec   *zstd.Decoder
+	db      *dynamodb.Client
+	table   string
+	encoder *zstd.Encoder
+	decoder *zstd.Decoder
 }
 
-// maxText bounds what one stored line may unpack to; lines are far smaller (transaction.MaxLineBytes is a setting).
-const maxText = 16 << 20
+// maxTextBytes limits the size of a decompressed line. It is far above the size of a line (setting MaxLineBytes).
+const maxTextBytes = 16 << 20
 
-// New returns the store on the given table.
+// versionTail is the length of the receipt time and the batch ID in the key of a version.
+const versionTail = 8 + 16
+
+var errMalformedRow = errors.New("read transaction: malformed row")
+
+// New returns the store on the given table. It fails only if the options of the compression are wrong.
 func New(db *dynamodb.Client, table string) (*Store, error) {
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
 		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(256<<10))
 	if err != nil {
 		return nil, err
 	}
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxText))
-	return &Store{db, table, enc, dec}, err
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxTextBytes))
+	return &Store{db, table, encoder, decoder}, err
 }
 
-// Put stores records, each under a key that follows from the record alone: doing it again changes nothing. The records of
-// one call must differ in transaction or modification.
-func (s *Store) Put(ctx context.Context, records []transaction.Record) error {
-	items := make([]dynamo.Item, len(records))
-	for i, r := range records {
-		version, err := versionKey(r)
+// Put stores versions, which must differ in transaction or modification. The key and the content of an item follow from the version
+// alone, so that repeating the call, also at the same time, changes nothing. After an error any of the versions may be stored.
+func (s *Store) Put(ctx context.Context, versions []transaction.Version) error {
+	items := make([]dynamo.Item, len(versions))
+	for i, v := range versions {
+		key, err := versionKey(v)
 		if err != nil {
 			return err
 		}
 		items[i] = dynamo.Item{
-			"transaction": dynamo.String(r.Tenant + "#" + r.TransactionID),
-			"version":     &types.AttributeValueMemberB{Value: version},
-			"l":           dynamo.Number(r.Line),
-			"m":           dynamo.Number(int64(r.MainEntity)),
-			"d":           &types.AttributeValueMemberB{Value: s.enc.EncodeAll(r.Text, nil)},
+			"transaction": dynamo.String(v.Tenant + "#" + v.TransactionID),
+			"version":     dynamo.Binary(key),
+			"l":           dynamo.Number(v.Line),
+			"m":           dynamo.Number(int64(v.MainEntity)),
+			"d":           dynamo.Binary(s.encoder.EncodeAll(v.Text, nil)),
 		}
 	}
 	if err := dynamo.PutAll(ctx, s.db, s.table, items); err != nil {
@@ -67,19 +76,19 @@ func (s *Store) Put(ctx context.Context, records []transaction.Record) error {
 	return nil
 }
 
-// Versions calls yield with every stored version of a transaction, those of one modification together and oldest first,
-// until it returns false. It begins behind the modification after; "" is the start.
-func (s *Store) Versions(ctx context.Context, tenant, transactionID, after string, yield func(transaction.Record) bool) error {
-	return s.query(ctx, tenant, transactionID, after, nil, s.record, yield)
+// ReadVersions calls yield with every stored version of a transaction until yield returns false: modification by modification, and
+// the versions of one modification oldest first. It begins after the modification with the ID after; "" is the beginning.
+func (s *Store) ReadVersions(ctx context.Context, tenant, transactionID, after string, yield func(transaction.Version) bool) error {
+	return s.query(ctx, tenant, transactionID, after, nil, s.unmarshalVersion, yield)
 }
 
-// Keys is Versions without lines: the records have neither Line nor MainEntity nor Text.
-func (s *Store) Keys(ctx context.Context, tenant, transactionID, after string, yield func(transaction.Record) bool) error {
-	return s.query(ctx, tenant, transactionID, after, aws.String("version"), keyRecord, yield)
+// ReadKeys is ReadVersions without the lines: the versions have neither Line nor MainEntity nor Text.
+func (s *Store) ReadKeys(ctx context.Context, tenant, transactionID, after string, yield func(transaction.Version) bool) error {
+	return s.query(ctx, tenant, transactionID, after, aws.String("version"), unmarshalKey, yield)
 }
 
 func (s *Store) query(ctx context.Context, tenant, transactionID, after string, projection *string,
-	read func(dynamo.Item) (transaction.Record, error), yield func(transaction.Record) bool) error {
+	unmarshal func(dynamo.Item) (transaction.Version, error), yield func(transaction.Version) bool) error {
 	query := &dynamodb.QueryInput{
 		TableName:                 &s.table,
 		KeyConditionExpression:    aws.String("#t = :t"),
@@ -90,20 +99,20 @@ func (s *Store) query(ctx context.Context, tenant, transactionID, after string, 
 	}
 	if after != "" {
 		query.KeyConditionExpression = aws.String("#t = :t AND version > :after")
-		query.ExpressionAttributeValues[":after"] = &types.AttributeValueMemberB{Value: lastVersionKey(after)}
+		query.ExpressionAttributeValues[":after"] = dynamo.Binary(lastVersionKey(after))
 	}
 	for pages := dynamodb.NewQueryPaginator(s.db, query); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return fmt.Errorf("read transaction: %w", err)
 		}
-		for _, row := range page.Items {
-			r, err := read(row)
+		for _, item := range page.Items {
+			v, err := unmarshal(item)
 			if err != nil {
 				return err
 			}
-			r.Tenant, r.TransactionID = tenant, transactionID
-			if !yield(r) {
+			v.Tenant, v.TransactionID = tenant, transactionID
+			if !yield(v) {
 				return nil
 			}
 		}
@@ -111,62 +120,51 @@ func (s *Store) query(ctx context.Context, tenant, transactionID, after string, 
 	return nil
 }
 
-var errRow = errors.New("read transaction row: malformed")
-
-func (s *Store) record(row dynamo.Item) (transaction.Record, error) {
-	r, err := keyRecord(row)
+func (s *Store) unmarshalVersion(item dynamo.Item) (transaction.Version, error) {
+	v, err := unmarshalKey(item)
 	if err != nil {
-		return r, err
+		return v, err
 	}
-	line, ok1 := row["l"].(*types.AttributeValueMemberN)
-	role, ok2 := row["m"].(*types.AttributeValueMemberN)
-	data, ok3 := row["d"].(*types.AttributeValueMemberB)
-	if !ok1 || !ok2 || !ok3 {
-		return r, errRow
+	text := dynamo.BinaryAttribute(item, "d")
+	if item["l"] == nil || item["m"] == nil || text == nil {
+		return v, errMalformedRow
 	}
-	n, err1 := strconv.ParseInt(line.Value, 10, 64)
-	m, err2 := strconv.ParseUint(role.Value, 10, 8)
-	r.Line, r.MainEntity = n, transaction.Role(m)
-	var err3 error
-	r.Text, err3 = s.dec.DecodeAll(data.Value, nil)
-	return r, errors.Join(err1, err2, err3)
+	v.Line, v.MainEntity = dynamo.NumberAttribute(item, "l"), transaction.Role(dynamo.NumberAttribute(item, "m"))
+	if v.Text, err = s.decoder.DecodeAll(text, nil); err != nil {
+		return v, fmt.Errorf("read transaction: %w", err)
+	}
+	return v, nil
 }
 
-func keyRecord(row dynamo.Item) (transaction.Record, error) {
-	version, ok := row["version"].(*types.AttributeValueMemberB)
-	if !ok {
-		return transaction.Record{}, errRow
+func versionKey(v transaction.Version) ([]byte, error) {
+	batchID, err := uuid.Parse(v.Batch)
+	if err != nil || len(v.Modification) > transaction.MaxIDBytes {
+		return nil, fmt.Errorf("store transactions: batch %q and a modification ID of %d bytes cannot form a key",
+			v.Batch, len(v.Modification))
 	}
-	return parseVersionKey(version.Value)
+	key := make([]byte, 0, 1+len(v.Modification)+versionTail)
+	key = append(key, byte(len(v.Modification)))
+	key = append(key, v.Modification...)
+	key = binary.BigEndian.AppendUint64(key, uint64(v.ReceivedAt.UnixNano()))
+	return append(key, batchID[:]...), nil
 }
 
-const versionTail = 8 + 16 // receipt time in nanoseconds since 1970, batch ID
-
-func versionKey(r transaction.Record) ([]byte, error) {
-	id, err := uuid.Parse(r.Batch)
-	if err != nil || len(r.Modification) > transaction.MaxIDBytes {
-		return nil, fmt.Errorf("store transactions: batch %q or modification of %d bytes cannot be a key", r.Batch, len(r.Modification))
-	}
-	k := make([]byte, 0, 1+len(r.Modification)+versionTail)
-	k = append(k, byte(len(r.Modification)))
-	k = append(k, r.Modification...)
-	k = binary.BigEndian.AppendUint64(k, uint64(r.ReceivedAt.UnixNano()))
-	return append(k, id[:]...), nil
-}
-
-// lastVersionKey is not below the key of any version of a modification, and below those of every later modification.
+// lastVersionKey returns a key that no version of the modification is above, and that every version of a later modification is
+// above.
 func lastVersionKey(modification string) []byte {
-	k := append([]byte{byte(len(modification))}, modification...)
-	return append(k, bytes.Repeat([]byte{0xff}, versionTail)...)
+	key := append([]byte{byte(len(modification))}, modification...)
+	return append(key, bytes.Repeat([]byte{0xff}, versionTail)...)
 }
 
-func parseVersionKey(k []byte) (transaction.Record, error) {
-	if len(k) < 1+versionTail || len(k) != 1+int(k[0])+versionTail {
-		return transaction.Record{}, errRow
+// unmarshalKey is the inverse of versionKey.
+func unmarshalKey(item dynamo.Item) (transaction.Version, error) {
+	key := dynamo.BinaryAttribute(item, "version")
+	if len(key) < 1+versionTail || len(key) != 1+int(key[0])+versionTail {
+		return transaction.Version{}, errMalformedRow
 	}
-	tail := k[1+int(k[0]):]
-	return transaction.Record{
-		Modification: string(k[1 : 1+int(k[0])]),
+	modification, tail := key[1:1+int(key[0])], key[1+int(key[0]):]
+	return transaction.Version{
+		Modification: string(modification),
 		ReceivedAt:   time.Unix(0, int64(binary.BigEndian.Uint64(tail))).UTC(),
 		Batch:        uuid.UUID(tail[8:]).String(),
 	}, nil

@@ -15,17 +15,17 @@ import (
 	"sluice/shared/transaction/transactiondb"
 )
 
-func record(tx, modification, batch string, received time.Time) transaction.Record {
-	return transaction.Record{
+func record(tx, modification, batch string, received time.Time) transaction.Version {
+	return transaction.Version{
 		Tenant: "tenant", TransactionID: tx, Modification: modification, ReceivedAt: received, Batch: batch,
 		Line: 1 << 40, MainEntity: transaction.Receiver, Text: []byte(`{"line":"` + modification + `"}`),
 	}
 }
 
-func versions(t *testing.T, s *transactiondb.Store, tx string) []transaction.Record {
+func versions(t *testing.T, s *transactiondb.Store, tx string) []transaction.Version {
 	t.Helper()
-	var out []transaction.Record
-	err := s.Versions(context.Background(), "tenant", tx, "", func(r transaction.Record) bool {
+	var out []transaction.Version
+	err := s.ReadVersions(context.Background(), "tenant", tx, "", func(r transaction.Version) bool {
 		out = append(out, r)
 		return true
 	})
@@ -43,11 +43,11 @@ func TestTransactions(t *testing.T) {
 	}
 	older, newer := uuid.NewString(), uuid.NewString()
 	long := strings.Repeat("é", 127) + "x" // 255 bytes
-	want := []transaction.Record{
+	want := []transaction.Version{
 		record("tx", "m", older, at), record("tx", "m", newer, at.Add(time.Nanosecond)),
 		record("tx", "m\x00", older, at), record("tx", long, older, at),
 	}
-	var all []transaction.Record
+	var all []transaction.Version
 	for _, i := range []int{3, 1, 0, 2} {
 		all = append(all, want[i])
 	}
@@ -62,8 +62,8 @@ func TestTransactions(t *testing.T) {
 	if diff := cmp.Diff(want, versions(t, s, "tx")); diff != "" {
 		t.Error(diff)
 	}
-	var keys []transaction.Record
-	err = s.Keys(context.Background(), "tenant", "tx", "m", func(r transaction.Record) bool {
+	var keys []transaction.Version
+	err = s.ReadKeys(context.Background(), "tenant", "tx", "m", func(r transaction.Version) bool {
 		keys = append(keys, r)
 		return len(keys) < 2
 	})
@@ -84,7 +84,7 @@ func TestTransactions(t *testing.T) {
 	if injected.Load() == 0 {
 		t.Error("no fault was injected")
 	}
-	if err := s.Put(context.Background(), []transaction.Record{record("tx", long+"x", older, at)}); err == nil {
+	if err := s.Put(context.Background(), []transaction.Version{record("tx", long+"x", older, at)}); err == nil {
 		t.Error("a modification ID of 256 bytes was taken")
 	}
 }
