@@ -1,6 +1,5 @@
-// Package process starts the child processes of the local cloud so that none outlives it: each leads a process group of
-// its own, which is killed as a whole, and where the system can do it a child dies with its parent even when that is
-// killed.
+// Package process starts the child processes of the local cloud so that none outlives it. Each child leads a process
+// group of its own, which is killed as a whole. On Linux a child ends with its parent even if the parent is killed.
 package process
 
 import (
@@ -11,15 +10,15 @@ import (
 	"time"
 )
 
-// Group is a running child and everything it started.
+// Group is a child process, the leader, together with all processes that it started.
 type Group struct {
 	cmd  *exec.Cmd
 	done chan struct{}
 	err  error
 }
 
-// startThread is a thread that lives as long as the program: the death signal of a child is bound to the thread that
-// started it, and the Go runtime may end any other thread.
+// startThread is a thread that exists as long as the program. A child receives its death signal when the thread that
+// started it ends, and the Go runtime may end any other thread.
 type startThread struct {
 	once  sync.Once
 	tasks chan func()
@@ -30,14 +29,14 @@ var (
 	relaxedThread = startThread{tasks: make(chan func())}
 )
 
-// run runs f on the thread, which has run prepare before anything else.
+// run runs f on the thread. The first call starts the thread, which runs prepare before anything else.
 func (s *startThread) run(prepare, f func()) {
 	s.once.Do(func() {
 		go func() {
 			runtime.LockOSThread()
 			prepare()
-			for order := range s.tasks {
-				order()
+			for task := range s.tasks {
+				task()
 			}
 		}()
 	})
@@ -46,18 +45,20 @@ func (s *startThread) run(prepare, f func()) {
 	<-finished
 }
 
-// Start starts the command in a process group of its own. The command's output files are the caller's.
+// Start starts a command in a process group of its own. The caller remains responsible for closing the command's output
+// files.
 func Start(cmd *exec.Cmd) (*Group, error) {
 	return start(cmd, &plainThread, func() {})
 }
 
-// StartRelaxed starts a command that does not wait for the disk: its calls of fsync do nothing. What it has written
-// survives its own end, however violent, but perhaps not that of the machine. Where the system cannot do this, it is
-// Start.
+// StartRelaxed starts a command whose calls of fsync have no effect, so that it does not wait for the disk. What it has
+// written survives the end of the process, even by a signal, but possibly not a failure of the machine. On systems that
+// do not support this, StartRelaxed is the same as Start.
 func StartRelaxed(cmd *exec.Cmd) (*Group, error) {
 	return start(cmd, &relaxedThread, skipSyncs)
 }
 
+// start starts a command on the given thread.
 func start(cmd *exec.Cmd, on *startThread, prepare func()) (*Group, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -77,23 +78,23 @@ func start(cmd *exec.Cmd, on *startThread, prepare func()) (*Group, error) {
 	return g, nil
 }
 
-// PID is the process id of the leader.
+// PID returns the process ID of the leader.
 func (g *Group) PID() int { return g.cmd.Process.Pid }
 
-// Done is closed once the leader has ended.
+// Done returns a channel that is closed once the leader has ended.
 func (g *Group) Done() <-chan struct{} { return g.done }
 
-// Err tells how the leader ended; valid once Done is closed. nil is exit code 0.
+// Err returns how the leader ended: nil for exit code 0. It is valid once Done is closed.
 func (g *Group) Err() error { return g.err }
 
-// Kill ends the whole group at once and waits for its leader.
+// Kill ends the whole group at once and waits for the leader to end.
 func (g *Group) Kill() {
-	// An error means that no process of the group is left.
+	// An error means that no process of the group exists.
 	_ = syscall.Kill(-g.PID(), syscall.SIGKILL)
 	<-g.done
 }
 
-// Stop asks the leader to end and kills the group when it has not within the grace.
+// Stop sends the leader SIGTERM, waits up to the grace period for it to end, and kills the group.
 func (g *Group) Stop(grace time.Duration) {
 	_ = syscall.Kill(g.PID(), syscall.SIGTERM)
 	select {

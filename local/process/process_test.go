@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-func TestKillEndsTheWholeGroup(t *testing.T) {
+func TestKillEndsWholeGroup(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -35,17 +35,17 @@ func TestKillEndsTheWholeGroup(t *testing.T) {
 	}
 	g.Kill()
 	if g.Err() == nil {
-		t.Error("a killed process has no error")
+		t.Error("Err of a killed process is nil")
 	}
-	for deadline := time.Now().Add(5 * time.Second); alive(child); {
+	for deadline := time.Now().Add(5 * time.Second); isRunning(child); {
 		if time.Now().After(deadline) {
-			t.Fatal("the child of the child is still alive")
+			t.Fatal("the child of the leader still runs after five seconds")
 		}
 	}
 }
 
-// alive tells whether a process runs; one that nobody has waited for yet does not.
-func alive(pid int) bool {
+// isRunning reports whether a process runs. One that has ended but has not been waited for does not count.
+func isRunning(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return false
 	}
@@ -57,13 +57,13 @@ func alive(pid int) bool {
 	return !bytes.HasPrefix(state, []byte("Z"))
 }
 
-func TestStopAsksBeforeItKills(t *testing.T) {
-	polite := exec.Command("sh", "-c", "trap 'exit 7' TERM; echo ready; while :; do sleep 0.01; done")
-	out, err := polite.StdoutPipe()
+func TestStopSendsSIGTERMBeforeKilling(t *testing.T) {
+	responsive := exec.Command("sh", "-c", "trap 'exit 7' TERM; echo ready; while :; do sleep 0.01; done")
+	out, err := responsive.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := Start(polite)
+	g, err := Start(responsive)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,11 +76,11 @@ func TestStopAsksBeforeItKills(t *testing.T) {
 		t.Errorf("ended with %v, want exit code 7", g.Err())
 	}
 
-	deaf := exec.Command("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.01; done")
-	if out, err = deaf.StdoutPipe(); err != nil {
+	unresponsive := exec.Command("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.01; done")
+	if out, err = unresponsive.StdoutPipe(); err != nil {
 		t.Fatal(err)
 	}
-	if g, err = Start(deaf); err != nil {
+	if g, err = Start(unresponsive); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := out.Read(make([]byte, 8)); err != nil {
@@ -88,12 +88,12 @@ func TestStopAsksBeforeItKills(t *testing.T) {
 	}
 	g.Stop(50 * time.Millisecond)
 	if g.Err() == nil {
-		t.Error("a killed process has no error")
+		t.Error("Err of a killed process is nil")
 	}
 }
 
-func TestStartOfNothing(t *testing.T) {
+func TestStartMissingProgram(t *testing.T) {
 	if _, err := Start(exec.Command("/does/not/exist")); err == nil {
-		t.Error("no error")
+		t.Error("Start of a missing program: no error")
 	}
 }

@@ -8,11 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// dieWithParent makes the kernel kill a child when its parent ends.
 func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
-// skipSyncs makes fsync and fdatasync of this thread, and of all it starts from now on, succeed without doing anything.
-// It is a seccomp filter: a few instructions that the kernel runs before each system call. A kernel that refuses it
-// leaves everything as it was.
+// skipSyncs makes fsync and fdatasync succeed without any effect in this thread and in everything that it starts from
+// now on. It installs a seccomp filter, a few instructions that the kernel runs before each system call. It has no
+// effect on a kernel without support for such filters.
 func skipSyncs() {
 	arch, known := map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
 	if !known {
@@ -30,12 +31,12 @@ func skipSyncs() {
 	}
 	filter := []unix.SockFilter{
 		load(architecture),
-		ifEqual(arch, 0, 3), // another one counts its calls differently
+		ifEqual(arch, 0, 3), // system calls of other architectures have other numbers
 		load(number),
 		ifEqual(unix.SYS_FSYNC, 2, 0),
 		ifEqual(unix.SYS_FDATASYNC, 1, 0),
 		end(unix.SECCOMP_RET_ALLOW),
-		end(unix.SECCOMP_RET_ERRNO), // with the errno 0: success
+		end(unix.SECCOMP_RET_ERRNO), // with errno 0, which means success
 	}
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
 	if unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == nil {

@@ -4,7 +4,9 @@ package process
 
 import "syscall"
 
-// Only Linux can bind a child's life to its parent's; elsewhere a child of a killed local cloud must be ended by hand.
+// dieWithParent has no effect: only Linux can end a child with its parent. Elsewhere the children of a local cloud that
+// was killed must be ended by hand.
 func dieWithParent(*syscall.SysProcAttr) {}
 
+// skipSyncs has no effect.
 func skipSyncs() {}

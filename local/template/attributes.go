@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// resolveAttribute returns what Ref (attribute "") and GetAtt give for a resource.
+// resolveAttribute returns the value of GetAtt for a resource, and that of Ref for the attribute "".
 func (r *resolver) resolveAttribute(id, attribute string) (any, error) {
 	res, ok := r.resources[id]
 	if !ok {
@@ -25,8 +25,14 @@ func (r *resolver) resolveAttribute(id, attribute string) (any, error) {
 		}
 	}
 	switch res.kind + " " + attribute {
-	case "AWS::Serverless::Function ", "AWS::DynamoDB::Table ", "AWS::S3::Bucket ", "AWS::Serverless::StateMachine Name",
-		"AWS::SQS::Queue QueueName", "AWS::Logs::LogGroup ", "AWS::Events::Rule ", "AWS::IAM::Role ":
+	case "AWS::Serverless::Function ",
+		"AWS::DynamoDB::Table ",
+		"AWS::S3::Bucket ",
+		"AWS::Serverless::StateMachine Name",
+		"AWS::SQS::Queue QueueName",
+		"AWS::Logs::LogGroup ",
+		"AWS::Events::Rule ",
+		"AWS::IAM::Role ":
 		return r.physicalName(id)
 	case "AWS::Serverless::Function Arn":
 		return r.arn(id, "lambda", "function:")
@@ -51,15 +57,16 @@ func (r *resolver) resolveAttribute(id, attribute string) (any, error) {
 		return r.target.ARN("kms", "key/"+KeyID(id)), nil
 	case "AWS::Serverless::Api ":
 		return apiID, nil
-	case "AWS::Serverless::Api Stage": // !Ref Api.Stage is SAM's own
+	case "AWS::Serverless::Api Stage": // an extension of SAM: !Ref Api.Stage
 		return r.resolve(res.properties["StageName"])
 	}
 	if attribute == "" {
 		return id, nil
 	}
-	return nil, fmt.Errorf("asks for %s of %s, which the local cloud does not know", attribute, id)
+	return nil, fmt.Errorf("uses the attribute %s of %s, which the local cloud does not support", attribute, id)
 }
 
+// errorOr returns err if it is not nil, and else a formatted error.
 func errorOr(err error, format string, args ...any) error {
 	if err != nil {
 		return err
@@ -67,9 +74,10 @@ func errorOr(err error, format string, args ...any) error {
 	return fmt.Errorf(format, args...)
 }
 
+// apiID is the physical ID of the API.
 const apiID = "local"
 
-// KeyID is the id of the KMS key with a logical id.
+// KeyID returns the ID of the KMS key with a logical ID. It is the same at every start.
 func KeyID(logicalID string) string {
 	sum := sha256.Sum256([]byte("sluice local key " + logicalID))
 	id, _ := uuid.FromBytes(sum[:16])
@@ -77,6 +85,7 @@ func KeyID(logicalID string) string {
 	return id.String()
 }
 
+// nameProperty holds the property with the physical name for each kind of resource that has one.
 var nameProperty = map[string]string{
 	"AWS::Serverless::Function":     "FunctionName",
 	"AWS::DynamoDB::Table":          "TableName",
@@ -88,7 +97,8 @@ var nameProperty = map[string]string{
 	"AWS::IAM::Role":                "RoleName",
 }
 
-// physicalName returns the physical name of a resource, made from stack and logical id where the template gives none.
+// physicalName returns the physical name of a resource. Where the template gives none, it consists of the stack and the
+// logical ID.
 func (r *resolver) physicalName(id string) (string, error) {
 	res := r.resources[id]
 	given, ok := res.properties[nameProperty[res.kind]]
@@ -106,9 +116,10 @@ func (r *resolver) physicalName(id string) (string, error) {
 	if s, ok := v.(string); ok && s != "" {
 		return s, nil
 	}
-	return "", fmt.Errorf("has a %s that is no text", nameProperty[res.kind])
+	return "", fmt.Errorf("has a %s that is not a string", nameProperty[res.kind])
 }
 
+// arn returns the ARN of a resource, in which the prefix precedes its name.
 func (r *resolver) arn(id, service, prefix string) (string, error) {
 	name, err := r.physicalName(id)
 	return r.target.ARN(service, prefix+name), err

@@ -6,32 +6,40 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
-// builder turns resolved resources into what the local cloud runs.
+// builder creates a Template from the resources.
 type builder struct {
 	*resolver
+	// baseDir is the folder of the template, to which file names are relative.
 	baseDir string
 	out     *Template
 }
 
-// ignoredKinds resources have no local counterpart and change nothing a client could see.
+// ignoredKinds are the kinds of resources that have no local counterpart and do not affect clients.
 var ignoredKinds = map[string]bool{
 	"AWS::SQS::Queue": true, "AWS::Logs::LogGroup": true, "AWS::CloudWatch::Alarm": true,
 	"AWS::KMS::Alias": true, "AWS::SNS::Topic": true, "AWS::SQS::QueuePolicy": true, "AWS::IAM::Role": true,
 	"AWS::CloudWatch::Dashboard": true, "AWS::Logs::MetricFilter": true,
 }
 
-// buildAll builds the functions after everything that they may be routed from.
+// buildAll adds all resources. Functions are added after everything to which their events refer.
 func (b *builder) buildAll() error {
 	steps := []struct {
 		kind  string
 		build func(id string, p *properties) error
 	}{
-		{"AWS::Serverless::Api", b.addAPI}, {"AWS::DynamoDB::Table", b.addTable}, {"AWS::S3::Bucket", b.addBucket}, {"AWS::S3::BucketPolicy", b.addBucketPolicy},
-		{"AWS::KMS::Key", b.addKey}, {"AWS::Serverless::Function", b.addFunction}, {"AWS::Serverless::StateMachine", b.addMachine},
-		{"AWS::Events::Rule", b.addRule}, {"AWS::Lambda::Permission", b.addPermission},
+		{"AWS::Serverless::Api", b.addAPI},
+		{"AWS::DynamoDB::Table", b.addTable},
+		{"AWS::S3::Bucket", b.addBucket},
+		{"AWS::S3::BucketPolicy", b.addBucketPolicy},
+		{"AWS::KMS::Key", b.addKey},
+		{"AWS::Serverless::Function", b.addFunction},
+		{"AWS::Serverless::StateMachine", b.addMachine},
+		{"AWS::Events::Rule", b.addRule},
+		{"AWS::Lambda::Permission", b.addPermission},
 		{"AWS::GuardDuty::MalwareProtectionPlan", b.addPlan},
 	}
 	known := map[string]bool{}
@@ -50,7 +58,7 @@ func (b *builder) buildAll() error {
 		kind := b.resources[id].kind
 		switch {
 		case ignoredKinds[kind]:
-			// Nothing is made of it, yet a reference that leads nowhere is as wrong here as anywhere.
+			// The resource is not created, but its references must be valid.
 			if err := b.buildResource(id, func(string, *properties) error { return nil }); err != nil {
 				return fmt.Errorf("%s %w", id, err)
 			}
@@ -68,6 +76,7 @@ func (b *builder) buildAll() error {
 	return nil
 }
 
+// buildResource adds one resource unless its condition excludes it.
 func (b *builder) buildResource(id string, build func(string, *properties) error) error {
 	if c := b.resources[id].condition; c != "" {
 		if holds, err := b.conditionHolds(c); err != nil || !holds {
@@ -85,6 +94,7 @@ func (b *builder) buildResource(id string, build func(string, *properties) error
 	return p.err
 }
 
+// addTable adds a table.
 func (b *builder) addTable(id string, p *properties) error {
 	name, err := b.physicalName(id)
 	if err != nil {
@@ -110,16 +120,19 @@ func (b *builder) addTable(id string, p *properties) error {
 		definition["GlobalSecondaryIndexes"] = indexes
 	}
 	ttl := p.object("TimeToLiveSpecification")
-	b.out.Tables = append(b.out.Tables, Table{Name: name, Definition: definition, TTLAttribute: ttl.text("AttributeName")})
+	b.out.Tables = append(b.out.Tables,
+		Table{Name: name, Definition: definition, TTLAttribute: ttl.text("AttributeName")})
 	return nil
 }
 
+// addBucket adds a bucket.
 func (b *builder) addBucket(id string, _ *properties) error {
 	name, err := b.physicalName(id)
 	b.out.Buckets = append(b.out.Buckets, Bucket{ID: id, Name: name})
 	return err
 }
 
+// addBucketPolicy adds the policy to its bucket.
 func (b *builder) addBucketPolicy(_ string, p *properties) error {
 	name := p.requiredText("Bucket")
 	for i := range b.out.Buckets {
@@ -131,31 +144,36 @@ func (b *builder) addBucketPolicy(_ string, p *properties) error {
 	return fmt.Errorf("names a bucket that the template does not define")
 }
 
+// addPermission adds the permission of a service to invoke a function.
 func (b *builder) addPermission(_ string, p *properties) error {
 	function := p.requiredText("FunctionName")
 	if action := p.text("Action"); action != "lambda:InvokeFunction" {
-		return fmt.Errorf("permits %q: the local cloud knows only lambda:InvokeFunction", action)
+		return fmt.Errorf("permits %q: the local cloud supports only lambda:InvokeFunction", action)
 	}
 	for _, f := range b.out.Functions {
 		if function == f.Name || function == f.ARN {
-			b.out.Permissions = append(b.out.Permissions, Permission{f.ARN, p.requiredText("Principal"), p.requiredText("SourceArn")})
+			b.out.Permissions = append(b.out.Permissions,
+				Permission{f.ARN, p.requiredText("Principal"), p.requiredText("SourceArn")})
 			return p.err
 		}
 	}
 	return fmt.Errorf("names a function that the template does not define")
 }
 
+// addKey adds a signing key.
 func (b *builder) addKey(id string, p *properties) error {
 	if usage := p.text("KeyUsage"); usage != "SIGN_VERIFY" {
-		return fmt.Errorf("has the KeyUsage %q: the local cloud knows only SIGN_VERIFY", usage)
+		return fmt.Errorf("has the KeyUsage %q: the local cloud supports only SIGN_VERIFY", usage)
 	}
 	b.out.Keys = append(b.out.Keys, Key{LogicalID: id, ID: KeyID(id), ARN: b.target.ARN("kms", "key/"+KeyID(id)),
 		Spec: p.requiredText("KeySpec"), Policy: p.values["KeyPolicy"]})
 	return nil
 }
 
+// definitionVariable matches a variable in the definition of a state machine.
 var definitionVariable = regexp.MustCompile(`\$\{([A-Za-z0-9_]+)\}`)
 
+// addMachine adds a state machine, with the variables in its definition replaced.
 func (b *builder) addMachine(id string, p *properties) error {
 	name, err := b.physicalName(id)
 	if err != nil {
@@ -176,13 +194,15 @@ func (b *builder) addMachine(id string, p *properties) error {
 		return quoted[1 : len(quoted)-1]
 	})
 	if missing != "" {
-		return fmt.Errorf("has no DefinitionSubstitutions for ${%s}", missing)
+		return fmt.Errorf("has no entry in DefinitionSubstitutions for ${%s}", missing)
 	}
 	arn, err := b.arn(id, "states", "stateMachine:")
-	b.out.Machines = append(b.out.Machines, Machine{ID: id, Name: name, ARN: arn, Definition: text, Policies: p.list("Policies")})
+	b.out.Machines = append(b.out.Machines,
+		Machine{ID: id, Name: name, ARN: arn, Definition: text, Policies: p.list("Policies")})
 	return err
 }
 
+// readDefinition returns the definition of a state machine, which is in the template or in a file.
 func (b *builder) readDefinition(p *properties) ([]byte, error) {
 	if inline := p.object("Definition").values; inline != nil {
 		return json.Marshal(inline)
@@ -193,11 +213,99 @@ func (b *builder) readDefinition(p *properties) ([]byte, error) {
 	}
 	text, err := os.ReadFile(filepath.Join(b.baseDir, uri))
 	if err != nil {
-		return nil, fmt.Errorf("has a DefinitionUri that cannot be read: %w", err)
+		return nil, fmt.Errorf("has an unreadable DefinitionUri: %w", err)
 	}
 	return text, nil
 }
 
+// binaryName returns the file name of the program of a function.
 func binaryName(logicalID string) string {
 	return strings.ToLower(strings.TrimSuffix(logicalID, "Function"))
+}
+
+// properties provides access to resolved properties. The first error is kept and returned at the end.
+type properties struct {
+	values map[string]any
+	*firstError
+}
+
+// firstError is shared by the properties of a resource and everything nested in them.
+type firstError struct{ err error }
+
+// newProperties returns the properties in v, which are empty if v is not a mapping.
+func newProperties(v any) *properties {
+	values, _ := v.(map[string]any)
+	return &properties{values: values, firstError: &firstError{}}
+}
+
+// addError reports that a property does not have the required form.
+func (p *properties) addError(name, form string) {
+	if p.err == nil {
+		p.err = fmt.Errorf("has a %s that is not a %s", name, form)
+	}
+}
+
+// text returns a property as a string, and "" if it is absent.
+func (p *properties) text(name string) string {
+	switch v := p.values[name].(type) {
+	case nil:
+		return ""
+	case map[string]any, []any:
+		p.addError(name, "string")
+		return ""
+	default:
+		return scalarText(v)
+	}
+}
+
+// requiredText is text for a property that must not be empty.
+func (p *properties) requiredText(name string) string {
+	s := p.text(name)
+	if s == "" && p.err == nil {
+		p.err = fmt.Errorf("has no %s", name)
+	}
+	return s
+}
+
+// number returns a property as a number, and defaultValue if it is absent.
+func (p *properties) number(name string, defaultValue int) int {
+	s := p.text(name)
+	if s == "" {
+		return defaultValue
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		p.addError(name, "number of 0 or more")
+	}
+	return n
+}
+
+// object returns the properties nested in a property.
+func (p *properties) object(name string) *properties {
+	v, ok := p.values[name].(map[string]any)
+	if !ok && p.values[name] != nil {
+		p.addError(name, "mapping")
+	}
+	return &properties{values: v, firstError: p.firstError}
+}
+
+// list returns a property that is a list, and nil if it is absent.
+func (p *properties) list(name string) []any {
+	v, ok := p.values[name].([]any)
+	if !ok && p.values[name] != nil {
+		p.addError(name, "list")
+	}
+	return v
+}
+
+// textList returns a property that is a list of strings. A single string counts as a list of one.
+func (p *properties) textList(name string) []string {
+	if s, ok := p.values[name].(string); ok {
+		return []string{s}
+	}
+	var out []string
+	for _, v := range p.list(name) {
+		out = append(out, scalarText(v))
+	}
+	return out
 }

@@ -9,14 +9,16 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
-// Load reads the template at path. Overrides replace defaults of parameters by name. An error is one sentence that
-// names the file and, where there is one, the resource.
+// Load reads the template in a file for a target. Overrides replace the defaults of parameters by name. Any error is
+// one sentence that names the file and, if there is one, the resource.
 func Load(path string, place Target, overrides map[string]string) (*Template, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("the template cannot be read: %w", err)
+		return nil, fmt.Errorf("read the template: %w", err)
 	}
 	t, err := buildTemplate(text, filepath.Dir(path), place, overrides)
 	if err != nil {
@@ -25,6 +27,7 @@ func Load(path string, place Target, overrides map[string]string) (*Template, er
 	return t, nil
 }
 
+// buildTemplate is Load with the text of the template and the folder of its file.
 func buildTemplate(text []byte, dir string, place Target, overrides map[string]string) (*Template, error) {
 	doc, err := parseYAML(text)
 	if err != nil {
@@ -62,15 +65,17 @@ func buildTemplate(text []byte, dir string, place Target, overrides map[string]s
 	return b.out, b.buildAll()
 }
 
+// section returns the mapping under a name, and nil if there is none.
 func section(m map[string]any, name string) map[string]any {
 	s, _ := m[name].(map[string]any)
 	return s
 }
 
+// readResource returns a resource with its intrinsic functions unresolved.
 func readResource(entry any) (resource, error) {
 	m, ok := entry.(map[string]any)
 	if !ok {
-		return resource{}, fmt.Errorf("is no mapping")
+		return resource{}, fmt.Errorf("is not a mapping")
 	}
 	kind, ok := m["Type"].(string)
 	if !ok {
@@ -83,21 +88,22 @@ func readResource(entry any) (resource, error) {
 	return resource{kind: kind, condition: condition, properties: section(m, "Properties")}, nil
 }
 
-// mergeProperties lays own properties over the global ones, map by map; lists are joined, as SAM does.
+// mergeProperties returns the global properties with the resource's own. Mappings are merged and lists are joined, as
+// SAM does.
 func mergeProperties(global, own map[string]any) map[string]any {
 	out := make(map[string]any, len(global)+len(own))
 	for k, v := range global {
 		out[k] = v
 	}
 	for k, v := range own {
-		switch below := out[k].(type) {
+		switch globalValue := out[k].(type) {
 		case map[string]any:
-			if above, ok := v.(map[string]any); ok && !isIntrinsic(below) && !isIntrinsic(above) {
-				v = mergeProperties(below, above)
+			if ownValue, ok := v.(map[string]any); ok && !isIntrinsic(globalValue) && !isIntrinsic(ownValue) {
+				v = mergeProperties(globalValue, ownValue)
 			}
 		case []any:
-			if above, ok := v.([]any); ok {
-				v = slices.Concat(below, above)
+			if ownValue, ok := v.([]any); ok {
+				v = slices.Concat(globalValue, ownValue)
 			}
 		}
 		out[k] = v
@@ -105,6 +111,7 @@ func mergeProperties(global, own map[string]any) map[string]any {
 	return out
 }
 
+// isIntrinsic reports whether a mapping is a call of an intrinsic function.
 func isIntrinsic(m map[string]any) bool {
 	for k := range m {
 		return len(m) == 1 && (k == "Ref" || strings.HasPrefix(k, "Fn::"))
@@ -112,8 +119,9 @@ func isIntrinsic(m map[string]any) bool {
 	return false
 }
 
-// resolveParameters checks the overrides and fills in the defaults.
-func resolveParameters(declared map[string]any, placed, overrides map[string]string) (map[string]string, error) {
+// resolveParameters returns the values of all parameters: the overrides, else the values of the target, else the
+// defaults.
+func resolveParameters(declared map[string]any, targetValues, overrides map[string]string) (map[string]string, error) {
 	for _, name := range sortedKeys(overrides) {
 		if _, ok := declared[name]; !ok {
 			return nil, fmt.Errorf("there is no parameter %s", name)
@@ -124,22 +132,23 @@ func resolveParameters(declared map[string]any, placed, overrides map[string]str
 		rules, _ := declared[name].(map[string]any)
 		value, given := overrides[name]
 		if !given {
-			value, given = placed[name]
+			value, given = targetValues[name]
 		}
 		if !given {
 			if rules["Default"] == nil {
-				return nil, fmt.Errorf("parameter %s has no default and was not set", name)
+				return nil, fmt.Errorf("the parameter %s has no default and is not set", name)
 			}
 			value = scalarText(rules["Default"])
 		}
 		if err := checkParameter(rules, value); err != nil {
-			return nil, fmt.Errorf("parameter %s: %w", name, err)
+			return nil, fmt.Errorf("the parameter %s: %w", name, err)
 		}
 		out[name] = value
 	}
 	return out, nil
 }
 
+// checkParameter checks a value against the constraints of its parameter.
 func checkParameter(rules map[string]any, value string) error {
 	if allowed, ok := rules["AllowedValues"].([]any); ok {
 		var texts []string
@@ -147,13 +156,13 @@ func checkParameter(rules map[string]any, value string) error {
 			texts = append(texts, scalarText(a))
 		}
 		if !slices.Contains(texts, value) {
-			return fmt.Errorf("%q is none of %s", value, strings.Join(texts, ", "))
+			return fmt.Errorf("%q is not one of %s", value, strings.Join(texts, ", "))
 		}
 	}
 	if pattern, ok := rules["AllowedPattern"].(string); ok {
 		re, err := regexp.Compile("^(?:" + pattern + ")$")
 		if err != nil {
-			return fmt.Errorf("the AllowedPattern cannot be read")
+			return fmt.Errorf("the AllowedPattern is invalid")
 		}
 		if !re.MatchString(value) {
 			return fmt.Errorf("%q does not match %s", value, pattern)
@@ -164,17 +173,18 @@ func checkParameter(rules map[string]any, value string) error {
 	}
 	n, err := strconv.ParseFloat(value, 64)
 	if err != nil {
-		return fmt.Errorf("%q is no number", value)
+		return fmt.Errorf("%q is not a number", value)
 	}
-	if least, err := strconv.ParseFloat(scalarText(rules["MinValue"]), 64); err == nil && n < least {
-		return fmt.Errorf("%s is less than %v", value, least)
+	if minimum, err := strconv.ParseFloat(scalarText(rules["MinValue"]), 64); err == nil && n < minimum {
+		return fmt.Errorf("%s is less than %v", value, minimum)
 	}
-	if most, err := strconv.ParseFloat(scalarText(rules["MaxValue"]), 64); err == nil && n > most {
-		return fmt.Errorf("%s is more than %v", value, most)
+	if maximum, err := strconv.ParseFloat(scalarText(rules["MaxValue"]), 64); err == nil && n > maximum {
+		return fmt.Errorf("%s is more than %v", value, maximum)
 	}
 	return nil
 }
 
+// sortedKeys returns the keys of a map in order.
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
@@ -182,4 +192,97 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	sort.Strings(keys)
 	return keys
+}
+
+// parseYAML reads YAML into maps, slices and scalars. A short tag such as !Ref x is read as its long form {"Ref": x}.
+func parseYAML(text []byte) (map[string]any, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return nil, err
+	}
+	if len(doc.Content) == 0 {
+		return nil, fmt.Errorf("the file is empty")
+	}
+	v, err := convertNode(doc.Content[0])
+	if err != nil {
+		return nil, err
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("the file is not a mapping")
+	}
+	return m, nil
+}
+
+// convertNode converts a YAML node.
+func convertNode(n *yaml.Node) (any, error) {
+	if name, short := strings.CutPrefix(n.Tag, "!"); short && !strings.HasPrefix(name, "!") {
+		return convertTag(name, n)
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		return convertMapping(n)
+	case yaml.SequenceNode:
+		return convertSequence(n)
+	case yaml.AliasNode:
+		return nil, fmt.Errorf("line %d: CloudFormation does not support aliases", n.Line)
+	}
+	var v any
+	if err := n.Decode(&v); err != nil {
+		return nil, fmt.Errorf("line %d: %w", n.Line, err)
+	}
+	// Dates remain strings: CloudFormation has no such type.
+	if n.Tag == "!!timestamp" {
+		return n.Value, nil
+	}
+	return v, nil
+}
+
+// convertTag converts a node with a short tag to its long form.
+func convertTag(name string, n *yaml.Node) (any, error) {
+	plain := *n
+	plain.Tag = ""
+	if plain.Kind == yaml.ScalarNode {
+		plain.Tag = "!!str"
+	}
+	arg, err := convertNode(&plain)
+	if err != nil {
+		return nil, err
+	}
+	switch name {
+	case "Ref", "Condition":
+	default:
+		name = "Fn::" + name
+	}
+	return map[string]any{name: arg}, nil
+}
+
+// convertMapping converts a mapping, in which each key may occur once.
+func convertMapping(n *yaml.Node) (any, error) {
+	m := make(map[string]any, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i].Value
+		if _, exists := m[key]; exists {
+			return nil, fmt.Errorf("line %d: the key %s occurs twice", n.Content[i].Line, key)
+		}
+		v, err := convertNode(n.Content[i+1])
+		if err != nil {
+			return nil, err
+		}
+		m[key] = v
+	}
+	return m, nil
+}
+
+// convertSequence converts a list.
+func convertSequence(n *yaml.Node) (any, error) {
+	list := make([]any, 0, len(n.Content))
+	for _, c := range n.Content {
+		v, err := convertNode(c)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, nil
 }

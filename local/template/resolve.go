@@ -6,27 +6,30 @@ import (
 	"strings"
 )
 
-// resource is one entry under Resources, unresolved.
+// resource is an entry under Resources, with its intrinsic functions unresolved.
 type resource struct {
 	kind       string
 	condition  string
 	properties map[string]any
 }
 
-// resolver evaluates intrinsic functions. Resources are resolved when they are referred to, so that their order is
-// free.
+// resolver evaluates intrinsic functions. A resource is resolved when something refers to it, so that resources can be
+// in any order.
 type resolver struct {
-	target         Target
-	parameters     map[string]string
-	listParameters map[string]bool // parameters that are a list, separated by commas
+	target     Target
+	parameters map[string]string
+	// listParameters has the parameters whose value is a list separated by commas.
+	listParameters map[string]bool
 	conditions     map[string]any
 	resources      map[string]resource
-	inProgress     map[string]bool // resources and conditions being resolved, to find circles
+	// inProgress has the resources and conditions that are being resolved. It serves to find cycles.
+	inProgress map[string]bool
 }
 
-// noValue is the value of AWS::NoValue: the property that has it is not there.
+// noValue is the value of AWS::NoValue, which removes the property that has it.
 type noValue struct{}
 
+// resolve returns a value with all intrinsic functions evaluated.
 func (r *resolver) resolve(v any) (any, error) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -66,6 +69,7 @@ func (r *resolver) resolve(v any) (any, error) {
 
 func isString(v any) bool { _, ok := v.(string); return ok }
 
+// resolveIntrinsic evaluates a call of an intrinsic function.
 func (r *resolver) resolveIntrinsic(name string, arg any) (any, error) {
 	switch name {
 	case "Ref":
@@ -89,11 +93,12 @@ func (r *resolver) resolveIntrinsic(name string, arg any) (any, error) {
 	case "Fn::Equals", "Fn::Not", "Fn::And", "Fn::Or", "Condition":
 		return r.evaluate(map[string]any{name: arg})
 	default:
-		return nil, fmt.Errorf("uses %s, which the local cloud does not know", name)
+		return nil, fmt.Errorf("uses %s, which the local cloud does not support", name)
 	}
-	return nil, fmt.Errorf("uses %s with an argument of the wrong form", name)
+	return nil, fmt.Errorf("uses %s with a malformed argument", name)
 }
 
+// resolveRef evaluates Ref.
 func (r *resolver) resolveRef(name string) (any, error) {
 	if v, ok := r.pseudoParameter(name); ok {
 		return v, nil
@@ -112,6 +117,7 @@ func (r *resolver) resolveRef(name string) (any, error) {
 	return r.resolveAttribute(id, attribute)
 }
 
+// pseudoParameter returns the value of a pseudo parameter and whether the name is one.
 func (r *resolver) pseudoParameter(name string) (any, bool) {
 	switch name {
 	case "AWS::NoValue":
@@ -130,8 +136,10 @@ func (r *resolver) pseudoParameter(name string) (any, bool) {
 	return nil, false
 }
 
+// subVariable matches a variable in the text of Fn::Sub.
 var subVariable = regexp.MustCompile(`\$\{([^!{}][^{}]*)\}`)
 
+// resolveSub evaluates Fn::Sub.
 func (r *resolver) resolveSub(arg any) (any, error) {
 	text, ok := arg.(string)
 	own := map[string]any{}
@@ -140,7 +148,7 @@ func (r *resolver) resolveSub(arg any) (any, error) {
 		own, _ = list[1].(map[string]any)
 	}
 	if !ok {
-		return nil, fmt.Errorf("uses Fn::Sub with an argument of the wrong form")
+		return nil, fmt.Errorf("uses Fn::Sub with a malformed argument")
 	}
 	var failed error
 	out := subVariable.ReplaceAllStringFunc(text, func(m string) string {
@@ -162,10 +170,11 @@ func (r *resolver) resolveSub(arg any) (any, error) {
 	return strings.ReplaceAll(out, "${!", "${"), failed
 }
 
+// resolveJoin evaluates Fn::Join.
 func (r *resolver) resolveJoin(arg any) (any, error) {
 	list, ok := arg.([]any)
 	if !ok || len(list) != 2 {
-		return nil, fmt.Errorf("uses Fn::Join with an argument of the wrong form")
+		return nil, fmt.Errorf("uses Fn::Join with a malformed argument")
 	}
 	items, err := r.resolve(list[1])
 	if err != nil {
@@ -173,7 +182,7 @@ func (r *resolver) resolveJoin(arg any) (any, error) {
 	}
 	parts, ok := items.([]any)
 	if !ok {
-		return nil, fmt.Errorf("uses Fn::Join on something that is no list")
+		return nil, fmt.Errorf("uses Fn::Join with something that is not a list")
 	}
 	texts := make([]string, len(parts))
 	for i, p := range parts {
@@ -182,10 +191,11 @@ func (r *resolver) resolveJoin(arg any) (any, error) {
 	return strings.Join(texts, scalarText(list[0])), nil
 }
 
+// resolveIf evaluates Fn::If.
 func (r *resolver) resolveIf(arg any) (any, error) {
 	list, ok := arg.([]any)
 	if !ok || len(list) != 3 {
-		return nil, fmt.Errorf("uses Fn::If with an argument of the wrong form")
+		return nil, fmt.Errorf("uses Fn::If with a malformed argument")
 	}
 	holds, err := r.conditionHolds(scalarText(list[0]))
 	if err != nil {
@@ -197,6 +207,7 @@ func (r *resolver) resolveIf(arg any) (any, error) {
 	return r.resolve(list[2])
 }
 
+// conditionHolds evaluates a condition by its name.
 func (r *resolver) conditionHolds(name string) (bool, error) {
 	c, ok := r.conditions[name]
 	if !ok {
@@ -210,7 +221,7 @@ func (r *resolver) conditionHolds(name string) (bool, error) {
 	return r.evaluate(c)
 }
 
-// checkRules checks what must hold between parameters. The error is the first broken one's own description.
+// checkRules checks the rules of the template. The error for a violated assertion is its description.
 func (r *resolver) checkRules(all map[string]any) error {
 	for _, name := range sortedKeys(all) {
 		rule, _ := all[name].(map[string]any)
@@ -234,7 +245,8 @@ func (r *resolver) checkRules(all map[string]any) error {
 	return nil
 }
 
-// enter marks something as being resolved; meeting it again before leave means a circle.
+// enter records that something is being resolved, until leave is called. It returns an error if that is in progress
+// already, which means a cycle.
 func (r *resolver) enter(what string) (leave func(), err error) {
 	if r.inProgress[what] {
 		return nil, fmt.Errorf("refers to itself through %s", what)
@@ -243,10 +255,11 @@ func (r *resolver) enter(what string) (leave func(), err error) {
 	return func() { delete(r.inProgress, what) }, nil
 }
 
+// evaluate evaluates a condition function.
 func (r *resolver) evaluate(v any) (bool, error) {
 	m, ok := v.(map[string]any)
 	if !ok || len(m) != 1 {
-		return false, fmt.Errorf("holds a condition of the wrong form")
+		return false, fmt.Errorf("contains a malformed condition")
 	}
 	for name, arg := range m {
 		if name == "Condition" {
@@ -275,10 +288,10 @@ func (r *resolver) evaluate(v any) (bool, error) {
 			return name == "Fn::And", nil
 		}
 	}
-	return false, fmt.Errorf("holds a condition of the wrong form")
+	return false, fmt.Errorf("contains a malformed condition")
 }
 
-// scalarText is a value as CloudFormation writes it into text.
+// scalarText returns a value as CloudFormation inserts it into text.
 func scalarText(v any) string {
 	switch v := v.(type) {
 	case nil, noValue:

@@ -1,13 +1,15 @@
-// Package template reads a SAM template as the local cloud needs it: what to run, what to route, what to create. It
-// resolves the intrinsic functions itself; one that it does not know is an error, never a guess.
+// Package template reads a SAM template as the local cloud needs it: what to run, what to route and what to create. It
+// resolves the intrinsic functions itself. A function that it does not support is an error.
 package template
 
 import "time"
 
-// Template is a template with all parameters, conditions and references resolved.
+// Template is a template with all parameters, conditions and references resolved. Lists are in the order of the logical
+// IDs.
 type Template struct {
-	Parameters  map[string]string // in force: defaults, then overrides
-	Functions   []Function        // in the order of their logical ids, as all lists here
+	// Parameters holds the values of all parameters: the overrides, else the defaults.
+	Parameters  map[string]string
+	Functions   []Function
 	API         API
 	Tables      []Table
 	Buckets     []Bucket
@@ -16,56 +18,73 @@ type Template struct {
 	Rules       []Rule
 	Plans       []Plan
 	Permissions []Permission
-	Unserved    []string // events and resources that are declared but have no local counterpart, as "what of which resource"
+	// Unserved describes the events and resources that have no local counterpart.
+	Unserved []string
 }
 
 // Function is an AWS::Serverless::Function.
 type Function struct {
-	ID          string // logical id
-	Name        string
-	ARN         string
-	Binary      string // file name of its program: the logical id without "Function", in lower case
-	Timeout     int    // seconds
-	MemoryMB    int
-	Concurrency int // reserved concurrent executions; 0 for none reserved
-	Retries     int // of an asynchronous invocation
+	// ID is the logical ID.
+	ID   string
+	Name string
+	ARN  string
+	// Binary is the file name of its program: the logical ID without "Function", in lower case.
+	Binary string
+	// Timeout is in seconds.
+	Timeout  int
+	MemoryMB int
+	// Concurrency is the reserved concurrency; 0 for none.
+	Concurrency int
+	// Retries is the number of retries of an asynchronous invocation.
+	Retries     int
 	Environment map[string]string
-	Policies    []any  // resolved, as written
-	DeadLetters string // ARN of the queue for asynchronous invocations that failed; empty for none
+	// Policies are the policy documents as written, with intrinsic functions resolved.
+	Policies []any
+	// DeadLetters is the ARN of the queue for failed asynchronous invocations; empty for none.
+	DeadLetters string
 }
 
-// API is the AWS::Serverless::Api of the template; without one, ID is empty and there are no routes.
+// API is the AWS::Serverless::Api of the template. Without one, ID is empty and there are no routes.
 type API struct {
 	ID               string
 	Stage            string
 	BinaryMediaTypes []string
 	Routes           []Route
-	Responses        map[string]GatewayResponse // by type, such as UNAUTHORIZED or DEFAULT_4XX
+	// Responses holds the gateway responses by their type, such as UNAUTHORIZED or DEFAULT_4XX.
+	Responses map[string]GatewayResponse
 }
 
-// Route leads a method and a path to a function.
+// Route leads requests with a method and a path to a function.
 type Route struct {
-	Method     string // upper case; ANY matches all
-	Path       string // as declared: /a/{b}
-	Function   string // logical id
-	Authorizer string // logical id of the authorizing function; empty for an open route
+	// Method is in upper case; ANY matches all.
+	Method string
+	// Path is as in the template, with parameters: /a/{b}.
+	Path string
+	// Function is the logical ID of the function.
+	Function string
+	// Authorizer is the logical ID of the authorizing function; empty for an open route.
+	Authorizer string
 }
 
-// GatewayResponse is what API Gateway itself answers with.
+// GatewayResponse is a response of API Gateway itself.
 type GatewayResponse struct {
-	Status  int // 0 for the type's own
+	// Status is 0 for the default of the type.
+	Status  int
 	Headers map[string]string
-	Body    string // template for application/json; empty for the type's own
+	// Body is the template for application/json; empty for the default of the type.
+	Body string
 }
 
 // Table is an AWS::DynamoDB::Table.
 type Table struct {
-	Name         string
-	Definition   map[string]any // input of CreateTable
-	TTLAttribute string         // empty for none
+	Name string
+	// Definition is the input of CreateTable.
+	Definition map[string]any
+	// TTLAttribute is empty for a table without expiry.
+	TTLAttribute string
 }
 
-// PartitionKey is the attribute that the table's items are spread by.
+// PartitionKey returns the name of the table's partition key.
 func (t Table) PartitionKey() string {
 	schema, _ := t.Definition["KeySchema"].([]any)
 	for _, v := range schema {
@@ -76,73 +95,90 @@ func (t Table) PartitionKey() string {
 	return ""
 }
 
-// Permission is an AWS::Lambda::Permission. Those that SAM makes of a function's events are not among them.
+// Permission is an AWS::Lambda::Permission. Those that SAM creates for the events of functions are not included.
 type Permission struct {
-	Function string // ARN
-	Service  string // such as events.amazonaws.com
-	Source   string // ARN of what may invoke the function
+	// Function is the ARN of the function.
+	Function string
+	// Service is the principal, such as events.amazonaws.com.
+	Service string
+	// Source is the ARN of the resource on whose behalf the function is invoked.
+	Source string
 }
 
 // Bucket is an AWS::S3::Bucket.
 type Bucket struct {
+	// ID is the logical ID.
 	ID            string
 	Name          string
 	Notifications []Notification
-	Policy        any // of its AWS::S3::BucketPolicy, resolved, as written; nil for none
+	// Policy is the document of its AWS::S3::BucketPolicy, with intrinsic functions resolved; nil for none.
+	Policy any
 }
 
 // Notification sends the events of a bucket to a function.
 type Notification struct {
-	Events         []string // such as s3:ObjectCreated:*
+	// Events are patterns such as s3:ObjectCreated:*.
+	Events         []string
 	Prefix, Suffix string
-	Function       string // logical id
+	// Function is the logical ID of the function.
+	Function string
 }
 
 // Machine is an AWS::Serverless::StateMachine.
 type Machine struct {
 	ID, Name, ARN string
-	Definition    []byte // with all substitutions made
-	Policies      []any  // resolved, as written
+	// Definition has all variables replaced.
+	Definition []byte
+	// Policies are the policy documents as written, with intrinsic functions resolved.
+	Policies []any
 }
 
 // Key is an AWS::KMS::Key for signing.
 type Key struct {
 	LogicalID string
-	ID        string // UUID made from the logical id, so that it is the same at every start
-	ARN       string
-	Spec      string
-	Policy    any // resolved, as written
+	// ID is a UUID derived from the logical ID.
+	ID   string
+	ARN  string
+	Spec string
+	// Policy is the key policy, with intrinsic functions resolved.
+	Policy any
 }
 
-// Rule is an AWS::Events::Rule on the default bus: it has a pattern or a schedule.
+// Rule is an AWS::Events::Rule on the default bus. It has a pattern or a schedule.
 type Rule struct {
+	// ID is the logical ID.
 	ID        string
 	Name, ARN string
-	Pattern   map[string]any // as in the template; nil for none
-	Every     time.Duration  // 0 for none
-	Functions []string       // logical ids
+	// Pattern is nil for a rule without one.
+	Pattern map[string]any
+	// Every is the interval of the schedule; 0 for none.
+	Every time.Duration
+	// Functions are the logical IDs of the targets.
+	Functions []string
 }
 
 // Plan is an AWS::GuardDuty::MalwareProtectionPlan.
 type Plan struct {
-	ID       string
-	Bucket   string
-	Prefixes []string // none: the whole bucket
+	ID     string
+	Bucket string
+	// Prefixes is empty if the whole bucket is protected.
+	Prefixes []string
 }
 
-// Target is where the template is read for.
+// Target is the environment for which a template is read.
 type Target struct {
 	Region  string
 	Account string
 	Stack   string
-	// Parameters are values that belong to the place, such as its addresses. They come before the template's defaults
-	// and after overrides; one that the template does not declare is left out.
+	// Parameters holds values that depend on the environment, such as its addresses. They take precedence over the
+	// defaults of the template, and overrides over them. Parameters that the template does not declare are ignored.
 	Parameters map[string]string
 }
 
-// Partition is the only one there is locally.
+// Partition is the partition in all ARNs.
 const Partition = "aws"
 
-func (p Target) ARN(service, resource string) string {
-	return "arn:" + Partition + ":" + service + ":" + p.Region + ":" + p.Account + ":" + resource
+// ARN returns the ARN of a resource of the target.
+func (t Target) ARN(service, resource string) string {
+	return "arn:" + Partition + ":" + service + ":" + t.Region + ":" + t.Account + ":" + resource
 }

@@ -114,6 +114,7 @@ Resources:
 `
 
 func TestLoad(t *testing.T) {
+	t.Parallel()
 	got, err := loadText(t, fullTemplate, map[string]string{"Limit": "20"})
 	if err != nil {
 		t.Fatal(err)
@@ -122,14 +123,22 @@ func TestLoad(t *testing.T) {
 	want := &Template{
 		Parameters: map[string]string{"Prefix": "toy", "Limit": "20", "Level": "INFO", "Topic": ""},
 		Functions: []Function{
-			{ID: "EchoFunction", Name: "sluice-EchoFunction", ARN: "arn:aws:lambda:eu-west-1:000000000000:function:sluice-EchoFunction",
-				Binary: "echo", Timeout: 28, MemoryMB: 512, Retries: 1, Environment: map[string]string{
+			{
+				ID:       "EchoFunction",
+				Name:     "sluice-EchoFunction",
+				ARN:      "arn:aws:lambda:eu-west-1:000000000000:function:sluice-EchoFunction",
+				Binary:   "echo",
+				Timeout:  28,
+				MemoryMB: 512,
+				Retries:  1,
+				Environment: map[string]string{
 					"LEVEL": "INFO", "LIMIT": "20", "TABLE": "toy-things", "NOT_SET": "", "BUCKET": "toy-in-eu-west-1",
 					"ARN":     "arn:aws:dynamodb:eu-west-1:000000000000:table/toy-things",
 					"KEY":     "arn:aws:kms:eu-west-1:000000000000:key/" + key,
 					"LITERAL": "${Kept} x",
 					"OWN":     "arn:aws:states:eu-west-1:000000000000:stateMachine:toy-machine/000000000000",
-				}},
+				},
+			},
 			{ID: "GuardFunction", Name: "toy-guard", ARN: "arn:aws:lambda:eu-west-1:000000000000:function:toy-guard",
 				Binary: "guard", Timeout: 5, MemoryMB: 128, Retries: 2, Environment: map[string]string{"LEVEL": "INFO"}},
 		},
@@ -152,21 +161,30 @@ func TestLoad(t *testing.T) {
 		Buckets: []Bucket{{ID: "In", Name: "toy-in", Notifications: []Notification{
 			{Events: []string{"s3:ObjectCreated:*"}, Prefix: "up/", Function: "EchoFunction"}},
 			Policy: map[string]any{"Statement": []any{map[string]any{"Resource": "arn:aws:s3:::toy-in"}}}}},
-		Machines: []Machine{{ID: "Machine", Name: "toy-machine", ARN: "arn:aws:states:eu-west-1:000000000000:stateMachine:toy-machine",
-			Definition: []byte(`{"StartAt":"A","States":{"A":{"End":true,"Resource":"arn:aws:lambda:eu-west-1:000000000000:function:sluice-EchoFunction","Type":"Task"}}}`),
-			Policies: []any{map[string]any{"Statement": []any{map[string]any{"Effect": "Allow", "Action": "lambda:InvokeFunction",
-				"Resource": "arn:aws:lambda:eu-west-1:000000000000:function:sluice-EchoFunction"}}}}}},
+		Machines: []Machine{
+			{ID: "Machine", Name: "toy-machine", ARN: "arn:aws:states:eu-west-1:000000000000:stateMachine:toy-machine",
+				Definition: []byte(
+					`{"StartAt":"A","States":{"A":{"End":true,"Resource":"arn:aws:lambda:eu-west-1:000000000000:function:sluice-EchoFunction","Type":"Task"}}}`,
+				),
+				Policies: []any{
+					map[string]any{
+						"Statement": []any{map[string]any{"Effect": "Allow", "Action": "lambda:InvokeFunction",
+							"Resource": "arn:aws:lambda:eu-west-1:000000000000:function:sluice-EchoFunction"}},
+					},
+				}},
+		},
 		Keys: []Key{{LogicalID: "Signing", ID: key, Spec: "ECC_NIST_P256",
 			ARN: "arn:aws:kms:eu-west-1:000000000000:key/" + key, Policy: map[string]any{"Statement": []any{}}}},
 		Unserved: []string{"Schedule event of EchoFunction"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("template (-want +got):\n%s", diff)
 	}
 }
 
-// Each break of the template is reported with the name of the resource that has it.
+// Each error names the resource in which it is.
 func TestBrokenTemplates(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, from, to, named string }{
 		{"dangling reference", "!Ref In\n", "!Ref Out\n", "EchoFunction"},
 		{"dangling substitution", `!Sub "${!Kept} x"`, `!Sub "${Nothing}"`, "EchoFunction"},
@@ -186,7 +204,12 @@ func TestBrokenTemplates(t *testing.T) {
 		{"method", "Method: POST", "Method: FETCH", "EchoFunction"},
 		{"relative path", "Path: /b", "Path: b", "EchoFunction"},
 		{"filter", "Name: prefix", "Name: middle", "EchoFunction"},
-		{"no key schema", "      KeySchema: [{AttributeName: id, KeyType: HASH}]\n      Global", "      Global", "Things"},
+		{
+			"no key schema",
+			"      KeySchema: [{AttributeName: id, KeyType: HASH}]\n      Global",
+			"      Global",
+			"Things",
+		},
 		{"key usage", "SIGN_VERIFY", "ENCRYPT_DECRYPT", "Signing"},
 		{"substitution missing", "{EchoArn: !GetAtt EchoFunction.Arn}", "{}", "Machine"},
 		{"no definition", "Definition: {", "Other: {", "Machine"},
@@ -200,25 +223,30 @@ func TestBrokenTemplates(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			text := strings.Replace(fullTemplate, test.from, test.to, 1)
 			if text == fullTemplate {
-				t.Fatal("the test changes nothing")
+				t.Fatal("the replacement changes nothing")
 			}
 			_, err := loadText(t, text, nil)
 			if err == nil {
 				t.Fatal("no error")
 			}
 			if !strings.Contains(err.Error(), test.named) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%v: want one line naming %s", err, test.named)
+				t.Errorf("error %v, want one line naming %s", err, test.named)
 			}
 		})
 	}
 }
 
 func TestParametersAreChecked(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, value string
 		ok          bool
 	}{
-		{"Limit", "0", false}, {"Limit", "1", true}, {"Limit", "20", true}, {"Limit", "21", false}, {"Limit", "x", false},
+		{
+			"Limit",
+			"0",
+			false,
+		}, {"Limit", "1", true}, {"Limit", "20", true}, {"Limit", "21", false}, {"Limit", "x", false},
 		{"Level", "DEBUG", true}, {"Level", "debug", false},
 		{"Prefix", "abc", true}, {"Prefix", "abc1", false},
 		{"Unknown", "x", false},
@@ -226,39 +254,44 @@ func TestParametersAreChecked(t *testing.T) {
 	for _, test := range tests {
 		_, err := loadText(t, fullTemplate, map[string]string{test.name: test.value})
 		if (err == nil) != test.ok {
-			t.Errorf("%s=%s: %v", test.name, test.value, err)
+			t.Errorf("%s=%s: %v, want success = %v", test.name, test.value, err, test.ok)
 		}
 		if err != nil && !strings.Contains(err.Error(), test.name) {
-			t.Errorf("%v does not name %s", err, test.name)
+			t.Errorf("error %v does not name %s", err, test.name)
 		}
 	}
 }
 
-func TestParametersOfThePlace(t *testing.T) {
-	here := testTarget
-	here.Parameters = map[string]string{"Limit": "5", "Level": "DEBUG", "Undeclared": "x"}
-	got, err := buildTemplate([]byte(fullTemplate), t.TempDir(), here, map[string]string{"Limit": "7"})
+func TestTargetParameters(t *testing.T) {
+	t.Parallel()
+	target := testTarget
+	target.Parameters = map[string]string{"Limit": "5", "Level": "DEBUG", "Undeclared": "x"}
+	got, err := buildTemplate([]byte(fullTemplate), t.TempDir(), target, map[string]string{"Limit": "7"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got.Parameters["Limit"] != "7" || got.Parameters["Level"] != "DEBUG" || len(got.Parameters) != 4 {
-		t.Errorf("parameters %v", got.Parameters)
+		t.Errorf("parameters %v, want Limit 7, Level DEBUG and nothing undeclared", got.Parameters)
 	}
 }
 
-func TestConditionDecidesAboutResources(t *testing.T) {
-	text := strings.Replace(fullTemplate, "TableName: loud}", "TableName: loud, KeySchema: [{AttributeName: id, KeyType: HASH}]}", 1)
+func TestConditionOfResource(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(fullTemplate, "TableName: loud}",
+		"TableName: loud, KeySchema: [{AttributeName: id, KeyType: HASH}]}", 1)
 	got, err := loadText(t, text, map[string]string{"Topic": "t", "Level": "DEBUG"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Tables) != 2 || got.Functions[0].Environment["GONE"] != "yes" || got.Functions[0].Environment["NOT_SET"] != "t" {
-		t.Errorf("tables %v, environment %v", got.Tables, got.Functions[0].Environment)
+	if len(got.Tables) != 2 || got.Functions[0].Environment["GONE"] != "yes" ||
+		got.Functions[0].Environment["NOT_SET"] != "t" {
+		t.Errorf("tables %v and environment %v, want both tables, GONE yes and NOT_SET t", got.Tables,
+			got.Functions[0].Environment)
 	}
 }
 
-// The project's own template is the one that matters.
-func TestOwnTemplate(t *testing.T) {
+func TestProjectTemplate(t *testing.T) {
+	t.Parallel()
 	got, err := Load("../../template.yaml", testTarget, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -270,11 +303,12 @@ func TestOwnTemplate(t *testing.T) {
 	}
 	for _, m := range got.Machines {
 		if !json.Valid(m.Definition) || strings.Contains(string(m.Definition), "${") {
-			t.Errorf("%s: definition is not whole", m.Name)
+			t.Errorf("%s: the definition is not JSON or has unreplaced variables: %s", m.Name, m.Definition)
 		}
 	}
-	if len(got.API.Routes) == 0 || len(got.Tables) == 0 || len(got.Buckets) == 0 || len(got.Machines) == 0 || len(got.Keys) == 0 {
-		t.Errorf("something is missing: %+v", got)
+	if len(got.API.Routes) == 0 || len(got.Tables) == 0 || len(got.Buckets) == 0 || len(got.Machines) == 0 ||
+		len(got.Keys) == 0 {
+		t.Errorf("the template lacks routes, tables, buckets, machines or keys: %+v", got)
 	}
 }
 

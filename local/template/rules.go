@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// addRule builds an EventBridge rule whose targets are functions.
+// addRule adds an EventBridge rule whose targets are functions.
 func (b *builder) addRule(id string, p *properties) error {
 	name, err := b.physicalName(id)
 	if err != nil {
@@ -30,7 +30,7 @@ func (b *builder) addRule(id string, p *properties) error {
 		arn := newProperties(v).text("Arn")
 		i := slices.IndexFunc(b.out.Functions, func(f Function) bool { return f.ARN == arn })
 		if i < 0 {
-			return fmt.Errorf("has a target that is no function of the template")
+			return fmt.Errorf("has a target that is not a function of the template")
 		}
 		r.Functions = append(r.Functions, b.out.Functions[i].ID)
 	}
@@ -38,25 +38,29 @@ func (b *builder) addRule(id string, p *properties) error {
 	return nil
 }
 
-// parseRate reads the one kind of schedule that is in use: rate(N minutes).
+// parseRate returns the interval of a schedule of the only supported form, rate(N minutes), rate(N hours) or rate(N
+// days).
 func parseRate(expression string) (time.Duration, error) {
-	text, ok := strings.CutPrefix(strings.TrimSuffix(expression, ")"), "rate(")
+	text, isRate := strings.CutPrefix(strings.TrimSuffix(expression, ")"), "rate(")
 	number, unit, _ := strings.Cut(text, " ")
 	n, err := strconv.Atoi(number)
 	units := map[string]time.Duration{"minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}
-	each := units[strings.TrimSuffix(unit, "s")]
-	if !ok || err != nil || n < 1 || each == 0 {
-		return 0, fmt.Errorf("has the ScheduleExpression %q: the local cloud knows only rate(N minutes), hours or days", expression)
+	unitLength := units[strings.TrimSuffix(unit, "s")]
+	if !isRate || err != nil || n < 1 || unitLength == 0 {
+		return 0, fmt.Errorf(
+			"has the ScheduleExpression %q: the local cloud supports only rate(N minutes), hours or days",
+			expression,
+		)
 	}
-	return time.Duration(n) * each, nil
+	return time.Duration(n) * unitLength, nil
 }
 
-// checkPattern refuses patterns that do more than compare texts.
+// checkPattern returns an error for an event pattern that does more than compare strings.
 func checkPattern(v any) error {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, inner := range v {
-			if _, text := inner.(string); text {
+			if _, isString := inner.(string); isString {
 				return fmt.Errorf("has an EventPattern whose values are not lists")
 			}
 			if err := checkPattern(inner); err != nil {
@@ -65,15 +69,15 @@ func checkPattern(v any) error {
 		}
 	case []any:
 		for _, inner := range v {
-			if _, text := inner.(string); !text {
-				return fmt.Errorf("has an EventPattern with more than texts: the local cloud compares only these")
+			if _, isString := inner.(string); !isString {
+				return fmt.Errorf("has an EventPattern with values other than strings, which are not supported")
 			}
 		}
 	}
 	return nil
 }
 
-// addPlan builds GuardDuty's protection of a bucket.
+// addPlan adds a malware protection plan of GuardDuty.
 func (b *builder) addPlan(id string, p *properties) error {
 	protected := p.object("ProtectedResource").object("S3Bucket")
 	plan := Plan{ID: id, Bucket: protected.requiredText("BucketName"), Prefixes: protected.textList("ObjectPrefixes")}
@@ -84,11 +88,12 @@ func (b *builder) addPlan(id string, p *properties) error {
 	return p.err
 }
 
-// Matches reports whether an event, decoded from JSON, is one that the rule asks for.
+// Matches reports whether an event, decoded from JSON, matches the pattern of the rule.
 func (r Rule) Matches(event map[string]any) bool {
 	return r.Pattern != nil && matchesPattern(r.Pattern, event)
 }
 
+// matchesPattern implements Matches for a part of a pattern.
 func matchesPattern(pattern map[string]any, event map[string]any) bool {
 	for name, wanted := range pattern {
 		switch wanted := wanted.(type) {
