@@ -97,12 +97,12 @@ bin/tools/$(REDOC).js:
 test-sam: sam build
 	@docker info >/dev/null 2>&1 || { echo "Docker is missing or not running: sam local runs the functions in its containers." >&2; exit 1; }
 	@$(MAKE) --no-print-directory sam-build
-	cd e2e && go test -count=1 -timeout 60m -args -home sam
+	cd e2e && go test -count=1 -timeout 60m -args -environment sam
 
 test-localstack: sam build
 	@[ -n "$$AWS_ENDPOINT_URL" ] || { echo "AWS_ENDPOINT_URL is not set: start LocalStack (localstack start) and name its address there." >&2; exit 1; }
 	@$(MAKE) --no-print-directory sam-build
-	cd e2e && go test -count=1 -timeout 60m -args -home localstack
+	cd e2e && go test -count=1 -timeout 60m -args -environment localstack
 
 sam:
 	@command -v sam >/dev/null || { echo "sam is missing: see docs.aws.amazon.com for how to install the AWS SAM CLI." >&2; exit 1; }

@@ -1,271 +1,222 @@
 package e2e
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sluice/client"
 )
 
-// legal is the order in which a poller may see the states of a batch; it may miss any but the last.
-var legal = []string{"VALIDATION_STARTED", "PENDING_INGESTION", "INITIALIZED", "IN_PROGRESS", "PROCESSED"}
+// statusOrder is the order in which a client may see the statuses of a batch; it may miss any except the last.
+var statusOrder = []string{"VALIDATION_STARTED", "PENDING_INGESTION", "INITIALIZED", "IN_PROGRESS", "PROCESSED"}
 
-func onboard(t *testing.T, h *Home) {
-	t.Helper()
-	if err := h.importEntities(onboarded()); err != nil {
-		t.Fatal(err)
-	}
+// countsOf returns the counts of a batch that has ended.
+func countsOf(total, accepted, invalid, ingested int64) client.Counts {
+	return client.Counts{Total: &total, Accepted: &accepted, Invalid: &invalid, Ingested: &ingested}
 }
 
-func TestAGoodBatch(t *testing.T) {
-	onboard(t, home)
-	d := enter(t, home)
-	var lines []fmt.Stringer
-	for range 300 {
-		lines = append(lines, valid())
-	}
-	content := file(lines...)
-	before := time.Now().Add(-time.Second)
+func TestGoodBatch(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	api := login(t, environment)
+	lines := validLines(300)
+	content := jsonLines(lines...)
+	started := time.Now().Add(-time.Second)
 
-	u := d.newBatch("")
-	if code, _, text := d.call("GET", base+"batch/status/"+u.BatchID, "", ""); code != 202 || !strings.Contains(string(text), `"Batch not yet uploaded completely."`) {
-		t.Errorf("status before the upload: %d %s", code, text)
+	u := api.newUpload(true)
+	expectNotUploaded(t, api, u.BatchID)
+	if code, text := put(t, u, content); code != http.StatusOK {
+		t.Fatalf("upload: %d %s", code, text)
 	}
-	if code, r := d.result(u.BatchID); code != 202 || r.Valid != nil {
-		t.Errorf("result before the upload: %d %+v", code, r)
+	last, seen := api.follow(u.BatchID)
+	if last.Status != "PROCESSED" || last.ErrorMessage != "" {
+		t.Fatalf("the batch ended with %s (%q), want PROCESSED", last.Status, last.ErrorMessage)
 	}
-	if code, text := put(t, u, content); code != 200 {
-		t.Fatalf("put: %d %s", code, text)
+	if !isInOrder(seen, statusOrder) {
+		t.Errorf("seen %v, want the order %v", seen, statusOrder)
 	}
-	s, seen := d.follow(u.BatchID)
-	if s.Status != "PROCESSED" {
-		t.Fatal(describe(s))
+	if diff := cmp.Diff(countsOf(300, 300, 0, 300), last.Counts); diff != "" {
+		t.Errorf("counts: want (-), got (+):\n%s", diff)
 	}
-	at := 0
-	for _, state := range seen {
-		i := slices.Index(legal[at:], state)
-		if i < 0 {
-			t.Fatalf("states %v", seen)
-		}
-		at += i
+	if size := int64(len(content)); last.BytesTotal != size || last.BytesDone != size {
+		t.Errorf("%d of %d bytes are done, want %d", last.BytesDone, last.BytesTotal, size)
 	}
-	want := int64(len(lines))
-	zero := int64(0)
-	if diff := cmp.Diff(counts{&want, &want, &zero, &want}, s.Counts); diff != "" {
-		t.Error(diff)
+	if !last.RejectOnInvalid {
+		t.Error("reject_on_invalid is false, want true")
 	}
-	if s.ErrorMessage == nil || *s.ErrorMessage != "" || !s.RejectOnInvalid || s.BytesTotal != int64(len(content)) || s.BytesDone != s.BytesTotal {
-		t.Errorf("%+v", s)
+	if last.ReceivedAt.Before(started) || last.ReceivedAt.After(last.UpdatedAt) {
+		t.Errorf("received at %v, want a time between %v and %v", last.ReceivedAt, started, last.UpdatedAt)
 	}
-	if s.ReceivedAt.Before(before) || s.ReceivedAt.After(s.UpdatedAt) {
-		t.Errorf("received at %v, between %v and %v", s.ReceivedAt, before, s.UpdatedAt)
-	}
-	if code, r := d.result(u.BatchID); code != 200 || r.Valid == nil || !*r.Valid || r.ErrorsFileURL != "" || r.Message != "Batch validated successfully." {
-		t.Errorf("result: %d %+v", code, r)
+	r := api.result(u.BatchID)
+	if r.Valid == nil || !*r.Valid || r.ErrorsFileURL != "" || r.Message != "Batch validated successfully." {
+		t.Errorf("validation result %+v, want a valid one without a report", r)
 	}
 	for _, i := range []int{0, 1, 149, 298, 299} {
-		readBack(t, d, lines[i].(line), u.BatchID, int64(i+1))
+		api.expectStored(lines[i], u.BatchID, int64(i+1))
 	}
 }
 
-type stored struct {
-	TransactionExternalID string `json:"transaction_external_id"`
-	Modifications         []struct {
-		ModificationExternalID string    `json:"modification_external_id"`
-		BatchID                string    `json:"batch_id"`
-		Line                   int64     `json:"line"`
-		ReceivedAt             time.Time `json:"received_at"`
-		MainEntity             *struct {
-			Role         string `json:"role"`
-			ByExternalID string `json:"by_external_id"`
-		} `json:"main_entity"`
-		Transaction json.RawMessage `json:"transaction"`
-	} `json:"modifications"`
-}
-
-func (d *door) read(id string) (int, stored) {
-	d.t.Helper()
-	code, _, text := d.call("GET", base+url.PathEscape(id), "", "")
-	var out stored
-	if code == http.StatusOK {
-		strict(d.t, text, &out)
-	}
-	return code, out
-}
-
-func readBack(t *testing.T, d *door, l line, batchID string, number int64) {
+// expectNotUploaded checks what is answered about a batch whose file has not come: 202 and a message.
+func expectNotUploaded(t *testing.T, api *session, batchID string) {
 	t.Helper()
-	code, got := d.read(l.id())
-	if code != 200 || len(got.Modifications) != 1 {
-		t.Fatalf("read back line %d: %d %+v", number, code, got)
+	code, _, text := api.call("GET", transactionsPath+"batch/status/"+batchID, "", "")
+	if want := `"Batch not yet uploaded completely."`; code != http.StatusAccepted || !strings.Contains(string(text), want) {
+		t.Errorf("status before the upload: %d %s, want 202 with %s", code, text, want)
 	}
-	m := got.Modifications[0]
-	if m.ModificationExternalID != l.modification() || m.BatchID != batchID || m.Line != number || string(m.Transaction) != l.String() {
-		t.Errorf("read back line %d: %+v", number, m)
+	code, _, text = api.call("GET", transactionsPath+"batch/validation-result/"+batchID, "", "")
+	if code != http.StatusAccepted {
+		t.Errorf("validation result before the upload: %d %s, want 202", code, text)
 	}
-	if m.MainEntity == nil || m.MainEntity.Role != "sender" || m.MainEntity.ByExternalID != sender {
-		t.Errorf("main entity of line %d: %+v", number, m.MainEntity)
+	if r := api.result(batchID); r.Valid != nil {
+		t.Errorf("validation result before the upload: valid is %v, want none", *r.Valid)
 	}
 }
 
-// mixed is a file in which only two of the lines can be ingested, with what is wrong with the others.
-func mixed() (good []line, lines []fmt.Stringer, wrong map[int64][]string) {
-	good = []line{valid(), valid().with("receiver", map[string]any{
-		"external_entity_type": "unknown",
-		"unknown":              map[string]any{"external_id": "shop 7", "full_name": "Café Zürich"},
-	})}
-	twin, triplet := valid(), valid()
-	lines = []fmt.Stringer{
+// isInOrder reports whether the values come in the given order, in which they may leave some out.
+func isInOrder(values, order []string) bool {
+	for _, v := range values {
+		i := slices.Index(order, v)
+		if i < 0 {
+			return false
+		}
+		order = order[i:]
+	}
+	return true
+}
+
+// mixedFile is a file in which only two of the lines can be ingested.
+type mixedFile struct {
+	good     []line
+	rejected line
+	lines    []fmt.Stringer
+	// codes are the codes that the report must have, by line.
+	codes map[int64][]string
+}
+
+func newMixedFile() mixedFile {
+	good := []line{validLine(), validLine().withUnknown("receiver", map[string]any{"external_id": "shop 7", "full_name": "Café Zürich"})}
+	first, second := validLine(), validLine()
+	sameIDAsFirst := validLine().withModification("external_id", first.modificationID())
+	brokenAfterID := strings.Replace(sameIDAsFirst.String(), `"payout"`, `"payout",`, 1)
+	return mixedFile{good, first, []fmt.Stringer{
 		good[0],
-		raw(`{"request_uuid": nope}`),
-		raw(`   `),
-		twin,
-		valid().with("sender", map[string]any{"by_external_id": "e2e-nobody"}),
-		valid().with("sender", map[string]any{"by_external_id": notYet}),
-		valid().with("colour", "green"),
-		valid().modified("amount", "12"),
+		rawLine(`{"request_uuid": nope}`),
+		rawLine(`   `),
+		first,
+		validLine().withSender("e2e-nobody"),
+		validLine().withSender(notOnboardedID),
+		validLine().with("colour", "green"),
+		validLine().withModification("amount", "12"),
 		good[1],
-		valid().modified("external_id", twin.modification()),
-		raw(strings.Replace(valid().modified("external_id", twin.modification()).String(), `"payout"`, `"payout",`, 1)),
-		triplet,
-		valid().with("sender", map[string]any{"external_entity_type": "unknown", "unknown": map[string]any{"external_id": "a"}}).
-			with("receiver", map[string]any{"external_entity_type": "unknown", "unknown": map[string]any{"external_id": "b"}}),
-		valid().modified("external_id", triplet.modification()).with("payment_type", "gift"),
-	}
-	wrong = map[int64][]string{
-		2: {"json_invalid"}, 4: {"duplicate_modification_id"}, 5: {"entity_not_found"}, 6: {"entity_not_onboarded"},
-		7: {"extra_forbidden"}, 8: {"number_type"}, 10: {"duplicate_modification_id"}, 12: {"duplicate_modification_id"},
-		13: {"main_entity_unknown"}, 14: {"duplicate_modification_id", "enum"},
-	}
-	return good, lines, wrong
+		validLine().withModification("external_id", first.modificationID()),
+		rawLine(brokenAfterID),
+		second,
+		validLine().withUnknown("sender", map[string]any{"external_id": "a"}).withUnknown("receiver", map[string]any{"external_id": "b"}),
+		validLine().withModification("external_id", second.modificationID()).with("payment_type", "gift"),
+	}, map[int64][]string{
+		2:  {"json_invalid"},
+		4:  {"duplicate_modification_id"},
+		5:  {"entity_not_found"},
+		6:  {"entity_not_onboarded"},
+		7:  {"extra_forbidden"},
+		8:  {"number_type"},
+		10: {"duplicate_modification_id"},
+		11: {"duplicate_modification_id", "json_invalid"},
+		12: {"duplicate_modification_id"},
+		13: {"main_entity_unknown"},
+		14: {"duplicate_modification_id", "enum"},
+	}}
 }
 
 func TestInvalidLines(t *testing.T) {
-	onboard(t, home)
-	for _, reject := range []bool{true, false} {
-		t.Run(fmt.Sprintf("reject_on_invalid %v", reject), func(t *testing.T) {
-			d := enter(t, home)
-			good, lines, wrong := mixed()
-			u := d.newBatch(fmt.Sprintf(`{"reject_on_invalid": %v}`, reject))
-			if code, text := put(t, u, file(lines...)); code != 200 {
-				t.Fatalf("put: %d %s", code, text)
+	t.Parallel()
+	onboardEntities(t, environment)
+	for _, test := range []struct {
+		name   string
+		reject bool
+		status string
+		counts client.Counts
+	}{
+		{"reject the batch", true, "VALIDATION_FAILED", countsOf(13, 2, 11, 0)},
+		{"drop the lines", false, "PROCESSED", countsOf(13, 2, 11, 2)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			api := login(t, environment)
+			file := newMixedFile()
+			content := jsonLines(file.lines...)
+			last := api.process(test.reject, content)
+			if last.Status != test.status || (last.ErrorMessage == "") == test.reject {
+				t.Errorf("the batch ended with %s (%q), want %s", last.Status, last.ErrorMessage, test.status)
 			}
-			s, _ := d.follow(u.BatchID)
-			total, accepted, invalid := int64(13), int64(2), int64(11)
-			ingested := accepted
-			if reject {
-				ingested = 0
+			if diff := cmp.Diff(test.counts, last.Counts); diff != "" {
+				t.Errorf("counts: want (-), got (+):\n%s", diff)
 			}
-			if diff := cmp.Diff(counts{&total, &accepted, &invalid, &ingested}, s.Counts); diff != "" {
-				t.Error(diff)
-			}
-			switch {
-			case reject && (s.Status != "VALIDATION_FAILED" || *s.ErrorMessage == ""):
-				t.Error(describe(s))
-			case !reject && (s.Status != "PROCESSED" || *s.ErrorMessage != ""):
-				t.Error(describe(s))
-			}
-			compareReport(t, d.report(u.BatchID), wrong, file(lines...))
-			for i, l := range good {
-				code, got := d.read(l.id())
-				if reject != (code == 404) {
-					t.Errorf("good line %d: %d", i, code)
+			checkReport(t, api.report(last.BatchID), file.codes, content)
+			for _, l := range file.good {
+				if test.reject {
+					api.expectNotStored(l)
+					continue
 				}
-				if !reject && string(got.Modifications[0].Transaction) != l.String() {
-					t.Errorf("good line %d: %s", i, got.Modifications[0].Transaction)
+				got, err := api.client.Transaction(t.Context(), l.transactionID())
+				if err != nil || string(got.Modifications[0].Transaction) != l.String() {
+					t.Errorf("stored: %+v, %v, want %s", got, err, l)
 				}
 			}
-			if code, _ := d.read(lines[3].(line).id()); code != 404 {
-				t.Errorf("a rejected line can be read: %d", code)
-			}
+			api.expectNotStored(file.rejected)
 		})
 	}
 }
 
-// compareReport holds a report against the codes by line. Line 11 is broken JSON with a duplicate's ID before the break.
-func compareReport(t *testing.T, report []reportLine, wrong map[int64][]string, content []byte) {
+// checkReport compares a report with the codes that each line must have, and checks the order of the lines and their
+// offsets.
+func checkReport(t *testing.T, report []client.ReportLine, want map[int64][]string, content []byte) {
 	t.Helper()
-	wrong[11] = []string{"duplicate_modification_id", "json_invalid"}
 	got := map[int64][]string{}
-	last := int64(0)
+	previous := int64(0)
 	for _, l := range report {
-		if l.Line <= last {
-			t.Errorf("line %d after line %d", l.Line, last)
+		if l.Line <= previous {
+			t.Errorf("line %d comes after line %d", l.Line, previous)
 		}
-		last = l.Line
+		previous = l.Line
 		for _, e := range l.Errors {
 			got[l.Line] = append(got[l.Line], e.Type)
-			if e.Type == "duplicate_modification_id" && (e.OtherLinesTotal < 1 || slices.Contains(e.OtherLines, l.Line)) {
-				t.Errorf("line %d: other lines %v of %d", l.Line, e.OtherLines, e.OtherLinesTotal)
+			isDuplicate := e.Type == "duplicate_modification_id"
+			if isDuplicate && (e.OtherLinesTotal < 1 || slices.Contains(e.OtherLines, l.Line)) {
+				t.Errorf("line %d is a duplicate of %d other lines: %v", l.Line, e.OtherLinesTotal, e.OtherLines)
 			}
 			if number := int64(strings.Count(string(content[:e.Offset]), "\n")) + 1; number != l.Line {
-				t.Errorf("line %d: offset %d lies in line %d", l.Line, e.Offset, number)
+				t.Errorf("line %d: the offset %d is in line %d", l.Line, e.Offset, number)
 			}
 		}
 		slices.Sort(got[l.Line])
 	}
-	if diff := cmp.Diff(wrong, got); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("codes by line: want (-), got (+):\n%s", diff)
 	}
 }
 
-func TestABatchIsAnotherTenantsSecret(t *testing.T) {
-	onboard(t, home)
-	d := enter(t, home)
-	l := valid()
-	u := d.newBatch("{}")
-	if code, _ := put(t, u, file(l)); code != 200 {
-		t.Fatal(code)
-	}
-	if s, _ := d.follow(u.BatchID); s.Status != "PROCESSED" {
-		t.Fatal(describe(s))
-	}
-	other := anotherTenant(t, home, true)
-	for _, path := range []string{"batch/status/" + u.BatchID, "batch/validation-result/" + u.BatchID, l.id()} {
-		if code, _, text := other.call("GET", base+path, "", ""); code != 404 {
-			t.Errorf("%s as another tenant: %d %s", path, code, text)
+func TestBatchIsHiddenFromOtherTenants(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	l := validLine()
+	batchID := login(t, environment).expectProcess("PROCESSED", jsonLines(l)).BatchID
+	other := loginNewTenant(t)
+	other.enableBatches()
+	_, statusErr := other.client.Status(t.Context(), batchID)
+	_, resultErr := other.client.ValidationResult(t.Context(), batchID)
+	for name, err := range map[string]error{"status": statusErr, "validation result": resultErr} {
+		var refused *client.Error
+		if !errors.As(err, &refused) || refused.Status != http.StatusNotFound {
+			t.Errorf("%s for another tenant: %v, want 404", name, err)
 		}
 	}
-}
-
-// anotherTenant makes a tenant with a client of all permissions.
-func anotherTenant(t *testing.T, h *Home, enabled bool, permissions ...string) *door {
-	t.Helper()
-	var tenant struct {
-		ID string `json:"tenant_id"`
-	}
-	if err := h.admin(&tenant, "tenant", "create"); err != nil {
-		t.Fatal(err)
-	}
-	if enabled {
-		var out any
-		if err := h.admin(&out, "tenant", "enable-batch", tenant.ID); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return enterAsClient(t, h, newClient(t, h, tenant.ID, permissions...))
-}
-
-func newClient(t *testing.T, h *Home, tenant string, permissions ...string) clientOf {
-	t.Helper()
-	args := []string{"client", "create", "--tenant", tenant}
-	for _, p := range permissions {
-		args = append(args, "--permission", p)
-	}
-	c := clientOf{tenant: tenant}
-	if err := h.admin(&c, args...); err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-func enterAsClient(t *testing.T, h *Home, c clientOf) *door {
-	t.Helper()
-	return enterAs(t, h, c.ClientID, c.ClientSecret, "tenant/"+c.tenant)
+	other.expectNotStored(l)
 }

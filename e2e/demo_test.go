@@ -11,72 +11,75 @@ import (
 )
 
 // startDemo runs the demo with a folder of its own for temporary files.
-func startDemo(t *testing.T, args ...string) (cmd *exec.Cmd, out *tail, folder string) {
+func startDemo(t *testing.T, args ...string) (demo *process, folder string) {
 	t.Helper()
-	program, err := binary("sluice")
+	program, err := builtProgram("sluice")
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder, out = t.TempDir(), &tail{}
-	cmd = exec.Command(program, append([]string{"demo"}, args...)...)
+	folder = t.TempDir()
+	cmd := exec.Command(program, append([]string{"demo"}, args...)...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+folder)
-	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
+	if demo, err = startProcess(cmd); err != nil {
 		t.Fatal(err)
 	}
-	return cmd, out, folder
+	return demo, folder
 }
 
+// checkNothingLeft checks that the demo has removed its files and ended its processes.
 func checkNothingLeft(t *testing.T, folder string) {
 	t.Helper()
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v %v", left, err)
+		t.Errorf("the demo left the files %v (%v), want none", left, err)
 	}
-	commands, err := filepath.Glob("/proc/[0-9]*/cmdline") // none where there is no /proc
+	commandLines, err := filepath.Glob("/proc/[0-9]*/cmdline") // empty where there is no /proc
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range commands {
-		if text, err := os.ReadFile(c); err == nil && strings.Contains(string(text), folder) {
-			t.Errorf("left running: %s", strings.ReplaceAll(string(text), "\x00", " "))
+	for _, path := range commandLines {
+		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), folder) {
+			t.Errorf("the demo left a process: %s", strings.ReplaceAll(string(text), "\x00", " "))
 		}
 	}
 }
 
 func TestDemo(t *testing.T) {
-	cmd, out, folder := startDemo(t)
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%v:\n%s", err, out)
+	requires(t, processes)
+	t.Parallel()
+	demo, folder := startDemo(t)
+	if err := <-demo.exited; err != nil {
+		t.Fatalf("%v:\n%s", err, demo.output)
 	}
 	for _, want := range []string{
 		"2,000 lines, 2,000 accepted, 0 invalid, 2,000 stored", "read back", "VALIDATION_FAILED", "invalid lines are dropped",
 		"duplicate_modification_id", "main_entity_unknown", "line_too_long", "stopped",
 	} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the demo does not show %q:\n%s", want, out)
+		if !strings.Contains(demo.output.String(), want) {
+			t.Errorf("the demo does not print %q:\n%s", want, demo.output)
 		}
 	}
 	checkNothingLeft(t, folder)
 }
 
 func TestInterruptedDemo(t *testing.T) {
-	for _, during := range []string{"a local cloud answers", "A good batch", "VALIDATION_STARTED"} {
-		cmd, out, folder := startDemo(t, "--lines", "50000")
-		tick, deadline := time.NewTicker(5*time.Millisecond), time.After(30*time.Second)
-		for !strings.Contains(out.String(), during) {
-			select {
-			case <-tick.C:
-			case <-deadline:
-				t.Fatalf("%q does not come:\n%s", during, out)
+	requires(t, processes)
+	t.Parallel()
+	for _, moment := range []string{"a local cloud answers", "A good batch", "VALIDATION_STARTED"} {
+		t.Run(moment, func(t *testing.T) {
+			t.Parallel()
+			demo, folder := startDemo(t, "--lines", "50000")
+			isReached := func() bool { return strings.Contains(demo.output.String(), moment) }
+			if err := demo.waitFor(time.Minute, isReached); err != nil {
+				t.Fatal(err)
 			}
-		}
-		tick.Stop()
-		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 2 || !strings.Contains(out.String(), "interrupted") {
-			t.Errorf("%q: %v:\n%s", during, err, out)
-		}
-		checkNothingLeft(t, folder)
+			if err := demo.Process.Signal(syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+			err := <-demo.exited
+			if code := demo.ProcessState.ExitCode(); code != 2 || !strings.Contains(demo.output.String(), "interrupted") {
+				t.Errorf("exit code %d (%v), want 2 and the word interrupted:\n%s", code, err, demo.output)
+			}
+			checkNothingLeft(t, folder)
+		})
 	}
 }

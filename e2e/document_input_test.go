@@ -3,7 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,98 +10,148 @@ import (
 	"github.com/google/uuid"
 )
 
-// newFile makes a document whose file is still to come.
-func (d *door) newFile(more string) string {
-	d.t.Helper()
-	var n newDocument
-	d.take("POST", documentCommands, `{"data":{"fileName":"a.pdf","entityId":"e"`+more+`}}`, &n)
-	return n.ID
+func TestDocumentBodies(t *testing.T) {
+	requires(t, manyRequests)
+	t.Parallel()
+	api := login(t, environment)
+	var all []bodyEndpoint
+	all = append(all, documentCreationEndpoints()...)
+	all = append(all, documentChangeEndpoints(api)...)
+	all = append(all, documentQueryEndpoints()...)
+	checkBodies(t, api, all)
 }
 
-func (d *door) newLink() string {
-	d.t.Helper()
-	var n newDocument
-	d.take("POST", documentCommands+"/virtual", `{"data":{"fileName":"a","entityId":"e","documentURL":"https://example.com/a"}}`, &n)
-	return n.ID
+// keyRefusals are what an ID or a key of another system may not be: longer than 255 bytes.
+var keyRefusals = refusals{quoted(256): tooLong, `"` + strings.Repeat("é", 128) + `"`: tooLong}
+
+var (
+	uuidRefusals      = refusals{`"x"`: notUUID, quoted(36): notUUID}
+	entityIDField     = bodyField{"entityId", "string", true, keyRefusals.and(`""`, notNull)}
+	fileNameField     = bodyField{"fileName", "string", true, nameRefusals.and(`""`, notNull)}
+	accessLayersField = bodyField{"accessLayers", "object", false, layerRefusals}
+)
+
+// urlRefusals are what the link of a virtual document may not be.
+var urlRefusals = refusals{
+	`"http://example.com"`:              badURL,
+	`"javascript:alert(1)"`:             badURL,
+	`"/a"`:                              badURL,
+	`"//example.com/a"`:                 badURL,
+	`"https://"`:                        badURL,
+	`"https://:443/a"`:                  badURL,
+	`"https:example.com"`:               badURL,
+	`"https://me:secret@example.com/a"`: badURL,
+	`" https://example.com"`:            badURL,
+	`"https://example.com/\n"`:          badURL,
+	`"ftp://example.com/a"`:             badURL,
+	`"data:text/html,x"`:                badURL,
+	`"https://example.com/` + strings.Repeat("x", 2048-19) + `"`: tooLong,
 }
 
-// documentOperations are the document endpoints with a body in an envelope.
-func documentOperations(d *door) []operation {
-	id, link := d.newFile(""), d.newLink()
-	name := func(name string) field { return field{name, "string", false, long} }
-	key := map[string]string{quoted(256): "MaximumLengthValidator", `"` + strings.Repeat("é", 128) + `"`: "MaximumLengthValidator"}
-	needed := func(bad map[string]string) map[string]string {
-		all := maps.Clone(bad)
-		all[`""`] = "NotNullValidator"
-		return all
+func nameField(name string) bodyField { return bodyField{name, "string", false, nameRefusals} }
+
+func flagField(name string) bodyField {
+	return bodyField{name, "bool", false, refusals{`"true"`: "bool_type"}}
+}
+
+// documentCreationEndpoints create documents, with a file or as a link.
+func documentCreationEndpoints() []bodyEndpoint {
+	document := []bodyField{
+		fileNameField, entityIDField,
+		{"journeyId", "string", false, keyRefusals},
+		{"requestType", "string", false, refusals{`"thing"`: notInEnum}},
+		nameField("documentType"), nameField("friendlyName"), nameField("documentDataKey"),
+		{"documentRequirementIds", "array", false, namesRefusals},
+		propertiesField("properties", false),
+		accessLayersField,
+		{"policyEnforcedAccessLayers", "object", false, layerRefusals},
+		flagField("isDocumentForESignature"), flagField("comesFromESignatureProvider"), flagField("autoClassify"),
+		{"metadata", "object", false, refusals{
+			`{"a":1}`:                      "string_type",
+			`{"":"a"}`:                     notNull,
+			`{` + quoted(256) + `:"a"}`:    tooLong,
+			`{"a":` + quoted(10_001) + `}`: tooLong,
+		}},
+		{"requirementModelId", "string", false, uuidRefusals},
 	}
-	flag := func(name string) field { return field{name, "bool", false, map[string]string{`"true"`: "bool_type"}} }
-	uuids := map[string]string{`"x"`: "GuidValidator", quoted(36): "GuidValidator"}
-	twice := maps.Clone(names)
-	twice[`["a","b","a"]`] = "UniqueValidator"
-	links := needed(map[string]string{`"http://example.com"`: "UrlValidator", `"javascript:alert(1)"`: "UrlValidator", `"/a"`: "UrlValidator",
-		`"//example.com/a"`: "UrlValidator", `"https://"`: "UrlValidator", `"https://:443/a"`: "UrlValidator", `"https:example.com"`: "UrlValidator",
-		`"https://me:secret@example.com/a"`: "UrlValidator", `" https://example.com"`: "UrlValidator", `"https://example.com/\n"`: "UrlValidator",
-		`"ftp://example.com/a"`: "UrlValidator", `"data:text/html,x"`: "UrlValidator", `"https://example.com/` + strings.Repeat("x", 2048-19) + `"`: "MaximumLengthValidator"})
-	create := []field{
-		{"fileName", "string", true, needed(long)}, {"entityId", "string", true, needed(key)}, {"journeyId", "string", false, key},
-		{"requestType", "string", false, map[string]string{`"thing"`: "EnumValidator"}}, name("documentType"), name("friendlyName"), name("documentDataKey"),
-		{"documentRequirementIds", "array", false, names}, propertiesAs("properties", false), {"accessLayers", "object", false, layers},
-		{"policyEnforcedAccessLayers", "object", false, layers}, flag("isDocumentForESignature"), flag("comesFromESignatureProvider"), flag("autoClassify"),
-		{"metadata", "object", false, map[string]string{`{"a":1}`: "string_type", `{"":"a"}`: "NotNullValidator", `{` + quoted(256) + `:"a"}`: "MaximumLengthValidator",
-			`{"a":` + quoted(10_001) + `}`: "MaximumLengthValidator"}},
-		{"requirementModelId", "string", false, uuids},
-	}
+	link := bodyField{"documentURL", "string", true, urlRefusals.and(`""`, notNull)}
 	file := map[string]string{"fileName": `"a.pdf"`, "entityId": `"e"`}
 	linked := map[string]string{"fileName": `"a"`, "entityId": `"e"`, "documentURL": `"https://example.com/a"`}
-	size := field{"pageSize", "integer", false, map[string]string{"0": "InclusiveBetweenValidator", "501": "InclusiveBetweenValidator", "-1": "InclusiveBetweenValidator", "1.5": "integer_type"}}
-	entity := field{"entityId", "string", true, needed(key)}
-	state := map[string]string{`"completed"`: "EnumValidator"}
-	archived := func() string { return documentCommands + "/" + d.newFile("") + "/archive" }
-	return []operation{
-		{"create", "POST", fixed(documentCommands), file, create, false},
-		{"link", "POST", fixed(documentCommands + "/virtual"), linked, append(create, field{"documentURL", "string", true, links}), false},
-		{"link of a product", "POST", fixed(documentCommands + "/product/virtual"), linked, []field{{"documentURL", "string", true, links}}, false},
-		{"link of a deal", "POST", fixed(documentCommands + "/deal/virtual"), linked, []field{{"documentURL", "string", true, links}}, false},
-		{"update", "PUT", fixed(documentCommands + "/" + link), map[string]string{}, []field{name("documentType"), name("friendlyName"), name("documentDataKey"),
-			{"documentURL", "string", false, whereOptional(links)}, {"documentRequirementIds", "array", false, twice}, propertiesAs("properties", false), flag("skipStatusReset")}, false},
-		{"update a file's link", "PUT", fixed(documentCommands + "/" + id), map[string]string{},
-			[]field{{"documentURL", "string", false, map[string]string{`"https://example.com/a"`: "UrlValidator"}}}, false},
-		{"layers", "PUT", fixed(documentCommands + "/" + id + "/access-layers"), map[string]string{"accessLayers": "{}"}, []field{{"accessLayers", "object", true, layers}}, false},
-		{"clone", "PUT", fixed(documentCommands + "/" + id + "/clone"), map[string]string{}, []field{{"Id", "string", false, uuids}, name("DocumentDataKey"),
-			{"EntityId", "string", false, needed(key)}, {"JourneyId", "string", false, key}, {"DocumentRequirementIds", "array", false, names},
-			{"AccessLayers", "object", false, layers}, {"requirementModelId", "string", false, uuids}, flag("skipStatusReset")}, false},
-		{"custom error", "PUT", fixed(documentCommands + "/custom-error/" + id), map[string]string{"errorCode": `"NOT_APPLICABLE"`}, []field{
-			{"errorCode", "string", true, map[string]string{`"OTHER"`: "EnumValidator", `"not_applicable"`: "EnumValidator", `""`: "NotNullValidator"}},
-			{"errorMessage", "string", false, map[string]string{quoted(10_001): "MaximumLengthValidator"}}}, false},
-		{"archive", "POST", archived, map[string]string{"archivalReason": `"old"`},
-			[]field{{"archivalReason", "string", true, needed(map[string]string{quoted(10_001): "MaximumLengthValidator"})}}, false},
-		{"new file", "PUT", fixed(documentCommands + "/updateFile"), map[string]string{"id": `"` + id + `"`, "fileName": `"b.pdf"`}, []field{
-			{"id", "string", true, map[string]string{`"x"`: "GuidValidator", `"` + link + `"`: "FileValidator"}}, {"fileName", "string", true, needed(long)}}, false},
-		{"page", "POST", fixed(documentQueries + "/entity/paged"), map[string]string{"entityId": `"e"`},
-			[]field{entity, size, {"startIndex", "integer", false, map[string]string{"-1": "InclusiveBetweenValidator", "2147483648": "InclusiveBetweenValidator"}}, flag("deduplicationEnabled")}, false},
-		{"lite page", "POST", fixed(documentQueries + "/entity/paged/lite/v2"), map[string]string{"entityId": `"e"`}, []field{entity, size,
-			{"paginationToken", "string", false, map[string]string{`"x"`: "PaginationTokenValidator"}}, {"status", "string", false, state}, {"excludeStatus", "string", false, state},
-			{"additionalColumns", "array", false, map[string]string{`["x"]`: "EnumValidator", `[1]`: "string_type", `[""]`: "NotNullValidator"}}}, false},
+	return []bodyEndpoint{
+		{"create", "POST", fixed(documentCommands), file, document, false},
+		{"link", "POST", fixed(documentCommands + "/virtual"), linked, append(document, link), false},
+		{"link of a product", "POST", fixed(documentCommands + "/product/virtual"), linked, []bodyField{link}, false},
+		{"link of a deal", "POST", fixed(documentCommands + "/deal/virtual"), linked, []bodyField{link}, false},
 	}
 }
 
-// whereOptional are refused links where none is needed: an empty one is then no link, not a missing one.
-func whereOptional(links map[string]string) map[string]string {
-	all := maps.Clone(links)
-	all[`""`] = "UrlValidator"
-	return all
+// documentChangeEndpoints change documents that they create before.
+func documentChangeEndpoints(api *session) []bodyEndpoint {
+	id, virtualID := api.newDocument(""), api.newVirtualDocument()
+	archive := func() string { return documentCommands + "/" + api.newDocument("") + "/archive" }
+	longText := refusals{quoted(10_001): tooLong}
+	requiredLayers := accessLayersField
+	requiredLayers.required = true
+	return []bodyEndpoint{
+		{"update", "PUT", fixed(documentCommands + "/" + virtualID), map[string]string{}, []bodyField{
+			nameField("documentType"), nameField("friendlyName"), nameField("documentDataKey"),
+			// The link is optional here, so that an empty one is not a link, instead of missing.
+			{"documentURL", "string", false, urlRefusals.and(`""`, badURL)},
+			{"documentRequirementIds", "array", false, namesRefusals.and(`["a","b","a"]`, notUnique)},
+			propertiesField("properties", false), flagField("skipStatusReset"),
+		}, false},
+		{"update a file's link", "PUT", fixed(documentCommands + "/" + id), map[string]string{},
+			[]bodyField{{"documentURL", "string", false, refusals{`"https://example.com/a"`: badURL}}}, false},
+		{"layers", "PUT", fixed(documentCommands + "/" + id + "/access-layers"), map[string]string{"accessLayers": "{}"},
+			[]bodyField{requiredLayers}, false},
+		{"clone", "PUT", fixed(documentCommands + "/" + id + "/clone"), map[string]string{}, []bodyField{
+			{"Id", "string", false, uuidRefusals},
+			nameField("DocumentDataKey"),
+			{"EntityId", "string", false, keyRefusals.and(`""`, notNull)},
+			{"JourneyId", "string", false, keyRefusals},
+			{"DocumentRequirementIds", "array", false, namesRefusals},
+			{"AccessLayers", "object", false, layerRefusals},
+			{"requirementModelId", "string", false, uuidRefusals},
+			flagField("skipStatusReset"),
+		}, false},
+		{"custom error", "PUT", fixed(documentCommands + "/custom-error/" + id), map[string]string{"errorCode": `"NOT_APPLICABLE"`}, []bodyField{
+			{"errorCode", "string", true, refusals{`"OTHER"`: notInEnum, `"not_applicable"`: notInEnum, `""`: notNull}},
+			{"errorMessage", "string", false, longText},
+		}, false},
+		{"archive", "POST", archive, map[string]string{"archivalReason": `"old"`},
+			[]bodyField{{"archivalReason", "string", true, longText.and(`""`, notNull)}}, false},
+		{"new file", "PUT", fixed(documentCommands + "/updateFile"), map[string]string{"id": `"` + id + `"`, "fileName": `"b.pdf"`}, []bodyField{
+			{"id", "string", true, refusals{`"x"`: notUUID, `"` + virtualID + `"`: "FileValidator"}}, fileNameField,
+		}, false},
+	}
 }
 
-func TestDocumentBodies(t *testing.T) {
-	d := enter(t, home)
-	d.tryBodies(documentOperations(d))
+// documentQueryEndpoints are the queries that take a body.
+func documentQueryEndpoints() []bodyEndpoint {
+	entity := map[string]string{"entityId": `"e"`}
+	pageSize := bodyField{"pageSize", "integer", false, refusals{"0": notInRange, "501": notInRange, "-1": notInRange, "1.5": "integer_type"}}
+	statusRefusals := refusals{`"completed"`: notInEnum}
+	return []bodyEndpoint{
+		{"page", "POST", fixed(documentQueries + "/entity/paged"), entity, []bodyField{
+			entityIDField, pageSize,
+			{"startIndex", "integer", false, refusals{"-1": notInRange, "2147483648": notInRange}},
+			flagField("deduplicationEnabled"),
+		}, false},
+		{"lite page", "POST", fixed(documentQueries + "/entity/paged/lite/v2"), entity, []bodyField{
+			entityIDField, pageSize,
+			{"paginationToken", "string", false, refusals{`"x"`: badPaging}},
+			{"status", "string", false, statusRefusals},
+			{"excludeStatus", "string", false, statusRefusals},
+			{"additionalColumns", "array", false, refusals{`["x"]`: notInEnum, `[1]`: "string_type", `[""]`: notNull}},
+		}, false},
+	}
 }
 
-// Two commands take a bare value, and what stands in paths and queries is checked like a body.
+// Two commands take a value without an envelope; paths and queries are checked as bodies are.
 func TestDocumentParameters(t *testing.T) {
-	d := enter(t, home)
-	id := d.newFile("")
+	t.Parallel()
+	api := login(t, environment)
+	id := api.newDocument("")
 	different := func(n int) string {
 		parts := make([]string, n)
 		for i := range parts {
@@ -110,65 +159,71 @@ func TestDocumentParameters(t *testing.T) {
 		}
 		return "[" + strings.Join(parts, ",") + "]"
 	}
-	for _, tt := range []struct{ method, path, body, property, code, sent string }{
-		{"PUT", "/" + id + "/requirement-ids", "", "body", "NotNullValidator", "null"},
-		{"PUT", "/" + id + "/requirement-ids", "null", "body", "NotNullValidator", "null"},
-		{"PUT", "/" + id + "/requirement-ids", `{}`, "body", "type", "null"},
-		{"PUT", "/" + id + "/requirement-ids", `"a"`, "body", "type", `"a"`},
-		{"PUT", "/" + id + "/requirement-ids", `["a",1]`, "body", "type", "null"},
-		{"PUT", "/" + id + "/requirement-ids", `["a",null]`, "documentRequirementIds.1", "NotNullValidator", "null"},
-		{"PUT", "/" + id + "/requirement-ids", `["a","b","a"]`, "documentRequirementIds", "UniqueValidator", "null"},
-		{"PUT", "/" + id + "/requirement-ids", `[` + quoted(256) + `]`, "documentRequirementIds.0", "MaximumLengthValidator", quoted(256)},
-		{"PUT", "/" + id + "/requirement-ids", different(101), "documentRequirementIds", "MaximumCountValidator", "null"},
-		{"PUT", "/" + id + "/datakey", "", "body", "NotNullValidator", "null"},
-		{"PUT", "/" + id + "/datakey", "null", "body", "NotNullValidator", "null"},
-		{"PUT", "/" + id + "/datakey", "7", "body", "type", "7"},
-		{"PUT", "/" + id + "/datakey", `{"data":"k"}`, "body", "type", "null"},
-		{"PUT", "/" + id + "/datakey", `"k" "l"`, "body", "type", "null"},
-		{"PUT", "/" + id + "/datakey", quoted(256), "documentDataKey", "MaximumLengthValidator", quoted(256)},
-		{"PUT", "/not-a-uuid", `{"data":{}}`, "id", "GuidValidator", `"not-a-uuid"`},
-		{"PUT", "/error/not-a-uuid", "", "id", "GuidValidator", `"not-a-uuid"`},
-		{"DELETE", "/not-a-uuid", "", "id", "GuidValidator", `"not-a-uuid"`},
+	requirements, dataKey := "/"+id+"/requirement-ids", "/"+id+"/datakey"
+	const entityType = "documentEntityType"
+	for _, test := range []struct{ method, path, body, property, code, attempted string }{
+		{"PUT", requirements, "", "body", notNull, "null"},
+		{"PUT", requirements, "null", "body", notNull, "null"},
+		{"PUT", requirements, `{}`, "body", "type", "null"},
+		{"PUT", requirements, `"a"`, "body", "type", `"a"`},
+		{"PUT", requirements, `["a",1]`, "body", "type", "null"},
+		{"PUT", requirements, `["a",null]`, "documentRequirementIds.1", notNull, "null"},
+		{"PUT", requirements, `["a","b","a"]`, "documentRequirementIds", notUnique, "null"},
+		{"PUT", requirements, `[` + quoted(256) + `]`, "documentRequirementIds.0", tooLong, quoted(256)},
+		{"PUT", requirements, different(101), "documentRequirementIds", tooMany, "null"},
+		{"PUT", dataKey, "", "body", notNull, "null"},
+		{"PUT", dataKey, "null", "body", notNull, "null"},
+		{"PUT", dataKey, "7", "body", "type", "7"},
+		{"PUT", dataKey, `{"data":"k"}`, "body", "type", "null"},
+		{"PUT", dataKey, `"k" "l"`, "body", "type", "null"},
+		{"PUT", dataKey, quoted(256), "documentDataKey", tooLong, quoted(256)},
+		{"PUT", "/not-a-uuid", `{"data":{}}`, "id", notUUID, `"not-a-uuid"`},
+		{"PUT", "/error/not-a-uuid", "", "id", notUUID, `"not-a-uuid"`},
+		{"DELETE", "/not-a-uuid", "", "id", notUUID, `"not-a-uuid"`},
 		{"DELETE", "/" + id + "?skipStatusReset=perhaps", "", "skipStatusReset", "bool_type", `"perhaps"`},
-		{"DELETE", "/" + id + "?requirementModelId=x", "", "requirementModelId", "GuidValidator", `"x"`},
-		{"DELETE", "/" + id + "?documentEntityType=thing", "", "documentEntityType", "EnumValidator", `"thing"`},
-		{"DELETE", "/" + id + "?documentEntityType=Entity&documentEntityType=Entity", "", "documentEntityType", "EnumValidator", `"Entity"`},
-		{"DELETE", "/" + id + "?documentEntityType=", "", "documentEntityType", "EnumValidator", "null"},
+		{"DELETE", "/" + id + "?requirementModelId=x", "", "requirementModelId", notUUID, `"x"`},
+		{"DELETE", "/" + id + "?documentEntityType=thing", "", entityType, notInEnum, `"thing"`},
+		{"DELETE", "/" + id + "?documentEntityType=Entity&documentEntityType=Entity", "", entityType, notInEnum, `"Entity"`},
+		{"DELETE", "/" + id + "?documentEntityType=", "", entityType, notInEnum, "null"},
 	} {
-		status, _, data := d.complaint(tt.method, documentCommands+tt.path, tt.body)
-		var list []struct {
+		r := api.callPlatform(test.method, documentCommands+test.path, test.body)
+		var got []struct {
 			PropertyName, ErrorCode string
 			AttemptedValue          json.RawMessage
 		}
-		if err := json.Unmarshal(data, &list); err != nil || status != 400 || len(list) != 1 || list[0].PropertyName != tt.property || list[0].ErrorCode != tt.code ||
-			string(list[0].AttemptedValue) != tt.sent {
-			t.Errorf("%s %.100s %.100s: %d %s", tt.method, tt.path, tt.body, status, data)
+		err := json.Unmarshal(r.Data, &got)
+		isExpected := err == nil && r.status == 400 && len(got) == 1 && got[0].PropertyName == test.property &&
+			got[0].ErrorCode == test.code && string(got[0].AttemptedValue) == test.attempted
+		if !isExpected {
+			t.Errorf("%s %.100s %.100s: %d %.500s, want 400 with the property %s, the code %s and the attempted value %.100s",
+				test.method, test.path, test.body, r.status, r.text, test.property, test.code, test.attempted)
 		}
 	}
-	d.ends(400, "GET", documentQueries+"/not-a-uuid", "")
-	d.ends(400, "GET", documentQueries+"/signedurl/not-a-uuid", "")
-	d.ends(400, "GET", documentQueries+"/entity/e?deduplicationEnabled=perhaps", "")
-	d.ends(202, "PUT", documentCommands+"/"+id+"/requirement-ids", `[]`)
-	d.ends(202, "PUT", documentCommands+"/"+id+"/requirement-ids", different(100))
-	d.ends(202, "PUT", documentCommands+"/"+id+"/datakey", `""`)
-	d.ends(202, "PUT", documentCommands+"/"+id+"/datakey", quoted(255))
-	if status, header, text := d.call("PUT", documentCommands+"/"+id+"/datakey", "text/plain", `"k"`); status != http.StatusBadRequest {
-		t.Errorf("without a tenant: %d %v %s", status, header, text)
+	for _, path := range []string{"/not-a-uuid", "/signedurl/not-a-uuid", "/entity/e?deduplicationEnabled=perhaps"} {
+		api.expectStatus(400, "GET", documentQueries+path, "")
 	}
-	d.ends(202, "DELETE", documentCommands+"/"+id+"?skipStatusReset=true&requirementModelId="+uuid.NewString()+"&documentEntityType=entity", "")
+	api.expectStatus(202, "PUT", documentCommands+requirements, `[]`)
+	api.expectStatus(202, "PUT", documentCommands+requirements, different(100))
+	api.expectStatus(202, "PUT", documentCommands+dataKey, `""`)
+	api.expectStatus(202, "PUT", documentCommands+dataKey, quoted(255))
+	if status, _, text := api.call("PUT", documentCommands+dataKey, "text/plain", `"k"`); status != http.StatusBadRequest {
+		t.Errorf("without a tenant: %d %s, want 400", status, text)
+	}
+	api.expectStatus(202, "DELETE", documentCommands+"/"+id+"?skipStatusReset=true&requirementModelId="+uuid.NewString()+
+		"&documentEntityType=entity", "")
 }
 
-// A document stays below the store's limit, whatever its parts are.
+// A document that does not fit into an item of the table is refused.
 func TestTooLargeDocument(t *testing.T) {
-	d := enter(t, home)
-	id := d.newFile("")
+	t.Parallel()
+	api := login(t, environment)
+	id := api.newDocument("")
 	var parts []string
 	for i := range 40 {
 		parts = append(parts, fmt.Sprintf(`"k%d":{"type":"Single","value":%s}`, i, quoted(9_900)))
 	}
-	large := `{"data":{"properties":{` + strings.Join(parts, ",") + `}}}`
-	status, _, text := d.platformAs(home.TenantID, "PUT", documentCommands+"/"+id, large)
-	if status != http.StatusRequestEntityTooLarge || !strings.Contains(string(text), "document_too_large") {
-		t.Errorf("%d %.200s", status, text)
+	r := api.callPlatform("PUT", documentCommands+"/"+id, `{"data":{"properties":{`+strings.Join(parts, ",")+`}}}`)
+	if r.status != http.StatusRequestEntityTooLarge || !strings.Contains(string(r.text), "document_too_large") {
+		t.Errorf("got %d %.200s, want 413 with document_too_large", r.status, r.text)
 	}
 }

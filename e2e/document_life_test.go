@@ -3,18 +3,26 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
+
+	"sluice/client"
 )
 
-// paper is what these tests read of a document.
-type paper struct {
+const (
+	documentCommands = "/documentmanagementcommand/api/v2/documentmanagement"
+	documentQueries  = "/documentmanagementquery/api/documentmanagement"
+)
+
+// eicar is the EICAR test file, which every malware scanner knows.
+const eicar = `X5O!P%@AP[4\PZX54(P^)7CC)7}` + `$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*`
+
+// documentView is what these tests read of a document.
+type documentView struct {
 	ID, EntityID, JourneyID, Status                             string
 	FileName, FriendlyName, DocumentKey, ErrorCode, DocumentURL *string
 	ArchivalReason, PreArchivalStatus                           *string
@@ -22,257 +30,397 @@ type paper struct {
 	IsVirtual, IsCloned, HasRequiredAccessLayers                bool
 }
 
-func (d *door) paper(id string) paper {
-	d.t.Helper()
-	var p paper
-	d.take("GET", documentQueries+"/"+id, "", &p)
-	return p
+// createdDocument is the answer to a request that a file can be uploaded for.
+type createdDocument struct {
+	ID                string
+	SignedURLToUpload string `json:"signedUrlToUpload"`
+	RequiredHeaders   map[string]string
 }
 
-// eventually polls to a deadline.
-func eventually(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(time.Minute); !done(); <-tick.C {
-		if time.Now().After(deadline) {
-			t.Fatal(what)
-		}
-	}
+// upload returns the upload of the document's file.
+func (c createdDocument) upload() client.Upload {
+	return client.Upload{URL: c.SignedURLToUpload, Method: http.MethodPut, RequiredHeaders: c.RequiredHeaders}
 }
 
-// fetch downloads by a signed URL, as a browser would.
-func fetch(t *testing.T, link string) (int, http.Header, string) {
-	t.Helper()
-	resp, err := http.Get(link)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp.StatusCode, resp.Header, string(text)
+// createDocument creates a document of an entity, with extra members of its body such as `,"journeyId":"j"`.
+func (s *session) createDocument(fileName, entityID, extra string) createdDocument {
+	s.t.Helper()
+	var c createdDocument
+	s.mustCall("POST", documentCommands, fmt.Sprintf(`{"data":{"fileName":%q,"entityId":%q%s}}`, fileName, entityID, extra), &c)
+	return c
 }
 
-func (d *door) link(id string) string {
-	d.t.Helper()
+// newDocument creates a document whose file does not come, and returns its ID.
+func (s *session) newDocument(extra string) string {
+	s.t.Helper()
+	return s.createDocument("a.pdf", "e", extra).ID
+}
+
+// newVirtualDocument creates a document that is a link, and returns its ID.
+func (s *session) newVirtualDocument() string {
+	s.t.Helper()
+	var c createdDocument
+	s.mustCall("POST", documentCommands+"/virtual", `{"data":{"fileName":"a","entityId":"e","documentURL":"https://example.com/a"}}`, &c)
+	return c.ID
+}
+
+// uploadDocument creates a document, uploads its file and waits for the status that the scan gives it.
+func (s *session) uploadDocument(entityID, content string) (document createdDocument, status string) {
+	s.t.Helper()
+	document = s.createDocument("a.zip", entityID, "")
+	if code, text := put(s.t, document.upload(), []byte(content)); code != 200 {
+		s.t.Fatalf("upload: %d %s", code, text)
+	}
+	eventually(s.t, "the result of the scan", func() bool {
+		status = s.readDocument(document.ID).Status
+		return status != "Processing"
+	})
+	return document, status
+}
+
+func (s *session) readDocument(id string) documentView {
+	s.t.Helper()
+	var v documentView
+	s.mustCall("GET", documentQueries+"/"+id, "", &v)
+	return v
+}
+
+// expectDocument checks the status of a document and returns the document.
+func (s *session) expectDocument(id, status string) documentView {
+	s.t.Helper()
+	v := s.readDocument(id)
+	if v.Status != status {
+		s.t.Errorf("document %s is %+v, want the status %s", id, v, status)
+	}
+	return v
+}
+
+func (s *session) downloadURL(id string) string {
+	s.t.Helper()
 	var link string
-	d.take("GET", documentQueries+"/signedurl/"+id, "", &link)
+	s.mustCall("GET", documentQueries+"/signedurl/"+id, "", &link)
 	return link
 }
 
-func (d *door) cloneOf(id, data string) string {
-	d.t.Helper()
+// cloneDocument clones a document with the given data and returns the clone's ID.
+func (s *session) cloneDocument(id, data string) string {
+	s.t.Helper()
 	var c struct{ Id string }
-	d.take("PUT", documentCommands+"/"+id+"/clone", `{"data":`+data+`}`, &c)
+	s.mustCall("PUT", documentCommands+"/"+id+"/clone", `{"data":`+data+`}`, &c)
 	return c.Id
 }
 
-const eicar = `X5O!P%@AP[4\PZX54(P^)7CC)7}` + `$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*`
+func (s *session) deleteDocument(id string) {
+	s.t.Helper()
+	s.expectStatus(http.StatusAccepted, "DELETE", documentCommands+"/"+id, "")
+}
 
-// From nothing to a file that can be read, and to its end with the last document that has it.
-func TestTheLifeOfADocument(t *testing.T) {
-	d := enter(t, home)
+// expectFile checks what a download URL gives.
+func expectFile(t *testing.T, link, content string) {
+	t.Helper()
+	if code, _, text := download(t, link); code != 200 || text != content {
+		t.Errorf("download: %d %.200q, want 200 %.200q", code, text, content)
+	}
+}
+
+// expectNoFile checks that a download URL gives nothing any more.
+func expectNoFile(t *testing.T, link string) {
+	t.Helper()
+	if code, _, text := download(t, link); code != 403 && code != 404 {
+		t.Errorf("download: %d %.200q, want 403 or 404", code, text)
+	}
+}
+
+// From the creation to a file that can be read, and to the file's end with the last document that has it.
+func TestDocumentLifeCycle(t *testing.T) {
+	t.Parallel()
+	api := login(t, environment)
 	entity := uuid.NewString()
-	var n newDocument
-	d.take("POST", documentCommands, `{"data":{"fileName":"Straße 1.pdf","entityId":"`+entity+`","journeyId":"j"}}`, &n)
-	if p := d.paper(n.ID); p.Status != "Processing" || p.EntityID != entity || p.IsVirtual || p.DocumentEntityType.Name != "Entity" || *p.FileName != "Straße 1.pdf" {
-		t.Errorf("%+v", p)
+	original := api.createDocument("Straße 1.pdf", entity, `,"journeyId":"j"`)
+	v := api.expectDocument(original.ID, "Processing")
+	if v.EntityID != entity || v.IsVirtual || v.DocumentEntityType.Name != "Entity" || *v.FileName != "Straße 1.pdf" {
+		t.Errorf("created: %+v, want a document of %s named Straße 1.pdf", v, entity)
 	}
-	d.ends(404, "GET", documentQueries+"/signedurl/"+n.ID, "")
-	to := upload{URL: n.SignedURLToUpload, Method: "PUT", RequiredHeaders: n.RequiredHeaders}
-	if code, text := put(t, upload{URL: to.URL, Method: "PUT"}, []byte("x")); code != 403 {
-		t.Errorf("without the required header: %d %s", code, text)
-	}
-	if code, text := put(t, to, []byte("a bill")); code != 200 {
-		t.Fatalf("%d %s", code, text)
-	}
-	if code, text := put(t, to, []byte("another bill")); code != 412 {
-		t.Errorf("a second upload: %d %s", code, text)
-	}
-	eventually(t, "the file is not scanned", func() bool { return d.paper(n.ID).Status == "Completed" })
-	copied := d.cloneOf(n.ID, `{"EntityId":"other","DocumentDataKey":"k"}`)
-	if p := d.paper(copied); p.Status != "Completed" || !p.IsCloned || p.EntityID != "other" || p.JourneyID != "j" || *p.DocumentKey != *d.paper(n.ID).DocumentKey {
-		t.Errorf("%+v", p)
-	}
-	link := d.link(n.ID)
-	code, header, text := fetch(t, link)
-	if disposition := header.Get("Content-Disposition"); code != 200 || text != "a bill" || disposition != "attachment; filename*=UTF-8''"+url.PathEscape("Straße 1.pdf") {
-		t.Errorf("%d %q %s", code, disposition, text)
-	}
-	if code, text := put(t, upload{URL: link, Method: "PUT"}, []byte("x")); code != 403 {
-		t.Errorf("upload by a download URL: %d %s", code, text)
-	}
-	d.ends(202, "DELETE", documentCommands+"/"+n.ID, "")
-	d.ends(404, "GET", documentQueries+"/"+n.ID, "")
-	if code, _, text := fetch(t, d.link(copied)); code != 200 || text != "a bill" {
-		t.Errorf("the clone's: %d %s", code, text)
-	}
-	d.ends(202, "DELETE", documentCommands+"/"+copied, "")
-	if code, _, text := fetch(t, link); code != 404 && code != 403 {
-		t.Errorf("after the last: %d %s", code, text)
-	}
-	for _, group := range []string{"/entity/" + entity, "/entity/other", "/entity/other/journey/j"} {
-		var left []paper
-		if d.take("GET", documentQueries+group, "", &left); len(left) > 0 {
-			t.Errorf("%s: %+v", group, left)
+	api.expectStatus(404, "GET", documentQueries+"/signedurl/"+original.ID, "")
+	withoutHeaders := original.upload()
+	withoutHeaders.RequiredHeaders = nil
+	for _, attempt := range []struct {
+		name    string
+		upload  client.Upload
+		content string
+		status  int
+	}{
+		{"without the required header", withoutHeaders, "x", 403},
+		{"right", original.upload(), "a bill", 200},
+		{"second", original.upload(), "another bill", 412},
+	} {
+		if code, text := put(t, attempt.upload, []byte(attempt.content)); code != attempt.status {
+			t.Errorf("%s upload: %d %s, want %d", attempt.name, code, text, attempt.status)
 		}
 	}
-	// The upload URL lives on. What comes by it now belongs to nothing and goes at once, so that it can come again.
-	for range 2 {
-		eventually(t, "an upload without a document stays", func() bool {
-			code, _ := put(t, to, []byte("too late"))
+	eventually(t, "the scan of the file", func() bool { return api.readDocument(original.ID).Status == "Completed" })
+
+	clone := api.cloneDocument(original.ID, `{"EntityId":"other","DocumentDataKey":"k"}`)
+	v = api.expectDocument(clone, "Completed")
+	if !v.IsCloned || v.EntityID != "other" || v.JourneyID != "j" || *v.DocumentKey != *api.readDocument(original.ID).DocumentKey {
+		t.Errorf("cloned: %+v, want a clone for the entity other with the original's file and journey", v)
+	}
+	link := api.downloadURL(original.ID)
+	_, header, _ := download(t, link)
+	want := "attachment; filename*=UTF-8''" + url.PathEscape("Straße 1.pdf")
+	if got := header.Get("Content-Disposition"); got != want {
+		t.Errorf("Content-Disposition is %q, want %q", got, want)
+	}
+	expectFile(t, link, "a bill")
+	if code, text := put(t, client.Upload{URL: link, Method: "PUT"}, []byte("x")); code != 403 {
+		t.Errorf("upload to a download URL: %d %s, want 403", code, text)
+	}
+
+	api.deleteDocument(original.ID)
+	api.expectStatus(404, "GET", documentQueries+"/"+original.ID, "")
+	expectFile(t, api.downloadURL(clone), "a bill")
+	api.deleteDocument(clone)
+	expectNoFile(t, link)
+	for _, group := range []string{"/entity/" + entity, "/entity/other", "/entity/other/journey/j"} {
+		var left []documentView
+		if api.mustCall("GET", documentQueries+group, "", &left); len(left) > 0 {
+			t.Errorf("%s lists %+v after the end, want nothing", group, left)
+		}
+	}
+	expectLateUploadsAreDeleted(t, original.upload(), 2)
+}
+
+// expectLateUploadsAreDeleted checks that files without a document are deleted: the URL of an upload outlives the
+// document, and it accepts a file only where there is none.
+func expectLateUploadsAreDeleted(t *testing.T, u client.Upload, times int) {
+	t.Helper()
+	for range times {
+		eventually(t, "the deletion of a file without a document", func() bool {
+			code, _ := put(t, u, []byte("too late"))
 			return code == 200
 		})
 	}
 }
 
-// The file goes with its last document, in whichever order they go, and also when all go at once.
+func TestUploadForADeletedDocument(t *testing.T) {
+	t.Parallel()
+	api := login(t, environment)
+	document := api.createDocument("late.txt", uuid.NewString(), "")
+	api.deleteDocument(document.ID)
+	if code, text := put(t, document.upload(), []byte("late")); code != 200 {
+		t.Fatalf("upload: %d %s, want 200", code, text)
+	}
+	expectLateUploadsAreDeleted(t, document.upload(), 1)
+}
+
+func TestArchiveFileIsADocument(t *testing.T) {
+	t.Parallel()
+	api := login(t, environment)
+	const content = "PK\x03\x04 an archive is a document too"
+	document, status := api.uploadDocument(uuid.NewString(), content)
+	if status != "Completed" {
+		t.Fatalf("the status is %s, want Completed", status)
+	}
+	clone := api.cloneDocument(document.ID, "{}")
+	link := api.downloadURL(clone)
+	api.deleteDocument(document.ID)
+	expectFile(t, link, content)
+	api.deleteDocument(clone)
+	expectNoFile(t, link)
+	api.expectStatus(400, "DELETE", documentCommands+"/"+clone, "")
+}
+
+func TestInfectedDocument(t *testing.T) {
+	t.Parallel()
+	api := login(t, environment)
+	document, status := api.uploadDocument(uuid.NewString(), eicar)
+	if status != "Infected" {
+		t.Errorf("the status is %s, want Infected", status)
+	}
+	api.expectStatus(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
+}
+
+// The file goes with its last document, in whichever order the documents are deleted, and also when all are deleted at
+// once.
 func TestFilesGoWithTheirLastDocument(t *testing.T) {
-	d := enter(t, home)
-	for name, remove := range map[string]func(ids []string){
-		"original first": func(ids []string) {
+	t.Parallel()
+	api := login(t, environment)
+	for _, test := range []struct {
+		name   string
+		remove func(ids []string)
+	}{
+		{"original first", func(ids []string) {
 			for _, id := range ids {
-				d.ends(202, "DELETE", documentCommands+"/"+id, "")
+				api.deleteDocument(id)
 			}
-		},
-		"original last": func(ids []string) {
+		}},
+		{"original last", func(ids []string) {
 			for i := range ids {
-				d.ends(202, "DELETE", documentCommands+"/"+ids[len(ids)-1-i], "")
+				api.deleteDocument(ids[len(ids)-1-i])
 			}
-		},
-		"at once": func(ids []string) {
-			errs := make(chan int)
+		}},
+		{"at once", func(ids []string) {
+			statuses := make(chan int)
 			for _, id := range ids {
 				go func() {
-					status, _, _ := d.platformAs(home.TenantID, "DELETE", documentCommands+"/"+id, "")
-					errs <- status
+					status, _, _ := api.sendPlatform(environment.TenantID, "DELETE", documentCommands+"/"+id, "")
+					statuses <- status
 				}()
 			}
 			for range ids {
-				if status := <-errs; status != 202 {
-					t.Errorf("at once: %d", status)
+				if status := <-statuses; status != 202 {
+					t.Errorf("deleted at once: %d, want 202", status)
 				}
 			}
-		},
+		}},
 	} {
-		n, status := d.document(uuid.NewString(), "a bill")
-		if status != "Completed" {
-			t.Fatal(status)
-		}
-		ids := []string{n.ID}
-		for range 3 {
-			ids = append(ids, d.cloneOf(ids[len(ids)-1], "{}"))
-		}
-		link := d.link(ids[2])
-		if code, _, _ := fetch(t, link); code != 200 {
-			t.Fatalf("%s: %d", name, code)
-		}
-		remove(ids)
-		if code, _, text := fetch(t, link); code != 403 && code != 404 {
-			t.Errorf("%s: %d %s", name, code, text)
-		}
-		for _, id := range ids {
-			d.ends(404, "GET", documentQueries+"/"+id, "")
-			d.ends(400, "DELETE", documentCommands+"/"+id, "")
-		}
+		t.Run(test.name, func(t *testing.T) {
+			document, status := api.uploadDocument(uuid.NewString(), "a bill")
+			if status != "Completed" {
+				t.Fatalf("the status is %s, want Completed", status)
+			}
+			ids := []string{document.ID}
+			for range 3 {
+				ids = append(ids, api.cloneDocument(ids[len(ids)-1], "{}"))
+			}
+			link := api.downloadURL(ids[2])
+			expectFile(t, link, "a bill")
+			test.remove(ids)
+			expectNoFile(t, link)
+			for _, id := range ids {
+				api.expectStatus(404, "GET", documentQueries+"/"+id, "")
+				api.expectStatus(400, "DELETE", documentCommands+"/"+id, "")
+			}
+		})
 	}
 }
 
-// Clones that are made while their source goes have a file, or are not made.
+// A clone that is requested while its source is deleted has a file, or is not made.
 func TestCloneWhileDeleting(t *testing.T) {
-	d := enter(t, home)
+	t.Parallel()
+	api := login(t, environment)
 	for range 5 {
-		n, _ := d.document(uuid.NewString(), "a bill")
-		gone := make(chan int)
+		document, _ := api.uploadDocument(uuid.NewString(), "a bill")
+		deleted := make(chan int)
 		go func() {
-			status, _, _ := d.platformAs(home.TenantID, "DELETE", documentCommands+"/"+n.ID, "")
-			gone <- status
+			status, _, _ := api.sendPlatform(environment.TenantID, "DELETE", documentCommands+"/"+document.ID, "")
+			deleted <- status
 		}()
-		copies := make([]string, 4)
-		for i := range copies {
-			copies[i] = uuid.NewString()
+		clones := make([]string, 4)
+		for i := range clones {
+			clones[i] = uuid.NewString()
 		}
-		got := d.together(len(copies), "PUT", documentCommands+"/"+n.ID+"/clone", func(i int) string { return `{"data":{"Id":"` + copies[i] + `"}}` })
-		if status := <-gone; status != 202 || got[202]+got[404] != len(copies) {
-			t.Errorf("deleted %d, cloned %v", status, got)
+		cloned := api.callConcurrently(len(clones), "PUT", documentCommands+"/"+document.ID+"/clone",
+			func(i int) string { return `{"data":{"Id":"` + clones[i] + `"}}` })
+		if status := <-deleted; status != 202 || cloned[202]+cloned[404] != len(clones) {
+			t.Errorf("deleted with %d, cloned with %v; want 202, and 202 or 404 for each clone", status, cloned)
 		}
-		for _, id := range copies {
-			if status, _ := d.platform("GET", documentQueries+"/"+id, ""); status == 200 {
-				if code, _, text := fetch(t, d.link(id)); code != 200 || text != "a bill" {
-					t.Errorf("a clone without its file: %d %s", code, text)
-				}
-				d.ends(202, "DELETE", documentCommands+"/"+id, "")
+		for _, id := range clones {
+			if api.callPlatform("GET", documentQueries+"/"+id, "").status == 200 {
+				expectFile(t, api.downloadURL(id), "a bill")
+				api.deleteDocument(id)
 			}
 		}
 	}
 }
 
-// What the scan finds is the document's status, and only a clean file can be read.
-func TestOutcomesOfFiles(t *testing.T) {
-	h := another(t, "MaxUploadBytes=100", "DownloadUrlLifetime=1")
-	d := enter(t, h)
-	for content, want := range map[string]string{
-		strings.Repeat("x", 99): "Completed", strings.Repeat("x", 100): "Completed", strings.Repeat("x", 101): "Error CLIENT_SIDE_ERROR",
-		eicar: "Infected INFECTED_FILE", "": "Completed", "MZ": "Completed",
+// The document's status is what the scan finds, and only a clean file can be read.
+func TestStatusesOfFiles(t *testing.T) {
+	t.Parallel()
+	cloud := newCloud(t, "MaxUploadBytes=100", "DownloadUrlLifetime=1")
+	for _, test := range []struct{ name, content, status, errorCode string }{
+		{"below the limit", strings.Repeat("x", 99), "Completed", ""},
+		{"at the limit", strings.Repeat("x", 100), "Completed", ""},
+		{"above the limit", strings.Repeat("x", 101), "Error", "CLIENT_SIDE_ERROR"},
+		{"malware", eicar, "Infected", "INFECTED_FILE"},
+		{"empty", "", "Completed", ""},
+		{"an executable's first bytes", "MZ", "Completed", ""},
 	} {
-		n, status := d.document(uuid.NewString(), content)
-		p := d.paper(n.ID)
-		if p.ErrorCode != nil {
-			status += " " + *p.ErrorCode
-		}
-		if status != want {
-			t.Errorf("%.20q: %s, want %s", content, status, want)
-		}
-		if want != "Completed" {
-			d.ends(404, "GET", documentQueries+"/signedurl/"+n.ID, "")
-			continue
-		}
-		link := d.link(n.ID)
-		if code, _, text := fetch(t, link); code != 200 || text != content {
-			t.Errorf("%.20q: %d %.20q", content, code, text)
-		}
-		if len(content) == 99 {
-			eventually(t, "a download URL does not end", func() bool { code, _, _ := fetch(t, link); return code == 403 })
-		}
+		t.Run(test.name, func(t *testing.T) {
+			api := login(t, cloud)
+			document, _ := api.uploadDocument(uuid.NewString(), test.content)
+			v := api.expectDocument(document.ID, test.status)
+			if got := valueOrEmpty(v.ErrorCode); got != test.errorCode {
+				t.Errorf("the error code is %q, want %q", got, test.errorCode)
+			}
+			if test.status != "Completed" {
+				api.expectStatus(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
+				return
+			}
+			expectDownload(t, api, document.ID, test.content)
+		})
 	}
-	var n newDocument
-	status, _, text := d.platformAs(h.TenantID, "POST", documentCommands, `{"data":{"fileName":"setup.exe","entityId":"e"}}`)
-	if err := json.Unmarshal(text, &struct{ Data any }{&n}); err != nil || status != 202 || !strings.Contains(string(text), `"type":"Warning","errorCode":"INVALID_MIME_TYPE"`) {
-		t.Fatalf("%d %s", status, text)
-	}
-	put(t, upload{URL: n.SignedURLToUpload, Method: "PUT", RequiredHeaders: n.RequiredHeaders}, []byte("x"))
-	eventually(t, "a file of a kind that is not taken", func() bool {
-		p := d.paper(n.ID)
-		return p.Status == "Error" && *p.ErrorCode == "INVALID_MIME_TYPE"
+	t.Run("a download URL expires", func(t *testing.T) {
+		api := login(t, cloud)
+		document, _ := api.uploadDocument(uuid.NewString(), "x")
+		link := api.downloadURL(document.ID)
+		eventually(t, "the end of a download URL", func() bool {
+			code, _, _ := download(t, link)
+			return code == 403
+		})
+	})
+	t.Run("a type of file that is not accepted", func(t *testing.T) {
+		api := login(t, cloud)
+		r := api.callPlatform("POST", documentCommands, `{"data":{"fileName":"setup.exe","entityId":"e"}}`)
+		var document createdDocument
+		if err := json.Unmarshal(r.Data, &document); err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Messages) != 1 || r.Messages[0].Type != "Warning" || r.Messages[0].ErrorCode != "INVALID_MIME_TYPE" {
+			t.Errorf("the messages are %+v, want the warning INVALID_MIME_TYPE", r.Messages)
+		}
+		put(t, document.upload(), []byte("x"))
+		eventually(t, "the error INVALID_MIME_TYPE", func() bool {
+			v := api.readDocument(document.ID)
+			return v.Status == "Error" && *v.ErrorCode == "INVALID_MIME_TYPE"
+		})
 	})
 }
 
-// A refused or wrong file gives way to a new one; clones keep theirs.
-func TestAnotherFile(t *testing.T) {
-	d := enter(t, home)
-	n, _ := d.document(uuid.NewString(), eicar)
-	copied := d.cloneOf(n.ID, "{}")
-	var again newDocument
-	d.take("PUT", documentCommands+"/updateFile", `{"data":{"id":"`+n.ID+`","fileName":"b.pdf"}}`, &again)
-	if again.ID != n.ID || d.paper(n.ID).Status != "Processing" || d.paper(copied).Status != "Infected" {
-		t.Errorf("%+v", again)
+// expectDownload downloads a document's file while its URL, which lives for a second, is new.
+func expectDownload(t *testing.T, api *session, id, content string) {
+	t.Helper()
+	eventually(t, "a download before its URL ends", func() bool {
+		code, _, text := download(t, api.downloadURL(id))
+		if code == 200 && text != content {
+			t.Errorf("download: %.20q, want %.20q", text, content)
+		}
+		return code == 200
+	})
+}
+
+func valueOrEmpty(s *string) string {
+	if s == nil {
+		return ""
 	}
-	if code, text := put(t, upload{URL: again.SignedURLToUpload, Method: "PUT", RequiredHeaders: again.RequiredHeaders}, []byte("a clean bill")); code != 200 {
-		t.Fatalf("%d %s", code, text)
+	return *s
+}
+
+// A refused or wrong file can be replaced; clones keep theirs.
+func TestReplacedFile(t *testing.T) {
+	t.Parallel()
+	api := login(t, environment)
+	document, _ := api.uploadDocument(uuid.NewString(), eicar)
+	clone := api.cloneDocument(document.ID, "{}")
+	var replacement createdDocument
+	api.mustCall("PUT", documentCommands+"/updateFile", `{"data":{"id":"`+document.ID+`","fileName":"b.pdf"}}`, &replacement)
+	if replacement.ID != document.ID {
+		t.Errorf("the replacement has the ID %s, want %s", replacement.ID, document.ID)
 	}
-	eventually(t, "the new file is not scanned", func() bool { return d.paper(n.ID).Status == "Completed" })
-	if code, _, text := fetch(t, d.link(n.ID)); code != 200 || text != "a clean bill" {
-		t.Errorf("%d %s", code, text)
+	api.expectDocument(document.ID, "Processing")
+	api.expectDocument(clone, "Infected")
+	if code, text := put(t, replacement.upload(), []byte("a clean bill")); code != 200 {
+		t.Fatalf("upload: %d %s, want 200", code, text)
 	}
-	before := d.link(n.ID)
-	got := d.together(3, "PUT", documentCommands+"/updateFile", func(i int) string { return fmt.Sprintf(`{"data":{"id":%q,"fileName":"%d.pdf"}}`, n.ID, i) })
-	if got[202] == 0 || got[202]+got[409] != 3 || d.paper(n.ID).Status != "Processing" {
-		t.Errorf("at once: %v", got)
+	eventually(t, "the scan of the new file", func() bool { return api.readDocument(document.ID).Status == "Completed" })
+	link := api.downloadURL(document.ID)
+	expectFile(t, link, "a clean bill")
+
+	statuses := api.callConcurrently(3, "PUT", documentCommands+"/updateFile",
+		func(i int) string { return fmt.Sprintf(`{"data":{"id":%q,"fileName":"%d.pdf"}}`, document.ID, i) })
+	if statuses[202] == 0 || statuses[202]+statuses[409] != 3 {
+		t.Errorf("three replacements at once: %v, want 202 once or more and otherwise 409", statuses)
 	}
-	if code, _, _ := fetch(t, before); code != 403 && code != 404 {
-		t.Errorf("the replaced file: %d", code)
-	}
+	api.expectDocument(document.ID, "Processing")
+	expectNoFile(t, link)
 }

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,260 +11,343 @@ import (
 	"github.com/google/uuid"
 )
 
-// command is a document command on one document; %s is its id.
-type command struct{ method, path, body string }
-
-// nine are the commands of the requirement's table.
-var nine = []command{
-	{"PUT", "/%s", `{"data":{"friendlyName":"x"}}`}, {"PUT", "/%s/access-layers", `{"data":{"accessLayers":{"geographic":["Global"]}}}`},
-	{"PUT", "/%s/clone", `{"data":{}}`}, {"PUT", "/%s/requirement-ids", `["r"]`}, {"PUT", "/%s/datakey", `"k"`},
-	{"PUT", "/%s/updateDocumentUploadedByUserName", ""}, {"PUT", "/error/%s", ""},
-	{"PUT", "/custom-error/%s", `{"data":{"errorCode":"SERVER_SIDE_ERROR","errorMessage":"m"}}`}, {"DELETE", "/%s", ""},
+// documentCommand is a command on one document, whose ID replaces %s.
+type documentCommand struct {
+	name, method, path, body string
+	// replayed is the status of the same command when it comes again.
+	replayed int
 }
 
-func (c command) at(route, id, query string) string {
+// documentCommandsByType are the commands that find a document by its type.
+func documentCommandsByType() []documentCommand {
+	return []documentCommand{
+		{"update", "PUT", "/%s", `{"data":{"friendlyName":"x"}}`, 202},
+		{"access layers", "PUT", "/%s/access-layers", `{"data":{"accessLayers":{"geographic":["Global"]}}}`, 202},
+		{"clone", "PUT", "/%s/clone", `{"data":{}}`, 202},
+		{"requirements", "PUT", "/%s/requirement-ids", `["r"]`, 202},
+		{"data key", "PUT", "/%s/datakey", `"k"`, 202},
+		{"uploader", "PUT", "/%s/updateDocumentUploadedByUserName", "", 202},
+		{"error", "PUT", "/error/%s", "", 202},
+		{"custom error", "PUT", "/custom-error/%s", `{"data":{"errorCode":"SERVER_SIDE_ERROR","errorMessage":"m"}}`, 202},
+		{"delete", "DELETE", "/%s", "", 400},
+	}
+}
+
+func archiveCommands() []documentCommand {
+	return []documentCommand{
+		{"archive", "POST", "/%s/archive", `{"data":{"archivalReason":"old"}}`, 409},
+		{"unarchive", "POST", "/%s/unarchive", "", 409},
+	}
+}
+
+// at returns the path of the command for a document, on the route of a type of documents.
+func (c documentCommand) at(route, id, query string) string {
 	return documentCommands + route + fmt.Sprintf(c.path, id) + query
 }
 
-// A Screening document is found with the parameter and not without it, by every command and every route; documents of the
-// other types by their own route, or by the parameter on any.
+// Documents of most types are found on the route of their type, or by the parameter on any route. A Screening document
+// has no route of its own: it is found only by the parameter.
 func TestDocumentEntityType(t *testing.T) {
-	d := enter(t, home)
-	own := map[string]string{"Entity": "", "Product": "/product", "Deal": "/deal", "Screening": "none"}
-	for kind, ownRoute := range own {
-		for _, c := range nine {
-			for _, route := range []string{"", "/product", "/deal"} {
-				if strings.HasSuffix(c.path, "UserName") && route != "" {
-					continue // it has no twins
-				}
-				id := d.newFile(`,"requestType":"` + kind + `"`)
-				missing := http.StatusNotFound
-				if c.method == "DELETE" {
-					missing = http.StatusBadRequest
-				}
-				other := "Deal"
-				if kind == other {
-					other = "Product"
-				}
-				d.ends(missing, c.method, c.at(route, id, "?documentEntityType="+other), c.body)
-				if route != ownRoute {
-					d.ends(missing, c.method, c.at(route, id, ""), c.body)
-				}
-				if _, said, data := d.complaint(c.method, c.at(route, uuid.NewString(), ""), c.body); !strings.Contains(said+string(data), "There is no such document.") {
-					t.Errorf("%s %s: %s %s", c.method, c.path, said, data)
-				}
-				d.ends(202, c.method, c.at(route, id, "?documentEntityType="+strings.ToLower(kind)), c.body)
-				if route == ownRoute && c.method != "DELETE" {
-					d.ends(202, c.method, c.at(route, id, ""), c.body)
+	t.Parallel()
+	for _, test := range []struct{ entityType, ownRoute, otherType string }{
+		{"Entity", "", "Deal"},
+		{"Product", "/product", "Deal"},
+		{"Deal", "/deal", "Product"},
+		{"Screening", "none", "Deal"},
+	} {
+		t.Run(test.entityType, func(t *testing.T) {
+			t.Parallel()
+			api := login(t, environment)
+			for _, c := range documentCommandsByType() {
+				for _, route := range []string{"", "/product", "/deal"} {
+					if c.name == "uploader" && route != "" {
+						continue // exists on one route only
+					}
+					api.checkEntityType(c, route, test.entityType, test.otherType, route == test.ownRoute)
 				}
 			}
-		}
+		})
 	}
 }
 
-// What happens when a command comes again.
+// checkEntityType checks that a command on a route finds a new document of a type by the right parameter, not by
+// another type, and without a parameter only on the type's own route.
+func (s *session) checkEntityType(c documentCommand, route, entityType, otherType string, isOwnRoute bool) {
+	s.t.Helper()
+	notFound := http.StatusNotFound
+	if c.method == "DELETE" {
+		notFound = http.StatusBadRequest
+	}
+	id := s.newDocument(`,"requestType":"` + entityType + `"`)
+	s.expectStatus(notFound, c.method, c.at(route, id, "?documentEntityType="+otherType), c.body)
+	if !isOwnRoute {
+		s.expectStatus(notFound, c.method, c.at(route, id, ""), c.body)
+	}
+	absent := s.callPlatform(c.method, c.at(route, uuid.NewString(), ""), c.body)
+	if want := "There is no such document."; !strings.Contains(string(absent.text), want) {
+		s.t.Errorf("%s of a document that does not exist: %s, want %q", c.name, absent.text, want)
+	}
+	s.expectStatus(202, c.method, c.at(route, id, "?documentEntityType="+strings.ToLower(entityType)), c.body)
+	if isOwnRoute && c.method != "DELETE" {
+		s.expectStatus(202, c.method, c.at(route, id, ""), c.body)
+	}
+}
+
 func TestReplaysOfDocumentCommands(t *testing.T) {
-	d := enter(t, home)
-	id, copied := d.newFile(""), uuid.NewString()
-	replays := map[string]int{"archive": 409, "unarchive": 409, "clone": 409, "delete": 400}
-	for _, c := range append([]command{{"POST", "/%s/archive", `{"data":{"archivalReason":"old"}}`}, {"POST", "/%s/unarchive", ""}}, nine...) {
-		name, second := c.path[strings.LastIndex(c.path, "/")+1:], 202
-		if c.method == "DELETE" {
-			name = "delete"
+	t.Parallel()
+	api := login(t, environment)
+	id, clone := api.newDocument(""), uuid.NewString()
+	for _, c := range append(archiveCommands(), documentCommandsByType()...) {
+		if c.name == "clone" {
+			c.body, c.replayed = `{"data":{"Id":"`+clone+`"}}`, 409
 		}
-		if name == "clone" {
-			c.body = `{"data":{"Id":"` + copied + `"}}`
-		}
-		if replay, ok := replays[name]; ok {
-			second = replay
-		}
-		d.ends(202, c.method, c.at("", id, ""), c.body)
-		d.ends(second, c.method, c.at("", id, ""), c.body)
+		api.expectStatus(202, c.method, c.at("", id, ""), c.body)
+		api.expectStatus(c.replayed, c.method, c.at("", id, ""), c.body)
 	}
-	if p := d.paper(copied); p.ID != copied || p.Status != "Processing" {
-		t.Errorf("%+v", p)
+	if v := api.expectDocument(clone, "Processing"); v.ID != clone {
+		t.Errorf("the clone has the ID %s, want %s", v.ID, clone)
 	}
 }
 
-// Archived and taken back, a document is what it was; called wrong, it is out of the archive.
+// Taken out of the archive, a document is as it was. An error that is reported for it takes it out too.
 func TestArchive(t *testing.T) {
-	d := enter(t, home)
-	n, _ := d.document(uuid.NewString(), "a bill")
-	archive, unarchive := documentCommands+"/"+n.ID+"/archive", documentCommands+"/"+n.ID+"/unarchive"
-	d.ends(202, "POST", archive, `{"data":{"archivalReason":"superseded"}}`)
-	if p := d.paper(n.ID); p.Status != "Archived" || *p.ArchivalReason != "superseded" || *p.PreArchivalStatus != "Completed" {
-		t.Errorf("%+v", p)
+	t.Parallel()
+	api := login(t, environment)
+	document, _ := api.uploadDocument(uuid.NewString(), "a bill")
+	archive, unarchive := documentCommands+"/"+document.ID+"/archive", documentCommands+"/"+document.ID+"/unarchive"
+	api.expectStatus(202, "POST", archive, `{"data":{"archivalReason":"superseded"}}`)
+	v := api.expectDocument(document.ID, "Archived")
+	if *v.ArchivalReason != "superseded" || *v.PreArchivalStatus != "Completed" {
+		t.Errorf("archived: reason %q, status before %q; want superseded, Completed", *v.ArchivalReason, *v.PreArchivalStatus)
 	}
-	if code, _, text := fetch(t, d.link(n.ID)); code != 200 || text != "a bill" {
-		t.Errorf("archived: %d %s", code, text)
+	expectFile(t, api.downloadURL(document.ID), "a bill")
+
+	api.expectStatus(202, "POST", unarchive, "")
+	v = api.expectDocument(document.ID, "Completed")
+	if v.ArchivalReason != nil || v.PreArchivalStatus != nil {
+		t.Errorf("unarchived: %+v, want no reason and no status before", v)
 	}
-	d.ends(202, "POST", unarchive, "")
-	if p := d.paper(n.ID); p.Status != "Completed" || p.ArchivalReason != nil || p.PreArchivalStatus != nil {
-		t.Errorf("%+v", p)
+
+	api.expectStatus(202, "POST", archive, `{"data":{"archivalReason":"again"}}`)
+	api.expectStatus(202, "PUT", documentCommands+"/custom-error/"+document.ID,
+		`{"data":{"errorCode":"NOT_APPLICABLE","errorMessage":"wrong person"}}`)
+	v = api.expectDocument(document.ID, "Error")
+	if *v.ErrorCode != "NOT_APPLICABLE" || v.ArchivalReason != nil {
+		t.Errorf("after an error: %+v, want the error code NOT_APPLICABLE and no reason", v)
 	}
-	d.ends(202, "POST", archive, `{"data":{"archivalReason":"again"}}`)
-	d.ends(202, "PUT", documentCommands+"/custom-error/"+n.ID, `{"data":{"errorCode":"NOT_APPLICABLE","errorMessage":"wrong person"}}`)
-	if p := d.paper(n.ID); p.Status != "Error" || *p.ErrorCode != "NOT_APPLICABLE" || p.ArchivalReason != nil {
-		t.Errorf("%+v", p)
-	}
-	d.ends(404, "GET", documentQueries+"/signedurl/"+n.ID, "")
-	d.ends(409, "POST", unarchive, "")
+	api.expectStatus(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
+	api.expectStatus(409, "POST", unarchive, "")
 }
 
-// Links make documents that are there at once and have no file.
+// A virtual document is a link: it is complete at once and has no file.
 func TestVirtualDocuments(t *testing.T) {
-	d := enter(t, home)
-	for route, kind := range map[string]string{"": "Entity", "/product": "Product", "/deal": "Deal"} {
-		var n newDocument
-		long := "https://example.com/" + strings.Repeat("x", 2048-len("https://example.com/"))
-		d.take("POST", documentCommands+route+"/virtual", `{"data":{"fileName":"register.html","entityId":"e","documentURL":"`+long+`"}}`, &n)
-		if p := d.paper(n.ID); p.Status != "Completed" || !p.IsVirtual || *p.DocumentURL != long || p.DocumentKey != nil || p.DocumentEntityType.Name != kind {
-			t.Errorf("%+v", p)
-		}
-		d.ends(404, "GET", documentQueries+"/signedurl/"+n.ID, "")
-		d.ends(202, "PUT", documentCommands+route+"/"+n.ID, `{"data":{"documentURL":"HTTPS://example.com/b"}}`)
-		d.ends(202, "PUT", documentCommands+route+"/"+n.ID+"/clone", `{"data":{}}`)
-		d.ends(202, "DELETE", documentCommands+route+"/"+n.ID, "")
-		d.ends(404, "GET", documentQueries+"/"+n.ID, "")
+	t.Parallel()
+	const prefix = "https://example.com/"
+	longest := prefix + strings.Repeat("x", 2048-len(prefix))
+	for _, test := range []struct{ route, entityType string }{{"", "Entity"}, {"/product", "Product"}, {"/deal", "Deal"}} {
+		t.Run(test.entityType, func(t *testing.T) {
+			api := login(t, environment)
+			var document createdDocument
+			api.mustCall("POST", documentCommands+test.route+"/virtual",
+				`{"data":{"fileName":"register.html","entityId":"e","documentURL":"`+longest+`"}}`, &document)
+			v := api.expectDocument(document.ID, "Completed")
+			if !v.IsVirtual || *v.DocumentURL != longest || v.DocumentKey != nil || v.DocumentEntityType.Name != test.entityType {
+				t.Errorf("got %+v, want a virtual document of the type %s with its URL", v, test.entityType)
+			}
+			path := documentCommands + test.route + "/" + document.ID
+			api.expectStatus(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
+			api.expectStatus(202, "PUT", path, `{"data":{"documentURL":"HTTPS://example.com/b"}}`)
+			api.expectStatus(202, "PUT", path+"/clone", `{"data":{}}`)
+			api.expectStatus(202, "DELETE", path, "")
+			api.expectStatus(404, "GET", documentQueries+"/"+document.ID, "")
+		})
 	}
 }
 
-// All kinds of reading leave out what other tenants have, word for word as if it were not there; commands do not find it.
+// Queries leave out what belongs to other tenants, word for word as if it did not exist; commands do not find it.
 func TestOtherTenantsDocuments(t *testing.T) {
-	d, other := enter(t, home), stranger(t)
-	entity := uuid.NewString()
-	id := d.newFile(`,"journeyId":"` + entity + `"`)
-	d.ends(202, "PUT", documentCommands+"/"+id, `{"data":{"friendlyName":"mine"}}`)
-	asks := []command{
-		{"GET", documentQueries + "/%s", ""}, {"GET", documentQueries + "/signedurl/%s", ""}, {"GET", documentQueries + "/journey/" + entity, ""},
-		{"GET", documentQueries + "/entity/e/journey/" + entity, ""}, {"POST", documentQueries + "/entity/paged", `{"data":{"entityId":"e"}}`},
-		{"POST", documentQueries + "/entity/paged/lite/v2", `{"data":{"entityId":"e"}}`},
-		{"POST", documentCommands + "/%s/archive", `{"data":{"archivalReason":"old"}}`}, {"POST", documentCommands + "/%s/unarchive", ""},
-		{"PUT", documentCommands + "/updateFile", `{"data":{"id":"%s","fileName":"a.pdf"}}`},
+	t.Parallel()
+	owner, other := login(t, environment), loginNewTenant(t)
+	journey := uuid.NewString()
+	id := owner.newDocument(`,"journeyId":"` + journey + `"`)
+	owner.expectStatus(202, "PUT", documentCommands+"/"+id, `{"data":{"friendlyName":"mine"}}`)
+	for _, test := range otherTenantsRequests(journey) {
+		t.Run(test.name, func(t *testing.T) {
+			ask := func(id string) (int, string) {
+				fill := strings.NewReplacer("%s", id)
+				status, _, text := other.sendPlatform(other.tenantID, test.method, fill.Replace(test.path), fill.Replace(test.body))
+				return status, strings.ReplaceAll(string(text), id, "ID")
+			}
+			status, text := ask(id)
+			wantStatus, want := ask(uuid.NewString())
+			if status != wantStatus || text != want || strings.Contains(text, id) || strings.Contains(text, "mine") {
+				t.Errorf("got %d %s, want %d %s as for a document that does not exist", status, text, wantStatus, want)
+			}
+		})
 	}
-	for _, c := range nine {
-		asks = append(asks, command{c.method, documentCommands + c.path, c.body})
+	if v := owner.expectDocument(id, "Processing"); *v.FriendlyName != "mine" {
+		t.Errorf("the friendly name is %q, want mine", *v.FriendlyName)
 	}
-	for _, c := range asks {
-		ask := func(id string) (int, string) {
-			fill := strings.NewReplacer("%s", id)
-			status, _, text := other.platformAs(other.home.TenantID, c.method, fill.Replace(c.path), fill.Replace(c.body))
-			return status, strings.ReplaceAll(string(text), id, "ID")
-		}
-		status, theirs := ask(id)
-		if want, nothing := ask(uuid.NewString()); status != want || theirs != nothing || strings.Contains(theirs, id) || strings.Contains(theirs, "mine") {
-			t.Errorf("%s %s: %d %s; of what is not there: %s", c.method, c.path, status, theirs, nothing)
-		}
-	}
-	if p := d.paper(id); *p.FriendlyName != "mine" || p.Status != "Processing" {
-		t.Errorf("%+v", p)
-	}
-	// Ids are a tenant's own: the same one can be taken again elsewhere.
-	theirs := other.newFile("")
-	if copied := other.cloneOf(theirs, `{"Id":"`+id+`"}`); copied != id || other.paper(id).FriendlyName != nil {
-		t.Errorf("%s", copied)
+	// IDs belong to a tenant: the same one may be used by another.
+	clone := other.cloneDocument(other.newDocument(""), `{"Id":"`+id+`"}`)
+	if v := other.readDocument(id); clone != id || v.FriendlyName != nil {
+		t.Errorf("the other tenant's clone %s is %+v, want the ID %s and no friendly name", clone, v, id)
 	}
 }
 
-// Every operation lets in the permissions that the contract names for it, and no other.
-func TestPermissionsOfDocumentOperations(t *testing.T) {
+// otherTenantsRequests are requests for a document, whose ID replaces %s, and for lists in which it is.
+func otherTenantsRequests(journey string) []documentCommand {
+	requests := []documentCommand{
+		{"read", "GET", documentQueries + "/%s", "", 0},
+		{"download", "GET", documentQueries + "/signedurl/%s", "", 0},
+		{"list of a journey", "GET", documentQueries + "/journey/" + journey, "", 0},
+		{"list of an entity and a journey", "GET", documentQueries + "/entity/e/journey/" + journey, "", 0},
+		{"page", "POST", documentQueries + "/entity/paged", `{"data":{"entityId":"e"}}`, 0},
+		{"lite page", "POST", documentQueries + "/entity/paged/lite/v2", `{"data":{"entityId":"e"}}`, 0},
+		{"new file", "PUT", documentCommands + "/updateFile", `{"data":{"id":"%s","fileName":"a.pdf"}}`, 0},
+	}
+	for _, c := range append(archiveCommands(), documentCommandsByType()...) {
+		c.path = documentCommands + c.path
+		requests = append(requests, c)
+	}
+	return requests
+}
+
+// documentPermissions returns the permissions that each operation accepts; nil accepts all.
+func documentPermissions() map[string][]string {
 	prefixed := func(names ...string) []string {
 		for i, name := range names {
 			names[i] = "DocumentManagement" + name
 		}
 		return names
 	}
-	edit, read := prefixed("Edit"), prefixed("Access")
-	allowed := map[string][]string{
-		"PUT /%s": edit, "DELETE /%s": prefixed("Delete"), "PUT /%s/access-layers": edit, "PUT /%s/clone": prefixed("Create", "CreateVirtual", "Link"),
-		"PUT /%s/requirement-ids": prefixed("Edit", "Delete"), "PUT /%s/datakey": prefixed("Edit", "Delete"), "PUT /%s/updateDocumentUploadedByUserName": nil,
-		"PUT /error/%s": edit, "PUT /custom-error/%s": edit, "POST ": prefixed("Create"), "POST /virtual": prefixed("CreateVirtual"),
-		"POST /%s/archive": edit, "POST /%s/unarchive": edit, "PUT /updateFile": edit, "PUT /product/%s": edit, "DELETE /deal/%s": prefixed("Delete"),
+	edit, read, remove := prefixed("Edit"), prefixed("Access"), prefixed("Delete")
+	accepted := map[string][]string{}
+	for operation, permissions := range map[string][]string{
+		"PUT /%s": edit, "DELETE /%s": remove, "PUT /%s/access-layers": edit,
+		"PUT /%s/clone":           prefixed("Create", "CreateVirtual", "Link"),
+		"PUT /%s/requirement-ids": prefixed("Edit", "Delete"), "PUT /%s/datakey": prefixed("Edit", "Delete"),
+		"PUT /%s/updateDocumentUploadedByUserName": nil, "PUT /error/%s": edit, "PUT /custom-error/%s": edit,
+		"POST ": prefixed("Create"), "POST /virtual": prefixed("CreateVirtual"), "POST /%s/archive": edit,
+		"POST /%s/unarchive": edit, "PUT /updateFile": edit, "PUT /product/%s": edit, "DELETE /deal/%s": remove,
 		"POST /deal/virtual": prefixed("CreateVirtual"),
-	}
-	queries := []string{"GET /%s", "GET /journey/%s", "GET /entity/%s", "GET /entity/e/journey/%s", "POST /entity/paged", "POST /entity/paged/lite/v2",
-		"GET /signedurl/%s", "GET /mimeTypesAllowed", "GET /supportedFileExtensions"}
-	try := func(d *door, permission, operation, prefix string, names []string) {
-		t.Helper()
+	} {
 		method, path, _ := strings.Cut(operation, " ")
-		body := ""
-		if method == "POST" || method == "PUT" {
-			body = `{}`
-		}
-		status, said, _ := d.complaint(method, prefix+strings.ReplaceAll(path, "%s", uuid.NewString()), body)
-		may := names == nil || slices.Contains(names, permission)
-		if may == (status == http.StatusForbidden) || !may && !strings.Contains(said, strings.Join(names, " or ")) {
-			t.Errorf("%s with %s: %d %s", operation, permission, status, said)
-		}
+		accepted[method+" "+documentCommands+path] = permissions
 	}
-	for _, permission := range append(prefixed("Access", "Create", "CreateVirtual", "Link", "Edit", "Delete"), "EntityDataEdit") {
-		d := enterNew(t, home.TenantID, "--permission", permission)
-		for operation, names := range allowed {
-			try(d, permission, operation, documentCommands, names)
-		}
-		for _, operation := range queries {
-			try(d, permission, operation, documentQueries, read)
-		}
+	for _, operation := range []string{"GET /%s", "GET /journey/%s", "GET /entity/%s", "GET /entity/e/journey/%s",
+		"POST /entity/paged", "POST /entity/paged/lite/v2", "GET /signedurl/%s", "GET /mimeTypesAllowed",
+		"GET /supportedFileExtensions"} {
+		method, path, _ := strings.Cut(operation, " ")
+		accepted[method+" "+documentQueries+path] = read
+	}
+	return accepted
+}
+
+// Every operation accepts the permissions that the interface names for it, and no other.
+func TestPermissionsOfDocumentOperations(t *testing.T) {
+	t.Parallel()
+	accepted := documentPermissions()
+	permissions := []string{"EntityDataEdit"}
+	for _, name := range []string{"Access", "Create", "CreateVirtual", "Link", "Edit", "Delete"} {
+		permissions = append(permissions, "DocumentManagement"+name)
+	}
+	for _, permission := range permissions {
+		t.Run(permission, func(t *testing.T) {
+			api := loginNewClient(t, "--permission", permission)
+			for _, operation := range slices.Sorted(maps.Keys(accepted)) {
+				method, path, _ := strings.Cut(operation, " ")
+				api.checkPermission(permission, method, strings.ReplaceAll(path, "%s", uuid.NewString()), accepted[operation])
+			}
+		})
 	}
 }
 
-// Who lacks the layers of a document reads that it is there and no more, and can do nothing with it.
-func TestLayersOfDocuments(t *testing.T) {
-	spain, all := enterNew(t, home.TenantID, "--geographic", "Spain"), enter(t, home)
+// checkPermission checks that an operation answers 403, and names what it accepts, if and only if it does not accept
+// the permission that the client has.
+func (s *session) checkPermission(permission, method, path string, accepted []string) {
+	s.t.Helper()
+	body := ""
+	if method == "POST" || method == "PUT" {
+		body = `{"data":{}}`
+	}
+	r := s.callPlatform(method, path, body)
+	isAccepted := accepted == nil || slices.Contains(accepted, permission)
+	if isAccepted == (r.status == http.StatusForbidden) {
+		s.t.Errorf("%s %s: %d %s; want the permission to be accepted: %v", method, path, r.status, r.text, isAccepted)
+	}
+	if want := strings.Join(accepted, " or "); !isAccepted && !strings.Contains(r.message(), want) {
+		s.t.Errorf("%s %s: the message is %q, want one with %q", method, path, r.message(), want)
+	}
+}
+
+// Who lacks the access layers of a document sees that it exists and no more, and cannot change it.
+func TestAccessLayersOfDocuments(t *testing.T) {
+	t.Parallel()
+	spain, withoutLayers := loginNewClient(t, "--geographic", "Spain"), login(t, environment)
 	entity := uuid.NewString()
-	var n newDocument
-	spain.take("POST", documentCommands, `{"data":{"fileName":"a.pdf","entityId":"`+entity+`","friendlyName":"f","policyEnforcedAccessLayers":{"geographic":["Spain"]}}}`, &n)
-	if p := spain.paper(n.ID); !p.HasRequiredAccessLayers || *p.FriendlyName != "f" {
-		t.Errorf("%+v", p)
-	}
-	var listed []paper
-	all.take("GET", documentQueries+"/entity/"+entity, "", &listed)
-	for _, p := range append(listed, all.paper(n.ID)) {
-		if p.HasRequiredAccessLayers || p.FileName != nil || p.FriendlyName != nil || p.DocumentKey != nil || p.Status != "Processing" {
-			t.Errorf("out of reach: %+v", p)
+	id := spain.createDocument("a.pdf", entity, `,"friendlyName":"f","policyEnforcedAccessLayers":{"geographic":["Spain"]}`).ID
+	expectVisible := func(name string, v documentView) {
+		t.Helper()
+		if !v.HasRequiredAccessLayers || valueOrEmpty(v.FriendlyName) != "f" {
+			t.Errorf("%s: %+v, want a visible document with the friendly name f", name, v)
 		}
 	}
+	expectVisible("created", spain.readDocument(id))
+	var listed []documentView
+	withoutLayers.mustCall("GET", documentQueries+"/entity/"+entity, "", &listed)
 	if len(listed) != 1 {
-		t.Errorf("listed: %+v", listed)
+		t.Errorf("listed: %+v, want one document", listed)
 	}
-	for _, c := range append([]command{{"POST", "/%s/archive", `{"data":{"archivalReason":"old"}}`}}, nine...) {
-		all.ends(403, c.method, c.at("", n.ID, ""), c.body)
+	for _, v := range append(listed, withoutLayers.readDocument(id)) {
+		if v.HasRequiredAccessLayers || v.FileName != nil || v.FriendlyName != nil || v.DocumentKey != nil || v.Status != "Processing" {
+			t.Errorf("out of reach: %+v, want only the status Processing", v)
+		}
 	}
-	all.ends(403, "GET", documentQueries+"/signedurl/"+n.ID, "")
-	all.ends(403, "PUT", documentCommands+"/updateFile", `{"data":{"id":"`+n.ID+`","fileName":"a.pdf"}}`)
-	// The policy's layers stay among those of the document, which can only be widened.
-	spain.ends(202, "PUT", documentCommands+"/"+n.ID+"/access-layers", `{"data":{"accessLayers":{"geographic":["France"]}}}`)
-	if p := spain.paper(n.ID); !p.HasRequiredAccessLayers {
-		t.Errorf("%+v", p)
+	for _, c := range append(archiveCommands(), documentCommandsByType()...) {
+		withoutLayers.expectStatus(403, c.method, c.at("", id, ""), c.body)
 	}
-	spain.ends(202, "PUT", documentCommands+"/"+n.ID+"/access-layers", `{"data":{"accessLayers":{"geographic":["Global"]}}}`)
-	if p := all.paper(n.ID); !p.HasRequiredAccessLayers || *p.FriendlyName != "f" {
-		t.Errorf("widened: %+v", p)
+	withoutLayers.expectStatus(403, "GET", documentQueries+"/signedurl/"+id, "")
+	withoutLayers.expectStatus(403, "PUT", documentCommands+"/updateFile", `{"data":{"id":"`+id+`","fileName":"a.pdf"}}`)
+	// The layers that a policy enforces remain among those of the document, which can only be widened.
+	setLayers := func(layer string) {
+		t.Helper()
+		spain.expectStatus(202, "PUT", documentCommands+"/"+id+"/access-layers", `{"data":{"accessLayers":{"geographic":["`+layer+`"]}}}`)
 	}
+	setLayers("France")
+	expectVisible("with France", spain.readDocument(id))
+	setLayers("Global")
+	expectVisible("with Global", withoutLayers.readDocument(id))
 }
 
-// Of edits at once every one is made whole or answered with 409.
+// Of concurrent edits each is made as a whole or answered with 409.
 func TestConcurrentEditsOfADocument(t *testing.T) {
-	d := enter(t, home)
-	id := d.newFile("")
+	t.Parallel()
+	api := login(t, environment)
+	id := api.newDocument("")
 	for range 5 {
-		got := d.together(6, "PUT", documentCommands+"/"+id, func(i int) string { return fmt.Sprintf(`{"data":{"friendlyName":"n%d","documentType":"n%d"}}`, i, i) })
-		if got[202] == 0 || got[202]+got[409] != 6 {
-			t.Errorf("%v", got)
+		statuses := api.callConcurrently(6, "PUT", documentCommands+"/"+id,
+			func(i int) string { return fmt.Sprintf(`{"data":{"friendlyName":"n%d","documentType":"n%d"}}`, i, i) })
+		if statuses[202] == 0 || statuses[202]+statuses[409] != 6 {
+			t.Errorf("six edits at once: %v, want 202 once or more and otherwise 409", statuses)
 		}
-		var p struct{ FriendlyName, DocumentType string }
-		if d.take("GET", documentQueries+"/"+id, "", &p); p.FriendlyName == "" || p.FriendlyName != p.DocumentType {
-			t.Errorf("%+v", p)
+		var got struct{ FriendlyName, DocumentType string }
+		api.mustCall("GET", documentQueries+"/"+id, "", &got)
+		if got.FriendlyName == "" || got.FriendlyName != got.DocumentType {
+			t.Errorf("after six edits at once: %+v, want both values of one edit", got)
 		}
 	}
-	if got := d.together(5, "PUT", documentCommands+"/"+id+"/clone", func(int) string { return `{"data":{}}` }); got[202] != 5 {
-		t.Errorf("clones: %v", got)
+	clone := documentCommands + "/" + id + "/clone"
+	if statuses := api.callConcurrently(5, "PUT", clone, func(int) string { return `{"data":{}}` }); statuses[202] != 5 {
+		t.Errorf("five clones at once: %v, want 202 for each", statuses)
 	}
-	taken := uuid.NewString()
-	if got := d.together(5, "PUT", documentCommands+"/"+id+"/clone", func(int) string { return `{"data":{"Id":"` + taken + `"}}` }); got[202] != 1 || got[409] != 4 {
-		t.Errorf("clones of one id: %v", got)
+	cloneID := uuid.NewString()
+	statuses := api.callConcurrently(5, "PUT", clone, func(int) string { return `{"data":{"Id":"` + cloneID + `"}}` })
+	if statuses[202] != 1 || statuses[409] != 4 {
+		t.Errorf("five clones with one ID at once: %v, want one 202 and four 409", statuses)
 	}
-	if got := d.together(5, "DELETE", documentCommands+"/"+taken, func(int) string { return "" }); got[202] == 0 || got[202]+got[400]+got[409] != 5 {
-		t.Errorf("deleted: %v", got)
+	statuses = api.callConcurrently(5, "DELETE", documentCommands+"/"+cloneID, func(int) string { return "" })
+	if statuses[202] == 0 || statuses[202]+statuses[400]+statuses[409] != 5 {
+		t.Errorf("five deletions at once: %v, want 202 once or more and otherwise 400 or 409", statuses)
 	}
 }

@@ -3,9 +3,10 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -13,6 +14,7 @@ import (
 
 type properties map[string]struct{ Type, Value string }
 
+// entityView is what these tests read of an entity.
 type entityView struct {
 	ID              string
 	LifecycleStatus string
@@ -20,6 +22,7 @@ type entityView struct {
 	Properties      properties
 }
 
+// draftView is what these tests read of a draft.
 type draftView struct {
 	ID, SourceEntityID, Status string
 	ParentDraftID              *string
@@ -27,217 +30,237 @@ type draftView struct {
 	Properties                 properties
 }
 
-// lives reads an entity, whose status must be the wanted one.
-func (d *door) lives(entity, status string) entityView {
-	d.t.Helper()
-	var e entityView
-	if d.take("GET", entityQuery+"/entity/"+entity, "", &e); e.LifecycleStatus != status || url.PathEscape(e.ID) != entity {
-		d.t.Errorf("%+v, want %s", e, status)
-	}
-	return e
+// newEntity creates an entity with extra members of its body, such as `,"alternateId":"x"`, and returns its ID.
+func (s *session) newEntity(extra string) string {
+	s.t.Helper()
+	var created struct{ ID string }
+	s.mustCall("POST", entityCommand, `{"data":{"type":"Company","targetEntity":"Client"`+extra+`}}`, &created)
+	return created.ID
 }
 
-// ends makes a platform call that must end with a status.
-func (d *door) ends(status int, method, path, body string) {
-	d.t.Helper()
-	if got, said, data := d.complaint(method, path, body); got != status {
-		d.t.Errorf("%s %s %.200s: %d %s %.200s, want %d", method, path, body, got, said, data, status)
-	}
+// newDraft begins a draft of an entity and returns its ID.
+func (s *session) newDraft(entity, journey string) string {
+	s.t.Helper()
+	var created struct{ ID string }
+	s.mustCall("POST", entityCommand+"/"+entity+"/draft", fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey), &created)
+	return created.ID
 }
 
-func value(key, text string, version int) string {
-	return fmt.Sprintf(`{"data":{"properties":{%q:{"type":"Single","value":%q}},"version":%d}}`, key, text, version)
+// expectEntity checks the lifecycle status of an entity, given by its escaped ID, and returns the entity.
+func (s *session) expectEntity(entity, status string) entityView {
+	s.t.Helper()
+	var v entityView
+	s.mustCall("GET", entityQuery+"/entity/"+entity, "", &v)
+	if v.LifecycleStatus != status || url.PathEscape(v.ID) != entity {
+		s.t.Errorf("got %+v, want the entity %s with the status %s", v, entity, status)
+	}
+	return v
 }
 
-// The whole life of an entity: created, drafted, changed, verified; drafted again and rejected; each step once.
-func TestTheLifeOfAnEntity(t *testing.T) {
-	d := enter(t, home)
-	journey := uuid.NewString()
-	e := d.newEntity(`,"properties":{"name":{"type":"Single","value":"ACME"},"city":{"type":"Single","value":"Cork"}}`)
-	if v := d.lives(e, "Unknown"); v.Version != 1 || v.Properties["city"].Value != "Cork" {
-		t.Errorf("%+v", v)
+// expectVersion checks the version of an entity and values of its properties.
+func (v entityView) expectVersion(t *testing.T, version int64, values map[string]string) {
+	t.Helper()
+	if v.Version != version {
+		t.Errorf("the version of the entity is %d, want %d", v.Version, version)
 	}
-	first := d.newDraft(e, journey)
-	path := entityCommand + "/" + e + "/draft/" + first
-	d.lives(e, "OnboardingInProgress")
-	var draft draftView
-	d.take("PUT", path, value("city", "Galway", 1), &draft)
-	if draft.Version != 2 || draft.Properties["city"].Value != "Galway" || draft.Properties["name"].Value != "ACME" || draft.Status != "InProgress" {
-		t.Errorf("%+v", draft)
-	}
-	d.ends(409, "PUT", path, value("city", "Sligo", 1)) // a replay, or someone who read the draft before
-	d.ends(409, "PUT", path+"/verify", `{"data":{"version":1}}`)
-	if v := d.lives(e, "OnboardingInProgress"); v.Properties["city"].Value != "Cork" {
-		t.Errorf("a draft shows before it is verified: %+v", v)
-	}
-	d.take("PUT", path+"/verify", `{"data":{"version":2,"dataConflictResolutions":{"name":{"type":"Single","value":"ACME Ltd"}}}}`, nil)
-	if v := d.lives(e, "Compliant"); v.Version != 2 || v.Properties["city"].Value != "Galway" || v.Properties["name"].Value != "ACME Ltd" {
-		t.Errorf("%+v", v)
-	}
-	for _, again := range []string{"/verify", "/reject"} {
-		d.ends(409, "PUT", path+again, `{"data":{"version":-1}}`)
-	}
-	d.ends(409, "PUT", path, value("city", "Sligo", -1))
-	if d.take("GET", entityQuery+"/entity/"+e+"/draft/"+first, "", &draft); draft.Status != "Verified" || draft.SourceEntityID != e {
-		t.Errorf("%+v", draft)
-	}
-
-	var child draftView
-	d.take("POST", entityCommand+"/"+e+"/draft", fmt.Sprintf(`{"data":{"journeyId":%q,"parentDraftId":%q}}`, strings.ToUpper(journey), strings.ToUpper(first)), &child)
-	d.lives(e, "MaintenanceInProgress")
-	if d.take("GET", entityQuery+"/entity/"+e+"/draft/"+child.ID, "", &child); child.ParentDraftID == nil || *child.ParentDraftID != first {
-		t.Errorf("%+v", child)
-	}
-	d.take("PUT", entityCommand+"/"+e+"/draft/"+child.ID, value("city", "Sligo", -1), nil)
-	d.take("PUT", entityCommand+"/"+e+"/draft/"+child.ID+"/reject", "", nil)
-	if v := d.lives(e, "Compliant"); v.Version != 2 || v.Properties["city"].Value != "Galway" {
-		t.Errorf("a rejected draft left its mark: %+v", v)
-	}
-	d.ends(409, "PUT", entityCommand+"/"+e+"/draft/"+child.ID+"/reject", "")
-	var all []draftView
-	d.take("POST", entityQuery+"/drafts-in-scope/searchentitydrafts", fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey), &all)
-	if len(all) != 2 || all[0].ID != first || all[1].Status != "Rejected" {
-		t.Errorf("%+v", all)
-	}
+	expectValues(t, v.Properties, values)
 }
 
-// together makes the same kind of call some times at once and returns how often each status came.
-func (d *door) together(times int, method, path string, body func(i int) string) map[int]int {
-	d.t.Helper()
-	var mu sync.Mutex
-	got := map[int]int{}
-	var all sync.WaitGroup
-	for i := range times {
-		all.Go(func() {
-			status, _, _ := d.platformAs(d.home.TenantID, method, path, body(i))
-			mu.Lock()
-			defer mu.Unlock()
-			got[status]++
-		})
-	}
-	all.Wait()
-	return got
-}
-
-// Of writers that read the same version exactly one wins; the others learn of it.
-func TestConcurrentEdits(t *testing.T) {
-	d := enter(t, home)
-	e := d.newEntity("")
-	path := entityCommand + "/" + e + "/draft/" + d.newDraft(e, uuid.NewString())
-	once := map[int]int{202: 1, 409: 4}
-	for version := 1; version <= 3; version++ {
-		got := d.together(5, "PUT", path, func(i int) string { return value("who", fmt.Sprint(i), version) })
-		if fmt.Sprint(got) != fmt.Sprint(once) {
-			t.Errorf("version %d: %v", version, got)
+func expectValues(t *testing.T, got properties, want map[string]string) {
+	t.Helper()
+	for name, value := range want {
+		if got[name].Value != value {
+			t.Errorf("the property %s is %q, want %q", name, got[name].Value, value)
 		}
 	}
-	if got := d.together(5, "PUT", path+"/verify", func(int) string { return `{"data":{"version":4}}` }); fmt.Sprint(got) != fmt.Sprint(once) {
-		t.Errorf("verify: %v", got)
-	}
-	if v := d.lives(e, "Compliant"); v.Version != 2 {
-		t.Errorf("%+v", v)
-	}
-	other := d.newDraft(e, uuid.NewString())
-	got := d.together(4, "PUT", entityCommand+"/"+e+"/draft/"+other+"/reject", func(int) string { return "" })
-	if got[202] != 1 || got[409] != 3 {
-		t.Errorf("reject: %v", got)
-	}
-	d.lives(e, "Compliant")
 }
 
-// Two drafts change one property: the second learns of the first, and decides.
+// draftUpdate is the body that sets one property of a draft.
+func draftUpdate(name, value string, version int) string {
+	return fmt.Sprintf(`{"data":{"properties":{%q:{"type":"Single","value":%q}},"version":%d}}`, name, value, version)
+}
+
+// An entity is created, drafted, changed and verified; then drafted again and rejected. Each step is possible once.
+func TestEntityLifeCycle(t *testing.T) {
+	t.Parallel()
+	api := login(t, environment)
+	journey := uuid.NewString()
+	e := api.newEntity(`,"properties":{"name":{"type":"Single","value":"ACME"},"city":{"type":"Single","value":"Cork"}}`)
+	api.expectEntity(e, "Unknown").expectVersion(t, 1, map[string]string{"city": "Cork"})
+	first := api.newDraft(e, journey)
+	path := entityCommand + "/" + e + "/draft/" + first
+	api.expectEntity(e, "OnboardingInProgress")
+	var draft draftView
+	api.mustCall("PUT", path, draftUpdate("city", "Galway", 1), &draft)
+	if draft.Version != 2 || draft.Status != "InProgress" {
+		t.Errorf("the updated draft is %+v, want version 2 and InProgress", draft)
+	}
+	expectValues(t, draft.Properties, map[string]string{"city": "Galway", "name": "ACME"})
+	// A replay, or a client that read the draft before the update.
+	api.expectStatus(409, "PUT", path, draftUpdate("city", "Sligo", 1))
+	api.expectStatus(409, "PUT", path+"/verify", `{"data":{"version":1}}`)
+	api.expectEntity(e, "OnboardingInProgress").expectVersion(t, 1, map[string]string{"city": "Cork"})
+	api.mustCall("PUT", path+"/verify",
+		`{"data":{"version":2,"dataConflictResolutions":{"name":{"type":"Single","value":"ACME Ltd"}}}}`, nil)
+	api.expectEntity(e, "Compliant").expectVersion(t, 2, map[string]string{"city": "Galway", "name": "ACME Ltd"})
+	for _, command := range []string{"/verify", "/reject"} {
+		api.expectStatus(409, "PUT", path+command, `{"data":{"version":-1}}`)
+	}
+	api.expectStatus(409, "PUT", path, draftUpdate("city", "Sligo", -1))
+	api.mustCall("GET", entityQuery+"/entity/"+e+"/draft/"+first, "", &draft)
+	if draft.Status != "Verified" || draft.SourceEntityID != e {
+		t.Errorf("the verified draft is %+v, want Verified and of the entity %s", draft, e)
+	}
+
+	second := api.rejectSecondDraft(e, journey, first)
+	api.expectEntity(e, "Compliant").expectVersion(t, 2, map[string]string{"city": "Galway"})
+	api.expectStatus(409, "PUT", entityCommand+"/"+e+"/draft/"+second+"/reject", "")
+	var all []draftView
+	api.mustCall("POST", entityQuery+"/drafts-in-scope/searchentitydrafts", fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey), &all)
+	if len(all) != 2 || all[0].ID != first || all[1].Status != "Rejected" {
+		t.Errorf("the drafts are %+v, want the first one and a rejected one", all)
+	}
+}
+
+// rejectSecondDraft begins a draft of a verified one, changes and rejects it, and returns its ID.
+func (s *session) rejectSecondDraft(entity, journey, parent string) string {
+	s.t.Helper()
+	var draft draftView
+	s.mustCall("POST", entityCommand+"/"+entity+"/draft",
+		fmt.Sprintf(`{"data":{"journeyId":%q,"parentDraftId":%q}}`, strings.ToUpper(journey), strings.ToUpper(parent)), &draft)
+	s.expectEntity(entity, "MaintenanceInProgress")
+	s.mustCall("GET", entityQuery+"/entity/"+entity+"/draft/"+draft.ID, "", &draft)
+	if valueOrEmpty(draft.ParentDraftID) != parent {
+		s.t.Errorf("the parent of the draft is %q, want %q", valueOrEmpty(draft.ParentDraftID), parent)
+	}
+	path := entityCommand + "/" + entity + "/draft/" + draft.ID
+	s.mustCall("PUT", path, draftUpdate("city", "Sligo", -1), nil)
+	s.mustCall("PUT", path+"/reject", "", nil)
+	return draft.ID
+}
+
+// Of writers that have read the same version exactly one succeeds; the others get 409.
+func TestConcurrentEdits(t *testing.T) {
+	t.Parallel()
+	api := login(t, environment)
+	e := api.newEntity("")
+	path := entityCommand + "/" + e + "/draft/" + api.newDraft(e, uuid.NewString())
+	expectOne := func(what string, times int, path string, body func(i int) string) {
+		t.Helper()
+		got := api.callConcurrently(times, "PUT", path, body)
+		if want := map[int]int{202: 1, 409: times - 1}; !maps.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	for version := 1; version <= 3; version++ {
+		expectOne(fmt.Sprintf("update of version %d", version), 5, path,
+			func(i int) string { return draftUpdate("who", fmt.Sprint(i), version) })
+	}
+	expectOne("verify", 5, path+"/verify", func(int) string { return `{"data":{"version":4}}` })
+	api.expectEntity(e, "Compliant").expectVersion(t, 2, nil)
+	rejected := api.newDraft(e, uuid.NewString())
+	expectOne("reject", 4, entityCommand+"/"+e+"/draft/"+rejected+"/reject", func(int) string { return "" })
+	api.expectEntity(e, "Compliant")
+}
+
+// Of two drafts that change one property, the second is told of the first and has to decide.
 func TestConflictsOfDrafts(t *testing.T) {
-	d := enter(t, home)
-	e := d.newEntity(`,"properties":{"city":{"type":"Single","value":"Cork"}}`)
+	t.Parallel()
+	api := login(t, environment)
+	e := api.newEntity(`,"properties":{"city":{"type":"Single","value":"Cork"}}`)
 	draft := func(city string) string {
-		path := entityCommand + "/" + e + "/draft/" + d.newDraft(e, uuid.NewString())
-		d.take("PUT", path, value("city", city, 1), nil)
+		path := entityCommand + "/" + e + "/draft/" + api.newDraft(e, uuid.NewString())
+		api.mustCall("PUT", path, draftUpdate("city", city, 1), nil)
 		return path
 	}
 	first, second, third := draft("Galway"), draft("Sligo"), draft("Kerry")
-	d.take("PUT", first+"/verify", `{"data":{"version":2}}`, nil)
-	if status, said, _ := d.complaint("PUT", second+"/verify", `{"data":{"version":2}}`); status != 409 || !strings.Contains(said, "city") {
-		t.Errorf("%d %s", status, said)
+	api.mustCall("PUT", first+"/verify", `{"data":{"version":2}}`, nil)
+	if r := api.callPlatform("PUT", second+"/verify", `{"data":{"version":2}}`); r.status != 409 || !strings.Contains(r.message(), "city") {
+		t.Errorf("the second draft: %d %s, want 409 that names city", r.status, r.text)
 	}
-	if v := d.lives(e, "MaintenanceInProgress"); v.Properties["city"].Value != "Galway" {
-		t.Errorf("%+v", v)
-	}
-	d.take("PUT", second+"/verify", `{"data":{"version":2,"dataConflictResolutions":{"city":{"type":"Single","value":"Mayo"}}}}`, nil)
-	d.ends(409, "PUT", third+"/verify", `{"data":{"version":2}}`)
-	d.take("PUT", third+"/verify", `{"data":{"version":-1}}`, nil)
-	if v := d.lives(e, "Compliant"); v.Properties["city"].Value != "Kerry" || v.Version != 4 {
-		t.Errorf("%+v", v)
-	}
+	expectValues(t, api.expectEntity(e, "MaintenanceInProgress").Properties, map[string]string{"city": "Galway"})
+	api.mustCall("PUT", second+"/verify",
+		`{"data":{"version":2,"dataConflictResolutions":{"city":{"type":"Single","value":"Mayo"}}}}`, nil)
+	api.expectStatus(409, "PUT", third+"/verify", `{"data":{"version":2}}`)
+	api.mustCall("PUT", third+"/verify", `{"data":{"version":-1}}`, nil)
+	api.expectEntity(e, "Compliant").expectVersion(t, 4, map[string]string{"city": "Kerry"})
 }
 
-// A verified draft counts for the batch that is validated next, and a rejected one does not take that away.
+// A verified draft counts for the batch that is validated next, and a later draft or a rejected one does not change
+// that.
 func TestBatchesSeeWhatIsVerified(t *testing.T) {
-	d := enter(t, home)
-	if err := home.importEntities(onboarded()); err != nil {
-		t.Fatal(err)
-	}
-	e := d.newEntity("")
-	batch := func(want string) {
+	t.Parallel()
+	api := login(t, environment)
+	onboardEntities(t, environment)
+	e := api.newEntity("")
+	expectBatch := func(status string) {
 		t.Helper()
-		if s := d.process("", file(valid().with("sender", map[string]any{"by_external_id": e}))); s.Status != want {
-			t.Errorf("%s, want %s", describe(s), want)
-		}
+		api.expectProcess(status, jsonLines(validLine().withSender(e)))
 	}
-	rejected := d.newDraft(e, uuid.NewString())
-	d.take("PUT", entityCommand+"/"+e+"/draft/"+rejected+"/reject", "", nil)
-	batch("VALIDATION_FAILED")
-	verified := d.newDraft(e, uuid.NewString())
-	d.take("PUT", entityCommand+"/"+e+"/draft/"+verified, value("city", "Cork", 1), nil)
-	batch("VALIDATION_FAILED")
-	d.take("PUT", entityCommand+"/"+e+"/draft/"+verified+"/verify", `{"data":{"version":2}}`, nil)
-	batch("PROCESSED")
-	d.newDraft(e, uuid.NewString())
-	d.lives(e, "MaintenanceInProgress")
-	batch("PROCESSED")
+	rejected := api.newDraft(e, uuid.NewString())
+	api.mustCall("PUT", entityCommand+"/"+e+"/draft/"+rejected+"/reject", "", nil)
+	expectBatch("VALIDATION_FAILED")
+	verified := entityCommand + "/" + e + "/draft/" + api.newDraft(e, uuid.NewString())
+	api.mustCall("PUT", verified, draftUpdate("city", "Cork", 1), nil)
+	expectBatch("VALIDATION_FAILED")
+	api.mustCall("PUT", verified+"/verify", `{"data":{"version":2}}`, nil)
+	expectBatch("PROCESSED")
+	api.newDraft(e, uuid.NewString())
+	api.expectEntity(e, "MaintenanceInProgress")
+	expectBatch("PROCESSED")
 }
 
-// An import and the life cycle meet in one place: an imported entity is drafted like any other, and what is imported counts.
-func TestImportedEntitiesLive(t *testing.T) {
-	d := enter(t, home)
-	id := "imported #1/2 ü%25 " + uuid.NewString() // any text is an id, and stands percent-encoded in a path
+// An imported entity is drafted like any other, and the status that is imported last counts.
+func TestImportedEntityLifeCycle(t *testing.T) {
+	requires(t, encodedPaths)
+	t.Parallel()
+	api := login(t, environment)
+	id := "imported #1/2 ü%25 " + uuid.NewString() // any text is an ID; in a path it is percent-encoded
 	e := url.PathEscape(id)
-	load := func(status string) {
+	importAs := func(status string) {
 		t.Helper()
-		if err := home.importEntities([]string{fmt.Sprintf(`{"id":%q,"lifecycleStatus":%q}`, id, status)}); err != nil {
+		if err := environment.importEntities(fmt.Sprintf(`{"id":%q,"lifecycleStatus":%q}`, id, status)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	load("ClientOffboarded")
-	d.lives(e, "ClientOffboarded")
-	draft := d.newDraft(e, uuid.NewString())
-	d.lives(e, "OnboardingInProgress")
-	load("Compliant")
-	d.lives(e, "Compliant")
-	d.take("PUT", entityCommand+"/"+e+"/draft/"+draft+"/reject", "", nil)
-	d.lives(e, "Compliant")
+	importAs("ClientOffboarded")
+	api.expectEntity(e, "ClientOffboarded")
+	draft := api.newDraft(e, uuid.NewString())
+	api.expectEntity(e, "OnboardingInProgress")
+	importAs("Compliant")
+	api.expectEntity(e, "Compliant")
+	api.mustCall("PUT", entityCommand+"/"+e+"/draft/"+draft+"/reject", "", nil)
+	api.expectEntity(e, "Compliant")
 }
 
 func TestWarningsOfNewEntities(t *testing.T) {
-	d := enter(t, home)
-	_, _, text := d.platformAs(home.TenantID, "POST", entityCommand,
-		`{"data":{"type":"Other","targetEntity":"Client","properties":{"empty":{"type":"Single","value":null},"full":{"type":"Single","value":"x"}}}}`)
-	var reply struct {
-		Data     struct{ ID string }
-		Messages []struct{ Message, Type, ErrorCode string }
+	t.Parallel()
+	api := login(t, environment)
+	r := api.callPlatform("POST", entityCommand, `{"data":{"type":"Other","targetEntity":"Client","properties":{`+
+		`"empty":{"type":"Single","value":null},"full":{"type":"Single","value":"x"}}}}`)
+	if len(r.Messages) != 1 {
+		t.Fatalf("the reply is %s, want one message", r.text)
 	}
-	if err := json.Unmarshal(text, &reply); err != nil || len(reply.Messages) != 1 || reply.Messages[0].Type != "Warning" ||
-		!strings.Contains(reply.Messages[0].Message, "properties.empty") || reply.Messages[0].ErrorCode != "property_dropped" {
-		t.Fatalf("%v %s", err, text)
+	m := r.Messages[0]
+	if m.Type != "Warning" || m.ErrorCode != "property_dropped" || !strings.Contains(m.Message, "properties.empty") {
+		t.Errorf("the message is %+v, want the warning property_dropped about properties.empty", m)
 	}
-	if v := d.lives(reply.Data.ID, "Unknown"); len(v.Properties) != 1 || v.Properties["full"].Value != "x" {
-		t.Errorf("%+v", v)
+	var created struct{ ID string }
+	if err := json.Unmarshal(r.Data, &created); err != nil {
+		t.Fatal(err)
 	}
+	v := api.expectEntity(created.ID, "Unknown")
+	if len(v.Properties) != 1 {
+		t.Errorf("the properties are %+v, want one", v.Properties)
+	}
+	expectValues(t, v.Properties, map[string]string{"full": "x"})
 }
 
-// An entity takes as much as an item of the table holds, and a request as much as the edge lets in.
+// An entity may be as large as an item of the table, and a request as large as API Gateway lets in.
 func TestLargeEntities(t *testing.T) {
-	d := enter(t, home)
-	body := func(properties int) string {
+	t.Parallel()
+	api := login(t, environment)
+	bodyWith := func(properties int) string {
 		var all []string
 		for i := range properties {
 			all = append(all, fmt.Sprintf(`"p%d":{"type":"Single","value":%s}`, i, quoted(10_000)))
@@ -245,10 +268,11 @@ func TestLargeEntities(t *testing.T) {
 		return `{"data":{"type":"Other","targetEntity":"Client","properties":{` + strings.Join(all, ",") + `}}}`
 	}
 	var full entityView
-	if d.take("POST", entityCommand+"/full", body(38), &full); len(full.Properties) != 38 {
-		t.Errorf("%d properties", len(full.Properties))
+	api.mustCall("POST", entityCommand+"/full", bodyWith(38), &full)
+	if len(full.Properties) != 38 {
+		t.Errorf("the entity has %d properties, want 38", len(full.Properties))
 	}
-	d.newDraft(full.ID, uuid.NewString())
-	d.ends(413, "POST", entityCommand, body(40))
-	d.ends(413, "POST", entityCommand, body(105))
+	api.newDraft(full.ID, uuid.NewString())
+	api.expectStatus(http.StatusRequestEntityTooLarge, "POST", entityCommand, bodyWith(40))
+	api.expectStatus(http.StatusRequestEntityTooLarge, "POST", entityCommand, bodyWith(105))
 }

@@ -8,37 +8,59 @@ import (
 	"github.com/google/uuid"
 )
 
-// What is uploaded waits for the result of a scan that is not ours, which comes by an event, before or after that of S3.
+// lockedArchive is a file that a malware scanner cannot look into.
+const lockedArchive = "PK\x03\x04\x14\x00\x01\x00 an archive with a password"
+
+// With GuardDuty an upload waits for an event that carries the result of the scan. The event may come before that of S3
+// or after it.
 func TestGuardDuty(t *testing.T) {
-	h := another(t, "MalwareScan=guardduty", "ChunkBytes=8192")
-	onboard(t, h)
-	d := enter(t, h)
+	t.Parallel()
+	cloud := newCloud(t, "MalwareScan=guardduty", "ChunkBytes=8192")
+	onboardEntities(t, cloud)
 
-	began := time.Now().Add(-time.Second)
-	for range 10 {
-		if s := d.process("", file(valid())); s.Status != "PROCESSED" || s.ReceivedAt.Before(began) || s.ReceivedAt.After(time.Now()) {
-			t.Fatal(describe(s), s.ReceivedAt)
+	t.Run("clean batches", func(t *testing.T) {
+		api := login(t, cloud)
+		started := time.Now().Add(-time.Second)
+		for range 10 {
+			last := api.expectProcess("PROCESSED", jsonLines(validLine()))
+			if last.ReceivedAt.Before(started) || last.ReceivedAt.After(time.Now()) {
+				t.Fatalf("received at %v, want a time between %v and now", last.ReceivedAt, started)
+			}
 		}
-	}
-	if s := d.process("", []byte(eicar)); s.Status != "ERROR" || !strings.Contains(*s.ErrorMessage, "Eicar-Test-Signature") {
-		t.Error(describe(s))
-	}
-	locked := "PK\x03\x04\x14\x00\x01\x00 an archive with a password"
-	if s := d.process("", []byte(locked)); s.Status != "ERROR" || !strings.Contains(*s.ErrorMessage, "could not be scanned") {
-		t.Error(describe(s))
-	}
-	for content, want := range map[string]string{"a letter": "Completed", eicar: "Infected", locked: "Error"} {
-		if _, status := d.document(uuid.NewString(), content); status != want {
-			t.Errorf("%q: %s, want %s", content, status, want)
+	})
+	t.Run("refused batches", func(t *testing.T) {
+		t.Parallel()
+		for _, test := range []struct{ name, content, message string }{
+			{"malware", eicar, "Eicar-Test-Signature"},
+			{"cannot be scanned", lockedArchive, "could not be scanned"},
+			{"threats without a name", "# scan results: THREATS_FOUND\n", "refused"},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				t.Parallel()
+				last := login(t, cloud).expectProcess("ERROR", []byte(test.content))
+				if !strings.Contains(last.ErrorMessage, test.message) {
+					t.Errorf("the message is %q, want one with %q", last.ErrorMessage, test.message)
+				}
+			})
 		}
-	}
-
-	// A scan that fails is asked for again. Such a file's first line is no transaction, so the batch drops it.
-	again := append([]byte("# scan results: FAILED NO_THREATS_FOUND\n"), file(valid())...)
-	if s := d.process(`{"reject_on_invalid":false}`, again); s.Status != "PROCESSED" || *s.Counts.Invalid != 1 {
-		t.Error(describe(s))
-	}
-	if s := d.process("", []byte("# scan results: THREATS_FOUND\n")); s.Status != "ERROR" || !strings.Contains(*s.ErrorMessage, "refused") {
-		t.Error(describe(s))
-	}
+	})
+	t.Run("a failed scan is repeated", func(t *testing.T) {
+		t.Parallel()
+		// The first line scripts the results of the scans. It is not a transaction, so the batch drops it.
+		content := append([]byte("# scan results: FAILED NO_THREATS_FOUND\n"), jsonLines(validLine())...)
+		if last := login(t, cloud).process(false, content); last.Status != "PROCESSED" || *last.Counts.Invalid != 1 {
+			t.Errorf("the batch ended with %s (%q) and counts %+v, want PROCESSED and one invalid line",
+				last.Status, last.ErrorMessage, last.Counts)
+		}
+	})
+	t.Run("documents", func(t *testing.T) {
+		t.Parallel()
+		for _, test := range []struct{ content, status string }{
+			{"a letter", "Completed"}, {eicar, "Infected"}, {lockedArchive, "Error"},
+		} {
+			if _, status := login(t, cloud).uploadDocument(uuid.NewString(), test.content); status != test.status {
+				t.Errorf("the status of %q is %s, want %s", test.content, status, test.status)
+			}
+		}
+	})
 }

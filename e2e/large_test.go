@@ -9,45 +9,56 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-// residentLimit is the most memory that any function may hold, in bytes.
-const residentLimit = 256 << 20
+// peakMemoryLimit is the most resident memory that any function may use, in bytes.
+const peakMemoryLimit = 256 << 20
 
-// A large batch goes through all states with bounded memory, and every bad line is found with the error it was given.
-func TestALargeBatch(t *testing.T) {
-	h := another(t)
-	d := enter(t, h)
-	dir := t.TempDir()
-	path := filepath.Join(dir, "large.jsonl")
-	if _, stderr, code, err := h.sluice("generate", "--lines", "100000", "--seed", "7", "--bad", "0.005", "-o", path); code != 0 || err != nil {
-		t.Fatalf("%d %v %s", code, err, stderr)
+// A large batch goes through all statuses with bounded memory, and every bad line is reported with the error that it
+// was given.
+func TestLargeBatch(t *testing.T) {
+	requires(t, processes)
+	t.Parallel()
+	const total = 100_000
+	cloud := newCloud(t)
+	path := filepath.Join(t.TempDir(), "large.jsonl")
+	_, stderr, code, err := cloud.runSluice("generate", "--lines", strconv.Itoa(total), "--seed", "7", "--bad", "0.005", "-o", path)
+	if code != 0 || err != nil {
+		t.Fatalf("sluice generate: exit code %d, %v: %s", code, err, stderr)
 	}
 	var out any
-	if err := h.admin(&out, "entities", "import", path+".entities"); err != nil {
+	if err := cloud.admin(&out, "entities", "import", path+".entities"); err != nil {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := d.process(`{"reject_on_invalid": false}`, content)
+	api := login(t, cloud)
+	last := api.process(false, content)
 	truth := readTruth(t, path+".truth")
-	if s.Status != "PROCESSED" || *s.Counts.Total != 100000 || *s.Counts.Invalid != int64(len(truth)) || *s.Counts.Ingested != 100000-*s.Counts.Invalid {
-		t.Fatalf("%s %+v", describe(s), s.Counts)
+	bad := int64(len(truth))
+	if last.Status != "PROCESSED" {
+		t.Fatalf("the batch ended with %s (%q), want PROCESSED", last.Status, last.ErrorMessage)
 	}
-	report := d.report(s.BatchID)
+	if diff := cmp.Diff(countsOf(total, total-bad, bad, total-bad), last.Counts); diff != "" {
+		t.Errorf("counts: want (-), got (+):\n%s", diff)
+	}
+	report := api.report(last.BatchID)
 	if len(report) != len(truth) {
-		t.Errorf("%d lines in the report, %d are bad", len(report), len(truth))
+		t.Errorf("the report has %d lines, want %d", len(report), len(truth))
 	}
 	for _, l := range report {
-		if kind := truth[l.Line]; kind == "" || !hasCode(l, kind) {
-			t.Errorf("line %d: %+v, the truth is %q", l.Line, l.Errors, kind)
+		if code := truth[l.Line]; code == "" || !hasCode(l, code) {
+			t.Errorf("line %d is reported with %+v, want %q", l.Line, l.Errors, code)
 		}
 	}
-	checkResident(t, "validate", "settle", "ingest")
+	checkPeakMemory(t, "validate", "settle", "ingest")
 }
 
+// readTruth reads which lines of a generated batch are bad, and the code that each must have.
 func readTruth(t *testing.T, path string) map[int64]string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -60,14 +71,15 @@ func readTruth(t *testing.T, path string) map[int64]string {
 			Line int64  `json:"line"`
 			Kind string `json:"kind"`
 		}
-		strict(t, rows.Bytes(), &row)
+		decodeStrictly(t, rows.Bytes(), &row)
 		truth[row.Line] = row.Kind
 	}
 	return truth
 }
 
-// checkResident reads the peak memory of every function process of this project that is running; those needed must be.
-func checkResident(t *testing.T, needed ...string) {
+// checkPeakMemory checks the peak memory of every running function process of this repository. The needed functions
+// must run.
+func checkPeakMemory(t *testing.T, needed ...string) {
 	t.Helper()
 	functions, err := filepath.Abs("../bin/functions")
 	if err != nil {
@@ -81,7 +93,7 @@ func checkResident(t *testing.T, needed ...string) {
 	for _, link := range programs {
 		program, err := os.Readlink(link)
 		if err != nil || filepath.Dir(program) != functions {
-			continue // gone, or not ours
+			continue // has ended, or is another program
 		}
 		if peak, err := peakMemory(filepath.Dir(link)); err == nil {
 			seen[filepath.Base(program)] = max(seen[filepath.Base(program)], peak)
@@ -89,17 +101,18 @@ func checkResident(t *testing.T, needed ...string) {
 	}
 	for _, name := range needed {
 		if seen[name] == 0 {
-			t.Errorf("no process of %s is there to be measured", name)
+			t.Errorf("no process of %s runs", name)
 		}
 	}
 	for name, peak := range seen {
 		t.Logf("%s: %d MB at its peak", name, peak>>20)
-		if peak > residentLimit {
-			t.Errorf("%s held %d MB", name, peak>>20)
+		if peak > peakMemoryLimit {
+			t.Errorf("%s used %d MB, want at most %d", name, peak>>20, int64(peakMemoryLimit)>>20)
 		}
 	}
 }
 
+// peakMemory reads the peak resident memory of a process from its folder in /proc, in bytes.
 func peakMemory(proc string) (int64, error) {
 	text, err := os.ReadFile(filepath.Join(proc, "status"))
 	if err != nil {
@@ -111,5 +124,5 @@ func peakMemory(proc string) (int64, error) {
 			return kb << 10, err
 		}
 	}
-	return 0, fmt.Errorf("%s says nothing of its memory", proc)
+	return 0, fmt.Errorf("%s/status has no VmHWM", proc)
 }

@@ -1,6 +1,10 @@
+// Package e2e tests the service as its clients see it: by HTTP, signed URLs and the command line. Good paths use
+// package client, bad input is sent by raw calls. The suite knows the environment that it tests only by addresses and
+// credentials.
 package e2e
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -9,108 +13,98 @@ import (
 	"testing"
 )
 
-// home is what most tests share: with chunks so small that every batch has many, where that can be set.
-var home *Home
+// environment is what most tests share. Its chunks are so small that every batch has many, where that can be set.
+var environment *Environment
 
-// where says which home it is.
-var where = flag.String("home", "local", "local, sam, localstack, or a file of addresses and credentials (see docs/homes.md)")
+var environmentName = flag.String("environment", "local",
+	"local, sam, localstack, or a file of addresses and credentials (see "+environmentsDocument+")")
+
+// environmentsDocument describes the environments, and which of them lacks what.
+const environmentsDocument = "docs/homes.md"
+
+// parallelTests is how many tests run at once unless -parallel says otherwise: more than there are processors, because
+// most of them wait for a batch.
+const parallelTests = "6"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	os.Exit(run(m))
+	code, err := runSuite(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
 }
 
-func start(data string) (*Home, error) {
-	switch *where {
+func runSuite(m *testing.M) (code int, err error) {
+	preferMemoryForData()
+	if !isFlagGiven("test.parallel") {
+		flag.Set("test.parallel", parallelTests)
+	}
+	data, err := os.MkdirTemp("", "sluice-e2e-")
+	if err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(data)
+	if contract, err = installContractTransport(); err != nil {
+		return 1, err
+	}
+	if environment, err = startEnvironment(data); err != nil {
+		return 1, err
+	}
+	code = m.Run()
+	passed := code == 0
+	isWhole := !isFlagGiven("test.run") && !isFlagGiven("test.skip")
+	unsupported.print()
+	err = errors.Join(checkOperationsCalled(isWhole), environment.stop(), checkGrants(isWhole && passed))
+	return code, err
+}
+
+// startEnvironment starts, or finds, the environment that -environment names.
+func startEnvironment(data string) (*Environment, error) {
+	switch *environmentName {
 	case "local":
-		return startLocal(data, "ChunkBytes=8192")
+		return startLocalCloud(data, "--set", "ChunkBytes=8192")
 	case "sam":
 		return startSAM(data)
 	case "localstack":
 		return startLocalStack(data)
 	}
-	return readHome(*where)
+	return readEnvironment(*environmentName)
 }
 
-// memory is where Linux keeps files in memory. The suite's data lies there if there is room: a DynamoDB server on a disk
-// waits for the disk at every item, which tests nothing of ours.
-const memory = "/dev/shm"
-
-func run(m *testing.M) int {
-	var room syscall.Statfs_t
-	if err := syscall.Statfs(memory, &room); err == nil && int64(room.Bavail)*int64(room.Bsize) > 4<<30 && os.Getenv("TMPDIR") == "" {
+// preferMemoryForData puts temporary files into memory where Linux offers enough of it: a DynamoDB server on a disk
+// waits for the disk at every write, which tests nothing of the service.
+func preferMemoryForData() {
+	const memory, needed = "/dev/shm", 4 << 30
+	var stat syscall.Statfs_t
+	if os.Getenv("TMPDIR") == "" && syscall.Statfs(memory, &stat) == nil && int64(stat.Bavail)*int64(stat.Bsize) > needed {
 		os.Setenv("TMPDIR", memory)
 	}
-	data, err := os.MkdirTemp("", "sluice-e2e-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(data)
-	if api, err = watched(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	if home, err = start(data); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	whole = flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == ""
-	if err := home.leaveOut(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	code := m.Run()
-	passed := code == 0
-	home.tellLeft()
-	if undocumented := described(); code == 0 {
-		code = undocumented
-	}
-	if err := home.stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return max(code, judge(passed))
 }
 
-// whole is whether nobody asked for a part of the suite.
-var whole bool
-
-// judge looks at what the policies were used for: only a whole run that went well can tell what is too much.
-func judge(passed bool) int {
-	err := checkDenied()
-	if err == nil && whole && passed && home.Name == "local" {
-		err = checkUnused()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
+func isFlagGiven(name string) bool {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name && f.Value.String() != "" })
+	return given
 }
 
-// described tells what was checked. A run of the whole suite fails if it left an operation out.
-func described() int {
-	line, never := api.summary()
-	fmt.Println(line)
-	if !whole || len(never) == 0 {
-		return 0
+// checkOperationsCalled prints how much of the interface was checked. A whole run that left an operation out is an
+// error.
+func checkOperationsCalled(isWhole bool) error {
+	summary, neverCalled := contract.summary()
+	fmt.Println(summary)
+	if isWhole && len(neverCalled) > 0 {
+		return fmt.Errorf("operations that no test calls: %s", strings.Join(neverCalled, ", "))
 	}
-	fmt.Println("never called:", strings.Join(never, ", "))
-	return 1
+	return nil
 }
 
-// another starts a local cloud of its own for a test that needs other settings.
-func another(t *testing.T, parameters ...string) *Home {
-	t.Helper()
-	h, err := startLocal(t.TempDir(), parameters...)
-	if err != nil {
-		t.Fatal(err)
+// checkGrants checks what the policies were used for. Only a whole run that passed can tell which grants nothing needs.
+func checkGrants(isWhole bool) error {
+	err := grants.checkDenied()
+	if err == nil && isWhole && environment.Name == "local" {
+		err = grants.checkUnused()
 	}
-	t.Cleanup(func() {
-		if err := h.stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return h
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -16,110 +17,152 @@ const (
 	lightSearch   = entityQuery + "/drafts-in-scope/search-entity-drafts-light"
 )
 
-// platform calls a platform endpoint with the home's tenant header and returns the status and the data of the reply.
-func (d *door) platform(method, path, body string) (int, json.RawMessage) {
-	d.t.Helper()
-	status, _, text := d.platformAs(d.home.TenantID, method, path, body)
-	var envelope struct {
-		Data     json.RawMessage `json:"data"`
-		Messages []struct {
-			Message   string `json:"message"`
-			Type      string `json:"type"`
-			ErrorCode string `json:"errorCode"`
-		} `json:"messages"`
-	}
-	strict(d.t, text, &envelope)
-	return status, envelope.Data
+// platformReply is the answer of a platform endpoint.
+type platformReply struct {
+	status   int
+	header   http.Header
+	text     []byte
+	Data     json.RawMessage `json:"data"`
+	Messages []struct {
+		Message   string `json:"message"`
+		Type      string `json:"type"`
+		ErrorCode string `json:"errorCode"`
+	} `json:"messages"`
 }
 
-func (d *door) platformAs(tenant, method, path, body string) (int, http.Header, []byte) {
-	d.t.Helper()
-	req, err := http.NewRequest(method, d.home.APIURL+path, strings.NewReader(body))
-	if err != nil {
-		d.t.Fatal(err)
+// message returns the text of the first message, "" without one.
+func (r platformReply) message() string {
+	if len(r.Messages) == 0 {
+		return ""
 	}
-	req.Header.Set("Authorization", "Bearer "+d.token)
-	req.Header.Set("X-CORRELATION-ID", "walk")
-	if tenant != "" {
-		req.Header.Set("X-TENANT-ID", tenant)
+	return r.Messages[0].Message
+}
+
+// sendPlatform sends a raw request with a tenant header, "" for none.
+func (s *session) sendPlatform(tenantID, method, path, body string) (int, http.Header, []byte) {
+	s.t.Helper()
+	req, err := http.NewRequest(method, s.environment.APIURL+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+s.token)
+	req.Header.Set("X-CORRELATION-ID", "e2e")
+	if tenantID != "" {
+		req.Header.Set("X-TENANT-ID", tenantID)
 	}
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	return do(d.t, req)
+	return send(s.t, req)
 }
 
-// take makes a platform call that works and reads its data.
-func (d *door) take(method, path, body string, into any) {
-	d.t.Helper()
-	status, data := d.platform(method, path, body)
-	if status != http.StatusOK && status != http.StatusAccepted {
-		d.t.Fatalf("%s %s: %d %s", method, path, status, data)
+// callPlatform calls a platform endpoint for the session's tenant.
+func (s *session) callPlatform(method, path, body string) platformReply {
+	s.t.Helper()
+	var r platformReply
+	r.status, r.header, r.text = s.sendPlatform(s.tenantID, method, path, body)
+	decodeStrictly(s.t, r.text, &r)
+	return r
+}
+
+// mustCall makes a platform call that must succeed and decodes its data into out, which may be nil.
+func (s *session) mustCall(method, path, body string, out any) {
+	s.t.Helper()
+	r := s.callPlatform(method, path, body)
+	if r.status != http.StatusOK && r.status != http.StatusAccepted {
+		s.t.Fatalf("%s %s %.200s: %d %s, want 200 or 202", method, path, body, r.status, r.text)
 	}
-	if into == nil {
+	if out == nil {
 		return
 	}
-	if err := json.Unmarshal(data, into); err != nil {
-		d.t.Fatalf("%v: %s", err, data)
+	if err := json.Unmarshal(r.Data, out); err != nil {
+		s.t.Fatalf("%v: %s", err, r.Data)
 	}
 }
 
-// An entity takes part in batches from the moment that its draft is verified, and not before; one token serves both.
-func TestAnEntityIsOnboardedByItsDraft(t *testing.T) {
-	d := enter(t, home)
-	e := d.newEntity(`,"properties":{"legalEntityName":{"type":"Single","value":"ACME"}}`)
-	if err := home.importEntities(onboarded()); err != nil {
-		t.Fatal(err)
-	}
-	batch := func() []byte { return file(valid().with("sender", map[string]any{"by_external_id": e})) }
-	if s := d.process("", batch()); s.Status != "VALIDATION_FAILED" {
-		t.Errorf("before: %s", describe(s))
-	}
-	verify := entityCommand + "/" + e + "/draft/" + d.newDraft(e, uuid.NewString()) + "/verify"
-	if s := d.process("", batch()); s.Status != "VALIDATION_FAILED" {
-		t.Errorf("with a draft: %s", describe(s))
-	}
-	d.take("PUT", verify, `{"data":{"version":1}}`, nil)
-	if s := d.process("", batch()); s.Status != "PROCESSED" {
-		t.Errorf("verified: %s", describe(s))
-	}
-	if status, _ := d.platform("PUT", verify, `{"data":{"version":1}}`); status != http.StatusConflict {
-		t.Errorf("a replay: %d", status)
+// expectStatus makes a platform call that must be answered with a status.
+func (s *session) expectStatus(want int, method, path, body string) {
+	s.t.Helper()
+	if r := s.callPlatform(method, path, body); r.status != want {
+		s.t.Errorf("%s %s %.200s: %d %.300s, want %d", method, path, body, r.status, r.text, want)
 	}
 }
 
-func TestThePlatformsCommonRules(t *testing.T) {
-	d := enter(t, home)
-	get := entityQuery + "/entity/" + uuid.NewString()
-	for name, tt := range map[string]struct {
-		tenant string
-		status int
-		says   string
+// callConcurrently makes the same kind of call several times at once and returns how often each status was answered.
+func (s *session) callConcurrently(times int, method, path string, body func(i int) string) map[int]int {
+	s.t.Helper()
+	var mu sync.Mutex
+	statuses := map[int]int{}
+	var calls sync.WaitGroup
+	for i := range times {
+		calls.Go(func() {
+			status, _, _ := s.sendPlatform(s.tenantID, method, path, body(i))
+			mu.Lock()
+			defer mu.Unlock()
+			statuses[status]++
+		})
+	}
+	calls.Wait()
+	return statuses
+}
+
+// An entity takes part in batches from the moment that its draft is verified, and not before; one token serves both
+// interfaces.
+func TestDraftOnboardsEntity(t *testing.T) {
+	t.Parallel()
+	api := login(t, environment)
+	onboardEntities(t, environment)
+	e := api.newEntity(`,"properties":{"legalEntityName":{"type":"Single","value":"ACME"}}`)
+	fromEntity := func() []byte { return jsonLines(validLine().withSender(e)) }
+	api.expectProcess("VALIDATION_FAILED", fromEntity())
+	verify := entityCommand + "/" + e + "/draft/" + api.newDraft(e, uuid.NewString()) + "/verify"
+	api.expectProcess("VALIDATION_FAILED", fromEntity())
+	api.mustCall("PUT", verify, `{"data":{"version":1}}`, nil)
+	api.expectProcess("PROCESSED", fromEntity())
+	api.expectStatus(http.StatusConflict, "PUT", verify, `{"data":{"version":1}}`)
+}
+
+func TestPlatformCommonRules(t *testing.T) {
+	t.Parallel()
+	api := login(t, environment)
+	path := entityQuery + "/entity/" + uuid.NewString()
+	for _, test := range []struct {
+		name, tenantID string
+		status         int
+		content        string
 	}{
-		"right":        {home.TenantID, 404, "entity_not_found"},
-		"no tenant":    {"", 400, "MissingTenantHeader"},
-		"other tenant": {uuid.NewString(), 403, "TenantMismatch"},
+		{"right tenant", environment.TenantID, 404, "entity_not_found"},
+		{"no tenant", "", 400, "MissingTenantHeader"},
+		{"other tenant", uuid.NewString(), 403, "TenantMismatch"},
 	} {
-		status, header, text := d.platformAs(tt.tenant, "GET", get, "")
-		if status != tt.status || !bytes.Contains(text, []byte(tt.says)) || header.Get("X-Correlation-Id") != "walk" {
-			t.Errorf("%s: %d %v %s", name, status, header, text)
+		t.Run(test.name, func(t *testing.T) {
+			status, header, text := api.sendPlatform(test.tenantID, "GET", path, "")
+			if status != test.status || !bytes.Contains(text, []byte(test.content)) {
+				t.Errorf("got %d %s, want %d with %q", status, text, test.status, test.content)
+			}
+			if got := header.Get("X-Correlation-Id"); got != "e2e" {
+				t.Errorf("X-Correlation-Id is %q, want %q", got, "e2e")
+			}
+		})
+	}
+	for _, body := range []string{`{}`, `{"data":null}`, `{"data":{"type":1}}`, `{"data":{"x":1}}`,
+		`{"data":{"type":"` + strings.Repeat("x", 300) + `"}}`, `{`} {
+		if r := api.callPlatform("POST", entityCommand, body); r.status != 400 || !bytes.Contains(r.Data, []byte("propertyName")) {
+			t.Errorf("%s: %d %s, want 400 with a propertyName", body, r.status, r.text)
 		}
 	}
-	for _, body := range []string{`{}`, `{"data":null}`, `{"data":{"type":1}}`, `{"data":{"x":1}}`, `{"data":{"type":"` + strings.Repeat("x", 300) + `"}}`, `{`} {
-		if status, data := d.platform("POST", entityCommand, body); status != 400 || !bytes.Contains(data, []byte("propertyName")) {
-			t.Errorf("%s: %d %s", body, status, data)
-		}
-	}
-	d.token = "x"
-	if status, _, text := d.platformAs(home.TenantID, "GET", get, ""); !home.refused(status, t.Name()) {
-		t.Errorf("a wrong token: %d %s", status, text)
+	api.token = "x"
+	if status, _, text := api.sendPlatform(environment.TenantID, "GET", path, ""); !environment.isRefusal(status, t.Name()) {
+		t.Errorf("with a wrong token: %d %s", status, text)
 	}
 }
 
-// Access layers are the client's; what is beyond them is not there.
-func TestAccessLayers(t *testing.T) {
-	ireland, spain := enterNew(t, home.TenantID, "--geographic", "Republic of Ireland"), enterNew(t, home.TenantID, "--geographic", "Spain")
+// What is beyond a client's access layers does not exist for the client.
+func TestAccessLayersOfEntities(t *testing.T) {
+	t.Parallel()
+	ireland := loginNewClient(t, "--geographic", "Republic of Ireland")
+	spain := loginNewClient(t, "--geographic", "Spain")
 	e := ireland.newEntity(`,"accessLayers":{"geographic":["Republic of Ireland"]}`)
-	ireland.take("GET", entityQuery+"/entity/"+e, "", nil)
-	spain.ends(404, "GET", entityQuery+"/entity/"+e, "")
+	ireland.mustCall("GET", entityQuery+"/entity/"+e, "", nil)
+	spain.expectStatus(404, "GET", entityQuery+"/entity/"+e, "")
 }

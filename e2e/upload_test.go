@@ -9,60 +9,62 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sluice/client"
 )
 
-func TestTheURLTakesOneUpload(t *testing.T) {
-	onboard(t, home)
-	d := enter(t, home)
-	u := d.newBatch("")
-	if u.Method != "PUT" || u.RequiredHeaders["If-None-Match"] != "*" || len(u.RequiredHeaders) != 1 || u.MaxBytes != 2147483647 ||
-		!u.ExpiresAt.After(time.Now()) {
-		t.Errorf("%+v", u)
+func TestURLAcceptsOneUpload(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	api := login(t, environment)
+	u := api.newUpload(true)
+	if u.Method != "PUT" || u.RequiredHeaders["If-None-Match"] != "*" || len(u.RequiredHeaders) != 1 {
+		t.Errorf("the upload wants %s with the headers %v, want PUT with If-None-Match: *", u.Method, u.RequiredHeaders)
 	}
-	content := file(valid())
+	if u.MaxBytes != 2147483647 || !u.ExpiresAt.After(time.Now()) {
+		t.Errorf("the upload has max_bytes %d and ends at %v, want 2147483647 and a time to come", u.MaxBytes, u.ExpiresAt)
+	}
+	content := jsonLines(validLine())
+	expectPut := func(want int, what string, to client.Upload) {
+		t.Helper()
+		if code, text := put(t, to, content); code != want {
+			t.Errorf("%s: %d %s, want %d", what, code, text, want)
+		}
+	}
 
-	without := u
-	without.RequiredHeaders = nil
-	if code, text := put(t, without, content); code != 403 {
-		t.Errorf("without If-None-Match: %d %s", code, text)
-	}
-	for name, altered := range map[string]string{
-		"key":       strings.Replace(u.URL, u.BatchID, "0"+u.BatchID[1:], 1) + "&x=1",
-		"signature": u.URL[:len(u.URL)-4] + "0000",
-		"lifetime":  strings.Replace(u.URL, "X-Amz-Expires=900", "X-Amz-Expires=90000", 1),
+	withoutHeaders := u
+	withoutHeaders.RequiredHeaders = nil
+	expectPut(403, "upload without If-None-Match", withoutHeaders)
+	for _, altered := range []struct{ what, url string }{
+		{"key", strings.Replace(u.URL, u.BatchID, "0"+u.BatchID[1:], 1) + "&x=1"},
+		{"signature", u.URL[:len(u.URL)-4] + "0000"},
+		{"lifetime", strings.Replace(u.URL, "X-Amz-Expires=900", "X-Amz-Expires=90000", 1)},
 	} {
-		if altered == u.URL {
-			t.Fatalf("the URL has no %s to alter: %s", name, u.URL)
+		if altered.url == u.URL {
+			t.Fatalf("the URL has no %s to alter: %s", altered.what, u.URL)
 		}
-		wrong := u
-		wrong.URL = altered
-		if code, text := put(t, wrong, content); code != 403 {
-			t.Errorf("altered %s: %d %s", name, code, text)
-		}
+		to := u
+		to.URL = altered.url
+		expectPut(403, "upload with an altered "+altered.what, to)
 	}
-	if resp, err := http.Get(u.URL); err != nil || resp.StatusCode != 403 {
-		t.Errorf("GET of an upload URL: %v %v", resp, err)
+	if code, _, text := download(t, u.URL); code != 403 {
+		t.Errorf("GET of an upload URL: %d %s, want 403", code, text)
 	}
-	if code, text := put(t, u, content); code != 200 {
-		t.Fatalf("the right upload: %d %s", code, text)
+	expectPut(200, "the right upload", u)
+	expectPut(412, "a second upload", u)
+	if last, _ := api.follow(u.BatchID); last.Status != "PROCESSED" {
+		t.Errorf("the batch ended with %s (%q), want PROCESSED", last.Status, last.ErrorMessage)
 	}
-	if code, text := put(t, u, content); code != 412 {
-		t.Errorf("a second upload: %d %s", code, text)
-	}
-	if s, _ := d.follow(u.BatchID); s.Status != "PROCESSED" {
-		t.Error(describe(s))
-	}
-	if code, text := put(t, u, content); code != 412 {
-		t.Errorf("an upload after the end: %d %s", code, text)
-	}
+	expectPut(412, "an upload after the end of the batch", u)
 }
 
-// An upload that breaks off leaves nothing: the same URL takes the next try.
-func TestAnAbortedUpload(t *testing.T) {
-	onboard(t, home)
-	d := enter(t, home)
-	u := d.newBatch("")
-	content := file(valid(), valid())
+// An upload that breaks off leaves nothing: the same URL accepts the next attempt.
+func TestAbortedUpload(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	api := login(t, environment)
+	u := api.newUpload(true)
+	content := jsonLines(validLines(2)...)
 	target, err := url.Parse(u.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -77,79 +79,99 @@ func TestAnAbortedUpload(t *testing.T) {
 		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
 			t.Fatal(err)
 		}
-		io.Copy(io.Discard, conn) // until the server has given up, whatever it says
+		io.Copy(io.Discard, conn) // until the server has given up, whatever it answers
 		conn.Close()
-		if code, _, text := d.call("GET", base+"batch/status/"+u.BatchID, "", ""); code != 202 || !strings.Contains(string(text), "not yet uploaded") {
-			t.Errorf("after %d of %d bytes: %d %s", sent, len(content), code, text)
+		code, _, text := api.call("GET", transactionsPath+"batch/status/"+u.BatchID, "", "")
+		if code != http.StatusAccepted || !strings.Contains(string(text), "not yet uploaded") {
+			t.Errorf("status after %d of %d bytes: %d %s, want 202", sent, len(content), code, text)
 		}
 	}
 	if code, text := put(t, u, content); code != 200 {
-		t.Fatalf("the retry: %d %s", code, text)
+		t.Fatalf("the next attempt: %d %s, want 200", code, text)
 	}
-	if s, _ := d.follow(u.BatchID); s.Status != "PROCESSED" || *s.Counts.Total != 2 {
-		t.Error(describe(s))
+	if last, _ := api.follow(u.BatchID); last.Status != "PROCESSED" || *last.Counts.Total != 2 {
+		t.Errorf("the batch ended with %s (%q) and %d lines, want PROCESSED and 2", last.Status, last.ErrorMessage, *last.Counts.Total)
 	}
 }
 
-// A batch has at most so many transactions, 20 million unless set otherwise, however small its file is.
+// The limit of transactions, 20 million unless set otherwise, holds however small the file is.
 func TestTooManyTransactions(t *testing.T) {
-	h := another(t, "MaxTransactions=3", "ChunkBytes=1500")
-	onboard(t, h)
-	d := enter(t, h)
-	for _, n := range []int{2, 3, 4} {
-		var lines []fmt.Stringer
-		for range n - 1 {
-			lines = append(lines, valid())
+	t.Parallel()
+	cloud := newCloud(t, "MaxTransactions=3", "ChunkBytes=1500")
+	onboardEntities(t, cloud)
+	for _, test := range []struct {
+		transactions int
+		status       string
+	}{
+		{2, "PROCESSED"}, {3, "PROCESSED"}, {4, "VALIDATION_FAILED"},
+	} {
+		t.Run(fmt.Sprint(test.transactions), func(t *testing.T) {
+			api := login(t, cloud)
+			content := append(jsonLines(validLines(test.transactions-1)...), "\n\nnot JSON\n\n"...)
+			last := api.process(false, content)
+			if last.Status != test.status {
+				t.Fatalf("the batch ended with %s (%q), want %s", last.Status, last.ErrorMessage, test.status)
+			}
+			r := api.result(last.BatchID)
+			if test.status == "PROCESSED" {
+				if *last.Counts.Ingested != int64(test.transactions-1) || r.ErrorsFileURL == "" {
+					t.Errorf("%d lines ingested, validation result %+v; want %d and a report", *last.Counts.Ingested, r, test.transactions-1)
+				}
+				return
+			}
+			if r.ErrorsFileURL != "" || r.Valid == nil || *r.Valid {
+				t.Errorf("validation result %+v, want an invalid one without a report", r)
+			}
+			want := "The file contains 4 transactions; a batch may contain at most 3. Split the file into several batches."
+			if r.Message != want || last.ErrorMessage != want {
+				t.Errorf("the validation result says %q and the status %q, want %q", r.Message, last.ErrorMessage, want)
+			}
+		})
+	}
+}
+
+func TestLimitsOfUploads(t *testing.T) {
+	t.Parallel()
+	const limit = 2000
+	cloud := newCloud(t, fmt.Sprintf("MaxUploadBytes=%d", limit))
+	onboardEntities(t, cloud)
+	api := login(t, cloud)
+	for _, test := range []struct {
+		size   int
+		status string
+	}{
+		{limit - 1, "PROCESSED"}, {limit, "PROCESSED"}, {limit + 1, "ERROR"},
+	} {
+		u := api.newUpload(true)
+		if u.MaxBytes != limit {
+			t.Errorf("max_bytes is %d, want %d", u.MaxBytes, limit)
 		}
-		u := d.newBatch(`{"reject_on_invalid": false}`)
-		if code, text := put(t, u, append(file(lines...), "\n\nno JSON\n\n"...)); code != 200 {
-			t.Fatalf("%d %s", code, text)
+		content := string(jsonLines(validLine()))
+		content += strings.Repeat(" ", test.size-len(content))
+		// The client would refuse to send more than max_bytes.
+		if code, text := put(t, u, []byte(content)); code != 200 {
+			t.Fatalf("upload of %d bytes: %d %s, want 200", test.size, code, text)
 		}
-		s, _ := d.follow(u.BatchID)
-		_, r := d.result(u.BatchID)
-		switch {
-		case n <= 3 && (s.Status != "PROCESSED" || *s.Counts.Ingested != int64(n-1) || r.ErrorsFileURL == ""):
-			t.Errorf("%d transactions: %s %+v", n, describe(s), r)
-		case n > 3 && (s.Status != "VALIDATION_FAILED" || r.ErrorsFileURL != "" || r.Valid == nil || *r.Valid || r.Message != *s.ErrorMessage ||
-			r.Message != "The file contains 4 transactions; a batch may contain at most 3. Split the file into several batches."):
-			t.Errorf("%d transactions: %s %+v", n, describe(s), r)
+		last, _ := api.follow(u.BatchID)
+		if last.Status != test.status || test.status == "ERROR" && !strings.Contains(last.ErrorMessage, "2000") {
+			t.Errorf("a batch of %d bytes ended with %s (%q), want %s", test.size, last.Status, last.ErrorMessage, test.status)
 		}
 	}
 }
 
-func TestLimitsOfTheURL(t *testing.T) {
-	const limit = 2000
-	h := another(t, fmt.Sprintf("MaxUploadBytes=%d", limit), "UploadUrlLifetime=1")
-	onboard(t, h)
-	d := enter(t, h)
-	content := file(valid())
-	for _, size := range []int{limit - 1, limit, limit + 1} {
-		u := d.newBatch("")
-		if u.MaxBytes != limit {
-			t.Errorf("max_bytes %d", u.MaxBytes)
+func TestUploadURLExpires(t *testing.T) {
+	t.Parallel()
+	api := login(t, newCloud(t, "UploadUrlLifetime=1"))
+	u := api.newUpload(true)
+	withoutMatch := u
+	withoutMatch.RequiredHeaders = map[string]string{"If-None-Match": `"wrong"`}
+	eventually(t, "the URL's end at "+u.ExpiresAt.String(), func() bool {
+		if code, _ := put(t, withoutMatch, nil); code == 200 {
+			t.Fatal("a URL accepts another header than the signed one")
 		}
-		padded := string(content) + strings.Repeat(" ", size-len(content))
-		if code, text := put(t, u, []byte(padded)); code != 200 {
-			t.Fatalf("%d bytes: %d %s", size, code, text)
-		}
-		s, _ := d.follow(u.BatchID)
-		if size <= limit && s.Status != "PROCESSED" || size > limit && (s.Status != "ERROR" || !strings.Contains(*s.ErrorMessage, "2000")) {
-			t.Errorf("%d bytes: %s", size, describe(s))
-		}
-	}
-	u := d.newBatch("")
-	for deadline := time.Now().Add(10 * time.Second); ; {
-		if code, _ := put(t, upload{URL: u.URL, Method: "PUT", RequiredHeaders: map[string]string{"If-None-Match": `"wrong"`}}, nil); code == 200 {
-			t.Fatal("a URL was taken with another header than the signed one")
-		}
-		if time.Now().After(u.ExpiresAt.Add(time.Second)) {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the URL says it lives until %v", u.ExpiresAt)
-		}
-	}
-	if code, text := put(t, u, content); code != 403 {
-		t.Errorf("an expired URL: %d %s", code, text)
+		return time.Now().After(u.ExpiresAt.Add(time.Second))
+	})
+	if code, text := put(t, u, jsonLines(validLine())); code != 403 {
+		t.Errorf("upload to an expired URL: %d %s, want 403", code, text)
 	}
 }

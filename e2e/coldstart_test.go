@@ -1,0 +1,29 @@
+package e2e
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"sluice/shared/setup/setuptest"
+)
+
+// A function sends no requests before its first event: a cold start must not wait for a network.
+func TestFunctionsStartAlone(t *testing.T) {
+	const limit = 5 * time.Second
+	programs, err := filepath.Glob("../bin/functions/*")
+	if err != nil || len(programs) == 0 {
+		t.Fatalf("there are no functions: run `make build` first (%v)", err)
+	}
+	for _, program := range programs {
+		t.Run(filepath.Base(program), func(t *testing.T) {
+			took, requests, err := setuptest.Init(t.Context(), program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if requests != 0 || took > limit {
+				t.Errorf("%d requests and %v before the first event, want none and at most %v", requests, took, limit)
+			}
+		})
+	}
+}

@@ -1,0 +1,149 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"sluice/openapi"
+)
+
+// contractTransport carries all HTTP of the suite. What an API of an environment answers must be as openapi/sluice.yaml
+// describes it, and so must every request that succeeds; otherwise the round trip fails. Requests to storage are not
+// looked at.
+type contractTransport struct {
+	next     http.RoundTripper
+	document *openapi.Document
+
+	mu        sync.Mutex
+	addresses []string // of APIs
+	checks    int
+	// statuses are those that each operation, by its ID, has answered with.
+	statuses map[string]map[int]bool
+}
+
+// contract is the transport of the suite.
+var contract *contractTransport
+
+// installContractTransport makes the default HTTP client check what it receives.
+func installContractTransport() (*contractTransport, error) {
+	document, err := openapi.Load()
+	c := &contractTransport{next: http.DefaultTransport, document: document, statuses: map[string]map[int]bool{}}
+	http.DefaultClient.Transport = c
+	return c, err
+}
+
+// watch begins to check what the API of an environment answers.
+func (c *contractTransport) watch(e *Environment) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.addresses = append(c.addresses, e.APIURL, e.issuer())
+}
+
+// pathInAPI returns the path inside an API as it is sent, and whether the URL belongs to an API at all.
+func (c *contractTransport) pathInAPI(u *url.URL) (string, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	full := u.Scheme + "://" + u.Host + u.EscapedPath()
+	for _, address := range c.addresses {
+		if path, ok := strings.CutPrefix(full, address); ok && strings.HasPrefix(path, "/") {
+			return strings.TrimSuffix(path, "/"), true
+		}
+	}
+	return "", false
+}
+
+// RoundTrip implements http.RoundTripper.
+func (c *contractTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	path, isAPI := c.pathInAPI(r.URL)
+	if !isAPI {
+		return c.next.RoundTrip(r)
+	}
+	var sent []byte
+	if r.Body != nil {
+		var err error
+		if sent, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+		r = r.Clone(r.Context())
+		r.Body = io.NopCloser(bytes.NewReader(sent))
+	}
+	resp, err := c.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	received, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(received))
+	if err := c.check(r, path, sent, resp, received); err != nil {
+		return nil, fmt.Errorf("openapi/sluice.yaml: %s %s: %d: %w\nsent: %.500s\nreceived: %.2000s",
+			r.Method, path, resp.StatusCode, err, sent, received)
+	}
+	return resp, nil
+}
+
+func (c *contractTransport) check(r *http.Request, path string, sent []byte, resp *http.Response, received []byte) error {
+	operation, found := c.document.Find(r.Method, path)
+	if !found {
+		return checkUnknownOperation(r.Method, resp.StatusCode, received)
+	}
+	c.record(operation.ID, resp.StatusCode)
+	if err := c.document.CheckResponse(operation, resp.StatusCode, resp.Header, received); err != nil {
+		return err
+	}
+	if resp.StatusCode/100 != 2 {
+		return nil
+	}
+	if err := c.document.CheckRequest(operation, r.URL, r.Header, sent); err != nil {
+		return fmt.Errorf("the request: %w", err)
+	}
+	return nil
+}
+
+// checkUnknownOperation checks the answer to a request for which there is no operation: 404 with a message, which a
+// reply to HEAD has no body for.
+func checkUnknownOperation(method string, status int, received []byte) error {
+	if method == http.MethodHead && status == http.StatusNotFound {
+		return nil
+	}
+	var body map[string]string
+	err := json.Unmarshal(received, &body)
+	if err != nil || status != http.StatusNotFound || len(body) != 1 || body["message"] == "" {
+		return fmt.Errorf("the operation is not described")
+	}
+	return nil
+}
+
+func (c *contractTransport) record(operationID string, status int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.checks++
+	if c.statuses[operationID] == nil {
+		c.statuses[operationID] = map[int]bool{}
+	}
+	c.statuses[operationID][status] = true
+}
+
+// summary returns a line about what was checked, and the operations that were never called.
+func (c *contractTransport) summary() (line string, neverCalled []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	outcomes := 0
+	for _, o := range c.document.Operations {
+		outcomes += len(c.statuses[o.ID])
+		if len(c.statuses[o.ID]) == 0 {
+			neverCalled = append(neverCalled, o.String())
+		}
+	}
+	all := len(c.document.Operations)
+	return fmt.Sprintf("OpenAPI: %d responses of %d of %d operations are as described, with %d different outcomes",
+		c.checks, all-len(neverCalled), all, outcomes), neverCalled
+}

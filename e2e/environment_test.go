@@ -1,0 +1,161 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"sluice/internal/localcloud"
+	"sluice/shared/setup"
+)
+
+// Environment is a place where the service runs, with a tenant and a client of it. It is decoded from a descriptor
+// file.
+type Environment struct {
+	// The keys of the descriptor may administer the environment; empty ones are looked for where every AWS tool looks.
+	localcloud.Descriptor
+
+	// Issuer is the issuer of tokens, "" for the address of the API.
+	Issuer string `json:"issuer"`
+
+	// Name is the name in docs/homes.md.
+	Name string `json:"-"`
+	// Data is the data folder of a local cloud, "" in other environments.
+	Data string `json:"-"`
+
+	// cloud is the process of a local cloud, nil in other environments.
+	cloud *process
+	// helpers are processes that run beside it, in the order of their start.
+	helpers []*process
+	// cleanups run when the environment stops, the last one first.
+	cleanups []func() error
+
+	onboardOnce sync.Once
+	onboardErr  error
+}
+
+func (e *Environment) issuer() string {
+	if e.Issuer != "" {
+		return e.Issuer
+	}
+	return e.APIURL
+}
+
+// readEnvironment reads the descriptor of an environment that runs already, such as a stack on AWS.
+func readEnvironment(path string) (*Environment, error) {
+	e := &Environment{Name: "aws"}
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, e)
+	}
+	contract.watch(e)
+	return e, err
+}
+
+// stop ends everything that was started for the environment.
+func (e *Environment) stop() error {
+	var errs []error
+	for _, p := range slices.Backward(e.helpers) {
+		errs = append(errs, p.stop(syscall.SIGTERM))
+	}
+	for _, cleanup := range slices.Backward(e.cleanups) {
+		errs = append(errs, cleanup())
+	}
+	if e.cloud != nil {
+		errs = append(errs, grants.collect(e), e.cloud.stop(syscall.SIGINT))
+	}
+	return errors.Join(errs...)
+}
+
+// database returns a client of the environment's DynamoDB, for tests that store what would take too long by HTTP.
+func (e *Environment) database(ctx context.Context) (*dynamodb.Client, error) {
+	cfg, err := setup.AWS(ctx)
+	if e.AWSEndpointURL != "" {
+		cfg.BaseEndpoint, cfg.Region = &e.AWSEndpointURL, e.Region
+		cfg.Credentials = credentials.NewStaticCredentialsProvider(e.AccessKeyID, e.SecretAccessKey, "")
+	}
+	return dynamodb.NewFromConfig(cfg), err
+}
+
+// runSluice runs the command line against the environment and returns what it printed and its exit code.
+func (e *Environment) runSluice(args ...string) (stdout, stderr string, code int, err error) {
+	program, err := builtProgram("sluice")
+	if err != nil {
+		return "", "", 0, err
+	}
+	var out, errs outputBuffer
+	cmd := exec.Command(program, args...)
+	cmd.Env = append(os.Environ(), "SLUICE_DATA=")
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL": e.AWSEndpointURL, "AWS_REGION": e.Region,
+		"AWS_ACCESS_KEY_ID": e.AccessKeyID, "AWS_SECRET_ACCESS_KEY": e.SecretAccessKey,
+	} {
+		if value != "" {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = nil
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode(), err
+}
+
+// admin runs an admin command, for the environment's own tenant unless args name one, and decodes what it prints into
+// out.
+func (e *Environment) admin(out any, args ...string) error {
+	stdout, stderr, code, err := e.runSluice(append([]string{"admin", "--prefix", e.Prefix, "--tenant", e.TenantID}, args...)...)
+	if err != nil || code != 0 {
+		return fmt.Errorf("admin %v: exit %d, %v: %s", args, code, err, stderr)
+	}
+	return json.Unmarshal([]byte(stdout), out)
+}
+
+// importEntities imports entities, given as JSON Lines, for the environment's own tenant.
+func (e *Environment) importEntities(lines ...string) error {
+	f, err := os.CreateTemp("", "entities-*.jsonl")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.WriteString(strings.Join(lines, "\n") + "\n")
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	var out any
+	return e.admin(&out, "entities", "import", f.Name())
+}
+
+// IDs of the entities that every environment of the suite has.
+const (
+	senderID       = "e2e-sender"
+	receiverID     = "e2e-receiver"
+	notOnboardedID = "e2e-not-onboarded"
+)
+
+// onboardEntities imports the entities that validLine and others name, once for each environment.
+func onboardEntities(t *testing.T, e *Environment) {
+	t.Helper()
+	e.onboardOnce.Do(func() {
+		e.onboardErr = e.importEntities(
+			`{"id":"`+senderID+`","lifecycleStatus":"Compliant"}`,
+			`{"id":"`+receiverID+`","lifecycleStatus":"ReviewInProgress"}`,
+			`{"id":"`+notOnboardedID+`","lifecycleStatus":"OnboardingInProgress"}`)
+	})
+	if e.onboardErr != nil {
+		t.Fatal(e.onboardErr)
+	}
+}

@@ -1,0 +1,103 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// grantsAllowedUnused are the grants that the suite need not use, each with the reason; on a slow machine it may use
+// some. Any other grant that nothing uses is too much: take it out of the template, or add the test that needs it.
+var grantsAllowedUnused = map[string]string{
+	"sluice-validate WriteWork s3:AbortMultipartUpload":     abortsAfterFailure,
+	"sluice-reconcile Work s3:AbortMultipartUpload":         abortsAfterFailure,
+	"sluice-settle Work s3:AbortMultipartUpload":            abortsAfterFailure,
+	"sluice-verdict WriteReports s3:AbortMultipartUpload":   abortsAfterFailure,
+	"sluice-scan DeadLetters sqs:SendMessage":               "an event becomes a dead letter after failing three times, and none does here",
+	"sluice-scan WaitingScans dynamodb:Query":               "the sweep for missing results runs every five minutes",
+	"sluice-scan ScanAgain guardduty:SendObjectMalwareScan": "the sweep for missing results runs every five minutes",
+	"sluice-token SignWithRotatedKeys kms:Sign":             "a new key signs only five minutes after its rotation",
+}
+
+const abortsAfterFailure = "a step aborts an upload when storage fails, and it does not fail here"
+
+// expectedDenials are the Sids of statements by which tests are denied something on purpose.
+var expectedDenials = map[string]bool{"NobodyReadsRefusedUploads": true}
+
+// grants collects what the policies of all local clouds of this run were used for.
+var grants = grantUse{uses: map[string]int{}, denials: map[string]int{}}
+
+type grantUse struct {
+	mu sync.Mutex
+	// uses counts by "role Sid action".
+	uses map[string]int
+	// denials counts by "role action resource statement".
+	denials map[string]int
+}
+
+// collect adds what a local cloud recorded. The cloud must still run.
+func (g *grantUse) collect(e *Environment) error {
+	resp, err := http.Get(e.AWSEndpointURL + "/_sluice/policies")
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	var record struct {
+		Statements []struct {
+			Principal, Sid, Action string
+			Count                  int
+		}
+		Denied []struct {
+			Principal, Action, Resource, Statement string
+			Count                                  int
+		}
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&record); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, s := range record.Statements {
+		g.uses[s.Principal+" "+s.Sid+" "+s.Action] += s.Count
+	}
+	for _, d := range record.Denied {
+		if !expectedDenials[d.Statement] {
+			g.denials[strings.TrimSpace(d.Principal+" "+d.Action+" "+d.Resource+" "+d.Statement)] += d.Count
+		}
+	}
+	return nil
+}
+
+// checkDenied returns an error if any local cloud denied what it should not.
+func (g *grantUse) checkDenied() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var errs []error
+	for _, d := range slices.Sorted(maps.Keys(g.denials)) {
+		errs = append(errs, fmt.Errorf("denied %d times: %s", g.denials[d], d))
+	}
+	return errors.Join(errs...)
+}
+
+// checkUnused returns an error if a grant was not used, or if one that may be unused does not exist.
+func (g *grantUse) checkUnused() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var errs []error
+	for _, grant := range slices.Sorted(maps.Keys(g.uses)) {
+		if g.uses[grant] == 0 && grantsAllowedUnused[grant] == "" {
+			errs = append(errs, fmt.Errorf("nothing uses the permission %s", grant))
+		}
+	}
+	for grant := range grantsAllowedUnused {
+		if _, exists := g.uses[grant]; !exists {
+			errs = append(errs, fmt.Errorf("the template has no permission %s, which is listed as unused", grant))
+		}
+	}
+	return errors.Join(errs...)
+}

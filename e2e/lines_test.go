@@ -1,0 +1,91 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// line is a transaction as tests send it, of which they change one thing.
+type line map[string]any
+
+// validLine returns a new valid line between the two onboarded entities.
+func validLine() line {
+	return line{
+		"request_uuid":            uuid.NewString(),
+		"payment_external_id":     uuid.NewString(),
+		"transaction_external_id": uuid.NewString(),
+		"payment_type":            "payout",
+		"payment_source_country":  "NL",
+		"sender":                  map[string]any{"by_external_id": senderID},
+		"receiver":                map[string]any{"by_external_id": receiverID},
+		"modification": map[string]any{
+			"external_id": uuid.NewString(), "type": "settlement", "amount": 12.5, "currency": "EUR",
+			"created_at": "2024-03-01T10:15:30.123",
+		},
+		"additional_fields": map[string]any{"payment_category": "goods"},
+	}
+}
+
+// validLines returns that many new valid lines.
+func validLines(n int) []line {
+	lines := make([]line, n)
+	for i := range lines {
+		lines[i] = validLine()
+	}
+	return lines
+}
+
+// with changes a member of the line and returns the line.
+func (l line) with(key string, value any) line {
+	l[key] = value
+	return l
+}
+
+// withSender names another sender and returns the line.
+func (l line) withSender(id string) line {
+	return l.with("sender", map[string]any{"by_external_id": id})
+}
+
+// withUnknown describes a party inside the line and returns the line.
+func (l line) withUnknown(role string, party map[string]any) line {
+	return l.with(role, map[string]any{"external_entity_type": "unknown", "unknown": party})
+}
+
+// withModification changes a member of the line's modification and returns the line.
+func (l line) withModification(key string, value any) line {
+	l["modification"].(map[string]any)[key] = value
+	return l
+}
+
+func (l line) modificationID() string {
+	return l["modification"].(map[string]any)["external_id"].(string)
+}
+
+func (l line) transactionID() string { return l["transaction_external_id"].(string) }
+
+// String returns the line as JSON, without a line feed.
+func (l line) String() string {
+	text, err := json.Marshal(l)
+	if err != nil {
+		panic(err) // a line that is not JSON is a defect of the test
+	}
+	return string(text)
+}
+
+// rawLine is a line that is sent as it is.
+type rawLine string
+
+func (r rawLine) String() string { return string(r) }
+
+// jsonLines joins lines to a file, each with a line feed.
+func jsonLines[L fmt.Stringer](lines ...L) []byte {
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(l.String())
+		b.WriteByte('\n')
+	}
+	return []byte(b.String())
+}

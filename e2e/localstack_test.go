@@ -1,0 +1,130 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"github.com/google/uuid"
+
+	"sluice/internal/localcloud"
+)
+
+// startLocalStack deploys the template to the LocalStack at AWS_ENDPOINT_URL, under a prefix of its own, and creates a
+// tenant and a client there by the admin commands. `sam build` must have run before.
+//
+// The free edition runs no authorizer. The gateway of a local cloud therefore serves what needs one, by the deployed
+// authorizer and functions; tokens and keys come from LocalStack's own API.
+func startLocalStack(data string) (*Environment, error) {
+	endpoint := strings.TrimSuffix(os.Getenv("AWS_ENDPOINT_URL"), "/")
+	if !isAnswering(endpoint + "/_localstack/health") {
+		return nil, errors.New("no LocalStack answers at AWS_ENDPOINT_URL (" + endpoint + ")")
+	}
+	e := &Environment{Name: "localstack", Descriptor: localcloud.Descriptor{
+		AWSEndpointURL: endpoint, S3URL: endpoint, Region: "us-east-1", AccessKeyID: "test", SecretAccessKey: "test",
+		Prefix: "e2e" + uuid.NewString()[:8],
+	}}
+	// The API puts its address into tokens, and has one only when it is deployed: the second deployment is given the
+	// address.
+	for range 2 {
+		if err := e.deploy(endpoint); err != nil {
+			return nil, err
+		}
+		if err := e.findAPI(endpoint); err != nil {
+			return nil, err
+		}
+	}
+	e.cleanups = append(e.cleanups, func() error {
+		return e.runSAM("delete", "--no-prompts", "--stack-name", e.Prefix, "--region", e.Region)
+	})
+	err := e.createTenant()
+	if err == nil {
+		err = e.startGateway(data)
+	}
+	if err != nil {
+		return nil, errors.Join(err, e.stop())
+	}
+	return e, nil
+}
+
+// startGateway starts the local cloud whose gateway serves the API of the stack.
+func (e *Environment) startGateway(data string) error {
+	gateway, err := startUncheckedCloud(data, "--functions", e.AWSEndpointURL, "--set", "Prefix="+e.Prefix)
+	if err != nil {
+		return err
+	}
+	e.cleanups = append(e.cleanups, func() error { return gateway.cloud.stop(syscall.SIGINT) })
+	e.Issuer, e.APIURL = e.APIURL, gateway.APIURL
+	contract.watch(e)
+	return nil
+}
+
+func (e *Environment) deploy(endpoint string) error {
+	parameters := []string{"Prefix=" + e.Prefix, "Arch=" + templateArch(), "Environment=test", "MalwareScan=builtin", "ChunkBytes=8192",
+		"AwsEndpointUrl=" + endpoint, "PublicStorageUrl=" + endpoint}
+	if e.APIURL != "" {
+		parameters = append(parameters, "Issuer="+e.APIURL)
+	}
+	return e.runSAM("deploy", "--config-env", "localstack", "--stack-name", e.Prefix, "--region", e.Region,
+		"--parameter-overrides", strings.Join(parameters, " "))
+}
+
+// findAPI reads the ID of the API from the stack. The address that the stack prints has a name that not every machine
+// resolves.
+func (e *Environment) findAPI(endpoint string) error {
+	cmd := e.samCommand("list", "stack-outputs", "--stack-name", e.Prefix, "--region", e.Region, "--output", "json")
+	text, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("sam list: %w", err)
+	}
+	var outputs []struct{ OutputKey, OutputValue string }
+	if err := json.Unmarshal(text, &outputs); err != nil {
+		return fmt.Errorf("sam list: %w: %s", err, text)
+	}
+	for _, o := range outputs {
+		if id, _, found := strings.Cut(strings.TrimPrefix(o.OutputValue, "https://"), "."); found && o.OutputKey == "ApiUrl" {
+			e.APIURL = endpoint + "/_aws/execute-api/" + id + o.OutputValue[strings.LastIndex(o.OutputValue, "/"):]
+			e.TokenURL = e.APIURL + "/oauth2/token"
+			return nil
+		}
+	}
+	return fmt.Errorf("the stack has no output ApiUrl: %s", text)
+}
+
+// createTenant creates the tenant and the client of the suite.
+func (e *Environment) createTenant() error {
+	var tenant struct {
+		ID    string `json:"tenant_id"`
+		Scope string `json:"scope"`
+	}
+	var made clientCredentials
+	var out any
+	if err := e.admin(&tenant, "tenant", "create"); err != nil {
+		return err
+	}
+	e.TenantID, e.Scope = tenant.ID, tenant.Scope
+	if err := errors.Join(e.admin(&out, "tenant", "enable-batch", tenant.ID), e.admin(&made, "client", "create")); err != nil {
+		return err
+	}
+	e.ClientID, e.ClientSecret = made.ClientID, made.ClientSecret
+	return nil
+}
+
+func (e *Environment) samCommand(args ...string) *exec.Cmd {
+	cmd := exec.Command("sam", args...)
+	cmd.Dir = ".." // samconfig.toml
+	cmd.Env = append(os.Environ(), "SAM_CLI_TELEMETRY=0", "AWS_ACCESS_KEY_ID="+e.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+e.SecretAccessKey)
+	return cmd
+}
+
+func (e *Environment) runSAM(args ...string) error {
+	out, err := e.samCommand(args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("sam %s: %w:\n%s", args[0], err, out)
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// process is a program that was started for an environment. What it prints is kept for the message of a failure.
+type process struct {
+	*exec.Cmd
+	output *outputBuffer
+	// exited receives the error of Wait once.
+	exited chan error
+}
+
+func startProcess(cmd *exec.Cmd) (*process, error) {
+	p := &process{Cmd: cmd, output: &outputBuffer{}, exited: make(chan error, 1)}
+	cmd.Stdout, cmd.Stderr = p.output, p.output
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() { p.exited <- cmd.Wait() }()
+	return p, nil
+}
+
+func (p *process) name() string { return filepath.Base(p.Args[0]) + " " + p.Args[1] }
+
+// waitFor waits until a condition holds. It is an error if the process exits, or the timeout passes, before that.
+func (p *process) waitFor(timeout time.Duration, holds func() bool) error {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(timeout); ; {
+		select {
+		case err := <-p.exited:
+			p.exited <- err
+			return fmt.Errorf("%s ended (%v):\n%s", p.name(), err, p.output)
+		case <-deadline:
+			return errors.Join(fmt.Errorf("%s is not ready after %v:\n%s", p.name(), timeout, p.output), p.Process.Kill())
+		case <-tick.C:
+			if holds() {
+				return nil
+			}
+		}
+	}
+}
+
+// stop sends a signal. It is an error if the process fails, or does not exit within thirty seconds.
+func (p *process) stop(signal os.Signal) error {
+	if err := p.Process.Signal(signal); err != nil {
+		return err
+	}
+	select {
+	case err := <-p.exited:
+		if err != nil {
+			return fmt.Errorf("%s ended with %w:\n%s", p.name(), err, p.output)
+		}
+		return nil
+	case <-time.After(30 * time.Second):
+		return errors.Join(fmt.Errorf("%s does not end after %v", p.name(), signal), p.Process.Kill())
+	}
+}
+
+// outputBuffer keeps what a program prints. It may be read while the program runs.
+type outputBuffer struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// Write implements io.Writer.
+func (b *outputBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.text = append(b.text, p...)
+	return len(p), nil
+}
+
+func (b *outputBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return string(b.text)
+}

@@ -1,0 +1,132 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What was stored is there after a restart on the same data, for the same tenant and client.
+func TestRestart(t *testing.T) {
+	requires(t, processes)
+	t.Parallel()
+	data := t.TempDir()
+	first, err := startLocalCloud(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	onboardEntities(t, first)
+	l := validLine()
+	last := login(t, first).expectProcess("PROCESSED", jsonLines(l))
+	if err := first.stop(); err != nil {
+		t.Fatal(err)
+	}
+	second, err := startLocalCloud(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopAtEnd(t, second)
+	if second.ClientID != first.ClientID || second.ClientSecret != first.ClientSecret || second.TenantID != first.TenantID {
+		t.Errorf("after the restart: tenant %s and client %s, want %s and %s with the same secret",
+			second.TenantID, second.ClientID, first.TenantID, first.ClientID)
+	}
+	api := login(t, second)
+	api.expectStored(l, last.BatchID, 1)
+	api.expectProcess("PROCESSED", jsonLines(validLine()))
+	info, err := os.Stat(filepath.Join(data, "local.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := info.Mode().Perm(); got != 0o600 {
+		t.Errorf("local.json, which holds a secret, has the mode %v, want 0600", got)
+	}
+}
+
+// A local cloud that cannot start prints one sentence and exits with code 2.
+func TestImpossibleStarts(t *testing.T) {
+	requires(t, processes)
+	t.Parallel()
+	portInUse := environment.S3URL[strings.LastIndex(environment.S3URL, ":")+1:]
+	broken := t.TempDir()
+	if err := os.WriteFile(filepath.Join(broken, "template.yaml"), []byte("Resources: ["), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		args []string
+	}{
+		{"data in use", []string{"--data", environment.Data}},
+		{"port in use", []string{"--data", t.TempDir(), "--port-s3", portInUse}},
+		{"unknown parameter", []string{"--data", t.TempDir(), "--set", "Nonsense=1"}},
+		{"broken template", []string{"--data", t.TempDir(), "--project", broken}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			program, err := builtProgram("sluice")
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, program, append([]string{"local"}, test.args...)...)
+			out, err := cmd.CombinedOutput()
+			text := strings.TrimSpace(string(out))
+			if code := cmd.ProcessState.ExitCode(); err == nil || code != 2 || text == "" || strings.Contains(text, "\n") {
+				t.Errorf("exit code %d with %q, want 2 with one line", code, text)
+			}
+		})
+	}
+}
+
+// Nothing keeps running when the local cloud is killed.
+func TestKilledCloudLeavesNoProcesses(t *testing.T) {
+	requires(t, processes)
+	t.Parallel()
+	cloud, err := startLocalCloud(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	onboardEntities(t, cloud)
+	login(t, cloud).expectProcess("PROCESSED", jsonLines(validLine()))
+	if len(processesOf(t, cloud)) == 0 {
+		t.Fatal("found no process of the local cloud")
+	}
+	if err := cloud.cloud.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-cloud.cloud.exited
+	eventually(t, "the end of all processes after kill -9", func() bool {
+		left := processesOf(t, cloud)
+		if len(left) > 0 {
+			t.Log(left)
+		}
+		return len(left) == 0
+	})
+}
+
+// processesOf returns the processes whose command line or environment names a local cloud's data folder.
+func processesOf(t *testing.T, e *Environment) []string {
+	t.Helper()
+	folders, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, folder := range folders {
+		commandLine, err := os.ReadFile(filepath.Join(folder, "cmdline"))
+		if err != nil {
+			continue // has ended
+		}
+		variables, err := os.ReadFile(filepath.Join(folder, "environ"))
+		if err != nil {
+			continue // has ended
+		}
+		if strings.Contains(string(commandLine)+string(variables), e.Data) {
+			found = append(found, folder+" "+strings.ReplaceAll(string(commandLine), "\x00", " "))
+		}
+	}
+	return found
+}

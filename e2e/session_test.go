@@ -1,0 +1,333 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice/client"
+)
+
+// transactionsPath is the path of the monitoring interface.
+const transactionsPath = "/tm/realtime/api/transactions/"
+
+// session is one client of a tenant. Its client is what a Go program would use; raw calls carry a token of their own.
+type session struct {
+	t           *testing.T
+	environment *Environment
+	// tenantID is sent with calls of the platform interface.
+	tenantID string
+	client   *client.Client
+	// token authorizes raw calls; "" sends none.
+	token string
+}
+
+// credentials are a client of a tenant, as the admin command prints a new one.
+type clientCredentials struct {
+	TenantID     string `json:"tenant_id"`
+	ClientID     string `json:"client_id"`
+	ClientSecret string `json:"client_secret"`
+}
+
+// login opens a session of the environment's own client.
+func login(t *testing.T, e *Environment) *session {
+	t.Helper()
+	return loginAs(t, e, clientCredentials{e.TenantID, e.ClientID, e.ClientSecret})
+}
+
+func loginAs(t *testing.T, e *Environment, c clientCredentials) *session {
+	t.Helper()
+	scope := "tenant/" + c.TenantID
+	api, err := client.New(client.Config{APIURL: e.APIURL, TokenURL: e.TokenURL, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
+		Scope: scope, HTTP: http.DefaultClient})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.PostForm(e.TokenURL, url.Values{"grant_type": {"client_credentials"}, "client_id": {c.ClientID},
+		"client_secret": {c.ClientSecret}, "scope": {scope}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reply struct {
+		AccessToken string `json:"access_token"`
+	}
+	decodeReply(t, resp, http.StatusOK, &reply)
+	return &session{t, e, c.TenantID, api, reply.AccessToken}
+}
+
+// newClient creates a client of a tenant. Options are those of the admin command, such as "--permission", "BatchRead".
+func newClient(t *testing.T, e *Environment, tenantID string, options ...string) clientCredentials {
+	t.Helper()
+	c := clientCredentials{TenantID: tenantID}
+	if err := e.admin(&c, append([]string{"client", "create", "--tenant", tenantID}, options...)...); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// loginNewClient opens a session of a new client of the shared environment's own tenant.
+func loginNewClient(t *testing.T, options ...string) *session {
+	t.Helper()
+	return loginAs(t, environment, newClient(t, environment, environment.TenantID, options...))
+}
+
+// loginNewTenant opens a session of a new client of a new tenant of the shared environment, whose batch feature is off.
+func loginNewTenant(t *testing.T, options ...string) *session {
+	t.Helper()
+	var tenant struct {
+		ID string `json:"tenant_id"`
+	}
+	if err := environment.admin(&tenant, "tenant", "create"); err != nil {
+		t.Fatal(err)
+	}
+	return loginAs(t, environment, newClient(t, environment, tenant.ID, options...))
+}
+
+// enableBatches switches the batch feature of the session's tenant on.
+func (s *session) enableBatches() {
+	s.t.Helper()
+	var out any
+	if err := s.environment.admin(&out, "tenant", "enable-batch", s.tenantID); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// newUpload creates a batch.
+func (s *session) newUpload(rejectOnInvalid bool) client.Upload {
+	s.t.Helper()
+	u, err := s.client.CreateUpload(s.t.Context(), rejectOnInvalid)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return u
+}
+
+// startBatch creates a batch, uploads its file and returns its ID.
+func (s *session) startBatch(rejectOnInvalid bool, file []byte) string {
+	s.t.Helper()
+	u := s.newUpload(rejectOnInvalid)
+	if err := s.client.UploadFile(s.t.Context(), u, bytes.NewReader(file), int64(len(file)), nil); err != nil {
+		s.t.Fatal(err)
+	}
+	return u.BatchID
+}
+
+// process uploads the file of a new batch and follows the batch to its end.
+func (s *session) process(rejectOnInvalid bool, file []byte) client.Status {
+	s.t.Helper()
+	last, _ := s.follow(s.startBatch(rejectOnInvalid, file))
+	return last
+}
+
+// expectProcess processes a batch that must end with a status.
+func (s *session) expectProcess(want string, file []byte) client.Status {
+	s.t.Helper()
+	got := s.process(true, file)
+	if got.Status != want {
+		s.t.Fatalf("the batch ended with %s (%q), want %s", got.Status, got.ErrorMessage, want)
+	}
+	return got
+}
+
+// pollingPace waits little for small batches and takes little of the machine from large ones.
+func pollingPace(n int) time.Duration {
+	return min(time.Duration(n)*10*time.Millisecond, 250*time.Millisecond)
+}
+
+// follow polls a batch to its end. It returns the last status and every status that was seen, in order and without
+// repetitions.
+func (s *session) follow(batchID string) (last client.Status, seen []string) {
+	s.t.Helper()
+	last, err := s.client.Follow(s.t.Context(), batchID, pollingPace, func(now client.Status) {
+		if now.Status != "" && (len(seen) == 0 || seen[len(seen)-1] != now.Status) {
+			seen = append(seen, now.Status)
+		}
+	})
+	if err != nil {
+		s.t.Fatalf("batch %s, seen %v: %v", batchID, seen, err)
+	}
+	return last, seen
+}
+
+func (s *session) result(batchID string) client.ValidationResult {
+	s.t.Helper()
+	r, err := s.client.ValidationResult(s.t.Context(), batchID)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return r
+}
+
+// report downloads the validation report of a batch that has invalid lines.
+func (s *session) report(batchID string) []client.ReportLine {
+	s.t.Helper()
+	r := s.result(batchID)
+	if r.Valid == nil || *r.Valid || r.ErrorsFileURL == "" {
+		s.t.Fatalf("the validation result is %+v, want an invalid one with a report", r)
+	}
+	body, err := s.client.OpenReport(s.t.Context(), r.ErrorsFileURL)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer body.Close()
+	var lines []client.ReportLine
+	for decoder := json.NewDecoder(body); ; {
+		var text json.RawMessage
+		err := decoder.Decode(&text)
+		if errors.Is(err, io.EOF) {
+			return lines
+		}
+		if err == nil {
+			err = contract.document.ValidateJSON("#/components/schemas/ReportLine", text)
+		}
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		var line client.ReportLine
+		decodeStrictly(s.t, text, &line)
+		lines = append(lines, line)
+	}
+}
+
+// hasCode reports whether a line of a report has an error with a code.
+func hasCode(l client.ReportLine, code string) bool {
+	return slices.ContainsFunc(l.Errors, func(e client.ReportError) bool { return e.Type == code })
+}
+
+// expectStored checks that a line of a batch can be read back as it was sent.
+func (s *session) expectStored(l line, batchID string, number int64) {
+	s.t.Helper()
+	got, err := s.client.Transaction(s.t.Context(), l.transactionID())
+	if err != nil || len(got.Modifications) != 1 {
+		s.t.Fatalf("reading line %d back: %v, %+v, want one modification", number, err, got)
+	}
+	m := got.Modifications[0]
+	if m.ModificationExternalID != l.modificationID() || m.BatchID != batchID || m.Line != number {
+		s.t.Errorf("line %d is stored as modification %s of line %d of batch %s, want %s of line %d of batch %s",
+			number, m.ModificationExternalID, m.Line, m.BatchID, l.modificationID(), number, batchID)
+	}
+	if got, want := string(m.Transaction), l.String(); got != want {
+		s.t.Errorf("line %d is stored as %s, want %s", number, got, want)
+	}
+	if want := (client.MainEntity{Role: "sender", ByExternalID: senderID}); m.MainEntity == nil || *m.MainEntity != want {
+		s.t.Errorf("line %d has the main entity %+v, want %+v", number, m.MainEntity, want)
+	}
+}
+
+// expectNotStored checks that a transaction cannot be read.
+func (s *session) expectNotStored(l line) {
+	s.t.Helper()
+	_, err := s.client.Transaction(s.t.Context(), l.transactionID())
+	var refused *client.Error
+	if !errors.As(err, &refused) || refused.Status != http.StatusNotFound {
+		s.t.Errorf("reading %s: %v, want 404", l.transactionID(), err)
+	}
+}
+
+// call sends a raw request with the session's token.
+func (s *session) call(method, path, contentType, body string) (int, http.Header, []byte) {
+	s.t.Helper()
+	req, err := http.NewRequest(method, s.environment.APIURL+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if s.token != "" {
+		req.Header.Set("Authorization", "Bearer "+s.token)
+	}
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	return send(s.t, req)
+}
+
+// expectStatusOf sends a raw request without a body and checks the status of the answer.
+func (s *session) expectStatusOf(want int, method, path string) {
+	s.t.Helper()
+	if status, _, text := s.call(method, path, "", ""); status != want {
+		s.t.Errorf("%s %s: %d %s, want %d", method, path, status, text, want)
+	}
+}
+
+// send sends a request and reads the reply.
+func send(t *testing.T, req *http.Request) (status int, header http.Header, body []byte) {
+	t.Helper()
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if body, err = io.ReadAll(resp.Body); err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, resp.Header, body
+}
+
+// put sends a file to a signed URL as curl would, with the upload's method and headers and nothing else.
+func put(t *testing.T, u client.Upload, file []byte) (int, []byte) {
+	t.Helper()
+	req, err := http.NewRequest(u.Method, u.URL, bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range u.RequiredHeaders {
+		req.Header.Set(name, value)
+	}
+	status, _, text := send(t, req)
+	return status, text
+}
+
+// download fetches a signed URL as a browser would.
+func download(t *testing.T, link string) (int, http.Header, string) {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodGet, link, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, header, text := send(t, req)
+	return status, header, string(text)
+}
+
+// decodeReply reads a JSON reply of the wanted status.
+func decodeReply(t *testing.T, resp *http.Response, want int, out any) {
+	t.Helper()
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != want {
+		t.Fatalf("status %d, want %d: %s", resp.StatusCode, want, text)
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+}
+
+// decodeStrictly decodes a reply that has no key except those of out.
+func decodeStrictly(t *testing.T, text []byte, out any) {
+	t.Helper()
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(out); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+}
+
+// eventually polls until a condition holds, for a minute at most.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(time.Minute); !holds(); <-tick.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
