@@ -40,8 +40,8 @@ const (
 	CodeNumberRange         Code = "number_range"
 )
 
-// Codes of the entities of a line. The scanner does not give CodeEntityNotFound and CodeEntityNotOnboarded: these need the
-// entities of the tenant.
+// Codes of the entities of a line. The scanner does not give CodeEntityNotFound and CodeEntityNotOnboarded: these need
+// the entities of the tenant.
 const (
 	CodeEntityMissing      Code = "entity_missing"
 	CodeEntityAmbiguous    Code = "entity_ambiguous"
@@ -78,7 +78,8 @@ type Reference struct {
 	Offset int
 }
 
-// Result is what a scanner returns for one line. It and everything in it is valid until the scanner reads its next line.
+// Result is what a scanner returns for one line. It and everything in it is valid until the scanner reads its next
+// line.
 type Result struct {
 	// Blank is set for a line that holds only JSON white space and thus no transaction.
 	Blank bool
@@ -86,8 +87,8 @@ type Result struct {
 	// Findings are ordered by offset. They are empty for a line that is valid as far as the line alone can show.
 	Findings []Finding
 
-	// Dropped is the number of findings beyond Rules.MaxFindings. These are the findings made last; a missing field is found
-	// at the end of its object.
+	// Dropped is the number of findings beyond Rules.MaxFindings. These are the findings made last; a missing field is
+	// found at the end of its object.
 	Dropped int
 
 	// RequestUUID, TransactionExternalID and ModificationID are the identifiers of the line without escapes; nil if the
@@ -97,8 +98,8 @@ type Result struct {
 	TransactionExternalID []byte
 	ModificationID        []byte
 
-	// ModificationOffset is the place of the value of ModificationID in the line in bytes, from 0. A report of duplicates
-	// shows it.
+	// ModificationOffset is the place of the value of ModificationID in the line in bytes, from 0. A report of
+	// duplicates shows it.
 	ModificationOffset int
 
 	// References are the well-formed uses of by_external_id, whose entities have yet to be looked up.

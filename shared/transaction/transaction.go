@@ -22,8 +22,8 @@ const (
 	MaxFindings = 100
 )
 
-// Lookahead is how many bytes must follow the line feed of a line that a scanner reads in place, without copying it. The
-// scanner reads several bytes at a time and may read these, but they have no influence on its result.
+// Lookahead is how many bytes must follow the line feed of a line that a scanner reads in place, without copying it.
+// The scanner reads several bytes at a time and may read these, but they have no influence on its result.
 const Lookahead = 63
 
 // MainEntityRule says which role of a line must be filled by an onboarded entity. The zero value is EitherParty.
@@ -37,7 +37,8 @@ const (
 	ByPaymentType MainEntityRule = "payment_type"
 )
 
-// Rules are everything besides its bytes that the verdict on a line depends on. They are the same for every run of a batch.
+// Rules are everything besides its bytes that the verdict on a line depends on. They are the same for every run of a
+// batch.
 type Rules struct {
 	// ReceivedAt is when the upload of the batch was complete.
 	ReceivedAt time.Time

@@ -28,7 +28,8 @@ func sampleLines(b *testing.B) (lines [][]byte, size int) {
 
 func benchmarkScanner(b *testing.B, read func(s *scanner.Scanner, line []byte)) {
 	lines, size := sampleLines(b)
-	s := scanner.New(transaction.Rules{ReceivedAt: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC), MaxFuture: 720 * time.Hour})
+	s := scanner.New(transaction.Rules{ReceivedAt: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC),
+		MaxFuture: 720 * time.Hour})
 	b.SetBytes(int64(size))
 	b.ReportAllocs()
 	for b.Loop() {

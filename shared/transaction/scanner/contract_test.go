@@ -12,8 +12,8 @@ import (
 	"sluice/shared/transaction/schema"
 )
 
-// contract is the schema of a line (docs/contract/transaction-lines.md) written down a second time: the oracle judges by
-// it, and the schema table must agree with it. A row is: name, rule, "required" or nothing.
+// contract is the schema of a line (docs/contract/transaction-lines.md) written down a second time: the oracle judges
+// by it, and the schema table must agree with it. A row is: name, rule, "required" or nothing.
 const contract = `
 Transaction closed
 request_uuid uuid required
@@ -116,10 +116,14 @@ country_code country
 
 // allCodes are the codes that the scanner can give.
 var allCodes = []transaction.Code{
-	transaction.CodeJSONInvalid, transaction.CodeJSONDuplicateKey, transaction.CodeJSONTooDeep, transaction.CodeLineTooLong, transaction.CodeMissing, transaction.CodeExtraForbidden, transaction.CodeStringType,
-	transaction.CodeNumberType, transaction.CodeIntegerType, transaction.CodeObjectType, transaction.CodeArrayType, transaction.CodeStringTooShort, transaction.CodeStringTooLong, transaction.CodeEnum, transaction.CodeUUID,
-	transaction.CodeCountry, transaction.CodeCurrency, transaction.CodeDateTime, transaction.CodeCreatedAtOutOfRange, transaction.CodeIPAddress, transaction.CodeBIC, transaction.CodeNumberRange,
-	transaction.CodeEntityMissing, transaction.CodeEntityAmbiguous, transaction.CodeEntityTypeInvalid, transaction.CodeMainEntityUnknown,
+	transaction.CodeJSONInvalid, transaction.CodeJSONDuplicateKey, transaction.CodeJSONTooDeep,
+	transaction.CodeLineTooLong, transaction.CodeMissing, transaction.CodeExtraForbidden, transaction.CodeStringType,
+	transaction.CodeNumberType, transaction.CodeIntegerType, transaction.CodeObjectType, transaction.CodeArrayType,
+	transaction.CodeStringTooShort, transaction.CodeStringTooLong, transaction.CodeEnum, transaction.CodeUUID,
+	transaction.CodeCountry, transaction.CodeCurrency, transaction.CodeDateTime, transaction.CodeCreatedAtOutOfRange,
+	transaction.CodeIPAddress, transaction.CodeBIC, transaction.CodeNumberRange,
+	transaction.CodeEntityMissing, transaction.CodeEntityAmbiguous, transaction.CodeEntityTypeInvalid,
+	transaction.CodeMainEntityUnknown,
 }
 
 type contractObject struct {
@@ -172,7 +176,8 @@ func TestSchemaTableIsTheContract(t *testing.T) {
 		got[o.Name] = fmt.Sprint("closed ", o.Closed)
 		for i := range o.Fields {
 			f := &o.Fields[i]
-			got[o.Name+"."+f.Name] = fmt.Sprint(contractRule{kind: contractKinds[f.Kind], argument: argumentOf(f), required: f.Required})
+			got[o.Name+"."+f.Name] = fmt.Sprint(contractRule{kind: contractKinds[f.Kind], argument: argumentOf(f),
+				required: f.Required})
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -181,9 +186,12 @@ func TestSchemaTableIsTheContract(t *testing.T) {
 }
 
 var contractKinds = map[schema.Kind]string{
-	schema.KindString: "text", schema.KindID: "id", schema.KindUUID: "uuid", schema.KindEnum: "enum", schema.KindCountry: "country", schema.KindCurrency: "currency",
-	schema.KindDateTime: "date-time", schema.KindCreatedAt: "created-at", schema.KindIP: "ip", schema.KindBIC: "bic", schema.KindEntityType: "entity-type",
-	schema.KindNumber: "number", schema.KindInteger: "integer", schema.KindObject: "object", schema.KindEntity: "entity", schema.KindObjects: "objects",
+	schema.KindString: "text", schema.KindID: "id", schema.KindUUID: "uuid", schema.KindEnum: "enum",
+	schema.KindCountry: "country", schema.KindCurrency: "currency",
+	schema.KindDateTime: "date-time", schema.KindCreatedAt: "created-at", schema.KindIP: "ip", schema.KindBIC: "bic",
+	schema.KindEntityType: "entity-type",
+	schema.KindNumber:     "number", schema.KindInteger: "integer", schema.KindObject: "object",
+	schema.KindEntity: "entity", schema.KindObjects: "objects",
 	schema.KindStrings: "texts", schema.KindStringMap: "texts-by-key", schema.KindForbidden: "not-here",
 }
 

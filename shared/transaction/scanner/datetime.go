@@ -56,9 +56,10 @@ type dateTime struct {
 	end int
 }
 
-// The fixed part of a date-time has three words of eight bytes. dateTimeZeros are its separators and zeros: the exclusive or
-// with the text leaves the values of the digits, and zero for each separator. Added to these, dateTimeLimits sets the high bit
-// of each byte that is more than nine (v is 0x80-10) or, for separators, more than zero (0x80-1).
+// The fixed part of a date-time has three words of eight bytes. dateTimeZeros are its separators and zeros: the
+// exclusive or with the text leaves the values of the digits, and zero for each separator. Added to these,
+// dateTimeLimits sets the high bit of each byte that is more than nine (v is 0x80-10) or, for separators, more than
+// zero (0x80-1).
 var (
 	dateTimeZeros  = dateTimeWords("0000-00-", "00T00:00", ":00\x00\x00\x00\x00\x00")
 	dateTimeLimits = dateTimeWords("vvvv\x7fvv\x7f", "vv\x7fvv\x7fvv", "\x7fvv\x00\x00\x00\x00\x00")
@@ -68,8 +69,8 @@ func dateTimeWords(first, second, third string) [3]uint64 {
 	return [3]uint64{swar.Load8([]byte(first), 0), swar.Load8([]byte(second), 0), swar.Load8([]byte(third), 0)}
 }
 
-// parseDateTime parses the RFC 3339 date-time at b[i]. The offset may be left out for UTC, T and Z must be in upper case,
-// seconds go up to 59, and the fraction has at most nine digits.
+// parseDateTime parses the RFC 3339 date-time at b[i]. The offset may be left out for UTC, T and Z must be in upper
+// case, seconds go up to 59, and the fraction has at most nine digits.
 func parseDateTime(b []byte, i int) (t dateTime) {
 	first := swar.Load8(b, i) ^ dateTimeZeros[0]
 	second := swar.Load8(b, i+8) ^ dateTimeZeros[1]
@@ -84,7 +85,8 @@ func parseDateTime(b []byte, i int) (t dateTime) {
 	first, second, third = first*10+first>>8, second*10+second>>8, third*10+third>>8
 	year, month, day := int(first&0xff*100+first>>16&0xff), int(first>>40&0xff), int(second&0xff)
 	hour, minute, sec := int(second>>24&0xff), int(second>>48&0xff), int(third>>8&0xff)
-	if hour > 23 || minute > 59 || sec > 59 || month < 1 || month > 12 || day < 1 || day > 28 && day > daysIn(year, month) {
+	if hour > 23 || minute > 59 || sec > 59 ||
+		month < 1 || month > 12 || day < 1 || day > 28 && day > daysIn(year, month) {
 		return t
 	}
 	end := i + 19
@@ -111,8 +113,8 @@ func nanoseconds(digits []byte) (n int) {
 	return n
 }
 
-// parseOffset parses the offset from UTC at b[i], if there is one. It returns it in seconds, with the position after it, or 0
-// instead of the position if it is not valid.
+// parseOffset parses the offset from UTC at b[i], if there is one. It returns it in seconds, with the position after
+// it, or 0 instead of the position if it is not valid.
 func parseOffset(b []byte, i int) (offset, end int) {
 	if b[i] == 'Z' {
 		return 0, i + 1

@@ -77,8 +77,8 @@ func firstOf(s *Scanner, line []byte) string {
 	return difference(verdictOf(s.Line(line)), got)
 }
 
-// sameFault forgives the library where it sees a fault of the grammar elsewhere in the same word: a number that the end of the
-// line cuts off at its beginning, a stray comma at the comma, a bare word instead of a name at its end.
+// sameFault forgives the library where it sees a fault of the grammar elsewhere in the same word: a number that the end
+// of the line cuts off at its beginning, a stray comma at the comma, a bare word instead of a name at its end.
 func sameFault(line []byte, got, want *transaction.Finding) {
 	from, to := min(got.Offset, want.Offset), max(got.Offset, want.Offset)
 	const inWords = ", \t\r\n+-.0123456789abcdefghijklmnopqrstuvwxyzE"
@@ -99,7 +99,8 @@ func unreadable(c transaction.Code) bool {
 
 // everyRule are the rules under which lines are compared.
 func everyRule() []transaction.Rules {
-	window := transaction.Rules{ReceivedAt: receivedAt, MaxPast: 48 * time.Hour, MaxFuture: time.Hour, MainEntity: transaction.ByPaymentType}
+	window := transaction.Rules{ReceivedAt: receivedAt, MaxPast: 48 * time.Hour, MaxFuture: time.Hour,
+		MainEntity: transaction.ByPaymentType}
 	rules := []transaction.Rules{defaultRules(), window}
 	for i := range rules {
 		rules[i].MaxFindings = 1 << 20

@@ -54,7 +54,7 @@ func (s *Scanner) readEntityField(b []byte, i int, f *field) int {
 		form = formNone
 	case hasID && e.id != nil:
 		form = formKnown
-		s.result.References = append(s.result.References, transaction.Reference{Role: f.Role, ID: e.id, Offset: e.idOffset})
+		s.addReference(transaction.Reference{Role: f.Role, ID: e.id, Offset: e.idOffset})
 	case hasID:
 		form = formNone
 	case present&entityTypeField.bit == 0:
@@ -68,27 +68,33 @@ func (s *Scanner) readEntityField(b []byte, i int, f *field) int {
 	return i
 }
 
-// fastKnownEntity reads the most frequent entity, one with by_external_id alone. It does not call fastASCII for the ID, which
-// would cost a fortieth of the time for a line.
+// fastKnownEntity reads the most frequent entity, one with by_external_id alone. It does not call fastASCII for the ID,
+// which would cost a fortieth of the time for a line.
 func (s *Scanner) fastKnownEntity(b []byte, i int, f *field) int {
 	const opening = `{"by_external_id":`
-	if k := (*[len(opening)]byte)(b[i : i+len(opening)]); string(k[:16]) != opening[:16] || string(k[10:]) != opening[10:] {
+	k := (*[len(opening)]byte)(b[i : i+len(opening)])
+	if string(k[:16]) != opening[:16] || string(k[10:]) != opening[10:] {
 		return declined
 	}
 	start := skipOneSpace(b, i+len(opening))
 	end, nonASCII := swar.SkipPlainText(b, start+1)
-	if b[start] != '"' || nonASCII || b[end] != '"' || b[end+1] != '}' || end == start+1 || end-start-1 > transaction.MaxIDBytes {
+	if b[start] != '"' || nonASCII || b[end] != '"' || b[end+1] != '}' ||
+		end == start+1 || end-start-1 > transaction.MaxIDBytes {
 		return declined
 	}
 	id := b[start+1 : end]
-	s.result.References = append(s.result.References, transaction.Reference{Role: f.Role, ID: id, Offset: start})
+	s.addReference(transaction.Reference{Role: f.Role, ID: id, Offset: start})
 	s.entities[f.Role] = entityState{form: formKnown, offset: i}
 	return end + 2
 }
 
-// chooseMainEntity chooses the entity for which the transaction is monitored. It makes a finding only about roles that are
-// given in the unknown form: a role that is absent or wrong has a finding of its own, and may turn out to be known once it is
-// corrected.
+func (s *Scanner) addReference(r transaction.Reference) {
+	s.result.References = append(s.result.References, r)
+}
+
+// chooseMainEntity chooses the entity for which the transaction is monitored. It makes a finding only about roles that
+// are given in the unknown form: a role that is absent or wrong has a finding of its own, and may turn out to be known
+// once it is corrected.
 func (s *Scanner) chooseMainEntity() {
 	first, second := s.mainEntityCandidates()
 	switch {
@@ -97,11 +103,11 @@ func (s *Scanner) chooseMainEntity() {
 	case s.entities[second].form == formKnown:
 		s.result.MainEntity = second
 	case s.entities[first].form == formUnknown && s.entities[second].form == formUnknown:
-		f := roleFields[first]
+		f, offset := roleFields[first], s.entities[first].offset
 		if first == second {
-			s.addFieldFinding(transaction.CodeMainEntityUnknown, f, s.entities[first].offset)
+			s.addFieldFinding(transaction.CodeMainEntityUnknown, f, offset)
 		} else {
-			s.addKeyFinding(transaction.CodeMainEntityUnknown, schema.MessageNoMainEntity, s.entities[first].offset, f.key)
+			s.addKeyFinding(transaction.CodeMainEntityUnknown, schema.MessageNoMainEntity, offset, f.key)
 		}
 	}
 }

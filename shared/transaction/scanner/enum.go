@@ -8,15 +8,16 @@ import (
 	"sluice/shared/transaction/swar"
 )
 
-// enumWord is a value that an enumeration allows: its first 16 bytes as two words, filled with zeros, and the whole text.
+// enumWord is a value that an enumeration allows: its first 16 bytes as two words, filled with zeros, and the whole
+// text.
 type enumWord struct {
 	first, second uint64
 	text          string
 }
 
-// enumTable finds the values of an enumeration by a hash of their first 16 bytes, in which all of them differ. Which value
-// comes next cannot be predicted, so that only the last step has branches. The factor of the hash is chosen so that no two
-// values share a slot.
+// enumTable finds the values of an enumeration by a hash of their first 16 bytes, in which all of them differ. Which
+// value comes next cannot be predicted, so that only the last step has branches. The factor of the hash is chosen so
+// that no two values share a slot.
 type enumTable struct {
 	factor uint64
 	slots  [256]*enumWord
@@ -51,7 +52,8 @@ func tryEnumTable(texts []string, factor uint64) (*enumTable, bool) {
 	return t, true
 }
 
-// match returns the position after the value at b[i], in quotation marks, or declined if it is not one of the enumeration.
+// match returns the position after the value at b[i], in quotation marks, or declined if it is not one of the
+// enumeration.
 func (t *enumTable) match(b []byte, i int) int {
 	first, second := firstWords(b, i)
 	w := t.slots[t.slotOf(first, second)]

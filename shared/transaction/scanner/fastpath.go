@@ -7,9 +7,9 @@ import (
 
 //go:generate go run ./genfastpath
 
-// The functions of this file read values in their usual form, for the generated code of fastpath_gen.go. For any other form
-// they return declined without having changed anything, and the slow path reads the member from its beginning. The quick check
-// comes first in each, so that most of them can be inlined.
+// The functions of this file read values in their usual form, for the generated code of fastpath_gen.go. For any other
+// form they return declined without having changed anything, and the slow path reads the member from its beginning. The
+// quick check comes first in each, so that most of them can be inlined.
 
 // skipOneSpace returns the position of a value after a colon. Writers that put white space there put one space.
 func skipOneSpace(b []byte, i int) int {

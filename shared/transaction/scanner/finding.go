@@ -66,7 +66,10 @@ func (s *Scanner) failTooLong(i int) int {
 // failDuplicateKey fails at a key that its object already has.
 func (s *Scanner) failDuplicateKey(offset int, key []byte) int {
 	return s.failWith(transaction.Finding{
-		Code: transaction.CodeJSONDuplicateKey, Pointer: s.pointerTo(true, key), Message: schema.MessageDuplicateKey, Offset: offset,
+		Code:    transaction.CodeJSONDuplicateKey,
+		Pointer: s.pointerTo(true, key),
+		Message: schema.MessageDuplicateKey,
+		Offset:  offset,
 	})
 }
 
@@ -132,6 +135,10 @@ func appendToken(p, key []byte) []byte {
 // sortFindings orders findings by offset; those at the same offset by pointer and code.
 func sortFindings(findings []transaction.Finding) {
 	slices.SortFunc(findings, func(a, b transaction.Finding) int {
-		return cmp.Or(cmp.Compare(a.Offset, b.Offset), strings.Compare(a.Pointer, b.Pointer), strings.Compare(string(a.Code), string(b.Code)))
+		return cmp.Or(
+			cmp.Compare(a.Offset, b.Offset),
+			strings.Compare(a.Pointer, b.Pointer),
+			strings.Compare(string(a.Code), string(b.Code)),
+		)
 	})
 }

@@ -10,7 +10,8 @@ import (
 
 // The checks of strings that have a fixed format.
 
-// isUUID reports whether text is 8-4-4-4-12 hexadecimal digits. Five words of eight bytes, some of which overlap, hold all 36.
+// isUUID reports whether text is 8-4-4-4-12 hexadecimal digits. Five words of eight bytes, some of which overlap, hold
+// all 36.
 func isUUID(text []byte) bool {
 	if len(text) != 36 || text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
 		return false
@@ -25,16 +26,18 @@ func isUUID(text []byte) bool {
 
 func markHexDigits(w uint64) uint64 { return swar.MarkAlphanumerics(w, 'f') }
 
-// isBIC reports whether text is 8 or 11 letters and digits. Two words of eight bytes, which may overlap, hold all of them.
+// isBIC reports whether text is 8 or 11 letters and digits. Two words of eight bytes, which may overlap, hold all of
+// them.
 func isBIC(text []byte) bool {
 	if len(text) != 8 && len(text) != 11 {
 		return false
 	}
-	return swar.MarkAlphanumerics(swar.Load8(text, 0), 'z')&swar.MarkAlphanumerics(swar.Load8(text, len(text)-8), 'z') == swar.HighBits
+	first, last := swar.Load8(text, 0), swar.Load8(text, len(text)-8)
+	return swar.MarkAlphanumerics(first, 'z')&swar.MarkAlphanumerics(last, 'z') == swar.HighBits
 }
 
-// The code lists as sets of bits: one bit for each last letter, in a word for the letters before it. A letter is a number of
-// five bits, from 0.
+// The code lists as sets of bits: one bit for each last letter, in a word for the letters before it. A letter is a
+// number of five bits, from 0.
 var (
 	countries  = [1 << 5]uint32(codeSet(1<<5, schema.Countries()))
 	currencies = [1 << 10]uint32(codeSet(1<<10, schema.Currencies()))
@@ -70,8 +73,8 @@ func isCurrency(text []byte) bool {
 	return first|second|last < 1<<5 && currencies[uint(first)<<5|uint(second)]>>last&1 != 0
 }
 
-// isIP reports whether text is an IPv4 or IPv6 address. Zones are not allowed: they name an interface of one machine. The
-// standard library's parser allocates a string for each address.
+// isIP reports whether text is an IPv4 or IPv6 address. Zones are not allowed: they name an interface of one machine.
+// The standard library's parser allocates a string for each address.
 func isIP(text []byte) bool {
 	if bytes.IndexByte(text, ':') < 0 {
 		return isIPv4(text)
@@ -87,8 +90,8 @@ func isIPv4(text []byte) bool {
 	return copy(b[:maxIPv4Bytes], text) == len(text) && len(text) > 0 && matchIPv4(b[:], 0) == len(text)
 }
 
-// matchIPv4 reads four numbers up to 255 without leading zeros at b[i]. It returns the position after them, or 0 if there is
-// something else.
+// matchIPv4 reads four numbers up to 255 without leading zeros at b[i]. It returns the position after them, or 0 if
+// there is something else.
 func matchIPv4(b []byte, i int) int {
 	for part := range 4 {
 		end := swar.SkipDigits(b, i)
@@ -107,8 +110,8 @@ func matchIPv4(b []byte, i int) int {
 	return i
 }
 
-// byteLimits are, by the number of digits, the least and the most number up to 255, as text. There is none without a digit, or
-// of four digits and more.
+// byteLimits are, by the number of digits, the least and the most number up to 255, as text. There is none without a
+// digit, or of four digits and more.
 var byteLimits = [5]struct{ least, most uint32 }{
 	{1, 0},
 	{'0', '9'},
@@ -117,8 +120,8 @@ var byteLimits = [5]struct{ least, most uint32 }{
 	{1, 0},
 }
 
-// isIPv6 reports whether text is eight groups of one to four hexadecimal digits. One :: may replace one group or more, and an
-// IPv4 address the last two.
+// isIPv6 reports whether text is eight groups of one to four hexadecimal digits. One :: may replace one group or more,
+// and an IPv4 address the last two.
 func isIPv6(text []byte) bool {
 	groups, shortened := 0, false
 	if bytes.HasPrefix(text, []byte("::")) {

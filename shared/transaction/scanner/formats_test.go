@@ -74,7 +74,8 @@ func FuzzIP(f *testing.F) {
 func TestEachNumberOfAnAddress(t *testing.T) {
 	for n := range 1100 {
 		number := strconv.Itoa(n)
-		for _, text := range []string{number + ".1.22.333", "1." + number + ".22.33", "1.22.33." + number, "1.2.3.0" + number, number} {
+		for _, text := range []string{number + ".1.22.333", "1." + number + ".22.33", "1.22.33." + number, "1.2.3.0" +
+			number, number} {
 			if got, want := isIP([]byte(text)), net.ParseIP(text) != nil; got != want {
 				t.Fatalf("%q: got %v, the library says %v", text, got, want)
 			}
@@ -85,7 +86,8 @@ func TestEachNumberOfAnAddress(t *testing.T) {
 // Random strings of the pieces of which addresses are made.
 func TestIPAgainstTheLibrary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	parts := []string{":", "::", ".", "0", "1", "f", "ffff", "abc", "12345", "255", "256", "01", "1.2.3.4", "G", "%", " ", ":1", "a:", "0:0:0:0:0:0"}
+	parts := []string{":", "::", ".", "0", "1", "f", "ffff", "abc", "12345", "255", "256", "01", "1.2.3.4", "G", "%",
+		" ", ":1", "a:", "0:0:0:0:0:0"}
 	valid := 0
 	for range 300000 {
 		text := ""

@@ -7,14 +7,14 @@ import (
 	"sluice/shared/transaction/swar"
 )
 
-// Identify returns what is stored of an accepted line beside its text: its identifiers and the role of its main entity. They
-// are those that Line returns, provided that Line makes no finding for this line under the rules of the scanner. For any other
-// line the result means nothing.
+// Identify returns what is stored of an accepted line beside its text: its identifiers and the role of its main entity.
+// They are those that Line returns, provided that Line makes no finding for this line under the rules of the scanner.
+// For any other line the result means nothing.
 //
-// Identify checks nothing, skips the values that it does not need, and stops as soon as it has what it does need: usually in
-// the middle of the line. It compares names as they are written; if it misses something, and a name may be written with
-// escapes, it has the whole line scanned. As Line does, it reads a line in place if its line feed and transaction.Lookahead
-// more bytes follow it.
+// Identify checks nothing, skips the values that it does not need, and stops as soon as it has what it does need:
+// usually in the middle of the line. It compares names as they are written; if it misses something, and a name may be
+// written with escapes, it has the whole line scanned. As Line does, it reads a line in place if its line feed and
+// transaction.Lookahead more bytes follow it.
 func (s *Scanner) Identify(line []byte) transaction.Identity {
 	s.load(line)
 	s.unescaped = s.unescaped[:0]

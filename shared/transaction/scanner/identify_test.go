@@ -17,24 +17,27 @@ func identityOf(r *transaction.Result) string {
 	if r.Blank {
 		return "blank"
 	}
-	return fmt.Sprintf("transaction %q, modification %q, main entity %q", r.TransactionExternalID, r.ModificationID, r.MainEntity.Name())
+	return fmt.Sprintf("transaction %q, modification %q, main entity %q", r.TransactionExternalID, r.ModificationID,
+		r.MainEntity.Name())
 }
 
 func textOfIdentity(id transaction.Identity) string {
 	return identityOf(&transaction.Result{
-		Blank: id.Blank, TransactionExternalID: id.TransactionExternalID, ModificationID: id.ModificationID, MainEntity: id.MainEntity,
+		Blank: id.Blank, TransactionExternalID: id.TransactionExternalID, ModificationID: id.ModificationID,
+		MainEntity: id.MainEntity,
 	})
 }
 
-// identityDifference compares Identify with Line on a line, which it reports as accepted if Line makes no finding. The two must
-// agree on accepted lines; on all others, Identify must come back.
+// identityDifference compares Identify with Line on a line, which it reports as accepted if Line makes no finding. The
+// two must agree on accepted lines; on all others, Identify must come back.
 func identityDifference(s *Scanner, line []byte) (accepted bool, diff string) {
 	r := s.Line(line)
 	accepted = len(r.Findings) == 0
 	want := identityOf(r)
 	copied, inPlace := textOfIdentity(s.Identify(bytes.Clone(line))), textOfIdentity(s.Identify(inFile(line)))
 	if accepted && (copied != want || inPlace != want) {
-		return true, fmt.Sprintf("%q\nLine:                    %s\nIdentify, line copied:   %s\nIdentify, line in place: %s", line, want, copied, inPlace)
+		return true, fmt.Sprintf("%q\nLine:                    %s\nIdentify, line copied:   %s\nIdentify, line in place: %s",
+			line, want, copied, inPlace)
 	}
 	return accepted, ""
 }
@@ -66,7 +69,8 @@ func TestIdentifyMutations(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d lines were accepted; main entities: %v", accepted, 2**mutations, roles)
-	if *mutations >= 20000 && (accepted < 10000 || roles[transaction.Sender] < 2000 || roles[transaction.Receiver] < 2000) {
+	if *mutations >= 20000 && (accepted < 10000 || roles[transaction.Sender] < 2000 ||
+		roles[transaction.Receiver] < 2000) {
 		t.Error("too few mutated lines are accepted: the comparison proves little")
 	}
 }
@@ -120,10 +124,11 @@ func TestIdentifyDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// rewritten is a line with the same meaning: members in another order, other white space, characters written as escapes,
-// nulls and unknown members added where they are allowed. A line that is not JSON is returned as it is.
+// rewritten is a line with the same meaning: members in another order, other white space, characters written as
+// escapes, nulls and unknown members added where they are allowed. A line that is not JSON is returned as it is.
 func rewritten(rng *rand.Rand, line []byte) []byte {
-	r := &reader{dec: jsontext.NewDecoder(bytes.NewReader(line)), line: line, ids: map[string]string{}, idAt: map[string]int{}}
+	r := &reader{dec: jsontext.NewDecoder(bytes.NewReader(line)), line: line, ids: map[string]string{},
+		idAt: map[string]int{}}
 	tok, at, ok := r.token()
 	if !ok {
 		return line
@@ -194,7 +199,8 @@ func (w *rewriter) addMember(n node) {
 		return
 	}
 	extra := `"zz":{"external_id":"\"}]{[","sender":[{"k":"\\"},"}"]}`
-	for name, null := range map[string]string{"modification": "payment_type", "by_external_id": "unknown", "external_entity_type": "by_external_id"} {
+	for name, null := range map[string]string{"modification": "payment_type", "by_external_id": "unknown",
+		"external_entity_type": "by_external_id"} {
 		_, has := n.member(name)
 		if _, already := n.member(null); has && !already {
 			extra = `"` + null + `":null`

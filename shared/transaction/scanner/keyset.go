@@ -5,10 +5,10 @@ import (
 	"hash/maphash"
 )
 
-// keySet finds duplicates among the keys of a line that the schema does not list. An object of the schema has few such keys,
-// and all of them are in one hash table for all objects of a line, which costs nothing to clear. In other objects every key is
-// such a key: the first few are compared with each other, and only the keys after them are in the table. The hash has a random
-// seed, so that no file can be made to slow it down.
+// keySet finds duplicates among the keys of a line that the schema does not list. An object of the schema has few such
+// keys, and all of them are in one hash table for all objects of a line, which costs nothing to clear. In other objects
+// every key is such a key: the first few are compared with each other, and only the keys after them are in the table.
+// The hash has a random seed, so that no file can be made to slow it down.
 type keySet struct {
 	// linear holds the first keys of all objects that are being read, the innermost object's last.
 	linear [][]byte
@@ -52,8 +52,8 @@ func (k *keySet) newObject() uint32 {
 	return k.objects
 }
 
-// addLinear adds a key to an object whose first keys are linear[firstKey:], and reports whether it is new. At the end of the
-// object the caller cuts linear back to firstKey. The set keeps the key itself, not a copy.
+// addLinear adds a key to an object whose first keys are linear[firstKey:], and reports whether it is new. At the end
+// of the object the caller cuts linear back to firstKey. The set keeps the key itself, not a copy.
 func (k *keySet) addLinear(firstKey int, object uint32, key []byte) bool {
 	keys := k.linear[firstKey:]
 	for _, other := range keys {
@@ -68,7 +68,8 @@ func (k *keySet) addLinear(firstKey int, object uint32, key []byte) bool {
 	return k.add(object, key)
 }
 
-// add adds a key of an object to the hash table, and reports whether it is new. The set keeps the key itself, not a copy.
+// add adds a key of an object to the hash table, and reports whether it is new. The set keeps the key itself, not a
+// copy.
 func (k *keySet) add(object uint32, key []byte) bool {
 	if 2*k.used >= len(k.slots) {
 		k.grow()

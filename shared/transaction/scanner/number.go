@@ -92,8 +92,8 @@ const (
 	maxFiniteExponent = 308
 )
 
-// isFinite reports whether a number fits a double. If its form does not show it, the power of ten of the first digit that is
-// not zero decides; at the last power below infinity, the standard library does.
+// isFinite reports whether a number fits a double. If its form does not show it, the power of ten of the first digit
+// that is not zero decides; at the last power below infinity, the standard library does.
 func isFinite(text []byte, form numberForm) bool {
 	if !form.hasExponent && form.digits <= maxFiniteDigits {
 		return true

@@ -7,10 +7,10 @@ import (
 
 // The slow path through objects: what the generated code leaves, and collections.
 
-// slowMember reads a member of o that the fast path has left: any way of writing a name, any name, any value. If bit is not
-// zero, it stands for the member's field, whose name has been recognised at b[i]. seen and nulls are the sets of fields that
-// the object has so far and that were null; id is the object's number in keys, or 0 while it has none. They are returned with
-// the member added. more is set if another member follows, at b[next].
+// slowMember reads a member of o that the fast path has left: any way of writing a name, any name, any value. If bit is
+// not zero, it stands for the member's field, whose name has been recognised at b[i]. seen and nulls are the sets of
+// fields that the object has so far and that were null; id is the object's number in keys, or 0 while it has none. They
+// are returned with the member added. more is set if another member follows, at b[next].
 func (s *Scanner) slowMember(b []byte, i int, o *object, bit, seen, nulls uint64, id uint32) (
 	next int, nowSeen, nowNulls uint64, nowID uint32, more bool) {
 	var f *field
@@ -81,8 +81,8 @@ func (s *Scanner) readColon(b []byte, i int) int {
 	return i + 1
 }
 
-// readSeparator reads what follows a value inside an object or an array. It returns the position of the next member or item if
-// there is more, otherwise that of the closing bracket.
+// readSeparator reads what follows a value inside an object or an array. It returns the position of the next member or
+// item if there is more, otherwise that of the closing bracket.
 func (s *Scanner) readSeparator(b []byte, i int, closing byte) (next int, more bool) {
 	i = skipSpace(b, i)
 	if b[i] == ',' {
@@ -105,8 +105,8 @@ func (s *Scanner) readNull(b []byte, i int, f *field) int {
 	return s.readLiteral(b, i, "null")
 }
 
-// readObjectField reads an object of the schema as the value of f, or adds a finding if the value is something else. present is
-// the set of the object's fields that are present and not null.
+// readObjectField reads an object of the schema as the value of f, or adds a finding if the value is something else.
+// present is the set of the object's fields that are present and not null.
 func (s *Scanner) readObjectField(b []byte, i int, f *field) (end int, present uint64) {
 	if b[i] != '{' {
 		s.addFieldFinding(transaction.CodeObjectType, f, i)

@@ -19,9 +19,9 @@ import (
 	"sluice/shared/transaction/schema"
 )
 
-// The oracle is the scanner's specification in a second, slow and obvious form: a strict JSON library reads the line into a
-// tree, and each rule of docs/contract/transaction-lines.md is applied to the tree by the plainest means. It shares no code
-// with the scanner but the names of codes and roles.
+// The oracle is the scanner's specification in a second, slow and obvious form: a strict JSON library reads the line
+// into a tree, and each rule of docs/contract/transaction-lines.md is applied to the tree by the plainest means. It
+// shares no code with the scanner but the names of codes and roles.
 
 // node is one JSON value with its place.
 type node struct {
@@ -170,7 +170,8 @@ func judge(line []byte, rules transaction.Rules) verdict {
 		v.Blank = true
 		return v
 	}
-	r := &reader{dec: jsontext.NewDecoder(bytes.NewReader(line)), line: line, ids: map[string]string{}, idAt: map[string]int{}}
+	r := &reader{dec: jsontext.NewDecoder(bytes.NewReader(line)), line: line, ids: map[string]string{},
+		idAt: map[string]int{}}
 	var root node
 	if tok, at, ok := r.token(); ok {
 		if root, ok = r.value(tok, at, ""); ok {
@@ -330,7 +331,8 @@ func (o *oracle) text(text string, rule contractRule) transaction.Code {
 		}
 		return ""
 	case "id":
-		return cmp.Or(unless(text != "", transaction.CodeStringTooShort), unless(len(text) <= 255, transaction.CodeStringTooLong))
+		return cmp.Or(unless(text != "", transaction.CodeStringTooShort), unless(len(text) <= 255,
+			transaction.CodeStringTooLong))
 	case "uuid":
 		return unless(uuidPattern.MatchString(text), transaction.CodeUUID)
 	case "enum":
@@ -394,7 +396,8 @@ func (o *oracle) entity(n node, role, pointer string) {
 }
 
 func roleNamed(name string) transaction.Role {
-	for _, r := range []transaction.Role{transaction.Sender, transaction.Receiver, transaction.SendingPartner, transaction.ReceivingPartner} {
+	for _, r := range []transaction.Role{transaction.Sender, transaction.Receiver, transaction.SendingPartner,
+		transaction.ReceivingPartner} {
 		if r.Name() == name {
 			return r
 		}

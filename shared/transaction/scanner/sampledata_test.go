@@ -9,16 +9,18 @@ import (
 	"sluice/shared/transaction/scanner"
 )
 
-// The generator knows which of its lines are bad and in which way; the scanner must find just that, as far as a line alone can
-// tell.
+// The generator knows which of its lines are bad and in which way; the scanner must find just that, as far as a line
+// alone can tell.
 func TestGeneratedLines(t *testing.T) {
 	for _, share := range []float64{0, 0.5, 1} {
 		g, err := sampledata.New(sampledata.Options{Lines: 4000, Seed: 7, Bad: share})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := scanner.New(transaction.Rules{ReceivedAt: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC), MaxFuture: 720 * time.Hour})
-		wholeBatch := map[string]bool{"duplicate_modification_id": true, "entity_not_found": true, "entity_not_onboarded": true}
+		s := scanner.New(transaction.Rules{ReceivedAt: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC),
+			MaxFuture: 720 * time.Hour})
+		wholeBatch := map[string]bool{"duplicate_modification_id": true, "entity_not_found": true,
+			"entity_not_onboarded": true}
 		seen := make(map[string]bool)
 		for n := 1; ; n++ {
 			line, kind, ok := g.Next()

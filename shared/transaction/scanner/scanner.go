@@ -1,9 +1,9 @@
 // Package scanner reads lines and finds everything that is wrong with each of them, as far as the line alone can show.
 //
-// Each value is read once: the grammar of JSON and the rule of the field are checked in the same pass. A value in its usual
-// form is read by the fast path, generated code and the functions of fastpath.go; every other form is read again, from the
-// beginning of the member, by the slow path, which follows the schema table and makes all findings. docs/scanner.md describes
-// both and says how to add a field.
+// Each value is read once: the grammar of JSON and the rule of the field are checked in the same pass. A value in its
+// usual form is read by the fast path, generated code and the functions of fastpath.go; every other form is read again,
+// from the beginning of the member, by the slow path, which follows the schema table and makes all findings.
+// docs/scanner.md describes both and says how to add a field.
 package scanner
 
 import (
@@ -14,9 +14,9 @@ import (
 	"sluice/shared/transaction/schema"
 )
 
-// padding is how many bytes after a line the scanner may read. The first of them is the line feed, which cannot occur in a
-// line, so that no loop has to check where the line ends. The longest read beyond it (the name of a member with its quotation
-// marks, sixteen bytes of a string) stays inside the padding.
+// padding is how many bytes after a line the scanner may read. The first of them is the line feed, which cannot occur
+// in a line, so that no loop has to check where the line ends. The longest read beyond it (the name of a member with
+// its quotation marks, sixteen bytes of a string) stays inside the padding.
 const padding = 1 + transaction.Lookahead
 
 // linePadding is put after a line that is copied.
@@ -24,7 +24,8 @@ var linePadding = [padding]byte{'\n'}
 
 // Reading functions return the position after what they have read, or one of these.
 const (
-	// failed is returned after fail was called: the line is broken, and its reading ends. Functions check for it by i < 0.
+	// failed is returned after fail was called: the line is broken, and its reading ends. Functions check for it by i <
+	// 0.
 	failed = -1
 
 	// declined is returned by functions of the fast path for a value that the slow path has to read.
@@ -34,11 +35,11 @@ const (
 // unknownLength is the length of a line whose end has not been seen yet.
 const unknownLength = -1
 
-// Scanner reads lines one after the other. It reuses its memory: in steady state a line costs no allocation. A Scanner must not
-// be used by several goroutines at once; give each worker its own.
+// Scanner reads lines one after the other. It reuses its memory: in steady state a line costs no allocation. A Scanner
+// must not be used by several goroutines at once; give each worker its own.
 //
-// A position is an index into buf. The first failure ends a line, and replaces all findings about its fields: in broken JSON
-// the members that follow cannot be told apart.
+// A position is an index into buf. The first failure ends a line, and replaces all findings about its fields: in broken
+// JSON the members that follow cannot be told apart.
 type Scanner struct {
 	rules       transaction.Rules
 	earliest    instant // of created_at
@@ -103,8 +104,8 @@ func New(rules transaction.Rules) *Scanner {
 
 func instantOf(t time.Time) instant { return instant{sec: t.Unix(), nano: t.Nanosecond()} }
 
-// Line judges one line, given without its line feed. The result is valid until the scanner's next call, as long as nobody
-// changes the line.
+// Line judges one line, given without its line feed. The result is valid until the scanner's next call, as long as
+// nobody changes the line.
 //
 // A line inside a larger buffer is read in place if line[:len(line)+1] ends with its line feed and the capacity holds
 // transaction.Lookahead more bytes, which nobody may write to during the call. Every other line is copied.
@@ -116,10 +117,10 @@ func (s *Scanner) Line(line []byte) *transaction.Result {
 	return s.scanLine()
 }
 
-// First judges the first line of text and returns it with the line's length, without the line feed. The text must hold a line
-// feed with transaction.Lookahead more bytes after it, which nobody may write to during the call. The end of the line need not
-// be known in advance; looking for it would cost about a twentieth of reading the line. The memory that a line over the limit
-// uses is bounded by the limit all the same.
+// First judges the first line of text and returns it with the line's length, without the line feed. The text must hold
+// a line feed with transaction.Lookahead more bytes after it, which nobody may write to during the call. The end of the
+// line need not be known in advance; looking for it would cost about a twentieth of reading the line. The memory that a
+// line over the limit uses is bounded by the limit all the same.
 func (s *Scanner) First(text []byte) (r *transaction.Result, length int) {
 	s.buf, s.length = text, unknownLength
 	r = s.scanLine()
@@ -214,8 +215,8 @@ func (s *Scanner) isEnd(i int) bool {
 	return s.length != unknownLength && i >= s.length
 }
 
-// skipSpace returns the position of the first character at or after i that is not white space. The line feed at the end of the
-// line is not white space.
+// skipSpace returns the position of the first character at or after i that is not white space. The line feed at the end
+// of the line is not white space.
 func skipSpace(b []byte, i int) int {
 	if b[i] > ' ' {
 		return i

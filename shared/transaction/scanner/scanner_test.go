@@ -83,7 +83,8 @@ func TestUnreadableLines(t *testing.T) {
 func TestIdentifiersBeforeTheBreak(t *testing.T) {
 	const line = `{"modification":{"external_id":"m\u002d1","external_id":"m-2"},"request_uuid":"later"}`
 	r := New(defaultRules()).Line([]byte(line))
-	if string(r.ModificationID) != "m-1" || r.RequestUUID != nil || r.Findings[0].Code != transaction.CodeJSONDuplicateKey {
+	if string(r.ModificationID) != "m-1" || r.RequestUUID != nil ||
+		r.Findings[0].Code != transaction.CodeJSONDuplicateKey {
 		t.Fatalf("modification %q, request %q, findings %v", r.ModificationID, r.RequestUUID, r.Findings)
 	}
 	const open = `{"modification":{"external_id":"m-1`
@@ -104,7 +105,8 @@ func TestBlankAndRootless(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"null", "[]", `"x"`, "1", " [{}] \r"} {
-		want := []transaction.Finding{{Code: transaction.CodeObjectType, Offset: strings.IndexFunc(line, func(r rune) bool { return r != ' ' }), Message: schema.MessageNotObject}}
+		want := []transaction.Finding{{Code: transaction.CodeObjectType, Offset: strings.IndexFunc(line,
+			func(r rune) bool { return r != ' ' }), Message: schema.MessageNotObject}}
 		if diff := cmp.Diff(want, s.Line([]byte(line)).Findings); diff != "" {
 			t.Errorf("%q: %s", line, diff)
 		}
@@ -116,7 +118,8 @@ func TestDepth(t *testing.T) {
 	for _, c := range []struct {
 		levels int // inside the line's own object
 		want   bool
-	}{{transaction.MaxDepth - 2, false}, {transaction.MaxDepth - 1, false}, {transaction.MaxDepth, true}, {20000, true}} {
+	}{{transaction.MaxDepth - 2, false}, {transaction.MaxDepth - 1, false}, {transaction.MaxDepth, true}, {20000,
+		true}} {
 		for _, nest := range []string{`[`, `{"a":`} {
 			line := `{"billing":` + strings.Repeat(nest, c.levels)
 			offset := len(`{"billing":`) + (transaction.MaxDepth-1)*len(nest)
@@ -128,7 +131,8 @@ func TestDepth(t *testing.T) {
 				line += closing + "}"
 			}
 			r := s.Line([]byte(line))
-			tooDeep := len(r.Findings) == 1 && r.Findings[0].Code == transaction.CodeJSONTooDeep && r.Findings[0].Offset == offset
+			tooDeep := len(r.Findings) == 1 && r.Findings[0].Code == transaction.CodeJSONTooDeep &&
+				r.Findings[0].Offset == offset
 			if tooDeep != c.want {
 				t.Errorf("%d levels of %s: %v", c.levels, nest, r.Findings)
 			}
@@ -143,9 +147,11 @@ func TestLineLength(t *testing.T) {
 	if r := s.Line([]byte(goodLine)); len(r.Findings) > 0 {
 		t.Fatal("at the limit:", r.Findings)
 	}
-	want := []transaction.Finding{{Code: transaction.CodeLineTooLong, Message: schema.MessageTooLong, Offset: len(goodLine)}}
+	want := []transaction.Finding{{Code: transaction.CodeLineTooLong, Message: schema.MessageTooLong,
+		Offset: len(goodLine)}}
 	r := s.Line([]byte(goodLine + " "))
-	if diff := cmp.Diff(want, r.Findings); diff != "" || string(r.ModificationID) != "mod-1" || len(r.References) > 0 || r.MainEntity != transaction.NoRole {
+	if diff := cmp.Diff(want, r.Findings); diff != "" || string(r.ModificationID) != "mod-1" || len(r.References) > 0 ||
+		r.MainEntity != transaction.NoRole {
 		t.Fatalf("over the limit: %+v %s", r, diff)
 	}
 	over := []byte(goodLine + " \n" + strings.Repeat(" ", padding))
@@ -183,7 +189,8 @@ func TestFindingsAreBounded(t *testing.T) {
 			}
 		}
 	}
-	if r := New(transaction.Rules{}).Line([]byte(`{"entity":` + strings.Repeat(" ", 10) + `1` + strings.Repeat(`,"a":1`, 2) + `}`)); r.Dropped != 0 || len(r.Findings) != 1 {
+	if r := New(transaction.Rules{}).Line([]byte(`{"entity":` + strings.Repeat(" ", 10) + `1` + strings.Repeat(`,"a":1`,
+		2) + `}`)); r.Dropped != 0 || len(r.Findings) != 1 {
 		t.Errorf("a failure keeps earlier findings: %v", r.Findings)
 	}
 }
@@ -241,13 +248,15 @@ func TestWindow(t *testing.T) {
 		for _, c := range []struct {
 			at   time.Time
 			want int
-		}{{limit.Add(-outside), 0}, {limit, 0}, {limit.Add(outside), 1}, {limit.Add(outside).In(time.FixedZone("", -7*3600)), 1}} {
+		}{{limit.Add(-outside), 0}, {limit, 0}, {limit.Add(outside), 1}, {limit.Add(outside).In(time.FixedZone("",
+			-7*3600)), 1}} {
 			if r := New(rules).Line(at(c.at)); len(r.Findings) != c.want {
 				t.Errorf("%v: %v", c.at, r.Findings)
 			}
 		}
 	}
-	if r := New(transaction.Rules{ReceivedAt: receivedAt}).Line(at(receivedAt.AddDate(500, 0, 0))); len(r.Findings) > 0 {
+	if r := New(transaction.Rules{ReceivedAt: receivedAt}).Line(at(receivedAt.AddDate(500, 0,
+		0))); len(r.Findings) > 0 {
 		t.Error("no limit set:", r.Findings)
 	}
 }
@@ -278,10 +287,12 @@ func TestManyKeysStayLinear(t *testing.T) {
 	}
 	repeated := append(b.Bytes()[:b.Len():b.Len()], `,"k77":1}}`...)
 	s := New(defaultRules())
-	if r := s.Line(append(b.Bytes()[:b.Len():b.Len()], "}}"...)); r.Findings[0].Code == transaction.CodeJSONDuplicateKey {
+	if r := s.Line(append(b.Bytes()[:b.Len():b.Len()],
+		"}}"...)); r.Findings[0].Code == transaction.CodeJSONDuplicateKey {
 		t.Fatal("every key is there once:", r.Findings)
 	}
-	if r := s.Line(repeated); r.Findings[0].Code != transaction.CodeJSONDuplicateKey || r.Findings[0].Pointer != "/billing/k77" {
+	if r := s.Line(repeated); r.Findings[0].Code != transaction.CodeJSONDuplicateKey ||
+		r.Findings[0].Pointer != "/billing/k77" {
 		t.Fatal("k77 is there twice:", r.Findings)
 	}
 }
@@ -298,7 +309,8 @@ func TestMemoryOfLongLines(t *testing.T) {
 				text = fmt.Appendf(text, piece, i)
 			}
 			text = append(append(text, '\n'), make([]byte, padding)...)
-			if r, n := s.First(text); n != len(text)-padding-1 || len(r.Findings) != 1 || r.Findings[0].Code != transaction.CodeLineTooLong {
+			if r, n := s.First(text); n != len(text)-padding-1 || len(r.Findings) != 1 ||
+				r.Findings[0].Code != transaction.CodeLineTooLong {
 				t.Fatalf("%s%s: %d bytes, %v", within, piece, n, r.Findings)
 			}
 			if len(s.keys.slots) > 1024 || cap(s.unescaped) > 4096 {

@@ -87,8 +87,8 @@ func (s *Scanner) skipArray(b []byte, i int) int {
 	return i + 1
 }
 
-// readKey reads the name of a member of an object that is not in the schema, its colon and the white space before its value.
-// firstKey and id identify the object in keys.
+// readKey reads the name of a member of an object that is not in the schema, its colon and the white space before its
+// value. firstKey and id identify the object in keys.
 func (s *Scanner) readKey(b []byte, i, firstKey int, id uint32) ([]byte, int) {
 	start := i
 	if b[i] != '"' {

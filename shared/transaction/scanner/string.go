@@ -9,8 +9,8 @@ import (
 	"sluice/shared/transaction/swar"
 )
 
-// readString reads the string whose opening quotation mark is at b[i]. It returns its bytes without escapes, which are valid
-// until the next line, and the position after the closing quotation mark.
+// readString reads the string whose opening quotation mark is at b[i]. It returns its bytes without escapes, which are
+// valid until the next line, and the position after the closing quotation mark.
 func (s *Scanner) readString(b []byte, i int) ([]byte, int) {
 	start := i + 1
 	i, nonASCII := swar.SkipPlainText(b, start)
@@ -101,8 +101,8 @@ func (s *Scanner) unescape(b []byte, i int) int {
 	return end
 }
 
-// readUnicodeEscape reads the character that is written as \uXXXX, or as a pair of them, at b[i]. end is the position after it,
-// or 0 if there is no such character.
+// readUnicodeEscape reads the character that is written as \uXXXX, or as a pair of them, at b[i]. end is the position
+// after it, or 0 if there is no such character.
 func readUnicodeEscape(b []byte, i int) (r rune, end int) {
 	switch r = readCodeUnit(b, i); {
 	case r < 0:

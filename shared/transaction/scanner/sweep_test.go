@@ -11,13 +11,16 @@ import (
 	"sluice/shared/transaction/schema"
 )
 
-// Values that are read in words of several bytes at a time, each damaged at every byte in every way that matters to such words:
-// replaced, removed, and with something put in before it. The oracle says what it is then.
+// Values that are read in words of several bytes at a time, each damaged at every byte in every way that matters to
+// such words: replaced, removed, and with something put in before it. The oracle says what it is then.
 func TestEveryByteOfAValue(t *testing.T) {
 	values := []string{
-		`"2026-01-31T10:00:00.123"`, `"2026-01-31T10:00:00+01:00"`, `"0c1f6ad2-6f35-4d1b-9d5e-0a4c2f3b7e11"`, `"192.168.0.1"`,
-		`"2001:db8::1"`, `"settlement"`, `"label":"sender"`, `"Y"`, `-12.5`, `"id":7`, `"card_number":42`, `"XK"`, `"EUR"`,
-		`"ABCDDEFF"`, `"DE89"`, `"external_entity_type":"unknown"`, `"known-1"`, `"Zoë Ωmega"`, `"payment_category":"goods"`,
+		`"2026-01-31T10:00:00.123"`, `"2026-01-31T10:00:00+01:00"`, `"0c1f6ad2-6f35-4d1b-9d5e-0a4c2f3b7e11"`,
+		`"192.168.0.1"`,
+		`"2001:db8::1"`, `"settlement"`, `"label":"sender"`, `"Y"`, `-12.5`, `"id":7`, `"card_number":42`, `"XK"`,
+		`"EUR"`,
+		`"ABCDDEFF"`, `"DE89"`, `"external_entity_type":"unknown"`, `"known-1"`, `"Zoë Ωmega"`,
+		`"payment_category":"goods"`,
 	}
 	const bytes = "/09:AGZgz.-+e \"\\\x00\x1f\x7f\x80\xc3"
 	rules := everyRule()[1]
@@ -46,10 +49,12 @@ func TestLongAndLastValues(t *testing.T) {
 	for n := range 24 {
 		nines := strings.Repeat("9", n)
 		cases = append(cases, [2]string{`"id":7`, `"id":1` + nines}, [2]string{`"id":7`, `"id":-` + nines + "1"},
-			[2]string{`"card_number":42`, `"card_number":0` + nines}, [2]string{`-12.5`, "-0." + nines}, [2]string{`-12.5`, nines + ".5"},
+			[2]string{`"card_number":42`, `"card_number":0` + nines}, [2]string{`-12.5`, "-0." + nines},
+			[2]string{`-12.5`, nines + ".5"},
 			[2]string{`"2026-01-31T10:00:00.123"`, `"2026-01-31T10:00:00.` + nines + `"`})
 	}
-	for _, id := range []string{"2147483647", "2147483648", "-2147483648", "-2147483649", "-0", "00", "-", "1e2", "1.0", "1."} {
+	for _, id := range []string{"2147483647", "2147483648", "-2147483648", "-2147483649", "-0", "00", "-", "1e2", "1.0",
+		"1."} {
 		cases = append(cases, [2]string{`"id":7`, `"id":` + id})
 	}
 	for n := range 66 {
@@ -62,7 +67,8 @@ func TestLongAndLastValues(t *testing.T) {
 	for _, year := range []int{0, 1, 1900, 1999, 2000, 2024, 2025, 2100, 9999} {
 		for month := range 14 {
 			for _, day := range []int{0, 1, 28, 29, 30, 31, 32} {
-				cases = append(cases, [2]string{`"2026-01-31T10:00:00.123"`, fmt.Sprintf(`"%04d-%02d-%02dT23:59:59Z"`, year, month, day)})
+				cases = append(cases, [2]string{`"2026-01-31T10:00:00.123"`, fmt.Sprintf(`"%04d-%02d-%02dT23:59:59Z"`,
+					year, month, day)})
 			}
 		}
 	}
@@ -79,7 +85,8 @@ func TestDaysSince1970(t *testing.T) {
 	day := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)
 	for ; day.Year() < 2500; day = day.AddDate(0, 0, 1) {
 		year, month, n := day.Date()
-		if got, want := daysSince1970(year, int(month), n), int(day.Unix()/86400); got != want || n > daysIn(year, int(month)) {
+		if got, want := daysSince1970(year, int(month), n), int(day.Unix()/86400); got != want || n > daysIn(year,
+			int(month)) {
 			t.Fatalf("%s: day %d, want %d; its month has %d days", day, got, want, daysIn(year, int(month)))
 		}
 	}
@@ -106,7 +113,8 @@ func testEnumValue(t *testing.T, f *field, value string) {
 		for c := range 256 {
 			text[at] = byte(c)
 			want := declined
-			if quoted, _, closed := strings.Cut(string(text[1:]), `"`); text[0] == '"' && closed && slices.Contains(f.Enum, quoted) {
+			if quoted, _, closed := strings.Cut(string(text[1:]), `"`); text[0] == '"' && closed &&
+				slices.Contains(f.Enum, quoted) {
 				want = len(quoted) + 2
 			}
 			if got := f.enum.match(text, 0); got != want {
@@ -120,7 +128,8 @@ func testEnumValue(t *testing.T, f *field, value string) {
 // A key that is there twice is found wherever the two are, among few keys and among many, and only within one object.
 func TestDuplicateAmongKeys(t *testing.T) {
 	s := New(defaultRules())
-	for _, within := range []string{`"additional_fields":{"payment_category":"goods"}`, `"x":[1,{"y":null}]`, `"k":"v"`} {
+	for _, within := range []string{`"additional_fields":{"payment_category":"goods"}`, `"x":[1,{"y":null}]`,
+		`"k":"v"`} {
 		for _, n := range []int{1, 2, maxLinearKeys - 1, maxLinearKeys, maxLinearKeys + 1, maxLinearKeys + 2} {
 			for twice := range n {
 				for at := range n + 1 {
@@ -131,15 +140,18 @@ func TestDuplicateAmongKeys(t *testing.T) {
 						}
 						keys = append(keys, fmt.Sprintf(`"k%d":"","n%d":{"k0":"inner","k%d":""}`, k, k, n))
 					}
-					for text, want := range map[string]transaction.Code{strings.Join(keys, ","): transaction.CodeJSONDuplicateKey, keys[n-1]: ""} {
+					for text, want := range map[string]transaction.Code{strings.Join(keys,
+						","): transaction.CodeJSONDuplicateKey, keys[n-1]: ""} {
 						if at == n && want != "" {
 							continue // the key was left out
 						}
-						text := map[byte]string{'a': `"additional_fields":{` + text + `}`, 'x': `"x":{` + text + `}`, 'k': text}[within[1]]
+						text := map[byte]string{'a': `"additional_fields":{` + text + `}`, 'x': `"x":{` + text + `}`,
+							'k': text}[within[1]]
 						if diff := disagreement(s, []byte(lineWith(t, within, text)), defaultRules()); diff != "" {
 							t.Fatalf("%s: oracle (-), scanner (+):\n%s", text, diff)
 						}
-						if broken := len(s.result.Findings) > 0 && s.result.Findings[0].Code == transaction.CodeJSONDuplicateKey; broken != (want != "") {
+						if broken := len(s.result.Findings) > 0 &&
+							s.result.Findings[0].Code == transaction.CodeJSONDuplicateKey; broken != (want != "") {
 							t.Fatalf("%s: %v", text, s.result.Findings)
 						}
 					}
@@ -169,7 +181,8 @@ func TestNullForEachField(t *testing.T) {
 		o       *schema.Object
 		opening string
 	}{
-		{schema.Transaction, "{"}, {schema.Entity, `"receiver":{`}, {schema.Entity, `"sender":{`}, {schema.Unknown, `"unknown":{`}, {schema.Modification, `"modification":{`},
+		{schema.Transaction, "{"}, {schema.Entity, `"receiver":{`}, {schema.Entity, `"sender":{`}, {schema.Unknown,
+			`"unknown":{`}, {schema.Modification, `"modification":{`},
 		{schema.Address, `"addresses":[{`}, {schema.PaymentOption, `"payment_options":[{`},
 	} {
 		before, after, _ := strings.Cut(goodLine, c.opening)
@@ -177,7 +190,8 @@ func TestNullForEachField(t *testing.T) {
 			for _, null := range []string{"null", " null", "nul", "nulls", "Null"} {
 				member := `"` + c.o.Fields[i].Name + `":` + null
 				_, rest, _ := strings.Cut(after, "}") // the object with this member alone
-				for _, line := range []string{before + c.opening + member + "," + after, before + c.opening + member + "}" + rest} {
+				for _, line := range []string{before + c.opening + member + "," + after, before + c.opening + member +
+					"}" + rest} {
 					if diff := disagreement(s, []byte(line), defaultRules()); diff != "" {
 						t.Fatalf("%s: oracle (-), scanner (+):\n%s", line, diff)
 					}

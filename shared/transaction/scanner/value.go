@@ -7,8 +7,8 @@ import (
 	"sluice/shared/transaction/schema"
 )
 
-// readValue reads the value of a field, which is not null, and adds a finding for each rule that it breaks. Strings are judged
-// without their escapes.
+// readValue reads the value of a field, which is not null, and adds a finding for each rule that it breaks. Strings are
+// judged without their escapes.
 func (s *Scanner) readValue(b []byte, i int, f *field) int {
 	switch f.Kind {
 	case schema.KindNumber, schema.KindInteger:

@@ -5,16 +5,18 @@ import (
 	"strings"
 )
 
-// The code lists are part of the source, so that a verdict never depends on where or when it is made. Where they come from:
+// The code lists are part of the source, so that a verdict never depends on where or when it is made. Where they come
+// from:
 //
-//   - countries and currencies in force: ISO 3166-1 and ISO 4217 as in pycountry 26.2.16 of 2026-02-16 (the iso-codes data);
+//   - countries and currencies in force: ISO 3166-1 and ISO 4217 as in pycountry 26.2.16 of 2026-02-16, which has the
+//     iso-codes data;
 //   - countries withdrawn since 1999: ISO 3166-3 of the same release, withdrawal date 1999-01-01 or later;
-//   - currencies withdrawn since 1999: ISO 4217 list three ("historic denominations") as in github.com/datasets/currency-codes
-//     of 2025, WithdrawalDate 1999-01 or later, without the codes that continue under a new name (PEN, RON, TRY, ...);
-//     and BGN, which left the list in force with the euro of 2026-01.
+//   - currencies withdrawn since 1999: ISO 4217 list three ("historic denominations") as in
+//     github.com/datasets/currency-codes of 2025, WithdrawalDate 1999-01 or later, without the codes that continue under
+//     a new name (PEN, RON, TRY, ...); and BGN, which left the list in force with the euro of 2026-01.
 //
-// To renew them, take the same lists of a newer release, move the codes that were withdrawn to the withdrawn ones, and change the
-// counts in the test.
+// To renew them, take the same lists of a newer release, move the codes that were withdrawn to the withdrawn ones, and
+// change the counts in the test.
 const (
 	countriesInForce = `
 	AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY

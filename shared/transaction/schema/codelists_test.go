@@ -16,7 +16,8 @@ func TestCodeLists(t *testing.T) {
 		{"currencies", Currencies(), 3, 178 + 65},
 	} {
 		t.Run(list.name, func(t *testing.T) {
-			if distinct := slices.Compact(slices.Clone(list.codes)); len(list.codes) != list.want || len(distinct) != list.want {
+			if distinct := slices.Compact(slices.Clone(list.codes)); len(list.codes) != list.want ||
+				len(distinct) != list.want {
 				t.Errorf("got %d codes, %d of them distinct, want %d", len(list.codes), len(distinct), list.want)
 			}
 			for _, code := range list.codes {

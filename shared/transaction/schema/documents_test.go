@@ -34,7 +34,8 @@ func document(t *testing.T, name, want string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Fatalf("schema table (-), docs/%s (+); go test ./shared/transaction/schema -update rewrites it:\n%s", name, diff)
+		t.Fatalf("schema table (-), docs/%s (+); go test ./shared/transaction/schema -update rewrites it:\n%s", name,
+			diff)
 	}
 }
 
@@ -43,10 +44,10 @@ func fieldList() string {
 	var b strings.Builder
 	b.WriteString(`# The fields of a line
 
-Made from the table in shared/transaction/schema; line.schema.json is the same for programs, errors.md explains the codes.
+Made from the table in shared/transaction/schema. line.schema.json is the same for programs; errors.md explains the codes.
 
-A line is one Transaction as a JSON object of at most 256 KiB. null stands for absent, everywhere. No object may have a key
-twice, and nothing may be nested deeper than 64 levels. Lengths are in characters, of IDs in bytes of UTF-8.
+A line is one Transaction as a JSON object of at most 256 KiB. A null counts as absent, everywhere. No object may have a
+key twice, and nothing may be nested deeper than 64 levels. Lengths are in characters; those of IDs in bytes of UTF-8.
 `)
 	for _, o := range Objects {
 		extra := "Other keys are allowed and ignored."

@@ -19,7 +19,8 @@ func JSONSchema() []byte {
 	root := Transaction.jsonSchema()
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "A line of a batch: one transaction"
-	root["description"] = "null stands for absent everywhere. No object may have a key twice. Sender or receiver must be known."
+	root["description"] = "A null counts as absent, everywhere. No object may have a key twice. " +
+		"Sender or receiver must be known."
 	root["$defs"] = defs
 	text, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
@@ -33,7 +34,9 @@ func (o *Object) jsonSchema() map[string]any {
 	for i := range o.Fields {
 		f := &o.Fields[i]
 		if f.Kind == KindForbidden {
-			properties[f.Name] = map[string]any{"type": "null", "description": f.Message(transaction.CodeEntityAmbiguous)}
+			forbidden := typed("null")
+			forbidden["description"] = f.Message(transaction.CodeEntityAmbiguous)
+			properties[f.Name] = forbidden
 			continue
 		}
 		schema := f.jsonSchema()
@@ -60,14 +63,18 @@ func (o *Object) jsonSchema() map[string]any {
 // entityForms says that an entity is given in exactly one of two ways.
 var entityForms = []any{
 	map[string]any{
-		"title":      "known",
-		"required":   []string{"by_external_id"},
-		"properties": map[string]any{"by_external_id": typed("string"), "external_entity_type": typed("null"), "unknown": typed("null")},
+		"title":    "known",
+		"required": []string{"by_external_id"},
+		"properties": map[string]any{
+			"by_external_id": typed("string"), "external_entity_type": typed("null"), "unknown": typed("null"),
+		},
 	},
 	map[string]any{
-		"title":      "unknown",
-		"required":   []string{"external_entity_type", "unknown"},
-		"properties": map[string]any{"by_external_id": typed("null"), "external_entity_type": typed("string"), "unknown": typed("object")},
+		"title":    "unknown",
+		"required": []string{"external_entity_type", "unknown"},
+		"properties": map[string]any{
+			"by_external_id": typed("null"), "external_entity_type": typed("string"), "unknown": typed("object"),
+		},
 	},
 }
 
@@ -86,7 +93,8 @@ func orNull(schema map[string]any) map[string]any {
 const (
 	uuidSyntax     = `^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`
 	bicSyntax      = `^[0-9A-Za-z]{8}([0-9A-Za-z]{3})?$`
-	dateTimeSyntax = `^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?$`
+	dateTimeSyntax = `^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d` +
+		`(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?$`
 )
 
 func (f *Field) jsonSchema() map[string]any {

@@ -7,8 +7,8 @@ import (
 	"sluice/shared/transaction"
 )
 
-// Messages of a line that cannot be read, by cause, and of findings that belong to no field of the table. Each says what is
-// wrong and, where that is not the same thing, what to do.
+// Messages of a line that cannot be read, by cause, and of findings that belong to no field of the table. Each says
+// what is wrong and, where that is not the same thing, what to do.
 const (
 	MessageEndsEarly = "The line ends before its JSON object is complete; write each transaction on one line."
 
@@ -17,9 +17,11 @@ const (
 	MessageTrailingData = "The line is not valid JSON: a line holds one object and nothing after it; " +
 		"write each transaction on a line of its own."
 
-	MessageControlCharacter = "The line is not valid JSON: write this control character as an escape sequence, such as \\u0009."
+	MessageControlCharacter = "The line is not valid JSON: " +
+		"write this control character as an escape sequence, such as \\u0009."
 
-	MessageEscape = "The line is not valid JSON: this escape sequence does not exist or is incomplete; write a backslash as \\\\."
+	MessageEscape = "The line is not valid JSON: " +
+		"this escape sequence does not exist or is incomplete; write a backslash as \\\\."
 
 	MessageSurrogate = "The line is not valid JSON: this \\u escape is half of a surrogate pair; write both halves."
 
@@ -37,13 +39,14 @@ const (
 
 	MessageExtraKey = "This key is not part of the schema; remove it or correct its spelling."
 
-	MessageNoMainEntity = "Neither the sender nor the receiver is an onboarded entity; identify at least one of them by by_external_id."
+	MessageNoMainEntity = "Neither the sender nor the receiver is an onboarded entity; " +
+		"identify at least one of them by by_external_id."
 
 	MessageNotObject = "A line must be one JSON object that holds one transaction."
 )
 
-// Codes lists the codes of the findings that a scanner can make at the field itself. The items of a collection count as the
-// field.
+// Codes lists the codes of the findings that a scanner can make at the field itself. The items of a collection count as
+// the field.
 func (f *Field) Codes() []transaction.Code {
 	codes := kindCodes[f.Kind]
 	if f.Required {
@@ -60,22 +63,27 @@ func (f *Field) Codes() []transaction.Code {
 
 // kindCodes lists, for each kind, the codes of values that break its rule.
 var kindCodes = [...][]transaction.Code{
-	KindString:     {transaction.CodeStringType},
-	KindID:         {transaction.CodeStringType, transaction.CodeStringTooShort, transaction.CodeStringTooLong},
-	KindUUID:       {transaction.CodeStringType, transaction.CodeUUID},
-	KindEnum:       {transaction.CodeStringType, transaction.CodeEnum},
-	KindCountry:    {transaction.CodeStringType, transaction.CodeCountry},
-	KindCurrency:   {transaction.CodeStringType, transaction.CodeCurrency},
-	KindDateTime:   {transaction.CodeStringType, transaction.CodeDateTime},
-	KindCreatedAt:  {transaction.CodeStringType, transaction.CodeDateTime, transaction.CodeCreatedAtOutOfRange},
-	KindIP:         {transaction.CodeStringType, transaction.CodeStringTooShort, transaction.CodeStringTooLong, transaction.CodeIPAddress},
-	KindBIC:        {transaction.CodeStringType, transaction.CodeStringTooShort, transaction.CodeStringTooLong, transaction.CodeBIC},
+	KindString:    {transaction.CodeStringType},
+	KindID:        {transaction.CodeStringType, transaction.CodeStringTooShort, transaction.CodeStringTooLong},
+	KindUUID:      {transaction.CodeStringType, transaction.CodeUUID},
+	KindEnum:      {transaction.CodeStringType, transaction.CodeEnum},
+	KindCountry:   {transaction.CodeStringType, transaction.CodeCountry},
+	KindCurrency:  {transaction.CodeStringType, transaction.CodeCurrency},
+	KindDateTime:  {transaction.CodeStringType, transaction.CodeDateTime},
+	KindCreatedAt: {transaction.CodeStringType, transaction.CodeDateTime, transaction.CodeCreatedAtOutOfRange},
+	KindIP: {
+		transaction.CodeStringType, transaction.CodeStringTooShort, transaction.CodeStringTooLong, transaction.CodeIPAddress,
+	},
+	KindBIC: {
+		transaction.CodeStringType, transaction.CodeStringTooShort, transaction.CodeStringTooLong, transaction.CodeBIC,
+	},
 	KindEntityType: {transaction.CodeStringType, transaction.CodeEntityTypeInvalid},
 	KindNumber:     {transaction.CodeNumberType, transaction.CodeNumberRange},
 	KindInteger:    {transaction.CodeIntegerType, transaction.CodeNumberRange},
 	KindObject:     {transaction.CodeObjectType, transaction.CodeMissing},
 	KindEntity: {
-		transaction.CodeObjectType, transaction.CodeEntityMissing, transaction.CodeEntityAmbiguous, transaction.CodeMainEntityUnknown,
+		transaction.CodeObjectType, transaction.CodeEntityMissing, transaction.CodeEntityAmbiguous,
+		transaction.CodeMainEntityUnknown,
 	},
 	KindObjects:   {transaction.CodeArrayType, transaction.CodeObjectType},
 	KindStrings:   {transaction.CodeArrayType, transaction.CodeStringType},
@@ -83,8 +91,8 @@ var kindCodes = [...][]transaction.Code{
 	KindForbidden: {transaction.CodeEntityAmbiguous},
 }
 
-// Message returns the message of a finding at the field: one sentence that says what is wrong and what to do, and repeats no
-// value of a line.
+// Message returns the message of a finding at the field: one sentence that says what is wrong and what to do, and
+// repeats no value of a line.
 func (f *Field) Message(code transaction.Code) string {
 	if f.Kind == KindForbidden {
 		return "An unknown entity must not have by_external_id; keep only external_id."
@@ -130,7 +138,8 @@ func (f *Field) Message(code transaction.Code) string {
 	case transaction.CodeEntityMissing:
 		return f.Name + " must identify its entity: give by_external_id, or external_entity_type with unknown."
 	case transaction.CodeEntityAmbiguous:
-		return f.Name + " must identify its entity in one way only: by by_external_id, or by external_entity_type with unknown."
+		return f.Name + " must identify its entity in one way only: " +
+			"by by_external_id, or by external_entity_type with unknown."
 	case transaction.CodeEntityTypeInvalid:
 		return f.Name + " must be unknown; identify an onboarded entity by by_external_id instead."
 	case transaction.CodeMainEntityUnknown:

@@ -1,8 +1,8 @@
-// Package schema is the table of the fields of a line: their kinds and limits, the codes and messages of what can be wrong with
-// them, the code lists of ISO 3166 and ISO 4217, and the JSON Schema that is made from all of this.
+// Package schema is the table of the fields of a line: their kinds and limits, the codes and messages of what can be
+// wrong with them, the code lists of ISO 3166 and ISO 4217, and the JSON Schema that is made from all of this.
 //
-// The scanner and its generated code, the published JSON Schema and docs/line-fields.md follow this table. docs/scanner.md says
-// how to add a field. The table is package-level data that nobody may change.
+// The scanner and its generated code, the published JSON Schema and docs/line-fields.md follow this table.
+// docs/scanner.md says how to add a field. The table is package-level data that nobody may change.
 package schema
 
 import (
@@ -145,7 +145,8 @@ var Transaction = newClosedObject("Transaction",
 	Field{Name: "payment_source_country", Kind: KindCountry},
 	Field{Name: "payment_target_country", Kind: KindCountry},
 	Field{Name: "payment_method", Kind: KindString},
-	Field{Name: "payment_type", Kind: KindEnum, Enum: []string{"payin", "payout", "ledger"}, Capture: CapturePaymentType},
+	Field{Name: "payment_type", Kind: KindEnum, Capture: CapturePaymentType,
+		Enum: []string{"payin", "payout", "ledger"}},
 	Field{Name: "additional_fields", Kind: KindStringMap},
 	Field{Name: "sender", Kind: KindEntity, Required: true, Object: Entity, Role: transaction.Sender},
 	Field{Name: "sending_partner", Kind: KindEntity, Object: Entity, Role: transaction.SendingPartner},
@@ -179,7 +180,8 @@ var Transaction = newClosedObject("Transaction",
 	Field{Name: "shipping", Kind: KindObject, Object: Address},
 )
 
-// Entity is a sender, a receiver or one of their partners: either an entity of the tenant, by by_external_id, or an unknown one.
+// Entity is a sender, a receiver or one of their partners: either an entity of the tenant, by by_external_id, or an
+// unknown one.
 var Entity = newClosedObject("Entity",
 	Field{Name: "by_external_id", Kind: KindID, Capture: CaptureByExternalID},
 	Field{Name: "external_entity_type", Kind: KindEntityType, Capture: CaptureEntityType},
@@ -191,7 +193,8 @@ var Unknown = newOpenObject("Unknown",
 	Field{Name: "external_id", Kind: KindID, Required: true},
 	Field{Name: "full_name", Kind: KindString},
 	Field{Name: "risk_assessment", Kind: KindString},
-	Field{Name: "label", Kind: KindEnum, Enum: []string{"sender", "receiver", "merchant", "consumer", "merchant_profile"}},
+	Field{Name: "label", Kind: KindEnum,
+		Enum: []string{"sender", "receiver", "merchant", "consumer", "merchant_profile"}},
 	Field{Name: "email", Kind: KindString},
 	Field{Name: "phone_number", Kind: KindString},
 	Field{Name: "additional_fields", Kind: KindStringMap},

@@ -1,11 +1,11 @@
-// Package swar reads text eight bytes at a time, as SIMD within a register: a word of 64 bits holds eight bytes, the first of
-// them in its lowest byte, and one operation on the word works on all of them.
+// Package swar reads text eight bytes at a time, as SIMD within a register: a word of 64 bits holds eight bytes, the
+// first of them in its lowest byte, and one operation on the word works on all of them.
 //
-// Functions named Mark... set the highest bit of each byte that has a property and clear all other bits; bits.TrailingZeros64
-// of the marks, divided by eight, is the number of the first such byte.
+// Functions named Mark... set the highest bit of each byte that has a property and clear all other bits;
+// bits.TrailingZeros64 of the marks, divided by eight, is the number of the first such byte.
 //
-// The functions that read from a slice may read up to 15 bytes beyond the byte at which they stop. Their callers pass slices
-// with padding at the end.
+// The functions that read from a slice may read up to 15 bytes beyond the byte at which they stop. Their callers pass
+// slices with padding at the end.
 package swar
 
 import (
@@ -33,21 +33,21 @@ func MarkZero(w uint64) uint64 { return (w - LowBits) &^ w & HighBits }
 // MarkQuotes marks the bytes that are quotation marks. The first mark is right; marks after it may be wrong.
 func MarkQuotes(w uint64) uint64 { return MarkZero(w ^ LowBits*'"') }
 
-// MarkStringSpecials marks the bytes that end or interrupt a JSON string: quotation marks, backslashes and control characters.
-// Bytes of 0x80 and more are never marked. The first mark is right, because a subtraction borrows only from a byte that is
-// itself a hit; marks after it may be wrong.
+// MarkStringSpecials marks the bytes that end or interrupt a JSON string: quotation marks, backslashes and control
+// characters. Bytes of 0x80 and more are never marked. The first mark is right, because a subtraction borrows only from
+// a byte that is itself a hit; marks after it may be wrong.
 func MarkStringSpecials(w uint64) uint64 {
+	low := w ^ LowBits*('"'^' ') // a quotation mark becomes a space, which is below 0x21 as the control characters are
 	slash := w ^ LowBits*'\\'
-	return (quotesAndControls(w) | (slash - LowBits)) &^ w & HighBits
+	return ((low - LowBits*0x21) | (slash - LowBits)) &^ w & HighBits
 }
 
-// MarkQuotesAndControls marks the bytes that are quotation marks or control characters. The first mark is right; marks after
-// it may be wrong.
-func MarkQuotesAndControls(w uint64) uint64 { return quotesAndControls(w) &^ w & HighBits }
-
-// quotesAndControls sets the highest bit of the bytes that are quotation marks or control characters, and of others of 0x80 and
-// more. It turns a quotation mark into a space, so that it is below 0x21 as the control characters are.
-func quotesAndControls(w uint64) uint64 { return (w ^ LowBits*('"'^' ')) - LowBits*0x21 }
+// MarkQuotesAndControls marks the bytes that are quotation marks or control characters. The first mark is right; marks
+// after it may be wrong.
+func MarkQuotesAndControls(w uint64) uint64 {
+	low := w ^ LowBits*('"'^' ')
+	return (low - LowBits*0x21) &^ w & HighBits
+}
 
 // MarkDigits marks the bytes that are decimal digits. The additions cannot carry, because they are made to seven bits.
 func MarkDigits(w uint64) uint64 {
@@ -75,9 +75,9 @@ func SkipDigits(b []byte, i int) int {
 	}
 }
 
-// SkipPlainText returns the position of the first byte at or after b[i] that ends or interrupts a JSON string: a quotation
-// mark, a backslash or a control character. If all bytes before it are ASCII, nonASCII may still be set because of bytes after
-// it; if it is not set, they are ASCII.
+// SkipPlainText returns the position of the first byte at or after b[i] that ends or interrupts a JSON string: a
+// quotation mark, a backslash or a control character. If all bytes before it are ASCII, nonASCII may still be set
+// because of bytes after it; if it is not set, they are ASCII.
 func SkipPlainText(b []byte, i int) (end int, nonASCII bool) {
 	var all uint64
 	for {

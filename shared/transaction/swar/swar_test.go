@@ -10,7 +10,8 @@ func TestMarkAlphanumerics(t *testing.T) {
 		for place := range 8 {
 			w := uint64(c) << (8 * place)
 			for _, last := range []rune{'f', 'z'} {
-				want := c < 0x80 && (unicode.IsDigit(rune(c)) || unicode.IsLetter(rune(c)) && unicode.ToLower(rune(c)) <= last)
+				want := c < 0x80 && (unicode.IsDigit(rune(c)) || unicode.IsLetter(rune(c)) &&
+					unicode.ToLower(rune(c)) <= last)
 				if got := MarkAlphanumerics(w, uint64(last))>>(8*place+7)&1 != 0; got != want {
 					t.Fatalf("byte %#x at %d, up to %c: got %v", c, place, last, got)
 				}
@@ -44,7 +45,8 @@ func TestMarkStringSpecials(t *testing.T) {
 					text[i] = filler
 				}
 				text[place] = byte(c)
-				if got, want := SkipToQuote(append(text[:], `123456789"______________`...), 0), skipToQuoteByByte(text[:]); got != want {
+				if got, want := SkipToQuote(append(text[:], `123456789"______________`...), 0),
+					skipToQuoteByByte(text[:]); got != want {
 					t.Fatalf("SkipToQuote(%q) = %d, want %d", text, got, want)
 				}
 				marks := MarkStringSpecials(Load8(text[:], 0))

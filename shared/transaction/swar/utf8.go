@@ -2,10 +2,10 @@ package swar
 
 import "unicode/utf8"
 
-// ValidUTF8 reports whether b[from:to] is valid UTF-8. It reads eight bytes at a time and does not branch on what they are:
-// names and free text change between characters of one, two and three bytes too often for a branch to be predicted. It leaves
-// the doubtful texts to the standard library: those with characters of four bytes, and with the first bytes E0 and ED (E1 is
-// taken for E0), after which not every continuation byte is allowed.
+// ValidUTF8 reports whether b[from:to] is valid UTF-8. It reads eight bytes at a time and does not branch on what they
+// are: names and free text change between characters of one, two and three bytes too often for a branch to be
+// predicted. It leaves the doubtful texts to the standard library: those with characters of four bytes, and with the
+// first bytes E0 and ED (E1 is taken for E0), after which not every continuation byte is allowed.
 func ValidUTF8(b []byte, from, to int) bool {
 	var doubt, carry uint64 // carry marks the continuation bytes that the preceding word still needs
 	for i := from; i < to; i += 8 {

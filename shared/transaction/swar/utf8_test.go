@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// ValidUTF8 agrees with the standard library on every first and second byte of a sequence at every place of a word, and on
-// random pieces.
+// ValidUTF8 agrees with the standard library on every first and second byte of a sequence at every place of a word, and
+// on random pieces.
 func TestValidUTF8(t *testing.T) {
 	check := func(text []byte) {
 		t.Helper()
@@ -32,7 +32,8 @@ func TestValidUTF8(t *testing.T) {
 			}
 		}
 	}
-	parts := []string{"a", "é", "Ω", "€", "한", "ก", "😀", "\xc3", "\x80", "\xe2\x82", "\xed\xa0\x80", "\xf4\x90\x80\x80", "plain text"}
+	parts := []string{"a", "é", "Ω", "€", "한", "ก", "😀", "\xc3", "\x80", "\xe2\x82", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+		"plain text"}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 100000 {
 		var text []byte

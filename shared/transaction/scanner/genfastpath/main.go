@@ -1,9 +1,10 @@
-// Genfastpath writes the scanner's fast path, fastpath_gen.go, from the schema table: for each object a function that jumps by
-// a hash of the first bytes of a member's name, compares the whole name, and calls the function that reads the value.
+// Genfastpath writes the scanner's fast path, fastpath_gen.go, from the schema table: for each object a function that
+// jumps by a hash of the first bytes of a member's name, compares the whole name, and calls the function that reads the
+// value.
 //
-// It runs by "go generate ./shared/transaction/scanner". It imports only the schema table, so that it runs even while the
-// scanner does not compile. The names of the scanner's functions that it writes are in this file, in captures and readers, and
-// in fastpath.tmpl.
+// It runs by "go generate ./shared/transaction/scanner". It imports only the schema table, so that it runs even while
+// the scanner does not compile. The names of the scanner's functions that it writes are in this file, in captures and
+// readers, and in fastpath.tmpl.
 package main
 
 import (
@@ -66,7 +67,8 @@ type object struct {
 	// Required is the set of required fields, as a Go literal.
 	Required string
 
-	// HashBits, Factor and Shift are the hash of the first bytes of a name: a word of so many bits, multiplied and shifted.
+	// HashBits, Factor and Shift are the hash of the first bytes of a name: a word of so many bits, multiplied and
+	// shifted.
 	HashBits int
 	Factor   string
 	Shift    int
@@ -138,8 +140,8 @@ func describe(o *schema.Object) object {
 // quotedName returns a field's name as nearly every writer writes it, with its quotation marks and the colon.
 func quotedName(f *schema.Field) string { return `"` + f.Name + `":` }
 
-// groupByPrefix groups the fields of an object, by index, by the first bytes of their names: eight bytes, or four if a name is
-// too short.
+// groupByPrefix groups the fields of an object, by index, by the first bytes of their names: eight bytes, or four if a
+// name is too short.
 func groupByPrefix(o *schema.Object) (prefixes []string, fields map[string][]int) {
 	width := 8
 	for i := range o.Fields {
@@ -161,8 +163,8 @@ func groupByPrefix(o *schema.Object) (prefixes []string, fields map[string][]int
 	return prefixes, fields
 }
 
-// comparison returns the Go expression that compares a quoted name with k, the bytes of the line: in pieces of eight bytes, or
-// four, the last of which may overlap the one before it. The compiler makes one comparison of a word of each.
+// comparison returns the Go expression that compares a quoted name with k, the bytes of the line: in pieces of eight
+// bytes, or four, the last of which may overlap the one before it. The compiler makes one comparison of a word of each.
 func comparison(name string) string {
 	width := 8
 	if len(name) < width {
@@ -176,8 +178,8 @@ func comparison(name string) string {
 	return strings.Join(pieces, " && ")
 }
 
-// captures are the Go statements that keep a string, without its quotation marks, by what it is kept for. The type of an entity
-// is kept by its reader.
+// captures are the Go statements that keep a string, without its quotation marks, by what it is kept for. The type of
+// an entity is kept by its reader.
 var captures = map[schema.Capture]string{
 	schema.CaptureRequestUUID:    "s.result.RequestUUID = b[value+1 : end-1]",
 	schema.CaptureTransactionID:  "s.result.TransactionExternalID = b[value+1 : end-1]",
@@ -186,7 +188,8 @@ var captures = map[schema.Capture]string{
 	schema.CaptureByExternalID:   "s.entity.id, s.entity.idOffset = b[value+1:end-1], value",
 }
 
-// readers are the Go expressions that read a value, by its kind. FIELD stands for the field, MIN and MAX for its limits.
+// readers are the Go expressions that read a value, by its kind. FIELD stands for the field, MIN and MAX for its
+// limits.
 var readers = map[schema.Kind]string{
 	schema.KindString:     "fastASCII(b, value, MIN, MAX)",
 	schema.KindID:         "fastASCII(b, value, MIN, MAX)",
