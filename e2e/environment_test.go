@@ -80,7 +80,7 @@ func (e *Environment) stop() error {
 
 // database returns a client of the environment's DynamoDB, for tests that store what would take too long by HTTP.
 func (e *Environment) database(ctx context.Context) (*dynamodb.Client, error) {
-	cfg, err := setup.AWS(ctx)
+	cfg, err := setup.LoadAWS(ctx)
 	if e.AWSEndpointURL != "" {
 		cfg.BaseEndpoint, cfg.Region = &e.AWSEndpointURL, e.Region
 		cfg.Credentials = credentials.NewStaticCredentialsProvider(e.AccessKeyID, e.SecretAccessKey, "")

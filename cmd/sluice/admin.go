@@ -164,7 +164,7 @@ func (a *admin) awsConfig(ctx context.Context) (aws.Config, error) {
 	if err != nil {
 		return aws.Config{}, err
 	}
-	cfg, err := setup.AWS(ctx)
+	cfg, err := setup.LoadAWS(ctx)
 	if err != nil {
 		return cfg, err
 	}

@@ -15,10 +15,10 @@ import (
 	"sluice/shared/objects"
 )
 
-// DynamoDB returns the client that the stores share.
+// DynamoDB returns the client for stores.
 func (e Env) DynamoDB() *dynamodb.Client { return dynamodb.NewFromConfig(e.AWS) }
 
-// Uploads returns the bucket that clients put batch files and documents into.
+// Uploads returns the bucket to which clients upload batch files and documents.
 func (e Env) Uploads() *objects.Bucket { return e.bucket(e.UploadsBucket) }
 
 // Work returns the bucket of work files and reports.
@@ -57,5 +57,5 @@ func (e Env) Scanners() (lines, documents intake.Scanner, results *intake.Result
 	return nil, nil, nil, fmt.Errorf("MALWARE_SCAN is %q, not guardduty, clamd or builtin", e.MalwareScan)
 }
 
-// KMS returns the service that signs tokens.
+// KMS returns the client for signing keys.
 func (e Env) KMS() *kms.Client { return kms.NewFromConfig(e.AWS) }

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -8,12 +9,13 @@ import (
 	"time"
 )
 
-// Config is every setting of every function. A function gets the ones that template.yaml gives it; the others stay zero.
-// The names in the tags are the environment variables. Durations are given in whole seconds.
+// Config holds every setting of every function, under the name of its environment variable. A function gets the settings that
+// template.yaml gives it; the others are zero. Durations are given in whole seconds.
 type Config struct {
-	LogLevel string `env:"LOG_LEVEL"` // DEBUG, INFO, WARN or ERROR; "" is INFO
+	// LogLevel is DEBUG, INFO, WARN or ERROR; "" means INFO.
+	LogLevel string `env:"LOG_LEVEL"`
 
-	// Read by the AWS SDK itself; here they only tell that S3 is not AWS's own.
+	// Endpoint and StorageEndpoint are read by the AWS SDK itself. Here they only tell that S3 is not that of AWS.
 	Endpoint        string `env:"AWS_ENDPOINT_URL"`
 	StorageEndpoint string `env:"AWS_ENDPOINT_URL_S3"`
 
@@ -23,78 +25,94 @@ type Config struct {
 	RecordsTable      string `env:"TABLE_RECORDS"`
 	ClientsTable      string `env:"TABLE_CLIENTS"`
 	DocumentsTable    string `env:"TABLE_DOCUMENTS"`
-	UploadsBucket     string `env:"BUCKET_UPLOADS"` // uploads/<tenant>/<batch id>, documents/<tenant>/<file id>
-	WorkBucket        string `env:"BUCKET_WORK"`    // work/<batch id>/..., reports/<tenant>/<batch id>/...
-	StateMachine      string `env:"STATE_MACHINE_ARN"`
 
-	Issuer        string        `env:"ISSUER"` // "": the address of the API
+	// UploadsBucket holds uploads/<tenant>/<batch id> and documents/<tenant>/<file id>.
+	UploadsBucket string `env:"BUCKET_UPLOADS"`
+	// WorkBucket holds work/<batch id>/... and reports/<tenant>/<batch id>/...
+	WorkBucket string `env:"BUCKET_WORK"`
+	// StateMachine is the ARN of the state machine of batches.
+	StateMachine string `env:"STATE_MACHINE_ARN"`
+
+	// Issuer is the iss claim of tokens; "" means the address of the API.
+	Issuer string `env:"ISSUER"`
+	// Audience is the aud claim of tokens.
 	Audience      string        `env:"AUDIENCE"`
 	TokenLifetime time.Duration `env:"TOKEN_LIFETIME"`
-	SigningKey    string        `env:"SIGNING_KEY_ID"` // the KMS key that signs before any rotation
+	// SigningKey is the ID of the KMS key that signs before any rotation.
+	SigningKey string `env:"SIGNING_KEY_ID"`
 
 	UploadURLLifetime   time.Duration `env:"UPLOAD_URL_LIFETIME"`
 	DownloadURLLifetime time.Duration `env:"DOWNLOAD_URL_LIFETIME"`
-	PublicStorageURL    string        `env:"PUBLIC_STORAGE_URL"` // S3 as clients see it; "": as the functions do
-	MaxUploadBytes      int64         `env:"MAX_UPLOAD_BYTES"`
-	ReportDays          int64         `env:"REPORT_RETENTION_DAYS"` // after which the bucket drops a report
-	MalwareScan         string        `env:"MALWARE_SCAN"`          // guardduty, clamd or builtin
-	ClamdAddress        string        `env:"CLAMD_ADDRESS"`         // tcp://host:port or unix:///path
-	ScanPatience        time.Duration `env:"SCAN_PATIENCE"`         // with GuardDuty, after which an upload without a result cannot be scanned
+	// PublicStorageURL is the address at which clients reach S3; "" means the same as for functions.
+	PublicStorageURL string `env:"PUBLIC_STORAGE_URL"`
+	MaxUploadBytes   int64  `env:"MAX_UPLOAD_BYTES"`
+	// ReportDays is the number of days after which the bucket deletes a report.
+	ReportDays int64 `env:"REPORT_RETENTION_DAYS"`
+	// MalwareScan is guardduty, clamd or builtin.
+	MalwareScan string `env:"MALWARE_SCAN"`
+	// ClamdAddress is tcp://host:port or unix:///path.
+	ClamdAddress string `env:"CLAMD_ADDRESS"`
+	// ScanPatience is the time after which an upload without a result of GuardDuty counts as not scannable.
+	ScanPatience time.Duration `env:"SCAN_PATIENCE"`
 
-	ChunkBytes      int64         `env:"CHUNK_BYTES"` // 0: the larger of 8 MiB and a 256th of the file
-	MaxLineBytes    int64         `env:"MAX_LINE_BYTES"`
-	MaxTransactions int64         `env:"MAX_TRANSACTIONS"` // of one batch
-	MapConcurrency  int64         `env:"MAP_CONCURRENCY"`  // chunks worked on at once in one batch
-	IngestTime      time.Duration `env:"INGEST_SECONDS"`   // after which an ingesting function hands on its cursor
+	// ChunkBytes is the size of a chunk; 0 means the larger of 8 MiB and a 256th of the file.
+	ChunkBytes   int64 `env:"CHUNK_BYTES"`
+	MaxLineBytes int64 `env:"MAX_LINE_BYTES"`
+	// MaxTransactions is the largest number of transactions in a batch.
+	MaxTransactions int64 `env:"MAX_TRANSACTIONS"`
+	// MapConcurrency is the number of chunks of a batch that are worked on at once.
+	MapConcurrency int64 `env:"MAP_CONCURRENCY"`
+	// IngestTime is the time after which an ingesting function hands on its cursor.
+	IngestTime time.Duration `env:"INGEST_SECONDS"`
 }
 
-// Load reads a Config through getenv and checks that the named variables are set. The error names every one that is
-// missing or malformed, so that a broken deployment shows itself whole at the first start.
+// Load reads a Config by way of getenv and checks that the required variables are set. Its error names every variable that is
+// missing or malformed, so that the first start of a broken deployment shows all of its faults.
 func Load(getenv func(string) string, required ...string) (Config, error) {
 	var c Config
-	var wrong []string
-	set := map[string]bool{}
-	v := reflect.ValueOf(&c).Elem()
-	for i := range v.NumField() {
-		name := v.Type().Field(i).Tag.Get("env")
+	var faults []string
+	isSet := map[string]bool{}
+	fields := reflect.ValueOf(&c).Elem()
+	for i := range fields.NumField() {
+		name := fields.Type().Field(i).Tag.Get("env")
 		text := getenv(name)
 		if text == "" {
 			continue
 		}
-		set[name] = true
-		if err := parse(v.Field(i), text); err != nil {
-			wrong = append(wrong, name+" "+err.Error())
+		isSet[name] = true
+		if err := parseSetting(fields.Field(i), text); err != nil {
+			faults = append(faults, name+" "+err.Error())
 		}
 	}
 	for _, name := range required {
-		if !set[name] {
-			wrong = append(wrong, name+" is not set")
+		if !isSet[name] {
+			faults = append(faults, name+" is not set")
 		}
 	}
-	if len(wrong) > 0 {
-		return Config{}, fmt.Errorf("configuration: %s", strings.Join(wrong, "; "))
+	if len(faults) > 0 {
+		return Config{}, fmt.Errorf("configuration: %s", strings.Join(faults, "; "))
 	}
 	return c, nil
 }
 
-func parse(field reflect.Value, text string) error {
+func parseSetting(field reflect.Value, text string) error {
 	switch field.Interface().(type) {
 	case string:
 		field.SetString(text)
 	case int64:
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 0 {
-			return fmt.Errorf("is no number of 0 or more")
+			return errors.New("is not a whole number of 0 or more")
 		}
 		field.SetInt(n)
 	case time.Duration:
 		n, err := strconv.ParseInt(text, 10, 32)
 		if err != nil || n < 1 {
-			return fmt.Errorf("is no number of seconds")
+			return errors.New("is not a number of seconds of 1 or more")
 		}
 		field.SetInt(int64(time.Duration(n) * time.Second))
 	default:
-		return fmt.Errorf("has a type that Load does not know")
+		return errors.New("has a type that Load cannot read")
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-// Package setup is where a function comes to life: the only reader of the environment, and the maker of its AWS clients.
+// Package setup starts Lambda functions. It is the only package that reads the environment, and it makes the AWS clients.
 package setup
 
 import (
@@ -15,50 +15,41 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 )
 
-// Env is what a main needs: its settings, its logger, and the configuration its AWS clients are made from.
+// Env is what the main of a function needs: its settings, its logger, and the configuration from which its AWS clients are made.
 type Env struct {
 	Config
 	Log *slog.Logger
 	AWS aws.Config
 }
 
-// MustLoad starts a function, or ends the process with one log line naming everything that is wrong with its settings.
-// The required names are environment variables; see Config.
+// MustLoad returns the environment of a function. If a setting is missing or malformed it ends the process with one log line that
+// names every one at fault. The required names are environment variables; see Config.
 func MustLoad(ctx context.Context, required ...string) Env {
 	cfg, err := Load(os.Getenv, required...)
-	log := NewLogger(os.Stderr, cfg.LogLevel)
-	slog.SetDefault(log)
-	if err == nil {
-		var env Env
-		if env, err = start(ctx, cfg, log); err == nil {
-			return env
-		}
-	}
-	log.Error("cannot start", "error", err)
-	os.Exit(1)
-	return Env{}
+	env := Env{Config: cfg, Log: NewLogger(os.Stderr, cfg.LogLevel)}
+	slog.SetDefault(env.Log)
+	env.Check(err)
+	env.AWS, err = LoadAWS(ctx)
+	env.Check(err)
+	return env
 }
 
-// Check ends the process with one log line if a part of the function cannot be made.
+// Check ends the process with one log line if err is not nil. Mains call it for parts that may fail to be made.
 func (e Env) Check(err error) {
 	if err != nil {
-		e.Log.Error("cannot start", "error", err)
+		e.Log.Error("the function cannot start", "error", err)
 		os.Exit(1)
 	}
 }
 
-func start(ctx context.Context, cfg Config, log *slog.Logger) (Env, error) {
-	awsConfig, err := AWS(ctx)
-	return Env{Config: cfg, Log: log, AWS: awsConfig}, err
-}
-
-// AWS loads the usual AWS settings. Endpoints of a local cloud come in by AWS_ENDPOINT_URL, as in every AWS tool.
-// Connections are kept in the number a worker uses at once: the SDK's default of 10 idle ones reconnects all the time.
-func AWS(ctx context.Context) (aws.Config, error) {
+// LoadAWS loads the AWS settings that every AWS tool reads. AWS_ENDPOINT_URL leads to a local cloud.
+func LoadAWS(ctx context.Context) (aws.Config, error) {
 	client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+		// As many connections stay open as a step uses at once. With the SDK's default of 10 it would reconnect all the time.
 		t.MaxIdleConnsPerHost = 128
 		t.MaxIdleConns = 256
-		t.ResponseHeaderTimeout = 20 * time.Second // of an answer that does not begin, not of a long one
+		// The limit is on the wait for a response to begin, not on its length.
+		t.ResponseHeaderTimeout = 20 * time.Second
 	})
 	return config.LoadDefaultConfig(ctx,
 		config.WithHTTPClient(client),
@@ -70,27 +61,30 @@ func AWS(ctx context.Context) (aws.Config, error) {
 		}))
 }
 
-// NewLogger writes JSON lines to w, each with the request id of the invocation it belongs to.
+// NewLogger returns a logger that writes JSON lines to w, each with the request ID of the invocation to which it belongs. The level is
+// DEBUG, INFO, WARN or ERROR; any other means INFO.
 func NewLogger(w *os.File, level string) *slog.Logger {
 	var l slog.Level
 	if l.UnmarshalText([]byte(level)) != nil {
 		l = slog.LevelInfo
 	}
-	return slog.New(withRequest{slog.NewJSONHandler(w, &slog.HandlerOptions{Level: l})})
+	return slog.New(requestIDHandler{slog.NewJSONHandler(w, &slog.HandlerOptions{Level: l})})
 }
 
-type withRequest struct{ slog.Handler }
+// requestIDHandler adds the request ID of the context's invocation to each record.
+type requestIDHandler struct{ slog.Handler }
 
-func (h withRequest) Handle(ctx context.Context, r slog.Record) error {
+func (h requestIDHandler) Handle(ctx context.Context, r slog.Record) error {
 	if lc, ok := lambdacontext.FromContext(ctx); ok {
 		r.AddAttrs(slog.String("request_id", lc.AwsRequestID))
 	}
 	return h.Handler.Handle(ctx, r)
 }
 
-func (h withRequest) WithAttrs(a []slog.Attr) slog.Handler {
-	return withRequest{h.Handler.WithAttrs(a)}
+func (h requestIDHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return requestIDHandler{h.Handler.WithAttrs(attrs)}
 }
-func (h withRequest) WithGroup(name string) slog.Handler {
-	return withRequest{h.Handler.WithGroup(name)}
+
+func (h requestIDHandler) WithGroup(name string) slog.Handler {
+	return requestIDHandler{h.Handler.WithGroup(name)}
 }
