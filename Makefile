@@ -4,8 +4,8 @@
 # make docs    the reference of the interface, as one HTML page
 
 .DEFAULT_GOAL := build
-.PHONY: build tools demo test local docs bench lint clean programs functions format vet staticcheck test-product test-local test-e2e \
-	vulncheck test-sam test-localstack sam sam-build
+.PHONY: build tools demo test local docs bench lint clean programs functions format vet staticcheck test-product test-local test-bench \
+	test-e2e vulncheck test-sam test-localstack sam sam-build
 
 STATIC := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w"
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
@@ -53,7 +53,7 @@ demo: build
 local: build
 	@bin/sluice local
 
-test: lint build test-product test-local test-e2e
+test: lint build test-product test-local test-bench test-e2e
 
 lint: format vet staticcheck
 
@@ -63,10 +63,12 @@ format:
 vet:
 	go vet ./...
 	cd local && go vet ./...
+	cd bench && go vet ./...
 
 staticcheck:
 	$(STATICCHECK) ./...
 	cd local && $(STATICCHECK) ./...
+	cd bench && $(STATICCHECK) ./...
 
 # Asks the Go vulnerability database (vuln.go.dev), so it needs a network and is not part of make test.
 vulncheck:
@@ -78,6 +80,9 @@ test-product: tools
 
 test-local: build
 	cd local && go test ./...
+
+test-bench:
+	cd bench && go test ./...
 
 test-e2e: build
 	cd e2e && go test -count=1

@@ -1,8 +1,8 @@
-// The bench measures what validation costs, in one run on one core, beside what it could cost: floors that no scanner
-// goes below, and the libraries that others would use. It is a module of its own so that those libraries stay out of
-// the product.
+// The bench measures what validation costs, in one run on one core, compared with lower bounds that no scanner can beat
+// and with the libraries that others would use. It is a module of its own so that those libraries stay out of the
+// product.
 //
-// Only ratios within one run mean anything; the machine's noise is larger than most differences between two runs.
+// Only ratios within one run mean anything: the noise of the machine is larger than most differences between two runs.
 package main
 
 import (
@@ -14,67 +14,66 @@ import (
 	"sluice/sampledata"
 )
 
-func main() {
-	lines := flag.Int64("lines", 50_000, "lines to validate")
-	seed := flag.Uint64("seed", 1, "seed of the lines")
-	bad := flag.Float64("bad", 0.005, "share of bad lines")
-	rounds := flag.Int("rounds", 5, "rounds; of each row, and of the whole process, the best one counts")
-	only := flag.String("only", "", "measure only the rows that contain this word, and the reference")
-	wholeLines := flag.Int64("whole", 400_000, "lines of the file that the whole process validates")
-	startOnly := flag.Bool("start", false, "only the functions' cold starts")
-	child := flag.Bool(duplicatesFlag, false, "only the duplicate check, as a process of its own")
-	plainFile := flag.String(plainFlag, "", "only judge this `FILE` with encoding/json, as a process of its own")
-	flag.Parse()
-	if *child {
-		duplicates(os.Stdout)
-		return
-	}
-	if *plainFile != "" {
-		if err := plain(os.Stdout, *plainFile); err != nil {
-			fail(err)
-		}
-		return
-	}
-	if *startOnly {
-		if err := coldStarts(os.Stdout); err != nil {
-			fail(err)
-		}
-		return
-	}
+// options are the flags of the bench.
+type options struct {
+	lines, wholeLines int64
+	seed              uint64
+	bad               float64
+	rounds            int
+	only              string
+	startsOnly        bool
+	// duplicates and baselineFile are set in processes that the bench starts to measure itself.
+	duplicates   bool
+	baselineFile string
+}
 
-	process, err := measureWhole(*wholeLines, *seed, *bad, *rounds)
-	if err != nil {
-		fail(err)
+func main() {
+	var o options
+	flag.Int64Var(&o.lines, "lines", 50_000, "validate `N` lines")
+	flag.Uint64Var(&o.seed, "seed", 1, "`SEED` of the lines")
+	flag.Float64Var(&o.bad, "bad", 0.005, "`SHARE` of bad lines")
+	flag.IntVar(&o.rounds, "rounds", 5, "`N` rounds; the best one counts, of each row and of the whole process")
+	flag.StringVar(&o.only, "only", "", "measure only the rows whose names contain this `WORD`, and the reference")
+	flag.Int64Var(&o.wholeLines, "whole", 400_000, "`N` lines in the file that the whole process validates")
+	flag.BoolVar(&o.startsOnly, "start", false, "measure only the cold starts of the functions")
+	flag.BoolVar(&o.duplicates, duplicatesFlag, false, "for the bench itself: search for duplicates, in this process")
+	flag.StringVar(&o.baselineFile, baselineFlag, "",
+		"for the bench itself: validate `FILE` with encoding/json, in this process")
+	flag.Parse()
+	if err := run(o); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
 	}
-	sets, err := measureDuplicates()
+}
+
+// run measures what the options ask for and prints it.
+func run(o options) error {
+	switch {
+	case o.duplicates:
+		printDuplicates(os.Stdout)
+		return nil
+	case o.baselineFile != "":
+		return validateByBaseline(os.Stdout, o.baselineFile)
+	case o.startsOnly:
+		return printColdStarts(os.Stdout)
+	}
+	process, err := measureWhole(o)
 	if err != nil {
-		fail(err)
+		return err
+	}
+	duplicates, err := measureDuplicates()
+	if err != nil {
+		return err
 	}
 	runtime.GOMAXPROCS(1)
-	in := newInput(sampledata.Lines(*lines, *seed, *bad))
-	fmt.Printf("%d lines, %d bytes each on average, %.1f %% bad; %s, one core\n\n", len(in.lines), len(in.text)/len(in.lines), 100**bad, runtime.Version())
-	rows := selected(contenders(in), *only)
-	measure(in, rows, *rounds)
-	show(os.Stdout, in, rows)
-	bothCores(os.Stdout, in, 3**rounds) // both cores are seldom free of the machine's other work at once
-	process.show(os.Stdout, speedOf(in, rows, reference))
-	fmt.Println(sets)
-	if err := coldStarts(os.Stdout); err != nil {
-		fail(err)
-	}
-}
-
-func fail(err error) {
-	fmt.Fprintln(os.Stderr, "bench:", err)
-	os.Exit(1)
-}
-
-// speedOf is a measured row's speed, in MB/s.
-func speedOf(in *input, rows []*row, name string) float64 {
-	for _, r := range rows {
-		if r.name == name {
-			return float64(len(in.text)) / 1e6 / r.best.Seconds()
-		}
-	}
-	return 0
+	in := newInput(sampledata.Lines(o.lines, o.seed, o.bad))
+	fmt.Printf("%d lines, %d bytes each on average, %.1f %% bad; %s, one core\n\n",
+		len(in.lines), len(in.text)/len(in.lines), 100*o.bad, runtime.Version())
+	rows := selectRows(newRows(in), o.only)
+	measure(in, rows, o.rounds)
+	printTable(os.Stdout, in, rows)
+	printScaling(os.Stdout, in, 3*o.rounds) // more rounds: both cores are seldom free of other work at once
+	process.print(os.Stdout, speedOf(in, rows, reference))
+	fmt.Println(duplicates)
+	return printColdStarts(os.Stdout)
 }
