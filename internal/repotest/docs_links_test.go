@@ -57,7 +57,8 @@ func TestDecisionsAreIndexed(t *testing.T) {
 	}
 }
 
-// A code span that is the path of a file or folder of the repository: one of its folders followed by more, or a Go file.
+// A code span that is the path of a file or folder of the repository: one of its folders followed by more, or a Go
+// file.
 var pathSpan = regexp.MustCompile("`((?:bench|client|cmd|docs|e2e|events|functions|internal|local|openapi|sampledata|shared|" +
 	`statemachine|tools|\.github)/[a-zA-Z0-9_./-]*|[a-z0-9_/]+\.go)` + "`")
 
@@ -155,8 +156,8 @@ func headingsOf(text string) []string {
 	return headings
 }
 
-// anchorsOf returns the anchors of all headings as forges make them: lower case, hyphens for spaces, no punctuation, and
-// a number after the second and later ones of the same text.
+// anchorsOf returns the anchors of all headings as forges make them: lower case, hyphens for spaces, no punctuation,
+// and a number after the second and later ones of the same text.
 func anchorsOf(text string) []string {
 	var anchors []string
 	seen := map[string]int{}

@@ -1,78 +1,242 @@
 package repotest
 
 import (
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// domainImports are the domain packages and the one module that each may import beside the standard library and the
-// domain.
-var domainImports = map[string]string{
-	"shared/fault":                           "",
-	"shared/batch":                           "github.com/google/uuid",
-	"shared/chunk":                           "",
-	"shared/transaction":                     "",
-	"shared/transaction/schema":              "",
-	"shared/transaction/scanner":             "",
-	"shared/transaction/scanner/genfastpath": "",
-	"shared/transaction/swar":                "",
-	"shared/duplicate":                       "github.com/dchest/siphash",
-	"shared/report":                          "",
-	"shared/validation":                      "golang.org/x/sync",
-	"shared/entity":                          "",
-	"shared/access":                          "",
-	"shared/document":                        "",
-	"shared/property":                        "github.com/google/uuid",
+// layer is what a package of the service is for. It follows from the package's folder, so that a new area needs no
+// change here.
+type layer string
+
+const (
+	// domainLayer packages hold the rules of the trade. They import only the standard library, each other and
+	// domainModules.
+	domainLayer layer = "domain"
+	// storeLayer packages, shared/AREA/...db, keep an area's things in DynamoDB.
+	storeLayer layer = "store"
+	// handlerLayer packages, shared/AREA/...http, answer an area's HTTP requests.
+	handlerLayer layer = "handler"
+	// kitLayer packages know no area.
+	kitLayer layer = "kit"
+	// serviceLayer packages act on the things of areas, whose stores they are given.
+	serviceLayer layer = "service"
+	// setupLayer puts the parts of a function together.
+	setupLayer layer = "setup"
+	// testLayer packages, ...test and fake..., are imported by tests only.
+	testLayer layer = "testing"
+	// outsideLayer is everything outside shared.
+	outsideLayer layer = "outside"
+)
+
+// layers are the packages whose layer does not follow from their names. All others in shared are domain packages.
+var layers = map[string]layer{
+	"shared/dynamo":           kitLayer, // items, keys, paging, writes
+	"shared/httpapi":          kitLayer, // routes, decoding, replies, permissions
+	"shared/httpapi/platform": kitLayer,
+	"shared/objects":          kitLayer,
+	"shared/malware":          kitLayer,
+	"shared/deadline":         kitLayer,
+	"shared/auth":             serviceLayer,
+	"shared/intake":           serviceLayer,
+	"shared/pipeline":         serviceLayer,
+	"shared/setup":            setupLayer,
 }
 
-// adapters import the domain and their own SDK, never each other.
-var adapters = []string{"shared/dynamo", "shared/objects", "shared/auth", "shared/malware"}
+// domainModules are the modules that domain packages may import.
+var domainModules = []string{"github.com/google/uuid", "github.com/dchest/siphash", "golang.org/x/sync"}
 
+// sdkModule is the AWS SDK.
+const sdkModule = "github.com/aws/aws-sdk-go-v2"
+
+// importExceptions are imports that the rules forbid, each with the reason for which it is allowed.
+var importExceptions = map[[2]string]string{
+	{"shared/httpapi", "shared/batch"}:          "a caller carries the settings of batches of its tenant",
+	{"shared/httpapi", "shared/transaction"}:    "a caller carries the rule for main entities of its tenant",
+	{"shared/batch/batchhttp", "shared/intake"}: "the key of an upload is intake's, which reads it again",
+}
+
+// modulesOfOnePlace are modules that only some packages import, so that they can be replaced in one place.
+var modulesOfOnePlace = map[string][]string{
+	"github.com/lestrrat-go/jwx":                 {"shared/auth"},
+	"github.com/awslabs/aws-lambda-go-api-proxy": {"shared/httpapi", "shared/auth/authhttp"},
+}
+
+// layerOf returns the layer of the package in a folder.
+func layerOf(folder string) layer {
+	name := path.Base(folder)
+	isInArea := strings.Count(folder, "/") >= 2
+	switch {
+	case !strings.HasPrefix(folder, "shared/"):
+		return outsideLayer
+	case layers[folder] != "":
+		return layers[folder]
+	case strings.HasSuffix(name, "test") || strings.HasPrefix(name, "fake"):
+		return testLayer
+	case isInArea && strings.HasSuffix(name, "db"):
+		return storeLayer
+	case isInArea && strings.HasSuffix(name, "http"):
+		return handlerLayer
+	}
+	return domainLayer
+}
+
+// allowedLayers are the layers that each layer of shared may import; setup and tests may import everything in shared.
+var allowedLayers = map[layer][]layer{
+	domainLayer:  {domainLayer},
+	storeLayer:   {domainLayer, kitLayer},
+	handlerLayer: {domainLayer, kitLayer},
+	kitLayer:     {domainLayer, kitLayer},
+	serviceLayer: {domainLayer, kitLayer},
+}
+
+// Imports between the packages of the service run one way: functions, setup, handlers and stores, services, kits,
+// domain. No area imports the store or the handlers of another one.
 func TestImports(t *testing.T) {
+	used := map[[2]string]bool{}
+	areas := areasOf(t)
 	for _, p := range modulePackages(t) {
-		for path := range p.Imports {
-			if reason := forbiddenImport(folderOf(p), path); reason != "" {
-				t.Errorf("%s imports %s: %s", folderOf(p), path, reason)
+		folder := folderOf(p)
+		for imported := range p.Imports {
+			reason := forbiddenImport(folder, imported, areas)
+			exception := [2]string{folder, strings.TrimPrefix(imported, modulePath+"/")}
+			switch {
+			case reason == "":
+			case importExceptions[exception] != "":
+				used[exception] = true
+			default:
+				t.Errorf("%s imports %s: %s", folder, imported, reason)
 			}
 		}
 	}
+	for exception := range importExceptions {
+		if !used[exception] {
+			t.Errorf("the exception for %s importing %s is not needed", exception[0], exception[1])
+		}
+	}
+}
+
+// areasOf returns the folders that have a store or handlers inside.
+func areasOf(t *testing.T) []string {
+	t.Helper()
+	var areas []string
+	for _, p := range modulePackages(t) {
+		if l := layerOf(folderOf(p)); l == storeLayer || l == handlerLayer {
+			areas = append(areas, path.Dir(folderOf(p)))
+		}
+	}
+	slices.Sort(areas)
+	areas = slices.Compact(areas)
+	if len(areas) < 4 {
+		t.Fatalf("found the areas %v, want four or more", areas)
+	}
+	return areas
 }
 
 // forbiddenImport returns why the package in a folder may not import a path, "" if it may.
-func forbiddenImport(folder, path string) string {
-	imported, isOurs := strings.CutPrefix(path, modulePath+"/")
-	extra, isDomain := domainImports[folder]
-	_, importsDomain := domainImports[imported]
-	switch {
-	case isOurs && strings.HasPrefix(imported, "functions/"):
-		return "nothing imports a function"
-	case strings.HasPrefix(folder, "shared/") && isOurs && !strings.HasPrefix(imported, "shared/"):
-		return "shared imports nothing but shared"
-	case isDomain && isOurs && !importsDomain:
-		return "a domain package imports only the domain"
-	case isDomain && !isOurs && strings.Contains(path, ".") && (extra == "" || !strings.HasPrefix(path, extra)):
-		return "a domain package imports only the standard library"
-	case imported == "openapi" && !strings.HasPrefix(folder, "openapi/") && folder != "e2e":
-		return "the interface description is for tests and the reference"
-	case strings.Contains(path, "lestrrat-go/jwx") && !strings.HasPrefix(folder, "shared/auth"):
-		return "only auth knows jwx"
+func forbiddenImport(folder, imported string, areas []string) string {
+	own := layerOf(folder)
+	if places := placesOf(imported); places != nil && !slices.Contains(places, folder) {
+		return "only " + strings.Join(places, " and ") + " may import it"
 	}
-	own, other := adapterOf(folder), adapterOf(imported)
-	if isOurs && own != "" && other != "" && own != other && imported != "shared/auth" && imported != "shared/dynamo" {
-		return "an adapter does not import another adapter"
+	other, isOurs := strings.CutPrefix(imported, modulePath+"/")
+	if !isOurs {
+		return forbiddenModule(own, imported)
+	}
+	switch {
+	case strings.HasPrefix(other, "functions/"):
+		return "nothing imports a function"
+	case other == "openapi" && !strings.HasPrefix(folder, "openapi/"):
+		return "the interface description is for tests and the reference"
+	case own != outsideLayer && layerOf(other) == outsideLayer:
+		return "shared imports only shared"
+	case layerOf(other) == testLayer && own != testLayer:
+		return "only tests import it"
+	case own == outsideLayer || own == setupLayer || own == testLayer:
+		return ""
+	case other == path.Dir(folder):
+		return "" // an area's store and handlers import the area
+	case own == kitLayer && slices.Contains(areas, other):
+		return "a kit knows no area"
+	case own == handlerLayer && other == "shared/dynamo":
+		return "handlers are given a store"
+	case own == storeLayer && layerOf(other) == kitLayer && other != "shared/dynamo":
+		return "a store imports only the kit for DynamoDB"
+	case !slices.Contains(allowedLayers[own], layerOf(other)):
+		return "a " + string(own) + " package does not import a " + string(layerOf(other)) + " package"
 	}
 	return ""
 }
 
-// adapterOf returns the adapter that a folder belongs to, "" if it belongs to none.
-func adapterOf(folder string) string {
-	for _, a := range adapters {
-		if folder == a || strings.HasPrefix(folder, a+"/") {
-			return a
-		}
+// forbiddenModule returns why a package of a layer may not import a package outside the module, "" if it may.
+func forbiddenModule(own layer, imported string) string {
+	isStandard := !strings.Contains(strings.Split(imported, "/")[0], ".")
+	isAllowed := func(module string) bool { return isWithin(imported, module) }
+	switch {
+	case own == domainLayer && !isStandard && !slices.ContainsFunc(domainModules, isAllowed):
+		return "a domain package imports only the standard library and domainModules"
+	case own == handlerLayer && isWithin(imported, sdkModule):
+		return "handlers do not call AWS themselves"
 	}
 	return ""
+}
+
+// isWithin reports whether an import path is that of a module or folder, or below it. A major version may follow.
+func isWithin(imported, module string) bool {
+	return imported == module || strings.HasPrefix(imported, module+"/")
+}
+
+// placesOf returns the packages that alone may import a path, nil if all may.
+func placesOf(imported string) []string {
+	for module, places := range modulesOfOnePlace {
+		if isWithin(imported, module) {
+			return places
+		}
+	}
+	return nil
+}
+
+func TestForbiddenImport(t *testing.T) {
+	areas := []string{"shared/auth", "shared/batch", "shared/entity"}
+	for _, test := range []struct {
+		folder, imported string
+		allowed          bool
+	}{
+		{"shared/entity", "strings", true},
+		{"shared/entity", "sluice/shared/property", true},
+		{"shared/entity", "github.com/google/uuid", true},
+		{"shared/entity", "github.com/aws/aws-sdk-go-v2/aws", false},
+		{"shared/entity", "sluice/shared/dynamo", false},
+		{"shared/entity", "sluice/shared/entity/entitydb", false},
+		{"shared/entity/entitydb", "sluice/shared/entity", true},
+		{"shared/entity/entitydb", "sluice/shared/dynamo", true},
+		{"shared/entity/entitydb", "github.com/aws/aws-sdk-go-v2/service/dynamodb", true},
+		{"shared/entity/entitydb", "sluice/shared/batch/batchdb", false},
+		{"shared/entity/entitydb", "sluice/shared/entity/entityhttp", false},
+		{"shared/entity/entitydb", "sluice/shared/httpapi", false},
+		{"shared/entity/entityhttp", "sluice/shared/httpapi/platform", true},
+		{"shared/entity/entityhttp", "sluice/shared/entity/entitydb", false},
+		{"shared/entity/entityhttp", "sluice/shared/dynamo", false},
+		{"shared/entity/entityhttp", "github.com/aws/aws-sdk-go-v2/service/dynamodb", false},
+		{"shared/auth/authdb", "sluice/shared/auth", true},
+		{"shared/dynamo", "sluice/shared/fault", true},
+		{"shared/dynamo", "sluice/shared/entity", false},
+		{"shared/pipeline", "sluice/shared/batch", true},
+		{"shared/pipeline", "sluice/shared/batch/batchdb", false},
+		{"shared/batch", "sluice/shared/batch/batchtest", false},
+		{"shared/batch", "sluice/client", false},
+		{"shared/batch/batchhttp", "github.com/lestrrat-go/jwx/v2/jwt", false},
+		{"functions/plan", "sluice/shared/batch/batchdb", true},
+		{"cmd/sluice", "sluice/functions/plan", false},
+		{"functions/plan", "sluice/openapi", false},
+	} {
+		if reason := forbiddenImport(test.folder, test.imported, areas); (reason == "") != test.allowed {
+			t.Errorf("%s importing %s: %q, want it to be allowed: %v", test.folder, test.imported, reason, test.allowed)
+		}
+	}
 }
 
 func TestMainsAreShort(t *testing.T) {
