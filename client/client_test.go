@@ -320,12 +320,14 @@ func TestPermanentFailuresAreReturned(t *testing.T) {
 		})
 	}
 	s, c, _ := newClient(t)
-	if _, err := c.Status(t.Context(), "no-uuid"); err == nil || !strings.Contains(err.Error(), "path.batch_id: Not a UUID.") {
+	_, err := c.Status(t.Context(), "no-uuid")
+	if err == nil || !strings.Contains(err.Error(), "path.batch_id: Not a UUID.") {
 		t.Errorf("an ID that is not a UUID: %v, want the detail of the 422", err)
 	}
 	s.Close()
 	var unreachable *client.UnreachableError
-	if _, err := c.CreateUpload(t.Context(), true); !errors.As(err, &unreachable) || "http://"+unreachable.Host != s.URL {
+	_, err = c.CreateUpload(t.Context(), true)
+	if !errors.As(err, &unreachable) || "http://"+unreachable.Host != s.URL {
 		t.Errorf("a server that is gone: %v, want an UnreachableError for %s", err, s.URL)
 	}
 }

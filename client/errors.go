@@ -61,8 +61,8 @@ func (e *Error) Error() string {
 // isTemporary reports whether the same call may succeed later.
 func (e *Error) isTemporary() bool {
 	switch e.Status {
-	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable,
-		http.StatusGatewayTimeout:
+	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway,
+		http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
 	}
 	return false

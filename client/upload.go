@@ -26,7 +26,9 @@ const (
 //
 // If progress is not nil, it is called with the number of bytes sent so far, from another goroutine; the number starts
 // again at 0 with each attempt.
-func (c *Client) UploadFile(ctx context.Context, u Upload, file io.ReaderAt, size int64, progress func(sent int64)) error {
+func (c *Client) UploadFile(
+	ctx context.Context, u Upload, file io.ReaderAt, size int64, progress func(sent int64),
+) error {
 	if u.MaxBytes > 0 && size > u.MaxBytes {
 		return fmt.Errorf("%w: it has %d bytes, and a batch may have %d; split it into several batches",
 			ErrTooLarge, size, u.MaxBytes)

@@ -318,9 +318,12 @@ func (s *Server) modifications(transactionID string) []client.Modification {
 				continue
 			}
 			found = append(found, client.Modification{
-				ModificationExternalID: ids.Modification.ExternalID, BatchID: batchID, Line: number, ReceivedAt: b.receivedAt,
-				MainEntity:  &client.MainEntity{Role: "sender", ByExternalID: "e-1"},
-				Transaction: bytes.TrimSuffix(line, []byte("\n")),
+				ModificationExternalID: ids.Modification.ExternalID,
+				BatchID:                batchID,
+				Line:                   number,
+				ReceivedAt:             b.receivedAt,
+				MainEntity:             &client.MainEntity{Role: "sender", ByExternalID: "e-1"},
+				Transaction:            bytes.TrimSuffix(line, []byte("\n")),
 			})
 		}
 	}

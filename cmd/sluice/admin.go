@@ -52,8 +52,8 @@ func adminCommand() *cli.Command {
 			"sluice admin client create --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 --permission BatchUpload",
 		},
 		Notes: `
-The installation: --data names the data folder of a running local cloud (SLUICE_DATA; .sluice if it exists). Without a local
-cloud, the usual AWS settings count, and --prefix if the stack has another prefix than sluice.`,
+The installation: --data names the data folder of a running local cloud (SLUICE_DATA; .sluice if it exists). Without
+a local cloud, the usual AWS settings count, and --prefix if the stack has another prefix than sluice.`,
 		Commands: []*cli.Command{
 			a.createTenantCommand(),
 			a.command("tenant list", "", "list the tenants", listTenants),
@@ -67,7 +67,8 @@ cloud, the usual AWS settings count, and --prefix if the stack has another prefi
 				}),
 			a.createClientCommand(),
 			a.command("client list", "", "list the clients", listClients),
-			a.command("client disable", "CLIENT", "disable a client: it gets no tokens, and its tokens stop working", disableClient),
+			a.command("client disable", "CLIENT", "disable a client: it gets no tokens, and its tokens stop working",
+				disableClient),
 			a.importEntitiesCommand(),
 			a.rotateKeyCommand(),
 		},
@@ -101,7 +102,10 @@ func (a *admin) createTenantCommand() *cli.Command {
 	c.Flags = func(f *flag.FlagSet) {
 		f.StringVar(&id, "id", uuid.NewString(), "`UUID` of the tenant (random)")
 	}
-	c.Examples = []string{"sluice admin tenant create", "sluice admin tenant create --id 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11"}
+	c.Examples = []string{
+		"sluice admin tenant create",
+		"sluice admin tenant create --id 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
+	}
 	return c
 }
 
@@ -111,13 +115,14 @@ func (a *admin) createClientCommand() *cli.Command {
 		func(ctx context.Context, a *admin, _ []string) (any, error) { return createClient(ctx, a, o) })
 	c.Flags = func(f *flag.FlagSet) {
 		addMultiFlag(f, &o.permissions, "permission", "give the client the permission `NAME`; may be repeated (all)")
-		addMultiFlag(f, &o.geographic, "geographic", "give it the geographic access layer `LAYER`; may be repeated (Global)")
+		addMultiFlag(f, &o.geographic, "geographic",
+			"give it the geographic access layer `LAYER`; may be repeated (Global)")
 		addMultiFlag(f, &o.businessRelated, "business-related",
 			"give it the business-related access layer `LAYER`; may be repeated (Enterprise)")
 	}
 	c.Examples = []string{
 		"sluice admin client create --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
-		"sluice admin client create --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 --permission BatchUpload --permission BatchRead",
+		"sluice admin client create --permission BatchUpload --permission BatchRead",
 	}
 	return c
 }
@@ -125,8 +130,8 @@ func (a *admin) createClientCommand() *cli.Command {
 func (a *admin) importEntitiesCommand() *cli.Command {
 	c := a.command("entities import", "FILE", "onboard the entities in a file of JSON Lines", importEntities)
 	c.Description = `
-Each line of FILE is {"id": "...", "lifecycleStatus": "Compliant"}. An error names its line; the entities before it are stored
-then, and importing a file again is harmless.`
+Each line of FILE is {"id": "...", "lifecycleStatus": "Compliant"}. An error names its line. Entities on earlier lines
+may be stored by then; importing a file again is harmless.`
 	c.Examples = []string{"sluice admin entities import batch.jsonl.entities"}
 	return c
 }

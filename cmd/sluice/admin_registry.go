@@ -104,7 +104,8 @@ func createClient(ctx context.Context, a *admin, o clientOptions) (any, error) {
 	}
 	secret, hash := auth.NewSecret()
 	c := auth.Client{
-		ID: uuid.NewString(), Tenant: a.tenant, Permissions: o.permissions, Secret: hash, AccessLayers: layers, CreatedAt: a.now,
+		ID: uuid.NewString(), Tenant: a.tenant, Permissions: o.permissions, Secret: hash, AccessLayers: layers,
+		CreatedAt: a.now,
 	}
 	if err := a.registry.CreateClient(ctx, c); err != nil {
 		return nil, explainNotFound(err, "tenant", a.tenant)

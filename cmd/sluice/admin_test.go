@@ -101,7 +101,8 @@ func (f *fakeInstallation) wantError(t *testing.T, text string, args ...string) 
 	t.Helper()
 	code, stdout, stderr := f.run(t, args...)
 	if code != cli.ExitFailed || stdout != "" || !strings.Contains(stderr, text) || strings.Count(stderr, "\n") != 1 {
-		t.Errorf("%v: exit code %d, stdout %q, stderr %q; want 2, nothing and one line with %q", args, code, stdout, stderr, text)
+		t.Errorf("%v: exit code %d, stdout %q, stderr %q; want 2, nothing and one line with %q",
+			args, code, stdout, stderr, text)
 	}
 }
 
@@ -162,8 +163,9 @@ func TestAdminClients(t *testing.T) {
 	if limited.ClientSecret == all.ClientSecret {
 		t.Error("two clients have the same secret")
 	}
-	if got := runAdmin[clientOutput](t, f, "client", "disable", limited.ClientID); !got.Disabled || got.ClientSecret != "" {
-		t.Errorf("disabled client = %+v, want it disabled and without its secret", got)
+	disabled := runAdmin[clientOutput](t, f, "client", "disable", limited.ClientID)
+	if !disabled.Disabled || disabled.ClientSecret != "" {
+		t.Errorf("disabled client = %+v, want it disabled and without its secret", disabled)
 	}
 	list := runAdmin[[]clientOutput](t, f, "client", "list")
 	if len(list) != 2 {
@@ -174,7 +176,8 @@ func TestAdminClients(t *testing.T) {
 			t.Errorf("listed %+v, want no secret and disabled %v", c, want)
 		}
 	}
-	f.wantError(t, "no permission \"Everything\"; there are ", "client", "create", "--tenant", tenant, "--permission", "Everything")
+	f.wantError(t, "no permission \"Everything\"; there are ",
+		"client", "create", "--tenant", tenant, "--permission", "Everything")
 	f.wantError(t, "no tenant", "client", "create", "--tenant", uuid.NewString())
 	f.wantError(t, `no client "x"`, "client", "disable", "x")
 	f.wantError(t, "takes 1 argument (CLIENT), not 0", "client", "disable")
@@ -205,17 +208,21 @@ func TestAdminEntities(t *testing.T) {
 			t.Errorf("imported %+v, want %+v", got, want)
 		}
 	}
-	statuses, err := f.entities.Lookup(t.Context(), tenant, []string{"e0", fmt.Sprintf("e%d", importWindow), "new", "none"})
-	if err != nil || len(statuses) != 3 || statuses["e0"] != entity.Compliant || statuses["new"] != entity.OnboardingInProgress {
+	ids := []string{"e0", fmt.Sprintf("e%d", importWindow), "new", "none"}
+	statuses, err := f.entities.Lookup(t.Context(), tenant, ids)
+	if err != nil || len(statuses) != 3 || statuses["e0"] != entity.Compliant ||
+		statuses["new"] != entity.OnboardingInProgress {
 		t.Errorf("stored statuses = %v, %v; want 3 of the 4 looked up", statuses, err)
 	}
 
 	for _, c := range []struct{ name, file, want string }{
-		{"empty ID", "{\"id\":\"x\",\"lifecycleStatus\":\"Compliant\"}\n{\"id\":\"\",\"lifecycleStatus\":\"Compliant\"}", "line 2"},
+		{"empty ID", `{"id":"x","lifecycleStatus":"Compliant"}` + "\n" + `{"id":"","lifecycleStatus":"Compliant"}`,
+			"line 2"},
 		{"unknown status", `{"id":"x","lifecycleStatus":"Happy"}`, "not a lifecycleStatus"},
 		{"unknown member", `{"id":"x","lifecycleStatus":"Compliant","name":"y"}`, "line 1"},
 		{"not JSON", `x`, "line 1"},
-		{"long ID", `{"id":"` + strings.Repeat("x", entity.MaxIDBytes+1) + `","lifecycleStatus":"Compliant"}`, "1 to 255 bytes"},
+		{"long ID", `{"id":"` + strings.Repeat("x", entity.MaxIDBytes+1) + `","lifecycleStatus":"Compliant"}`,
+			"1 to 255 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			writeFile(t, c.file)
@@ -257,7 +264,8 @@ func TestAdminUsage(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			code := runProgram(t.Context(), args, &stdout, &stderr)
 			if code != cli.ExitOK || !strings.Contains(stdout.String(), "tenant create") || stderr.Len() > 0 {
-				t.Errorf("exit code %d, stdout %q, stderr %q; want 0 and the help", code, stdout.String(), stderr.String())
+				t.Errorf("exit code %d, stdout %q, stderr %q; want 0 and the help",
+					code, stdout.String(), stderr.String())
 			}
 		})
 	}

@@ -52,8 +52,8 @@ func (c *connection) newClient() (*client.Client, error) {
 			return nil, err
 		}
 		if local == nil {
-			return nil, errors.New(
-				"no service is given: start one with 'sluice local', or name one with --api-url and the flags beside it (see 'sluice help')")
+			return nil, errors.New("no service is given: start one with 'sluice local', " +
+				"or name one with --api-url and the flags beside it (see 'sluice help')")
 		}
 		setDefault(&config.APIURL, local.APIURL)
 		setDefault(&config.TokenURL, local.TokenURL)

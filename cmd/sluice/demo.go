@@ -25,8 +25,8 @@ func demoCommand() *cli.Command {
 		Name:    "demo",
 		Summary: "see everything work, in a few seconds",
 		Description: `
-Starts a local cloud on a folder that is removed at the end, creates a tenant and a client, onboards entities, uploads a good
-batch and one with every kind of error, reads a transaction back, and stops.`,
+Starts a local cloud on a folder that is removed at the end, creates a tenant and a client, onboards entities, uploads
+a good batch and one with every kind of error, reads a transaction back, and stops.`,
 		Flags: func(f *flag.FlagSet) {
 			f.Int64Var(&lines, "lines", 2000, "`N` lines in the good batch (2000)")
 		},
@@ -66,8 +66,8 @@ func runDemo(ctx context.Context, ui *console, lines int64) error {
 	case stopErr != nil:
 		return stopErr
 	}
-	ui.printf("\n%s stopped; all of it took %.1f s. 'make local' starts a local cloud that stays.\n", ui.paint(green, "*"),
-		time.Since(started).Seconds())
+	ui.printf("\n%s stopped; all of it took %.1f s. 'make local' starts a local cloud that stays.\n",
+		ui.paint(green, "*"), time.Since(started).Seconds())
 	return nil
 }
 
@@ -84,7 +84,8 @@ func (d *demo) run(ctx context.Context, cloud localcloud.Descriptor, lines int64
 	if err := d.prepare(ctx, cloud, good, bad, lines); err != nil {
 		return err
 	}
-	if err := d.upload(ctx, "A good batch", uploadRun{path: good, rejectOnInvalid: true}, client.StatusProcessed); err != nil {
+	if err := d.upload(ctx, "A good batch",
+		uploadRun{path: good, rejectOnInvalid: true}, client.StatusProcessed); err != nil {
 		return err
 	}
 	if err := d.readBack(ctx, good); err != nil {
@@ -183,7 +184,8 @@ func (d *demo) readBack(ctx context.Context, path string) error {
 	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&line); err != nil {
 		return err
 	}
-	d.ui.printf("\n%s\n  GET /tm/realtime/api/transactions/%s\n", d.ui.paint(bold, "Its first transaction, read back"), line.ID)
+	d.ui.printf("\n%s\n  GET /tm/realtime/api/transactions/%s\n",
+		d.ui.paint(bold, "Its first transaction, read back"), line.ID)
 	t, err := d.client.Transaction(ctx, line.ID)
 	if err != nil {
 		return err

@@ -20,8 +20,9 @@ func generateCommand() *cli.Command {
 		Name:    "generate",
 		Summary: "generate a batch of test data, and the truth about its bad lines",
 		Description: `
-Writes three files: FILE, one realistic transaction a line; FILE.entities, the entities to onboard before an upload ('sluice
-admin entities import'); and FILE.truth, one {"line": n, "kind": code} for each bad line. The same options give the same bytes.`,
+Writes three files: FILE, one realistic transaction a line; FILE.entities, the entities to onboard before an upload
+('sluice admin entities import'); and FILE.truth, one {"line": n, "kind": code} for each bad line. The same options
+give the same bytes.`,
 		Flags: func(f *flag.FlagSet) {
 			f.Int64Var(&options.Lines, "lines", 1000, "`N` lines (1000)")
 			f.Uint64Var(&options.Seed, "seed", 1, "`SEED` of the random data: each gives another batch (1)")

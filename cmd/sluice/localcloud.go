@@ -51,8 +51,8 @@ func findLocalProgram() (string, error) {
 	}
 	program := filepath.Join(filepath.Dir(self), "sluice-local")
 	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf(
-			"the local cloud is not installed: %s is missing; run 'make build' in a clone of Sluice to build it", program)
+		return "", fmt.Errorf("the local cloud is not installed: %s is missing; "+
+			"run 'make build' in a clone of Sluice to build it", program)
 	} else if err != nil {
 		return "", err
 	}

@@ -47,7 +47,8 @@ while :; do sleep 0.01; done
 
 func TestLocalCloudThatCannotStart(t *testing.T) {
 	program, data := fakeLocalProgram(t, "echo port 80 is in use >&2; exit 2\n")
-	if _, err := startLocalCloud(t.Context(), program, data); err == nil || !strings.Contains(err.Error(), "port 80 is in use") {
+	_, err := startLocalCloud(t.Context(), program, data)
+	if err == nil || !strings.Contains(err.Error(), "port 80 is in use") {
 		t.Errorf("start returned %v, want what the program printed", err)
 	}
 	if _, err := startLocalCloud(t.Context(), filepath.Join(data, "nothing"), data); err == nil {

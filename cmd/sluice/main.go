@@ -54,9 +54,9 @@ func program() *cli.Command {
 			"sluice upload batch.jsonl --reject-on-invalid=false",
 		},
 		Notes: `
-The service: --data DIR names the data folder of a running local cloud (SLUICE_DATA; .sluice if it exists). Otherwise
---api-url, --token-url, --client-id, --client-secret-file and --scope describe it (SLUICE_API_URL, SLUICE_TOKEN_URL,
-SLUICE_CLIENT_ID, SLUICE_CLIENT_SECRET_FILE or SLUICE_CLIENT_SECRET, SLUICE_SCOPE).
+The service: --data DIR names the data folder of a running local cloud (SLUICE_DATA; .sluice if it exists).
+Otherwise --api-url, --token-url, --client-id, --client-secret-file and --scope describe it (SLUICE_API_URL,
+SLUICE_TOKEN_URL, SLUICE_CLIENT_ID, SLUICE_CLIENT_SECRET_FILE or SLUICE_CLIENT_SECRET, SLUICE_SCOPE).
 
 Exit code: 0 everything was accepted, 1 something was rejected or failed, 2 the command could not run.`,
 	}
@@ -72,7 +72,8 @@ func versionCommand() *cli.Command {
 			if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 				version = info.Main.Version
 			}
-			_, err := fmt.Fprintf(stdout, "sluice %s, %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(stdout, "sluice %s, %s %s/%s\n",
+				version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}

@@ -44,15 +44,17 @@ func TestScripts(t *testing.T) {
 func connectionSettings(s *clienttest.Server) map[string]string {
 	c := s.Config()
 	return map[string]string{
-		"api_url": c.APIURL, "token_url": c.TokenURL, "client_id": c.ClientID, "client_secret": c.ClientSecret, "scope": c.Scope,
+		"api_url": c.APIURL, "token_url": c.TokenURL,
+		"client_id": c.ClientID, "client_secret": c.ClientSecret, "scope": c.Scope,
 	}
 }
 
 // writeDescriptor writes the descriptor of a local cloud that is the script's server.
 func writeDescriptor(ts *testscript.TestScript, _ bool, args []string) {
 	text, err := json.Marshal(localcloud.Descriptor{
-		APIURL: ts.Getenv("SLUICE_API_URL"), TokenURL: ts.Getenv("SLUICE_TOKEN_URL"), ClientID: ts.Getenv("SLUICE_CLIENT_ID"),
-		ClientSecret: ts.Getenv("SLUICE_CLIENT_SECRET"), Scope: ts.Getenv("SLUICE_SCOPE"),
+		APIURL: ts.Getenv("SLUICE_API_URL"), TokenURL: ts.Getenv("SLUICE_TOKEN_URL"),
+		ClientID: ts.Getenv("SLUICE_CLIENT_ID"), ClientSecret: ts.Getenv("SLUICE_CLIENT_SECRET"),
+		Scope: ts.Getenv("SLUICE_SCOPE"),
 	})
 	ts.Check(err)
 	dir := ts.MkAbs(args[0])

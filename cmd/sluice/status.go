@@ -78,7 +78,8 @@ func resultsCommand() *cli.Command {
 		Args:    "BATCH",
 		Summary: "show what validation found, and fetch the report",
 		Description: `
-If lines are invalid, their report is fetched: the first error of each kind is shown, and --report stores the whole report.`,
+If lines are invalid, their report is fetched: the first error of each kind is shown, and --report stores the whole
+report.`,
 		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&asJSON, "json", false, "print the service's reply")
 			f.StringVar(&reportPath, "report", "", "store the report of invalid lines in `FILE`")
@@ -192,7 +193,8 @@ func formatProgress(s client.Status) string {
 	if s.Status == "" {
 		return "waiting ..."
 	}
-	text := fmt.Sprintf("%s %s of %s", bar(s.BytesDone, s.BytesTotal, 24), formatBytes(s.BytesDone), formatBytes(s.BytesTotal))
+	text := fmt.Sprintf("%s %s of %s",
+		bar(s.BytesDone, s.BytesTotal, 24), formatBytes(s.BytesDone), formatBytes(s.BytesTotal))
 	if counts := formatCounts(s.Counts); counts != "" {
 		text += "  " + counts
 	}

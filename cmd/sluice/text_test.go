@@ -9,7 +9,8 @@ import (
 
 func TestFormatBytes(t *testing.T) {
 	for n, want := range map[int64]string{
-		0: "0 B", 999: "999 B", 1000: "1.0 kB", 999_949: "999.9 kB", 999_950: "1.0 MB", 2_147_483_647: "2.1 GB", 5e12: "5000.0 GB",
+		0: "0 B", 999: "999 B", 1000: "1.0 kB", 999_949: "999.9 kB", 999_950: "1.0 MB", 2_147_483_647: "2.1 GB",
+		5e12: "5000.0 GB",
 	} {
 		if got := formatBytes(n); got != want {
 			t.Errorf("formatBytes(%d) = %s, want %s", n, got, want)

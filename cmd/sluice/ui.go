@@ -116,7 +116,8 @@ func newProgressBar(ui *console, total int64) *progressBar {
 func (p *progressBar) update(done, bytes int64) {
 	elapsed := time.Since(p.started)
 	last := p.drawnAt.Load()
-	if elapsed-time.Duration(last) < redrawInterval && done != p.total || !p.drawnAt.CompareAndSwap(last, int64(elapsed)) {
+	tooSoon := elapsed-time.Duration(last) < redrawInterval && done != p.total
+	if tooSoon || !p.drawnAt.CompareAndSwap(last, int64(elapsed)) {
 		return
 	}
 	percent := 100 * done / max(p.total, 1)

@@ -21,9 +21,9 @@ func uploadCommand() *cli.Command {
 		Args:    "FILE",
 		Summary: "upload a batch, follow it to its end and show what is wrong with it",
 		Description: `
-FILE holds one transaction a line (JSON Lines). If lines are invalid, their report is fetched and the first error of each kind
-is shown. Ctrl-C ends the command at once. A batch whose upload is complete continues without it; 'sluice status BATCH' shows
-how far it is.`,
+FILE holds one transaction a line (JSON Lines). If lines are invalid, their report is fetched and the first error of
+each kind is shown. Ctrl-C ends the command at once. A batch whose upload is complete continues without it; 'sluice
+status BATCH' shows how far it is.`,
 		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&u.rejectOnInvalid, "reject-on-invalid", true,
 				"one invalid line rejects the whole batch; =false drops invalid lines only")

@@ -33,11 +33,12 @@ func validateCommand() *cli.Command {
 		Args:    "FILE",
 		Summary: "find every error of every line, before anything is uploaded",
 		Description: `
-Validates with the service's own code: strict JSON, the whole schema, duplicates across the file. FILE holds one transaction a
-line (JSON Lines); - is standard input. Without --entities, whether entities exist is not checked. All cores are used;
-GOMAXPROCS=1 in the environment makes it one.`,
+Validates with the service's own code: strict JSON, the whole schema, duplicates across the file. FILE holds one
+transaction a line (JSON Lines); - is standard input. Without --entities, whether entities exist is not checked. All
+cores are used; GOMAXPROCS=1 in the environment makes it one.`,
 		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&v.entitiesPath, "entities", "", "`FILE` of known entities, as for 'sluice admin entities import'")
+			f.StringVar(&v.entitiesPath, "entities", "",
+				"`FILE` of known entities, as for 'sluice admin entities import'")
 			f.StringVar(&v.reportPath, "report", "", "write the report of invalid lines to `FILE`")
 			f.BoolVar(&byPaymentType, "main-entity-by-type", false,
 				"the main entity of a payin is its receiver, of all others the sender")
@@ -163,7 +164,8 @@ func (v *validateRun) print(s report.Summary, path string, file io.ReaderAt, siz
 	if len(codes) > 0 {
 		v.ui.printf("\n")
 	}
-	v.ui.printf("%s: %s in %.1f s (%s)\n", printable(path), formatBytes(size), elapsed.Seconds(), formatRate(size, elapsed))
+	v.ui.printf("%s: %s in %.1f s (%s)\n",
+		printable(path), formatBytes(size), elapsed.Seconds(), formatRate(size, elapsed))
 	v.ui.printf("%s\n", v.formatVerdict(s))
 	if v.entitiesPath == "" && s.Counts.Total > 0 {
 		v.ui.printf("%s\n", v.ui.paint(dim,

@@ -171,12 +171,8 @@ func (c *Command) runSubcommand(ctx context.Context, i *invocation, args []strin
 	if words == nil {
 		return Usagef("a command is missing")
 	}
-	return Usagef("there is no command %q", strings.TrimPrefix(i.path+" ", firstWord(i.path)+" ")+strings.Join(words, " "))
-}
-
-func firstWord(s string) string {
-	word, _, _ := strings.Cut(s, " ")
-	return word
+	_, group, _ := strings.Cut(i.path, " ") // without the program's name
+	return Usagef("there is no command %q", strings.TrimSpace(group+" "+strings.Join(words, " ")))
 }
 
 // writeHelp prints the help of the command that was found.

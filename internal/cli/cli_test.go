@@ -177,7 +177,8 @@ Options:
 		var stdout, stderr bytes.Buffer
 		code := program().Main(t.Context(), nil, &stdout, &stderr)
 		if code != ExitFailed || stdout.Len() > 0 || stderr.String() != programHelp {
-			t.Errorf("exit code %d, stdout %q, stderr %q; want 2 and the help on stderr", code, stdout.String(), stderr.String())
+			t.Errorf("exit code %d, stdout %q, stderr %q; want 2 and the help on stderr",
+				code, stdout.String(), stderr.String())
 		}
 	})
 }
