@@ -1,4 +1,5 @@
-// Scan is run by S3 for every upload and, where GuardDuty scans, by its results and by the clock.
+// Scan is the Lambda function that S3 invokes for every uploaded object and, where GuardDuty scans, EventBridge for every
+// result and every five minutes. It has uploads scanned and starts the state machine for clean batches.
 package main
 
 import (
@@ -16,21 +17,16 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_DOCUMENTS", "BUCKET_UPLOADS", "STATE_MACHINE_ARN", "MAX_UPLOAD_BYTES",
 		"MALWARE_SCAN", "SCAN_PATIENCE")
-	lines, documents, results, err := env.Scanners()
+	lines, documents, guardDuty, err := env.Scanners()
 	env.Check(err)
-	files := env.Uploads()
-	patience := intake.Patience{Attempts: 5, Pause: 2 * time.Second}
+	retry := intake.RetryPolicy{Attempts: 5, Pause: 2 * time.Second}
 	in := &intake.Intake{
-		Batches:   batchdb.New(env.DynamoDB(), env.BatchesTable),
-		Uploads:   files,
-		Scanner:   lines,
-		Results:   results,
-		Machine:   env.Machine(),
-		Documents: &intake.Documents{Store: documentdb.New(env.DynamoDB(), env.DocumentsTable), Files: files, Scanner: documents, Results: results, MaxBytes: env.MaxUploadBytes, Patience: patience, Log: env.Log},
-		MaxBytes:  env.MaxUploadBytes,
-		Patience:  patience,
-		Now:       time.Now,
-		Log:       env.Log,
+		Batches: batchdb.New(env.DynamoDB(), env.BatchesTable), Uploads: env.Uploads(), Machine: env.Machine(),
+		Scanner: lines, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Now: time.Now, Log: env.Log,
+		Documents: &intake.Documents{
+			Store: documentdb.New(env.DynamoDB(), env.DocumentsTable), Files: env.Uploads(),
+			Scanner: documents, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Log: env.Log,
+		},
 	}
 	lambda.Start(in.Handle)
 }

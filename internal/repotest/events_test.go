@@ -26,7 +26,7 @@ var eventTypes = map[string]any{
 	"entity":        &events.APIGatewayProxyRequest{},
 	"document":      &events.APIGatewayProxyRequest{},
 	"scan":          &events.S3Event{},
-	"scan-result":   &intake.ScanResult{},
+	"scan-result":   &intake.ScanEvent{},
 	"scan-schedule": &events.CloudWatchEvent{},
 	"plan":          &pipeline.BatchInput{},
 	"validate":      &pipeline.ChunkInput{},

@@ -16,7 +16,6 @@ import (
 	"sluice/local/template"
 	"sluice/shared/intake"
 	"sluice/shared/malware"
-	"sluice/shared/upload"
 )
 
 // Object identifies one state of an object.
@@ -129,14 +128,14 @@ func (s *Service) process(ctx context.Context, j job) {
 }
 
 // scan scans an object and returns the event with the result.
-func (s *Service) scan(ctx context.Context, j job) (intake.ScanResult, error) {
+func (s *Service) scan(ctx context.Context, j job) (intake.ScanEvent, error) {
 	body, object, err := s.Open(ctx, j.bucket, j.key)
 	if err != nil {
-		return intake.ScanResult{}, err
+		return intake.ScanEvent{}, err
 	}
 	defer body.Close()
-	e := intake.ScanResult{
-		Version: "0", ID: s.NewID(), DetailType: intake.ScanResultType, Source: "aws.guardduty", Account: s.Account, Region: s.Region,
+	e := intake.ScanEvent{
+		Version: "0", ID: s.NewID(), DetailType: intake.ScanEventType, Source: "aws.guardduty", Account: s.Account, Region: s.Region,
 		Time:      s.Now().UTC().Truncate(time.Second),
 		Resources: []string{"arn:aws:guardduty:" + s.Region + ":" + s.Account + ":malware-protection-plan/" + j.plan},
 	}
@@ -152,25 +151,25 @@ func (s *Service) scan(ctx context.Context, j job) (intake.ScanResult, error) {
 		return e, nil
 	}
 	if isPasswordProtected(content) {
-		d.ScanStatus, d.Result.Status, d.Result.Reasons = "SKIPPED", upload.Unsupported, []string{"PASSWORD_PROTECTED"}
+		d.ScanStatus, d.Result.Status, d.Result.Reasons = "SKIPPED", intake.Unsupported, []string{"PASSWORD_PROTECTED"}
 		return e, nil
 	}
 	threat, err := malware.Builtin{}.Scan(ctx, content)
 	switch {
 	case err != nil:
-		d.ScanStatus, d.Result.Status = "FAILED", upload.Failed
+		d.ScanStatus, d.Result.Status = "FAILED", intake.ScanFailed
 	case threat.Kind == malware.Clean:
-		d.ScanStatus, d.Result.Status = "COMPLETED", upload.Clean
+		d.ScanStatus, d.Result.Status = "COMPLETED", intake.NoThreatsFound
 	default:
-		d.ScanStatus, d.Result.Status = "COMPLETED", upload.Threats
+		d.ScanStatus, d.Result.Status = "COMPLETED", intake.ThreatsFound
 		d.Result.Threats = []intake.Threat{{Name: threat.Name}}
 	}
 	return e, nil
 }
 
 // statusOf holds the scan status that accompanies each result.
-var statusOf = map[upload.Result]string{
-	upload.Clean: "COMPLETED", upload.Threats: "COMPLETED", upload.Unsupported: "SKIPPED", upload.Denied: "SKIPPED", upload.Failed: "FAILED",
+var statusOf = map[intake.ScanResult]string{
+	intake.NoThreatsFound: "COMPLETED", intake.ThreatsFound: "COMPLETED", intake.Unsupported: "SKIPPED", intake.AccessDenied: "SKIPPED", intake.ScanFailed: "FAILED",
 }
 
 // scriptPrefix begins the first line of a file that scripts the results of its scans, in order, so that every result
@@ -179,7 +178,7 @@ const scriptPrefix = "# scan results: "
 
 // scriptedResult returns the next result in the first line of such a file, and "" after the last one and for any other
 // file.
-func (s *Service) scriptedResult(j job, r *bufio.Reader) upload.Result {
+func (s *Service) scriptedResult(j job, r *bufio.Reader) intake.ScanResult {
 	head, _ := r.Peek(256) // an error only means that the file is shorter
 	line, _, _ := strings.Cut(string(head), "\n")
 	words, ok := strings.CutPrefix(line, scriptPrefix)
@@ -190,10 +189,10 @@ func (s *Service) scriptedResult(j job, r *bufio.Reader) upload.Result {
 	defer s.mu.Unlock()
 	results, n := strings.Fields(words), s.scriptedScans[j]
 	s.scriptedScans[j]++
-	if n >= len(results) || statusOf[upload.Result(results[n])] == "" {
+	if n >= len(results) || statusOf[intake.ScanResult(results[n])] == "" {
 		return ""
 	}
-	return upload.Result(results[n])
+	return intake.ScanResult(results[n])
 }
 
 // isPasswordProtected reports whether a file is a zip archive whose first entry is encrypted, which GuardDuty cannot

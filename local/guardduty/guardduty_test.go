@@ -27,9 +27,9 @@ var contents = map[string]string{
 }
 
 // startService returns a service and the results that it publishes.
-func startService(t *testing.T) (*Service, chan intake.ScanResult) {
+func startService(t *testing.T) (*Service, chan intake.ScanEvent) {
 	t.Helper()
-	results := make(chan intake.ScanResult, 16)
+	results := make(chan intake.ScanEvent, 16)
 	s := New(t.Context(), Config{
 		Plans: []template.Plan{{ID: "Plan", Bucket: "b", Prefixes: []string{"up/"}}}, Region: "r", Account: "a",
 		Open: func(_ context.Context, bucket, key string) (io.ReadCloser, Object, error) {
@@ -43,7 +43,7 @@ func startService(t *testing.T) (*Service, chan intake.ScanResult) {
 			return io.NopCloser(strings.NewReader(text)), Object{ETag: `"e"`, Version: "v"}, nil
 		},
 		Publish: func(event []byte) error {
-			var r intake.ScanResult
+			var r intake.ScanEvent
 			err := json.Unmarshal(event, &r)
 			results <- r
 			return err
@@ -55,14 +55,14 @@ func startService(t *testing.T) (*Service, chan intake.ScanResult) {
 }
 
 // receive returns the next result.
-func receive(t *testing.T, results chan intake.ScanResult) intake.ScanResult {
+func receive(t *testing.T, results chan intake.ScanEvent) intake.ScanEvent {
 	t.Helper()
 	select {
 	case r := <-results:
 		return r
 	case <-time.After(10 * time.Second):
 		t.Fatal("no result within ten seconds")
-		return intake.ScanResult{}
+		return intake.ScanEvent{}
 	}
 }
 

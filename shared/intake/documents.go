@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"strings"
 
@@ -14,89 +13,98 @@ import (
 	"sluice/shared/objects"
 )
 
-type documents interface {
-	RecordScan(ctx context.Context, tenant, file string, s document.State) error
-}
-
-type files interface {
-	Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error)
-	Tag(ctx context.Context, key, name, value string) error
-	Delete(ctx context.Context, key string) error
-}
-
-// Documents takes in the files of documents: documents/<tenant>/<file id>. A file can be of any kind; only malware is refused.
+// Documents processes the files of documents, whose keys are documents/<tenant>/<file id>. A file may be of any kind; only
+// malware is refused.
 type Documents struct {
-	Store    documents
-	Files    files
-	Scanner  Scanner
-	Results  *Results // in place of Scanner, where GuardDuty scans
-	MaxBytes int64    // a larger file is refused
-	Patience Patience // with the scanner, before the file counts as unscannable
-	Log      *slog.Logger
+	Store interface {
+		// RecordScan is that of document.Store.
+		RecordScan(ctx context.Context, tenant, file string, s document.State) error
+	}
+	Files interface {
+		opener
+		Tag(ctx context.Context, key, name, value string) error
+		Delete(ctx context.Context, key string) error
+	}
+	Scanner Scanner
+	// GuardDuty is set, in place of Scanner, where GuardDuty scans.
+	GuardDuty *GuardDuty
+	// MaxBytes is the size of the largest file allowed.
+	MaxBytes int64
+	// Retry is for a Scanner that fails; after its attempts, a file counts as unscannable.
+	Retry RetryPolicy
+	Log   *slog.Logger
 }
 
-// Take scans a file and settles it. It can be repeated.
-func (in *Documents) Take(ctx context.Context, object batch.Object) error {
+// Process scans a file and records the outcome on its document. It can be repeated. Where GuardDuty scans, it returns
+// errPending until the result is known.
+func (d *Documents) Process(ctx context.Context, object batch.Object) error {
 	tenant, file, ok := strings.Cut(strings.TrimPrefix(object.Key, document.FilePrefix), "/")
 	if !ok {
-		in.Log.WarnContext(ctx, "not a file of a document", "key", object.Key)
+		d.Log.WarnContext(ctx, "the object is not a file of a document", "key", object.Key)
 		return nil
 	}
-	state, err := in.inspect(ctx, object)
+	state, err := d.inspect(ctx, object)
 	if errors.Is(err, objects.ErrNotFound) {
-		in.Log.WarnContext(ctx, "the file is gone again", "key", object.Key)
+		d.Log.WarnContext(ctx, "the file was deleted before it was scanned", "key", object.Key)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	// Malware is made unreadable before anyone can learn of it.
+	// Malware is made unreadable before its document names it as scanned.
 	if state.Status == document.Infected {
-		if err := in.refuse(ctx, object); err != nil {
+		if err := d.refuse(ctx, object); err != nil {
 			return err
 		}
 	}
-	err = in.Store.RecordScan(ctx, tenant, file, state)
+	err = d.Store.RecordScan(ctx, tenant, file, state)
 	switch {
 	case errors.Is(err, document.ErrNotFound):
-		// The document was deleted while its upload URL still lived.
-		return in.Files.Delete(ctx, object.Key)
+		// The document was deleted while its upload URL was valid.
+		return d.Files.Delete(ctx, object.Key)
 	case errors.Is(err, document.ErrScanRecorded):
-		// An earlier delivery of the event came to another end, which stands: a scanner that fails now takes no clean file away.
-		in.Log.WarnContext(ctx, "settled otherwise before", "key", object.Key, "now", state.Status)
+		// An earlier delivery of the event had another outcome, which counts: a scanner that fails now does not refuse a file
+		// that was found clean.
+		d.Log.WarnContext(ctx, "another outcome was recorded before", "key", object.Key, "now", state.Status)
 		return nil
 	case err == nil && state.Status == document.Failed:
-		return in.refuse(ctx, object)
+		return d.refuse(ctx, object)
 	}
 	return err
 }
 
-// refuse keeps everyone from reading a file until the lifecycle deletes it.
-func (in *Documents) refuse(ctx context.Context, object batch.Object) error {
-	err := in.Files.Tag(ctx, object.Key, VerdictTag, Refused)
+// refuse makes a file unreadable; the lifecycle deletes it.
+func (d *Documents) refuse(ctx context.Context, object batch.Object) error {
+	err := d.Files.Tag(ctx, object.Key, refusedTag, refusedValue)
 	if errors.Is(err, objects.ErrNotFound) {
 		return nil
 	}
 	return err
 }
 
-func (in *Documents) inspect(ctx context.Context, object batch.Object) (document.State, error) {
-	if object.Size > in.MaxBytes {
+// inspect returns the outcome of the scan of a file.
+func (d *Documents) inspect(ctx context.Context, object batch.Object) (document.State, error) {
+	if object.Size > d.MaxBytes {
 		return document.State{Status: document.Failed, ErrorCode: document.ClientSideError,
-			ErrorMessage: fmt.Sprintf("The file has %d bytes; at most %d are taken.", object.Size, in.MaxBytes)}, nil
+			ErrorMessage: fmt.Sprintf("The file has %d bytes; at most %d are allowed.", object.Size, d.MaxBytes)}, nil
 	}
-	threat, err := look(ctx, in.Results, in.Patience, in.Log, in.Files, in.Scanner, object)
+	threat, err := scan{d.Scanner, d.GuardDuty, d.Retry, d.Files, d.Log}.verdict(ctx, object)
 	switch {
 	case err == nil && threat.Kind == malware.Clean:
 		return document.State{Status: document.Completed}, nil
 	case err == nil:
-		return document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: refusal(threat)}, nil
-	case ctx.Err() != nil, postponed(err), errors.Is(err, objects.ErrNotFound):
+		return infected(threatMessage(threat)), nil
+	case ctx.Err() != nil, isUndecided(err), errors.Is(err, objects.ErrNotFound):
 		return document.State{}, err
-	case errors.Is(err, objects.ErrDenied): // an earlier run has tagged it and was lost before it could say so
-		return document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: unnamedRefusal}, nil
+	case errors.Is(err, objects.ErrDenied): // an earlier run tagged the file and was interrupted
+		return infected(unnamedThreatMessage), nil
 	}
-	in.Log.ErrorContext(ctx, "cannot be scanned", "key", object.Key, "error", err)
+	// An alarm of template.yaml matches the text of this line.
+	d.Log.ErrorContext(ctx, "cannot be scanned", "key", object.Key, "error", err)
 	return document.State{Status: document.Failed, ErrorCode: document.ServerSideError,
 		ErrorMessage: "The file could not be scanned for malware. Upload it again as a new document."}, nil
+}
+
+func infected(message string) document.State {
+	return document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: message}
 }

@@ -17,33 +17,33 @@ import (
 
 const eicar = `X5O!P%@AP[4\PZX54(P^)7CC)7}` + `$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*`
 
-// papers is a store that knows one file, which is settled once.
-type papers struct{ settled []document.State }
+// documentStore is a store with one file, whose first outcome counts.
+type documentStore struct{ recorded []document.State }
 
-func (p *papers) RecordScan(_ context.Context, tenant, file string, s document.State) error {
+func (p *documentStore) RecordScan(_ context.Context, tenant, file string, s document.State) error {
 	if tenant != "t" || file != "f" {
 		return document.ErrNotFound
 	}
-	if p.settled = append(p.settled, s); p.settled[0] != s {
+	if p.recorded = append(p.recorded, s); p.recorded[0] != s {
 		return document.ErrScanRecorded
 	}
 	return nil
 }
 
-type files struct {
+type documentBucket struct {
 	bucket
 	deleted []string
 }
 
-func (f *files) Delete(_ context.Context, key string) error {
+func (f *documentBucket) Delete(_ context.Context, key string) error {
 	f.deleted = append(f.deleted, key)
 	return nil
 }
 
-// verdicts gives its errors first and then the built-in check's answer.
-type verdicts struct{ scanner }
+// failingScanner fails with its errors in turn, and then scans as documents are scanned.
+type failingScanner struct{ scanner }
 
-func (v *verdicts) Scan(ctx context.Context, r io.Reader) (malware.Threat, error) {
+func (v *failingScanner) Scan(ctx context.Context, r io.Reader) (malware.Threat, error) {
 	if len(v.errs) > 0 {
 		return v.scanner.Scan(ctx, r)
 	}
@@ -73,30 +73,32 @@ func TestFilesOfDocuments(t *testing.T) {
 		"deleted meanwhile": {key: "documents/t/gone", deleted: 1},
 		"no file's key":     {key: "documents/f"},
 	} {
-		store, bucket := &papers{}, &files{bucket: bucket{content: tt.content}}
-		in := &intake.Intake{Documents: &intake.Documents{Store: store, Files: bucket, Scanner: &verdicts{scanner{errs: tt.errs}},
-			MaxBytes: 100, Patience: intake.Patience{Attempts: 3}, Log: slog.New(slog.DiscardHandler)}}
-		if err := in.Take(t.Context(), batch.Object{Key: tt.key, Size: tt.size}, received); err != nil {
+		store, bucket := &documentStore{}, &documentBucket{bucket: bucket{content: tt.content}}
+		in := &intake.Intake{Documents: &intake.Documents{Store: store, Files: bucket, Scanner: &failingScanner{scanner{errs: tt.errs}},
+			MaxBytes: 100, Retry: intake.RetryPolicy{Attempts: 3}, Log: slog.New(slog.DiscardHandler)}}
+		if err := in.Process(t.Context(), batch.Object{Key: tt.key, Size: tt.size}, received); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		var got document.State
-		if len(store.settled) > 0 {
-			got = store.settled[0]
+		if len(store.recorded) > 0 {
+			got = store.recorded[0]
 		}
 		if got.Status != tt.status || got.ErrorCode != tt.code || len(bucket.tags) != tt.tagged || len(bucket.deleted) != tt.deleted {
-			t.Errorf("%s: %+v, tags %v, deleted %v", name, got, bucket.tags, bucket.deleted)
+			t.Errorf("%s: got %+v, tags %v, deleted %v, want %s %s, %d tags, %d deleted",
+				name, got, bucket.tags, bucket.deleted, tt.status, tt.code, tt.tagged, tt.deleted)
 		}
 	}
 }
 
-// Events come again, late, and out of order; the first outcome of a file stands, and malware is unreadable in any case.
+// Events are repeated, late and out of order; the first outcome of a file counts, and malware is unreadable in any case.
 func TestRepeatedEventsOfDocuments(t *testing.T) {
 	down := errors.New("scanner is down")
 	for name, tt := range map[string]struct {
 		content string
-		errs    [2][]error // of the scanner, by delivery
-		status  document.Status
-		tags    int
+		// errs are the errors of the scanner, by delivery.
+		errs   [2][]error
+		status document.Status
+		tags   int
 	}{
 		"clean twice":          {content: "x", status: document.Completed},
 		"clean, then no scan":  {content: "x", errs: [2][]error{1: {down}}, status: document.Completed},
@@ -105,36 +107,36 @@ func TestRepeatedEventsOfDocuments(t *testing.T) {
 		"infected, then none":  {content: eicar, errs: [2][]error{1: {down}}, status: document.Infected, tags: 1},
 		"no scan, then malice": {content: eicar, errs: [2][]error{0: {down}}, status: document.Failed, tags: 2},
 	} {
-		store, bucket := &papers{}, &files{bucket: bucket{content: tt.content}}
+		store, bucket := &documentStore{}, &documentBucket{bucket: bucket{content: tt.content}}
 		for _, errs := range tt.errs {
-			in := &intake.Documents{Store: store, Files: bucket, Scanner: &verdicts{scanner{errs: errs}}, MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
-			if err := in.Take(t.Context(), batch.Object{Key: "documents/t/f", Size: 1}); err != nil {
+			in := &intake.Documents{Store: store, Files: bucket, Scanner: &failingScanner{scanner{errs: errs}}, MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
+			if err := in.Process(t.Context(), batch.Object{Key: "documents/t/f", Size: 1}); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if store.settled[0].Status != tt.status || len(bucket.tags) != tt.tags || len(bucket.deleted) > 0 {
-			t.Errorf("%s: %+v, tags %v", name, store.settled, bucket.tags)
+		if store.recorded[0].Status != tt.status || len(bucket.tags) != tt.tags || len(bucket.deleted) > 0 {
+			t.Errorf("%s: recorded %+v, tags %v, want first %s, %d tags", name, store.recorded, bucket.tags, tt.status, tt.tags)
 		}
 	}
 }
 
-// gone is a bucket whose object has been removed meanwhile.
-type gone struct{ files }
+// emptyBucket is a bucket whose object was deleted before the scan.
+type emptyBucket struct{ documentBucket }
 
-func (g *gone) Open(context.Context, string, string, int64, int64) (io.ReadCloser, error) {
+func (g *emptyBucket) Open(context.Context, string, string, int64, int64) (io.ReadCloser, error) {
 	return nil, objects.ErrNotFound
 }
 
-func (g *gone) Tag(context.Context, string, string, string) error { return objects.ErrNotFound }
+func (g *emptyBucket) Tag(context.Context, string, string, string) error { return objects.ErrNotFound }
 
-func TestEventOfAFileThatIsGone(t *testing.T) {
-	store := &papers{}
-	in := &intake.Documents{Store: store, Files: &gone{}, Scanner: malware.Builtin{}, MaxBytes: 100, Log: slog.New(slog.DiscardHandler),
-		Patience: intake.Patience{Attempts: 9, Pause: time.Hour}}
-	if err := in.Take(t.Context(), batch.Object{Key: "documents/t/f", Size: 1}); err != nil || len(store.settled) > 0 {
-		t.Errorf("%v %+v", err, store.settled)
+func TestEventOfADeletedFile(t *testing.T) {
+	store := &documentStore{}
+	in := &intake.Documents{Store: store, Files: &emptyBucket{}, Scanner: malware.Builtin{}, MaxBytes: 100, Log: slog.New(slog.DiscardHandler),
+		Retry: intake.RetryPolicy{Attempts: 9, Pause: time.Hour}}
+	if err := in.Process(t.Context(), batch.Object{Key: "documents/t/f", Size: 1}); err != nil || len(store.recorded) > 0 {
+		t.Errorf("error %v, recorded %+v, want neither", err, store.recorded)
 	}
-	if err := in.Take(t.Context(), batch.Object{Key: "documents/t/f", Size: 101}); err != nil || len(store.settled) != 1 {
-		t.Errorf("too large: %v %+v", err, store.settled)
+	if err := in.Process(t.Context(), batch.Object{Key: "documents/t/f", Size: 101}); err != nil || len(store.recorded) != 1 {
+		t.Errorf("too large: error %v, recorded %+v, want one outcome", err, store.recorded)
 	}
 }

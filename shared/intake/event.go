@@ -12,86 +12,89 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"sluice/shared/batch"
-	"sluice/shared/upload"
 )
 
-// Beside notifications of S3, the function is called with two kinds of events through EventBridge.
+// The values of detail-type of the events that EventBridge delivers. S3 delivers its notifications itself.
 const (
-	ScanResultType = "GuardDuty Malware Protection Object Scan Result"
-	scheduleType   = "Scheduled Event"
+	// ScanEventType is that of a ScanEvent.
+	ScanEventType = "GuardDuty Malware Protection Object Scan Result"
+	scheduleType  = "Scheduled Event"
 )
 
-// ScanResult is GuardDuty's event about one object
-// (docs.aws.amazon.com/guardduty/latest/ug/monitor-with-eventbridge-s3-malware-protection.html). Keys that AWS may add are
-// ignored; the ones that are read here must be there and mean something.
-type ScanResult struct {
-	Version    string           `json:"version"`
-	ID         string           `json:"id"`
-	DetailType string           `json:"detail-type"`
-	Source     string           `json:"source"`
-	Account    string           `json:"account"`
-	Time       time.Time        `json:"time"`
-	Region     string           `json:"region"`
-	Resources  []string         `json:"resources"`
-	Detail     ScanResultDetail `json:"detail"`
+// ScanEvent is GuardDuty's event about one object
+// (docs.aws.amazon.com/guardduty/latest/ug/monitor-with-eventbridge-s3-malware-protection.html). Members that AWS may add are
+// ignored; the members that are read must be present and valid.
+type ScanEvent struct {
+	Version    string          `json:"version"`
+	ID         string          `json:"id"`
+	DetailType string          `json:"detail-type"`
+	Source     string          `json:"source"`
+	Account    string          `json:"account"`
+	Time       time.Time       `json:"time"`
+	Region     string          `json:"region"`
+	Resources  []string        `json:"resources"`
+	Detail     ScanEventDetail `json:"detail"`
 }
 
-// ScanResultDetail is the part of the event that GuardDuty makes.
-type ScanResultDetail struct {
+// ScanEventDetail is the part of the event that GuardDuty makes.
+type ScanEventDetail struct {
 	SchemaVersion string `json:"schemaVersion"`
-	ScanStatus    string `json:"scanStatus"` // COMPLETED, SKIPPED or FAILED; the result says more
-	ResourceType  string `json:"resourceType"`
-	Object        struct {
-		Bucket    string  `json:"bucketName"`
-		Key       string  `json:"objectKey"` // as it is: EventBridge encodes nothing
+	// ScanStatus is COMPLETED, SKIPPED or FAILED; the result is more specific.
+	ScanStatus   string `json:"scanStatus"`
+	ResourceType string `json:"resourceType"`
+	Object       struct {
+		Bucket string `json:"bucketName"`
+		// Key is not encoded, unlike in the notifications of S3.
+		Key       string  `json:"objectKey"`
 		ETag      string  `json:"eTag"`
 		Version   *string `json:"versionId"`
 		Throttled bool    `json:"s3Throttled"`
 	} `json:"s3ObjectDetails"`
 	Result struct {
-		Status  upload.Result `json:"scanResultStatus"`
-		Threats []Threat      `json:"threats"`
-		Reasons []string      `json:"statusReasons"`
+		Status  ScanResult `json:"scanResultStatus"`
+		Threats []Threat   `json:"threats"`
+		Reasons []string   `json:"statusReasons"`
 	} `json:"scanResultDetails"`
 }
 
-// Threat is a thing that GuardDuty found.
+// Threat is one threat that GuardDuty found.
 type Threat struct {
 	Name string `json:"name"`
 }
 
-// scanned reads the event, or says what is wrong with it.
-func (r ScanResult) scanned() (upload.Scanned, error) {
-	o := r.Detail.Object
-	s := upload.Scanned{
-		Event: r.ID, Key: o.Key, ETag: quoted(o.ETag), Version: versionOf(o.Version), Result: r.Detail.Result.Status,
+// report returns what the event says about the scan of an object. It returns an error if the event is not valid.
+func (e ScanEvent) report() (ScanReport, error) {
+	o := e.Detail.Object
+	r := ScanReport{
+		Event: e.ID, Key: o.Key, ETag: quoteETag(o.ETag), Version: versionID(o.Version), Result: e.Detail.Result.Status,
 	}
-	if len(r.Detail.Result.Threats) > 0 {
-		s.Threat = r.Detail.Result.Threats[0].Name
+	if len(e.Detail.Result.Threats) > 0 {
+		r.Threat = e.Detail.Result.Threats[0].Name
 	}
 	switch {
-	case r.Source != "aws.guardduty" || r.Detail.ResourceType != "S3_OBJECT":
-		return s, fmt.Errorf("scan result from %q about %q", r.Source, r.Detail.ResourceType)
-	case r.ID == "" || o.Key == "" || o.ETag == "":
-		return s, errors.New("scan result without id, key or ETag")
-	case !s.Result.Known():
-		return s, fmt.Errorf("unknown scan result %q", s.Result)
+	case e.Source != "aws.guardduty" || e.Detail.ResourceType != "S3_OBJECT":
+		return r, fmt.Errorf("scan result from %q about %q", e.Source, e.Detail.ResourceType)
+	case e.ID == "" || o.Key == "" || o.ETag == "":
+		return r, errors.New("scan result without an ID, a key or an ETag")
+	case !r.Result.IsKnown():
+		return r, fmt.Errorf("unknown scan result %q", r.Result)
 	}
-	return s, nil
+	return r, nil
 }
 
-// versionOf is "" for an object in a bucket without versions, which events write as null, "null" or not at all.
-func versionOf(v *string) string {
+// versionID returns "" for an object in a bucket without versions, whose version is null, "null" or absent in events.
+func versionID(v *string) string {
 	if v == nil || *v == "null" {
 		return ""
 	}
 	return *v
 }
 
-// quoted is an ETag as S3 takes it in If-Match. Events carry it without quotes.
-func quoted(etag string) string { return `"` + strings.Trim(etag, `"`) + `"` }
+// quoteETag returns an ETag as S3 takes it in If-Match. In events it has no quotes.
+func quoteETag(etag string) string { return `"` + strings.Trim(etag, `"`) + `"` }
 
-// Handle takes one event: of S3, of GuardDuty, or of the clock.
+// Handle handles one event: of S3, of GuardDuty or of the schedule. It returns an error for an event of any other kind, so
+// that the event is kept as a dead letter.
 func (in *Intake) Handle(ctx context.Context, event json.RawMessage) error {
 	var kind struct {
 		DetailType string          `json:"detail-type"`
@@ -107,23 +110,23 @@ func (in *Intake) Handle(ctx context.Context, event json.RawMessage) error {
 		if err := json.Unmarshal(event, &e); err != nil {
 			return fmt.Errorf("read S3 event: %w", err)
 		}
-		return in.objects(ctx, e)
-	case kind.Event == "s3:TestEvent": // S3 tries the notification out
+		return in.processObjects(ctx, e)
+	case kind.Event == "s3:TestEvent": // sent by S3 when the notification is configured
 		return nil
-	case kind.DetailType == ScanResultType && in.Results != nil:
-		var e ScanResult
+	case kind.DetailType == ScanEventType && in.GuardDuty != nil:
+		var e ScanEvent
 		if err := json.Unmarshal(event, &e); err != nil {
-			return fmt.Errorf("read scan result: %w", err)
+			return fmt.Errorf("read scan event: %w", err)
 		}
-		return in.scanned(ctx, e)
-	case kind.DetailType == scheduleType && in.Results != nil:
+		return in.recordScan(ctx, e)
+	case kind.DetailType == scheduleType && in.GuardDuty != nil:
 		return in.sweep(ctx)
 	}
-	return fmt.Errorf("event of a kind that is not taken: %q", kind.DetailType)
+	return fmt.Errorf("unknown kind of event: detail-type %q", kind.DetailType)
 }
 
-// objects takes in the objects of one S3 notification.
-func (in *Intake) objects(ctx context.Context, event events.S3Event) error {
+// processObjects processes the objects of one S3 notification. One that fails does not keep the others from being processed.
+func (in *Intake) processObjects(ctx context.Context, event events.S3Event) error {
 	var errs []error
 	for _, r := range event.Records {
 		key, err := url.QueryUnescape(r.S3.Object.Key)
@@ -132,15 +135,15 @@ func (in *Intake) objects(ctx context.Context, event events.S3Event) error {
 			continue
 		}
 		object := batch.Object{
-			Key: key, ETag: quoted(r.S3.Object.ETag), Version: versionOf(&r.S3.Object.VersionID), Size: r.S3.Object.Size,
+			Key: key, ETag: quoteETag(r.S3.Object.ETag), Version: versionID(&r.S3.Object.VersionID), Size: r.S3.Object.Size,
 		}
-		if in.Results == nil || !ours(key) {
-			errs = append(errs, in.Take(ctx, object, r.EventTime))
+		if in.GuardDuty == nil || !isUpload(key) {
+			errs = append(errs, in.Process(ctx, object, r.EventTime))
 			continue
 		}
-		u, err := in.Results.Store.Arrived(ctx, object, r.EventTime)
+		u, err := in.GuardDuty.Uploads.RecordArrival(ctx, object, r.EventTime)
 		if err == nil {
-			err = in.settle(ctx, u)
+			err = in.resolveUpload(ctx, u)
 		}
 		errs = append(errs, err)
 	}

@@ -12,39 +12,43 @@ import (
 
 	"sluice/shared/batch"
 	"sluice/shared/intake"
-	"sluice/shared/upload"
 )
 
-// asked is a store of uploads that only takes note of what it is told.
-type asked struct {
-	upload.Store
+// checkingStore is a store of uploads that checks what it is asked to record, and records nothing.
+type checkingStore struct {
+	intake.UploadStore
 	t *testing.T
 }
 
-var errAsked = errors.New("asked")
+var errRecorded = errors.New("recorded")
 
-func (a asked) Arrived(_ context.Context, o batch.Object, _ time.Time) (upload.Upload, error) {
-	a.check(o.Key, o.ETag)
-	return upload.Upload{}, errAsked
+func (c checkingStore) RecordArrival(_ context.Context, o batch.Object, _ time.Time) (intake.Upload, error) {
+	c.check(o.Key, o.ETag)
+	return intake.Upload{}, errRecorded
 }
 
-func (a asked) Scanned(_ context.Context, s upload.Scanned) (upload.Upload, error) {
-	a.check(s.Key, s.ETag)
-	if s.Event == "" || !s.Result.Known() {
-		a.t.Errorf("%+v", s)
+func (c checkingStore) RecordScan(_ context.Context, s intake.ScanReport) (intake.Upload, error) {
+	c.check(s.Key, s.ETag)
+	if s.Event == "" || !s.Result.IsKnown() {
+		c.t.Errorf("recorded the scan %+v, which has no event or an unknown result", s)
 	}
-	return upload.Upload{}, errAsked
+	return intake.Upload{}, errRecorded
 }
 
-func (a asked) Waiting(context.Context, time.Time, func(upload.Upload) error) error { return errAsked }
+func (c checkingStore) EachWaiting(context.Context, time.Time, func(intake.Upload) error) error {
+	return errRecorded
+}
 
-func (a asked) check(key, etag string) {
-	if !strings.HasPrefix(key, "uploads/") && !strings.HasPrefix(key, "documents/") || len(etag) < 2 || etag[0] != '"' || etag[len(etag)-1] != '"' {
-		a.t.Errorf("key %q, ETag %q", key, etag)
+func (c checkingStore) check(key, etag string) {
+	if !strings.HasPrefix(key, "uploads/") && !strings.HasPrefix(key, "documents/") {
+		c.t.Errorf("recorded the key %q, which is not of an upload", key)
+	}
+	if len(etag) < 2 || etag[0] != '"' || etag[len(etag)-1] != '"' {
+		c.t.Errorf("recorded the ETag %s, which is not quoted", etag)
 	}
 }
 
-// Whatever the function is called with, it refuses it or records something sound, and never goes on by itself.
+// Whatever event the function is called with, it returns an error or records something valid.
 func FuzzEvents(f *testing.F) {
 	for _, name := range []string{"scan", "scan-result", "scan-schedule"} {
 		text, err := os.ReadFile("../../events/" + name + ".json")
@@ -55,7 +59,7 @@ func FuzzEvents(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, event []byte) {
 		in := &intake.Intake{
-			Results: &intake.Results{Store: asked{t: t}, Now: time.Now}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+			GuardDuty: &intake.GuardDuty{Uploads: checkingStore{t: t}, Now: time.Now}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 			Documents: &intake.Documents{},
 		}
 		_ = in.Handle(t.Context(), json.RawMessage(event))

@@ -1,15 +1,20 @@
-// Package intake takes an uploaded object in: it pins the object on its batch, has it scanned, and starts the state
-// machine of a clean one. It may run any number of times for one upload, also at the same time.
+// Package intake processes an uploaded object: it pins the object on its batch, has it scanned for malware, and starts the
+// state machine for a clean one. It also scans the files of documents, which have no state machine. It may run any number of
+// times for one upload, also concurrently.
 package intake
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"strings"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
 	"sluice/shared/batch"
 	"sluice/shared/document"
@@ -17,97 +22,94 @@ import (
 	"sluice/shared/objects"
 )
 
-// Prefix is where uploads lie in their bucket: uploads/<tenant>/<batch id>.
-const Prefix = "uploads/"
+// uploadPrefix begins the key of every batch's upload: uploads/<tenant>/<batch id>.
+const uploadPrefix = "uploads/"
 
-// Key returns the object key of a batch's upload.
-func Key(tenant string, id batch.ID) string { return Prefix + tenant + "/" + string(id) }
+// UploadKey returns the object key of a batch's upload.
+func UploadKey(tenant string, id batch.ID) string { return uploadPrefix + tenant + "/" + string(id) }
 
-// Refused is the tag of an upload that the bucket policy keeps from everyone and the lifecycle soon deletes.
+// batchID returns the batch whose upload has the given key.
+func batchID(key string) (id batch.ID, ok bool) {
+	rest, hasPrefix := strings.CutPrefix(key, uploadPrefix)
+	_, name, found := strings.Cut(rest, "/")
+	id, err := batch.ParseID(name)
+	return id, hasPrefix && found && err == nil
+}
+
+// The tag of a refused object: the bucket policy denies everyone to read an object that has it, and the lifecycle deletes the
+// object within days.
 const (
-	VerdictTag = "sluice-verdict"
-	Refused    = "refused"
+	refusedTag   = "sluice-verdict"
+	refusedValue = "refused"
 )
 
-type batches interface {
-	Get(ctx context.Context, id batch.ID) (batch.Batch, error)
-	Apply(ctx context.Context, id batch.ID, c batch.Transition) (batch.Batch, error)
-}
-
-type uploads interface {
-	Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error)
-	Tag(ctx context.Context, key, name, value string) error
-}
-
-// Scanner reads a file to its end and says what it is. See package malware for the outcomes.
-type Scanner interface {
-	Scan(ctx context.Context, r io.Reader) (malware.Threat, error)
-}
-
-// starter starts the state machine of a batch. Doing it twice is success.
-type starter interface {
-	Start(ctx context.Context, id batch.ID) error
-}
-
-// Intake is the scan function.
+// Intake processes uploads. Its method Handle is the scan function.
 type Intake struct {
-	Batches   batches
-	Uploads   uploads
-	Scanner   Scanner
-	Results   *Results // in place of Scanner, where GuardDuty scans
-	Machine   starter
-	Documents interface { // takes in what lies under document.FilePrefix
-		Take(ctx context.Context, object batch.Object) error
+	Batches interface {
+		Get(ctx context.Context, id batch.ID) (batch.Batch, error)
+		Apply(ctx context.Context, id batch.ID, t batch.Transition) (batch.Batch, error)
 	}
-	MaxBytes int64    // a larger file is refused
-	Patience Patience // with the scanner, before the file counts as unscannable
-	Now      func() time.Time
-	Log      *slog.Logger
+	Uploads interface {
+		opener
+		Tag(ctx context.Context, key, name, value string) error
+	}
+	Scanner Scanner
+	// GuardDuty is set, in place of Scanner, where GuardDuty scans.
+	GuardDuty *GuardDuty
+	Machine   interface {
+		// Start starts the state machine of a batch. Repeating it is success.
+		Start(ctx context.Context, id batch.ID) error
+	}
+	// Documents processes the objects under document.FilePrefix.
+	Documents interface {
+		Process(ctx context.Context, object batch.Object) error
+	}
+	// MaxBytes is the size of the largest file allowed.
+	MaxBytes int64
+	// Retry is for a Scanner that fails; after its attempts, a file counts as unscannable.
+	Retry RetryPolicy
+	Now   func() time.Time
+	Log   *slog.Logger
 }
 
-// Take takes in one object that was complete at receivedAt. Where the scan is not ours, it is pinned at once, and the error is
-// errPending until its result is known.
-func (in *Intake) Take(ctx context.Context, object batch.Object, receivedAt time.Time) error {
+// Process processes an object that was complete at receivedAt. It can be repeated. Where GuardDuty scans, it pins the object
+// and returns errPending until the result is known.
+func (in *Intake) Process(ctx context.Context, object batch.Object, receivedAt time.Time) error {
 	if strings.HasPrefix(object.Key, document.FilePrefix) {
-		return in.Documents.Take(ctx, object)
+		return in.Documents.Process(ctx, object)
 	}
-	id, ok := idOf(object.Key)
+	id, ok := batchID(object.Key)
 	if !ok {
-		in.Log.WarnContext(ctx, "not an upload", "key", object.Key)
+		in.Log.WarnContext(ctx, "the object is not an upload", "key", object.Key)
 		return nil
 	}
 	b, err := in.pin(ctx, id, object, receivedAt)
 	if err != nil || b.Status != batch.Uploaded {
 		return err
 	}
-	if refusal, err := in.inspect(ctx, b); err != nil {
+	refused, err := in.inspect(ctx, b)
+	if err != nil {
 		return err
-	} else if refusal != "" {
-		return in.refuse(ctx, b, refusal)
 	}
-	// The status stays until the state machine moves it: if this call is lost, the event's retry comes here again.
+	if refused != nil {
+		return in.refuse(ctx, b, *refused)
+	}
+	// The status remains Uploaded until the state machine changes it: if this call is lost, the retry of the event repeats it.
 	return in.Machine.Start(ctx, b.ID)
 }
 
-func idOf(key string) (batch.ID, bool) {
-	rest, ok := strings.CutPrefix(key, Prefix)
-	_, name, found := strings.Cut(rest, "/")
-	id, err := batch.ParseID(name)
-	return id, ok && found && err == nil
-}
-
-// pin records which object is the batch's and when it came. It returns a batch in another state than Uploaded, or the zero
-// batch, when there is nothing left to do for this object.
+// pin records which object is the batch's and when it was complete. It returns a batch in another status than Uploaded, or
+// the zero batch, if nothing remains to be done for the object.
 func (in *Intake) pin(ctx context.Context, id batch.ID, object batch.Object, receivedAt time.Time) (batch.Batch, error) {
 	b, err := in.Batches.Apply(ctx, id, batch.Transition{
 		To: batch.Uploaded, At: in.Now(), Object: &object, ReceivedAt: receivedAt,
 	})
-	var moved *batch.ConflictError
+	var conflict *batch.ConflictError
 	switch {
-	case errors.As(err, &moved) && moved.Current.Object.ETag == object.ETag && moved.Current.Object.Key == object.Key:
-		return moved.Current, nil // an earlier delivery of this event, or its twin
-	case errors.As(err, &moved):
-		in.Log.WarnContext(ctx, "event for an object that is not the pinned one", "batch", id)
+	case errors.As(err, &conflict) && conflict.Current.Object.ETag == object.ETag && conflict.Current.Object.Key == object.Key:
+		return conflict.Current, nil // pinned by an earlier or concurrent run
+	case errors.As(err, &conflict):
+		in.Log.WarnContext(ctx, "event of an object that is not the pinned one", "batch", id)
 		return batch.Batch{}, nil
 	case errors.Is(err, batch.ErrNotFound):
 		in.Log.WarnContext(ctx, "upload without a batch", "batch", id)
@@ -116,59 +118,91 @@ func (in *Intake) pin(ctx context.Context, id batch.ID, object batch.Object, rec
 	return b, err
 }
 
-// inspect returns why the file cannot be taken, "" for a clean one.
-func (in *Intake) inspect(ctx context.Context, b batch.Batch) (string, error) {
+// refusal is the decision not to process a file, with the message for the client.
+type refusal struct{ message string }
+
+// inspect returns the refusal of a file that is too large, not clean or not scannable; nil for a clean one.
+func (in *Intake) inspect(ctx context.Context, b batch.Batch) (*refusal, error) {
 	if b.Object.Size > in.MaxBytes {
-		return fmt.Sprintf("The file has %d bytes; at most %d are taken. Split it into several batches.",
-			b.Object.Size, in.MaxBytes), nil
+		return &refusal{fmt.Sprintf("The file has %d bytes; at most %d are allowed. Split it into several batches.",
+			b.Object.Size, in.MaxBytes)}, nil
 	}
-	threat, err := look(ctx, in.Results, in.Patience, in.Log, in.Uploads, in.Scanner, b.Object)
+	threat, err := scan{in.Scanner, in.GuardDuty, in.Retry, in.Uploads, in.Log}.verdict(ctx, b.Object)
 	switch {
+	case err == nil && threat.Kind == malware.Clean:
+		return nil, nil
 	case err == nil:
-		return refusal(threat), nil
-	case ctx.Err() != nil, postponed(err):
-		return "", err
-	case errors.Is(err, objects.ErrDenied): // an earlier run has tagged it and was lost before it could say so
-		return unnamedRefusal, nil
+		return &refusal{threatMessage(threat)}, nil
+	case ctx.Err() != nil, isUndecided(err):
+		return nil, err
+	case errors.Is(err, objects.ErrDenied): // an earlier run tagged the file and was interrupted
+		return &refusal{unnamedThreatMessage}, nil
 	}
+	// An alarm of template.yaml matches the text of this line.
 	in.Log.ErrorContext(ctx, "cannot be scanned", "batch", b.ID, "error", err)
-	return "The file could not be scanned for malware. Upload it again as a new batch.", nil
+	return &refusal{"The file could not be scanned for malware. Upload it again as a new batch."}, nil
 }
 
-// unnamedRefusal is all that can be said where no threat has a name.
-const unnamedRefusal = "The malware scan refused the file."
+// unnamedThreatMessage is the message for the client if the threat has no name.
+const unnamedThreatMessage = "The malware scan refused the file."
 
-func refusal(t malware.Threat) string {
-	switch t.Kind {
-	case malware.Clean:
-		return ""
-	case malware.Executable:
+// threatMessage tells the client what was found.
+func threatMessage(t malware.Threat) string {
+	switch {
+	case t.Kind == malware.Executable:
 		return fmt.Sprintf("The file is an executable (%s), not JSON Lines.", t.Name)
-	case malware.Archive:
+	case t.Kind == malware.Archive:
 		return fmt.Sprintf("The file is an archive (%s); upload the JSON Lines unpacked.", t.Name)
-	}
-	if t.Name == "" {
-		return unnamedRefusal
+	case t.Name == "":
+		return unnamedThreatMessage
 	}
 	return fmt.Sprintf("The malware scan refused the file (%s).", t.Name)
 }
 
-// refuse makes the object unreadable before the batch says so. The object itself stays until the lifecycle deletes it: as
-// long as it is there, the signed URL cannot put another one in its place.
-//
-// A twin of this run may have found the file clean meanwhile and started the batch: then nothing is refused any more.
-func (in *Intake) refuse(ctx context.Context, b batch.Batch, why string) error {
-	now, err := in.Batches.Get(ctx, b.ID)
-	if err != nil || now.Status != batch.Uploaded {
+// refuse makes the object unreadable and then fails the batch. It does not delete the object: as long as the object exists,
+// the signed URL cannot put another one in its place. It does nothing if a concurrent run has found the file clean and
+// started the batch.
+func (in *Intake) refuse(ctx context.Context, b batch.Batch, r refusal) error {
+	current, err := in.Batches.Get(ctx, b.ID)
+	if err != nil || current.Status != batch.Uploaded {
 		return err
 	}
-	if err := in.Uploads.Tag(ctx, b.Object.Key, VerdictTag, Refused); err != nil {
+	if err := in.Uploads.Tag(ctx, b.Object.Key, refusedTag, refusedValue); err != nil {
 		return err
 	}
-	_, err = in.Batches.Apply(ctx, b.ID, batch.Transition{To: batch.Failed, From: batch.Uploaded, At: in.Now(), ErrorMessage: why})
-	var moved *batch.ConflictError
-	if errors.As(err, &moved) {
-		return nil // the twin of this run was first
+	_, err = in.Batches.Apply(ctx, b.ID, batch.Transition{
+		To: batch.Failed, From: batch.Uploaded, At: in.Now(), ErrorMessage: r.message,
+	})
+	var conflict *batch.ConflictError
+	if errors.As(err, &conflict) {
+		return nil // a concurrent run was first
 	}
 	return err
+}
+
+// Machine is the state machine of batches in Step Functions.
+type Machine struct {
+	client *sfn.Client
+	arn    string
+}
+
+// NewMachine returns the state machine with the given ARN.
+func NewMachine(client *sfn.Client, arn string) *Machine { return &Machine{client, arn} }
+
+// Start starts the execution that is named after the batch. It is idempotent: its input is made from the ID alone, so a
+// repeated call is the same request, which succeeds while the execution runs; after that, Step Functions answers
+// ExecutionAlreadyExists, which is success, too.
+func (m *Machine) Start(ctx context.Context, id batch.ID) error {
+	input, err := json.Marshal(map[string]batch.ID{"batch_id": id})
+	if err != nil {
+		return err
+	}
+	_, err = m.client.StartExecution(ctx, &sfn.StartExecutionInput{
+		StateMachineArn: &m.arn, Name: aws.String(string(id)), Input: aws.String(string(input)),
+	})
+	var exists *types.ExecutionAlreadyExists
+	if err != nil && !errors.As(err, &exists) {
+		return fmt.Errorf("start batch %s: %w", id, err)
+	}
+	return nil
 }

@@ -25,12 +25,14 @@ import (
 
 var received = time.Date(2026, 11, 26, 8, 15, 0, 123000000, time.UTC)
 
-// bucket holds one file and remembers what was done to it.
+// bucket holds one file and records the calls.
 type bucket struct {
 	content string
-	opened  []string // etags
-	tags    []string
-	fail    error // of the next tag
+	// opened are the ETags of the calls of Open.
+	opened []string
+	tags   []string
+	// fail is the error of the next call of Tag.
+	fail error
 }
 
 func (b *bucket) Open(_ context.Context, _, etag string, _, _ int64) (io.ReadCloser, error) {
@@ -47,10 +49,11 @@ func (b *bucket) Tag(_ context.Context, key, name, value string) error {
 	return nil
 }
 
-// machine counts starts; the first ones may fail.
+// machine records the batches started.
 type machine struct {
 	started []batch.ID
-	fail    error
+	// fail is the error of the next call of Start.
+	fail error
 }
 
 func (m *machine) Start(_ context.Context, id batch.ID) error {
@@ -62,9 +65,11 @@ func (m *machine) Start(_ context.Context, id batch.ID) error {
 	return nil
 }
 
+// scanner fails with its errors in turn, and then scans.
 type scanner struct {
-	errs   []error
-	during func() // what happens meanwhile
+	errs []error
+	// during is called by Scan.
+	during func()
 }
 
 func (s *scanner) Scan(ctx context.Context, r io.Reader) (malware.Threat, error) {
@@ -108,13 +113,14 @@ func newFixtureOn(t *testing.T, db *dynamodb.Client, content string) fixture {
 		t.Fatal(err)
 	}
 	f.Intake = &intake.Intake{
-		Batches: f.store, Uploads: f.bucket, Scanner: f.scanner, Machine: f.machine, MaxBytes: 1000, Patience: intake.Patience{Attempts: 3},
-		Now: func() time.Time { return received.Add(time.Minute) }, Log: slog.New(slog.DiscardHandler),
+		Batches: f.store, Uploads: f.bucket, Scanner: f.scanner, Machine: f.machine, MaxBytes: 1000,
+		Retry: intake.RetryPolicy{Attempts: 3},
+		Now:   func() time.Time { return received.Add(time.Minute) }, Log: slog.New(slog.DiscardHandler),
 	}
 	return f
 }
 
-// event is the sample event of the scan function, about the fixture's upload.
+// event returns the sample event of the scan function, about the fixture's upload.
 func (f fixture) event(t *testing.T, etag string, size int64) events.S3Event {
 	t.Helper()
 	text, err := os.ReadFile("../../events/scan.json")
@@ -126,7 +132,7 @@ func (f fixture) event(t *testing.T, etag string, size int64) events.S3Event {
 		t.Fatal(err)
 	}
 	o := &e.Records[0].S3.Object
-	o.Key, o.ETag, o.Size = url.QueryEscape(intake.Key(f.batch.Tenant, f.batch.ID)), etag, size
+	o.Key, o.ETag, o.Size = url.QueryEscape(intake.UploadKey(f.batch.Tenant, f.batch.ID)), etag, size
 	return e
 }
 
@@ -139,7 +145,7 @@ func (f fixture) handle(t *testing.T, event any) error {
 	return f.Handle(context.Background(), text)
 }
 
-func (f fixture) now(t *testing.T) batch.Batch {
+func (f fixture) currentBatch(t *testing.T) batch.Batch {
 	t.Helper()
 	b, err := f.store.Get(context.Background(), f.batch.ID)
 	if err != nil {
@@ -148,7 +154,7 @@ func (f fixture) now(t *testing.T) batch.Batch {
 	return b
 }
 
-func TestACleanUpload(t *testing.T) {
+func TestCleanUploadIsStarted(t *testing.T) {
 	f := newFixture(t, "{}\n")
 	e := f.event(t, "abc", 3)
 	for range 3 { // events come at least once
@@ -156,38 +162,38 @@ func TestACleanUpload(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b := f.now(t)
-	want := batch.Object{Key: intake.Key(f.batch.Tenant, f.batch.ID), ETag: `"abc"`, Size: 3}
+	b := f.currentBatch(t)
+	want := batch.Object{Key: intake.UploadKey(f.batch.Tenant, f.batch.ID), ETag: `"abc"`, Size: 3}
 	if b.Status != batch.Uploaded || b.Object != want || !b.ReceivedAt.Equal(received) {
-		t.Errorf("%+v", b)
+		t.Errorf("got %+v, want UPLOADED with the object %+v", b, want)
 	}
 	for _, id := range f.machine.started {
 		if id != f.batch.ID {
-			t.Errorf("started %s", id)
+			t.Errorf("started %s, want %s", id, f.batch.ID)
 		}
 	}
 	if len(f.machine.started) == 0 || f.bucket.opened[0] != `"abc"` {
-		t.Errorf("started %v, opened %v", f.machine.started, f.bucket.opened)
+		t.Errorf("started %v, opened %v, want a start and the ETag \"abc\"", f.machine.started, f.bucket.opened)
 	}
 }
 
-// An object that came under the same key later is not the batch's.
+// A later object under the same key is not the batch's.
 func TestAnotherObjectChangesNothing(t *testing.T) {
 	f := newFixture(t, "{}\n")
 	if err := f.handle(t, f.event(t, "abc", 3)); err != nil {
 		t.Fatal(err)
 	}
-	before := f.now(t)
+	before := f.currentBatch(t)
 	if err := f.handle(t, f.event(t, "other", 99999)); err != nil {
 		t.Fatal(err)
 	}
-	if after := f.now(t); after != before || len(f.machine.started) != 1 {
-		t.Errorf("%+v, started %v", after, f.machine.started)
+	if after := f.currentBatch(t); after != before || len(f.machine.started) != 1 {
+		t.Errorf("got %+v, started %v, want %+v and one start", after, f.machine.started, before)
 	}
 }
 
-// Whatever call is lost, the event's retry takes the batch up where it stands.
-func TestALostCallIsTakenUp(t *testing.T) {
+// Whichever call fails, the retry of the event continues from there.
+func TestLostCallIsRepeated(t *testing.T) {
 	lost := errors.New("lost")
 	f := newFixture(t, "{}\n")
 	f.machine.fail = lost
@@ -196,17 +202,17 @@ func TestALostCallIsTakenUp(t *testing.T) {
 		t.Fatalf("the first run: %v", err)
 	}
 	if err := f.handle(t, e); err != nil || len(f.machine.started) != 1 {
-		t.Errorf("the second run: %v, started %v", err, f.machine.started)
+		t.Errorf("the second run: error %v, started %v, want one start", err, f.machine.started)
 	}
 
 	f = newFixture(t, "PK\x03\x04")
 	f.bucket.fail = lost
 	e = f.event(t, "abc", 4)
-	if err := f.handle(t, e); !errors.Is(err, lost) || f.now(t).Status != batch.Uploaded {
-		t.Fatalf("the first run: %v, %s", err, f.now(t).Status)
+	if err := f.handle(t, e); !errors.Is(err, lost) || f.currentBatch(t).Status != batch.Uploaded {
+		t.Fatalf("the first run: error %v, status %s, want the lost call and UPLOADED", err, f.currentBatch(t).Status)
 	}
-	if err := f.handle(t, e); err != nil || f.now(t).Status != batch.Failed {
-		t.Errorf("the second run: %v, %s", err, f.now(t).Status)
+	if err := f.handle(t, e); err != nil || f.currentBatch(t).Status != batch.Failed {
+		t.Errorf("the second run: error %v, status %s, want ERROR", err, f.currentBatch(t).Status)
 	}
 }
 
@@ -233,28 +239,31 @@ func TestRefusals(t *testing.T) {
 			if err := f.handle(t, e); err != nil {
 				t.Fatal(err)
 			}
-			b := f.now(t)
+			b := f.currentBatch(t)
 			if !tt.refused {
 				if b.Status != batch.Uploaded || len(f.machine.started) != 1 || len(f.bucket.tags) != 0 {
-					t.Errorf("%s, started %v, tags %v", b.Status, f.machine.started, f.bucket.tags)
+					t.Errorf("status %s, started %v, tags %v, want UPLOADED, one start, no tag", b.Status, f.machine.started, f.bucket.tags)
 				}
 				return
 			}
 			want := b.Object.Key + " sluice-verdict=refused"
-			if b.Status != batch.Failed || b.ErrorMessage == "" || len(f.machine.started) != 0 || len(f.bucket.tags) != 1 || f.bucket.tags[0] != want {
-				t.Errorf("%s %q, started %v, tags %v", b.Status, b.ErrorMessage, f.machine.started, f.bucket.tags)
+			if b.Status != batch.Failed || b.ErrorMessage == "" || len(f.machine.started) != 0 ||
+				len(f.bucket.tags) != 1 || f.bucket.tags[0] != want {
+				t.Errorf("status %s, message %q, started %v, tags %v, want ERROR with a message, no start, the tag %q",
+					b.Status, b.ErrorMessage, f.machine.started, f.bucket.tags, want)
 			}
 		})
 	}
 }
 
-// A twin whose scanner fails must not end a batch that this upload's other run has started.
-func TestALateRefusalChangesNothing(t *testing.T) {
+// A run whose scanner fails must not fail a batch that a concurrent run has started.
+func TestLateRefusalChangesNothing(t *testing.T) {
 	f := newFixture(t, "{}")
 	e := f.event(t, "abc", 2)
 	f.scanner.during = func() {
 		plan := chunk.NewPlan(2, 0)
-		if _, err := f.store.Apply(context.Background(), f.batch.ID, batch.Transition{To: batch.ValidationStarted, At: received, Plan: &plan}); err != nil {
+		started := batch.Transition{To: batch.ValidationStarted, At: received, Plan: &plan}
+		if _, err := f.store.Apply(context.Background(), f.batch.ID, started); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -262,18 +271,21 @@ func TestALateRefusalChangesNothing(t *testing.T) {
 	if err := f.handle(t, e); err != nil {
 		t.Fatal(err)
 	}
-	if b := f.now(t); b.Status != batch.ValidationStarted || len(f.bucket.tags) != 0 {
-		t.Errorf("%s, tags %v", b.Status, f.bucket.tags)
+	if b := f.currentBatch(t); b.Status != batch.ValidationStarted || len(f.bucket.tags) != 0 {
+		t.Errorf("status %s, tags %v, want VALIDATION_STARTED and no tag", b.Status, f.bucket.tags)
 	}
 }
 
 func TestStrayObjects(t *testing.T) {
 	f := newFixture(t, "{}")
-	for _, key := range []string{"", "uploads/", "uploads/t", "uploads/t/no-uuid", "work/t/" + string(f.batch.ID), "uploads/t/0199a6a4-6f00-7cc3-98c4-dc0c0c07398f"} {
+	for _, key := range []string{
+		"", "uploads/", "uploads/t", "uploads/t/no-uuid", "work/t/" + string(f.batch.ID),
+		"uploads/t/0199a6a4-6f00-7cc3-98c4-dc0c0c07398f",
+	} {
 		e := f.event(t, "abc", 2)
 		e.Records[0].S3.Object.Key = url.QueryEscape(key)
 		if err := f.handle(t, e); err != nil || len(f.machine.started) != 0 {
-			t.Errorf("%q: %v, started %v", key, err, f.machine.started)
+			t.Errorf("key %q: error %v, started %v, want neither", key, err, f.machine.started)
 		}
 	}
 }

@@ -3,45 +3,39 @@ package intake
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"sluice/shared/batch"
+	"sluice/shared/document"
 	"sluice/shared/malware"
 	"sluice/shared/objects"
 )
 
-type opener interface {
-	Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error)
+// Scanner scans a file. Package malware describes the outcomes.
+type Scanner interface {
+	// Scan reads r to its end, or until a threat is found.
+	Scan(ctx context.Context, r io.Reader) (malware.Threat, error)
 }
 
-// Patience is how long a scanner that does not answer is asked again: a daemon that starts anew needs a while.
-type Patience struct {
-	Attempts int           // 0: one
-	Pause    time.Duration // before the second attempt; each later one is three times as long
+// RetryPolicy says how often and after what pauses a failed scan is repeated: a daemon that restarts needs a while.
+type RetryPolicy struct {
+	// Attempts is the number of attempts; 0 means one.
+	Attempts int
+	// Pause precedes the second attempt. Each later pause is three times as long as the one before.
+	Pause time.Duration
 }
 
-// scan reads an object through a scanner. The error is the last attempt's; of one that trying again cannot help,
-// malware.ErrUnscannable, objects.ErrDenied and objects.ErrNotFound, the first.
-func (p Patience) scan(ctx context.Context, log *slog.Logger, files opener, s Scanner, o batch.Object) (malware.Threat, error) {
-	for attempt := 1; ; attempt++ {
-		threat, err := once(ctx, files, s, o)
-		final := errors.Is(err, malware.ErrUnscannable) || errors.Is(err, objects.ErrDenied) || errors.Is(err, objects.ErrNotFound)
-		if err == nil || final || attempt >= p.Attempts || ctx.Err() != nil {
-			return threat, err
-		}
-		log.WarnContext(ctx, "scan failed", "key", o.Key, "error", err)
-		_ = p.wait(ctx, attempt) // the next attempt finds out
+// wait pauses after a number of failed attempts.
+func (p RetryPolicy) wait(ctx context.Context, failed int) error {
+	pause := p.Pause
+	for range failed - 1 {
+		pause *= 3
 	}
-}
-
-// wait pauses after so many failed attempts.
-func (p Patience) wait(ctx context.Context, attempts int) error {
-	for range attempts - 1 {
-		p.Pause *= 3
-	}
-	timer := time.NewTimer(p.Pause)
+	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -50,24 +44,153 @@ func (p Patience) wait(ctx context.Context, attempts int) error {
 	return ctx.Err()
 }
 
-// look says what a file is: as GuardDuty has told, or as the scanner finds. errPending.
-func look(ctx context.Context, told *Results, p Patience, log *slog.Logger, files opener, s Scanner, o batch.Object) (malware.Threat, error) {
-	if told != nil {
-		return told.verdict(ctx, o)
+// scan is how a file is scanned: by Scanner or, if it is set, by GuardDuty.
+type scan struct {
+	scanner   Scanner
+	guardDuty *GuardDuty
+	retry     RetryPolicy
+	files     opener
+	log       *slog.Logger
+}
+
+type opener interface {
+	Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error)
+}
+
+// verdict returns what the scan of an object found. The error is errPending until GuardDuty has reported its result.
+func (s scan) verdict(ctx context.Context, o batch.Object) (malware.Threat, error) {
+	if s.guardDuty != nil {
+		return s.guardDuty.verdict(ctx, o)
 	}
-	return p.scan(ctx, log, files, s, o)
+	for attempt := 1; ; attempt++ {
+		threat, err := s.scanOnce(ctx, o)
+		if err == nil || !isRetryable(err) || attempt >= s.retry.Attempts || ctx.Err() != nil {
+			return threat, err
+		}
+		s.log.WarnContext(ctx, "scan failed", "key", o.Key, "error", err)
+		_ = s.retry.wait(ctx, attempt) // if the context ends, so does the next attempt
+	}
 }
 
-// postponed reports whether an error says nothing about the file, so that a later event must ask again.
-func postponed(err error) bool {
-	return errors.Is(err, errPending) || errors.As(err, new(*unknown))
-}
-
-func once(ctx context.Context, files opener, s Scanner, o batch.Object) (malware.Threat, error) {
-	body, err := files.Open(ctx, o.Key, o.ETag, 0, -1)
+func (s scan) scanOnce(ctx context.Context, o batch.Object) (malware.Threat, error) {
+	body, err := s.files.Open(ctx, o.Key, o.ETag, 0, -1)
 	if err != nil {
 		return malware.Threat{}, err
 	}
 	defer body.Close()
-	return s.Scan(ctx, body)
+	return s.scanner.Scan(ctx, body)
+}
+
+// isRetryable reports whether another attempt may succeed where one failed with err.
+func isRetryable(err error) bool {
+	return !errors.Is(err, malware.ErrUnscannable) && !errors.Is(err, objects.ErrDenied) && !errors.Is(err, objects.ErrNotFound)
+}
+
+// errPending means that GuardDuty has not reported a result yet.
+var errPending = errors.New("intake: no scan result yet")
+
+// storeError is the error of a store that could not be read. It says nothing about the file.
+type storeError struct{ error }
+
+func (e *storeError) Unwrap() error { return e.error }
+
+// isUndecided reports whether err says nothing about the file, so that a later event must ask again.
+func isUndecided(err error) bool {
+	return errors.Is(err, errPending) || errors.As(err, new(*storeError))
+}
+
+// GuardDuty is the scan by GuardDuty's Malware Protection for S3, which scans every new object by itself and reports the
+// result by an event.
+type GuardDuty struct {
+	Uploads   UploadStore
+	Rescanner interface {
+		// ScanAgain requests another scan of an object, whose result comes by an event.
+		ScanAgain(ctx context.Context, key, version string) error
+	}
+	// Retry is for scans without a final result: after its attempts, a file counts as unscannable.
+	Retry RetryPolicy
+	// MaxWait is the time after which an upload without a result counts as unscannable.
+	MaxWait time.Duration
+	Now     func() time.Time
+}
+
+// verdict returns what is known of an object, as a Scanner would return it, or errPending.
+func (g *GuardDuty) verdict(ctx context.Context, o batch.Object) (malware.Threat, error) {
+	u, err := g.Uploads.Get(ctx, o)
+	if err != nil {
+		return malware.Threat{}, &storeError{err}
+	}
+	switch {
+	case u.Result == NoThreatsFound:
+		return malware.Threat{}, nil
+	case u.Result == ThreatsFound:
+		return malware.Threat{Name: u.Threat, Kind: malware.Infected}, nil
+	case u.Result == Unsupported:
+		return malware.Threat{}, fmt.Errorf("%w: GuardDuty does not support it", malware.ErrUnscannable)
+	case u.Failures >= g.Retry.Attempts:
+		return malware.Threat{}, fmt.Errorf("GuardDuty failed to scan it %d times", u.Failures)
+	case !u.ReceivedAt.IsZero() && g.Now().Sub(u.ReceivedAt) > g.MaxWait:
+		return malware.Threat{}, fmt.Errorf("GuardDuty reported no result within %v", g.MaxWait)
+	}
+	return malware.Threat{}, errPending
+}
+
+// recordScan records GuardDuty's result, requests another scan if this one failed, and processes the upload if it has arrived.
+func (in *Intake) recordScan(ctx context.Context, event ScanEvent) error {
+	r, err := event.report()
+	if err != nil {
+		return err
+	}
+	if !isUpload(r.Key) {
+		in.Log.WarnContext(ctx, "scan result of an object that is not an upload", "key", r.Key)
+		return nil
+	}
+	u, err := in.GuardDuty.Uploads.RecordScan(ctx, r)
+	if err != nil {
+		return err
+	}
+	if !r.Result.IsFinal() {
+		in.Log.WarnContext(ctx, "scan failed", "key", r.Key, "result", r.Result, "reasons", event.Detail.Result.Reasons)
+		if u.Result == "" && u.Failures < in.GuardDuty.Retry.Attempts {
+			if err := in.GuardDuty.Retry.wait(ctx, u.Failures); err != nil {
+				return err
+			}
+			return in.GuardDuty.Rescanner.ScanAgain(ctx, r.Key, r.Version)
+		}
+	}
+	if u.ReceivedAt.IsZero() {
+		return nil // the event of S3 will find the result
+	}
+	return in.resolveUpload(ctx, u)
+}
+
+// isUpload reports whether a key is that of an upload. GuardDuty also scans other objects, such as a test object of its own.
+func isUpload(key string) bool {
+	_, ok := batchID(key)
+	return ok || strings.HasPrefix(key, document.FilePrefix)
+}
+
+// resolveUpload processes an upload as far as what is known of it allows, and ends its waiting if nothing remains to be done.
+func (in *Intake) resolveUpload(ctx context.Context, u Upload) error {
+	switch err := in.Process(ctx, u.Object, u.ReceivedAt); {
+	case errors.Is(err, errPending):
+		return nil
+	case err != nil:
+		return err
+	}
+	return in.GuardDuty.Uploads.StopWaiting(ctx, u.Object)
+}
+
+// sweepAge is the age from which the sweep resolves uploads; the events of younger ones are probably on their way.
+const sweepAge = time.Minute
+
+// sweep resolves the uploads that are still waiting: the function was interrupted after it recorded a result, or no result
+// came in time. An upload that fails does not keep the others waiting.
+func (in *Intake) sweep(ctx context.Context) error {
+	var errs []error
+	err := in.GuardDuty.Uploads.EachWaiting(ctx, in.Now().Add(-sweepAge), func(u Upload) error {
+		errs = append(errs, in.resolveUpload(ctx, u))
+		return ctx.Err()
+	})
+	return errors.Join(append(errs, err)...)
 }

@@ -36,16 +36,17 @@ func (e Env) Machine() *intake.Machine {
 	return intake.NewMachine(sfn.NewFromConfig(e.AWS), e.StateMachine)
 }
 
-// Scanners returns the scanners of batches and of documents, or what GuardDuty tells in their place. The built-in check takes
-// archives and executables as documents only.
-func (e Env) Scanners() (lines, documents intake.Scanner, results *intake.Results, err error) {
+// Scanners returns the scanners of batches and of documents or, where GuardDuty scans, its results in place of both. The
+// built-in check accepts archives and executables as documents only.
+func (e Env) Scanners() (lines, documents intake.Scanner, guardDuty *intake.GuardDuty, err error) {
 	switch e.MalwareScan {
 	case "guardduty":
-		return nil, nil, &intake.Results{
-			Store:    intakedb.New(e.DynamoDB(), e.BatchesTable, time.Now),
-			Again:    malware.NewGuardDuty(guardduty.NewFromConfig(e.AWS), e.UploadsBucket),
-			Patience: intake.Patience{Attempts: 5, Pause: 5 * time.Second},
-			Wait:     e.ScanPatience, Now: time.Now,
+		return nil, nil, &intake.GuardDuty{
+			Uploads:   intakedb.New(e.DynamoDB(), e.BatchesTable, time.Now),
+			Rescanner: malware.NewGuardDuty(guardduty.NewFromConfig(e.AWS), e.UploadsBucket),
+			Retry:     intake.RetryPolicy{Attempts: 5, Pause: 5 * time.Second},
+			MaxWait:   e.ScanPatience,
+			Now:       time.Now,
 		}, nil
 	case "clamd":
 		clamd, err := malware.NewClamd(e.ClamdAddress)

@@ -32,8 +32,8 @@ func TestScanners(t *testing.T) {
 		if told := results != nil; told != (tt.lines == nil) || told == (lines != nil) || told == (documents != nil) {
 			t.Errorf("%s: %T, %T, %+v", name, lines, documents, results)
 		}
-		if results != nil && results.Wait != time.Hour {
-			t.Errorf("%s: waits %v", name, results.Wait)
+		if results != nil && results.MaxWait != time.Hour {
+			t.Errorf("%s: waits %v", name, results.MaxWait)
 		}
 		if _, builtin := tt.lines.(malware.Builtin); builtin && (lines != tt.lines || documents != malware.Builtin{}) {
 			t.Errorf("%s: %+v, %+v", name, lines, documents)

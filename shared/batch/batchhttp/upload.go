@@ -61,7 +61,7 @@ func (s *Batches) GenerateUploadURL(ctx context.Context, caller httpapi.Caller, 
 	if err != nil {
 		return UploadReply{}, fmt.Errorf("make batch id: %w", err)
 	}
-	signed, err := s.Uploads.SignPut(ctx, intake.Key(caller.Tenant, id), s.UploadLifetime)
+	signed, err := s.Uploads.SignPut(ctx, intake.UploadKey(caller.Tenant, id), s.UploadLifetime)
 	if err != nil {
 		return UploadReply{}, err
 	}

@@ -3,8 +3,8 @@ package intakedb_test
 import (
 	"sluice/shared/batch"
 	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/intake"
 	"sluice/shared/intake/intakedb"
-	"sluice/shared/upload"
 	"testing"
 	"time"
 
@@ -19,15 +19,15 @@ func TestStoredUploads(t *testing.T) {
 	now := func() time.Time { return at }
 	s := intakedb.New(client, "test-batches", now)
 	object := batch.Object{Key: "uploads/t/b", ETag: `"e"`, Version: "v", Size: 1000}
-	if _, err := s.Arrived(ctx, object, at); err != nil {
+	if _, err := s.RecordArrival(ctx, object, at); err != nil {
 		t.Fatal(err)
 	}
-	failed := upload.Scanned{Event: "event", Key: object.Key, ETag: object.ETag, Version: object.Version, Result: upload.Failed}
-	if _, err := s.Scanned(ctx, failed); err != nil {
+	failed := intake.ScanReport{Event: "event", Key: object.Key, ETag: object.ETag, Version: object.Version, Result: intake.ScanFailed}
+	if _, err := s.RecordScan(ctx, failed); err != nil {
 		t.Fatal(err)
 	}
-	found := upload.Scanned{Event: "other", Key: object.Key, ETag: object.ETag, Version: object.Version, Result: upload.Threats, Threat: "EICAR"}
-	want, err := s.Scanned(ctx, found)
+	found := intake.ScanReport{Event: "other", Key: object.Key, ETag: object.ETag, Version: object.Version, Result: intake.ThreatsFound, Threat: "EICAR"}
+	want, err := s.RecordScan(ctx, found)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestStoredUploads(t *testing.T) {
 		t.Errorf("upload: %v, (-want +got)\n%s", err, diff)
 	}
 	waiting := 0
-	err = s.Waiting(ctx, at.Add(time.Hour), func(upload.Upload) error { waiting++; return nil })
+	err = s.EachWaiting(ctx, at.Add(time.Hour), func(intake.Upload) error { waiting++; return nil })
 	if err != nil || waiting != 1 {
 		t.Errorf("%d uploads wait, want 1; %v", waiting, err)
 	}

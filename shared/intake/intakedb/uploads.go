@@ -1,10 +1,9 @@
+// Package intakedb is the intake.UploadStore on DynamoDB.
 package intakedb
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sluice/shared/dynamo"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,71 +12,77 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/batch"
-	"sluice/shared/upload"
+	"sluice/shared/dynamo"
+	"sluice/shared/intake"
 )
 
-// Store is the upload.Store on the table of batches: id (the object's key) / part ("upload#" and its ETag); index waiting:
-// waiting / received_at, which only uploads that wait are in.
+// Store is the intake.UploadStore on the table of batches. The partition key is id (the object's key) and the sort key is part
+// ("upload#" and the ETag). The index waiting (waiting / received_at) holds the uploads that are waiting only.
 type Store struct {
 	db    *dynamodb.Client
 	table string
 	now   func() time.Time
 }
 
-var _ upload.Store = (*Store)(nil)
+var _ intake.UploadStore = (*Store)(nil)
 
 // New returns the store on the given table.
 func New(db *dynamodb.Client, table string, now func() time.Time) *Store {
 	return &Store{db, table, now}
 }
 
-// uploadLife is how long the table keeps a row: longer than the bucket keeps the object.
-const uploadLife = 30 * 24 * time.Hour
+// retention is how long the table keeps an item: longer than the bucket keeps the object.
+const retention = 30 * 24 * time.Hour
 
-const waitingScan = "scan"
+// waitingForScan is the value of the attribute waiting, which is absent from an upload that is not waiting.
+const waitingForScan = "scan"
 
-// uploadRow is an upload as it lies in the table.
+// uploadRow is the item of an upload.
 type uploadRow struct {
-	Key        string   `dynamodbav:"id"`
-	ETag       string   `dynamodbav:"etag"`
-	Version    string   `dynamodbav:"version"`         // that S3 told
-	ScannedOf  string   `dynamodbav:"scanned_version"` // that the result is about
-	Size       int64    `dynamodbav:"size"`
-	ReceivedAt string   `dynamodbav:"received_at"`
-	Result     string   `dynamodbav:"result"`
-	Threat     string   `dynamodbav:"threat"`
-	Failures   []string `dynamodbav:"failures,stringset"` // ids of events
+	Key  string `dynamodbav:"id"`
+	ETag string `dynamodbav:"etag"`
+	// Version is the version that S3 reported, ScannedVersion the one that the result is about.
+	Version        string `dynamodbav:"version"`
+	ScannedVersion string `dynamodbav:"scanned_version"`
+	Size           int64  `dynamodbav:"size"`
+	ReceivedAt     string `dynamodbav:"received_at"`
+	Result         string `dynamodbav:"result"`
+	Threat         string `dynamodbav:"threat"`
+	// Failures are the IDs of the events of failed scans.
+	Failures []string `dynamodbav:"failures,stringset"`
 }
 
 func uploadKey(key, etag string) dynamo.Item {
 	return dynamo.Item{"id": dynamo.String(key), "part": dynamo.String("upload#" + etag)}
 }
 
-// Arrived records that the object is complete.
-func (s *Store) Arrived(ctx context.Context, o batch.Object, at time.Time) (upload.Upload, error) {
+// RecordArrival records that an object is complete.
+func (s *Store) RecordArrival(ctx context.Context, o batch.Object, at time.Time) (intake.Upload, error) {
 	return s.update(ctx, uploadKey(o.Key, o.ETag), &dynamodb.UpdateItemInput{
 		UpdateExpression: aws.String("SET received_at = if_not_exists(received_at, :at), waiting = :waiting, " +
 			"etag = :etag, #version = :version, #size = :size, expires = :expires"),
 		ExpressionAttributeNames: map[string]string{"#version": "version", "#size": "size"},
 		ExpressionAttributeValues: dynamo.Item{
-			":at": dynamo.String(dynamo.FormatTime(at)), ":waiting": dynamo.String(waitingScan), ":etag": dynamo.String(o.ETag), ":version": dynamo.String(o.Version),
-			":size": dynamo.Number(o.Size), ":expires": s.expires(),
+			":at": dynamo.String(dynamo.FormatTime(at)), ":waiting": dynamo.String(waitingForScan),
+			":etag": dynamo.String(o.ETag), ":version": dynamo.String(o.Version), ":size": dynamo.Number(o.Size),
+			":expires": s.expires(),
 		},
 	})
 }
 
-// Scanned records a result: a final one if it is the heaviest so far, another one as a failure.
-func (s *Store) Scanned(ctx context.Context, r upload.Scanned) (upload.Upload, error) {
+// RecordScan records a final result, on the condition that it is the most severe so far, or else a failure.
+func (s *Store) RecordScan(ctx context.Context, r intake.ScanReport) (intake.Upload, error) {
 	in := &dynamodb.UpdateItemInput{
-		UpdateExpression:         aws.String("SET etag = :etag, scanned_version = :version, expires = :expires, #result = :result, threat = :threat, weight = :weight"),
+		UpdateExpression: aws.String("SET etag = :etag, scanned_version = :version, expires = :expires, " +
+			"#result = :result, threat = :threat, weight = :weight"),
 		ConditionExpression:      aws.String("attribute_not_exists(weight) OR weight < :weight"),
 		ExpressionAttributeNames: map[string]string{"#result": "result"},
 		ExpressionAttributeValues: dynamo.Item{
-			":etag": dynamo.String(r.ETag), ":version": dynamo.String(r.Version), ":expires": s.expires(), ":result": dynamo.String(string(r.Result)),
-			":threat": dynamo.String(r.Threat), ":weight": dynamo.Number(int64(r.Result.Weight())),
+			":etag": dynamo.String(r.ETag), ":version": dynamo.String(r.Version), ":expires": s.expires(),
+			":result": dynamo.String(string(r.Result)), ":threat": dynamo.String(r.Threat), ":weight": dynamo.Number(int64(r.Result.Severity())),
 		},
 	}
-	if !r.Result.Final() {
+	if !r.Result.IsFinal() {
 		in = &dynamodb.UpdateItemInput{
 			UpdateExpression: aws.String("SET etag = :etag, expires = :expires ADD failures :event"),
 			ExpressionAttributeValues: dynamo.Item{
@@ -88,56 +93,55 @@ func (s *Store) Scanned(ctx context.Context, r upload.Scanned) (upload.Upload, e
 	return s.update(ctx, uploadKey(r.Key, r.ETag), in)
 }
 
-// update writes and returns the row after it; a row whose condition does not hold is returned as it is.
-func (s *Store) update(ctx context.Context, key dynamo.Item, in *dynamodb.UpdateItemInput) (upload.Upload, error) {
+// update makes an update and returns the upload after it. If the condition of the update does not hold, it returns the upload
+// as it is.
+func (s *Store) update(ctx context.Context, key dynamo.Item, in *dynamodb.UpdateItemInput) (intake.Upload, error) {
 	in.TableName, in.Key = &s.table, key
 	in.ReturnValues = types.ReturnValueAllNew
 	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	out, err := s.db.UpdateItem(ctx, in)
-	var failed *types.ConditionalCheckFailedException
-	if errors.As(err, &failed) {
-		return unmarshalUpload(failed.Item)
+	if item, failed := dynamo.ConditionFailed(err); failed {
+		return unmarshalUpload(item)
 	}
 	if err != nil {
-		return upload.Upload{}, fmt.Errorf("record upload: %w", err)
+		return intake.Upload{}, fmt.Errorf("record upload: %w", err)
 	}
 	return unmarshalUpload(out.Attributes)
 }
 
 func (s *Store) expires() types.AttributeValue {
-	return dynamo.Number(s.now().Add(uploadLife).Unix())
+	return dynamo.Number(s.now().Add(retention).Unix())
 }
 
-// Get reads an upload.
-func (s *Store) Get(ctx context.Context, o batch.Object) (upload.Upload, error) {
+// Get returns an upload.
+func (s *Store) Get(ctx context.Context, o batch.Object) (intake.Upload, error) {
 	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &s.table, Key: uploadKey(o.Key, o.ETag), ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
-		return upload.Upload{}, fmt.Errorf("get upload: %w", err)
+		return intake.Upload{}, fmt.Errorf("get upload: %w", err)
 	}
 	return unmarshalUpload(out.Item)
 }
 
-// Settled takes the upload out of the index.
-func (s *Store) Settled(ctx context.Context, o batch.Object) error {
+// StopWaiting removes an upload from the index.
+func (s *Store) StopWaiting(ctx context.Context, o batch.Object) error {
 	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &s.table, Key: uploadKey(o.Key, o.ETag), UpdateExpression: aws.String("REMOVE waiting"),
 		ConditionExpression: aws.String("attribute_exists(part)"),
 	})
-	var gone *types.ConditionalCheckFailedException
-	if err != nil && !errors.As(err, &gone) {
-		return fmt.Errorf("settle upload: %w", err)
+	if _, unknown := dynamo.ConditionFailed(err); err != nil && !unknown {
+		return fmt.Errorf("stop waiting for upload: %w", err)
 	}
 	return nil
 }
 
-// Waiting reads the index, oldest first.
-func (s *Store) Waiting(ctx context.Context, before time.Time, f func(upload.Upload) error) error {
+// EachWaiting reads the index.
+func (s *Store) EachWaiting(ctx context.Context, before time.Time, visit func(intake.Upload) error) error {
 	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
 		TableName: &s.table, IndexName: aws.String("waiting"),
 		KeyConditionExpression:    aws.String("waiting = :waiting AND received_at < :before"),
-		ExpressionAttributeValues: dynamo.Item{":waiting": dynamo.String(waitingScan), ":before": dynamo.String(dynamo.FormatTime(before))},
+		ExpressionAttributeValues: dynamo.Item{":waiting": dynamo.String(waitingForScan), ":before": dynamo.String(dynamo.FormatTime(before))},
 	})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -147,7 +151,7 @@ func (s *Store) Waiting(ctx context.Context, before time.Time, f func(upload.Upl
 		for _, row := range page.Items {
 			u, err := unmarshalUpload(row)
 			if err == nil {
-				err = f(u)
+				err = visit(u)
 			}
 			if err != nil {
 				return err
@@ -157,22 +161,22 @@ func (s *Store) Waiting(ctx context.Context, before time.Time, f func(upload.Upl
 	return nil
 }
 
-func unmarshalUpload(av dynamo.Item) (upload.Upload, error) {
+func unmarshalUpload(av dynamo.Item) (intake.Upload, error) {
 	var row uploadRow
 	if err := attributevalue.UnmarshalMap(av, &row); err != nil {
-		return upload.Upload{}, fmt.Errorf("read upload row: %w", err)
+		return intake.Upload{}, fmt.Errorf("read upload row: %w", err)
 	}
 	at, err := dynamo.ParseTime(row.ReceivedAt)
 	if err != nil {
-		return upload.Upload{}, fmt.Errorf("read upload row: %w", err)
+		return intake.Upload{}, fmt.Errorf("read upload row: %w", err)
 	}
-	u := upload.Upload{
+	u := intake.Upload{
 		Object:     batch.Object{Key: row.Key, ETag: row.ETag, Version: row.Version, Size: row.Size},
 		ReceivedAt: at, Failures: len(row.Failures),
 	}
-	// A bucket without versions has none to tell, or tells "null". Two versions that differ are two objects.
-	if row.Version == row.ScannedOf || row.Version == "" || row.ScannedOf == "" {
-		u.Result, u.Threat = upload.Result(row.Result), row.Threat
+	// Events of a bucket without versions have no version or "null". Two different versions are two objects.
+	if row.Version == row.ScannedVersion || row.Version == "" || row.ScannedVersion == "" {
+		u.Result, u.Threat = intake.ScanResult(row.Result), row.Threat
 	}
 	return u, nil
 }

@@ -1,0 +1,333 @@
+package intake_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"sluice/shared/batch"
+	"sluice/shared/document"
+	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/intake"
+	"sluice/shared/intake/intakedb"
+)
+
+// rescanner records the scans requested.
+type rescanner struct {
+	keys []string
+	// fail is the error of the next call.
+	fail error
+}
+
+func (a *rescanner) ScanAgain(_ context.Context, key, _ string) error {
+	if err := a.fail; err != nil {
+		a.fail = nil
+		return err
+	}
+	a.keys = append(a.keys, key)
+	return nil
+}
+
+// guardDutyFixture is a fixture whose uploads GuardDuty scans.
+type guardDutyFixture struct {
+	fixture
+	rescanner *rescanner
+	documents *documentStore
+	files     *documentBucket
+	clock     *time.Time
+}
+
+// scanAttempts is the number of scans after which an upload counts as unscannable.
+const scanAttempts = 3
+
+func newGuardDutyFixture(t *testing.T, db *dynamodb.Client) guardDutyFixture {
+	t.Helper()
+	f := newFixtureOn(t, db, "{}")
+	g := guardDutyFixture{fixture: f, rescanner: &rescanner{}, documents: &documentStore{}, files: &documentBucket{}, clock: new(time.Time)}
+	*g.clock = received.Add(time.Minute)
+	now := func() time.Time { return *g.clock }
+	f.Intake.Now = now
+	f.Scanner = nil
+	f.GuardDuty = &intake.GuardDuty{
+		Uploads: intakedb.New(db, "test-batches", now), Rescanner: g.rescanner, Now: now,
+		Retry: intake.RetryPolicy{Attempts: scanAttempts}, MaxWait: time.Hour,
+	}
+	f.Documents = &intake.Documents{Store: g.documents, Files: g.files, GuardDuty: f.GuardDuty, MaxBytes: 1000, Log: slog.New(slog.DiscardHandler)}
+	return g
+}
+
+// newScanEvent returns the sample event of GuardDuty, about an object.
+func newScanEvent(t *testing.T, key, id, etag string, status intake.ScanResult) intake.ScanEvent {
+	t.Helper()
+	text, err := os.ReadFile("../../events/scan-result.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e intake.ScanEvent
+	if err := json.Unmarshal(text, &e); err != nil {
+		t.Fatal(err)
+	}
+	e.ID, e.Detail.Object.Key, e.Detail.Object.ETag, e.Detail.Result.Status = id, key, etag, status
+	if status != intake.ThreatsFound {
+		e.Detail.Result.Threats = nil
+	}
+	return e
+}
+
+// forEachOrder calls f with every distinct order of the letters of s.
+func forEachOrder(s string, f func(order string)) {
+	var grow func(prefix, rest string)
+	grow = func(prefix, rest string) {
+		if rest == "" {
+			f(prefix)
+		}
+		for i, c := range rest {
+			if strings.IndexRune(rest, c) == i {
+				grow(prefix+string(c), rest[:i]+rest[i+1:])
+			}
+		}
+	}
+	grow("", s)
+}
+
+// The letters of the events below: C is S3's event, the others are results.
+var scanResults = map[rune]struct {
+	id, etag string
+	status   intake.ScanResult
+}{
+	'n': {"n", "abc", intake.NoThreatsFound}, 't': {"t", "abc", intake.ThreatsFound}, 'u': {"u", "abc", intake.Unsupported},
+	'1': {"1", "abc", intake.ScanFailed}, '2': {"2", "abc", intake.AccessDenied}, '3': {"3", "abc", intake.ScanFailed},
+	'x': {"x", "other", intake.ThreatsFound}, // of another object with the same key
+}
+
+// interleavings are sets of events and the outcome that every order of them must have.
+var interleavings = []struct {
+	events  string
+	clean   bool
+	message string // of a refusal
+}{
+	{events: "CCnn", clean: true},
+	{events: "CCtt", message: "The malware scan refused the file (EICAR-Test-File (not a virus))."},
+	{events: "Cu", message: "could not be scanned"},
+	{events: "C11n", clean: true},
+	{events: "C12nn", clean: true},
+	{events: "C112n", clean: true}, // one failure told twice is one failure
+	{events: "CC123", message: "could not be scanned"},
+	{events: "Cxn", clean: true},
+}
+
+func TestEveryOrderOfEvents(t *testing.T) {
+	db := dynamotest.Start(t)
+	for _, tt := range interleavings {
+		t.Run(tt.events, func(t *testing.T) {
+			forEachOrder(tt.events, func(order string) {
+				g := newGuardDutyFixture(t, db)
+				for _, letter := range order {
+					if letter == 'C' {
+						must(t, order, g.handle(t, g.event(t, "abc", 2)))
+						continue
+					}
+					r := scanResults[letter]
+					must(t, order, g.handle(t, newScanEvent(t, intake.UploadKey(g.batch.Tenant, g.batch.ID), r.id, r.etag, r.status)))
+				}
+				b := g.currentBatch(t)
+				if !b.ReceivedAt.Equal(received) || b.Object.ETag != `"abc"` || b.Object.Size != 2 {
+					t.Errorf("%s: %+v", order, b)
+				}
+				refused := b.Status == batch.Failed && strings.Contains(b.ErrorMessage, tt.message) && len(g.bucket.tags) > 0 && len(g.machine.started) == 0
+				started := b.Status == batch.Uploaded && len(g.bucket.tags) == 0 && len(g.machine.started) > 0
+				if tt.clean && !started || !tt.clean && !refused {
+					t.Errorf("%s: %s %q, started %v, tags %v", order, b.Status, b.ErrorMessage, g.machine.started, g.bucket.tags)
+				}
+				g.checkNothingWaits(t, order)
+			})
+		})
+	}
+}
+
+func must(t *testing.T, what string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+func (g guardDutyFixture) checkNothingWaits(t *testing.T, what string) {
+	t.Helper()
+	must(t, what, g.GuardDuty.Uploads.EachWaiting(t.Context(), received.Add(time.Second), func(u intake.Upload) error {
+		// A repeated event of S3 may leave the upload waiting. The sweep finds nothing to do and ends that.
+		return g.handle(t, json.RawMessage(scheduleEvent))
+	}))
+	must(t, what, g.GuardDuty.Uploads.EachWaiting(t.Context(), received.Add(time.Second), func(u intake.Upload) error {
+		return fmt.Errorf("%s still waits", u.Object.Key)
+	}))
+}
+
+const scheduleEvent = `{"detail-type":"Scheduled Event"}`
+
+func TestEveryOrderOfEventsOfADocument(t *testing.T) {
+	db, file := dynamotest.Start(t), 0
+	for _, tt := range interleavings {
+		forEachOrder(tt.events, func(order string) {
+			g := newGuardDutyFixture(t, db)
+			file++
+			etag := func(s string) string { return fmt.Sprint(s, file) } // a file of its own under the one key
+			for _, letter := range order {
+				if letter == 'C' {
+					e := g.event(t, etag("abc"), 2)
+					e.Records[0].S3.Object.Key = "documents/t/f"
+					must(t, order, g.handle(t, e))
+					continue
+				}
+				r := scanResults[letter]
+				must(t, order, g.handle(t, newScanEvent(t, "documents/t/f", r.id, etag(r.etag), r.status)))
+			}
+			status := document.Failed
+			switch {
+			case tt.clean:
+				status = document.Completed
+			case strings.Contains(tt.events, "t"):
+				status = document.Infected
+			}
+			if len(g.documents.recorded) == 0 || g.documents.recorded[0].Status != status || (len(g.files.tags) > 0) == tt.clean {
+				t.Errorf("%s: %+v, tags %v", order, g.documents.recorded, g.files.tags)
+			}
+		})
+	}
+}
+
+// A scan that failed is requested again until the last attempt, and never once a final result is known.
+func TestScansAgain(t *testing.T) {
+	db := dynamotest.Start(t)
+	g := newGuardDutyFixture(t, db)
+	key := intake.UploadKey(g.batch.Tenant, g.batch.ID)
+	must(t, "created", g.handle(t, g.event(t, "abc", 2)))
+	for i, status := range []intake.ScanResult{intake.ScanFailed, intake.AccessDenied, intake.ScanFailed} {
+		must(t, string(status), g.handle(t, newScanEvent(t, key, fmt.Sprint(i), "abc", status)))
+		if want := min(i+1, scanAttempts-1); len(g.rescanner.keys) != want || g.rescanner.keys[0] != key {
+			t.Errorf("after %d failures: requested scans of %v, want %d of %s", i+1, g.rescanner.keys, want, key)
+		}
+	}
+	if b := g.currentBatch(t); b.Status != batch.Failed {
+		t.Errorf("%s", b.Status)
+	}
+
+	g = newGuardDutyFixture(t, db)
+	key = intake.UploadKey(g.batch.Tenant, g.batch.ID)
+	must(t, "clean", g.handle(t, newScanEvent(t, key, "n", "abc", intake.NoThreatsFound)))
+	must(t, "failed", g.handle(t, newScanEvent(t, key, "1", "abc", intake.ScanFailed)))
+	if len(g.rescanner.keys) != 0 {
+		t.Errorf("asked again for %v", g.rescanner.keys)
+	}
+	lost := errors.New("lost")
+	g = newGuardDutyFixture(t, db)
+	g.rescanner.fail = lost
+	failed := newScanEvent(t, intake.UploadKey(g.batch.Tenant, g.batch.ID), "1", "abc", intake.ScanFailed)
+	if err := g.handle(t, failed); !errors.Is(err, lost) {
+		t.Errorf("a request that was lost: %v", err)
+	}
+	if err := g.handle(t, failed); err != nil || len(g.rescanner.keys) != 1 {
+		t.Errorf("its retry: %v, %v", err, g.rescanner.keys)
+	}
+}
+
+// A batch fails if no result comes in time; a result that comes after that changes nothing.
+func TestResultThatNeverComes(t *testing.T) {
+	g := newGuardDutyFixture(t, dynamotest.Start(t))
+	must(t, "created", g.handle(t, g.event(t, "abc", 2)))
+	for _, at := range []time.Duration{30 * time.Second, 2 * time.Minute, time.Hour} {
+		*g.clock = received.Add(at)
+		must(t, "sweep", g.handle(t, json.RawMessage(scheduleEvent)))
+		if b := g.currentBatch(t); b.Status != batch.Uploaded || len(g.machine.started) != 0 {
+			t.Fatalf("after %v: %s", at, b.Status)
+		}
+	}
+	*g.clock = received.Add(time.Hour + time.Second)
+	must(t, "sweep", g.handle(t, json.RawMessage(scheduleEvent)))
+	if b := g.currentBatch(t); b.Status != batch.Failed || !strings.Contains(b.ErrorMessage, "could not be scanned") || len(g.bucket.tags) != 1 {
+		t.Errorf("%s %q", b.Status, b.ErrorMessage)
+	}
+	must(t, "late", g.handle(t, newScanEvent(t, intake.UploadKey(g.batch.Tenant, g.batch.ID), "n", "abc", intake.NoThreatsFound)))
+	if b := g.currentBatch(t); b.Status != batch.Failed || len(g.machine.started) != 0 {
+		t.Errorf("%s, started %v", b.Status, g.machine.started)
+	}
+	g.checkNothingWaits(t, "late")
+}
+
+// The sweep resolves an upload whose result was recorded before the function was interrupted, and an upload that fails does not
+// keep another one waiting.
+func TestSweep(t *testing.T) {
+	g := newGuardDutyFixture(t, dynamotest.Start(t))
+	key := intake.UploadKey(g.batch.Tenant, g.batch.ID)
+	must(t, "result", g.handle(t, newScanEvent(t, key, "n", "abc", intake.NoThreatsFound)))
+	lost := errors.New("lost")
+	g.machine.fail = lost
+	if err := g.handle(t, g.event(t, "abc", 2)); !errors.Is(err, lost) {
+		t.Fatal(err)
+	}
+	other := g.event(t, "def", 2)
+	other.Records[0].S3.Object.Key = "documents/t/f"
+	must(t, "document", g.handle(t, other))
+	g.machine.fail = lost
+	*g.clock = received.Add(2 * time.Hour)
+	if err := g.handle(t, json.RawMessage(scheduleEvent)); !errors.Is(err, lost) || len(g.documents.recorded) != 1 {
+		t.Errorf("%v, documents %v", err, g.documents.recorded)
+	}
+	must(t, "sweep", g.handle(t, json.RawMessage(scheduleEvent)))
+	if len(g.machine.started) != 1 || len(g.documents.recorded) != 1 {
+		t.Errorf("started %v, documents %v", g.machine.started, g.documents.recorded)
+	}
+}
+
+func TestScanResultsOfOtherObjects(t *testing.T) {
+	g := newGuardDutyFixture(t, dynamotest.Start(t))
+	for _, key := range []string{"malware-protection-resource-validation-object", "uploads/t/x", "work/t/" + string(g.batch.ID)} {
+		must(t, key, g.handle(t, newScanEvent(t, key, "n", "abc", intake.NoThreatsFound)))
+		if u, err := g.GuardDuty.Uploads.Get(t.Context(), batch.Object{Key: key, ETag: `"abc"`}); err != nil || u.Result != "" {
+			t.Errorf("%s: %+v %v", key, u, err)
+		}
+	}
+}
+
+// An event that is not understood must become a dead letter and not count as handled.
+func TestUnknownEventsAreErrors(t *testing.T) {
+	g := newGuardDutyFixture(t, dynamotest.Start(t))
+	whole := newScanEvent(t, intake.UploadKey(g.batch.Tenant, g.batch.ID), "n", "abc", intake.NoThreatsFound)
+	for name, change := range map[string]func(*intake.ScanEvent){
+		"another type":   func(e *intake.ScanEvent) { e.DetailType = "GuardDuty Finding" },
+		"another source": func(e *intake.ScanEvent) { e.Source = "aws.s3" },
+		"a volume":       func(e *intake.ScanEvent) { e.Detail.ResourceType = "EBS_VOLUME" },
+		"no id":          func(e *intake.ScanEvent) { e.ID = "" },
+		"no key":         func(e *intake.ScanEvent) { e.Detail.Object.Key = "" },
+		"no ETag":        func(e *intake.ScanEvent) { e.Detail.Object.ETag = "" },
+		"no result":      func(e *intake.ScanEvent) { e.Detail.Result.Status = "" },
+		"a new result":   func(e *intake.ScanEvent) { e.Detail.Result.Status = "MAYBE" },
+	} {
+		e := whole
+		change(&e)
+		if err := g.handle(t, e); err == nil {
+			t.Errorf("%s: got no error", name)
+		}
+	}
+	for _, text := range []string{`{}`, `[]`, `null`, `"x"`, `{"Records":{}}`, `{"detail-type":"Scheduled Event","detail":`} {
+		if err := g.Handle(t.Context(), json.RawMessage(text)); err == nil {
+			t.Errorf("event %s: got no error", text)
+		}
+	}
+	f := newFixture(t, "{}")
+	for _, e := range []any{whole, json.RawMessage(scheduleEvent)} {
+		if err := f.handle(t, e); err == nil {
+			t.Error("an event of GuardDuty where GuardDuty does not scan: got no error")
+		}
+	}
+	// S3 may send this when the notification is set up.
+	must(t, "a test event", g.Handle(t.Context(), json.RawMessage(`{"Service":"Amazon S3","Event":"s3:TestEvent"}`)))
+}
