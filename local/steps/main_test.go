@@ -1,5 +1,5 @@
-// Package steps holds tests only: the steps of a batch, and the object store under them, on a real S3 server and a real
-// DynamoDB server. They live here because the S3 server is the local cloud's.
+// Package steps contains only tests. They run the steps of a batch, and the object store that the steps use, against a
+// real S3 server and a real DynamoDB server. They are part of this module because the S3 server is.
 package steps
 
 import (
@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/google/uuid"
 
 	"sluice/local/iam"
 	"sluice/local/storage"
@@ -23,7 +24,7 @@ const (
 	workBucket    = "steps-work"
 )
 
-// s3 is the configuration of clients of the one S3 server of this test binary.
+// s3 configures clients of the S3 server, of which a process can run only one.
 var s3 aws.Config
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -41,10 +42,14 @@ func run(m *testing.M) int {
 	address := listener.Addr().String()
 	listener.Close()
 	owner, err := iam.New(iam.Config{Operator: iam.Key{ID: "root", Secret: "root-secret"},
-		Resources: []iam.Resource{{ARN: "arn:aws:s3:::" + uploadsBucket, Policy: map[string]any{"Statement": map[string]any{
-			"Effect": "Deny", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::" + uploadsBucket + "/*",
-			"Condition": map[string]any{"StringEquals": map[string]any{"s3:ExistingObjectTag/sluice-verdict": "refused"}},
-		}}}}})
+		Resources: []iam.Resource{
+			{ARN: "arn:aws:s3:::" + uploadsBucket, Policy: map[string]any{"Statement": map[string]any{
+				"Effect": "Deny", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::" + uploadsBucket + "/*",
+				"Condition": map[string]any{
+					"StringEquals": map[string]any{"s3:ExistingObjectTag/sluice-verdict": "refused"},
+				},
+			}}},
+		}})
 	if err != nil {
 		panic(err)
 	}
@@ -60,7 +65,7 @@ func run(m *testing.M) int {
 		Region: "us-east-1", BaseEndpoint: aws.String("http://" + address),
 		Credentials: credentials.NewStaticCredentialsProvider("root", "root-secret", ""),
 	}
-	s3.HTTPClient = http.DefaultClient // whose connections can be closed below: the server waits for them
+	s3.HTTPClient = http.DefaultClient // its connections are closed below, because the server waits for them
 	code := m.Run()
 	http.DefaultClient.CloseIdleConnections()
 	server.Close()
@@ -68,6 +73,10 @@ func run(m *testing.M) int {
 	return code
 }
 
+// bucket returns a client of a bucket.
 func bucket(name string) *objects.Bucket {
 	return objects.New(s3, name, objects.Options{PathStyle: true})
 }
+
+// uniqueKey returns a key that no other test, and no other run of the same test, uses.
+func uniqueKey(prefix string) string { return prefix + "/" + uuid.NewString() }

@@ -16,62 +16,68 @@ import (
 	"sluice/shared/objects"
 )
 
-// A writer gives back what was written, whatever its size is to that of a part and however it was cut into writes.
+// What was written is read back unchanged, for sizes around multiples of a part and for writes of various sizes.
 func TestWriter(t *testing.T) {
+	t.Parallel()
 	const part = 8 << 20
 	b := bucket(workBucket)
 	content := bytes.Repeat([]byte("0123456789abcde"), 2*part/15+2)
 	for _, size := range []int{0, 1, part - 1, part, part + 1, 2 * part, 2*part + 1} {
 		for _, step := range []int{1 << 16, part - 1, part, 3 * part} {
-			key := fmt.Sprintf("work/writer/%d-%d", size, step)
+			key := uniqueKey(fmt.Sprintf("work/writer/%d-%d", size, step))
 			w := b.Create(context.Background(), key)
-			for from := 0; from < size; from += step {
-				if n, err := w.Write(content[from:min(from+step, size)]); err != nil || n != min(step, size-from) {
-					t.Fatalf("%s: %d, %v", key, n, err)
+			for offset := 0; offset < size; offset += step {
+				if n, err := w.Write(content[offset:min(offset+step, size)]); err != nil ||
+					n != min(step, size-offset) {
+					t.Fatalf("%s: Write = %d, %v", key, n, err)
 				}
 			}
 			if _, err := b.Open(context.Background(), key, "", 0, -1); !errors.Is(err, objects.ErrNotFound) {
-				t.Errorf("%s is there before it is whole: %v", key, err)
+				t.Errorf("%s: Open before the commit: %v, want ErrNotFound", key, err)
 			}
-			kept, err := w.CommitIfWritten()
+			committed, err := w.CommitIfWritten()
 			if err != nil || w.Size() != int64(size) {
-				t.Fatalf("%s: %d bytes, %v", key, w.Size(), err)
+				t.Fatalf("%s: committed %d bytes, %v; want %d", key, w.Size(), err, size)
 			}
 			if size == 0 {
-				if _, err := b.Open(context.Background(), key, "", 0, -1); kept != "" || !errors.Is(err, objects.ErrNotFound) {
-					t.Errorf("nothing was kept as %q, %v", kept, err)
+				if _, err := b.Open(context.Background(), key, "", 0, -1); committed != "" ||
+					!errors.Is(err, objects.ErrNotFound) {
+					t.Errorf("empty object committed as %q, %v; want no object", committed, err)
 				}
 				continue
 			}
 			if got := read(t, b, key, 0, -1); !bytes.Equal(got, content[:size]) {
-				t.Errorf("%s: %d bytes came back", key, len(got))
+				t.Errorf("%s: read %d bytes, want the %d that were written", key, len(got), size)
 			}
 		}
 	}
 }
 
 func TestAbandonedWriter(t *testing.T) {
+	t.Parallel()
 	b := bucket(workBucket)
 	ctx, cancel := context.WithCancel(context.Background())
-	w := b.Create(ctx, "work/abandoned")
+	key := uniqueKey("work/abandoned")
+	w := b.Create(ctx, key)
 	if _, err := w.Write(make([]byte, 9<<20)); err != nil {
 		t.Fatal(err)
 	}
 	cancel()
 	if err := w.Close(); err == nil {
-		t.Error("closed without an error although its context had ended")
+		t.Error("Close after the end of the context: no error")
 	}
 	if err := w.Abort(); err != nil {
 		t.Error(err)
 	}
-	if _, err := b.Open(context.Background(), "work/abandoned", "", 0, -1); !errors.Is(err, objects.ErrNotFound) {
-		t.Errorf("something was left: %v", err)
+	if _, err := b.Open(context.Background(), key, "", 0, -1); !errors.Is(err, objects.ErrNotFound) {
+		t.Errorf("Open after Abort: %v, want ErrNotFound", err)
 	}
 }
 
-func read(t *testing.T, b *objects.Bucket, key string, from, to int64) []byte {
+// read returns the bytes of an object from start up to but excluding end; -1 stands for its end.
+func read(t *testing.T, b *objects.Bucket, key string, start, end int64) []byte {
 	t.Helper()
-	body, err := b.Open(context.Background(), key, "", from, to)
+	body, err := b.Open(context.Background(), key, "", start, end)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,27 +90,30 @@ func read(t *testing.T, b *objects.Bucket, key string, from, to int64) []byte {
 }
 
 func TestRanges(t *testing.T) {
+	t.Parallel()
 	b := bucket(workBucket)
-	w := b.Create(context.Background(), "work/ranges")
+	key := uniqueKey("work/ranges")
+	w := b.Create(context.Background(), key)
 	io.WriteString(w, "0123456789")
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
-		from, to int64
-		want     string
+		start, end int64
+		want       string
 	}{{0, -1, "0123456789"}, {0, 10, "0123456789"}, {3, 4, "3"}, {3, -1, "3456789"}, {9, 10, "9"}, {4, 4, ""}} {
-		if got := string(read(t, b, "work/ranges", tt.from, tt.to)); got != tt.want {
-			t.Errorf("[%d, %d): %q", tt.from, tt.to, got)
+		if got := string(read(t, b, key, tt.start, tt.end)); got != tt.want {
+			t.Errorf("[%d, %d): %q, want %q", tt.start, tt.end, got, tt.want)
 		}
 	}
-	if _, err := b.Open(context.Background(), "work/ranges", `"another"`, 0, -1); !errors.Is(err, objects.ErrChanged) {
-		t.Errorf("another ETag: %v", err)
+	if _, err := b.Open(context.Background(), key, `"another"`, 0, -1); !errors.Is(err, objects.ErrChanged) {
+		t.Errorf("Open with another ETag: %v, want ErrChanged", err)
 	}
 }
 
-// A URL dies with the credentials that signed it, and says so.
+// A signed URL expires with the credentials that signed it, and its expiry says so.
 func TestSignedURLs(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	short := s3.Copy()
 	short.Credentials = aws.CredentialsProviderFunc(func(ctx context.Context) (aws.Credentials, error) {
@@ -113,12 +122,13 @@ func TestSignedURLs(t *testing.T) {
 		return c, err
 	})
 	b := objects.New(short, uploadsBucket, objects.Options{PathStyle: true, Now: func() time.Time { return now }})
-	signed, err := b.SignPut(context.Background(), "uploads/t/signed", 15*time.Minute)
+	key := uniqueKey("uploads/t")
+	signed, err := b.SignPut(context.Background(), key, 15*time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if left := signed.Expires.Sub(now); left > 90*time.Second || left < 88*time.Second {
-		t.Errorf("lives %v", left)
+		t.Errorf("the URL expires in %v, want 90 seconds", left)
 	}
 	req, err := http.NewRequest(signed.Method, signed.URL, strings.NewReader("hello"))
 	if err != nil {
@@ -129,10 +139,10 @@ func TestSignedURLs(t *testing.T) {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("put: %v %v", resp, err)
+		t.Fatalf("PUT: %v, %v", resp, err)
 	}
 	resp.Body.Close()
-	get, err := b.SignGet(context.Background(), "uploads/t/signed", `name "x".jsonl`, time.Minute)
+	get, err := b.SignGet(context.Background(), key, `name "x".jsonl`, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,22 +152,26 @@ func TestSignedURLs(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	text, _ := io.ReadAll(resp.Body)
-	if resp.StatusCode != http.StatusOK || string(text) != "hello" || !strings.Contains(resp.Header.Get("Content-Disposition"), "attachment") {
-		t.Errorf("get: %s %q %q", resp.Status, text, resp.Header.Get("Content-Disposition"))
+	if resp.StatusCode != http.StatusOK || string(text) != "hello" ||
+		!strings.Contains(resp.Header.Get("Content-Disposition"), "attachment") {
+		t.Errorf("GET: %s %q with disposition %q, want 200 hello as an attachment", resp.Status, text,
+			resp.Header.Get("Content-Disposition"))
 	}
 }
 
-func TestARefusedObjectIsDenied(t *testing.T) {
+func TestRefusedObjectIsDenied(t *testing.T) {
+	t.Parallel()
 	b := bucket(uploadsBucket)
-	w := b.Create(context.Background(), "uploads/t/refused")
+	key := uniqueKey("uploads/t")
+	w := b.Create(context.Background(), key)
 	io.WriteString(w, "x")
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Tag(context.Background(), "uploads/t/refused", "sluice-verdict", "refused"); err != nil {
+	if err := b.Tag(context.Background(), key, "sluice-verdict", "refused"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Open(context.Background(), "uploads/t/refused", "", 0, -1); !errors.Is(err, objects.ErrDenied) {
-		t.Errorf("%v", err)
+	if _, err := b.Open(context.Background(), key, "", 0, -1); !errors.Is(err, objects.ErrDenied) {
+		t.Errorf("Open of a refused object: %v, want ErrDenied", err)
 	}
 }

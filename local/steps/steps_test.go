@@ -29,8 +29,8 @@ import (
 
 var received = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 
-// work is one batch with all steps around it.
-type work struct {
+// testBatch is a batch with all steps of the pipeline.
+type testBatch struct {
 	t            *testing.T
 	db           *dynamodb.Client
 	batches      *batchdb.Store
@@ -48,8 +48,8 @@ type work struct {
 	close     pipeline.Close
 }
 
-// upload puts a file as a customer does and returns the work on it as the scan leaves it.
-func upload(t *testing.T, content string, reject bool) *work {
+// newTestBatch uploads a file and returns its batch in the state in which the scan leaves it.
+func newTestBatch(t *testing.T, content string, reject bool) *testBatch {
 	t.Helper()
 	db := dynamotest.Start(t)
 	transactions, err := transactiondb.New(db, "test-transactions")
@@ -60,7 +60,14 @@ func upload(t *testing.T, content string, reject bool) *work {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &work{t: t, db: db, batches: batchdb.New(db, "test-batches"), transactions: transactions, id: id, tenant: uuid.NewString()}
+	w := &testBatch{
+		t:            t,
+		db:           db,
+		batches:      batchdb.New(db, "test-batches"),
+		transactions: transactions,
+		id:           id,
+		tenant:       uuid.NewString(),
+	}
 	entities := entitydb.NewStatuses(db, "test-entities")
 	if err := entities.Import(context.Background(), w.tenant, []entity.StatusEntry{{ID: "known", LifecycleStatus: entity.Compliant}}); err != nil {
 		t.Fatal(err)
@@ -69,18 +76,45 @@ func upload(t *testing.T, content string, reject bool) *work {
 	now := func() time.Time { return received.Add(time.Minute) }
 	uploads, files := bucket(uploadsBucket), bucket(workBucket)
 	w.plan = pipeline.Plan{Batches: w.batches, ChunkBytes: 700, MaxLineBytes: 4096, Concurrency: 4, Now: now, Log: log}
-	w.validate = pipeline.Validate{Batches: w.batches, Uploads: uploads, Work: files, NewAttempt: pipeline.NewAttempt, Log: log}
-	w.reconcile = pipeline.Reconcile{Batches: w.batches, Entities: entities, Work: files, NewAttempt: pipeline.NewAttempt, Log: log}
-	w.settle = pipeline.Settle{Batches: w.batches, Uploads: uploads, Work: files, NewAttempt: pipeline.NewAttempt, Log: log}
+	w.validate = pipeline.Validate{
+		Batches:    w.batches,
+		Uploads:    uploads,
+		Work:       files,
+		NewAttempt: pipeline.NewAttempt,
+		Log:        log,
+	}
+	w.reconcile = pipeline.Reconcile{
+		Batches:    w.batches,
+		Entities:   entities,
+		Work:       files,
+		NewAttempt: pipeline.NewAttempt,
+		Log:        log,
+	}
+	w.settle = pipeline.Settle{
+		Batches:    w.batches,
+		Uploads:    uploads,
+		Work:       files,
+		NewAttempt: pipeline.NewAttempt,
+		Log:        log,
+	}
 	w.verdict = pipeline.Verdict{Batches: w.batches, Work: files, NewAttempt: pipeline.NewAttempt, Now: now, Log: log}
 	w.admit = pipeline.Admit{Batches: w.batches, Now: now, Log: log}
-	w.ingest = pipeline.Ingest{Batches: w.batches, Transactions: transactions, Uploads: uploads, Work: files, Budget: time.Hour, Now: now, Log: log}
+	w.ingest = pipeline.Ingest{
+		Batches:      w.batches,
+		Transactions: transactions,
+		Uploads:      uploads,
+		Work:         files,
+		Budget:       time.Hour,
+		Now:          now,
+		Log:          log,
+	}
 	w.close = pipeline.Close{Batches: w.batches, Now: now, Log: log}
 	w.put(content, reject)
 	return w
 }
 
-func (w *work) put(content string, reject bool) {
+// put uploads the file and creates the batch.
+func (w *testBatch) put(content string, reject bool) {
 	w.t.Helper()
 	ctx := context.Background()
 	key := "uploads/" + w.tenant + "/" + string(w.id)
@@ -102,12 +136,18 @@ func (w *work) put(content string, reject bool) {
 	}
 }
 
-// line is a valid transaction with the given modification ID.
+// line returns a valid line with the given modification ID.
 func line(modification string) string {
 	text, err := json.Marshal(map[string]any{
 		"request_uuid": uuid.NewString(), "payment_external_id": "p", "transaction_external_id": "t-" + modification,
 		"sender": map[string]any{"by_external_id": "known"}, "receiver": map[string]any{"by_external_id": "known"},
-		"modification": map[string]any{"external_id": modification, "type": "settlement", "amount": 1, "currency": "EUR", "created_at": "2024-03-01T10:15:30"},
+		"modification": map[string]any{
+			"external_id": modification,
+			"type":        "settlement",
+			"amount":      1,
+			"currency":    "EUR",
+			"created_at":  "2024-03-01T10:15:30",
+		},
 	})
 	if err != nil {
 		panic(err)
@@ -115,8 +155,8 @@ func line(modification string) string {
 	return string(text) + "\n"
 }
 
-// twice runs a step two times at once and a third time after, none of which may fail.
-func twice[In, Out any](w *work, name string, run func(context.Context, In) (Out, error), in In) Out {
+// runThrice runs a step twice at the same time and once more after that. All runs must return the same.
+func runThrice[In, Out any](w *testBatch, name string, run func(context.Context, In) (Out, error), in In) Out {
 	w.t.Helper()
 	var group sync.WaitGroup
 	outs, errs := make([]Out, 3), make([]error, 3)
@@ -129,38 +169,39 @@ func twice[In, Out any](w *work, name string, run func(context.Context, In) (Out
 		w.t.Fatalf("%s: %v", name, err)
 	}
 	if diff := cmp.Diff(outs[0], outs[1]) + cmp.Diff(outs[0], outs[2]); diff != "" {
-		w.t.Errorf("%s said different things: %s", name, diff)
+		w.t.Errorf("%s returned different outputs: %s", name, diff)
 	}
 	return outs[2]
 }
 
-// run takes the batch through its life, with every step run by two at once and then again.
-func (w *work) run() batch.Batch {
+// run runs all steps of the batch, each three times, and returns the batch.
+func (w *testBatch) run() batch.Batch {
 	w.t.Helper()
-	of := pipeline.BatchInput{ID: w.id}
-	plan := twice(w, "plan", w.plan.Run, of)
+	input := pipeline.BatchInput{ID: w.id}
+	plan := runThrice(w, "plan", w.plan.Run, input)
 	for _, i := range plan.Chunks {
-		twice(w, "validate", w.validate.Run, pipeline.ChunkInput{ID: w.id, Index: i})
+		runThrice(w, "validate", w.validate.Run, pipeline.ChunkInput{ID: w.id, Index: i})
 	}
 	for _, r := range plan.Partitions {
-		twice(w, "reconcile", w.reconcile.Run, pipeline.PartitionInput{ID: w.id, Partitions: r})
+		runThrice(w, "reconcile", w.reconcile.Run, pipeline.PartitionInput{ID: w.id, Partitions: r})
 	}
 	for _, i := range plan.Chunks {
-		twice(w, "settle", w.settle.Run, pipeline.ChunkInput{ID: w.id, Index: i})
+		runThrice(w, "settle", w.settle.Run, pipeline.ChunkInput{ID: w.id, Index: i})
 	}
-	if twice(w, "verdict", w.verdict.Run, of).Ingest {
-		twice(w, "admit", w.admit.Run, of)
+	if runThrice(w, "verdict", w.verdict.Run, input).Ingest {
+		runThrice(w, "admit", w.admit.Run, input)
 		for _, i := range plan.Chunks {
-			if !twice(w, "ingest", w.ingest.Run, pipeline.ChunkInput{ID: w.id, Index: i}).Done {
-				w.t.Errorf("chunk %d is not done", i)
+			if !runThrice(w, "ingest", w.ingest.Run, pipeline.ChunkInput{ID: w.id, Index: i}).Done {
+				w.t.Errorf("the ingestion of chunk %d is not done", i)
 			}
 		}
-		twice(w, "close", w.close.Run, pipeline.CloseInput{ID: w.id})
+		runThrice(w, "close", w.close.Run, pipeline.CloseInput{ID: w.id})
 	}
-	return w.now()
+	return w.current()
 }
 
-func (w *work) now() batch.Batch {
+// current returns the batch as it is stored.
+func (w *testBatch) current() batch.Batch {
 	w.t.Helper()
 	b, err := w.batches.Get(context.Background(), w.id)
 	if err != nil {
@@ -169,135 +210,154 @@ func (w *work) now() batch.Batch {
 	return b
 }
 
-// stored counts the stored versions of a transaction.
-func (w *work) stored(transactionID string) int {
+// countVersions returns the number of stored versions of a transaction.
+func (w *testBatch) countVersions(transactionID string) int {
 	w.t.Helper()
 	n := 0
-	err := w.transactions.ReadVersions(context.Background(), w.tenant, transactionID, "", func(transaction.Version) bool {
-		n++
-		return true
-	})
+	err := w.transactions.ReadVersions(
+		context.Background(),
+		w.tenant,
+		transactionID,
+		"",
+		func(transaction.Version) bool {
+			n++
+			return true
+		},
+	)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return n
 }
 
-func (w *work) report(b batch.Batch) string {
+// report returns the report of the batch.
+func (w *testBatch) report(b batch.Batch) string {
 	w.t.Helper()
 	return string(read(w.t, bucket(workBucket), b.Verdict.ReportKey, 0, -1))
 }
 
 func TestEveryStepCanRunTwice(t *testing.T) {
+	t.Parallel()
 	var content strings.Builder
 	for i := range 30 {
 		content.WriteString(line(fmt.Sprint("m", i)))
 	}
 	content.WriteString("nonsense\n\n" + line("twin") + line("twin"))
-	w := upload(t, content.String(), false)
+	w := newTestBatch(t, content.String(), false)
 	b := w.run()
-	if b.Status != batch.Processed || *b.Verdict != (batch.Verdict{Total: 33, Accepted: 30, Invalid: 3, ReportKey: b.Verdict.ReportKey, SummaryKey: b.Verdict.SummaryKey}) {
-		t.Fatalf("%s %+v", b.Status, b.Verdict)
+	if b.Status != batch.Processed ||
+		*b.Verdict != (batch.Verdict{Total: 33, Accepted: 30, Invalid: 3, ReportKey: b.Verdict.ReportKey, SummaryKey: b.Verdict.SummaryKey}) {
+		t.Fatalf("batch %s with verdict %+v, want PROCESSED with 30 of 33 accepted", b.Status, b.Verdict)
 	}
 	for i := range 30 {
-		if n := w.stored(fmt.Sprint("t-m", i)); n != 1 {
-			t.Errorf("line %d is stored %d times", i, n)
+		if n := w.countVersions(fmt.Sprint("t-m", i)); n != 1 {
+			t.Errorf("line %d has %d versions, want 1", i, n)
 		}
 	}
-	if w.stored("t-twin") != 0 {
-		t.Error("a rejected line is stored")
+	if w.countVersions("t-twin") != 0 {
+		t.Error("a rejected line was stored")
 	}
 	if n := strings.Count(w.report(b), "\n"); n != 3 {
-		t.Errorf("%d lines in the report", n)
+		t.Errorf("%d lines in the report, want 3", n)
 	}
 }
 
-func TestRejectedAsAWhole(t *testing.T) {
-	w := upload(t, line("a")+"nonsense\n", true)
-	if b := w.run(); b.Status != batch.ValidationFailed || b.ErrorMessage == "" || w.stored("t-a") != 0 {
-		t.Errorf("%s %q, %d stored", b.Status, b.ErrorMessage, w.stored("t-a"))
+func TestBatchRejectedAsAWhole(t *testing.T) {
+	t.Parallel()
+	w := newTestBatch(t, line("a")+"nonsense\n", true)
+	if b := w.run(); b.Status != batch.ValidationFailed || b.ErrorMessage == "" || w.countVersions("t-a") != 0 {
+		t.Errorf("batch %s (%q) with %d stored versions, want VALIDATION_FAILED with a message and none", b.Status,
+			b.ErrorMessage, w.countVersions("t-a"))
 	}
 }
 
-func TestNothingInTheFile(t *testing.T) {
+func TestFileWithoutTransactions(t *testing.T) {
+	t.Parallel()
 	for _, content := range []string{"", "\n", "\n \r\n"} {
-		w := upload(t, content, false)
-		if b := w.run(); b.Status != batch.ValidationFailed || b.ErrorMessage != "The file contains no transaction." || w.report(b) != "" {
-			t.Errorf("%q: %s %q", content, b.Status, b.ErrorMessage)
+		w := newTestBatch(t, content, false)
+		if b := w.run(); b.Status != batch.ValidationFailed || b.ErrorMessage != "The file contains no transaction." ||
+			w.report(b) != "" {
+			t.Errorf("file %q: batch %s (%q), want VALIDATION_FAILED with an empty report", content, b.Status,
+				b.ErrorMessage)
 		}
 	}
 }
 
-// An ingestion that runs out of time goes on where it was, and counts every line once.
-func TestIngestionHandsOn(t *testing.T) {
+// An ingestion that runs out of time continues at its cursor in the next run and stores every line once.
+func TestIngestionContinues(t *testing.T) {
+	t.Parallel()
 	var content strings.Builder
 	const lines = 2500 // more than two windows
 	for i := range lines {
 		content.WriteString(line(fmt.Sprint("m", i)))
 	}
-	w := upload(t, content.String(), true)
+	w := newTestBatch(t, content.String(), true)
 	w.plan.ChunkBytes = 0 // all in one chunk
-	of := pipeline.BatchInput{ID: w.id}
-	mustRun(t, w.plan.Run, of)
+	input := pipeline.BatchInput{ID: w.id}
+	mustRun(t, w.plan.Run, input)
 	mustRun(t, w.validate.Run, pipeline.ChunkInput{ID: w.id})
-	mustRun(t, w.reconcile.Run, pipeline.PartitionInput{ID: w.id, Partitions: pipeline.PartitionRange{End: batch.Partitions}})
+	mustRun(t, w.reconcile.Run,
+		pipeline.PartitionInput{ID: w.id, Partitions: pipeline.PartitionRange{End: batch.Partitions}})
 	mustRun(t, w.settle.Run, pipeline.ChunkInput{ID: w.id})
-	mustRun(t, w.verdict.Run, of)
-	mustRun(t, w.admit.Run, of)
+	mustRun(t, w.verdict.Run, input)
+	mustRun(t, w.admit.Run, input)
 	tick := received
 	w.ingest.Budget = time.Second
-	w.ingest.Now = func() time.Time { tick = tick.Add(2 * time.Second); return tick } // every look at the clock is later
+	w.ingest.Now = func() time.Time { tick = tick.Add(2 * time.Second); return tick } // two seconds pass between any two calls
 	runs := 0
 	for done := false; !done; runs++ {
 		if runs > 10 {
-			t.Fatal("it does not end")
+			t.Fatal("the ingestion did not end within ten runs")
 		}
 		done = mustRun(t, w.ingest.Run, pipeline.ChunkInput{ID: w.id}).Done
 	}
 	if runs < 3 {
-		t.Errorf("%d runs", runs)
+		t.Errorf("%d runs, want at least 3", runs)
 	}
 	mustRun(t, w.close.Run, pipeline.CloseInput{ID: w.id})
-	if b := w.now(); b.Status != batch.Processed {
-		t.Error(b.Status)
+	if b := w.current(); b.Status != batch.Processed {
+		t.Errorf("batch %s, want PROCESSED", b.Status)
 	}
 	for _, i := range []int{0, 999, 1000, 1001, 1999, 2000, 2499} {
-		if n := w.stored(fmt.Sprint("t-m", i)); n != 1 {
-			t.Errorf("line %d is stored %d times", i, n)
+		if n := w.countVersions(fmt.Sprint("t-m", i)); n != 1 {
+			t.Errorf("line %d has %d versions, want 1", i, n)
 		}
 	}
 }
 
-// A run that dies between its last window and the end of its chunk leaves a cursor at the chunk's end: the next run has
-// nothing to read there, and must not read what is the next chunk's.
-func TestIngestionAtTheEndOfAChunk(t *testing.T) {
-	w := upload(t, line("a")+line("b")+line("c")+line("d"), true)
+// A run that ends between its last window and the end of its chunk leaves the cursor at the end of the chunk. The next
+// run has nothing to read and must not read the next chunk.
+func TestIngestionAtEndOfChunk(t *testing.T) {
+	t.Parallel()
+	w := newTestBatch(t, line("a")+line("b")+line("c")+line("d"), true)
 	w.plan.ChunkBytes = int64(2 * len(line("a")))
-	of := pipeline.BatchInput{ID: w.id}
-	for _, i := range mustRun(t, w.plan.Run, of).Chunks {
+	input := pipeline.BatchInput{ID: w.id}
+	for _, i := range mustRun(t, w.plan.Run, input).Chunks {
 		mustRun(t, w.validate.Run, pipeline.ChunkInput{ID: w.id, Index: i})
 	}
-	mustRun(t, w.reconcile.Run, pipeline.PartitionInput{ID: w.id, Partitions: pipeline.PartitionRange{End: batch.Partitions}})
+	mustRun(t, w.reconcile.Run,
+		pipeline.PartitionInput{ID: w.id, Partitions: pipeline.PartitionRange{End: batch.Partitions}})
 	for i := range 2 {
 		mustRun(t, w.settle.Run, pipeline.ChunkInput{ID: w.id, Index: i})
 	}
-	mustRun(t, w.verdict.Run, of)
-	mustRun(t, w.admit.Run, of)
+	mustRun(t, w.verdict.Run, input)
+	mustRun(t, w.admit.Run, input)
 	cursor := batch.IngestCursor{Offset: w.plan.ChunkBytes, Line: 2, Stored: 2}
 	if _, err := w.batches.AdvanceCursor(context.Background(), w.id, 0, cursor); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 2 {
 		if !mustRun(t, w.ingest.Run, pipeline.ChunkInput{ID: w.id, Index: i}).Done {
-			t.Errorf("chunk %d is not done", i)
+			t.Errorf("the ingestion of chunk %d is not done", i)
 		}
 	}
 	chunks, err := w.batches.Chunks(context.Background(), w.id)
 	if err != nil || chunks[0].Ingested.Stored != 2 || chunks[1].Ingested.Stored != 2 {
-		t.Errorf("%+v, %v", chunks, err)
+		t.Errorf("chunks %+v, %v; want 2 stored lines in each", chunks, err)
 	}
 }
 
+// mustRun runs a step that must not fail.
 func mustRun[In, Out any](t *testing.T, run func(context.Context, In) (Out, error), in In) Out {
 	t.Helper()
 	out, err := run(context.Background(), in)
@@ -307,51 +367,60 @@ func mustRun[In, Out any](t *testing.T, run func(context.Context, In) (Out, erro
 	return out
 }
 
-// A batch that has failed stays failed: no step of it does anything any more.
-func TestTheDeadStayDead(t *testing.T) {
-	w := upload(t, line("a"), true)
+// A batch that has failed remains failed: all its steps return BatchOver and do nothing.
+func TestFailedBatchRemainsFailed(t *testing.T) {
+	t.Parallel()
+	w := newTestBatch(t, line("a"), true)
 	plan := mustRun(t, w.plan.Run, pipeline.BatchInput{ID: w.id})
 	failure := pipeline.CloseInput{ID: w.id, Failure: &pipeline.Failure{Error: "ObjectChanged", Cause: "secret"}}
-	twice(w, "close", w.close.Run, failure)
-	if b := w.now(); b.Status != batch.Failed || b.ErrorMessage == "" || strings.Contains(b.ErrorMessage, "secret") {
-		t.Fatalf("%s %q", b.Status, b.ErrorMessage)
+	runThrice(w, "close", w.close.Run, failure)
+	if b := w.current(); b.Status != batch.Failed || b.ErrorMessage == "" ||
+		strings.Contains(b.ErrorMessage, "secret") {
+		t.Fatalf("batch %s (%q), want ERROR with a message that does not contain the cause", b.Status, b.ErrorMessage)
 	}
 	var over *pipeline.BatchOver
-	if _, err := w.validate.Run(context.Background(), pipeline.ChunkInput{ID: w.id, Index: plan.Chunks[0]}); !errors.As(err, &over) {
-		t.Errorf("validate: %v", err)
+	if _, err := w.validate.Run(context.Background(), pipeline.ChunkInput{ID: w.id, Index: plan.Chunks[0]}); !errors.As(
+		err,
+		&over,
+	) {
+		t.Errorf("validate: %v, want BatchOver", err)
 	}
-	if _, err := w.ingest.Run(context.Background(), pipeline.ChunkInput{ID: w.id, Index: plan.Chunks[0]}); !errors.As(err, &over) {
-		t.Errorf("ingest: %v", err)
+	if _, err := w.ingest.Run(context.Background(), pipeline.ChunkInput{ID: w.id, Index: plan.Chunks[0]}); !errors.As(
+		err,
+		&over,
+	) {
+		t.Errorf("ingest: %v, want BatchOver", err)
 	}
 	if _, err := w.admit.Run(context.Background(), pipeline.BatchInput{ID: w.id}); !errors.As(err, &over) {
-		t.Errorf("admit: %v", err)
+		t.Errorf("admit: %v, want BatchOver", err)
 	}
 	if _, err := w.close.Run(context.Background(), pipeline.CloseInput{ID: w.id}); !errors.As(err, &over) {
-		t.Errorf("close: %v", err)
+		t.Errorf("close: %v, want BatchOver", err)
 	}
 }
 
-// Steps name their errors as the state machine knows them.
-func TestErrorsHaveNames(t *testing.T) {
-	w := upload(t, line("a")+line("b"), true)
+// Steps return errors of the types that the state machine matches.
+func TestErrorTypes(t *testing.T) {
+	t.Parallel()
+	w := newTestBatch(t, line("a")+line("b"), true)
 	mustRun(t, w.plan.Run, pipeline.BatchInput{ID: w.id})
 	var transient *pipeline.Transient
 	if _, err := w.settle.Run(context.Background(), pipeline.ChunkInput{ID: w.id}); !errors.As(err, &transient) {
-		t.Errorf("settle before validate: %v", err)
+		t.Errorf("settle before validate: %v, want Transient", err)
 	}
 	if _, err := w.close.Run(context.Background(), pipeline.CloseInput{ID: w.id}); !errors.As(err, &transient) {
-		t.Errorf("close before anything is stored: %v", err)
+		t.Errorf("close before anything is stored: %v, want Transient", err)
 	}
-	w.validate.Uploads = gone{}
+	w.validate.Uploads = missingUploads{}
 	var changed *pipeline.ObjectChanged
 	if _, err := w.validate.Run(context.Background(), pipeline.ChunkInput{ID: w.id}); !errors.As(err, &changed) {
-		t.Errorf("validate without its file: %v", err)
+		t.Errorf("validate without the upload: %v, want ObjectChanged", err)
 	}
 }
 
-// gone is an uploads bucket whose objects have gone.
-type gone struct{}
+// missingUploads is an uploads bucket without objects.
+type missingUploads struct{}
 
-func (gone) Source(string, string) chunk.Source {
-	return bucket(uploadsBucket).Source("uploads/gone", "")
+func (missingUploads) Source(string, string) chunk.Source {
+	return bucket(uploadsBucket).Source("uploads/missing", "")
 }

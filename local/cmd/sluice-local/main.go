@@ -1,5 +1,5 @@
 // Sluice-local runs Sluice on this machine: the template's functions, tables, buckets and state machine, without Docker
-// and without an AWS account.
+// and without an AWS account. The command `sluice local` starts it.
 package main
 
 import (
@@ -7,28 +7,99 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 
+	"sluice/internal/cli"
+	"sluice/internal/localcloud"
 	"sluice/local/cloud"
 )
 
+// exitStopped is the exit code of a local cloud that was running and has ended because of an error.
+const exitStopped = 1
+
 func main() {
-	options, err := parse(os.Args[1:], os.Getenv, os.Stderr)
-	if err == nil {
-		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-		context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once, and its children with it
-		if err = cloud.Run(ctx, options); err != nil && !errors.As(err, new(*cloud.StartError)) {
-			fmt.Fprintln(os.Stderr, "sluice local:", err)
-			os.Exit(1)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once, and its children with it
+	os.Exit(newCommand(os.Getenv, runCloud).Main(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// runCloud runs a local cloud until the context ends.
+func runCloud(ctx context.Context, o cloud.Options) error {
+	err := cloud.Run(ctx, o)
+	if err == nil || errors.As(err, new(*cloud.StartError)) {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "sluice local:", err)
+	return cli.ExitCode(exitStopped)
+}
+
+// newCommand returns the program's only command, which passes the options of its command line to run.
+func newCommand(getenv func(string) string, run func(context.Context, cloud.Options) error) *cli.Command {
+	o := cloud.Options{Set: map[string]string{}}
+	return &cli.Command{
+		Name:        "sluice local",
+		Summary:     "run the local cloud: the whole service on this machine",
+		Description: "It runs until Ctrl-C. Addresses, credentials and data are kept from start to start.",
+		Flags:       func(flags *flag.FlagSet) { declareFlags(flags, &o, getenv) },
+		Examples:    []string{"sluice local", "sluice local --data ./trial --port-api 8080 --set ChunkBytes=8192"},
+		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
+			o.Output = stdout
+			if o.Project == "" {
+				var err error
+				if o.Project, err = defaultProject(); err != nil {
+					return err
+				}
+			}
+			return run(ctx, o)
+		},
+	}
+}
+
+func declareFlags(flags *flag.FlagSet, o *cloud.Options, getenv func(string) string) {
+	data := getenv("SLUICE_DATA")
+	if data == "" {
+		data = localcloud.DefaultDataDir
+	}
+	flags.StringVar(&o.Data, "data", data,
+		"`folder` for all data (default $SLUICE_DATA, else "+localcloud.DefaultDataDir+")")
+	flags.StringVar(&o.ReadyFile, "ready-file", "",
+		"`file` to which addresses and credentials are written once everything answers")
+	flags.StringVar(&o.Host, "listen", "127.0.0.1",
+		"`address` to listen on (default 127.0.0.1); anyone who can reach it can use the local cloud")
+	flags.IntVar(&o.Ports.API, "port-api", 0, "`port` of the API (default the last one used, or any)")
+	flags.IntVar(&o.Ports.S3, "port-s3", 0, "`port` of S3")
+	flags.IntVar(&o.Ports.AWS, "port-aws", 0, "`port` of the endpoint of all other AWS services")
+	flags.IntVar(&o.Ports.DynamoDB, "port-dynamodb", 0, "`port` of the DynamoDB server itself")
+	flags.StringVar(&o.Project, "project", "",
+		"`folder` with template.yaml and bin (default the parent of this program's folder)")
+	flags.StringVar(&o.Functions, "functions", "",
+		"`URL` of a Lambda endpoint that runs the functions, such as that of sam local start-lambda")
+	flags.StringVar(&o.SAMFile, "sam-env", "",
+		"`file` to which the functions' settings are written, for sam local --env-vars")
+	flags.BoolVar(&o.Verbose, "verbose", false, "print what the functions log")
+	flags.Func("set", "`Name=Value` of a parameter of the template; may be repeated", func(s string) error {
+		name, value, ok := strings.Cut(s, "=")
+		if !ok || name == "" {
+			return fmt.Errorf("want Name=Value")
 		}
+		o.Set[name] = value
+		return nil
+	})
+}
+
+// defaultProject returns the parent of the folder that holds this program, which `make build` writes to bin.
+func defaultProject() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
 	}
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
-		return
-	case !errors.Is(err, errUsage):
-		fmt.Fprintln(os.Stderr, "sluice local:", err)
+	if self, err = filepath.EvalSymlinks(self); err != nil {
+		return "", err
 	}
-	os.Exit(2)
+	return filepath.Dir(filepath.Dir(self)), nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,9 +22,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/internal/cli"
 	"sluice/internal/localcloud"
+	"sluice/local/cloud"
 )
 
+// program is the path of the executable built for these tests.
 var program string
 
 func TestMain(m *testing.M) {
@@ -42,8 +46,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// running is a local cloud in a process of its own.
-type running struct {
+// localCloud is a local cloud that runs in a process of its own.
+type localCloud struct {
 	localcloud.Descriptor
 	cmd    *exec.Cmd
 	ready  string
@@ -51,6 +55,7 @@ type running struct {
 	exited chan error
 }
 
+// output collects what a process prints. It is safe for concurrent use.
 type output struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -68,7 +73,8 @@ func (o *output) String() string {
 	return o.b.String()
 }
 
-func project(t *testing.T) string {
+// projectDir returns the folder of the project, whose functions must have been built.
+func projectDir(t *testing.T) string {
 	t.Helper()
 	root, err := filepath.Abs("../../..")
 	if err != nil {
@@ -80,10 +86,13 @@ func project(t *testing.T) string {
 	return root
 }
 
-func start(t *testing.T, data string, args ...string) *running {
+// start starts a local cloud on a data folder and waits until it is ready.
+func start(t *testing.T, data string, args ...string) *localCloud {
 	t.Helper()
-	r := &running{ready: filepath.Join(t.TempDir(), "ready.json"), output: &output{}, exited: make(chan error, 1)}
-	r.cmd = exec.Command(program, append([]string{"--project", project(t), "--data", data, "--ready-file", r.ready}, args...)...)
+	r := &localCloud{ready: filepath.Join(t.TempDir(), "ready.json"), output: &output{}, exited: make(chan error, 1)}
+	r.cmd = exec.Command(
+		program,
+		append([]string{"--project", projectDir(t), "--data", data, "--ready-file", r.ready}, args...)...)
 	r.cmd.Stdout, r.cmd.Stderr = r.output, r.output
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -91,10 +100,10 @@ func start(t *testing.T, data string, args ...string) *running {
 	go func() { r.exited <- r.cmd.Wait() }()
 	t.Cleanup(func() { _ = r.cmd.Process.Kill() })
 	var text []byte
-	until(t, "it is ready", func() bool {
+	waitUntil(t, "the ready file", func() bool {
 		select {
 		case err := <-r.exited:
-			t.Fatalf("it ended with %v:\n%s", err, r.output)
+			t.Fatalf("the local cloud ended while starting: %v\n%s", err, r.output)
 		default:
 		}
 		var err error
@@ -102,38 +111,40 @@ func start(t *testing.T, data string, args ...string) *running {
 		return err == nil
 	})
 	if err := json.Unmarshal(text, &r.Descriptor); err != nil {
-		t.Fatal(err) // never half a file
+		t.Fatal(err) // the file must be complete as soon as it exists
 	}
 	return r
 }
 
-func (r *running) stop(t *testing.T, how os.Signal) error {
+// stop sends a signal and waits for the process to end.
+func (r *localCloud) stop(t *testing.T, signal os.Signal) error {
 	t.Helper()
-	if err := r.cmd.Process.Signal(how); err != nil {
+	if err := r.cmd.Process.Signal(signal); err != nil {
 		t.Fatal(err)
 	}
 	select {
 	case err := <-r.exited:
 		return err
 	case <-time.After(10 * time.Second):
-		t.Fatalf("it does not end:\n%s", r.output)
+		t.Fatalf("the local cloud did not end within ten seconds:\n%s", r.output)
 		return nil
 	}
 }
 
-func until(t *testing.T, what string, holds func() bool) {
+// waitUntil fails the test unless the condition holds within twenty seconds.
+func waitUntil(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(20 * time.Second); !holds(); <-tick.C {
+	for deadline := time.Now().Add(20 * time.Second); !condition(); <-tick.C {
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within twenty seconds", what)
+			t.Fatalf("waited twenty seconds for %s", what)
 		}
 	}
 }
 
-// children are the ids of the processes that a process has started, dead ones left out.
-func children(t *testing.T, parent int) []int {
+// childProcesses returns the IDs of the running processes that a process has started.
+func childProcesses(t *testing.T, parent int) []int {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -155,101 +166,106 @@ func children(t *testing.T, parent int) []int {
 	return found
 }
 
-func alive(pid int) bool {
+// isRunning reports whether a process runs and is not a zombie.
+func isRunning(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, rest, _ := strings.Cut(string(text), ") ")
 	return err == nil && !strings.HasPrefix(rest, "Z")
 }
 
-func TestLife(t *testing.T) {
+func TestStartStopRestart(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	first := start(t, data)
-	other := start(t, filepath.Join(t.TempDir(), "other")) // beside it
+	other := start(t, filepath.Join(t.TempDir(), "other")) // at the same time
 	if other.APIURL == first.APIURL || other.ClientID == first.ClientID {
-		t.Error("two local clouds share something")
+		t.Error("two local clouds share an address or a client")
 	}
 	if err := other.stop(t, syscall.SIGTERM); err != nil {
-		t.Errorf("SIGTERM: %v", err)
+		t.Errorf("end by SIGTERM: %v, want nil", err)
 	}
-	kept, err := os.ReadFile(filepath.Join(data, "local.json"))
+	stored, err := os.ReadFile(filepath.Join(data, "local.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var self localcloud.Descriptor
-	if err := json.Unmarshal(kept, &self); err != nil {
+	var descriptor localcloud.Descriptor
+	if err := json.Unmarshal(stored, &descriptor); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(first.Descriptor, self); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(first.Descriptor, descriptor); diff != "" {
+		t.Errorf("local.json (-ready file +local.json):\n%s", diff)
 	}
 	for _, name := range []string{filepath.Join(data, "local.json"), first.ready} {
 		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+			t.Errorf("%s: mode %v, %v; want 0600", name, info.Mode(), err)
 		}
 	}
-	if !strings.HasPrefix(first.APIURL, "http://127.0.0.1:") || first.Scope != "tenant/"+first.TenantID || first.Prefix != "sluice" {
-		t.Errorf("%+v", first.Descriptor)
+	if !strings.HasPrefix(first.APIURL, "http://127.0.0.1:") || first.Scope != "tenant/"+first.TenantID ||
+		first.Prefix != "sluice" {
+		t.Errorf("descriptor %+v, want an address of this machine, the scope of the tenant and the default prefix",
+			first.Descriptor)
 	}
 	for _, want := range []string{first.ClientID, first.ClientSecret, first.TokenURL, "No clamd is set"} {
 		if !strings.Contains(first.output.String(), want) {
-			t.Errorf("it does not print %s", want)
+			t.Errorf("the output does not contain %s", want)
 		}
 	}
 	token := first.token(t)
 
-	processes := children(t, first.cmd.Process.Pid)
+	processes := childProcesses(t, first.cmd.Process.Pid)
 	if len(processes) < 2 {
-		t.Errorf("only %d processes: want the DynamoDB server and a function", len(processes))
+		t.Errorf("%d child processes, want at least the DynamoDB server and a function", len(processes))
 	}
 	if err := first.stop(t, os.Interrupt); err != nil {
-		t.Errorf("SIGINT: %v\n%s", err, first.output)
+		t.Errorf("end by SIGINT: %v, want nil\n%s", err, first.output)
 	}
 	for _, pid := range processes {
-		if alive(pid) {
-			t.Errorf("process %d is left", pid)
+		if isRunning(pid) {
+			t.Errorf("process %d still runs", pid)
 		}
 	}
 	if _, err := os.Stat(first.ready); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the ready file is left: %v", err)
+		t.Errorf("the ready file still exists: %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(data, "tmp", "*")); len(left) > 0 {
-		t.Errorf("%v are left", left)
+		t.Errorf("temporary files still exist: %v", left)
 	}
 
 	second := start(t, data)
 	if diff := cmp.Diff(first.Descriptor, second.Descriptor); diff != "" {
-		t.Errorf("after a restart: %s", diff)
+		t.Errorf("descriptor after a restart (-before +after):\n%s", diff)
 	}
 	if status := second.status(t, token, "01900000-0000-7000-8000-000000000000"); status != 404 {
-		t.Errorf("with the token of before: %d", status)
+		t.Errorf("status with a token from before the restart: %d, want 404", status)
 	}
 	_ = second.stop(t, os.Interrupt)
 }
 
-// A local cloud that is killed takes its processes with it, and the next one finds the folder free.
+// The processes of a local cloud that is killed end with it, and its data folder can be used again.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	r := start(t, data)
-	processes := children(t, r.cmd.Process.Pid)
+	processes := childProcesses(t, r.cmd.Process.Pid)
 	_ = r.stop(t, os.Kill)
 	for _, pid := range processes {
-		until(t, "the process ends", func() bool { return !alive(pid) })
+		waitUntil(t, "the end of the process", func() bool { return !isRunning(pid) })
 	}
 	_ = start(t, data).stop(t, os.Interrupt)
 }
 
-func (r *running) token(t *testing.T) string {
+func (r *localCloud) token(t *testing.T) string {
 	t.Helper()
 	resp, err := http.PostForm(r.TokenURL, url.Values{"grant_type": {"client_credentials"}, "client_id": {r.ClientID},
 		"client_secret": {r.ClientSecret}, "scope": {r.Scope}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var answer struct {
+	var reply struct {
 		Token string `json:"access_token"`
 	}
-	decode(t, resp, &answer)
-	return answer.Token
+	decode(t, resp, &reply)
+	return reply.Token
 }
 
 func decode(t *testing.T, resp *http.Response, into any) {
@@ -264,7 +280,7 @@ func decode(t *testing.T, resp *http.Response, into any) {
 	}
 }
 
-func (r *running) do(t *testing.T, method, url, token string, body io.Reader) *http.Response {
+func (r *localCloud) do(t *testing.T, method, url, token string, body io.Reader) *http.Response {
 	t.Helper()
 	req, err := http.NewRequest(method, url, body)
 	if err != nil {
@@ -285,19 +301,20 @@ func (r *running) do(t *testing.T, method, url, token string, body io.Reader) *h
 
 const batches = "/tm/realtime/api/transactions/batch/"
 
-func (r *running) status(t *testing.T, token, id string) int {
+func (r *localCloud) status(t *testing.T, token, id string) int {
 	t.Helper()
 	resp := r.do(t, http.MethodGet, r.APIURL+batches+"status/"+id, token, nil)
 	resp.Body.Close()
 	return resp.StatusCode
 }
 
-// The whole way, once: an upload wakes the scanner, which starts the state machine, which ends the batch.
+// An upload starts the scan, the scan starts the state machine, and the state machine ends the batch.
 func TestUploadIsProcessed(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	r := start(t, data)
 	if status := r.status(t, "", "any"); status != 401 {
-		t.Errorf("without a token: %d", status)
+		t.Errorf("status without a token: %d, want 401", status)
 	}
 	token := r.token(t)
 	var given struct {
@@ -309,19 +326,19 @@ func TestUploadIsProcessed(t *testing.T) {
 	resp = r.do(t, http.MethodPut, given.URL, "", strings.NewReader("{}\n"))
 	resp.Body.Close()
 	if resp.StatusCode != 200 {
-		t.Fatalf("upload: %s", resp.Status)
+		t.Fatalf("upload: %s, want 200", resp.Status)
 	}
 	var batch struct{ Status string }
-	until(t, "the batch ends", func() bool {
+	waitUntil(t, "the end of the batch", func() bool {
 		decode(t, r.do(t, http.MethodGet, r.APIURL+batches+"status/"+given.ID, token, nil), &batch)
 		return batch.Status == "VALIDATION_FAILED" || batch.Status == "ERROR"
 	})
 	if batch.Status != "VALIDATION_FAILED" {
-		t.Errorf("the batch ends as %s", batch.Status)
+		t.Errorf("the batch ended with %s, want VALIDATION_FAILED", batch.Status)
 	}
-	// The state can be seen a moment before the step that wrote it has ended.
+	// The status is visible before the step that wrote it has ended.
 	for _, want := range []string{"sluice-scan ", "sluice-verdict ", "platform.report"} {
-		until(t, "the log has "+want, func() bool {
+		waitUntil(t, want+"in the log", func() bool {
 			log, err := os.ReadFile(filepath.Join(data, "logs", "functions.log"))
 			return err == nil && strings.Contains(string(log), want)
 		})
@@ -329,18 +346,18 @@ func TestUploadIsProcessed(t *testing.T) {
 	_ = r.stop(t, os.Interrupt)
 }
 
-// declared is the text of the template.
-func declared(t *testing.T) string {
+// projectTemplate returns the text of the template.
+func projectTemplate(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(project(t), "template.yaml"))
+	text, err := os.ReadFile(filepath.Join(projectDir(t), "template.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(text)
 }
 
-// elsewhere is a project with another template and, perhaps, our binaries.
-func elsewhere(t *testing.T, template string, binaries bool) string {
+// newProject creates a project with another template and, optionally, the built programs.
+func newProject(t *testing.T, template string, binaries bool) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "template.yaml"), []byte(template), 0o600); err != nil {
@@ -350,16 +367,16 @@ func elsewhere(t *testing.T, template string, binaries bool) string {
 		if name == "bin" && !binaries {
 			continue
 		}
-		if err := os.Symlink(filepath.Join(project(t), name), filepath.Join(dir, name)); err != nil {
+		if err := os.Symlink(filepath.Join(projectDir(t), name), filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return dir
 }
 
-// What keeps a local cloud from starting is said in one line, and the exit code is 2.
-func TestSentences(t *testing.T) {
-	root, template := project(t), declared(t)
+// A local cloud that cannot start prints one line and ends with exit code 2.
+func TestStartErrors(t *testing.T) {
+	root, template := projectDir(t), projectTemplate(t)
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -387,10 +404,20 @@ func TestSentences(t *testing.T) {
 		{"unknown parameter", []string{"--set", "Nothing=1"}, "Nothing"},
 		{"wrong parameter", []string{"--set", "ChunkBytes=many"}, "ChunkBytes"},
 		{"no template", []string{"--project", t.TempDir()}, "template.yaml"},
-		{"broken template", []string{"--project", elsewhere(t, strings.Replace(template, "!Ref BatchesTable", "!Ref NoTable", 1), true)},
-			"NoTable"},
-		{"missing tools", []string{"--project", elsewhere(t, template, false)}, "dynoxide is missing: run `make build`"},
-		{"argument", []string{"now"}, `"now"`},
+		{
+			"broken template",
+			[]string{
+				"--project",
+				newProject(t, strings.Replace(template, "!Ref BatchesTable", "!Ref NoTable", 1), true),
+			},
+			"NoTable",
+		},
+		{
+			"missing tools",
+			[]string{"--project", newProject(t, template, false)},
+			"dynoxide is missing: run `make build`",
+		},
+		{"argument", []string{"now"}, "takes no arguments"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -401,10 +428,10 @@ func TestSentences(t *testing.T) {
 			err := cmd.Run()
 			var exit *exec.ExitError
 			if !errors.As(err, &exit) || exit.ExitCode() != 2 {
-				t.Errorf("ended with %v", err)
+				t.Errorf("ended with %v, want exit code 2", err)
 			}
 			if got := stderr.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, test.want) {
-				t.Errorf("it says %q, want one line with %q", got, test.want)
+				t.Errorf("printed %q, want one line with %q", got, test.want)
 			}
 		})
 	}
@@ -412,17 +439,28 @@ func TestSentences(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	env := func(string) string { return "from-env" }
-	o, err := parse([]string{"--set", "A=1", "--set", "B=x=y", "--port-api", "8080"}, env, io.Discard)
-	if err != nil || o.Data != "from-env" || o.Set["A"] != "1" || o.Set["B"] != "x=y" || o.Ports.API != 8080 || o.Host != "127.0.0.1" {
-		t.Errorf("%+v, %v", o, err)
+	// parse returns the options of a command line and the exit code.
+	parse := func(data string, args ...string) (cloud.Options, int) {
+		var options cloud.Options
+		command := newCommand(func(string) string { return data }, func(_ context.Context, o cloud.Options) error {
+			options = o
+			return nil
+		})
+		code := command.Main(t.Context(), args, io.Discard, io.Discard)
+		return options, code
 	}
-	if o, err = parse([]string{"--data", "d"}, func(string) string { return "" }, io.Discard); err != nil || o.Data != "d" || o.Project == "" {
-		t.Errorf("%+v, %v", o, err)
+	o, code := parse("from-env", "--set", "A=1", "--set", "B=x=y", "--port-api", "8080")
+	if code != 0 || o.Data != "from-env" || o.Set["A"] != "1" || o.Set["B"] != "x=y" || o.Ports.API != 8080 ||
+		o.Host != "127.0.0.1" {
+		t.Errorf("exit code %d, options %+v; want 0 with data from-env, A=1, B=x=y, port 8080 and host 127.0.0.1", code,
+			o)
+	}
+	if o, code = parse("", "--data", "d"); code != 0 || o.Data != "d" || o.Project == "" {
+		t.Errorf("exit code %d, options %+v; want 0 with data d and a project", code, o)
 	}
 	for _, args := range [][]string{{"--set", "A"}, {"--set", "=1"}, {"--nothing"}, {"--port-api", "x"}, {"more"}} {
-		if _, err := parse(args, env, io.Discard); err == nil {
-			t.Errorf("%v: no error", args)
+		if _, code := parse("from-env", args...); code != cli.ExitFailed {
+			t.Errorf("%v: exit code %d, want %d", args, code, cli.ExitFailed)
 		}
 	}
 }

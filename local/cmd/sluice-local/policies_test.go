@@ -14,40 +14,41 @@ import (
 	"time"
 )
 
-// without is the template with one text of it replaced, which must be there after the mark, as the first of its kind.
-func without(t *testing.T, mark, old, replacement string) string {
+// changedTemplate returns the template with the first occurrence of old after the mark replaced.
+func changedTemplate(t *testing.T, mark, old, replacement string) string {
 	t.Helper()
-	before, after, found := strings.Cut(declared(t), mark)
+	before, after, found := strings.Cut(projectTemplate(t), mark)
 	if !found || !strings.Contains(after, old) {
 		t.Fatalf("the template has no %s with %s", mark, old)
 	}
 	return before + mark + strings.Replace(after, old, replacement, 1)
 }
 
-// denied waits for the line that the log has for every denial.
-func denied(t *testing.T, data, function, action string) {
+// waitForDenial waits for the denial of an action in the log.
+func waitForDenial(t *testing.T, data, function, action string) {
 	t.Helper()
 	want := function + ` - {"type":"platform.accessDenied","action":"` + action + `"`
-	until(t, "the log has "+want, func() bool {
+	waitUntil(t, want+" in the log", func() bool {
 		log, err := os.ReadFile(filepath.Join(data, "logs", "functions.log"))
 		return err == nil && strings.Contains(string(log), want)
 	})
 }
 
-type given struct {
+// newUpload is the response to a request for an upload URL.
+type newUpload struct {
 	ID  string `json:"batch_id"`
 	URL string `json:"url"`
 }
 
-func (r *running) newBatch(t *testing.T, token string) (int, given) {
+func (r *localCloud) newBatch(t *testing.T, token string) (int, newUpload) {
 	t.Helper()
 	resp := r.do(t, http.MethodPost, r.APIURL+batches+"generate-upload-url", token, nil)
-	var g given
-	decode(t, resp, &g)
-	return resp.StatusCode, g
+	var created newUpload
+	decode(t, resp, &created)
+	return resp.StatusCode, created
 }
 
-func (r *running) upload(t *testing.T, url string) (int, string) {
+func (r *localCloud) upload(t *testing.T, url string) (int, string) {
 	t.Helper()
 	resp := r.do(t, http.MethodPut, url, "", strings.NewReader("{}\n"))
 	defer resp.Body.Close()
@@ -58,71 +59,85 @@ func (r *running) upload(t *testing.T, url string) (int, string) {
 	return resp.StatusCode, string(text)
 }
 
-// fails starts a local cloud that cannot start.
-func fails(t *testing.T, args ...string) ([]byte, error) {
+// startAndFail runs a local cloud that cannot start, and returns its output and how it ended.
+func startAndFail(t *testing.T, args ...string) ([]byte, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	return exec.CommandContext(ctx, program, args...).CombinedOutput()
 }
 
-// Without the statement that allows it, a call fails as it would on AWS: in each service, and through the front door.
-func TestWhatNoStatementAllowsIsDenied(t *testing.T) {
-	begin := func(t *testing.T, template string) (*running, string, string) {
+// Without a statement that allows it, a call to any of the services fails as it does on AWS.
+func TestMissingPermissions(t *testing.T) {
+	t.Parallel()
+	startWith := func(t *testing.T, template string) (*localCloud, string, string) {
 		data := filepath.Join(t.TempDir(), "data")
-		r := start(t, data, "--project", elsewhere(t, template, true))
+		r := start(t, data, "--project", newProject(t, template, true))
 		t.Cleanup(func() { _ = r.stop(t, os.Interrupt) })
 		return r, data, r.token(t)
 	}
 	t.Run("S3", func(t *testing.T) {
-		r, data, token := begin(t, without(t, "Sid: SignUploads", "/uploads/*", "/elsewhere/*"))
-		_, batch := r.newBatch(t, token) // to sign is no call
-		if status, text := r.upload(t, batch.URL); status != 403 || !strings.Contains(text, "<Code>AccessDenied</Code>") {
-			t.Errorf("%d %s", status, text)
+		t.Parallel()
+		r, data, token := startWith(t, changedTemplate(t, "Sid: SignUploads", "/uploads/*", "/elsewhere/*"))
+		_, batch := r.newBatch(t, token) // signing does not call S3
+		if status, text := r.upload(t, batch.URL); status != 403 ||
+			!strings.Contains(text, "<Code>AccessDenied</Code>") {
+			t.Errorf("upload: %d %s, want 403 AccessDenied", status, text)
 		}
-		denied(t, data, "sluice-batch", "s3:PutObject")
+		waitForDenial(t, data, "sluice-batch", "s3:PutObject")
 	})
 	t.Run("DynamoDB", func(t *testing.T) {
-		r, data, token := begin(t, without(t, "FunctionName: !Sub \"${Prefix}-batch\"", "dynamodb:PutItem", "dynamodb:Scan"))
+		t.Parallel()
+		r, data, token := startWith(t,
+			changedTemplate(t, "FunctionName: !Sub \"${Prefix}-batch\"", "dynamodb:PutItem", "dynamodb:Scan"))
 		if status, _ := r.newBatch(t, token); status != 500 {
-			t.Errorf("status %d", status)
+			t.Errorf("status %d, want 500", status)
 		}
-		denied(t, data, "sluice-batch", "dynamodb:PutItem")
+		waitForDenial(t, data, "sluice-batch", "dynamodb:PutItem")
 	})
 	t.Run("Step Functions", func(t *testing.T) {
-		r, data, token := begin(t, without(t, "Sid: StartBatches", "states:StartExecution", "states:StopExecution"))
+		t.Parallel()
+		r, data, token := startWith(t,
+			changedTemplate(t, "Sid: StartBatches", "states:StartExecution", "states:StopExecution"))
 		_, batch := r.newBatch(t, token)
 		if status, text := r.upload(t, batch.URL); status != 200 {
-			t.Errorf("%d %s", status, text)
+			t.Errorf("upload: %d %s, want 200", status, text)
 		}
-		denied(t, data, "sluice-scan", "states:StartExecution")
+		waitForDenial(t, data, "sluice-scan", "states:StartExecution")
 	})
 	t.Run("the role of the state machine", func(t *testing.T) {
-		r, data, token := begin(t, without(t, "Sid: RunSteps", "- !GetAtt PlanFunction.Arn", "- !GetAtt TokenFunction.Arn"))
+		t.Parallel()
+		r, data, token := startWith(t,
+			changedTemplate(t, "Sid: RunSteps", "- !GetAtt PlanFunction.Arn", "- !GetAtt TokenFunction.Arn"))
 		_, batch := r.newBatch(t, token)
 		if status, text := r.upload(t, batch.URL); status != 200 {
-			t.Errorf("%d %s", status, text)
+			t.Errorf("upload: %d %s, want 200", status, text)
 		}
-		denied(t, data, "states/sluice-batch", "lambda:InvokeFunction")
+		waitForDenial(t, data, "states/sluice-batch", "lambda:InvokeFunction")
 	})
 	t.Run("KMS", func(t *testing.T) {
+		t.Parallel()
 		data := filepath.Join(t.TempDir(), "data")
-		project := elsewhere(t, without(t, "Sid: Sign\n", "kms:Sign", "kms:Verify"), true)
-		out, err := fails(t, "--project", project, "--data", data)
+		project := newProject(t, changedTemplate(t, "Sid: Sign\n", "kms:Sign", "kms:Verify"), true)
+		out, err := startAndFail(t, "--project", project, "--data", data)
 		if err == nil || !bytes.Contains(out, []byte("the token endpoint responds with 500")) {
-			t.Errorf("%v: %s", err, out)
+			t.Errorf("ended with %v, want an error naming the cause: %s", err, out)
 		}
-		denied(t, data, "sluice-token", "kms:Sign")
+		waitForDenial(t, data, "sluice-token", "kms:Sign")
 	})
-	t.Run("a policy that is not known", func(t *testing.T) {
-		project := elsewhere(t, without(t, "Sid: ReadClients", "dynamodb:BatchGetItem, ", "{any: thing}, "), true)
-		if out, err := fails(t, "--project", project, "--data", t.TempDir()); err == nil || !bytes.Contains(out, []byte("sluice-authorizer has a policy")) {
-			t.Errorf("%v: %s", err, out)
+	t.Run("an unsupported policy", func(t *testing.T) {
+		t.Parallel()
+		project := newProject(t, changedTemplate(t, "Sid: ReadClients", "dynamodb:BatchGetItem, ", "{any: thing}, "),
+			true)
+		if out, err := startAndFail(t, "--project", project, "--data", t.TempDir()); err == nil ||
+			!bytes.Contains(out, []byte("sluice-authorizer has a policy")) {
+			t.Errorf("ended with %v, want an error naming the cause: %s", err, out)
 		}
 	})
 }
 
-func TestReportOfThePolicies(t *testing.T) {
+func TestPolicyReport(t *testing.T) {
+	t.Parallel()
 	r := start(t, filepath.Join(t.TempDir(), "data"))
 	defer func() { _ = r.stop(t, os.Interrupt) }()
 	r.token(t)
@@ -138,7 +153,8 @@ func TestReportOfThePolicies(t *testing.T) {
 	for _, s := range report.Statements {
 		used[s.Principal+" "+s.Sid+" "+s.Action] = s.Count
 	}
-	if used["sluice-token Sign kms:Sign"] < 2 || used["sluice-token ReadClients dynamodb:GetItem"] < 2 || len(report.Denied) != 0 {
-		t.Errorf("%v, denied %s", used, report.Denied)
+	if used["sluice-token Sign kms:Sign"] < 2 || used["sluice-token ReadClients dynamodb:GetItem"] < 2 ||
+		len(report.Denied) != 0 {
+		t.Errorf("uses %v and denials %s; want a used token function and no denials", used, report.Denied)
 	}
 }
