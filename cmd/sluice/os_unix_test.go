@@ -51,7 +51,7 @@ func TestMappedFile(t *testing.T) {
 	if err := os.Truncate(path, 10); err != nil {
 		t.Fatal(err)
 	}
-	_, err = validation.File(t.Context(), validation.FileInput{
+	_, err = validation.ValidateFile(t.Context(), validation.FileInput{
 		Source: mapped, Plan: chunk.NewPlan(int64(len(content)), int64(page)),
 		NewScanner: func() validation.Scanner { return scanner.New(transaction.Rules{}) },
 	}, io.Discard)

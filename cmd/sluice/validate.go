@@ -100,7 +100,7 @@ func (v *validateRun) run(ctx context.Context, path string) (report.Summary, err
 		return report.Summary{}, err
 	}
 	progress := newProgressBar(v.ui, size)
-	summary, err := validation.File(ctx, v.input(newFileSource(file), size, known, progress), out)
+	summary, err := validation.ValidateFile(ctx, v.input(newFileSource(file), size, known, progress), out)
 	progress.clear()
 	if info, statErr := file.Stat(); err == nil && statErr == nil && info.Size() < size {
 		err = validation.ErrShrank // the last page of a mapped file reads as zeros beyond its new end
@@ -131,7 +131,7 @@ func (v *validateRun) input(
 			progress.update(p.Read*9/10+p.Settled/10, p.Read)
 		},
 	}
-	rand.Read(in.Key[:])
+	rand.Read(in.DigestKey[:])
 	return in
 }
 

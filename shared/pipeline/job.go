@@ -109,10 +109,10 @@ func (j *job) lineCounts(ctx context.Context) (batch.LineCounts, error) {
 	return batch.CountLines(chunks), err
 }
 
-// lines describes how the lines of a chunk are read and judged. It depends only on what is pinned, so that both passes see
+// chunkInput describes how the lines of a chunk are read and judged. It depends only on what is pinned, so that both passes see
 // the same lines.
-func (j *job) lines(index int, u uploads) validation.Lines {
-	return validation.Lines{
+func (j *job) chunkInput(index int, u uploads) validation.ChunkInput {
+	return validation.ChunkInput{
 		Source:       pinnedUpload(j.Batch, u),
 		Plan:         j.Plan,
 		Chunk:        index,

@@ -78,16 +78,16 @@ func (s *Reconcile) run(ctx context.Context, in PartitionInput) error {
 }
 
 // reconcile compares one partition and commits its result.
-func (s *Reconcile) reconcile(ctx context.Context, j *job, chunks []batch.Chunk, lines []int64, partition int) error {
+func (s *Reconcile) reconcile(ctx context.Context, j *job, chunks []batch.Chunk, lineCounts []int64, partition int) error {
 	rejections := s.Work.Create(ctx, j.partitionWorkKey(partition, s.NewAttempt(), "marks"))
 	defer rejections.Abort()
-	_, err := validation.Reconcile(ctx, validation.ReconcileInput{
-		Partition: partition,
-		Lines:     lines,
-		Index:     func(i int) chunk.Source { return s.index(chunks[i]) },
-		Entities:  tenantEntities{s.Entities, j.Tenant},
-		Key:       j.DigestKey,
-		Fetch:     concurrentReads,
+	_, err := validation.ReconcilePartition(ctx, validation.ReconcileInput{
+		Partition:   partition,
+		LineCounts:  lineCounts,
+		Index:       func(i int) chunk.Source { return s.index(chunks[i]) },
+		Entities:    tenantEntities{s.Entities, j.Tenant},
+		DigestKey:   j.DigestKey,
+		Concurrency: concurrentReads,
 	}, rejections)
 	if err != nil {
 		return err

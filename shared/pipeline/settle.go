@@ -54,11 +54,11 @@ func (s *Settle) run(ctx context.Context, in ChunkInput) error {
 // settle merges what was found about the lines of a chunk into work files and returns their keys.
 func (s *Settle) settle(ctx context.Context, j *job, c batch.Chunk, firstLine int64) (batch.SettleResult, error) {
 	input := validation.SettleInput{
-		Lines: j.lines(c.Index, s.Uploads), FirstLine: firstLine, LineCount: c.Validated.Lines,
-		Transactions: c.Validated.Transactions, Fetch: concurrentReads,
+		ChunkInput: j.chunkInput(c.Index, s.Uploads), FirstLine: firstLine, LineCount: c.Validated.Lines,
+		Transactions: c.Validated.Transactions, Concurrency: concurrentReads,
 	}
 	var err error
-	if input.Marks, err = s.rejections(ctx, j); err != nil {
+	if input.Rejections, err = s.rejections(ctx, j); err != nil {
 		return batch.SettleResult{}, err
 	}
 	if c.Validated.FindingsKey != "" {
@@ -77,7 +77,7 @@ func (s *Settle) settle(ctx context.Context, j *job, c batch.Chunk, firstLine in
 	summary := s.Work.Create(ctx, j.chunkWorkKey(c.Index, attempt, "summary"))
 	defer summary.Abort()
 
-	r, err := validation.Settle(ctx, input, part, accepted)
+	r, err := validation.SettleChunk(ctx, input, part, accepted)
 	if err != nil {
 		return batch.SettleResult{}, err
 	}

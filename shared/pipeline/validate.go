@@ -39,8 +39,8 @@ func (s *Validate) run(ctx context.Context, in ChunkInput) error {
 	index := s.Work.Create(ctx, j.chunkWorkKey(in.Index, attempt, "index"))
 	defer index.Abort()
 
-	input := validation.ChunkInput{Lines: j.lines(in.Index, s.Uploads), Key: j.DigestKey}
-	r, err := validation.Chunk(ctx, input, findings, index)
+	input := validation.ValidateInput{ChunkInput: j.chunkInput(in.Index, s.Uploads), DigestKey: j.DigestKey}
+	r, err := validation.ValidateChunk(ctx, input, findings, index)
 	if err != nil {
 		return err
 	}

@@ -78,8 +78,8 @@ func BenchmarkFile(b *testing.B) {
 		b.Run(fmt.Sprintf("file/workers=%d", workers), func(b *testing.B) {
 			b.SetBytes(int64(len(file)))
 			for b.Loop() {
-				sum, err := validation.File(b.Context(), validation.FileInput{
-					Source: source, Plan: plan, Key: [16]byte{1}, Workers: workers,
+				sum, err := validation.ValidateFile(b.Context(), validation.FileInput{
+					Source: source, Plan: plan, DigestKey: [16]byte{1}, Workers: workers,
 					NewScanner: func() validation.Scanner { return scanner.New(rules) },
 				}, io.Discard)
 				if err != nil || sum.Counts.Invalid > 0 {

@@ -30,34 +30,34 @@ func (f *failing) Write(p []byte) (int, error) {
 
 // TestWriterFails: an error of any work file, wherever it comes, is the error of the pass.
 func TestWriterFails(t *testing.T) {
-	file, plan, w := sampleFiles(t)
+	file, plan, w := sampleWorkFiles(t)
 	var counts []int64
 	for _, r := range w.results {
 		counts = append(counts, r.Lines)
 	}
 	for name, pass := range map[string]func(io.Writer) error{
 		"findings": func(to io.Writer) error {
-			_, err := Chunk(t.Context(), ChunkInput{lines(file, plan, 0), key}, to, io.Discard)
+			_, err := ValidateChunk(t.Context(), ValidateInput{chunkInput(file, plan, 0), key}, to, io.Discard)
 			return err
 		},
 		"index": func(to io.Writer) error {
-			_, err := Chunk(t.Context(), ChunkInput{lines(file, plan, 0), key}, io.Discard, to)
+			_, err := ValidateChunk(t.Context(), ValidateInput{chunkInput(file, plan, 0), key}, io.Discard, to)
 			return err
 		},
 		"marks": func(to io.Writer) error {
-			_, err := Reconcile(t.Context(), reconcileInput(w, counts, largest(w.marks)), to)
+			_, err := ReconcilePartition(t.Context(), reconcileInput(w, counts, largest(w.rejections)), to)
 			return err
 		},
 		"part": func(to io.Writer) error {
-			_, err := Settle(t.Context(), settleInput(file, plan, w, 0), to, io.Discard)
+			_, err := SettleChunk(t.Context(), settleInput(file, plan, w, 0), to, io.Discard)
 			return err
 		},
 		"accepted": func(to io.Writer) error {
-			_, err := Settle(t.Context(), settleInput(file, plan, w, 0), io.Discard, to)
+			_, err := SettleChunk(t.Context(), settleInput(file, plan, w, 0), io.Discard, to)
 			return err
 		},
 		"report": func(to io.Writer) error {
-			_, err := File(t.Context(), fileInput(file, plan), to)
+			_, err := ValidateFile(t.Context(), fileInput(file, plan), to)
 			return err
 		},
 	} {
@@ -83,7 +83,7 @@ func largest(files [][]byte) (at int) {
 }
 
 func fileInput(file []byte, plan chunk.Plan) FileInput {
-	return FileInput{Source: source(file), Plan: plan, MaxLineBytes: limit, Key: key, Workers: 2, Entities: knownOf(file),
+	return FileInput{Source: source(file), Plan: plan, MaxLineBytes: limit, DigestKey: key, Workers: 2, Entities: knownOf(file),
 		NewScanner: func() Scanner { return new(plainScanner) }}
 }
 
@@ -103,39 +103,39 @@ func (f *failingSource) Open(ctx context.Context, from, to int64) (io.ReadCloser
 
 // TestSourceFails: whichever read fails, the run does, with that error, and a run after it is whole.
 func TestSourceFails(t *testing.T) {
-	file, plan, _ := sampleFiles(t)
+	file, plan, _ := sampleWorkFiles(t)
 	counting := &failingSource{Source: source(file)}
 	in := fileInput(file, plan)
 	in.Source = counting
-	if _, err := File(t.Context(), in, io.Discard); err != nil {
+	if _, err := ValidateFile(t.Context(), in, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	for n := range counting.opened.Load() {
 		in.Source = &failingSource{Source: source(file), failAt: n + 1}
-		if _, err := File(t.Context(), in, io.Discard); !errors.Is(err, errFault) {
+		if _, err := ValidateFile(t.Context(), in, io.Discard); !errors.Is(err, errFault) {
 			t.Errorf("read %d fails: %v", n+1, err)
 		}
 	}
 }
 
 func TestWorkFileCannotBeRead(t *testing.T) {
-	file, plan, w := sampleFiles(t)
+	file, plan, w := sampleWorkFiles(t)
 	counts := []int64{w.results[0].Lines}
 	for n := range int64(2) {
 		in := reconcileInput(w, counts, 0)
 		in.Index = func(int) chunk.Source { return &failingSource{Source: source(w.index[0]), failAt: n + 1} }
-		if _, err := Reconcile(t.Context(), in, io.Discard); !errors.Is(err, errFault) {
+		if _, err := ReconcilePartition(t.Context(), in, io.Discard); !errors.Is(err, errFault) {
 			t.Errorf("read %d of the index fails: %v", n+1, err)
 		}
 	}
 	in := settleInput(file, plan, w, 0)
-	in.Marks = []chunk.Source{&failingSource{Source: source(w.marks[0]), failAt: 1}}
-	if _, err := Settle(t.Context(), in, io.Discard, io.Discard); !errors.Is(err, errFault) {
+	in.Rejections = []chunk.Source{&failingSource{Source: source(w.rejections[0]), failAt: 1}}
+	if _, err := SettleChunk(t.Context(), in, io.Discard, io.Discard); !errors.Is(err, errFault) {
 		t.Errorf("read of the marks fails: %v", err)
 	}
 	in = settleInput(file, plan, w, 0)
 	in.Findings = io.MultiReader(bytes.NewReader(w.findings[0][:20]), failingReader{})
-	if _, err := Settle(t.Context(), in, io.Discard, io.Discard); !errors.Is(err, errFault) {
+	if _, err := SettleChunk(t.Context(), in, io.Discard, io.Discard); !errors.Is(err, errFault) {
 		t.Errorf("read of the findings fails: %v", err)
 	}
 }
@@ -149,12 +149,12 @@ type lookup func(ids []string) ([]EntityState, error)
 func (f lookup) Lookup(_ context.Context, ids []string) ([]EntityState, error) { return f(ids) }
 
 func TestLookupFails(t *testing.T) {
-	_, _, w := sampleFiles(t)
+	_, _, w := sampleWorkFiles(t)
 	reconcile := func(entities lookup) (err error) {
 		for p := range Partitions {
 			in := reconcileInput(w, []int64{w.results[0].Lines}, p)
 			in.Entities = entities
-			_, failed := Reconcile(t.Context(), in, io.Discard)
+			_, failed := ReconcilePartition(t.Context(), in, io.Discard)
 			err = errors.Join(err, failed)
 		}
 		return err
@@ -192,13 +192,13 @@ func TestLookupsAreBounded(t *testing.T) {
 
 // TestCancelled: a run ends with its context, at whatever point, and leaves nothing running and no file behind.
 func TestCancelled(t *testing.T) {
-	file, plan, _ := sampleFiles(t)
+	file, plan, _ := sampleWorkFiles(t)
 	before := runtime.NumGoroutine()
 	for n := range int64(40) {
 		ctx, cancel := context.WithCancel(t.Context())
 		in := fileInput(file, plan)
 		in.Source = &cancelling{source(file), cancel, n + 1, new(atomic.Int64)}
-		if _, err := File(ctx, in, io.Discard); err != nil && !errors.Is(err, context.Canceled) {
+		if _, err := ValidateFile(ctx, in, io.Discard); err != nil && !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled at read %d: %v", n+1, err)
 		}
 		cancel()
@@ -210,7 +210,7 @@ func TestCancelled(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := File(ctx, fileInput(file, plan), io.Discard); !errors.Is(err, context.Canceled) {
+	if _, err := ValidateFile(ctx, fileInput(file, plan), io.Discard); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled before it began: %v", err)
 	}
 }
@@ -246,15 +246,15 @@ func TestReadsAreCounted(t *testing.T) {
 		w := runChunks(t, []byte(c.file), plan)
 		for p := range Partitions {
 			var marks bytes.Buffer
-			if _, err := Reconcile(t.Context(), reconcileInput(w, []int64{w.results[0].Lines}, p), &marks); err != nil {
+			if _, err := ReconcilePartition(t.Context(), reconcileInput(w, []int64{w.results[0].Lines}, p), &marks); err != nil {
 				t.Fatal(err)
 			}
-			w.marks = append(w.marks, marks.Bytes())
+			w.rejections = append(w.rejections, marks.Bytes())
 		}
 		in := settleInput([]byte(c.file), plan, w, 0)
 		again := &failingSource{Source: source([]byte(c.file))}
 		in.Source = again
-		if _, err := Settle(t.Context(), in, io.Discard, io.Discard); err != nil {
+		if _, err := SettleChunk(t.Context(), in, io.Discard, io.Discard); err != nil {
 			t.Fatal(err)
 		}
 		if again.opened.Load() != c.reads {
@@ -272,8 +272,8 @@ func TestSpools(t *testing.T) {
 	}
 	for blocks := range 6 {
 		for _, piece := range []int{1000, blockBytes - 1, blockBytes, blockBytes + 1, len(data)} {
-			all := &spools{dir: dir, left: blocks}
-			s := &spool{all: all}
+			all := &spoolMemory{tempDir: dir, unallocated: blocks}
+			s := &spool{memory: all}
 			for rest := data; len(rest) > 0; rest = rest[min(piece, len(rest)):] {
 				if n, err := s.Write(rest[:min(piece, len(rest))]); n != min(piece, len(rest)) || err != nil {
 					t.Fatal(n, err)
@@ -300,7 +300,7 @@ func TestSpools(t *testing.T) {
 			if err := s.close(); err != nil {
 				t.Error(err)
 			}
-			if made := len(all.idle); made != min(blocks, 4) {
+			if made := len(all.free); made != min(blocks, 4) {
 				t.Errorf("%d of %d blocks given back", made, min(blocks, 4))
 			}
 		}
@@ -308,7 +308,7 @@ func TestSpools(t *testing.T) {
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("%d files left behind", len(left))
 	}
-	s := &spool{all: &spools{dir: dir + "/none"}}
+	s := &spool{memory: &spoolMemory{tempDir: dir + "/none"}}
 	if _, err := s.Write([]byte("x")); err == nil {
 		t.Error("wrote to a folder that does not exist")
 	}

@@ -14,81 +14,114 @@ import (
 	"sluice/shared/report"
 )
 
-// DefaultWorkMemory is how much of the work files of one run is kept in memory.
+// DefaultWorkMemory is the number of bytes of work files that ValidateFile keeps in memory by default.
 const DefaultWorkMemory = 64 << 20
 
-// FileInput is a whole file to be judged at one place.
+// largeIndexBytes is the total size of all indexes above which no more than one partition of them is in memory at a
+// time.
+const largeIndexBytes = 256 << 20
+
+// FileInput is the input of ValidateFile.
 type FileInput struct {
-	Source       chunk.Source
-	Plan         chunk.Plan
-	MaxLineBytes int            // 0: transaction.MaxLineBytes
-	NewScanner   func() Scanner // called once for each worker
-	Entities     *Directory     // nil: the existence of entities is not judged
-	Key          [16]byte       // any secret
-	Workers      int            // chunks worked on at the same time; 0: 1
-	WorkMemory   int64          // bytes of work files that are kept in memory; 0: DefaultWorkMemory
-	TempDir      string         // for those that do not fit; "" for the system's
-	Progress     func(Progress) // called now and then, from several goroutines; may be nil
+	// Source is the file, and Plan divides it into the chunks that are worked on at the same time.
+	Source chunk.Source
+	Plan   chunk.Plan
+	// MaxLineBytes is the length of the longest line that is read; 0 means transaction.MaxLineBytes.
+	MaxLineBytes int
+	// NewScanner returns a scanner for one worker.
+	NewScanner func() Scanner
+	// Entities are all entities that exist; nil means that references to entities are not checked.
+	Entities *Directory
+	// DigestKey is the key of the digests of IDs. It should be random.
+	DigestKey [16]byte
+	// Workers is the number of chunks that are worked on at the same time; 0 means 1.
+	Workers int
+	// WorkMemory is the number of bytes of work files that are kept in memory; 0 means DefaultWorkMemory.
+	WorkMemory int64
+	// TempDir is the directory for the work files that do not fit into WorkMemory; "" means that of the system.
+	TempDir string
+	// Progress is called after each chunk that has been validated or settled, by several goroutines at once. It may be
+	// nil.
+	Progress func(Progress)
 }
 
-// Progress is how far File is. Read comes to the file's size first, then Settled does.
+// Progress is how far ValidateFile is. First Read increases to the size of the file, and then Settled does.
 type Progress struct {
-	Read    int64 // bytes whose lines have been scanned
-	Settled int64 // bytes whose lines are in the report
+	// Read is the number of bytes whose lines have been scanned.
+	Read int64
+	// Settled is the number of bytes whose lines are in the report if they are rejected.
+	Settled int64
 }
 
-// File judges every line of a file and writes the report of those it rejects. Its memory is bounded: about 2 MiB a worker,
-// the work files' share, and a partition of the indexes: some 50 bytes for each of its modification IDs.
-func File(ctx context.Context, in FileInput, out io.Writer) (report.Summary, error) {
+// ValidateFile runs all passes over a file and writes the report to out. It returns the summary of the report.
+//
+// Its memory does not depend on the size of the file, except for some 50 bytes for each modification ID of one
+// partition or, while all indexes together have no more than largeIndexBytes (256 MiB), of as many partitions as there
+// are workers. Besides that, it is about 2 MiB for each worker and WorkMemory.
+//
+// If a chunk.MappedSource becomes shorter while it is read, the error is ErrShrank. Temporary files are removed in any
+// case.
+func ValidateFile(ctx context.Context, in FileInput, out io.Writer) (report.Summary, error) {
 	n := in.Plan.Count()
-	f := file{
-		in: in, workers: max(in.Workers, 1), results: make([]ChunkResult, n),
-		findings: make([]*spool, n), indexes: make([]*spool, n), forbidden: make([]*spool, n),
-		marks: make([]*spool, Partitions),
+	v := fileValidator{
+		in:                  in,
+		workers:             max(in.Workers, 1),
+		results:             make([]ValidateResult, n),
+		findings:            make([]*spool, n),
+		indexes:             make([]*spool, n),
+		entityRejections:    make([]*spool, n),
+		duplicateRejections: make([]*spool, Partitions),
 	}
-	f.spools.dir = in.TempDir
-	f.spools.left = int(cmp.Or(in.WorkMemory, DefaultWorkMemory) / blockBytes)
-	defer func() { _ = closeAll(f.findings, f.indexes, f.forbidden, f.marks) }()
-	if err := f.chunks(ctx); err != nil {
+	v.memory.tempDir = in.TempDir
+	v.memory.unallocated = int(cmp.Or(in.WorkMemory, DefaultWorkMemory) / blockBytes)
+	defer func() { _ = closeAll(v.findings, v.indexes, v.entityRejections, v.duplicateRejections) }()
+	if err := v.validate(ctx); err != nil {
 		return report.Summary{}, err
 	}
-	if err := f.reconcile(ctx); err != nil {
+	if err := v.reconcile(ctx); err != nil {
 		return report.Summary{}, err
 	}
-	return f.settle(ctx, out)
+	return v.settle(ctx, out)
 }
 
-type file struct {
+// fileValidator is one run of ValidateFile.
+type fileValidator struct {
 	in      FileInput
 	workers int
-	spools  spools
-	results []ChunkResult
+	memory  spoolMemory
+	results []ValidateResult
 
-	findings  []*spool // by chunk; nil where there is nothing
-	indexes   []*spool
-	forbidden []*spool // marks for entities
-	marks     []*spool // by partition, for duplicates
+	// Work files by chunk. The rejections for entities are made by the first pass, because the directory is at hand.
+	findings         []*spool
+	indexes          []*spool
+	entityRejections []*spool
+	// duplicateRejections are work files by partition; nil where there are no duplicates.
+	duplicateRejections []*spool
 
 	read, settled atomic.Int64
 }
 
-func (f *file) progress() {
-	if f.in.Progress != nil {
-		f.in.Progress(Progress{Read: f.read.Load(), Settled: f.settled.Load()})
+func (v *fileValidator) reportProgress() {
+	if v.in.Progress != nil {
+		v.in.Progress(Progress{Read: v.read.Load(), Settled: v.settled.Load()})
 	}
 }
 
-func (f *file) lines(i int, scanner Scanner) Lines {
-	return Lines{Source: f.in.Source, Plan: f.in.Plan, Chunk: i, MaxLineBytes: f.in.MaxLineBytes, Scanner: scanner}
+func (v *fileValidator) newSpool() *spool { return &spool{memory: &v.memory} }
+
+func (v *fileValidator) chunkInput(i int, scanner Scanner) ChunkInput {
+	return ChunkInput{
+		Source: v.in.Source, Plan: v.in.Plan, Chunk: i, MaxLineBytes: v.in.MaxLineBytes, Scanner: scanner,
+	}
 }
 
-// guarded makes an error of the fault by which the processor says that a mapped file has become shorter.
-func guarded(f func() error) (err error) {
+// catchFault calls f and returns ErrShrank if it accesses a page of a mapped file that is no longer there.
+func catchFault(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
-		case interface{ Addr() uintptr }:
+		case interface{ Addr() uintptr }: // a runtime.Error for a memory fault
 			err = ErrShrank
 		default:
 			panic(p)
@@ -97,151 +130,127 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
-func (f *file) chunks(ctx context.Context) error {
-	scanners := newPool(f.workers, f.in.NewScanner)
-	passes := newPool(f.workers, func() *chunkPass { return &chunkPass{judge: &judge{directory: f.in.Entities}} })
-	return inOrder(ctx, len(f.results), f.workers, func(ctx context.Context, i int) (result ChunkResult, err error) {
-		scanner, pass := scanners.take(), passes.take()
-		defer scanners.give(scanner)
-		defer passes.give(pass)
-		findings, index := &spool{all: &f.spools}, &spool{all: &f.spools}
-		f.findings[i], f.indexes[i], f.forbidden[i] = findings, index, &spool{all: &f.spools}
-		err = guarded(func() error {
-			result, err = pass.run(ctx, ChunkInput{f.lines(i, scanner), f.in.Key}, findings, index)
-			return errors.Join(err, pass.judge.writeTo(f.forbidden[i], i, len(f.results)))
+// validate runs the first pass over all chunks.
+func (v *fileValidator) validate(ctx context.Context) error {
+	scanners := newPool(v.workers, v.in.NewScanner)
+	validators := newPool(v.workers, func() *chunkValidator {
+		return &chunkValidator{entities: &directoryCheck{directory: v.in.Entities}}
+	})
+	produce := func(ctx context.Context, i int) (result ValidateResult, err error) {
+		scanner, validator := scanners.get(), validators.get()
+		defer scanners.put(scanner)
+		defer validators.put(validator)
+		v.findings[i], v.indexes[i], v.entityRejections[i] = v.newSpool(), v.newSpool(), v.newSpool()
+		err = catchFault(func() error {
+			in := ValidateInput{ChunkInput: v.chunkInput(i, scanner), DigestKey: v.in.DigestKey}
+			result, err = validator.validate(ctx, in, v.findings[i], v.indexes[i])
+			return errors.Join(err, validator.entities.writeRejections(v.entityRejections[i], i, len(v.results)))
 		})
-		f.read.Add(result.Bytes)
-		f.progress()
+		v.read.Add(result.Bytes)
+		v.reportProgress()
 		return result, err
-	}, func(i int, result ChunkResult) error {
-		f.results[i] = result
+	}
+	return forEachInOrder(ctx, len(v.results), v.workers, produce, func(i int, result ValidateResult) error {
+		v.results[i] = result
 		return nil
 	})
 }
 
-// largeIndex is how many bytes of indexes are too many for more than one partition of them to be in memory at a time.
-const largeIndex = 256 << 20
-
-func (f *file) reconcile(ctx context.Context) error {
-	lines, size := make([]int64, len(f.results)), int64(0)
-	for i := range lines {
-		lines[i] = f.results[i].Lines
-		size += f.results[i].IndexBytes
+// reconcile runs the second pass over all partitions. It finds duplicates only.
+func (v *fileValidator) reconcile(ctx context.Context) error {
+	lineCounts, indexBytes := make([]int64, len(v.results)), int64(0)
+	for i := range lineCounts {
+		lineCounts[i] = v.results[i].Lines
+		indexBytes += v.results[i].IndexBytes
 	}
-	workers := f.workers
-	if size > largeIndex {
+	workers := v.workers
+	if indexBytes > largeIndexBytes {
 		workers = 1
 	}
 	reconcilers := newPool(workers, func() *reconciler { return new(reconciler) })
-	return inOrder(ctx, Partitions, workers, func(ctx context.Context, p int) (int64, error) {
-		r := reconcilers.take()
-		defer reconcilers.give(r)
-		f.marks[p] = &spool{all: &f.spools}
-		result, err := r.reconcile(ctx, ReconcileInput{
-			Partition: p,
-			Lines:     lines,
+	produce := func(ctx context.Context, p int) (ReconcileResult, error) {
+		r := reconcilers.get()
+		defer reconcilers.put(r)
+		v.duplicateRejections[p] = v.newSpool()
+		return r.reconcile(ctx, ReconcileInput{
+			Partition:  p,
+			LineCounts: lineCounts,
 			Index: func(i int) chunk.Source {
-				if f.results[i].IndexBytes == 0 {
+				if v.results[i].IndexBytes == 0 {
 					return nil
 				}
-				return f.indexes[i]
+				return v.indexes[i]
 			},
-			Key: f.in.Key,
-		}, f.marks[p])
-		return result.MarksBytes, err
-	}, func(p int, marked int64) error {
-		if marked == 0 {
-			f.marks[p] = nil
+			DigestKey: v.in.DigestKey,
+		}, v.duplicateRejections[p])
+	}
+	return forEachInOrder(ctx, Partitions, workers, produce, func(p int, result ReconcileResult) error {
+		if result.RejectionsBytes == 0 {
+			v.duplicateRejections[p] = nil
 		}
 		return nil
 	})
 }
 
-// settledChunk is a part of the report that waits for its turn.
-type settledChunk struct {
-	part   *spool
-	result SettleResult
-}
-
-func (f *file) settle(ctx context.Context, out io.Writer) (report.Summary, error) {
-	if err := closeAll(f.indexes); err != nil {
+// settle runs the third pass over all chunks, and writes the parts of the report to out in the order of the chunks.
+func (v *fileValidator) settle(ctx context.Context, out io.Writer) (report.Summary, error) {
+	if err := closeAll(v.indexes); err != nil {
 		return report.Summary{}, err
 	}
-	marks := make([]chunk.Source, Partitions)
-	for p, s := range f.marks {
+	duplicates := make([]chunk.Source, Partitions)
+	for p, s := range v.duplicateRejections {
 		if s != nil {
-			marks[p] = s
+			duplicates[p] = s
 		}
 	}
-	first := make([]int64, len(f.results)+1)
-	first[0] = 1
-	for i, r := range f.results {
-		first[i+1] = first[i] + r.Lines
+	firstLines := make([]int64, len(v.results)+1)
+	firstLines[0] = 1
+	for i, result := range v.results {
+		firstLines[i+1] = firstLines[i] + result.Lines
 	}
-	var sum report.Summary
-	scanners := newPool(f.workers, f.in.NewScanner)
-	settlements := newPool(f.workers, func() *settlement { return new(settlement) })
-	parts := make([]*spool, len(f.results))
+	scanners := newPool(v.workers, v.in.NewScanner)
+	settlers := newPool(v.workers, func() *settler { return new(settler) })
+	parts := make([]*spool, len(v.results))
 	defer func() { _ = closeAll(parts) }()
-	err := inOrder(ctx, len(f.results), f.workers, func(ctx context.Context, i int) (settled settledChunk, err error) {
-		scanner, s := scanners.take(), settlements.take()
-		defer scanners.give(scanner)
-		defer settlements.give(s)
-		parts[i] = &spool{all: &f.spools}
-		in := SettleInput{
-			Lines:        f.lines(i, scanner),
-			FirstLine:    first[i],
-			LineCount:    f.results[i].Lines,
-			Transactions: f.results[i].Transactions,
-			Marks:        marks,
-			SeekPoints:   f.results[i].SeekPoints,
-		}
-		if f.forbidden[i].size > 0 {
-			in.Marks = append(slices.Clip(marks), f.forbidden[i])
-		}
-		if f.results[i].FindingsBytes > 0 {
-			in.Findings = f.findings[i].reader()
-		}
-		settled.part = parts[i]
-		err = guarded(func() error {
-			settled.result, err = s.run(ctx, in, parts[i], io.Discard)
+	produce := func(ctx context.Context, i int) (result SettleResult, err error) {
+		scanner, s := scanners.get(), settlers.get()
+		defer scanners.put(scanner)
+		defer settlers.put(s)
+		parts[i] = v.newSpool()
+		in := v.settleInput(i, scanner, firstLines[i], duplicates)
+		err = catchFault(func() error {
+			result, err = s.settle(ctx, in, parts[i], io.Discard)
 			return err
 		})
-		return settled, err
-	}, func(i int, c settledChunk) error {
-		sum.Add(c.result.Summary)
-		if _, err := c.part.WriteTo(out); err != nil {
+		return result, err
+	}
+	var sum report.Summary
+	err := forEachInOrder(ctx, len(v.results), v.workers, produce, func(i int, result SettleResult) error {
+		sum.Add(result.Summary)
+		if _, err := parts[i].WriteTo(out); err != nil {
 			return fmt.Errorf("write report: %w", err)
 		}
-		f.settled.Add(f.results[i].Bytes)
-		f.progress()
-		return errors.Join(c.part.close(), f.findings[i].close(), f.forbidden[i].close())
+		v.settled.Add(v.results[i].Bytes)
+		v.reportProgress()
+		return errors.Join(parts[i].close(), v.findings[i].close(), v.entityRejections[i].close())
 	})
 	return sum, err
 }
 
-// pool lends out what each worker needs one of.
-type pool[T any] struct {
-	idle chan T
-	make func() T
-}
-
-func newPool[T any](n int, make_ func() T) *pool[T] {
-	return &pool[T]{make(chan T, n), make_}
-}
-
-func (p *pool[T]) take() T {
-	select {
-	case v := <-p.idle:
-		return v
-	default:
-		return p.make()
+func (v *fileValidator) settleInput(i int, scanner Scanner, firstLine int64, duplicates []chunk.Source) SettleInput {
+	in := SettleInput{
+		ChunkInput:   v.chunkInput(i, scanner),
+		FirstLine:    firstLine,
+		LineCount:    v.results[i].Lines,
+		Transactions: v.results[i].Transactions,
+		Rejections:   duplicates,
+		SeekPoints:   v.results[i].SeekPoints,
 	}
-}
-
-func (p *pool[T]) give(v T) {
-	select {
-	case p.idle <- v:
-	default:
+	if v.entityRejections[i].size > 0 {
+		in.Rejections = append(slices.Clip(duplicates), v.entityRejections[i])
 	}
+	if v.results[i].FindingsBytes > 0 {
+		in.Findings = v.findings[i].reader()
+	}
+	return in
 }

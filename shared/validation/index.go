@@ -8,35 +8,51 @@ import (
 	"sluice/shared/transaction"
 )
 
-// The index of a chunk is a sectioned file (indexMagic), one section for each partition of the digests:
+// The index of a chunk is a sectioned file with one section for each partition of the digests. A section holds the
+// modification IDs that occur once in the chunk, those that occur more often, and the references to entities:
 //
-//	4 bytes    number of IDs that occur once in the chunk
-//	  each     digest (16 bytes), line (4 bytes)
-//	uvarint    number of IDs that occur several times
-//	  each     digest, uvarint number of lines, uvarint bytes of the lines, lines: each a uvarint difference
-//	uvarint    number of entities
-//	  each     uvarint bytes of the ID, ID, uvarint number of uses, uvarint bytes of the uses, uses: each a uvarint
-//	           difference of lines, a byte of the role, a uvarint difference of offsets
+//	4 bytes      number of IDs that occur once, little endian; each:
+//	  16 bytes   digest (duplicate.Digest.AppendTo)
+//	  4 bytes    line, little endian
+//	uvarint      number of IDs that occur more often; each:
+//	  16 bytes   digest
+//	  uvarint    number of lines, at least 2
+//	  uvarint    number of bytes of the lines
+//	             the lines, each as a uvarint
+//	uvarint      number of entities; each:
+//	  text       ID
+//	  uvarint    number of references
+//	  uvarint    number of bytes of the references
+//	             the references, each a line (uvarint), a role (1 byte) and an offset (uvarint)
 //
-// Lines are numbered within the chunk, offsets count from its start; both begin from 0 in each list. An ID that a whole
-// file shares so costs a byte or two a line and not an entry for each: no file can crowd one partition.
-const singleBytes = duplicate.DigestBytes + 4
+// A text is the number of its bytes (uvarint) and the bytes. Lines are counted within the chunk from 0, and offsets
+// from the start of the chunk. In each list, lines and offsets that are uvarints are differences to the one before, the
+// first one to 0. So an ID that all lines of a file share costs a byte or two for each line instead of an entry, and no
+// file can crowd one partition.
+const indexMagic = "SLX1"
 
-// index collects what is to be compared over the whole batch.
-type index struct {
+// uniqueIDBytes is the size of an ID that occurs once.
+const uniqueIDBytes = duplicate.DigestBytes + 4
+
+// indexWriter collects the modification IDs and entity references of one chunk, and keeps its memory for the next.
+type indexWriter struct {
 	key duplicate.Key
 
-	all []indexedID // all IDs of the chunk, in the order of their lines
+	// ids are the modification IDs of the chunk in the order of their lines.
+	ids []indexedID
 
-	// Of one partition at a time, so that all this stays in the processor's cache.
-	ids     duplicate.Table
-	first   []uint32 // line of each ID
-	repeats []repeat // further lines of an ID
+	// Of the partition that is being encoded, so that they stay in the processor's cache: the distinct digests, the
+	// first line of each, and the further lines of those that occur more than once.
+	digests    duplicate.Table
+	firstLines []uint32
+	repeats    []repeatedLine
 
-	entities duplicate.Table
-	names    []byte // the entities' IDs, one after the other
-	ends     []uint32
-	uses     []use
+	// entities are the digests of the entities that the chunk refers to. Their IDs are concatenated in entityIDs; the
+	// ID of entity i ends at entityIDEnds[i].
+	entities     duplicate.Table
+	entityIDs    []byte
+	entityIDEnds []uint32
+	references   []reference
 
 	sections sectionWriter
 }
@@ -46,160 +62,207 @@ type indexedID struct {
 	line   uint32
 }
 
-type repeat struct{ id, line uint32 }
+// repeatedLine is a further line of the digest with a number.
+type repeatedLine struct{ number, line uint32 }
 
-type use struct {
+// reference is a use of an entity by a line. The offset is that of the ID in the chunk.
+type reference struct {
 	entity, line, offset uint32
 	role                 transaction.Role
 }
 
-// reset empties the index and keeps its memory.
-func (x *index) reset(secret [16]byte) {
-	x.key = duplicate.NewKey(secret)
+// reset starts the index of a chunk.
+func (x *indexWriter) reset(digestKey [16]byte) {
+	x.key = duplicate.NewKey(digestKey)
 	x.entities.Reset(x.entities.Len())
-	x.all, x.names, x.ends, x.uses = x.all[:0], x.names[:0], x.ends[:0], x.uses[:0]
+	x.ids, x.entityIDs, x.entityIDEnds, x.references = x.ids[:0], x.entityIDs[:0], x.entityIDEnds[:0], x.references[:0]
 }
 
-func (x *index) addID(id []byte, line int64) {
-	x.all = append(x.all, indexedID{x.key.Digest(id), uint32(line)})
+// addID adds the modification ID of a line. Lines must be added in order.
+func (x *indexWriter) addID(id []byte, line int64) {
+	x.ids = append(x.ids, indexedID{x.key.Digest(id), uint32(line)})
 }
 
-func (x *index) addUse(id []byte, line, offset int64, role transaction.Role) {
-	number, fresh := x.entities.Intern(x.key.Digest(id))
-	if fresh {
-		x.names = append(x.names, id...)
-		x.ends = append(x.ends, uint32(len(x.names)))
+// addReference adds a reference to an entity. References must be added in the order of their lines and offsets.
+func (x *indexWriter) addReference(id []byte, line, offset int64, role transaction.Role) {
+	entity, isNew := x.entities.Intern(x.key.Digest(id))
+	if isNew {
+		x.entityIDs = append(x.entityIDs, id...)
+		x.entityIDEnds = append(x.entityIDEnds, uint32(len(x.entityIDs)))
 	}
-	x.uses = append(x.uses, use{number, uint32(line), uint32(offset), role})
+	x.references = append(x.references, reference{entity, uint32(line), uint32(offset), role})
 }
 
-// writeTo writes the file and returns its length.
-func (x *index) writeTo(w io.Writer) (int64, error) {
-	ids := group(Partitions, x.all, func(id indexedID) uint32 { return uint32(id.digest.Partition(Partitions)) })
-	entities := group(Partitions, x.entities.Digests(), func(d duplicate.Digest) uint32 { return uint32(d.Partition(Partitions)) })
-	uses := group(len(x.ends), x.uses, func(u use) uint32 { return u.entity })
+// writeTo writes the index and returns its length, which is 0 if nothing was added.
+func (x *indexWriter) writeTo(w io.Writer) (int64, error) {
+	ids := groupBy(Partitions, x.ids, func(id indexedID) uint32 { return uint32(id.digest.Partition(Partitions)) })
+	entities := groupBy(Partitions, x.entities.Digests(),
+		func(d duplicate.Digest) uint32 { return uint32(d.Partition(Partitions)) })
+	references := groupBy(len(x.entityIDEnds), x.references, func(r reference) uint32 { return r.entity })
 	var list []byte
 	return x.sections.write(w, indexMagic, Partitions, func(p int, b []byte) []byte {
-		ids, entities := ids.of(p), entities.of(p)
+		ids, entities := ids.group(p), entities.group(p)
 		if len(ids)+len(entities) == 0 {
 			return b
 		}
 		b = x.appendIDs(b, ids)
 		b = binary.AppendUvarint(b, uint64(len(entities)))
-		for _, e := range entities {
-			b = appendText(b, x.name(e))
-			uses := uses.of(int(e))
-			list = appendUses(list[:0], uses, x.uses)
-			b = appendList(b, len(uses), list)
+		for _, entity := range entities {
+			b = appendText(b, x.entityID(entity))
+			references := references.group(int(entity))
+			list = appendReferences(list[:0], references, x.references)
+			b = appendCountedList(b, len(references), list)
 		}
 		return b
 	})
 }
 
-// appendIDs appends the IDs of a partition.
-func (x *index) appendIDs(b []byte, ids []uint32) []byte {
-	x.number(ids)
-	repeats := group(len(x.first), x.repeats, func(r repeat) uint32 { return r.id })
-	count, several := len(b), 0
+// appendIDs appends the modification IDs of a partition.
+func (x *indexWriter) appendIDs(b []byte, ids []uint32) []byte {
+	x.internIDs(ids)
+	repeats := groupBy(len(x.firstLines), x.repeats, func(r repeatedLine) uint32 { return r.number })
+	uniqueCount, repeatedCount := len(b), 0 // uniqueCount is written when it is known
 	b = binary.LittleEndian.AppendUint32(b, 0)
-	for i, digest := range x.ids.Digests() {
-		if len(repeats.of(i)) > 0 {
-			several++
+	for i, digest := range x.digests.Digests() {
+		if len(repeats.group(i)) > 0 {
+			repeatedCount++
 			continue
 		}
-		b = binary.LittleEndian.AppendUint32(digest.AppendTo(b), x.first[i])
+		b = binary.LittleEndian.AppendUint32(digest.AppendTo(b), x.firstLines[i])
 	}
-	binary.LittleEndian.PutUint32(b[count:], uint32(len(x.first)-several))
-	b = binary.AppendUvarint(b, uint64(several))
+	binary.LittleEndian.PutUint32(b[uniqueCount:], uint32(len(x.firstLines)-repeatedCount))
+	b = binary.AppendUvarint(b, uint64(repeatedCount))
 	var list []byte
-	for i, digest := range x.ids.Digests() {
-		if more := repeats.of(i); len(more) > 0 {
-			list = appendLines(list[:0], x.first[i], more, x.repeats)
-			b = appendList(digest.AppendTo(b), 1+len(more), list)
+	for i, digest := range x.digests.Digests() {
+		if further := repeats.group(i); len(further) > 0 {
+			list = appendLines(list[:0], x.firstLines[i], further, x.repeats)
+			b = appendCountedList(digest.AppendTo(b), 1+len(further), list)
 		}
 	}
 	return b
 }
 
-// number numbers the distinct ones of some IDs in the order of their lines.
-func (x *index) number(ids []uint32) {
-	x.ids.Reset(len(ids))
-	x.first, x.repeats = x.first[:0], x.repeats[:0]
+// internIDs assigns dense numbers to the distinct IDs in first-seen order, and collects their lines.
+func (x *indexWriter) internIDs(ids []uint32) {
+	x.digests.Reset(len(ids))
+	x.firstLines, x.repeats = x.firstLines[:0], x.repeats[:0]
 	for _, i := range ids {
-		id := &x.all[i]
-		if number, fresh := x.ids.Intern(id.digest); fresh {
-			x.first = append(x.first, id.line)
+		id := &x.ids[i]
+		if number, isNew := x.digests.Intern(id.digest); isNew {
+			x.firstLines = append(x.firstLines, id.line)
 		} else {
-			x.repeats = append(x.repeats, repeat{number, id.line})
+			x.repeats = append(x.repeats, repeatedLine{number, id.line})
 		}
 	}
 }
 
-func (x *index) name(entity uint32) []byte {
+func (x *indexWriter) entityID(entity uint32) []byte {
 	start := uint32(0)
 	if entity > 0 {
-		start = x.ends[entity-1]
+		start = x.entityIDEnds[entity-1]
 	}
-	return x.names[start:x.ends[entity]]
+	return x.entityIDs[start:x.entityIDEnds[entity]]
 }
 
-func appendLines(b []byte, first uint32, more []uint32, repeats []repeat) []byte {
-	b = binary.AppendUvarint(b, uint64(first))
-	for _, i := range more {
-		line := repeats[i].line
-		b = binary.AppendUvarint(b, uint64(line-first))
-		first = line
+// appendLines appends the lines of an ID: the first one, and the further ones, which are indexes into repeats.
+func appendLines(b []byte, line uint32, further []uint32, repeats []repeatedLine) []byte {
+	b = binary.AppendUvarint(b, uint64(line))
+	for _, i := range further {
+		next := repeats[i].line
+		b = binary.AppendUvarint(b, uint64(next-line))
+		line = next
 	}
 	return b
 }
 
-func appendUses(b []byte, order []uint32, uses []use) []byte {
+// appendReferences appends those references that the indexes name.
+func appendReferences(b []byte, indexes []uint32, references []reference) []byte {
 	var line, offset uint32
-	for _, i := range order {
-		u := uses[i]
-		b = append(binary.AppendUvarint(b, uint64(u.line-line)), byte(u.role))
-		b = binary.AppendUvarint(b, uint64(u.offset-offset))
-		line, offset = u.line, u.offset
+	for _, i := range indexes {
+		r := references[i]
+		b = append(binary.AppendUvarint(b, uint64(r.line-line)), byte(r.role))
+		b = binary.AppendUvarint(b, uint64(r.offset-offset))
+		line, offset = r.line, r.offset
 	}
 	return b
 }
 
-func appendList(b []byte, count int, list []byte) []byte {
-	b = binary.AppendUvarint(b, uint64(count))
-	return append(binary.AppendUvarint(b, uint64(len(list))), list...)
+// appendCountedList appends the number of the elements of a list, the number of its bytes, and the list.
+func appendCountedList(b []byte, count int, list []byte) []byte {
+	return appendText(binary.AppendUvarint(b, uint64(count)), list)
 }
 
-// groups are the numbers of items in order of their group.
-type groups struct{ order, ends []uint32 }
+// The Location of an entry has the chunk in the bits from 32 on. The lower 32 bits are the line within the chunk or, if
+// duplicate.MultiFlag is set, an index into the list of repeated IDs.
+func entryLocation(chunk int, low uint32) uint64 { return uint64(chunk)<<32 | uint64(low) }
 
-func (g groups) of(i int) []uint32 {
-	switch {
-	case len(g.order) == 0:
-		return nil
-	case i == 0:
-		return g.order[:g.ends[0]]
-	}
-	return g.order[g.ends[i-1]:g.ends[i]]
+func chunkOf(location uint64) int { return int(location &^ duplicate.MultiFlag >> 32) }
+
+// repeatedID is an ID that occurs more than once in a chunk: the number of its lines, and the lines as they are
+// encoded.
+type repeatedID struct {
+	count uint32
+	lines []byte
 }
 
-// group sorts items by the group they are of, keeping their order within it.
-func group[T any](count int, items []T, of func(T) uint32) groups {
-	if len(items) == 0 {
-		return groups{}
+// appendUniqueIDs decodes the IDs that occur once in a chunk of lineCount lines, and appends an entry for each.
+func appendUniqueIDs(entries []duplicate.Entry, d *decoder, chunk int, lineCount int64) []duplicate.Entry {
+	var b []byte
+	if count := d.bytes(4); count != nil {
+		b = d.bytes(int(binary.LittleEndian.Uint32(count)) * uniqueIDBytes)
 	}
-	g := groups{make([]uint32, len(items)), make([]uint32, count)}
-	for _, item := range items {
-		g.ends[of(item)]++
+	for ; len(b) > 0; b = b[uniqueIDBytes:] {
+		line := binary.LittleEndian.Uint32(b[duplicate.DigestBytes:])
+		if int64(line) >= lineCount {
+			d.fail()
+			break
+		}
+		entries = append(entries, duplicate.Entry{
+			Digest:   duplicate.DecodeDigest(b),
+			Location: entryLocation(chunk, line),
+		})
 	}
-	sum := uint32(0)
-	for i, n := range g.ends {
-		g.ends[i] = sum
-		sum += n
+	return entries
+}
+
+// decodeRepeatedID decodes an ID that occurs more than once in a chunk of lineCount lines, and checks its lines.
+func decodeRepeatedID(d *decoder, lineCount int64) (duplicate.Digest, repeatedID) {
+	digest, count := d.bytes(duplicate.DigestBytes), d.uvarintUpTo(lineCount)
+	list := d.text()
+	if d.failed || !validLines(list, count, lineCount) {
+		d.fail()
+		return duplicate.Digest{}, repeatedID{}
 	}
-	for i, item := range items {
-		n := of(item)
-		g.order[g.ends[n]] = uint32(i)
-		g.ends[n]++
+	return duplicate.DecodeDigest(digest), repeatedID{uint32(count), list}
+}
+
+// validLines reports whether a list holds count lines, at least two, of a chunk of lineCount lines.
+func validLines(list []byte, count, lineCount int64) bool {
+	d := decoder{b: list}
+	line := int64(0)
+	for range count {
+		line += d.uvarintUpTo(lineCount)
+		if d.failed || line >= lineCount {
+			return false
+		}
 	}
-	return g
+	return count >= 2 && len(d.b) == 0
+}
+
+// entityReferences is an entity of a section, with the number of its references and the references as they are encoded.
+type entityReferences struct {
+	id         []byte
+	count      uint64
+	references []byte
+}
+
+// eachEntity decodes the entities of a section and calls f with each of them. The references themselves are not
+// checked.
+func eachEntity(d *decoder, f func(entityReferences)) {
+	for n := d.uvarint(); n > 0 && !d.failed; n-- {
+		e := entityReferences{d.text(), d.uvarint(), d.text()}
+		if !d.failed {
+			f(e)
+		}
+	}
 }

@@ -14,7 +14,8 @@ import (
 	"sluice/shared/transaction"
 )
 
-// plainScanner reads lines of a language of its own, of which a test can write every case: words apart by single spaces.
+// plainScanner reads lines of a language of its own, of which a test can write every case: words apart by single
+// spaces.
 //
 //	m=ID u=ID t=ID        identifiers
 //	s=ID r=ID p=ID        uses of entities
@@ -140,7 +141,7 @@ func oracle(file []byte, limit int, judgeEntities bool) verdict {
 		}
 		if same := sharing[string(l.res.ModificationID)]; l.res.ModificationID != nil && len(same) > 1 {
 			others := slices.DeleteFunc(slices.Clone(same), func(n int64) bool { return n == out.Number })
-			out.Errors = append(out.Errors, report.Error{Code: DuplicateModificationID, Pointer: "/modification/external_id",
+			out.Errors = append(out.Errors, report.Error{Code: CodeDuplicateModificationID, Pointer: "/modification/external_id",
 				Message: duplicateMessage, Offset: l.Offset + int64(l.res.ModificationOffset),
 				OtherLines: others[:min(10, len(others))], OtherLinesTotal: int64(len(others))})
 		}

@@ -70,7 +70,7 @@ func TestRealLines(t *testing.T) {
 	entities.Add("half", validation.NotOnboarded)
 	for size := int64(97); size < 12000; size += 1 + size/2 {
 		var out bytes.Buffer
-		sum, err := validation.File(t.Context(), validation.FileInput{
+		sum, err := validation.ValidateFile(t.Context(), validation.FileInput{
 			Source: chunk.NewSource(strings.NewReader(file)), Plan: chunk.NewPlan(int64(len(file)), size), Workers: 2,
 			Entities:   entities,
 			NewScanner: func() validation.Scanner { return scanner.New(rules) },
@@ -136,7 +136,7 @@ func TestMemory(t *testing.T) {
 	runtime.ReadMemStats(&base)
 	var mu sync.Mutex
 	var most uint64
-	sum, err := validation.File(t.Context(), validation.FileInput{
+	sum, err := validation.ValidateFile(t.Context(), validation.FileInput{
 		Source: chunk.NewSource(endless{[]byte(line)}), Plan: chunk.NewPlan(size, 1<<20), Workers: 2, Entities: validation.NewDirectory(),
 		NewScanner: func() validation.Scanner { return scanner.New(rules) },
 		WorkMemory: workMemory, TempDir: t.TempDir(),

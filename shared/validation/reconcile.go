@@ -3,210 +3,260 @@ package validation
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 
+	"sluice/shared/chunk"
 	"sluice/shared/duplicate"
 )
 
-// Reconcile finds, in one partition of the whole batch, the lines that share a modification ID and the entities that
-// transactions may not name, and writes marks for their lines, grouped by chunk. Nothing is written when there are none.
-func Reconcile(ctx context.Context, in ReconcileInput, marks io.Writer) (ReconcileResult, error) {
-	return new(reconciler).reconcile(ctx, in, marks)
+// MaxLookup is the largest number of IDs in one call of Entities.Lookup.
+const MaxLookup = 1000
+
+// Entities is the onboarding system's knowledge of a tenant's entities.
+type Entities interface {
+	// Lookup returns the state of each of the given entities, in their order. The IDs are distinct, and at most
+	// MaxLookup.
+	Lookup(ctx context.Context, ids []string) ([]EntityState, error)
 }
 
-// reconciler works through one partition at a time and keeps its memory for the next.
+// ReconcileInput is the input of ReconcilePartition.
+type ReconcileInput struct {
+	// Partition is the partition to reconcile, in [0, Partitions).
+	Partition int
+	// LineCounts are the numbers of lines of all chunks: ValidateResult.Lines.
+	LineCounts []int64
+	// Index returns the index of a chunk, or nil if it is empty. It must be safe for concurrent use.
+	Index func(chunk int) chunk.Source
+	// Entities looks entities up; nil means that references to entities are not checked.
+	Entities Entities
+	// DigestKey is the key with which the chunks were validated.
+	DigestKey [16]byte
+	// Concurrency is the number of indexes that are read at the same time; 0 means 1.
+	Concurrency int
+}
+
+// ReconcileResult is the outcome of reconciling a partition.
+type ReconcileResult struct {
+	// Duplicates is the number of lines that share their modification ID with other lines.
+	Duplicates int64
+	// Entities is the number of distinct entities that were looked up.
+	Entities int64
+	// ForbiddenEntities is the number of these entities that are missing or not onboarded.
+	ForbiddenEntities int64
+	// RejectionsBytes is the number of bytes written to rejections. If it is 0, there are none, and the file is not
+	// needed.
+	RejectionsBytes int64
+}
+
+// ReconcilePartition is the second pass. In one partition of the IDs of the whole batch it finds the lines that share a
+// modification ID, and the lines that refer to entities which are missing or not onboarded. It looks up each entity
+// once. It writes rejections (see rejections.go), or nothing if there are none.
+func ReconcilePartition(ctx context.Context, in ReconcileInput, rejections io.Writer) (ReconcileResult, error) {
+	return new(reconciler).reconcile(ctx, in, rejections)
+}
+
+// reconciler reconciles one partition at a time and keeps its memory for the next one.
 type reconciler struct {
 	reader sectionReader
-	before []int64 // lines of the file before each chunk
+	result ReconcileResult
 
-	entries []duplicate.Entry // in the order of the chunks, each of which has an ID once
-	several []severalLines
-	finder  duplicate.Finder
-	members []member
-	sets    []set
+	// linesBefore is the number of lines of the file preceding each chunk.
+	linesBefore []int64
 
-	refs     [][]byte // entities of each chunk's section, as written
-	table    duplicate.Table
-	numberOf []uint32 // the distinct entity of each one in refs, in their order
-	states   []EntityState
+	// entries are the modification IDs of the partition in the order of the chunks. An ID has one entry in each chunk,
+	// which is a multiple entry (duplicate.MultiFlag) if the ID is in repeated, that is, occurs more than once in the
+	// chunk.
+	entries  []duplicate.Entry
+	repeated []repeatedID
+	finder   duplicate.Finder
+	sets     []duplicateSet
+	members  []duplicateMember
+
+	// entitySections are the entities of each chunk, as they are encoded in its index. entityNumbers has, for each of
+	// them in order, the number of the distinct entity, and entityStates the state by that number.
+	entitySections [][]byte
+	entities       duplicate.Table
+	entityNumbers  []uint32
+	entityStates   []EntityState
 
 	sections sectionWriter
 }
 
-// severalLines are the lines of an ID that occurs more than once in a chunk: count of them, each a uvarint difference.
-type severalLines struct {
-	count uint32
-	lines []byte
+// duplicateSet is a modification ID that more than one line of the file has: the number of these lines, and the first
+// of its members.
+type duplicateSet struct {
+	lineCount   int64
+	firstMember int32
 }
 
-// The Place of an entry is its chunk in the 31 bits above, and below its line, or with duplicate.MultiFlag its place in several.
-func place(chunk int, line uint32) uint64 { return uint64(chunk)<<32 | uint64(line) }
+// duplicateMember is the lines of one chunk that belong to a set. next is the next member of the set, in the order of
+// the file, or noMember.
+type duplicateMember struct {
+	location uint64
+	set      uint32
+	next     int32
+}
 
-func (r *reconciler) reconcile(ctx context.Context, in ReconcileInput, marks io.Writer) (ReconcileResult, error) {
-	r.begin(in.Lines)
-	err := r.reader.each(ctx, len(in.Lines), in.Fetch, func(ctx context.Context, i int, buf []byte) ([]byte, error) {
-		return readSection(ctx, in.Index(i), indexMagic, Partitions, in.Partition, buf)
-	}, func(i int, section []byte) error {
-		return r.add(i, section, in.Lines[i])
-	})
+const noMember = -1
+
+func (r *reconciler) reconcile(ctx context.Context, in ReconcileInput, rejections io.Writer) (ReconcileResult, error) {
+	r.reset(in.LineCounts)
+	err := r.reader.readEach(ctx, len(in.LineCounts), in.Concurrency,
+		func(ctx context.Context, i int, buf []byte) ([]byte, error) {
+			return readSection(ctx, in.Index(i), indexMagic, Partitions, in.Partition, buf)
+		},
+		func(i int, section []byte) error { return r.addSection(i, section, in.LineCounts[i]) })
 	if err != nil {
 		return ReconcileResult{}, fmt.Errorf("read index: %w", err)
 	}
-	var result ReconcileResult
-	result.Duplicates = r.findDuplicates()
+	r.findDuplicates()
 	if in.Entities != nil {
-		if err := r.resolve(ctx, in, &result); err != nil {
+		if err := r.lookUpEntities(ctx, in.Entities, duplicate.NewKey(in.DigestKey)); err != nil {
 			return ReconcileResult{}, err
 		}
 	}
-	if result.Duplicates+result.Failed == 0 {
-		return result, nil
+	if r.result.Duplicates+r.result.ForbiddenEntities == 0 {
+		return r.result, nil
 	}
-	result.MarksBytes, err = r.writeMarks(marks, result.Failed > 0)
-	if err != nil {
-		return ReconcileResult{}, fmt.Errorf("write marks: %w", err)
+	if r.result.RejectionsBytes, err = r.writeRejections(rejections); err != nil {
+		return ReconcileResult{}, fmt.Errorf("write rejections: %w", err)
 	}
-	return result, nil
+	return r.result, nil
 }
 
-func (r *reconciler) begin(lines []int64) {
-	r.before = r.before[:0]
+// reset starts a partition of chunks with the given numbers of lines.
+func (r *reconciler) reset(lineCounts []int64) {
+	r.result = ReconcileResult{}
+	r.linesBefore = r.linesBefore[:0]
 	sum := int64(0)
-	for _, n := range lines {
-		r.before = append(r.before, sum)
+	for _, n := range lineCounts {
+		r.linesBefore = append(r.linesBefore, sum)
 		sum += n
 	}
-	r.refs = make([][]byte, len(lines))
-	r.several, r.numberOf = r.several[:0], r.numberOf[:0]
-	r.members, r.sets, r.states = r.members[:0], r.sets[:0], r.states[:0]
-	// Keyed digests spread evenly: this is enough, and made in one piece, up to a file of 16 million lines.
+	r.entitySections = make([][]byte, len(lineCounts))
+	r.repeated, r.entityNumbers = r.repeated[:0], r.entityNumbers[:0]
+	r.members, r.sets, r.entityStates = r.members[:0], r.sets[:0], r.entityStates[:0]
+	// As digests spread evenly over the partitions, this suffices for files of up to 16 million lines.
 	if r.entries = r.entries[:0]; r.entries == nil {
 		r.entries = make([]duplicate.Entry, 0, min(sum/Partitions*33/32+1<<10, 1<<20))
 	}
 }
 
-// add takes a chunk's section apart, without unpacking what need not be. It keeps nothing of the section itself.
-func (r *reconciler) add(chunk int, section []byte, lines int64) error {
+// addSection adds a chunk's section of the index. It does not keep the section, but copies the parts of it that stay
+// encoded.
+func (r *reconciler) addSection(chunk int, section []byte, lineCount int64) error {
 	if len(section) == 0 {
 		return nil
 	}
 	d := &decoder{b: section}
-	r.addSingles(d, chunk, lines)
-	d.b = bytes.Clone(d.b) // what is kept of the section, without the much larger rest
-	for n := d.uvarint(); n > 0 && !d.bad; n-- {
-		r.addSeveral(d, chunk, lines)
-	}
-	r.refs[chunk] = d.b
-	each(d, func(entityUses) {})
-	return d.done(fmt.Sprintf("index of chunk %d", chunk))
-}
-
-func (r *reconciler) addSingles(d *decoder, chunk int, lines int64) {
-	var b []byte
-	if head := d.take(4); head != nil {
-		b = d.take(int(binary.LittleEndian.Uint32(head)) * singleBytes)
-	}
-	for ; len(b) > 0; b = b[singleBytes:] {
-		line := binary.LittleEndian.Uint32(b[duplicate.DigestBytes:])
-		if int64(line) >= lines {
-			d.fail()
-			return
+	r.entries = appendUniqueIDs(r.entries, d, chunk, lineCount)
+	d.b = bytes.Clone(d.b)
+	for n := d.uvarint(); n > 0 && !d.failed; n-- {
+		digest, id := decodeRepeatedID(d, lineCount)
+		if d.failed {
+			break
 		}
-		r.entries = append(r.entries, duplicate.Entry{Digest: duplicate.DecodeDigest(b), Location: place(chunk, line)})
+		r.entries = append(r.entries, duplicate.Entry{
+			Digest:   digest,
+			Location: duplicate.MultiFlag | entryLocation(chunk, uint32(len(r.repeated))),
+		})
+		r.repeated = append(r.repeated, id)
 	}
+	r.entitySections[chunk] = d.b
+	eachEntity(d, func(entityReferences) {})
+	return d.finish(fmt.Sprintf("index of chunk %d", chunk))
 }
 
-func (r *reconciler) addSeveral(d *decoder, chunk int, lines int64) {
-	digest, count := d.take(duplicate.DigestBytes), d.upTo(lines)
-	list := d.text()
-	if d.bad || !validLines(list, count, lines) {
-		d.fail()
+// findDuplicates collects the members of all sets.
+func (r *reconciler) findDuplicates() {
+	r.finder.FindSets(r.entries, func(entries []duplicate.Entry) {
+		s := duplicateSet{firstMember: int32(len(r.members))}
+		for i := range entries {
+			m := duplicateMember{
+				location: entries[i].Location,
+				set:      uint32(len(r.sets)),
+				next:     int32(len(r.members) + 1),
+			}
+			if i == len(entries)-1 {
+				m.next = noMember
+			}
+			r.members = append(r.members, m)
+			s.lineCount += r.lineCount(m)
+		}
+		r.sets = append(r.sets, s)
+		r.result.Duplicates += s.lineCount
+	})
+}
+
+// lineCount returns the number of lines of a member.
+func (r *reconciler) lineCount(m duplicateMember) int64 {
+	if m.location&duplicate.MultiFlag == 0 {
+		return 1
+	}
+	return int64(r.repeated[uint32(m.location)].count)
+}
+
+// eachLine calls f with the lines of a member within its chunk, until f returns false.
+func (r *reconciler) eachLine(m duplicateMember, f func(line int64) bool) {
+	if m.location&duplicate.MultiFlag == 0 {
+		f(int64(uint32(m.location)))
 		return
 	}
-	r.entries = append(r.entries, duplicate.Entry{
-		Digest:   duplicate.DecodeDigest(digest),
-		Location: duplicate.MultiFlag | place(chunk, uint32(len(r.several))),
-	})
-	r.several = append(r.several, severalLines{uint32(count), list})
-}
-
-func validLines(list []byte, count, lines int64) bool {
-	d := decoder{b: list}
-	line := int64(0)
-	for range count {
-		line += d.upTo(lines)
-		if d.bad || line >= lines {
-			return false
-		}
-	}
-	return count >= 2 && len(d.b) == 0
-}
-
-// entityUses is one entity of a section and where the chunk uses it.
-type entityUses struct {
-	id    []byte
-	count uint64
-	uses  []byte
-}
-
-// each calls f with the entities of a section.
-func each(d *decoder, f func(entityUses)) {
-	for n := d.uvarint(); n > 0 && !d.bad; n-- {
-		e := entityUses{d.text(), d.uvarint(), d.text()}
-		if !d.bad {
-			f(e)
+	d := decoder{b: r.repeated[uint32(m.location)].lines}
+	for line := int64(0); len(d.b) > 0; {
+		line += int64(d.uvarint())
+		if !f(line) {
+			return
 		}
 	}
 }
 
-// resolve looks every distinct entity up, once.
-func (r *reconciler) resolve(ctx context.Context, in ReconcileInput, result *ReconcileResult) error {
-	key := duplicate.NewKey(in.Key)
-	r.table.Reset(0)
+// lookUpEntities looks up each distinct entity once, MaxLookup at a time.
+func (r *reconciler) lookUpEntities(ctx context.Context, entities Entities, key duplicate.Key) error {
+	r.entities.Reset(0)
 	ids := make([]string, 0, MaxLookup)
-	var failed error
-	for _, refs := range r.refs {
-		if refs == nil {
+	var err error
+	for _, section := range r.entitySections {
+		if section == nil {
 			continue
 		}
-		each(&decoder{b: refs}, func(e entityUses) {
-			number, fresh := r.table.Intern(key.Digest(e.id))
-			r.numberOf = append(r.numberOf, number)
-			if !fresh || failed != nil {
+		eachEntity(&decoder{b: section}, func(e entityReferences) {
+			number, isNew := r.entities.Intern(key.Digest(e.id))
+			r.entityNumbers = append(r.entityNumbers, number)
+			if !isNew || err != nil {
 				return
 			}
 			if ids = append(ids, string(e.id)); len(ids) == MaxLookup {
-				failed = r.lookup(ctx, in.Entities, ids, result)
+				err = r.addEntityStates(ctx, entities, ids)
 				ids = ids[:0]
 			}
 		})
-		if failed != nil {
-			return failed
+		if err != nil {
+			return err
 		}
 	}
 	if len(ids) == 0 {
 		return nil
 	}
-	return r.lookup(ctx, in.Entities, ids, result)
+	return r.addEntityStates(ctx, entities, ids)
 }
 
-// lookup notes the states of the next entities.
-func (r *reconciler) lookup(ctx context.Context, entities Entities, ids []string, result *ReconcileResult) error {
+// addEntityStates looks up the next entities and adds their states.
+func (r *reconciler) addEntityStates(ctx context.Context, entities Entities, ids []string) error {
 	states, err := entities.Lookup(ctx, ids)
 	if err == nil && len(states) != len(ids) {
-		err = fmt.Errorf("%d answers for %d entities", len(states), len(ids))
+		err = fmt.Errorf("got %d states for %d entities", len(states), len(ids))
 	}
 	if err != nil {
-		return fmt.Errorf("look entities up: %w", err)
+		return fmt.Errorf("look up entities: %w", err)
 	}
 	for _, state := range states {
 		if state != Onboarded {
-			result.Failed++
+			r.result.ForbiddenEntities++
 		}
 	}
-	result.Entities += int64(len(ids))
-	r.states = append(r.states, states...)
+	r.result.Entities += int64(len(ids))
+	r.entityStates = append(r.entityStates, states...)
 	return nil
 }

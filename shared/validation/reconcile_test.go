@@ -10,14 +10,14 @@ import (
 	"sluice/shared/chunk"
 )
 
-// BenchmarkReconcile finds the duplicates of 10 million IDs, one in a thousand of which has a twin in the next chunk, from
-// the index files of 256 chunks. The files are held in memory too, and not counted in the figure MB.
+// BenchmarkReconcile finds the duplicates of 10 million IDs, one in a thousand of which has a twin in the next chunk,
+// from the index files of 256 chunks. The files are held in memory too, and not counted in the figure MB.
 func BenchmarkReconcile(b *testing.B) {
 	const ids, chunks = 10_000_000, 256
 	files := make([]chunk.Source, chunks)
 	lines := make([]int64, chunks)
 	for c := range files {
-		var x index
+		var x indexWriter
 		x.reset(key)
 		for line := range ids / chunks {
 			id := c*(ids/chunks) + line
@@ -39,7 +39,7 @@ func BenchmarkReconcile(b *testing.B) {
 		r, duplicates := new(reconciler), int64(0)
 		for p := range Partitions {
 			result, err := r.reconcile(b.Context(), ReconcileInput{
-				Partition: p, Lines: lines, Key: key, Index: func(i int) chunk.Source { return files[i] },
+				Partition: p, LineCounts: lines, DigestKey: key, Index: func(i int) chunk.Source { return files[i] },
 			}, io.Discard)
 			if err != nil {
 				b.Fatal(err)

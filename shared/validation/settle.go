@@ -14,159 +14,203 @@ import (
 	"sluice/shared/transaction"
 )
 
+// Messages of the report for what a line alone does not show.
 const (
-	duplicateMessage    = "The modification external_id is shared with other lines of the batch; all of them are rejected."
+	duplicateMessage = "The modification external_id is shared with other lines of the batch; " +
+		"all of them are rejected."
 	notFoundMessage     = "The onboarding system has no entity of this ID."
 	notOnboardedMessage = "The entity is not fully onboarded."
 )
 
-// Settle merges what is known of the lines of a chunk: it writes the chunk's part of the report, JSON Lines with absolute
-// line numbers, and the bitmap of its accepted lines (see Bitmap). Parts in the order of the chunks are the report. The
-// chunk is read again only for lines that are rejected by marks alone, for their identifiers.
-func Settle(ctx context.Context, in SettleInput, part, accepted io.Writer) (SettleResult, error) {
-	return new(settlement).run(ctx, in, part, accepted)
+// SettleInput is the input of SettleChunk.
+type SettleInput struct {
+	ChunkInput
+	// FirstLine is the number in the file, from 1, of the chunk's first line: one more than the lines of the chunks
+	// preceding it.
+	FirstLine int64
+	// LineCount and Transactions are ValidateResult.Lines and ValidateResult.Transactions of the chunk.
+	LineCount    int64
+	Transactions int64
+	// Findings are the findings of the chunk; nil if there are none. They are read from the start to the end.
+	Findings io.Reader
+	// Rejections are the rejections by partition; nil where there are none.
+	Rejections []chunk.Source
+	// Concurrency is the number of rejections files that are read at the same time; 0 means 1.
+	Concurrency int
+	// SeekPoints are ValidateResult.SeekPoints of the chunk. They save time; without them the result is the same.
+	SeekPoints []chunk.Position
 }
 
-// settlement settles one chunk at a time and keeps its memory for the next.
-type settlement struct {
-	in       SettleInput
-	start    int64 // of the chunk in the file
-	findings findingsReader
-	sections sectionReader
-	marks    chunkMarks
-	part     *bufio.Writer
-	bits     bitmapWriter
-	result   SettleResult
-
-	again *chunk.Reader // the lines once more; nil until they are needed
-	next  int64         // number of the line that again reads next
-	line  report.Line
-	buf   []byte
+// SettleResult is the outcome of settling a chunk.
+type SettleResult struct {
+	// Summary is the summary of the chunk's part of the report. The summaries of all chunks, added in their order, are
+	// that of the report.
+	Summary report.Summary
+	// ReportBytes is the number of bytes written to the part of the report. If it is 0, no line is rejected.
+	ReportBytes int64
 }
 
-func (s *settlement) run(ctx context.Context, in SettleInput, part, accepted io.Writer) (SettleResult, error) {
-	s.in, s.result, s.part = in, SettleResult{}, reset(s.part, part, 64<<10)
-	s.start, _ = in.Plan.Range(in.Chunk)
-	s.bits.reset(accepted, in.LineCount)
-	s.marks.reset()
-	err := s.sections.each(ctx, len(in.Marks), in.Fetch, func(ctx context.Context, p int, buf []byte) ([]byte, error) {
-		return readSection(ctx, in.Marks[p], marksMagic, in.Plan.Count(), in.Chunk, buf)
-	}, func(_ int, section []byte) error {
-		return s.marks.add(section, in.LineCount)
-	})
-	if err != nil {
-		return SettleResult{}, fmt.Errorf("read marks: %w", err)
+// SettleChunk is the third pass. It merges the findings and rejections of a chunk, and writes the chunk's part of the
+// report (see package report) and its accept bitmap (see bitmap.go), which is written even if it accepts all lines or
+// none. The parts of the report in the order of the chunks are the report.
+//
+// It reads lines of the chunk only if they have rejections but no findings, for their identifiers.
+func SettleChunk(ctx context.Context, in SettleInput, reportPart, accepted io.Writer) (SettleResult, error) {
+	return new(settler).settle(ctx, in, reportPart, accepted)
+}
+
+// settler settles one chunk at a time and keeps its memory for the next one.
+type settler struct {
+	in SettleInput
+	// chunkStart is the offset of the chunk in the file.
+	chunkStart int64
+
+	findings   findingsReader
+	sections   sectionReader
+	rejections chunkRejections
+	// remaining are the rejections that have not been merged yet, by line.
+	remaining []rejection
+
+	reportPart *bufio.Writer
+	accepted   bitmapWriter
+	result     SettleResult
+
+	// lines reads the lines of the chunk again; it is nil until one is needed. linesNext is the number of the line it
+	// reads next.
+	lines     *chunk.Reader
+	linesNext int64
+
+	// validLine is the line of the report of a line without findings.
+	validLine report.Line
+	buf       []byte
+}
+
+func (s *settler) settle(ctx context.Context, in SettleInput, reportPart, accepted io.Writer) (SettleResult, error) {
+	s.in, s.result, s.reportPart = in, SettleResult{}, resetWriter(s.reportPart, reportPart, 64<<10)
+	s.chunkStart, _ = in.Plan.Range(in.Chunk)
+	s.accepted.reset(accepted, in.LineCount)
+	if err := s.readRejections(ctx); err != nil {
+		return SettleResult{}, fmt.Errorf("read rejections: %w", err)
 	}
-	slices.SortFunc(s.marks.marks, func(a, b mark) int { return cmp.Compare(a.line, b.line) })
+	defer s.closeLines()
 	if err := s.merge(ctx); err != nil {
 		return SettleResult{}, err
 	}
 	return s.finish()
 }
 
-// merge goes through findings and marks in the order of their lines.
-func (s *settlement) merge(ctx context.Context) error {
+// readRejections reads the chunk's section of the rejections of all partitions, and sorts them by line.
+func (s *settler) readRejections(ctx context.Context) error {
+	s.rejections.reset()
+	err := s.sections.readEach(ctx, len(s.in.Rejections), s.in.Concurrency,
+		func(ctx context.Context, p int, buf []byte) ([]byte, error) {
+			return readSection(ctx, s.in.Rejections[p], rejectionsMagic, s.in.Plan.Count(), s.in.Chunk, buf)
+		},
+		func(_ int, section []byte) error { return s.rejections.addSection(section, s.in.LineCount) })
+	slices.SortFunc(s.rejections.rejections, func(a, b rejection) int { return cmp.Compare(a.line, b.line) })
+	s.remaining = s.rejections.rejections
+	return err
+}
+
+// merge goes through the findings and the rejections in the order of their lines.
+func (s *settler) merge(ctx context.Context) error {
 	if err := s.findings.reset(s.in.Findings, s.in.LineCount); err != nil {
 		return err
 	}
-	defer func() {
-		if s.again != nil {
-			s.again.Close()
-			s.again = nil
-		}
-	}()
-	marks := s.marks.marks
 	for {
 		rec, err := s.findings.read()
 		if err != nil {
 			return err
 		}
-		limit := s.in.LineCount
-		if rec != nil {
-			limit = rec.line
-		}
-		for len(marks) > 0 && int64(marks[0].line) < limit {
-			n := sameLine(marks)
-			if err := s.markedOnly(ctx, marks[:n]); err != nil {
+		// The lines preceding that of the record have no findings.
+		for len(s.remaining) > 0 && int64(s.remaining[0].line) < rec.line {
+			if err := s.rejectValidLine(ctx, s.nextRejections()); err != nil {
 				return err
 			}
-			marks = marks[n:]
 		}
-		if rec == nil {
+		switch rec.kind {
+		case endRecord:
 			return nil
+		case blankRecord:
+			s.accepted.fillUntil(rec.line, true)
+			s.accepted.fillUntil(rec.line+rec.blankLines, false)
+		case lineRecord:
+			var rejections []rejection
+			if len(s.remaining) > 0 && int64(s.remaining[0].line) == rec.line {
+				rejections = s.nextRejections()
+			}
+			if err := s.rejectLine(rec.line, &rec.report, rejections, rec.modificationOffset); err != nil {
+				return err
+			}
 		}
-		if rec.blank > 0 {
-			s.bits.until(rec.line, true)
-			s.bits.until(rec.line+rec.blank, false)
-			continue
-		}
-		n := 0
-		if len(marks) > 0 && int64(marks[0].line) == rec.line {
-			n = sameLine(marks)
-		}
-		if err := s.reject(rec.line, &rec.report, marks[:n], rec.modification); err != nil {
-			return err
-		}
-		marks = marks[n:]
 	}
 }
 
-// sameLine returns how many of the first marks are of one line.
-func sameLine(marks []mark) int {
+// nextRejections removes the rejections of the next line that has any, and returns them.
+func (s *settler) nextRejections() []rejection {
 	n := 1
-	for n < len(marks) && marks[n].line == marks[0].line {
+	for n < len(s.remaining) && s.remaining[n].line == s.remaining[0].line {
 		n++
 	}
-	return n
+	next := s.remaining[:n]
+	s.remaining = s.remaining[n:]
+	return next
 }
 
-// markedOnly rejects a line that is valid as far as itself can tell. Its identifiers are in the file alone.
-func (s *settlement) markedOnly(ctx context.Context, marks []mark) error {
-	number := int64(marks[0].line)
-	s.seek(ctx, number)
-	for s.again.Next() {
-		line := s.again.Line()
-		s.next = line.Number + 1
+// rejectValidLine rejects a line that has rejections but no findings. Its identifiers are in no work file, so it is
+// read again.
+func (s *settler) rejectValidLine(ctx context.Context, rejections []rejection) error {
+	number := int64(rejections[0].line)
+	s.seekLine(ctx, number)
+	for s.lines.Next() {
+		line := s.lines.Line()
+		s.linesNext = line.Number + 1
 		if line.Number < number {
 			continue
 		}
 		res := s.in.scan(line)
-		s.line.RequestUUID = res.RequestUUID
-		s.line.TransactionExternalID = res.TransactionExternalID
-		s.line.ModificationID = res.ModificationID
-		s.line.Errors = s.line.Errors[:0]
-		return s.reject(number, &s.line, marks, line.Offset+int64(res.ModificationOffset))
+		s.validLine.RequestUUID = res.RequestUUID
+		s.validLine.TransactionExternalID = res.TransactionExternalID
+		s.validLine.ModificationID = res.ModificationID
+		s.validLine.Errors = s.validLine.Errors[:0]
+		return s.rejectLine(number, &s.validLine, rejections, line.Offset+int64(res.ModificationOffset))
 	}
-	if err := s.again.Err(); err != nil {
+	if err := s.lines.Err(); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: mark of line %d, which the chunk does not have", ErrCorrupt, number)
+	return fmt.Errorf("%w: rejection of line %d, which the chunk does not have", ErrCorrupt, number)
 }
 
-// seek makes again read from the last known place before a line, unless it is there already.
-func (s *settlement) seek(ctx context.Context, number int64) {
+// seekLine makes lines read from the last seek point that does not follow a line, unless it is already between the two.
+func (s *settler) seekLine(ctx context.Context, number int64) {
 	var from chunk.Position
-	if n := sort.Search(len(s.in.SeekPoints), func(i int) bool { return s.in.SeekPoints[i].Line > number }); n > 0 {
-		from = s.in.SeekPoints[n-1]
+	points := s.in.SeekPoints
+	if n := sort.Search(len(points), func(i int) bool { return points[i].Line > number }); n > 0 {
+		from = points[n-1]
 	}
-	if s.again != nil && from.Line <= s.next {
+	if s.lines != nil && from.Line <= s.linesNext {
 		return
 	}
-	if s.again != nil {
-		s.again.Close()
-	}
-	s.again, s.next = s.in.read(ctx, from), from.Line
+	s.closeLines()
+	s.lines, s.linesNext = s.in.newReader(ctx, from), from.Line
 }
 
-// reject writes the line of the report and leaves the line out of the accepted ones.
-func (s *settlement) reject(number int64, line *report.Line, marks []mark, modification int64) error {
-	s.bits.until(number, true)
-	s.bits.until(number+1, false)
-	line.Number = s.in.FirstLine + number
-	for i := range marks {
-		line.Errors = append(line.Errors, s.markError(line.Number, marks[i], modification))
+func (s *settler) closeLines() {
+	if s.lines != nil {
+		s.lines.Close()
+		s.lines = nil
 	}
-	if len(marks) > 0 {
+}
+
+// rejectLine writes a line of the report, and leaves it out of the accept bitmap. The number is that within the chunk.
+func (s *settler) rejectLine(number int64, line *report.Line, rejections []rejection, modificationOffset int64) error {
+	s.accepted.fillUntil(number, true)
+	s.accepted.fillUntil(number+1, false)
+	line.Number = s.in.FirstLine + number
+	for i := range rejections {
+		line.Errors = append(line.Errors, s.errorOf(line.Number, rejections[i], modificationOffset))
+	}
+	if len(rejections) > 0 {
 		slices.SortStableFunc(line.Errors, func(a, b report.Error) int { return cmp.Compare(a.Offset, b.Offset) })
 	}
 	for i := range line.Errors {
@@ -175,59 +219,63 @@ func (s *settlement) reject(number int64, line *report.Line, marks []mark, modif
 	s.result.Summary.Counts.Invalid++
 	s.buf = line.AppendTo(s.buf[:0])
 	s.result.ReportBytes += int64(len(s.buf))
-	if _, err := s.part.Write(s.buf); err != nil {
+	if _, err := s.reportPart.Write(s.buf); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
 }
 
-func (s *settlement) markError(line int64, m mark, modification int64) report.Error {
-	if m.role == transaction.NoRole {
-		set := s.marks.sets[m.set]
+// errorOf returns the error of the report for a rejection of a line, whose number is that in the file.
+func (s *settler) errorOf(line int64, r rejection, modificationOffset int64) report.Error {
+	if r.reason == duplicateID {
+		set := s.rejections.sets[r.set]
 		return report.Error{
-			Code:            DuplicateModificationID,
+			Code:            CodeDuplicateModificationID,
 			Pointer:         "/modification/external_id",
 			Message:         duplicateMessage,
-			Offset:          modification,
-			OtherLines:      others(s.marks.lines[set.from:set.to], line),
-			OtherLinesTotal: set.total - 1,
+			Offset:          modificationOffset,
+			OtherLines:      otherLines(set.firstLines, line),
+			OtherLinesTotal: set.lineCount - 1,
 		}
 	}
 	e := report.Error{
 		Code:    transaction.CodeEntityNotFound,
-		Pointer: "/" + m.role.Name() + "/by_external_id",
+		Pointer: "/" + r.role.Name() + "/by_external_id",
 		Message: notFoundMessage,
-		Offset:  s.start + int64(m.offset),
+		Offset:  s.chunkStart + int64(r.offset),
 	}
-	if m.state == NotOnboarded {
+	if r.reason == entityNotOnboarded {
 		e.Code, e.Message = transaction.CodeEntityNotOnboarded, notOnboardedMessage
 	}
 	return e
 }
 
-// others returns the lines without one, at most maxOtherLines.
-func others(lines []int64, without int64) []int64 {
-	rest := make([]int64, 0, maxOtherLines)
+// otherLines returns the lines except one of them, at most maxOtherLines.
+func otherLines(lines []int64, except int64) []int64 {
+	others := make([]int64, 0, maxOtherLines)
 	for _, line := range lines {
-		if line != without && len(rest) < maxOtherLines {
-			rest = append(rest, line)
+		if line != except && len(others) < maxOtherLines {
+			others = append(others, line)
 		}
 	}
-	return rest
+	return others
 }
 
-func (s *settlement) finish() (SettleResult, error) {
-	s.bits.until(s.in.LineCount, true)
-	if err := s.bits.close(); err != nil {
-		return SettleResult{}, fmt.Errorf("write bitmap: %w", err)
+// finish completes the files and the counts.
+func (s *settler) finish() (SettleResult, error) {
+	s.accepted.fillUntil(s.in.LineCount, true)
+	if err := s.accepted.close(); err != nil {
+		return SettleResult{}, fmt.Errorf("write accept bitmap: %w", err)
 	}
-	if err := s.part.Flush(); err != nil {
+	if err := s.reportPart.Flush(); err != nil {
 		return SettleResult{}, fmt.Errorf("write report: %w", err)
 	}
 	counts := &s.result.Summary.Counts
 	counts.Total = s.in.Transactions
-	if counts.Accepted = counts.Total - counts.Invalid; counts.Accepted < 0 {
-		return SettleResult{}, fmt.Errorf("%w: more lines rejected than there are", ErrCorrupt)
+	counts.Accepted = counts.Total - counts.Invalid
+	if counts.Accepted < 0 {
+		return SettleResult{}, fmt.Errorf("%w: more lines are rejected (%d) than there are transactions (%d)",
+			ErrCorrupt, counts.Invalid, counts.Total)
 	}
 	return s.result, nil
 }

@@ -20,9 +20,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden work files instead of comparing with them")
 
-// storedBatch is a file with everything that a work file can hold, in chunks of storedChunkBytes: lines that are blank, too
-// long or without identifiers, an ID that is empty, findings beyond the bound of a line, IDs that occur several times in one
-// chunk or in several chunks, and references to entities of every state. The second of the four chunks has neither findings nor an index.
+// storedBatch is a file with everything that a work file can hold, in chunks of storedChunkBytes: lines that are blank,
+// too long or without identifiers, an ID that is empty, findings beyond the bound of a line, IDs that occur several
+// times in one chunk or in several chunks, and references to entities of every state. The second of the four chunks has
+// neither findings nor an index.
 var storedBatch = "\xEF\xBB\xBF" + strings.Join([]string{
 	"m=alpha u=11 t=21 s=ok1 r=ok2",
 	"m=many u=12 t=22 s=no1 r=ok2",
@@ -51,19 +52,19 @@ var storedBatch = "\xEF\xBB\xBF" + strings.Join([]string{
 
 const storedChunkBytes = 300
 
-// TestStoredWorkFiles pins the format of every work file, of the report and of its summary, because a batch that is being
-// processed while a new release arrives has work files of the release before. Each pass reads the golden files of the pass
-// before it, as an earlier release wrote them, and must write exactly the golden files of its own.
+// TestStoredWorkFiles pins the format of every work file, of the report and of its summary, because a batch that is
+// being processed while a new release arrives has work files of the release before. Each pass reads the golden files of
+// the pass before it, as an earlier release wrote them, and must write exactly the golden files of its own.
 func TestStoredWorkFiles(t *testing.T) {
 	file := []byte(storedBatch)
 	plan := chunk.NewPlan(int64(len(file)), storedChunkBytes)
-	results := make([]ChunkResult, plan.Count())
+	results := make([]ValidateResult, plan.Count())
 	var lineCounts []int64
 	for i := range results {
 		t.Run(fmt.Sprintf("validate chunk %d", i), func(t *testing.T) {
 			var findings, index bytes.Buffer
 			var err error
-			results[i], err = Chunk(t.Context(), ChunkInput{lines(file, plan, i), key}, &findings, &index)
+			results[i], err = ValidateChunk(t.Context(), ValidateInput{chunkInput(file, plan, i), key}, &findings, &index)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,12 +76,12 @@ func TestStoredWorkFiles(t *testing.T) {
 	for p := range Partitions {
 		t.Run(fmt.Sprintf("reconcile partition %d", p), func(t *testing.T) {
 			var rejections bytes.Buffer
-			_, err := Reconcile(t.Context(), ReconcileInput{
-				Partition: p,
-				Lines:     lineCounts,
-				Index:     func(i int) chunk.Source { return source(readHexDump(t, fmt.Sprintf("chunk-%d.index.hex", i))) },
-				Entities:  plainStates{},
-				Key:       key,
+			_, err := ReconcilePartition(t.Context(), ReconcileInput{
+				Partition:  p,
+				LineCounts: lineCounts,
+				Index:      func(i int) chunk.Source { return source(readHexDump(t, fmt.Sprintf("chunk-%d.index.hex", i))) },
+				Entities:   plainStates{},
+				DigestKey:  key,
 			}, &rejections)
 			if err != nil {
 				t.Fatal(err)
@@ -92,16 +93,16 @@ func TestStoredWorkFiles(t *testing.T) {
 	for i, result := range results {
 		t.Run(fmt.Sprintf("settle chunk %d", i), func(t *testing.T) {
 			in := SettleInput{
-				Lines: lines(file, plan, i), FirstLine: firstLine, LineCount: result.Lines, Transactions: result.Transactions,
+				ChunkInput: chunkInput(file, plan, i), FirstLine: firstLine, LineCount: result.Lines, Transactions: result.Transactions,
 			}
 			if findings := readHexDump(t, fmt.Sprintf("chunk-%d.findings.hex", i)); findings != nil {
 				in.Findings = bytes.NewReader(findings)
 			}
 			for p := range Partitions {
-				in.Marks = append(in.Marks, source(readHexDump(t, fmt.Sprintf("partition-%02d.rejections.hex", p))))
+				in.Rejections = append(in.Rejections, source(readHexDump(t, fmt.Sprintf("partition-%02d.rejections.hex", p))))
 			}
 			var part, accepted, summary bytes.Buffer
-			settled, err := Settle(t.Context(), in, &part, &accepted)
+			settled, err := SettleChunk(t.Context(), in, &part, &accepted)
 			if err != nil {
 				t.Fatal(err)
 			}

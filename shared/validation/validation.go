@@ -1,124 +1,107 @@
-// Package validation judges a whole file of transactions in three passes, each of which can run many times, anywhere, and
-// with the same outcome:
+// Package validation judges a file of transactions in three passes over its chunks and partitions. Each run of a pass
+// is independent of the others of that pass: it can run anywhere, at the same time as they do, and any number of times,
+// and always writes the same bytes.
 //
-//	Chunk      reads the lines of one chunk and writes down what they say: findings, and an index of the modification
-//	           IDs and entity references in partitions
-//	Reconcile  reads one partition of all indexes: finds the duplicates of the whole file and looks every entity up once;
-//	           writes marks for the lines they reject
-//	Settle     merges findings and marks of one chunk into its part of the report and the bitmap of its accepted lines
+//	                        chunk 0           chunk 1     ...
+//	                           |                 |
+//	ValidateChunk              |                 |            judges each line of the chunk by itself
+//	                           v                 v
+//	                    findings, index   findings, index
+//	                            \               /
+//	ReconcilePartition           \             /              compares the whole batch in one partition of its IDs;
+//	                              v           v               reads the index of every chunk
+//	                                rejections
+//	                              /           \
+//	SettleChunk                  /             \              merges the findings of the chunk with its rejections
+//	                            v               v             from every partition
+//	                     report, bitmap    report, bitmap
 //
-// File runs all of them over one file. The package knows no storage: work files are written to io.Writers as they are made
-// and read by ranges. Memory is bounded by the chunk and the partition, not by the share of bad lines.
+// The parts of the report, in the order of the chunks, are the report of the batch (package report). The accept bitmap
+// of a chunk says which of its lines will be ingested. The formats of the work files are documented where they are
+// written: findings.go, index.go, rejections.go and bitmap.go. Each begins with a magic that ends with a version,
+// because two releases may work on one batch; golden files in testdata/stored pin every byte.
+//
+// The package does not know how work files are stored: it writes them to an io.Writer from their start to their end,
+// and reads them from an io.Reader or by ranges from a chunk.Source.
+//
+// ValidateFile runs all passes over a file on one machine, with the work files in memory or in temporary files.
+//
+// # Errors
+//
+// An error that wraps ErrCorrupt means that a work file is damaged, incomplete or of another version; repeating the
+// pass with the same files cannot help. Errors of a Source, of an io.Reader or io.Writer, and of Entities are wrapped
+// too, so that a caller recognizes its own errors, such as that of an upload that was changed. After an error, what was
+// written is useless.
+//
+// # Memory
+//
+// Memory is bounded by the size of a chunk and of a partition, and does not depend on how many lines are invalid. A
+// chunk has at most chunk.MaxBytes.
+//
+//   - ValidateChunk holds the buffers of a chunk.Reader, 28 bytes for each modification ID of the chunk, 20 for each
+//     reference to an entity, the IDs of these entities once each, and up to bufferedSectionBytes (8 MiB) or the largest
+//     section of the index.
+//   - ReconcilePartition holds 48 bytes for each modification ID of the partition, the references to entities of the
+//     partition as they were written, and up to bufferedSectionBytes or the largest section of the rejections.
+//   - SettleChunk holds the rejections of the chunk, 16 bytes each, and one record of findings, at most maxRecordBytes
+//     (64 MiB).
 package validation
 
 import (
-	"context"
 	"errors"
-	"io"
 
 	"sluice/shared/batch"
 	"sluice/shared/chunk"
-	"sluice/shared/report"
 	"sluice/shared/transaction"
 )
 
-// DuplicateModificationID is the code of a line whose modification ID another line has too.
-const DuplicateModificationID transaction.Code = "duplicate_modification_id"
+// CodeDuplicateModificationID is the code of a line whose modification ID occurs in other lines of the batch too.
+const CodeDuplicateModificationID transaction.Code = "duplicate_modification_id"
 
-// Partitions is into how many parts the modification IDs and entity references of a batch are cut.
+// Partitions is the number of partitions into which the modification IDs and entity references of a batch are divided.
 const Partitions = batch.Partitions
 
-// ErrCorrupt means that a work file is not what an earlier pass wrote.
-var ErrCorrupt = errors.New("validation: corrupt work file")
+var (
+	// ErrCorrupt means that a work file is not one that an earlier pass wrote for the same batch.
+	ErrCorrupt = errors.New("validation: corrupt work file")
 
-// ErrShrank means that the file became shorter while it was read.
-var ErrShrank = errors.New("the file became shorter while it was read")
+	// ErrShrank means that a mapped file became shorter while ValidateFile read it.
+	ErrShrank = errors.New("the file became shorter while it was read")
+)
 
-// Scanner says what one line holds. A *scanner.Scanner is one. The result is valid until the next call.
+// Scanner judges single lines. A *scanner.Scanner is one. A result is valid until the next call of any method. A
+// Scanner is not used concurrently.
 type Scanner interface {
+	// Line judges a line, given without its line feed.
 	Line(line []byte) *transaction.Result
+	// First judges the first line of text and returns its length. The line must end with a line feed that has
+	// transaction.Lookahead more bytes after it.
 	First(text []byte) (res *transaction.Result, length int)
+	// TooLong returns the result for a line that is too long, of which prefix is the beginning.
 	TooLong(prefix []byte) *transaction.Result
 }
 
-// Lines is how the lines of one chunk are read and judged: the input that Chunk and Settle share, and that must be the
-// same for both.
-type Lines struct {
-	Source       chunk.Source // the file
-	Plan         chunk.Plan
-	Chunk        int
-	MaxLineBytes int // 0: transaction.MaxLineBytes
-	Scanner      Scanner
-}
-
-// ChunkInput is one chunk to be read.
+// ChunkInput is a chunk, and how its lines are read and judged. It must be the same for all passes over the chunk.
 type ChunkInput struct {
-	Lines
-	Key [16]byte // of the digests; secret to whoever makes the file, and the same for all chunks of a batch
+	// Source is the whole file.
+	Source chunk.Source
+	// Plan divides the file into chunks, and Chunk is the index of the chunk.
+	Plan  chunk.Plan
+	Chunk int
+	// MaxLineBytes is the length of the longest line that is read; 0 means transaction.MaxLineBytes.
+	MaxLineBytes int
+	// Scanner judges the lines.
+	Scanner Scanner
 }
 
-// ChunkResult is what is to be kept of a chunk beside its work files.
-type ChunkResult struct {
-	Lines         int64 // that start in the chunk, blank ones included
-	Transactions  int64 // of these, not blank
-	Invalid       int64 // of these, with findings of their own
-	Bytes         int64 // of the chunk
-	FindingsBytes int64 // written to findings; 0: there are none, and no file is needed
-	IndexBytes    int64 // written to index; 0: there is nothing in it, and no file is needed
-	// SeekPoints are the positions of some lines, in order, so that a line is found without reading all lines before it.
-	SeekPoints []chunk.Position
-}
-
-// EntityState is what the onboarding system says of an entity.
+// EntityState is what the onboarding system knows of an entity. The numbers are part of the format of rejections.
 type EntityState uint8
 
 const (
-	Missing      EntityState = iota // no entity of that ID
-	NotOnboarded                    // there, but not fully onboarded
-	Onboarded                       // transactions may name it
+	// Missing means that there is no entity with that ID.
+	Missing EntityState = iota
+	// NotOnboarded means that the entity exists, but that transactions may not name it yet.
+	NotOnboarded
+	// Onboarded means that transactions may name the entity.
+	Onboarded
 )
-
-// MaxLookup is the most IDs that are looked up in one call.
-const MaxLookup = 1000
-
-// Entities answers which entities exist.
-type Entities interface {
-	// Lookup returns the state of each of the given entities, in their order. The IDs are distinct, at most MaxLookup.
-	Lookup(ctx context.Context, ids []string) ([]EntityState, error)
-}
-
-// ReconcileInput is one partition to be reconciled.
-type ReconcileInput struct {
-	Partition int
-	Lines     []int64                      // ChunkResult.Lines of every chunk
-	Index     func(chunk int) chunk.Source // index file of a chunk; nil when there is none. Safe for concurrent use
-	Entities  Entities                     // nil: the existence of entities is not judged
-	Key       [16]byte                     // as for Chunk
-	Fetch     int                          // indexes read at the same time; 0: 1
-}
-
-// ReconcileResult is what is to be kept of a partition beside its marks.
-type ReconcileResult struct {
-	Duplicates int64 // lines that share their modification ID
-	Entities   int64 // distinct entities looked up
-	Failed     int64 // of these, missing or not onboarded
-	MarksBytes int64 // written to marks; 0: there are none, and no file is needed
-}
-
-// SettleInput is one chunk to be settled.
-type SettleInput struct {
-	Lines
-	FirstLine    int64            // absolute number, from 1, of the chunk's first line: 1 + the lines of the chunks before
-	LineCount    int64            // ChunkResult.Lines
-	Transactions int64            // ChunkResult.Transactions
-	Findings     io.Reader        // what Chunk wrote; nil when there is nothing
-	Marks        []chunk.Source   // what Reconcile wrote, by partition; nil where there is nothing
-	Fetch        int              // marks read at the same time; 0: 1
-	SeekPoints   []chunk.Position // ChunkResult.SeekPoints; may be left out
-}
-
-// SettleResult is what is to be kept of a settled chunk beside its part of the report and its bitmap.
-type SettleResult struct {
-	Summary     report.Summary // of the chunk; report.Summary.Add in the order of the chunks gives the file's
-	ReportBytes int64          // written to part; 0: no line is rejected
-}

@@ -19,8 +19,8 @@ const limit = 100 // bytes of a line in these tests
 // workFiles are the files of one run, as an object store would hold them.
 type workFiles struct {
 	findings, index [][]byte
-	marks           [][]byte
-	results         []ChunkResult
+	rejections      [][]byte
+	results         []ValidateResult
 }
 
 func source(b []byte) chunk.Source {
@@ -41,16 +41,16 @@ func passes(t *testing.T, file []byte, chunkBytes int64, entities Entities) verd
 	}
 	for p := range Partitions {
 		var marks bytes.Buffer
-		r, err := Reconcile(t.Context(), ReconcileInput{
-			Partition: p, Lines: lines, Index: func(i int) chunk.Source { return source(w.index[i]) },
-			Entities: entities, Key: key, Fetch: 2}, &marks)
+		r, err := ReconcilePartition(t.Context(), ReconcileInput{
+			Partition: p, LineCounts: lines, Index: func(i int) chunk.Source { return source(w.index[i]) },
+			Entities: entities, DigestKey: key, Concurrency: 2}, &marks)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.MarksBytes != int64(marks.Len()) {
-			t.Fatalf("%d bytes of marks, said %d", marks.Len(), r.MarksBytes)
+		if r.RejectionsBytes != int64(marks.Len()) {
+			t.Fatalf("%d bytes of marks, said %d", marks.Len(), r.RejectionsBytes)
 		}
-		w.marks = append(w.marks, marks.Bytes())
+		w.rejections = append(w.rejections, marks.Bytes())
 	}
 	return settleAll(t, file, plan, w)
 }
@@ -62,7 +62,7 @@ func runChunks(t *testing.T, file []byte, plan chunk.Plan) *workFiles {
 	w := &workFiles{}
 	for i := range plan.Count() {
 		var findings, index bytes.Buffer
-		r, err := Chunk(t.Context(), ChunkInput{lines(file, plan, i), key}, &findings, &index)
+		r, err := ValidateChunk(t.Context(), ValidateInput{chunkInput(file, plan, i), key}, &findings, &index)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,8 +76,9 @@ func runChunks(t *testing.T, file []byte, plan chunk.Plan) *workFiles {
 	return w
 }
 
-func lines(file []byte, plan chunk.Plan, i int) Lines {
-	return Lines{Source: source(file), Plan: plan, Chunk: i, MaxLineBytes: limit, Scanner: new(plainScanner)}
+// chunkInput returns the input of a chunk of a file in the language of plainScanner.
+func chunkInput(file []byte, plan chunk.Plan, i int) ChunkInput {
+	return ChunkInput{Source: source(file), Plan: plan, Chunk: i, MaxLineBytes: limit, Scanner: new(plainScanner)}
 }
 
 func settleAll(t *testing.T, file []byte, plan chunk.Plan, w *workFiles) verdict {
@@ -85,18 +86,18 @@ func settleAll(t *testing.T, file []byte, plan chunk.Plan, w *workFiles) verdict
 	var v verdict
 	first := int64(1)
 	for i, r := range w.results {
-		in := SettleInput{Lines: lines(file, plan, i), FirstLine: first, LineCount: r.Lines, Transactions: r.Transactions, Fetch: i % 4}
+		in := SettleInput{ChunkInput: chunkInput(file, plan, i), FirstLine: first, LineCount: r.Lines, Transactions: r.Transactions, Concurrency: i % 4}
 		if i%2 == 0 {
 			in.SeekPoints = r.SeekPoints
 		}
 		if r.FindingsBytes > 0 {
 			in.Findings = bytes.NewReader(w.findings[i])
 		}
-		for _, m := range w.marks {
-			in.Marks = append(in.Marks, source(m))
+		for _, m := range w.rejections {
+			in.Rejections = append(in.Rejections, source(m))
 		}
 		var part, accepted bytes.Buffer
-		settled, err := Settle(t.Context(), in, &part, &accepted)
+		settled, err := SettleChunk(t.Context(), in, &part, &accepted)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,14 +174,14 @@ func TestAgainstOracle(t *testing.T) {
 func TestFewDuplicates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var file bytes.Buffer
-	for file.Len() < 8*placeBytes {
+	for file.Len() < 8*seekPointDistance {
 		file.WriteString(randomLine(rng, 100_000, 0) + "\n")
 	}
 	want := oracle(file.Bytes(), limit, true)
-	if n := want.summary.Codes[DuplicateModificationID].Count; n < 20 {
+	if n := want.summary.Codes[CodeDuplicateModificationID].Count; n < 20 {
 		t.Fatalf("%d duplicates, too few", n)
 	}
-	for _, size := range []int64{placeBytes - 1, 3 * placeBytes, 0} {
+	for _, size := range []int64{seekPointDistance - 1, 3 * seekPointDistance, 0} {
 		compare(t, "passes", want, passes(t, file.Bytes(), size, plainStates{}))
 		compareFile(t, "file", file.Bytes(), size, knownOf(file.Bytes()), want, 0)
 	}
@@ -197,9 +198,9 @@ func (f inMemory) Map(from, to int64) ([]byte, func()) { return f.file[from:to],
 func compareFile(t *testing.T, what string, file []byte, size int64, known *Directory, want verdict, memory int64) {
 	t.Helper()
 	var out bytes.Buffer
-	sum, err := File(t.Context(), FileInput{
+	sum, err := ValidateFile(t.Context(), FileInput{
 		Source: inMemory{source(file), file}, Plan: chunk.NewPlan(int64(len(file)), size), MaxLineBytes: limit,
-		NewScanner: func() Scanner { return new(plainScanner) }, Entities: known, Key: key, Workers: 1 + int(size%3),
+		NewScanner: func() Scanner { return new(plainScanner) }, Entities: known, DigestKey: key, Workers: 1 + int(size%3),
 		WorkMemory: memory, TempDir: t.TempDir()}, &out)
 	if err != nil {
 		t.Fatal(err)

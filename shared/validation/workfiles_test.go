@@ -13,7 +13,7 @@ import (
 )
 
 // sampleFiles makes the work files of a file with everything in it, in chunks of a few lines.
-func sampleFiles(t testing.TB) (file []byte, plan chunk.Plan, w *workFiles) {
+func sampleWorkFiles(t testing.TB) (file []byte, plan chunk.Plan, w *workFiles) {
 	t.Helper()
 	file = randomFile(rand.New(rand.NewPCG(7, 7)), 40)
 	plan = chunk.NewPlan(int64(len(file)), 500)
@@ -21,7 +21,7 @@ func sampleFiles(t testing.TB) (file []byte, plan chunk.Plan, w *workFiles) {
 	var counts []int64
 	for i := range plan.Count() {
 		var findings, index bytes.Buffer
-		r, err := Chunk(context.Background(), ChunkInput{lines(file, plan, i), key}, &findings, &index)
+		r, err := ValidateChunk(context.Background(), ValidateInput{chunkInput(file, plan, i), key}, &findings, &index)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,67 +30,62 @@ func sampleFiles(t testing.TB) (file []byte, plan chunk.Plan, w *workFiles) {
 	}
 	for p := range Partitions {
 		var marks bytes.Buffer
-		_, err := Reconcile(context.Background(), reconcileInput(w, counts, p), &marks)
+		_, err := ReconcilePartition(context.Background(), reconcileInput(w, counts, p), &marks)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.marks = append(w.marks, marks.Bytes())
+		w.rejections = append(w.rejections, marks.Bytes())
 	}
 	return file, plan, w
 }
 
 func reconcileInput(w *workFiles, counts []int64, p int) ReconcileInput {
-	return ReconcileInput{Partition: p, Lines: counts, Key: key, Entities: plainStates{},
+	return ReconcileInput{Partition: p, LineCounts: counts, DigestKey: key, Entities: plainStates{},
 		Index: func(i int) chunk.Source { return source(w.index[i]) }}
 }
 
 func settleInput(file []byte, plan chunk.Plan, w *workFiles, i int) SettleInput {
-	in := SettleInput{Lines: lines(file, plan, i), FirstLine: 1, LineCount: w.results[i].Lines,
+	in := SettleInput{ChunkInput: chunkInput(file, plan, i), FirstLine: 1, LineCount: w.results[i].Lines,
 		Transactions: w.results[i].Transactions}
 	if w.findings[i] != nil {
 		in.Findings = bytes.NewReader(w.findings[i])
 	}
-	for _, m := range w.marks {
-		in.Marks = append(in.Marks, source(m))
+	for _, m := range w.rejections {
+		in.Rejections = append(in.Rejections, source(m))
 	}
 	return in
 }
 
-// readFindings reads a findings file to its end or to what is wrong with it.
-func readFindings(file []byte, lines int64) (records int, err error) {
+// readFindings reads the findings of a chunk of lineCount lines. It returns the number of records, without the end
+// record, and the line after the last of them.
+func readFindings(file []byte, lineCount int64) (records int, end int64, err error) {
 	var f findingsReader
-	err = f.reset(bytes.NewReader(file), lines)
-	for err == nil {
-		var rec *record
-		if rec, err = f.read(); rec == nil || err != nil {
-			return records, err
+	if err := f.reset(bytes.NewReader(file), lineCount); err != nil {
+		return 0, 0, err
+	}
+	for {
+		rec, err := f.read()
+		if err != nil || rec.kind == endRecord {
+			return records, end, err
 		}
 		records++
+		end = rec.line + max(rec.blankLines, 1)
 	}
-	return records, err
 }
 
-// TestFindingsOfOtherChunk: findings of lines that a chunk does not have are not its findings.
-func TestFindingsOfOtherChunk(t *testing.T) {
-	_, _, w := sampleFiles(t)
+// TestFindingsOfAnotherChunk reads findings as those of chunks with fewer lines, which must fail if a line is not in
+// the chunk.
+func TestFindingsOfAnotherChunk(t *testing.T) {
+	_, _, w := sampleWorkFiles(t)
 	for i, file := range w.findings {
-		end := int64(0)
-		var f findingsReader
-		var err error
-		for err = f.reset(bytes.NewReader(file), w.results[i].Lines); err == nil; {
-			var rec *record
-			if rec, err = f.read(); rec == nil {
-				break
-			}
-			end = rec.line + max(rec.blank, 1)
-		}
+		_, end, err := readFindings(file, w.results[i].Lines)
 		if err != nil || end == 0 {
-			t.Fatal(end, err)
+			t.Fatalf("findings of chunk %d: end at line %d, %v, want lines and no error", i, end, err)
 		}
-		for lines := range end + 3 {
-			_, err := readFindings(file, lines)
-			if lines < end && !errors.Is(err, ErrCorrupt) || lines >= end && err != nil {
-				t.Errorf("findings up to line %d, in a chunk of %d: %v", end, lines, err)
+		for lineCount := range end + 3 {
+			_, _, err := readFindings(file, lineCount)
+			if wantCorrupt := lineCount < end; errors.Is(err, ErrCorrupt) != wantCorrupt {
+				t.Errorf("findings of %d lines, read for a chunk of %d: %v, want ErrCorrupt: %v", end, lineCount, err, wantCorrupt)
 			}
 		}
 	}
@@ -98,14 +93,14 @@ func TestFindingsOfOtherChunk(t *testing.T) {
 
 // TestTruncatedFiles: no beginning of a work file passes for the whole.
 func TestTruncatedFiles(t *testing.T) {
-	_, plan, w := sampleFiles(t)
+	_, plan, w := sampleWorkFiles(t)
 	for i, file := range w.findings {
 		for n := range file {
-			if _, err := readFindings(file[:n], w.results[i].Lines); !errors.Is(err, ErrCorrupt) {
+			if _, _, err := readFindings(file[:n], w.results[i].Lines); !errors.Is(err, ErrCorrupt) {
 				t.Fatalf("%d of %d bytes of findings: %v", n, len(file), err)
 			}
 		}
-		if _, err := readFindings(append(bytes.Clone(file), 0), w.results[i].Lines); !errors.Is(err, ErrCorrupt) {
+		if _, _, err := readFindings(append(bytes.Clone(file), 0), w.results[i].Lines); !errors.Is(err, ErrCorrupt) {
 			t.Fatalf("findings and a byte: %v", err)
 		}
 	}
@@ -120,7 +115,7 @@ func TestTruncatedFiles(t *testing.T) {
 			t.Fatalf("%d of %d bytes of an index: %v", n, len(w.index[0]), last)
 		}
 	}
-	if _, err := readSection(t.Context(), source(w.index[0]), marksMagic, Partitions, 0, nil); !errors.Is(err, ErrCorrupt) {
+	if _, err := readSection(t.Context(), source(w.index[0]), rejectionsMagic, Partitions, 0, nil); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("an index read as marks: %v", err)
 	}
 	if _, err := readSection(t.Context(), source(w.index[0]), indexMagic, Partitions+1, 0, nil); !errors.Is(err, ErrCorrupt) {
@@ -143,7 +138,7 @@ func TestBitmap(t *testing.T) {
 					want = append(want, bit)
 				}
 			}
-			b.until(int64(len(want)), bit)
+			b.fillUntil(int64(len(want)), bit)
 		}
 		if err := b.close(); err != nil {
 			t.Fatal(err)
@@ -175,35 +170,35 @@ func TestBitmap(t *testing.T) {
 func TestHugeLengths(t *testing.T) {
 	header := binary.LittleEndian.AppendUint32([]byte(indexMagic), Partitions)
 	for range Partitions + 1 {
-		header = binary.LittleEndian.AppendUint64(header, uint64(headerBytes(Partitions))+uint64(len(header))<<50)
+		header = binary.LittleEndian.AppendUint64(header, uint64(sectionHeaderBytes(Partitions))+uint64(len(header))<<50)
 	}
-	findings := append([]byte(findingsMagic), binary.AppendUvarint(nil, maxRecord)...)
+	findings := append([]byte(findingsMagic), binary.AppendUvarint(nil, maxRecordBytes)...)
 	allocated := testing.AllocsPerRun(1, func() {
 		if _, err := readSection(t.Context(), source(header), indexMagic, Partitions, 0, nil); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("huge section: %v", err)
 		}
-		if _, err := readFindings(findings, 10); !errors.Is(err, ErrCorrupt) {
+		if _, _, err := readFindings(findings, 10); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("huge record: %v", err)
 		}
 	})
 	if allocated > 100 {
 		t.Errorf("%v allocations", allocated)
 	}
-	for _, size := range []uint64{maxRecord + 1, 1<<63 + 1, 1<<64 - 1} {
+	for _, size := range []uint64{maxRecordBytes + 1, 1<<63 + 1, 1<<64 - 1} {
 		file := append([]byte(findingsMagic), binary.AppendUvarint(nil, size)...)
-		if _, err := readFindings(file, 10); !errors.Is(err, ErrCorrupt) {
+		if _, _, err := readFindings(file, 10); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("record of %d bytes: %v", size, err)
 		}
 	}
 }
 
 func FuzzFindings(f *testing.F) {
-	_, _, w := sampleFiles(f)
+	_, _, w := sampleWorkFiles(f)
 	for i, file := range w.findings {
 		f.Add(file, uint16(w.results[i].Lines))
 	}
 	f.Fuzz(func(t *testing.T, file []byte, lines uint16) {
-		records, err := readFindings(file, int64(lines))
+		records, _, err := readFindings(file, int64(lines))
 		if err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Fatal(err)
 		}
@@ -214,7 +209,7 @@ func FuzzFindings(f *testing.F) {
 }
 
 func FuzzIndex(f *testing.F) {
-	_, _, w := sampleFiles(f)
+	_, _, w := sampleWorkFiles(f)
 	for i, file := range w.index {
 		for p := range Partitions {
 			section, err := readSection(f.Context(), source(file), indexMagic, Partitions, p, nil)
@@ -227,7 +222,7 @@ func FuzzIndex(f *testing.F) {
 	f.Fuzz(func(t *testing.T, section []byte, lines uint16) {
 		file := sectionFile(indexMagic, Partitions, section)
 		var marks bytes.Buffer
-		_, err := Reconcile(t.Context(), ReconcileInput{Lines: []int64{int64(lines), int64(lines)}, Key: key,
+		_, err := ReconcilePartition(t.Context(), ReconcileInput{LineCounts: []int64{int64(lines), int64(lines)}, DigestKey: key,
 			Index: func(int) chunk.Source { return source(file) }, Entities: allMissing{}}, &marks)
 		if err != nil {
 			if !errors.Is(err, ErrCorrupt) {
@@ -236,7 +231,7 @@ func FuzzIndex(f *testing.F) {
 			return
 		}
 		for i := range 2 {
-			_, err := readSection(t.Context(), source(marks.Bytes()), marksMagic, 2, i, nil)
+			_, err := readSection(t.Context(), source(marks.Bytes()), rejectionsMagic, 2, i, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -263,9 +258,9 @@ func sectionFile(magic string, count int, section []byte) []byte {
 }
 
 func FuzzMarks(f *testing.F) {
-	file, plan, w := sampleFiles(f)
-	for _, marks := range w.marks {
-		section, err := readSection(f.Context(), source(marks), marksMagic, plan.Count(), 0, nil)
+	file, plan, w := sampleWorkFiles(f)
+	for _, marks := range w.rejections {
+		section, err := readSection(f.Context(), source(marks), rejectionsMagic, plan.Count(), 0, nil)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -273,17 +268,17 @@ func FuzzMarks(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, section []byte) {
 		in := settleInput(file, plan, w, 0)
-		in.Marks = []chunk.Source{source(sectionFile(marksMagic, plan.Count(), section))}
-		if _, err := Settle(t.Context(), in, io.Discard, io.Discard); err != nil && !errors.Is(err, ErrCorrupt) {
+		in.Rejections = []chunk.Source{source(sectionFile(rejectionsMagic, plan.Count(), section))}
+		if _, err := SettleChunk(t.Context(), in, io.Discard, io.Discard); err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Fatal(err)
 		}
 	})
 }
 
 func FuzzSections(f *testing.F) {
-	_, plan, w := sampleFiles(f)
+	_, plan, w := sampleWorkFiles(f)
 	f.Add(w.index[0], uint8(Partitions), uint8(3))
-	f.Add(w.marks[0], uint8(plan.Count()), uint8(0))
+	f.Add(w.rejections[0], uint8(plan.Count()), uint8(0))
 	f.Fuzz(func(t *testing.T, file []byte, count, i uint8) {
 		i %= max(count, 1)
 		if _, err := readSection(t.Context(), source(file), indexMagic, int(count), int(i), nil); err != nil && !errors.Is(err, ErrCorrupt) {
@@ -294,15 +289,15 @@ func FuzzSections(f *testing.F) {
 
 // TestLargeSectionedFile: a file that is too large to be kept while it is measured is the same file.
 func TestLargeSectionedFile(t *testing.T) {
-	piece := bytes.Repeat([]byte("x"), keptBytes/3+1)
+	piece := bytes.Repeat([]byte("x"), bufferedSectionBytes/3+1)
 	sections := [][]byte{piece, nil, piece[1:], piece, []byte("end")}
 	var file bytes.Buffer
-	n, err := new(sectionWriter).write(&file, marksMagic, len(sections), func(i int, b []byte) []byte { return append(b, sections[i]...) })
+	n, err := new(sectionWriter).write(&file, rejectionsMagic, len(sections), func(i int, b []byte) []byte { return append(b, sections[i]...) })
 	if err != nil || n != int64(file.Len()) {
 		t.Fatalf("%d bytes, said %d: %v", file.Len(), n, err)
 	}
 	for i, want := range sections {
-		got, err := readSection(t.Context(), source(file.Bytes()), marksMagic, len(sections), i, nil)
+		got, err := readSection(t.Context(), source(file.Bytes()), rejectionsMagic, len(sections), i, nil)
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("section %d: %d bytes, want %d: %v", i, len(got), len(want), err)
 		}

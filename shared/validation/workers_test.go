@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestInOrder: with any number of workers every item is used in its turn, and nothing behind an error; an end from outside shows.
+// TestInOrder: with any number of workers every item is used in its turn, and nothing behind an error; an end from
+// outside shows.
 func TestInOrder(t *testing.T) {
 	const n = 10
 	for workers := range 4 {
@@ -16,7 +17,7 @@ func TestInOrder(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				want := errFault
 				var used []int
-				err := inOrder(ctx, n, workers, func(_ context.Context, i int) (int, error) {
+				err := forEachInOrder(ctx, n, workers, func(_ context.Context, i int) (int, error) {
 					if i == stop && way == "get" {
 						return 0, errFault
 					}
