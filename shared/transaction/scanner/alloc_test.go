@@ -18,18 +18,18 @@ func TestNoAllocations(t *testing.T) {
 	for _, c := range brokenLines {
 		lines = append(lines, []byte(c.line))
 	}
-	// Whether a number of this magnitude is finite is the library's to say, and that costs an allocation.
+	// The standard library decides whether a number of this size is finite, and that costs an allocation.
 	nines := bytes.Repeat([]byte("9"), 309)
 	s := New(defaultRules())
 	for _, line := range lines {
 		if n := testing.AllocsPerRun(5, func() { s.Line(line) }); n > 0 && !bytes.Contains(line, nines) {
-			t.Errorf("%v allocations: %s", n, line)
+			t.Errorf("got %v allocations, want none: %s", n, line)
 		}
 	}
 }
 
-// Pointers with keys of the line are kept for reuse, but not without bound.
-func TestInternedPointersAreBounded(t *testing.T) {
+// JSON pointers are kept for reuse, but not without bound.
+func TestKeptPointersAreBounded(t *testing.T) {
 	s := New(transaction.Rules{MaxFindings: 1000})
 	for n := range 2 * maxPointers / 100 {
 		var b strings.Builder
@@ -39,6 +39,6 @@ func TestInternedPointersAreBounded(t *testing.T) {
 		s.Line([]byte("{" + b.String() + goodLine[1:]))
 	}
 	if len(s.pointers) > maxPointers {
-		t.Fatal(len(s.pointers), "pointers are kept")
+		t.Fatalf("got %d pointers that are kept, want at most %d", len(s.pointers), maxPointers)
 	}
 }

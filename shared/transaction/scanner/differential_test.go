@@ -21,7 +21,7 @@ var (
 	mutationSeed = flag.Uint64("mutation-seed", 1, "first seed of TestMutations")
 )
 
-// verdictOf is what the scanner says, in the oracle's terms.
+// verdictOf returns a copy of the scanner's result in the form of the oracle's.
 func verdictOf(r *transaction.Result) verdict {
 	v := verdict{
 		Blank: r.Blank, RequestUUID: string(r.RequestUUID), TransactionID: string(r.TransactionExternalID),
@@ -37,68 +37,69 @@ func verdictOf(r *transaction.Result) verdict {
 	return v
 }
 
-// difference is nearly always none, and that is found out quickly.
-func difference(a, b verdict) string {
+// verdictDiff returns the differences of two verdicts, or "". It is quick where there are none, which is nearly always.
+func verdictDiff(a, b verdict) string {
 	if reflect.DeepEqual(a, b) {
 		return ""
 	}
 	return cmp.Diff(a, b)
 }
 
-// disagreement compares the scanner with the oracle on one line; "" when they agree.
-func disagreement(s *Scanner, line []byte, rules transaction.Rules) string {
-	if diff := difference(verdictOf(s.Line(bytes.Clone(line))), verdictOf(s.Line(inFile(line)))); diff != "" {
-		return "copied (-), read where it lies (+):\n" + diff
+// oracleDiff returns how the scanner and the oracle disagree about a line, or "".
+func oracleDiff(s *Scanner, line []byte, rules transaction.Rules) string {
+	if diff := verdictDiff(verdictOf(s.Line(bytes.Clone(line))), verdictOf(s.Line(inPlace(line)))); diff != "" {
+		return "line copied (-), read in place (+):\n" + diff
 	}
-	if diff := firstOf(s, line); diff != "" {
+	if diff := firstDiff(s, line); diff != "" {
 		return diff
 	}
 	r := s.Line(line)
 	got, want := verdictOf(r), judge(line, rules)
 	for _, f := range r.Findings {
 		if f.Message == "" {
-			return "a finding without a sentence: " + string(f.Code) + " at " + f.Pointer
+			return "a finding without a message: " + string(f.Code) + " at " + f.Pointer
 		}
 	}
-	if len(want.Findings) == 1 && len(got.Findings) == 1 && unreadable(want.Findings[0].Code) {
-		sameFault(line, &got.Findings[0], &want.Findings[0])
+	if len(want.Findings) == 1 && len(got.Findings) == 1 && isUnreadable(want.Findings[0].Code) {
+		alignOffsets(line, &got.Findings[0], &want.Findings[0])
 	}
-	return difference(want, got)
+	return verdictDiff(want, got)
 }
 
-// firstOf compares the reading of a line with that of the first line of a text.
-func firstOf(s *Scanner, line []byte) string {
-	text := inFile(line)
+// firstDiff returns how Line and First disagree about a line, or "".
+func firstDiff(s *Scanner, line []byte) string {
+	text := inPlace(line)
 	first, n := s.First(text[:cap(text)])
 	got := verdictOf(first)
 	if n != len(line) {
-		return fmt.Sprintf("a line of %d bytes, not of %d", n, len(line))
+		return fmt.Sprintf("First returned a line of %d bytes, not of %d", n, len(line))
 	}
-	return difference(verdictOf(s.Line(line)), got)
+	return verdictDiff(verdictOf(s.Line(line)), got)
 }
 
-// sameFault forgives the library where it sees a fault of the grammar elsewhere in the same word: a number that the end
-// of the line cuts off at its beginning, a stray comma at the comma, a bare word instead of a name at its end.
-func sameFault(line []byte, got, want *transaction.Finding) {
+// alignOffsets sets the offset of the oracle's finding to that of the scanner's if the two are in the same token. The
+// library reports a number that the line cuts off at its beginning, a stray comma at the comma, and a bare word in the
+// place of a name at its end.
+func alignOffsets(line []byte, got, want *transaction.Finding) {
 	from, to := min(got.Offset, want.Offset), max(got.Offset, want.Offset)
-	const inWords = ", \t\r\n+-.0123456789abcdefghijklmnopqrstuvwxyzE"
-	if from >= 0 && len(bytes.Trim(line[from:to], inWords)) == 0 {
+	const inTokens = ", \t\r\n+-.0123456789abcdefghijklmnopqrstuvwxyzE"
+	if from >= 0 && len(bytes.Trim(line[from:to], inTokens)) == 0 {
 		want.Offset = got.Offset
 	}
 }
 
-// inFile is the line as a part of a buffer, with something behind it that would close whatever it leaves open.
-func inFile(line []byte) []byte {
+// inPlace returns the line as a part of a buffer, followed by bytes that would close whatever it leaves open.
+func inPlace(line []byte) []byte {
 	file := slices.Concat([]byte("{}\n"), line, []byte("\n"), []byte(strings.Repeat("\"}]} 0e1", padding)))
 	return file[3 : 3+len(line)]
 }
 
-func unreadable(c transaction.Code) bool {
+func isUnreadable(c transaction.Code) bool {
 	return c == transaction.CodeJSONInvalid || c == transaction.CodeJSONDuplicateKey || c == transaction.CodeJSONTooDeep
 }
 
-// everyRule are the rules under which lines are compared.
-func everyRule() []transaction.Rules {
+// comparedRules returns the rules under which lines are compared.
+func comparedRules() []transaction.Rules {
 	window := transaction.Rules{ReceivedAt: receivedAt, MaxPast: 48 * time.Hour, MaxFuture: time.Hour,
 		MainEntity: transaction.ByPaymentType}
 	rules := []transaction.Rules{defaultRules(), window}
@@ -109,7 +110,7 @@ func everyRule() []transaction.Rules {
 }
 
 func TestMutations(t *testing.T) {
-	rules := everyRule()
+	rules := comparedRules()
 	var scanners []*Scanner
 	for _, r := range rules {
 		scanners = append(scanners, New(r))
@@ -117,9 +118,9 @@ func TestMutations(t *testing.T) {
 	failures, seen := 0, make(map[transaction.Code]int)
 	for n := range *mutations {
 		rng := rand.New(rand.NewPCG(*mutationSeed, uint64(n)))
-		line := mutant(rng)
+		line := mutatedLine(rng)
 		k := n % len(rules)
-		diff := disagreement(scanners[k], line, rules[k])
+		diff := oracleDiff(scanners[k], line, rules[k])
 		for _, f := range scanners[k].result.Findings {
 			seen[f.Code]++
 		}
@@ -136,7 +137,7 @@ func TestMutations(t *testing.T) {
 	t.Logf("%d lines compared; findings: %v", *mutations, seen)
 	for _, code := range allCodes {
 		if seen[code] == 0 && *mutations >= 20000 && code != transaction.CodeLineTooLong {
-			t.Errorf("no damaged line has %s: the comparison does not reach it", code)
+			t.Errorf("no damaged line has a finding with the code %s", code)
 		}
 	}
 }

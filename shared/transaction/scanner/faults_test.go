@@ -6,14 +6,29 @@ import (
 	"sluice/shared/transaction"
 )
 
-// faults are the rules of the schema, each broken alone in the good line. The place of the finding is where the text at
-// begins: in new, if it is there, else in the line.
-var faults = []struct {
+// fault is one change to the good line, which breaks at most one rule.
+type fault struct {
+	// old is the text of goodLine that new replaces.
 	old, new string
-	code     transaction.Code // "" when the change is allowed
-	pointer  string
-	at       string
-}{
+
+	// code and pointer are those of the only finding. The code is "" if the changed line has none.
+	code    transaction.Code
+	pointer string
+
+	// at is how the text at the offset of the finding begins: in new, if it is there, otherwise in the whole line.
+	at string
+}
+
+// offset returns the offset of the finding in the changed line.
+func (f fault) offset(line string) int {
+	if i := strings.Index(f.new, f.at); i >= 0 {
+		return strings.Index(goodLine, f.old) + i
+	}
+	return strings.Index(line, f.at)
+}
+
+// faults are the rules of the schema, each broken alone.
+var faults = []fault{
 	// identifiers
 	{`"0c1f6ad2-6f35-4d1b-9d5e-0a4c2f3b7e11"`, `"0C1F6AD2-6F35-4D1B-9D5E-0A4C2F3B7E11"`, "", "", ""},
 	{`"0c1f6ad2-6f35-4d1b-9d5e-0a4c2f3b7e11"`, `"0c1f6ad26f35-4d1b-9d5e-0a4c2f3b7e11"`, transaction.CodeUUID,
@@ -138,7 +153,7 @@ var faults = []struct {
 	{`"receiver":{"by_external_id":"known-1"},`, ``, transaction.CodeMissing, "/receiver", "{"},
 }
 
-// brokenLines are the traps of JSON: what must make a line unreadable, and where.
+// brokenLines are lines that break the grammar of JSON or a rule about its keys, and where they do.
 var brokenLines = []struct {
 	name    string
 	line    string
@@ -166,7 +181,7 @@ var brokenLines = []struct {
 	{"invalid UTF-8 before a control character", "{\"a\":\"aaaaaaaaa\xff\x01\"}", transaction.CodeJSONInvalid, 15, ""},
 	{"invalid UTF-8 far before a good escape", "{\"a\":\"\xffaaaaaaaa\\naaaaaaaa\"}", transaction.CodeJSONInvalid, 6,
 		""},
-	{"invalid UTF-8 far behind a good escape", "{\"a\":\"aaaaaaaa\\naaaaaaaa\xff\"}", transaction.CodeJSONInvalid, 24,
+	{"invalid UTF-8 far after a good escape", "{\"a\":\"aaaaaaaa\\naaaaaaaa\xff\"}", transaction.CodeJSONInvalid, 24,
 		""},
 	{"invalid UTF-8 in a key", "{\"\xff\":1}", transaction.CodeJSONInvalid, 2, ""},
 	{"byte-order mark", "\ufeff{}", transaction.CodeJSONInvalid, 0, ""},

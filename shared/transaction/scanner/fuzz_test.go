@@ -19,21 +19,21 @@ func FuzzLine(f *testing.F) {
 	for _, c := range faults {
 		f.Add([]byte(lineWith(f, c.old, c.new)))
 	}
-	rules := everyRule()
+	rules := comparedRules()
 	f.Fuzz(func(t *testing.T, line []byte) {
-		// A line feed is white space to the library, but no line has one.
+		// The library takes a line feed for white space, but no line has one.
 		if bytes.IndexByte(line, '\n') >= 0 || len(line) > transaction.MaxLineBytes {
 			return
 		}
 		for _, r := range rules {
-			if diff := disagreement(New(r), line, r); diff != "" {
+			if diff := oracleDiff(New(r), line, r); diff != "" {
 				t.Fatalf("%q\noracle (-), scanner (+):\n%s", line, diff)
 			}
 		}
 	})
 }
 
-// What is readable of a line that was cut off is what the oracle reads before the cut.
+// FuzzTooLong compares what can be read of a line that was cut off with what the oracle reads before the cut.
 func FuzzTooLong(f *testing.F) {
 	f.Add([]byte(goodLine), 900)
 	f.Add([]byte(corpus[2]), 180)

@@ -12,8 +12,8 @@ import (
 	"sluice/shared/transaction"
 )
 
-// identityOf is what Line says that Identify must return. It is a copy.
-func identityOf(r *transaction.Result) string {
+// describe is what Line says that Identify must return. It is a copy.
+func describe(r *transaction.Result) string {
 	if r.Blank {
 		return "blank"
 	}
@@ -21,20 +21,20 @@ func identityOf(r *transaction.Result) string {
 		r.MainEntity.Name())
 }
 
-func textOfIdentity(id transaction.Identity) string {
-	return identityOf(&transaction.Result{
+func describeIdentity(id transaction.Identity) string {
+	return describe(&transaction.Result{
 		Blank: id.Blank, TransactionExternalID: id.TransactionExternalID, ModificationID: id.ModificationID,
 		MainEntity: id.MainEntity,
 	})
 }
 
-// identityDifference compares Identify with Line on a line, which it reports as accepted if Line makes no finding. The
+// identifyDiff compares Identify with Line on a line, which it reports as accepted if Line makes no finding. The
 // two must agree on accepted lines; on all others, Identify must come back.
-func identityDifference(s *Scanner, line []byte) (accepted bool, diff string) {
+func identifyDiff(s *Scanner, line []byte) (accepted bool, diff string) {
 	r := s.Line(line)
 	accepted = len(r.Findings) == 0
-	want := identityOf(r)
-	copied, inPlace := textOfIdentity(s.Identify(bytes.Clone(line))), textOfIdentity(s.Identify(inFile(line)))
+	want := describe(r)
+	copied, inPlace := describeIdentity(s.Identify(bytes.Clone(line))), describeIdentity(s.Identify(inPlace(line)))
 	if accepted && (copied != want || inPlace != want) {
 		return true, fmt.Sprintf("%q\nLine:                    %s\nIdentify, line copied:   %s\nIdentify, line in place: %s",
 			line, want, copied, inPlace)
@@ -43,7 +43,7 @@ func identityDifference(s *Scanner, line []byte) (accepted bool, diff string) {
 }
 
 func TestIdentifyMutations(t *testing.T) {
-	rules := everyRule()
+	rules := comparedRules()
 	scanners := []*Scanner{New(rules[0]), New(rules[1])}
 	accepted, roles := 0, make(map[transaction.Role]int)
 	for n := range *mutations {
@@ -51,14 +51,14 @@ func TestIdentifyMutations(t *testing.T) {
 		var line []byte
 		switch n % 4 {
 		case 0:
-			line = mutant(rng)
+			line = mutatedLine(rng)
 		case 1:
-			line = rewritten(rng, mutant(rng))
+			line = rewrittenLine(rng, mutatedLine(rng))
 		default:
-			line = rewritten(rng, []byte(corpus[rng.IntN(3)]))
+			line = rewrittenLine(rng, []byte(corpus[rng.IntN(3)]))
 		}
 		for _, s := range scanners {
-			ok, diff := identityDifference(s, line)
+			ok, diff := identifyDiff(s, line)
 			if diff != "" {
 				t.Fatalf("mutation %d: %s", n, diff)
 			}
@@ -78,7 +78,7 @@ func TestIdentifyMutations(t *testing.T) {
 func FuzzIdentify(f *testing.F) {
 	for n, line := range corpus {
 		f.Add([]byte(line))
-		f.Add(rewritten(rand.New(rand.NewPCG(1, uint64(n))), []byte(line)))
+		f.Add(rewrittenLine(rand.New(rand.NewPCG(1, uint64(n))), []byte(line)))
 	}
 	for _, c := range brokenLines {
 		f.Add([]byte(c.line))
@@ -86,10 +86,10 @@ func FuzzIdentify(f *testing.F) {
 	for _, c := range faults {
 		f.Add([]byte(lineWith(f, c.old, c.new)))
 	}
-	rules := everyRule()
+	rules := comparedRules()
 	f.Fuzz(func(t *testing.T, line []byte) {
 		for _, r := range rules {
-			if _, diff := identityDifference(New(r), line); diff != "" {
+			if _, diff := identifyDiff(New(r), line); diff != "" {
 				t.Fatal(diff)
 			}
 		}
@@ -106,7 +106,7 @@ func TestIdentifyDamagedLines(t *testing.T) {
 				damaged = append(damaged, line[:i]+string([]byte{c})+line[i+1:])
 			}
 			for _, text := range damaged {
-				if _, diff := identityDifference(s, []byte(text)); diff != "" {
+				if _, diff := identifyDiff(s, []byte(text)); diff != "" {
 					t.Fatal(diff)
 				}
 			}
@@ -117,16 +117,16 @@ func TestIdentifyDamagedLines(t *testing.T) {
 func TestIdentifyDoesNotAllocate(t *testing.T) {
 	s := New(defaultRules())
 	for _, line := range corpus[:3] {
-		text := inFile([]byte(line))
+		text := inPlace([]byte(line))
 		if n := testing.AllocsPerRun(5, func() { s.Identify(text) }); n > 0 {
 			t.Errorf("%v allocations for %s", n, line)
 		}
 	}
 }
 
-// rewritten is a line with the same meaning: members in another order, other white space, characters written as
+// rewrittenLine is a line with the same meaning: members in another order, other white space, characters written as
 // escapes, nulls and unknown members added where they are allowed. A line that is not JSON is returned as it is.
-func rewritten(rng *rand.Rand, line []byte) []byte {
+func rewrittenLine(rng *rand.Rand, line []byte) []byte {
 	r := &reader{dec: jsontext.NewDecoder(bytes.NewReader(line)), line: line, ids: map[string]string{},
 		idAt: map[string]int{}}
 	tok, at, ok := r.token()

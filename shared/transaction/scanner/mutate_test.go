@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// mutant makes one damaged line: a line of the corpus, changed one to four times, in half of the cases so that it stays
-// JSON.
-func mutant(rng *rand.Rand) []byte {
+// mutatedLine returns a damaged line: a line of the corpus with one to four changes. In half of the cases these are
+// changes that leave JSON.
+func mutatedLine(rng *rand.Rand) []byte {
 	line := []byte(corpus[rng.IntN(4)])
 	if rng.IntN(20) == 0 {
 		line = []byte(corpus[rng.IntN(len(corpus))])
 	}
 	from := changes
 	if rng.IntN(2) == 0 {
-		from = changes[:keepJSON]
+		from = changes[:changesToJSON]
 	}
 	for range 1 + rng.IntN(4) {
 		line = from[rng.IntN(len(from))](rng, line)
 	}
-	return bytes.ReplaceAll(line, []byte("\n"), []byte("\v")) // no line holds a line feed
+	return bytes.ReplaceAll(line, []byte("\n"), []byte("\v")) // no line has a line feed
 }
 
-// place picks a position, in half of the cases the beginning of a token.
-func place(rng *rand.Rand, line []byte) int {
+// randomPosition returns a position in the line, in half of the cases the beginning of a token.
+func randomPosition(rng *rand.Rand, line []byte) int {
 	i := rng.IntN(len(line) + 1)
 	if rng.IntN(2) == 0 {
 		if k := strings.IndexAny(string(line[i:]), `"{[,:}]`); k >= 0 {
@@ -35,8 +35,8 @@ func place(rng *rand.Rand, line []byte) int {
 	return i
 }
 
-// valueAt finds a value after position i: the bytes between a colon and the next comma or closing bracket outside of
-// it.
+// valueAt finds a value after position i: the bytes from a colon to the next comma or closing bracket that is not
+// inside the value.
 func valueAt(line []byte, i int) (from, to int) {
 	k := strings.IndexByte(string(line[i:]), ':')
 	if k < 0 {
@@ -69,15 +69,18 @@ func splice(line []byte, from, to int, with string) []byte {
 
 func pick(rng *rand.Rand, from []string) string { return from[rng.IntN(len(from))] }
 
-// The first keepJSON changes make JSON of JSON, as far as names and values do.
-const keepJSON = 5
+// changesToJSON is how many changes, from the first, turn JSON into JSON as far as the names and values do.
+const changesToJSON = 5
 
+// changes are the ways in which a line is damaged.
 var changes = []func(*rand.Rand, []byte) []byte{
-	func(rng *rand.Rand, line []byte) []byte { // another value
+	// Another value.
+	func(rng *rand.Rand, line []byte) []byte {
 		from, to := valueAt(line, rng.IntN(len(line)+1))
 		return splice(line, from, to, pick(rng, values))
 	},
-	func(rng *rand.Rand, line []byte) []byte { // another value, of the kind that the name asks for
+	// Another value of the kind that belongs to the name.
+	func(rng *rand.Rand, line []byte) []byte {
 		from, to := valueAt(line, rng.IntN(len(line)+1))
 		name := line[:from]
 		name = name[strings.LastIndexByte(strings.TrimRight(string(name), "\": "), '"')+1:]
@@ -88,7 +91,8 @@ var changes = []func(*rand.Rand, []byte) []byte{
 		}
 		return line
 	},
-	func(rng *rand.Rand, line []byte) []byte { // another member
+	// Another member.
+	func(rng *rand.Rand, line []byte) []byte {
 		i := rng.IntN(len(line) + 1)
 		k := strings.IndexAny(string(line[i:]), "{,")
 		if k < 0 {
@@ -96,7 +100,8 @@ var changes = []func(*rand.Rand, []byte) []byte{
 		}
 		return splice(line, i+k+1, i+k+1, pick(rng, names)+":"+pick(rng, values)+",")
 	},
-	func(rng *rand.Rand, line []byte) []byte { // another name
+	// Another name.
+	func(rng *rand.Rand, line []byte) []byte {
 		i := rng.IntN(len(line) + 1)
 		k := strings.Index(string(line[i:]), `":`)
 		if k < 0 {
@@ -108,7 +113,8 @@ var changes = []func(*rand.Rand, []byte) []byte{
 		}
 		return splice(line, from, i+k+1, pick(rng, names))
 	},
-	func(rng *rand.Rand, line []byte) []byte { // members in another order: two values change places
+	// Two values exchanged.
+	func(rng *rand.Rand, line []byte) []byte {
 		a, b := valueAt(line, rng.IntN(len(line)+1))
 		c, d := valueAt(line, b)
 		if c < b {
@@ -116,19 +122,23 @@ var changes = []func(*rand.Rand, []byte) []byte{
 		}
 		return []byte(string(line[:a]) + string(line[c:d]) + string(line[b:c]) + string(line[a:b]) + string(line[d:]))
 	},
-	func(rng *rand.Rand, line []byte) []byte { // a piece put in
-		i := place(rng, line)
+	// A piece inserted.
+	func(rng *rand.Rand, line []byte) []byte {
+		i := randomPosition(rng, line)
 		return splice(line, i, i, pick(rng, pieces))
 	},
-	func(rng *rand.Rand, line []byte) []byte { // a piece instead of what is there
-		i := place(rng, line)
+	// Bytes replaced by a piece.
+	func(rng *rand.Rand, line []byte) []byte {
+		i := randomPosition(rng, line)
 		return splice(line, i, min(len(line), i+1+rng.IntN(6)), pick(rng, pieces))
 	},
-	func(rng *rand.Rand, line []byte) []byte { // any byte
-		i := place(rng, line)
+	// A byte inserted or replaced.
+	func(rng *rand.Rand, line []byte) []byte {
+		i := randomPosition(rng, line)
 		return splice(line, i, min(len(line), i+rng.IntN(2)), string([]byte{byte(rng.IntN(256))}))
 	},
-	func(rng *rand.Rand, line []byte) []byte { // a flipped bit
+	// A flipped bit.
+	func(rng *rand.Rand, line []byte) []byte {
 		if len(line) == 0 {
 			return line
 		}
@@ -136,23 +146,27 @@ var changes = []func(*rand.Rand, []byte) []byte{
 		out[rng.IntN(len(out))] ^= 1 << rng.IntN(8)
 		return out
 	},
-	func(rng *rand.Rand, line []byte) []byte { // something taken out
-		i := place(rng, line)
+	// Bytes removed.
+	func(rng *rand.Rand, line []byte) []byte {
+		i := randomPosition(rng, line)
 		return splice(line, i, min(len(line), i+1+rng.IntN(1+rng.IntN(40))), "")
 	},
-	func(rng *rand.Rand, line []byte) []byte { // something twice
-		i := place(rng, line)
+	// Bytes repeated.
+	func(rng *rand.Rand, line []byte) []byte {
+		i := randomPosition(rng, line)
 		j := min(len(line), i+1+rng.IntN(60))
 		return splice(line, j, j, string(line[i:j]))
 	},
-	func(rng *rand.Rand, line []byte) []byte { // the rest cut off, now and then
+	// The rest cut off, in a quarter of the cases.
+	func(rng *rand.Rand, line []byte) []byte {
 		if rng.IntN(4) > 0 {
 			return line
 		}
-		return line[:place(rng, line)]
+		return line[:randomPosition(rng, line)]
 	},
-	func(rng *rand.Rand, line []byte) []byte { // one character written as an escape
-		i := place(rng, line)
+	// One character written as an escape.
+	func(rng *rand.Rand, line []byte) []byte {
+		i := randomPosition(rng, line)
 		if i >= len(line) || line[i] < 0x20 || line[i] >= 0x80 {
 			return line
 		}
@@ -161,6 +175,7 @@ var changes = []func(*rand.Rand, []byte) []byte{
 	},
 }
 
+// names are the names that are put into lines, with their quotation marks.
 var names = []string{
 	`"sender"`, `"receiver"`, `"modification"`, `"unknown"`, `"external_id"`, `"by_external_id"`,
 	`"external_entity_type"`, `"id"`,
@@ -259,6 +274,7 @@ var (
 	})
 )
 
+// pieces are the texts that are put into lines anywhere.
 var pieces = []string{
 	"{", "}", "[", "]", ",", ":", `"`, `\`, "\x00", "\x1f", "\x7f", "\t", "\r", "\n", " ", "  ", "\ufeff", "\u2028",
 	"\x80", "\xc0\x80", "\xc3", "\xc3\xa9", "\xed\xa0\x80",

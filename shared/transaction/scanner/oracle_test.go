@@ -23,7 +23,7 @@ import (
 // into a tree, and each rule of docs/contract/transaction-lines.md is applied to the tree by the plainest means. It
 // shares no code with the scanner but the names of codes and roles.
 
-// node is one JSON value with its place.
+// node is one JSON value with its offset.
 type node struct {
 	kind    jsontext.Kind // n t f " 0 { [
 	at      int
@@ -49,7 +49,7 @@ func (n node) member(name string) (node, bool) {
 	return node{}, false
 }
 
-// broken is the first thing that makes a line unreadable.
+// broken is the first error that makes a line unreadable.
 type broken struct {
 	code    transaction.Code
 	at      int
@@ -163,7 +163,7 @@ type oracleReference struct {
 }
 
 // judge is the oracle's verdict. The offset of a fault of the grammar is that of the library, which is not always the
-// scanner's (see sameFault).
+// scanner's (see alignOffsets).
 func judge(line []byte, rules transaction.Rules) verdict {
 	var v verdict
 	if len(bytes.Trim(line, " \t\r\n")) == 0 {

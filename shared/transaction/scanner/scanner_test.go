@@ -35,29 +35,25 @@ func TestEachRuleBrokenAlone(t *testing.T) {
 	s := New(defaultRules())
 	reached := make(map[transaction.Code]bool)
 	for _, c := range faults {
-		line := lineWith(t, c.old, c.new)
-		if diff := disagreement(s, []byte(line), defaultRules()); diff != "" {
-			t.Errorf("%s for %s: oracle (-), scanner (+):\n%s", c.new, c.old, diff)
-		}
-		var want []transaction.Finding
-		if c.code != "" {
-			at := strings.Index(goodLine, c.old)
-			if k := strings.Index(c.new, c.at); k >= 0 {
-				at += k
-			} else {
-				at = strings.Index(line, c.at)
+		reached[c.code] = true
+		t.Run(fmt.Sprintf("%s instead of %s", c.new, c.old), func(t *testing.T) {
+			line := lineWith(t, c.old, c.new)
+			if diff := oracleDiff(s, []byte(line), defaultRules()); diff != "" {
+				t.Errorf("oracle (-), scanner (+):\n%s", diff)
 			}
-			want = []transaction.Finding{{Code: c.code, Pointer: c.pointer, Offset: at}}
-			reached[c.code] = true
-		}
-		got := verdictOf(s.Line([]byte(line))).Findings
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s for %s: want (-), got (+):\n%s", c.new, c.old, diff)
-		}
+			var want []transaction.Finding
+			if c.code != "" {
+				want = []transaction.Finding{{Code: c.code, Pointer: c.pointer, Offset: c.offset(line)}}
+			}
+			got := verdictOf(s.Line([]byte(line))).Findings
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("want (-), got (+):\n%s", diff)
+			}
+		})
 	}
 	for _, code := range allCodes {
-		if !unreadable(code) && code != transaction.CodeLineTooLong && !reached[code] {
-			t.Errorf("no case for %s", code)
+		if !isUnreadable(code) && code != transaction.CodeLineTooLong && !reached[code] {
+			t.Errorf("faults has no case for %s", code)
 		}
 	}
 }
@@ -65,77 +61,83 @@ func TestEachRuleBrokenAlone(t *testing.T) {
 func TestUnreadableLines(t *testing.T) {
 	s := New(defaultRules())
 	for _, c := range brokenLines {
-		r := s.Line([]byte(c.line))
-		got := verdictOf(r)
-		want := verdict{Findings: []transaction.Finding{{Code: c.code, Pointer: c.pointer, Offset: c.offset}}}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: want (-), got (+):\n%s", c.name, diff)
-		}
-		if strings.Contains(c.line, "\n") {
-			continue // white space to the oracle
-		}
-		if diff := disagreement(s, []byte(c.line), defaultRules()); diff != "" {
-			t.Errorf("%s: oracle (-), scanner (+):\n%s", c.name, diff)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			got := verdictOf(s.Line([]byte(c.line)))
+			want := verdict{Findings: []transaction.Finding{{Code: c.code, Pointer: c.pointer, Offset: c.offset}}}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("want (-), got (+):\n%s", diff)
+			}
+			if strings.Contains(c.line, "\n") {
+				return // the oracle takes a line feed for white space
+			}
+			if diff := oracleDiff(s, []byte(c.line), defaultRules()); diff != "" {
+				t.Errorf("oracle (-), scanner (+):\n%s", diff)
+			}
+		})
 	}
 }
 
-func TestIdentifiersBeforeTheBreak(t *testing.T) {
+func TestIdentifiersBeforeABreak(t *testing.T) {
 	const line = `{"modification":{"external_id":"m\u002d1","external_id":"m-2"},"request_uuid":"later"}`
 	r := New(defaultRules()).Line([]byte(line))
 	if string(r.ModificationID) != "m-1" || r.RequestUUID != nil ||
 		r.Findings[0].Code != transaction.CodeJSONDuplicateKey {
-		t.Fatalf("modification %q, request %q, findings %v", r.ModificationID, r.RequestUUID, r.Findings)
+		t.Fatalf("got modification %q, request %q and %v, want modification m-1 and a duplicate key",
+			r.ModificationID, r.RequestUUID, r.Findings)
 	}
 	const open = `{"modification":{"external_id":"m-1`
 	s := New(defaultRules())
 	if r := s.Line([]byte(open)); r.ModificationID != nil {
-		t.Fatalf("a string that is not closed was given as %q", r.ModificationID)
+		t.Fatalf("got modification %q from a string that is not closed, want none", r.ModificationID)
 	}
 	if r := s.Line([]byte(open + `"`)); string(r.ModificationID) != "m-1" {
-		t.Fatalf("a string that is closed was given as %q", r.ModificationID)
+		t.Fatalf("got modification %q from a string that is closed, want m-1", r.ModificationID)
 	}
 }
 
-func TestBlankAndRootless(t *testing.T) {
+func TestBlankLines(t *testing.T) {
 	s := New(defaultRules())
 	for _, line := range []string{"", " ", "\r", " \t \r"} {
 		if r := s.Line([]byte(line)); !r.Blank || len(r.Findings) > 0 {
-			t.Errorf("%q: %+v", line, r)
+			t.Errorf("Line(%q) = %+v, want a blank line without findings", line, r)
 		}
 	}
+}
+
+func TestLinesThatAreNotObjects(t *testing.T) {
+	s := New(defaultRules())
 	for _, line := range []string{"null", "[]", `"x"`, "1", " [{}] \r"} {
-		want := []transaction.Finding{{Code: transaction.CodeObjectType, Offset: strings.IndexFunc(line,
-			func(r rune) bool { return r != ' ' }), Message: schema.MessageNotObject}}
+		want := []transaction.Finding{{
+			Code: transaction.CodeObjectType, Offset: len(line) - len(strings.TrimLeft(line, " ")), Message: schema.MessageNotObject,
+		}}
 		if diff := cmp.Diff(want, s.Line([]byte(line)).Findings); diff != "" {
-			t.Errorf("%q: %s", line, diff)
+			t.Errorf("%q: want (-), got (+):\n%s", line, diff)
 		}
 	}
 }
 
 func TestDepth(t *testing.T) {
+	const before = `{"billing":`
 	s := New(transaction.Rules{})
-	for _, c := range []struct {
-		levels int // inside the line's own object
-		want   bool
-	}{{transaction.MaxDepth - 2, false}, {transaction.MaxDepth - 1, false}, {transaction.MaxDepth, true}, {20000,
-		true}} {
-		for _, nest := range []string{`[`, `{"a":`} {
-			line := `{"billing":` + strings.Repeat(nest, c.levels)
-			offset := len(`{"billing":`) + (transaction.MaxDepth-1)*len(nest)
-			if !c.want {
-				closing := strings.NewReplacer("[", "]", `{"a":`, "}").Replace(strings.Repeat(nest, c.levels))
-				if nest != `[` {
-					line += "1"
+	for _, levels := range []int{transaction.MaxDepth - 2, transaction.MaxDepth - 1, transaction.MaxDepth, 20000} {
+		for opening, closing := range map[string]string{`[`: `]`, `{"a":`: `}`} {
+			t.Run(fmt.Sprintf("%d of %s", levels, opening), func(t *testing.T) {
+				line := before + strings.Repeat(opening, levels)
+				want := levels >= transaction.MaxDepth // the line's own object is one more
+				if !want {
+					if opening != `[` {
+						line += "1"
+					}
+					line += strings.Repeat(closing, levels) + "}"
 				}
-				line += closing + "}"
-			}
-			r := s.Line([]byte(line))
-			tooDeep := len(r.Findings) == 1 && r.Findings[0].Code == transaction.CodeJSONTooDeep &&
-				r.Findings[0].Offset == offset
-			if tooDeep != c.want {
-				t.Errorf("%d levels of %s: %v", c.levels, nest, r.Findings)
-			}
+				r := s.Line([]byte(line))
+				offset := len(before) + (transaction.MaxDepth-1)*len(opening)
+				got := len(r.Findings) == 1 && r.Findings[0].Code == transaction.CodeJSONTooDeep &&
+					r.Findings[0].Offset == offset
+				if got != want {
+					t.Errorf("got %v, want a finding of too deep nesting at byte %d: %v", r.Findings, offset, want)
+				}
+			})
 		}
 	}
 }
@@ -144,32 +146,48 @@ func TestLineLength(t *testing.T) {
 	rules := defaultRules()
 	rules.MaxLineBytes = len(goodLine)
 	s := New(rules)
-	if r := s.Line([]byte(goodLine)); len(r.Findings) > 0 {
-		t.Fatal("at the limit:", r.Findings)
-	}
-	want := []transaction.Finding{{Code: transaction.CodeLineTooLong, Message: schema.MessageTooLong,
-		Offset: len(goodLine)}}
-	r := s.Line([]byte(goodLine + " "))
-	if diff := cmp.Diff(want, r.Findings); diff != "" || string(r.ModificationID) != "mod-1" || len(r.References) > 0 ||
-		r.MainEntity != transaction.NoRole {
-		t.Fatalf("over the limit: %+v %s", r, diff)
-	}
-	over := []byte(goodLine + " \n" + strings.Repeat(" ", padding))
-	if r, n := s.First(over); n != len(goodLine)+1 || cmp.Diff(want, r.Findings) != "" {
-		t.Fatalf("over the limit, and not cut: %d bytes, %v", n, r.Findings)
-	}
-	if r, n := s.First(append([]byte(goodLine), over[len(goodLine)+1:]...)); n != len(goodLine) || len(r.Findings) > 0 {
-		t.Fatalf("at the limit, and not cut: %d bytes, %v", n, r.Findings)
-	}
-	// The identifiers are given from the byte on at which their string is complete.
+	want := []transaction.Finding{{
+		Code: transaction.CodeLineTooLong, Message: schema.MessageTooLong, Offset: len(goodLine),
+	}}
+	after := "\n" + strings.Repeat(" ", padding)
+	t.Run("Line, at the limit", func(t *testing.T) {
+		if r := s.Line([]byte(goodLine)); len(r.Findings) > 0 {
+			t.Fatalf("got %v, want no finding", r.Findings)
+		}
+	})
+	t.Run("Line, over the limit", func(t *testing.T) {
+		r := s.Line([]byte(goodLine + " "))
+		if diff := cmp.Diff(want, r.Findings); diff != "" {
+			t.Errorf("want (-), got (+):\n%s", diff)
+		}
+		if string(r.ModificationID) != "mod-1" || len(r.References) > 0 || r.MainEntity != transaction.NoRole {
+			t.Errorf("got %+v, want modification mod-1, no reference and no main entity", r)
+		}
+	})
+	t.Run("First, at the limit", func(t *testing.T) {
+		if r, n := s.First([]byte(goodLine + after)); n != len(goodLine) || len(r.Findings) > 0 {
+			t.Fatalf("got %d bytes and %v, want %d and no finding", n, r.Findings, len(goodLine))
+		}
+	})
+	t.Run("First, over the limit", func(t *testing.T) {
+		r, n := s.First([]byte(goodLine + " " + after))
+		if diff := cmp.Diff(want, r.Findings); diff != "" || n != len(goodLine)+1 {
+			t.Fatalf("got %d bytes, want %d; want (-), got (+):\n%s", n, len(goodLine)+1, diff)
+		}
+	})
+}
+
+// TooLong returns an identifier from the byte on at which its string is complete.
+func TestIdentifiersOfLongLines(t *testing.T) {
+	s := New(defaultRules())
 	for _, id := range []string{`"mod-1"`, `"tx-1"`} {
 		end := strings.Index(goodLine, id) + len(id)
-		before, after := verdictOf(s.TooLong([]byte(goodLine[:end-1]))), verdictOf(s.TooLong([]byte(goodLine[:end])))
-		if strings.Contains(before.ModificationID+before.TransactionID, strings.Trim(id, `"`)) {
-			t.Errorf("%s is given before it is complete", id)
+		incomplete, complete := verdictOf(s.TooLong([]byte(goodLine[:end-1]))), verdictOf(s.TooLong([]byte(goodLine[:end])))
+		if got := incomplete.ModificationID + incomplete.TransactionID; strings.Contains(got, strings.Trim(id, `"`)) {
+			t.Errorf("got %s before it is complete", id)
 		}
-		if !strings.Contains(after.ModificationID+after.TransactionID, strings.Trim(id, `"`)) {
-			t.Errorf("%s is not given when it is complete", id)
+		if got := complete.ModificationID + complete.TransactionID; !strings.Contains(got, strings.Trim(id, `"`)) {
+			t.Errorf("got %q, want %s, which is complete", got, id)
 		}
 	}
 }
@@ -177,101 +195,124 @@ func TestLineLength(t *testing.T) {
 func TestFindingsAreBounded(t *testing.T) {
 	for _, limit := range []int{1, 2, 100} {
 		for _, count := range []int{limit - 1, limit, limit + 1, 5000} {
-			var extra strings.Builder
-			for i := range count {
-				fmt.Fprintf(&extra, `"x%d":%d,`, i, i)
-			}
-			rules := defaultRules()
-			rules.MaxFindings = limit
-			r := New(rules).Line([]byte("{" + extra.String() + goodLine[1:]))
-			if len(r.Findings) != min(count, limit) || r.Dropped != max(count-limit, 0) {
-				t.Errorf("%d faults, limit %d: %d findings, %d dropped", count, limit, len(r.Findings), r.Dropped)
-			}
+			t.Run(fmt.Sprintf("%d faults, limit %d", count, limit), func(t *testing.T) {
+				var extra strings.Builder
+				for i := range count {
+					fmt.Fprintf(&extra, `"x%d":%d,`, i, i)
+				}
+				rules := defaultRules()
+				rules.MaxFindings = limit
+				r := New(rules).Line([]byte("{" + extra.String() + goodLine[1:]))
+				if len(r.Findings) != min(count, limit) || r.Dropped != max(count-limit, 0) {
+					t.Errorf("got %d findings and %d dropped, want %d and %d",
+						len(r.Findings), r.Dropped, min(count, limit), max(count-limit, 0))
+				}
+			})
 		}
 	}
-	if r := New(transaction.Rules{}).Line([]byte(`{"entity":` + strings.Repeat(" ", 10) + `1` + strings.Repeat(`,"a":1`,
-		2) + `}`)); r.Dropped != 0 || len(r.Findings) != 1 {
-		t.Errorf("a failure keeps earlier findings: %v", r.Findings)
+}
+
+func TestFailureReplacesFindings(t *testing.T) {
+	r := New(transaction.Rules{}).Line([]byte(`{"entity":          1,"a":1,"a":1}`))
+	if r.Dropped != 0 || len(r.Findings) != 1 || r.Findings[0].Code != transaction.CodeJSONDuplicateKey {
+		t.Errorf("got %v and %d dropped, want one finding of a duplicate key", r.Findings, r.Dropped)
 	}
 }
 
 func TestMainEntity(t *testing.T) {
-	known := func(id string) string { return `{"by_external_id":"` + id + `"}` }
-	const unknown = `{"external_entity_type":"unknown","unknown":{"external_id":"u"}}`
+	const (
+		known    = `{"by_external_id":"a"}`
+		other    = `{"by_external_id":"b"}`
+		emptyID  = `{"by_external_id":""}`
+		embedded = `{"external_entity_type":"unknown","unknown":{"external_id":"u"}}`
+	)
 	for _, c := range []struct {
-		rule                      transaction.MainEntityRule
-		payment, sender, receiver string
-		want                      transaction.Role
-		wantFinding               string
+		rule                          transaction.MainEntityRule
+		paymentType, sender, receiver string
+		want                          transaction.Role
+		wantFinding                   string
 	}{
-		{transaction.EitherParty, `"payin"`, known("a"), known("b"), transaction.Sender, ""},
-		{transaction.EitherParty, `"payin"`, unknown, known("b"), transaction.Receiver, ""},
-		{transaction.EitherParty, `"payin"`, unknown, unknown, transaction.NoRole, "/sender"},
-		{transaction.EitherParty, `"payin"`, unknown, `{}`, transaction.NoRole, ""},
-		{transaction.EitherParty, `"payin"`, known(""), unknown, transaction.NoRole, ""},
-		{transaction.ByPaymentType, `"payin"`, known("a"), known("b"), transaction.Receiver, ""},
-		{transaction.ByPaymentType, `"payin"`, known("a"), unknown, transaction.NoRole, "/receiver"},
-		{transaction.ByPaymentType, `"payout"`, known("a"), unknown, transaction.Sender, ""},
-		{transaction.ByPaymentType, `"payout"`, unknown, known("b"), transaction.NoRole, "/sender"},
-		{transaction.ByPaymentType, `"ledger"`, known("a"), known("b"), transaction.Sender, ""},
-		{transaction.ByPaymentType, `null`, unknown, known("b"), transaction.NoRole, "/sender"},
+		{transaction.EitherParty, `"payin"`, known, other, transaction.Sender, ""},
+		{transaction.EitherParty, `"payin"`, embedded, other, transaction.Receiver, ""},
+		{transaction.EitherParty, `"payin"`, embedded, embedded, transaction.NoRole, "/sender"},
+		{transaction.EitherParty, `"payin"`, embedded, `{}`, transaction.NoRole, ""},
+		{transaction.EitherParty, `"payin"`, emptyID, embedded, transaction.NoRole, ""},
+		{transaction.ByPaymentType, `"payin"`, known, other, transaction.Receiver, ""},
+		{transaction.ByPaymentType, `"payin"`, known, embedded, transaction.NoRole, "/receiver"},
+		{transaction.ByPaymentType, `"payout"`, known, embedded, transaction.Sender, ""},
+		{transaction.ByPaymentType, `"payout"`, embedded, other, transaction.NoRole, "/sender"},
+		{transaction.ByPaymentType, `"ledger"`, known, other, transaction.Sender, ""},
+		{transaction.ByPaymentType, `null`, embedded, other, transaction.NoRole, "/sender"},
 	} {
-		line := strings.Replace(goodLine, `"payin"`, c.payment, 1)
-		line = strings.Replace(line, `{"by_external_id":"known-1"}`, c.receiver, 1)
-		from, to := strings.Index(line, `"sender":`)+len(`"sender":`), strings.Index(line, `,"receiver":`)
-		line = line[:from] + c.sender + line[to:]
-		rules := defaultRules()
-		rules.MainEntity = c.rule
-		r := New(rules).Line([]byte(line))
-		var pointer string
-		for _, f := range r.Findings {
-			if f.Code == transaction.CodeMainEntityUnknown {
-				pointer = f.Pointer
+		t.Run(fmt.Sprintf("%s %s %s %s", c.rule, c.paymentType, c.sender, c.receiver), func(t *testing.T) {
+			line := strings.Replace(goodLine, `"payin"`, c.paymentType, 1)
+			line = strings.Replace(line, `{"by_external_id":"known-1"}`, c.receiver, 1)
+			from, to := strings.Index(line, `"sender":`)+len(`"sender":`), strings.Index(line, `,"receiver":`)
+			line = line[:from] + c.sender + line[to:]
+			rules := defaultRules()
+			rules.MainEntity = c.rule
+			r := New(rules).Line([]byte(line))
+			var finding string
+			for _, f := range r.Findings {
+				if f.Code == transaction.CodeMainEntityUnknown {
+					finding = f.Pointer
+				}
 			}
-		}
-		if r.MainEntity != c.want || pointer != c.wantFinding {
-			t.Errorf("%+v: main entity %v, finding %q", c, r.MainEntity, pointer)
-		}
+			if r.MainEntity != c.want || finding != c.wantFinding {
+				t.Errorf("got main entity %q and a finding at %q, want %q and %q",
+					r.MainEntity.Name(), finding, c.want.Name(), c.wantFinding)
+			}
+		})
 	}
 }
 
-func TestWindow(t *testing.T) {
-	at := func(t time.Time) []byte {
+func TestWindowOfCreatedAt(t *testing.T) {
+	lineOf := func(t time.Time) []byte {
 		return []byte(strings.Replace(goodLine, "2026-01-31T10:00:00.123", t.Format(time.RFC3339Nano), 1))
 	}
 	rules := transaction.Rules{ReceivedAt: receivedAt, MaxPast: 30 * 24 * time.Hour, MaxFuture: 720 * time.Hour}
-	for _, limit := range []time.Time{receivedAt.Add(-rules.MaxPast), receivedAt.Add(rules.MaxFuture)} {
-		outside := time.Nanosecond
-		if limit.Before(receivedAt) {
-			outside = -outside
-		}
-		for _, c := range []struct {
-			at   time.Time
-			want int
-		}{{limit.Add(-outside), 0}, {limit, 0}, {limit.Add(outside), 1}, {limit.Add(outside).In(time.FixedZone("",
-			-7*3600)), 1}} {
-			if r := New(rules).Line(at(c.at)); len(r.Findings) != c.want {
-				t.Errorf("%v: %v", c.at, r.Findings)
+	first, last := receivedAt.Add(-rules.MaxPast), receivedAt.Add(rules.MaxFuture)
+	west := time.FixedZone("", -7*3600)
+	for _, c := range []struct {
+		name      string
+		createdAt time.Time
+		want      int
+	}{
+		{"after the first instant", first.Add(time.Nanosecond), 0},
+		{"first instant", first, 0},
+		{"before the first instant", first.Add(-time.Nanosecond), 1},
+		{"before the first instant, elsewhere", first.Add(-time.Nanosecond).In(west), 1},
+		{"before the last instant", last.Add(-time.Nanosecond), 0},
+		{"last instant", last, 0},
+		{"after the last instant", last.Add(time.Nanosecond), 1},
+		{"after the last instant, elsewhere", last.Add(time.Nanosecond).In(west), 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if r := New(rules).Line(lineOf(c.createdAt)); len(r.Findings) != c.want {
+				t.Errorf("got %v, want %d findings", r.Findings, c.want)
 			}
+		})
+	}
+	t.Run("no limits", func(t *testing.T) {
+		r := New(transaction.Rules{ReceivedAt: receivedAt}).Line(lineOf(receivedAt.AddDate(500, 0, 0)))
+		if len(r.Findings) > 0 {
+			t.Errorf("got %v, want no finding", r.Findings)
 		}
-	}
-	if r := New(transaction.Rules{ReceivedAt: receivedAt}).Line(at(receivedAt.AddDate(500, 0,
-		0))); len(r.Findings) > 0 {
-		t.Error("no limit set:", r.Findings)
-	}
+	})
 }
 
-// A finding must not repeat what stands in the line, but for the keys that its pointer shows.
-func TestSentencesRepeatNoValue(t *testing.T) {
+// A message repeats nothing that the line says; the keys of the line are in the pointer.
+func TestMessagesRepeatNoValue(t *testing.T) {
 	const secret = "SECRETSECRET"
+	const format = `{"sender":{%[1]q:%[2]s,"unknown":{%[1]q:%[2]s}},"modification":{%[1]q:%[2]s},"billing":{%[1]q:%[2]s}}`
 	s := New(defaultRules())
 	for _, value := range []string{`"` + secret + `"`, `{"` + secret + `":"` + secret + `"}`, `["` + secret + `"]`} {
 		for _, o := range schema.Objects {
 			for i := range o.Fields {
-				line := fmt.Sprintf(`{"sender":{%[1]q:%[2]s,"unknown":{%[1]q:%[2]s}},"modification":{%[1]q:%[2]s},"billing":{%[1]q:%[2]s}}`, o.Fields[i].Name, value)
+				line := fmt.Sprintf(format, o.Fields[i].Name, value)
 				for _, f := range s.Line([]byte(line)).Findings {
 					if strings.Contains(f.Message, secret) || !strings.HasSuffix(f.Message, ".") {
-						t.Errorf("%s: %s", f.Pointer, f.Message)
+						t.Errorf("got %q for %s, want a sentence without the value", f.Message, f.Pointer)
 					}
 				}
 			}
@@ -279,42 +320,43 @@ func TestSentencesRepeatNoValue(t *testing.T) {
 	}
 }
 
-func TestManyKeysStayLinear(t *testing.T) {
+// A line with very many keys is read in linear time: a quadratic comparison would take minutes.
+func TestManyKeys(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString(`{"billing":{"k0":0`)
 	for i := 1; b.Len() < transaction.MaxLineBytes-100; i++ {
 		fmt.Fprintf(&b, `,"k%d":%d`, i, i)
 	}
-	repeated := append(b.Bytes()[:b.Len():b.Len()], `,"k77":1}}`...)
 	s := New(defaultRules())
-	if r := s.Line(append(b.Bytes()[:b.Len():b.Len()],
-		"}}"...)); r.Findings[0].Code == transaction.CodeJSONDuplicateKey {
-		t.Fatal("every key is there once:", r.Findings)
+	if r := s.Line([]byte(b.String() + `}}`)); r.Findings[0].Code == transaction.CodeJSONDuplicateKey {
+		t.Errorf("got %v for keys that all differ", r.Findings)
 	}
-	if r := s.Line(repeated); r.Findings[0].Code != transaction.CodeJSONDuplicateKey ||
-		r.Findings[0].Pointer != "/billing/k77" {
-		t.Fatal("k77 is there twice:", r.Findings)
+	r := s.Line([]byte(b.String() + `,"k77":1}}`))
+	if r.Findings[0].Code != transaction.CodeJSONDuplicateKey || r.Findings[0].Pointer != "/billing/k77" {
+		t.Errorf("got %v, want a duplicate key at /billing/k77", r.Findings)
 	}
 }
 
-// A line far over the limit is not remembered, whatever it holds.
+// The scanner does not remember more of a line than the limit allows, whatever the line holds.
 func TestMemoryOfLongLines(t *testing.T) {
 	rules := defaultRules()
 	rules.MaxLineBytes = 1000
 	for _, piece := range []string{`"k%d":0,`, `"k%d":{"k":"\n"},`, `"%d":"` + strings.Repeat(`\n`, 5000) + `",`} {
-		for _, within := range []string{`{`, `{"modification":{"external_id":"`, `{"additional_fields":{`, `{"x":[{`} {
+		for _, opening := range []string{`{`, `{"modification":{"external_id":"`, `{"additional_fields":{`, `{"x":[{`} {
 			s := New(rules)
-			text := []byte(within)
+			text := []byte(opening)
 			for i := 0; len(text) < 300_000; i++ {
 				text = fmt.Appendf(text, piece, i)
 			}
+			length := len(text)
 			text = append(append(text, '\n'), make([]byte, padding)...)
-			if r, n := s.First(text); n != len(text)-padding-1 || len(r.Findings) != 1 ||
-				r.Findings[0].Code != transaction.CodeLineTooLong {
-				t.Fatalf("%s%s: %d bytes, %v", within, piece, n, r.Findings)
+			r, n := s.First(text)
+			if n != length || len(r.Findings) != 1 || r.Findings[0].Code != transaction.CodeLineTooLong {
+				t.Fatalf("%s%s: got %d bytes and %v, want %d bytes and line_too_long", opening, piece, n, r.Findings, length)
 			}
 			if len(s.keys.slots) > 1024 || cap(s.unescaped) > 4096 {
-				t.Errorf("%s%s: %d keys and %d bytes are kept", within, piece, len(s.keys.slots), cap(s.unescaped))
+				t.Errorf("%s%s: got %d slots for keys and %d bytes of strings, want at most 1024 and 4096",
+					opening, piece, len(s.keys.slots), cap(s.unescaped))
 			}
 		}
 	}
