@@ -1,4 +1,4 @@
-// Admit lets a validated batch into ingestion.
+// Admit is the Lambda function of the state Admit: it lets a validated batch begin ingestion.
 package main
 
 import (

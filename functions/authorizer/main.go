@@ -1,4 +1,5 @@
-// Authorizer stands before every route that wants a token.
+// Authorizer is the Lambda authorizer of the HTTP interface: it decides about every request to a route that is not
+// public.
 package main
 
 import (

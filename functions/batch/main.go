@@ -1,4 +1,4 @@
-// Batch serves the batch interface.
+// Batch is the Lambda function of the batch endpoints: upload URLs, statuses and validation results.
 package main
 
 import (

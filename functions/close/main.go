@@ -1,4 +1,4 @@
-// Close ends a batch.
+// Close is the Lambda function of the states Close and GiveUp: it ends a batch in PROCESSED or in ERROR.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Document serves the document management endpoints.
+// Document is the Lambda function of the document endpoints.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Entity serves the entity data endpoints.
+// Entity is the Lambda function of the entity endpoints.
 package main
 
 import (
@@ -19,6 +19,7 @@ func main() {
 	ctx := context.Background()
 	env := setup.MustLoad(ctx, "TABLE_ENTITIES", "TABLE_RECORDS")
 	store := entitydb.NewProfiles(env.DynamoDB(), env.RecordsTable, env.EntitiesTable)
-	s := &entityhttp.Entities{Store: store, Paging: platform.LoadPaging(ctx, store), Now: time.Now, NewID: uuid.NewString}
+	s := &entityhttp.Entities{Store: store, Paging: platform.LoadPaging(ctx, store), Now: time.Now,
+		NewID: uuid.NewString}
 	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Log, time.Now)))
 }

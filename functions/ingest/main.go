@@ -1,4 +1,4 @@
-// Ingest stores the accepted lines of one chunk of a batch.
+// Ingest is the Lambda function of the state IngestChunk: it stores the accepted lines of one chunk.
 package main
 
 import (
@@ -14,7 +14,8 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_TRANSACTIONS", "BUCKET_UPLOADS", "BUCKET_WORK", "INGEST_SECONDS")
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_TRANSACTIONS", "BUCKET_UPLOADS", "BUCKET_WORK",
+		"INGEST_SECONDS")
 	transactions, err := transactiondb.New(env.DynamoDB(), env.TransactionsTable)
 	env.Check(err)
 	lambda.Start((&pipeline.Ingest{

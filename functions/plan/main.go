@@ -1,4 +1,4 @@
-// Plan is the first state of a batch.
+// Plan is the Lambda function of the state Plan: it divides the uploaded file of a batch into chunks.
 package main
 
 import (
@@ -13,7 +13,8 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "MAX_LINE_BYTES", "MAX_TRANSACTIONS", "MAP_CONCURRENCY")
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "MAX_LINE_BYTES", "MAX_TRANSACTIONS",
+		"MAP_CONCURRENCY")
 	lambda.Start((&pipeline.Plan{
 		Batches:         batchdb.New(env.DynamoDB(), env.BatchesTable),
 		ChunkBytes:      env.ChunkBytes,

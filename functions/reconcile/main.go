@@ -1,4 +1,5 @@
-// Reconcile compares one part of the IDs and entity references of a whole batch.
+// Reconcile is the Lambda function of the state ReconcilePartitions: it finds duplicate IDs and looks entities up over
+// the whole batch, for some partitions of them.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Scan is the Lambda function that S3 invokes for every uploaded object and, where GuardDuty scans, EventBridge for every
-// result and every five minutes. It has uploads scanned and starts the state machine for clean batches.
+// Scan is the Lambda function that S3 invokes for every uploaded object and, where GuardDuty scans, EventBridge for
+// every result and every five minutes. It has uploads scanned and starts the state machine for clean batches.
 package main
 
 import (
@@ -15,7 +15,8 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_DOCUMENTS", "BUCKET_UPLOADS", "STATE_MACHINE_ARN", "MAX_UPLOAD_BYTES",
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_DOCUMENTS", "BUCKET_UPLOADS",
+		"STATE_MACHINE_ARN", "MAX_UPLOAD_BYTES",
 		"MALWARE_SCAN", "SCAN_PATIENCE")
 	lines, documents, guardDuty, err := env.Scanners()
 	env.Check(err)

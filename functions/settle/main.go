@@ -1,4 +1,4 @@
-// Settle merges everything that was found about one chunk of a batch.
+// Settle is the Lambda function of the state SettleChunk: it merges everything that was found about one chunk.
 package main
 
 import (

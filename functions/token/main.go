@@ -1,4 +1,4 @@
-// Token issues access tokens and publishes the keys they are signed with.
+// Token is the Lambda function of the token endpoint and of the key set by which tokens are verified.
 package main
 
 import (
@@ -17,7 +17,8 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_CLIENTS", "AUDIENCE", "TOKEN_LIFETIME", "SIGNING_KEY_ID")
 	s := &authhttp.Tokens{
-		Issuer:   auth.NewIssuer(authdb.New(env.DynamoDB(), env.ClientsTable), env.KMS(), env.SigningKey, env.Audience, env.TokenLifetime),
+		Issuer: auth.NewIssuer(authdb.New(env.DynamoDB(), env.ClientsTable), env.KMS(), env.SigningKey, env.Audience,
+			env.TokenLifetime),
 		URL:      env.Issuer,
 		Lifetime: env.TokenLifetime,
 	}

@@ -1,4 +1,4 @@
-// Transaction reads stored transactions back.
+// Transaction is the Lambda function of the endpoint that returns stored transactions.
 package main
 
 import (

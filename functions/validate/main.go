@@ -1,4 +1,4 @@
-// Validate reads one chunk of a batch.
+// Validate is the Lambda function of the state ValidateChunk: it reads one chunk and judges its lines.
 package main
 
 import (

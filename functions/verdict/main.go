@@ -1,4 +1,4 @@
-// Verdict decides what becomes of a validated batch.
+// Verdict is the Lambda function of the state Verdict: it decides whether a validated batch is ingested.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package batch is the domain of batches: what a batch is, the statuses it passes through, what the steps of the pipeline
-// commit about it, and what a store of batches promises. docs/life-of-a-batch.md tells the whole story.
+// Package batch is the domain of batches: what a batch is, the statuses it passes through, what the steps of the
+// pipeline commit about it, and what a store of batches promises. docs/life-of-a-batch.md tells the whole story.
 package batch
 
 import (
@@ -39,8 +39,8 @@ type Batch struct {
 	MaxLineBytes int64
 	// MaxTransactions is the number of transactions allowed in the file, pinned with the plan; 0 means no limit.
 	MaxTransactions int64
-	// DigestKey is the key of the digests that find duplicates. It is random for each batch, so that no client can choose
-	// IDs whose digests collide.
+	// DigestKey is the key of the digests that find duplicates. It is random for each batch, so that no client can
+	// choose IDs whose digests collide.
 	DigestKey [16]byte
 	// Verdict is the outcome of validation; nil until validation is finished.
 	Verdict *Verdict
@@ -51,7 +51,8 @@ func (b Batch) HasTooMany(transactions int64) bool {
 	return b.MaxTransactions > 0 && transactions > b.MaxTransactions
 }
 
-// ID identifies a batch. It is a UUIDv7 in its 36-character lower-case form, so that IDs sort by their time of creation.
+// ID identifies a batch. It is a UUIDv7 in its 36-character lower-case form, so that IDs sort by their time of
+// creation.
 type ID string
 
 // ErrNotID means that a string is not a UUID.
@@ -66,7 +67,8 @@ func NewID() (ID, error) {
 	return ID(u.String()), nil
 }
 
-// ParseID parses the 8-4-4-4-12 form of a UUID, in any case and of any version. It returns ErrNotID for any other string.
+// ParseID parses the 8-4-4-4-12 form of a UUID, in any case and of any version. It returns ErrNotID for any other
+// string.
 func ParseID(s string) (ID, error) {
 	u, err := uuid.Parse(s)
 	if err != nil || len(s) != 36 {
@@ -102,8 +104,8 @@ type Outcome int
 const (
 	// Judged means that every line was judged; the report names all errors.
 	Judged Outcome = iota
-	// TooManyTransactions means that the file has more transactions than Batch.MaxTransactions. Its lines were counted and
-	// then not judged to the end: none is accepted, and there is no report.
+	// TooManyTransactions means that the file has more transactions than Batch.MaxTransactions. Its lines were counted
+	// and then not judged to the end: none is accepted, and there is no report.
 	TooManyTransactions
 )
 
@@ -116,7 +118,8 @@ type Verdict struct {
 	Accepted int64
 	// Invalid is the number of invalid transactions, which is the number of lines in the report.
 	Invalid int64
-	// ReportKey and SummaryKey name the report and its counts by code in the work bucket. They are set if Outcome is Judged.
+	// ReportKey and SummaryKey name the report and its counts by code in the work bucket. They are set if Outcome is
+	// Judged.
 	ReportKey, SummaryKey string
 }
 

@@ -35,8 +35,8 @@ type ReconcileResult struct {
 
 // SettleResult is the committed result of settling one chunk.
 type SettleResult struct {
-	// Skipped means that the lines of the chunk were not judged to the end, because the batch has too many transactions; all
-	// other fields are zero.
+	// Skipped means that the lines of the chunk were not judged to the end, because the batch has too many
+	// transactions; all other fields are zero.
 	Skipped bool
 	// FirstLine is the absolute number, from 1, of the chunk's first line.
 	FirstLine int64

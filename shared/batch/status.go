@@ -91,12 +91,13 @@ type Transition struct {
 	ErrorMessage string
 }
 
-// ConflictError means that a transition was not made because the batch has a status from which the transition is not legal.
+// ConflictError means that a transition was not made because the batch has a status from which the transition is not
+// legal.
 type ConflictError struct {
 	// Wanted is the status that the batch was to get.
 	Wanted Status
-	// Current is the batch as it is. A caller can see in it whether an earlier or concurrent run of itself has already made
-	// the transition.
+	// Current is the batch as it is. A caller can see in it whether an earlier or concurrent run of itself has already
+	// made the transition.
 	Current Batch
 }
 

@@ -11,9 +11,9 @@ var ErrNotFound = errors.New("batch: not found")
 // Store keeps batches and what the steps commit about them.
 //
 // Every method may be called concurrently, for the same batch too. A write is one conditional write of one item and is
-// durable when the method returns. Unless a method says otherwise, a read returns the effect of every write acknowledged
-// before it began, and any error that is not named here means that the outcome is unknown: the call can be repeated.
-// Package batchtest tests an implementation against these promises.
+// durable when the method returns. Unless a method says otherwise, a read returns the effect of every write
+// acknowledged before it began, and any error that is not named here means that the outcome is unknown: the call can be
+// repeated. Package batchtest tests an implementation against these promises.
 type Store interface {
 	JobStore
 
@@ -28,16 +28,16 @@ type Store interface {
 
 // JobStore is the part of Store that the steps of the pipeline use.
 //
-// The Commit methods share one contract: the first call for a batch and a chunk or partition makes its argument the result;
-// every later call changes nothing. Each call returns the committed result, so that of two concurrent attempts of a step
-// both learn which one counts.
+// The Commit methods share one contract: the first call for a batch and a chunk or partition makes its argument the
+// result; every later call changes nothing. Each call returns the committed result, so that of two concurrent attempts
+// of a step both learn which one counts.
 type JobStore interface {
 	// Get returns a batch. It returns ErrNotFound if there is none.
 	Get(ctx context.Context, id ID) (Batch, error)
-	// Apply makes a transition and returns the batch after it. It returns a *ConflictError if the batch has a status from
-	// which the transition is not legal, so repeating a transition that was made is a conflict whose Current is in the wanted
-	// status or past it. Of several concurrent transitions out of one status, one is made. It returns ErrNotFound if there is
-	// no such batch.
+	// Apply makes a transition and returns the batch after it. It returns a *ConflictError if the batch has a status
+	// from which the transition is not legal, so repeating a transition that was made is a conflict whose Current is in
+	// the wanted status or past it. Of several concurrent transitions out of one status, one is made. It returns
+	// ErrNotFound if there is no such batch.
 	Apply(ctx context.Context, id ID, t Transition) (Batch, error)
 
 	// Chunk returns what is committed about a chunk: the zero Chunk with its index if nothing is.
@@ -48,8 +48,8 @@ type JobStore interface {
 	CommitValidated(ctx context.Context, id ID, index int, r ValidateResult) (ValidateResult, error)
 	// CommitSettled commits the result of settling a chunk.
 	CommitSettled(ctx context.Context, id ID, index int, r SettleResult) (SettleResult, error)
-	// AdvanceCursor records how far the ingestion of a chunk is and returns the furthest cursor recorded. A cursor never moves
-	// back: a call with fewer lines than recorded, or for a chunk that is done, changes nothing.
+	// AdvanceCursor records how far the ingestion of a chunk is and returns the furthest cursor recorded. A cursor
+	// never moves back: a call with fewer lines than recorded, or for a chunk that is done, changes nothing.
 	AdvanceCursor(ctx context.Context, id ID, index int, c IngestCursor) (IngestCursor, error)
 
 	// CommitReconciled commits the result of reconciling a partition.
@@ -59,7 +59,7 @@ type JobStore interface {
 
 	// CommitLineCounts commits the line counts of a batch, so that settling a chunk need not read every chunk.
 	CommitLineCounts(ctx context.Context, id ID, c LineCounts) (LineCounts, error)
-	// LineCounts returns the committed line counts; nil if there are none. Batches that were reconciled by a release without
-	// line counts have none.
+	// LineCounts returns the committed line counts; nil if there are none. Batches that were reconciled by a release
+	// without line counts have none.
 	LineCounts(ctx context.Context, id ID) (*LineCounts, error)
 }

@@ -1,5 +1,5 @@
-// Package deadline leaves time at the end of an invocation to report an error: Lambda ends a function that is late without
-// a log line on what it was waiting for.
+// Package deadline leaves time at the end of an invocation to report an error: Lambda ends a function that is late
+// without a log line on what it was waiting for.
 package deadline
 
 import (

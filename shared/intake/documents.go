@@ -13,8 +13,8 @@ import (
 	"sluice/shared/objects"
 )
 
-// Documents processes the files of documents, whose keys are documents/<tenant>/<file id>. A file may be of any kind; only
-// malware is refused.
+// Documents processes the files of documents, whose keys are documents/<tenant>/<file id>. A file may be of any kind;
+// only malware is refused.
 type Documents struct {
 	Store interface {
 		// RecordScan is that of document.Store.
@@ -63,8 +63,8 @@ func (d *Documents) Process(ctx context.Context, object batch.Object) error {
 		// The document was deleted while its upload URL was valid.
 		return d.Files.Delete(ctx, object.Key)
 	case errors.Is(err, document.ErrScanRecorded):
-		// An earlier delivery of the event had another outcome, which counts: a scanner that fails now does not refuse a file
-		// that was found clean.
+		// An earlier delivery of the event had another outcome, which counts: a scanner that fails now does not refuse
+		// a file that was found clean.
 		d.Log.WarnContext(ctx, "another outcome was recorded before", "key", object.Key, "now", state.Status)
 		return nil
 	case err == nil && state.Status == document.Failed:

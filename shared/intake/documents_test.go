@@ -61,20 +61,25 @@ func TestFilesOfDocuments(t *testing.T) {
 		tagged       int
 		deleted      int
 	}{
-		"clean":             {key: "documents/t/f", content: "x", status: document.Completed},
-		"an archive":        {key: "documents/t/f", content: "PK\x03\x04", status: document.Completed},
-		"an executable":     {key: "documents/t/f", content: "MZ", status: document.Completed},
-		"infected":          {key: "documents/t/f", content: "z" + eicar, status: document.Infected, code: document.InfectedFile, tagged: 1},
-		"as large as may":   {key: "documents/t/f", size: 100, status: document.Completed},
-		"too large":         {key: "documents/t/f", size: 101, status: document.Failed, code: document.ClientSideError, tagged: 1},
-		"the third try":     {key: "documents/t/f", errs: []error{down, down}, status: document.Completed},
-		"no answer":         {key: "documents/t/f", errs: []error{down, down, down}, status: document.Failed, code: document.ServerSideError, tagged: 1},
-		"unscannable":       {key: "documents/t/f", errs: []error{malware.ErrUnscannable}, status: document.Failed, code: document.ServerSideError, tagged: 1},
+		"clean":         {key: "documents/t/f", content: "x", status: document.Completed},
+		"an archive":    {key: "documents/t/f", content: "PK\x03\x04", status: document.Completed},
+		"an executable": {key: "documents/t/f", content: "MZ", status: document.Completed},
+		"infected": {key: "documents/t/f", content: "z" + eicar, status: document.Infected,
+			code: document.InfectedFile, tagged: 1},
+		"as large as may": {key: "documents/t/f", size: 100, status: document.Completed},
+		"too large": {key: "documents/t/f", size: 101, status: document.Failed, code: document.ClientSideError,
+			tagged: 1},
+		"the third try": {key: "documents/t/f", errs: []error{down, down}, status: document.Completed},
+		"no answer": {key: "documents/t/f", errs: []error{down, down, down}, status: document.Failed,
+			code: document.ServerSideError, tagged: 1},
+		"unscannable": {key: "documents/t/f", errs: []error{malware.ErrUnscannable}, status: document.Failed,
+			code: document.ServerSideError, tagged: 1},
 		"deleted meanwhile": {key: "documents/t/gone", deleted: 1},
 		"no file's key":     {key: "documents/f"},
 	} {
 		store, bucket := &documentStore{}, &documentBucket{bucket: bucket{content: tt.content}}
-		in := &intake.Intake{Documents: &intake.Documents{Store: store, Files: bucket, Scanner: &failingScanner{scanner{errs: tt.errs}},
+		in := &intake.Intake{Documents: &intake.Documents{Store: store, Files: bucket,
+			Scanner:  &failingScanner{scanner{errs: tt.errs}},
 			MaxBytes: 100, Retry: intake.RetryPolicy{Attempts: 3}, Log: slog.New(slog.DiscardHandler)}}
 		if err := in.Process(t.Context(), batch.Object{Key: tt.key, Size: tt.size}, received); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -83,14 +88,16 @@ func TestFilesOfDocuments(t *testing.T) {
 		if len(store.recorded) > 0 {
 			got = store.recorded[0]
 		}
-		if got.Status != tt.status || got.ErrorCode != tt.code || len(bucket.tags) != tt.tagged || len(bucket.deleted) != tt.deleted {
+		if got.Status != tt.status || got.ErrorCode != tt.code || len(bucket.tags) != tt.tagged ||
+			len(bucket.deleted) != tt.deleted {
 			t.Errorf("%s: got %+v, tags %v, deleted %v, want %s %s, %d tags, %d deleted",
 				name, got, bucket.tags, bucket.deleted, tt.status, tt.code, tt.tagged, tt.deleted)
 		}
 	}
 }
 
-// Events are repeated, late and out of order; the first outcome of a file counts, and malware is unreadable in any case.
+// Events are repeated, late and out of order; the first outcome of a file counts, and malware is unreadable in any
+// case.
 func TestRepeatedEventsOfDocuments(t *testing.T) {
 	down := errors.New("scanner is down")
 	for name, tt := range map[string]struct {
@@ -109,13 +116,15 @@ func TestRepeatedEventsOfDocuments(t *testing.T) {
 	} {
 		store, bucket := &documentStore{}, &documentBucket{bucket: bucket{content: tt.content}}
 		for _, errs := range tt.errs {
-			in := &intake.Documents{Store: store, Files: bucket, Scanner: &failingScanner{scanner{errs: errs}}, MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
+			in := &intake.Documents{Store: store, Files: bucket, Scanner: &failingScanner{scanner{errs: errs}},
+				MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
 			if err := in.Process(t.Context(), batch.Object{Key: "documents/t/f", Size: 1}); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		if store.recorded[0].Status != tt.status || len(bucket.tags) != tt.tags || len(bucket.deleted) > 0 {
-			t.Errorf("%s: recorded %+v, tags %v, want first %s, %d tags", name, store.recorded, bucket.tags, tt.status, tt.tags)
+			t.Errorf("%s: recorded %+v, tags %v, want first %s, %d tags", name, store.recorded, bucket.tags, tt.status,
+				tt.tags)
 		}
 	}
 }
@@ -131,12 +140,15 @@ func (g *emptyBucket) Tag(context.Context, string, string, string) error { retur
 
 func TestEventOfADeletedFile(t *testing.T) {
 	store := &documentStore{}
-	in := &intake.Documents{Store: store, Files: &emptyBucket{}, Scanner: malware.Builtin{}, MaxBytes: 100, Log: slog.New(slog.DiscardHandler),
+	in := &intake.Documents{Store: store, Files: &emptyBucket{}, Scanner: malware.Builtin{}, MaxBytes: 100,
+		Log:   slog.New(slog.DiscardHandler),
 		Retry: intake.RetryPolicy{Attempts: 9, Pause: time.Hour}}
-	if err := in.Process(t.Context(), batch.Object{Key: "documents/t/f", Size: 1}); err != nil || len(store.recorded) > 0 {
+	if err := in.Process(t.Context(), batch.Object{Key: "documents/t/f", Size: 1}); err != nil ||
+		len(store.recorded) > 0 {
 		t.Errorf("error %v, recorded %+v, want neither", err, store.recorded)
 	}
-	if err := in.Process(t.Context(), batch.Object{Key: "documents/t/f", Size: 101}); err != nil || len(store.recorded) != 1 {
+	if err := in.Process(t.Context(), batch.Object{Key: "documents/t/f", Size: 101}); err != nil ||
+		len(store.recorded) != 1 {
 		t.Errorf("too large: error %v, recorded %+v, want one outcome", err, store.recorded)
 	}
 }

@@ -22,8 +22,8 @@ const (
 )
 
 // ScanEvent is GuardDuty's event about one object
-// (docs.aws.amazon.com/guardduty/latest/ug/monitor-with-eventbridge-s3-malware-protection.html). Members that AWS may add are
-// ignored; the members that are read must be present and valid.
+// (docs.aws.amazon.com/guardduty/latest/ug/monitor-with-eventbridge-s3-malware-protection.html). Members that AWS may
+// add are ignored; the members that are read must be present and valid.
 type ScanEvent struct {
 	Version    string          `json:"version"`
 	ID         string          `json:"id"`
@@ -93,8 +93,8 @@ func versionID(v *string) string {
 // quoteETag returns an ETag as S3 takes it in If-Match. In events it has no quotes.
 func quoteETag(etag string) string { return `"` + strings.Trim(etag, `"`) + `"` }
 
-// Handle handles one event: of S3, of GuardDuty or of the schedule. It returns an error for an event of any other kind, so
-// that the event is kept as a dead letter.
+// Handle handles one event: of S3, of GuardDuty or of the schedule. It returns an error for an event of any other kind,
+// so that the event is kept as a dead letter.
 func (in *Intake) Handle(ctx context.Context, event json.RawMessage) error {
 	var kind struct {
 		DetailType string          `json:"detail-type"`
@@ -125,7 +125,8 @@ func (in *Intake) Handle(ctx context.Context, event json.RawMessage) error {
 	return fmt.Errorf("unknown kind of event: detail-type %q", kind.DetailType)
 }
 
-// processObjects processes the objects of one S3 notification. One that fails does not keep the others from being processed.
+// processObjects processes the objects of one S3 notification. One that fails does not keep the others from being
+// processed.
 func (in *Intake) processObjects(ctx context.Context, event events.S3Event) error {
 	var errs []error
 	for _, r := range event.Records {

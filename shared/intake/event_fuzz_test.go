@@ -59,7 +59,8 @@ func FuzzEvents(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, event []byte) {
 		in := &intake.Intake{
-			GuardDuty: &intake.GuardDuty{Uploads: checkingStore{t: t}, Now: time.Now}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+			GuardDuty: &intake.GuardDuty{Uploads: checkingStore{t: t},
+				Now: time.Now}, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 			Documents: &intake.Documents{},
 		}
 		_ = in.Handle(t.Context(), json.RawMessage(event))

@@ -51,7 +51,8 @@ const scanAttempts = 3
 func newGuardDutyFixture(t *testing.T, db *dynamodb.Client) guardDutyFixture {
 	t.Helper()
 	f := newFixtureOn(t, db, "{}")
-	g := guardDutyFixture{fixture: f, rescanner: &rescanner{}, documents: &documentStore{}, files: &documentBucket{}, clock: new(time.Time)}
+	g := guardDutyFixture{fixture: f, rescanner: &rescanner{}, documents: &documentStore{}, files: &documentBucket{},
+		clock: new(time.Time)}
 	*g.clock = received.Add(time.Minute)
 	now := func() time.Time { return *g.clock }
 	f.Intake.Now = now
@@ -60,7 +61,8 @@ func newGuardDutyFixture(t *testing.T, db *dynamodb.Client) guardDutyFixture {
 		Uploads: intakedb.New(db, "test-batches", now), Rescanner: g.rescanner, Now: now,
 		Retry: intake.RetryPolicy{Attempts: scanAttempts}, MaxWait: time.Hour,
 	}
-	f.Documents = &intake.Documents{Store: g.documents, Files: g.files, GuardDuty: f.GuardDuty, MaxBytes: 1000, Log: slog.New(slog.DiscardHandler)}
+	f.Documents = &intake.Documents{Store: g.documents, Files: g.files, GuardDuty: f.GuardDuty, MaxBytes: 1000,
+		Log: slog.New(slog.DiscardHandler)}
 	return g
 }
 
@@ -103,7 +105,8 @@ var scanResults = map[rune]struct {
 	id, etag string
 	status   intake.ScanResult
 }{
-	'n': {"n", "abc", intake.NoThreatsFound}, 't': {"t", "abc", intake.ThreatsFound}, 'u': {"u", "abc", intake.Unsupported},
+	'n': {"n", "abc", intake.NoThreatsFound}, 't': {"t", "abc", intake.ThreatsFound}, 'u': {"u", "abc",
+		intake.Unsupported},
 	'1': {"1", "abc", intake.ScanFailed}, '2': {"2", "abc", intake.AccessDenied}, '3': {"3", "abc", intake.ScanFailed},
 	'x': {"x", "other", intake.ThreatsFound}, // of another object with the same key
 }
@@ -136,16 +139,19 @@ func TestEveryOrderOfEvents(t *testing.T) {
 						continue
 					}
 					r := scanResults[letter]
-					must(t, order, g.handle(t, newScanEvent(t, intake.UploadKey(g.batch.Tenant, g.batch.ID), r.id, r.etag, r.status)))
+					must(t, order, g.handle(t,
+						newScanEvent(t, intake.UploadKey(g.batch.Tenant, g.batch.ID), r.id, r.etag, r.status)))
 				}
 				b := g.currentBatch(t)
 				if !b.ReceivedAt.Equal(received) || b.Object.ETag != `"abc"` || b.Object.Size != 2 {
 					t.Errorf("%s: %+v", order, b)
 				}
-				refused := b.Status == batch.Failed && strings.Contains(b.ErrorMessage, tt.message) && len(g.bucket.tags) > 0 && len(g.machine.started) == 0
+				refused := b.Status == batch.Failed && strings.Contains(b.ErrorMessage, tt.message) &&
+					len(g.bucket.tags) > 0 && len(g.machine.started) == 0
 				started := b.Status == batch.Uploaded && len(g.bucket.tags) == 0 && len(g.machine.started) > 0
 				if tt.clean && !started || !tt.clean && !refused {
-					t.Errorf("%s: %s %q, started %v, tags %v", order, b.Status, b.ErrorMessage, g.machine.started, g.bucket.tags)
+					t.Errorf("%s: %s %q, started %v, tags %v", order, b.Status, b.ErrorMessage, g.machine.started,
+						g.bucket.tags)
 				}
 				g.checkNothingWaits(t, order)
 			})
@@ -197,7 +203,8 @@ func TestEveryOrderOfEventsOfADocument(t *testing.T) {
 			case strings.Contains(tt.events, "t"):
 				status = document.Infected
 			}
-			if len(g.documents.recorded) == 0 || g.documents.recorded[0].Status != status || (len(g.files.tags) > 0) == tt.clean {
+			if len(g.documents.recorded) == 0 || g.documents.recorded[0].Status != status ||
+				(len(g.files.tags) > 0) == tt.clean {
 				t.Errorf("%s: %+v, tags %v", order, g.documents.recorded, g.files.tags)
 			}
 		})
@@ -252,18 +259,20 @@ func TestResultThatNeverComes(t *testing.T) {
 	}
 	*g.clock = received.Add(time.Hour + time.Second)
 	must(t, "sweep", g.handle(t, json.RawMessage(scheduleEvent)))
-	if b := g.currentBatch(t); b.Status != batch.Failed || !strings.Contains(b.ErrorMessage, "could not be scanned") || len(g.bucket.tags) != 1 {
+	if b := g.currentBatch(t); b.Status != batch.Failed || !strings.Contains(b.ErrorMessage, "could not be scanned") ||
+		len(g.bucket.tags) != 1 {
 		t.Errorf("%s %q", b.Status, b.ErrorMessage)
 	}
-	must(t, "late", g.handle(t, newScanEvent(t, intake.UploadKey(g.batch.Tenant, g.batch.ID), "n", "abc", intake.NoThreatsFound)))
+	must(t, "late", g.handle(t, newScanEvent(t, intake.UploadKey(g.batch.Tenant, g.batch.ID), "n", "abc",
+		intake.NoThreatsFound)))
 	if b := g.currentBatch(t); b.Status != batch.Failed || len(g.machine.started) != 0 {
 		t.Errorf("%s, started %v", b.Status, g.machine.started)
 	}
 	g.checkNothingWaits(t, "late")
 }
 
-// The sweep resolves an upload whose result was recorded before the function was interrupted, and an upload that fails does not
-// keep another one waiting.
+// The sweep resolves an upload whose result was recorded before the function was interrupted, and an upload that fails
+// does not keep another one waiting.
 func TestSweep(t *testing.T) {
 	g := newGuardDutyFixture(t, dynamotest.Start(t))
 	key := intake.UploadKey(g.batch.Tenant, g.batch.ID)
@@ -289,9 +298,11 @@ func TestSweep(t *testing.T) {
 
 func TestScanResultsOfOtherObjects(t *testing.T) {
 	g := newGuardDutyFixture(t, dynamotest.Start(t))
-	for _, key := range []string{"malware-protection-resource-validation-object", "uploads/t/x", "work/t/" + string(g.batch.ID)} {
+	for _, key := range []string{"malware-protection-resource-validation-object", "uploads/t/x",
+		"work/t/" + string(g.batch.ID)} {
 		must(t, key, g.handle(t, newScanEvent(t, key, "n", "abc", intake.NoThreatsFound)))
-		if u, err := g.GuardDuty.Uploads.Get(t.Context(), batch.Object{Key: key, ETag: `"abc"`}); err != nil || u.Result != "" {
+		if u, err := g.GuardDuty.Uploads.Get(t.Context(), batch.Object{Key: key, ETag: `"abc"`}); err != nil ||
+			u.Result != "" {
 			t.Errorf("%s: %+v %v", key, u, err)
 		}
 	}
@@ -317,7 +328,8 @@ func TestUnknownEventsAreErrors(t *testing.T) {
 			t.Errorf("%s: got no error", name)
 		}
 	}
-	for _, text := range []string{`{}`, `[]`, `null`, `"x"`, `{"Records":{}}`, `{"detail-type":"Scheduled Event","detail":`} {
+	for _, text := range []string{`{}`, `[]`, `null`, `"x"`, `{"Records":{}}`,
+		`{"detail-type":"Scheduled Event","detail":`} {
 		if err := g.Handle(t.Context(), json.RawMessage(text)); err == nil {
 			t.Errorf("event %s: got no error", text)
 		}

@@ -1,6 +1,6 @@
-// Package intake processes an uploaded object: it pins the object on its batch, has it scanned for malware, and starts the
-// state machine for a clean one. It also scans the files of documents, which have no state machine. It may run any number of
-// times for one upload, also concurrently.
+// Package intake processes an uploaded object: it pins the object on its batch, has it scanned for malware, and starts
+// the state machine for a clean one. It also scans the files of documents, which have no state machine. It may run any
+// number of times for one upload, also concurrently.
 package intake
 
 import (
@@ -36,8 +36,8 @@ func batchID(key string) (id batch.ID, ok bool) {
 	return id, hasPrefix && found && err == nil
 }
 
-// The tag of a refused object: the bucket policy denies everyone to read an object that has it, and the lifecycle deletes the
-// object within days.
+// The tag of a refused object: the bucket policy denies everyone to read an object that has it, and the lifecycle
+// deletes the object within days.
 const (
 	refusedTag   = "sluice-verdict"
 	refusedValue = "refused"
@@ -72,8 +72,8 @@ type Intake struct {
 	Log   *slog.Logger
 }
 
-// Process processes an object that was complete at receivedAt. It can be repeated. Where GuardDuty scans, it pins the object
-// and returns errPending until the result is known.
+// Process processes an object that was complete at receivedAt. It can be repeated. Where GuardDuty scans, it pins the
+// object and returns errPending until the result is known.
 func (in *Intake) Process(ctx context.Context, object batch.Object, receivedAt time.Time) error {
 	if strings.HasPrefix(object.Key, document.FilePrefix) {
 		return in.Documents.Process(ctx, object)
@@ -94,19 +94,22 @@ func (in *Intake) Process(ctx context.Context, object batch.Object, receivedAt t
 	if refused != nil {
 		return in.refuse(ctx, b, *refused)
 	}
-	// The status remains Uploaded until the state machine changes it: if this call is lost, the retry of the event repeats it.
+	// The status remains Uploaded until the state machine changes it: if this call is lost, the retry of the event
+	// repeats it.
 	return in.Machine.Start(ctx, b.ID)
 }
 
-// pin records which object is the batch's and when it was complete. It returns a batch in another status than Uploaded, or
-// the zero batch, if nothing remains to be done for the object.
-func (in *Intake) pin(ctx context.Context, id batch.ID, object batch.Object, receivedAt time.Time) (batch.Batch, error) {
+// pin records which object is the batch's and when it was complete. It returns a batch in another status than Uploaded,
+// or the zero batch, if nothing remains to be done for the object.
+func (in *Intake) pin(ctx context.Context, id batch.ID, object batch.Object, receivedAt time.Time) (batch.Batch,
+	error) {
 	b, err := in.Batches.Apply(ctx, id, batch.Transition{
 		To: batch.Uploaded, At: in.Now(), Object: &object, ReceivedAt: receivedAt,
 	})
 	var conflict *batch.ConflictError
 	switch {
-	case errors.As(err, &conflict) && conflict.Current.Object.ETag == object.ETag && conflict.Current.Object.Key == object.Key:
+	case errors.As(err, &conflict) && conflict.Current.Object.ETag == object.ETag &&
+		conflict.Current.Object.Key == object.Key:
 		return conflict.Current, nil // pinned by an earlier or concurrent run
 	case errors.As(err, &conflict):
 		in.Log.WarnContext(ctx, "event of an object that is not the pinned one", "batch", id)
@@ -159,9 +162,9 @@ func threatMessage(t malware.Threat) string {
 	return fmt.Sprintf("The malware scan refused the file (%s).", t.Name)
 }
 
-// refuse makes the object unreadable and then fails the batch. It does not delete the object: as long as the object exists,
-// the signed URL cannot put another one in its place. It does nothing if a concurrent run has found the file clean and
-// started the batch.
+// refuse makes the object unreadable and then fails the batch. It does not delete the object: as long as the object
+// exists, the signed URL cannot put another one in its place. It does nothing if a concurrent run has found the file
+// clean and started the batch.
 func (in *Intake) refuse(ctx context.Context, b batch.Batch, r refusal) error {
 	current, err := in.Batches.Get(ctx, b.ID)
 	if err != nil || current.Status != batch.Uploaded {

@@ -108,7 +108,8 @@ func newFixtureOn(t *testing.T, db *dynamodb.Client, content string) fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.batch = batch.Batch{ID: id, Tenant: "a tenant", Status: batch.AwaitingUpload, CreatedAt: received, UpdatedAt: received}
+	f.batch = batch.Batch{ID: id, Tenant: "a tenant", Status: batch.AwaitingUpload, CreatedAt: received,
+		UpdatedAt: received}
 	if err := f.store.Create(context.Background(), f.batch); err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +229,8 @@ func TestRefusals(t *testing.T) {
 		{"a byte too large", "{}", 1001, nil, true},
 		{"an archive", "PK\x03\x04", 4, nil, true},
 		{"a scanner that answers at the third try", "{}", 2, []error{io.ErrUnexpectedEOF, io.ErrUnexpectedEOF}, false},
-		{"a scanner that does not answer", "{}", 2, []error{io.ErrUnexpectedEOF, io.ErrUnexpectedEOF, io.ErrUnexpectedEOF}, true},
+		{"a scanner that does not answer", "{}", 2,
+			[]error{io.ErrUnexpectedEOF, io.ErrUnexpectedEOF, io.ErrUnexpectedEOF}, true},
 		{"a file that cannot be scanned", "{}", 2, []error{malware.ErrUnscannable}, true},
 	}
 	for _, tt := range tests {
@@ -242,7 +244,8 @@ func TestRefusals(t *testing.T) {
 			b := f.currentBatch(t)
 			if !tt.refused {
 				if b.Status != batch.Uploaded || len(f.machine.started) != 1 || len(f.bucket.tags) != 0 {
-					t.Errorf("status %s, started %v, tags %v, want UPLOADED, one start, no tag", b.Status, f.machine.started, f.bucket.tags)
+					t.Errorf("status %s, started %v, tags %v, want UPLOADED, one start, no tag", b.Status,
+						f.machine.started, f.bucket.tags)
 				}
 				return
 			}

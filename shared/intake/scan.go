@@ -83,7 +83,8 @@ func (s scan) scanOnce(ctx context.Context, o batch.Object) (malware.Threat, err
 
 // isRetryable reports whether another attempt may succeed where one failed with err.
 func isRetryable(err error) bool {
-	return !errors.Is(err, malware.ErrUnscannable) && !errors.Is(err, objects.ErrDenied) && !errors.Is(err, objects.ErrNotFound)
+	return !errors.Is(err, malware.ErrUnscannable) && !errors.Is(err, objects.ErrDenied) &&
+		!errors.Is(err, objects.ErrNotFound)
 }
 
 // errPending means that GuardDuty has not reported a result yet.
@@ -99,8 +100,8 @@ func isUndecided(err error) bool {
 	return errors.Is(err, errPending) || errors.As(err, new(*storeError))
 }
 
-// GuardDuty is the scan by GuardDuty's Malware Protection for S3, which scans every new object by itself and reports the
-// result by an event.
+// GuardDuty is the scan by GuardDuty's Malware Protection for S3, which scans every new object by itself and reports
+// the result by an event.
 type GuardDuty struct {
 	Uploads   UploadStore
 	Rescanner interface {
@@ -135,7 +136,8 @@ func (g *GuardDuty) verdict(ctx context.Context, o batch.Object) (malware.Threat
 	return malware.Threat{}, errPending
 }
 
-// recordScan records GuardDuty's result, requests another scan if this one failed, and processes the upload if it has arrived.
+// recordScan records GuardDuty's result, requests another scan if this one failed, and processes the upload if it has
+// arrived.
 func (in *Intake) recordScan(ctx context.Context, event ScanEvent) error {
 	r, err := event.report()
 	if err != nil {
@@ -164,13 +166,15 @@ func (in *Intake) recordScan(ctx context.Context, event ScanEvent) error {
 	return in.resolveUpload(ctx, u)
 }
 
-// isUpload reports whether a key is that of an upload. GuardDuty also scans other objects, such as a test object of its own.
+// isUpload reports whether a key is that of an upload. GuardDuty also scans other objects, such as a test object of its
+// own.
 func isUpload(key string) bool {
 	_, ok := batchID(key)
 	return ok || strings.HasPrefix(key, document.FilePrefix)
 }
 
-// resolveUpload processes an upload as far as what is known of it allows, and ends its waiting if nothing remains to be done.
+// resolveUpload processes an upload as far as what is known of it allows, and ends its waiting if nothing remains to be
+// done.
 func (in *Intake) resolveUpload(ctx context.Context, u Upload) error {
 	switch err := in.Process(ctx, u.Object, u.ReceivedAt); {
 	case errors.Is(err, errPending):
@@ -184,8 +188,8 @@ func (in *Intake) resolveUpload(ctx context.Context, u Upload) error {
 // sweepAge is the age from which the sweep resolves uploads; the events of younger ones are probably on their way.
 const sweepAge = time.Minute
 
-// sweep resolves the uploads that are still waiting: the function was interrupted after it recorded a result, or no result
-// came in time. An upload that fails does not keep the others waiting.
+// sweep resolves the uploads that are still waiting: the function was interrupted after it recorded a result, or no
+// result came in time. An upload that fails does not keep the others waiting.
 func (in *Intake) sweep(ctx context.Context) error {
 	var errs []error
 	err := in.GuardDuty.Uploads.EachWaiting(ctx, in.Now().Add(-sweepAge), func(u Upload) error {

@@ -7,9 +7,9 @@ import (
 	"sluice/shared/batch"
 )
 
-// Where GuardDuty scans, two events concern each uploaded object: S3 reports that it is complete, and GuardDuty reports what
-// it found in it. Each comes at least once, in any order. Both are recorded on one Upload, and every write returns the whole
-// upload, so that whichever event comes second knows both.
+// Where GuardDuty scans, two events concern each uploaded object: S3 reports that it is complete, and GuardDuty reports
+// what it found in it. Each comes at least once, in any order. Both are recorded on one Upload, and every write returns
+// the whole upload, so that whichever event comes second knows both.
 
 // ScanResult is the result of a scan, as GuardDuty names it.
 type ScanResult string
@@ -32,8 +32,8 @@ func (r ScanResult) IsKnown() bool { return r.IsFinal() || r == AccessDenied || 
 // IsFinal reports whether another scan would have the same result.
 func (r ScanResult) IsFinal() bool { return r.Severity() > 0 }
 
-// Severity orders the final results: of two for one object the more severe one counts, whichever came first. It is 0 for a
-// result that is not final.
+// Severity orders the final results: of two for one object the more severe one counts, whichever came first. It is 0
+// for a result that is not final.
 func (r ScanResult) Severity() int {
 	switch r {
 	case NoThreatsFound:
@@ -72,11 +72,11 @@ type ScanReport struct {
 }
 
 // UploadStore keeps uploads for some weeks, each under its key and ETag. Every method may be called concurrently and
-// repeated; an error means that the outcome is unknown. Every write is one write of one item, is durable when the method
-// returns, and returns the upload after it.
+// repeated; an error means that the outcome is unknown. Every write is one write of one item, is durable when the
+// method returns, and returns the upload after it.
 type UploadStore interface {
-	// RecordArrival records that an object is complete, and that it is waiting for its scan. The time of the first call counts.
-	// A call after StopWaiting makes the upload wait again.
+	// RecordArrival records that an object is complete, and that it is waiting for its scan. The time of the first call
+	// counts. A call after StopWaiting makes the upload wait again.
 	RecordArrival(ctx context.Context, o batch.Object, at time.Time) (Upload, error)
 	// RecordScan records a final result if it is the most severe so far, and any other result as a failure.
 	RecordScan(ctx context.Context, r ScanReport) (Upload, error)
@@ -84,7 +84,7 @@ type UploadStore interface {
 	Get(ctx context.Context, o batch.Object) (Upload, error)
 	// StopWaiting records that an upload is not waiting any more. It does nothing for an unknown object.
 	StopWaiting(ctx context.Context, o batch.Object) error
-	// EachWaiting calls visit with the uploads that are waiting and arrived before a time, oldest first, until visit returns an
-	// error, which it returns. It may miss the latest writes.
+	// EachWaiting calls visit with the uploads that are waiting and arrived before a time, oldest first, until visit
+	// returns an error, which it returns. It may miss the latest writes.
 	EachWaiting(ctx context.Context, before time.Time, visit func(Upload) error) error
 }

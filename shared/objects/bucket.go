@@ -1,5 +1,5 @@
 // Package objects reads and writes S3 objects: signed URLs for clients, ranged reads and streamed writes for the steps.
-// Whole objects are never held in memory.
+// It never holds a whole object in memory.
 package objects
 
 import (
@@ -20,12 +20,13 @@ import (
 	"sluice/shared/chunk"
 )
 
+// The outcomes of S3 that callers act on. They are matched with errors.Is.
 var (
-	// ErrNotFound means that there is no object under the key.
+	// ErrNotFound means that there is no object with the key.
 	ErrNotFound = errors.New("objects: not found")
-	// ErrChanged means that the object is not the one that was pinned.
+	// ErrChanged means that the object does not have the given ETag.
 	ErrChanged = errors.New("objects: changed since it was pinned")
-	// ErrDenied means that the object may not be read: a refused upload.
+	// ErrDenied means that the object must not be read, as a refused upload.
 	ErrDenied = errors.New("objects: denied")
 )
 
@@ -38,18 +39,21 @@ type Bucket struct {
 	now    func() time.Time
 }
 
-// Options say how the store is reached where it is not plain AWS.
+// Options are for environments other than AWS. The zero Options are those for AWS.
 type Options struct {
-	PathStyle bool   // bucket in the path: for endpoints that are not AWS's
-	PublicURL string // address that signed URLs carry; "" for the endpoint of the functions
-	Now       func() time.Time
+	// PathStyle means that URLs have the bucket in their path instead of their host name.
+	PathStyle bool
+	// PublicURL is the address of S3 in signed URLs; empty for the endpoint of the configuration.
+	PublicURL string
+	// Now is the clock; nil for time.Now.
+	Now func() time.Time
 }
 
-// New returns the bucket of that name.
+// New returns the bucket with the given name.
 func New(cfg aws.Config, name string, o Options) *Bucket {
 	options := func(so *s3.Options) {
 		so.UsePathStyle = o.PathStyle
-		// The default adds a checksum of the empty body to signed PUT URLs, which then refuse every real body.
+		// By default, the SDK adds a checksum of the empty body to signed PUT URLs, which then refuse every other body.
 		so.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		so.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	}
@@ -66,9 +70,10 @@ func New(cfg aws.Config, name string, o Options) *Bucket {
 
 // SignedURL is a URL that lets its holder make one request.
 type SignedURL struct {
-	URL     string
-	Method  string
-	Headers map[string]string // that the request must carry, besides Host
+	URL    string
+	Method string
+	// Headers are the headers that the request must have, besides Host.
+	Headers map[string]string
 	Expires time.Time
 }
 
@@ -91,9 +96,9 @@ func (b *Bucket) SignGet(ctx context.Context, key, filename string, lifetime tim
 	})
 }
 
-// sign signs for the lifetime or for what is left of the signing credentials' own life, whichever is shorter: a URL dies
-// with the credentials it was signed with. Those that Lambda puts into a function's environment do not tell when they end, so
-// the lifetimes themselves must be short (docs/operations.md).
+// sign signs for the lifetime or until the signing credentials expire, whichever is shorter: a URL is not valid any
+// longer than the credentials that signed it. The credentials in a Lambda function's environment do not say when they
+// expire, so the lifetimes must be short (docs/operations.md).
 func (b *Bucket) sign(ctx context.Context, lifetime time.Duration,
 	presign func(func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error)) (SignedURL, error) {
 	creds, err := b.creds.Retrieve(ctx)
@@ -103,7 +108,7 @@ func (b *Bucket) sign(ctx context.Context, lifetime time.Duration,
 	now := b.now()
 	if creds.CanExpire {
 		if lifetime = min(lifetime, creds.Expires.Sub(now)).Truncate(time.Second); lifetime <= 0 {
-			return SignedURL{}, errors.New("sign URL: the credentials have ended")
+			return SignedURL{}, errors.New("sign URL: the credentials have expired")
 		}
 	}
 	req, err := presign(s3.WithPresignExpires(lifetime))
@@ -119,8 +124,8 @@ func (b *Bucket) sign(ctx context.Context, lifetime time.Duration,
 	return SignedURL{req.URL, req.Method, headers, now.Add(lifetime).UTC().Truncate(time.Second)}, nil
 }
 
-// Open reads the bytes [from, to) of an object; to < 0 means to its end. With an etag, the object must still be that one:
-// ErrChanged. ErrNotFound, ErrDenied.
+// Open reads the bytes [from, to) of an object, or from there to its end if to is negative. With an etag, the object
+// must have that ETag. It returns ErrNotFound, ErrChanged or ErrDenied.
 func (b *Bucket) Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error) {
 	if to >= 0 && from >= to {
 		return http.NoBody, nil
@@ -136,12 +141,12 @@ func (b *Bucket) Open(ctx context.Context, key, etag string, from, to int64) (io
 	}
 	out, err := b.client.GetObject(ctx, in)
 	if err != nil {
-		return nil, fmt.Errorf("read object: %w", outcome(err))
+		return nil, fmt.Errorf("read object: %w", withOutcome(err))
 	}
 	return out.Body, nil
 }
 
-// Source returns an object as a file that is read by ranges; with an etag, it must stay that one.
+// Source returns an object as a file that is read by ranges. With an etag, each range is read as by Open.
 func (b *Bucket) Source(key, etag string) chunk.Source { return source{b, key, etag} }
 
 type source struct {
@@ -153,30 +158,30 @@ func (s source) Open(ctx context.Context, from, to int64) (io.ReadCloser, error)
 	return s.bucket.Open(ctx, s.key, s.etag, from, to)
 }
 
-// Tag replaces the tags of an object.
+// Tag replaces all tags of an object by one. Repeating it is success. It returns ErrNotFound.
 func (b *Bucket) Tag(ctx context.Context, key, name, value string) error {
 	_, err := b.client.PutObjectTagging(ctx, &s3.PutObjectTaggingInput{
 		Bucket: &b.name, Key: &key,
 		Tagging: &types.Tagging{TagSet: []types.Tag{{Key: &name, Value: &value}}},
 	})
 	if err != nil {
-		return fmt.Errorf("tag object: %w", outcome(err))
+		return fmt.Errorf("tag object: %w", withOutcome(err))
 	}
 	return nil
 }
 
-// Delete removes an object; one that is not there is success.
+// Delete deletes an object. Deleting an object that does not exist is success.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
 	if _, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: &key}); err != nil {
-		if err = outcome(err); !errors.Is(err, ErrNotFound) {
+		if err = withOutcome(err); !errors.Is(err, ErrNotFound) {
 			return fmt.Errorf("delete object: %w", err)
 		}
 	}
 	return nil
 }
 
-// outcome gives the outcomes that callers act on their names.
-func outcome(err error) error {
+// withOutcome joins err with the outcome that callers act on, if it is one.
+func withOutcome(err error) error {
 	var api smithy.APIError
 	if errors.As(err, &api) {
 		switch api.ErrorCode() {

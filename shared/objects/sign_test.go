@@ -14,8 +14,8 @@ import (
 
 var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 
-// A URL dies with the credentials that signed it. Where they tell when that is, the reply says so; those of a Lambda function do
-// not tell, so the template keeps every lifetime short.
+// A URL dies with the credentials that signed it. Where they tell when that is, the reply says so; those of a Lambda
+// function do not tell, so the template keeps every lifetime short.
 func TestSignedURLsEndWithTheirCredentials(t *testing.T) {
 	for name, tt := range map[string]struct {
 		left time.Duration // of the credentials; 0: they do not tell
@@ -33,7 +33,8 @@ func TestSignedURLsEndWithTheirCredentials(t *testing.T) {
 			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret", SessionToken: "session",
 				CanExpire: tt.left != 0, Expires: now.Add(tt.left)}, nil
 		})
-		bucket := objects.New(aws.Config{Region: "eu-central-1", Credentials: creds}, "b", objects.Options{Now: func() time.Time { return now }})
+		bucket := objects.New(aws.Config{Region: "eu-central-1", Credentials: creds}, "b",
+			objects.Options{Now: func() time.Time { return now }})
 		signed, err := bucket.SignPut(t.Context(), "uploads/t/x", 15*time.Minute)
 		if tt.want == 0 {
 			if err == nil {
@@ -45,7 +46,8 @@ func TestSignedURLsEndWithTheirCredentials(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		u, err := url.Parse(signed.URL)
-		if err != nil || !signed.Expires.Equal(now.Add(tt.want)) || u.Query().Get("X-Amz-Expires") != strconv.Itoa(int(tt.want.Seconds())) {
+		if err != nil || !signed.Expires.Equal(now.Add(tt.want)) ||
+			u.Query().Get("X-Amz-Expires") != strconv.Itoa(int(tt.want.Seconds())) {
 			t.Errorf("%s: %v, %s", name, signed.Expires, signed.URL)
 		}
 	}

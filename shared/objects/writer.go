@@ -11,48 +11,52 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// partSize is what a Writer holds in memory. 10,000 parts of it make 80 GB, more than any object here.
+// partSize is the size of the parts of an upload, one of which a Writer holds in memory. An upload may have 10,000
+// parts, which is 80 GB and more than any object here needs.
 const partSize = 8 << 20
 
-// Writer streams an object into a bucket: small ones as one PUT, larger ones as a multipart upload. The object appears,
-// whole, when Close returns nil; until then there is nothing under its key. One of Close and Abort must be called.
+// Writer streams an object into a bucket: a small one by one PUT, a larger one by a multipart upload. The object exists
+// once Close or CommitIfWritten has returned nil; until then its key has no object. One of these methods or Abort must
+// be called. A Writer is not safe for concurrent use.
 type Writer struct {
-	ctx    context.Context // of the write as a whole, as an io.Writer has no other way to it
+	// ctx is the context of the write as a whole: the method of an io.Writer takes none.
+	ctx    context.Context
 	bucket *Bucket
 	key    string
 	buf    bytes.Buffer
-	upload *string // multipart upload ID, nil before the first part
+	// upload is the ID of the multipart upload; nil before the first part.
+	upload *string
 	parts  []types.CompletedPart
 	size   int64
 	err    error
 }
 
-// Create begins an object.
+// Create returns a writer for an object.
 func (b *Bucket) Create(ctx context.Context, key string) *Writer {
 	return &Writer{ctx: ctx, bucket: b, key: key}
 }
 
-// Size returns the bytes written so far.
+// Size returns the number of bytes written so far.
 func (w *Writer) Size() int64 { return w.size }
 
-// Write takes over p, sending a part whenever one is full.
+// Write copies p and uploads each part that is full.
 func (w *Writer) Write(p []byte) (int, error) {
 	if w.err != nil {
 		return 0, w.err
 	}
-	taken := 0
-	for taken < len(p) {
-		n := min(len(p)-taken, partSize-w.buf.Len())
-		w.buf.Write(p[taken : taken+n])
-		taken += n
+	written := 0
+	for written < len(p) {
+		n := min(len(p)-written, partSize-w.buf.Len())
+		w.buf.Write(p[written : written+n])
+		written += n
 		w.size += int64(n)
 		if w.buf.Len() == partSize {
 			if w.err = w.sendPart(); w.err != nil {
-				return taken, w.err
+				return written, w.err
 			}
 		}
 	}
-	return taken, nil
+	return written, nil
 }
 
 func (w *Writer) sendPart() error {
@@ -61,7 +65,7 @@ func (w *Writer) sendPart() error {
 			Bucket: &w.bucket.name, Key: &w.key,
 		})
 		if err != nil {
-			return fmt.Errorf("write object: %w", outcome(err))
+			return fmt.Errorf("write object: %w", withOutcome(err))
 		}
 		w.upload = out.UploadId
 	}
@@ -70,14 +74,14 @@ func (w *Writer) sendPart() error {
 		Bucket: &w.bucket.name, Key: &w.key, UploadId: w.upload, PartNumber: number, Body: bytes.NewReader(w.buf.Bytes()),
 	})
 	if err != nil {
-		return fmt.Errorf("write object: %w", outcome(err))
+		return fmt.Errorf("write object: %w", withOutcome(err))
 	}
 	w.parts = append(w.parts, types.CompletedPart{ETag: out.ETag, PartNumber: number})
 	w.buf.Reset()
 	return nil
 }
 
-// Close makes the object appear. After an error nothing is left behind.
+// Close creates the object. After an error there is no object, and what was uploaded is removed.
 func (w *Writer) Close() error {
 	if w.err == nil {
 		w.err = w.finish()
@@ -90,7 +94,8 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// CommitIfWritten closes the writer and returns the key of the object. If nothing was written, it creates no object and returns "".
+// CommitIfWritten closes the writer and returns the key of the object. If nothing was written, it creates no object and
+// returns "".
 func (w *Writer) CommitIfWritten() (string, error) {
 	if w.size == 0 && w.err == nil {
 		return "", nil
@@ -104,7 +109,7 @@ func (w *Writer) finish() error {
 			Bucket: &w.bucket.name, Key: &w.key, Body: bytes.NewReader(w.buf.Bytes()),
 		})
 		if err != nil {
-			return fmt.Errorf("write object: %w", outcome(err))
+			return fmt.Errorf("write object: %w", withOutcome(err))
 		}
 		return nil
 	}
@@ -118,19 +123,19 @@ func (w *Writer) finish() error {
 		MultipartUpload: &types.CompletedMultipartUpload{Parts: w.parts},
 	})
 	if err != nil {
-		return fmt.Errorf("write object: %w", outcome(err))
+		return fmt.Errorf("write object: %w", withOutcome(err))
 	}
 	return nil
 }
 
-// Abort drops what was written. It may be called after Close, and then does nothing.
+// Abort removes what was uploaded. After Close it does nothing.
 func (w *Writer) Abort() error {
 	if w.upload == nil {
 		return nil
 	}
 	upload := w.upload
 	w.upload = nil
-	// The context may be what failed; the parts must go all the same.
+	// The context may have ended; the parts must be removed all the same.
 	_, err := w.bucket.client.AbortMultipartUpload(context.WithoutCancel(w.ctx), &s3.AbortMultipartUploadInput{
 		Bucket: &w.bucket.name, Key: &w.key, UploadId: upload,
 	})

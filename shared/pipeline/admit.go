@@ -8,8 +8,8 @@ import (
 	"sluice/shared/batch"
 )
 
-// Admit is the step of the state Admit: it lets a batch begin ingestion, with the transition to INITIALIZED. Every batch is
-// admitted at once.
+// Admit is the step of the state Admit: it lets a batch begin ingestion, with the transition to INITIALIZED. Every
+// batch is admitted at once.
 type Admit struct {
 	Batches batch.JobStore
 	Now     func() time.Time

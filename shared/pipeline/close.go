@@ -10,8 +10,8 @@ import (
 	"sluice/shared/batch"
 )
 
-// Close is the step of the states Close, which ends a batch with the transition to PROCESSED, and GiveUp, which ends it with
-// the transition to ERROR.
+// Close is the step of the states Close, which ends a batch with the transition to PROCESSED, and GiveUp, which ends it
+// with the transition to ERROR.
 type Close struct {
 	Batches batch.JobStore
 	Now     func() time.Time
@@ -43,7 +43,8 @@ func (s *Close) Run(ctx context.Context, in CloseInput) (struct{}, error) {
 	})
 }
 
-// complete makes the stored lines visible. It counts them first: no accepted line may be missing without anyone noticing.
+// complete makes the stored lines visible. It counts them first: no accepted line may be missing without anyone
+// noticing.
 func (s *Close) complete(ctx context.Context, id batch.ID) error {
 	j, err := openJob(ctx, s.Batches, id)
 	if j.Status == batch.Processed { // by an earlier run

@@ -15,8 +15,8 @@ import (
 	"sluice/shared/validation"
 )
 
-// Ingest is the step of the state IngestChunk: it stores the accepted lines of one chunk and records in the chunk's cursor how
-// far that is. It judges nothing: Settle has decided which lines are accepted.
+// Ingest is the step of the state IngestChunk: it stores the accepted lines of one chunk and records in the chunk's
+// cursor how far that is. It judges nothing: Settle has decided which lines are accepted.
 type Ingest struct {
 	Batches      batch.JobStore
 	Transactions transactions
@@ -38,8 +38,8 @@ type IngestOutput struct {
 	Done bool `json:"done"`
 }
 
-// windowLines is how many lines are stored before the cursor is advanced and the status of the batch is checked. It bounds
-// what is still written for a batch that has failed meanwhile.
+// windowLines is how many lines are stored before the cursor is advanced and the status of the batch is checked. It
+// bounds what is still written for a batch that has failed meanwhile.
 const windowLines = 1000
 
 // Run stores the accepted lines of a chunk from its cursor on.
@@ -85,15 +85,16 @@ func (s *Ingest) run(ctx context.Context, in ChunkInput) (done bool, err error) 
 		}
 	}
 	if cursor.Stored != c.Settled.Accepted {
-		return false, fmt.Errorf("batch %s: chunk %d: %d of %d lines are stored", in.ID, in.Index, cursor.Stored, c.Settled.Accepted)
+		return false, fmt.Errorf("batch %s: chunk %d: %d of %d lines are stored", in.ID, in.Index, cursor.Stored,
+			c.Settled.Accepted)
 	}
 	cursor.Done, cursor.Offset, cursor.Line = true, c.Validated.Bytes, c.Validated.Lines
 	_, err = s.Batches.AdvanceCursor(ctx, in.ID, in.Index, cursor)
 	return true, err
 }
 
-// storeLines stores the accepted lines from the cursor on, window by window, until the end of the chunk or of the time, and
-// returns the cursor after the last line stored.
+// storeLines stores the accepted lines from the cursor on, window by window, until the end of the chunk or of the time,
+// and returns the cursor after the last line stored.
 func (s *Ingest) storeLines(ctx context.Context, j *job, c batch.Chunk, cursor batch.IngestCursor,
 	end time.Time) (batch.IngestCursor, error) {
 	isAccepted, err := s.acceptedLines(ctx, c)
@@ -144,8 +145,9 @@ func (s *Ingest) storeWindow(ctx context.Context, w *window, cursor *batch.Inges
 	return nil
 }
 
-// advance records the cursor and checks that the batch is still open. If another run has finished the chunk, its cursor,
-// which is done, replaces this one. If another run is only further, this one continues: both store the same records.
+// advance records the cursor and checks that the batch is still open. If another run has finished the chunk, its
+// cursor, which is done, replaces this one. If another run is only further, this one continues: both store the same
+// records.
 func (s *Ingest) advance(ctx context.Context, j *job, index int, cursor *batch.IngestCursor) error {
 	furthest, err := s.Batches.AdvanceCursor(ctx, j.ID, index, *cursor)
 	if err != nil {
@@ -158,8 +160,8 @@ func (s *Ingest) advance(ctx context.Context, j *job, index int, cursor *batch.I
 	return j.checkOpen(ctx)
 }
 
-// acceptedLines returns a function that reports whether a line of the chunk, by its number from 0, is accepted. For a blank
-// line its result has no meaning.
+// acceptedLines returns a function that reports whether a line of the chunk, by its number from 0, is accepted. For a
+// blank line its result has no meaning.
 func (s *Ingest) acceptedLines(ctx context.Context, c batch.Chunk) (func(line int64) bool, error) {
 	switch c.Settled.Acceptance() {
 	case batch.AcceptNone:

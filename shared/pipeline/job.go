@@ -15,14 +15,15 @@ import (
 	"sluice/shared/validation"
 )
 
-// job is a batch as one run of a step sees it. The batch is as of the opening of the job or of its latest transition; what
-// steps have committed is read from the store when it is asked for.
+// job is a batch as one run of a step sees it. The batch is as of the opening of the job or of its latest transition;
+// what steps have committed is read from the store when it is asked for.
 type job struct {
 	batch.Batch
 	store batch.JobStore
 }
 
-// openJob reads the batch of a step. It returns *BatchOver if the status is terminal; the job then holds the batch as it is.
+// openJob reads the batch of a step. It returns *BatchOver if the status is terminal; the job then holds the batch as
+// it is.
 func openJob(ctx context.Context, store batch.JobStore, id batch.ID) (*job, error) {
 	b, err := store.Get(ctx, id)
 	if err == nil && b.Status.IsTerminal() {
@@ -41,8 +42,9 @@ func (j *job) checkOpen(ctx context.Context) error {
 	return err
 }
 
-// transition makes a transition of the batch. A conflict counts as success if the batch has been in the wanted status: an
-// earlier or concurrent run of this step has made the transition. It returns *BatchOver if another terminal status came first.
+// transition makes a transition of the batch. A conflict counts as success if the batch has been in the wanted status:
+// an earlier or concurrent run of this step has made the transition. It returns *BatchOver if another terminal status
+// came first.
 func (j *job) transition(ctx context.Context, t batch.Transition) error {
 	b, err := applyTransition(ctx, j.store, j.ID, t)
 	if err == nil {
@@ -95,8 +97,8 @@ func (j *job) validatedChunks(ctx context.Context) ([]batch.Chunk, error) {
 	return chunks, nil
 }
 
-// lineCounts returns the line counts that Reconcile has committed. It counts the lines of a batch that was reconciled by a
-// release that committed none.
+// lineCounts returns the line counts that Reconcile has committed. It counts the lines of a batch that was reconciled
+// by a release that committed none.
 func (j *job) lineCounts(ctx context.Context) (batch.LineCounts, error) {
 	committed, err := j.store.LineCounts(ctx, j.ID)
 	if err != nil {
@@ -109,8 +111,8 @@ func (j *job) lineCounts(ctx context.Context) (batch.LineCounts, error) {
 	return batch.CountLines(chunks), err
 }
 
-// chunkInput describes how the lines of a chunk are read and judged. It depends only on what is pinned, so that both passes see
-// the same lines.
+// chunkInput describes how the lines of a chunk are read and judged. It depends only on what is pinned, so that both
+// passes see the same lines.
 func (j *job) chunkInput(index int, u uploads) validation.ChunkInput {
 	return validation.ChunkInput{
 		Source:       pinnedUpload(j.Batch, u),
@@ -131,8 +133,8 @@ func (j *job) newScanner() *scanner.Scanner {
 	})
 }
 
-// chunkWorkKey and partitionWorkKey return the key of a work file of one attempt at a chunk or partition. Attempts never
-// share a key; the committed result says which attempt counts.
+// chunkWorkKey and partitionWorkKey return the key of a work file of one attempt at a chunk or partition. Attempts
+// never share a key; the committed result says which attempt counts.
 func (j *job) chunkWorkKey(index int, attempt, kind string) string {
 	return fmt.Sprintf("work/%s/chunk-%05d/%s.%s", j.ID, index, attempt, kind)
 }
@@ -151,8 +153,8 @@ type uploads interface {
 	Source(key, etag string) chunk.Source
 }
 
-// errUploadChanged means that the uploaded file is gone or is not the pinned one. It is never returned for a work file: the
-// service writes those itself, so a missing one is a fault of the service, and a retry may find it.
+// errUploadChanged means that the uploaded file is gone or is not the pinned one. It is never returned for a work file:
+// the service writes those itself, so a missing one is a fault of the service, and a retry may find it.
 var errUploadChanged = errors.New("the uploaded file is not the pinned one")
 
 // pinnedUpload returns the uploaded file of a batch.

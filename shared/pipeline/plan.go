@@ -39,8 +39,8 @@ type PartitionRange struct {
 	End   int `json:"end"`
 }
 
-// maxChunks bounds the chunks of a batch. Three Map states iterate over them with up to eight events for each chunk. That is
-// half of the 25,000 events that an execution may have; retries and resumed ingestion need the other half.
+// maxChunks bounds the chunks of a batch. Three Map states iterate over them with up to eight events for each chunk.
+// That is half of the 25,000 events that an execution may have; retries and resumed ingestion need the other half.
 const maxChunks = 512
 
 // Run plans a batch. A repeated run returns the plan that the first one pinned.
@@ -72,8 +72,8 @@ func (s *Plan) run(ctx context.Context, id batch.ID) (PlanOutput, error) {
 	return out, nil
 }
 
-// partitionRanges divides the partitions among as many invocations of Reconcile as the size of the file justifies: one for
-// a small file, one for each partition of a large file.
+// partitionRanges divides the partitions among as many invocations of Reconcile as the size of the file justifies: one
+// for a small file, one for each partition of a large file.
 func partitionRanges(size int64) []PartitionRange {
 	const bytesPerInvocation = 64 << 20
 	n := int(min(max((size+bytesPerInvocation-1)/bytesPerInvocation, 1), batch.Partitions))

@@ -19,8 +19,9 @@ type PartitionInput struct {
 	Partitions PartitionRange `json:"partitions"`
 }
 
-// Reconcile is the step of the state ReconcilePartitions: it compares a range of partitions over the whole batch and commits,
-// for each, the key of the rejections, which are the lines that it rejects as duplicates or for an entity that they name.
+// Reconcile is the step of the state ReconcilePartitions: it compares a range of partitions over the whole batch and
+// commits, for each, the key of the rejections, which are the lines that it rejects as duplicates or for an entity that
+// they name.
 type Reconcile struct {
 	Batches  batch.JobStore
 	Entities entities
@@ -38,8 +39,8 @@ type entities interface {
 const (
 	// concurrentReads is how many work files a step reads at the same time.
 	concurrentReads = 8
-	// concurrentPartitions is how many partitions are reconciled at the same time: while the entities of one are looked up,
-	// the digests of another one are compared.
+	// concurrentPartitions is how many partitions are reconciled at the same time: while the entities of one are looked
+	// up, the digests of another one are compared.
 	concurrentPartitions = 2
 )
 

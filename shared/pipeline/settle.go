@@ -12,8 +12,9 @@ import (
 	"sluice/shared/validation"
 )
 
-// Settle is the step of the state SettleChunk, the second pass: it merges the findings of one chunk with the rejections of
-// all partitions and commits the keys of the chunk's part of the report, of the summary of that part, and of its accept bitmap.
+// Settle is the step of the state SettleChunk, the second pass: it merges the findings of one chunk with the rejections
+// of all partitions and commits the keys of the chunk's part of the report, of the summary of that part, and of its
+// accept bitmap.
 type Settle struct {
 	Batches batch.JobStore
 	Uploads uploads
@@ -98,7 +99,8 @@ func (s *Settle) settle(ctx context.Context, j *job, c batch.Chunk, firstLine in
 	return result, err
 }
 
-// rejections returns the rejections of all partitions, each of which must be reconciled; nil for a partition that has none.
+// rejections returns the rejections of all partitions, each of which must be reconciled; nil for a partition that has
+// none.
 func (s *Settle) rejections(ctx context.Context, j *job) ([]chunk.Source, error) {
 	results, err := s.Batches.Reconciled(ctx, j.ID)
 	if err != nil {

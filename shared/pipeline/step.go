@@ -1,8 +1,9 @@
-// Package pipeline holds the steps of a batch: one type for each state of the state machine (statemachine/batch.asl.json),
-// in a file of its name. docs/life-of-a-batch.md describes how they follow each other.
+// Package pipeline holds the steps of a batch: one type for each state of the state machine
+// (statemachine/batch.asl.json), in a file of its name. docs/life-of-a-batch.md describes how they follow each other.
 //
-// Every step can run twice, also concurrently with its own retry: it reads what is committed, writes objects under keys of
-// its own attempt, and makes them its result by one conditional write. Inputs and outputs hold IDs and numbers, never lines.
+// Every step can run twice, also concurrently with its own retry: it reads what is committed, writes objects under keys
+// of its own attempt, and makes them its result by one conditional write. Inputs and outputs hold IDs and numbers,
+// never lines.
 package pipeline
 
 import (
@@ -28,8 +29,8 @@ type ChunkInput struct {
 	Index int      `json:"chunk"`
 }
 
-// The errors of steps. Lambda reports the name of the outermost type, which the state machine's Retry and Catch match: steps
-// return these errors bare, never wrapped.
+// The errors of steps. Lambda reports the name of the outermost type, which the state machine's Retry and Catch match:
+// steps return these errors bare, never wrapped.
 
 // Transient asks the state machine to run the step again later.
 type Transient struct{ Message string }
@@ -63,8 +64,8 @@ func runAction(ctx context.Context, log *slog.Logger, id batch.ID, run func(cont
 	return runStep(ctx, log, id, func(ctx context.Context) (struct{}, error) { return struct{}{}, run(ctx) })
 }
 
-// stepError returns the error by which the state machine decides what to do, and logs its cause. An error that is not known
-// to be final is Transient: the state machine limits the number of retries.
+// stepError returns the error by which the state machine decides what to do, and logs its cause. An error that is not
+// known to be final is Transient: the state machine limits the number of retries.
 func stepError(ctx context.Context, log *slog.Logger, id batch.ID, err error) error {
 	var over *BatchOver
 	switch {

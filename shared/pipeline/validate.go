@@ -9,8 +9,8 @@ import (
 	"sluice/shared/validation"
 )
 
-// Validate is the step of the state ValidateChunk, the first pass: it reads the lines of one chunk, judges each by itself,
-// and commits the keys of two work files, the findings and the index of digests and entity references.
+// Validate is the step of the state ValidateChunk, the first pass: it reads the lines of one chunk, judges each by
+// itself, and commits the keys of two work files, the findings and the index of digests and entity references.
 type Validate struct {
 	Batches batch.JobStore
 	Uploads uploads

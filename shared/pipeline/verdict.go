@@ -14,7 +14,8 @@ import (
 )
 
 // Verdict is the step of the state Verdict: it adds up the chunks, concatenates their parts of the report, and decides
-// whether the accepted lines are ingested, with the transition to PENDING_INGESTION, or not, with that to VALIDATION_FAILED.
+// whether the accepted lines are ingested, with the transition to PENDING_INGESTION, or not, with that to
+// VALIDATION_FAILED.
 type Verdict struct {
 	Batches batch.JobStore
 	Work    *objects.Bucket
@@ -72,7 +73,8 @@ func (s *Verdict) judge(ctx context.Context, j *job) (batch.Verdict, error) {
 	return s.writeReport(ctx, j, chunks)
 }
 
-// rejectionMessage tells the client why the batch is rejected as a whole; it is empty if its accepted lines are ingested.
+// rejectionMessage tells the client why the batch is rejected as a whole; it is empty if its accepted lines are
+// ingested.
 func rejectionMessage(b batch.Batch, v batch.Verdict) string {
 	switch {
 	case v.Outcome == batch.TooManyTransactions:
@@ -94,8 +96,8 @@ func rejectionMessage(b batch.Batch, v batch.Verdict) string {
 	return ""
 }
 
-// writeReport concatenates the parts of the report, in the order of the chunks, adds up their summaries, and returns the
-// verdict that names both files.
+// writeReport concatenates the parts of the report, in the order of the chunks, adds up their summaries, and returns
+// the verdict that names both files.
 func (s *Verdict) writeReport(ctx context.Context, j *job, chunks []batch.Chunk) (batch.Verdict, error) {
 	attempt := s.NewAttempt()
 	reportKey, summaryKey := j.reportKey(attempt, "jsonl"), j.reportKey(attempt, "summary.json")
@@ -126,7 +128,8 @@ func (s *Verdict) writeReport(ctx context.Context, j *job, chunks []batch.Chunk)
 
 // addPart appends a chunk's part of the report to the whole and adds its summary to sum.
 func (s *Verdict) addPart(ctx context.Context, whole io.Writer, sum *report.Summary, r batch.SettleResult) error {
-	part := report.Summary{Counts: report.Counts{Total: r.Accepted + r.Invalid, Accepted: r.Accepted, Invalid: r.Invalid}}
+	part := report.Summary{Counts: report.Counts{Total: r.Accepted + r.Invalid, Accepted: r.Accepted,
+		Invalid: r.Invalid}}
 	if r.SummaryKey != "" {
 		body, err := s.Work.Open(ctx, r.SummaryKey, "", 0, -1)
 		if err != nil {

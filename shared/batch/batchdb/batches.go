@@ -17,9 +17,9 @@ import (
 	"sluice/shared/dynamo"
 )
 
-// Store is the batch.Store on DynamoDB. The partition key of its table is id (the batch) and the sort key is part: "batch"
-// is the batch itself, "chunk#00001" a chunk, "marks#03" the result of reconciling a partition, "lines" the line counts. The
-// index by-tenant (tenant / id) holds the "batch" items only.
+// Store is the batch.Store on DynamoDB. The partition key of its table is id (the batch) and the sort key is part:
+// "batch" is the batch itself, "chunk#00001" a chunk, "marks#03" the result of reconciling a partition, "lines" the
+// line counts. The index by-tenant (tenant / id) holds the "batch" items only.
 type Store struct {
 	db    *dynamodb.Client
 	table string
@@ -112,8 +112,8 @@ func (s *Store) Apply(ctx context.Context, id batch.ID, t batch.Transition) (bat
 	return unmarshalBatch(out.Attributes)
 }
 
-// statusCondition returns the condition that the batch has a status from which the transition is legal, and adds the values
-// that the condition names.
+// statusCondition returns the condition that the batch has a status from which the transition is legal, and adds the
+// values that the condition names.
 func statusCondition(t batch.Transition, values dynamo.Item) string {
 	allowed := t.To.Predecessors()
 	if t.From != "" {
@@ -129,7 +129,8 @@ func statusCondition(t batch.Transition, values dynamo.Item) string {
 }
 
 // updateExpression returns the assignments of a transition's SET clause with the names and values that they use.
-func updateExpression(t batch.Transition) (assignments []string, names map[string]string, values dynamo.Item, err error) {
+func updateExpression(t batch.Transition) (
+	assignments []string, names map[string]string, values dynamo.Item, err error) {
 	assignments = []string{"#status = :to", "updated_at = :at"}
 	names = map[string]string{"#status": "status"}
 	values = dynamo.Item{":to": dynamo.String(string(t.To)), ":at": dynamo.String(dynamo.FormatTime(t.At))}
@@ -145,7 +146,8 @@ func updateExpression(t batch.Transition) (assignments []string, names map[strin
 	}
 	var errs []error
 	if t.Object != nil {
-		errs = append(errs, assign("object", objectRow(*t.Object)), assign("received_at", dynamo.FormatTime(t.ReceivedAt)))
+		errs = append(errs, assign("object", objectRow(*t.Object)),
+			assign("received_at", dynamo.FormatTime(t.ReceivedAt)))
 	}
 	if t.Plan != nil {
 		errs = append(errs, assign("chunk_bytes", t.Plan.ChunkBytes), assign("max_line_bytes", t.MaxLineBytes),

@@ -82,13 +82,15 @@ func (s *Store) eachPart(ctx context.Context, id batch.ID, prefix string, visit 
 }
 
 // CommitValidated commits the result of validating a chunk.
-func (s *Store) CommitValidated(ctx context.Context, id batch.ID, index int, r batch.ValidateResult) (batch.ValidateResult, error) {
+func (s *Store) CommitValidated(ctx context.Context, id batch.ID, index int,
+	r batch.ValidateResult) (batch.ValidateResult, error) {
 	row, err := commit(ctx, s, key(id, chunkPart(index)), "validated", validatedRow(r))
 	return batch.ValidateResult(row), err
 }
 
 // CommitSettled commits the result of settling a chunk.
-func (s *Store) CommitSettled(ctx context.Context, id batch.ID, index int, r batch.SettleResult) (batch.SettleResult, error) {
+func (s *Store) CommitSettled(ctx context.Context, id batch.ID, index int,
+	r batch.SettleResult) (batch.SettleResult, error) {
 	row, err := commit(ctx, s, key(id, chunkPart(index)), "settled", newSettledRow(r))
 	return row.result(), err
 }
@@ -106,8 +108,8 @@ func (s *Store) CommitLineCounts(ctx context.Context, id batch.ID, c batch.LineC
 	return batch.LineCounts(row), err
 }
 
-// commit sets an attribute of an item unless it is set, and returns its value after that: of two attempts at a step, one
-// sets it and the other learns what the first one set.
+// commit sets an attribute of an item unless it is set, and returns its value after that: of two attempts at a step,
+// one sets it and the other learns what the first one set.
 func commit[Row any](ctx context.Context, s *Store, key dynamo.Item, name string, row Row) (Row, error) {
 	value, err := attributevalue.Marshal(row)
 	if err != nil {
@@ -133,7 +135,8 @@ func commit[Row any](ctx context.Context, s *Store, key dynamo.Item, name string
 }
 
 // AdvanceCursor records how far a chunk is ingested, on the condition that no further cursor is recorded.
-func (s *Store) AdvanceCursor(ctx context.Context, id batch.ID, index int, c batch.IngestCursor) (batch.IngestCursor, error) {
+func (s *Store) AdvanceCursor(ctx context.Context, id batch.ID, index int,
+	c batch.IngestCursor) (batch.IngestCursor, error) {
 	value, err := attributevalue.Marshal(ingestedRow(c))
 	if err != nil {
 		return c, err

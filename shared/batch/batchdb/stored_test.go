@@ -20,9 +20,9 @@ const (
 
 var at = time.Date(2026, 11, 26, 8, 15, 0, 123456789, time.UTC)
 
-// TestStoredBatches pins what is stored: one golden item for each kind of row, with every attribute set. It writes through
-// the store and compares the items, and it reads the golden items through the store and compares the values. Renaming a Go
-// field so that a stored name changes fails both.
+// TestStoredBatches pins what is stored: one golden item for each kind of row, with every attribute set. It writes
+// through the store and compares the items, and it reads the golden items through the store and compares the values.
+// Renaming a Go field so that a stored name changes fails both.
 func TestStoredBatches(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	s := batchdb.New(client, "test-batches")
@@ -38,16 +38,19 @@ func TestStoredBatches(t *testing.T) {
 		{To: batch.Uploaded, At: at, ReceivedAt: at.Add(time.Second),
 			Object: &batch.Object{Key: "uploads/t/b", ETag: `"e"`, Version: "v", Size: 1000}},
 		{To: batch.ValidationStarted, At: at, Plan: &plan, MaxLineBytes: 4096, MaxTransactions: 9000},
-		{To: batch.ValidationFailed, At: at.Add(time.Minute), Verdict: &verdict, ErrorMessage: "2 transactions are invalid."},
+		{To: batch.ValidationFailed, At: at.Add(time.Minute), Verdict: &verdict,
+			ErrorMessage: "2 transactions are invalid."},
 	} {
 		var err error
 		if want, err = s.Apply(ctx, b.ID, c); err != nil {
 			t.Fatal(err)
 		}
 	}
-	validated := batch.ValidateResult{Lines: 10, Transactions: 9, Invalid: 1, Bytes: 100, FindingsKey: "findings", IndexKey: "index"}
-	settled := batch.SettleResult{FirstLine: 11, Accepted: 7, Invalid: 2, AcceptedKey: "accepted", ReportKey: "report", ReportBytes: 12,
-		SummaryKey: "summary"}
+	validated := batch.ValidateResult{Lines: 10, Transactions: 9, Invalid: 1, Bytes: 100, FindingsKey: "findings",
+		IndexKey: "index"}
+	settled := batch.SettleResult{FirstLine: 11, Accepted: 7, Invalid: 2, AcceptedKey: "accepted", ReportKey: "report",
+		ReportBytes: 12,
+		SummaryKey:  "summary"}
 	ingested := batch.IngestCursor{Done: true, Offset: 90, Line: 8, Stored: 7}
 	if _, err := s.CommitValidated(ctx, b.ID, 3, validated); err != nil {
 		t.Fatal(err)
@@ -86,8 +89,8 @@ func TestStoredBatches(t *testing.T) {
 	}
 }
 
-// TestStoredOutcomes pins how outcomes without work files are stored: a skipped chunk is a row of zeros, a partition that
-// rejects no line has the key "none", a verdict on too many transactions has no report; and the line counts.
+// TestStoredOutcomes pins how outcomes without work files are stored: a skipped chunk is a row of zeros, a partition
+// that rejects no line has the key "none", a verdict on too many transactions has no report; and the line counts.
 func TestStoredOutcomes(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	s := batchdb.New(client, "test-batches")

@@ -40,7 +40,8 @@ func NewBatch(t *testing.T, tenant string) batch.Batch {
 	t.Helper()
 	return batch.Batch{
 		ID: newID(t), Tenant: tenant, Client: "c", Status: batch.AwaitingUpload, RejectOnInvalid: true,
-		CreatedAt: createdAt, UpdatedAt: createdAt, UploadBy: createdAt.Add(15 * time.Minute), DigestKey: [16]byte{1, 2, 3},
+		CreatedAt: createdAt, UpdatedAt: createdAt, UploadBy: createdAt.Add(15 * time.Minute), DigestKey: [16]byte{1, 2,
+			3},
 		Settings: batch.Settings{MaxPast: time.Hour, MaxFuture: 720 * time.Hour, MainEntity: transaction.ByPaymentType},
 	}
 }
@@ -142,7 +143,8 @@ func testTransitions(t *testing.T, s batch.Store) {
 		var conflict *batch.ConflictError
 		_, err = s.Apply(t.Context(), want.ID, transition)
 		if !errors.As(err, &conflict) || conflict.Wanted != transition.To || !cmp.Equal(conflict.Current, want) {
-			t.Errorf("repeated transition to %s: got error %v, want a conflict with the batch as it is", transition.To, err)
+			t.Errorf("repeated transition to %s: got error %v, want a conflict with the batch as it is", transition.To,
+				err)
 		}
 	}
 
@@ -175,7 +177,8 @@ func testOnlyLegalTransitions(t *testing.T, s batch.Store) {
 	only := batch.Transition{To: batch.Failed, From: batch.Uploaded, At: createdAt}
 	var conflict *batch.ConflictError
 	if _, err := s.Apply(t.Context(), b.ID, only); !errors.As(err, &conflict) {
-		t.Errorf("transition of a batch in %s that is limited to %s: got error %v, want a conflict", b.Status, only.From, err)
+		t.Errorf("transition of a batch in %s that is limited to %s: got error %v, want a conflict", b.Status,
+			only.From, err)
 	}
 }
 
@@ -187,7 +190,8 @@ func testOneWinsARace(t *testing.T, s batch.Store) {
 	for i := range 16 {
 		wg.Go(func() {
 			_, err := s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Uploaded, At: createdAt})
-			result, commitErr := s.CommitReconciled(t.Context(), b.ID, 3, batch.ReconcileResult{RejectionsKey: string(rune('a' + i))})
+			result, commitErr := s.CommitReconciled(t.Context(), b.ID, 3,
+				batch.ReconcileResult{RejectionsKey: string(rune('a' + i))})
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -215,7 +219,8 @@ func testChunks(t *testing.T, s batch.Store) {
 	if diff := cmp.Diff(batch.Chunk{Index: 7}, c); err != nil || diff != "" {
 		t.Errorf("Chunk without results: error %v, chunk (-want +got):\n%s", err, diff)
 	}
-	validated := batch.ValidateResult{Lines: 10, Transactions: 9, Invalid: 1, Bytes: 100, FindingsKey: "f", IndexKey: "i"}
+	validated := batch.ValidateResult{Lines: 10, Transactions: 9, Invalid: 1, Bytes: 100, FindingsKey: "f",
+		IndexKey: "i"}
 	for _, r := range []batch.ValidateResult{validated, {Lines: 99}} {
 		if got, err := s.CommitValidated(t.Context(), id, 7, r); err != nil || got != validated {
 			t.Errorf("CommitValidated(%+v): got %+v, error %v, want %+v", r, got, err, validated)

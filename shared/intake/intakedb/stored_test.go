@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestStoredUploads pins what is stored: one golden item for each kind of row, with every attribute set. It writes through the store and
-// compares the items, and it reads the golden items through the store and compares the values. Renaming a Go field so that a
-// stored name changes fails both.
+// TestStoredUploads pins what is stored: one golden item for each kind of row, with every attribute set. It writes
+// through the store and compares the items, and it reads the golden items through the store and compares the values.
+// Renaming a Go field so that a stored name changes fails both.
 func TestStoredUploads(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	now := func() time.Time { return at }
@@ -22,11 +22,13 @@ func TestStoredUploads(t *testing.T) {
 	if _, err := s.RecordArrival(ctx, object, at); err != nil {
 		t.Fatal(err)
 	}
-	failed := intake.ScanReport{Event: "event", Key: object.Key, ETag: object.ETag, Version: object.Version, Result: intake.ScanFailed}
+	failed := intake.ScanReport{Event: "event", Key: object.Key, ETag: object.ETag, Version: object.Version,
+		Result: intake.ScanFailed}
 	if _, err := s.RecordScan(ctx, failed); err != nil {
 		t.Fatal(err)
 	}
-	found := intake.ScanReport{Event: "other", Key: object.Key, ETag: object.ETag, Version: object.Version, Result: intake.ThreatsFound, Threat: "EICAR"}
+	found := intake.ScanReport{Event: "other", Key: object.Key, ETag: object.ETag, Version: object.Version,
+		Result: intake.ThreatsFound, Threat: "EICAR"}
 	want, err := s.RecordScan(ctx, found)
 	if err != nil {
 		t.Fatal(err)

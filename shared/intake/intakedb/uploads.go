@@ -16,8 +16,8 @@ import (
 	"sluice/shared/intake"
 )
 
-// Store is the intake.UploadStore on the table of batches. The partition key is id (the object's key) and the sort key is part
-// ("upload#" and the ETag). The index waiting (waiting / received_at) holds the uploads that are waiting only.
+// Store is the intake.UploadStore on the table of batches. The partition key is id (the object's key) and the sort key
+// is part ("upload#" and the ETag). The index waiting (waiting / received_at) holds the uploads that are waiting only.
 type Store struct {
 	db    *dynamodb.Client
 	table string
@@ -93,8 +93,8 @@ func (s *Store) RecordScan(ctx context.Context, r intake.ScanReport) (intake.Upl
 	return s.update(ctx, uploadKey(r.Key, r.ETag), in)
 }
 
-// update makes an update and returns the upload after it. If the condition of the update does not hold, it returns the upload
-// as it is.
+// update makes an update and returns the upload after it. If the condition of the update does not hold, it returns the
+// upload as it is.
 func (s *Store) update(ctx context.Context, key dynamo.Item, in *dynamodb.UpdateItemInput) (intake.Upload, error) {
 	in.TableName, in.Key = &s.table, key
 	in.ReturnValues = types.ReturnValueAllNew
@@ -140,8 +140,9 @@ func (s *Store) StopWaiting(ctx context.Context, o batch.Object) error {
 func (s *Store) EachWaiting(ctx context.Context, before time.Time, visit func(intake.Upload) error) error {
 	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
 		TableName: &s.table, IndexName: aws.String("waiting"),
-		KeyConditionExpression:    aws.String("waiting = :waiting AND received_at < :before"),
-		ExpressionAttributeValues: dynamo.Item{":waiting": dynamo.String(waitingForScan), ":before": dynamo.String(dynamo.FormatTime(before))},
+		KeyConditionExpression: aws.String("waiting = :waiting AND received_at < :before"),
+		ExpressionAttributeValues: dynamo.Item{":waiting": dynamo.String(waitingForScan),
+			":before": dynamo.String(dynamo.FormatTime(before))},
 	})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)

@@ -29,7 +29,8 @@ func TestUploadsJoin(t *testing.T) {
 		var both sync.WaitGroup
 		both.Go(func() { seen[0], errs[0] = store.RecordArrival(context.Background(), o, arrival) })
 		both.Go(func() {
-			seen[1], errs[1] = store.RecordScan(context.Background(), intake.ScanReport{Event: "1", Key: o.Key, ETag: o.ETag, Result: intake.NoThreatsFound})
+			seen[1], errs[1] = store.RecordScan(context.Background(),
+				intake.ScanReport{Event: "1", Key: o.Key, ETag: o.ETag, Result: intake.NoThreatsFound})
 		})
 		both.Wait()
 		want := intake.Upload{Object: o, ReceivedAt: arrival, Result: intake.NoThreatsFound}
@@ -64,8 +65,10 @@ func TestUploadsKeepTheHeaviestResult(t *testing.T) {
 		{"7", intake.NoThreatsFound, "", intake.ThreatsFound, 3},
 		{"8", intake.ThreatsFound, "other", intake.ThreatsFound, 3},
 	} {
-		got, err := store.RecordScan(t.Context(), intake.ScanReport{Event: step.event, Key: o.Key, ETag: o.ETag, Result: step.result, Threat: step.threat})
-		if err != nil || got.Result != step.want || got.Failures != step.failures || got.Result == intake.ThreatsFound && got.Threat != "EICAR" {
+		got, err := store.RecordScan(t.Context(),
+			intake.ScanReport{Event: step.event, Key: o.Key, ETag: o.ETag, Result: step.result, Threat: step.threat})
+		if err != nil || got.Result != step.want || got.Failures != step.failures ||
+			got.Result == intake.ThreatsFound && got.Threat != "EICAR" {
 			t.Errorf("event %s: %+v %v", step.event, got, err)
 		}
 	}
@@ -76,7 +79,8 @@ func TestUploadsAreObjects(t *testing.T) {
 	store := newUploads(t)
 	o := batch.Object{Key: "k", ETag: `"e"`, Version: "v1", Size: 7}
 	for _, at := range []time.Time{arrival, arrival.Add(time.Hour)} {
-		if got, err := store.RecordArrival(t.Context(), o, at); err != nil || !got.ReceivedAt.Equal(arrival) || got.Object != o {
+		if got, err := store.RecordArrival(t.Context(), o, at); err != nil || !got.ReceivedAt.Equal(arrival) ||
+			got.Object != o {
 			t.Errorf("%+v %v", got, err)
 		}
 	}
@@ -92,7 +96,8 @@ func TestUploadsAreObjects(t *testing.T) {
 	if got, err := store.Get(t.Context(), o); err != nil || got.Result != "" {
 		t.Errorf("%+v %v", got, err)
 	}
-	if got, err := store.Get(t.Context(), batch.Object{Key: "k", ETag: `"none"`}); err != nil || got != (intake.Upload{}) {
+	if got, err := store.Get(t.Context(), batch.Object{Key: "k", ETag: `"none"`}); err != nil ||
+		got != (intake.Upload{}) {
 		t.Errorf("%+v %v", got, err)
 	}
 }
@@ -110,11 +115,13 @@ func TestUploadsThatWait(t *testing.T) {
 		return keys
 	}
 	for i, key := range []string{"a", "b", "c"} {
-		if _, err := store.RecordArrival(t.Context(), batch.Object{Key: key, ETag: `"e"`}, arrival.Add(time.Duration(i)*time.Minute)); err != nil {
+		if _, err := store.RecordArrival(t.Context(), batch.Object{Key: key, ETag: `"e"`},
+			arrival.Add(time.Duration(i)*time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := store.RecordScan(t.Context(), intake.ScanReport{Event: "1", Key: "d", ETag: `"e"`, Result: intake.NoThreatsFound}); err != nil {
+	if _, err := store.RecordScan(t.Context(),
+		intake.ScanReport{Event: "1", Key: "d", ETag: `"e"`, Result: intake.NoThreatsFound}); err != nil {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(waiting(arrival.Add(2 * time.Minute))); got != "[a b]" {
