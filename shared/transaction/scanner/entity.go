@@ -10,22 +10,32 @@ import (
 type entityForm uint8
 
 const (
-	formNone    entityForm = iota // absent, or not given in a valid way
-	formKnown                     // by_external_id
-	formUnknown                   // external_entity_type is unknown
+	// formNone is the form of an entity that is absent or is not given in a valid way.
+	formNone entityForm = iota
+
+	// formKnown is the form of an entity with by_external_id.
+	formKnown
+
+	// formUnknown is the form of an entity whose external_entity_type is unknown.
+	formUnknown
 )
 
 // entityState is what the scanner knows of the entity in one role.
 type entityState struct {
-	form   entityForm
-	offset int // of its object
+	form entityForm
+
+	// offset is that of the entity's object in the line.
+	offset int
 }
 
 // entityCapture is what the members of an entity say.
 type entityCapture struct {
-	isUnknown bool // external_entity_type is unknown
-	id        []byte
-	idOffset  int
+	// isUnknown is set if external_entity_type is unknown.
+	isUnknown bool
+
+	// id is by_external_id without escapes, nil if it is absent or not valid; idOffset is its offset in the line.
+	id       []byte
+	idOffset int
 }
 
 // The members of an entity to which the rules for entities refer.

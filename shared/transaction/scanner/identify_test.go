@@ -12,7 +12,7 @@ import (
 	"sluice/shared/transaction"
 )
 
-// describe is what Line says that Identify must return. It is a copy.
+// describe returns, as text, the part of the result of Line that Identify must return too.
 func describe(r *transaction.Result) string {
 	if r.Blank {
 		return "blank"
@@ -28,16 +28,17 @@ func describeIdentity(id transaction.Identity) string {
 	})
 }
 
-// identifyDiff compares Identify with Line on a line, which it reports as accepted if Line makes no finding. The
-// two must agree on accepted lines; on all others, Identify must come back.
+// identifyDiff returns whether Line accepts a line, which it does if it makes no finding, and how Identify disagrees with
+// Line about an accepted line, or "". For all other lines it only calls Identify, which must not panic.
 func identifyDiff(s *Scanner, line []byte) (accepted bool, diff string) {
 	r := s.Line(line)
 	accepted = len(r.Findings) == 0
 	want := describe(r)
-	copied, inPlace := describeIdentity(s.Identify(bytes.Clone(line))), describeIdentity(s.Identify(inPlace(line)))
-	if accepted && (copied != want || inPlace != want) {
-		return true, fmt.Sprintf("%q\nLine:                    %s\nIdentify, line copied:   %s\nIdentify, line in place: %s",
-			line, want, copied, inPlace)
+	copied := describeIdentity(s.Identify(bytes.Clone(line)))
+	placed := describeIdentity(s.Identify(inPlace(line)))
+	if accepted && (copied != want || placed != want) {
+		const format = "%q\nLine:                    %s\nIdentify, line copied:   %s\nIdentify, line in place: %s"
+		return true, fmt.Sprintf(format, line, want, copied, placed)
 	}
 	return accepted, ""
 }
@@ -96,7 +97,7 @@ func FuzzIdentify(f *testing.F) {
 	})
 }
 
-// Every line that is cut off, and every line with a byte replaced, is survived, and is right if it is still accepted.
+// Identify does not panic on lines that are cut off or have a byte replaced, and is right if they are still accepted.
 func TestIdentifyDamagedLines(t *testing.T) {
 	s := New(defaultRules())
 	for _, line := range corpus {
@@ -119,7 +120,7 @@ func TestIdentifyDoesNotAllocate(t *testing.T) {
 	for _, line := range corpus[:3] {
 		text := inPlace([]byte(line))
 		if n := testing.AllocsPerRun(5, func() { s.Identify(text) }); n > 0 {
-			t.Errorf("%v allocations for %s", n, line)
+			t.Errorf("got %v allocations, want none: %s", n, line)
 		}
 	}
 }

@@ -11,9 +11,12 @@ import (
 
 // numberForm is what the text of a number shows without computing its value.
 type numberForm struct {
-	isWhole     bool // neither a fraction nor an exponent
+	// isWhole is set if the number has neither a fraction nor an exponent.
+	isWhole     bool
 	hasExponent bool
-	digits      int // before the fraction
+
+	// digits is how many digits precede the fraction.
+	digits int
 }
 
 // readNumber reads a number by the grammar of JSON.
@@ -88,7 +91,10 @@ func (s *Scanner) readNumberValue(b []byte, i int, f *field) int {
 
 // The largest double is about 1.8e308.
 const (
-	maxFiniteDigits   = 308 // a number of so many digits, without an exponent, is always finite
+	// maxFiniteDigits is how many digits a number without an exponent may have to be finite whatever they are.
+	maxFiniteDigits = 308
+
+	// maxFiniteExponent is the power of ten at which it depends on the digits whether a number is finite.
 	maxFiniteExponent = 308
 )
 
@@ -119,23 +125,23 @@ func decimalExponent(text []byte) int {
 		}
 		text = text[:e]
 	}
-	power, begun, fraction := -1, false, false
+	power, hasBegun, inFraction := -1, false, false
 	for _, c := range text {
 		switch {
 		case c == '-':
 		case c == '.':
-			fraction = true
-		case c == '0' && !begun:
-			if fraction {
+			inFraction = true
+		case c == '0' && !hasBegun:
+			if inFraction {
 				power--
 			}
 		default:
-			if begun = true; !fraction {
+			if hasBegun = true; !inFraction {
 				power++
 			}
 		}
 	}
-	if !begun {
+	if !hasBegun {
 		return -1 << 60
 	}
 	return power + exponent

@@ -25,9 +25,12 @@ import (
 
 // node is one JSON value with its offset.
 type node struct {
-	kind    jsontext.Kind // n t f " 0 { [
-	at      int
-	text    string // of a string: without escapes; of a number: as written
+	// kind is one of n, t, f, ", 0, { and [.
+	kind jsontext.Kind
+	at   int
+
+	// text is a string without escapes, or a number as it is written.
+	text    string
 	members []member
 	items   []node
 }
@@ -51,9 +54,11 @@ func (n node) member(name string) (node, bool) {
 
 // broken is the first error that makes a line unreadable.
 type broken struct {
-	code    transaction.Code
-	at      int
-	pointer string // of a duplicate key
+	code transaction.Code
+	at   int
+
+	// pointer is that of a duplicate key.
+	pointer string
 }
 
 // reader builds the tree and keeps identifiers as soon as their string is complete.
@@ -65,7 +70,7 @@ type reader struct {
 	idAt  map[string]int
 }
 
-// token reads a token and says where it begins.
+// token reads a token and returns its offset.
 func (r *reader) token() (jsontext.Token, int, bool) {
 	tok, err := r.dec.ReadToken()
 	if err != nil {
@@ -144,7 +149,7 @@ func (r *reader) children(n *node, pointer string) bool {
 	}
 }
 
-// verdict is the part of a transaction.Result that the oracle knows: everything but the sentences.
+// verdict is the part of a transaction.Result that the oracle knows: everything but the messages.
 type verdict struct {
 	Blank              bool
 	Findings           []transaction.Finding
@@ -162,7 +167,7 @@ type oracleReference struct {
 	Offset int
 }
 
-// judge is the oracle's verdict. The offset of a fault of the grammar is that of the library, which is not always the
+// judge returns the oracle's verdict. The offset of a fault of the grammar is that of the library, which is not always the
 // scanner's (see alignOffsets).
 func judge(line []byte, rules transaction.Rules) verdict {
 	var v verdict

@@ -42,10 +42,12 @@ const unknownLength = -1
 // JSON the members that follow cannot be told apart.
 type Scanner struct {
 	rules       transaction.Rules
-	earliest    instant // of created_at
-	latest      instant
 	maxLine     int
 	maxFindings int
+
+	// earliest and latest are the first and the last instant that created_at may have.
+	earliest instant
+	latest   instant
 
 	// buf holds the line and its padding: the caller's bytes, or copied.
 	buf    []byte
@@ -57,8 +59,11 @@ type Scanner struct {
 	// unescaped holds the strings of this line that are written with escape sequences, after each other.
 	unescaped []byte
 
+	// depth counts the objects and arrays that are being read.
 	depth int
-	keys  keySet
+
+	// keys holds the keys of the line that the schema does not list.
+	keys keySet
 
 	// path leads from the line to the object that is being read, in pathLen segments.
 	path    [2*transaction.MaxDepth + 2]segment
@@ -72,8 +77,11 @@ type Scanner struct {
 	entities [transaction.ReceivingPartner + 1]entityState
 	entity   entityCapture
 
+	// paymentType is the value of payment_type, on which the main entity may depend.
 	paymentType []byte
-	result      transaction.Result
+
+	// result is what the scanner returns for the line.
+	result transaction.Result
 }
 
 // New returns a scanner that judges lines by the given rules.

@@ -108,7 +108,9 @@ func TestLinesThatAreNotObjects(t *testing.T) {
 	s := New(defaultRules())
 	for _, line := range []string{"null", "[]", `"x"`, "1", " [{}] \r"} {
 		want := []transaction.Finding{{
-			Code: transaction.CodeObjectType, Offset: len(line) - len(strings.TrimLeft(line, " ")), Message: schema.MessageNotObject,
+			Code:    transaction.CodeObjectType,
+			Offset:  len(line) - len(strings.TrimLeft(line, " ")),
+			Message: schema.MessageNotObject,
 		}}
 		if diff := cmp.Diff(want, s.Line([]byte(line)).Findings); diff != "" {
 			t.Errorf("%q: want (-), got (+):\n%s", line, diff)
@@ -182,7 +184,8 @@ func TestIdentifiersOfLongLines(t *testing.T) {
 	s := New(defaultRules())
 	for _, id := range []string{`"mod-1"`, `"tx-1"`} {
 		end := strings.Index(goodLine, id) + len(id)
-		incomplete, complete := verdictOf(s.TooLong([]byte(goodLine[:end-1]))), verdictOf(s.TooLong([]byte(goodLine[:end])))
+		incomplete := verdictOf(s.TooLong([]byte(goodLine[:end-1])))
+		complete := verdictOf(s.TooLong([]byte(goodLine[:end])))
 		if got := incomplete.ModificationID + incomplete.TransactionID; strings.Contains(got, strings.Trim(id, `"`)) {
 			t.Errorf("got %s before it is complete", id)
 		}
@@ -304,7 +307,8 @@ func TestWindowOfCreatedAt(t *testing.T) {
 // A message repeats nothing that the line says; the keys of the line are in the pointer.
 func TestMessagesRepeatNoValue(t *testing.T) {
 	const secret = "SECRETSECRET"
-	const format = `{"sender":{%[1]q:%[2]s,"unknown":{%[1]q:%[2]s}},"modification":{%[1]q:%[2]s},"billing":{%[1]q:%[2]s}}`
+	const format = `{"sender":{%[1]q:%[2]s,"unknown":{%[1]q:%[2]s}},` +
+		`"modification":{%[1]q:%[2]s},"billing":{%[1]q:%[2]s}}`
 	s := New(defaultRules())
 	for _, value := range []string{`"` + secret + `"`, `{"` + secret + `":"` + secret + `"}`, `["` + secret + `"]`} {
 		for _, o := range schema.Objects {
@@ -352,7 +356,8 @@ func TestMemoryOfLongLines(t *testing.T) {
 			text = append(append(text, '\n'), make([]byte, padding)...)
 			r, n := s.First(text)
 			if n != length || len(r.Findings) != 1 || r.Findings[0].Code != transaction.CodeLineTooLong {
-				t.Fatalf("%s%s: got %d bytes and %v, want %d bytes and line_too_long", opening, piece, n, r.Findings, length)
+				t.Fatalf("%s%s: got %d bytes and %v, want %d bytes and line_too_long",
+					opening, piece, n, r.Findings, length)
 			}
 			if len(s.keys.slots) > 1024 || cap(s.unescaped) > 4096 {
 				t.Errorf("%s%s: got %d slots for keys and %d bytes of strings, want at most 1024 and 4096",
