@@ -24,7 +24,17 @@ func TestLargeBatch(t *testing.T) {
 	const total = 100_000
 	cloud := newCloud(t)
 	path := filepath.Join(t.TempDir(), "large.jsonl")
-	_, stderr, code, err := cloud.runSluice("generate", "--lines", strconv.Itoa(total), "--seed", "7", "--bad", "0.005", "-o", path)
+	_, stderr, code, err := cloud.runSluice(
+		"generate",
+		"--lines",
+		strconv.Itoa(total),
+		"--seed",
+		"7",
+		"--bad",
+		"0.005",
+		"-o",
+		path,
+	)
 	if code != 0 || err != nil {
 		t.Fatalf("sluice generate: exit code %d, %v: %s", code, err, stderr)
 	}

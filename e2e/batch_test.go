@@ -67,7 +67,8 @@ func TestGoodBatch(t *testing.T) {
 func expectNotUploaded(t *testing.T, api *session, batchID string) {
 	t.Helper()
 	code, _, text := api.call("GET", transactionsPath+"batch/status/"+batchID, "", "")
-	if want := `"Batch not yet uploaded completely."`; code != http.StatusAccepted || !strings.Contains(string(text), want) {
+	if want := `"Batch not yet uploaded completely."`; code != http.StatusAccepted ||
+		!strings.Contains(string(text), want) {
 		t.Errorf("status before the upload: %d %s, want 202 with %s", code, text, want)
 	}
 	code, _, text = api.call("GET", transactionsPath+"batch/validation-result/"+batchID, "", "")
@@ -101,38 +102,47 @@ type mixedFile struct {
 }
 
 func newMixedFile() mixedFile {
-	good := []line{validLine(), validLine().withUnknown("receiver", map[string]any{"external_id": "shop 7", "full_name": "Café Zürich"})}
+	good := []line{
+		validLine(),
+		validLine().withUnknown("receiver", map[string]any{"external_id": "shop 7", "full_name": "Café Zürich"}),
+	}
 	first, second := validLine(), validLine()
 	sameIDAsFirst := validLine().withModification("external_id", first.modificationID())
 	brokenAfterID := strings.Replace(sameIDAsFirst.String(), `"payout"`, `"payout",`, 1)
-	return mixedFile{good, first, []fmt.Stringer{
-		good[0],
-		rawLine(`{"request_uuid": nope}`),
-		rawLine(`   `),
+	return mixedFile{
+		good,
 		first,
-		validLine().withSender("e2e-nobody"),
-		validLine().withSender(notOnboardedID),
-		validLine().with("colour", "green"),
-		validLine().withModification("amount", "12"),
-		good[1],
-		validLine().withModification("external_id", first.modificationID()),
-		rawLine(brokenAfterID),
-		second,
-		validLine().withUnknown("sender", map[string]any{"external_id": "a"}).withUnknown("receiver", map[string]any{"external_id": "b"}),
-		validLine().withModification("external_id", second.modificationID()).with("payment_type", "gift"),
-	}, map[int64][]string{
-		2:  {"json_invalid"},
-		4:  {"duplicate_modification_id"},
-		5:  {"entity_not_found"},
-		6:  {"entity_not_onboarded"},
-		7:  {"extra_forbidden"},
-		8:  {"number_type"},
-		10: {"duplicate_modification_id"},
-		11: {"duplicate_modification_id", "json_invalid"},
-		12: {"duplicate_modification_id"},
-		13: {"main_entity_unknown"},
-		14: {"duplicate_modification_id", "enum"},
-	}}
+		[]fmt.Stringer{
+			good[0],
+			rawLine(`{"request_uuid": nope}`),
+			rawLine(`   `),
+			first,
+			validLine().withSender("e2e-nobody"),
+			validLine().withSender(notOnboardedID),
+			validLine().with("colour", "green"),
+			validLine().withModification("amount", "12"),
+			good[1],
+			validLine().withModification("external_id", first.modificationID()),
+			rawLine(brokenAfterID),
+			second,
+			validLine().withUnknown("sender", map[string]any{"external_id": "a"}).
+				withUnknown("receiver", map[string]any{"external_id": "b"}),
+			validLine().withModification("external_id", second.modificationID()).with("payment_type", "gift"),
+		},
+		map[int64][]string{
+			2:  {"json_invalid"},
+			4:  {"duplicate_modification_id"},
+			5:  {"entity_not_found"},
+			6:  {"entity_not_onboarded"},
+			7:  {"extra_forbidden"},
+			8:  {"number_type"},
+			10: {"duplicate_modification_id"},
+			11: {"duplicate_modification_id", "json_invalid"},
+			12: {"duplicate_modification_id"},
+			13: {"main_entity_unknown"},
+			14: {"duplicate_modification_id", "enum"},
+		},
+	}
 }
 
 func TestInvalidLines(t *testing.T) {

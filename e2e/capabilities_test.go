@@ -34,17 +34,37 @@ var capabilities = []struct {
 	missingIn []string
 	reason    string
 }{
-	{otherSettings, []string{"sam", "localstack", "aws"}, "An environment with other parameters takes a second in the local " +
-		"cloud and a deployment elsewhere. Lifetimes of a second, other size limits and GuardDuty's results are tested in the " +
-		"local cloud only"},
-	{processes, []string{"sam", "localstack", "aws"}, "Restart, kill -9, the demo and the memory of functions are tested on " +
-		"processes of this machine"},
-	{refused401, []string{"sam"}, "SAM turns every error of an authorizer into a 502, \"Unauthorized\" too; the request does " +
-		"not reach the function"},
+	{
+		otherSettings,
+		[]string{"sam", "localstack", "aws"},
+		"An environment with other parameters takes a second in the local " +
+			"cloud and a deployment elsewhere. Lifetimes of a second, other size limits and GuardDuty's results are tested in the " +
+			"local cloud only",
+	},
+	{
+		processes,
+		[]string{"sam", "localstack", "aws"},
+		"Restart, kill -9, the demo and the memory of functions are tested on " +
+			"processes of this machine",
+	},
+	{
+		refused401,
+		[]string{"sam"},
+		"SAM turns every error of an authorizer into a 502, \"Unauthorized\" too; the request does " +
+			"not reach the function",
+	},
 	{responses, []string{"sam"}, "SAM does not read GatewayResponses: an unknown path is a 403 of its own"},
-	{encodedPaths, []string{"sam"}, "SAM decodes a path before it looks for its route: an ID that contains a slash is not found"},
-	{manyRequests, []string{"sam"}, "`sam local` waits up to a second for the end of a function's log, of two functions for " +
-		"each request: the tests that send hundreds of requests would take longer than all others together"},
+	{
+		encodedPaths,
+		[]string{"sam"},
+		"SAM decodes a path before it looks for its route: an ID that contains a slash is not found",
+	},
+	{
+		manyRequests,
+		[]string{"sam"},
+		"`sam local` waits up to a second for the end of a function's log, of two functions for " +
+			"each request: the tests that send hundreds of requests would take longer than all others together",
+	},
 	{samCLI, []string{"local", "localstack", "aws"}, "It is SAM's own command"},
 }
 
@@ -122,7 +142,12 @@ func TestCapabilityTable(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("the table in %s differs: run go test ./e2e -run TestCapabilityTable -update. Got\n%s\nwant\n%s", path, got, want)
+		t.Fatalf(
+			"the table in %s differs: run go test ./e2e -run TestCapabilityTable -update. Got\n%s\nwant\n%s",
+			path,
+			got,
+			want,
+		)
 	}
 	if err := os.WriteFile(path, []byte(before+tableBegin+want+tableEnd+after), 0o644); err != nil {
 		t.Fatal(err)

@@ -90,7 +90,13 @@ func (c *contractTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-func (c *contractTransport) check(r *http.Request, path string, sent []byte, resp *http.Response, received []byte) error {
+func (c *contractTransport) check(
+	r *http.Request,
+	path string,
+	sent []byte,
+	resp *http.Response,
+	received []byte,
+) error {
 	operation, found := c.document.Find(r.Method, path)
 	if !found {
 		return checkUnknownOperation(r.Method, resp.StatusCode, received)

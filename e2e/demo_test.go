@@ -76,7 +76,8 @@ func TestInterruptedDemo(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := <-demo.exited
-			if code := demo.ProcessState.ExitCode(); code != 2 || !strings.Contains(demo.output.String(), "interrupted") {
+			if code := demo.ProcessState.ExitCode(); code != 2 ||
+				!strings.Contains(demo.output.String(), "interrupted") {
 				t.Errorf("exit code %d (%v), want 2 and the word interrupted:\n%s", code, err, demo.output)
 			}
 			checkNothingLeft(t, folder)

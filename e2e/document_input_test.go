@@ -102,8 +102,14 @@ func documentChangeEndpoints(api *session) []bodyEndpoint {
 		}, false},
 		{"update a file's link", "PUT", fixed(documentCommands + "/" + id), map[string]string{},
 			[]bodyField{{"documentURL", "string", false, refusals{`"https://example.com/a"`: badURL}}}, false},
-		{"layers", "PUT", fixed(documentCommands + "/" + id + "/access-layers"), map[string]string{"accessLayers": "{}"},
-			[]bodyField{requiredLayers}, false},
+		{
+			"layers",
+			"PUT",
+			fixed(documentCommands + "/" + id + "/access-layers"),
+			map[string]string{"accessLayers": "{}"},
+			[]bodyField{requiredLayers},
+			false,
+		},
 		{"clone", "PUT", fixed(documentCommands + "/" + id + "/clone"), map[string]string{}, []bodyField{
 			{"Id", "string", false, uuidRefusals},
 			nameField("DocumentDataKey"),
@@ -114,22 +120,46 @@ func documentChangeEndpoints(api *session) []bodyEndpoint {
 			{"requirementModelId", "string", false, uuidRefusals},
 			flagField("skipStatusReset"),
 		}, false},
-		{"custom error", "PUT", fixed(documentCommands + "/custom-error/" + id), map[string]string{"errorCode": `"NOT_APPLICABLE"`}, []bodyField{
-			{"errorCode", "string", true, refusals{`"OTHER"`: notInEnum, `"not_applicable"`: notInEnum, `""`: notNull}},
-			{"errorMessage", "string", false, longText},
-		}, false},
+		{
+			"custom error",
+			"PUT",
+			fixed(documentCommands + "/custom-error/" + id),
+			map[string]string{"errorCode": `"NOT_APPLICABLE"`},
+			[]bodyField{
+				{
+					"errorCode",
+					"string",
+					true,
+					refusals{`"OTHER"`: notInEnum, `"not_applicable"`: notInEnum, `""`: notNull},
+				},
+				{"errorMessage", "string", false, longText},
+			},
+			false,
+		},
 		{"archive", "POST", archive, map[string]string{"archivalReason": `"old"`},
 			[]bodyField{{"archivalReason", "string", true, longText.and(`""`, notNull)}}, false},
-		{"new file", "PUT", fixed(documentCommands + "/updateFile"), map[string]string{"id": `"` + id + `"`, "fileName": `"b.pdf"`}, []bodyField{
-			{"id", "string", true, refusals{`"x"`: notUUID, `"` + virtualID + `"`: "FileValidator"}}, fileNameField,
-		}, false},
+		{
+			"new file",
+			"PUT",
+			fixed(documentCommands + "/updateFile"),
+			map[string]string{"id": `"` + id + `"`, "fileName": `"b.pdf"`},
+			[]bodyField{
+				{"id", "string", true, refusals{`"x"`: notUUID, `"` + virtualID + `"`: "FileValidator"}}, fileNameField,
+			},
+			false,
+		},
 	}
 }
 
 // documentQueryEndpoints are the queries that take a body.
 func documentQueryEndpoints() []bodyEndpoint {
 	entity := map[string]string{"entityId": `"e"`}
-	pageSize := bodyField{"pageSize", "integer", false, refusals{"0": notInRange, "501": notInRange, "-1": notInRange, "1.5": "integer_type"}}
+	pageSize := bodyField{
+		"pageSize",
+		"integer",
+		false,
+		refusals{"0": notInRange, "501": notInRange, "-1": notInRange, "1.5": "integer_type"},
+	}
 	statusRefusals := refusals{`"completed"`: notInEnum}
 	return []bodyEndpoint{
 		{"page", "POST", fixed(documentQueries + "/entity/paged"), entity, []bodyField{
@@ -195,8 +225,17 @@ func TestDocumentParameters(t *testing.T) {
 		isExpected := err == nil && r.status == 400 && len(got) == 1 && got[0].PropertyName == test.property &&
 			got[0].ErrorCode == test.code && string(got[0].AttemptedValue) == test.attempted
 		if !isExpected {
-			t.Errorf("%s %.100s %.100s: %d %.500s, want 400 with the property %s, the code %s and the attempted value %.100s",
-				test.method, test.path, test.body, r.status, r.text, test.property, test.code, test.attempted)
+			t.Errorf(
+				"%s %.100s %.100s: %d %.500s, want 400 with the property %s, the code %s and the attempted value %.100s",
+				test.method,
+				test.path,
+				test.body,
+				r.status,
+				r.text,
+				test.property,
+				test.code,
+				test.attempted,
+			)
 		}
 	}
 	for _, path := range []string{"/not-a-uuid", "/signedurl/not-a-uuid", "/entity/e?deduplicationEnabled=perhaps"} {
@@ -206,11 +245,21 @@ func TestDocumentParameters(t *testing.T) {
 	api.expectStatus(202, "PUT", documentCommands+requirements, different(100))
 	api.expectStatus(202, "PUT", documentCommands+dataKey, `""`)
 	api.expectStatus(202, "PUT", documentCommands+dataKey, quoted(255))
-	if status, _, text := api.call("PUT", documentCommands+dataKey, "text/plain", `"k"`); status != http.StatusBadRequest {
+	if status, _, text := api.call(
+		"PUT",
+		documentCommands+dataKey,
+		"text/plain",
+		`"k"`,
+	); status != http.StatusBadRequest {
 		t.Errorf("without a tenant: %d %s, want 400", status, text)
 	}
-	api.expectStatus(202, "DELETE", documentCommands+"/"+id+"?skipStatusReset=true&requirementModelId="+uuid.NewString()+
-		"&documentEntityType=entity", "")
+	api.expectStatus(
+		202,
+		"DELETE",
+		documentCommands+"/"+id+"?skipStatusReset=true&requirementModelId="+uuid.NewString()+
+			"&documentEntityType=entity",
+		"",
+	)
 }
 
 // A document that does not fit into an item of the table is refused.

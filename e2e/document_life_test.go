@@ -46,7 +46,12 @@ func (c createdDocument) upload() client.Upload {
 func (s *session) createDocument(fileName, entityID, extra string) createdDocument {
 	s.t.Helper()
 	var c createdDocument
-	s.mustCall("POST", documentCommands, fmt.Sprintf(`{"data":{"fileName":%q,"entityId":%q%s}}`, fileName, entityID, extra), &c)
+	s.mustCall(
+		"POST",
+		documentCommands,
+		fmt.Sprintf(`{"data":{"fileName":%q,"entityId":%q%s}}`, fileName, entityID, extra),
+		&c,
+	)
 	return c
 }
 
@@ -60,7 +65,12 @@ func (s *session) newDocument(extra string) string {
 func (s *session) newVirtualDocument() string {
 	s.t.Helper()
 	var c createdDocument
-	s.mustCall("POST", documentCommands+"/virtual", `{"data":{"fileName":"a","entityId":"e","documentURL":"https://example.com/a"}}`, &c)
+	s.mustCall(
+		"POST",
+		documentCommands+"/virtual",
+		`{"data":{"fileName":"a","entityId":"e","documentURL":"https://example.com/a"}}`,
+		&c,
+	)
 	return c.ID
 }
 
@@ -162,7 +172,8 @@ func TestDocumentLifeCycle(t *testing.T) {
 
 	clone := api.cloneDocument(original.ID, `{"EntityId":"other","DocumentDataKey":"k"}`)
 	v = api.expectDocument(clone, "Completed")
-	if !v.IsCloned || v.EntityID != "other" || v.JourneyID != "j" || *v.DocumentKey != *api.readDocument(original.ID).DocumentKey {
+	if !v.IsCloned || v.EntityID != "other" || v.JourneyID != "j" ||
+		*v.DocumentKey != *api.readDocument(original.ID).DocumentKey {
 		t.Errorf("cloned: %+v, want a clone for the entity other with the original's file and journey", v)
 	}
 	link := api.downloadURL(original.ID)
@@ -403,7 +414,12 @@ func TestReplacedFile(t *testing.T) {
 	document, _ := api.uploadDocument(uuid.NewString(), eicar)
 	clone := api.cloneDocument(document.ID, "{}")
 	var replacement createdDocument
-	api.mustCall("PUT", documentCommands+"/updateFile", `{"data":{"id":"`+document.ID+`","fileName":"b.pdf"}}`, &replacement)
+	api.mustCall(
+		"PUT",
+		documentCommands+"/updateFile",
+		`{"data":{"id":"`+document.ID+`","fileName":"b.pdf"}}`,
+		&replacement,
+	)
 	if replacement.ID != document.ID {
 		t.Errorf("the replacement has the ID %s, want %s", replacement.ID, document.ID)
 	}
@@ -412,7 +428,11 @@ func TestReplacedFile(t *testing.T) {
 	if code, text := put(t, replacement.upload(), []byte("a clean bill")); code != 200 {
 		t.Fatalf("upload: %d %s, want 200", code, text)
 	}
-	eventually(t, "the scan of the new file", func() bool { return api.readDocument(document.ID).Status == "Completed" })
+	eventually(
+		t,
+		"the scan of the new file",
+		func() bool { return api.readDocument(document.ID).Status == "Completed" },
+	)
 	link := api.downloadURL(document.ID)
 	expectFile(t, link, "a clean bill")
 

@@ -28,7 +28,13 @@ func documentCommandsByType() []documentCommand {
 		{"data key", "PUT", "/%s/datakey", `"k"`, 202},
 		{"uploader", "PUT", "/%s/updateDocumentUploadedByUserName", "", 202},
 		{"error", "PUT", "/error/%s", "", 202},
-		{"custom error", "PUT", "/custom-error/%s", `{"data":{"errorCode":"SERVER_SIDE_ERROR","errorMessage":"m"}}`, 202},
+		{
+			"custom error",
+			"PUT",
+			"/custom-error/%s",
+			`{"data":{"errorCode":"SERVER_SIDE_ERROR","errorMessage":"m"}}`,
+			202,
+		},
 		{"delete", "DELETE", "/%s", "", 400},
 	}
 }
@@ -118,7 +124,11 @@ func TestArchive(t *testing.T) {
 	api.expectStatus(202, "POST", archive, `{"data":{"archivalReason":"superseded"}}`)
 	v := api.expectDocument(document.ID, "Archived")
 	if *v.ArchivalReason != "superseded" || *v.PreArchivalStatus != "Completed" {
-		t.Errorf("archived: reason %q, status before %q; want superseded, Completed", *v.ArchivalReason, *v.PreArchivalStatus)
+		t.Errorf(
+			"archived: reason %q, status before %q; want superseded, Completed",
+			*v.ArchivalReason,
+			*v.PreArchivalStatus,
+		)
 	}
 	expectFile(t, api.downloadURL(document.ID), "a bill")
 
@@ -151,7 +161,8 @@ func TestVirtualDocuments(t *testing.T) {
 			api.mustCall("POST", documentCommands+test.route+"/virtual",
 				`{"data":{"fileName":"register.html","entityId":"e","documentURL":"`+longest+`"}}`, &document)
 			v := api.expectDocument(document.ID, "Completed")
-			if !v.IsVirtual || *v.DocumentURL != longest || v.DocumentKey != nil || v.DocumentEntityType.Name != test.entityType {
+			if !v.IsVirtual || *v.DocumentURL != longest || v.DocumentKey != nil ||
+				v.DocumentEntityType.Name != test.entityType {
 				t.Errorf("got %+v, want a virtual document of the type %s with its URL", v, test.entityType)
 			}
 			path := documentCommands + test.route + "/" + document.ID
@@ -175,7 +186,12 @@ func TestOtherTenantsDocuments(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			ask := func(id string) (int, string) {
 				fill := strings.NewReplacer("%s", id)
-				status, _, text := other.sendPlatform(other.tenantID, test.method, fill.Replace(test.path), fill.Replace(test.body))
+				status, _, text := other.sendPlatform(
+					other.tenantID,
+					test.method,
+					fill.Replace(test.path),
+					fill.Replace(test.body),
+				)
 				return status, strings.ReplaceAll(string(text), id, "ID")
 			}
 			status, text := ask(id)
@@ -257,7 +273,12 @@ func TestPermissionsOfDocumentOperations(t *testing.T) {
 			api := loginNewClient(t, "--permission", permission)
 			for _, operation := range slices.Sorted(maps.Keys(accepted)) {
 				method, path, _ := strings.Cut(operation, " ")
-				api.checkPermission(permission, method, strings.ReplaceAll(path, "%s", uuid.NewString()), accepted[operation])
+				api.checkPermission(
+					permission,
+					method,
+					strings.ReplaceAll(path, "%s", uuid.NewString()),
+					accepted[operation],
+				)
 			}
 		})
 	}
@@ -286,7 +307,11 @@ func TestAccessLayersOfDocuments(t *testing.T) {
 	t.Parallel()
 	spain, withoutLayers := loginNewClient(t, "--geographic", "Spain"), login(t, environment)
 	entity := uuid.NewString()
-	id := spain.createDocument("a.pdf", entity, `,"friendlyName":"f","policyEnforcedAccessLayers":{"geographic":["Spain"]}`).ID
+	id := spain.createDocument(
+		"a.pdf",
+		entity,
+		`,"friendlyName":"f","policyEnforcedAccessLayers":{"geographic":["Spain"]}`,
+	).ID
 	expectVisible := func(name string, v documentView) {
 		t.Helper()
 		if !v.HasRequiredAccessLayers || valueOrEmpty(v.FriendlyName) != "f" {
@@ -300,7 +325,8 @@ func TestAccessLayersOfDocuments(t *testing.T) {
 		t.Errorf("listed: %+v, want one document", listed)
 	}
 	for _, v := range append(listed, withoutLayers.readDocument(id)) {
-		if v.HasRequiredAccessLayers || v.FileName != nil || v.FriendlyName != nil || v.DocumentKey != nil || v.Status != "Processing" {
+		if v.HasRequiredAccessLayers || v.FileName != nil || v.FriendlyName != nil || v.DocumentKey != nil ||
+			v.Status != "Processing" {
 			t.Errorf("out of reach: %+v, want only the status Processing", v)
 		}
 	}
@@ -308,11 +334,21 @@ func TestAccessLayersOfDocuments(t *testing.T) {
 		withoutLayers.expectStatus(403, c.method, c.at("", id, ""), c.body)
 	}
 	withoutLayers.expectStatus(403, "GET", documentQueries+"/signedurl/"+id, "")
-	withoutLayers.expectStatus(403, "PUT", documentCommands+"/updateFile", `{"data":{"id":"`+id+`","fileName":"a.pdf"}}`)
+	withoutLayers.expectStatus(
+		403,
+		"PUT",
+		documentCommands+"/updateFile",
+		`{"data":{"id":"`+id+`","fileName":"a.pdf"}}`,
+	)
 	// The layers that a policy enforces remain among those of the document, which can only be widened.
 	setLayers := func(layer string) {
 		t.Helper()
-		spain.expectStatus(202, "PUT", documentCommands+"/"+id+"/access-layers", `{"data":{"accessLayers":{"geographic":["`+layer+`"]}}}`)
+		spain.expectStatus(
+			202,
+			"PUT",
+			documentCommands+"/"+id+"/access-layers",
+			`{"data":{"accessLayers":{"geographic":["`+layer+`"]}}}`,
+		)
 	}
 	setLayers("France")
 	expectVisible("with France", spain.readDocument(id))
@@ -338,7 +374,12 @@ func TestConcurrentEditsOfADocument(t *testing.T) {
 		}
 	}
 	clone := documentCommands + "/" + id + "/clone"
-	if statuses := api.callConcurrently(5, "PUT", clone, func(int) string { return `{"data":{}}` }); statuses[202] != 5 {
+	if statuses := api.callConcurrently(
+		5,
+		"PUT",
+		clone,
+		func(int) string { return `{"data":{}}` },
+	); statuses[202] != 5 {
 		t.Errorf("five clones at once: %v, want 202 for each", statuses)
 	}
 	cloneID := uuid.NewString()

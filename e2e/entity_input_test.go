@@ -22,7 +22,12 @@ func journeyField(required bool) bodyField {
 }
 
 func idsField(name string, required bool, max int) bodyField {
-	return bodyField{name, "array", required, refusals{uuidList(max + 1): tooMany, `["x"]`: notUUID, `[null]`: notNull, `[1]`: "string_type"}}
+	return bodyField{
+		name,
+		"array",
+		required,
+		refusals{uuidList(max + 1): tooMany, `["x"]`: notUUID, `[null]`: notNull, `[1]`: "string_type"},
+	}
 }
 
 // entityCommandEndpoints are the commands that take a body.
@@ -83,11 +88,17 @@ func entityQueryEndpoints() []bodyEndpoint {
 	names := newJourney()
 	names["entityIds"] = "[]"
 	return []bodyEndpoint{
-		{"partial properties", "POST", fixed(entityQuery + "/entity/drafts/partial-properties"), map[string]string{"draftIds": "[]"},
+		{
+			"partial properties",
+			"POST",
+			fixed(entityQuery + "/entity/drafts/partial-properties"),
+			map[string]string{"draftIds": "[]"},
 			[]bodyField{
 				idsField("draftIds", true, 10),
 				{"requestedPropertiesDataKeys", "array", false, refusals{uuidList(501): tooMany, `[""]`: notNull}},
-			}, false},
+			},
+			false,
+		},
 		{"names", "POST", fixed(entityQuery + "/entity/drafts/names"), names,
 			[]bodyField{journeyField(true), idsField("entityIds", true, 1000)}, false},
 		{"search", "POST", fixed(entityQuery + "/drafts-in-scope/searchentitydrafts"), newJourney(), search, false},

@@ -85,7 +85,9 @@ func TestEntityLifeCycle(t *testing.T) {
 	t.Parallel()
 	api := login(t, environment)
 	journey := uuid.NewString()
-	e := api.newEntity(`,"properties":{"name":{"type":"Single","value":"ACME"},"city":{"type":"Single","value":"Cork"}}`)
+	e := api.newEntity(
+		`,"properties":{"name":{"type":"Single","value":"ACME"},"city":{"type":"Single","value":"Cork"}}`,
+	)
 	api.expectEntity(e, "Unknown").expectVersion(t, 1, map[string]string{"city": "Cork"})
 	first := api.newDraft(e, journey)
 	path := entityCommand + "/" + e + "/draft/" + first
@@ -116,7 +118,12 @@ func TestEntityLifeCycle(t *testing.T) {
 	api.expectEntity(e, "Compliant").expectVersion(t, 2, map[string]string{"city": "Galway"})
 	api.expectStatus(409, "PUT", entityCommand+"/"+e+"/draft/"+second+"/reject", "")
 	var all []draftView
-	api.mustCall("POST", entityQuery+"/drafts-in-scope/searchentitydrafts", fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey), &all)
+	api.mustCall(
+		"POST",
+		entityQuery+"/drafts-in-scope/searchentitydrafts",
+		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey),
+		&all,
+	)
 	if len(all) != 2 || all[0].ID != first || all[1].Status != "Rejected" {
 		t.Errorf("the drafts are %+v, want the first one and a rejected one", all)
 	}
@@ -126,8 +133,16 @@ func TestEntityLifeCycle(t *testing.T) {
 func (s *session) rejectSecondDraft(entity, journey, parent string) string {
 	s.t.Helper()
 	var draft draftView
-	s.mustCall("POST", entityCommand+"/"+entity+"/draft",
-		fmt.Sprintf(`{"data":{"journeyId":%q,"parentDraftId":%q}}`, strings.ToUpper(journey), strings.ToUpper(parent)), &draft)
+	s.mustCall(
+		"POST",
+		entityCommand+"/"+entity+"/draft",
+		fmt.Sprintf(
+			`{"data":{"journeyId":%q,"parentDraftId":%q}}`,
+			strings.ToUpper(journey),
+			strings.ToUpper(parent),
+		),
+		&draft,
+	)
 	s.expectEntity(entity, "MaintenanceInProgress")
 	s.mustCall("GET", entityQuery+"/entity/"+entity+"/draft/"+draft.ID, "", &draft)
 	if valueOrEmpty(draft.ParentDraftID) != parent {
@@ -175,7 +190,12 @@ func TestConflictsOfDrafts(t *testing.T) {
 	}
 	first, second, third := draft("Galway"), draft("Sligo"), draft("Kerry")
 	api.mustCall("PUT", first+"/verify", `{"data":{"version":2}}`, nil)
-	if r := api.callPlatform("PUT", second+"/verify", `{"data":{"version":2}}`); r.status != 409 || !strings.Contains(r.message(), "city") {
+	if r := api.callPlatform(
+		"PUT",
+		second+"/verify",
+		`{"data":{"version":2}}`,
+	); r.status != 409 ||
+		!strings.Contains(r.message(), "city") {
 		t.Errorf("the second draft: %d %s, want 409 that names city", r.status, r.text)
 	}
 	expectValues(t, api.expectEntity(e, "MaintenanceInProgress").Properties, map[string]string{"city": "Galway"})

@@ -61,7 +61,10 @@ func insertDrafts(t *testing.T, api *session, journey string, count int) []light
 	g.SetLimit(4)
 	for some := range slices.Chunk(requests, 25) {
 		g.Go(func() error {
-			_, err := db.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: some}})
+			_, err := db.BatchWriteItem(
+				t.Context(),
+				&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: some}},
+			)
 			return err
 		})
 	}
@@ -91,8 +94,13 @@ func journeyRow(t *testing.T, db *dynamodb.Client, table, tenantID, journey stri
 func (s *session) readPage(journey string, size, order int, token string) lightPage {
 	s.t.Helper()
 	var page lightPage
-	s.mustCall("POST", lightSearch, fmt.Sprintf(`{"data":{"journeyId":%q,"pageOptions":{"pageSize":%d,"sortOrder":%d,"paginationToken":%s}}}`,
-		journey, size, order, token), &page)
+	s.mustCall(
+		"POST",
+		lightSearch,
+		fmt.Sprintf(`{"data":{"journeyId":%q,"pageOptions":{"pageSize":%d,"sortOrder":%d,"paginationToken":%s}}}`,
+			journey, size, order, token),
+		&page,
+	)
 	return page
 }
 
@@ -155,11 +163,19 @@ func (s *session) createDraftsUntil(stop <-chan struct{}, journey, entity string
 			return nil
 		default:
 		}
-		req, err := http.NewRequest("POST", s.environment.APIURL+entityCommand+"/"+entity+"/draft", strings.NewReader(fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey)))
+		req, err := http.NewRequest(
+			"POST",
+			s.environment.APIURL+entityCommand+"/"+entity+"/draft",
+			strings.NewReader(fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey)),
+		)
 		if err != nil {
 			return err
 		}
-		req.Header = http.Header{"Authorization": {"Bearer " + s.token}, "X-Tenant-Id": {s.tenantID}, "Content-Type": {"application/json"}}
+		req.Header = http.Header{
+			"Authorization": {"Bearer " + s.token},
+			"X-Tenant-Id":   {s.tenantID},
+			"Content-Type":  {"application/json"},
+		}
 		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
 			return err
@@ -190,7 +206,14 @@ func (s *session) checkPagesTakeEqualTime(journey string, order int, tokens []st
 	}
 	median := func(i int) time.Duration { return slices.Sorted(slices.Values(took[i]))[rounds/2] }
 	first, middle, last := median(0), median(1), median(2)
-	s.t.Logf("order %d, %d pages: the second takes %v, the middle one %v, the last but one %v", order, len(tokens), first, middle, last)
+	s.t.Logf(
+		"order %d, %d pages: the second takes %v, the middle one %v, the last but one %v",
+		order,
+		len(tokens),
+		first,
+		middle,
+		last,
+	)
 	if last > 2*first+5*time.Millisecond || middle > 2*first+5*time.Millisecond {
 		s.t.Errorf("order %d: the pages take %v, %v and %v, want the same time", order, first, middle, last)
 	}

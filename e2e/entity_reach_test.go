@@ -86,7 +86,16 @@ func expectTenantErrors(t *testing.T, api *session, o entityPermission) {
 	} {
 		status, _, text := api.sendPlatform(test.tenantID, o.method, o.path, "")
 		if status != test.status || !strings.Contains(string(text), test.code) {
-			t.Errorf("%s %s for the tenant %q: %d %s, want %d with %s", o.method, o.path, test.tenantID, status, text, test.status, test.code)
+			t.Errorf(
+				"%s %s for the tenant %q: %d %s, want %d with %s",
+				o.method,
+				o.path,
+				test.tenantID,
+				status,
+				text,
+				test.status,
+				test.code,
+			)
 		}
 	}
 }
@@ -122,11 +131,21 @@ func TestOtherTenantsEntities(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			ask := func(e, draft, journey string) (int, string) {
 				ids := strings.NewReplacer("{e}", e, "{d}", draft, "{j}", journey)
-				status, _, text := other.sendPlatform(other.tenantID, test.method, ids.Replace(test.path), ids.Replace(test.body))
+				status, _, text := other.sendPlatform(
+					other.tenantID,
+					test.method,
+					ids.Replace(test.path),
+					ids.Replace(test.body),
+				)
 				return status, string(text)
 			}
 			status, got := ask(e, draft, journey)
-			if _, want := ask(uuid.NewString(), uuid.NewString(), uuid.NewString()); status != test.status || got != want {
+			if _, want := ask(
+				uuid.NewString(),
+				uuid.NewString(),
+				uuid.NewString(),
+			); status != test.status ||
+				got != want {
 				t.Errorf("got %d %s, want %d %s", status, got, test.status, want)
 			}
 		})
@@ -184,7 +203,12 @@ func (s *session) findDrafts(journey string, drafts map[string]string) map[strin
 	s.t.Helper()
 	found := map[string][]string{}
 	var searched []draftView
-	s.mustCall("POST", entityQuery+"/drafts-in-scope/searchentitydrafts", fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey), &searched)
+	s.mustCall(
+		"POST",
+		entityQuery+"/drafts-in-scope/searchentitydrafts",
+		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey),
+		&searched,
+	)
 	for _, draft := range searched {
 		found["search"] = append(found["search"], draft.ID)
 	}
@@ -197,7 +221,12 @@ func (s *session) findDrafts(journey string, drafts map[string]string) map[strin
 		ids = append(ids, fmt.Sprintf("%q", id))
 	}
 	var partial struct{ Items []struct{ DraftID string } }
-	s.mustCall("POST", entityQuery+"/entity/drafts/partial-properties", `{"data":{"draftIds":[`+strings.Join(ids, ",")+`]}}`, &partial)
+	s.mustCall(
+		"POST",
+		entityQuery+"/entity/drafts/partial-properties",
+		`{"data":{"draftIds":[`+strings.Join(ids, ",")+`]}}`,
+		&partial,
+	)
 	for _, item := range partial.Items {
 		found["partial properties"] = append(found["partial properties"], item.DraftID)
 	}
@@ -210,8 +239,17 @@ type draftReach struct{ Accessible, Inaccessible, Forbidden int }
 func (s *session) readReach(journey string) draftReach {
 	s.t.Helper()
 	var reach map[string][]json.RawMessage
-	s.mustCall("POST", entityQuery+"/entity/search-entity-drafts", fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey), &reach)
-	return draftReach{len(reach["accessibleEntityDrafts"]), len(reach["inaccessibleEntityDrafts"]), len(reach["forbiddenEntityDrafts"])}
+	s.mustCall(
+		"POST",
+		entityQuery+"/entity/search-entity-drafts",
+		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey),
+		&reach,
+	)
+	return draftReach{
+		len(reach["accessibleEntityDrafts"]),
+		len(reach["inaccessibleEntityDrafts"]),
+		len(reach["forbiddenEntityDrafts"]),
+	}
 }
 
 // A paging token counts for its own search in its own tenant, whole and unchanged; the size of the pages may change.
@@ -229,7 +267,12 @@ func TestPagingTokens(t *testing.T) {
 	var page lightPage
 	api.mustCall("POST", lightSearch, search(journey, "", `"pageSize":1`), &page)
 	token := *page.PaginationToken
-	api.mustCall("POST", lightSearch, search(strings.ToUpper(journey), "", `"pageSize":2,"sortOrder":0,`+with(token)), &page)
+	api.mustCall(
+		"POST",
+		lightSearch,
+		search(strings.ToUpper(journey), "", `"pageSize":2,"sortOrder":0,`+with(token)),
+		&page,
+	)
 	if len(page.Items) != 2 {
 		t.Errorf("the second page is %+v, want two drafts", page)
 	}
@@ -256,7 +299,8 @@ func TestPagingTokens(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			r := test.api.callPlatform("POST", lightSearch, test.body)
 			text := string(r.Data)
-			if r.status != 400 || !strings.Contains(text, badPaging) || !strings.Contains(text, "pageOptions.paginationToken") {
+			if r.status != 400 || !strings.Contains(text, badPaging) ||
+				!strings.Contains(text, "pageOptions.paginationToken") {
 				t.Errorf("got %d %s, want 400 with %s for pageOptions.paginationToken", r.status, r.text, badPaging)
 			}
 		})
@@ -292,7 +336,12 @@ func TestPageSizes(t *testing.T) {
 		body := fmt.Sprintf(`{"data":{"journeyId":%q,"pageOptions":{"pageSize":%d}}}`, journey, size)
 		api.expectStatus(400, "POST", lightSearch, body)
 	}
-	few := fmt.Sprintf(`{"data":{"journeyId":%q,"entityIds":[%q,%q]}}`, journey, strings.ToUpper(want[499].EntityId), want[250].EntityId)
+	few := fmt.Sprintf(
+		`{"data":{"journeyId":%q,"entityIds":[%q,%q]}}`,
+		journey,
+		strings.ToUpper(want[499].EntityId),
+		want[250].EntityId,
+	)
 	var page lightPage
 	api.mustCall("POST", lightSearch, few, &page)
 	if !slices.Equal(page.Items, []lightItem{want[250], want[499]}) || page.PaginationToken != nil {
@@ -319,7 +368,13 @@ func TestNamesInAJourney(t *testing.T) {
 	draft := api.newDraft(drafted, journey)
 	api.mustCall("PUT", entityCommand+"/"+drafted+"/draft/"+draft, draftUpdate("fullName", "New", 1), nil)
 	var got struct{ EntityDraftNames []draftName }
-	body := fmt.Sprintf(`{"data":{"journeyId":%q,"entityIds":[%q,%q,%q]}}`, journey, undrafted, drafted, uuid.NewString())
+	body := fmt.Sprintf(
+		`{"data":{"journeyId":%q,"entityIds":[%q,%q,%q]}}`,
+		journey,
+		undrafted,
+		drafted,
+		uuid.NewString(),
+	)
 	api.mustCall("POST", entityQuery+"/entity/drafts/names", body, &got)
 	for i := range got.EntityDraftNames {
 		if got.EntityDraftNames[i].EntityDraftID == nil {

@@ -117,7 +117,8 @@ func (e *Environment) runSluice(args ...string) (stdout, stderr string, code int
 // admin runs an admin command, for the environment's own tenant unless args name one, and decodes what it prints into
 // out.
 func (e *Environment) admin(out any, args ...string) error {
-	stdout, stderr, code, err := e.runSluice(append([]string{"admin", "--prefix", e.Prefix, "--tenant", e.TenantID}, args...)...)
+	stdout, stderr, code, err := e.runSluice(
+		append([]string{"admin", "--prefix", e.Prefix, "--tenant", e.TenantID}, args...)...)
 	if err != nil || code != 0 {
 		return fmt.Errorf("admin %v: exit %d, %v: %s", args, code, err, stderr)
 	}

@@ -16,8 +16,12 @@ const formType = "application/x-www-form-urlencoded"
 
 // tokenForm returns the form of a good token request.
 func tokenForm(e *Environment) url.Values {
-	return url.Values{"grant_type": {"client_credentials"}, "client_id": {e.ClientID}, "client_secret": {e.ClientSecret},
-		"scope": {e.Scope}}
+	return url.Values{
+		"grant_type":    {"client_credentials"},
+		"client_id":     {e.ClientID},
+		"client_secret": {e.ClientSecret},
+		"scope":         {e.Scope},
+	}
 }
 
 // postToken sends a form to the token endpoint, as it is.
@@ -98,7 +102,11 @@ func TestEquivalentForms(t *testing.T) {
 		return b.String()
 	}
 	const grant = "grant_type=client_credentials"
-	id, secret, scope := environment.ClientID, url.QueryEscape(environment.ClientSecret), url.QueryEscape(environment.Scope)
+	id, secret, scope := environment.ClientID, url.QueryEscape(
+		environment.ClientSecret,
+	), url.QueryEscape(
+		environment.Scope,
+	)
 	usual := grant + "&client_id=" + id + "&client_secret=" + secret + "&scope=" + scope
 	for _, test := range []struct {
 		name, contentType, form string
@@ -141,7 +149,8 @@ func TestTokenIsAnAccessToken(t *testing.T) {
 			t.Errorf("the claim %s is %v, want %s", claim, claims[claim], want)
 		}
 	}
-	if lifetime := claims["exp"].(float64) - claims["iat"].(float64); lifetime != 3600 || claims["jti"] == "" || claims["aud"] == nil {
+	if lifetime := claims["exp"].(float64) - claims["iat"].(float64); lifetime != 3600 || claims["jti"] == "" ||
+		claims["aud"] == nil {
 		t.Errorf("the claims are %v, want a jti, an aud and a lifetime of 3600 seconds", claims)
 	}
 	checkPublishedKeys(t, header["kid"])
@@ -156,7 +165,12 @@ func checkPublishedKeys(t *testing.T, keyID any) {
 		t.Fatal(err)
 	}
 	if metadata["issuer"] != environment.issuer() || metadata["token_endpoint"] != environment.TokenURL {
-		t.Errorf("the metadata is %v, want the issuer %s and the token endpoint %s", metadata, environment.issuer(), environment.TokenURL)
+		t.Errorf(
+			"the metadata is %v, want the issuer %s and the token endpoint %s",
+			metadata,
+			environment.issuer(),
+			environment.TokenURL,
+		)
 	}
 	resp, err := http.Get(metadata["jwks_uri"].(string))
 	if err != nil {
@@ -382,7 +396,15 @@ func TestUnknownPaths(t *testing.T) {
 				}
 				code, header, text := api.call(method, path, "text/plain", "")
 				if code != 404 || header.Get("Content-Type") != "application/json" || string(text) != want {
-					t.Errorf("%s %s: %d %s %s, want 404 application/json %s", method, path, code, header.Get("Content-Type"), text, want)
+					t.Errorf(
+						"%s %s: %d %s %s, want 404 application/json %s",
+						method,
+						path,
+						code,
+						header.Get("Content-Type"),
+						text,
+						want,
+					)
 				}
 			}
 		}

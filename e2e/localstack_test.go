@@ -64,8 +64,15 @@ func (e *Environment) startGateway(data string) error {
 }
 
 func (e *Environment) deploy(endpoint string) error {
-	parameters := []string{"Prefix=" + e.Prefix, "Arch=" + templateArch(), "Environment=test", "MalwareScan=builtin", "ChunkBytes=8192",
-		"AwsEndpointUrl=" + endpoint, "PublicStorageUrl=" + endpoint}
+	parameters := []string{
+		"Prefix=" + e.Prefix,
+		"Arch=" + templateArch(),
+		"Environment=test",
+		"MalwareScan=builtin",
+		"ChunkBytes=8192",
+		"AwsEndpointUrl=" + endpoint,
+		"PublicStorageUrl=" + endpoint,
+	}
 	if e.APIURL != "" {
 		parameters = append(parameters, "Issuer="+e.APIURL)
 	}
@@ -86,7 +93,11 @@ func (e *Environment) findAPI(endpoint string) error {
 		return fmt.Errorf("sam list: %w: %s", err, text)
 	}
 	for _, o := range outputs {
-		if id, _, found := strings.Cut(strings.TrimPrefix(o.OutputValue, "https://"), "."); found && o.OutputKey == "ApiUrl" {
+		if id, _, found := strings.Cut(
+			strings.TrimPrefix(o.OutputValue, "https://"),
+			".",
+		); found &&
+			o.OutputKey == "ApiUrl" {
 			e.APIURL = endpoint + "/_aws/execute-api/" + id + o.OutputValue[strings.LastIndex(o.OutputValue, "/"):]
 			e.TokenURL = e.APIURL + "/oauth2/token"
 			return nil
@@ -107,7 +118,10 @@ func (e *Environment) createTenant() error {
 		return err
 	}
 	e.TenantID, e.Scope = tenant.ID, tenant.Scope
-	if err := errors.Join(e.admin(&out, "tenant", "enable-batch", tenant.ID), e.admin(&made, "client", "create")); err != nil {
+	if err := errors.Join(
+		e.admin(&out, "tenant", "enable-batch", tenant.ID),
+		e.admin(&made, "client", "create"),
+	); err != nil {
 		return err
 	}
 	e.ClientID, e.ClientSecret = made.ClientID, made.ClientSecret
@@ -117,7 +131,12 @@ func (e *Environment) createTenant() error {
 func (e *Environment) samCommand(args ...string) *exec.Cmd {
 	cmd := exec.Command("sam", args...)
 	cmd.Dir = ".." // samconfig.toml
-	cmd.Env = append(os.Environ(), "SAM_CLI_TELEMETRY=0", "AWS_ACCESS_KEY_ID="+e.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+e.SecretAccessKey)
+	cmd.Env = append(
+		os.Environ(),
+		"SAM_CLI_TELEMETRY=0",
+		"AWS_ACCESS_KEY_ID="+e.AccessKeyID,
+		"AWS_SECRET_ACCESS_KEY="+e.SecretAccessKey,
+	)
 	return cmd
 }
 

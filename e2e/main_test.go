@@ -78,7 +78,8 @@ func startEnvironment(data string) (*Environment, error) {
 func preferMemoryForData() {
 	const memory, needed = "/dev/shm", 4 << 30
 	var stat syscall.Statfs_t
-	if os.Getenv("TMPDIR") == "" && syscall.Statfs(memory, &stat) == nil && int64(stat.Bavail)*int64(stat.Bsize) > needed {
+	if os.Getenv("TMPDIR") == "" && syscall.Statfs(memory, &stat) == nil &&
+		int64(stat.Bavail)*int64(stat.Bsize) > needed {
 		os.Setenv("TMPDIR", memory)
 	}
 }

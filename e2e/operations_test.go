@@ -42,7 +42,12 @@ func entityCalls(api *session) []platformCall {
 	draft := api.newDraft(e, journey)
 	begin := entityCommand + "/" + e + "/draft"
 	var rejected struct{ ID string }
-	api.mustCall("POST", begin, inEnvelope(fmt.Sprintf(`{"journeyId":%q,"parentDraftId":%q}`, journey, draft)), &rejected)
+	api.mustCall(
+		"POST",
+		begin,
+		inEnvelope(fmt.Sprintf(`{"journeyId":%q,"parentDraftId":%q}`, journey, draft)),
+		&rejected,
+	)
 	inJourney := inEnvelope(fmt.Sprintf(`{"journeyId":%q,"entityIds":[%q]}`, journey, e))
 	changes := inEnvelope(`{"version":1,"properties":{` +
 		`"b":{"type":"Collection","dataGroupId":"` + uuid.NewString() + `","collections":{"1":{"properties":{"c":"x"}}}},` +
@@ -69,7 +74,10 @@ func documentCalls(api *session, route string) []platformCall {
 	entity, journey := uuid.NewString(), uuid.NewString()
 	var document createdDocument
 	api.mustCall("POST", documentCommands+route+"/virtual", inEnvelope(fmt.Sprintf(
-		`{"fileName":"a","entityId":%q,"journeyId":%q,"documentURL":"https://example.com/a"}`, entity, journey)), &document)
+		`{"fileName":"a","entityId":%q,"journeyId":%q,"documentURL":"https://example.com/a"}`,
+		entity,
+		journey,
+	)), &document)
 	base, id := documentCommands+route+"/", document.ID
 	calls := []platformCall{
 		{"PUT", base + id, inEnvelope(`{"friendlyName":"b","properties":{"a":{"type":"Single","value":"x"}}}`)},
@@ -99,7 +107,11 @@ func documentCalls(api *session, route string) []platformCall {
 // fileCalls returns a call of each operation on files.
 func fileCalls(api *session) []platformCall {
 	return []platformCall{
-		{"PUT", documentCommands + "/updateFile", inEnvelope(fmt.Sprintf(`{"id":%q,"fileName":"b.pdf"}`, api.newDocument("")))},
+		{
+			"PUT",
+			documentCommands + "/updateFile",
+			inEnvelope(fmt.Sprintf(`{"id":%q,"fileName":"b.pdf"}`, api.newDocument(""))),
+		},
 		{"GET", documentQueries + "/mimeTypesAllowed", ""},
 		{"GET", documentQueries + "/supportedFileExtensions", ""},
 	}

@@ -147,12 +147,25 @@ func TestPlatformCommonRules(t *testing.T) {
 	}
 	for _, body := range []string{`{}`, `{"data":null}`, `{"data":{"type":1}}`, `{"data":{"x":1}}`,
 		`{"data":{"type":"` + strings.Repeat("x", 300) + `"}}`, `{`} {
-		if r := api.callPlatform("POST", entityCommand, body); r.status != 400 || !bytes.Contains(r.Data, []byte("propertyName")) {
+		if r := api.callPlatform(
+			"POST",
+			entityCommand,
+			body,
+		); r.status != 400 ||
+			!bytes.Contains(r.Data, []byte("propertyName")) {
 			t.Errorf("%s: %d %s, want 400 with a propertyName", body, r.status, r.text)
 		}
 	}
 	api.token = "x"
-	if status, _, text := api.sendPlatform(environment.TenantID, "GET", path, ""); !environment.isRefusal(status, t.Name()) {
+	if status, _, text := api.sendPlatform(
+		environment.TenantID,
+		"GET",
+		path,
+		"",
+	); !environment.isRefusal(
+		status,
+		t.Name(),
+	) {
 		t.Errorf("with a wrong token: %d %s", status, text)
 	}
 }

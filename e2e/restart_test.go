@@ -30,7 +30,8 @@ func TestRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	stopAtEnd(t, second)
-	if second.ClientID != first.ClientID || second.ClientSecret != first.ClientSecret || second.TenantID != first.TenantID {
+	if second.ClientID != first.ClientID || second.ClientSecret != first.ClientSecret ||
+		second.TenantID != first.TenantID {
 		t.Errorf("after the restart: tenant %s and client %s, want %s and %s with the same secret",
 			second.TenantID, second.ClientID, first.TenantID, first.ClientID)
 	}
@@ -74,7 +75,8 @@ func TestImpossibleStarts(t *testing.T) {
 			cmd := exec.CommandContext(ctx, program, append([]string{"local"}, test.args...)...)
 			out, err := cmd.CombinedOutput()
 			text := strings.TrimSpace(string(out))
-			if code := cmd.ProcessState.ExitCode(); err == nil || code != 2 || text == "" || strings.Contains(text, "\n") {
+			if code := cmd.ProcessState.ExitCode(); err == nil || code != 2 || text == "" ||
+				strings.Contains(text, "\n") {
 				t.Errorf("exit code %d with %q, want 2 with one line", code, text)
 			}
 		})

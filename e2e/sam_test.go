@@ -25,10 +25,22 @@ func startSAM(data string) (*Environment, error) {
 		return nil, err
 	}
 	settings := filepath.Join(data, "sam.json")
-	e, err := startUncheckedCloud(data, "--listen", "0.0.0.0", "--functions", "http://"+functionsAddress, "--sam-env", settings,
-		"--set", "ChunkBytes=8192", "--set", "Issuer=http://"+apiAddress,
+	e, err := startUncheckedCloud(
+		data,
+		"--listen",
+		"0.0.0.0",
+		"--functions",
+		"http://"+functionsAddress,
+		"--sam-env",
+		settings,
+		"--set",
+		"ChunkBytes=8192",
+		"--set",
+		"Issuer=http://"+apiAddress,
 		// SAM may wait up to a second for the end of a function's log.
-		"--set", "LogLevel=ERROR")
+		"--set",
+		"LogLevel=ERROR",
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +54,9 @@ func startSAM(data string) (*Environment, error) {
 		{"start-lambda", filepath.Join(samBuild, "template.yaml"), functionsAddress}, {"start-api", authorized, apiAddress},
 	} {
 		_, port, _ := net.SplitHostPort(s.address)
-		p, err := startProcess(e.samLocal(settings, s.command, "--template", s.template, "--port", port, "--warm-containers", "LAZY"))
+		p, err := startProcess(
+			e.samLocal(settings, s.command, "--template", s.template, "--port", port, "--warm-containers", "LAZY"),
+		)
 		if err != nil {
 			return nil, errors.Join(err, e.stop())
 		}
@@ -56,10 +70,25 @@ func startSAM(data string) (*Environment, error) {
 
 // samLocal returns a command of `sam local` with the settings of a local cloud.
 func (e *Environment) samLocal(settings, command string, more ...string) *exec.Cmd {
-	cmd := exec.Command("sam", append([]string{"local", command, "--env-vars", settings, "--region", e.Region,
-		"--parameter-overrides", "Arch=" + templateArch(), "--add-host", "host.docker.internal:host-gateway"}, more...)...)
+	cmd := exec.Command("sam", append([]string{
+		"local",
+		command,
+		"--env-vars",
+		settings,
+		"--region",
+		e.Region,
+		"--parameter-overrides",
+		"Arch=" + templateArch(),
+		"--add-host",
+		"host.docker.internal:host-gateway",
+	}, more...)...)
 	// The containers get the keys of who runs SAM.
-	cmd.Env = append(os.Environ(), "SAM_CLI_TELEMETRY=0", "AWS_ACCESS_KEY_ID="+e.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+e.SecretAccessKey)
+	cmd.Env = append(
+		os.Environ(),
+		"SAM_CLI_TELEMETRY=0",
+		"AWS_ACCESS_KEY_ID="+e.AccessKeyID,
+		"AWS_SECRET_ACCESS_KEY="+e.SecretAccessKey,
+	)
 	return cmd
 }
 

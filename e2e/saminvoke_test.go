@@ -40,7 +40,12 @@ func TestSAMInvoke(t *testing.T) {
 	requires(t, samCLI)
 	s := newSAMInvoker(t)
 	s.replacements[sampleToken] = tokenOf(t, s.invokeAPI("token", 200, `"token_type":"Bearer"`))
-	s.invoke("authorizer", `"principalId":"`+s.cloud.ClientID+`"`, `"tenant":"`+s.cloud.TenantID+`"`, `"Effect":"Allow"`)
+	s.invoke(
+		"authorizer",
+		`"principalId":"`+s.cloud.ClientID+`"`,
+		`"tenant":"`+s.cloud.TenantID+`"`,
+		`"Effect":"Allow"`,
+	)
 
 	u := s.newUpload()
 	s.replacements[sampleBatch] = u.BatchID
@@ -73,7 +78,11 @@ func TestSAMInvoke(t *testing.T) {
 	s.invokeAPI("document", 202, `"id"`)
 
 	// A failure is reported as one, though SAM exits with 0.
-	if _, err := s.runSAM("plan", map[string]string{"batch_id": uuid.NewString()}); err == nil || !strings.Contains(err.Error(), "errorType") {
+	if _, err := s.runSAM(
+		"plan",
+		map[string]string{"batch_id": uuid.NewString()},
+	); err == nil ||
+		!strings.Contains(err.Error(), "errorType") {
 		t.Errorf("plan of a batch that does not exist: %v, want an error with an errorType", err)
 	}
 }
@@ -106,7 +115,15 @@ func newSAMInvoker(t *testing.T) *samInvoker {
 		<-release
 	}))
 	var err error
-	s.cloud, err = startUncheckedCloud(t.TempDir(), "--listen", "0.0.0.0", "--functions", endpoint.URL, "--sam-env", s.settings)
+	s.cloud, err = startUncheckedCloud(
+		t.TempDir(),
+		"--listen",
+		"0.0.0.0",
+		"--functions",
+		endpoint.URL,
+		"--sam-env",
+		s.settings,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,8 +135,13 @@ func newSAMInvoker(t *testing.T) *samInvoker {
 		endpoint.Close()
 	})
 	onboardEntities(t, s.cloud)
-	s.replacements = map[string]string{sampleTenant: s.cloud.TenantID, sampleClient: s.cloud.ClientID,
-		sampleSecret: s.cloud.ClientSecret, sampleBucket: "sluice-uploads-000000000000-us-east-1", sampleRegion: s.cloud.Region}
+	s.replacements = map[string]string{
+		sampleTenant: s.cloud.TenantID,
+		sampleClient: s.cloud.ClientID,
+		sampleSecret: s.cloud.ClientSecret,
+		sampleBucket: "sluice-uploads-000000000000-us-east-1",
+		sampleRegion: s.cloud.Region,
+	}
 	return s
 }
 
@@ -179,7 +201,15 @@ func (s *samInvoker) runSAM(function string, event any) (string, error) {
 		return "", err
 	}
 	logical := strings.ToUpper(function[:1]) + function[1:] + "Function"
-	cmd := s.cloud.samLocal(s.settings, "invoke", logical, "--template", filepath.Join(samBuild, "template.yaml"), "--event", "-")
+	cmd := s.cloud.samLocal(
+		s.settings,
+		"invoke",
+		logical,
+		"--template",
+		filepath.Join(samBuild, "template.yaml"),
+		"--event",
+		"-",
+	)
 	var out, log outputBuffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(payload), &out, &log
 	began := time.Now()

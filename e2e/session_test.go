@@ -45,8 +45,10 @@ func login(t *testing.T, e *Environment) *session {
 func loginAs(t *testing.T, e *Environment, c clientCredentials) *session {
 	t.Helper()
 	scope := "tenant/" + c.TenantID
-	api, err := client.New(client.Config{APIURL: e.APIURL, TokenURL: e.TokenURL, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
-		Scope: scope, HTTP: http.DefaultClient})
+	api, err := client.New(
+		client.Config{APIURL: e.APIURL, TokenURL: e.TokenURL, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
+			Scope: scope, HTTP: http.DefaultClient},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +218,8 @@ func (s *session) expectStored(l line, batchID string, number int64) {
 	if got, want := string(m.Transaction), l.String(); got != want {
 		s.t.Errorf("line %d is stored as %s, want %s", number, got, want)
 	}
-	if want := (client.MainEntity{Role: "sender", ByExternalID: senderID}); m.MainEntity == nil || *m.MainEntity != want {
+	if want := (client.MainEntity{Role: "sender", ByExternalID: senderID}); m.MainEntity == nil ||
+		*m.MainEntity != want {
 		s.t.Errorf("line %d has the main entity %+v, want %+v", number, m.MainEntity, want)
 	}
 }

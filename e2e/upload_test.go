@@ -22,7 +22,11 @@ func TestURLAcceptsOneUpload(t *testing.T) {
 		t.Errorf("the upload wants %s with the headers %v, want PUT with If-None-Match: *", u.Method, u.RequiredHeaders)
 	}
 	if u.MaxBytes != 2147483647 || !u.ExpiresAt.After(time.Now()) {
-		t.Errorf("the upload has max_bytes %d and ends at %v, want 2147483647 and a time to come", u.MaxBytes, u.ExpiresAt)
+		t.Errorf(
+			"the upload has max_bytes %d and ends at %v, want 2147483647 and a time to come",
+			u.MaxBytes,
+			u.ExpiresAt,
+		)
 	}
 	content := jsonLines(validLine())
 	expectPut := func(want int, what string, to client.Upload) {
@@ -90,7 +94,12 @@ func TestAbortedUpload(t *testing.T) {
 		t.Fatalf("the next attempt: %d %s, want 200", code, text)
 	}
 	if last, _ := api.follow(u.BatchID); last.Status != "PROCESSED" || *last.Counts.Total != 2 {
-		t.Errorf("the batch ended with %s (%q) and %d lines, want PROCESSED and 2", last.Status, last.ErrorMessage, *last.Counts.Total)
+		t.Errorf(
+			"the batch ended with %s (%q) and %d lines, want PROCESSED and 2",
+			last.Status,
+			last.ErrorMessage,
+			*last.Counts.Total,
+		)
 	}
 }
 
@@ -115,7 +124,12 @@ func TestTooManyTransactions(t *testing.T) {
 			r := api.result(last.BatchID)
 			if test.status == "PROCESSED" {
 				if *last.Counts.Ingested != int64(test.transactions-1) || r.ErrorsFileURL == "" {
-					t.Errorf("%d lines ingested, validation result %+v; want %d and a report", *last.Counts.Ingested, r, test.transactions-1)
+					t.Errorf(
+						"%d lines ingested, validation result %+v; want %d and a report",
+						*last.Counts.Ingested,
+						r,
+						test.transactions-1,
+					)
 				}
 				return
 			}
@@ -154,7 +168,13 @@ func TestLimitsOfUploads(t *testing.T) {
 		}
 		last, _ := api.follow(u.BatchID)
 		if last.Status != test.status || test.status == "ERROR" && !strings.Contains(last.ErrorMessage, "2000") {
-			t.Errorf("a batch of %d bytes ended with %s (%q), want %s", test.size, last.Status, last.ErrorMessage, test.status)
+			t.Errorf(
+				"a batch of %d bytes ended with %s (%q), want %s",
+				test.size,
+				last.Status,
+				last.ErrorMessage,
+				test.status,
+			)
 		}
 	}
 }

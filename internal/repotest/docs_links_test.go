@@ -59,8 +59,10 @@ func TestDecisionsAreIndexed(t *testing.T) {
 
 // A code span that is the path of a file or folder of the repository: one of its folders followed by more, or a Go
 // file.
-var pathSpan = regexp.MustCompile("`((?:bench|client|cmd|docs|e2e|events|functions|internal|local|openapi|sampledata|shared|" +
-	`statemachine|tools|\.github)/[a-zA-Z0-9_./-]*|[a-z0-9_/]+\.go)` + "`")
+var pathSpan = regexp.MustCompile(
+	"`((?:bench|client|cmd|docs|e2e|events|functions|internal|local|openapi|sampledata|shared|" +
+		`statemachine|tools|\.github)/[a-zA-Z0-9_./-]*|[a-z0-9_/]+\.go)` + "`",
+)
 
 // Every file and folder that a Markdown file names as code exists: from the root, beside the Markdown file, or, without
 // its folder, anywhere. Names with capital letters are placeholders.
