@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -18,298 +18,267 @@ import (
 
 var errFault = errors.New("fault")
 
-// failing fails once so many bytes are written.
-type failing struct{ left int }
+// faultyWriter fails when more than a number of bytes have been written.
+type faultyWriter struct{ remaining int }
 
-func (f *failing) Write(p []byte) (int, error) {
-	if f.left -= len(p); f.left < 0 {
+func (w *faultyWriter) Write(p []byte) (int, error) {
+	if w.remaining -= len(p); w.remaining < 0 {
 		return 0, errFault
 	}
 	return len(p), nil
 }
 
-// TestWriterFails: an error of any work file, wherever it comes, is the error of the pass.
-func TestWriterFails(t *testing.T) {
-	file, plan, w := sampleWorkFiles(t)
-	var counts []int64
-	for _, r := range w.results {
-		counts = append(counts, r.Lines)
-	}
-	for name, pass := range map[string]func(io.Writer) error{
-		"findings": func(to io.Writer) error {
-			_, err := ValidateChunk(t.Context(), ValidateInput{chunkInput(file, plan, 0), key}, to, io.Discard)
-			return err
-		},
-		"index": func(to io.Writer) error {
-			_, err := ValidateChunk(t.Context(), ValidateInput{chunkInput(file, plan, 0), key}, io.Discard, to)
-			return err
-		},
-		"marks": func(to io.Writer) error {
-			_, err := ReconcilePartition(t.Context(), reconcileInput(w, counts, largest(w.rejections)), to)
-			return err
-		},
-		"part": func(to io.Writer) error {
-			_, err := SettleChunk(t.Context(), settleInput(file, plan, w, 0), to, io.Discard)
-			return err
-		},
-		"accepted": func(to io.Writer) error {
-			_, err := SettleChunk(t.Context(), settleInput(file, plan, w, 0), io.Discard, to)
-			return err
-		},
-		"report": func(to io.Writer) error {
-			_, err := ValidateFile(t.Context(), fileInput(file, plan), to)
-			return err
-		},
-	} {
-		var whole bytes.Buffer
-		if err := pass(&whole); err != nil || whole.Len() == 0 {
-			t.Fatalf("%s: %d bytes, %v", name, whole.Len(), err)
-		}
-		for _, n := range []int{0, 1, whole.Len() / 2, whole.Len() - 1} {
-			if err := pass(&failing{n}); !errors.Is(err, errFault) {
-				t.Errorf("%s fails after %d of %d bytes: %v", name, n, whole.Len(), err)
-			}
-		}
-	}
-}
+// faultyReader fails at once.
+type faultyReader struct{}
 
-func largest(files [][]byte) (at int) {
-	for i := range files {
-		if len(files[i]) > len(files[at]) {
-			at = i
-		}
-	}
-	return at
-}
+func (faultyReader) Read([]byte) (int, error) { return 0, errFault }
 
-func fileInput(file []byte, plan chunk.Plan) FileInput {
-	return FileInput{Source: source(file), Plan: plan, MaxLineBytes: limit, DigestKey: key, Workers: 2, Entities: knownOf(file),
-		NewScanner: func() Scanner { return new(plainScanner) }}
-}
-
-// failingSource fails one of the ranges it is asked for, and counts them all.
-type failingSource struct {
+// faultySource counts the ranges that are opened, and fails to open one of them. If failAt is 0, it fails to open none.
+type faultySource struct {
 	chunk.Source
 	failAt int64
 	opened atomic.Int64
 }
 
-func (f *failingSource) Open(ctx context.Context, from, to int64) (io.ReadCloser, error) {
-	if f.opened.Add(1) == f.failAt {
+func (s *faultySource) Open(ctx context.Context, from, to int64) (io.ReadCloser, error) {
+	if s.opened.Add(1) == s.failAt {
 		return nil, errFault
 	}
-	return f.Source.Open(ctx, from, to)
+	return s.Source.Open(ctx, from, to)
 }
 
-// TestSourceFails: whichever read fails, the run does, with that error, and a run after it is whole.
+// TestWriterFails requires that an error of the writer of any file, wherever it occurs, is the error of the pass.
+func TestWriterFails(t *testing.T) {
+	file, plan, w := sampleWorkFiles(t)
+	for name, run := range map[string]func(io.Writer) error{
+		"findings": func(out io.Writer) error {
+			_, err := ValidateChunk(t.Context(), validateInput(file, plan, 0), out, io.Discard)
+			return err
+		},
+		"index": func(out io.Writer) error {
+			_, err := ValidateChunk(t.Context(), validateInput(file, plan, 0), io.Discard, out)
+			return err
+		},
+		"rejections": func(out io.Writer) error {
+			_, err := ReconcilePartition(t.Context(), reconcileInput(w, indexOfLongest(w.rejections)), out)
+			return err
+		},
+		"part of the report": func(out io.Writer) error {
+			_, err := SettleChunk(t.Context(), settleInput(file, plan, w, 0), out, io.Discard)
+			return err
+		},
+		"accept bitmap": func(out io.Writer) error {
+			_, err := SettleChunk(t.Context(), settleInput(file, plan, w, 0), io.Discard, out)
+			return err
+		},
+		"report of a file": func(out io.Writer) error {
+			_, err := ValidateFile(t.Context(), fileInput(file, plan), out)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var whole bytes.Buffer
+			if err := run(&whole); err != nil || whole.Len() == 0 {
+				t.Fatalf("without a fault: wrote %d bytes, %v, want some and no error", whole.Len(), err)
+			}
+			for _, n := range []int{0, 1, whole.Len() / 2, whole.Len() - 1} {
+				if err := run(&faultyWriter{n}); !errors.Is(err, errFault) {
+					t.Errorf("writer fails after %d of %d bytes: error is %v, want %v", n, whole.Len(), err, errFault)
+				}
+			}
+		})
+	}
+}
+
+func indexOfLongest(files [][]byte) (longest int) {
+	for i := range files {
+		if len(files[i]) > len(files[longest]) {
+			longest = i
+		}
+	}
+	return longest
+}
+
+// TestSourceFails lets each read of a file fail in turn, and requires that ValidateFile fails with that error.
 func TestSourceFails(t *testing.T) {
 	file, plan, _ := sampleWorkFiles(t)
-	counting := &failingSource{Source: source(file)}
+	counting := &faultySource{Source: sourceOf(file)}
 	in := fileInput(file, plan)
 	in.Source = counting
 	if _, err := ValidateFile(t.Context(), in, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	for n := range counting.opened.Load() {
-		in.Source = &failingSource{Source: source(file), failAt: n + 1}
+		in.Source = &faultySource{Source: sourceOf(file), failAt: n + 1}
 		if _, err := ValidateFile(t.Context(), in, io.Discard); !errors.Is(err, errFault) {
-			t.Errorf("read %d fails: %v", n+1, err)
+			t.Errorf("read %d fails: error is %v, want %v", n+1, err, errFault)
 		}
 	}
 }
 
+// TestWorkFileCannotBeRead lets each read of a work file fail, and requires that the pass fails with that error.
 func TestWorkFileCannotBeRead(t *testing.T) {
 	file, plan, w := sampleWorkFiles(t)
-	counts := []int64{w.results[0].Lines}
-	for n := range int64(2) {
-		in := reconcileInput(w, counts, 0)
-		in.Index = func(int) chunk.Source { return &failingSource{Source: source(w.index[0]), failAt: n + 1} }
-		if _, err := ReconcilePartition(t.Context(), in, io.Discard); !errors.Is(err, errFault) {
-			t.Errorf("read %d of the index fails: %v", n+1, err)
-		}
+	settle := func(in SettleInput) error {
+		_, err := SettleChunk(t.Context(), in, io.Discard, io.Discard)
+		return err
 	}
-	in := settleInput(file, plan, w, 0)
-	in.Rejections = []chunk.Source{&failingSource{Source: source(w.rejections[0]), failAt: 1}}
-	if _, err := SettleChunk(t.Context(), in, io.Discard, io.Discard); !errors.Is(err, errFault) {
-		t.Errorf("read of the marks fails: %v", err)
+	reconcile := func(failAt int64) error {
+		in := reconcileInput(w, 0)
+		in.LineCounts = in.LineCounts[:1]
+		in.Index = func(int) chunk.Source { return &faultySource{Source: sourceOf(w.index[0]), failAt: failAt} }
+		_, err := ReconcilePartition(t.Context(), in, io.Discard)
+		return err
 	}
-	in = settleInput(file, plan, w, 0)
-	in.Findings = io.MultiReader(bytes.NewReader(w.findings[0][:20]), failingReader{})
-	if _, err := SettleChunk(t.Context(), in, io.Discard, io.Discard); !errors.Is(err, errFault) {
-		t.Errorf("read of the findings fails: %v", err)
+	for name, run := range map[string]func() error{
+		"header of the index":  func() error { return reconcile(1) },
+		"section of the index": func() error { return reconcile(2) },
+		"rejections": func() error {
+			in := settleInput(file, plan, w, 0)
+			in.Rejections = []chunk.Source{&faultySource{Source: sourceOf(w.rejections[0]), failAt: 1}}
+			return settle(in)
+		},
+		"findings": func() error {
+			in := settleInput(file, plan, w, 0)
+			in.Findings = io.MultiReader(bytes.NewReader(w.findings[0][:20]), faultyReader{})
+			return settle(in)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := run(); !errors.Is(err, errFault) {
+				t.Errorf("error is %v, want %v", err, errFault)
+			}
+		})
 	}
 }
 
-type failingReader struct{}
+// lookupFunc is a function as Entities.
+type lookupFunc func(ids []string) ([]EntityState, error)
 
-func (failingReader) Read([]byte) (int, error) { return 0, errFault }
-
-type lookup func(ids []string) ([]EntityState, error)
-
-func (f lookup) Lookup(_ context.Context, ids []string) ([]EntityState, error) { return f(ids) }
+func (f lookupFunc) Lookup(_ context.Context, ids []string) ([]EntityState, error) { return f(ids) }
 
 func TestLookupFails(t *testing.T) {
 	_, _, w := sampleWorkFiles(t)
-	reconcile := func(entities lookup) (err error) {
+	// reconcile returns the errors of all partitions, because some of them have no entities.
+	reconcile := func(entities lookupFunc) error {
+		var errs []error
 		for p := range Partitions {
-			in := reconcileInput(w, []int64{w.results[0].Lines}, p)
+			in := reconcileInput(w, p)
 			in.Entities = entities
-			_, failed := ReconcilePartition(t.Context(), in, io.Discard)
-			err = errors.Join(err, failed)
+			_, err := ReconcilePartition(t.Context(), in, io.Discard)
+			errs = append(errs, err)
 		}
-		return err
+		return errors.Join(errs...)
 	}
-	if err := reconcile(func([]string) ([]EntityState, error) { return nil, errFault }); !errors.Is(err, errFault) {
-		t.Errorf("lookup fails: %v", err)
-	}
-	if reconcile(func(ids []string) ([]EntityState, error) { return make([]EntityState, len(ids)-1), nil }) == nil {
-		t.Error("an answer is missing, and nobody notices")
-	}
+	t.Run("error", func(t *testing.T) {
+		err := reconcile(func([]string) ([]EntityState, error) { return nil, errFault })
+		if !errors.Is(err, errFault) {
+			t.Errorf("error is %v, want %v", err, errFault)
+		}
+	})
+	t.Run("a state too few", func(t *testing.T) {
+		err := reconcile(func(ids []string) ([]EntityState, error) { return make([]EntityState, len(ids)-1), nil })
+		if err == nil {
+			t.Error("got no error, want one")
+		}
+	})
 }
 
-// TestLookupsAreBounded: no more than MaxLookup entities at a time, each once.
+// TestLookupsAreBounded requires that no more than MaxLookup entities are looked up at a time, and each only once.
 func TestLookupsAreBounded(t *testing.T) {
 	var file strings.Builder
-	entities := 2*MaxLookup*Partitions + 1
-	for i := range 2 * entities {
-		file.WriteString("s=" + strings.Repeat("x", 1+i%3) + strconv.Itoa(i%entities) + "\n")
+	entityCount := 2*MaxLookup*Partitions + 1
+	for i := range 2 * entityCount {
+		file.WriteString("s=" + strings.Repeat("x", 1+i%3) + strconv.Itoa(i%entityCount) + "\n")
 	}
-	asked := &states{map[string]int{}}
-	var mostAtOnce int
-	passes(t, []byte(file.String()), int64(file.Len()/5), lookup(func(ids []string) ([]EntityState, error) {
+	lookups := &countedLookups{map[string]int{}}
+	mostAtOnce := 0
+	runPasses(t, []byte(file.String()), int64(file.Len()/5), lookupFunc(func(ids []string) ([]EntityState, error) {
 		mostAtOnce = max(mostAtOnce, len(ids))
-		return asked.Lookup(context.Background(), ids)
+		return lookups.Lookup(context.Background(), ids)
 	}))
-	for id, n := range asked.looked {
-		if n != 1 {
-			t.Fatalf("entity %s looked up %d times", id, n)
-		}
-	}
+	lookups.requireOneEach(t, "all partitions")
 	if mostAtOnce != MaxLookup {
-		t.Errorf("%d entities at a time, want up to %d", mostAtOnce, MaxLookup)
+		t.Errorf("up to %d entities were looked up at a time, want %d", mostAtOnce, MaxLookup)
 	}
 }
 
-// TestCancelled: a run ends with its context, at whatever point, and leaves nothing running and no file behind.
+// cancellingSource cancels a context when the range cancelAt is opened.
+type cancellingSource struct {
+	chunk.Source
+	cancel   context.CancelFunc
+	cancelAt int64
+	opened   atomic.Int64
+}
+
+func (s *cancellingSource) Open(ctx context.Context, from, to int64) (io.ReadCloser, error) {
+	if s.opened.Add(1) == s.cancelAt {
+		s.cancel()
+	}
+	return s.Source.Open(ctx, from, to)
+}
+
+// TestCancelled cancels ValidateFile at any read, and requires that it leaves no goroutine running.
 func TestCancelled(t *testing.T) {
 	file, plan, _ := sampleWorkFiles(t)
-	before := runtime.NumGoroutine()
+	goroutinesBefore := runtime.NumGoroutine()
 	for n := range int64(40) {
 		ctx, cancel := context.WithCancel(t.Context())
 		in := fileInput(file, plan)
-		in.Source = &cancelling{source(file), cancel, n + 1, new(atomic.Int64)}
+		in.Source = &cancellingSource{Source: sourceOf(file), cancel: cancel, cancelAt: n + 1}
 		if _, err := ValidateFile(ctx, in, io.Discard); err != nil && !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled at read %d: %v", n+1, err)
+			t.Errorf("cancelled at read %d: error is %v, want none or %v", n+1, err, context.Canceled)
 		}
 		cancel()
 	}
-	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > goroutinesBefore; runtime.Gosched() {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+			t.Fatalf("%d goroutines are running, want the %d from before", runtime.NumGoroutine(), goroutinesBefore)
 		}
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := ValidateFile(ctx, fileInput(file, plan), io.Discard); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled before it began: %v", err)
-	}
+	t.Run("before it begins", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := ValidateFile(ctx, fileInput(file, plan), io.Discard); !errors.Is(err, context.Canceled) {
+			t.Errorf("error is %v, want %v", err, context.Canceled)
+		}
+	})
 }
 
-type cancelling struct {
-	chunk.Source
-	cancel context.CancelFunc
-	at     int64
-	opened *atomic.Int64
-}
-
-func (c *cancelling) Open(ctx context.Context, from, to int64) (io.ReadCloser, error) {
-	if c.opened.Add(1) == c.at {
-		c.cancel()
-	}
-	return c.Source.Open(ctx, from, to)
-}
-
-// TestReadsAreCounted holds what the passes cost where every range is a request.
-func TestReadsAreCounted(t *testing.T) {
-	file := []byte("m=1 s=a\nm=2 s=no1\nm=3\n!enum m=3\n \n!enum\n")
+// TestReadsOfSettleChunk pins how many ranges of the file SettleChunk reads, because each is a request.
+func TestReadsOfSettleChunk(t *testing.T) {
 	for _, c := range []struct {
-		name  string
-		file  string
-		reads int64
+		name, file string
+		want       int64
 	}{
-		{"nothing wrong", "m=1\nm=2\n\n", 0},
+		{"valid lines", "m=1\nm=2\n\n", 0},
 		{"findings", "m=1 !enum\nm=2\n", 0},
-		{"marks of lines that have findings", "m=1 !enum\nm=1 s=no !enum\n", 0},
-		{"marks alone", string(file), 1},
+		{"rejections of lines that have findings", "m=1 !enum\nm=1 s=no !enum\n", 0},
+		{"rejections of valid lines", "m=1 s=a\nm=2 s=no1\nm=3\n!enum m=3\n \n!enum\n", 1},
 	} {
-		plan := chunk.NewPlan(int64(len(c.file)), 0)
-		w := runChunks(t, []byte(c.file), plan)
-		for p := range Partitions {
-			var marks bytes.Buffer
-			if _, err := ReconcilePartition(t.Context(), reconcileInput(w, []int64{w.results[0].Lines}, p), &marks); err != nil {
+		t.Run(c.name, func(t *testing.T) {
+			file := []byte(c.file)
+			plan := chunk.NewPlan(int64(len(file)), 0)
+			w := validateChunks(t, file, plan)
+			reconcilePartitions(t, w, statesByID{})
+			in := settleInput(file, plan, w, 0)
+			counting := &faultySource{Source: in.Source}
+			in.Source = counting
+			if _, err := SettleChunk(t.Context(), in, io.Discard, io.Discard); err != nil {
 				t.Fatal(err)
 			}
-			w.rejections = append(w.rejections, marks.Bytes())
-		}
-		in := settleInput([]byte(c.file), plan, w, 0)
-		again := &failingSource{Source: source([]byte(c.file))}
-		in.Source = again
-		if _, err := SettleChunk(t.Context(), in, io.Discard, io.Discard); err != nil {
-			t.Fatal(err)
-		}
-		if again.opened.Load() != c.reads {
-			t.Errorf("%s: settled with %d reads of the file, want %d", c.name, again.opened.Load(), c.reads)
-		}
+			if got := counting.opened.Load(); got != c.want {
+				t.Errorf("the file was read %d times, want %d", got, c.want)
+			}
+		})
 	}
 }
 
-// TestSpools moves work files from memory to temporary files at every point, and leaves none of them behind.
-func TestSpools(t *testing.T) {
-	dir := t.TempDir()
-	data := make([]byte, 3*blockBytes+5)
-	for i := range data {
-		data[i] = byte(i / 7)
-	}
-	for blocks := range 6 {
-		for _, piece := range []int{1000, blockBytes - 1, blockBytes, blockBytes + 1, len(data)} {
-			all := &spoolMemory{tempDir: dir, unallocated: blocks}
-			s := &spool{memory: all}
-			for rest := data; len(rest) > 0; rest = rest[min(piece, len(rest)):] {
-				if n, err := s.Write(rest[:min(piece, len(rest))]); n != min(piece, len(rest)) || err != nil {
-					t.Fatal(n, err)
-				}
-			}
-			if got, err := io.ReadAll(s.reader()); err != nil || !bytes.Equal(got, data) {
-				t.Fatalf("%d blocks, by %d: read %d bytes, %v", blocks, piece, len(got), err)
-			}
-			for _, from := range []int64{0, 1, blockBytes - 1, blockBytes, 2*blockBytes + 1, 3 * blockBytes} {
-				body, err := s.Open(t.Context(), from, int64(len(data))-1)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got, err := io.ReadAll(body); err != nil || !bytes.Equal(got, data[from:len(data)-1]) {
-					t.Fatalf("%d blocks, from %d: read %d bytes, %v", blocks, from, len(got), err)
-				}
-			}
-			if n, err := s.ReadAt(make([]byte, 2), int64(len(data))-1); n != 1 || err != io.EOF {
-				t.Errorf("at the end: %d bytes, %v", n, err)
-			}
-			if (s.file != nil) != (blocks < 4) {
-				t.Errorf("%d blocks: in a file %v", blocks, s.file != nil)
-			}
-			if err := s.close(); err != nil {
-				t.Error(err)
-			}
-			if made := len(all.free); made != min(blocks, 4) {
-				t.Errorf("%d of %d blocks given back", made, min(blocks, 4))
-			}
-		}
-	}
-	if left, _ := os.ReadDir(dir); len(left) > 0 {
-		t.Errorf("%d files left behind", len(left))
-	}
-	s := &spool{memory: &spoolMemory{tempDir: dir + "/none"}}
-	if _, err := s.Write([]byte("x")); err == nil {
-		t.Error("wrote to a folder that does not exist")
+// TestChunkIsTooLarge requires an error for a chunk of more than chunk.MaxBytes.
+func TestChunkIsTooLarge(t *testing.T) {
+	in := validateInput(nil, chunk.Plan{Size: chunk.MaxBytes + 1, ChunkBytes: chunk.MaxBytes + 1}, 0)
+	_, err := ValidateChunk(t.Context(), in, io.Discard, io.Discard)
+	if want := fmt.Sprint(chunk.MaxBytes + 1); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error is %v, want one that names %s bytes", err, want)
 	}
 }

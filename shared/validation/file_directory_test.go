@@ -1,25 +1,31 @@
 package validation
 
 import (
+	"fmt"
 	"strconv"
 	"testing"
 )
 
-// TestDirectory: each entity of a directory of any small size has its state, and no other is in it.
+// TestDirectory fills directories of every small size, and looks up each of their entities and as many others.
 func TestDirectory(t *testing.T) {
 	for n := range 70 {
-		d := NewDirectory()
-		for i := range n {
-			d.Add(strconv.Itoa(i), Onboarded-EntityState(i%2))
-		}
-		for i := range 2 * n {
-			want := Onboarded - EntityState(i%2)
-			if i >= n {
-				want = Missing
+		t.Run(fmt.Sprintf("%d entities", n), func(t *testing.T) {
+			d := NewDirectory()
+			stateOf := func(i int) EntityState {
+				if i >= n {
+					return Missing
+				}
+				return Onboarded - EntityState(i%2)
 			}
-			if got := d.state(d.hash([]byte(strconv.Itoa(i)))); got != want {
-				t.Fatalf("%d of %d entities: state %d, want %d", i, n, got, want)
+			for i := range n {
+				d.Add(strconv.Itoa(i), Missing+1)
+				d.Add(strconv.Itoa(i), stateOf(i)) // replaces the state
 			}
-		}
+			for i := range 2 * n {
+				if got, want := d.state(d.hash([]byte(strconv.Itoa(i)))), stateOf(i); got != want {
+					t.Fatalf("entity %d has state %d, want %d", i, got, want)
+				}
+			}
+		})
 	}
 }

@@ -3,7 +3,6 @@ package validation
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -14,27 +13,33 @@ import (
 	"sluice/shared/transaction"
 )
 
-// plainScanner reads lines of a language of its own, of which a test can write every case: words apart by single
-// spaces.
+// plainScanner scans lines in a language of its own, in which a test can write every case. A line is words separated by
+// single spaces:
 //
-//	m=ID u=ID t=ID        identifiers
-//	s=ID r=ID p=ID        uses of entities
-//	!CODE                 a finding
+//	m=ID u=ID t=ID        modification ID, request UUID, transaction ID
+//	s=ID r=ID p=ID        references to entities as sender, receiver and sending partner
+//	!CODE                 a finding; at most three are kept
+//
+// All other words are ignored.
 type plainScanner struct{ res transaction.Result }
 
-var roles = map[byte]transaction.Role{'s': transaction.Sender, 'r': transaction.Receiver, 'p': transaction.SendingPartner}
+var roles = map[byte]transaction.Role{
+	's': transaction.Sender,
+	'r': transaction.Receiver,
+	'p': transaction.SendingPartner,
+}
 
 func (s *plainScanner) Line(line []byte) *transaction.Result {
 	s.res = transaction.Result{Blank: len(bytes.Trim(line, " \t\r")) == 0}
 	offset := 0
 	for word := range bytes.SplitSeq(bytes.TrimRight(line, "\r"), []byte(" ")) {
-		s.word(word, offset)
+		s.scanWord(word, offset)
 		offset += len(word) + 1
 	}
 	return &s.res
 }
 
-func (s *plainScanner) word(word []byte, offset int) {
+func (s *plainScanner) scanWord(word []byte, offset int) {
 	if len(word) < 2 {
 		return
 	}
@@ -62,12 +67,12 @@ func (s *plainScanner) word(word []byte, offset int) {
 func (s *plainScanner) First(text []byte) (*transaction.Result, int) {
 	n := bytes.IndexByte(text, '\n')
 	if len(text) < n+1+transaction.Lookahead {
-		panic("too little lies behind the line")
+		panic(fmt.Sprintf("%d bytes follow the line feed, want at least %d", len(text)-n-1, transaction.Lookahead))
 	}
 	return s.Line(text[:n]), n
 }
 
-// TooLong gives the words that are surely complete.
+// TooLong scans the words that are certainly complete.
 func (s *plainScanner) TooLong(prefix []byte) *transaction.Result {
 	s.Line(prefix[:max(bytes.LastIndexByte(prefix, ' '), 0)])
 	s.res.Blank, s.res.References, s.res.Dropped = false, nil, 0
@@ -75,80 +80,65 @@ func (s *plainScanner) TooLong(prefix []byte) *transaction.Result {
 	return &s.res
 }
 
-// states is a directory of entities whose ID tells their state.
-type states struct {
-	looked map[string]int
-}
-
-func stateOf(id string) EntityState {
-	switch {
-	case strings.HasPrefix(id, "no"):
-		return Missing
-	case strings.HasPrefix(id, "off"):
-		return NotOnboarded
-	}
-	return Onboarded
-}
-
-func (s *states) Lookup(_ context.Context, ids []string) ([]EntityState, error) {
-	if len(ids) == 0 || len(ids) > MaxLookup {
-		return nil, fmt.Errorf("%d entities at a time", len(ids))
-	}
-	var answers []EntityState
-	for _, id := range ids {
-		s.looked[id]++
-		answers = append(answers, stateOf(id))
-	}
-	return answers, nil
-}
-
-// verdict is everything that validation says of a file.
-type verdict struct {
-	report   string
-	accepted []bool // by line
+// outcome is everything that validation finds out about a file.
+type outcome struct {
+	report string
+	// accepted says of each line whether it is accepted.
+	accepted []bool
 	summary  report.Summary
 }
 
-// judged is what the oracle knows of one line.
-type judged struct {
+// scannedLine is a line and the result of scanning it.
+type scannedLine struct {
 	chunk.Line
 	res transaction.Result
 }
 
-// oracle judges a whole file in memory, the obvious way.
-func oracle(file []byte, limit int, judgeEntities bool) verdict {
-	lines := judgeLines(file, limit)
-	sharing := map[string][]int64{}
+// oracle validates a whole file in memory in the most obvious way.
+func oracle(file []byte, maxLineBytes int, checkEntities bool) outcome {
+	lines := scanLines(file, maxLineBytes)
+	linesByID := map[string][]int64{}
 	for i, l := range lines {
 		if l.res.ModificationID != nil {
 			id := string(l.res.ModificationID)
-			sharing[id] = append(sharing[id], int64(i+1))
+			linesByID[id] = append(linesByID[id], int64(i+1))
 		}
 	}
-	var v verdict
-	v.summary.Codes = map[transaction.Code]report.CodeInfo{}
+	var o outcome
+	o.summary.Codes = map[transaction.Code]report.CodeInfo{}
 	for i, l := range lines {
-		v.accepted = append(v.accepted, false)
+		o.accepted = append(o.accepted, false)
 		if l.res.Blank {
 			continue
 		}
-		v.summary.Counts.Total++
-		out := report.Line{Number: int64(i + 1), RequestUUID: l.res.RequestUUID,
-			TransactionExternalID: l.res.TransactionExternalID, ModificationID: l.res.ModificationID, Dropped: l.res.Dropped}
+		o.summary.Counts.Total++
+		out := report.Line{
+			Number:                int64(i + 1),
+			RequestUUID:           l.res.RequestUUID,
+			TransactionExternalID: l.res.TransactionExternalID,
+			ModificationID:        l.res.ModificationID,
+			Dropped:               l.res.Dropped,
+		}
 		for _, f := range l.res.Findings {
-			out.Errors = append(out.Errors, report.Error{Code: f.Code, Pointer: f.Pointer, Message: f.Message,
-				Offset: l.Offset + int64(f.Offset)})
+			out.Errors = append(out.Errors, report.Error{
+				Code: f.Code, Pointer: f.Pointer, Message: f.Message, Offset: l.Offset + int64(f.Offset),
+			})
 		}
-		if same := sharing[string(l.res.ModificationID)]; l.res.ModificationID != nil && len(same) > 1 {
+		if same := linesByID[string(l.res.ModificationID)]; l.res.ModificationID != nil && len(same) > 1 {
 			others := slices.DeleteFunc(slices.Clone(same), func(n int64) bool { return n == out.Number })
-			out.Errors = append(out.Errors, report.Error{Code: CodeDuplicateModificationID, Pointer: "/modification/external_id",
-				Message: duplicateMessage, Offset: l.Offset + int64(l.res.ModificationOffset),
-				OtherLines: others[:min(10, len(others))], OtherLinesTotal: int64(len(others))})
+			out.Errors = append(out.Errors, report.Error{
+				Code:            CodeDuplicateModificationID,
+				Pointer:         "/modification/external_id",
+				Message:         duplicateMessage,
+				Offset:          l.Offset + int64(l.res.ModificationOffset),
+				OtherLines:      others[:min(10, len(others))],
+				OtherLinesTotal: int64(len(others)),
+			})
 		}
-		for _, use := range l.res.References {
-			e := report.Error{Pointer: "/" + use.Role.Name() + "/by_external_id", Offset: l.Offset + int64(use.Offset)}
-			switch state := stateOf(string(use.ID)); {
-			case !judgeEntities || state == Onboarded:
+		for _, ref := range l.res.References {
+			e := report.Error{Pointer: "/" + ref.Role.Name() + "/by_external_id", Offset: l.Offset + int64(ref.Offset)}
+			switch state := stateOf(string(ref.ID)); {
+			case !checkEntities || state == Onboarded:
 				continue
 			case state == Missing:
 				e.Code, e.Message = transaction.CodeEntityNotFound, notFoundMessage
@@ -158,43 +148,44 @@ func oracle(file []byte, limit int, judgeEntities bool) verdict {
 			out.Errors = append(out.Errors, e)
 		}
 		if len(out.Errors) == 0 {
-			v.accepted[i] = true
-			v.summary.Counts.Accepted++
+			o.accepted[i] = true
+			o.summary.Counts.Accepted++
 			continue
 		}
-		v.summary.Counts.Invalid++
+		o.summary.Counts.Invalid++
 		slices.SortStableFunc(out.Errors, func(a, b report.Error) int { return cmp.Compare(a.Offset, b.Offset) })
 		for _, e := range out.Errors {
-			v.summary.AddError(out.Number, &e)
+			o.summary.AddError(out.Number, &e)
 		}
-		v.report += string(out.AppendTo(nil))
+		o.report += string(out.AppendTo(nil))
 	}
-	return v
+	return o
 }
 
-func judgeLines(file []byte, limit int) []judged {
-	var lines []judged
+// scanLines divides a file into lines and scans each.
+func scanLines(file []byte, maxLineBytes int) []scannedLine {
+	var lines []scannedLine
 	offset := int64(0)
 	if bytes.HasPrefix(file, []byte("\xEF\xBB\xBF")) {
 		offset = 3
 	}
 	for text := range bytes.Lines(file[offset:]) {
-		whole := len(text)
+		lengthInFile := len(text)
 		text = bytes.TrimSuffix(text, []byte("\n"))
 		scanner := new(plainScanner)
-		l := judged{Line: chunk.Line{Offset: offset, Text: text}}
-		if len(text) > limit {
-			l.res = *scanner.TooLong(text[:limit])
+		l := scannedLine{Line: chunk.Line{Offset: offset, Text: text}}
+		if len(text) > maxLineBytes {
+			l.res = *scanner.TooLong(text[:maxLineBytes])
 		} else {
 			l.res = *scanner.Line(text)
 		}
 		lines = append(lines, l)
-		offset += int64(whole)
+		offset += int64(lengthInFile)
 	}
 	return lines
 }
 
-// randomFile writes lines of every kind: blank, valid, with findings, sharing IDs, too long.
+// randomFile returns a file of random lines: blank, valid, with findings, with shared IDs, and too long.
 func randomFile(rng *rand.Rand, lines int) []byte {
 	var b bytes.Buffer
 	if rng.IntN(4) == 0 {
@@ -215,6 +206,7 @@ func randomFile(rng *rand.Rand, lines int) []byte {
 	return b.Bytes()
 }
 
+// randomLine returns a line with IDs below ids. The larger bad is, from 0 to 3, the more is wrong with it.
 func randomLine(rng *rand.Rand, ids, bad int) string {
 	if rng.IntN(10) == 0 {
 		return strings.Repeat(" ", rng.IntN(3))

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/chunk"
+	"sluice/shared/report"
 	"sluice/shared/transaction/scanner"
 	"sluice/shared/validation"
 )
@@ -35,7 +36,8 @@ type reportLine struct {
 	ErrorsDropped int `json:"errors_dropped"`
 }
 
-// TestRealLines judges real lines with the real scanner and checks that the report points to the faulty values.
+// TestRealLines validates lines of the interface with the real scanner, and compares the values to which the report
+// points.
 func TestRealLines(t *testing.T) {
 	good := strings.TrimSuffix(fmt.Sprintf(benchLine, "11111111-1111-4111-8111-111111111111", "known", "x"), "\n")
 	with := func(pairs ...string) string {
@@ -78,17 +80,17 @@ func TestRealLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c := sum.Counts; c.Total != 8 || c.Accepted != 2 || c.Invalid != 6 {
-			t.Errorf("chunks of %d: %+v", size, c)
+		if got, want := sum.Counts, (report.Counts{Total: 8, Accepted: 2, Invalid: 6}); got != want {
+			t.Errorf("chunks of %d bytes: counts are %+v, want %+v", size, got, want)
 		}
-		if diff := cmp.Diff(want, shown(t, file, &out)); diff != "" {
-			t.Fatalf("chunks of %d (-want +got):\n%s", size, diff)
+		if diff := cmp.Diff(want, errorsWithValues(t, file, &out)); diff != "" {
+			t.Fatalf("chunks of %d bytes: errors (-want +got):\n%s", size, diff)
 		}
 	}
 }
 
-// shown lists errors with the value that stands at their offset.
-func shown(t *testing.T, file string, out io.Reader) []string {
+// errorsWithValues returns the errors of a report, each as its line, its type, and the value at its offset in the file.
+func errorsWithValues(t *testing.T, file string, out io.Reader) []string {
 	t.Helper()
 	var got []string
 	dec := json.NewDecoder(out)
@@ -112,50 +114,57 @@ func shown(t *testing.T, file string, out io.Reader) []string {
 	}
 }
 
-// endless is a file of any size that is nowhere: the same line again and again, each with an ID of its own.
-type endless struct{ line []byte }
+// endlessFile is a file of unlimited size that is not stored: the same line again and again, each time with its number
+// in the place of twelve zeros.
+type endlessFile struct{ line []byte }
 
-func (e endless) ReadAt(p []byte, at int64) (int, error) {
-	size := int64(len(e.line))
+func (f endlessFile) ReadAt(p []byte, offset int64) (int, error) {
+	size := int64(len(f.line))
 	for n := 0; n < len(p); {
-		number, from := at/size, at%size
-		line := bytes.Replace(e.line, []byte("000000000000"), fmt.Appendf(nil, "%012d", number), 1)
+		number, from := offset/size, offset%size
+		line := bytes.Replace(f.line, []byte("000000000000"), fmt.Appendf(nil, "%012d", number), 1)
 		copied := copy(p[n:], line[from:])
-		n, at = n+copied, at+int64(copied)
+		n, offset = n+copied, offset+int64(copied)
 	}
 	return len(p), nil
 }
 
-// TestMemory: a file all of whose lines are bad in several ways takes no more memory than its share of work files.
+// TestMemory validates a file all of whose lines have several errors, and requires that the heap stays within a bound
+// that does not depend on the size of the file.
 func TestMemory(t *testing.T) {
-	const size, workMemory, bound = 96 << 20, 4 << 20, 48 << 20
+	const size, workMemory, maxHeap = 96 << 20, 4 << 20, 48 << 20
 	line := fmt.Sprintf(benchLine, "wrong", "gone", "x")
-	line = strings.Replace(line, `"modification":{"external_id":"wrong"`, `"modification":{"external_id":"000000000000"`, 1)
+	line = strings.Replace(line, `"modification":{"external_id":"wrong"`,
+		`"modification":{"external_id":"000000000000"`, 1)
 	runtime.GC()
-	var base runtime.MemStats
-	runtime.ReadMemStats(&base)
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
 	var mu sync.Mutex
-	var most uint64
+	var heap uint64
 	sum, err := validation.ValidateFile(t.Context(), validation.FileInput{
-		Source: chunk.NewSource(endless{[]byte(line)}), Plan: chunk.NewPlan(size, 1<<20), Workers: 2, Entities: validation.NewDirectory(),
+		Source:     chunk.NewSource(endlessFile{[]byte(line)}),
+		Plan:       chunk.NewPlan(size, 1<<20),
 		NewScanner: func() validation.Scanner { return scanner.New(rules) },
-		WorkMemory: workMemory, TempDir: t.TempDir(),
+		Entities:   validation.NewDirectory(),
+		Workers:    2,
+		WorkMemory: workMemory,
+		TempDir:    t.TempDir(),
 		Progress: func(validation.Progress) {
 			var now runtime.MemStats
 			runtime.ReadMemStats(&now)
 			mu.Lock()
 			defer mu.Unlock()
-			most = max(most, now.HeapAlloc-min(base.HeapAlloc, now.HeapAlloc))
+			heap = max(heap, now.HeapAlloc-min(before.HeapAlloc, now.HeapAlloc))
 		},
 	}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sum.Counts.Accepted != 0 || sum.Counts.Invalid < size/int64(len(line)) {
-		t.Errorf("%+v", sum.Counts)
+	if got, wantInvalid := sum.Counts, size/int64(len(line)); got.Accepted != 0 || got.Invalid < wantInvalid {
+		t.Errorf("counts are %+v, want 0 accepted and at least %d invalid", got, wantInvalid)
 	}
-	if most > bound {
-		t.Errorf("%d MiB of heap for %d MiB of bad lines", most>>20, size>>20)
+	if heap > maxHeap {
+		t.Errorf("heap grew to %d MiB for %d MiB of invalid lines, want at most %d MiB", heap>>20, size>>20, maxHeap>>20)
 	}
-	t.Logf("%d MiB of heap", most>>20)
+	t.Logf("heap grew to %d MiB", heap>>20)
 }

@@ -58,92 +58,75 @@ const storedChunkBytes = 300
 func TestStoredWorkFiles(t *testing.T) {
 	file := []byte(storedBatch)
 	plan := chunk.NewPlan(int64(len(file)), storedChunkBytes)
-	results := make([]ValidateResult, plan.Count())
-	var lineCounts []int64
-	for i := range results {
+	stored := &workFiles{}
+	for i := range plan.Count() {
+		findingsName, indexName := fmt.Sprintf("chunk-%d.findings.hex", i), fmt.Sprintf("chunk-%d.index.hex", i)
 		t.Run(fmt.Sprintf("validate chunk %d", i), func(t *testing.T) {
 			var findings, index bytes.Buffer
-			var err error
-			results[i], err = ValidateChunk(t.Context(), ValidateInput{chunkInput(file, plan, i), key}, &findings, &index)
+			result, err := ValidateChunk(t.Context(), validateInput(file, plan, i), &findings, &index)
 			if err != nil {
 				t.Fatal(err)
 			}
-			compareWithGolden(t, fmt.Sprintf("chunk-%d.findings.hex", i), hexDump(findings.Bytes()))
-			compareWithGolden(t, fmt.Sprintf("chunk-%d.index.hex", i), hexDump(index.Bytes()))
+			compareWithGolden(t, findingsName, hex.Dump(findings.Bytes()))
+			compareWithGolden(t, indexName, hex.Dump(index.Bytes()))
+			stored.results = append(stored.results, result)
 		})
-		lineCounts = append(lineCounts, results[i].Lines)
+		stored.findings = append(stored.findings, readHexDump(t, findingsName))
+		stored.index = append(stored.index, readHexDump(t, indexName))
 	}
 	for p := range Partitions {
+		name := fmt.Sprintf("partition-%02d.rejections.hex", p)
 		t.Run(fmt.Sprintf("reconcile partition %d", p), func(t *testing.T) {
 			var rejections bytes.Buffer
-			_, err := ReconcilePartition(t.Context(), ReconcileInput{
-				Partition:  p,
-				LineCounts: lineCounts,
-				Index:      func(i int) chunk.Source { return source(readHexDump(t, fmt.Sprintf("chunk-%d.index.hex", i))) },
-				Entities:   plainStates{},
-				DigestKey:  key,
-			}, &rejections)
-			if err != nil {
+			if _, err := ReconcilePartition(t.Context(), reconcileInput(stored, p), &rejections); err != nil {
 				t.Fatal(err)
 			}
-			compareWithGolden(t, fmt.Sprintf("partition-%02d.rejections.hex", p), hexDump(rejections.Bytes()))
+			compareWithGolden(t, name, hex.Dump(rejections.Bytes()))
 		})
+		stored.rejections = append(stored.rejections, readHexDump(t, name))
 	}
-	firstLine := int64(1)
-	for i, result := range results {
+	for i := range plan.Count() {
 		t.Run(fmt.Sprintf("settle chunk %d", i), func(t *testing.T) {
-			in := SettleInput{
-				ChunkInput: chunkInput(file, plan, i), FirstLine: firstLine, LineCount: result.Lines, Transactions: result.Transactions,
-			}
-			if findings := readHexDump(t, fmt.Sprintf("chunk-%d.findings.hex", i)); findings != nil {
-				in.Findings = bytes.NewReader(findings)
-			}
-			for p := range Partitions {
-				in.Rejections = append(in.Rejections, source(readHexDump(t, fmt.Sprintf("partition-%02d.rejections.hex", p))))
-			}
-			var part, accepted, summary bytes.Buffer
-			settled, err := SettleChunk(t.Context(), in, &part, &accepted)
+			var part, accepted bytes.Buffer
+			settled, err := SettleChunk(t.Context(), settleInput(file, plan, stored, i), &part, &accepted)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := json.NewEncoder(&summary).Encode(settled.Summary); err != nil {
+			summary, err := json.Marshal(settled.Summary)
+			if err != nil {
 				t.Fatal(err)
 			}
 			compareWithGolden(t, fmt.Sprintf("chunk-%d.report.jsonl", i), part.String())
-			compareWithGolden(t, fmt.Sprintf("chunk-%d.accepted.hex", i), hexDump(accepted.Bytes()))
-			compareWithGolden(t, fmt.Sprintf("chunk-%d.summary.json", i), summary.String())
+			compareWithGolden(t, fmt.Sprintf("chunk-%d.accepted.hex", i), hex.Dump(accepted.Bytes()))
+			compareWithGolden(t, fmt.Sprintf("chunk-%d.summary.json", i), string(summary)+"\n")
 		})
-		firstLine += result.Lines
 	}
-	t.Run("read accepted lines and summaries", func(t *testing.T) {
-		want := oracle(file, limit, true)
-		var accepted []bool
-		var sum report.Summary
-		for i, result := range results {
+	t.Run("read what was settled", func(t *testing.T) {
+		want := oracle(file, testLineBytes, true)
+		var got outcome
+		for i, result := range stored.results {
 			name := fmt.Sprintf("chunk-%d.accepted.hex", i)
 			bitmap, err := ReadBitmap(bytes.NewReader(readHexDump(t, name)), result.Lines)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			for line := range result.Lines {
-				accepted = append(accepted, bitmap.Accepted(line))
+				got.accepted = append(got.accepted, bitmap.Accepted(line))
 			}
-			var part report.Summary
-			if err := json.Unmarshal(readGolden(t, fmt.Sprintf("chunk-%d.summary.json", i)), &part); err != nil {
+			var summary report.Summary
+			if err := json.Unmarshal(readGolden(t, fmt.Sprintf("chunk-%d.summary.json", i)), &summary); err != nil {
 				t.Fatal(err)
 			}
-			sum.Add(part)
+			got.summary.Add(summary)
+			got.report += string(readGolden(t, fmt.Sprintf("chunk-%d.report.jsonl", i)))
 		}
-		if diff := cmp.Diff(want.accepted, accepted); diff != "" {
-			t.Errorf("accepted lines (-want +got):\n%s", diff)
-		}
-		compareSummaries(t, "golden summaries", want.summary, sum)
+		compareOutcomes(t, "golden files", want, got)
 	})
 }
 
 func goldenPath(name string) string { return filepath.Join("testdata", "stored", name) }
 
-// compareWithGolden compares a text with a golden file. A text that is empty has no golden file.
+// compareWithGolden compares a text with a golden file. There is no golden file of an empty text.
 func compareWithGolden(t *testing.T, name, got string) {
 	t.Helper()
 	if *update {
@@ -180,9 +163,7 @@ func readGolden(t *testing.T, name string) []byte {
 	return content
 }
 
-func hexDump(file []byte) string { return hex.Dump(file) }
-
-// readHexDump returns the bytes of a golden file that hexDump wrote, nil if there is no such file.
+// readHexDump returns the bytes of a golden file in the form of hex.Dump, nil if there is no such file.
 func readHexDump(t *testing.T, name string) []byte {
 	t.Helper()
 	var file []byte

@@ -39,8 +39,8 @@
 // chunk has at most chunk.MaxBytes.
 //
 //   - ValidateChunk holds the buffers of a chunk.Reader, 28 bytes for each modification ID of the chunk, 20 for each
-//     reference to an entity, the IDs of these entities once each, and up to bufferedSectionBytes (8 MiB) or the largest
-//     section of the index.
+//     reference to an entity, the IDs of these entities once each, and up to bufferedSectionBytes (8 MiB) or the
+//     largest section of the index.
 //   - ReconcilePartition holds 48 bytes for each modification ID of the partition, the references to entities of the
 //     partition as they were written, and up to bufferedSectionBytes or the largest section of the rejections.
 //   - SettleChunk holds the rejections of the chunk, 16 bytes each, and one record of findings, at most maxRecordBytes

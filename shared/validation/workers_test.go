@@ -3,51 +3,56 @@ package validation
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 )
 
-// TestInOrder: with any number of workers every item is used in its turn, and nothing behind an error; an end from
-// outside shows.
-func TestInOrder(t *testing.T) {
+// TestForEachInOrder ends a run in every way at every item, with any number of workers: items are consumed in order,
+// and none after an error.
+func TestForEachInOrder(t *testing.T) {
 	const n = 10
+	squares := []int{0, 1, 4, 9, 16, 25, 36, 49, 64, 81}
 	for workers := range 4 {
-		for stop := range n + 1 {
-			for _, way := range []string{"get", "use", "cancel"} {
-				ctx, cancel := context.WithCancel(t.Context())
-				want := errFault
-				var used []int
-				err := forEachInOrder(ctx, n, workers, func(_ context.Context, i int) (int, error) {
-					if i == stop && way == "get" {
-						return 0, errFault
+		for _, end := range []string{"produce fails", "consume fails", "context is cancelled"} {
+			for endAt := range n + 1 { // n: it does not end early
+				t.Run(fmt.Sprintf("%d workers, %s at %d", workers, end, endAt), func(t *testing.T) {
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					var consumed []int
+					err := forEachInOrder(ctx, n, workers, func(_ context.Context, i int) (int, error) {
+						if i == endAt && end == "produce fails" {
+							return 0, errFault
+						}
+						return i * i, nil
+					}, func(i, square int) error {
+						if i == endAt && end == "consume fails" {
+							return errFault
+						}
+						if i == endAt && end == "context is cancelled" {
+							cancel()
+						}
+						consumed = append(consumed, square)
+						return nil
+					})
+					var wantErr error
+					if endAt < n {
+						wantErr = errFault
+						if end == "context is cancelled" {
+							wantErr = context.Canceled
+						}
 					}
-					return i * i, nil
-				}, func(i, item int) error {
-					if item != i*i {
-						t.Errorf("%d workers: item %d is %d", workers, i, item)
+					if !errors.Is(err, wantErr) {
+						t.Errorf("error is %v, want %v", err, wantErr)
 					}
-					switch {
-					case i == stop && way == "use":
-						return errFault
-					case i == stop && way == "cancel":
-						cancel()
+					want := squares[:endAt]
+					if end == "context is cancelled" {
+						want = squares[:len(consumed)] // Results that are ready may still be consumed.
 					}
-					used = append(used, i)
-					return nil
+					if !slices.Equal(consumed, want) {
+						t.Errorf("consumed %v, want %v", consumed, want)
+					}
 				})
-				cancel()
-				if way == "cancel" {
-					want = context.Canceled
-				}
-				if stop == n {
-					want = nil
-				}
-				if !errors.Is(err, want) {
-					t.Errorf("%d workers, %s at %d: %v", workers, way, stop, err)
-				}
-				if way != "cancel" && !slices.Equal(used, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}[:stop]) {
-					t.Errorf("%d workers, %s at %d: used %v", workers, way, stop, used)
-				}
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"testing"
@@ -12,48 +13,15 @@ import (
 	"sluice/shared/chunk"
 )
 
-// sampleFiles makes the work files of a file with everything in it, in chunks of a few lines.
+// sampleWorkFiles returns a random file in chunks of a few lines, and its work files, which hold something of every
+// kind.
 func sampleWorkFiles(t testing.TB) (file []byte, plan chunk.Plan, w *workFiles) {
 	t.Helper()
 	file = randomFile(rand.New(rand.NewPCG(7, 7)), 40)
 	plan = chunk.NewPlan(int64(len(file)), 500)
-	w = &workFiles{}
-	var counts []int64
-	for i := range plan.Count() {
-		var findings, index bytes.Buffer
-		r, err := ValidateChunk(context.Background(), ValidateInput{chunkInput(file, plan, i), key}, &findings, &index)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.results, counts = append(w.results, r), append(counts, r.Lines)
-		w.findings, w.index = append(w.findings, findings.Bytes()), append(w.index, index.Bytes())
-	}
-	for p := range Partitions {
-		var marks bytes.Buffer
-		_, err := ReconcilePartition(context.Background(), reconcileInput(w, counts, p), &marks)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.rejections = append(w.rejections, marks.Bytes())
-	}
+	w = validateChunks(t, file, plan)
+	reconcilePartitions(t, w, statesByID{})
 	return file, plan, w
-}
-
-func reconcileInput(w *workFiles, counts []int64, p int) ReconcileInput {
-	return ReconcileInput{Partition: p, LineCounts: counts, DigestKey: key, Entities: plainStates{},
-		Index: func(i int) chunk.Source { return source(w.index[i]) }}
-}
-
-func settleInput(file []byte, plan chunk.Plan, w *workFiles, i int) SettleInput {
-	in := SettleInput{ChunkInput: chunkInput(file, plan, i), FirstLine: 1, LineCount: w.results[i].Lines,
-		Transactions: w.results[i].Transactions}
-	if w.findings[i] != nil {
-		in.Findings = bytes.NewReader(w.findings[i])
-	}
-	for _, m := range w.rejections {
-		in.Rejections = append(in.Rejections, source(m))
-	}
-	return in
 }
 
 // readFindings reads the findings of a chunk of lineCount lines. It returns the number of records, without the end
@@ -73,57 +41,98 @@ func readFindings(file []byte, lineCount int64) (records int, end int64, err err
 	}
 }
 
-// TestFindingsOfAnotherChunk reads findings as those of chunks with fewer lines, which must fail if a line is not in
-// the chunk.
+// TestFindingsOfAnotherChunk reads findings as those of a chunk with fewer lines, which must fail unless it has all
+// their lines.
 func TestFindingsOfAnotherChunk(t *testing.T) {
 	_, _, w := sampleWorkFiles(t)
 	for i, file := range w.findings {
-		_, end, err := readFindings(file, w.results[i].Lines)
-		if err != nil || end == 0 {
-			t.Fatalf("findings of chunk %d: end at line %d, %v, want lines and no error", i, end, err)
-		}
-		for lineCount := range end + 3 {
-			_, _, err := readFindings(file, lineCount)
-			if wantCorrupt := lineCount < end; errors.Is(err, ErrCorrupt) != wantCorrupt {
-				t.Errorf("findings of %d lines, read for a chunk of %d: %v, want ErrCorrupt: %v", end, lineCount, err, wantCorrupt)
+		t.Run(fmt.Sprintf("chunk %d", i), func(t *testing.T) {
+			_, end, err := readFindings(file, w.results[i].Lines)
+			if err != nil || end == 0 {
+				t.Fatalf("findings end at line %d, %v, want a line and no error", end, err)
 			}
-		}
+			for lineCount := range end {
+				if _, _, err := readFindings(file, lineCount); !errors.Is(err, ErrCorrupt) {
+					t.Errorf("findings up to line %d, in a chunk of %d lines: %v, want ErrCorrupt", end, lineCount, err)
+				}
+			}
+			for lineCount := end; lineCount < end+3; lineCount++ {
+				if _, _, err := readFindings(file, lineCount); err != nil {
+					t.Errorf("findings up to line %d, in a chunk of %d lines: %v, want no error", end, lineCount, err)
+				}
+			}
+		})
 	}
 }
 
-// TestTruncatedFiles: no beginning of a work file passes for the whole.
+// TestTruncatedFiles cuts work files at every byte, and requires ErrCorrupt.
 func TestTruncatedFiles(t *testing.T) {
-	_, plan, w := sampleWorkFiles(t)
-	for i, file := range w.findings {
+	_, _, w := sampleWorkFiles(t)
+	t.Run("findings", func(t *testing.T) {
+		for i, file := range w.findings {
+			for n := range file {
+				if _, _, err := readFindings(file[:n], w.results[i].Lines); !errors.Is(err, ErrCorrupt) {
+					t.Fatalf("chunk %d, %d of %d bytes: %v, want ErrCorrupt", i, n, len(file), err)
+				}
+			}
+		}
+	})
+	t.Run("index", func(t *testing.T) {
+		file := w.index[0]
 		for n := range file {
-			if _, _, err := readFindings(file[:n], w.results[i].Lines); !errors.Is(err, ErrCorrupt) {
-				t.Fatalf("%d of %d bytes of findings: %v", n, len(file), err)
+			var last error
+			for p := range Partitions {
+				if _, err := readIndexSection(t, file[:n:n], p); err != nil {
+					last = err
+				}
+			}
+			if !errors.Is(last, ErrCorrupt) {
+				t.Fatalf("%d of %d bytes: %v, want ErrCorrupt", n, len(file), last)
 			}
 		}
-		if _, _, err := readFindings(append(bytes.Clone(file), 0), w.results[i].Lines); !errors.Is(err, ErrCorrupt) {
-			t.Fatalf("findings and a byte: %v", err)
-		}
-	}
-	for n := range w.index[0] {
-		var last error
-		for p := range Partitions {
-			if _, err := readSection(t.Context(), source(w.index[0][:n:n]), indexMagic, Partitions, p, nil); err != nil {
-				last = err
-			}
-		}
-		if !errors.Is(last, ErrCorrupt) {
-			t.Fatalf("%d of %d bytes of an index: %v", n, len(w.index[0]), last)
-		}
-	}
-	if _, err := readSection(t.Context(), source(w.index[0]), rejectionsMagic, Partitions, 0, nil); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("an index read as marks: %v", err)
-	}
-	if _, err := readSection(t.Context(), source(w.index[0]), indexMagic, Partitions+1, 0, nil); !errors.Is(err, ErrCorrupt) {
-		t.Errorf("an index of more partitions: %v", err)
-	}
-	_ = plan
+	})
 }
 
+func readIndexSection(t testing.TB, file []byte, partition int) ([]byte, error) {
+	return readSection(t.Context(), sourceOf(file), indexMagic, Partitions, partition, nil)
+}
+
+// TestWrongFiles reads work files as something that they are not, and requires ErrCorrupt.
+func TestWrongFiles(t *testing.T) {
+	_, _, w := sampleWorkFiles(t)
+	index := sourceOf(w.index[0])
+	for name, read := range map[string]func() error{
+		"findings with a byte after the end": func() error {
+			for i, file := range w.findings {
+				_, _, err := readFindings(append(bytes.Clone(file), 0), w.results[i].Lines)
+				if !errors.Is(err, ErrCorrupt) {
+					return fmt.Errorf("chunk %d: %w", i, err)
+				}
+			}
+			return ErrCorrupt
+		},
+		"index as findings": func() error {
+			_, _, err := readFindings(w.index[0], w.results[0].Lines)
+			return err
+		},
+		"index as rejections": func() error {
+			_, err := readSection(t.Context(), index, rejectionsMagic, Partitions, 0, nil)
+			return err
+		},
+		"index of more partitions": func() error {
+			_, err := readSection(t.Context(), index, indexMagic, Partitions+1, 0, nil)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := read(); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("error is %v, want ErrCorrupt", err)
+			}
+		})
+	}
+}
+
+// TestBitmap writes random bits of up to 70 lines and reads them.
 func TestBitmap(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for lines := range int64(70) {
@@ -143,51 +152,71 @@ func TestBitmap(t *testing.T) {
 		if err := b.close(); err != nil {
 			t.Fatal(err)
 		}
-		bits, err := ReadBitmap(bytes.NewReader(file.Bytes()), lines)
+		bitmap, err := ReadBitmap(bytes.NewReader(file.Bytes()), lines)
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("bitmap of %d lines: %v", lines, err)
 		}
 		for i, bit := range want {
-			if bits.Accepted(int64(i)) != bit {
-				t.Fatalf("%d lines: bit %d is %v", lines, i, !bit)
+			if got := bitmap.Accepted(int64(i)); got != bit {
+				t.Fatalf("%d lines: Accepted(%d) is %v, want %v", lines, i, got, bit)
 			}
 		}
-		if bits.Accepted(-1) || bits.Accepted(lines) {
-			t.Fatalf("%d lines: a line outside is accepted", lines)
+		if bitmap.Accepted(-1) || bitmap.Accepted(lines) {
+			t.Fatalf("%d lines: a line outside of the chunk is accepted, want none", lines)
 		}
 		for n := range file.Len() {
 			if _, err := ReadBitmap(bytes.NewReader(file.Bytes()[:n]), lines); !errors.Is(err, ErrCorrupt) {
-				t.Fatalf("%d bytes of a bitmap of %d lines: %v", n, lines, err)
+				t.Fatalf("%d bytes of a bitmap of %d lines: %v, want ErrCorrupt", n, lines, err)
 			}
 		}
 		if _, err := ReadBitmap(bytes.NewReader(file.Bytes()), lines+1); !errors.Is(err, ErrCorrupt) {
-			t.Fatalf("bitmap of %d lines for one more: %v", lines, err)
+			t.Fatalf("bitmap of %d lines, read for %d: %v, want ErrCorrupt", lines, lines+1, err)
 		}
 	}
 }
 
-// TestHugeLengths: a damaged length costs no memory that the file does not fill.
+// TestHugeLengths reads files with lengths that are damaged, and requires that memory is allocated only for bytes that
+// there are.
 func TestHugeLengths(t *testing.T) {
 	header := binary.LittleEndian.AppendUint32([]byte(indexMagic), Partitions)
 	for range Partitions + 1 {
-		header = binary.LittleEndian.AppendUint64(header, uint64(sectionHeaderBytes(Partitions))+uint64(len(header))<<50)
+		header = binary.LittleEndian.AppendUint64(header,
+			uint64(sectionHeaderBytes(Partitions))+uint64(len(header))<<50)
 	}
 	findings := append([]byte(findingsMagic), binary.AppendUvarint(nil, maxRecordBytes)...)
 	allocated := testing.AllocsPerRun(1, func() {
-		if _, err := readSection(t.Context(), source(header), indexMagic, Partitions, 0, nil); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("huge section: %v", err)
+		if _, err := readIndexSection(t, header, 0); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("huge section: %v, want ErrCorrupt", err)
 		}
 		if _, _, err := readFindings(findings, 10); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("huge record: %v", err)
+			t.Errorf("huge record: %v, want ErrCorrupt", err)
 		}
 	})
 	if allocated > 100 {
-		t.Errorf("%v allocations", allocated)
+		t.Errorf("%v allocations, want at most 100", allocated)
 	}
 	for _, size := range []uint64{maxRecordBytes + 1, 1<<63 + 1, 1<<64 - 1} {
 		file := append([]byte(findingsMagic), binary.AppendUvarint(nil, size)...)
 		if _, _, err := readFindings(file, 10); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("record of %d bytes: %v", size, err)
+			t.Errorf("record of %d bytes: %v, want ErrCorrupt", size, err)
+		}
+	}
+}
+
+// TestLargeSectionedFile writes a file that is too large to be kept while it is measured.
+func TestLargeSectionedFile(t *testing.T) {
+	piece := bytes.Repeat([]byte("x"), bufferedSectionBytes/3+1)
+	sections := [][]byte{piece, nil, piece[1:], piece, []byte("end")}
+	var file bytes.Buffer
+	n, err := new(sectionWriter).write(&file, rejectionsMagic, len(sections),
+		func(i int, b []byte) []byte { return append(b, sections[i]...) })
+	if err != nil || n != int64(file.Len()) {
+		t.Fatalf("write returned %d, %v, want the %d bytes that were written", n, err, file.Len())
+	}
+	for i, want := range sections {
+		got, err := readSection(t.Context(), sourceOf(file.Bytes()), rejectionsMagic, len(sections), i, nil)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("section %d has %d bytes, %v, want the %d that were written", i, len(got), err, len(want))
 		}
 	}
 }
@@ -197,13 +226,13 @@ func FuzzFindings(f *testing.F) {
 	for i, file := range w.findings {
 		f.Add(file, uint16(w.results[i].Lines))
 	}
-	f.Fuzz(func(t *testing.T, file []byte, lines uint16) {
-		records, _, err := readFindings(file, int64(lines))
+	f.Fuzz(func(t *testing.T, file []byte, lineCount uint16) {
+		records, _, err := readFindings(file, int64(lineCount))
 		if err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Fatal(err)
 		}
-		if records > int(lines) {
-			t.Fatalf("%d records of %d lines", records, lines)
+		if records > int(lineCount) {
+			t.Fatalf("read %d records of %d lines, want at most one each", records, lineCount)
 		}
 	})
 }
@@ -212,18 +241,22 @@ func FuzzIndex(f *testing.F) {
 	_, _, w := sampleWorkFiles(f)
 	for i, file := range w.index {
 		for p := range Partitions {
-			section, err := readSection(f.Context(), source(file), indexMagic, Partitions, p, nil)
+			section, err := readIndexSection(f, file, p)
 			if err != nil {
 				f.Fatal(err)
 			}
 			f.Add(section, uint16(w.results[i].Lines))
 		}
 	}
-	f.Fuzz(func(t *testing.T, section []byte, lines uint16) {
-		file := sectionFile(indexMagic, Partitions, section)
-		var marks bytes.Buffer
-		_, err := ReconcilePartition(t.Context(), ReconcileInput{LineCounts: []int64{int64(lines), int64(lines)}, DigestKey: key,
-			Index: func(int) chunk.Source { return source(file) }, Entities: allMissing{}}, &marks)
+	f.Fuzz(func(t *testing.T, section []byte, lineCount uint16) {
+		index := sourceOf(fileOfOneSection(indexMagic, Partitions, section))
+		var rejections bytes.Buffer
+		_, err := ReconcilePartition(t.Context(), ReconcileInput{
+			LineCounts: []int64{int64(lineCount), int64(lineCount)},
+			Index:      func(int) chunk.Source { return index },
+			Entities:   allMissing{},
+			DigestKey:  testDigestKey,
+		}, &rejections)
 		if err != nil {
 			if !errors.Is(err, ErrCorrupt) {
 				t.Fatal(err)
@@ -231,7 +264,7 @@ func FuzzIndex(f *testing.F) {
 			return
 		}
 		for i := range 2 {
-			_, err := readSection(t.Context(), source(marks.Bytes()), rejectionsMagic, 2, i, nil)
+			_, err := readSection(t.Context(), sourceOf(rejections.Bytes()), rejectionsMagic, 2, i, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -239,14 +272,15 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
+// allMissing are entities none of which exists.
 type allMissing struct{}
 
 func (allMissing) Lookup(_ context.Context, ids []string) ([]EntityState, error) {
 	return make([]EntityState, len(ids)), nil
 }
 
-// sectionFile is a file whose first section is the given one, and the others empty.
-func sectionFile(magic string, count int, section []byte) []byte {
+// fileOfOneSection returns a sectioned file whose first section is given, and whose other sections are empty.
+func fileOfOneSection(magic string, count int, section []byte) []byte {
 	var file bytes.Buffer
 	_, _ = new(sectionWriter).write(&file, magic, count, func(i int, b []byte) []byte {
 		if i == 0 {
@@ -257,10 +291,10 @@ func sectionFile(magic string, count int, section []byte) []byte {
 	return file.Bytes()
 }
 
-func FuzzMarks(f *testing.F) {
+func FuzzRejections(f *testing.F) {
 	file, plan, w := sampleWorkFiles(f)
-	for _, marks := range w.rejections {
-		section, err := readSection(f.Context(), source(marks), rejectionsMagic, plan.Count(), 0, nil)
+	for _, rejections := range w.rejections {
+		section, err := readSection(f.Context(), sourceOf(rejections), rejectionsMagic, plan.Count(), 0, nil)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -268,7 +302,7 @@ func FuzzMarks(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, section []byte) {
 		in := settleInput(file, plan, w, 0)
-		in.Rejections = []chunk.Source{source(sectionFile(rejectionsMagic, plan.Count(), section))}
+		in.Rejections = []chunk.Source{sourceOf(fileOfOneSection(rejectionsMagic, plan.Count(), section))}
 		if _, err := SettleChunk(t.Context(), in, io.Discard, io.Discard); err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Fatal(err)
 		}
@@ -281,25 +315,9 @@ func FuzzSections(f *testing.F) {
 	f.Add(w.rejections[0], uint8(plan.Count()), uint8(0))
 	f.Fuzz(func(t *testing.T, file []byte, count, i uint8) {
 		i %= max(count, 1)
-		if _, err := readSection(t.Context(), source(file), indexMagic, int(count), int(i), nil); err != nil && !errors.Is(err, ErrCorrupt) {
+		_, err := readSection(t.Context(), sourceOf(file), indexMagic, int(count), int(i), nil)
+		if err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Fatal(err)
 		}
 	})
-}
-
-// TestLargeSectionedFile: a file that is too large to be kept while it is measured is the same file.
-func TestLargeSectionedFile(t *testing.T) {
-	piece := bytes.Repeat([]byte("x"), bufferedSectionBytes/3+1)
-	sections := [][]byte{piece, nil, piece[1:], piece, []byte("end")}
-	var file bytes.Buffer
-	n, err := new(sectionWriter).write(&file, rejectionsMagic, len(sections), func(i int, b []byte) []byte { return append(b, sections[i]...) })
-	if err != nil || n != int64(file.Len()) {
-		t.Fatalf("%d bytes, said %d: %v", file.Len(), n, err)
-	}
-	for i, want := range sections {
-		got, err := readSection(t.Context(), source(file.Bytes()), rejectionsMagic, len(sections), i, nil)
-		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("section %d: %d bytes, want %d: %v", i, len(got), len(want), err)
-		}
-	}
 }
