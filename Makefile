@@ -7,7 +7,12 @@
 .PHONY: build tools demo test local docs bench lint clean programs functions format vet staticcheck test-product test-local test-bench \
 	test-e2e vulncheck test-sam test-localstack sam sam-build
 
-STATIC := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w"
+# One set of flags for products, tests, vet and staticcheck, so that each package is compiled once; the race detector alone needs a
+# second build, with C.
+export GOFLAGS := -trimpath
+export CGO_ENABLED := 0
+
+STATIC := go build -ldflags "-s -w"
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 GOVULNCHECK := go tool -modfile=$(CURDIR)/tools/go.mod govulncheck
 DYNOXIDE_NPM := @dynoxide/linux-x64@1.2.1
@@ -17,7 +22,7 @@ PLATFORM := $(shell uname -s)-$(shell uname -m)
 # This machine's processor as the template's parameter Arch names it.
 MACHINE := $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x86_64)
 # The race detector needs a C compiler.
-RACE := $(if $(shell command -v gcc || command -v clang),-race)
+RACE := $(if $(shell command -v gcc || command -v clang),CGO_ENABLED=1 go test -race -vet=off,go test -vet=off)
 
 build: tools functions programs
 
@@ -53,7 +58,10 @@ demo: build
 local: build
 	@bin/sluice local
 
-test: lint build test-product test-local test-bench test-e2e
+# Everything that is checked. Unit tests and linting share the processors; the end-to-end suite has them to itself.
+test: build
+	@$(MAKE) --no-print-directory -j2 --output-sync=target lint test-product test-local test-bench
+	@$(MAKE) --no-print-directory test-e2e
 
 lint: format vet staticcheck
 
@@ -76,7 +84,7 @@ vulncheck:
 	cd local && $(GOVULNCHECK) ./...
 
 test-product: tools
-	go test $(RACE) $$(go list ./... | grep -v '/e2e$$')
+	$(RACE) $$(go list ./... | grep -v '/e2e$$')
 
 test-local: build
 	cd local && go test ./...
