@@ -321,7 +321,7 @@ func TestPermanentFailuresAreReturned(t *testing.T) {
 	}
 	s, c, _ := newClient(t)
 	_, err := c.Status(t.Context(), "no-uuid")
-	if err == nil || !strings.Contains(err.Error(), "path.batch_id: Not a UUID.") {
+	if err == nil || !strings.Contains(err.Error(), "path.batch_id: The value must be a UUID.") {
 		t.Errorf("an ID that is not a UUID: %v, want the detail of the 422", err)
 	}
 	s.Close()

@@ -17,6 +17,7 @@ import (
 	"sluice/shared/document/documenthttp"
 	"sluice/shared/entity/entityhttp"
 	"sluice/shared/httpapi/platform"
+	"sluice/shared/transaction/transactionhttp"
 )
 
 // A reply's schema has the keys of the type that is sent, and requires those that are always sent.
@@ -24,12 +25,12 @@ func TestRepliesAreDescribedByTheirTypes(t *testing.T) {
 	d := load(t)
 	for name, reply := range map[string]any{
 		"Token": authhttp.TokenReply{}, "Upload": batchhttp.UploadReply{}, "BatchStatus": batchhttp.StatusReply{},
-		"BatchPending": batchhttp.Message{}, "ValidationResult": batchhttp.ResultReply{}, "StoredTransaction": batchhttp.TransactionReply{},
+		"BatchPending": batchhttp.PendingReply{}, "ValidationResult": batchhttp.ResultReply{}, "StoredTransaction": transactionhttp.TransactionReply{},
 		"Envelope": platform.Envelope{}, "Failure": platform.Failure{},
 		"CreatedEntity": entityhttp.Created{}, "Entity": entityhttp.Entity{}, "NewDraft": entityhttp.NewDraft{}, "EntityDraft": entityhttp.EntityDraft{},
 		"PartialProperties": entityhttp.PartialReply{}, "DraftsByReach": entityhttp.ReachReply{}, "DraftNames": entityhttp.NamesReply{},
-		"LightPage": entityhttp.LightReply{}, "DocumentUpload": documenthttp.Upload{}, "CreatedDocument": documenthttp.Created{},
-		"ClonedDocument": documenthttp.Cloned{}, "Document": documenthttp.Model{}, "DocumentPage": documenthttp.Paged{}, "FileUpload": documenthttp.Replaced{},
+		"LightPage": entityhttp.LightReply{}, "DocumentUpload": documenthttp.UploadReply{}, "CreatedDocument": documenthttp.CreateVirtualReply{},
+		"ClonedDocument": documenthttp.CloneReply{}, "Document": documenthttp.DocumentReply{}, "DocumentPage": documenthttp.PageReply{}, "FileUpload": documenthttp.UpdateFileReply{},
 	} {
 		c := comparison{t, sampler{d.Root, 0}, map[reflect.Type]bool{}}
 		c.value(name, c.at("#/components/schemas/"+name), reflect.TypeOf(reply))

@@ -30,16 +30,16 @@ func TestRequestsAreTakenAsDescribed(t *testing.T) {
 	agree[entityhttp.SearchRequest](t, d, "SearchDrafts")
 	agree[entityhttp.NamesRequest](t, d, "DraftNamesRequest")
 	agree[entityhttp.LightRequest](t, d, "SearchLight")
-	agree[documenthttp.New](t, d, "CreateDocument")
-	agree[documenthttp.Virtual](t, d, "CreateVirtualDocument")
-	agree[documenthttp.Update](t, d, "UpdateDocument")
-	agree[documenthttp.Layers](t, d, "SetAccessLayers")
-	agree[documenthttp.Clone](t, d, "CloneDocument")
-	agree[documenthttp.CustomError](t, d, "CustomError")
-	agree[documenthttp.Archival](t, d, "ArchiveDocument")
-	agree[documenthttp.Page](t, d, "DocumentPageRequest")
-	agree[documenthttp.Replacement](t, d, "UpdateFile")
-	agree[documenthttp.LitePage](t, d, "DocumentLitePageRequest")
+	agree[documenthttp.CreateRequest](t, d, "CreateDocument")
+	agree[documenthttp.CreateVirtualRequest](t, d, "CreateVirtualDocument")
+	agree[documenthttp.UpdateRequest](t, d, "UpdateDocument")
+	agree[documenthttp.LayersRequest](t, d, "SetAccessLayers")
+	agree[documenthttp.CloneRequest](t, d, "CloneDocument")
+	agree[documenthttp.CustomErrorRequest](t, d, "CustomError")
+	agree[documenthttp.ArchiveRequest](t, d, "ArchiveDocument")
+	agree[documenthttp.PageRequest](t, d, "DocumentPageRequest")
+	agree[documenthttp.UpdateFileRequest](t, d, "UpdateFile")
+	agree[documenthttp.LitePageRequest](t, d, "DocumentLitePageRequest")
 	agree[batchhttp.UploadRequest](t, d, "UploadRequest")
 }
 
@@ -72,11 +72,11 @@ func TestEveryColumnIsTaken(t *testing.T) {
 	d := load(t)
 	described := sampler{d.Root, 0}.at("#/components/schemas/DocumentColumn")["enum"].([]any)
 	for _, name := range described {
-		if !taken[documenthttp.LitePage](map[string]any{"entityId": "x", "additionalColumns": []any{name}}) {
+		if !taken[documenthttp.LitePageRequest](map[string]any{"entityId": "x", "additionalColumns": []any{name}}) {
 			t.Errorf("%s is refused", name)
 		}
 	}
-	if all := fields(reflect.TypeFor[documenthttp.Model]()); len(described) != len(all) {
+	if all := fields(reflect.TypeFor[documenthttp.DocumentReply]()); len(described) != len(all) {
 		t.Errorf("%d columns are described, and there are %d", len(described), len(all))
 	}
 }
@@ -95,11 +95,13 @@ func taken[T any](v any) bool {
 	if string(text) == "null" || exact.Unmarshal(text, &in, strict) != nil {
 		return false
 	}
-	var faults platform.Faults
-	if checked, ok := any(&in).(interface{ Check(*platform.Faults) }); ok {
-		checked.Check(&faults)
+	var errs platform.ValidationErrors
+	if checked, ok := any(&in).(interface {
+		Check(*platform.ValidationErrors)
+	}); ok {
+		checked.Check(&errs)
 	}
-	return len(faults.Err().Details) == 0
+	return errs.Err() == nil
 }
 
 // sampler makes values that have everything that a schema names.

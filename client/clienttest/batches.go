@@ -217,7 +217,7 @@ func (s *Server) findBatch(w http.ResponseWriter, r *http.Request) *batch {
 	b := s.batches[id]
 	switch {
 	case len(id) != 36:
-		replyInvalid(w, client.Detail{Loc: []any{"path", "batch_id"}, Msg: "Not a UUID.", Type: "uuid"})
+		replyInvalid(w, client.Detail{Loc: []any{"path", "batch_id"}, Msg: "The value must be a UUID.", Type: "uuid"})
 	case b == nil:
 		replyMessage(w, http.StatusNotFound, "Batch not found.")
 	}

@@ -15,6 +15,7 @@ import (
 
 	"sluice/shared/access"
 	"sluice/shared/auth"
+	"sluice/shared/permission"
 )
 
 // tenantOutput is how a tenant is printed.
@@ -89,11 +90,11 @@ func createClient(ctx context.Context, a *admin, o clientOptions) (any, error) {
 		return nil, err
 	}
 	if len(o.permissions) == 0 {
-		o.permissions = auth.Permissions
+		o.permissions = permission.All()
 	}
 	for _, p := range o.permissions {
-		if !slices.Contains(auth.Permissions, p) {
-			return nil, fmt.Errorf("there is no permission %q; there are %s", p, strings.Join(auth.Permissions, ", "))
+		if !slices.Contains(permission.All(), p) {
+			return nil, fmt.Errorf("there is no permission %q; there are %s", p, strings.Join(permission.All(), ", "))
 		}
 	}
 	layers := access.Layers{Geographic: o.geographic, BusinessRelated: o.businessRelated}.OrDefault()

@@ -25,6 +25,7 @@ import (
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/entity"
 	"sluice/shared/entity/entitydb"
+	"sluice/shared/permission"
 )
 
 // fakeInstallation is a data folder whose local cloud has a DynamoDB server and a KMS, and nothing else.
@@ -148,8 +149,8 @@ func TestAdminClients(t *testing.T) {
 	if all.TenantID != tenant || all.Scope != "tenant/"+tenant || all.Disabled {
 		t.Errorf("created %+v, want an enabled client of tenant %s", all, tenant)
 	}
-	if !slices.Equal(all.Permissions, auth.Permissions) {
-		t.Errorf("permissions = %v, want all: %v", all.Permissions, auth.Permissions)
+	if !slices.Equal(all.Permissions, permission.All()) {
+		t.Errorf("permissions = %v, want all: %v", all.Permissions, permission.All())
 	}
 	stored, err := f.registry.Client(t.Context(), all.ClientID)
 	if err != nil || !stored.Secret.Matches(all.ClientSecret) {

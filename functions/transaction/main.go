@@ -8,17 +8,17 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"sluice/shared/batch/batchdb"
-	"sluice/shared/batch/batchhttp"
 	"sluice/shared/httpapi"
 	"sluice/shared/setup"
 	"sluice/shared/transaction/transactiondb"
+	"sluice/shared/transaction/transactionhttp"
 )
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_TRANSACTIONS")
 	store, err := transactiondb.New(env.DynamoDB(), env.TransactionsTable)
 	env.Check(err)
-	s := &batchhttp.Transactions{Store: store, Batches: batchdb.New(env.DynamoDB(), env.BatchesTable)}
+	s := &transactionhttp.Transactions{Store: store, Batches: batchdb.New(env.DynamoDB(), env.BatchesTable)}
 	api := httpapi.API{Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Log: env.Log, Now: time.Now}
 	lambda.Start(httpapi.Lambda(api.Handler()))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/openapi"
+	"sluice/shared/permission"
 )
 
 // The template and the interface description name the same operations, and agree about which of them are open to
@@ -38,6 +39,19 @@ func TestTheDescriptionHasThePermissionsOfTheRoutes(t *testing.T) {
 			got := slices.Sorted(slices.Values(described[r.Method+" "+r.Path].Permissions))
 			if !slices.Equal(got, want) {
 				t.Errorf("%s %s: the description names the permissions %v, want %v", r.Method, r.Path, got, want)
+			}
+		}
+	}
+}
+
+// Every permission that a route asks for can be granted to a client.
+func TestPermissionsOfTheRoutesExist(t *testing.T) {
+	for function, routes := range servedRoutes() {
+		for _, r := range routes {
+			for _, name := range r.Permissions {
+				if !permission.Exists(name) {
+					t.Errorf("%s: %s %s asks for %q, which package permission does not list", function, r.Method, r.Path, name)
+				}
 			}
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"sluice/shared/entity/entityhttp"
 	"sluice/shared/httpapi"
 	"sluice/shared/setup"
+	"sluice/shared/transaction/transactionhttp"
 )
 
 // template is what these tests read of template.yaml.
@@ -157,7 +158,7 @@ func servedRoutes() map[string][]httpapi.Route {
 	return map[string][]httpapi.Route{
 		"token":       (&authhttp.Tokens{}).Routes(),
 		"batch":       (&batchhttp.Batches{}).Routes(),
-		"transaction": (&batchhttp.Transactions{}).Routes(),
+		"transaction": (&transactionhttp.Transactions{}).Routes(),
 		"entity":      (&entityhttp.Entities{}).Routes(),
 		"document":    (&documenthttp.Documents{}).Routes(),
 	}

@@ -15,6 +15,7 @@ import (
 
 	"sluice/shared/auth"
 	"sluice/shared/auth/authdb"
+	"sluice/shared/permission"
 )
 
 // provision creates a tenant with the batch feature and a client with all permissions unless they exist, and checks
@@ -49,7 +50,7 @@ func (c *Cloud) ensureClient(ctx context.Context, registry auth.Registry) error 
 	client := auth.Client{
 		ID:          newID(),
 		Tenant:      tenant.ID,
-		Permissions: auth.Permissions,
+		Permissions: permission.All(),
 		Secret:      hash,
 		CreatedAt:   time.Now(),
 	}

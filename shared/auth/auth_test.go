@@ -19,6 +19,7 @@ import (
 
 	"sluice/shared/auth"
 	"sluice/shared/auth/authtest"
+	"sluice/shared/permission"
 )
 
 const (
@@ -86,7 +87,7 @@ func newWorld(t *testing.T) *world {
 	w.tenant = auth.Tenant{ID: uuid.NewString()}
 	var hash auth.SecretHash
 	w.secret, hash = auth.NewSecret()
-	w.client = auth.Client{ID: uuid.NewString(), Tenant: w.tenant.ID, Secret: hash, Permissions: auth.Permissions}
+	w.client = auth.Client{ID: uuid.NewString(), Tenant: w.tenant.ID, Secret: hash, Permissions: permission.All()}
 	if err := errors.Join(w.registry.CreateTenant(t.Context(), w.tenant), w.registry.CreateClient(t.Context(), w.client)); err != nil {
 		t.Fatal(err)
 	}

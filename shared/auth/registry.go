@@ -13,13 +13,6 @@ import (
 	"sluice/shared/batch"
 )
 
-// Permissions lists every permission that a client may hold.
-var Permissions = []string{"BatchUpload", "BatchRead", "TransactionRead",
-	"EntityDataAccessAndSearch", "EntityDataEdit", "EntityDataApprove",
-	"EntityGroupManagementAccessAndSearch", "EntityGroupManagementEdit",
-	"DocumentManagementAccess", "DocumentManagementCreate", "DocumentManagementCreateVirtual", "DocumentManagementLink",
-	"DocumentManagementEdit", "DocumentManagementDelete"}
-
 // Tenant is an institution that owns data.
 type Tenant struct {
 	// ID is a UUID.

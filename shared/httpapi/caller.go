@@ -3,104 +3,120 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/awslabs/aws-lambda-go-api-proxy/core"
-
 	"sluice/shared/access"
-	"sluice/shared/batch"
 	"sluice/shared/fault"
-	"sluice/shared/transaction"
 )
 
-// Caller is who sends a request, as the authorizer found it in the token and the client registry. Nothing of it comes from
-// the request itself.
+// Caller is the client on whose behalf a request runs, and its tenant, as the authorizer found them in the token and the
+// client registry. Nothing of it comes from the request itself.
 type Caller struct {
-	Tenant      string
-	Client      string
+	// Tenant and Client are UUIDs.
+	Tenant, Client string
+	// Permissions are the rights of the client, see package permission.
 	Permissions []string
-	Features    []string
-	Layers      access.Layers  // never empty
-	Settings    batch.Settings // of the tenant
-	Expires     time.Time      // of the token
+	// Features are the rights of the tenant.
+	Features []string
+	// Layers are the client's access layers; at an endpoint they are never empty.
+	Layers access.Layers
+	// Attributes are further values that the authorizer passes on for an area, for example the tenant's settings. The
+	// area names and reads them. A name must differ from those of Context.
+	Attributes map[string]string
+	// Expires is when the token expires.
+	Expires time.Time
 }
 
-// FeatureBatch is what a tenant must have to use the batch interface.
-const FeatureBatch = "batch"
+// Names in an authorizer's context. The authorizer and functions of different releases exchange them: they never change.
+const (
+	contextTenant      = "tenant"
+	contextClient      = "client"
+	contextPermissions = "permissions"
+	contextFeatures    = "features"
+	contextGeographic  = "geographic"
+	contextBusiness    = "business"
+	contextExpires     = "expires"
+)
 
 // Context returns the caller as an authorizer's context, whose values must be strings. callerOf reads it.
 func (c Caller) Context() map[string]any {
-	return map[string]any{
-		"tenant":      c.Tenant,
-		"client":      c.Client,
-		"permissions": strings.Join(c.Permissions, " "),
-		"features":    strings.Join(c.Features, " "),
-		"geographic":  list(c.Layers.Geographic),
-		"business":    list(c.Layers.BusinessRelated),
-		"maxPast":     strconv.FormatInt(int64(c.Settings.MaxPast/time.Second), 10),
-		"maxFuture":   strconv.FormatInt(int64(c.Settings.MaxFuture/time.Second), 10),
-		"mainEntity":  string(c.Settings.MainEntity),
-		"expires":     strconv.FormatInt(c.Expires.Unix(), 10),
+	out := map[string]any{
+		contextTenant:      c.Tenant,
+		contextClient:      c.Client,
+		contextPermissions: strings.Join(c.Permissions, " "),
+		contextFeatures:    strings.Join(c.Features, " "),
+		contextGeographic:  joinLines(c.Layers.Geographic),
+		contextBusiness:    joinLines(c.Layers.BusinessRelated),
+		contextExpires:     strconv.FormatInt(c.Expires.Unix(), 10),
 	}
+	for name, value := range c.Attributes {
+		out[name] = value
+	}
+	return out
 }
 
-// list writes names as one string; a name may hold anything but a line feed.
-func list(names []string) string { return strings.Join(names, "\n") }
+// joinLines writes names as one string; a name may hold anything but a line feed.
+func joinLines(names []string) string { return strings.Join(names, "\n") }
 
-func unlist(s string) []string { return strings.FieldsFunc(s, func(r rune) bool { return r == '\n' }) }
+func splitLines(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == '\n' })
+}
 
-// grace is how long after its token a call may still arrive here. The authorizer, which decides to the moment, has just let it
-// in; this check is for a gateway that keeps the authorizer's answers.
-const grace = 10 * time.Second
+// expiryTolerance is how long after its token's expiry a request is still accepted. The authorizer, which accepts none,
+// has just let it pass; this check is for a gateway that caches the authorizer's answers.
+const expiryTolerance = 10 * time.Second
 
 var errUnauthorized = fault.New(fault.Unauthorized, "unauthorized", "Unauthorized")
 
-// callerOf reads the authorizer's context. A request without one, or whose token has ended since, is not authorized.
+// callerOf reads the authorizer's context. It returns errUnauthorized for a request without one, and for one whose token
+// has expired since.
 func callerOf(ctx context.Context, now time.Time) (Caller, error) {
-	gateway, ok := core.GetAPIGatewayContextFromContext(ctx)
-	if !ok || gateway.Authorizer == nil {
-		return Caller{}, errUnauthorized
-	}
-	value := func(name string) string {
-		s, _ := gateway.Authorizer[name].(string)
-		return s
-	}
-	var errs []error
-	number := func(name string) int64 {
-		n, err := strconv.ParseInt(value(name), 10, 64)
-		if err != nil {
-			errs = append(errs, err)
+	values := map[string]string{}
+	for name, value := range GatewayOf(ctx).Authorizer {
+		if s, ok := value.(string); ok {
+			values[name] = s
 		}
-		return n
+	}
+	expires, err := strconv.ParseInt(values[contextExpires], 10, 64)
+	if err != nil {
+		return Caller{}, errUnauthorized
 	}
 	c := Caller{
-		Tenant: value("tenant"), Client: value("client"),
-		Permissions: strings.Fields(value("permissions")), Features: strings.Fields(value("features")),
-		Settings: batch.Settings{
-			MaxPast:    time.Duration(number("maxPast")) * time.Second,
-			MaxFuture:  time.Duration(number("maxFuture")) * time.Second,
-			MainEntity: transaction.MainEntityRule(value("mainEntity")),
-		},
-		Expires: time.Unix(number("expires"), 0),
-		Layers:  access.Layers{Geographic: unlist(value("geographic")), BusinessRelated: unlist(value("business"))}.OrDefault(),
+		Tenant:      values[contextTenant],
+		Client:      values[contextClient],
+		Permissions: strings.Fields(values[contextPermissions]),
+		Features:    strings.Fields(values[contextFeatures]),
+		Layers: access.Layers{
+			Geographic:      splitLines(values[contextGeographic]),
+			BusinessRelated: splitLines(values[contextBusiness]),
+		}.OrDefault(),
+		Expires: time.Unix(expires, 0),
 	}
-	if len(errs) > 0 || c.Tenant == "" || now.After(c.Expires.Add(grace)) {
+	if c.Tenant == "" || now.After(c.Expires.Add(expiryTolerance)) {
 		return Caller{}, errUnauthorized
+	}
+	own := c.Context()
+	maps.DeleteFunc(values, func(name, _ string) bool { _, ok := own[name]; return ok })
+	if len(values) > 0 {
+		c.Attributes = values
 	}
 	return c, nil
 }
 
-// admit says what a caller lacks for a route.
-func admit(route Route, c Caller) error {
-	if len(route.Permissions) > 0 && !slices.ContainsFunc(route.Permissions, func(p string) bool { return slices.Contains(c.Permissions, p) }) {
+// authorize returns an error that names what the caller lacks for a route, nil if the caller may use it.
+func authorize(route Route, c Caller) error {
+	hasPermission := func(p string) bool { return slices.Contains(c.Permissions, p) }
+	if len(route.Permissions) > 0 && !slices.ContainsFunc(route.Permissions, hasPermission) {
 		return fault.New(fault.Forbidden, "permission_missing",
 			fmt.Sprintf("The client lacks the permission %s.", strings.Join(route.Permissions, " or ")))
 	}
-	if route.Feature == FeatureBatch && !slices.Contains(c.Features, FeatureBatch) {
-		return fault.New(fault.Forbidden, "batch_not_enabled", "The batch feature is not enabled for this tenant. Ask for it to be enabled.")
+	if route.Feature != "" && !slices.Contains(c.Features, route.Feature) {
+		return fault.Newf(fault.Forbidden, route.Feature+"_not_enabled",
+			"The %s feature is not enabled for this tenant. Ask for it to be enabled.", route.Feature)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"sluice/shared/httpapi"
 )
 
-// Routes that a mux alone refuses are told apart as API Gateway does it: the fixed segment that comes first wins.
+// Of routes that match the same path, the one whose fixed segment comes first is served, as by API Gateway.
 func TestFixedSegmentsComeFirst(t *testing.T) {
 	var routes []httpapi.Route
 	for _, path := range []string{"/a/{id}/clone", "/a/error/{id}", "/a/{id}", "/a/product/{id}", "/a/product/{id}/clone"} {
@@ -25,14 +25,16 @@ func TestFixedSegmentsComeFirst(t *testing.T) {
 		"/a/7": "/a/{id} 7", "/a/7/clone": "/a/{id}/clone 7", "/a/error/7": "/a/error/{id} 7", "/a/error/clone": "/a/error/{id} clone",
 		"/a/product/clone": "/a/product/{id} clone", "/a/product/7/clone": "/a/product/{id}/clone 7", "/a/product": "/a/{id} product",
 	} {
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest("PUT", path, nil))
-		if w.Body.String() != `"`+want+`"` {
-			t.Errorf("%s: %d %s", path, w.Code, w.Body)
-		}
+		t.Run(path, func(t *testing.T) {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequest("PUT", path, nil))
+			if w.Body.String() != `"`+want+`"` {
+				t.Errorf("got %d %s, want %q", w.Code, w.Body, want)
+			}
+		})
 	}
 	w := httptest.NewRecorder()
 	if h.ServeHTTP(w, httptest.NewRequest("PUT", "/a/7/other", nil)); w.Code != 404 {
-		t.Errorf("another path: %d", w.Code)
+		t.Errorf("a path of no route: got %d, want 404", w.Code)
 	}
 }

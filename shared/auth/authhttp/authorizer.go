@@ -4,34 +4,37 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"sluice/shared/auth"
+	"sluice/shared/batch"
 	"sluice/shared/httpapi"
 )
 
-type verifier interface {
+// tokenVerifier returns the claims of a token. The error is auth.ErrInvalidToken if the token is not valid now, or was not
+// issued by issuer.
+type tokenVerifier interface {
 	Verify(ctx context.Context, issuer, token string) (auth.Claims, error)
 }
 
-type registry interface {
+// clientReader reads a client and a tenant. The error is auth.ErrNotFound if either does not exist.
+type clientReader interface {
 	ClientAndTenant(ctx context.Context, client, tenant string) (auth.Client, auth.Tenant, error)
 }
 
-// Authorizer turns a bearer token into the caller that functions see. What a client may do is read anew for each request: a
-// client that is disabled, or a tenant that loses a feature, is out at once, whatever its tokens say.
+// Authorizer turns a bearer token into the caller that the functions are given. The rights of the client are read for
+// each request: disabling a client or a feature has effect at once, whatever tokens exist.
 type Authorizer struct {
-	Tokens   verifier
-	Registry registry
-	Issuer   string // "": the address of the API
-	Log      *slog.Logger
+	Tokens   tokenVerifier
+	Registry clientReader
+	// Issuer is the issuer of valid tokens; "" means the address of the API.
+	Issuer string
+	Log    *slog.Logger
 }
 
-// AuthorizerRequest is the event of a REQUEST authorizer, with the fields of its context that the events package leaves out.
+// AuthorizerRequest is the event of a REQUEST authorizer, with the fields of its context that package events leaves out.
 type AuthorizerRequest struct {
 	events.APIGatewayCustomAuthorizerRequestTypeRequest
 	RequestContext AuthorizerContext `json:"requestContext"`
@@ -40,43 +43,45 @@ type AuthorizerRequest struct {
 // AuthorizerContext is the request context of an authorizer's event.
 type AuthorizerContext struct {
 	events.APIGatewayCustomAuthorizerRequestTypeRequestContext
-	Identity          events.APIGatewayRequestIdentity `json:"identity"`
-	DomainName        string                           `json:"domainName"` // under which the API was called
-	DomainPrefix      string                           `json:"domainPrefix"`
-	Protocol          string                           `json:"protocol"`
-	RequestTime       string                           `json:"requestTime"`
-	RequestTimeEpoch  int64                            `json:"requestTimeEpoch"` // milliseconds
-	ExtendedRequestID string                           `json:"extendedRequestId"`
+	Identity events.APIGatewayRequestIdentity `json:"identity"`
+	// DomainName is the host under which the API was called.
+	DomainName   string `json:"domainName"`
+	DomainPrefix string `json:"domainPrefix"`
+	Protocol     string `json:"protocol"`
+	RequestTime  string `json:"requestTime"`
+	// RequestTimeEpoch is in milliseconds.
+	RequestTimeEpoch  int64  `json:"requestTimeEpoch"`
+	ExtendedRequestID string `json:"extendedRequestId"`
 }
 
-// errUnauthorized is the one text that API Gateway answers with 401.
+// errUnauthorized has the one text that API Gateway answers with 401; it answers every other error with 500.
 var errUnauthorized = errors.New("Unauthorized")
 
 // Run authorizes one request.
 func (a *Authorizer) Run(ctx context.Context, r AuthorizerRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
-	c, err := a.caller(ctx, r)
+	c, err := a.identifyCaller(ctx, r)
 	if errors.Is(err, auth.ErrInvalidToken) || errors.Is(err, auth.ErrNotFound) {
-		a.Log.InfoContext(ctx, "refused", "reason", err)
+		a.Log.InfoContext(ctx, "request was not authorized", "reason", err)
 		return events.APIGatewayCustomAuthorizerResponse{}, errUnauthorized
 	}
 	if err != nil {
 		a.Log.ErrorContext(ctx, "cannot authorize", "error", err)
-		return events.APIGatewayCustomAuthorizerResponse{}, errors.New("the registry does not answer")
+		return events.APIGatewayCustomAuthorizerResponse{}, errors.New("the client registry cannot be read")
 	}
 	return events.APIGatewayCustomAuthorizerResponse{
 		PrincipalID: c.Client,
 		PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{
 			Version: "2012-10-17",
 			Statement: []events.IAMPolicyStatement{{
-				Action: []string{"execute-api:Invoke"}, Effect: "Allow", Resource: []string{everything(r.MethodArn)},
+				Action: []string{"execute-api:Invoke"}, Effect: "Allow", Resource: []string{stageARN(r.MethodArn)},
 			}},
 		},
 		Context: c.Context(),
 	}, nil
 }
 
-func (a *Authorizer) caller(ctx context.Context, r AuthorizerRequest) (httpapi.Caller, error) {
-	token, ok := bearer(r)
+func (a *Authorizer) identifyCaller(ctx context.Context, r AuthorizerRequest) (httpapi.Caller, error) {
+	token, ok := bearerToken(r)
 	if !ok {
 		return httpapi.Caller{}, auth.ErrInvalidToken
 	}
@@ -92,24 +97,26 @@ func (a *Authorizer) caller(ctx context.Context, r AuthorizerRequest) (httpapi.C
 		return httpapi.Caller{}, auth.ErrInvalidToken
 	}
 	c := httpapi.Caller{
-		Tenant: tenant.ID, Client: client.ID, Permissions: client.Permissions, Layers: client.AccessLayers, Settings: tenant.Settings, Expires: claims.Expires,
+		Tenant: tenant.ID, Client: client.ID, Permissions: client.Permissions, Layers: client.AccessLayers,
+		Attributes: tenant.Settings.Attributes(), Expires: claims.Expires,
 	}
 	if tenant.BatchEnabled {
-		c.Features = append(c.Features, httpapi.FeatureBatch)
+		c.Features = append(c.Features, batch.Feature)
 	}
 	return c, nil
 }
 
-// everything widens a method's ARN to its whole stage: the answer counts for one request only, and a path with stars or
+// stageARN widens a method's ARN to its whole stage. The policy is used for one request only, and a path with stars or
 // question marks in it would be read as a pattern.
-func everything(methodARN string) string {
+func stageARN(methodARN string) string {
 	api, rest, _ := strings.Cut(methodARN, "/")
 	stage, _, _ := strings.Cut(rest, "/")
 	return api + "/" + stage + "/*"
 }
 
-// bearer reads the Authorization header, which must be there once. Header names come in any case.
-func bearer(r AuthorizerRequest) (string, bool) {
+// bearerToken returns the token of the Authorization header, which must be there exactly once. Header names come in any
+// case.
+func bearerToken(r AuthorizerRequest) (string, bool) {
 	var found []string
 	for name, values := range r.MultiValueHeaders {
 		if strings.EqualFold(name, "Authorization") {
@@ -129,5 +136,3 @@ func bearer(r AuthorizerRequest) (string, bool) {
 	scheme, token, ok := strings.Cut(found[0], " ")
 	return strings.TrimSpace(token), ok && strings.EqualFold(scheme, "Bearer")
 }
-
-func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }

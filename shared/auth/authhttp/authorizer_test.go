@@ -39,7 +39,7 @@ func TestAuthorizer(t *testing.T) {
 		}
 		want := httpapi.Caller{
 			Tenant: h.tenant.ID, Client: h.client.ID, Permissions: h.client.Permissions, Features: []string{"batch"},
-			Settings: auth.DefaultSettings(), Expires: h.now.Add(time.Hour),
+			Attributes: auth.DefaultSettings().Attributes(), Expires: h.now.Add(time.Hour),
 		}.Context()
 		if diff := cmp.Diff(want, reply.Context); diff != "" || reply.PrincipalID != h.client.ID {
 			t.Errorf("%s %s", reply.PrincipalID, diff)

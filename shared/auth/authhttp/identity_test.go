@@ -60,7 +60,7 @@ func newHouse(t *testing.T, issuerURL string) *house {
 	issuer := auth.NewIssuer(h.registry, client, "signing", "sluice", time.Hour)
 	issuer.Now = clock
 	s := &authhttp.Tokens{Issuer: issuer, URL: issuerURL, Lifetime: time.Hour}
-	api := httpapi.API{Routes: s.Routes(), Errors: authhttp.Errors, ErrorHeader: authhttp.NoStore(), Log: log, Now: clock}
+	api := httpapi.API{Routes: s.Routes(), Errors: authhttp.Errors, Log: log, Now: clock}
 	h.token = httpapi.Lambda(api.Handler())
 	h.authorizer = &authhttp.Authorizer{Tokens: auth.NewVerifier(h.registry, "sluice", clock), Registry: h.registry, Issuer: issuerURL, Log: log}
 

@@ -1,8 +1,9 @@
-// Package authhttp serves the token endpoint, the published keys, and the authorizer that stands before every other route.
+// Package authhttp serves the token endpoint and the published keys, and authorizes the requests of every other route.
 package authhttp
 
 import (
 	"context"
+	"fmt"
 	"mime"
 	"net/http"
 	"net/url"
@@ -10,46 +11,69 @@ import (
 	"strings"
 	"time"
 
-	"github.com/awslabs/aws-lambda-go-api-proxy/core"
-
 	"sluice/shared/auth"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
 )
 
-type issuer interface {
+// tokenIssuer issues tokens and publishes the keys that verify them.
+type tokenIssuer interface {
 	Issue(ctx context.Context, issuer, clientID, secret, scope string) (string, error)
 	KeySet(ctx context.Context) (any, error)
 }
 
-// Tokens is the token endpoint and what clients need to know of it.
+// Tokens answers the public routes: the token endpoint and what clients need to know of it.
 type Tokens struct {
-	Issuer   issuer
-	URL      string // issuer of the tokens; "": the address of the API
+	Issuer tokenIssuer
+	// URL is the issuer in tokens; "" means the address of the API.
+	URL string
+	// Lifetime is how long a token is valid.
 	Lifetime time.Duration
 }
 
 // Routes returns the public routes.
 func (s *Tokens) Routes() []httpapi.Route {
 	return []httpapi.Route{
-		{Method: "POST", Path: "/oauth2/token", Public: true, Endpoint: s.token},
-		{Method: "GET", Path: "/.well-known/jwks.json", Public: true, Endpoint: s.keys},
-		{Method: "GET", Path: "/.well-known/oauth-authorization-server", Public: true, Endpoint: s.metadata},
+		{Method: http.MethodPost, Path: "/oauth2/token", Public: true, Endpoint: s.token},
+		{Method: http.MethodGet, Path: "/.well-known/jwks.json", Public: true, Endpoint: s.keys},
+		{Method: http.MethodGet, Path: "/.well-known/oauth-authorization-server", Public: true, Endpoint: s.metadata},
 	}
 }
 
 // TokenReply is a successful token response (RFC 6749, section 5.1).
 type TokenReply struct {
 	AccessToken string `json:"access_token"`
-	ExpiresIn   int64  `json:"expires_in"` // seconds
-	TokenType   string `json:"token_type"`
+	// ExpiresIn is in seconds.
+	ExpiresIn int64  `json:"expires_in"`
+	TokenType string `json:"token_type"`
 }
 
-// NoStore is sent with every reply of the token endpoint, errors included: none of them may lie in a cache.
-func NoStore() http.Header {
+// uncacheable is sent with every reply of the token endpoint, errors included: no cache may keep any of them.
+func uncacheable() http.Header {
 	return http.Header{"Cache-Control": {"no-store"}, "Pragma": {"no-cache"}}
 }
 
+// cacheable is sent with what may be kept as long as the key set.
+func cacheable() http.Header {
+	return http.Header{"Cache-Control": {fmt.Sprintf("public, max-age=%d", int64(auth.KeySetMaxAge/time.Second))}}
+}
+
+// Errors is the convention for errors of the public routes (RFC 6749, section 5.2).
+var Errors = httpapi.ErrorFormat{Body: errorBody, Header: uncacheable()}
+
+func errorBody(e *fault.Error) any {
+	code := e.Code
+	switch rfcCodes := []string{"invalid_request", "invalid_client", "invalid_scope", "unsupported_grant_type"}; {
+	case slices.Contains(rfcCodes, code):
+	case e.Kind == fault.Internal || e.Kind == fault.Unavailable:
+		code = "server_error"
+	default:
+		code = "invalid_request"
+	}
+	return map[string]string{"error": code, "error_description": e.Message}
+}
+
+// token issues a token for client credentials.
 func (s *Tokens) token(ctx context.Context, _ httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 	form, err := readForm(r)
 	if err != nil {
@@ -67,20 +91,20 @@ func (s *Tokens) token(ctx context.Context, _ httpapi.Caller, r *http.Request) (
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	return httpapi.Reply{Header: NoStore(), Body: TokenReply{token, int64(s.Lifetime / time.Second), "Bearer"}}, nil
+	return httpapi.Reply{Header: uncacheable(), Body: TokenReply{token, int64(s.Lifetime / time.Second), "Bearer"}}, nil
 }
 
-// readForm reads the form, in which nothing may stand twice. Parameters of the URL count for nothing: secrets do not belong
+// readForm reads the form, in which no field may appear twice. Parameters of the URL are ignored: secrets do not belong
 // there.
 func readForm(r *http.Request) (url.Values, error) {
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/x-www-form-urlencoded" {
 		return nil, fault.New(fault.UnsupportedMedia, "invalid_request", "The content type must be application/x-www-form-urlencoded.")
 	}
-	text, err := httpapi.Body(r)
+	text, err := httpapi.Read(r)
 	if err != nil {
 		return nil, err
 	}
-	form, err := url.ParseQuery(plain(string(text)))
+	form, err := url.ParseQuery(undoDoubleEncoding(string(text)))
 	if err != nil {
 		return nil, fault.New(fault.BadRequest, "invalid_request", "The body is not a valid form.")
 	}
@@ -92,28 +116,25 @@ func readForm(r *http.Request) (url.Values, error) {
 	return form, nil
 }
 
-// plain undoes what LocalStack's gateway does to a form: it arrives percent-encoded as a whole, without one bare "=". No form
-// of the token endpoint looks like that by itself.
-func plain(form string) string {
+// undoDoubleEncoding undoes what LocalStack's gateway does to a form: the form arrives percent-encoded as a whole, without
+// a bare "=". No valid form of the token endpoint looks like that by itself.
+func undoDoubleEncoding(form string) string {
 	if strings.Contains(form, "=") {
 		return form
 	}
-	if once, err := url.PathUnescape(form); err == nil {
-		return once
+	if decoded, err := url.PathUnescape(form); err == nil {
+		return decoded
 	}
 	return form
 }
 
+// keys returns the keys that verify tokens.
 func (s *Tokens) keys(ctx context.Context, _ httpapi.Caller, _ *http.Request) (httpapi.Reply, error) {
 	set, err := s.Issuer.KeySet(ctx)
 	return httpapi.Reply{Header: cacheable(), Body: set}, err
 }
 
-func cacheable() http.Header {
-	return http.Header{"Cache-Control": {"public, max-age=" + seconds(auth.KeySetMaxAge)}}
-}
-
-// metadata is RFC 8414, as far as it applies to client credentials.
+// metadata returns what RFC 8414 asks of a server that knows only client credentials.
 func (s *Tokens) metadata(ctx context.Context, _ httpapi.Caller, _ *http.Request) (httpapi.Reply, error) {
 	base := s.issuerURL(ctx)
 	return httpapi.Reply{Header: cacheable(), Body: map[string]any{
@@ -127,28 +148,15 @@ func (s *Tokens) metadata(ctx context.Context, _ httpapi.Caller, _ *http.Request
 }
 
 func (s *Tokens) issuerURL(ctx context.Context) string {
-	gateway, _ := core.GetAPIGatewayContextFromContext(ctx)
+	gateway := httpapi.GatewayOf(ctx)
 	return issuerURL(s.URL, gateway.DomainName, gateway.Stage)
 }
 
-// issuerURL is the setting or, without one, the address under which API Gateway was called: the API cannot be told its own
-// address when it is deployed. API Gateway answers to its own names only, so a client has no say in it.
+// issuerURL returns the setting or, without one, the address under which API Gateway was called, because a function cannot
+// be told the API's address when it is deployed. API Gateway answers under its own names only, so clients cannot choose it.
 func issuerURL(setting, domain, stage string) string {
 	if setting != "" {
 		return setting
 	}
 	return "https://" + domain + "/" + stage
-}
-
-// Errors is the shape of errors of the token endpoint (RFC 6749, section 5.2).
-func Errors(e *fault.Error) any {
-	code := e.Code
-	switch known := []string{"invalid_request", "invalid_client", "invalid_scope", "unsupported_grant_type"}; {
-	case slices.Contains(known, code):
-	case e.Kind == fault.Internal || e.Kind == fault.Unavailable:
-		code = "server_error"
-	default:
-		code = "invalid_request"
-	}
-	return map[string]string{"error": code, "error_description": e.Message}
 }

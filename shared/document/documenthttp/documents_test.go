@@ -253,7 +253,7 @@ func TestReading(t *testing.T) {
 		}
 	}
 	for size, more := range map[int]bool{1: true, 2: true, 3: false, 4: false} {
-		var p documenthttp.Paged
+		var p documenthttp.PageReply
 		code, body := f.send("POST", queries+"/entity/paged", fmt.Sprintf(`{"data":{"entityId":"e","pageSize":%d}}`, size), &p)
 		if code != 200 || p.HasMoreItems != more || p.ItemsCount != 3 || len(p.Items) != min(size, 3) || p.TotalPagedItemsReturned != len(p.Items) {
 			t.Errorf("%d: %d %s", size, code, body)
@@ -285,7 +285,7 @@ func TestLayers(t *testing.T) {
 	f := newFixture(t)
 	var n struct{ ID string }
 	f.send("POST", commands, `{"data":{"fileName":"a","entityId":"e","policyEnforcedAccessLayers":{"geographic":["EU"]}}}`, &n)
-	var m documenthttp.Model
+	var m documenthttp.DocumentReply
 	if f.send("GET", queries+"/"+n.ID, "", &m); m.HasRequiredAccessLayers || m.FileName != nil || m.Properties != nil {
 		t.Errorf("out of reach: %+v", m)
 	}

@@ -1,68 +1,100 @@
+// Package documenthttp serves document management (docs/contract/platform.md, Documents).
 package documenthttp
 
 import (
+	"context"
 	"net/http"
+	"time"
 
 	"sluice/shared/document"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
+	"sluice/shared/objects"
+	"sluice/shared/permission"
 )
+
+// fileBucket holds the files of documents.
+type fileBucket interface {
+	SignPut(ctx context.Context, key string, lifetime time.Duration) (objects.SignedURL, error)
+	SignGet(ctx context.Context, key, filename string, lifetime time.Duration) (objects.SignedURL, error)
+	// Delete deletes an object; it succeeds if there is none.
+	Delete(ctx context.Context, key string) error
+}
+
+// Documents answers the routes of document management.
+type Documents struct {
+	Store document.Store
+	Files fileBucket
+	// UploadLifetime and DownloadLifetime are how long signed URLs are valid.
+	UploadLifetime, DownloadLifetime time.Duration
+	Now                              func() time.Time
+	// NewID returns a new UUID for a document or a file.
+	NewID  func() string
+	Paging *platform.Paging
+}
 
 const (
-	commands = "/documentmanagementcommand/api/v2/documentmanagement"
-	queries  = "/documentmanagementquery/api/documentmanagement"
+	commandsPath = "/documentmanagementcommand/api/v2/documentmanagement"
+	queriesPath  = "/documentmanagementquery/api/documentmanagement"
 )
 
-// may returns permissions by their names without the prefix (docs/contract/platform.md, Documents).
-func may(names ...string) []string {
-	out := make([]string, len(names))
-	for i, name := range names {
-		out[i] = "DocumentManagement" + name
-	}
-	return out
-}
-
-// Routes are the routes of template.yaml.
+// Routes returns the routes of document management.
 func (s *Documents) Routes() []httpapi.Route {
-	routes := append(s.queries(),
-		httpapi.Route{Method: http.MethodPost, Path: commands, Permissions: may("Create"), Endpoint: platform.Command(s.create)},
-		httpapi.Route{Method: http.MethodPut, Path: commands + "/updateFile", Permissions: may("Edit"), Endpoint: platform.Command(s.updateFile)},
-		httpapi.Route{Method: http.MethodPut, Path: commands + "/{id}/updateDocumentUploadedByUserName", Endpoint: platform.Act(s.uploadedBy)},
-		httpapi.Route{Method: http.MethodPost, Path: commands + "/{id}/archive", Permissions: may("Edit"), Endpoint: platform.Command(s.archive)},
-		httpapi.Route{Method: http.MethodPost, Path: commands + "/{id}/unarchive", Permissions: may("Edit"), Endpoint: platform.Act(s.unarchive)},
+	const post, put = http.MethodPost, http.MethodPut
+	create := []string{permission.DocumentManagementCreate}
+	edit := []string{permission.DocumentManagementEdit}
+	ofEntities, ofAnyType := typedCommands{s, document.Entity}, typedCommands{s, ""}
+	routes := append(s.queryRoutes(),
+		httpapi.Route{Method: post, Path: commandsPath, Permissions: create, Endpoint: platform.Endpoint(ofEntities.create)},
+		httpapi.Route{Method: put, Path: commandsPath + "/updateFile", Permissions: edit, Endpoint: platform.Endpoint(ofAnyType.updateFile)},
+		httpapi.Route{Method: put, Path: commandsPath + "/{id}/updateDocumentUploadedByUserName", Endpoint: platform.Endpoint(ofEntities.setUploadedBy)},
+		httpapi.Route{Method: post, Path: commandsPath + "/{id}/archive", Permissions: edit, Endpoint: platform.Endpoint(ofAnyType.archive)},
+		httpapi.Route{Method: post, Path: commandsPath + "/{id}/unarchive", Permissions: edit, Endpoint: platform.Endpoint(ofAnyType.unarchive)},
 	)
-	for _, twin := range []string{"", "/product", "/deal"} {
-		routes = append(routes, s.twin(commands+twin)...)
-	}
-	return routes
+	routes = append(routes, ofEntities.routes(commandsPath)...)
+	routes = append(routes, typedCommands{s, document.Product}.routes(commandsPath+"/product")...)
+	return append(routes, typedCommands{s, document.Deal}.routes(commandsPath+"/deal")...)
 }
 
-// twin are the commands that exist for general entities, products and deals alike.
-func (s *Documents) twin(base string) []httpapi.Route {
+// routes returns the commands that exist for general entities, products and deals alike.
+func (c typedCommands) routes(path string) []httpapi.Route {
+	const post, put, del = http.MethodPost, http.MethodPut, http.MethodDelete
+	createVirtual := []string{permission.DocumentManagementCreateVirtual}
+	clone := []string{permission.DocumentManagementCreate, permission.DocumentManagementCreateVirtual, permission.DocumentManagementLink}
+	edit, remove := []string{permission.DocumentManagementEdit}, []string{permission.DocumentManagementDelete}
+	editOrDelete := []string{permission.DocumentManagementEdit, permission.DocumentManagementDelete}
 	return []httpapi.Route{
-		{Method: http.MethodPut, Path: base + "/{id}", Permissions: may("Edit"), Endpoint: platform.Command(s.update)},
-		{Method: http.MethodDelete, Path: base + "/{id}", Permissions: may("Delete"), Endpoint: platform.Act(s.delete)},
-		{Method: http.MethodPut, Path: base + "/{id}/access-layers", Permissions: may("Edit"), Endpoint: platform.Command(s.layers)},
-		{Method: http.MethodPut, Path: base + "/{id}/clone", Permissions: may("Create", "CreateVirtual", "Link"), Endpoint: platform.Command(s.clone)},
-		{Method: http.MethodPut, Path: base + "/{id}/requirement-ids", Permissions: may("Edit", "Delete"), Endpoint: platform.Bare(s.requirements)},
-		{Method: http.MethodPut, Path: base + "/{id}/datakey", Permissions: may("Edit", "Delete"), Endpoint: platform.Bare(s.dataKey)},
-		{Method: http.MethodPut, Path: base + "/error/{id}", Permissions: may("Edit"), Endpoint: platform.Act(s.fail)},
-		{Method: http.MethodPut, Path: base + "/custom-error/{id}", Permissions: may("Edit"), Endpoint: platform.Command(s.customError)},
-		{Method: http.MethodPost, Path: base + "/virtual", Permissions: may("CreateVirtual"), Endpoint: platform.Command(s.virtual)},
+		{Method: post, Path: path + "/virtual", Permissions: createVirtual, Endpoint: platform.Endpoint(c.createVirtual)},
+		{Method: put, Path: path + "/{id}", Permissions: edit, Endpoint: platform.Endpoint(c.update)},
+		{Method: del, Path: path + "/{id}", Permissions: remove, Endpoint: platform.Endpoint(c.delete)},
+		{Method: put, Path: path + "/{id}/access-layers", Permissions: edit, Endpoint: platform.Endpoint(c.setLayers)},
+		{Method: put, Path: path + "/{id}/clone", Permissions: clone, Endpoint: platform.Endpoint(c.clone)},
+		{Method: put, Path: path + "/{id}/requirement-ids", Permissions: editOrDelete,
+			Endpoint: platform.Endpoint(c.setRequirements, platform.Unenveloped("documentRequirementIds"))},
+		{Method: put, Path: path + "/{id}/datakey", Permissions: editOrDelete,
+			Endpoint: platform.Endpoint(c.setDataKey, platform.Unenveloped("documentDataKey"))},
+		{Method: put, Path: path + "/error/{id}", Permissions: edit, Endpoint: platform.Endpoint(c.markFailed)},
+		{Method: put, Path: path + "/custom-error/{id}", Permissions: edit, Endpoint: platform.Endpoint(c.setCustomError)},
 	}
 }
 
-func (s *Documents) queries() []httpapi.Route {
-	access := may("Access")
+func (s *Documents) queryRoutes() []httpapi.Route {
+	const get, post, path = http.MethodGet, http.MethodPost, queriesPath
+	access := []string{permission.DocumentManagementAccess}
 	return []httpapi.Route{
-		{Method: http.MethodGet, Path: queries + "/{id}", Permissions: access, Endpoint: platform.Read(s.get)},
-		{Method: http.MethodGet, Path: queries + "/journey/{journeyId}", Permissions: access, Endpoint: platform.Read(s.group)},
-		{Method: http.MethodGet, Path: queries + "/entity/{entityId}", Permissions: access, Endpoint: platform.Read(s.group)},
-		{Method: http.MethodGet, Path: queries + "/entity/{entityId}/journey/{journeyId}", Permissions: access, Endpoint: platform.Read(s.group)},
-		{Method: http.MethodPost, Path: queries + "/entity/paged", Permissions: access, Endpoint: platform.Search(s.paged)},
-		{Method: http.MethodPost, Path: queries + "/entity/paged/lite/v2", Permissions: access, Endpoint: platform.Search(s.lite)},
-		{Method: http.MethodGet, Path: queries + "/signedurl/{id}", Permissions: access, Endpoint: platform.Read(s.download)},
-		{Method: http.MethodGet, Path: queries + "/mimeTypesAllowed", Permissions: access, Endpoint: names(document.MIMETypes())},
-		{Method: http.MethodGet, Path: queries + "/supportedFileExtensions", Permissions: access, Endpoint: names(document.Extensions())},
+		{Method: get, Path: path + "/{id}", Permissions: access, Endpoint: platform.Endpoint(s.get)},
+		{Method: get, Path: path + "/journey/{journeyId}", Permissions: access, Endpoint: platform.Endpoint(s.list)},
+		{Method: get, Path: path + "/entity/{entityId}", Permissions: access, Endpoint: platform.Endpoint(s.list)},
+		{Method: get, Path: path + "/entity/{entityId}/journey/{journeyId}", Permissions: access, Endpoint: platform.Endpoint(s.list)},
+		{Method: post, Path: path + "/entity/paged", Permissions: access, Endpoint: platform.Endpoint(s.page, platform.ReadOnly())},
+		{Method: post, Path: path + "/entity/paged/lite/v2", Permissions: access, Endpoint: platform.Endpoint(s.litePage, platform.ReadOnly())},
+		{Method: get, Path: path + "/signedurl/{id}", Permissions: access, Endpoint: platform.Endpoint(s.signDownload)},
+		{Method: get, Path: path + "/mimeTypesAllowed", Permissions: access, Endpoint: constant(document.MIMETypes())},
+		{Method: get, Path: path + "/supportedFileExtensions", Permissions: access, Endpoint: constant(document.Extensions())},
 	}
+}
+
+// constant makes an endpoint that answers with a fixed list.
+func constant(list []string) httpapi.Endpoint {
+	return platform.Endpoint(func(context.Context, *platform.Request, platform.NoBody) ([]string, error) { return list, nil })
 }

@@ -4,43 +4,36 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 
 	"sluice/shared/entity"
 	"sluice/shared/fault"
-	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/property"
 )
 
-// Created is the reply to a new entity.
-type Created struct {
-	ID string `json:"id"`
+// Create stores a new entity and returns its ID.
+func (s *Entities) Create(ctx context.Context, r *platform.Request, in CreateRequest) (platform.WithWarnings[Created], error) {
+	p, warnings, err := s.create(ctx, r, in)
+	return platform.WithWarnings[Created]{Data: Created{p.ID}, Messages: warnings}, err
 }
 
-// Create stores a new entity.
-func (s *Entities) Create(ctx context.Context, c httpapi.Caller, _ *http.Request, in CreateRequest) (platform.Remarked[Created], error) {
-	r, remarks, err := s.create(ctx, c, in)
-	return platform.Remarked[Created]{Result: Created{r.ID}, Messages: remarks}, err
+// CreateFull stores a new entity and returns all of it.
+func (s *Entities) CreateFull(ctx context.Context, r *platform.Request, in CreateRequest) (platform.WithWarnings[Entity], error) {
+	p, warnings, err := s.create(ctx, r, in)
+	return platform.WithWarnings[Entity]{Data: entityOf(p, p.BaseStatus), Messages: warnings}, err
 }
 
-// CreateFull is Create; it answers with the whole entity.
-func (s *Entities) CreateFull(ctx context.Context, c httpapi.Caller, _ *http.Request, in CreateRequest) (platform.Remarked[Entity], error) {
-	r, remarks, err := s.create(ctx, c, in)
-	return platform.Remarked[Entity]{Result: entityOf(r, r.BaseStatus), Messages: remarks}, err
-}
-
-func (s *Entities) create(ctx context.Context, c httpapi.Caller, in CreateRequest) (entity.Profile, []platform.Message, error) {
-	var remarks []platform.Message
-	dropped := func(name, why string) {
-		remarks = append(remarks, platform.Message{Message: name + " was dropped: " + why, Type: "Warning", ErrorCode: "property_dropped"})
+func (s *Entities) create(ctx context.Context, r *platform.Request, in CreateRequest) (entity.Profile, []platform.Message, error) {
+	var warnings []platform.Message
+	warn := func(name, reason string) {
+		warnings = append(warnings, platform.Warning("property_dropped", name+" was dropped: "+reason))
 	}
 	properties := map[string]property.Property{}
 	for _, key := range slices.Sorted(maps.Keys(in.Properties)) {
 		if in.Properties[key].IsEmpty() {
-			dropped("properties."+key, "it has no value.")
+			warn("properties."+key, "it has no value.")
 			continue
 		}
 		properties[key] = in.Properties[key]
@@ -49,98 +42,126 @@ func (s *Entities) create(ctx context.Context, c httpapi.Caller, in CreateReques
 	if in.PolicyJurisdiction != "" && len(jurisdictions) == 0 {
 		jurisdictions = []string{in.PolicyJurisdiction}
 	} else if in.PolicyJurisdiction != "" {
-		dropped("policyJurisdiction", "policyJurisdictions stands in its place.")
+		warn("policyJurisdiction", "policyJurisdictions replaces it.")
 	}
-	r := entity.Profile{
+	p := entity.Profile{
 		ID: s.NewID(), Type: in.Type, Role: in.TargetEntity, AlternateID: in.AlternateID, Properties: properties,
 		Jurisdictions: jurisdictions, Category: in.Category, Layers: in.AccessLayers.OrDefault(), Created: s.Now().UTC(),
 		Version: 1, Revision: 1, BaseStatus: entity.Unknown,
 	}
-	return r, remarks, s.Store.Create(ctx, c.Tenant, r)
+	return p, warnings, s.Store.Create(ctx, r.Tenant, p)
 }
 
-// CreateDraft begins a draft of an entity, with the properties of its parent draft if it has one.
-func (s *Entities) CreateDraft(ctx context.Context, c httpapi.Caller, r *http.Request, in DraftRequest) (NewDraft, error) {
-	d := entity.Draft{ID: s.NewID(), JourneyID: lower(in.JourneyID), ParentID: lower(in.ParentDraftID), Created: s.Now().UTC()}
+// CreateDraft begins a draft of an entity. If it has a parent draft, it begins with the changes of that.
+func (s *Entities) CreateDraft(ctx context.Context, r *platform.Request, in DraftRequest) (NewDraft, error) {
+	d := entity.Draft{
+		ID: s.NewID(), JourneyID: toLower(in.JourneyID), ParentID: toLower(in.ParentDraftID), Created: s.Now().UTC(),
+	}
 	entityID := r.PathValue("entityId")
 	if d.ParentID != "" {
-		parent, err := s.draft(ctx, c, entityID, d.ParentID)
+		parent, err := s.findDraft(ctx, r, entityID, d.ParentID)
 		if err != nil {
 			return NewDraft{}, err
 		}
 		d.Changes = parent.Changes
 	}
-	change, err := s.step(ctx, c.Tenant, func() (entity.Update, error) {
-		record, status, err := s.entity(ctx, c, entityID)
-		return entity.BeginDraft(record, status, d), err
+	update, err := s.applyUpdate(ctx, r, func() (entity.Update, error) {
+		p, status, err := s.findProfile(ctx, r, entityID)
+		return entity.BeginDraft(p, status, d), err
 	})
 	if err != nil {
 		return NewDraft{}, err
 	}
-	d = change.Draft
-	return NewDraft{
-		ID: d.ID, SourceEntityID: d.EntityID, SourceEntityVersion: d.BaseVersion, SourcePropertiesVersion: d.BaseVersion,
-		ConflictsResolvedSourceVersion: d.ConflictsResolvedIn, JourneyID: d.JourneyID, Type: d.Type, Properties: d.Properties,
-	}, nil
+	return newDraftOf(update.Draft), nil
 }
 
-// UpdateDraft lays properties over a draft.
-func (s *Entities) UpdateDraft(ctx context.Context, c httpapi.Caller, r *http.Request, in UpdateRequest) (EntityDraft, error) {
-	d, err := s.version(ctx, c, r, *in.Version)
+// UpdateDraft adds properties to a draft, or replaces them.
+func (s *Entities) UpdateDraft(ctx context.Context, r *platform.Request, in UpdateRequest) (EntityDraft, error) {
+	d, err := s.findDraftOfPath(ctx, r)
+	if err == nil {
+		err = checkVersion(d, *in.Version)
+	}
 	if err != nil {
 		return EntityDraft{}, err
 	}
 	d, err = d.WithProperties(in.Properties)
 	if errors.Is(err, entity.ErrDraftEnded) {
-		return EntityDraft{}, errEnded
+		return EntityDraft{}, errDraftEnded
 	}
-	if err = s.Store.UpdateDraft(ctx, c.Tenant, d); errors.Is(err, entity.ErrChanged) {
-		return EntityDraft{}, errMoved
+	if err = s.Store.UpdateDraft(ctx, r.Tenant, d); errors.Is(err, entity.ErrChanged) {
+		return EntityDraft{}, errDraftChanged
 	}
 	return draftOf(d), err
 }
 
-// version reads the draft of a request, which must stand at a version; -1 is any.
-func (s *Entities) version(ctx context.Context, c httpapi.Caller, r *http.Request, version int64) (entity.Draft, error) {
-	d, err := s.draft(ctx, c, r.PathValue("entityId"), lower(r.PathValue("id")))
-	if err == nil && version != noVersionCheck && version != d.Version {
-		err = errMoved
+// checkVersion returns errDraftChanged unless a draft has the version that the client has read.
+func checkVersion(d entity.Draft, version int64) error {
+	if version != noVersionCheck && version != d.Version {
+		return errDraftChanged
 	}
-	return d, err
+	return nil
 }
 
-// Verify brings a draft into its entity, which is onboarded from then on. What another draft has changed in the meantime is not
-// overwritten unless the caller says so, by a resolution or by asking for no check.
-func (s *Entities) Verify(ctx context.Context, c httpapi.Caller, r *http.Request, in VerifyRequest) (platform.None, error) {
-	return s.end(ctx, c, r, *in.Version, func(record entity.Profile, status entity.LifecycleStatus, d entity.Draft) (entity.Update, error) {
-		if keys := entity.FindConflicts(record, d, in.DataConflictResolutions); len(keys) > 0 && *in.Version != noVersionCheck {
+// VerifyDraft applies a draft's changes to its entity, which is onboarded from then on. It does not overwrite what
+// another draft has changed since this one began, unless the client decides so by a resolution or by asking for no
+// version check.
+func (s *Entities) VerifyDraft(ctx context.Context, r *platform.Request, in VerifyRequest) (platform.NoData, error) {
+	resolutions := in.DataConflictResolutions
+	return s.endDraft(ctx, r, *in.Version, func(p entity.Profile, status entity.LifecycleStatus, d entity.Draft) (entity.Update, error) {
+		conflicts := entity.FindConflicts(p, d, resolutions)
+		if len(conflicts) > 0 && *in.Version != noVersionCheck {
 			return entity.Update{}, fault.Newf(fault.Conflict, "data_conflict",
-				"Another draft has changed %s in the meantime. Send dataConflictResolutions, or version -1 to overwrite.", strings.Join(keys, ", "))
+				"Another draft has changed %s since this one began. Send dataConflictResolutions, or version -1 to overwrite.",
+				strings.Join(conflicts, ", "))
 		}
-		return entity.VerifyDraft(record, status, d, in.DataConflictResolutions)
+		return entity.VerifyDraft(p, status, d, resolutions)
 	})
 }
 
-// Reject ends a draft without effect.
-func (s *Entities) Reject(ctx context.Context, c httpapi.Caller, r *http.Request) (platform.None, error) {
-	return s.end(ctx, c, r, noVersionCheck, entity.RejectDraft)
+// RejectDraft ends a draft without effect.
+func (s *Entities) RejectDraft(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData, error) {
+	return s.endDraft(ctx, r, noVersionCheck, entity.RejectDraft)
 }
 
-func (s *Entities) end(ctx context.Context, c httpapi.Caller, r *http.Request, version int64,
-	how func(entity.Profile, entity.LifecycleStatus, entity.Draft) (entity.Update, error)) (platform.None, error) {
-	_, err := s.step(ctx, c.Tenant, func() (entity.Update, error) {
-		d, err := s.version(ctx, c, r, version)
-		if fault.As(err).Kind == fault.Conflict && d.Status != entity.InProgress {
-			return entity.Update{}, errEnded // the version alone would send the caller back for another try
-		}
+func (s *Entities) endDraft(ctx context.Context, r *platform.Request, version int64,
+	end func(entity.Profile, entity.LifecycleStatus, entity.Draft) (entity.Update, error)) (platform.NoData, error) {
+	_, err := s.applyUpdate(ctx, r, func() (entity.Update, error) {
+		d, err := s.findDraftOfPath(ctx, r)
 		if err != nil {
 			return entity.Update{}, err
 		}
-		record, status, err := s.entity(ctx, c, d.EntityID)
+		if d.Status != entity.InProgress {
+			return entity.Update{}, errDraftEnded // a conflict of versions would only make the client try again
+		}
+		if err := checkVersion(d, version); err != nil {
+			return entity.Update{}, err
+		}
+		p, status, err := s.findProfile(ctx, r, d.EntityID)
 		if err != nil {
 			return entity.Update{}, err
 		}
-		return how(record, status, d)
+		return end(p, status, d)
 	})
-	return platform.None{}, err
+	return platform.NoData{}, err
+}
+
+// maxUpdateAttempts is how often an update is computed anew when another one was stored first.
+const maxUpdateAttempts = 8
+
+// applyUpdate stores the update that compute returns for the present state. It calls compute again if the state has
+// changed before the update was stored.
+func (s *Entities) applyUpdate(ctx context.Context, r *platform.Request, compute func() (entity.Update, error)) (entity.Update, error) {
+	for range maxUpdateAttempts {
+		u, err := compute()
+		if errors.Is(err, entity.ErrDraftEnded) {
+			return u, errDraftEnded
+		}
+		if err != nil {
+			return u, err
+		}
+		if err = s.Store.ApplyUpdate(ctx, r.Tenant, u); !errors.Is(err, entity.ErrChanged) {
+			return u, err
+		}
+	}
+	return entity.Update{}, errBusy
 }

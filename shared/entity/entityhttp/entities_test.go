@@ -20,6 +20,7 @@ import (
 	"sluice/shared/entity/entityhttp"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
+	"sluice/shared/permission"
 )
 
 const (
@@ -60,7 +61,7 @@ func newAPI(t *testing.T) *api {
 		call: httpapi.Lambda(platform.Handler(s.Routes(), slog.New(slog.DiscardHandler), func() time.Time { return now })),
 		caller: httpapi.Caller{
 			Tenant: tenant, Client: "c", Expires: now.Add(time.Hour),
-			Permissions: []string{entityhttp.Edit, entityhttp.Approve, entityhttp.Search},
+			Permissions: []string{permission.EntityDataEdit, permission.EntityDataApprove, permission.EntityDataAccessAndSearch},
 		},
 	}
 }

@@ -4,88 +4,75 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
 	"sluice/shared/entity"
-	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
 )
 
-// LightReply is a page of the drafts of a journey. It may be short or empty before the end, which is where the token is null.
-type LightReply struct {
-	Items           []Light `json:"items"`
-	PaginationToken *string `json:"paginationToken"`
-}
-
-// Light is a draft of an entity as the light search lists it, with keys in PascalCase (docs/contract/platform.md, Draft
-// searches).
-type Light struct {
-	EntityID      string `json:"EntityId"`
-	EntityDraftID string `json:"EntityDraftId"`
-}
-
-// SearchLight reads a page of the ids of the drafts of a journey that are in reach. What a page costs has a bound, however long
-// the journey and however few of its drafts are wanted.
-func (s *Entities) SearchLight(ctx context.Context, c httpapi.Caller, _ *http.Request, in LightRequest) (LightReply, error) {
+// SearchLight returns a page of the IDs of the drafts of a journey that the caller reaches. The work for a page is
+// bounded, however long the journey is and however few of its drafts are wanted.
+func (s *Entities) SearchLight(ctx context.Context, r *platform.Request, in LightRequest) (LightReply, error) {
 	options := PageOptions{}
 	if in.PageOptions != nil {
 		options = *in.PageOptions
 	}
-	page := entity.DraftPage{JourneyID: lower(in.JourneyID), Limit: defaultPage, Descending: options.SortOrder == 1}
+	page := entity.DraftPage{JourneyID: toLower(in.JourneyID), Limit: defaultPage, Descending: options.SortOrder == descending}
 	if options.PageSize != nil {
 		page.Limit = *options.PageSize
 	}
 	query := lightQuery(in, page)
 	var err error
-	if page.After, err = s.Paging.Open(c.Tenant, query, options.PaginationToken); err != nil {
+	if page.After, err = r.OpenPageToken(s.Paging, query, "pageOptions.paginationToken", options.PaginationToken); err != nil {
 		return LightReply{}, err
 	}
-	wanted := among(in.EntityIDs)
-	items, next, err := s.some(ctx, c.Tenant, page, func(m entity.DraftRef) bool { return wanted(m.EntityID) && c.Layers.CanReach(m.Layers) })
+	items, next, err := s.fillPage(ctx, r, page, inReach(r, entityFilter(in.EntityIDs)))
 	if err != nil {
 		return LightReply{}, err
 	}
 	reply := LightReply{Items: items}
-	if token := s.Paging.Seal(c.Tenant, query, next); token != "" {
+	if token := s.Paging.Seal(r.Tenant, query, next); token != "" {
 		reply.PaginationToken = &token
 	}
 	return reply, nil
 }
 
-// maxLooked is about how many drafts one page looks at: after that it is sent as full as it is.
-const maxLooked = 3 * listed
+// maxListed is about how many drafts one page inspects; after that it is returned as full as it is.
+const maxListed = 3 * listedTogether
 
-// some reads drafts that keep says yes to until a page is full, and the position after them; "" at the end.
-func (s *Entities) some(ctx context.Context, tenant string, page entity.DraftPage, keep func(entity.DraftRef) bool) ([]Light, string, error) {
-	items, size := []Light{}, page.Limit
-	for looked := 0; ; page.Limit = listed {
-		members, next, err := s.Store.ListDrafts(ctx, tenant, page)
+// fillPage lists drafts that filter accepts until a page is full. It also returns the position after them, "" at the end.
+func (s *Entities) fillPage(ctx context.Context, r *platform.Request, page entity.DraftPage,
+	filter func(entity.DraftRef) bool) ([]LightDraft, string, error) {
+	items, size := []LightDraft{}, page.Limit
+	for listed := 0; ; page.Limit = listedTogether {
+		refs, next, err := s.Store.ListDrafts(ctx, r.Tenant, page)
 		if err != nil {
 			return nil, "", err
 		}
-		for i, m := range members {
-			if !keep(m) {
+		for i, ref := range refs {
+			if !filter(ref) {
 				continue
 			}
-			items = append(items, Light{m.EntityID, m.DraftID})
-			if len(items) == size && i < len(members)-1 {
-				return items, m.Position, nil
+			items = append(items, LightDraft{ref.EntityID, ref.DraftID})
+			if len(items) == size && i < len(refs)-1 {
+				return items, ref.Position, nil
 			}
 		}
-		if looked += len(members); next == "" || len(items) == size || looked >= maxLooked {
+		if listed += len(refs); next == "" || len(items) == size || listed >= maxListed {
 			return items, next, nil
 		}
 		page.After = next
 	}
 }
 
-// lightQuery names a search, whatever the size of its pages: a token counts for the same journey, entities and order only.
+// lightQuery names a search, whatever the size of its pages: a page token is valid only for the same journey, entities
+// and order.
 func lightQuery(in LightRequest, page entity.DraftPage) string {
 	ids := "all"
 	if in.EntityIDs != nil {
-		sorted := slices.Sorted(slices.Values(lowers(in.EntityIDs)))
+		sorted := slices.Sorted(slices.Values(toLowerAll(in.EntityIDs)))
 		sum := sha256.Sum256([]byte(strings.Join(sorted, " ")))
 		ids = hex.EncodeToString(sum[:])
 	}

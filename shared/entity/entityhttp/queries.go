@@ -2,96 +2,155 @@ package entityhttp
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strings"
 
 	"sluice/shared/access"
 	"sluice/shared/entity"
-	"sluice/shared/fault"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/property"
 )
 
-// lower is how UUIDs are stored.
-func lower(id string) string { return strings.ToLower(id) }
+// toLower writes an ID that is a UUID as it is stored.
+func toLower(id string) string { return strings.ToLower(id) }
 
-func lowers(ids []string) []string {
+func toLowerAll(ids []string) []string {
 	out := make([]string, len(ids))
 	for i, id := range ids {
-		out[i] = lower(id)
+		out[i] = toLower(id)
 	}
 	return out
 }
 
-// Get reads an entity.
-func (s *Entities) Get(ctx context.Context, c httpapi.Caller, r *http.Request) (Entity, error) {
-	record, status, err := s.entity(ctx, c, r.PathValue("entityId"))
-	return entityOf(record, status), err
+// Get returns an entity.
+func (s *Entities) Get(ctx context.Context, r *platform.Request, _ platform.NoBody) (Entity, error) {
+	p, status, err := s.findProfile(ctx, r, r.PathValue("entityId"))
+	return entityOf(p, status), err
 }
 
-// GetDraft reads a draft.
-func (s *Entities) GetDraft(ctx context.Context, c httpapi.Caller, r *http.Request) (EntityDraft, error) {
-	d, err := s.draft(ctx, c, r.PathValue("entityId"), lower(r.PathValue("id")))
+// GetDraft returns a draft.
+func (s *Entities) GetDraft(ctx context.Context, r *platform.Request, _ platform.NoBody) (EntityDraft, error) {
+	d, err := s.findDraftOfPath(ctx, r)
 	return draftOf(d), err
 }
 
-// PartialReply is some properties of some drafts.
-type PartialReply struct {
-	Items []Partial `json:"items"`
-}
-
-// Partial is some properties of a draft.
-type Partial struct {
-	DraftID           string                       `json:"draftId"`
-	Type              string                       `json:"type"`
-	PartialProperties map[string]property.Property `json:"partialProperties"`
-}
-
-// PartialProperties reads some properties of up to ten drafts. What is not there or out of reach is left out.
-func (s *Entities) PartialProperties(ctx context.Context, c httpapi.Caller, _ *http.Request, in PartialRequest) (PartialReply, error) {
-	drafts, err := s.Store.GetDrafts(ctx, c.Tenant, lowers(in.DraftIDs))
-	reply := PartialReply{Items: []Partial{}}
+// PartialProperties returns some properties of a few drafts. It leaves out those that do not exist or are out of reach.
+func (s *Entities) PartialProperties(ctx context.Context, r *platform.Request, in PartialRequest) (PartialReply, error) {
+	drafts, err := s.Store.GetDrafts(ctx, r.Tenant, toLowerAll(in.DraftIDs))
+	reply := PartialReply{Items: []PartialDraft{}}
 	for _, d := range drafts {
-		if !c.Layers.CanReach(d.Layers) {
+		if !r.Layers.CanReach(d.Layers) {
 			continue
 		}
-		p := Partial{d.ID, d.Type, map[string]property.Property{}}
+		item := PartialDraft{d.ID, d.Type, map[string]property.Property{}}
 		for _, key := range in.DataKeys {
 			if value, ok := d.Properties[key]; ok {
-				p.PartialProperties[key] = value
+				item.PartialProperties[key] = value
 			}
 		}
-		reply.Items = append(reply.Items, p)
+		reply.Items = append(reply.Items, item)
 	}
 	return reply, err
 }
 
+// SearchDrafts returns the drafts of a journey that the caller reaches.
+func (s *Entities) SearchDrafts(ctx context.Context, r *platform.Request, in SearchRequest) ([]EntityDraft, error) {
+	budget := httpapi.ListBudget
+	out := []EntityDraft{}
+	err := s.forEachDraft(ctx, r, in.JourneyID, inReach(r, in.entities()), func(d entity.Draft) error {
+		item := draftOf(d)
+		out = append(out, item)
+		return budget.Reserve(item, errTooMany)
+	})
+	return out, err
+}
+
+// SearchByReach returns the drafts of a journey, divided by how far the caller's access layers reach them.
+func (s *Entities) SearchByReach(ctx context.Context, r *platform.Request, in SearchRequest) (ReachReply, error) {
+	budget := httpapi.ListBudget
+	reply := ReachReply{[]EntityDraft{}, []InaccessibleDraft{}, []ForbiddenDraft{}}
+	isWanted := in.entities()
+	ofEntity := func(ref entity.DraftRef) bool { return isWanted(ref.EntityID) }
+	err := s.forEachDraft(ctx, r, in.JourneyID, ofEntity, func(d entity.Draft) error {
+		geographic := r.Layers.CanReach(access.Layers{Geographic: d.Layers.Geographic})
+		business := r.Layers.CanReach(access.Layers{BusinessRelated: d.Layers.BusinessRelated})
+		switch {
+		case geographic && business:
+			item := draftOf(d)
+			reply.Accessible = append(reply.Accessible, item)
+			return budget.Reserve(item, errTooMany)
+		case geographic || business:
+			item := InaccessibleDraft{d.ID, d.EntityID, displayName(d.Properties), d.Layers}
+			reply.Inaccessible = append(reply.Inaccessible, item)
+			return budget.Reserve(item, errTooMany)
+		}
+		item := ForbiddenDraft{d.ID, d.EntityID}
+		reply.Forbidden = append(reply.Forbidden, item)
+		return budget.Reserve(item, errTooMany)
+	})
+	return reply, err
+}
+
+// DraftNames returns what entities are called in a journey: by their draft, or by themselves if the journey has no draft
+// of them. It leaves out those that do not exist, are out of reach or were only imported.
+func (s *Entities) DraftNames(ctx context.Context, r *platform.Request, in NamesRequest) (NamesReply, error) {
+	budget, isNamed := httpapi.ListBudget, map[string]bool{}
+	reply := NamesReply{[]DraftName{}}
+	add := func(n DraftName) error {
+		isNamed[toLower(n.EntityID)] = true
+		reply.EntityDraftNames = append(reply.EntityDraftNames, n)
+		return budget.Reserve(n, errTooMany)
+	}
+	err := s.forEachDraft(ctx, r, in.JourneyID, inReach(r, entityFilter(in.EntityIDs)), func(d entity.Draft) error {
+		return add(DraftName{d.EntityID, &d.ID, d.Type, displayName(d.Properties), d.Version})
+	})
+	if err != nil {
+		return NamesReply{}, err
+	}
+	unnamed := slices.DeleteFunc(toLowerAll(in.EntityIDs), func(id string) bool { return isNamed[id] })
+	for ids := range slices.Chunk(unnamed, readTogether) {
+		profiles, err := s.Store.GetProfiles(ctx, r.Tenant, ids)
+		if err != nil {
+			return NamesReply{}, err
+		}
+		for _, p := range profiles {
+			if isNamed[p.ID] || !r.Layers.CanReach(p.Layers) {
+				continue
+			}
+			if err := add(DraftName{p.ID, nil, p.Type, displayName(p.Properties), p.Version}); err != nil {
+				return NamesReply{}, err
+			}
+		}
+	}
+	return reply, nil
+}
+
 const (
-	atOnce = 50   // drafts that are read and held together
-	listed = 2000 // drafts of a journey that are looked at together
+	// readTogether is how many drafts or entities are read and held at a time.
+	readTogether = 50
+	// listedTogether is how many drafts of a journey are listed at a time.
+	listedTogether = 2000
 )
 
-var errTooMany = fault.New(fault.TooLarge, "too_many_drafts",
-	"The reply would be too large. Narrow the search by entityIds, or use search-entity-drafts-light.")
-
-// each calls use with all drafts of a journey, in order of creation, that keep says yes to. It holds few of them at a time.
-func (s *Entities) each(ctx context.Context, tenant, journey string, keep func(entity.DraftRef) bool, use func(entity.Draft) error) error {
-	page := entity.DraftPage{JourneyID: lower(journey), Limit: listed}
+// forEachDraft calls use with each draft of a journey that filter accepts, in order of creation. It holds few of them at a
+// time.
+func (s *Entities) forEachDraft(ctx context.Context, r *platform.Request, journeyID string,
+	filter func(entity.DraftRef) bool, use func(entity.Draft) error) error {
+	page := entity.DraftPage{JourneyID: toLower(journeyID), Limit: listedTogether}
 	for {
-		members, next, err := s.Store.ListDrafts(ctx, tenant, page)
+		refs, next, err := s.Store.ListDrafts(ctx, r.Tenant, page)
 		if err != nil {
 			return err
 		}
 		var ids []string
-		for _, m := range members {
-			if keep(m) {
-				ids = append(ids, m.DraftID)
+		for _, ref := range refs {
+			if filter(ref) {
+				ids = append(ids, ref.DraftID)
 			}
 		}
-		for some := range slices.Chunk(ids, atOnce) {
-			drafts, err := s.Store.GetDrafts(ctx, tenant, some)
+		for chunk := range slices.Chunk(ids, readTogether) {
+			drafts, err := s.Store.GetDrafts(ctx, r.Tenant, chunk)
 			if err != nil {
 				return err
 			}
@@ -107,76 +166,27 @@ func (s *Entities) each(ctx context.Context, tenant, journey string, keep func(e
 	}
 }
 
-// among returns a test for entity ids; a nil list lets all pass.
-func among(ids []string) func(string) bool {
+// entityFilter returns a filter for entity IDs, in any case; nil accepts all.
+func entityFilter(ids []string) func(id string) bool {
 	if ids == nil {
 		return func(string) bool { return true }
 	}
 	set := make(map[string]bool, len(ids))
 	for _, id := range ids {
-		set[lower(id)] = true
+		set[toLower(id)] = true
 	}
-	return func(id string) bool { return set[lower(id)] }
+	return func(id string) bool { return set[toLower(id)] }
 }
 
-func (r SearchRequest) among() func(string) bool {
-	if r.EntityID != "" {
-		return among(append(slices.Clone(r.EntityIDs), r.EntityID))
+// entities returns the filter for the entities whose drafts are searched for.
+func (in SearchRequest) entities() func(id string) bool {
+	if in.EntityID != "" {
+		return entityFilter(append(slices.Clone(in.EntityIDs), in.EntityID))
 	}
-	return among(r.EntityIDs)
+	return entityFilter(in.EntityIDs)
 }
 
-// SearchDrafts reads the drafts of a journey that are in reach.
-func (s *Entities) SearchDrafts(ctx context.Context, c httpapi.Caller, _ *http.Request, in SearchRequest) ([]EntityDraft, error) {
-	wanted, left := in.among(), platform.MaxReply
-	out := []EntityDraft{}
-	err := s.each(ctx, c.Tenant, in.JourneyID, func(m entity.DraftRef) bool { return wanted(m.EntityID) && c.Layers.CanReach(m.Layers) },
-		func(d entity.Draft) error {
-			out = append(out, draftOf(d))
-			return left.Take(out[len(out)-1], errTooMany)
-		})
-	return out, err
-}
-
-// ReachReply is the drafts of a journey by how far the caller reaches them.
-type ReachReply struct {
-	Accessible   []EntityDraft  `json:"accessibleEntityDrafts"`
-	Inaccessible []Inaccessible `json:"inaccessibleEntityDrafts"`
-	Forbidden    []Forbidden    `json:"forbiddenEntityDrafts"`
-}
-
-// Inaccessible is a draft that the caller reaches in one of the two dimensions of access layers.
-type Inaccessible struct {
-	ID             string        `json:"id"`
-	SourceEntityID string        `json:"sourceEntityId"`
-	Name           string        `json:"name"`
-	AccessLayers   access.Layers `json:"accessLayers"`
-}
-
-// Forbidden is a draft that the caller reaches in neither dimension.
-type Forbidden struct {
-	ID             string `json:"id"`
-	SourceEntityID string `json:"sourceEntityId"`
-}
-
-// SearchByReach tells the drafts of a journey apart by the caller's access layers.
-func (s *Entities) SearchByReach(ctx context.Context, c httpapi.Caller, _ *http.Request, in SearchRequest) (ReachReply, error) {
-	wanted, left := in.among(), platform.MaxReply
-	reply := ReachReply{[]EntityDraft{}, []Inaccessible{}, []Forbidden{}}
-	err := s.each(ctx, c.Tenant, in.JourneyID, func(m entity.DraftRef) bool { return wanted(m.EntityID) }, func(d entity.Draft) error {
-		geographic := c.Layers.CanReach(access.Layers{Geographic: d.Layers.Geographic})
-		business := c.Layers.CanReach(access.Layers{BusinessRelated: d.Layers.BusinessRelated})
-		switch {
-		case geographic && business:
-			reply.Accessible = append(reply.Accessible, draftOf(d))
-			return left.Take(reply.Accessible[len(reply.Accessible)-1], errTooMany)
-		case geographic || business:
-			some := Inaccessible{d.ID, d.EntityID, nameOf(d.Properties), d.Layers}
-			reply.Inaccessible = append(reply.Inaccessible, some)
-			return left.Take(some, errTooMany)
-		}
-		reply.Forbidden = append(reply.Forbidden, Forbidden{d.ID, d.EntityID})
-		return left.Take(reply.Forbidden[len(reply.Forbidden)-1], errTooMany)
-	})
-	return reply, err
+// inReach returns a filter for drafts that the caller reaches and whose entity isWanted accepts.
+func inReach(r *platform.Request, isWanted func(entityID string) bool) func(entity.DraftRef) bool {
+	return func(ref entity.DraftRef) bool { return isWanted(ref.EntityID) && r.Layers.CanReach(ref.Layers) }
 }

@@ -9,13 +9,19 @@ import (
 	"sluice/shared/property"
 )
 
-// Entity is an entity as it is read.
+// Created is the reply to a new entity.
+type Created struct {
+	ID string `json:"id"`
+}
+
+// Entity is the reply that describes an entity.
 type Entity struct {
-	ID                      string                       `json:"id"`
-	Type                    string                       `json:"type"`
-	Role                    string                       `json:"role"`
-	LifecycleStatus         entity.LifecycleStatus       `json:"lifecycleStatus"`
-	Status                  entity.LifecycleStatus       `json:"status"` // deprecated: the same
+	ID              string                 `json:"id"`
+	Type            string                 `json:"type"`
+	Role            string                 `json:"role"`
+	LifecycleStatus entity.LifecycleStatus `json:"lifecycleStatus"`
+	// Status is deprecated: it is the LifecycleStatus.
+	Status                  entity.LifecycleStatus       `json:"status"`
 	Properties              map[string]property.Property `json:"properties"`
 	Risk                    *Risk                        `json:"risk"`
 	Created                 *time.Time                   `json:"created"`
@@ -30,35 +36,36 @@ type Entity struct {
 	MaskedProperties        []string                     `json:"maskedProperties"`
 }
 
-// Risk is how risky an entity was found to be.
+// Risk is the risk of an entity; it is not assessed here.
 type Risk struct {
 	RiskCategory string `json:"riskCategory"`
 	RiskLevel    string `json:"riskLevel"`
 }
 
-func entityOf(r entity.Profile, status entity.LifecycleStatus) Entity {
+func entityOf(p entity.Profile, status entity.LifecycleStatus) Entity {
 	e := Entity{
-		ID: r.ID, Type: r.Type, Role: r.Role, LifecycleStatus: status, Status: status, Properties: property.Merge(r.Properties, nil),
-		AccessLayers: r.Layers.OrDefault(), InScopeJurisdictions: list(r.Jurisdictions), OffboardedJurisdictions: []string{},
-		EvaluatedJurisdictions: []string{}, Version: r.Version, PropertiesVersion: r.Version, MaskedProperties: []string{},
+		ID: p.ID, Type: p.Type, Role: p.Role, LifecycleStatus: status, Status: status, Properties: property.Merge(p.Properties, nil),
+		AccessLayers: p.Layers.OrDefault(), InScopeJurisdictions: orEmpty(p.Jurisdictions), OffboardedJurisdictions: []string{},
+		EvaluatedJurisdictions: []string{}, Version: p.Version, PropertiesVersion: p.Version, MaskedProperties: []string{},
 	}
-	if !r.Created.IsZero() { // an imported entity was created elsewhere
-		e.Created = &r.Created
+	if !p.Created.IsZero() { // it is zero for an imported entity
+		e.Created = &p.Created
 	}
-	if r.AlternateID != "" {
-		e.AlternateID = &r.AlternateID
+	if p.AlternateID != "" {
+		e.AlternateID = &p.AlternateID
 	}
 	return e
 }
 
-func list(s []string) []string {
-	if s == nil {
+// orEmpty returns a list that is written as [] if it is nil.
+func orEmpty(list []string) []string {
+	if list == nil {
 		return []string{}
 	}
-	return s
+	return list
 }
 
-// EntityDraft is a draft as it is read.
+// EntityDraft is the reply that describes a draft.
 type EntityDraft struct {
 	ID                                 string                       `json:"id"`
 	SourceEntityID                     string                       `json:"sourceEntityId"`
@@ -86,7 +93,7 @@ func draftOf(d entity.Draft) EntityDraft {
 	out := EntityDraft{
 		ID: d.ID, SourceEntityID: d.EntityID, JourneyID: d.JourneyID, Type: d.Type, Role: d.Role, Status: d.Status, Created: d.Created,
 		Properties: property.Merge(d.Properties, nil), DraftProperties: property.SplitByKind(d.Properties),
-		Jurisdictions: list(d.Jurisdictions), EvaluatedJurisdictions: []string{}, AccessLayers: d.Layers.OrDefault(), Version: d.Version,
+		Jurisdictions: orEmpty(d.Jurisdictions), EvaluatedJurisdictions: []string{}, AccessLayers: d.Layers.OrDefault(), Version: d.Version,
 		SourceEntityVersion: d.BaseVersion, SourcePropertiesVersion: d.BaseVersion, ConflictsResolvedSourceVersion: d.ConflictsResolvedIn,
 		ConflictsResolvedPropertiesVersion: d.ConflictsResolvedIn, MaskedProperties: []string{},
 	}
@@ -108,10 +115,79 @@ type NewDraft struct {
 	Properties                     map[string]property.Property `json:"properties"`
 }
 
-// nameOf is what an entity is called: its legal name, else its full name, else its first and last names.
-func nameOf(all map[string]property.Property) string {
+func newDraftOf(d entity.Draft) NewDraft {
+	return NewDraft{
+		ID: d.ID, SourceEntityID: d.EntityID, SourceEntityVersion: d.BaseVersion, SourcePropertiesVersion: d.BaseVersion,
+		ConflictsResolvedSourceVersion: d.ConflictsResolvedIn, JourneyID: d.JourneyID, Type: d.Type, Properties: d.Properties,
+	}
+}
+
+// PartialReply has some properties of some drafts.
+type PartialReply struct {
+	Items []PartialDraft `json:"items"`
+}
+
+// PartialDraft has some properties of a draft.
+type PartialDraft struct {
+	DraftID           string                       `json:"draftId"`
+	Type              string                       `json:"type"`
+	PartialProperties map[string]property.Property `json:"partialProperties"`
+}
+
+// ReachReply has the drafts of a journey by how far the caller reaches them.
+type ReachReply struct {
+	Accessible   []EntityDraft       `json:"accessibleEntityDrafts"`
+	Inaccessible []InaccessibleDraft `json:"inaccessibleEntityDrafts"`
+	Forbidden    []ForbiddenDraft    `json:"forbiddenEntityDrafts"`
+}
+
+// InaccessibleDraft is a draft that the caller reaches in one of the two dimensions of access layers.
+type InaccessibleDraft struct {
+	ID             string        `json:"id"`
+	SourceEntityID string        `json:"sourceEntityId"`
+	Name           string        `json:"name"`
+	AccessLayers   access.Layers `json:"accessLayers"`
+}
+
+// ForbiddenDraft is a draft that the caller reaches in neither dimension.
+type ForbiddenDraft struct {
+	ID             string `json:"id"`
+	SourceEntityID string `json:"sourceEntityId"`
+}
+
+// NamesReply has the names of entities.
+type NamesReply struct {
+	EntityDraftNames []DraftName `json:"entityDraftNames"`
+}
+
+// DraftName is what an entity is called.
+type DraftName struct {
+	EntityID string `json:"entityId"`
+	// EntityDraftID is the draft that has the name, null if the name is the entity's own.
+	EntityDraftID *string `json:"entityDraftId"`
+	Type          string  `json:"type"`
+	Name          string  `json:"name"`
+	// Version is the version of the draft or entity that has the name.
+	Version int64 `json:"version"`
+}
+
+// LightReply is a page of the drafts of a journey. It may be short or empty before the end; at the end the token is null.
+type LightReply struct {
+	Items           []LightDraft `json:"items"`
+	PaginationToken *string      `json:"paginationToken"`
+}
+
+// LightDraft identifies a draft. The interface has its keys in this case.
+type LightDraft struct {
+	EntityID      string `json:"EntityId"`
+	EntityDraftID string `json:"EntityDraftId"`
+}
+
+// displayName returns what an entity is called: its legal name, or else its full name, its name, or its first and last
+// names.
+func displayName(properties map[string]property.Property) string {
 	value := func(key string) string {
-		if p := all[key]; p.Value != nil {
+		if p := properties[key]; p.Value != nil {
 			return *p.Value
 		}
 		return ""

@@ -1,8 +1,6 @@
 package entityhttp
 
 import (
-	"fmt"
-
 	"github.com/go-json-experiment/json/jsontext"
 
 	"sluice/shared/access"
@@ -12,96 +10,101 @@ import (
 
 // Limits of bodies.
 const (
-	maxDraftIDs    = 10
-	maxEntityIDs   = 1000
-	maxNames       = 100
-	maxKeys        = 500
-	maxPage        = 500
-	defaultPage    = 100
-	noVersionCheck = -1
+	maxDraftIDs  = 10
+	maxEntityIDs = 1000
+	maxNames     = 100
+	maxKeys      = 500
+	maxPage      = 500
+	defaultPage  = 100
 )
 
-// CreateRequest is a new entity.
+// noVersionCheck is a version that every draft matches.
+const noVersionCheck = -1
+
+// CreateRequest is the data of a new entity.
 type CreateRequest struct {
-	Type                string                       `json:"type"`
-	TargetEntity        string                       `json:"targetEntity"`
-	Properties          map[string]property.Property `json:"properties"`
-	DataSources         Object                       `json:"dataSources"` // taken and not used: nothing here evaluates policies
-	PolicyJurisdictions []string                     `json:"policyJurisdictions"`
-	PolicyJurisdiction  string                       `json:"policyJurisdiction"` // deprecated
-	AlternateID         string                       `json:"alternateId"`
-	Category            []string                     `json:"category"`
-	AccessLayers        access.Layers                `json:"accessLayers"`
+	Type         string                       `json:"type"`
+	TargetEntity string                       `json:"targetEntity"`
+	Properties   map[string]property.Property `json:"properties"`
+	// DataSources are accepted and ignored: nothing here evaluates policies.
+	DataSources         Object   `json:"dataSources"`
+	PolicyJurisdictions []string `json:"policyJurisdictions"`
+	// PolicyJurisdiction is deprecated and ignored beside PolicyJurisdictions.
+	PolicyJurisdiction string        `json:"policyJurisdiction"`
+	AlternateID        string        `json:"alternateId"`
+	Category           []string      `json:"category"`
+	AccessLayers       access.Layers `json:"accessLayers"`
 }
 
 // Object is any JSON object.
 type Object map[string]jsontext.Value
 
-// Check notes what is wrong.
-func (r *CreateRequest) Check(f *platform.Faults) {
-	f.OneOf("type", r.Type, "Company", "Individual", "Other", "Entity Group")
-	f.OneOf("targetEntity", r.TargetEntity, "Client", "Related Party")
-	properties(f, "properties", r.Properties)
-	f.Names("policyJurisdictions", r.PolicyJurisdictions, maxNames)
-	f.Max("policyJurisdiction", r.PolicyJurisdiction, platform.MaxName)
-	f.Max("alternateId", r.AlternateID, platform.MaxName)
-	f.Names("category", r.Category, maxNames)
-	f.Names("accessLayers.geographic", r.AccessLayers.Geographic, maxNames)
-	f.Names("accessLayers.businessRelated", r.AccessLayers.BusinessRelated, maxNames)
+// Check adds what is wrong with the data.
+func (in *CreateRequest) Check(v *platform.ValidationErrors) {
+	v.RequireOneOf("type", in.Type, "Company", "Individual", "Other", "Entity Group")
+	v.RequireOneOf("targetEntity", in.TargetEntity, "Client", "Related Party")
+	checkProperties(v, "properties", in.Properties)
+	v.CheckNames("policyJurisdictions", in.PolicyJurisdictions, maxNames)
+	v.CheckText("policyJurisdiction", in.PolicyJurisdiction, platform.MaxName)
+	v.CheckText("alternateId", in.AlternateID, platform.MaxName)
+	v.CheckNames("category", in.Category, maxNames)
+	v.CheckNames("accessLayers.geographic", in.AccessLayers.Geographic, maxNames)
+	v.CheckNames("accessLayers.businessRelated", in.AccessLayers.BusinessRelated, maxNames)
 }
 
-func properties(f *platform.Faults, name string, all map[string]property.Property) {
-	property.Validate(name, all, platform.MaxName, platform.MaxText, func(at, message string) {
-		f.Add(at, message, "PropertyValidator")
+func checkProperties(v *platform.ValidationErrors, name string, properties map[string]property.Property) {
+	property.Validate(name, properties, platform.MaxName, platform.MaxText, func(name, message string) {
+		v.Add(name, message, platform.CodeProperty)
 	})
 }
 
-// DraftRequest is a new draft.
+// DraftRequest is the data of a new draft.
 type DraftRequest struct {
 	JourneyID     string `json:"journeyId"`
 	ParentDraftID string `json:"parentDraftId"`
-	DataSources   Object `json:"dataSources"` // taken and not used
+	// DataSources are accepted and ignored.
+	DataSources Object `json:"dataSources"`
 }
 
-// Check notes what is wrong.
-func (r *DraftRequest) Check(f *platform.Faults) {
-	f.UUID("journeyId", r.JourneyID)
-	f.OptionalUUID("parentDraftId", r.ParentDraftID)
+// Check adds what is wrong with the data.
+func (in *DraftRequest) Check(v *platform.ValidationErrors) {
+	v.RequireUUID("journeyId", in.JourneyID)
+	v.CheckUUID("parentDraftId", in.ParentDraftID)
 }
 
-// UpdateRequest lays properties over a draft.
+// UpdateRequest adds properties to a draft, or replaces them.
 type UpdateRequest struct {
 	Properties map[string]property.Property `json:"properties"`
-	Version    *int64                       `json:"version"` // that was read; -1: whatever stands
+	// Version is the version of the draft that the client has read, or noVersionCheck.
+	Version *int64 `json:"version"`
 }
 
-// Check notes what is wrong.
-func (r *UpdateRequest) Check(f *platform.Faults) {
-	if r.Properties == nil {
-		f.Add("properties", "The value is missing.", platform.NotNull)
-	}
-	properties(f, "properties", r.Properties)
-	version(f, r.Version)
+// Check adds what is wrong with the data.
+func (in *UpdateRequest) Check(v *platform.ValidationErrors) {
+	v.RequireValue("properties", in.Properties != nil)
+	checkProperties(v, "properties", in.Properties)
+	requireVersion(v, in.Version)
 }
 
-func version(f *platform.Faults, v *int64) {
-	if v == nil {
-		f.Add("version", "The value is missing.", platform.NotNull)
-	} else if *v < 1 && *v != noVersionCheck {
-		f.Add("version", "The version is 1 or more, or -1 for no check.", platform.Range)
+func requireVersion(v *platform.ValidationErrors, version *int64) {
+	v.RequireValue("version", version != nil)
+	if version != nil && *version < 1 && *version != noVersionCheck {
+		v.Add("version", "The version must be 1 or more, or -1 for no check.", platform.CodeRange)
 	}
 }
 
-// VerifyRequest brings a draft into its entity.
+// VerifyRequest applies a draft to its entity.
 type VerifyRequest struct {
-	DataConflictResolutions map[string]property.Property `json:"dataConflictResolutions"` // laid over the draft's changes
-	Version                 *int64                       `json:"version"`
+	// DataConflictResolutions replace the draft's changes of the same properties.
+	DataConflictResolutions map[string]property.Property `json:"dataConflictResolutions"`
+	// Version is the version of the draft that the client has read, or noVersionCheck.
+	Version *int64 `json:"version"`
 }
 
-// Check notes what is wrong.
-func (r *VerifyRequest) Check(f *platform.Faults) {
-	properties(f, "dataConflictResolutions", r.DataConflictResolutions)
-	version(f, r.Version)
+// Check adds what is wrong with the data.
+func (in *VerifyRequest) Check(v *platform.ValidationErrors) {
+	checkProperties(v, "dataConflictResolutions", in.DataConflictResolutions)
+	requireVersion(v, in.Version)
 }
 
 // PartialRequest asks for some properties of some drafts.
@@ -110,52 +113,40 @@ type PartialRequest struct {
 	DataKeys []string `json:"requestedPropertiesDataKeys"`
 }
 
-// Check notes what is wrong.
-func (r *PartialRequest) Check(f *platform.Faults) {
-	ids(f, "draftIds", r.DraftIDs, maxDraftIDs)
-	if r.DraftIDs == nil {
-		f.Add("draftIds", "The value is missing.", platform.NotNull)
-	}
-	f.Names("requestedPropertiesDataKeys", r.DataKeys, maxKeys)
-}
-
-func ids(f *platform.Faults, name string, values []string, max int) {
-	if len(values) > max {
-		f.Add(name, fmt.Sprintf("The list has more than %d items.", max), platform.Count)
-		return
-	}
-	for i, v := range values {
-		f.UUID(fmt.Sprintf("%s.%d", name, i), v)
-	}
+// Check adds what is wrong with the data.
+func (in *PartialRequest) Check(v *platform.ValidationErrors) {
+	v.CheckUUIDs("draftIds", in.DraftIDs, maxDraftIDs)
+	v.RequireValue("draftIds", in.DraftIDs != nil)
+	v.CheckNames("requestedPropertiesDataKeys", in.DataKeys, maxKeys)
 }
 
 // SearchRequest asks for drafts of a journey.
 type SearchRequest struct {
-	JourneyID string   `json:"journeyId"`
-	EntityIDs []string `json:"entityIds"` // null: of all entities
-	EntityID  string   `json:"entityId"`  // deprecated: one more of them
+	JourneyID string `json:"journeyId"`
+	// EntityIDs are the entities whose drafts are wanted; null means all.
+	EntityIDs []string `json:"entityIds"`
+	// EntityID is deprecated: one more entity.
+	EntityID string `json:"entityId"`
 }
 
-// Check notes what is wrong.
-func (r *SearchRequest) Check(f *platform.Faults) {
-	f.UUID("journeyId", r.JourneyID)
-	ids(f, "entityIds", r.EntityIDs, maxEntityIDs)
-	f.OptionalUUID("entityId", r.EntityID)
+// Check adds what is wrong with the data.
+func (in *SearchRequest) Check(v *platform.ValidationErrors) {
+	v.RequireUUID("journeyId", in.JourneyID)
+	v.CheckUUIDs("entityIds", in.EntityIDs, maxEntityIDs)
+	v.CheckUUID("entityId", in.EntityID)
 }
 
-// NamesRequest asks for names of the drafts of entities.
+// NamesRequest asks what entities are called in a journey.
 type NamesRequest struct {
 	JourneyID string   `json:"journeyId"`
 	EntityIDs []string `json:"entityIds"`
 }
 
-// Check notes what is wrong.
-func (r *NamesRequest) Check(f *platform.Faults) {
-	f.UUID("journeyId", r.JourneyID)
-	if r.EntityIDs == nil {
-		f.Add("entityIds", "The value is missing.", platform.NotNull)
-	}
-	ids(f, "entityIds", r.EntityIDs, maxEntityIDs)
+// Check adds what is wrong with the data.
+func (in *NamesRequest) Check(v *platform.ValidationErrors) {
+	v.RequireUUID("journeyId", in.JourneyID)
+	v.RequireValue("entityIds", in.EntityIDs != nil)
+	v.CheckUUIDs("entityIds", in.EntityIDs, maxEntityIDs)
 }
 
 // LightRequest asks for a page of the drafts of a journey.
@@ -165,22 +156,27 @@ type LightRequest struct {
 	PageOptions *PageOptions `json:"pageOptions"`
 }
 
-// PageOptions say which page.
+// descending is the sort order of drafts by creation time, newest first; drafts of one time are ordered by ID.
+const descending = 1
+
+// PageOptions choose a page.
 type PageOptions struct {
+	// PageSize is 100 if it is absent.
 	PageSize        *int   `json:"pageSize"`
 	PaginationToken string `json:"paginationToken"`
-	SortOrder       int    `json:"sortOrder"` // 0 ascending, 1 descending, by creation time, then id
+	// SortOrder is 0 for ascending or descending.
+	SortOrder int `json:"sortOrder"`
 }
 
-// Check notes what is wrong.
-func (r *LightRequest) Check(f *platform.Faults) {
-	f.UUID("journeyId", r.JourneyID)
-	ids(f, "entityIds", r.EntityIDs, maxEntityIDs)
-	if p := r.PageOptions; p != nil {
+// Check adds what is wrong with the data.
+func (in *LightRequest) Check(v *platform.ValidationErrors) {
+	v.RequireUUID("journeyId", in.JourneyID)
+	v.CheckUUIDs("entityIds", in.EntityIDs, maxEntityIDs)
+	if p := in.PageOptions; p != nil {
 		if p.PageSize != nil {
-			f.Between("pageOptions.pageSize", *p.PageSize, 1, maxPage)
+			v.CheckBetween("pageOptions.pageSize", *p.PageSize, 1, maxPage)
 		}
-		f.Max("pageOptions.paginationToken", p.PaginationToken, platform.MaxText)
-		f.Between("pageOptions.sortOrder", p.SortOrder, 0, 1)
+		v.CheckText("pageOptions.paginationToken", p.PaginationToken, platform.MaxText)
+		v.CheckBetween("pageOptions.sortOrder", p.SortOrder, 0, descending)
 	}
 }

@@ -3,145 +3,154 @@ package platform
 import (
 	"context"
 	"errors"
-	"mime"
 	"net/http"
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
 )
 
-// Command makes an endpoint of a function of the data of an enveloped body; it answers 202. If In has a method
-// Check(*Faults), it is called first and every fault it notes is answered with 400.
-func Command[In, Out any](f func(ctx context.Context, c httpapi.Caller, r *http.Request, in In) (Out, error)) httpapi.Endpoint {
-	return endpoint(http.StatusAccepted, enveloped[In], f)
-}
-
-// Search is Command for the read side; it answers 200.
-func Search[In, Out any](f func(ctx context.Context, c httpapi.Caller, r *http.Request, in In) (Out, error)) httpapi.Endpoint {
-	return endpoint(http.StatusOK, enveloped[In], f)
-}
-
-// Bare is Command with a body that has no envelope and may be any JSON value.
-func Bare[In, Out any](f func(ctx context.Context, c httpapi.Caller, r *http.Request, in In) (Out, error)) httpapi.Endpoint {
-	return endpoint(http.StatusAccepted, bare[In], f)
-}
-
-// Act makes an endpoint of a function that reads no body; it answers 202.
-func Act[Out any](f func(ctx context.Context, c httpapi.Caller, r *http.Request) (Out, error)) httpapi.Endpoint {
-	return bodiless(http.StatusAccepted, f)
-}
-
-// Read is Act for the read side; it answers 200.
-func Read[Out any](f func(ctx context.Context, c httpapi.Caller, r *http.Request) (Out, error)) httpapi.Endpoint {
-	return bodiless(http.StatusOK, f)
-}
-
-// Plain has an endpoint answer a refused body with 400 plain: what is wrong stands in the message, and the data is null.
-func Plain(next httpapi.Endpoint) httpapi.Endpoint {
-	return func(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
-		reply, err := next(ctx, c, r)
-		var e *fault.Error
-		if errors.As(err, &e) && e.Kind == fault.BadRequest && len(e.Details) > 0 {
-			said := []string{e.Message}
-			for _, f := range failures(e.Details) {
-				said = append(said, f.PropertyName+": "+f.ErrorMessage)
-			}
-			err = fault.New(e.Kind, e.Code, strings.Join(said, " ")).Because(err)
-		}
-		return reply, err
+// Endpoint makes an endpoint of a function of a decoded request. The body is {"data": In} and closed: keys that In does
+// not have are refused. If *In has a method Check(*ValidationErrors), it is called before f. With NoBody as In, no body is
+// read.
+//
+// The reply is {"data": Out, "messages": []}; with WithWarnings as Out it has messages, and with NoData the data is null.
+// Its status is 202, or 200 for GET and with ReadOnly.
+func Endpoint[In, Out any](f func(ctx context.Context, r *Request, in In) (Out, error), options ...Option) httpapi.Endpoint {
+	var o endpointOptions
+	for _, apply := range options {
+		apply(&o)
 	}
-}
-
-func bodiless[Out any](status int, f func(ctx context.Context, c httpapi.Caller, r *http.Request) (Out, error)) httpapi.Endpoint {
 	return func(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
-		out, err := f(ctx, c, r)
-		return httpapi.Reply{Status: status, Body: envelopeOf(out)}, attempted(err, r, nil)
-	}
-}
-
-func endpoint[In, Out any](status int, read func(*http.Request) (In, error),
-	f func(ctx context.Context, c httpapi.Caller, r *http.Request, in In) (Out, error)) httpapi.Endpoint {
-	return func(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
-		body, err := keep(r)
+		request := &Request{Caller: c, http: r, body: &httpapi.Body{}, bodyProperty: o.bodyProperty}
+		out, err := call(ctx, request, f)
 		if err != nil {
+			if o.flattenErrors {
+				err = flatten(err)
+			}
 			return httpapi.Reply{}, err
 		}
-		in, err := read(r)
-		if err != nil {
-			return httpapi.Reply{}, attempted(refused(err), r, body)
+		status := http.StatusAccepted
+		if r.Method == http.MethodGet || o.readOnly {
+			status = http.StatusOK
 		}
-		if err := check(&in); err != nil {
-			return httpapi.Reply{}, attempted(err, r, body)
-		}
-		out, err := f(ctx, c, r, in)
-		return httpapi.Reply{Status: status, Body: envelopeOf(out)}, attempted(err, r, body)
+		return httpapi.Reply{Status: status, Body: envelopeOf(out)}, nil
 	}
 }
 
-func check(in any) error {
-	var faults Faults
-	if checked, ok := in.(interface{ Check(*Faults) }); ok {
-		checked.Check(&faults)
-	}
-	if len(faults.details) > 0 {
-		return faults.Err()
-	}
-	return nil
+type endpointOptions struct {
+	bodyProperty  string
+	readOnly      bool
+	flattenErrors bool
 }
 
-func enveloped[In any](r *http.Request) (In, error) {
-	var body struct {
-		Data *In `json:"data"`
-	}
-	if err := httpapi.Decode(r, &body, json.RejectUnknownMembers(true)); err != nil {
-		var none In
-		return none, err
-	}
-	if body.Data == nil {
-		var none In
-		return none, notNull("data")
-	}
-	return *body.Data, nil
+// Option changes how an endpoint reads requests or writes replies.
+type Option func(*endpointOptions)
+
+// Unenveloped makes the body In itself, any JSON value, without an envelope. Validation errors call it by the name of a
+// property.
+func Unenveloped(property string) Option {
+	return func(o *endpointOptions) { o.bodyProperty = property }
 }
 
-func bare[In any](r *http.Request) (In, error) {
+// ReadOnly marks an endpoint that changes nothing although its method is not GET.
+func ReadOnly() Option { return func(o *endpointOptions) { o.readOnly = true } }
+
+// FlattenErrors puts validation errors into the message of the reply, whose data is null instead of their list.
+func FlattenErrors() Option { return func(o *endpointOptions) { o.flattenErrors = true } }
+
+// NoBody is the input of an endpoint that reads no body.
+type NoBody struct{}
+
+// NoData is the data of a reply that has none: null.
+type NoData struct{}
+
+// MarshalJSON writes null.
+func (NoData) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+
+// WithWarnings is the data of a reply with messages beside it.
+type WithWarnings[T any] struct {
+	Data     T
+	Messages []Message
+}
+
+func (w WithWarnings[T]) envelope() Envelope {
+	return Envelope{w.Data, append([]Message{}, w.Messages...)}
+}
+
+func envelopeOf(out any) Envelope {
+	if w, ok := out.(interface{ envelope() Envelope }); ok {
+		return w.envelope()
+	}
+	return Envelope{out, []Message{}}
+}
+
+// call decodes and checks a request and runs f.
+func call[In, Out any](ctx context.Context, r *Request, f func(context.Context, *Request, In) (Out, error)) (out Out, err error) {
 	var in In
-	text, err := httpapi.Body(r)
-	if err != nil {
+	if _, ok := any(in).(NoBody); !ok {
+		if in, err = decode[In](r); err != nil {
+			return out, err
+		}
+	}
+	if in, ok := any(&in).(interface{ Check(*ValidationErrors) }); ok {
+		if err := r.Validate(in.Check); err != nil {
+			return out, err
+		}
+	}
+	return f(ctx, r, in)
+}
+
+// decode reads the body of a request, once, and decodes it.
+func decode[In any](r *Request) (in In, err error) {
+	if r.body, err = httpapi.ReadBody(r.http); err != nil {
 		return in, err
 	}
-	if len(text) == 0 {
-		return in, notNull("body")
+	if r.bodyProperty != "" {
+		return decodeUnenveloped[In](r.body)
 	}
-	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
-		return in, fault.New(fault.UnsupportedMedia, "content_type", "The content type must be application/json.")
+	var envelope struct {
+		Data *In `json:"data"`
 	}
-	if jsontext.Value(text).Kind() == 'n' {
-		return in, notNull("body")
+	if err := r.body.Decode(&envelope, "/data", json.RejectUnknownMembers(true)); err != nil {
+		return in, err
 	}
-	if err := json.Unmarshal(text, &in, json.RejectUnknownMembers(true)); err != nil {
-		var f Faults
-		f.Add("body", "The body is not valid JSON of the right type.", "type")
-		return in, f.Err().Because(err)
+	if envelope.Data == nil {
+		return in, fault.NewInvalid(fault.Detail{
+			Source: fault.InBody, Path: []any{"data"}, Message: "The value is missing.", Code: CodeRequired,
+			AttemptedValue: r.body.AttemptedValue("data"),
+		})
+	}
+	return *envelope.Data, nil
+}
+
+// decodeUnenveloped decodes a body that may be any JSON value. Its errors are about the body as a whole.
+func decodeUnenveloped[In any](body *httpapi.Body) (in In, err error) {
+	invalid := func(message, code string) *fault.Error {
+		return fault.NewInvalid(fault.Detail{
+			Source: fault.InBody, Message: message, Code: code, AttemptedValue: body.AttemptedValue(),
+		})
+	}
+	if len(body.Text) == 0 || body.Text.Kind() == 'n' {
+		return in, invalid("The value is missing.", CodeRequired)
+	}
+	if err := json.Unmarshal(body.Text, &in, json.RejectUnknownMembers(true)); err != nil {
+		return in, invalid("The body is not valid JSON of the right type.", codeWrongType).WithCause(err)
 	}
 	return in, nil
 }
 
-func notNull(name string) error {
-	var f Faults
-	f.Add(name, "The value is missing.", NotNull)
-	return f.Err()
-}
-
-// refused turns the edge's complaint about a body into a 400: platform endpoints know no 422.
-func refused(err error) error {
+// flatten moves the validation errors of err into its message.
+func flatten(err error) error {
 	var e *fault.Error
-	if errors.As(err, &e) && e.Kind == fault.Invalid {
-		return fault.New(fault.BadRequest, e.Code, e.Message).With(e.Details...)
+	if !errors.As(err, &e) || len(e.Details) == 0 {
+		return err
 	}
-	return err
+	sentences := []string{e.Message}
+	for _, f := range failuresOf(e.Details) {
+		sentences = append(sentences, f.PropertyName+": "+f.ErrorMessage)
+	}
+	return fault.New(fault.BadRequest, e.Code, strings.Join(sentences, " ")).WithCause(err)
 }

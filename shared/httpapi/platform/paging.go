@@ -7,30 +7,40 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"sync"
 )
 
-// Paging seals positions in lists, so that a token tells nothing and counts for its tenant and query only.
+// Paging seals positions in lists into page tokens. A token reveals nothing, and is valid only for the tenant and the
+// query that it was made for.
 type Paging struct {
-	key  func() ([]byte, error) // of 32 bytes
-	mu   sync.Mutex
-	aead cipher.AEAD // nil before the key is needed
+	loadKey func() ([]byte, error) // of 32 bytes
+	mu      sync.Mutex
+	aead    cipher.AEAD // nil until the key is needed
 }
 
-// NewPaging returns the sealer of a key of 32 bytes.
+// ErrPageToken means that a page token was not made for this tenant and query.
+var ErrPageToken = errors.New("platform: the page token does not belong to this tenant and query")
+
+// PagingKeyStore keeps the key of page tokens.
+type PagingKeyStore interface {
+	// PagingKey returns the stored key. If none is stored, it stores the candidate and returns it. Callers that run at the
+	// same time all get the same key.
+	PagingKey(ctx context.Context, candidate []byte) ([]byte, error)
+}
+
+// NewPaging returns a Paging with a key of 32 bytes.
 func NewPaging(key []byte) (*Paging, error) {
-	p := &Paging{key: func() ([]byte, error) { return key, nil }}
+	p := &Paging{loadKey: func() ([]byte, error) { return key, nil }}
 	_, err := p.sealer()
 	return p, err
 }
 
-// LoadPaging returns the sealer of the key that a store keeps. The key is read, once, when the first list is asked for: a cold
-// start waits for no network. The context bounds that reading, in whichever request it happens.
-func LoadPaging(ctx context.Context, store interface {
-	// PagingKey returns the stored key. The first caller's candidate becomes it.
-	PagingKey(ctx context.Context, candidate []byte) ([]byte, error)
-}) *Paging {
-	return &Paging{key: func() ([]byte, error) { return store.PagingKey(ctx, NewPagingKey()) }}
+// LoadPaging returns a Paging with the key of a store. The key is read once, for the first list, so that a cold start does
+// not wait for the network; if that fails, the next list tries again. ctx bounds the reading, whichever request does it.
+func LoadPaging(ctx context.Context, store PagingKeyStore) *Paging {
+	return &Paging{loadKey: func() ([]byte, error) { return store.PagingKey(ctx, NewPagingKey()) }}
 }
 
 func (p *Paging) sealer() (cipher.AEAD, error) {
@@ -39,7 +49,7 @@ func (p *Paging) sealer() (cipher.AEAD, error) {
 	if p.aead != nil {
 		return p.aead, nil
 	}
-	key, err := p.key()
+	key, err := p.loadKey()
 	if err != nil {
 		return nil, err
 	}
@@ -51,19 +61,21 @@ func (p *Paging) sealer() (cipher.AEAD, error) {
 	return p.aead, err
 }
 
-// Seal makes the token of a position; "" stays "", the end of a list. Every list begins with Open, which makes sure of the key.
+// Seal returns the token of a position; "" for "", the end of a list. It must be called after Open has returned without
+// an error, which makes sure of the key.
 func (p *Paging) Seal(tenant, query, position string) string {
 	if position == "" {
 		return ""
 	}
 	aead, err := p.sealer()
 	if err != nil {
-		panic(err) // nothing was opened before; an internal error like any other
+		panic(err) // Open was not called: a defect, answered as an internal error
 	}
-	return base64.RawURLEncoding.EncodeToString(aead.Seal(nil, nil, []byte(position), bound(tenant, query)))
+	return base64.RawURLEncoding.EncodeToString(aead.Seal(nil, nil, []byte(position), additionalData(tenant, query)))
 }
 
-// Open returns the position of a token; "" of "". A token that was not made for this tenant and query is a 400.
+// Open returns the position of a token; "" for "", the beginning. The error is ErrPageToken if the token was not made for
+// this tenant and query.
 func (p *Paging) Open(tenant, query, token string) (string, error) {
 	aead, err := p.sealer()
 	if err != nil {
@@ -73,19 +85,28 @@ func (p *Paging) Open(tenant, query, token string) (string, error) {
 		return "", nil
 	}
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err == nil {
-		var position []byte
-		if position, err = aead.Open(nil, nil, sealed, bound(tenant, query)); err == nil {
-			return string(position), nil
-		}
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrPageToken, err)
 	}
-	var f Faults
-	f.Add("pageOptions.paginationToken", "The token does not belong to this search.", BadPaging)
-	return "", f.Err().Because(err)
+	position, err := aead.Open(nil, nil, sealed, additionalData(tenant, query))
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrPageToken, err)
+	}
+	return string(position), nil
 }
 
-// bound writes both parts so that no other pair gives the same bytes.
-func bound(tenant, query string) []byte {
+// OpenPageToken is Open for the page token in a property of a request's body, and for its tenant. A foreign token is a
+// validation error of that property.
+func (r *Request) OpenPageToken(p *Paging, query, property, token string) (string, error) {
+	position, err := p.Open(r.Tenant, query, token)
+	if errors.Is(err, ErrPageToken) {
+		return "", r.Invalid(property, "The token does not belong to this search.", CodePageToken)
+	}
+	return position, err
+}
+
+// additionalData encodes a tenant and a query so that no other pair has the same bytes.
+func additionalData(tenant, query string) []byte {
 	b := binary.BigEndian.AppendUint64(nil, uint64(len(tenant)))
 	return append(append(b, tenant...), query...)
 }

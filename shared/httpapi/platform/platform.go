@@ -1,10 +1,10 @@
-// Package platform holds the rules that all platform endpoints share: the tenant header, the correlation id, envelopes, closed
-// bodies with the wrong field named, error bodies, and paging tokens.
+// Package platform is the kit of the platform interface (docs/contract/platform.md): the tenant header, the correlation
+// ID, envelopes, closed request bodies, validation errors with property names, error bodies, and page tokens.
 package platform
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -22,52 +22,17 @@ const (
 	CorrelationHeader = "X-Correlation-Id"
 )
 
+// maxCorrelationBytes is the size of the longest correlation ID; a longer one is ignored.
 const maxCorrelationBytes = 128
-
-// Message is a remark beside the data of a reply.
-type Message struct {
-	Message   string `json:"message"`
-	Type      string `json:"type"` // Info, Warning, Error or Forbidden
-	ErrorCode string `json:"errorCode,omitempty"`
-}
-
-// Envelope is the body of every reply.
-type Envelope struct {
-	Data     any       `json:"data"`
-	Messages []Message `json:"messages"`
-}
-
-// Remarked is a result with messages beside it.
-type Remarked[T any] struct {
-	Result   T
-	Messages []Message
-}
-
-func (r Remarked[T]) envelope() Envelope {
-	return Envelope{r.Result, append([]Message{}, r.Messages...)}
-}
-
-func envelopeOf(result any) Envelope {
-	if r, ok := result.(interface{ envelope() Envelope }); ok {
-		return r.envelope()
-	}
-	return Envelope{result, []Message{}}
-}
-
-// None is the data of a reply that has none: null.
-type None struct{}
-
-// MarshalJSON writes null.
-func (None) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 
 // Handler serves platform routes.
 func Handler(routes []httpapi.Route, log *slog.Logger, now func() time.Time) http.Handler {
-	guarded := make([]httpapi.Route, len(routes))
+	checked := make([]httpapi.Route, len(routes))
 	for i, r := range routes {
-		r.Endpoint = guard(r.Endpoint)
-		guarded[i] = r
+		r.Endpoint = requireTenantHeader(r.Endpoint)
+		checked[i] = r
 	}
-	api := httpapi.API{Routes: guarded, Errors: Errors, Log: log, Now: now}.Handler()
+	api := httpapi.API{Routes: checked, Errors: Errors, Log: log, Now: now}.Handler()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if id := r.Header.Get(CorrelationHeader); id != "" && len(id) <= maxCorrelationBytes {
 			w.Header().Set(CorrelationHeader, id)
@@ -77,8 +42,8 @@ func Handler(routes []httpapi.Route, log *slog.Logger, now func() time.Time) htt
 	})
 }
 
-// guard lets a call through whose tenant header names the tenant of its token.
-func guard(next httpapi.Endpoint) httpapi.Endpoint {
+// requireTenantHeader makes an endpoint refuse requests whose tenant header does not name the tenant of the token.
+func requireTenantHeader(next httpapi.Endpoint) httpapi.Endpoint {
 	return func(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 		header := r.Header.Values(TenantHeader)
 		if len(header) == 0 || header[0] == "" {
@@ -86,14 +51,36 @@ func guard(next httpapi.Endpoint) httpapi.Endpoint {
 		}
 		id, err := uuid.Parse(header[0])
 		if len(header) != 1 || err != nil || !strings.EqualFold(id.String(), c.Tenant) {
-			return httpapi.Reply{}, fault.New(fault.Forbidden, "TenantMismatch", "The header X-TENANT-ID names another tenant than the token.")
+			return httpapi.Reply{}, fault.New(fault.Forbidden, "TenantMismatch",
+				"The header X-TENANT-ID names another tenant than the token.")
 		}
 		return next(ctx, c, r)
 	}
 }
 
-// Errors is the shape of errors of platform endpoints.
-func Errors(e *fault.Error) any {
+// Envelope is the body of every reply.
+type Envelope struct {
+	Data     any       `json:"data"`
+	Messages []Message `json:"messages"`
+}
+
+// Message is a remark beside the data of a reply.
+type Message struct {
+	Message string `json:"message"`
+	// Type is Info, Warning, Error or Forbidden.
+	Type      string `json:"type"`
+	ErrorCode string `json:"errorCode,omitempty"`
+}
+
+// Warning returns a message about something that was not done as the client may expect.
+func Warning(code, message string) Message {
+	return Message{Message: message, Type: "Warning", ErrorCode: code}
+}
+
+// Errors is the convention for errors of the platform interface.
+var Errors = httpapi.ErrorFormat{Body: errorBody, InvalidStatus: http.StatusBadRequest}
+
+func errorBody(e *fault.Error) any {
 	m := Message{e.Message, "Error", e.Code}
 	var data any = struct{}{}
 	switch e.Kind {
@@ -106,44 +93,43 @@ func Errors(e *fault.Error) any {
 	case fault.Internal, fault.Unavailable:
 		m.ErrorCode = "INTERNAL_SERVER_ERROR"
 	case fault.UnsupportedMedia:
-		return map[string]any{"type": "about:blank", "title": "Unsupported Media Type", "status": http.StatusUnsupportedMediaType, "detail": e.Message}
+		return map[string]any{
+			"type": "about:blank", "title": "Unsupported Media Type", "status": http.StatusUnsupportedMediaType, "detail": e.Message,
+		}
 	case fault.BadRequest, fault.Invalid:
 		data = nil
 		if len(e.Details) > 0 {
-			data = failures(e.Details)
+			data = failuresOf(e.Details)
 		}
 	}
 	return Envelope{data, []Message{m}}
 }
 
-// Failure is one item of the data of a 400.
+// Failure is one item of the data of a 400: a validation error.
 type Failure struct {
-	PropertyName   string `json:"propertyName"`
-	ErrorMessage   string `json:"errorMessage"`
-	AttemptedValue any    `json:"attemptedValue"` // a text, a number or a boolean; else null
+	PropertyName string `json:"propertyName"`
+	ErrorMessage string `json:"errorMessage"`
+	// AttemptedValue is a text, a number or a boolean, otherwise null.
+	AttemptedValue any    `json:"attemptedValue"`
 	ErrorCode      string `json:"errorCode"`
 }
 
-func failures(details []fault.Detail) []Failure {
+func failuresOf(details []fault.Detail) []Failure {
 	out := make([]Failure, len(details))
 	for i, d := range details {
-		out[i] = Failure{propertyName(d.Loc), d.Msg, d.Sent, d.Type}
+		out[i] = Failure{propertyName(d), d.Message, d.AttemptedValue, d.Code}
 	}
 	return out
 }
 
-// propertyName writes a place as "pageOptions.pageSize"; the body and its envelope are no part of the name.
-func propertyName(loc []any) string {
-	var parts []string
-	for i, step := range loc {
-		if i == 0 && step == "body" && len(loc) > 1 || i == 1 && step == "data" && len(loc) > 2 {
-			continue
-		}
-		if s, ok := step.(string); ok {
-			parts = append(parts, s)
-		} else if text, err := json.Marshal(step); err == nil {
-			parts = append(parts, string(text))
-		}
+// propertyName writes the place of a validation error as in "pageOptions.pageSize", or "body" for the whole body.
+func propertyName(d fault.Detail) string {
+	if len(d.Path) == 0 {
+		return d.Source
 	}
-	return strings.Join(parts, ".")
+	steps := make([]string, len(d.Path))
+	for i, step := range d.Path {
+		steps[i] = fmt.Sprint(step)
+	}
+	return strings.Join(steps, ".")
 }

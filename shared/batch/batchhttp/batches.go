@@ -1,0 +1,125 @@
+// Package batchhttp serves batches under /tm/realtime (docs/contract/batch.md).
+package batchhttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"sluice/shared/batch"
+	"sluice/shared/fault"
+	"sluice/shared/httpapi"
+	"sluice/shared/intake"
+	"sluice/shared/objects"
+	"sluice/shared/permission"
+)
+
+type uploadSigner interface {
+	SignPut(ctx context.Context, key string, lifetime time.Duration) (objects.SignedURL, error)
+}
+
+type reportSigner interface {
+	SignGet(ctx context.Context, key, filename string, lifetime time.Duration) (objects.SignedURL, error)
+}
+
+// store is the part of batch.Store that the batch interface needs.
+type store interface {
+	Create(ctx context.Context, b batch.Batch) error
+	Get(ctx context.Context, id batch.ID) (batch.Batch, error)
+	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
+}
+
+// Batches answers the routes of batches.
+type Batches struct {
+	Store   store
+	Uploads uploadSigner
+	Reports reportSigner
+	// UploadLifetime and DownloadLifetime are how long signed URLs are valid.
+	UploadLifetime, DownloadLifetime time.Duration
+	// MaxBytes is the size of the largest upload, which clients are told.
+	MaxBytes int64
+	// ReportDays is how many days a report is kept; 0 means without end.
+	ReportDays int
+	Now        func() time.Time
+	NewID      func() (batch.ID, error)
+	// NewKey returns a random digest key.
+	NewKey func() [16]byte
+}
+
+// Routes returns the routes of batches.
+func (s *Batches) Routes() []httpapi.Route {
+	const base = "/tm/realtime/api/transactions/batch"
+	upload, read := []string{permission.BatchUpload}, []string{permission.BatchRead}
+	return []httpapi.Route{
+		{Method: http.MethodPost, Path: base + "/generate-upload-url", Feature: batch.Feature, Permissions: upload,
+			Endpoint: httpapi.JSON(s.GenerateUploadURL)},
+		{Method: http.MethodGet, Path: base + "/status/{batch_id}", Feature: batch.Feature, Permissions: read,
+			Endpoint: s.Status},
+		{Method: http.MethodGet, Path: base + "/validation-result/{batch_id}", Feature: batch.Feature, Permissions: read,
+			Endpoint: s.ValidationResult},
+	}
+}
+
+// UploadRequest is the body of generate-upload-url. Other keys are ignored.
+type UploadRequest struct {
+	// RejectOnInvalid is true if it is absent.
+	RejectOnInvalid *bool `json:"reject_on_invalid"`
+}
+
+// UploadReply is everything that a client needs to upload a file.
+type UploadReply struct {
+	URL             string            `json:"url"`
+	BatchID         batch.ID          `json:"batch_id"`
+	Method          string            `json:"method"`
+	RequiredHeaders map[string]string `json:"required_headers"`
+	ExpiresAt       time.Time         `json:"expires_at"`
+	MaxBytes        int64             `json:"max_bytes"`
+}
+
+// GenerateUploadURL creates a batch and signs the URL to which its file is uploaded.
+func (s *Batches) GenerateUploadURL(ctx context.Context, caller httpapi.Caller, in UploadRequest) (UploadReply, error) {
+	settings, err := batch.ParseSettings(caller.Attributes)
+	if err != nil {
+		return UploadReply{}, fmt.Errorf("read the tenant's settings: %w", err)
+	}
+	id, err := s.NewID()
+	if err != nil {
+		return UploadReply{}, fmt.Errorf("make a batch ID: %w", err)
+	}
+	signed, err := s.Uploads.SignPut(ctx, intake.UploadKey(caller.Tenant, id), s.UploadLifetime)
+	if err != nil {
+		return UploadReply{}, err
+	}
+	now := s.Now()
+	// The row must exist when the event of the upload arrives. A row without an upload costs nothing.
+	err = s.Store.Create(ctx, batch.Batch{
+		ID: id, Tenant: caller.Tenant, Client: caller.Client, Status: batch.AwaitingUpload,
+		RejectOnInvalid: in.RejectOnInvalid == nil || *in.RejectOnInvalid,
+		CreatedAt:       now, UpdatedAt: now, UploadBy: signed.Expires,
+		Settings: settings, DigestKey: s.NewKey(),
+	})
+	if err != nil {
+		return UploadReply{}, err
+	}
+	return UploadReply{signed.URL, id, signed.Method, signed.Headers, signed.Expires, s.MaxBytes}, nil
+}
+
+var errNotFound = fault.New(fault.NotFound, "batch_not_found", "Batch not found.")
+
+// find reads the batch that a request names. Another tenant's batch is not found, so that nobody learns of it.
+func (s *Batches) find(ctx context.Context, caller httpapi.Caller, r *http.Request) (batch.Batch, error) {
+	id, err := batch.ParseID(r.PathValue("batch_id"))
+	if err != nil {
+		return batch.Batch{}, fault.NewInvalid(fault.Detail{
+			Source: fault.InPath, Path: []any{"batch_id"}, Message: "The value must be a UUID.", Code: "uuid",
+			AttemptedValue: httpapi.AttemptedText(r.PathValue("batch_id")),
+		})
+	}
+	b, err := s.Store.Get(ctx, id)
+	if errors.Is(err, batch.ErrNotFound) || err == nil && b.Tenant != caller.Tenant {
+		return batch.Batch{}, errNotFound
+	}
+	return b, err
+}

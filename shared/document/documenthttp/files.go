@@ -1,0 +1,119 @@
+package documenthttp
+
+import (
+	"context"
+	"errors"
+
+	"sluice/shared/document"
+	"sluice/shared/fault"
+	"sluice/shared/httpapi/platform"
+)
+
+// fileKey returns the key of a document's file in its bucket.
+func fileKey(d document.Document) string { return document.FilePrefix + d.Tenant + "/" + d.FileID }
+
+// signDownload returns a URL from which the file of a document can be downloaded.
+func (s *Documents) signDownload(ctx context.Context, r *platform.Request, _ platform.NoBody) (string, error) {
+	d, file, err := s.findByPath(ctx, r)
+	switch {
+	case err != nil:
+		return "", err
+	case !r.Layers.CanReach(d.Layers):
+		return "", errOutOfReach
+	case !d.IsReadable(file):
+		return "", fault.New(fault.NotFound, "file_not_found", "The document has no file that can be downloaded.")
+	}
+	signed, err := s.Files.SignGet(ctx, fileKey(d), d.FileName, s.DownloadLifetime)
+	return signed.URL, err
+}
+
+// updateFile gives a document a new file and signs the URL for it. Clones keep the file that they share.
+func (c typedCommands) updateFile(ctx context.Context, r *platform.Request,
+	in UpdateFileRequest) (platform.WithWarnings[UpdateFileReply], error) {
+	var d document.Document
+	err := retryIfChanged(func() (err error) {
+		d, err = c.replaceFile(ctx, r, in)
+		return err
+	})
+	if err != nil {
+		return platform.WithWarnings[UpdateFileReply]{}, err
+	}
+	signed, err := c.Files.SignPut(ctx, fileKey(d), c.UploadLifetime)
+	return platform.WithWarnings[UpdateFileReply]{
+		Data:     UpdateFileReply{d.ID, d.State.Status, signed.URL, signed.Headers},
+		Messages: warningsAbout(d),
+	}, err
+}
+
+func (c typedCommands) replaceFile(ctx context.Context, r *platform.Request, in UpdateFileRequest) (document.Document, error) {
+	t, err := requestedType(r)
+	if err != nil {
+		return document.Document{}, err
+	}
+	d, err := c.findOfType(ctx, r, in.ID, t)
+	if err != nil {
+		return d, err
+	}
+	if d.Virtual {
+		return d, r.Invalid("id", "A virtual document has no file.", platform.CodeFile)
+	}
+	last, err := c.releaseFile(ctx, d)
+	if err != nil {
+		return d, err
+	}
+	previous := d.FileID
+	d.ExpectFile(c.NewID(), in.FileName)
+	d.UpdatedBy, d.UpdatedAt = r.Client, c.Now()
+	d, err = c.Store.ReplaceFile(ctx, d, previous, last)
+	return d, faultOf(err)
+}
+
+// delete deletes a document. Its file is deleted first if no other document shares it, so that its signed URLs have ended
+// when the client gets the reply.
+func (c typedCommands) delete(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData, error) {
+	err := r.Validate(func(v *platform.ValidationErrors) {
+		v.CheckQueryUUID("requirementModelId")
+		v.CheckQueryBool("skipStatusReset")
+	})
+	if err != nil {
+		return platform.NoData{}, err
+	}
+	err = retryIfChanged(func() error {
+		d, err := c.find(ctx, r)
+		if err != nil {
+			return err
+		}
+		last, err := c.releaseFile(ctx, d)
+		if err != nil {
+			return err
+		}
+		return faultOf(c.Store.Delete(ctx, d, last))
+	})
+	if errors.Is(err, errNotFound) {
+		err = r.InvalidParameter(fault.InPath, "id", errNotFound.Message, errNotFound.Code)
+	}
+	return platform.NoData{}, err
+}
+
+// releaseFile releases the file of a document, and deletes its bytes if no other document shares it.
+func (c typedCommands) releaseFile(ctx context.Context, d document.Document) (last bool, err error) {
+	last, err = c.Store.ReleaseFile(ctx, d)
+	if err != nil || !last {
+		return last, err
+	}
+	if err := c.Files.Delete(ctx, fileKey(d)); err != nil {
+		return last, fault.New(fault.Unavailable, "storage", "The file cannot be deleted now. Try again.").WithCause(err)
+	}
+	return last, nil
+}
+
+// retryIfChanged repeats what met a change by someone else.
+func retryIfChanged(do func() error) error {
+	var err error
+	for range maxAttempts {
+		if err = do(); !errors.Is(err, document.ErrChanged) {
+			break
+		}
+	}
+	return err
+}

@@ -1,0 +1,91 @@
+package platform
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"sluice/shared/fault"
+	"sluice/shared/httpapi"
+)
+
+// Request is one call of an endpoint.
+type Request struct {
+	httpapi.Caller
+
+	http *http.Request
+	body *httpapi.Body
+	// bodyProperty is what the whole body is called; "" if it has an envelope.
+	bodyProperty string
+}
+
+// Validate runs a check and returns the validation errors that it adds as one fault.Invalid, nil if it adds none.
+func (r *Request) Validate(check func(v *ValidationErrors)) error {
+	v := ValidationErrors{request: r}
+	check(&v)
+	return v.Err()
+}
+
+// Invalid returns the error of a request whose body has one wrong property.
+func (r *Request) Invalid(property, message, code string) error {
+	return r.Validate(func(v *ValidationErrors) { v.Add(property, message, code) })
+}
+
+// InvalidParameter returns the error of a request with one wrong parameter; source is fault.InPath or fault.InQuery.
+func (r *Request) InvalidParameter(source, name, message, code string) error {
+	return r.Validate(func(v *ValidationErrors) { v.AddParameter(source, name, message, code) })
+}
+
+// PathValue returns a path parameter, decoded once.
+func (r *Request) PathValue(name string) string { return r.http.PathValue(name) }
+
+// PathUUID returns a path parameter in lower case, as UUIDs are stored; it must be a UUID.
+func (r *Request) PathUUID(name string) (string, error) {
+	value := r.http.PathValue(name)
+	if !IsUUID(value) {
+		return "", r.InvalidParameter(fault.InPath, name, "The value must be a UUID.", CodeUUID)
+	}
+	return strings.ToLower(value), nil
+}
+
+// Query returns all values of a query parameter, none if it is absent.
+func (r *Request) Query(name string) []string { return r.http.URL.Query()[name] }
+
+// CheckQueryUUID checks that a query parameter is a UUID, absent or empty.
+func (v *ValidationErrors) CheckQueryUUID(name string) {
+	if value := v.request.firstQuery(name); value != "" && !IsUUID(value) {
+		v.AddParameter(fault.InQuery, name, "The value must be a UUID.", CodeUUID)
+	}
+}
+
+// CheckQueryBool returns the value of a query parameter that must be a boolean; absent and empty mean false.
+func (v *ValidationErrors) CheckQueryBool(name string) bool {
+	text := v.request.firstQuery(name)
+	if text == "" {
+		return false
+	}
+	value, err := strconv.ParseBool(text)
+	if err != nil {
+		v.AddParameter(fault.InQuery, name, "The value must be true or false.", codeNotBoolean)
+	}
+	return value
+}
+
+func (r *Request) firstQuery(name string) string { return r.http.URL.Query().Get(name) }
+
+// attemptedProperty returns the value of the body that the path of a property leads to.
+func (r *Request) attemptedProperty(path []any) any {
+	if r.bodyProperty != "" {
+		return r.body.AttemptedValue(path[1:]...)
+	}
+	return r.body.AttemptedValue(append([]any{"data"}, path...)...)
+}
+
+// attemptedParameter returns the value of a parameter, nil if it is empty.
+func (r *Request) attemptedParameter(source, name string) any {
+	value := r.PathValue(name)
+	if source == fault.InQuery {
+		value = r.firstQuery(name)
+	}
+	return httpapi.AttemptedText(value)
+}

@@ -1,0 +1,45 @@
+// Package permission names the permissions that a client may hold. The routes ask for them, and the registry of clients
+// grants them.
+package permission
+
+import "slices"
+
+// Permissions of the transaction monitoring interface.
+const (
+	BatchUpload     = "BatchUpload"
+	BatchRead       = "BatchRead"
+	TransactionRead = "TransactionRead"
+)
+
+// Permissions of the entity data endpoints.
+const (
+	EntityDataAccessAndSearch            = "EntityDataAccessAndSearch"
+	EntityDataEdit                       = "EntityDataEdit"
+	EntityDataApprove                    = "EntityDataApprove"
+	EntityGroupManagementAccessAndSearch = "EntityGroupManagementAccessAndSearch"
+	EntityGroupManagementEdit            = "EntityGroupManagementEdit"
+)
+
+// Permissions of document management.
+const (
+	DocumentManagementAccess        = "DocumentManagementAccess"
+	DocumentManagementCreate        = "DocumentManagementCreate"
+	DocumentManagementCreateVirtual = "DocumentManagementCreateVirtual"
+	DocumentManagementLink          = "DocumentManagementLink"
+	DocumentManagementEdit          = "DocumentManagementEdit"
+	DocumentManagementDelete        = "DocumentManagementDelete"
+)
+
+var all = []string{
+	BatchUpload, BatchRead, TransactionRead,
+	EntityDataAccessAndSearch, EntityDataEdit, EntityDataApprove,
+	EntityGroupManagementAccessAndSearch, EntityGroupManagementEdit,
+	DocumentManagementAccess, DocumentManagementCreate, DocumentManagementCreateVirtual, DocumentManagementLink,
+	DocumentManagementEdit, DocumentManagementDelete,
+}
+
+// All returns every permission there is.
+func All() []string { return slices.Clone(all) }
+
+// Exists reports whether there is a permission of that name.
+func Exists(name string) bool { return slices.Contains(all, name) }

@@ -1,0 +1,245 @@
+package transactionhttp_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/batch"
+	"sluice/shared/batch/batchdb"
+	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/httpapi"
+	"sluice/shared/permission"
+	"sluice/shared/transaction"
+	"sluice/shared/transaction/transactiondb"
+	"sluice/shared/transaction/transactionhttp"
+)
+
+const path = "/tm/realtime/api/transactions/"
+
+var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
+
+// api is the interface of stored transactions over real stores, for one caller.
+type api struct {
+	batches      *batchdb.Store
+	transactions *transactiondb.Store
+	caller       httpapi.Caller
+	httpapi.API
+}
+
+func newAPI(t *testing.T) *api {
+	t.Helper()
+	db := dynamotest.Start(t)
+	transactions, err := transactiondb.New(db, "test-transactions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &api{batches: batchdb.New(db, "test-batches"), transactions: transactions}
+	a.caller = httpapi.Caller{
+		Tenant: "t1", Client: "c1", Permissions: []string{permission.TransactionRead}, Expires: now.Add(time.Hour),
+	}
+	s := &transactionhttp.Transactions{Store: transactions, Batches: a.batches}
+	a.API = httpapi.API{
+		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
+	}
+	return a
+}
+
+// get reads a transaction as the caller and returns what the function answers.
+func (a *api) get(t *testing.T, escapedID, after string) events.APIGatewayProxyResponse {
+	t.Helper()
+	e := events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: path + escapedID}
+	if after != "" {
+		e.QueryStringParameters = map[string]string{"after": after}
+	}
+	e.RequestContext.Authorizer = a.caller.Context()
+	r, err := httpapi.Lambda(a.Handler())(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// decode decodes the body of a reply.
+func decode(t *testing.T, r events.APIGatewayProxyResponse) map[string]any {
+	t.Helper()
+	var out map[string]any
+	if err := json.Unmarshal([]byte(r.Body), &out); err != nil {
+		t.Fatalf("%d %q: %v", r.StatusCode, r.Body, err)
+	}
+	return out
+}
+
+// createBatch creates a batch with a status.
+func (a *api) createBatch(t *testing.T, state batch.Status) string {
+	t.Helper()
+	id, err := batch.NewID()
+	if err == nil {
+		err = a.batches.Create(t.Context(), batch.Batch{ID: id, Tenant: a.caller.Tenant, Status: state, CreatedAt: now, UpdatedAt: now, UploadBy: now})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(id)
+}
+
+func line(transactionID, modification, note string) string {
+	return fmt.Sprintf(`{ "transaction_external_id":%q,"modification":{"external_id":%q,"amount":1.50},"sender":{"by_external_id":"s1"},"description":%q}`,
+		transactionID, modification, note)
+}
+
+// store stores a line, received at a time.
+func (a *api) store(t *testing.T, tenant, id, modification, batchID, note string, received time.Time) {
+	t.Helper()
+	err := a.transactions.Put(t.Context(), []transaction.Version{{
+		Tenant: tenant, TransactionID: id, Modification: modification, ReceivedAt: received, Batch: batchID, Line: 7, MainEntity: transaction.Sender,
+		Text: []byte(line(id, modification, note)),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// descriptions reads a transaction and returns the description of each modification, in order; nil if it is not found.
+func (a *api) descriptions(t *testing.T, id string) []string {
+	t.Helper()
+	escaped := strings.ReplaceAll(url.PathEscape(id), ".", "%2E") // bare dots are steps in a path
+	r := a.get(t, escaped, "")
+	reply := decode(t, r)
+	if r.StatusCode == 404 && reply["message"] == "Transaction not found." {
+		return nil
+	}
+	if r.StatusCode != 200 || reply["transaction_external_id"] != id {
+		t.Fatalf("got %d %v, want 200 of %.40q", r.StatusCode, reply, id)
+	}
+	var out []string
+	for _, m := range reply["modifications"].([]any) {
+		out = append(out, m.(map[string]any)["transaction"].(map[string]any)["description"].(string))
+	}
+	return out
+}
+
+func TestOneTransaction(t *testing.T) {
+	a := newAPI(t)
+	processed := a.createBatch(t, batch.Processed)
+	a.store(t, "t1", "x", "m1", processed, "hello", now)
+	r := a.get(t, "x", "")
+	if r.StatusCode != 200 {
+		t.Fatalf("got %d %s, want 200", r.StatusCode, r.Body)
+	}
+	want := map[string]any{"transaction_external_id": "x", "modifications": []any{map[string]any{
+		"modification_external_id": "m1", "batch_id": processed, "line": 7.0, "received_at": "2026-11-26T08:15:00Z",
+		"main_entity": map[string]any{"role": "sender", "by_external_id": "s1"},
+		"transaction": map[string]any{"transaction_external_id": "x", "modification": map[string]any{"external_id": "m1", "amount": 1.5},
+			"sender": map[string]any{"by_external_id": "s1"}, "description": "hello"},
+	}}}
+	if diff := cmp.Diff(want, decode(t, r)); diff != "" {
+		t.Errorf("want (-), got (+):\n%s", diff)
+	}
+}
+
+func TestPermission(t *testing.T) {
+	a := newAPI(t)
+	a.caller.Permissions = slices.DeleteFunc(permission.All(), func(p string) bool { return p == permission.TransactionRead })
+	a.caller.Features = []string{batch.Feature}
+	if r := a.get(t, "x", ""); r.StatusCode != 403 || !strings.Contains(r.Body, permission.TransactionRead) {
+		t.Errorf("without %s: got %d %s, want 403", permission.TransactionRead, r.StatusCode, r.Body)
+	}
+	a.caller.Permissions, a.caller.Features = []string{permission.TransactionRead}, nil
+	if r := a.get(t, "x", ""); r.StatusCode != 404 {
+		t.Errorf("with %s, without the batch feature: got %d %s, want 404", permission.TransactionRead, r.StatusCode, r.Body)
+	}
+}
+
+// Only lines of batches that are PROCESSED are visible, and of each modification the one that was received last, in
+// whatever order they were stored.
+func TestVisibleVersions(t *testing.T) {
+	a := newAPI(t)
+	for _, status := range batch.Statuses() {
+		t.Run(string(status), func(t *testing.T) {
+			id := "of " + string(status)
+			a.store(t, "t1", id, "m", a.createBatch(t, status), "note", now)
+			want := map[bool]int{true: 1}[status == batch.Processed]
+			if got := a.descriptions(t, id); len(got) != want {
+				t.Errorf("got %v, want %d modifications", got, want)
+			}
+		})
+	}
+	first, second := a.createBatch(t, batch.Processed), a.createBatch(t, batch.Processed)
+	running, failed := a.createBatch(t, batch.InProgress), a.createBatch(t, batch.Failed)
+	a.store(t, "t1", "x", "m1", second, "second", now.Add(time.Second))
+	a.store(t, "t1", "x", "m1", first, "first", now)
+	a.store(t, "t1", "x", "m1", running, "third", now.Add(2*time.Second))
+	a.store(t, "t1", "x", "m10", first, "another", now)
+	a.store(t, "t1", "x", "m2", failed, "never", now)
+	a.store(t, "t2", "x", "m3", first, "others", now)
+	if diff := cmp.Diff([]string{"second", "another"}, a.descriptions(t, "x")); diff != "" {
+		t.Errorf("want (-), got (+):\n%s", diff)
+	}
+	a.caller.Tenant = "t3"
+	if got := a.descriptions(t, "x"); got != nil {
+		t.Errorf("another tenant sees %v", got)
+	}
+}
+
+// An ID may hold anything, up to its 255 bytes; one that no line can have is not found.
+func TestIDsInPaths(t *testing.T) {
+	a := newAPI(t)
+	processed := a.createBatch(t, batch.Processed)
+	for _, id := range []string{"a/b", "..", "a//b", "50%", "a%2Fb", "é ?#&+", "#", strings.Repeat("x", 255), strings.Repeat("é", 127)} {
+		a.store(t, "t1", id, "m", processed, "it", now)
+		if got := a.descriptions(t, id); len(got) != 1 {
+			t.Errorf("%.40q: got %v, want one modification", id, got)
+		}
+	}
+	for _, id := range []string{strings.Repeat("x", 254), strings.Repeat("x", 256), strings.Repeat("x", 5000), "A/B"} {
+		if got := a.descriptions(t, id); got != nil {
+			t.Errorf("%.40q: got %v, want 404", id, got)
+		}
+	}
+}
+
+// A transaction of any size is read page by page, each within what Lambda may answer; nothing is lost or doubled.
+func TestLargeTransaction(t *testing.T) {
+	a := newAPI(t)
+	processed := a.createBatch(t, batch.Processed)
+	const modifications = 23
+	for i := range modifications {
+		note := strings.Repeat([]string{"x", `"`, "<"}[i%3], []int{200_000, 60_000, 200_000}[i%3])
+		a.store(t, "t1", "x", fmt.Sprintf("m%02d &?", i), processed, note, now)
+	}
+	var seen []string
+	pages := 0
+	for after := ""; ; {
+		r := a.get(t, "x", after)
+		pages++
+		if payload, err := json.Marshal(r); err != nil || r.StatusCode != 200 || len(payload) > 6<<20 {
+			t.Fatalf("page %d: got %d, %v, %d bytes, want 200 of at most 6 MiB", pages, r.StatusCode, err, len(payload))
+		}
+		var reply transactionhttp.TransactionReply
+		if err := json.Unmarshal([]byte(r.Body), &reply); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range reply.Modifications {
+			seen = append(seen, m.ModificationExternalID)
+		}
+		if after = reply.NextAfter; after == "" {
+			break
+		}
+	}
+	if len(seen) != modifications || !slices.IsSorted(seen) || len(slices.Compact(seen)) != modifications || pages < 3 {
+		t.Errorf("got %v in %d pages, want %d modifications in order and at least 3 pages", seen, pages, modifications)
+	}
+	const empty = `{"transaction_external_id":"x","modifications":[]}`
+	if r := a.get(t, "x", "zzzzzz"); r.Body != empty {
+		t.Errorf("after the last one: got %d %s, want %s", r.StatusCode, r.Body, empty)
+	}
+}
