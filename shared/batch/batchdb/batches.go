@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -14,7 +15,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/batch"
+	"sluice/shared/chunk"
 	"sluice/shared/dynamo"
+	"sluice/shared/transaction"
 )
 
 // Store is the batch.Store on DynamoDB. The partition key of its table is id (the batch) and the sort key is part:
@@ -201,4 +204,131 @@ func (s *Store) Statuses(ctx context.Context, ids []batch.ID) (map[batch.ID]batc
 		found[batch.ID(dynamo.StringAttribute(item, "id"))] = batch.Status(dynamo.StringAttribute(item, "status"))
 	}
 	return found, nil
+}
+
+// batchRow is the item of a batch.
+type batchRow struct {
+	ID              string      `dynamodbav:"id"`
+	Part            string      `dynamodbav:"part"`
+	Tenant          string      `dynamodbav:"tenant"`
+	Client          string      `dynamodbav:"client"`
+	Status          string      `dynamodbav:"status"`
+	ErrorMessage    string      `dynamodbav:"error_message,omitempty"`
+	RejectOnInvalid bool        `dynamodbav:"reject_on_invalid"`
+	CreatedAt       string      `dynamodbav:"created_at"`
+	UpdatedAt       string      `dynamodbav:"updated_at"`
+	UploadBy        string      `dynamodbav:"upload_by"`
+	ReceivedAt      string      `dynamodbav:"received_at,omitempty"`
+	Object          *objectRow  `dynamodbav:"object,omitempty"`
+	Settings        settingsRow `dynamodbav:"settings"`
+	ChunkBytes      int64       `dynamodbav:"chunk_bytes,omitempty"`
+	MaxLineBytes    int64       `dynamodbav:"max_line_bytes,omitempty"`
+	MaxTransactions int64       `dynamodbav:"max_transactions,omitempty"`
+	DigestKey       []byte      `dynamodbav:"digest_key"`
+	Verdict         *verdictRow `dynamodbav:"verdict,omitempty"`
+}
+
+type objectRow struct {
+	Key     string `dynamodbav:"key"`
+	ETag    string `dynamodbav:"etag,omitempty"`
+	Version string `dynamodbav:"version,omitempty"`
+	Size    int64  `dynamodbav:"size"`
+}
+
+// settingsRow has its durations in seconds.
+type settingsRow struct {
+	MaxPast    int64  `dynamodbav:"max_past,omitempty"`
+	MaxFuture  int64  `dynamodbav:"max_future,omitempty"`
+	MainEntity string `dynamodbav:"main_entity,omitempty"`
+}
+
+// verdictRow has no report if the batch has too many transactions.
+type verdictRow struct {
+	Total      int64  `dynamodbav:"total"`
+	Accepted   int64  `dynamodbav:"accepted"`
+	Invalid    int64  `dynamodbav:"invalid"`
+	ReportKey  string `dynamodbav:"report,omitempty"`
+	SummaryKey string `dynamodbav:"summary,omitempty"`
+}
+
+func marshalBatch(b batch.Batch) (dynamo.Item, error) {
+	row := batchRow{
+		ID: string(b.ID), Part: batchPart, Tenant: b.Tenant, Client: b.Client, Status: string(b.Status),
+		ErrorMessage: b.ErrorMessage, RejectOnInvalid: b.RejectOnInvalid,
+		CreatedAt: dynamo.FormatTime(b.CreatedAt), UpdatedAt: dynamo.FormatTime(b.UpdatedAt),
+		UploadBy: dynamo.FormatTime(b.UploadBy), ReceivedAt: dynamo.FormatTime(b.ReceivedAt),
+		Settings:   newSettingsRow(b.Settings),
+		ChunkBytes: b.Plan.ChunkBytes, MaxLineBytes: b.MaxLineBytes, MaxTransactions: b.MaxTransactions,
+		DigestKey: b.DigestKey[:],
+	}
+	if b.Object != (batch.Object{}) {
+		o := objectRow(b.Object)
+		row.Object = &o
+	}
+	if b.Verdict != nil {
+		v := newVerdictRow(*b.Verdict)
+		row.Verdict = &v
+	}
+	return attributevalue.MarshalMap(row)
+}
+
+func unmarshalBatch(item dynamo.Item) (batch.Batch, error) {
+	var row batchRow
+	if err := attributevalue.UnmarshalMap(item, &row); err != nil {
+		return batch.Batch{}, fmt.Errorf("read batch row: %w", err)
+	}
+	b := batch.Batch{
+		ID: batch.ID(row.ID), Tenant: row.Tenant, Client: row.Client, Status: batch.Status(row.Status),
+		ErrorMessage: row.ErrorMessage, RejectOnInvalid: row.RejectOnInvalid, Settings: row.Settings.settings(),
+		MaxLineBytes: row.MaxLineBytes, MaxTransactions: row.MaxTransactions,
+	}
+	copy(b.DigestKey[:], row.DigestKey)
+	if row.Object != nil {
+		b.Object = batch.Object(*row.Object)
+	}
+	if row.ChunkBytes > 0 {
+		b.Plan = chunk.NewPlan(b.Object.Size, row.ChunkBytes)
+	}
+	if row.Verdict != nil {
+		v := row.Verdict.verdict()
+		b.Verdict = &v
+	}
+	var errs [4]error
+	b.CreatedAt, errs[0] = dynamo.ParseTime(row.CreatedAt)
+	b.UpdatedAt, errs[1] = dynamo.ParseTime(row.UpdatedAt)
+	b.UploadBy, errs[2] = dynamo.ParseTime(row.UploadBy)
+	b.ReceivedAt, errs[3] = dynamo.ParseTime(row.ReceivedAt)
+	return b, errors.Join(errs[:]...)
+}
+
+func newSettingsRow(s batch.Settings) settingsRow {
+	return settingsRow{
+		MaxPast:    int64(s.MaxPast / time.Second),
+		MaxFuture:  int64(s.MaxFuture / time.Second),
+		MainEntity: string(s.MainEntity),
+	}
+}
+
+func (r settingsRow) settings() batch.Settings {
+	return batch.Settings{
+		MaxPast:    time.Duration(r.MaxPast) * time.Second,
+		MaxFuture:  time.Duration(r.MaxFuture) * time.Second,
+		MainEntity: transaction.MainEntityRule(r.MainEntity),
+	}
+}
+
+func newVerdictRow(v batch.Verdict) verdictRow {
+	return verdictRow{
+		Total: v.Total, Accepted: v.Accepted, Invalid: v.Invalid, ReportKey: v.ReportKey, SummaryKey: v.SummaryKey,
+	}
+}
+
+func (r verdictRow) verdict() batch.Verdict {
+	v := batch.Verdict{
+		Total: r.Total, Accepted: r.Accepted, Invalid: r.Invalid, ReportKey: r.ReportKey, SummaryKey: r.SummaryKey,
+	}
+	if r.ReportKey == "" {
+		v.Outcome = batch.TooManyTransactions
+	}
+	return v
 }

@@ -193,3 +193,76 @@ func (s *Store) LineCounts(ctx context.Context, id batch.ID) (*batch.LineCounts,
 	counts := batch.LineCounts(row)
 	return &counts, nil
 }
+
+// chunkRow is the item of a chunk. Each of its maps is written by the step that has the result.
+type chunkRow struct {
+	Part      string        `dynamodbav:"part"`
+	Validated *validatedRow `dynamodbav:"validated,omitempty"`
+	Settled   *settledRow   `dynamodbav:"settled,omitempty"`
+	Ingested  *ingestedRow  `dynamodbav:"ingested,omitempty"`
+}
+
+// The maps of a chunk have their attributes in upper case; conditions name ingested.Done and ingested.Line, too.
+type (
+	validatedRow struct {
+		Lines        int64  `dynamodbav:"Lines"`
+		Transactions int64  `dynamodbav:"Transactions"`
+		Invalid      int64  `dynamodbav:"Invalid"`
+		Bytes        int64  `dynamodbav:"Bytes"`
+		FindingsKey  string `dynamodbav:"FindingsKey"`
+		IndexKey     string `dynamodbav:"IndexKey"`
+	}
+	// settledRow has no first line if the chunk was skipped.
+	settledRow struct {
+		FirstLine   int64  `dynamodbav:"FirstLine"`
+		Accepted    int64  `dynamodbav:"Accepted"`
+		Invalid     int64  `dynamodbav:"Invalid"`
+		AcceptedKey string `dynamodbav:"AcceptedKey"`
+		ReportKey   string `dynamodbav:"ReportKey"`
+		ReportBytes int64  `dynamodbav:"ReportBytes"`
+		SummaryKey  string `dynamodbav:"SummaryKey"`
+	}
+	ingestedRow struct {
+		Done   bool  `dynamodbav:"Done"`
+		Offset int64 `dynamodbav:"Offset"`
+		Line   int64 `dynamodbav:"Line"`
+		Stored int64 `dynamodbav:"Stored"`
+	}
+)
+
+func newSettledRow(r batch.SettleResult) settledRow {
+	return settledRow{
+		FirstLine: r.FirstLine, Accepted: r.Accepted, Invalid: r.Invalid, AcceptedKey: r.AcceptedKey,
+		ReportKey: r.ReportKey, ReportBytes: r.ReportBytes, SummaryKey: r.SummaryKey,
+	}
+}
+
+func (r settledRow) result() batch.SettleResult {
+	return batch.SettleResult{
+		Skipped: r.FirstLine == 0, FirstLine: r.FirstLine, Accepted: r.Accepted, Invalid: r.Invalid,
+		AcceptedKey: r.AcceptedKey, ReportKey: r.ReportKey, ReportBytes: r.ReportBytes, SummaryKey: r.SummaryKey,
+	}
+}
+
+// noRejections is stored in place of the key of a partition that rejects no line.
+const noRejections = "none"
+
+func newRejectionsKey(r batch.ReconcileResult) string {
+	if r.RejectionsKey == "" {
+		return noRejections
+	}
+	return r.RejectionsKey
+}
+
+func reconcileResult(key string) batch.ReconcileResult {
+	if key == noRejections {
+		return batch.ReconcileResult{}
+	}
+	return batch.ReconcileResult{RejectionsKey: key}
+}
+
+// lineCountsRow is the map of a batch's line counts.
+type lineCountsRow struct {
+	ByChunk      []int64 `dynamodbav:"by_chunk"`
+	Transactions int64   `dynamodbav:"transactions"`
+}
