@@ -54,15 +54,13 @@ const sdkModule = "github.com/aws/aws-sdk-go-v2"
 
 // importExceptions are imports that the rules forbid, each with the reason for which it is allowed.
 var importExceptions = map[[2]string]string{
-	{"shared/httpapi", "shared/batch"}:          "a caller carries the settings of batches of its tenant",
-	{"shared/httpapi", "shared/transaction"}:    "a caller carries the rule for main entities of its tenant",
 	{"shared/batch/batchhttp", "shared/intake"}: "the key of an upload is intake's, which reads it again",
 }
 
 // modulesOfOnePlace are modules that only some packages import, so that they can be replaced in one place.
 var modulesOfOnePlace = map[string][]string{
 	"github.com/lestrrat-go/jwx":                 {"shared/auth"},
-	"github.com/awslabs/aws-lambda-go-api-proxy": {"shared/httpapi", "shared/auth/authhttp"},
+	"github.com/awslabs/aws-lambda-go-api-proxy": {"shared/httpapi"},
 }
 
 // layerOf returns the layer of the package in a folder.
