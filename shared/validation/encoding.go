@@ -1,8 +1,10 @@
 package validation
 
 import (
+	"bufio"
 	"encoding/binary"
 	"fmt"
+	"io"
 )
 
 // decoder decodes a record or a section. After something that it could not decode it has failed, and returns zero
@@ -66,6 +68,16 @@ func (d *decoder) text() []byte { return d.bytes(int(d.uvarintUpTo(int64(len(d.b
 // appendText appends the number of the bytes of s, as a uvarint, and s.
 func appendText[T string | []byte](b []byte, s T) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// resetWriter makes a buffered writer write to w. If there is no buffered writer yet, it makes one with a buffer of
+// size bytes.
+func resetWriter(b *bufio.Writer, w io.Writer, size int) *bufio.Writer {
+	if b == nil {
+		return bufio.NewWriterSize(w, size)
+	}
+	b.Reset(w)
+	return b
 }
 
 // grouping is the indexes of items, ordered by the group of the item. Group i ends at ends[i].

@@ -74,16 +74,6 @@ func (f *findingsWriter) reset(w io.Writer) {
 	*f = findingsWriter{w: resetWriter(f.w, w, 64<<10), buf: f.buf}
 }
 
-// resetWriter makes a buffered writer write to w. If there is no buffered writer yet, it makes one with a buffer of
-// size bytes.
-func resetWriter(b *bufio.Writer, w io.Writer, size int) *bufio.Writer {
-	if b == nil {
-		return bufio.NewWriterSize(w, size)
-	}
-	b.Reset(w)
-	return b
-}
-
 // addBlank adds a blank line. Lines must be added in order.
 func (f *findingsWriter) addBlank(line int64) error {
 	if f.blankLines > 0 && line == f.nextLine+f.blankLines {

@@ -1,0 +1,169 @@
+package validation
+
+import (
+	"bytes"
+	"testing"
+
+	"sluice/shared/chunk"
+)
+
+// testLineBytes is the length of the longest line in these tests.
+const testLineBytes = 100
+
+var testDigestKey = [16]byte{1, 2, 3}
+
+// workFiles are the work files of one batch, as an object store holds them, by chunk or, for rejections, by partition.
+type workFiles struct {
+	findings, index [][]byte
+	rejections      [][]byte
+	results         []ValidateResult
+}
+
+func (w *workFiles) lineCounts() []int64 {
+	var counts []int64
+	for _, result := range w.results {
+		counts = append(counts, result.Lines)
+	}
+	return counts
+}
+
+// sourceOf returns a source of the bytes of a file, or nil if there is no file.
+func sourceOf(file []byte) chunk.Source {
+	if file == nil {
+		return nil
+	}
+	return chunk.NewSource(bytes.NewReader(file))
+}
+
+// chunkInput returns the input of a chunk of a file in the language of plainScanner.
+func chunkInput(file []byte, plan chunk.Plan, i int) ChunkInput {
+	return ChunkInput{
+		Source: sourceOf(file), Plan: plan, Chunk: i, MaxLineBytes: testLineBytes, Scanner: new(plainScanner),
+	}
+}
+
+func validateInput(file []byte, plan chunk.Plan, i int) ValidateInput {
+	return ValidateInput{ChunkInput: chunkInput(file, plan, i), DigestKey: testDigestKey}
+}
+
+func reconcileInput(w *workFiles, partition int) ReconcileInput {
+	return ReconcileInput{
+		Partition:  partition,
+		LineCounts: w.lineCounts(),
+		Index:      func(i int) chunk.Source { return sourceOf(w.index[i]) },
+		Entities:   statesByID{},
+		DigestKey:  testDigestKey,
+	}
+}
+
+func settleInput(file []byte, plan chunk.Plan, w *workFiles, i int) SettleInput {
+	in := SettleInput{
+		ChunkInput:   chunkInput(file, plan, i),
+		FirstLine:    1,
+		LineCount:    w.results[i].Lines,
+		Transactions: w.results[i].Transactions,
+	}
+	for _, preceding := range w.results[:i] {
+		in.FirstLine += preceding.Lines
+	}
+	if w.findings[i] != nil {
+		in.Findings = bytes.NewReader(w.findings[i])
+	}
+	for _, rejections := range w.rejections {
+		in.Rejections = append(in.Rejections, sourceOf(rejections))
+	}
+	return in
+}
+
+func fileInput(file []byte, plan chunk.Plan) FileInput {
+	return FileInput{
+		Source:       sourceOf(file),
+		Plan:         plan,
+		MaxLineBytes: testLineBytes,
+		NewScanner:   func() Scanner { return new(plainScanner) },
+		Entities:     directoryOf(file),
+		DigestKey:    testDigestKey,
+		Workers:      2,
+	}
+}
+
+// runPasses runs the three passes as separate functions would, with nothing in common but their work files.
+func runPasses(t testing.TB, file []byte, chunkBytes int64, entities Entities) outcome {
+	t.Helper()
+	plan := chunk.NewPlan(int64(len(file)), chunkBytes)
+	w := validateChunks(t, file, plan)
+	reconcilePartitions(t, w, entities)
+	return settleChunks(t, file, plan, w)
+}
+
+// validateChunks runs the first pass over all chunks.
+func validateChunks(t testing.TB, file []byte, plan chunk.Plan) *workFiles {
+	t.Helper()
+	w := &workFiles{}
+	for i := range plan.Count() {
+		var findings, index bytes.Buffer
+		result, err := ValidateChunk(t.Context(), validateInput(file, plan, i), &findings, &index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := result.FindingsBytes, int64(findings.Len()); got != want {
+			t.Fatalf("FindingsBytes is %d, want the %d that were written", got, want)
+		}
+		if got, want := result.IndexBytes, int64(index.Len()); got != want {
+			t.Fatalf("IndexBytes is %d, want the %d that were written", got, want)
+		}
+		w.results = append(w.results, result)
+		w.findings = append(w.findings, findings.Bytes())
+		w.index = append(w.index, index.Bytes())
+	}
+	return w
+}
+
+// reconcilePartitions runs the second pass over all partitions.
+func reconcilePartitions(t testing.TB, w *workFiles, entities Entities) {
+	t.Helper()
+	for p := range Partitions {
+		in := reconcileInput(w, p)
+		in.Entities, in.Concurrency = entities, 2
+		var rejections bytes.Buffer
+		result, err := ReconcilePartition(t.Context(), in, &rejections)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := result.RejectionsBytes, int64(rejections.Len()); got != want {
+			t.Fatalf("RejectionsBytes is %d, want the %d that were written", got, want)
+		}
+		w.rejections = append(w.rejections, rejections.Bytes())
+	}
+}
+
+// settleChunks runs the third pass over all chunks, and puts their results together.
+func settleChunks(t testing.TB, file []byte, plan chunk.Plan, w *workFiles) outcome {
+	t.Helper()
+	var out outcome
+	for i, result := range w.results {
+		in := settleInput(file, plan, w, i)
+		in.Concurrency = i % 4
+		if i%2 == 0 {
+			in.SeekPoints = result.SeekPoints
+		}
+		var part, accepted bytes.Buffer
+		settled, err := SettleChunk(t.Context(), in, &part, &accepted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := settled.ReportBytes, int64(part.Len()); got != want {
+			t.Fatalf("ReportBytes is %d, want the %d that were written", got, want)
+		}
+		bitmap, err := ReadBitmap(&accepted, result.Lines)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range result.Lines {
+			out.accepted = append(out.accepted, bitmap.Accepted(line))
+		}
+		out.report += part.String()
+		out.summary.Add(settled.Summary)
+	}
+	return out
+}
