@@ -29,8 +29,8 @@ type Ingest struct {
 }
 
 type transactions interface {
-	// Put stores records. Storing a record again replaces it by itself.
-	Put(ctx context.Context, records []transaction.Version) error
+	// Put stores versions of lines. Storing one again replaces it by itself.
+	Put(ctx context.Context, versions []transaction.Version) error
 }
 
 // IngestOutput tells the state machine whether the chunk is done. If it is not, the state machine runs the step again.
@@ -117,7 +117,7 @@ func (s *Ingest) storeLines(ctx context.Context, j *job, c batch.Chunk, cursor b
 		if err := w.add(line); err != nil {
 			return cursor, err
 		}
-		if len(w.records) < windowLines {
+		if len(w.versions) < windowLines {
 			continue
 		}
 		if err := s.storeWindow(ctx, &w, &cursor); err != nil {
@@ -135,13 +135,13 @@ func (s *Ingest) storeLines(ctx context.Context, j *job, c batch.Chunk, cursor b
 	return cursor, s.storeWindow(ctx, &w, &cursor)
 }
 
-// storeWindow stores the records of a window, empties it, and counts them in the cursor.
+// storeWindow stores the versions of a window, empties it, and counts them in the cursor.
 func (s *Ingest) storeWindow(ctx context.Context, w *window, cursor *batch.IngestCursor) error {
-	if err := s.Transactions.Put(ctx, w.records); err != nil {
+	if err := s.Transactions.Put(ctx, w.versions); err != nil {
 		return err
 	}
-	cursor.Stored += int64(len(w.records))
-	w.records = w.records[:0]
+	cursor.Stored += int64(len(w.versions))
+	w.versions = w.versions[:0]
 	return nil
 }
 
@@ -178,15 +178,15 @@ func (s *Ingest) acceptedLines(ctx context.Context, c batch.Chunk) (func(line in
 	return bitmap.Accepted, err
 }
 
-// window collects the records of the lines that are stored together.
+// window collects the versions that are stored together.
 type window struct {
 	batch     batch.Batch
 	scanner   *scanner.Scanner
 	firstLine int64
-	records   []transaction.Version
+	versions  []transaction.Version
 }
 
-// add adds the record of an accepted line, and nothing for a blank line.
+// add adds the version of an accepted line, and nothing for a blank line.
 func (w *window) add(line *chunk.Line) error {
 	identity := w.scanner.Identify(line.Text)
 	if identity.Blank {
@@ -195,7 +195,7 @@ func (w *window) add(line *chunk.Line) error {
 	if identity.TransactionExternalID == nil || identity.ModificationID == nil {
 		return fmt.Errorf("batch %s: accepted line %d has no identifiers", w.batch.ID, w.firstLine+line.Number)
 	}
-	w.records = append(w.records, transaction.Version{
+	w.versions = append(w.versions, transaction.Version{
 		Tenant:        w.batch.Tenant,
 		TransactionID: string(identity.TransactionExternalID),
 		Modification:  string(identity.ModificationID),

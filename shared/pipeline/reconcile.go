@@ -19,9 +19,9 @@ type PartitionInput struct {
 	Partitions PartitionRange `json:"partitions"`
 }
 
-// Reconcile is the step of the state ReconcilePartitions: it compares a range of partitions over the whole batch and
-// commits, for each, the key of the rejections, which are the lines that it rejects as duplicates or for an entity that
-// they name.
+// Reconcile is the step of the state ReconcilePartitions, the second pass: it compares a range of partitions over the
+// whole batch and commits, for each, the key of the rejections, which are the lines that it rejects as duplicates or
+// for an entity that they name.
 type Reconcile struct {
 	Batches  batch.JobStore
 	Entities entities

@@ -12,7 +12,7 @@ import (
 	"sluice/shared/validation"
 )
 
-// Settle is the step of the state SettleChunk, the second pass: it merges the findings of one chunk with the rejections
+// Settle is the step of the state SettleChunk, the third pass: it merges the findings of one chunk with the rejections
 // of all partitions and commits the keys of the chunk's part of the report, of the summary of that part, and of its
 // accept bitmap.
 type Settle struct {
