@@ -2,39 +2,46 @@ package sampledata
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
-// maxLineBytes is the line limit that line_too_long breaks (the default of the service).
+// maxLineBytes is the service's default limit, which line_too_long exceeds.
 const maxLineBytes = 256 << 10
 
 // fault is one way in which a line can be bad. Its line has this error and no other.
 type fault struct {
-	kind  string
-	edits []edit
-	fill  func(g *Generator, n uint64) []edit       // edits that differ from line to line
-	bytes func(line []byte, r *random) (bad []byte) // a change of the finished line
-	large bool                                      // makes a huge line: only a few in a file
+	// kind is the code of the error.
+	kind string
+	// edits change members of the line. makeEdits returns edits that differ from line to line; it takes precedence.
+	edits     []edit
+	makeEdits func(g *Generator, n uint64) []edit
+	// damage changes the bytes of the finished line.
+	damage func(line []byte, r *random) (bad []byte)
+	// large means that the line is huge, so that a file has only a few of them.
+	large bool
 }
 
-// kindDuplicate is the kind of the lines that share a modification ID.
+// kindDuplicate is the code of lines that share a modification ID.
 const kindDuplicate = "duplicate_modification_id"
 
+// Names of objects that edits change.
 const (
 	line         = ""
 	modification = "modification"
 )
 
-// faults are all ways but the duplicates. Edits of the sender are avoided where the main entity would change with it.
+// faults are all ways in which a line can be bad but duplicates. They leave the sender alone where the main entity
+// would change with it.
 var faults = []fault{
-	{kind: "json_invalid", bytes: truncated},
-	{kind: "json_invalid", bytes: replaced(`}`, `,}`)},
-	{kind: "json_invalid", bytes: replaced(`"amount":`, `amount:`)},
-	{kind: "json_invalid", bytes: replaced(`"amount":`, `'amount':`)},
-	{kind: "json_invalid", bytes: replaced(`"amount":`, `"amount"`)},
-	{kind: "json_invalid", bytes: replaced(`"amount":`, `"amount":0`)},
-	{kind: "json_invalid", bytes: replaced(`"amount":`, `"amount":+`)},
-	{kind: "json_invalid", bytes: replaced(`"amount":`, `/* cents */"amount":`)},
+	{kind: "json_invalid", damage: truncate},
+	{kind: "json_invalid", damage: replace(`}`, `,}`)},
+	{kind: "json_invalid", damage: replace(`"amount":`, `amount:`)},
+	{kind: "json_invalid", damage: replace(`"amount":`, `'amount':`)},
+	{kind: "json_invalid", damage: replace(`"amount":`, `"amount"`)},
+	{kind: "json_invalid", damage: replace(`"amount":`, `"amount":0`)},
+	{kind: "json_invalid", damage: replace(`"amount":`, `"amount":+`)},
+	{kind: "json_invalid", damage: replace(`"amount":`, `/* cents */"amount":`)},
 	{kind: "json_invalid", edits: []edit{{modification, "amount", `NaN`}}},
 	{kind: "json_invalid", edits: []edit{{modification, "amount", `.5`}}},
 	{kind: "json_invalid", edits: []edit{{modification, "amount", `5.`}}},
@@ -46,16 +53,17 @@ var faults = []fault{
 	{kind: "json_invalid", edits: []edit{{line, "description", "\"Latin-1 caf\xe9\""}}},
 	{kind: "json_invalid", edits: []edit{{line, "description", "\"overlong \xc0\xaf\""}}},
 	{kind: "json_invalid", edits: []edit{{line, "description", `"quote " inside"`}}},
-	{kind: "json_invalid", bytes: func(b []byte, _ *random) []byte { return append(b, " {}"...) }},
-	{kind: "json_invalid", bytes: func(b []byte, _ *random) []byte { return append(b, ',') }},
-	{kind: "json_duplicate_key", bytes: replaced(`{`, `{"payment_method":"card","payment_method":"card",`)},
-	{kind: "json_duplicate_key", bytes: replaced(`{`, `{"\u0073ender":null,`)},
+	{kind: "json_invalid", damage: func(b []byte, _ *random) []byte { return append(b, " {}"...) }},
+	{kind: "json_invalid", damage: func(b []byte, _ *random) []byte { return append(b, ',') }},
+	{kind: "json_duplicate_key", damage: replace(`{`, `{"payment_method":"card","payment_method":"card",`)},
+	{kind: "json_duplicate_key", damage: replace(`{`, `{"\u0073ender":null,`)},
 	{kind: "json_duplicate_key", edits: []edit{{line, "additional_fields", `{"a":"1","b":"2","\u0061":"3"}`}}},
 	{kind: "json_duplicate_key", edits: []edit{{modification, "note", `{"x":{"y":1,"y":1}}`}}},
 	{kind: "json_too_deep", edits: []edit{{modification, "note", nested(63)}}},
 	{kind: "json_too_deep", edits: []edit{{modification, "note", nested(2000)}}},
-	{kind: "line_too_long", bytes: padded, large: true},
-	{kind: "line_too_long", edits: []edit{{line, "description", `"` + strings.Repeat("long ", maxLineBytes/4) + `"`}}, large: true},
+	{kind: "line_too_long", damage: padToLimit, large: true},
+	{kind: "line_too_long", large: true,
+		edits: []edit{{line, "description", `"` + strings.Repeat("long ", maxLineBytes/4) + `"`}}},
 
 	{kind: "missing", edits: []edit{{line, "request_uuid", ""}}},
 	{kind: "missing", edits: []edit{{line, "transaction_external_id", `null`}}},
@@ -64,7 +72,8 @@ var faults = []fault{
 	{kind: "missing", edits: []edit{{modification, "currency", ""}}},
 	{kind: "missing", edits: []edit{{modification, "created_at", `null`}}},
 	{kind: "missing", edits: []edit{{line, "sending_partner", `{"external_entity_type":"unknown"}`}}},
-	{kind: "missing", edits: []edit{{line, "receiver", `{"external_entity_type":"unknown","unknown":{"full_name":"Jan"}}`}}},
+	{kind: "missing", edits: []edit{{line, "receiver",
+		`{"external_entity_type":"unknown","unknown":{"full_name":"Jan"}}`}}},
 	{kind: "extra_forbidden", edits: []edit{{line, "amount", `12.5`}}},
 	{kind: "extra_forbidden", edits: []edit{{line, "Sender", `{}`}}},
 	{kind: "extra_forbidden", edits: []edit{{"receiver", "name", `"Jan"`}}},
@@ -77,8 +86,8 @@ var faults = []fault{
 	{kind: "number_type", edits: []edit{{line, "transaction_fee", `true`}}},
 	{kind: "integer_type", edits: []edit{{line, "sender_payment_info", `{"card_number":12.5}`}}},
 	{kind: "integer_type", edits: []edit{{line, "sender_payment_info", `{"id":1e3}`}}},
-	{kind: "object_type", edits: []edit{{modification, "x", `1`}}, bytes: listed},
-	{kind: "object_type", bytes: func([]byte, *random) []byte { return []byte(`"transaction"`) }},
+	{kind: "object_type", edits: []edit{{modification, "x", `1`}}, damage: wrapInList},
+	{kind: "object_type", damage: func([]byte, *random) []byte { return []byte(`"transaction"`) }},
 	{kind: "object_type", edits: []edit{{line, "modification", `"settlement"`}}},
 	{kind: "object_type", edits: []edit{{line, "billing", `[]`}}},
 	{kind: "array_type", edits: []edit{{line, "receiver",
@@ -87,7 +96,8 @@ var faults = []fault{
 	{kind: "string_too_short", edits: []edit{{modification, "external_id", `""`}}},
 	{kind: "string_too_short", edits: []edit{{line, "response_cvc2", `""`}}},
 	{kind: "string_too_long", edits: []edit{{line, "transaction_external_id", `"` + strings.Repeat("t", 256) + `"`}}},
-	{kind: "string_too_long", edits: []edit{{line, "business_settlement_account", `"` + strings.Repeat("9", 35) + `"`}}},
+	{kind: "string_too_long", edits: []edit{{line, "business_settlement_account",
+		`"` + strings.Repeat("9", 35) + `"`}}},
 	{kind: "enum", edits: []edit{{line, "payment_type", `"transfer"`}}},
 	{kind: "enum", edits: []edit{{modification, "type", `"SETTLEMENT"`}}},
 	{kind: "enum", edits: []edit{{line, "response_3d_secure", `"X"`}}},
@@ -119,32 +129,125 @@ var faults = []fault{
 	{kind: "main_entity_unknown", edits: []edit{
 		{line, "sender", `{"external_entity_type":"unknown","unknown":{"external_id":"cust-1"}}`},
 		{line, "receiver", `{"external_entity_type":"unknown","unknown":{"external_id":"cust-2"}}`}}},
-	{kind: "entity_not_found", fill: entityAs("receiver", domainNobody)},
-	{kind: "entity_not_found", fill: entityAs("sending_partner", domainNobody)},
-	{kind: "entity_not_onboarded", fill: entityAs("receiver", domainPending)},
-	{kind: "entity_not_onboarded", fill: entityAs("receiving_partner", domainPending)},
+	{kind: "entity_not_found", makeEdits: referenceTo("receiver", domainUnknownEntity)},
+	{kind: "entity_not_found", makeEdits: referenceTo("sending_partner", domainUnknownEntity)},
+	{kind: "entity_not_onboarded", makeEdits: referenceTo("receiver", domainNotOnboarded)},
+	{kind: "entity_not_onboarded", makeEdits: referenceTo("receiving_partner", domainNotOnboarded)},
 }
 
+// nested returns arrays within arrays, so many levels deep.
 func nested(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
 
-func replaced(old, new string) func([]byte, *random) []byte {
+// replace replaces the first occurrence of a text.
+func replace(old, new string) func([]byte, *random) []byte {
 	return func(b []byte, _ *random) []byte { return bytes.Replace(b, []byte(old), []byte(new), 1) }
 }
 
-func truncated(b []byte, r *random) []byte { return b[:1+r.below(uint64(len(b)-1))] }
+// truncate cuts the line at a random place.
+func truncate(b []byte, r *random) []byte { return b[:1+r.below(uint64(len(b)-1))] }
 
-// padded is one byte over the limit.
-func padded(b []byte, _ *random) []byte {
+// padToLimit makes the line one byte longer than the limit.
+func padToLimit(b []byte, _ *random) []byte {
 	out := append(make([]byte, 0, maxLineBytes+1), '{')
 	out = append(out, bytes.Repeat([]byte{' '}, maxLineBytes+1-len(b))...)
 	return append(out, b[1:]...)
 }
 
-func listed(b []byte, _ *random) []byte { return append(append([]byte{'['}, b...), ']') }
+// wrapInList makes the line an array with the object as its element.
+func wrapInList(b []byte, _ *random) []byte { return append(append([]byte{'['}, b...), ']') }
 
-// entityAs gives a role to an entity of the pool of that domain.
-func entityAs(role string, d domain) func(*Generator, uint64) []edit {
+// referenceTo makes the party in a role a reference to some entity of a domain.
+func referenceTo(role string, d domain) func(*Generator, uint64) []edit {
 	return func(g *Generator, n uint64) []edit {
-		return []edit{{line, role, `{"by_external_id":"` + g.id(d, n%g.pool(d)) + `"}`}}
+		return []edit{{line, role, `{"by_external_id":"` + g.id(d, n%g.poolSize(d)) + `"}`}}
 	}
+}
+
+const (
+	// duplicatesPerCycle is how many slots of a cycle are duplicates.
+	duplicatesPerCycle = 8
+	// cyclesWithLargeLines is in how many cycles the faults that make huge lines are used.
+	cyclesWithLargeLines = 2
+)
+
+// slot is what a bad line is: a fault, or one of a set of duplicates. The bad lines of a file go through all slots in
+// cycles.
+type slot struct {
+	// fault is nil for a duplicate.
+	fault *fault
+	// rank is how many slots before this one are duplicates.
+	rank int
+}
+
+// slots returns the slots of a cycle, each fault once and the duplicates, in an order that depends on the seed.
+func slots(seed uint64) []slot {
+	out := make([]slot, 0, len(faults)+duplicatesPerCycle)
+	for i := range faults {
+		out = append(out, slot{fault: &faults[i]})
+	}
+	out = append(out, make([]slot, duplicatesPerCycle)...)
+	r := stream(seed, domainSlots, 0)
+	for i := len(out) - 1; i > 0; i-- {
+		j := r.below(uint64(i + 1))
+		out[i], out[j] = out[j], out[i]
+	}
+	rank := 0
+	for i := range out {
+		out[i].rank = rank
+		if out[i].fault == nil {
+			rank++
+		}
+	}
+	return out
+}
+
+// Kinds returns the code of every error that bad lines have, sorted.
+func Kinds() []string {
+	kinds := []string{kindDuplicate}
+	for _, f := range faults {
+		kinds = append(kinds, f.kind)
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}
+
+// EveryKind returns how many bad lines a batch must have so that every way of being bad is among them.
+func EveryKind() int64 { return int64(len(faults) + duplicatesPerCycle) }
+
+// duplicatesBefore counts the duplicates among the first j bad lines.
+func (g *Generator) duplicatesBefore(j int64) int64 {
+	n := int64(len(g.slots))
+	return j/n*duplicatesPerCycle + int64(g.slots[j%n].rank)
+}
+
+// makeBadLine writes line n, which is bad line j, and returns it with the code of its error.
+func (g *Generator) makeBadLine(n, j int64) (text []byte, kind string) {
+	s := g.slots[j%int64(len(g.slots))]
+	f := s.fault
+	switch {
+	case f == nil && g.duplicates > 1:
+		g.writeLine(n, []edit{{modification, "external_id", `"` + g.sharedModificationID(g.duplicatesBefore(j)) + `"`}})
+		return g.w.buf, kindDuplicate
+	case f == nil, f.large && j/int64(len(g.slots)) >= cyclesWithLargeLines:
+		f = &faults[0]
+	}
+	edits := f.edits
+	if f.makeEdits != nil {
+		edits = f.makeEdits(g, g.r.next())
+	}
+	if edits == nil {
+		edits = []edit{} // not nil: the line is bad
+	}
+	g.writeLine(n, edits)
+	if f.damage != nil {
+		g.w.buf = f.damage(g.w.buf, &g.r)
+	}
+	return g.w.buf, f.kind
+}
+
+// sharedModificationID returns the ID of duplicate d. The sets have two or three lines, two fifths of the file apart;
+// if there are too few duplicates for that, all of them are one set.
+func (g *Generator) sharedModificationID(d int64) string {
+	sets := max(g.duplicates*2/5, 1)
+	return g.id(domainSharedID, uint64(d%sets))
 }

@@ -6,40 +6,41 @@ import (
 	"time"
 )
 
-// line writes line n. With edits it is a bad line, whose sender is known and whose other faults are none.
-func (g *Generator) line(n int64, edits []edit) {
+// writeLine writes line n. If edits is not nil the line is bad: its sender is known, and it has no error but that of
+// the edits and of the damage done to it later.
+func (g *Generator) writeLine(n int64, edits []edit) {
 	w, r := &g.w, &g.r
-	w.begin(edits)
-	first := first(n)
-	w.open("")
-	w.uuid("request_uuid", random{r.next()})
-	w.uuid("payment_external_id", g.random(domainPayment, first))
-	w.uuid("transaction_external_id", g.random(domainTransaction, first))
-	w.member("payment_source_country", pick(r, countries))
-	w.member("payment_target_country", pick(r, countries))
-	w.member("payment_method", pick(r, methods))
-	g.parties()
-	g.partners()
-	g.modification(n)
-	g.additional("additional_fields")
-	g.details()
-	g.origin()
-	g.money()
-	w.close()
+	w.start(edits)
+	first := firstLineOf(n)
+	w.openObject("")
+	w.uuidMember("request_uuid", random{r.next()})
+	w.uuidMember("payment_external_id", g.random(domainPayment, first))
+	w.uuidMember("transaction_external_id", g.random(domainTransaction, first))
+	w.plainMember("payment_source_country", pick(r, countries))
+	w.plainMember("payment_target_country", pick(r, countries))
+	w.plainMember("payment_method", pick(r, methods))
+	g.writeParties()
+	g.writePartners()
+	g.writeModification(n)
+	g.writeAdditional("additional_fields")
+	g.writeDetails()
+	g.writeOrigin()
+	g.writePayment()
+	w.closeObject()
 }
 
-// first is the line that began the transaction of line n: every fourth line is a further modification of the one
-// before.
-func first(n int64) uint64 {
+// firstLineOf returns the line that began the transaction of line n: every fourth line is a further modification of the
+// transaction before it.
+func firstLineOf(n int64) uint64 {
 	if n%4 == 3 {
 		n--
 	}
 	return uint64(n)
 }
 
-// parties writes the payment type, the sender and the receiver, so that the line is valid under every rule for the main
-// entity. A bad line is always a payout of a known sender.
-func (g *Generator) parties() {
+// writeParties writes the payment type, the sender and the receiver, such that the line is valid under every rule for
+// the main entity. A bad line is always a payout of a known sender.
+func (g *Generator) writeParties() {
 	w, r := &g.w, &g.r
 	kind := r.below(10)
 	if w.edits != nil {
@@ -47,77 +48,79 @@ func (g *Generator) parties() {
 	}
 	switch {
 	case kind < 4:
-		w.member("payment_type", "payin")
-		g.entity("sender", r.chance(15))
-		g.entity("receiver", true)
+		w.plainMember("payment_type", "payin")
+		g.writeEntity("sender", r.chance(15))
+		g.writeEntity("receiver", true)
 	case kind < 5:
-		w.member("payment_type", "ledger")
-		g.entity("sender", true)
-		g.entity("receiver", true)
+		w.plainMember("payment_type", "ledger")
+		g.writeEntity("sender", true)
+		g.writeEntity("receiver", true)
 	default:
 		if kind > 5 {
-			w.member("payment_type", "payout")
+			w.plainMember("payment_type", "payout")
 		}
-		g.entity("sender", true)
-		g.entity("receiver", r.chance(30))
+		g.writeEntity("sender", true)
+		g.writeEntity("receiver", r.chance(30))
 	}
 }
 
-func (g *Generator) partners() {
+// writePartners writes the sending and the receiving partner, in some lines.
+func (g *Generator) writePartners() {
 	if g.r.chance(25) {
-		g.entity("sending_partner", true)
+		g.writeEntity("sending_partner", true)
 	}
 	if g.r.chance(20) {
-		g.entity("receiving_partner", g.r.chance(50))
+		g.writeEntity("receiving_partner", g.r.chance(50))
 	}
 }
 
-func (g *Generator) entity(role string, known bool) {
+// writeEntity writes the party in a role: a reference to a known entity, or an unknown entity.
+func (g *Generator) writeEntity(role string, known bool) {
 	w, r := &g.w, &g.r
-	w.key(role)
-	w.open(role)
+	w.startMember(role)
+	w.openObject(role)
 	if known {
-		w.uuid("by_external_id", g.random(domainEntity, g.someEntity()))
-		w.close()
+		w.uuidMember("by_external_id", g.random(domainEntity, g.pickEntity()))
+		w.closeObject()
 		return
 	}
-	w.member("external_entity_type", "unknown")
-	w.key("unknown")
-	w.open("unknown")
-	w.member("external_id", "cust-"+strconv.FormatUint(r.below(1e9), 10))
+	w.plainMember("external_entity_type", "unknown")
+	w.startMember("unknown")
+	w.openObject("unknown")
+	w.plainMember("external_id", "cust-"+strconv.FormatUint(r.below(1e9), 10))
 	if r.chance(40) {
-		w.text("full_name", companies.from(r))
+		w.textMember("full_name", companies.pick(r))
 	} else {
-		w.text("full_name", firstNames.from(r)+" "+lastNames.from(r))
+		w.textMember("full_name", firstNames.pick(r)+" "+lastNames.pick(r))
 	}
 	if r.chance(50) {
-		w.member("risk_assessment", pick(r, risks))
+		w.plainMember("risk_assessment", pick(r, risks))
 	}
 	if r.chance(25) {
-		w.member("label", pick(r, labels))
+		w.plainMember("label", pick(r, labels))
 	}
 	if r.chance(20) {
-		w.member("email", "customer"+strconv.FormatUint(r.below(1e6), 10)+"@example.com")
+		w.plainMember("email", "customer"+strconv.FormatUint(r.below(1e6), 10)+"@example.com")
 	}
 	if r.chance(10) {
-		w.key("addresses")
-		w.raw("[")
-		g.address()
-		w.raw("]")
+		w.startMember("addresses")
+		w.writeRaw("[")
+		g.writeAddress()
+		w.writeRaw("]")
 	}
 	if r.chance(5) {
-		w.key("entity_groups_external")
-		w.raw(`["retail","group-7"]`)
+		w.startMember("entity_groups_external")
+		w.writeRaw(`["retail","group-7"]`)
 	}
 	if r.chance(5) {
-		g.additional("additional_fields")
+		g.writeAdditional("additional_fields")
 	}
-	w.close()
-	w.close()
+	w.closeObject()
+	w.closeObject()
 }
 
-// someEntity prefers few: most transactions are of the largest customers.
-func (g *Generator) someEntity() uint64 {
+// pickEntity returns the number of a known entity. It prefers a few: most transactions are of the largest customers.
+func (g *Generator) pickEntity() uint64 {
 	n := uint64(g.opts.Entities)
 	if g.r.chance(50) {
 		n = max(n/20, 1)
@@ -125,48 +128,51 @@ func (g *Generator) someEntity() uint64 {
 	return g.r.below(n)
 }
 
-func (g *Generator) modification(n int64) {
+// writeModification writes the modification of line n.
+func (g *Generator) writeModification(n int64) {
 	w, r := &g.w, &g.r
 	cents := 1 + r.below(1<<(4+r.below(20)))
 	currency := pick(r, currencies)
 	at := g.from.Add(time.Duration(r.below(365*24*3600*1000)) * time.Millisecond)
-	w.key("modification")
-	w.open("modification")
-	w.uuid("external_id", g.random(domainModification, uint64(n)))
-	w.member("type", pick(r, types))
+	w.startMember("modification")
+	w.openObject("modification")
+	w.uuidMember("external_id", g.random(domainModification, uint64(n)))
+	w.plainMember("type", pick(r, types))
 	if r.chance(2) {
-		w.key("amount")
-		w.raw("-1.25e2")
+		w.startMember("amount")
+		w.writeRaw("-1.25e2")
 	} else {
-		w.amount("amount", cents)
+		w.amountMember("amount", cents)
 	}
-	w.amount("monitoring_amount", cents)
-	w.amount("original_amount", cents)
-	w.member("currency", currency)
-	w.member("monitoring_currency", "EUR")
-	w.member("original_currency", currency)
-	w.key("created_at")
-	w.time(at)
+	w.amountMember("monitoring_amount", cents)
+	w.amountMember("original_amount", cents)
+	w.plainMember("currency", currency)
+	w.plainMember("monitoring_currency", "EUR")
+	w.plainMember("original_currency", currency)
+	w.startMember("created_at")
+	w.writeTime(at)
 	if r.chance(10) {
-		w.text("reason", pick(r, reasons))
+		w.textMember("reason", pick(r, reasons))
 	}
 	if r.chance(10) {
-		w.key("settled_at")
-		w.time(at.Add(36 * time.Hour))
+		w.startMember("settled_at")
+		w.writeTime(at.Add(36 * time.Hour))
 	}
-	w.close()
+	w.closeObject()
 }
 
-// times are the ways in which writers give a date-time; without an offset it is UTC.
-var times = []string{
+// timeLayouts are the forms in which programs write a date-time. One without an offset is in UTC.
+var timeLayouts = []string{
 	"2006-01-02T15:04:05.000Z", "2006-01-02T15:04:05.000Z", "2006-01-02T15:04:05.000Z", "2006-01-02T15:04:05.000",
 	"2006-01-02T15:04:05Z", "2006-01-02T15:04:05.000000-07:00",
 }
 
+// summerTime is the zone of date-times with an offset.
 var summerTime = time.FixedZone("", 2*3600)
 
-func (w *writer) time(at time.Time) {
-	layout := pick(w.r, times)
+// writeTime writes a date-time in one of the usual forms.
+func (w *writer) writeTime(at time.Time) {
+	layout := pick(w.r, timeLayouts)
 	if strings.HasSuffix(layout, "-07:00") {
 		at = at.In(summerTime)
 	}
@@ -174,107 +180,111 @@ func (w *writer) time(at time.Time) {
 	w.buf = append(at.AppendFormat(w.buf, layout), '"')
 }
 
-func (g *Generator) additional(name string) {
+// writeAdditional writes an object of additional fields.
+func (g *Generator) writeAdditional(name string) {
 	w, r := &g.w, &g.r
-	w.key(name)
-	w.open(name)
-	w.member("payment_category", pick(r, categories))
+	w.startMember(name)
+	w.openObject(name)
+	w.plainMember("payment_category", pick(r, categories))
 	if r.chance(50) {
-		w.member("channel", pick(r, channels))
+		w.plainMember("channel", pick(r, channels))
 	}
 	if r.chance(20) {
-		w.text("booked_by", firstNames.from(r)+" "+lastNames.from(r))
+		w.textMember("booked_by", firstNames.pick(r)+" "+lastNames.pick(r))
 	}
-	w.close()
+	w.closeObject()
 }
 
-func (g *Generator) details() {
+// writeDetails writes the description, the fee and what the card scheme answered.
+func (g *Generator) writeDetails() {
 	w, r := &g.w, &g.r
 	if r.chance(80) {
-		w.text("description", strings.Replace(descriptions.from(r), "%d", strconv.FormatUint(r.below(1e8), 10), 1))
+		text := descriptions.pick(r)
+		w.textMember("description", strings.Replace(text, "%d", strconv.FormatUint(r.below(1e8), 10), 1))
 	}
 	if r.chance(20) {
-		w.member("payment_method_variant", pick(r, variants))
+		w.plainMember("payment_method_variant", pick(r, variants))
 	}
 	if r.chance(25) {
-		w.amount("transaction_fee", r.below(500))
+		w.amountMember("transaction_fee", r.below(500))
 	}
 	if r.chance(20) {
-		w.member("individual_interaction_type", pick(r, interacts))
+		w.plainMember("individual_interaction_type", pick(r, interactions))
 	}
 	if r.chance(10) {
-		w.member("business_settlement_account", "NL91ABNA0417164300")
+		w.plainMember("business_settlement_account", "NL91ABNA0417164300")
 	}
 	if r.chance(10) {
-		w.member("response_3d_secure", pick(r, []string{"Y", "N", "U", "A", "E"}))
-		w.member("response_avs", "M")
-		w.member("response_cvc2", "P")
+		w.plainMember("response_3d_secure", pick(r, []string{"Y", "N", "U", "A", "E"}))
+		w.plainMember("response_avs", "M")
+		w.plainMember("response_cvc2", "P")
 	}
 }
 
-// origin says where the payment was made.
-func (g *Generator) origin() {
+// writeOrigin writes where the payment was made.
+func (g *Generator) writeOrigin() {
 	w, r := &g.w, &g.r
 	if r.chance(35) {
-		w.key("ip_address")
+		w.startMember("ip_address")
 		w.buf = append(w.buf, '"')
 		if r.chance(15) {
-			w.raw("2001:db8::")
+			w.writeRaw("2001:db8::")
 			w.buf = strconv.AppendUint(w.buf, r.below(1<<16), 16)
 		} else {
-			w.raw("203.0.113.")
+			w.writeRaw("203.0.113.")
 			w.buf = strconv.AppendUint(w.buf, r.below(256), 10)
 		}
 		w.buf = append(w.buf, '"')
-		w.member("user_agent", pick(r, agents))
+		w.plainMember("user_agent", pick(r, agents))
 	}
 	if r.chance(8) {
-		w.amount("geo_latitude", 4000+r.below(2000))
-		w.amount("geo_longitude", r.below(2000))
+		w.amountMember("geo_latitude", 4000+r.below(2000))
+		w.amountMember("geo_longitude", r.below(2000))
 	}
 	if r.chance(3) {
-		w.key("device_finger_print")
-		w.raw("null")
+		w.startMember("device_finger_print")
+		w.writeRaw("null")
 	}
 }
 
-// money writes the accounts and addresses of both sides.
-func (g *Generator) money() {
+// writePayment writes the accounts and addresses of both sides.
+func (g *Generator) writePayment() {
 	w, r := &g.w, &g.r
 	if r.chance(30) {
-		w.key("sender_payment_info")
-		w.open("sender_payment_info")
-		w.integer("id", r.below(1<<31))
-		w.member("card_bin", strconv.FormatUint(400000+r.below(199999), 10))
-		w.integer("card_number", r.below(10000))
-		w.close()
+		w.startMember("sender_payment_info")
+		w.openObject("sender_payment_info")
+		w.integerMember("id", r.below(1<<31))
+		w.plainMember("card_bin", strconv.FormatUint(400000+r.below(199999), 10))
+		w.integerMember("card_number", r.below(10000))
+		w.closeObject()
 	}
 	if r.chance(30) {
-		w.key("receiver_payment_info")
-		w.open("receiver_payment_info")
-		w.member("bank_account_number", "DE"+strconv.FormatUint(1e18+r.below(1e18), 10)+"00")
-		w.member("bank_account_bic", pick(r, banks))
-		w.member("bank_country_code", pick(r, countries))
-		w.close()
+		w.startMember("receiver_payment_info")
+		w.openObject("receiver_payment_info")
+		w.plainMember("bank_account_number", "DE"+strconv.FormatUint(1e18+r.below(1e18), 10)+"00")
+		w.plainMember("bank_account_bic", pick(r, banks))
+		w.plainMember("bank_country_code", pick(r, countries))
+		w.closeObject()
 	}
 	if r.chance(20) {
-		w.key("billing")
-		g.address()
+		w.startMember("billing")
+		g.writeAddress()
 	}
 	if r.chance(10) {
-		w.key("shipping")
-		g.address()
+		w.startMember("shipping")
+		g.writeAddress()
 	}
 }
 
-func (g *Generator) address() {
+// writeAddress writes an address.
+func (g *Generator) writeAddress() {
 	w, r := &g.w, &g.r
-	w.open("address")
-	w.text("first_name", firstNames.from(r))
-	w.text("last_name", lastNames.from(r))
-	w.text("address", streets.from(r))
-	w.member("postal_code", strconv.FormatUint(1000+r.below(9000), 10)+" AB")
-	w.text("city", cities.from(r))
-	w.member("country_code", pick(r, countries))
-	w.close()
+	w.openObject("address")
+	w.textMember("first_name", firstNames.pick(r))
+	w.textMember("last_name", lastNames.pick(r))
+	w.textMember("address", streets.pick(r))
+	w.plainMember("postal_code", strconv.FormatUint(1000+r.below(9000), 10)+" AB")
+	w.textMember("city", cities.pick(r))
+	w.plainMember("country_code", pick(r, countries))
+	w.closeObject()
 }

@@ -2,18 +2,21 @@ package sampledata
 
 import "math/bits"
 
-// random is splitmix64: fast, and good enough to look random. Every line, ID and choice has a stream of its own, so
-// that any of them can be made again without those before it.
+// random is splitmix64: fast, and random enough for test data. Every line, ID and choice has a stream of its own, so
+// that any of them can be generated without those before it.
 type random struct{ state uint64 }
 
+// golden is the increment of splitmix64, from the golden ratio.
 const golden = 0x9E3779B97F4A7C15
 
+// mix is the output function of splitmix64.
 func mix(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
 	z = (z ^ z>>27) * 0x94D049BB133111EB
 	return z ^ z>>31
 }
 
+// next returns the next number of the stream.
 func (r *random) next() uint64 {
 	r.state += golden
 	return mix(r.state)
@@ -25,12 +28,13 @@ func (r *random) below(n uint64) uint64 {
 	return high
 }
 
-// chance is true in so many of a hundred cases.
+// chance returns true in so many of a hundred cases.
 func (r *random) chance(percent uint64) bool { return r.below(100) < percent }
 
+// pick returns one of the given values.
 func pick[T any](r *random, from []T) T { return from[r.below(uint64(len(from)))] }
 
-// domain keeps the streams of different things apart.
+// domain distinguishes the streams of different things.
 type domain uint64
 
 const (
@@ -40,16 +44,21 @@ const (
 	domainPayment
 	domainTransaction
 	domainModification
-	domainShared // modification IDs of duplicates
+	// domainSharedID has the modification IDs of duplicates.
+	domainSharedID
+	// domainEntity has the onboarded entities, domainNotOnboarded the others that exist, and domainUnknownEntity IDs
+	// that no entity has.
 	domainEntity
-	domainPending // entities that are not onboarded
-	domainNobody  // entities that nobody has
+	domainNotOnboarded
+	domainUnknownEntity
 )
 
+// stream returns the stream of thing n in a domain.
 func stream(seed uint64, d domain, n uint64) random {
 	return random{mix(mix(seed+uint64(d)*golden) + n*golden)}
 }
 
+// random returns the stream of thing n in a domain, with the generator's seed.
 func (g *Generator) random(d domain, n uint64) random { return stream(g.opts.Seed, d, n) }
 
 const hex = "0123456789abcdef"
@@ -78,8 +87,99 @@ func (r *random) uuid(b []byte) []byte {
 	return append(b, u[:]...)
 }
 
-// id is the n-th ID of a domain.
+// id returns ID n of a domain.
 func (g *Generator) id(d domain, n uint64) string {
 	r := g.random(d, n)
 	return string(r.uuid(nil))
+}
+
+// Values of members. Free text comes in pairs, of which the second has texts in other scripts.
+
+var (
+	countries = []string{
+		"NL", "DE", "FR", "BE", "GB", "ES", "IT", "PL", "SE", "US", "CH", "AT",
+		"IE", "PT", "SG", "JP", "XK",
+	}
+	currencies = []string{"EUR", "EUR", "EUR", "EUR", "USD", "GBP", "CHF", "SEK", "PLN", "JPY"}
+	methods    = []string{
+		"sepa_credit_transfer", "sepa_instant", "card", "ideal", "bancontact",
+		"swift", "faster_payments", "cash",
+	}
+	variants   = []string{"visa_debit", "mc_credit", "visa_credit", "maestro", "amex_corporate"}
+	categories = []string{
+		"goods", "services", "salary", "rent", "subscription", "donation",
+		"loan_repayment", "travel",
+	}
+	channels     = []string{"web", "app", "branch", "api", "terminal"}
+	interactions = []string{"ecommerce", "pos", "moto", "recurring"}
+	types        = []string{
+		"settlement", "settlement", "settlement", "authorised", "capture",
+		"refund", "chargeback", "cancel", "failure",
+	}
+	labels  = []string{"sender", "receiver", "merchant", "consumer", "merchant_profile"}
+	risks   = []string{"low", "medium", "high", "not assessed"}
+	reasons = []string{"requested_by_customer", "duplicate order", "goods returned", "insufficient_funds"}
+	banks   = []string{"ABNANL2A", "INGBNL2A", "DEUTDEFF", "BNPAFRPPXXX", "BARCGB22", "UBSWCHZH80A", "CHASUS33"}
+	agents  = []string{
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) " +
+			"Chrome/126.0.0.0 Safari/537.36",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) " +
+			"Version/17.5 Mobile/15E148",
+		"Mozilla/5.0 (X11; Linux x86_64; rv:127.0) Gecko/20100101 Firefox/127.0",
+		"okhttp/4.12.0",
+	}
+
+	firstNames = textPair{
+		{"Anna", "Pieter", "Laura", "James", "Sofia", "Marek", "Emma", "David", "Ingrid", "Paul"},
+		{"Zoë", "José", "Łukasz", "Søren", "Čeněk", "Νίκος", "Ольга", "美咲", "يوسف", "अनिता"},
+	}
+	lastNames = textPair{
+		{"Jansen", "Smith", "Keller", "Rossi", "Novak", "de Vries", "O'Brien", "Martin", "Berg", "Silva"},
+		{"Müller", "Gärtner", "Nuñez", "Wójcik", "Ångström", "Παπαδόπουλος", "Иванова", "田中", "حداد", "शर्मा"},
+	}
+	companies = textPair{
+		{
+			"Blue Harbour Trading B.V.", "Northwind Logistics GmbH", "Acme \"Fast\" Parts Ltd",
+			"Green Field Foods NV", "Orbit Software Inc.",
+		},
+		{
+			"Café Zürich & Söhne AG", "Crème Brûlée SARL", "株式会社さくら商事", "ООО «Северный ветер»",
+			"Błękitna Fala sp. z o.o.",
+		},
+	}
+	streets = textPair{
+		{"Keizersgracht 241", "12 High Street", "Hauptstrasse 7", "Via Roma 18", "Rue de la Paix 3"},
+		{"Königsallee 60", "Plaça de Catalunya 9", "ul. Świętokrzyska 14", "Østergade 27", "東京都渋谷区1-2-3"},
+	}
+	cities = textPair{
+		{"Amsterdam", "Rotterdam", "London", "Berlin", "Madrid", "Milano"},
+		{"Düsseldorf", "Kraków", "Málaga", "København", "Αθήνα", "大阪市"},
+	}
+	descriptions = textPair{
+		{
+			"Invoice %d, payment terms 30 days, thank you for your order",
+			"Order %d web shop, two articles, delivery to pick-up point",
+			"Subscription no. %d monthly fee, automatic collection",
+			"Settlement %d of card takings, net of fees and \"chargebacks\"",
+			"Ref %d C:\\export\\payments, booked by hand",
+		},
+		{
+			"Rechnung Nr. %d über Büromöbel, zahlbar bis Monatsende – vielen Dank",
+			"Facture n° %d pour café et thé, livraison à l'entrepôt",
+			"Zamówienie %d: książki i żarówki, dostawa do paczkomatu",
+			"ご注文番号 %d のお支払い、ありがとうございます",
+			"Оплата счёта № %d за услуги связи 📱",
+		},
+	}
+)
+
+// textPair has a list of texts in ASCII and one of texts that are not.
+type textPair [2][]string
+
+// pick returns a text, a quarter of the times one that is not in ASCII.
+func (t textPair) pick(r *random) string {
+	if r.chance(25) {
+		return pick(r, t[1])
+	}
+	return pick(r, t[0])
 }

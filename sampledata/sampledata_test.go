@@ -21,7 +21,7 @@ import (
 	"sluice/shared/transaction/scanner"
 )
 
-func generator(t testing.TB, o sampledata.Options) *sampledata.Generator {
+func newGenerator(t testing.TB, o sampledata.Options) *sampledata.Generator {
 	t.Helper()
 	g, err := sampledata.New(o)
 	if err != nil {
@@ -35,10 +35,10 @@ type fact struct {
 	Kind string `json:"kind"`
 }
 
-// whole returns everything that a generator writes.
-func whole(t testing.TB, o sampledata.Options) (lines []byte, truth []fact, statuses map[string]string) {
+// generateAll returns everything that a generator writes.
+func generateAll(t testing.TB, o sampledata.Options) (lines []byte, truth []fact, statuses map[string]string) {
 	t.Helper()
-	g := generator(t, o)
+	g := newGenerator(t, o)
 	var text, facts, entities bytes.Buffer
 	n, err := g.WriteWithTruth(&text, &facts)
 	if err != nil || n != int64(text.Len()) {
@@ -65,10 +65,10 @@ func whole(t testing.TB, o sampledata.Options) (lines []byte, truth []fact, stat
 	return text.Bytes(), truth, statuses
 }
 
-func TestSameOptionsSameBytes(t *testing.T) {
+func TestSameOptionsGiveTheSameBytes(t *testing.T) {
 	sum := func(o sampledata.Options) string {
 		h := fnv.New128a()
-		g := generator(t, o)
+		g := newGenerator(t, o)
 		if _, err := g.WriteWithTruth(h, h); err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestSameOptionsSameBytes(t *testing.T) {
 func TestShareOfBadLines(t *testing.T) {
 	for _, lines := range []int64{0, 1, 2, 3, 10, 99, 1000} {
 		for _, share := range []float64{0, 0.001, 0.1, 1. / 3, 0.5, 0.999, 1} {
-			_, truth, _ := whole(t, sampledata.Options{Lines: lines, Seed: 1, Bad: share})
+			_, truth, _ := generateAll(t, sampledata.Options{Lines: lines, Seed: 1, Bad: share})
 			if want := int(math.Round(float64(lines) * share)); len(truth) != want {
 				t.Errorf("%d lines, share %v: %d bad lines, want %d", lines, share, len(truth), want)
 			}
@@ -107,14 +107,14 @@ func TestOptionsAreChecked(t *testing.T) {
 		{Lines: -1}, {Lines: sampledata.MaxLines + 1}, {Bad: -0.1}, {Bad: 1.1}, {Bad: math.NaN()}, {Entities: -1},
 	} {
 		if _, err := sampledata.New(o); err == nil {
-			t.Errorf("%+v was taken", o)
+			t.Errorf("New(%+v) returned no error", o)
 		}
 	}
 }
 
 // The scanner must find in every line exactly what the truth says of it, and nothing in the others. What the scanner
 // cannot know, entities and duplicates, is looked up here.
-func TestTruthIsTrue(t *testing.T) {
+func TestTruthAgreesWithTheScanner(t *testing.T) {
 	every := sampledata.EveryKind()
 	for _, o := range []sampledata.Options{
 		{Lines: 10 * every, Seed: 1, Bad: 0.1},
@@ -123,12 +123,12 @@ func TestTruthIsTrue(t *testing.T) {
 		{Lines: 3, Seed: 4, Bad: 1},
 		{Lines: 5000, Seed: 5},
 	} {
-		t.Run(fmt.Sprintf("%d lines %v bad", o.Lines, o.Bad), func(t *testing.T) { holdAgainstScanner(t, o) })
+		t.Run(fmt.Sprintf("%d lines %v bad", o.Lines, o.Bad), func(t *testing.T) { compareWithScanner(t, o) })
 	}
 }
 
-func holdAgainstScanner(t *testing.T, o sampledata.Options) {
-	text, truth, statuses := whole(t, o)
+func compareWithScanner(t *testing.T, o sampledata.Options) {
+	text, truth, statuses := generateAll(t, o)
 	lines := bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
 	if int64(len(lines)) != o.Lines {
 		t.Fatalf("%d lines, want %d", len(lines), o.Lines)
@@ -152,13 +152,13 @@ func holdAgainstScanner(t *testing.T, o sampledata.Options) {
 		case kind == "duplicate_modification_id" && len(found) == 0:
 		case kind == "" && len(found) == 0:
 		case !slices.Equal(found, []string{kind}):
-			t.Errorf("line %d is %q, the scanner says %q: %.300s", number, kind, found, line)
+			t.Errorf("line %d: the truth is %q, the scanner finds %q: %.300s", number, kind, found, line)
 		}
 	}
 	for _, members := range ids {
 		for _, number := range members {
 			if (len(members) > 1) != (want[number] == "duplicate_modification_id") {
-				t.Errorf("line %d is %q and one of %v with its ID", number, want[number], members)
+				t.Errorf("line %d: the truth is %q, and the lines %v have its ID", number, want[number], members)
 			}
 		}
 	}
@@ -202,17 +202,18 @@ func checkSpread(t *testing.T, ids map[string][]int64, o sampledata.Options) {
 	}
 }
 
-func TestKindsAreTheServicesCodes(t *testing.T) {
+func TestKindsCoverTheCodesOfTheService(t *testing.T) {
 	kinds := sampledata.Kinds()
 	for _, code := range []transaction.Code{
-		transaction.CodeJSONInvalid, transaction.CodeJSONDuplicateKey, transaction.CodeJSONTooDeep, transaction.CodeLineTooLong,
-		transaction.CodeMissing, transaction.CodeExtraForbidden, transaction.CodeStringType, transaction.CodeNumberType,
-		transaction.CodeIntegerType, transaction.CodeObjectType, transaction.CodeArrayType, transaction.CodeStringTooShort,
-		transaction.CodeStringTooLong, transaction.CodeEnum, transaction.CodeUUID, transaction.CodeCountry, transaction.CodeCurrency,
-		transaction.CodeDateTime, transaction.CodeCreatedAtOutOfRange, transaction.CodeIPAddress, transaction.CodeBIC,
-		transaction.CodeNumberRange, transaction.CodeEntityMissing, transaction.CodeEntityAmbiguous,
-		transaction.CodeEntityTypeInvalid, transaction.CodeEntityNotFound, transaction.CodeEntityNotOnboarded,
-		transaction.CodeMainEntityUnknown,
+		transaction.CodeJSONInvalid, transaction.CodeJSONDuplicateKey, transaction.CodeJSONTooDeep,
+		transaction.CodeLineTooLong, transaction.CodeMissing, transaction.CodeExtraForbidden,
+		transaction.CodeStringType, transaction.CodeNumberType, transaction.CodeIntegerType,
+		transaction.CodeObjectType, transaction.CodeArrayType, transaction.CodeStringTooShort,
+		transaction.CodeStringTooLong, transaction.CodeEnum, transaction.CodeUUID, transaction.CodeCountry,
+		transaction.CodeCurrency, transaction.CodeDateTime, transaction.CodeCreatedAtOutOfRange,
+		transaction.CodeIPAddress, transaction.CodeBIC, transaction.CodeNumberRange,
+		transaction.CodeEntityMissing, transaction.CodeEntityAmbiguous, transaction.CodeEntityTypeInvalid,
+		transaction.CodeEntityNotFound, transaction.CodeEntityNotOnboarded, transaction.CodeMainEntityUnknown,
 	} {
 		if !slices.Contains(kinds, string(code)) {
 			t.Errorf("no line has the error %s", code)
@@ -220,9 +221,9 @@ func TestKindsAreTheServicesCodes(t *testing.T) {
 	}
 }
 
-func TestLinesLookReal(t *testing.T) {
+func TestLinesResembleRealOnes(t *testing.T) {
 	const n = 20_000
-	text, _, _ := whole(t, sampledata.Options{Lines: n, Seed: 11})
+	text, _, _ := generateAll(t, sampledata.Options{Lines: n, Seed: 11})
 	if mean := len(text) / n; mean < 1000 || mean > 1200 {
 		t.Errorf("the mean length is %d bytes, want about 1,100", mean)
 	}
@@ -252,13 +253,13 @@ func TestLinesLookReal(t *testing.T) {
 		"lines with a description, four fifths": float64(described) / n / 0.8,
 	} {
 		if got < 0.85 || got > 1.15 {
-			t.Errorf("%s: %.3f times that", name, got)
+			t.Errorf("%s: %.3f times that, want 0.85 to 1.15 times", name, got)
 		}
 	}
 }
 
 // Two lines of one transaction are two modifications of it.
-func TestTransactionsHaveFurtherModifications(t *testing.T) {
+func TestSomeTransactionsHaveSeveralModifications(t *testing.T) {
 	seen := make(map[string]int)
 	for _, line := range sampledata.Lines(400, 1, 0) {
 		var l struct {
@@ -270,27 +271,27 @@ func TestTransactionsHaveFurtherModifications(t *testing.T) {
 		seen[l.ID]++
 	}
 	if len(seen) != 300 {
-		t.Errorf("400 lines are of %d transactions, want 300", len(seen))
+		t.Errorf("400 lines belong to %d transactions, want 300", len(seen))
 	}
 }
 
-// failing takes some bytes, then fails.
-type failing int
+// limitedWriter accepts some bytes, then fails.
+type limitedWriter int
 
-func (f *failing) Write(p []byte) (int, error) {
+func (f *limitedWriter) Write(p []byte) (int, error) {
 	if int(*f) < len(p) {
 		return int(*f), io.ErrShortWrite
 	}
-	*f -= failing(len(p))
+	*f -= limitedWriter(len(p))
 	return len(p), nil
 }
 
-func TestAWriterThatFails(t *testing.T) {
-	for _, room := range []failing{0, 1000, 1 << 21} {
-		g := generator(t, sampledata.Options{Lines: 5000, Seed: 1})
+func TestWritingToAFailingWriter(t *testing.T) {
+	for _, room := range []limitedWriter{0, 1000, 1 << 21} {
+		g := newGenerator(t, sampledata.Options{Lines: 5000, Seed: 1})
 		left := room
 		if n, err := g.WriteTo(&left); err != io.ErrShortWrite || n > int64(room) {
-			t.Errorf("room for %d: wrote %d, %v", room, n, err)
+			t.Errorf("room for %d bytes: wrote %d, %v; want at most those and io.ErrShortWrite", room, n, err)
 		}
 	}
 }
@@ -298,7 +299,7 @@ func TestAWriterThatFails(t *testing.T) {
 func BenchmarkGenerator(b *testing.B) {
 	for _, bad := range []float64{0, 0.05} {
 		b.Run(fmt.Sprintf("bad=%v", bad), func(b *testing.B) {
-			g := generator(b, sampledata.Options{Lines: int64(b.N), Seed: 1, Bad: bad})
+			g := newGenerator(b, sampledata.Options{Lines: int64(b.N), Seed: 1, Bad: bad})
 			b.ReportAllocs()
 			n, err := g.WriteTo(io.Discard)
 			if err != nil {
