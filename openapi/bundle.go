@@ -16,18 +16,26 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
-const entry = "sluice.yaml"
+// entryFile is the file that names the paths of the others.
+const entryFile = "sluice.yaml"
 
-// A bundle makes one description of the files: the paths of the entry point into the others, whose components all come together
-// under their own names. Everything stays in the order in which it is written.
-type bundle struct {
-	roots      map[string]*yaml.Node
-	components *yaml.Node // of the entry
+// lineSchemaFile is how the description names the schema of a line, which becomes the component at lineSchemaPointer.
+const (
+	lineSchemaFile    = "../docs/line.schema.json"
+	lineSchemaPointer = "#/components/schemas/Line"
+)
+
+// bundler makes one description of all files. The paths of the entry file refer to path items of the others, and the
+// components of all files come together under their own names. Everything keeps the order in which it is written.
+type bundler struct {
+	// roots are the documents by the name of their file.
+	roots map[string]*yaml.Node
+	entry *yaml.Node
 }
 
-// bundled returns the whole description as JSON.
-func bundled() ([]byte, error) {
-	b := bundle{roots: map[string]*yaml.Node{}}
+// bundleFiles returns the whole description as JSON.
+func bundleFiles() ([]byte, error) {
+	b := bundler{roots: map[string]*yaml.Node{}}
 	entries, err := files.ReadDir(".")
 	if err != nil {
 		return nil, err
@@ -43,113 +51,125 @@ func bundled() ([]byte, error) {
 		}
 		b.roots[f.Name()] = document.Content[0]
 	}
-	if err := b.paths(); err != nil {
+	b.entry = b.roots[entryFile]
+	if err := b.inlinePaths(); err != nil {
 		return nil, err
 	}
-	b.components = value(b.roots[entry], "components")
 	for _, f := range entries {
-		if err := b.merge(f.Name()); err != nil {
+		if err := b.mergeComponents(f.Name()); err != nil {
 			return nil, err
 		}
 	}
-	if err := b.local(b.roots[entry]); err != nil {
+	if err := b.rewriteReferences(b.entry); err != nil {
 		return nil, err
 	}
-	b.tellPermissions()
+	b.describePermissions()
 	var out bytes.Buffer
-	err = writeJSON(&out, b.roots[entry])
+	err = writeJSON(&out, b.entry)
 	return out.Bytes(), err
 }
 
-// paths puts the path items of other files into the entry.
-func (b *bundle) paths() error {
-	paths := value(b.roots[entry], "paths")
+// inlinePaths replaces the references of the entry file's paths by the path items of other files. A path must refer to
+// a path item of its own name.
+func (b *bundler) inlinePaths() error {
+	paths := memberOf(b.entry, "paths")
 	for i := 0; i < len(paths.Content); i += 2 {
 		path, item := paths.Content[i].Value, paths.Content[i+1]
-		file, pointer, _ := strings.Cut(value(item, "$ref").Value, "#/paths/")
-		pointer, err := url.PathUnescape(pointer)
-		found := value(value(b.roots[file], "paths"), unescape.Replace(pointer))
-		if err != nil || found == nil || unescape.Replace(pointer) != path {
-			return fmt.Errorf("%s: the path %s points to %s#%s", entry, path, file, pointer)
+		file, escaped, _ := strings.Cut(memberOf(item, "$ref").Value, "#/paths/")
+		pointer, err := url.PathUnescape(escaped)
+		if err != nil {
+			return fmt.Errorf("%s: the path %s: %w", entryFile, path, err)
 		}
-		paths.Content[i+1] = found
+		name := unescapePointer.Replace(pointer)
+		target := memberOf(memberOf(b.roots[file], "paths"), name)
+		if target == nil || name != path {
+			return fmt.Errorf("%s: the path %s refers to %s#%s", entryFile, path, file, pointer)
+		}
+		paths.Content[i+1] = target
 	}
 	return nil
 }
 
-// merge adds the components of a file to those of the entry.
-func (b *bundle) merge(file string) error {
-	from := value(b.roots[file], "components")
-	if from == nil || file == entry {
+// mergeComponents adds the components of a file to those of the entry file. Two components of a kind may not have the
+// same name.
+func (b *bundler) mergeComponents(file string) error {
+	from, into := memberOf(b.roots[file], "components"), memberOf(b.entry, "components")
+	if from == nil || file == entryFile {
 		return nil
 	}
 	for i := 0; i < len(from.Content); i += 2 {
-		kind := from.Content[i]
-		to := value(b.components, kind.Value)
-		if to == nil {
-			to = &yaml.Node{Kind: yaml.MappingNode}
-			b.components.Content = append(b.components.Content, kind, to)
+		kind, added := from.Content[i], from.Content[i+1]
+		all := memberOf(into, kind.Value)
+		if all == nil {
+			all = &yaml.Node{Kind: yaml.MappingNode}
+			into.Content = append(into.Content, kind, all)
 		}
-		for j := 0; j < len(from.Content[i+1].Content); j += 2 {
-			name := from.Content[i+1].Content[j]
-			if value(to, name.Value) != nil {
+		for j := 0; j < len(added.Content); j += 2 {
+			name := added.Content[j]
+			if memberOf(all, name.Value) != nil {
 				return fmt.Errorf("%s: there are two components %s/%s", file, kind.Value, name.Value)
 			}
-			to.Content = append(to.Content, name, from.Content[i+1].Content[j+1])
+			all.Content = append(all.Content, name, added.Content[j+1])
 		}
 	}
 	return nil
 }
 
-// lineFile is how the description names the schema of a line, and lineAt where that stands in the bundle.
-const (
-	lineFile = "../docs/line.schema.json"
-	lineAt   = "#/components/schemas/Line"
-)
-
-// local makes every reference one into the bundle itself.
-func (b *bundle) local(n *yaml.Node) error {
-	if to := value(n, "$ref"); to != nil && to.Value == lineFile {
-		line := bytes.ReplaceAll(schema.JSONSchema(), []byte(`"#/$defs/`), []byte(`"`+lineAt+`/$defs/`))
-		var document yaml.Node
-		if err := yaml.Unmarshal(line, &document); err != nil {
+// rewriteReferences makes references to other files references into the bundle, and inserts the schema of a line.
+func (b *bundler) rewriteReferences(n *yaml.Node) error {
+	reference := memberOf(n, "$ref")
+	if reference != nil && reference.Value == lineSchemaFile {
+		line, err := lineSchema()
+		if err != nil {
 			return err
 		}
-		*n = *document.Content[0]
+		*n = *line
 		return nil
-	} else if to != nil {
-		file, pointer, _ := strings.Cut(to.Value, "#")
+	}
+	if reference != nil {
+		file, pointer, _ := strings.Cut(reference.Value, "#")
 		if file != "" && (b.roots[file] == nil || !strings.HasPrefix(pointer, "/components/")) {
-			return fmt.Errorf("nothing stands at %s", to.Value)
+			return fmt.Errorf("the reference %s leads nowhere", reference.Value)
 		}
-		to.Value = "#" + pointer
+		reference.Value = "#" + pointer
 	}
 	for _, child := range n.Content {
-		if err := b.local(child); err != nil {
+		if err := b.rewriteReferences(child); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// tellPermissions ends the description of each operation with its permissions: readers of OpenAPI show no roles of bearer tokens.
-func (b *bundle) tellPermissions() {
-	paths := value(b.roots[entry], "paths")
+// lineSchema returns the schema of a line with its references leading into the bundle.
+func lineSchema() (*yaml.Node, error) {
+	text := bytes.ReplaceAll(schema.JSONSchema(), []byte(`"#/$defs/`), []byte(`"`+lineSchemaPointer+`/$defs/`))
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return nil, err
+	}
+	return document.Content[0], nil
+}
+
+// describePermissions adds its permissions to the description of each operation: renderers of OpenAPI do not show the
+// roles of bearer tokens.
+func (b *bundler) describePermissions() {
+	paths := memberOf(b.entry, "paths")
 	for i := 1; i < len(paths.Content); i += 2 {
 		item := paths.Content[i]
 		for j := 0; j < len(item.Content); j += 2 {
-			if o := item.Content[j+1]; methods[item.Content[j].Value] {
-				tellPermissions(o)
+			if isMethod[item.Content[j].Value] {
+				describePermissions(item.Content[j+1])
 			}
 		}
 	}
 }
 
-func tellPermissions(operation *yaml.Node) {
+func describePermissions(operation *yaml.Node) {
 	var roles []string
-	if alternatives := value(operation, "security"); alternatives != nil {
-		for _, one := range alternatives.Content {
-			for _, role := range one.Content[1].Content {
+	if alternatives := memberOf(operation, "security"); alternatives != nil {
+		for _, requirement := range alternatives.Content {
+			for _, role := range requirement.Content[1].Content {
 				roles = append(roles, "`"+role.Value+"`")
 			}
 		}
@@ -158,7 +178,7 @@ func tellPermissions(operation *yaml.Node) {
 		return
 	}
 	text := "Permission: " + strings.Join(roles, " or ")
-	if d := value(operation, "description"); d != nil {
+	if d := memberOf(operation, "description"); d != nil {
 		d.Value = strings.TrimSpace(d.Value) + "\n\n" + text
 		return
 	}
@@ -166,8 +186,8 @@ func tellPermissions(operation *yaml.Node) {
 		&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text})
 }
 
-// value returns what a mapping has under a key, nil if it has none or is none.
-func value(n *yaml.Node, key string) *yaml.Node {
+// memberOf returns the value of a key in a mapping, nil if there is none or the node is not a mapping.
+func memberOf(n *yaml.Node, key string) *yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
 	}
@@ -179,44 +199,58 @@ func value(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
+// writeJSON writes a node as JSON, with the members of objects in the order of the node.
 func writeJSON(out *bytes.Buffer, n *yaml.Node) error {
 	switch n.Kind {
 	case yaml.MappingNode:
-		return writeAll(out, n.Content, '{', '}')
+		return writeObject(out, n.Content)
 	case yaml.SequenceNode:
-		return writeAll(out, n.Content, '[', ']')
+		return writeArray(out, n.Content)
 	case yaml.ScalarNode:
 		var v any
 		if err := n.Decode(&v); err != nil {
 			return err
 		}
-		text, err := json.Marshal(v)
-		out.Write(text)
-		return err
+		return writeValue(out, v)
 	}
-	return fmt.Errorf("line %d: aliases are not for a description that others read", n.Line)
+	return fmt.Errorf("line %d: the description may not use aliases", n.Line)
 }
 
-// writeAll writes members or items; a mapping's content is its keys and values by turns.
-func writeAll(out *bytes.Buffer, content []*yaml.Node, begin, end byte) error {
-	out.WriteByte(begin)
-	for i, n := range content {
-		isKey := begin == '{' && i%2 == 0
-		if begin == '{' && !isKey {
-			out.WriteByte(':')
-		} else if i > 0 {
+// writeObject writes members, given as keys and values by turns.
+func writeObject(out *bytes.Buffer, members []*yaml.Node) error {
+	out.WriteByte('{')
+	for i := 0; i < len(members); i += 2 {
+		if i > 0 {
 			out.WriteByte(',')
 		}
-		if isKey {
-			text, err := json.Marshal(n.Value)
-			if err != nil {
-				return err
-			}
-			out.Write(text)
-		} else if err := writeJSON(out, n); err != nil {
+		if err := writeValue(out, members[i].Value); err != nil {
+			return err
+		}
+		out.WriteByte(':')
+		if err := writeJSON(out, members[i+1]); err != nil {
 			return err
 		}
 	}
-	out.WriteByte(end)
+	out.WriteByte('}')
 	return nil
+}
+
+func writeArray(out *bytes.Buffer, items []*yaml.Node) error {
+	out.WriteByte('[')
+	for i, item := range items {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		if err := writeJSON(out, item); err != nil {
+			return err
+		}
+	}
+	out.WriteByte(']')
+	return nil
+}
+
+func writeValue(out *bytes.Buffer, v any) error {
+	text, err := json.Marshal(v)
+	out.Write(text)
+	return err
 }

@@ -1,5 +1,5 @@
-// Package openapi holds the interface description, sluice.yaml with a file for each area, and checks what goes over the wire against it. Tests and the
-// rendering of the reference read it; nothing that is deployed does.
+// Package openapi holds the interface description, sluice.yaml with a file for each area, and checks requests and
+// replies against it. Tests and the rendering of the reference use it; nothing that is deployed does.
 package openapi
 
 import (
@@ -9,61 +9,98 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Document is the description with all that it refers to. It is safe for concurrent use.
+// Document is the whole description. It is safe for concurrent use.
 type Document struct {
-	JSON       []byte // in the order of its files
-	Root       map[string]any
-	Operations []Operation // in order of path and method
+	// JSON is the description in the order in which its files are written.
+	JSON []byte
+	// Root is the description decoded, with numbers as they are written.
+	Root map[string]any
+	// Operations are ordered by path and method.
+	Operations []Operation
 
+	// mu guards compiler, which is not safe for concurrent use, and compiled.
+	mu       sync.Mutex
 	compiler *jsonschema.Compiler
-	schemas  schemas
+	// compiled are the schemas that have been used, by their pointers.
+	compiled map[string]*jsonschema.Schema
 }
+
+// documentURL is the name under which schemas are compiled.
+const documentURL = "mem:///sluice.json"
 
 // Load reads the description.
 func Load() (*Document, error) {
-	text, err := bundled()
+	text, err := bundleFiles()
 	if err != nil {
 		return nil, err
 	}
-	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(text)) // keeps numbers as they are written
+	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
-	d := &Document{JSON: text, Root: root.(map[string]any), compiler: jsonschema.NewCompiler()}
+	d := &Document{
+		JSON: text, Root: root.(map[string]any),
+		compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{},
+	}
 	d.compiler.AssertFormat()
-	if err := d.compiler.AddResource(address, d.Root); err != nil {
+	if err := d.compiler.AddResource(documentURL, d.Root); err != nil {
 		return nil, err
 	}
-	return d, d.operations()
+	d.Operations, err = d.collectOperations()
+	return d, err
 }
 
-// address is the name under which schemas are compiled.
-const address = "mem:///sluice.json"
+// schema returns the compiled schema at a pointer. Schemas are compiled when they are first used.
+func (d *Document) schema(pointer string) (*jsonschema.Schema, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s := d.compiled[pointer]; s != nil {
+		return s, nil
+	}
+	s, err := d.compiler.Compile(documentURL + pointer)
+	if err != nil {
+		return nil, err
+	}
+	d.compiled[pointer] = s
+	return s, nil
+}
 
-// at returns what stands at a pointer ("#/a/b") and the pointer to it, after following references.
-func (d *Document) at(pointer string) (any, string, error) {
+// resolve returns the value at a pointer such as "#/a/b", and the pointer to it, after following references.
+func (d *Document) resolve(pointer string) (any, string, error) {
 	var v any = d.Root
 	for _, token := range strings.Split(pointer, "/")[1:] {
 		var ok bool
-		if v, ok = member(v, unescape.Replace(token)); !ok {
-			return nil, "", fmt.Errorf("nothing stands at %s", pointer)
+		if v, ok = childOf(v, unescapePointer.Replace(token)); !ok {
+			return nil, "", fmt.Errorf("the description has nothing at %s", pointer)
 		}
 	}
 	if m, ok := v.(map[string]any); ok && m["$ref"] != nil {
-		return d.at(m["$ref"].(string))
+		return d.resolve(m["$ref"].(string))
 	}
 	return v, pointer, nil
 }
 
-func member(v any, token string) (any, bool) {
+// resolveObject is resolve for an object. It returns nil and the given pointer if there is nothing.
+func (d *Document) resolveObject(pointer string) (map[string]any, string) {
+	v, resolved, err := d.resolve(pointer)
+	if err != nil {
+		return nil, pointer
+	}
+	m, _ := v.(map[string]any)
+	return m, resolved
+}
+
+// childOf returns the member or item of a value that a token of a pointer names.
+func childOf(v any, token string) (any, bool) {
 	switch v := v.(type) {
 	case map[string]any:
-		out, ok := v[token]
-		return out, ok
+		child, ok := v[token]
+		return child, ok
 	case []any:
 		if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(v) {
 			return v[i], true
@@ -72,19 +109,10 @@ func member(v any, token string) (any, bool) {
 	return nil, false
 }
 
+// Tokens of pointers escape two characters (RFC 6901).
 var (
-	escape   = strings.NewReplacer("~", "~0", "/", "~1")
-	unescape = strings.NewReplacer("~1", "/", "~0", "~")
+	escapePointer   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// object is at for a value that must be an object; nil if there is none.
-func (d *Document) object(pointer string) (map[string]any, string) {
-	v, p, err := d.at(pointer)
-	m, _ := v.(map[string]any)
-	if err != nil {
-		return nil, pointer
-	}
-	return m, p
-}
-
-func keys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

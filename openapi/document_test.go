@@ -24,7 +24,7 @@ func load(t *testing.T) *openapi.Document {
 	return d
 }
 
-// visit calls f for every object of a value, with the pointer to it.
+// visit calls f for every object inside a value, with the pointer to the object.
 func visit(pointer string, v any, f func(pointer string, m map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -39,7 +39,7 @@ func visit(pointer string, v any, f func(pointer string, m map[string]any)) {
 	}
 }
 
-// The official schema of OpenAPI 3.1, from spec.openapis.org.
+// The description is valid by the official schema of OpenAPI 3.1, from spec.openapis.org.
 func TestTheDescriptionIsOpenAPI(t *testing.T) {
 	f, err := os.Open("testdata/openapi-3.1.schema.json")
 	if err != nil {
@@ -59,7 +59,7 @@ func TestTheDescriptionIsOpenAPI(t *testing.T) {
 	}
 }
 
-// Compiling holds each schema to JSON Schema 2020-12 and its references to what is there.
+// Every schema is one of JSON Schema 2020-12, and its references lead somewhere.
 func TestEverySchemaCompiles(t *testing.T) {
 	d := load(t)
 	for name := range d.Root["components"].(map[string]any)["schemas"].(map[string]any) {
@@ -76,7 +76,7 @@ func asValidation(err error, to **jsonschema.ValidationError) bool {
 	return ok
 }
 
-// An example beside a schema is valid, and so is each of a schema's own.
+// The examples next to a schema are valid, and so are those inside it.
 func TestExamplesAreValid(t *testing.T) {
 	d := load(t)
 	checked := 0
@@ -114,15 +114,17 @@ func TestExamplesAreValid(t *testing.T) {
 	t.Logf("%d examples", checked)
 }
 
-// notOurs is the schema of a line, which has its own tests; an object of properties called properties; and what stands in examples.
-var notOurs = regexp.MustCompile(`^#/components/schemas/Line(/|$)|/properties$|/example(/|$)`)
+// notChecked matches pointers to the schema of a line, which has tests of its own, to objects whose property is called
+// properties, and to examples.
+var notChecked = regexp.MustCompile(`^#/components/schemas/Line(/|$)|/properties$|/example(/|$)`)
 
-// What a reply may hold is all there: a key that nobody described must fail the suite. Requests are closed where the server
-// refuses other keys. A schema that others extend is closed by them.
+// Schemas of replies are closed, so that a key that is not described fails the suite. Schemas of requests are closed
+// where the service refuses other keys. A schema that others extend is closed by them.
 func TestObjectsAreClosed(t *testing.T) {
 	d := load(t)
 	open := map[string]bool{
-		"#/components/schemas/TokenRequest": true, "#/components/schemas/UploadRequest": true, // other keys are ignored
+		// The service ignores other keys of these.
+		"#/components/schemas/TokenRequest": true, "#/components/schemas/UploadRequest": true,
 	}
 	extended := map[string]bool{}
 	visit("#", d.Root, func(at string, m map[string]any) {
@@ -136,19 +138,21 @@ func TestObjectsAreClosed(t *testing.T) {
 	visit("#/components", d.Root["components"], func(at string, m map[string]any) {
 		_, isObject := m["properties"].(map[string]any)
 		closed := m["additionalProperties"] == false || m["unevaluatedProperties"] == false
-		if isObject && !closed && !open[at] && !extended[at] && !notOurs.MatchString(at) {
-			t.Errorf("%s takes any other key", at)
+		if isObject && !closed && !open[at] && !extended[at] && !notChecked.MatchString(at) {
+			t.Errorf("%s allows any other key", at)
 		}
 	})
 }
 
-// words are those of JSON Schema and of OpenAPI's schemas that the description uses. A validator passes over any other, so that a
-// slip would mean nothing.
-var words = strings.Fields(`$ref $schema title description type const enum default examples deprecated discriminator format pattern
+// keywords are those of JSON Schema and of OpenAPI's schemas that the description uses. A validator ignores any other,
+// so that a misspelt one would mean nothing.
+var keywords = strings.Fields(
+	`$ref $schema title description type const enum default examples deprecated discriminator format pattern
 	minLength maxLength minimum maximum minItems maxItems uniqueItems maxProperties required dependentRequired allOf anyOf oneOf items
-	properties propertyNames additionalProperties unevaluatedProperties $defs`)
+	properties propertyNames additionalProperties unevaluatedProperties $defs`,
+)
 
-func TestSchemasSayNothingUnknown(t *testing.T) {
+func TestSchemasUseKnownKeywords(t *testing.T) {
 	var check func(at string, v any)
 	each := func(at string, v any) {
 		all, _ := v.(map[string]any)
@@ -159,8 +163,8 @@ func TestSchemasSayNothingUnknown(t *testing.T) {
 	check = func(at string, v any) {
 		schema, _ := v.(map[string]any) // or true, or false
 		for word, v := range schema {
-			if !slices.Contains(words, word) {
-				t.Errorf("%s: %q is no word of a schema", at, word)
+			if !slices.Contains(keywords, word) {
+				t.Errorf("%s: %q is not in keywords", at, word)
 			}
 			switch word {
 			case "properties", "$defs":
@@ -193,7 +197,7 @@ func TestOperations(t *testing.T) {
 	paths := d.Root["paths"].(map[string]any)
 	for _, o := range d.Operations {
 		if other := ids[o.ID]; other != "" || o.ID == "" {
-			t.Errorf("%s and %s are both called %q", o, other, o.ID)
+			t.Errorf("%s has the operationId %q, want one that is not that of %q", o, o.ID, other)
 		}
 		ids[o.ID] = o.String()
 		node := paths[o.Path].(map[string]any)[strings.ToLower(o.Method)].(map[string]any)
@@ -207,22 +211,22 @@ func TestOperations(t *testing.T) {
 			want = append(want, m[1])
 		}
 		if diff := cmp.Diff(want, o.PathParameters()); diff != "" {
-			t.Errorf("%s: parameters: %s", o, diff)
+			t.Errorf("%s: parameters in the path (-), described (+):\n%s", o, diff)
 		}
-		for _, status := range statuses(o) {
+		for _, status := range requiredStatuses(o) {
 			if _, ok := node["responses"].(map[string]any)[status]; !ok {
-				t.Errorf("%s: no %s", o, status)
+				t.Errorf("%s does not describe the status %s", o, status)
 			}
 		}
 	}
 	maps.DeleteFunc(tags, func(_ string, hasOperations bool) bool { return !hasOperations })
 	if diff := cmp.Diff(tags, used); diff != "" {
-		t.Errorf("tags: %s", diff)
+		t.Errorf("tags described (-), used (+):\n%s", diff)
 	}
 }
 
-// statuses are those that any operation of the kind can have.
-func statuses(o openapi.Operation) []string {
+// requiredStatuses are those that every operation of the kind can answer with.
+func requiredStatuses(o openapi.Operation) []string {
 	all := []string{"429", "5XX"}
 	if !o.Public {
 		all = append(all, "401", "403")
@@ -237,7 +241,7 @@ func statuses(o openapi.Operation) []string {
 	return all
 }
 
-func TestNoComponentIsLeftOver(t *testing.T) {
+func TestEveryComponentIsUsed(t *testing.T) {
 	d := load(t)
 	referred := map[string]bool{}
 	visit("#", d.Root, func(_ string, m map[string]any) {
@@ -248,8 +252,9 @@ func TestNoComponentIsLeftOver(t *testing.T) {
 	for kind, all := range d.Root["components"].(map[string]any) {
 		for name := range all.(map[string]any) {
 			at := "#/components/" + kind + "/" + name
-			if !referred[at] && kind != "securitySchemes" && name != "ReportLine" { // what lies behind a URL
-				t.Errorf("nothing refers to %s", at)
+			// ReportLine is what the URL of a report gives.
+			if !referred[at] && kind != "securitySchemes" && name != "ReportLine" {
+				t.Errorf("no reference leads to %s", at)
 			}
 		}
 	}

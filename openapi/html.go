@@ -6,7 +6,7 @@ import (
 	"text/template"
 )
 
-// page may fetch nothing: whoever opens the file has all of it.
+// page is complete in itself: a browser fetches nothing for it.
 var page = template.Must(template.New("page").Parse(`<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -27,13 +27,14 @@ Redoc.init({{.Description}}, {{.Options}}, document.getElementById("reference"))
 </html>
 `))
 
+// options are those of Redoc.
 const options = `{sortRequiredPropsFirst: true, hideDownloadButton: true, expandResponses: "200,202", jsonSamplesExpandLevel: 4}`
 
-// logo is the only thing that Redoc fetches from elsewhere.
+// logo is the only address from which Redoc fetches something.
 var logo = []byte("https://cdn.redoc.ly/redoc/logo-mini.svg")
 
-// WriteHTML writes the description as a page that Redoc renders; script is its standalone bundle. No text of the description can
-// end a script: encoding/json has escaped each <.
+// WriteHTML writes the description as a page that Redoc renders; script is Redoc's standalone bundle. No text of the
+// description can end the page's script, because encoding/json has escaped each <.
 func (d *Document) WriteHTML(w io.Writer, script []byte) error {
 	script = bytes.ReplaceAll(script, logo, []byte("data:,"))
 	script = bytes.ReplaceAll(script, []byte("</script"), []byte(`<\/script`))

@@ -7,58 +7,72 @@ import (
 
 // Operation is one method of one path.
 type Operation struct {
-	Method      string // in upper case
-	Path        string // with {parameters}
-	ID          string
-	Public      bool     // no token is needed
-	Permissions []string // any of them is enough
+	// Method is in upper case.
+	Method string
+	// Path has parameters in braces.
+	Path string
+	// ID is the operationId.
+	ID string
+	// Public is set if the operation needs no token.
+	Public bool
+	// Permissions are those of which a client needs one.
+	Permissions []string
 
 	pointer    string
 	parameters []parameter
 	segments   []string
 }
 
-// parameter is a value beside the body.
+// parameter is a value that a request has beside its body.
 type parameter struct {
-	name, in string
+	name string
+	// in is path, query or header.
+	in       string
 	required bool
-	schema   string // pointer
+	// schema is the pointer to the parameter's schema.
+	schema string
 }
 
 func (o Operation) String() string { return o.Method + " " + o.Path }
 
-var methods = map[string]bool{"get": true, "put": true, "post": true, "delete": true, "options": true, "head": true, "patch": true, "trace": true}
-
-func (d *Document) operations() error {
-	paths, _ := d.object("#/paths")
-	for _, path := range keys(paths) {
-		at := "#/paths/" + escape.Replace(path)
-		item, at := d.object(at)
-		for _, method := range keys(item) {
-			if !methods[method] {
-				continue
-			}
-			o := Operation{Method: strings.ToUpper(method), Path: path, pointer: at + "/" + method, segments: strings.Split(path, "/")}
-			node, _ := d.object(o.pointer)
-			o.ID, _ = node["operationId"].(string)
-			o.Public, o.Permissions = d.security(node)
-			for _, list := range []string{at, o.pointer} {
-				found, err := d.parameters(list + "/parameters")
-				if err != nil {
-					return fmt.Errorf("%s: %w", o, err)
-				}
-				o.parameters = append(o.parameters, found...)
-			}
-			d.Operations = append(d.Operations, o)
-		}
-	}
-	return nil
+// isMethod has the members of a path item that are operations.
+var isMethod = map[string]bool{
+	"get": true, "put": true, "post": true, "delete": true, "options": true, "head": true, "patch": true, "trace": true,
 }
 
-// security reads who may call: an operation's own requirements replace the document's.
-func (d *Document) security(node map[string]any) (public bool, permissions []string) {
-	requirements, own := node["security"].([]any)
-	if !own {
+func (d *Document) collectOperations() ([]Operation, error) {
+	var all []Operation
+	paths, _ := d.resolveObject("#/paths")
+	for _, path := range sortedKeys(paths) {
+		item, pointer := d.resolveObject("#/paths/" + escapePointer.Replace(path))
+		for _, method := range sortedKeys(item) {
+			if !isMethod[method] {
+				continue
+			}
+			o := Operation{
+				Method: strings.ToUpper(method), Path: path, pointer: pointer + "/" + method,
+				segments: strings.Split(path, "/"),
+			}
+			node, _ := d.resolveObject(o.pointer)
+			o.ID, _ = node["operationId"].(string)
+			o.Public, o.Permissions = d.security(node)
+			for _, owner := range []string{pointer, o.pointer} {
+				parameters, err := d.parametersAt(owner + "/parameters")
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", o, err)
+				}
+				o.parameters = append(o.parameters, parameters...)
+			}
+			all = append(all, o)
+		}
+	}
+	return all, nil
+}
+
+// security returns who may call an operation, whose own requirements replace those of the document.
+func (d *Document) security(operation map[string]any) (public bool, permissions []string) {
+	requirements, isOwn := operation["security"].([]any)
+	if !isOwn {
 		requirements, _ = d.Root["security"].([]any)
 	}
 	for _, r := range requirements {
@@ -71,33 +85,33 @@ func (d *Document) security(node map[string]any) (public bool, permissions []str
 	return len(requirements) == 0, permissions
 }
 
-func (d *Document) parameters(pointer string) ([]parameter, error) {
-	list, _, err := d.at(pointer)
+// parametersAt returns the parameters in the list at a pointer, none if there is no list.
+func (d *Document) parametersAt(pointer string) ([]parameter, error) {
+	list, _, err := d.resolve(pointer)
 	if err != nil {
-		return nil, nil // there are none
+		return nil, nil
 	}
-	var out []parameter
-	for i, v := range list.([]any) {
-		at := fmt.Sprintf("%s/%d", pointer, i)
-		m := v.(map[string]any)
-		if to, ok := m["$ref"].(string); ok {
-			if m, at = d.object(to); m == nil {
-				return nil, fmt.Errorf("nothing stands at %s", to)
-			}
+	var all []parameter
+	for i := range list.([]any) {
+		described, at := d.resolveObject(fmt.Sprintf("%s/%d", pointer, i))
+		if described == nil {
+			return nil, fmt.Errorf("the description has no parameter at %s", at)
 		}
-		required, _ := m["required"].(bool)
-		out = append(out, parameter{m["name"].(string), m["in"].(string), required, at + "/schema"})
+		all = append(all, parameter{
+			described["name"].(string), described["in"].(string), isRequired(described), at + "/schema",
+		})
 	}
-	return out, nil
+	return all, nil
 }
 
-// Find returns the operation that a request reaches: of paths that fit, the one with a fixed segment first. The path is as it is
-// sent.
+// Find returns the operation of a request. If the path, as it is sent, fits more than one, the one whose fixed segment
+// comes first is meant.
 func (d *Document) Find(method, path string) (Operation, bool) {
 	segments := strings.Split(path, "/")
 	var best Operation
 	for _, o := range d.Operations {
-		if o.Method == method && fits(o.segments, segments) && (best.ID == "" || before(o.segments, best.segments)) {
+		if o.Method == method && matches(o.segments, segments) &&
+			(best.ID == "" || isMoreSpecific(o.segments, best.segments)) {
 			best = o
 		}
 	}
@@ -106,7 +120,8 @@ func (d *Document) Find(method, path string) (Operation, bool) {
 
 func isParameter(segment string) bool { return strings.HasPrefix(segment, "{") }
 
-func fits(pattern, segments []string) bool {
+// matches reports whether the segments of a path fit those of a pattern. A parameter is not empty.
+func matches(pattern, segments []string) bool {
 	if len(pattern) != len(segments) {
 		return false
 	}
@@ -118,7 +133,8 @@ func fits(pattern, segments []string) bool {
 	return true
 }
 
-func before(a, b []string) bool {
+// isMoreSpecific reports whether, at the first difference of two patterns, a has a fixed segment and b a parameter.
+func isMoreSpecific(a, b []string) bool {
 	for i := range a {
 		if isParameter(a[i]) != isParameter(b[i]) {
 			return isParameter(b[i])
@@ -127,15 +143,15 @@ func before(a, b []string) bool {
 	return false
 }
 
-// PathParameters returns the names of the described parameters of the path, in its order.
+// PathParameters returns the names of the described parameters in the path, in the order of the path.
 func (o Operation) PathParameters() []string {
-	var out []string
+	var names []string
 	for _, s := range o.segments {
 		for _, p := range o.parameters {
 			if p.in == "path" && s == "{"+p.name+"}" {
-				out = append(out, p.name)
+				names = append(names, p.name)
 			}
 		}
 	}
-	return out
+	return names
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // A reply's schema has the keys of the type that is sent, and requires those that are always sent.
-func TestRepliesAreDescribedByTheirTypes(t *testing.T) {
+func TestReplySchemasMatchTheirTypes(t *testing.T) {
 	d := load(t)
 	for name, reply := range map[string]any{
 		"Token": authhttp.TokenReply{}, "Upload": batchhttp.UploadReply{}, "BatchStatus": batchhttp.StatusReply{},
@@ -37,7 +37,7 @@ func TestRepliesAreDescribedByTheirTypes(t *testing.T) {
 	}
 }
 
-// The client reads every key there is.
+// The client has a field for every key of a reply.
 func TestTheClientKnowsEveryKey(t *testing.T) {
 	d := load(t)
 	for name, into := range map[string]any{
@@ -48,13 +48,13 @@ func TestTheClientKnowsEveryKey(t *testing.T) {
 		known := fields(reflect.TypeOf(into))
 		for key := range (sampler{d.Root, 0}).at("#/components/schemas/" + name)["properties"].(map[string]any) {
 			if _, ok := known[key]; !ok {
-				t.Errorf("%T does not read %s of %s", into, key, name)
+				t.Errorf("%T has no field for %s of %s", into, key, name)
 			}
 		}
 	}
 }
 
-// field is what encoding/json makes of a struct's field.
+// field is a member that encoding/json writes for a field of a struct.
 type field struct {
 	of       reflect.Type
 	optional bool
@@ -71,6 +71,7 @@ func fields(t reflect.Type) map[string]field {
 	return out
 }
 
+// comparison compares schemas with Go types.
 type comparison struct {
 	*testing.T
 	sampler
@@ -92,7 +93,7 @@ func (c comparison) value(where string, schema map[string]any, of reflect.Type) 
 		reflect.Bool: "boolean", reflect.Int: "integer", reflect.Int64: "integer"}[of.Kind()]
 	switch {
 	case schema["oneOf"] != nil || want == "" || of == reflect.TypeFor[json.RawMessage]():
-		return // a property, any data, a line: they have tests of their own
+		return // a property, any data or a line: these have tests of their own
 	case of == reflect.TypeFor[time.Time]():
 		want = "string"
 	case of.Kind() == reflect.Struct && !c.seen[of]:
@@ -111,11 +112,11 @@ func (c comparison) value(where string, schema map[string]any, of reflect.Type) 
 		kinds = []any{schema["type"]}
 	}
 	if !slices.Contains(kinds, any(want)) && schema["type"] != "null" {
-		c.Errorf("%s: described is %v, sent %s", where, schema["type"], want)
+		c.Errorf("%s is described as %v, want %s as it is sent", where, schema["type"], want)
 	}
 }
 
-// parts returns what a schema, with those that it extends, has and requires.
+// parts returns the properties and the required ones of a schema and of those that it extends.
 func (c comparison) parts(schema map[string]any) (properties map[string]any, required []any) {
 	properties = map[string]any{}
 	extended, _ := schema["allOf"].([]any)
@@ -134,12 +135,12 @@ func (c comparison) object(where string, schema map[string]any, of reflect.Type)
 	properties, required := c.parts(schema)
 	sent := fields(of)
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(sent)), slices.Sorted(maps.Keys(properties))); diff != "" {
-		c.Errorf("%s: sent (-), described (+): %s", where, diff)
+		c.Errorf("%s: keys sent (-), described (+):\n%s", where, diff)
 		return
 	}
 	for name, f := range sent {
 		if slices.Contains(required, any(name)) == f.optional {
-			c.Errorf("%s/%s: left out at times: %v; described as required: %v", where, name, f.optional, !f.optional)
+			c.Errorf("%s/%s is described as required: %v, want %v", where, name, f.optional, !f.optional)
 		}
 		if p, ok := properties[name].(map[string]any); ok {
 			c.value(where+"/"+name, p, f.of)

@@ -18,71 +18,80 @@ import (
 	"sluice/shared/httpapi/platform"
 )
 
-// What a request may be is said twice, by its schema and by the type that it is read into. Every value that the schema names is
-// changed in every way that a client may get wrong, and both must say the same of the outcome.
-func TestRequestsAreTakenAsDescribed(t *testing.T) {
+// A request is described twice, by its schema and by the type that it is decoded into. Every value that the schema
+// names is changed in every way that a client may get wrong, and both must accept or refuse the outcome.
+func TestRequestsAreAcceptedAsDescribed(t *testing.T) {
 	d := load(t)
-	agree[entityhttp.CreateRequest](t, d, "CreateEntity")
-	agree[entityhttp.DraftRequest](t, d, "CreateDraft")
-	agree[entityhttp.UpdateRequest](t, d, "UpdateDraft")
-	agree[entityhttp.VerifyRequest](t, d, "VerifyDraft")
-	agree[entityhttp.PartialRequest](t, d, "PartialPropertiesRequest")
-	agree[entityhttp.SearchRequest](t, d, "SearchDrafts")
-	agree[entityhttp.NamesRequest](t, d, "DraftNamesRequest")
-	agree[entityhttp.LightRequest](t, d, "SearchLight")
-	agree[documenthttp.CreateRequest](t, d, "CreateDocument")
-	agree[documenthttp.CreateVirtualRequest](t, d, "CreateVirtualDocument")
-	agree[documenthttp.UpdateRequest](t, d, "UpdateDocument")
-	agree[documenthttp.LayersRequest](t, d, "SetAccessLayers")
-	agree[documenthttp.CloneRequest](t, d, "CloneDocument")
-	agree[documenthttp.CustomErrorRequest](t, d, "CustomError")
-	agree[documenthttp.ArchiveRequest](t, d, "ArchiveDocument")
-	agree[documenthttp.PageRequest](t, d, "DocumentPageRequest")
-	agree[documenthttp.UpdateFileRequest](t, d, "UpdateFile")
-	agree[documenthttp.LitePageRequest](t, d, "DocumentLitePageRequest")
-	agree[batchhttp.UploadRequest](t, d, "UploadRequest")
+	checkAgreement[entityhttp.CreateRequest](t, d, "CreateEntity")
+	checkAgreement[entityhttp.DraftRequest](t, d, "CreateDraft")
+	checkAgreement[entityhttp.UpdateRequest](t, d, "UpdateDraft")
+	checkAgreement[entityhttp.VerifyRequest](t, d, "VerifyDraft")
+	checkAgreement[entityhttp.PartialRequest](t, d, "PartialPropertiesRequest")
+	checkAgreement[entityhttp.SearchRequest](t, d, "SearchDrafts")
+	checkAgreement[entityhttp.NamesRequest](t, d, "DraftNamesRequest")
+	checkAgreement[entityhttp.LightRequest](t, d, "SearchLight")
+	checkAgreement[documenthttp.CreateRequest](t, d, "CreateDocument")
+	checkAgreement[documenthttp.CreateVirtualRequest](t, d, "CreateVirtualDocument")
+	checkAgreement[documenthttp.UpdateRequest](t, d, "UpdateDocument")
+	checkAgreement[documenthttp.LayersRequest](t, d, "SetAccessLayers")
+	checkAgreement[documenthttp.CloneRequest](t, d, "CloneDocument")
+	checkAgreement[documenthttp.CustomErrorRequest](t, d, "CustomError")
+	checkAgreement[documenthttp.ArchiveRequest](t, d, "ArchiveDocument")
+	checkAgreement[documenthttp.PageRequest](t, d, "DocumentPageRequest")
+	checkAgreement[documenthttp.UpdateFileRequest](t, d, "UpdateFile")
+	checkAgreement[documenthttp.LitePageRequest](t, d, "DocumentLitePageRequest")
+	checkAgreement[batchhttp.UploadRequest](t, d, "UploadRequest")
 }
 
-func agree[T any](t *testing.T, d *openapi.Document, schema string) {
+// checkAgreement mutates the sample of a schema and compares what the schema and the type T accept.
+func checkAgreement[T any](t *testing.T, d *openapi.Document, schema string) {
 	t.Helper()
 	at := "#/components/schemas/" + schema
 	seed := sampler{d.Root, 0}.sample(at)
-	if err := d.Validate(at, seed); err != nil || !taken[T](seed) {
-		t.Fatalf("%s: %v, taken: %v: %v", schema, err, taken[T](seed), seed)
+	if err := d.Validate(at, seed); err != nil || !isAccepted[T](seed) {
+		t.Fatalf("the sample of %s is %v: the schema returns %v, the endpoint accepts it: %v", schema, seed, err,
+			isAccepted[T](seed))
 	}
 	tried, refused := 0, 0
-	change(seed, func(where string, to any, changed any) {
+	mutate(seed, func(where string, to any, changed any) {
 		tried++
-		described, ours := d.Validate(at, changed) == nil, taken[T](changed)
+		described, ours := d.Validate(at, changed) == nil, isAccepted[T](changed)
 		if !ours {
 			refused++
 		}
-		// An empty text is taken for an absent one; that is no promise.
+		// The endpoint accepts an empty text like an absent one, which the description does not promise.
 		if described != ours && !(ours && to == "") {
-			t.Errorf("%s%s = %.60v: described %v, taken %v", schema, where, to, described, ours)
+			t.Errorf(
+				"%s%s = %.60v: valid by the schema: %v, accepted by the endpoint: %v",
+				schema,
+				where,
+				to,
+				described,
+				ours,
+			)
 		}
 	})
 	if tried < 10 || schema != "UploadRequest" && refused < 10 {
-		t.Errorf("%s: %d changes, %d refused", schema, tried, refused)
+		t.Errorf("%s: %d of %d mutations are refused, want 10 or more", schema, refused, tried)
 	}
 }
 
-// Every word of a list of words is taken, not only the first.
-func TestEveryColumnIsTaken(t *testing.T) {
+// Every word of an enumeration is accepted, not only the first.
+func TestEveryColumnIsAccepted(t *testing.T) {
 	d := load(t)
 	described := sampler{d.Root, 0}.at("#/components/schemas/DocumentColumn")["enum"].([]any)
 	for _, name := range described {
-		if !taken[documenthttp.LitePageRequest](map[string]any{"entityId": "x", "additionalColumns": []any{name}}) {
-			t.Errorf("%s is refused", name)
+		if !isAccepted[documenthttp.LitePageRequest](map[string]any{"entityId": "x", "additionalColumns": []any{name}}) {
+			t.Errorf("the column %s is refused", name)
 		}
 	}
 	if all := fields(reflect.TypeFor[documenthttp.DocumentReply]()); len(described) != len(all) {
-		t.Errorf("%d columns are described, and there are %d", len(described), len(all))
+		t.Errorf("%d columns are described, want %d", len(described), len(all))
 	}
 }
 
-// taken reports whether the endpoint takes a value as its data.
-func taken[T any](v any) bool {
+// isAccepted reports whether the endpoint accepts a value as its data.
+func isAccepted[T any](v any) bool {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return false
@@ -104,7 +113,7 @@ func taken[T any](v any) bool {
 	return errs.Err() == nil
 }
 
-// sampler makes values that have everything that a schema names.
+// sampler makes values that have every member that a schema names.
 type sampler struct {
 	root  map[string]any
 	depth int
@@ -192,8 +201,8 @@ func (s sampler) object(schema map[string]any) any {
 	return out
 }
 
-// change calls f with a value changed in one place at a time; where and to name the change.
-func change(v any, f func(where string, to any, changed any)) {
+// mutate calls f with copies of a value that are changed in one place each; where and to name the change.
+func mutate(v any, f func(where string, to any, changed any)) {
 	long := func(n int) string { return strings.Repeat("x", n) }
 	for _, to := range []any{nil, "", "x", long(255), long(256), long(2049), long(10_000), long(10_001), "http://example.com", "https://", "sCREENING",
 		json.Number("0"), json.Number("1"), json.Number("-1"), json.Number("-2"), json.Number("2"), json.Number("500"), json.Number("501"),
@@ -212,7 +221,7 @@ func change(v any, f func(where string, to any, changed any)) {
 			without := maps.Clone(v)
 			delete(without, key)
 			f("/"+key, "(absent)", without)
-			change(v[key], func(where string, to any, changed any) { f("/"+key+where, to, with(changed)) })
+			mutate(v[key], func(where string, to any, changed any) { f("/"+key+where, to, with(changed)) })
 		}
 		for _, key := range []string{"another", "", long(255), long(256)} {
 			c := maps.Clone(v)
@@ -221,7 +230,7 @@ func change(v any, f func(where string, to any, changed any)) {
 		}
 	case []any:
 		for i := range v {
-			change(v[i], func(where string, to any, changed any) {
+			mutate(v[i], func(where string, to any, changed any) {
 				c := slices.Clone(v)
 				c[i] = changed
 				f(fmt.Sprintf("/%d%s", i, where), to, c)
@@ -230,7 +239,7 @@ func change(v any, f func(where string, to any, changed any)) {
 	}
 }
 
-// many is a list of different texts, UUIDs without a prefix.
+// many returns n different texts; without a prefix they are UUIDs.
 func many(n int, prefix string) []any {
 	out := make([]any, n)
 	for i := range out {

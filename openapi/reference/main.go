@@ -1,5 +1,5 @@
-// Command reference renders the interface description as one HTML page that needs nothing else: it prints it, with the script that
-// it is given inside.
+// Command reference prints the interface description as one HTML page that needs no other file. Its argument is Redoc's
+// standalone script, which becomes part of the page.
 package main
 
 import (
