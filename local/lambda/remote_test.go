@@ -37,9 +37,9 @@ func TestRemoteEndpoint(t *testing.T) {
 	}))
 	defer remote.Close()
 	s, err := New(context.Background(), Config{
-		Functions: []Function{{Name: "toy", Endpoint: remote.URL, Timeout: 100 * time.Millisecond, Concurrency: 1}},
+		Functions: []Function{{Name: "toy", Endpoint: remote.URL, Timeout: time.Second, Concurrency: 1}},
 		Log:       &testLog{}, NewID: uuid.NewString, TempDir: t.TempDir(), JournalDir: t.TempDir(), DeadLetterDir: t.TempDir(),
-		InitTimeout: 100 * time.Millisecond,
+		InitTimeout: time.Second,
 	})
 	if err != nil {
 		t.Fatal(err)
