@@ -29,7 +29,7 @@ type Environment struct {
 	// Issuer is the issuer of tokens, "" for the address of the API.
 	Issuer string `json:"issuer"`
 
-	// Name is the name in docs/homes.md.
+	// Name is the name in docs/environments.md.
 	Name string `json:"-"`
 	// Data is the data folder of a local cloud, "" in other environments.
 	Data string `json:"-"`

@@ -20,7 +20,7 @@ var environmentName = flag.String("environment", "local",
 	"local, sam, localstack, or a file of addresses and credentials (see "+environmentsDocument+")")
 
 // environmentsDocument describes the environments, and which of them lacks what.
-const environmentsDocument = "docs/homes.md"
+const environmentsDocument = "docs/environments.md"
 
 // parallelTests is how many tests run at once unless -parallel says otherwise: more than there are processors, because
 // most of them wait for a batch.

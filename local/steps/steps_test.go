@@ -69,7 +69,8 @@ func newTestBatch(t *testing.T, content string, reject bool) *testBatch {
 		tenant:       uuid.NewString(),
 	}
 	entities := entitydb.NewStatuses(db, "test-entities")
-	if err := entities.Import(context.Background(), w.tenant, []entity.StatusEntry{{ID: "known", LifecycleStatus: entity.Compliant}}); err != nil {
+	known := []entity.StatusEntry{{ID: "known", LifecycleStatus: entity.Compliant}}
+	if err := entities.Import(context.Background(), w.tenant, known); err != nil {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
@@ -131,7 +132,8 @@ func (w *testBatch) put(content string, reject bool) {
 		w.t.Fatal(err)
 	}
 	object := batch.Object{Key: key, Size: int64(len(content))}
-	if _, err := w.batches.Apply(ctx, w.id, batch.Transition{To: batch.Uploaded, At: received, Object: &object, ReceivedAt: received}); err != nil {
+	uploaded := batch.Transition{To: batch.Uploaded, At: received, Object: &object, ReceivedAt: received}
+	if _, err := w.batches.Apply(ctx, w.id, uploaded); err != nil {
 		w.t.Fatal(err)
 	}
 }
