@@ -1,6 +1,6 @@
 // Package fault is the vocabulary of errors that a client may see. The service's code returns an *Error with a kind, a
-// stable code and a message that is safe for the client; package httpapi maps kinds to statuses in one place. Every other
-// error is an internal one: its text goes to the log and never to the client.
+// stable code and a message that is safe for the client; package httpapi maps kinds to statuses in one place. Every
+// other error is an internal one: its text goes to the log and never to the client.
 package fault
 
 import (
@@ -62,8 +62,8 @@ const (
 type Detail struct {
 	// Source is the part of the request that holds the value: InBody, InPath or InQuery.
 	Source string
-	// Path leads to the value inside its source: keys and names as string, indexes as int. It is empty for the source as
-	// a whole. For a body that is not JSON, it is the byte offset of the error.
+	// Path leads to the value inside its source: keys and names as string, indexes as int. It is empty for the source
+	// as a whole. For a body that is not JSON, it is the byte offset of the error.
 	Path []any
 	// Message says what is wrong, or what the value must be.
 	Message string

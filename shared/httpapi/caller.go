@@ -13,8 +13,8 @@ import (
 	"sluice/shared/fault"
 )
 
-// Caller is the client on whose behalf a request runs, and its tenant, as the authorizer found them in the token and the
-// client registry. Nothing of it comes from the request itself.
+// Caller is the client on whose behalf a request runs, and its tenant, as the authorizer found them in the token and
+// the client registry. Nothing of it comes from the request itself.
 type Caller struct {
 	// Tenant and Client are UUIDs.
 	Tenant, Client string
@@ -31,7 +31,8 @@ type Caller struct {
 	Expires time.Time
 }
 
-// Names in an authorizer's context. The authorizer and functions of different releases exchange them: they never change.
+// Names in an authorizer's context. The authorizer and functions of different releases exchange them: they never
+// change.
 const (
 	contextTenant      = "tenant"
 	contextClient      = "client"
@@ -72,8 +73,8 @@ const expiryTolerance = 10 * time.Second
 
 var errUnauthorized = fault.New(fault.Unauthorized, "unauthorized", "Unauthorized")
 
-// callerOf reads the authorizer's context. It returns errUnauthorized for a request without one, and for one whose token
-// has expired since.
+// callerOf reads the authorizer's context. It returns errUnauthorized for a request without one, and for one whose
+// token has expired since.
 func callerOf(ctx context.Context, now time.Time) (Caller, error) {
 	values := map[string]string{}
 	for name, value := range GatewayOf(ctx).Authorizer {

@@ -17,8 +17,8 @@ import (
 	"sluice/shared/fault"
 )
 
-// JSON makes an endpoint of a function of a decoded body, which is answered with 200. An absent body is an empty object.
-// Keys that In does not have are ignored; everything else is strict, see Body.Decode.
+// JSON makes an endpoint of a function of a decoded body, which is answered with 200. An absent body is an empty
+// object. Keys that In does not have are ignored; everything else is strict, see Body.Decode.
 func JSON[In, Out any](f func(ctx context.Context, c Caller, in In) (Out, error)) Endpoint {
 	return func(ctx context.Context, c Caller, r *http.Request) (Reply, error) {
 		body, err := ReadBody(r)
@@ -40,7 +40,8 @@ func Read(r *http.Request) ([]byte, error) {
 	text, err := io.ReadAll(r.Body)
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		return nil, fault.Newf(fault.TooLarge, "body_too_large", "The request body is larger than %d bytes.", tooLarge.Limit)
+		return nil, fault.Newf(fault.TooLarge, "body_too_large", "The request body is larger than %d bytes.",
+			tooLarge.Limit)
 	}
 	return text, err
 }
@@ -68,16 +69,17 @@ func ReadBody(r *http.Request) (*Body, error) {
 }
 
 // Decode decodes the body into the struct that into points to; an absent body leaves it as it is. The body must be one
-// JSON object in valid UTF-8, without duplicate keys, with the keys' exact case and values of the right types. Otherwise
-// the error is a fault.Invalid with one final validation error. Its path is relative to the value that root points to;
-// a value outside of that has its path from the beginning of the body.
+// JSON object in valid UTF-8, without duplicate keys, with the keys' exact case and values of the right types.
+// Otherwise the error is a fault.Invalid with one final validation error. Its path is relative to the value that root
+// points to; a value outside of that has its path from the beginning of the body.
 func (b *Body) Decode(into any, root jsontext.Pointer, options ...json.Options) error {
 	if len(b.Text) == 0 {
 		return nil
 	}
 	if b.Text.Kind() != '{' && b.Text.IsValid() {
 		return fault.NewInvalid(fault.Detail{
-			Source: fault.InBody, Message: "The body must be a JSON object.", Code: "object_type", AttemptedValue: b.AttemptedValue(),
+			Source: fault.InBody, Message: "The body must be a JSON object.", Code: "object_type",
+			AttemptedValue: b.AttemptedValue(),
 		})
 	}
 	if err := json.Unmarshal(b.Text, into, options...); err != nil {
@@ -95,7 +97,8 @@ func (b *Body) detailOf(err error, root jsontext.Pointer) fault.Detail {
 			relative = p[len(root):]
 		}
 		return fault.Detail{
-			Source: fault.InBody, Path: pathOf(relative), Message: message, Code: code, AttemptedValue: b.AttemptedValue(pathOf(p)...),
+			Source: fault.InBody, Path: pathOf(relative), Message: message, Code: code,
+			AttemptedValue: b.AttemptedValue(pathOf(p)...),
 		}
 	}
 	var semantic *json.SemanticError

@@ -1,6 +1,6 @@
 // Package httpapi is the kit of every function that answers HTTP: routes, the caller and its permissions, strict JSON
-// bodies, the one map from kinds of errors to statuses, and the size of replies. An endpoint is a function of a caller and
-// a request; everything else is done here. Package platform adds the rules of the platform interface.
+// bodies, the one map from kinds of errors to statuses, and the size of replies. An endpoint is a function of a caller
+// and a request; everything else is done here. Package platform adds the rules of the platform interface.
 package httpapi
 
 import (
@@ -29,7 +29,8 @@ type Route struct {
 	Path string
 	// Public routes need no token; their endpoints get the zero Caller.
 	Public bool
-	// Permissions are constants of package permission. The caller needs one of them; with none, a valid token is enough.
+	// Permissions are constants of package permission. The caller needs one of them; with none, a valid token is
+	// enough.
 	Permissions []string
 	// Feature is what the tenant must have; "" for none.
 	Feature  string
@@ -51,8 +52,8 @@ const DefaultMaxBody = 1 << 20
 
 // Handler serves the routes. It never panics and always writes a reply.
 func (a API) Handler() http.Handler {
-	// One mux refuses /error/{id} beside /{id}/clone, because both match /error/clone. API Gateway prefers the path whose
-	// fixed segment comes first, and so do two muxes that are asked in turn.
+	// One mux refuses /error/{id} beside /{id}/clone, because both match /error/clone. API Gateway prefers the path
+	// whose fixed segment comes first, and so do two muxes that are asked in turn.
 	fixedFirst, others := http.NewServeMux(), http.NewServeMux()
 	for _, r := range a.Routes {
 		mux := fixedFirst
@@ -62,9 +63,10 @@ func (a API) Handler() http.Handler {
 		mux.Handle(r.Method+" "+r.Path, a.serve(r))
 	}
 	// API Gateway sends no other path to the function, but an environment without API Gateway may.
-	notFound := a.serve(Route{Path: "/", Public: true, Endpoint: func(context.Context, Caller, *http.Request) (Reply, error) {
-		return Reply{}, fault.New(fault.NotFound, "not_found", "Not found.")
-	}})
+	notFound := a.serve(Route{Path: "/", Public: true,
+		Endpoint: func(context.Context, Caller, *http.Request) (Reply, error) {
+			return Reply{}, fault.New(fault.NotFound, "not_found", "Not found.")
+		}})
 	others.Handle("/", notFound)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The mux would redirect from a path with "//" or ".." in it, to an address that is not the API's.
@@ -97,8 +99,8 @@ func (a API) serve(route Route) http.Handler {
 	})
 }
 
-// replyMargin is how long before the end of its invocation a request is given up. A later reply would be replaced by the
-// gateway's own, and the log would not say why.
+// replyMargin is how long before the end of its invocation a request is given up. A later reply would be replaced by
+// the gateway's own, and the log would not say why.
 const replyMargin = time.Second
 
 // answer authorizes the caller and calls the endpoint. A panic is an internal error like any other.

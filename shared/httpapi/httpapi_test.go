@@ -30,7 +30,8 @@ func fullCaller() httpapi.Caller {
 	return httpapi.Caller{
 		Tenant: "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b11", Client: "5d0c7a9e-2f0b-4f5e-9a86-0c9d8f6d6a01",
 		Permissions: []string{"Read", "Write"}, Features: []string{feature},
-		Layers:     access.Layers{Geographic: []string{"Ireland", "United Kingdom"}, BusinessRelated: []string{"Retail"}},
+		Layers: access.Layers{Geographic: []string{"Ireland", "United Kingdom"},
+			BusinessRelated: []string{"Retail"}},
 		Attributes: map[string]string{"maxPast": "3600", "maxFuture": "2592000", "mainEntity": "payment_type"},
 		Expires:    now.Add(time.Second).Local(),
 	}
@@ -71,7 +72,8 @@ func (a *testAPI) send(t *testing.T, e events.APIGatewayProxyRequest) (int, stri
 	return a.sendWithin(t.Context(), t, e)
 }
 
-func (a *testAPI) sendWithin(ctx context.Context, t *testing.T, e events.APIGatewayProxyRequest) (int, string, events.APIGatewayProxyResponse) {
+func (a *testAPI) sendWithin(ctx context.Context, t *testing.T,
+	e events.APIGatewayProxyRequest) (int, string, events.APIGatewayProxyResponse) {
 	t.Helper()
 	r, err := httpapi.Lambda(a.Handler())(ctx, e)
 	if err != nil {
@@ -116,12 +118,16 @@ func echoRoute() httpapi.Route {
 // What the authorizer returns arrives at the endpoint, unchanged.
 func TestCallerArrives(t *testing.T) {
 	var got httpapi.Caller
-	a := newTestAPI(getRoute(func(c httpapi.Caller, _ string) (httpapi.Reply, error) { got = c; return httpapi.Reply{}, nil }))
+	a := newTestAPI(getRoute(func(c httpapi.Caller, _ string) (httpapi.Reply, error) {
+		got = c
+		return httpapi.Reply{}, nil
+	}))
 	for name, want := range map[string]httpapi.Caller{
 		"full": fullCaller(),
 		"default layers and no attributes": {
-			Tenant: "t", Client: "c", Permissions: []string{"Read"}, Features: []string{feature}, Expires: now.Add(time.Hour).Local(),
-			Layers: access.Layers{}.OrDefault(),
+			Tenant: "t", Client: "c", Permissions: []string{"Read"}, Features: []string{feature},
+			Expires: now.Add(time.Hour).Local(),
+			Layers:  access.Layers{}.OrDefault(),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -163,13 +169,16 @@ func TestAuthorization(t *testing.T) {
 		{"a caller with everything", with(func(*httpapi.Caller) {}), 200, ""},
 		{"no authorizer", nil, 401, "Unauthorized"},
 		{"no tenant", with(func(c *httpapi.Caller) { c.Tenant = "" }), 401, "Unauthorized"},
-		{"a token that expired after the authorizer", with(func(c *httpapi.Caller) { c.Expires = now.Add(-10 * time.Second) }), 200, ""},
-		{"a token that expired earlier", with(func(c *httpapi.Caller) { c.Expires = now.Add(-11 * time.Second) }), 401, "Unauthorized"},
+		{"a token that expired after the authorizer",
+			with(func(c *httpapi.Caller) { c.Expires = now.Add(-10 * time.Second) }), 200, ""},
+		{"a token that expired earlier", with(func(c *httpapi.Caller) { c.Expires = now.Add(-11 * time.Second) }), 401,
+			"Unauthorized"},
 		{"another permission", with(func(c *httpapi.Caller) { c.Permissions = []string{"Write"} }), 403,
 			"The client lacks the permission Read."},
-		{"a part of the permission's name", with(func(c *httpapi.Caller) { c.Permissions = []string{"Rea", "Reader"} }), 403,
+		{"a part of the permission's name", with(func(c *httpapi.Caller) { c.Permissions = []string{"Rea", "Reader"} }),
+			403, "The client lacks the permission Read."},
+		{"no permission", with(func(c *httpapi.Caller) { c.Permissions = nil }), 403,
 			"The client lacks the permission Read."},
-		{"no permission", with(func(c *httpapi.Caller) { c.Permissions = nil }), 403, "The client lacks the permission Read."},
 		{"no feature", with(func(c *httpapi.Caller) { c.Features = nil }), 403,
 			"The batch feature is not enabled for this tenant. Ask for it to be enabled."},
 	}
@@ -217,7 +226,8 @@ func TestPaths(t *testing.T) {
 			}
 		})
 	}
-	for _, path := range []string{"/", "", "/things", "/things/", "/things/a/", "/things/a/b", "//things/a", "/x/../things/a", "/things/..",
+	for _, path := range []string{"/", "", "/things", "/things/", "/things/a/", "/things/a/b", "//things/a",
+		"/x/../things/a", "/things/..",
 		"/Things/a"} {
 		t.Run("no route "+path, func(t *testing.T) {
 			status, body, r := newTestAPI(echoRoute()).send(t, newEvent("GET", path, "", &c))
@@ -252,7 +262,8 @@ func postRoute() httpapi.Route {
 
 func TestGoodBodies(t *testing.T) {
 	c := fullCaller()
-	for _, body := range []string{"", "{}", " {} \n", `{"name":"é","on":true,"parts":[{"name":"x"}]}`, `{"unknown":[1]}`, `{"on":null}`} {
+	for _, body := range []string{"", "{}", " {} \n", `{"name":"é","on":true,"parts":[{"name":"x"}]}`,
+		`{"unknown":[1]}`, `{"on":null}`} {
 		t.Run(body, func(t *testing.T) {
 			status, reply, r := newTestAPI(postRoute()).send(t, newEvent("POST", "/things", body, &c))
 			if status != 200 || r.MultiValueHeaders["Content-Type"][0] != "application/json" {
@@ -272,7 +283,8 @@ func TestGoodBodies(t *testing.T) {
 	t.Run("base64", func(t *testing.T) {
 		e := newEvent("POST", "/things", base64.StdEncoding.EncodeToString([]byte(`{"name":"x"}`)), &c)
 		e.IsBase64Encoded = true
-		if status, reply, _ := newTestAPI(postRoute()).send(t, e); status != 200 || !strings.Contains(reply, `"name":"x"`) {
+		if status, reply, _ := newTestAPI(postRoute()).send(t, e); status != 200 ||
+			!strings.Contains(reply, `"name":"x"`) {
 			t.Errorf(`got %d %s, want 200 with "name":"x"`, status, reply)
 		}
 	})
@@ -320,7 +332,8 @@ func TestBadBodies(t *testing.T) {
 
 func TestContentTypeAndSize(t *testing.T) {
 	c := fullCaller()
-	for _, contentType := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/json-patch+json",
+	for _, contentType := range []string{"", "text/plain", "application/x-www-form-urlencoded",
+		"application/json-patch+json",
 		"application/json;;"} {
 		t.Run("content type "+contentType, func(t *testing.T) {
 			e := newEvent("POST", "/things", "{}", &c)
@@ -361,8 +374,10 @@ func TestErrors(t *testing.T) {
 		{"not found", fault.New(fault.NotFound, "x", "None."), 404, `{"message":"None."}`, false},
 		{"conflict", fault.New(fault.Conflict, "x", "Moved."), 409, `{"message":"Moved."}`, false},
 		{"throttled", fault.New(fault.Throttled, "x", "Slow."), 429, `{"message":"Slow."}`, false},
-		{"unavailable", fault.New(fault.Unavailable, "x", "Later.").WithCause(errors.New("secret")), 503, `{"message":"Later."}`, true},
-		{"invalid", fault.New(fault.Invalid, "x", "Wrong."), 422, `{"detail":[{"loc":["body"],"msg":"Wrong.","type":"x"}]}`, false},
+		{"unavailable", fault.New(fault.Unavailable, "x", "Later.").WithCause(errors.New("secret")), 503,
+			`{"message":"Later."}`, true},
+		{"invalid", fault.New(fault.Invalid, "x", "Wrong."), 422,
+			`{"detail":[{"loc":["body"],"msg":"Wrong.","type":"x"}]}`, false},
 		{"a foreign error", errors.New("secret"), 500, `{"message":"Internal server error."}`, true},
 		{"a panic", nil, 500, `{"message":"Internal server error."}`, true},
 	}
@@ -385,13 +400,15 @@ func TestErrors(t *testing.T) {
 					failed++
 				case "served":
 					served++
-					if line["route"] != "/things/{id}" || line["status"] != float64(tt.status) || line["method"] != "GET" {
+					if line["route"] != "/things/{id}" || line["status"] != float64(tt.status) ||
+						line["method"] != "GET" {
 						t.Errorf("got the access log %v, want GET /things/{id} %d", line, tt.status)
 					}
 				}
 			}
 			if want := map[bool]int{true: 1}[tt.logged]; failed != want || served != 1 {
-				t.Errorf("got %d causes and %d requests in the log, want %d and 1:\n%s", failed, served, want, a.log.String())
+				t.Errorf("got %d causes and %d requests in the log, want %d and 1:\n%s", failed, served, want,
+					a.log.String())
 			}
 		})
 	}
@@ -450,7 +467,8 @@ func TestReplies(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{"", "{}", "null", `{"name":"x","on":true}`, `{"parts":[{"name":7}]}`, "{\"a\":\"\xff\"}", `{"a":1,"a":2}`, "[", `{"count":1e400}`} {
+	for _, seed := range []string{"", "{}", "null", `{"name":"x","on":true}`, `{"parts":[{"name":7}]}`,
+		"{\"a\":\"\xff\"}", `{"a":1,"a":2}`, "[", `{"count":1e400}`} {
 		f.Add(seed)
 	}
 	c := fullCaller()

@@ -14,16 +14,20 @@ import (
 // Of routes that match the same path, the one whose fixed segment comes first is served, as by API Gateway.
 func TestFixedSegmentsComeFirst(t *testing.T) {
 	var routes []httpapi.Route
-	for _, path := range []string{"/a/{id}/clone", "/a/error/{id}", "/a/{id}", "/a/product/{id}", "/a/product/{id}/clone"} {
+	for _, path := range []string{"/a/{id}/clone", "/a/error/{id}", "/a/{id}", "/a/product/{id}",
+		"/a/product/{id}/clone"} {
 		routes = append(routes, httpapi.Route{Method: "PUT", Path: path, Public: true,
 			Endpoint: func(_ context.Context, _ httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 				return httpapi.Reply{Body: path + " " + r.PathValue("id")}, nil
 			}})
 	}
-	h := httpapi.API{Routes: routes, Errors: httpapi.MonitoringErrors, Log: slog.New(slog.DiscardHandler), Now: time.Now}.Handler()
+	h := httpapi.API{Routes: routes, Errors: httpapi.MonitoringErrors, Log: slog.New(slog.DiscardHandler),
+		Now: time.Now}.Handler()
 	for path, want := range map[string]string{
-		"/a/7": "/a/{id} 7", "/a/7/clone": "/a/{id}/clone 7", "/a/error/7": "/a/error/{id} 7", "/a/error/clone": "/a/error/{id} clone",
-		"/a/product/clone": "/a/product/{id} clone", "/a/product/7/clone": "/a/product/{id}/clone 7", "/a/product": "/a/{id} product",
+		"/a/7": "/a/{id} 7", "/a/7/clone": "/a/{id}/clone 7", "/a/error/7": "/a/error/{id} 7",
+		"/a/error/clone":   "/a/error/{id} clone",
+		"/a/product/clone": "/a/product/{id} clone", "/a/product/7/clone": "/a/product/{id}/clone 7",
+		"/a/product": "/a/{id} product",
 	} {
 		t.Run(path, func(t *testing.T) {
 			w := httptest.NewRecorder()

@@ -13,8 +13,8 @@ import (
 	"sluice/shared/httpapi"
 )
 
-// tokenVerifier returns the claims of a token. The error is auth.ErrInvalidToken if the token is not valid now, or was not
-// issued by issuer.
+// tokenVerifier returns the claims of a token. The error is auth.ErrInvalidToken if the token is not valid now, or was
+// not issued by issuer.
 type tokenVerifier interface {
 	Verify(ctx context.Context, issuer, token string) (auth.Claims, error)
 }
@@ -34,7 +34,8 @@ type Authorizer struct {
 	Log    *slog.Logger
 }
 
-// AuthorizerRequest is the event of a REQUEST authorizer, with the fields of its context that package events leaves out.
+// AuthorizerRequest is the event of a REQUEST authorizer, with the fields of its context that package events leaves
+// out.
 type AuthorizerRequest struct {
 	events.APIGatewayCustomAuthorizerRequestTypeRequest
 	RequestContext AuthorizerContext `json:"requestContext"`

@@ -33,8 +33,10 @@ func TestAuthorizer(t *testing.T) {
 			t.Fatal(err)
 		}
 		statement := reply.PolicyDocument.Statement
-		if len(statement) != 1 || statement[0].Effect != "Allow" || !slices.Equal(statement[0].Action, []string{"execute-api:Invoke"}) ||
-			!slices.Equal(statement[0].Resource, []string{"arn:aws:execute-api:eu-central-1:123456789012:abc123/live/*"}) {
+		if len(statement) != 1 || statement[0].Effect != "Allow" ||
+			!slices.Equal(statement[0].Action, []string{"execute-api:Invoke"}) ||
+			!slices.Equal(statement[0].Resource,
+				[]string{"arn:aws:execute-api:eu-central-1:123456789012:abc123/live/*"}) {
 			t.Errorf("%+v", statement)
 		}
 		want := httpapi.Caller{
@@ -75,12 +77,15 @@ func TestUnauthorized(t *testing.T) {
 	refused := func(name string, r authhttp.AuthorizerRequest) {
 		t.Helper()
 		reply, err := h.authorizer.Run(t.Context(), r)
-		if err == nil || err.Error() != "Unauthorized" || reply.PolicyDocument.Statement != nil || reply.Context != nil {
+		if err == nil || err.Error() != "Unauthorized" || reply.PolicyDocument.Statement != nil ||
+			reply.Context != nil {
 			t.Errorf("%s: %v %+v", name, err, reply)
 		}
 	}
-	for _, header := range []string{"", " ", "Bearer", "Bearer ", token, "Basic " + token, "Bearer x", "Bearer x.y.z", "Bearer " + token + "x",
-		"Bearer " + token + " " + token, "Bearer " + token + ", Bearer " + token, "Bearer " + strings.Repeat("x", 100_000)} {
+	for _, header := range []string{"", " ", "Bearer", "Bearer ", token, "Basic " + token, "Bearer x", "Bearer x.y.z",
+		"Bearer " + token + "x",
+		"Bearer " + token + " " + token, "Bearer " + token + ", Bearer " + token,
+		"Bearer " + strings.Repeat("x", 100_000)} {
 		refused(header, request(t, header))
 	}
 	r := request(t, "")
@@ -117,7 +122,8 @@ func TestChangesCountAtOnce(t *testing.T) {
 	if _, err := h.registry.DisableClient(t.Context(), h.client.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.authorizer.Run(t.Context(), request(t, "Bearer "+token)); err == nil || err.Error() != "Unauthorized" {
+	if _, err := h.authorizer.Run(t.Context(), request(t, "Bearer "+token)); err == nil ||
+		err.Error() != "Unauthorized" {
 		t.Errorf("a disabled client: %v", err)
 	}
 }
@@ -141,7 +147,8 @@ func TestTokensOfNobody(t *testing.T) {
 		"a tenant of other people": {Client: h.client.ID, Tenant: other.ID},
 	} {
 		h.authorizer.Tokens = c
-		if _, err := h.authorizer.Run(t.Context(), request(t, "Bearer x")); err == nil || err.Error() != "Unauthorized" {
+		if _, err := h.authorizer.Run(t.Context(), request(t, "Bearer x")); err == nil ||
+			err.Error() != "Unauthorized" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -62,20 +62,24 @@ func newHouse(t *testing.T, issuerURL string) *house {
 	s := &authhttp.Tokens{Issuer: issuer, URL: issuerURL, Lifetime: time.Hour}
 	api := httpapi.API{Routes: s.Routes(), Errors: authhttp.Errors, Log: log, Now: clock}
 	h.token = httpapi.Lambda(api.Handler())
-	h.authorizer = &authhttp.Authorizer{Tokens: auth.NewVerifier(h.registry, "sluice", clock), Registry: h.registry, Issuer: issuerURL, Log: log}
+	h.authorizer = &authhttp.Authorizer{Tokens: auth.NewVerifier(h.registry, "sluice", clock), Registry: h.registry,
+		Issuer: issuerURL, Log: log}
 
 	h.tenant = auth.Tenant{ID: uuid.NewString(), BatchEnabled: true, Settings: auth.DefaultSettings()}
 	secret, hash := auth.NewSecret()
 	h.secret = secret
-	h.client = auth.Client{ID: uuid.NewString(), Tenant: h.tenant.ID, Secret: hash, Permissions: []string{"BatchRead", "BatchUpload"}}
-	if err := errors.Join(h.registry.CreateTenant(t.Context(), h.tenant), h.registry.CreateClient(t.Context(), h.client)); err != nil {
+	h.client = auth.Client{ID: uuid.NewString(), Tenant: h.tenant.ID, Secret: hash,
+		Permissions: []string{"BatchRead", "BatchUpload"}}
+	if err := errors.Join(h.registry.CreateTenant(t.Context(), h.tenant),
+		h.registry.CreateClient(t.Context(), h.client)); err != nil {
 		t.Fatal(err)
 	}
 	return h
 }
 
 func (h *house) form() url.Values {
-	return url.Values{"grant_type": {"client_credentials"}, "client_id": {h.client.ID}, "client_secret": {h.secret}, "scope": {"tenant/" + h.tenant.ID}}
+	return url.Values{"grant_type": {"client_credentials"}, "client_id": {h.client.ID}, "client_secret": {h.secret},
+		"scope": {"tenant/" + h.tenant.ID}}
 }
 
 // sample reads the sample event that the function is also run with by hand.
@@ -91,7 +95,8 @@ func sample(t *testing.T, name string, into any) {
 }
 
 // post sends a body to the token endpoint.
-func (h *house) post(t *testing.T, body string, change func(*events.APIGatewayProxyRequest)) (int, map[string]any, map[string][]string) {
+func (h *house) post(t *testing.T, body string,
+	change func(*events.APIGatewayProxyRequest)) (int, map[string]any, map[string][]string) {
 	t.Helper()
 	var e events.APIGatewayProxyRequest
 	sample(t, "token", &e)
@@ -130,16 +135,23 @@ func TestAToken(t *testing.T) {
 	if status != 200 || body["expires_in"] != 3600.0 || body["token_type"] != "Bearer" || len(body) != 3 {
 		t.Fatalf("%d %v", status, body)
 	}
-	if header["Cache-Control"][0] != "no-store" || header["Pragma"][0] != "no-cache" || header["Content-Type"][0] != "application/json" {
+	if header["Cache-Control"][0] != "no-store" || header["Pragma"][0] != "no-cache" ||
+		header["Content-Type"][0] != "application/json" {
 		t.Errorf("%v", header)
 	}
 	for name, change := range map[string]func(*events.APIGatewayProxyRequest){
 		"base64": func(e *events.APIGatewayProxyRequest) {
 			e.Body, e.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(e.Body)), true
 		},
-		"encoded as a whole":  func(e *events.APIGatewayProxyRequest) { e.Body = url.QueryEscape(e.Body) },
-		"with a charset":      func(e *events.APIGatewayProxyRequest) { setType(e, "application/x-www-form-urlencoded; charset=UTF-8") },
-		"in upper case":       func(e *events.APIGatewayProxyRequest) { setType(e, "Application/X-WWW-Form-Urlencoded") },
+		"encoded as a whole": func(e *events.APIGatewayProxyRequest) { e.Body = url.QueryEscape(e.Body) },
+		"with a charset": func(e *events.APIGatewayProxyRequest) {
+			setType(e,
+				"application/x-www-form-urlencoded; charset=UTF-8")
+		},
+		"in upper case": func(e *events.APIGatewayProxyRequest) {
+			setType(e,
+				"Application/X-WWW-Form-Urlencoded")
+		},
 		"with other fields":   func(e *events.APIGatewayProxyRequest) { e.Body += "&resource=x" },
 		"with the URL's":      func(e *events.APIGatewayProxyRequest) { query(e, "scope", "tenant/other") },
 		"with an empty field": func(e *events.APIGatewayProxyRequest) { e.Body += "&audience=" },
@@ -218,12 +230,14 @@ func TestRefusedTokenRequests(t *testing.T) {
 func TestOtherRefusals(t *testing.T) {
 	h := newHouse(t, "")
 	for _, contentType := range []string{"", "application/json", "multipart/form-data; boundary=x", "text/plain"} {
-		status, body, _ := h.post(t, h.form().Encode(), func(e *events.APIGatewayProxyRequest) { setType(e, contentType) })
+		status, body, _ := h.post(t, h.form().Encode(),
+			func(e *events.APIGatewayProxyRequest) { setType(e, contentType) })
 		if status != 415 || body["error"] != "invalid_request" {
 			t.Errorf("%q: %d %v", contentType, status, body)
 		}
 	}
-	if status, body, _ := h.post(t, "x="+strings.Repeat("x", httpapi.DefaultMaxBody), nil); status != 413 || body["error"] != "invalid_request" {
+	if status, body, _ := h.post(t, "x="+strings.Repeat("x", httpapi.DefaultMaxBody), nil); status != 413 ||
+		body["error"] != "invalid_request" {
 		t.Errorf("too large: %d %v", status, body)
 	}
 	h.registry.Fail = func(string) error { return errors.New("a secret of the store") }
@@ -253,7 +267,8 @@ func TestWhatIsPublished(t *testing.T) {
 	if len(keys) != 1 || keys[0].(map[string]any)["crv"] != "P-256" {
 		t.Errorf("%v", set)
 	}
-	if want := fmt.Sprintf("public, max-age=%d", int(auth.KeySetMaxAge/time.Second)); header["Cache-Control"][0] != want {
+	if want := fmt.Sprintf("public, max-age=%d",
+		int(auth.KeySetMaxAge/time.Second)); header["Cache-Control"][0] != want {
 		t.Errorf("%v, want %s", header["Cache-Control"], want)
 	}
 	if auth.KeySetMaxAge >= auth.KeySetLifetime {
@@ -261,9 +276,11 @@ func TestWhatIsPublished(t *testing.T) {
 	}
 	got, _ := h.get(t, "/.well-known/oauth-authorization-server")
 	want := map[string]any{
-		"issuer": "https://issuer.test", "token_endpoint": "https://issuer.test/oauth2/token", "jwks_uri": "https://issuer.test/.well-known/jwks.json",
-		"grant_types_supported": []any{"client_credentials"}, "token_endpoint_auth_methods_supported": []any{"client_secret_post"},
-		"response_types_supported": []any{},
+		"issuer": "https://issuer.test", "token_endpoint": "https://issuer.test/oauth2/token",
+		"jwks_uri":                              "https://issuer.test/.well-known/jwks.json",
+		"grant_types_supported":                 []any{"client_credentials"},
+		"token_endpoint_auth_methods_supported": []any{"client_secret_post"},
+		"response_types_supported":              []any{},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

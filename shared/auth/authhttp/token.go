@@ -80,14 +80,16 @@ func (s *Tokens) token(ctx context.Context, _ httpapi.Caller, r *http.Request) (
 		return httpapi.Reply{}, err
 	}
 	if grant := form.Get("grant_type"); grant != "" && grant != "client_credentials" {
-		return httpapi.Reply{}, fault.New(fault.BadRequest, "unsupported_grant_type", "The grant_type must be client_credentials.")
+		return httpapi.Reply{}, fault.New(fault.BadRequest, "unsupported_grant_type",
+			"The grant_type must be client_credentials.")
 	}
 	for _, name := range []string{"grant_type", "client_id", "client_secret", "scope"} {
 		if form.Get(name) == "" {
 			return httpapi.Reply{}, fault.Newf(fault.BadRequest, "invalid_request", "The field %s is missing.", name)
 		}
 	}
-	token, err := s.Issuer.Issue(ctx, s.issuerURL(ctx), form.Get("client_id"), form.Get("client_secret"), form.Get("scope"))
+	token, err := s.Issuer.Issue(ctx, s.issuerURL(ctx), form.Get("client_id"), form.Get("client_secret"),
+		form.Get("scope"))
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
@@ -97,8 +99,10 @@ func (s *Tokens) token(ctx context.Context, _ httpapi.Caller, r *http.Request) (
 // readForm reads the form, in which no field may appear twice. Parameters of the URL are ignored: secrets do not belong
 // there.
 func readForm(r *http.Request) (url.Values, error) {
-	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/x-www-form-urlencoded" {
-		return nil, fault.New(fault.UnsupportedMedia, "invalid_request", "The content type must be application/x-www-form-urlencoded.")
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
+		t != "application/x-www-form-urlencoded" {
+		return nil, fault.New(fault.UnsupportedMedia, "invalid_request",
+			"The content type must be application/x-www-form-urlencoded.")
 	}
 	text, err := httpapi.Read(r)
 	if err != nil {
@@ -116,8 +120,8 @@ func readForm(r *http.Request) (url.Values, error) {
 	return form, nil
 }
 
-// undoDoubleEncoding undoes what LocalStack's gateway does to a form: the form arrives percent-encoded as a whole, without
-// a bare "=". No valid form of the token endpoint looks like that by itself.
+// undoDoubleEncoding undoes what LocalStack's gateway does to a form: the form arrives percent-encoded as a whole,
+// without a bare "=". No valid form of the token endpoint looks like that by itself.
 func undoDoubleEncoding(form string) string {
 	if strings.Contains(form, "=") {
 		return form
@@ -152,8 +156,9 @@ func (s *Tokens) issuerURL(ctx context.Context) string {
 	return issuerURL(s.URL, gateway.DomainName, gateway.Stage)
 }
 
-// issuerURL returns the setting or, without one, the address under which API Gateway was called, because a function cannot
-// be told the API's address when it is deployed. API Gateway answers under its own names only, so clients cannot choose it.
+// issuerURL returns the setting or, without one, the address under which API Gateway was called, because a function
+// cannot be told the API's address when it is deployed. API Gateway answers under its own names only, so clients cannot
+// choose it.
 func issuerURL(setting, domain, stage string) string {
 	if setting != "" {
 		return setting

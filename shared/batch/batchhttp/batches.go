@@ -53,12 +53,12 @@ func (s *Batches) Routes() []httpapi.Route {
 	const base = "/tm/realtime/api/transactions/batch"
 	upload, read := []string{permission.BatchUpload}, []string{permission.BatchRead}
 	return []httpapi.Route{
-		{Method: http.MethodPost, Path: base + "/generate-upload-url", Feature: batch.Feature, Permissions: upload,
-			Endpoint: httpapi.JSON(s.GenerateUploadURL)},
-		{Method: http.MethodGet, Path: base + "/status/{batch_id}", Feature: batch.Feature, Permissions: read,
-			Endpoint: s.Status},
-		{Method: http.MethodGet, Path: base + "/validation-result/{batch_id}", Feature: batch.Feature, Permissions: read,
-			Endpoint: s.ValidationResult},
+		{Method: http.MethodPost, Path: base + "/generate-upload-url", Feature: batch.Feature,
+			Permissions: upload, Endpoint: httpapi.JSON(s.GenerateUploadURL)},
+		{Method: http.MethodGet, Path: base + "/status/{batch_id}", Feature: batch.Feature,
+			Permissions: read, Endpoint: s.Status},
+		{Method: http.MethodGet, Path: base + "/validation-result/{batch_id}", Feature: batch.Feature,
+			Permissions: read, Endpoint: s.ValidationResult},
 	}
 }
 

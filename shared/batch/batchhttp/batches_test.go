@@ -42,7 +42,8 @@ var settings = batch.Settings{MaxFuture: time.Hour, MainEntity: transaction.ByPa
 
 func newAPI(t *testing.T) *api {
 	t.Helper()
-	cfg := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""), BaseEndpoint: aws.String("http://s3.test")}
+	cfg := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""),
+		BaseEndpoint: aws.String("http://s3.test")}
 	clock := func() time.Time { return now }
 	bucket := func(name string) *objects.Bucket {
 		return objects.New(cfg, name, objects.Options{PathStyle: true, Now: clock})
@@ -53,10 +54,12 @@ func newAPI(t *testing.T) *api {
 		Features: []string{batch.Feature}, Expires: now.Add(time.Hour), Attributes: settings.Attributes(),
 	}
 	b := &batchhttp.Batches{
-		Store: a.batches, Uploads: bucket("uploads"), Reports: bucket("work"), UploadLifetime: 15 * time.Minute, DownloadLifetime: time.Minute,
-		MaxBytes: 1000, ReportDays: 30, Now: func() time.Time { return a.now }, NewID: batch.NewID, NewKey: func() [16]byte { return [16]byte{1, 2, 3} },
+		Store: a.batches, Uploads: bucket("uploads"), Reports: bucket("work"), UploadLifetime: 15 * time.Minute,
+		DownloadLifetime: time.Minute, MaxBytes: 1000, ReportDays: 30, Now: func() time.Time { return a.now },
+		NewID: batch.NewID, NewKey: func() [16]byte { return [16]byte{1, 2, 3} },
 	}
-	a.API = httpapi.API{Routes: b.Routes(), Errors: httpapi.MonitoringErrors, Log: slog.New(slog.DiscardHandler), Now: clock}
+	a.API = httpapi.API{Routes: b.Routes(), Errors: httpapi.MonitoringErrors, Log: slog.New(slog.DiscardHandler),
+		Now: clock}
 	return a
 }
 
@@ -119,22 +122,26 @@ func TestUploadURL(t *testing.T) {
 			got := a.generateUploadURL(t, body)
 			id := got["batch_id"].(string)
 			u, err := url.Parse(got["url"].(string))
-			if err != nil || u.Host != "s3.test" || u.Path != "/uploads/uploads/t1/"+id || u.Query().Get("X-Amz-Expires") != "900" {
+			if err != nil || u.Host != "s3.test" || u.Path != "/uploads/uploads/t1/"+id ||
+				u.Query().Get("X-Amz-Expires") != "900" {
 				t.Errorf("got the URL %v, %v, want /uploads/uploads/t1/%s at s3.test for 900 s", u, err, id)
 			}
 			if got := u.Query().Get("X-Amz-SignedHeaders"); got != "host;if-none-match" {
 				t.Errorf("got the signed headers %s, want host;if-none-match", got)
 			}
 			delete(got, "url")
-			want := map[string]any{"batch_id": id, "method": "PUT", "required_headers": map[string]any{"If-None-Match": "*"},
-				"expires_at": "2026-11-26T08:30:00Z", "max_bytes": 1000.0}
+			want := map[string]any{"batch_id": id, "method": "PUT",
+				"required_headers": map[string]any{"If-None-Match": "*"},
+				"expires_at":       "2026-11-26T08:30:00Z", "max_bytes": 1000.0}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("want (-), got (+):\n%s", diff)
 			}
 			b, err := a.batches.Get(t.Context(), batch.ID(id))
-			if err != nil || b.RejectOnInvalid != rejectOnInvalid || b.Tenant != "t1" || b.Client != "c1" || b.Settings != settings ||
+			if err != nil || b.RejectOnInvalid != rejectOnInvalid || b.Tenant != "t1" || b.Client != "c1" ||
+				b.Settings != settings ||
 				b.Status != batch.AwaitingUpload {
-				t.Errorf("got the batch %+v, %v, want RejectOnInvalid %t of t1 and c1 with %+v", b, err, rejectOnInvalid, settings)
+				t.Errorf("got the batch %+v, %v, want RejectOnInvalid %t of t1 and c1 with %+v", b, err,
+					rejectOnInvalid, settings)
 			}
 		})
 	}
@@ -161,7 +168,8 @@ func TestStatusAndResult(t *testing.T) {
 		return append(append([]batch.Transition{}, started...), more...)
 	}
 	toEnd := func(v *batch.Verdict) []batch.Transition {
-		return then(batch.Transition{To: batch.PendingIngestion, Verdict: v}, batch.Transition{To: batch.Initialized}, batch.Transition{To: batch.InProgress}, batch.Transition{To: batch.Processed})
+		return then(batch.Transition{To: batch.PendingIngestion, Verdict: v}, batch.Transition{To: batch.Initialized},
+			batch.Transition{To: batch.InProgress}, batch.Transition{To: batch.Processed})
 	}
 	const valid, invalid = "Batch validated successfully.", "Batch validated with errors."
 	tests := []struct {
@@ -177,20 +185,26 @@ func TestStatusAndResult(t *testing.T) {
 		valid      any
 		hasURL     bool
 	}{
-		{"awaiting upload", nil, 202, "Batch not yet uploaded completely.", "", 202, "Batch not yet uploaded completely.", nil, false},
+		{"awaiting upload", nil, 202, "Batch not yet uploaded completely.", "", 202,
+			"Batch not yet uploaded completely.", nil, false},
 		{"uploaded", started[:1], 202, "Batch not yet processed.", "", 202, "Batch not yet validated.", nil, false},
 		{"validation started", started, 200, "VALIDATION_STARTED", "", 202, "Batch not yet validated.", nil, false},
-		{"validation failed", then(batch.Transition{To: batch.ValidationFailed, Verdict: mixed, ErrorMessage: "One line is wrong."}),
+		{"validation failed", then(batch.Transition{To: batch.ValidationFailed, Verdict: mixed,
+			ErrorMessage: "One line is wrong."}),
 			200, "VALIDATION_FAILED", "One line is wrong.", 200, invalid, false, true},
-		{"pending ingestion", then(batch.Transition{To: batch.PendingIngestion, Verdict: good}), 200, "PENDING_INGESTION", "", 200, valid, true, false},
-		{"initialized with dropped lines", then(batch.Transition{To: batch.PendingIngestion, Verdict: mixed}, batch.Transition{To: batch.Initialized}),
+		{"pending ingestion", then(batch.Transition{To: batch.PendingIngestion, Verdict: good}), 200,
+			"PENDING_INGESTION", "", 200, valid, true, false},
+		{"initialized with dropped lines", then(batch.Transition{To: batch.PendingIngestion, Verdict: mixed},
+			batch.Transition{To: batch.Initialized}),
 			200, "INITIALIZED", "", 200, invalid, false, true},
 		{"in progress", toEnd(good)[:5], 200, "IN_PROGRESS", "", 200, valid, true, false},
 		{"processed", toEnd(good), 200, "PROCESSED", "", 200, valid, true, false},
 		{"processed with dropped lines", toEnd(mixed), 200, "PROCESSED", "", 200, invalid, false, true},
-		{"error before validation", append(started[:1:1], batch.Transition{To: batch.Failed, ErrorMessage: "The file is infected."}),
+		{"error before validation", append(started[:1:1],
+			batch.Transition{To: batch.Failed, ErrorMessage: "The file is infected."}),
 			200, "ERROR", "The file is infected.", 200, "The file is infected.", false, false},
-		{"error after validation", append(toEnd(good)[:5:5], batch.Transition{To: batch.Failed, ErrorMessage: "It broke."}),
+		{"error after validation", append(toEnd(good)[:5:5],
+			batch.Transition{To: batch.Failed, ErrorMessage: "It broke."}),
 			200, "ERROR", "It broke.", 200, "It broke.", false, false},
 	}
 	a := newAPI(t)
@@ -206,7 +220,8 @@ func TestStatusAndResult(t *testing.T) {
 				t.Errorf("status: got the message %v, want %s", reply["message"], tt.status)
 			}
 			want := []any{tt.status, tt.errorMessage, "2026-11-26T08:15:00Z"}
-			if got := []any{reply["status"], reply["error_message"], reply["received_at"]}; code == 200 && !cmp.Equal(got, want) {
+			if got := []any{reply["status"], reply["error_message"], reply["received_at"]}; code == 200 &&
+				!cmp.Equal(got, want) {
 				t.Errorf("status: got %v, want %v", got, want)
 			}
 			for _, removed := range []string{"failed_transaction_modification_ids", "progress_percentage"} {
@@ -217,7 +232,8 @@ func TestStatusAndResult(t *testing.T) {
 			code, reply = a.call(t, "GET", "/batch/validation-result/"+id, "")
 			valid, hasValid := reply["valid"]
 			if code != tt.resultCode || reply["message"] != tt.message || valid != tt.valid || !hasValid {
-				t.Errorf("result: got %d %v, want %d with valid %v and the message %s", code, reply, tt.resultCode, tt.valid, tt.message)
+				t.Errorf("result: got %d %v, want %d with valid %v and the message %s", code, reply, tt.resultCode,
+					tt.valid, tt.message)
 			}
 			if _, hasURL := reply["errors_file_url"]; hasURL != tt.hasURL {
 				t.Errorf("result: got %v, want errors_file_url: %t", reply, tt.hasURL)
@@ -233,7 +249,8 @@ func TestExpiredReport(t *testing.T) {
 	plan := chunk.NewPlan(100, 60)
 	a.apply(t, id, batch.Transition{To: batch.Uploaded, ReceivedAt: now, Object: &batch.Object{Key: "k", Size: 100}},
 		batch.Transition{To: batch.ValidationStarted, Plan: &plan, MaxLineBytes: 10},
-		batch.Transition{To: batch.ValidationFailed, Verdict: &batch.Verdict{Total: 1, Invalid: 1, ReportKey: "k"}, ErrorMessage: "x"})
+		batch.Transition{To: batch.ValidationFailed, Verdict: &batch.Verdict{Total: 1, Invalid: 1, ReportKey: "k"},
+			ErrorMessage: "x"})
 	for name, tt := range map[string]struct {
 		now     time.Time
 		hasURL  bool
@@ -272,12 +289,15 @@ func TestProgress(t *testing.T) {
 	}
 	unknown := map[string]any{"total": nil, "accepted": nil, "invalid": nil, "ingested": nil}
 	check(0, unknown)
-	if _, err := a.batches.CommitValidated(t.Context(), batch.ID(id), 1, batch.ValidateResult{Lines: 2, Transactions: 2, Bytes: 40}); err != nil {
+	if _, err := a.batches.CommitValidated(t.Context(), batch.ID(id), 1,
+		batch.ValidateResult{Lines: 2, Transactions: 2, Bytes: 40}); err != nil {
 		t.Fatal(err)
 	}
 	check(40, unknown)
-	a.apply(t, id, batch.Transition{To: batch.PendingIngestion, Verdict: &batch.Verdict{Total: 5, Accepted: 5}}, batch.Transition{To: batch.Initialized}, batch.Transition{To: batch.InProgress})
-	if _, err := a.batches.AdvanceCursor(t.Context(), batch.ID(id), 1, batch.IngestCursor{Offset: 30, Line: 1, Stored: 1}); err != nil {
+	a.apply(t, id, batch.Transition{To: batch.PendingIngestion, Verdict: &batch.Verdict{Total: 5, Accepted: 5}},
+		batch.Transition{To: batch.Initialized}, batch.Transition{To: batch.InProgress})
+	if _, err := a.batches.AdvanceCursor(t.Context(), batch.ID(id), 1,
+		batch.IngestCursor{Offset: 30, Line: 1, Stored: 1}); err != nil {
 		t.Fatal(err)
 	}
 	check(30, map[string]any{"total": 5.0, "accepted": 5.0, "invalid": 0.0, "ingested": 1.0})
@@ -292,13 +312,16 @@ func TestBatchesOfOthersAndBadIDs(t *testing.T) {
 	for _, path := range []string{"/batch/status/", "/batch/validation-result/"} {
 		a.caller.Tenant = "t2"
 		for _, other := range []string{id, uuid.NewString()} {
-			if status, reply := a.call(t, "GET", path+other, ""); status != 404 || reply["message"] != "Batch not found." {
+			if status, reply := a.call(t, "GET", path+other, ""); status != 404 ||
+				reply["message"] != "Batch not found." {
 				t.Errorf("%s%s: got %d %v, want 404", path, other, status, reply)
 			}
 		}
-		for _, malformed := range []string{"x", id[1:], id + "0", "{" + id + "}", strings.ReplaceAll(id, "-", ""), "%00", strings.Repeat("x", 3000)} {
+		for _, malformed := range []string{"x", id[1:], id + "0", "{" + id + "}", strings.ReplaceAll(id, "-", ""),
+			"%00", strings.Repeat("x", 3000)} {
 			status, reply := a.call(t, "GET", path+malformed, "")
-			want := []any{map[string]any{"loc": []any{"path", "batch_id"}, "msg": "The value must be a UUID.", "type": "uuid"}}
+			want := []any{map[string]any{"loc": []any{"path", "batch_id"}, "msg": "The value must be a UUID.",
+				"type": "uuid"}}
 			if status != 422 || !cmp.Equal(want, reply["detail"]) {
 				t.Errorf("%s%.40q: got %d %v, want 422 %v", path, malformed, status, reply, want)
 			}
@@ -326,13 +349,16 @@ func TestPermissions(t *testing.T) {
 			if status, reply := a.call(t, tt.method, tt.path, ""); status/100 != 2 {
 				t.Errorf("with %s alone: got %d %v, want success", tt.permission, status, reply)
 			}
-			a.caller.Permissions = slices.DeleteFunc(permission.All(), func(p string) bool { return p == tt.permission })
-			if status, reply := a.call(t, tt.method, tt.path, ""); status != 403 || !strings.Contains(reply["message"].(string), tt.permission) {
+			a.caller.Permissions = slices.DeleteFunc(permission.All(),
+				func(p string) bool { return p == tt.permission })
+			if status, reply := a.call(t, tt.method, tt.path, ""); status != 403 ||
+				!strings.Contains(reply["message"].(string), tt.permission) {
 				t.Errorf("without %s: got %d %v, want 403", tt.permission, status, reply)
 			}
 			a.caller = full
 			a.caller.Features = nil
-			if status, reply := a.call(t, tt.method, tt.path, ""); status != 403 || !strings.Contains(reply["message"].(string), "batch feature") {
+			if status, reply := a.call(t, tt.method, tt.path, ""); status != 403 ||
+				!strings.Contains(reply["message"].(string), "batch feature") {
 				t.Errorf("without the feature: got %d %v, want 403", status, reply)
 			}
 		})

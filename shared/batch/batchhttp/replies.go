@@ -106,8 +106,8 @@ type ResultReply struct {
 	Counts            *Counts    `json:"counts,omitempty"`
 }
 
-// ValidationResult reports whether the file was valid and, if not, where its report is: 200, or 202 while validation has
-// not finished.
+// ValidationResult reports whether the file was valid and, if not, where its report is: 200, or 202 while validation
+// has not finished.
 func (s *Batches) ValidationResult(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 	b, err := s.find(ctx, caller, r)
 	if err != nil {
@@ -141,7 +141,8 @@ func (s *Batches) result(ctx context.Context, b batch.Batch) (ResultReply, error
 	case b.Verdict.Outcome == batch.TooManyTransactions: // there is no report
 		return out, nil
 	case s.ReportDays > 0 && s.Now().After(b.UpdatedAt.AddDate(0, 0, s.ReportDays)):
-		out.Message = fmt.Sprintf("Batch validated with errors. Its report was kept for %s and has been deleted.", days(s.ReportDays))
+		out.Message = fmt.Sprintf("Batch validated with errors. Its report was kept for %s and has been deleted.",
+			days(s.ReportDays))
 		return out, nil
 	}
 	filename := "batch-" + string(b.ID) + "-errors.jsonl"

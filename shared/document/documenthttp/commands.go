@@ -12,7 +12,8 @@ import (
 )
 
 // create stores a document whose file is still to be uploaded, and signs the URL for it.
-func (c typedCommands) create(ctx context.Context, r *platform.Request, in CreateRequest) (platform.WithWarnings[UploadReply], error) {
+func (c typedCommands) create(ctx context.Context, r *platform.Request,
+	in CreateRequest) (platform.WithWarnings[UploadReply], error) {
 	d := c.newDocument(r, in)
 	d.FileID = c.NewID()
 	signed, err := c.Files.SignPut(ctx, fileKey(d), c.UploadLifetime)
@@ -104,7 +105,8 @@ func (c typedCommands) clone(ctx context.Context, r *platform.Request, in CloneR
 	}
 }
 
-func (c typedCommands) cloneOf(source document.Document, r *platform.Request, id string, in CloneRequest) document.Document {
+func (c typedCommands) cloneOf(source document.Document, r *platform.Request, id string,
+	in CloneRequest) document.Document {
 	d := source.Clone(id, r.Client, c.Now())
 	setIfPresent(&d.DataKey, in.DocumentDataKey)
 	setIfPresent(&d.EntityID, in.EntityID)
@@ -153,7 +155,8 @@ func (c typedCommands) setLayers(ctx context.Context, r *platform.Request, in La
 	return platform.NoData{}, err
 }
 
-func (c typedCommands) setRequirements(ctx context.Context, r *platform.Request, in RequirementsRequest) (platform.NoData, error) {
+func (c typedCommands) setRequirements(ctx context.Context, r *platform.Request,
+	in RequirementsRequest) (platform.NoData, error) {
 	_, err := c.edit(ctx, r, func(d *document.Document) error {
 		d.RequirementIDs = in
 		return nil
@@ -161,7 +164,8 @@ func (c typedCommands) setRequirements(ctx context.Context, r *platform.Request,
 	return platform.NoData{}, err
 }
 
-func (c typedCommands) setDataKey(ctx context.Context, r *platform.Request, in DataKeyRequest) (platform.NoData, error) {
+func (c typedCommands) setDataKey(ctx context.Context, r *platform.Request,
+	in DataKeyRequest) (platform.NoData, error) {
 	_, err := c.edit(ctx, r, func(d *document.Document) error {
 		d.DataKey = string(in)
 		return nil
@@ -178,11 +182,13 @@ func (c typedCommands) setUploadedBy(ctx context.Context, r *platform.Request, _
 	return d.UploadedByName, err
 }
 
-func (c typedCommands) markFailed(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData, error) {
+func (c typedCommands) markFailed(ctx context.Context, r *platform.Request,
+	_ platform.NoBody) (platform.NoData, error) {
 	return c.setCustomError(ctx, r, CustomErrorRequest{})
 }
 
-func (c typedCommands) setCustomError(ctx context.Context, r *platform.Request, in CustomErrorRequest) (platform.NoData, error) {
+func (c typedCommands) setCustomError(ctx context.Context, r *platform.Request,
+	in CustomErrorRequest) (platform.NoData, error) {
 	_, err := c.edit(ctx, r, func(d *document.Document) error {
 		d.MarkFailed(in.ErrorCode, in.ErrorMessage)
 		return nil

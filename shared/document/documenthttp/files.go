@@ -45,7 +45,8 @@ func (c typedCommands) updateFile(ctx context.Context, r *platform.Request,
 	}, err
 }
 
-func (c typedCommands) replaceFile(ctx context.Context, r *platform.Request, in UpdateFileRequest) (document.Document, error) {
+func (c typedCommands) replaceFile(ctx context.Context, r *platform.Request,
+	in UpdateFileRequest) (document.Document, error) {
 	t, err := requestedType(r)
 	if err != nil {
 		return document.Document{}, err
@@ -68,8 +69,8 @@ func (c typedCommands) replaceFile(ctx context.Context, r *platform.Request, in 
 	return d, faultOf(err)
 }
 
-// delete deletes a document. Its file is deleted first if no other document shares it, so that its signed URLs have ended
-// when the client gets the reply.
+// delete deletes a document. Its file is deleted first if no other document shares it, so that its signed URLs have
+// ended when the client gets the reply.
 func (c typedCommands) delete(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData, error) {
 	err := r.Validate(func(v *platform.ValidationErrors) {
 		v.CheckQueryUUID("requirementModelId")
@@ -102,7 +103,8 @@ func (c typedCommands) releaseFile(ctx context.Context, d document.Document) (la
 		return last, err
 	}
 	if err := c.Files.Delete(ctx, fileKey(d)); err != nil {
-		return last, fault.New(fault.Unavailable, "storage", "The file cannot be deleted now. Try again.").WithCause(err)
+		return last, fault.New(fault.Unavailable, "storage",
+			"The file cannot be deleted now. Try again.").WithCause(err)
 	}
 	return last, nil
 }

@@ -12,11 +12,13 @@ import (
 
 var (
 	errNotFound = fault.New(fault.NotFound, "document_not_found", "There is no such document.")
-	errChanged  = fault.New(fault.Conflict, "document_changed", "The document was changed at the same time. Read it again.")
-	errExists   = fault.New(fault.Conflict, "document_exists", "A document with this ID already exists.")
-	errTooMany  = fault.New(fault.TooLarge, "too_many_documents",
+	errChanged  = fault.New(fault.Conflict, "document_changed",
+		"The document was changed at the same time. Read it again.")
+	errExists  = fault.New(fault.Conflict, "document_exists", "A document with this ID already exists.")
+	errTooMany = fault.New(fault.TooLarge, "too_many_documents",
 		"The reply would be too large. Use the pages of POST /entity/paged.")
-	errOutOfReach = fault.New(fault.Forbidden, "access_layers_missing", "The client lacks the access layers of this document.")
+	errOutOfReach = fault.New(fault.Forbidden, "access_layers_missing",
+		"The client lacks the access layers of this document.")
 )
 
 // faultOf returns the fault for an outcome of the store, and every other error as it is.
@@ -65,7 +67,8 @@ func (s *Documents) findByPath(ctx context.Context, r *platform.Request) (docume
 	return s.read(ctx, r, id)
 }
 
-func (s *Documents) read(ctx context.Context, r *platform.Request, id string) (document.Document, document.File, error) {
+func (s *Documents) read(ctx context.Context, r *platform.Request,
+	id string) (document.Document, document.File, error) {
 	d, file, err := s.Store.Get(ctx, r.Tenant, strings.ToLower(id))
 	return d, file, faultOf(err)
 }
@@ -110,7 +113,8 @@ func (c typedCommands) findOfType(ctx context.Context, r *platform.Request, id s
 }
 
 // edit changes the document that a command's path names and stores it.
-func (c typedCommands) edit(ctx context.Context, r *platform.Request, change func(*document.Document) error) (document.Document, error) {
+func (c typedCommands) edit(ctx context.Context, r *platform.Request,
+	change func(*document.Document) error) (document.Document, error) {
 	d, err := c.find(ctx, r)
 	if err != nil {
 		return d, err

@@ -113,7 +113,8 @@ type DocumentReply struct {
 	LastUpdatedOn              time.Time                    `json:"lastUpdatedOn"`
 	ArchivalReason             *string                      `json:"archivalReason"`
 	PreArchivalStatus          *document.Status             `json:"preArchivalStatus"`
-	// DeletionRequestedBy, DeletionRequestedReason and DeletionRequestedOn are always null: a document is deleted at once.
+	// DeletionRequestedBy, DeletionRequestedReason and DeletionRequestedOn are always null: a document is deleted at
+	// once.
 	DeletionRequestedBy       *string    `json:"deletionRequestedBy"`
 	DeletionRequestedReason   *string    `json:"deletionRequestedReason"`
 	DeletionRequestedOn       *time.Time `json:"deletionRequestedOn"`
@@ -132,13 +133,30 @@ type EntityType struct {
 func documentReplyOf(e document.Entry, r *platform.Request) DocumentReply {
 	d, state := e.Document, e.EffectiveState(e.StoredFile)
 	out := DocumentReply{
-		ID: d.ID, EntityID: d.EntityID, JourneyID: d.JourneyID, DocumentType: d.Type, DocumentDataKey: d.DataKey,
-		DocumentRequirementIDs: orEmpty(d.RequirementIDs), DocumentEntityType: EntityType{d.EntityType, d.EntityType.Index()},
-		Status: state.Status, ErrorCode: orNull(state.ErrorCode), ErrorMessage: orNull(state.ErrorMessage), IsVirtual: d.Virtual,
-		AccessLayers: listsOf(d.Layers), PolicyEnforcedAccessLayers: listsOf(d.PolicyLayers), HasRequiredAccessLayers: r.Layers.CanReach(d.Layers),
-		UploadedBy: d.UploadedBy, UploadedByUserName: d.UploadedByName, UploadedOn: d.CreatedAt, LastUpdatedBy: d.UpdatedBy, LastUpdatedOn: d.UpdatedAt,
-		ArchivalReason: orNull(d.ArchivalReason), IsCloned: d.ClonedFrom != "", ClonedFromDocumentModelID: orNull(d.ClonedFrom),
-		RequirementModelID: orNull(d.RequirementModelID), Flags: d.Flags,
+		ID:                         d.ID,
+		EntityID:                   d.EntityID,
+		JourneyID:                  d.JourneyID,
+		DocumentType:               d.Type,
+		DocumentDataKey:            d.DataKey,
+		DocumentRequirementIDs:     orEmpty(d.RequirementIDs),
+		DocumentEntityType:         EntityType{d.EntityType, d.EntityType.Index()},
+		Status:                     state.Status,
+		ErrorCode:                  orNull(state.ErrorCode),
+		ErrorMessage:               orNull(state.ErrorMessage),
+		IsVirtual:                  d.Virtual,
+		AccessLayers:               listsOf(d.Layers),
+		PolicyEnforcedAccessLayers: listsOf(d.PolicyLayers),
+		HasRequiredAccessLayers:    r.Layers.CanReach(d.Layers),
+		UploadedBy:                 d.UploadedBy,
+		UploadedByUserName:         d.UploadedByName,
+		UploadedOn:                 d.CreatedAt,
+		LastUpdatedBy:              d.UpdatedBy,
+		LastUpdatedOn:              d.UpdatedAt,
+		ArchivalReason:             orNull(d.ArchivalReason),
+		IsCloned:                   d.ClonedFrom != "",
+		ClonedFromDocumentModelID:  orNull(d.ClonedFrom),
+		RequirementModelID:         orNull(d.RequirementModelID),
+		Flags:                      d.Flags,
 	}
 	if d.BeforeArchival != "" {
 		d.State.Status = d.BeforeArchival
@@ -146,7 +164,8 @@ func documentReplyOf(e document.Entry, r *platform.Request) DocumentReply {
 		out.PreArchivalStatus = &before
 	}
 	if out.HasRequiredAccessLayers {
-		out.FileName, out.DocumentKey, out.FriendlyName, out.DocumentURL = &d.FileName, orNull(d.FileID), orNull(d.FriendlyName), orNull(d.URL)
+		out.FileName, out.FriendlyName = &d.FileName, orNull(d.FriendlyName)
+		out.DocumentKey, out.DocumentURL = orNull(d.FileID), orNull(d.URL)
 		out.Properties, out.Metadata = property.Merge(d.Properties, nil), d.Metadata
 		if out.Metadata == nil {
 			out.Metadata = map[string]string{}

@@ -267,8 +267,8 @@ func (in *LitePageRequest) Check(v *platform.ValidationErrors) {
 }
 
 // liteColumns are the keys of DocumentReply that every item of a lite page has.
-var liteColumns = []string{"id", "entityId", "journeyId", "fileName", "documentType", "documentEntityType", "status", "isVirtual",
-	"uploadedOn", "hasRequiredAccessLayers"}
+var liteColumns = []string{"id", "entityId", "journeyId", "fileName", "documentType", "documentEntityType", "status",
+	"isVirtual", "uploadedOn", "hasRequiredAccessLayers"}
 
 // allColumns are all keys of DocumentReply.
 var allColumns = jsonKeys(reflect.TypeFor[DocumentReply]())

@@ -45,11 +45,16 @@ func (s *Documents) Routes() []httpapi.Route {
 	edit := []string{permission.DocumentManagementEdit}
 	ofEntities, ofAnyType := typedCommands{s, document.Entity}, typedCommands{s, ""}
 	routes := append(s.queryRoutes(),
-		httpapi.Route{Method: post, Path: commandsPath, Permissions: create, Endpoint: platform.Endpoint(ofEntities.create)},
-		httpapi.Route{Method: put, Path: commandsPath + "/updateFile", Permissions: edit, Endpoint: platform.Endpoint(ofAnyType.updateFile)},
-		httpapi.Route{Method: put, Path: commandsPath + "/{id}/updateDocumentUploadedByUserName", Endpoint: platform.Endpoint(ofEntities.setUploadedBy)},
-		httpapi.Route{Method: post, Path: commandsPath + "/{id}/archive", Permissions: edit, Endpoint: platform.Endpoint(ofAnyType.archive)},
-		httpapi.Route{Method: post, Path: commandsPath + "/{id}/unarchive", Permissions: edit, Endpoint: platform.Endpoint(ofAnyType.unarchive)},
+		httpapi.Route{Method: post, Path: commandsPath, Permissions: create,
+			Endpoint: platform.Endpoint(ofEntities.create)},
+		httpapi.Route{Method: put, Path: commandsPath + "/updateFile", Permissions: edit,
+			Endpoint: platform.Endpoint(ofAnyType.updateFile)},
+		httpapi.Route{Method: put, Path: commandsPath + "/{id}/updateDocumentUploadedByUserName",
+			Endpoint: platform.Endpoint(ofEntities.setUploadedBy)},
+		httpapi.Route{Method: post, Path: commandsPath + "/{id}/archive", Permissions: edit,
+			Endpoint: platform.Endpoint(ofAnyType.archive)},
+		httpapi.Route{Method: post, Path: commandsPath + "/{id}/unarchive", Permissions: edit,
+			Endpoint: platform.Endpoint(ofAnyType.unarchive)},
 	)
 	routes = append(routes, ofEntities.routes(commandsPath)...)
 	routes = append(routes, typedCommands{s, document.Product}.routes(commandsPath+"/product")...)
@@ -60,11 +65,13 @@ func (s *Documents) Routes() []httpapi.Route {
 func (c typedCommands) routes(path string) []httpapi.Route {
 	const post, put, del = http.MethodPost, http.MethodPut, http.MethodDelete
 	createVirtual := []string{permission.DocumentManagementCreateVirtual}
-	clone := []string{permission.DocumentManagementCreate, permission.DocumentManagementCreateVirtual, permission.DocumentManagementLink}
+	clone := []string{permission.DocumentManagementCreate, permission.DocumentManagementCreateVirtual,
+		permission.DocumentManagementLink}
 	edit, remove := []string{permission.DocumentManagementEdit}, []string{permission.DocumentManagementDelete}
 	editOrDelete := []string{permission.DocumentManagementEdit, permission.DocumentManagementDelete}
 	return []httpapi.Route{
-		{Method: post, Path: path + "/virtual", Permissions: createVirtual, Endpoint: platform.Endpoint(c.createVirtual)},
+		{Method: post, Path: path + "/virtual", Permissions: createVirtual,
+			Endpoint: platform.Endpoint(c.createVirtual)},
 		{Method: put, Path: path + "/{id}", Permissions: edit, Endpoint: platform.Endpoint(c.update)},
 		{Method: del, Path: path + "/{id}", Permissions: remove, Endpoint: platform.Endpoint(c.delete)},
 		{Method: put, Path: path + "/{id}/access-layers", Permissions: edit, Endpoint: platform.Endpoint(c.setLayers)},
@@ -74,7 +81,8 @@ func (c typedCommands) routes(path string) []httpapi.Route {
 		{Method: put, Path: path + "/{id}/datakey", Permissions: editOrDelete,
 			Endpoint: platform.Endpoint(c.setDataKey, platform.Unenveloped("documentDataKey"))},
 		{Method: put, Path: path + "/error/{id}", Permissions: edit, Endpoint: platform.Endpoint(c.markFailed)},
-		{Method: put, Path: path + "/custom-error/{id}", Permissions: edit, Endpoint: platform.Endpoint(c.setCustomError)},
+		{Method: put, Path: path + "/custom-error/{id}", Permissions: edit,
+			Endpoint: platform.Endpoint(c.setCustomError)},
 	}
 }
 
@@ -85,16 +93,22 @@ func (s *Documents) queryRoutes() []httpapi.Route {
 		{Method: get, Path: path + "/{id}", Permissions: access, Endpoint: platform.Endpoint(s.get)},
 		{Method: get, Path: path + "/journey/{journeyId}", Permissions: access, Endpoint: platform.Endpoint(s.list)},
 		{Method: get, Path: path + "/entity/{entityId}", Permissions: access, Endpoint: platform.Endpoint(s.list)},
-		{Method: get, Path: path + "/entity/{entityId}/journey/{journeyId}", Permissions: access, Endpoint: platform.Endpoint(s.list)},
-		{Method: post, Path: path + "/entity/paged", Permissions: access, Endpoint: platform.Endpoint(s.page, platform.ReadOnly())},
-		{Method: post, Path: path + "/entity/paged/lite/v2", Permissions: access, Endpoint: platform.Endpoint(s.litePage, platform.ReadOnly())},
+		{Method: get, Path: path + "/entity/{entityId}/journey/{journeyId}", Permissions: access,
+			Endpoint: platform.Endpoint(s.list)},
+		{Method: post, Path: path + "/entity/paged", Permissions: access,
+			Endpoint: platform.Endpoint(s.page, platform.ReadOnly())},
+		{Method: post, Path: path + "/entity/paged/lite/v2", Permissions: access,
+			Endpoint: platform.Endpoint(s.litePage, platform.ReadOnly())},
 		{Method: get, Path: path + "/signedurl/{id}", Permissions: access, Endpoint: platform.Endpoint(s.signDownload)},
 		{Method: get, Path: path + "/mimeTypesAllowed", Permissions: access, Endpoint: constant(document.MIMETypes())},
-		{Method: get, Path: path + "/supportedFileExtensions", Permissions: access, Endpoint: constant(document.Extensions())},
+		{Method: get, Path: path + "/supportedFileExtensions", Permissions: access,
+			Endpoint: constant(document.Extensions())},
 	}
 }
 
 // constant makes an endpoint that answers with a fixed list.
 func constant(list []string) httpapi.Endpoint {
-	return platform.Endpoint(func(context.Context, *platform.Request, platform.NoBody) ([]string, error) { return list, nil })
+	return platform.Endpoint(func(context.Context, *platform.Request, platform.NoBody) ([]string, error) {
+		return list, nil
+	})
 }

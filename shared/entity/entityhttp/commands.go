@@ -14,18 +14,21 @@ import (
 )
 
 // Create stores a new entity and returns its ID.
-func (s *Entities) Create(ctx context.Context, r *platform.Request, in CreateRequest) (platform.WithWarnings[Created], error) {
+func (s *Entities) Create(ctx context.Context, r *platform.Request,
+	in CreateRequest) (platform.WithWarnings[Created], error) {
 	p, warnings, err := s.create(ctx, r, in)
 	return platform.WithWarnings[Created]{Data: Created{p.ID}, Messages: warnings}, err
 }
 
 // CreateFull stores a new entity and returns all of it.
-func (s *Entities) CreateFull(ctx context.Context, r *platform.Request, in CreateRequest) (platform.WithWarnings[Entity], error) {
+func (s *Entities) CreateFull(ctx context.Context, r *platform.Request,
+	in CreateRequest) (platform.WithWarnings[Entity], error) {
 	p, warnings, err := s.create(ctx, r, in)
 	return platform.WithWarnings[Entity]{Data: entityOf(p, p.BaseStatus), Messages: warnings}, err
 }
 
-func (s *Entities) create(ctx context.Context, r *platform.Request, in CreateRequest) (entity.Profile, []platform.Message, error) {
+func (s *Entities) create(ctx context.Context, r *platform.Request,
+	in CreateRequest) (entity.Profile, []platform.Message, error) {
 	var warnings []platform.Message
 	warn := func(name, reason string) {
 		warnings = append(warnings, platform.Warning("property_dropped", name+" was dropped: "+reason))
@@ -46,7 +49,8 @@ func (s *Entities) create(ctx context.Context, r *platform.Request, in CreateReq
 	}
 	p := entity.Profile{
 		ID: s.NewID(), Type: in.Type, Role: in.TargetEntity, AlternateID: in.AlternateID, Properties: properties,
-		Jurisdictions: jurisdictions, Category: in.Category, Layers: in.AccessLayers.OrDefault(), Created: s.Now().UTC(),
+		Jurisdictions: jurisdictions, Category: in.Category, Layers: in.AccessLayers.OrDefault(),
+		Created: s.Now().UTC(),
 		Version: 1, Revision: 1, BaseStatus: entity.Unknown,
 	}
 	return p, warnings, s.Store.Create(ctx, r.Tenant, p)
@@ -107,15 +111,17 @@ func checkVersion(d entity.Draft, version int64) error {
 // version check.
 func (s *Entities) VerifyDraft(ctx context.Context, r *platform.Request, in VerifyRequest) (platform.NoData, error) {
 	resolutions := in.DataConflictResolutions
-	return s.endDraft(ctx, r, *in.Version, func(p entity.Profile, status entity.LifecycleStatus, d entity.Draft) (entity.Update, error) {
+	verify := func(p entity.Profile, status entity.LifecycleStatus, d entity.Draft) (entity.Update, error) {
 		conflicts := entity.FindConflicts(p, d, resolutions)
 		if len(conflicts) > 0 && *in.Version != noVersionCheck {
 			return entity.Update{}, fault.Newf(fault.Conflict, "data_conflict",
-				"Another draft has changed %s since this one began. Send dataConflictResolutions, or version -1 to overwrite.",
+				"Another draft has changed %s since this one began. "+
+					"Send dataConflictResolutions, or version -1 to overwrite.",
 				strings.Join(conflicts, ", "))
 		}
 		return entity.VerifyDraft(p, status, d, resolutions)
-	})
+	}
+	return s.endDraft(ctx, r, *in.Version, verify)
 }
 
 // RejectDraft ends a draft without effect.
@@ -150,7 +156,8 @@ const maxUpdateAttempts = 8
 
 // applyUpdate stores the update that compute returns for the present state. It calls compute again if the state has
 // changed before the update was stored.
-func (s *Entities) applyUpdate(ctx context.Context, r *platform.Request, compute func() (entity.Update, error)) (entity.Update, error) {
+func (s *Entities) applyUpdate(ctx context.Context, r *platform.Request,
+	compute func() (entity.Update, error)) (entity.Update, error) {
 	for range maxUpdateAttempts {
 		u, err := compute()
 		if errors.Is(err, entity.ErrDraftEnded) {

@@ -19,13 +19,15 @@ func (s *Entities) SearchLight(ctx context.Context, r *platform.Request, in Ligh
 	if in.PageOptions != nil {
 		options = *in.PageOptions
 	}
-	page := entity.DraftPage{JourneyID: toLower(in.JourneyID), Limit: defaultPage, Descending: options.SortOrder == descending}
+	page := entity.DraftPage{JourneyID: toLower(in.JourneyID), Limit: defaultPage,
+		Descending: options.SortOrder == descending}
 	if options.PageSize != nil {
 		page.Limit = *options.PageSize
 	}
 	query := lightQuery(in, page)
 	var err error
-	if page.After, err = r.OpenPageToken(s.Paging, query, "pageOptions.paginationToken", options.PaginationToken); err != nil {
+	if page.After, err = r.OpenPageToken(s.Paging, query, "pageOptions.paginationToken",
+		options.PaginationToken); err != nil {
 		return LightReply{}, err
 	}
 	items, next, err := s.fillPage(ctx, r, page, inReach(r, entityFilter(in.EntityIDs)))
@@ -42,7 +44,8 @@ func (s *Entities) SearchLight(ctx context.Context, r *platform.Request, in Ligh
 // maxListed is about how many drafts one page inspects; after that it is returned as full as it is.
 const maxListed = 3 * listedTogether
 
-// fillPage lists drafts that filter accepts until a page is full. It also returns the position after them, "" at the end.
+// fillPage lists drafts that filter accepts until a page is full. It also returns the position after them, "" at the
+// end.
 func (s *Entities) fillPage(ctx context.Context, r *platform.Request, page entity.DraftPage,
 	filter func(entity.DraftRef) bool) ([]LightDraft, string, error) {
 	items, size := []LightDraft{}, page.Limit

@@ -36,7 +36,8 @@ func (s *Entities) GetDraft(ctx context.Context, r *platform.Request, _ platform
 }
 
 // PartialProperties returns some properties of a few drafts. It leaves out those that do not exist or are out of reach.
-func (s *Entities) PartialProperties(ctx context.Context, r *platform.Request, in PartialRequest) (PartialReply, error) {
+func (s *Entities) PartialProperties(ctx context.Context, r *platform.Request,
+	in PartialRequest) (PartialReply, error) {
 	drafts, err := s.Store.GetDrafts(ctx, r.Tenant, toLowerAll(in.DraftIDs))
 	reply := PartialReply{Items: []PartialDraft{}}
 	for _, d := range drafts {
@@ -92,8 +93,8 @@ func (s *Entities) SearchByReach(ctx context.Context, r *platform.Request, in Se
 	return reply, err
 }
 
-// DraftNames returns what entities are called in a journey: by their draft, or by themselves if the journey has no draft
-// of them. It leaves out those that do not exist, are out of reach or were only imported.
+// DraftNames returns what entities are called in a journey: by their draft, or by themselves if the journey has no
+// draft of them. It leaves out those that do not exist, are out of reach or were only imported.
 func (s *Entities) DraftNames(ctx context.Context, r *platform.Request, in NamesRequest) (NamesReply, error) {
 	budget, isNamed := httpapi.ListBudget, map[string]bool{}
 	reply := NamesReply{[]DraftName{}}
@@ -133,8 +134,8 @@ const (
 	listedTogether = 2000
 )
 
-// forEachDraft calls use with each draft of a journey that filter accepts, in order of creation. It holds few of them at a
-// time.
+// forEachDraft calls use with each draft of a journey that filter accepts, in order of creation. It holds few of them
+// at a time.
 func (s *Entities) forEachDraft(ctx context.Context, r *platform.Request, journeyID string,
 	filter func(entity.DraftRef) bool, use func(entity.Draft) error) error {
 	page := entity.DraftPage{JourneyID: toLower(journeyID), Limit: listedTogether}

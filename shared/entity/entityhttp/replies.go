@@ -44,9 +44,19 @@ type Risk struct {
 
 func entityOf(p entity.Profile, status entity.LifecycleStatus) Entity {
 	e := Entity{
-		ID: p.ID, Type: p.Type, Role: p.Role, LifecycleStatus: status, Status: status, Properties: property.Merge(p.Properties, nil),
-		AccessLayers: p.Layers.OrDefault(), InScopeJurisdictions: orEmpty(p.Jurisdictions), OffboardedJurisdictions: []string{},
-		EvaluatedJurisdictions: []string{}, Version: p.Version, PropertiesVersion: p.Version, MaskedProperties: []string{},
+		ID:                      p.ID,
+		Type:                    p.Type,
+		Role:                    p.Role,
+		LifecycleStatus:         status,
+		Status:                  status,
+		Properties:              property.Merge(p.Properties, nil),
+		AccessLayers:            p.Layers.OrDefault(),
+		InScopeJurisdictions:    orEmpty(p.Jurisdictions),
+		OffboardedJurisdictions: []string{},
+		EvaluatedJurisdictions:  []string{},
+		Version:                 p.Version,
+		PropertiesVersion:       p.Version,
+		MaskedProperties:        []string{},
 	}
 	if !p.Created.IsZero() { // it is zero for an imported entity
 		e.Created = &p.Created
@@ -91,11 +101,24 @@ type EntityDraft struct {
 
 func draftOf(d entity.Draft) EntityDraft {
 	out := EntityDraft{
-		ID: d.ID, SourceEntityID: d.EntityID, JourneyID: d.JourneyID, Type: d.Type, Role: d.Role, Status: d.Status, Created: d.Created,
-		Properties: property.Merge(d.Properties, nil), DraftProperties: property.SplitByKind(d.Properties),
-		Jurisdictions: orEmpty(d.Jurisdictions), EvaluatedJurisdictions: []string{}, AccessLayers: d.Layers.OrDefault(), Version: d.Version,
-		SourceEntityVersion: d.BaseVersion, SourcePropertiesVersion: d.BaseVersion, ConflictsResolvedSourceVersion: d.ConflictsResolvedIn,
-		ConflictsResolvedPropertiesVersion: d.ConflictsResolvedIn, MaskedProperties: []string{},
+		ID:                                 d.ID,
+		SourceEntityID:                     d.EntityID,
+		JourneyID:                          d.JourneyID,
+		Type:                               d.Type,
+		Role:                               d.Role,
+		Status:                             d.Status,
+		Created:                            d.Created,
+		Properties:                         property.Merge(d.Properties, nil),
+		DraftProperties:                    property.SplitByKind(d.Properties),
+		Jurisdictions:                      orEmpty(d.Jurisdictions),
+		EvaluatedJurisdictions:             []string{},
+		AccessLayers:                       d.Layers.OrDefault(),
+		Version:                            d.Version,
+		SourceEntityVersion:                d.BaseVersion,
+		SourcePropertiesVersion:            d.BaseVersion,
+		ConflictsResolvedSourceVersion:     d.ConflictsResolvedIn,
+		ConflictsResolvedPropertiesVersion: d.ConflictsResolvedIn,
+		MaskedProperties:                   []string{},
 	}
 	if d.ParentID != "" {
 		out.ParentDraftID = &d.ParentID
@@ -117,8 +140,14 @@ type NewDraft struct {
 
 func newDraftOf(d entity.Draft) NewDraft {
 	return NewDraft{
-		ID: d.ID, SourceEntityID: d.EntityID, SourceEntityVersion: d.BaseVersion, SourcePropertiesVersion: d.BaseVersion,
-		ConflictsResolvedSourceVersion: d.ConflictsResolvedIn, JourneyID: d.JourneyID, Type: d.Type, Properties: d.Properties,
+		ID:                             d.ID,
+		SourceEntityID:                 d.EntityID,
+		SourceEntityVersion:            d.BaseVersion,
+		SourcePropertiesVersion:        d.BaseVersion,
+		ConflictsResolvedSourceVersion: d.ConflictsResolvedIn,
+		JourneyID:                      d.JourneyID,
+		Type:                           d.Type,
+		Properties:                     d.Properties,
 	}
 }
 
@@ -171,7 +200,8 @@ type DraftName struct {
 	Version int64 `json:"version"`
 }
 
-// LightReply is a page of the drafts of a journey. It may be short or empty before the end; at the end the token is null.
+// LightReply is a page of the drafts of a journey. It may be short or empty before the end; at the end the token is
+// null.
 type LightReply struct {
 	Items           []LightDraft `json:"items"`
 	PaginationToken *string      `json:"paginationToken"`

@@ -39,34 +39,44 @@ func (s *Entities) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: post, Path: commands, Permissions: edit, Endpoint: platform.Endpoint(s.Create)},
 		{Method: post, Path: commands + "/full", Permissions: edit, Endpoint: platform.Endpoint(s.CreateFull)},
-		{Method: post, Path: commands + "/{entityId}/draft", Permissions: edit, Endpoint: platform.Endpoint(s.CreateDraft)},
-		{Method: put, Path: draft, Permissions: edit, Endpoint: platform.Endpoint(s.UpdateDraft, platform.FlattenErrors())},
+		{Method: post, Path: commands + "/{entityId}/draft", Permissions: edit,
+			Endpoint: platform.Endpoint(s.CreateDraft)},
+		{Method: put, Path: draft, Permissions: edit,
+			Endpoint: platform.Endpoint(s.UpdateDraft, platform.FlattenErrors())},
 		{Method: put, Path: draft + "/verify", Permissions: approve, Endpoint: platform.Endpoint(s.VerifyDraft)},
 		{Method: put, Path: draft + "/reject", Permissions: approve, Endpoint: platform.Endpoint(s.RejectDraft)},
 
 		{Method: get, Path: queries + "/entity/{entityId}", Permissions: search, Endpoint: platform.Endpoint(s.Get)},
-		{Method: get, Path: queries + "/entity/{entityId}/draft/{id}", Permissions: search, Endpoint: platform.Endpoint(s.GetDraft)},
+		{Method: get, Path: queries + "/entity/{entityId}/draft/{id}", Permissions: search,
+			Endpoint: platform.Endpoint(s.GetDraft)},
 		// Every client of the tenant may ask for partial properties; access layers still leave drafts out.
-		{Method: post, Path: queries + "/entity/drafts/partial-properties", Endpoint: platform.Endpoint(s.PartialProperties, platform.ReadOnly())},
-		{Method: post, Path: queries + "/entity/drafts/names", Permissions: search, Endpoint: platform.Endpoint(s.DraftNames, platform.ReadOnly())},
-		{Method: post, Path: queries + "/entity/search-entity-drafts", Permissions: search, Endpoint: platform.Endpoint(s.SearchByReach, platform.ReadOnly())},
-		{Method: post, Path: inScope + "/searchentitydrafts", Permissions: search, Endpoint: platform.Endpoint(s.SearchDrafts, platform.ReadOnly())},
-		{Method: post, Path: inScope + "/search-entity-drafts-light", Permissions: search, Endpoint: platform.Endpoint(s.SearchLight, platform.ReadOnly())},
+		{Method: post, Path: queries + "/entity/drafts/partial-properties",
+			Endpoint: platform.Endpoint(s.PartialProperties, platform.ReadOnly())},
+		{Method: post, Path: queries + "/entity/drafts/names", Permissions: search,
+			Endpoint: platform.Endpoint(s.DraftNames, platform.ReadOnly())},
+		{Method: post, Path: queries + "/entity/search-entity-drafts", Permissions: search,
+			Endpoint: platform.Endpoint(s.SearchByReach, platform.ReadOnly())},
+		{Method: post, Path: inScope + "/searchentitydrafts", Permissions: search,
+			Endpoint: platform.Endpoint(s.SearchDrafts, platform.ReadOnly())},
+		{Method: post, Path: inScope + "/search-entity-drafts-light", Permissions: search,
+			Endpoint: platform.Endpoint(s.SearchLight, platform.ReadOnly())},
 	}
 }
 
 var (
 	errNoEntity     = fault.New(fault.NotFound, "entity_not_found", "Entity not found.")
 	errNoDraft      = fault.New(fault.NotFound, "draft_not_found", "Draft not found.")
-	errDraftChanged = fault.New(fault.Conflict, "draft_changed", "The draft was changed by someone else. Read it again.")
-	errDraftEnded   = fault.New(fault.Conflict, "draft_ended", "The draft has already been verified or rejected.")
-	errBusy         = fault.New(fault.Conflict, "entity_busy", "The entity is being changed by others. Try again.")
-	errTooMany      = fault.New(fault.TooLarge, "too_many_drafts",
+	errDraftChanged = fault.New(fault.Conflict, "draft_changed",
+		"The draft was changed by someone else. Read it again.")
+	errDraftEnded = fault.New(fault.Conflict, "draft_ended", "The draft has already been verified or rejected.")
+	errBusy       = fault.New(fault.Conflict, "entity_busy", "The entity is being changed by others. Try again.")
+	errTooMany    = fault.New(fault.TooLarge, "too_many_drafts",
 		"The reply would be too large. Narrow the search by entityIds, or use search-entity-drafts-light.")
 )
 
 // findProfile reads an entity that the caller reaches. One out of reach is not found, as one that does not exist.
-func (s *Entities) findProfile(ctx context.Context, r *platform.Request, id string) (entity.Profile, entity.LifecycleStatus, error) {
+func (s *Entities) findProfile(ctx context.Context, r *platform.Request,
+	id string) (entity.Profile, entity.LifecycleStatus, error) {
 	if id == "" || len(id) > entity.MaxIDBytes {
 		return entity.Profile{}, "", errNoEntity
 	}

@@ -13,12 +13,13 @@ import (
 )
 
 // Endpoint makes an endpoint of a function of a decoded request. The body is {"data": In} and closed: keys that In does
-// not have are refused. If *In has a method Check(*ValidationErrors), it is called before f. With NoBody as In, no body is
-// read.
+// not have are refused. If *In has a method Check(*ValidationErrors), it is called before f. With NoBody as In, no body
+// is read.
 //
-// The reply is {"data": Out, "messages": []}; with WithWarnings as Out it has messages, and with NoData the data is null.
-// Its status is 202, or 200 for GET and with ReadOnly.
-func Endpoint[In, Out any](f func(ctx context.Context, r *Request, in In) (Out, error), options ...Option) httpapi.Endpoint {
+// The reply is {"data": Out, "messages": []}; with WithWarnings as Out it has messages, and with NoData the data is
+// null. Its status is 202, or 200 for GET and with ReadOnly.
+func Endpoint[In, Out any](f func(ctx context.Context, r *Request, in In) (Out, error),
+	options ...Option) httpapi.Endpoint {
 	var o endpointOptions
 	for _, apply := range options {
 		apply(&o)
@@ -88,7 +89,8 @@ func envelopeOf(out any) Envelope {
 }
 
 // call decodes and checks a request and runs f.
-func call[In, Out any](ctx context.Context, r *Request, f func(context.Context, *Request, In) (Out, error)) (out Out, err error) {
+func call[In, Out any](ctx context.Context, r *Request, f func(context.Context, *Request, In) (Out,
+	error)) (out Out, err error) {
 	var in In
 	if _, ok := any(in).(NoBody); !ok {
 		if in, err = decode[In](r); err != nil {

@@ -25,8 +25,8 @@ var ErrPageToken = errors.New("platform: the page token does not belong to this 
 
 // PagingKeyStore keeps the key of page tokens.
 type PagingKeyStore interface {
-	// PagingKey returns the stored key. If none is stored, it stores the candidate and returns it. Callers that run at the
-	// same time all get the same key.
+	// PagingKey returns the stored key. If none is stored, it stores the candidate and returns it. Callers that run at
+	// the same time all get the same key.
 	PagingKey(ctx context.Context, candidate []byte) ([]byte, error)
 }
 
@@ -37,8 +37,9 @@ func NewPaging(key []byte) (*Paging, error) {
 	return p, err
 }
 
-// LoadPaging returns a Paging with the key of a store. The key is read once, for the first list, so that a cold start does
-// not wait for the network; if that fails, the next list tries again. ctx bounds the reading, whichever request does it.
+// LoadPaging returns a Paging with the key of a store. The key is read once, for the first list, so that a cold start
+// does not wait for the network; if that fails, the next list tries again. ctx bounds the reading, whichever request
+// does it.
 func LoadPaging(ctx context.Context, store PagingKeyStore) *Paging {
 	return &Paging{loadKey: func() ([]byte, error) { return store.PagingKey(ctx, NewPagingKey()) }}
 }
@@ -74,8 +75,8 @@ func (p *Paging) Seal(tenant, query, position string) string {
 	return base64.RawURLEncoding.EncodeToString(aead.Seal(nil, nil, []byte(position), additionalData(tenant, query)))
 }
 
-// Open returns the position of a token; "" for "", the beginning. The error is ErrPageToken if the token was not made for
-// this tenant and query.
+// Open returns the position of a token; "" for "", the beginning. The error is ErrPageToken if the token was not made
+// for this tenant and query.
 func (p *Paging) Open(tenant, query, token string) (string, error) {
 	aead, err := p.sealer()
 	if err != nil {

@@ -47,7 +47,8 @@ func requireTenantHeader(next httpapi.Endpoint) httpapi.Endpoint {
 	return func(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 		header := r.Header.Values(TenantHeader)
 		if len(header) == 0 || header[0] == "" {
-			return httpapi.Reply{}, fault.New(fault.BadRequest, "MissingTenantHeader", "The header X-TENANT-ID is missing.")
+			return httpapi.Reply{}, fault.New(fault.BadRequest, "MissingTenantHeader",
+				"The header X-TENANT-ID is missing.")
 		}
 		id, err := uuid.Parse(header[0])
 		if len(header) != 1 || err != nil || !strings.EqualFold(id.String(), c.Tenant) {
@@ -94,7 +95,8 @@ func errorBody(e *fault.Error) any {
 		m.ErrorCode = "INTERNAL_SERVER_ERROR"
 	case fault.UnsupportedMedia:
 		return map[string]any{
-			"type": "about:blank", "title": "Unsupported Media Type", "status": http.StatusUnsupportedMediaType, "detail": e.Message,
+			"type": "about:blank", "title": "Unsupported Media Type", "status": http.StatusUnsupportedMediaType,
+			"detail": e.Message,
 		}
 	case fault.BadRequest, fault.Invalid:
 		data = nil

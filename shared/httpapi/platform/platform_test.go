@@ -53,7 +53,8 @@ func handler() http.Handler {
 	}
 	create := func(_ context.Context, _ *platform.Request, in thing) (string, error) { return in.Name, errs[in.Name] }
 	createWithWarning := func(_ context.Context, _ *platform.Request, in thing) (platform.WithWarnings[string], error) {
-		return platform.WithWarnings[string]{Data: in.Name, Messages: []platform.Message{platform.Warning("", "So so.")}}, errs[in.Name]
+		return platform.WithWarnings[string]{Data: in.Name,
+			Messages: []platform.Message{platform.Warning("", "So so.")}}, errs[in.Name]
 	}
 	accept := func(context.Context, *platform.Request, shortTexts) (platform.NoData, error) {
 		return platform.NoData{}, nil
@@ -81,7 +82,8 @@ func handler() http.Handler {
 }
 
 // send sends a request; the value "-" takes a header away.
-func send(t *testing.T, method, path, body string, headers map[string]string) (int, string, events.APIGatewayProxyResponse) {
+func send(t *testing.T, method, path, body string,
+	headers map[string]string) (int, string, events.APIGatewayProxyResponse) {
 	t.Helper()
 	path, query, _ := strings.Cut(path, "?")
 	values, err := url.ParseQuery(query)
@@ -115,8 +117,9 @@ func TestEnvelopes(t *testing.T) {
 		{"a command", "POST", "/things", `{"data":{"name":"a"}}`, 202, `{"data":"a","messages":[]}`},
 		{"a command with warnings", "POST", "/flat", `{"data":{"name":"a"}}`, 202,
 			`{"data":"a","messages":[{"message":"So so.","type":"Warning"}]}`},
-		{"flattened errors", "POST", "/flat", `{"data":{"size":4}}`, 400, `{"data":null,"messages":[{"message":"The request is not valid. ` +
-			`name: The value is missing. size: The value must be between 0 and 3.","type":"Error","errorCode":"invalid_request"}]}`},
+		{"flattened errors", "POST", "/flat", `{"data":{"size":4}}`, 400,
+			`{"data":null,"messages":[{"message":"The request is not valid. ` +
+				`name: The value is missing. size: The value must be between 0 and 3.","type":"Error","errorCode":"invalid_request"}]}`},
 		{"another error", "POST", "/flat", `{"data":{"name":"gone"}}`, 404,
 			`{"data":{},"messages":[{"message":"No thing.","type":"Error","errorCode":"thing_not_found"}]}`},
 		{"a read", "GET", "/things/7", "", 200, `{"data":"7","messages":[]}`},
@@ -158,9 +161,10 @@ func TestHeaders(t *testing.T) {
 		status  int
 		body    string // a part of it
 	}{
-		"no tenant":        {map[string]string{"X-TENANT-ID": "-"}, 400, `"errorCode":"MissingTenantHeader"`},
-		"an empty tenant":  {map[string]string{"X-TENANT-ID": ""}, 400, `"errorCode":"MissingTenantHeader"`},
-		"another tenant":   {map[string]string{"X-TENANT-ID": "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b12"}, 403, `"type":"Forbidden"`},
+		"no tenant":       {map[string]string{"X-TENANT-ID": "-"}, 400, `"errorCode":"MissingTenantHeader"`},
+		"an empty tenant": {map[string]string{"X-TENANT-ID": ""}, 400, `"errorCode":"MissingTenantHeader"`},
+		"another tenant": {map[string]string{"X-TENANT-ID": "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b12"}, 403,
+			`"type":"Forbidden"`},
 		"not a UUID":       {map[string]string{"X-TENANT-ID": "me"}, 403, `"type":"Forbidden"`},
 		"upper case":       {map[string]string{"X-TENANT-ID": strings.ToUpper(tenant)}, 202, `"a"`},
 		"another type":     {map[string]string{"Content-Type": "text/plain"}, 415, `"title":"Unsupported Media Type"`},
@@ -226,7 +230,8 @@ func TestBadBodies(t *testing.T) {
 		})
 	}
 	for body, want := range map[string]string{
-		"": "body NotNullValidator", "null": "body NotNullValidator", `{}`: "body type", `[1]`: "body type", `["a"`: "body type", `"a"`: "body type",
+		"": "body NotNullValidator", "null": "body NotNullValidator", `{}`: "body type", `[1]`: "body type",
+		`["a"`: "body type", `"a"`: "body type",
 	} {
 		t.Run("unenveloped "+body, func(t *testing.T) {
 			status, text, _ := send(t, "PUT", "/unenveloped", body, nil)
@@ -241,8 +246,10 @@ func TestBadBodies(t *testing.T) {
 func TestBadParameters(t *testing.T) {
 	status, text, _ := send(t, "DELETE", "/things?model=x&all=perhaps", "", nil)
 	want := []platform.Failure{
-		{PropertyName: "model", ErrorMessage: "The value must be a UUID.", AttemptedValue: "x", ErrorCode: "GuidValidator"},
-		{PropertyName: "all", ErrorMessage: "The value must be true or false.", AttemptedValue: "perhaps", ErrorCode: "bool_type"},
+		{PropertyName: "model", ErrorMessage: "The value must be a UUID.", AttemptedValue: "x",
+			ErrorCode: "GuidValidator"},
+		{PropertyName: "all", ErrorMessage: "The value must be true or false.", AttemptedValue: "perhaps",
+			ErrorCode: "bool_type"},
 	}
 	if diff := cmp.Diff(want, failures(t, status, text)); diff != "" {
 		t.Errorf("want (-), got (+):\n%s", diff)
@@ -329,24 +336,40 @@ func TestChecks(t *testing.T) {
 		check func(v *platform.ValidationErrors)
 		want  []string // property and code
 	}{
-		"UUID absent":          {func(v *platform.ValidationErrors) { v.RequireUUID("a", "") }, []string{"a NotNullValidator"}},
-		"UUID malformed":       {func(v *platform.ValidationErrors) { v.RequireUUID("a", "x") }, []string{"a GuidValidator"}},
-		"UUID in braces":       {func(v *platform.ValidationErrors) { v.RequireUUID("a", "{7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b1}") }, []string{"a GuidValidator"}},
-		"UUID optional":        {func(v *platform.ValidationErrors) { v.CheckUUID("a", "") }, nil},
-		"UUIDs":                {func(v *platform.ValidationErrors) { v.CheckUUIDs("a", []string{uuid, "x", ""}, 3) }, []string{"a.1 GuidValidator", "a.2 NotNullValidator"}},
-		"too many UUIDs":       {func(v *platform.ValidationErrors) { v.CheckUUIDs("a", []string{"x", "x"}, 1) }, []string{"a MaximumCountValidator"}},
-		"one of, another":      {func(v *platform.ValidationErrors) { v.RequireOneOf("a", "X", "Y", "Z") }, []string{"a EnumValidator"}},
-		"one of, absent":       {func(v *platform.ValidationErrors) { v.RequireOneOf("a", "", "Y", "Z") }, []string{"a NotNullValidator"}},
-		"one of, empty":        {func(v *platform.ValidationErrors) { v.RequireOneOf("a", "", "", "Z") }, nil},
-		"too many names":       {func(v *platform.ValidationErrors) { v.CheckNames("a", []string{"a", "b", "c"}, 2) }, []string{"a MaximumCountValidator"}},
-		"an empty name":        {func(v *platform.ValidationErrors) { v.CheckNames("a", []string{"a", ""}, 2) }, []string{"a.1 NotNullValidator"}},
-		"text at the limit":    {func(v *platform.ValidationErrors) { v.CheckText("a", chars(3), 3) }, nil},
-		"text over the limit":  {func(v *platform.ValidationErrors) { v.CheckText("a", chars(4), 3) }, []string{"a MaximumLengthValidator"}},
-		"ID at the limit":      {func(v *platform.ValidationErrors) { v.RequireID("a", strings.Repeat("x", 255)) }, nil},
-		"ID over the limit":    {func(v *platform.ValidationErrors) { v.RequireID("a", chars(128)) }, []string{"a MaximumLengthValidator"}},
-		"ID absent":            {func(v *platform.ValidationErrors) { v.RequireID("a", "") }, []string{"a NotNullValidator"}},
+		"UUID absent": {func(v *platform.ValidationErrors) { v.RequireUUID("a", "") },
+			[]string{"a NotNullValidator"}},
+		"UUID malformed": {func(v *platform.ValidationErrors) { v.RequireUUID("a", "x") },
+			[]string{"a GuidValidator"}},
+		"UUID in braces": {func(v *platform.ValidationErrors) {
+			v.RequireUUID("a",
+				"{7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b1}")
+		}, []string{"a GuidValidator"}},
+		"UUID optional": {func(v *platform.ValidationErrors) { v.CheckUUID("a", "") }, nil},
+		"UUIDs": {func(v *platform.ValidationErrors) { v.CheckUUIDs("a", []string{uuid, "x", ""}, 3) },
+			[]string{"a.1 GuidValidator", "a.2 NotNullValidator"}},
+		"too many UUIDs": {func(v *platform.ValidationErrors) { v.CheckUUIDs("a", []string{"x", "x"}, 1) },
+			[]string{"a MaximumCountValidator"}},
+		"one of, another": {func(v *platform.ValidationErrors) { v.RequireOneOf("a", "X", "Y", "Z") },
+			[]string{"a EnumValidator"}},
+		"one of, absent": {func(v *platform.ValidationErrors) { v.RequireOneOf("a", "", "Y", "Z") },
+			[]string{"a NotNullValidator"}},
+		"one of, empty": {func(v *platform.ValidationErrors) { v.RequireOneOf("a", "", "", "Z") }, nil},
+		"too many names": {func(v *platform.ValidationErrors) { v.CheckNames("a", []string{"a", "b", "c"}, 2) },
+			[]string{"a MaximumCountValidator"}},
+		"an empty name": {func(v *platform.ValidationErrors) { v.CheckNames("a", []string{"a", ""}, 2) },
+			[]string{"a.1 NotNullValidator"}},
+		"text at the limit": {func(v *platform.ValidationErrors) { v.CheckText("a", chars(3), 3) }, nil},
+		"text over the limit": {func(v *platform.ValidationErrors) { v.CheckText("a", chars(4), 3) },
+			[]string{"a MaximumLengthValidator"}},
+		"ID at the limit": {func(v *platform.ValidationErrors) { v.RequireID("a", strings.Repeat("x", 255)) },
+			nil},
+		"ID over the limit": {func(v *platform.ValidationErrors) { v.RequireID("a", chars(128)) },
+			[]string{"a MaximumLengthValidator"}},
+		"ID absent": {func(v *platform.ValidationErrors) { v.RequireID("a", "") },
+			[]string{"a NotNullValidator"}},
 		"a list with one item": {func(v *platform.ValidationErrors) { v.CheckUnique("a", []string{"x"}) }, nil},
-		"an item twice":        {func(v *platform.ValidationErrors) { v.CheckUnique("a", []string{"x", "y", "x"}) }, []string{"a UniqueValidator"}},
+		"an item twice": {func(v *platform.ValidationErrors) { v.CheckUnique("a", []string{"x", "y", "x"}) },
+			[]string{"a UniqueValidator"}},
 		"two errors": {func(v *platform.ValidationErrors) { v.RequireText("a", "", 1); v.CheckBetween("b", 4, 1, 3) },
 			[]string{"a NotNullValidator", "b InclusiveBetweenValidator"}},
 	} {

@@ -14,7 +14,8 @@ import (
 // racingStore is a store in which a batch becomes PROCESSED, with one more line, between the two readings of a request.
 type racingStore struct{ lines []transaction.Version }
 
-func (r *racingStore) ReadKeys(ctx context.Context, tenant, id, after string, yield func(transaction.Version) bool) error {
+func (r *racingStore) ReadKeys(ctx context.Context, tenant, id, after string,
+	yield func(transaction.Version) bool) error {
 	return r.ReadVersions(ctx, tenant, id, after, yield)
 }
 
@@ -40,7 +41,8 @@ func TestBatchesAppearAsAWhole(t *testing.T) {
 	}
 	store := &racingStore{[]transaction.Version{{Batch: string(id), Modification: "m1", Text: []byte(`{}`)}}}
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
-	reply, err := (&transactionhttp.Transactions{Store: store, Batches: store}).Read(t.Context(), httpapi.Caller{Tenant: "t"}, r)
+	reply, err := (&transactionhttp.Transactions{Store: store, Batches: store}).Read(t.Context(),
+		httpapi.Caller{Tenant: "t"}, r)
 	if err != nil {
 		t.Fatal(err)
 	}

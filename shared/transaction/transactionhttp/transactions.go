@@ -106,9 +106,10 @@ func (s *Transactions) Read(ctx context.Context, caller httpapi.Caller, r *http.
 // reply.
 //
 // The versions are read twice. Between the first reading and that of the batches' statuses a batch may have become
-// PROCESSED, with lines that were stored after the first reading; the first reading alone would show half of that batch.
-// The second reading sees every line of a batch that was PROCESSED before it began.
-func (s *Transactions) visibleVersions(ctx context.Context, tenant, id, after string) ([]transaction.Version, bool, error) {
+// PROCESSED, with lines that were stored after the first reading; the first reading alone would show half of that
+// batch. The second reading sees every line of a batch that was PROCESSED before it began.
+func (s *Transactions) visibleVersions(ctx context.Context, tenant, id,
+	after string) ([]transaction.Version, bool, error) {
 	var batches []batch.ID
 	err := s.Store.ReadKeys(ctx, tenant, id, after, func(v transaction.Version) bool {
 		batches = append(batches, batch.ID(v.Batch))

@@ -48,7 +48,8 @@ func newAPI(t *testing.T) *api {
 	}
 	s := &transactionhttp.Transactions{Store: transactions, Batches: a.batches}
 	a.API = httpapi.API{
-		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
+		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Log: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return now },
 	}
 	return a
 }
@@ -83,7 +84,8 @@ func (a *api) createBatch(t *testing.T, state batch.Status) string {
 	t.Helper()
 	id, err := batch.NewID()
 	if err == nil {
-		err = a.batches.Create(t.Context(), batch.Batch{ID: id, Tenant: a.caller.Tenant, Status: state, CreatedAt: now, UpdatedAt: now, UploadBy: now})
+		err = a.batches.Create(t.Context(), batch.Batch{ID: id, Tenant: a.caller.Tenant, Status: state, CreatedAt: now,
+			UpdatedAt: now, UploadBy: now})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -100,8 +102,9 @@ func line(transactionID, modification, note string) string {
 func (a *api) store(t *testing.T, tenant, id, modification, batchID, note string, received time.Time) {
 	t.Helper()
 	err := a.transactions.Put(t.Context(), []transaction.Version{{
-		Tenant: tenant, TransactionID: id, Modification: modification, ReceivedAt: received, Batch: batchID, Line: 7, MainEntity: transaction.Sender,
-		Text: []byte(line(id, modification, note)),
+		Tenant: tenant, TransactionID: id, Modification: modification, ReceivedAt: received, Batch: batchID, Line: 7,
+		MainEntity: transaction.Sender,
+		Text:       []byte(line(id, modification, note)),
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -138,8 +141,9 @@ func TestOneTransaction(t *testing.T) {
 	want := map[string]any{"transaction_external_id": "x", "modifications": []any{map[string]any{
 		"modification_external_id": "m1", "batch_id": processed, "line": 7.0, "received_at": "2026-11-26T08:15:00Z",
 		"main_entity": map[string]any{"role": "sender", "by_external_id": "s1"},
-		"transaction": map[string]any{"transaction_external_id": "x", "modification": map[string]any{"external_id": "m1", "amount": 1.5},
-			"sender": map[string]any{"by_external_id": "s1"}, "description": "hello"},
+		"transaction": map[string]any{"transaction_external_id": "x",
+			"modification": map[string]any{"external_id": "m1", "amount": 1.5},
+			"sender":       map[string]any{"by_external_id": "s1"}, "description": "hello"},
 	}}}
 	if diff := cmp.Diff(want, decode(t, r)); diff != "" {
 		t.Errorf("want (-), got (+):\n%s", diff)
@@ -148,14 +152,16 @@ func TestOneTransaction(t *testing.T) {
 
 func TestPermission(t *testing.T) {
 	a := newAPI(t)
-	a.caller.Permissions = slices.DeleteFunc(permission.All(), func(p string) bool { return p == permission.TransactionRead })
+	a.caller.Permissions = slices.DeleteFunc(permission.All(),
+		func(p string) bool { return p == permission.TransactionRead })
 	a.caller.Features = []string{batch.Feature}
 	if r := a.get(t, "x", ""); r.StatusCode != 403 || !strings.Contains(r.Body, permission.TransactionRead) {
 		t.Errorf("without %s: got %d %s, want 403", permission.TransactionRead, r.StatusCode, r.Body)
 	}
 	a.caller.Permissions, a.caller.Features = []string{permission.TransactionRead}, nil
 	if r := a.get(t, "x", ""); r.StatusCode != 404 {
-		t.Errorf("with %s, without the batch feature: got %d %s, want 404", permission.TransactionRead, r.StatusCode, r.Body)
+		t.Errorf("with %s, without the batch feature: got %d %s, want 404", permission.TransactionRead, r.StatusCode,
+			r.Body)
 	}
 }
 
@@ -194,7 +200,8 @@ func TestVisibleVersions(t *testing.T) {
 func TestIDsInPaths(t *testing.T) {
 	a := newAPI(t)
 	processed := a.createBatch(t, batch.Processed)
-	for _, id := range []string{"a/b", "..", "a//b", "50%", "a%2Fb", "é ?#&+", "#", strings.Repeat("x", 255), strings.Repeat("é", 127)} {
+	for _, id := range []string{"a/b", "..", "a//b", "50%", "a%2Fb", "é ?#&+", "#", strings.Repeat("x", 255),
+		strings.Repeat("é", 127)} {
 		a.store(t, "t1", id, "m", processed, "it", now)
 		if got := a.descriptions(t, id); len(got) != 1 {
 			t.Errorf("%.40q: got %v, want one modification", id, got)
