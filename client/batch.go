@@ -217,10 +217,13 @@ func Gently(n int) time.Duration {
 }
 
 // Follow reads the status of a batch until it is terminal, and returns the last one. It waits between readings as
-// interval says, and calls onStatus, unless it is nil, with every status that it reads.
+// interval says; nil means Gently. It calls onStatus, unless that is nil, with every status that it reads.
 func (c *Client) Follow(
 	ctx context.Context, batchID string, interval PollInterval, onStatus func(Status),
 ) (Status, error) {
+	if interval == nil {
+		interval = Gently
+	}
 	for n := 1; ; n++ {
 		s, err := c.Status(ctx, batchID)
 		if err != nil {

@@ -39,7 +39,7 @@ func Example() {
 	if err := c.UploadFile(ctx, upload, strings.NewReader(batch), int64(len(batch)), nil); err != nil {
 		log.Fatal(err)
 	}
-	last, err := c.Follow(ctx, upload.BatchID, client.Gently, nil)
+	last, err := c.Follow(ctx, upload.BatchID, nil, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -25,8 +24,6 @@ const (
 const (
 	// urlLifetime is how long the server says that the URLs of uploads and reports are valid.
 	urlLifetime = 15 * time.Minute
-	// maxOtherLines is how many other lines an error about a duplicate lists.
-	maxOtherLines = 10
 )
 
 // batch is a batch and what will become of it.
@@ -96,106 +93,6 @@ func (s *Server) putFile(w http.ResponseWriter, r *http.Request) {
 		b.uploaded, b.content, b.receivedAt = true, content, time.Now().UTC()
 		b.decide()
 	}
-}
-
-// decide settles how the uploaded batch will end.
-func (b *batch) decide() {
-	if bytes.Contains(b.content, []byte(Infected)) {
-		b.statuses = []string{"", client.StatusError}
-		b.errorMessage = "The malware scan refused the file (test)."
-		return
-	}
-	b.validate()
-	b.valid = b.invalid == 0 && b.total > 0
-	if !b.valid && (b.rejectOnInvalid || b.invalid == b.total) {
-		b.statuses = []string{"", client.StatusValidationStarted, client.StatusValidationFailed}
-		b.errorMessage = invalidMessage(b.invalid, b.total)
-		return
-	}
-	b.statuses = []string{"", client.StatusValidationStarted, client.StatusPendingIngestion, client.StatusInitialized,
-		client.StatusInProgress, client.StatusProcessed}
-}
-
-// invalidMessage counts the invalid transactions for people.
-func invalidMessage(invalid, total int64) string {
-	if invalid == 1 {
-		return fmt.Sprintf("1 of %d transactions is invalid.", total)
-	}
-	return fmt.Sprintf("%d of %d transactions are invalid.", invalid, total)
-}
-
-// lineIDs are the IDs that the server reads of a line.
-type lineIDs struct {
-	TransactionExternalID string `json:"transaction_external_id"`
-	Modification          struct {
-		ExternalID string `json:"external_id"`
-	} `json:"modification"`
-}
-
-// validate counts the lines and writes the report of the invalid ones.
-func (b *batch) validate() {
-	var rows []client.ReportLine
-	linesByID := map[string][]int64{}
-	offsetByLine := map[int64]int64{}
-	number, start := int64(0), int64(0)
-	for line := range bytes.Lines(b.content) {
-		number++
-		if len(bytes.TrimSpace(line)) > 0 {
-			b.total++
-			ids, invalid := readLine(line, start)
-			if invalid != nil {
-				rows = append(rows, client.ReportLine{Line: number, Errors: []client.ReportError{*invalid}})
-			} else {
-				id := ids.Modification.ExternalID
-				linesByID[id] = append(linesByID[id], number)
-				offsetByLine[number] = start + int64(bytes.Index(line, []byte(`"`+id+`"`)))
-			}
-		}
-		start += int64(len(line))
-	}
-	for id, lines := range linesByID {
-		for _, n := range lines {
-			if len(lines) > 1 {
-				rows = append(rows, duplicateLine(id, n, offsetByLine[n], lines))
-			}
-		}
-	}
-	slices.SortFunc(rows, func(a, b client.ReportLine) int { return cmp.Compare(a.Line, b.Line) })
-	b.invalid = int64(len(rows))
-	for _, row := range rows {
-		text, _ := json.Marshal(row)
-		b.report = append(append(b.report, text...), '\n')
-	}
-}
-
-// readLine returns the IDs of a line that begins at an offset of the file, or what is wrong with it.
-func readLine(line []byte, start int64) (lineIDs, *client.ReportError) {
-	var ids lineIDs
-	var syntax *json.SyntaxError
-	err := json.Unmarshal(line, &ids)
-	switch {
-	case errors.As(err, &syntax):
-		d := client.Detail{Loc: []any{}, Msg: "The line is not valid JSON.", Type: "json_invalid"}
-		return ids, &client.ReportError{Detail: d, Offset: start + syntax.Offset - 1}
-	case err != nil:
-		d := client.Detail{Loc: []any{}, Msg: "A line must be one JSON object: one transaction.", Type: "object_type"}
-		return ids, &client.ReportError{Detail: d, Offset: start}
-	}
-	return ids, nil
-}
-
-// duplicateLine is the report of line n, whose modification ID all the given lines have.
-func duplicateLine(id string, n, offset int64, lines []int64) client.ReportLine {
-	others := slices.Clone(lines[:min(len(lines), maxOtherLines+1)])
-	others = slices.DeleteFunc(others, func(line int64) bool { return line == n })
-	return client.ReportLine{Line: n, ModificationExternalID: &id, Errors: []client.ReportError{{
-		Detail: client.Detail{
-			Loc: []any{"modification", "external_id"}, Msg: "Another line has the same modification ID.",
-			Type: "duplicate_modification_id",
-		},
-		Pointer: "/modification/external_id", Offset: offset,
-		OtherLines: others[:min(len(others), maxOtherLines)], OtherLinesTotal: int64(len(lines) - 1),
-	}}}
 }
 
 // counts returns the numbers that are known in the batch's current status.
