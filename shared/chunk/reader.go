@@ -136,7 +136,7 @@ func NewReader(ctx context.Context, source Source, plan Plan, i int, o Options) 
 }
 
 // Next advances to the next line of the chunk, which Line then returns. It returns false at the end of the chunk and
-// after an error; Err tells them apart.
+// after an error; Err distinguishes the two.
 func (r *Reader) Next() bool {
 	if r.err != nil {
 		return false
@@ -234,7 +234,7 @@ func (r *Reader) Consume(n int) *Line {
 }
 
 // Err returns the error that ended reading, or nil if the chunk has been read to its end. Errors of the source are
-// wrapped. A source that has fewer bytes than the plan says gives io.ErrUnexpectedEOF.
+// wrapped. A source with fewer bytes than Plan.Size gives io.ErrUnexpectedEOF.
 func (r *Reader) Err() error { return r.err }
 
 // Close stops reading and waits until nothing is being prefetched any more. The texts of all lines become invalid.

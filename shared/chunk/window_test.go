@@ -66,7 +66,7 @@ func TestSourceFails(t *testing.T) {
 	}
 }
 
-// TestShortSource reads a source that has fewer bytes than the plan says: the end of a connection must not count as the
+// TestShortSource reads a source with fewer bytes than Plan.Size: the end of a connection must not count as the
 // end of the file.
 func TestShortSource(t *testing.T) {
 	file := strings.Repeat("abcdefghi\n", 10)

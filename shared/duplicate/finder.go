@@ -5,11 +5,11 @@ import "math/bits"
 // Entry is one occurrence of a digest, or several occurrences that are known to be of the same digest.
 type Entry struct {
 	Digest
-	// Location says where the digest occurs, in the caller's own terms. Its highest bit is MultiFlag.
+	// Location is where the digest occurs, in a form that the caller chooses. Its highest bit is MultiFlag.
 	Location uint64
 }
 
-// MultiFlag is the bit of Entry.Location that is set if the entry stands for more than one occurrence. Such an entry is
+// MultiFlag is the bit of Entry.Location that is set if the entry represents more than one occurrence. Such an entry is
 // a set by itself.
 const MultiFlag = 1 << 63
 

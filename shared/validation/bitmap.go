@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// The accept bitmap of a chunk says which of its lines will be ingested:
+// The accept bitmap of a chunk marks the lines that will be ingested:
 //
 //	bytes        content
 //	4            "SLA1"; the last byte is the version of the format

@@ -91,7 +91,7 @@ type fileValidator struct {
 	memory  spoolMemory
 	results []ValidateResult
 
-	// Work files by chunk. The rejections for entities are made by the first pass, because the directory is at hand.
+	// Work files by chunk. The rejections for entities are made by the first pass, which can use the directory.
 	findings         []*spool
 	indexes          []*spool
 	entityRejections []*spool

@@ -84,7 +84,7 @@ func (d *Directory) slot(hash uint64) *uint64 {
 const maxPendingReferences = 8 << 10
 
 // directoryCheck finds the references of one chunk to entities that transactions may not name. It replaces the entity
-// part of an index and of ReconcilePartition where a Directory is at hand, and keeps its memory for the next chunk.
+// part of an index and of ReconcilePartition if there is a Directory, and keeps its memory for the next chunk.
 type directoryCheck struct {
 	// directory holds the entities that exist; nil means that references are not checked.
 	directory *Directory

@@ -192,7 +192,7 @@ func appendCountedList(b []byte, count int, list []byte) []byte {
 	return appendText(binary.AppendUvarint(b, uint64(count)), list)
 }
 
-// The Location of an entry has the chunk in the bits from 32 on. The lower 32 bits are the line within the chunk or, if
+// entryLocation returns the Location of an entry: the chunk in the bits from 32 on, and in the lower 32 bits the line within the chunk or, if
 // duplicate.MultiFlag is set, an index into the list of repeated IDs.
 func entryLocation(chunk int, low uint32) uint64 { return uint64(chunk)<<32 | uint64(low) }
 

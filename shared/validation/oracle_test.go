@@ -83,7 +83,7 @@ func (s *plainScanner) TooLong(prefix []byte) *transaction.Result {
 // outcome is everything that validation finds out about a file.
 type outcome struct {
 	report string
-	// accepted says of each line whether it is accepted.
+	// accepted is set for each line that is accepted, by the index of the line.
 	accepted []bool
 	summary  report.Summary
 }

@@ -164,7 +164,8 @@ func TestMemory(t *testing.T) {
 		t.Errorf("counts are %+v, want 0 accepted and at least %d invalid", got, wantInvalid)
 	}
 	if heap > maxHeap {
-		t.Errorf("heap grew to %d MiB for %d MiB of invalid lines, want at most %d MiB", heap>>20, size>>20, maxHeap>>20)
+		t.Errorf("heap grew to %d MiB for %d MiB of invalid lines, want at most %d MiB", heap>>20, size>>20,
+			maxHeap>>20)
 	}
 	t.Logf("heap grew to %d MiB", heap>>20)
 }

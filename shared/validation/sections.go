@@ -21,6 +21,8 @@ import (
 //
 // Reading a section takes one request for the header and one for the section, and none for a section that is empty. A
 // file all of whose sections are empty is not written.
+
+// sectionHeaderBytes returns the number of bytes in front of the sections.
 func sectionHeaderBytes(sections int) int { return 8 + 8*(sections+1) }
 
 // bufferedSectionBytes is the largest size of sections that are kept in memory while they are measured. The sections of
@@ -72,7 +74,7 @@ func (s *sectionWriter) write(
 // sectionReader reads one section of each of many files, and keeps its memory from one call to the next.
 type sectionReader struct{ buffers *pool[[]byte] }
 
-// readEach reads the sections of files 0 to n-1, as many at the same time as concurrency says, and passes them to
+// readEach reads the sections of files 0 to n-1, up to concurrency at the same time, and passes them to
 // consume in order. read reads the section of file i and may use the memory of buf. A section is valid until consume
 // returns.
 func (s *sectionReader) readEach(

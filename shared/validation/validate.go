@@ -20,7 +20,7 @@ type ValidateInput struct {
 	DigestKey [16]byte
 }
 
-// ValidateResult is what later passes need to know of a chunk besides its work files.
+// ValidateResult is what later passes need from a chunk besides its work files.
 type ValidateResult struct {
 	// Lines is the number of lines that start in the chunk, with blank lines.
 	Lines int64

@@ -17,11 +17,11 @@
 //	                     report, bitmap    report, bitmap
 //
 // The parts of the report, in the order of the chunks, are the report of the batch (package report). The accept bitmap
-// of a chunk says which of its lines will be ingested. The formats of the work files are documented where they are
+// of a chunk marks the lines that will be ingested. The formats of the work files are documented where they are
 // written: findings.go, index.go, rejections.go and bitmap.go. Each begins with a magic that ends with a version,
 // because two releases may work on one batch; golden files in testdata/stored pin every byte.
 //
-// The package does not know how work files are stored: it writes them to an io.Writer from their start to their end,
+// How work files are stored is left to the caller: the package writes them to an io.Writer from their start to their end,
 // and reads them from an io.Reader or by ranges from a chunk.Source.
 //
 // ValidateFile runs all passes over a file on one machine, with the work files in memory or in temporary files.
@@ -94,7 +94,7 @@ type ChunkInput struct {
 	Scanner Scanner
 }
 
-// EntityState is what the onboarding system knows of an entity. The numbers are part of the format of rejections.
+// EntityState is the state of an entity in the onboarding system. The numbers are part of the format of rejections.
 type EntityState uint8
 
 const (

@@ -125,7 +125,7 @@ func directoryOf(file []byte) *Directory {
 	return d
 }
 
-// statesByID are entities whose ID says their state: those that begin with "no" are missing, and those that begin with
+// statesByID are entities whose state follows from their ID: those that begin with "no" are missing, and those that begin with
 // "off" are not onboarded.
 type statesByID struct{}
 
