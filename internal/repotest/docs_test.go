@@ -2,9 +2,11 @@ package repotest
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -107,6 +109,39 @@ func TestAlarmsHaveRunbooks(t *testing.T) {
 	for _, name := range names {
 		if !strings.Contains(doc, "| "+name[1]+" |") {
 			t.Errorf("docs/operations.md has no runbook for %s", name[1])
+		}
+	}
+}
+
+var (
+	formatVerb  = regexp.MustCompile(`%[a-z]`)
+	placeholder = regexp.MustCompile(`\b[NM]\b|…`)
+)
+
+// Every error_message of a batch that docs/errors.md lists is a text of the code. The page writes N, M and … for what
+// the code fills in, and ends a message early by an ellipsis.
+func TestBatchErrorMessagesAreCurrent(t *testing.T) {
+	var texts []string
+	for _, p := range modulePackages(t) {
+		if folder := folderOf(p); folder != "shared/pipeline" && folder != "shared/intake" {
+			continue
+		}
+		inspect(p, func(n ast.Node) {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				if text, err := strconv.Unquote(lit.Value); err == nil {
+					texts = append(texts, formatVerb.ReplaceAllString(text, "*"))
+				}
+			}
+		})
+	}
+	for _, row := range tableRows(t, "docs/errors.md", "error_message of a batch") {
+		for message := range strings.SplitSeq(row[1], " / ") {
+			start, _ := strings.CutSuffix(message, " …")
+			start, _ = strings.CutSuffix(start, ", …")
+			start = placeholder.ReplaceAllString(start, "*")
+			if !slices.ContainsFunc(texts, func(text string) bool { return strings.HasPrefix(text, start) }) {
+				t.Errorf("docs/errors.md has the error_message %q, which is not a text of pipeline or intake", message)
+			}
 		}
 	}
 }
