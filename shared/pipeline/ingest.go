@@ -147,7 +147,7 @@ func (s *Ingest) storeWindow(ctx context.Context, w *window, cursor *batch.Inges
 
 // advance records the cursor and checks that the batch is still open. If another run has finished the chunk, its
 // cursor, which is done, replaces this one. If another run is only further, this one continues: both store the same
-// records.
+// versions.
 func (s *Ingest) advance(ctx context.Context, j *job, index int, cursor *batch.IngestCursor) error {
 	furthest, err := s.Batches.AdvanceCursor(ctx, j.ID, index, *cursor)
 	if err != nil {
