@@ -66,33 +66,35 @@ func TestFilesOfDocuments(t *testing.T) {
 		"an executable": {key: "documents/t/f", content: "MZ", status: document.Completed},
 		"infected": {key: "documents/t/f", content: "z" + eicar, status: document.Infected,
 			code: document.InfectedFile, tagged: 1},
-		"as large as may": {key: "documents/t/f", size: 100, status: document.Completed},
+		"as large as allowed": {key: "documents/t/f", size: 100, status: document.Completed},
 		"too large": {key: "documents/t/f", size: 101, status: document.Failed, code: document.ClientSideError,
 			tagged: 1},
-		"the third try": {key: "documents/t/f", errs: []error{down, down}, status: document.Completed},
+		"clean at the third attempt": {key: "documents/t/f", errs: []error{down, down}, status: document.Completed},
 		"no answer": {key: "documents/t/f", errs: []error{down, down, down}, status: document.Failed,
 			code: document.ServerSideError, tagged: 1},
 		"unscannable": {key: "documents/t/f", errs: []error{malware.ErrUnscannable}, status: document.Failed,
 			code: document.ServerSideError, tagged: 1},
-		"deleted meanwhile": {key: "documents/t/gone", deleted: 1},
-		"no file's key":     {key: "documents/f"},
+		"deleted before the scan": {key: "documents/t/gone", deleted: 1},
+		"not the key of a file":   {key: "documents/f"},
 	} {
-		store, bucket := &documentStore{}, &documentBucket{bucket: bucket{content: tt.content}}
-		in := &intake.Intake{Documents: &intake.Documents{Store: store, Files: bucket,
-			Scanner:  &failingScanner{scanner{errs: tt.errs}},
-			MaxBytes: 100, Retry: intake.RetryPolicy{Attempts: 3}, Log: slog.New(slog.DiscardHandler)}}
-		if err := in.Process(t.Context(), batch.Object{Key: tt.key, Size: tt.size}, received); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		var got document.State
-		if len(store.recorded) > 0 {
-			got = store.recorded[0]
-		}
-		if got.Status != tt.status || got.ErrorCode != tt.code || len(bucket.tags) != tt.tagged ||
-			len(bucket.deleted) != tt.deleted {
-			t.Errorf("%s: got %+v, tags %v, deleted %v, want %s %s, %d tags, %d deleted",
-				name, got, bucket.tags, bucket.deleted, tt.status, tt.code, tt.tagged, tt.deleted)
-		}
+		t.Run(name, func(t *testing.T) {
+			store, bucket := &documentStore{}, &documentBucket{bucket: bucket{content: tt.content}}
+			in := &intake.Intake{Documents: &intake.Documents{Store: store, Files: bucket,
+				Scanner:  &failingScanner{scanner{errs: tt.errs}},
+				MaxBytes: 100, Retry: intake.RetryPolicy{Attempts: 3}, Log: slog.New(slog.DiscardHandler)}}
+			if err := in.Process(t.Context(), batch.Object{Key: tt.key, Size: tt.size}, received); err != nil {
+				t.Errorf("%v", err)
+			}
+			var got document.State
+			if len(store.recorded) > 0 {
+				got = store.recorded[0]
+			}
+			if got.Status != tt.status || got.ErrorCode != tt.code || len(bucket.tags) != tt.tagged ||
+				len(bucket.deleted) != tt.deleted {
+				t.Errorf("got %+v, tags %v, deleted %v, want %s %s, %d tags, %d deleted", got, bucket.tags,
+					bucket.deleted, tt.status, tt.code, tt.tagged, tt.deleted)
+			}
+		})
 	}
 }
 
@@ -107,25 +109,27 @@ func TestRepeatedEventsOfDocuments(t *testing.T) {
 		status document.Status
 		tags   int
 	}{
-		"clean twice":          {content: "x", status: document.Completed},
-		"clean, then no scan":  {content: "x", errs: [2][]error{1: {down}}, status: document.Completed},
-		"no scan, then clean":  {content: "x", errs: [2][]error{0: {down}}, status: document.Failed, tags: 1},
-		"infected twice":       {content: eicar, status: document.Infected, tags: 2},
-		"infected, then none":  {content: eicar, errs: [2][]error{1: {down}}, status: document.Infected, tags: 1},
-		"no scan, then malice": {content: eicar, errs: [2][]error{0: {down}}, status: document.Failed, tags: 2},
+		"clean twice":            {content: "x", status: document.Completed},
+		"clean, then no scan":    {content: "x", errs: [2][]error{1: {down}}, status: document.Completed},
+		"no scan, then clean":    {content: "x", errs: [2][]error{0: {down}}, status: document.Failed, tags: 1},
+		"infected twice":         {content: eicar, status: document.Infected, tags: 2},
+		"infected, then none":    {content: eicar, errs: [2][]error{1: {down}}, status: document.Infected, tags: 1},
+		"no scan, then infected": {content: eicar, errs: [2][]error{0: {down}}, status: document.Failed, tags: 2},
 	} {
-		store, bucket := &documentStore{}, &documentBucket{bucket: bucket{content: tt.content}}
-		for _, errs := range tt.errs {
-			in := &intake.Documents{Store: store, Files: bucket, Scanner: &failingScanner{scanner{errs: errs}},
-				MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
-			if err := in.Process(t.Context(), batch.Object{Key: "documents/t/f", Size: 1}); err != nil {
-				t.Errorf("%s: %v", name, err)
+		t.Run(name, func(t *testing.T) {
+			store, bucket := &documentStore{}, &documentBucket{bucket: bucket{content: tt.content}}
+			for _, errs := range tt.errs {
+				in := &intake.Documents{Store: store, Files: bucket, Scanner: &failingScanner{scanner{errs: errs}},
+					MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
+				if err := in.Process(t.Context(), batch.Object{Key: "documents/t/f", Size: 1}); err != nil {
+					t.Errorf("%v", err)
+				}
 			}
-		}
-		if store.recorded[0].Status != tt.status || len(bucket.tags) != tt.tags || len(bucket.deleted) > 0 {
-			t.Errorf("%s: recorded %+v, tags %v, want first %s, %d tags", name, store.recorded, bucket.tags, tt.status,
-				tt.tags)
-		}
+			if store.recorded[0].Status != tt.status || len(bucket.tags) != tt.tags || len(bucket.deleted) > 0 {
+				t.Errorf("recorded %+v, tags %v, want first %s, %d tags", store.recorded, bucket.tags, tt.status,
+					tt.tags)
+			}
+		})
 	}
 }
 

@@ -322,11 +322,13 @@ func TestUnknownEventsAreErrors(t *testing.T) {
 		"no result":      func(e *intake.ScanEvent) { e.Detail.Result.Status = "" },
 		"a new result":   func(e *intake.ScanEvent) { e.Detail.Result.Status = "MAYBE" },
 	} {
-		e := whole
-		change(&e)
-		if err := g.handle(t, e); err == nil {
-			t.Errorf("%s: got no error", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			e := whole
+			change(&e)
+			if err := g.handle(t, e); err == nil {
+				t.Errorf("%s: got no error", name)
+			}
+		})
 	}
 	for _, text := range []string{`{}`, `[]`, `null`, `"x"`, `{"Records":{}}`,
 		`{"detail-type":"Scheduled Event","detail":`} {

@@ -14,41 +14,45 @@ import (
 
 var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 
-// A URL dies with the credentials that signed it. Where they tell when that is, the reply says so; those of a Lambda
-// function do not tell, so the template keeps every lifetime short.
-func TestSignedURLsEndWithTheirCredentials(t *testing.T) {
+// A URL is valid no longer than the credentials that signed it. If they say when they expire, so does the signed URL;
+// those of a Lambda function do not, so the template keeps every lifetime short.
+func TestSignedURLsExpireWithTheirCredentials(t *testing.T) {
 	for name, tt := range map[string]struct {
-		left time.Duration // of the credentials; 0: they do not tell
-		want time.Duration // of the URL; 0: none is signed
+		// left is how long the credentials are valid; 0 if they do not say so.
+		left time.Duration
+		// want is how long the URL is valid; 0 if none is signed.
+		want time.Duration
 	}{
-		"credentials that do not tell":    {0, 15 * time.Minute},
-		"credentials that live longer":    {15*time.Minute + time.Second, 15 * time.Minute},
-		"credentials that live as long":   {15 * time.Minute, 15 * time.Minute},
-		"credentials that end before":     {15*time.Minute - time.Second, 15*time.Minute - time.Second},
-		"credentials in their last":       {time.Second, time.Second},
-		"credentials that are as good as": {time.Second - 1, 0},
-		"credentials that have ended":     {-time.Minute, 0},
+		"unknown":             {0, 15 * time.Minute},
+		"longer by a second":  {15*time.Minute + time.Second, 15 * time.Minute},
+		"as long":             {15 * time.Minute, 15 * time.Minute},
+		"shorter by a second": {15*time.Minute - time.Second, 15*time.Minute - time.Second},
+		"one second":          {time.Second, time.Second},
+		"less than a second":  {time.Second - 1, 0},
+		"expired":             {-time.Minute, 0},
 	} {
-		creds := aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret", SessionToken: "session",
-				CanExpire: tt.left != 0, Expires: now.Add(tt.left)}, nil
-		})
-		bucket := objects.New(aws.Config{Region: "eu-central-1", Credentials: creds}, "b",
-			objects.Options{Now: func() time.Time { return now }})
-		signed, err := bucket.SignPut(t.Context(), "uploads/t/x", 15*time.Minute)
-		if tt.want == 0 {
-			if err == nil {
-				t.Errorf("%s: signed until %v", name, signed.Expires)
+		t.Run(name, func(t *testing.T) {
+			creds := aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+				return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret", SessionToken: "session",
+					CanExpire: tt.left != 0, Expires: now.Add(tt.left)}, nil
+			})
+			bucket := objects.New(aws.Config{Region: "eu-central-1", Credentials: creds}, "b",
+				objects.Options{Now: func() time.Time { return now }})
+			signed, err := bucket.SignPut(t.Context(), "uploads/t/x", 15*time.Minute)
+			if tt.want == 0 {
+				if err == nil {
+					t.Errorf("signed until %v, want an error", signed.Expires)
+				}
+				return
 			}
-			continue
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		u, err := url.Parse(signed.URL)
-		if err != nil || !signed.Expires.Equal(now.Add(tt.want)) ||
-			u.Query().Get("X-Amz-Expires") != strconv.Itoa(int(tt.want.Seconds())) {
-			t.Errorf("%s: %v, %s", name, signed.Expires, signed.URL)
-		}
+			if err != nil {
+				t.Fatalf("%v", err)
+			}
+			u, err := url.Parse(signed.URL)
+			if err != nil || !signed.Expires.Equal(now.Add(tt.want)) ||
+				u.Query().Get("X-Amz-Expires") != strconv.Itoa(int(tt.want.Seconds())) {
+				t.Errorf("got a URL until %v: %s, want it until %v", signed.Expires, signed.URL, now.Add(tt.want))
+			}
+		})
 	}
 }

@@ -19,8 +19,8 @@ func newUploads(t *testing.T) *intakedb.Store {
 	return intakedb.New(dynamotest.Start(t), "test-batches", func() time.Time { return arrival })
 }
 
-// Of the two that come at the same time at least one knows both.
-func TestUploadsJoin(t *testing.T) {
+// Of an arrival and a result that are recorded concurrently, at least one call returns both.
+func TestConcurrentArrivalAndResult(t *testing.T) {
 	store := newUploads(t)
 	for i := range 40 {
 		o := batch.Object{Key: fmt.Sprint("uploads/t/", i), ETag: `"e"`, Size: 7}
@@ -35,16 +35,16 @@ func TestUploadsJoin(t *testing.T) {
 		both.Wait()
 		want := intake.Upload{Object: o, ReceivedAt: arrival, Result: intake.NoThreatsFound}
 		if errs[0] != nil || errs[1] != nil || seen[0] != want && seen[1] != want {
-			t.Fatalf("%+v %v", seen, errs)
+			t.Fatalf("concurrent calls: got %+v and %+v, errors %v, want one of them %+v", seen[0], seen[1], errs, want)
 		}
 		if got, err := store.Get(t.Context(), o); err != nil || got != want {
-			t.Fatalf("%+v %v", got, err)
+			t.Fatalf("Get: got %+v, error %v, want %+v", got, err, want)
 		}
 	}
 }
 
-// The heaviest final result stands, whatever comes after it, and failures are counted by their events.
-func TestUploadsKeepTheHeaviestResult(t *testing.T) {
+// The most severe final result counts, in whatever order results come, and failures are counted by their events.
+func TestMostSevereResultCounts(t *testing.T) {
 	store := newUploads(t)
 	o := batch.Object{Key: "k", ETag: `"e"`}
 	for _, step := range []struct {
@@ -69,19 +69,20 @@ func TestUploadsKeepTheHeaviestResult(t *testing.T) {
 			intake.ScanReport{Event: step.event, Key: o.Key, ETag: o.ETag, Result: step.result, Threat: step.threat})
 		if err != nil || got.Result != step.want || got.Failures != step.failures ||
 			got.Result == intake.ThreatsFound && got.Threat != "EICAR" {
-			t.Errorf("event %s: %+v %v", step.event, got, err)
+			t.Errorf("event %s, %s: got %+v, error %v, want result %q and %d failures",
+				step.event, step.result, got, err, step.want, step.failures)
 		}
 	}
 }
 
-// The first arrival stays, other objects under the key are others, and a result of another version is none.
-func TestUploadsAreObjects(t *testing.T) {
+// The first arrival counts. An object with another key, ETag or version is another upload.
+func TestUploadsAreDistinguished(t *testing.T) {
 	store := newUploads(t)
 	o := batch.Object{Key: "k", ETag: `"e"`, Version: "v1", Size: 7}
 	for _, at := range []time.Time{arrival, arrival.Add(time.Hour)} {
 		if got, err := store.RecordArrival(t.Context(), o, at); err != nil || !got.ReceivedAt.Equal(arrival) ||
 			got.Object != o {
-			t.Errorf("%+v %v", got, err)
+			t.Errorf("arrival at %v: got %+v, error %v, want that at %v", at, got, err, arrival)
 		}
 	}
 	for _, s := range []intake.ScanReport{
@@ -94,15 +95,15 @@ func TestUploadsAreObjects(t *testing.T) {
 		}
 	}
 	if got, err := store.Get(t.Context(), o); err != nil || got.Result != "" {
-		t.Errorf("%+v %v", got, err)
+		t.Errorf("Get: got %+v, error %v, want no result", got, err)
 	}
 	if got, err := store.Get(t.Context(), batch.Object{Key: "k", ETag: `"none"`}); err != nil ||
 		got != (intake.Upload{}) {
-		t.Errorf("%+v %v", got, err)
+		t.Errorf("Get of an unknown object: got %+v, error %v, want the zero Upload", got, err)
 	}
 }
 
-func TestUploadsThatWait(t *testing.T) {
+func TestWaitingUploads(t *testing.T) {
 	store := newUploads(t)
 	waiting := func(before time.Time) (keys []string) {
 		t.Helper()
@@ -125,7 +126,7 @@ func TestUploadsThatWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(waiting(arrival.Add(2 * time.Minute))); got != "[a b]" {
-		t.Error(got)
+		t.Errorf("waiting after two minutes: got %s, want [a b]", got)
 	}
 	for range 2 {
 		for _, key := range []string{"a", "nothing"} {
@@ -135,7 +136,7 @@ func TestUploadsThatWait(t *testing.T) {
 		}
 	}
 	if got := fmt.Sprint(waiting(arrival.Add(time.Hour))); got != "[b c]" {
-		t.Error(got)
+		t.Errorf("waiting after StopWaiting: got %s, want [b c]", got)
 	}
 }
 
