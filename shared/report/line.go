@@ -18,7 +18,8 @@
 //	    other_lines_total     of duplicates only: the number of other lines that have the same ID
 //	errors_dropped            number of errors beyond the limit for a line; absent if it is 0
 //
-// The summary is one JSON object beside the report; see Summary. docs/contract/batch.md describes the report for clients.
+// The summary is one JSON object beside the report; see Summary. docs/contract/batch.md describes the report for
+// clients.
 package report
 
 import (

@@ -27,7 +27,8 @@ func FuzzFindings(f *testing.F) {
 	})
 }
 
-// FuzzIndex reconciles two chunks with the same damaged section of an index. If that succeeds, the rejections can be read.
+// FuzzIndex reconciles two chunks with the same damaged section of an index. If that succeeds, the rejections can be
+// read.
 func FuzzIndex(f *testing.F) {
 	_, _, w := sampleWorkFiles(f)
 	for i, file := range w.index {

@@ -192,8 +192,8 @@ func appendCountedList(b []byte, count int, list []byte) []byte {
 	return appendText(binary.AppendUvarint(b, uint64(count)), list)
 }
 
-// entryLocation returns the Location of an entry: the chunk in the bits from 32 on, and in the lower 32 bits the line within the chunk or, if
-// duplicate.MultiFlag is set, an index into the list of repeated IDs.
+// entryLocation returns the Location of an entry: the chunk in the bits from 32 on, and in the lower 32 bits the line
+// within the chunk or, if duplicate.MultiFlag is set, an index into the list of repeated IDs.
 func entryLocation(chunk int, low uint32) uint64 { return uint64(chunk)<<32 | uint64(low) }
 
 func chunkOf(location uint64) int { return int(location &^ duplicate.MultiFlag >> 32) }

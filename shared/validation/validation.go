@@ -21,8 +21,8 @@
 // written: findings.go, index.go, rejections.go and bitmap.go. Each begins with a magic that ends with a version,
 // because two releases may work on one batch; golden files in testdata/stored pin every byte.
 //
-// How work files are stored is left to the caller: the package writes them to an io.Writer from their start to their end,
-// and reads them from an io.Reader or by ranges from a chunk.Source.
+// How work files are stored is left to the caller: the package writes them to an io.Writer from their start to their
+// end, and reads them from an io.Reader or by ranges from a chunk.Source.
 //
 // ValidateFile runs all passes over a file on one machine, with the work files in memory or in temporary files.
 //

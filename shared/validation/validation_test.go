@@ -125,8 +125,8 @@ func directoryOf(file []byte) *Directory {
 	return d
 }
 
-// statesByID are entities whose state follows from their ID: those that begin with "no" are missing, and those that begin with
-// "off" are not onboarded.
+// statesByID are entities whose state follows from their ID: those that begin with "no" are missing, and those that
+// begin with "off" are not onboarded.
 type statesByID struct{}
 
 func stateOf(id string) EntityState {
