@@ -66,6 +66,17 @@ func newGuardDutyFixture(t *testing.T, db *dynamodb.Client) guardDutyFixture {
 	return g
 }
 
+// mustHandle handles an event, which must succeed.
+func (g guardDutyFixture) mustHandle(t *testing.T, event any) {
+	t.Helper()
+	if err := g.handle(t, event); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// key returns the key of the batch's upload.
+func (g guardDutyFixture) key() string { return intake.UploadKey(g.batch.Tenant, g.batch.ID) }
+
 // newScanEvent returns the sample event of GuardDuty, about an object.
 func newScanEvent(t *testing.T, key, id, etag string, status intake.ScanResult) intake.ScanEvent {
 	t.Helper()
@@ -105,24 +116,28 @@ var scanResults = map[rune]struct {
 	id, etag string
 	status   intake.ScanResult
 }{
-	'n': {"n", "abc", intake.NoThreatsFound}, 't': {"t", "abc", intake.ThreatsFound}, 'u': {"u", "abc",
-		intake.Unsupported},
-	'1': {"1", "abc", intake.ScanFailed}, '2': {"2", "abc", intake.AccessDenied}, '3': {"3", "abc", intake.ScanFailed},
+	'n': {"n", "abc", intake.NoThreatsFound},
+	't': {"t", "abc", intake.ThreatsFound},
+	'u': {"u", "abc", intake.Unsupported},
+	'1': {"1", "abc", intake.ScanFailed},
+	'2': {"2", "abc", intake.AccessDenied},
+	'3': {"3", "abc", intake.ScanFailed},
 	'x': {"x", "other", intake.ThreatsFound}, // of another object with the same key
 }
 
 // interleavings are sets of events and the outcome that every order of them must have.
 var interleavings = []struct {
-	events  string
-	clean   bool
-	message string // of a refusal
+	events string
+	clean  bool
+	// message is part of the message of a refusal.
+	message string
 }{
 	{events: "CCnn", clean: true},
 	{events: "CCtt", message: "The malware scan refused the file (EICAR-Test-File (not a virus))."},
 	{events: "Cu", message: "could not be scanned"},
 	{events: "C11n", clean: true},
 	{events: "C12nn", clean: true},
-	{events: "C112n", clean: true}, // one failure told twice is one failure
+	{events: "C112n", clean: true}, // a repeated event of one failure
 	{events: "CC123", message: "could not be scanned"},
 	{events: "Cxn", clean: true},
 }
@@ -135,23 +150,24 @@ func TestEveryOrderOfEvents(t *testing.T) {
 				g := newGuardDutyFixture(t, db)
 				for _, letter := range order {
 					if letter == 'C' {
-						must(t, order, g.handle(t, g.event(t, "abc", 2)))
+						g.mustHandle(t, g.event(t, "abc", 2))
 						continue
 					}
 					r := scanResults[letter]
 					must(t, order, g.handle(t,
-						newScanEvent(t, intake.UploadKey(g.batch.Tenant, g.batch.ID), r.id, r.etag, r.status)))
+						newScanEvent(t, g.key(), r.id, r.etag, r.status)))
 				}
 				b := g.currentBatch(t)
 				if !b.ReceivedAt.Equal(received) || b.Object.ETag != `"abc"` || b.Object.Size != 2 {
-					t.Errorf("%s: %+v", order, b)
+					t.Errorf("%s: got %+v, want the object pinned with its size and receipt time", order, b)
 				}
 				refused := b.Status == batch.Failed && strings.Contains(b.ErrorMessage, tt.message) &&
 					len(g.bucket.tags) > 0 && len(g.machine.started) == 0
 				started := b.Status == batch.Uploaded && len(g.bucket.tags) == 0 && len(g.machine.started) > 0
 				if tt.clean && !started || !tt.clean && !refused {
-					t.Errorf("%s: %s %q, started %v, tags %v", order, b.Status, b.ErrorMessage, g.machine.started,
-						g.bucket.tags)
+					t.Errorf("%s: status %s, message %q, started %v, tags %v, want clean = %v, message %q", order,
+						b.Status,
+						b.ErrorMessage, g.machine.started, g.bucket.tags, tt.clean, tt.message)
 				}
 				g.checkNothingWaits(t, order)
 			})
@@ -159,6 +175,7 @@ func TestEveryOrderOfEvents(t *testing.T) {
 	}
 }
 
+// must ends the test with the name of what failed.
 func must(t *testing.T, what string, err error) {
 	t.Helper()
 	if err != nil {
@@ -166,6 +183,7 @@ func must(t *testing.T, what string, err error) {
 	}
 }
 
+// checkNothingWaits checks that no upload is waiting, once the sweep has run.
 func (g guardDutyFixture) checkNothingWaits(t *testing.T, what string) {
 	t.Helper()
 	must(t, what, g.GuardDuty.Uploads.EachWaiting(t.Context(), received.Add(time.Second), func(u intake.Upload) error {
@@ -177,6 +195,7 @@ func (g guardDutyFixture) checkNothingWaits(t *testing.T, what string) {
 	}))
 }
 
+// scheduleEvent is what EventBridge sends every five minutes.
 const scheduleEvent = `{"detail-type":"Scheduled Event"}`
 
 func TestEveryOrderOfEventsOfADocument(t *testing.T) {
@@ -185,16 +204,16 @@ func TestEveryOrderOfEventsOfADocument(t *testing.T) {
 		forEachOrder(tt.events, func(order string) {
 			g := newGuardDutyFixture(t, db)
 			file++
-			etag := func(s string) string { return fmt.Sprint(s, file) } // a file of its own under the one key
+			etag := func(s string) string { return fmt.Sprint(s, file) } // each order has an object of its own
 			for _, letter := range order {
 				if letter == 'C' {
 					e := g.event(t, etag("abc"), 2)
 					e.Records[0].S3.Object.Key = "documents/t/f"
-					must(t, order, g.handle(t, e))
+					g.mustHandle(t, e)
 					continue
 				}
 				r := scanResults[letter]
-				must(t, order, g.handle(t, newScanEvent(t, "documents/t/f", r.id, etag(r.etag), r.status)))
+				g.mustHandle(t, newScanEvent(t, "documents/t/f", r.id, etag(r.etag), r.status))
 			}
 			status := document.Failed
 			switch {
@@ -205,68 +224,70 @@ func TestEveryOrderOfEventsOfADocument(t *testing.T) {
 			}
 			if len(g.documents.recorded) == 0 || g.documents.recorded[0].Status != status ||
 				(len(g.files.tags) > 0) == tt.clean {
-				t.Errorf("%s: %+v, tags %v", order, g.documents.recorded, g.files.tags)
+				t.Errorf("%s: recorded %+v, tags %v, want first %s", order, g.documents.recorded, g.files.tags, status)
 			}
 		})
 	}
 }
 
 // A scan that failed is requested again until the last attempt, and never once a final result is known.
-func TestScansAgain(t *testing.T) {
+func TestFailedScansAreRepeated(t *testing.T) {
 	db := dynamotest.Start(t)
 	g := newGuardDutyFixture(t, db)
-	key := intake.UploadKey(g.batch.Tenant, g.batch.ID)
-	must(t, "created", g.handle(t, g.event(t, "abc", 2)))
+	key := g.key()
+	g.mustHandle(t, g.event(t, "abc", 2))
 	for i, status := range []intake.ScanResult{intake.ScanFailed, intake.AccessDenied, intake.ScanFailed} {
-		must(t, string(status), g.handle(t, newScanEvent(t, key, fmt.Sprint(i), "abc", status)))
+		g.mustHandle(t, newScanEvent(t, key, fmt.Sprint(i), "abc", status))
 		if want := min(i+1, scanAttempts-1); len(g.rescanner.keys) != want || g.rescanner.keys[0] != key {
 			t.Errorf("after %d failures: requested scans of %v, want %d of %s", i+1, g.rescanner.keys, want, key)
 		}
 	}
 	if b := g.currentBatch(t); b.Status != batch.Failed {
-		t.Errorf("%s", b.Status)
+		t.Errorf("after the last failure: got status %s, want ERROR", b.Status)
 	}
 
 	g = newGuardDutyFixture(t, db)
-	key = intake.UploadKey(g.batch.Tenant, g.batch.ID)
-	must(t, "clean", g.handle(t, newScanEvent(t, key, "n", "abc", intake.NoThreatsFound)))
-	must(t, "failed", g.handle(t, newScanEvent(t, key, "1", "abc", intake.ScanFailed)))
+	key = g.key()
+	g.mustHandle(t, newScanEvent(t, key, "n", "abc", intake.NoThreatsFound))
+	g.mustHandle(t, newScanEvent(t, key, "1", "abc", intake.ScanFailed))
 	if len(g.rescanner.keys) != 0 {
-		t.Errorf("asked again for %v", g.rescanner.keys)
+		t.Errorf("a failure after a final result: requested scans of %v, want none", g.rescanner.keys)
 	}
 	lost := errors.New("lost")
 	g = newGuardDutyFixture(t, db)
 	g.rescanner.fail = lost
-	failed := newScanEvent(t, intake.UploadKey(g.batch.Tenant, g.batch.ID), "1", "abc", intake.ScanFailed)
+	failed := newScanEvent(t, g.key(), "1", "abc", intake.ScanFailed)
 	if err := g.handle(t, failed); !errors.Is(err, lost) {
-		t.Errorf("a request that was lost: %v", err)
+		t.Errorf("a request for a scan that fails: got error %v, want %v", err, lost)
 	}
 	if err := g.handle(t, failed); err != nil || len(g.rescanner.keys) != 1 {
-		t.Errorf("its retry: %v, %v", err, g.rescanner.keys)
+		t.Errorf("its retry: got error %v, requested scans of %v, want one", err, g.rescanner.keys)
 	}
 }
 
 // A batch fails if no result comes in time; a result that comes after that changes nothing.
 func TestResultThatNeverComes(t *testing.T) {
 	g := newGuardDutyFixture(t, dynamotest.Start(t))
-	must(t, "created", g.handle(t, g.event(t, "abc", 2)))
+	g.mustHandle(t, g.event(t, "abc", 2))
 	for _, at := range []time.Duration{30 * time.Second, 2 * time.Minute, time.Hour} {
 		*g.clock = received.Add(at)
-		must(t, "sweep", g.handle(t, json.RawMessage(scheduleEvent)))
+		g.mustHandle(t, json.RawMessage(scheduleEvent))
 		if b := g.currentBatch(t); b.Status != batch.Uploaded || len(g.machine.started) != 0 {
-			t.Fatalf("after %v: %s", at, b.Status)
+			t.Fatalf("after %v: got status %s, want UPLOADED and no start", at, b.Status)
 		}
 	}
 	*g.clock = received.Add(time.Hour + time.Second)
-	must(t, "sweep", g.handle(t, json.RawMessage(scheduleEvent)))
+	g.mustHandle(t, json.RawMessage(scheduleEvent))
 	if b := g.currentBatch(t); b.Status != batch.Failed || !strings.Contains(b.ErrorMessage, "could not be scanned") ||
 		len(g.bucket.tags) != 1 {
-		t.Errorf("%s %q", b.Status, b.ErrorMessage)
+		t.Errorf("after the longest wait: got status %s, message %q, tags %v, want ERROR, tagged", b.Status,
+			b.ErrorMessage,
+			g.bucket.tags)
 	}
-	must(t, "late", g.handle(t, newScanEvent(t, intake.UploadKey(g.batch.Tenant, g.batch.ID), "n", "abc",
+	must(t, "late", g.handle(t, newScanEvent(t, g.key(), "n", "abc",
 		intake.NoThreatsFound)))
 	if b := g.currentBatch(t); b.Status != batch.Failed || len(g.machine.started) != 0 {
-		t.Errorf("%s, started %v", b.Status, g.machine.started)
+		t.Errorf("a late result: got status %s, started %v, want ERROR and no start", b.Status, g.machine.started)
 	}
 	g.checkNothingWaits(t, "late")
 }
@@ -275,8 +296,8 @@ func TestResultThatNeverComes(t *testing.T) {
 // does not keep another one waiting.
 func TestSweep(t *testing.T) {
 	g := newGuardDutyFixture(t, dynamotest.Start(t))
-	key := intake.UploadKey(g.batch.Tenant, g.batch.ID)
-	must(t, "result", g.handle(t, newScanEvent(t, key, "n", "abc", intake.NoThreatsFound)))
+	key := g.key()
+	g.mustHandle(t, newScanEvent(t, key, "n", "abc", intake.NoThreatsFound))
 	lost := errors.New("lost")
 	g.machine.fail = lost
 	if err := g.handle(t, g.event(t, "abc", 2)); !errors.Is(err, lost) {
@@ -284,15 +305,16 @@ func TestSweep(t *testing.T) {
 	}
 	other := g.event(t, "def", 2)
 	other.Records[0].S3.Object.Key = "documents/t/f"
-	must(t, "document", g.handle(t, other))
+	g.mustHandle(t, other)
 	g.machine.fail = lost
 	*g.clock = received.Add(2 * time.Hour)
 	if err := g.handle(t, json.RawMessage(scheduleEvent)); !errors.Is(err, lost) || len(g.documents.recorded) != 1 {
-		t.Errorf("%v, documents %v", err, g.documents.recorded)
+		t.Errorf("sweep with a failing upload: got error %v, documents %v, want %v and one", err, g.documents.recorded,
+			lost)
 	}
-	must(t, "sweep", g.handle(t, json.RawMessage(scheduleEvent)))
+	g.mustHandle(t, json.RawMessage(scheduleEvent))
 	if len(g.machine.started) != 1 || len(g.documents.recorded) != 1 {
-		t.Errorf("started %v, documents %v", g.machine.started, g.documents.recorded)
+		t.Errorf("next sweep: started %v, documents %v, want one of each", g.machine.started, g.documents.recorded)
 	}
 }
 
@@ -300,10 +322,10 @@ func TestScanResultsOfOtherObjects(t *testing.T) {
 	g := newGuardDutyFixture(t, dynamotest.Start(t))
 	for _, key := range []string{"malware-protection-resource-validation-object", "uploads/t/x",
 		"work/t/" + string(g.batch.ID)} {
-		must(t, key, g.handle(t, newScanEvent(t, key, "n", "abc", intake.NoThreatsFound)))
+		g.mustHandle(t, newScanEvent(t, key, "n", "abc", intake.NoThreatsFound))
 		if u, err := g.GuardDuty.Uploads.Get(t.Context(), batch.Object{Key: key, ETag: `"abc"`}); err != nil ||
 			u.Result != "" {
-			t.Errorf("%s: %+v %v", key, u, err)
+			t.Errorf("key %s: recorded %+v, error %v, want nothing", key, u, err)
 		}
 	}
 }
@@ -311,7 +333,7 @@ func TestScanResultsOfOtherObjects(t *testing.T) {
 // An event that is not understood must become a dead letter and not count as handled.
 func TestUnknownEventsAreErrors(t *testing.T) {
 	g := newGuardDutyFixture(t, dynamotest.Start(t))
-	whole := newScanEvent(t, intake.UploadKey(g.batch.Tenant, g.batch.ID), "n", "abc", intake.NoThreatsFound)
+	whole := newScanEvent(t, g.key(), "n", "abc", intake.NoThreatsFound)
 	for name, change := range map[string]func(*intake.ScanEvent){
 		"another type":   func(e *intake.ScanEvent) { e.DetailType = "GuardDuty Finding" },
 		"another source": func(e *intake.ScanEvent) { e.Source = "aws.s3" },
@@ -326,7 +348,7 @@ func TestUnknownEventsAreErrors(t *testing.T) {
 			e := whole
 			change(&e)
 			if err := g.handle(t, e); err == nil {
-				t.Errorf("%s: got no error", name)
+				t.Error("got no error")
 			}
 		})
 	}
@@ -342,6 +364,6 @@ func TestUnknownEventsAreErrors(t *testing.T) {
 			t.Error("an event of GuardDuty where GuardDuty does not scan: got no error")
 		}
 	}
-	// S3 may send this when the notification is set up.
+	// S3 sends this when the notification is configured.
 	must(t, "a test event", g.Handle(t.Context(), json.RawMessage(`{"Service":"Amazon S3","Event":"s3:TestEvent"}`)))
 }
