@@ -24,17 +24,8 @@ func TestLargeBatch(t *testing.T) {
 	const total = 100_000
 	cloud := newCloud(t)
 	path := filepath.Join(t.TempDir(), "large.jsonl")
-	_, stderr, code, err := cloud.runSluice(
-		"generate",
-		"--lines",
-		strconv.Itoa(total),
-		"--seed",
-		"7",
-		"--bad",
-		"0.005",
-		"-o",
-		path,
-	)
+	args := []string{"generate", "--lines", strconv.Itoa(total), "--seed", "7", "--bad", "0.005", "-o", path}
+	_, stderr, code, err := cloud.runSluice(args...)
 	if code != 0 || err != nil {
 		t.Fatalf("sluice generate: exit code %d, %v: %s", code, err, stderr)
 	}

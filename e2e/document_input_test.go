@@ -177,21 +177,26 @@ func documentQueryEndpoints() []bodyEndpoint {
 	}
 }
 
-// Two commands take a value without an envelope; paths and queries are checked as bodies are.
-func TestDocumentParameters(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
-	id := api.newDocument("")
-	different := func(n int) string {
-		parts := make([]string, n)
-		for i := range parts {
-			parts[i] = fmt.Sprintf("%q", fmt.Sprint("r", i))
-		}
-		return "[" + strings.Join(parts, ",") + "]"
+// parameterRefusal is a request that is refused because of a path, a query or a body without an envelope.
+type parameterRefusal struct {
+	method, path, body string
+	// property, code and attempted are those of the validation error.
+	property, code, attempted string
+}
+
+// textList returns a JSON array of n different texts.
+func textList(n int) string {
+	parts := make([]string, n)
+	for i := range parts {
+		parts[i] = fmt.Sprintf(`"r%d"`, i)
 	}
+	return "[" + strings.Join(parts, ",") + "]"
+}
+
+func parameterRefusals(id string) []parameterRefusal {
 	requirements, dataKey := "/"+id+"/requirement-ids", "/"+id+"/datakey"
 	const entityType = "documentEntityType"
-	for _, test := range []struct{ method, path, body, property, code, attempted string }{
+	return []parameterRefusal{
 		{"PUT", requirements, "", "body", notNull, "null"},
 		{"PUT", requirements, "null", "body", notNull, "null"},
 		{"PUT", requirements, `{}`, "body", "type", "null"},
@@ -200,7 +205,7 @@ func TestDocumentParameters(t *testing.T) {
 		{"PUT", requirements, `["a",null]`, "documentRequirementIds.1", notNull, "null"},
 		{"PUT", requirements, `["a","b","a"]`, "documentRequirementIds", notUnique, "null"},
 		{"PUT", requirements, `[` + quoted(256) + `]`, "documentRequirementIds.0", tooLong, quoted(256)},
-		{"PUT", requirements, different(101), "documentRequirementIds", tooMany, "null"},
+		{"PUT", requirements, textList(101), "documentRequirementIds", tooMany, "null"},
 		{"PUT", dataKey, "", "body", notNull, "null"},
 		{"PUT", dataKey, "null", "body", notNull, "null"},
 		{"PUT", dataKey, "7", "body", "type", "7"},
@@ -215,7 +220,15 @@ func TestDocumentParameters(t *testing.T) {
 		{"DELETE", "/" + id + "?documentEntityType=thing", "", entityType, notInEnum, `"thing"`},
 		{"DELETE", "/" + id + "?documentEntityType=Entity&documentEntityType=Entity", "", entityType, notInEnum, `"Entity"`},
 		{"DELETE", "/" + id + "?documentEntityType=", "", entityType, notInEnum, "null"},
-	} {
+	}
+}
+
+// Two commands take a value without an envelope; paths and queries are checked as bodies are.
+func TestDocumentParameters(t *testing.T) {
+	t.Parallel()
+	api := login(t, environment)
+	id := api.newDocument("")
+	for _, test := range parameterRefusals(id) {
 		r := api.callPlatform(test.method, documentCommands+test.path, test.body)
 		var got []struct {
 			PropertyName, ErrorCode string
@@ -238,11 +251,12 @@ func TestDocumentParameters(t *testing.T) {
 			)
 		}
 	}
+	requirements, dataKey := "/"+id+"/requirement-ids", "/"+id+"/datakey"
 	for _, path := range []string{"/not-a-uuid", "/signedurl/not-a-uuid", "/entity/e?deduplicationEnabled=perhaps"} {
 		api.expectStatus(400, "GET", documentQueries+path, "")
 	}
 	api.expectStatus(202, "PUT", documentCommands+requirements, `[]`)
-	api.expectStatus(202, "PUT", documentCommands+requirements, different(100))
+	api.expectStatus(202, "PUT", documentCommands+requirements, textList(100))
 	api.expectStatus(202, "PUT", documentCommands+dataKey, `""`)
 	api.expectStatus(202, "PUT", documentCommands+dataKey, quoted(255))
 	if status, _, text := api.call(

@@ -119,9 +119,10 @@ func (s *session) readAllPages(journey string, size, order int) ([]lightItem, []
 }
 
 // Every page of a long journey takes as long as the first, and nothing is lost, doubled or out of order, although
-// drafts are created meanwhile. It does not run in parallel with other tests, because it measures time.
+// drafts are created meanwhile.
 func TestLongJourney(t *testing.T) {
 	requires(t, manyRequests)
+	t.Parallel()
 	api := login(t, environment)
 	journey := uuid.NewString()
 	want := insertDrafts(t, api, journey, *drafts-1)

@@ -1,0 +1,144 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"sluice/client"
+)
+
+const (
+	documentCommands = "/documentmanagementcommand/api/v2/documentmanagement"
+	documentQueries  = "/documentmanagementquery/api/documentmanagement"
+)
+
+// eicar is the EICAR test file, which every malware scanner knows.
+const eicar = `X5O!P%@AP[4\PZX54(P^)7CC)7}` + `$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*`
+
+// documentView is what these tests read of a document.
+type documentView struct {
+	ID, EntityID, JourneyID, Status                             string
+	FileName, FriendlyName, DocumentKey, ErrorCode, DocumentURL *string
+	ArchivalReason, PreArchivalStatus                           *string
+	DocumentEntityType                                          struct{ Name string }
+	IsVirtual, IsCloned, HasRequiredAccessLayers                bool
+}
+
+// createdDocument is the answer to a request that a file can be uploaded for.
+type createdDocument struct {
+	ID                string
+	SignedURLToUpload string `json:"signedUrlToUpload"`
+	RequiredHeaders   map[string]string
+}
+
+// upload returns the upload of the document's file.
+func (c createdDocument) upload() client.Upload {
+	return client.Upload{URL: c.SignedURLToUpload, Method: http.MethodPut, RequiredHeaders: c.RequiredHeaders}
+}
+
+// createDocument creates a document of an entity, with extra members of its body such as `,"journeyId":"j"`.
+func (s *session) createDocument(fileName, entityID, extra string) createdDocument {
+	s.t.Helper()
+	var c createdDocument
+	s.mustCall(
+		"POST",
+		documentCommands,
+		fmt.Sprintf(`{"data":{"fileName":%q,"entityId":%q%s}}`, fileName, entityID, extra),
+		&c,
+	)
+	return c
+}
+
+// newDocument creates a document whose file does not come, and returns its ID.
+func (s *session) newDocument(extra string) string {
+	s.t.Helper()
+	return s.createDocument("a.pdf", "e", extra).ID
+}
+
+// newVirtualDocument creates a document that is a link, and returns its ID.
+func (s *session) newVirtualDocument() string {
+	s.t.Helper()
+	var c createdDocument
+	s.mustCall(
+		"POST",
+		documentCommands+"/virtual",
+		`{"data":{"fileName":"a","entityId":"e","documentURL":"https://example.com/a"}}`,
+		&c,
+	)
+	return c.ID
+}
+
+// uploadDocument creates a document, uploads its file and waits for the status that the scan gives it.
+func (s *session) uploadDocument(entityID, content string) (document createdDocument, status string) {
+	s.t.Helper()
+	document = s.createDocument("a.zip", entityID, "")
+	if code, text := put(s.t, document.upload(), []byte(content)); code != 200 {
+		s.t.Fatalf("upload: %d %s", code, text)
+	}
+	eventually(s.t, "the result of the scan", func() bool {
+		status = s.readDocument(document.ID).Status
+		return status != "Processing"
+	})
+	return document, status
+}
+
+func (s *session) readDocument(id string) documentView {
+	s.t.Helper()
+	var v documentView
+	s.mustCall("GET", documentQueries+"/"+id, "", &v)
+	return v
+}
+
+// expectDocument checks the status of a document and returns the document.
+func (s *session) expectDocument(id, status string) documentView {
+	s.t.Helper()
+	v := s.readDocument(id)
+	if v.Status != status {
+		s.t.Errorf("document %s is %+v, want the status %s", id, v, status)
+	}
+	return v
+}
+
+func (s *session) downloadURL(id string) string {
+	s.t.Helper()
+	var link string
+	s.mustCall("GET", documentQueries+"/signedurl/"+id, "", &link)
+	return link
+}
+
+// cloneDocument clones a document with the given data and returns the clone's ID.
+func (s *session) cloneDocument(id, data string) string {
+	s.t.Helper()
+	var c struct{ Id string }
+	s.mustCall("PUT", documentCommands+"/"+id+"/clone", `{"data":`+data+`}`, &c)
+	return c.Id
+}
+
+func (s *session) deleteDocument(id string) {
+	s.t.Helper()
+	s.expectStatus(http.StatusAccepted, "DELETE", documentCommands+"/"+id, "")
+}
+
+// expectFile checks what a download URL gives.
+func expectFile(t *testing.T, link, content string) {
+	t.Helper()
+	if code, _, text := download(t, link); code != 200 || text != content {
+		t.Errorf("download: %d %.200q, want 200 %.200q", code, text, content)
+	}
+}
+
+// expectNoFile checks that a download URL gives nothing any more.
+func expectNoFile(t *testing.T, link string) {
+	t.Helper()
+	if code, _, text := download(t, link); code != 403 && code != 404 {
+		t.Errorf("download: %d %.200q, want 403 or 404", code, text)
+	}
+}
+
+func valueOrEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

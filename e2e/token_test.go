@@ -1,0 +1,212 @@
+package e2e
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+)
+
+const formType = "application/x-www-form-urlencoded"
+
+// tokenForm returns the form of a good token request.
+func tokenForm(e *Environment) url.Values {
+	return url.Values{
+		"grant_type":    {"client_credentials"},
+		"client_id":     {e.ClientID},
+		"client_secret": {e.ClientSecret},
+		"scope":         {e.Scope},
+	}
+}
+
+// postToken sends a form to the token endpoint, as it is.
+func postToken(t *testing.T, contentType, form string) (int, http.Header, map[string]any) {
+	t.Helper()
+	req, err := http.NewRequest("POST", environment.TokenURL, strings.NewReader(form))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", contentType)
+	code, header, text := send(t, req)
+	var body map[string]any
+	if err := json.Unmarshal(text, &body); err != nil {
+		t.Fatalf("%d %s: %v", code, text, err)
+	}
+	return code, header, body
+}
+
+func TestTokenEndpoint(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, field string
+		values      []string // nil leaves the field out
+		code        int
+		error       string
+	}{
+		{"right", "grant_type", []string{"client_credentials"}, 200, ""},
+		{"no grant type", "grant_type", nil, 400, "invalid_request"},
+		{"another grant type", "grant_type", []string{"password"}, 400, "unsupported_grant_type"},
+		{"no client ID", "client_id", nil, 400, "invalid_request"},
+		{"unknown client ID", "client_id", []string{uuid.NewString()}, 400, "invalid_client"},
+		{"malformed client ID", "client_id", []string{"me"}, 400, "invalid_client"},
+		{"two client IDs", "client_id", []string{environment.ClientID, environment.ClientID}, 400, "invalid_request"},
+		{"no secret", "client_secret", nil, 400, "invalid_request"},
+		{"wrong secret", "client_secret", []string{"wrong"}, 400, "invalid_client"},
+		{"secret with a byte more", "client_secret", []string{environment.ClientSecret + "x"}, 400, "invalid_client"},
+		{"no scope", "scope", nil, 400, "invalid_request"},
+		{"malformed scope", "scope", []string{"everything"}, 400, "invalid_scope"},
+		{"another tenant's scope", "scope", []string{"tenant/" + uuid.NewString()}, 400, "invalid_scope"},
+		{"two scopes in one", "scope", []string{environment.Scope + " " + environment.Scope}, 400, "invalid_scope"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			form := tokenForm(environment)
+			if form[test.field] = test.values; test.values == nil {
+				form.Del(test.field)
+			}
+			code, header, body := postToken(t, formType, form.Encode())
+			if got, _ := body["error"].(string); code != test.code || got != test.error {
+				t.Errorf("got %d %v, want %d with the error %q", code, body, test.code, test.error)
+			}
+			if got := header.Get("Cache-Control"); got != "no-store" {
+				t.Errorf("Cache-Control is %q, want no-store", got)
+			}
+		})
+	}
+	if code, _, body := postToken(t, "application/json", tokenForm(environment).Encode()); code != 415 {
+		t.Errorf("a form sent as JSON: %d %v, want 415", code, body)
+	}
+	resp, err := http.Post(environment.TokenURL+"?client_id="+environment.ClientID, formType,
+		strings.NewReader("grant_type=client_credentials"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != 400 {
+		t.Errorf("credentials in the URL: %d, want 400", resp.StatusCode)
+	}
+}
+
+// A form may be written in several ways, and reaches the endpoint as it was sent, whatever is in front of the endpoint.
+func TestEquivalentForms(t *testing.T) {
+	t.Parallel()
+	escapeAll := func(s string) string {
+		var b strings.Builder
+		for _, c := range []byte(s) {
+			fmt.Fprintf(&b, "%%%02x", c)
+		}
+		return b.String()
+	}
+	const grant = "grant_type=client_credentials"
+	id, secret, scope := environment.ClientID, url.QueryEscape(
+		environment.ClientSecret,
+	), url.QueryEscape(
+		environment.Scope,
+	)
+	usual := grant + "&client_id=" + id + "&client_secret=" + secret + "&scope=" + scope
+	for _, test := range []struct {
+		name, contentType, form string
+		code                    int
+	}{
+		{"a slash as it is", formType, grant + "&client_id=" + id + "&client_secret=" + secret + "&scope=" + environment.Scope, 200},
+		{"every byte escaped", formType, "grant_type=" + escapeAll("client_credentials") + "&client_id=" + escapeAll(id) +
+			"&client_secret=" + escapeAll(environment.ClientSecret) + "&scope=" + escapeAll(environment.Scope), 200},
+		{"names escaped", formType, "grant%5ftype=client_credentials&client%5Fid=" + id + "&client%5Fsecret=" + secret +
+			"&scope=" + scope, 200},
+		{"another order", formType, "scope=" + scope + "&client_secret=" + secret + "&client_id=" + id + "&" + grant + "&more=%26%3D", 200},
+		{"a charset", formType + "; charset=UTF-8", usual, 200},
+		{"escaped twice", formType, grant + "&client_id=" + id + "&client_secret=" + secret + "&scope=" + url.QueryEscape(scope), 400},
+		{"a secret that only looks escaped", formType, grant + "&client_id=" + id + "&client_secret=" +
+			url.QueryEscape(escapeAll(environment.ClientSecret)) + "&scope=" + scope, 400},
+		{"a broken escape", formType, grant + "&client_id=" + id + "&client_secret=%zz&scope=" + scope, 400},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if code, _, body := postToken(t, test.contentType, test.form); code != test.code {
+				t.Errorf("got %d %v, want %d", code, body, test.code)
+			}
+		})
+	}
+}
+
+// Runs before TestKeyRotation, which runs in parallel with others: there is one key.
+func TestTokenIsAnAccessToken(t *testing.T) {
+	_, _, reply := postToken(t, formType, tokenForm(environment).Encode())
+	if reply["token_type"] != "Bearer" || reply["expires_in"] != 3600.0 || len(reply) != 3 {
+		t.Errorf("the reply is %v, want a Bearer token for 3600 seconds and nothing else", reply)
+	}
+	token := reply["access_token"].(string)
+	header, claims := decodeTokenPart(t, token, 0), decodeTokenPart(t, token, 1)
+	if header["typ"] != "at+jwt" || header["alg"] != "ES256" {
+		t.Errorf("the header is %v, want at+jwt and ES256", header)
+	}
+	for claim, want := range map[string]string{"iss": environment.issuer(), "sub": environment.ClientID,
+		"client_id": environment.ClientID, "scope": environment.Scope} {
+		if claims[claim] != want {
+			t.Errorf("the claim %s is %v, want %s", claim, claims[claim], want)
+		}
+	}
+	if lifetime := claims["exp"].(float64) - claims["iat"].(float64); lifetime != 3600 || claims["jti"] == "" ||
+		claims["aud"] == nil {
+		t.Errorf("the claims are %v, want a jti, an aud and a lifetime of 3600 seconds", claims)
+	}
+	checkPublishedKeys(t, header["kid"])
+}
+
+// checkPublishedKeys checks the metadata of the issuer, and that its only key is the one that signed a token.
+func checkPublishedKeys(t *testing.T, keyID any) {
+	t.Helper()
+	_, _, text := download(t, environment.APIURL+"/.well-known/oauth-authorization-server")
+	var metadata map[string]any
+	if err := json.Unmarshal([]byte(text), &metadata); err != nil {
+		t.Fatal(err)
+	}
+	if metadata["issuer"] != environment.issuer() || metadata["token_endpoint"] != environment.TokenURL {
+		t.Errorf(
+			"the metadata is %v, want the issuer %s and the token endpoint %s",
+			metadata,
+			environment.issuer(),
+			environment.TokenURL,
+		)
+	}
+	resp, err := http.Get(metadata["jwks_uri"].(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys struct {
+		Keys []map[string]any `json:"keys"`
+	}
+	decodeReply(t, resp, http.StatusOK, &keys)
+	if len(keys.Keys) != 1 || keys.Keys[0]["kid"] != keyID || keys.Keys[0]["d"] != nil {
+		t.Errorf("the keys are %v, want one, %v, without its private part", keys, keyID)
+	}
+}
+
+// decodeTokenPart decodes the header (0) or the claims (1) of a token.
+func decodeTokenPart(t *testing.T, token string, i int) map[string]any {
+	t.Helper()
+	text, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[i])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Tokens of the old key are accepted after a rotation, and those that are issued afterwards too.
+func TestKeyRotation(t *testing.T) {
+	t.Parallel()
+	before := login(t, environment)
+	var keys []map[string]any
+	if err := environment.admin(&keys, "key", "rotate"); err != nil || len(keys) < 2 {
+		t.Fatalf("rotation: %v %v, want two keys or more", keys, err)
+	}
+	before.expectStatusOf(http.StatusNotFound, "GET", absentTransaction)
+	login(t, environment).expectStatusOf(http.StatusNotFound, "GET", absentTransaction)
+}
