@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/tools/go/packages"
 )
 
 // Every code that a line can have is explained in docs/errors.md.
@@ -38,7 +40,7 @@ func TestPlatformCodesAreDocumented(t *testing.T) {
 		if !strings.HasPrefix(folderOf(p), "shared/") || !answersPlatformCalls(folderOf(p)) {
 			continue
 		}
-		uncoded := codesOfUncodedKinds(p.TypesInfo, p.Syntax)
+		uncoded := codesOfUncodedKinds(p)
 		for _, code := range stringsPassedAs(p, "code") {
 			if code != "" && !slices.Contains(uncoded, code) && platformNeverSends[code] == "" && !found[code] {
 				found[code] = true
@@ -64,29 +66,34 @@ var platformNeverSends = map[string]string{
 }
 
 // uncodedKinds are the kinds of faults that docs/errors.md explains by their status, not by their code.
-var uncodedKinds = []string{
-	"fault.Conflict", "fault.Unavailable", "fault.Internal", "Internal", "fault.Unauthorized", "fault.UnsupportedMedia",
+var uncodedKinds = []string{"Conflict", "Unavailable", "Internal", "Unauthorized", "UnsupportedMedia"}
+
+// codesOfUncodedKinds returns the codes that a package passes to functions together with one of uncodedKinds.
+func codesOfUncodedKinds(p *packages.Package) []string {
+	var codes []string
+	inspect(p, func(n ast.Node) {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || len(call.Args) < 2 || !isUncodedKind(p, call.Args[0]) {
+			return
+		}
+		if code, ok := constantString(p, call.Args[1]); ok {
+			codes = append(codes, code)
+		}
+	})
+	return codes
 }
 
-// codesOfUncodedKinds returns the codes of faults whose kind is explained by its status.
-func codesOfUncodedKinds(info *types.Info, files []*ast.File) []string {
-	var codes []string
-	for _, file := range files {
-		ast.Inspect(file, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok || len(call.Args) < 2 {
-				return true
-			}
-			if !slices.Contains(uncodedKinds, types.ExprString(call.Args[0])) {
-				return true
-			}
-			if value := info.Types[call.Args[1]].Value; value != nil {
-				codes = append(codes, strings.Trim(value.ExactString(), `"`))
-			}
-			return true
-		})
+// isUncodedKind reports whether an expression is one of the constants in uncodedKinds.
+func isUncodedKind(p *packages.Package, e ast.Expr) bool {
+	name, ok := e.(*ast.Ident)
+	if selector, isSelector := e.(*ast.SelectorExpr); isSelector {
+		name, ok = selector.Sel, true
 	}
-	return codes
+	if !ok {
+		return false
+	}
+	kind, ok := p.TypesInfo.Uses[name].(*types.Const)
+	return ok && kind.Type().String() == modulePath+"/shared/fault.Kind" && slices.Contains(uncodedKinds, kind.Name())
 }
 
 func checkExplained(t *testing.T, doc, code string) {
