@@ -112,7 +112,8 @@ func (c *Cloud) serve(context.Context) error {
 	}
 	for i, handler := range []http.Handler{
 		gateway.New(gateway.Config{
-			API: c.template.API, Names: names, Functions: c.lambda, Region: region, Account: account, NewID: newID, Now: time.Now,
+			API: c.template.API, Names: names, Functions: c.lambda, Region: region, Account: account, NewID: newID,
+			Now: time.Now,
 		}),
 		endpoint.New(services),
 	} {

@@ -52,7 +52,7 @@ type Options struct {
 	Output  io.Writer
 }
 
-// Ports are the ports that clients use. 0 stands for the port used last, or any free one.
+// Ports are the ports that clients use. 0 means the port used last, or any free one.
 type Ports struct{ API, S3, AWS, DynamoDB int }
 
 // Cloud is a running local cloud.

@@ -114,6 +114,7 @@ type functionLog struct {
 // maxLogBytes is the size above which a start begins a new log and renames the old one.
 const maxLogBytes = 64 << 20
 
+// openFunctionLog opens the log for appending.
 func openFunctionLog(path string, o Options) (*functionLog, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLogBytes {
 		if err := os.Rename(path, path+".1"); err != nil {
@@ -131,7 +132,7 @@ func openFunctionLog(path string, o Options) (*functionLog, error) {
 	return l, nil
 }
 
-// WriteLine logs a line that a function printed while it handled a request; "" stands for no request.
+// WriteLine logs a line that a function printed while it handled a request; "" means no request.
 func (l *functionLog) WriteLine(function, requestID string, text []byte) {
 	if requestID == "" {
 		requestID = "-"
@@ -146,4 +147,5 @@ func (l *functionLog) WriteLine(function, requestID string, text []byte) {
 	}
 }
 
+// close closes the file.
 func (l *functionLog) close() { _ = l.file.Close() }

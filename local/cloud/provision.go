@@ -95,8 +95,10 @@ func (c *Cloud) announce() {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Sluice is running on this machine. Its data and logs are in %s. Press Ctrl-C to stop it.\n\n",
 		c.options.Data)
-	for _, line := range [][2]string{{"API", s.APIURL}, {"Token", s.TokenURL}, {"S3", s.S3URL}, {"AWS endpoint", s.AWSEndpointURL},
-		{"Tenant", s.TenantID}, {"Client ID", s.ClientID}, {"Client secret", s.ClientSecret}} {
+	for _, line := range [][2]string{
+		{"API", s.APIURL}, {"Token", s.TokenURL}, {"S3", s.S3URL}, {"AWS endpoint", s.AWSEndpointURL},
+		{"Tenant", s.TenantID}, {"Client ID", s.ClientID}, {"Client secret", s.ClientSecret},
+	} {
 		fmt.Fprintf(&b, "  %-14s %s\n", line[0], line[1])
 	}
 	fmt.Fprintf(&b, `

@@ -113,7 +113,8 @@ func (c *Cloud) startFunctions(ctx context.Context) error {
 	}
 	var err error
 	if c.lambda, err = lambda.New(ctx, lambda.Config{
-		Functions: functions, Region: region, NewID: newID, Log: c.log, TempDir: c.path("tmp"), JournalDir: c.path("events"),
+		Functions: functions, Region: region, NewID: newID, Log: c.log, TempDir: c.path("tmp"),
+		JournalDir:    c.path("events"),
 		DeadLetterDir: c.path("dead-letters"), AuthorizeDeadLetter: c.authorizeDeadLetter,
 	}); err != nil {
 		return err
@@ -195,8 +196,9 @@ func (c *Cloud) operatorCredentials() aws.CredentialsProvider {
 func (c *Cloud) endpointServices() (endpoint.Services, error) {
 	dynamoDB, err := url.Parse(c.descriptor.DynamoDBURL)
 	s := endpoint.Services{
-		IAM: c.iam, Now: time.Now, DynamoDB: dynamoDB, States: c.states, KMS: c.kms, Lambda: c.lambda, GuardDuty: c.guardduty,
-		ARN: arn, MachineOfToken: c.states.MachineOfToken, TagOfKey: c.kms.TagOf, PartitionKeys: map[string]string{},
+		IAM: c.iam, Now: time.Now, ARN: arn,
+		DynamoDB: dynamoDB, States: c.states, KMS: c.kms, Lambda: c.lambda, GuardDuty: c.guardduty,
+		MachineOfToken: c.states.MachineOfToken, TagOfKey: c.kms.TagOf, PartitionKeys: map[string]string{},
 	}
 	for _, t := range c.template.Tables {
 		s.PartitionKeys[t.Name] = t.PartitionKey()

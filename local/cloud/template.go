@@ -61,7 +61,8 @@ func (c *Cloud) readTemplate(context.Context) error {
 // their policies allow.
 func (c *Cloud) readPolicies(context.Context) error {
 	config := iam.Config{
-		Account: account, Operator: iam.Key{ID: c.descriptor.AccessKeyID, Secret: c.descriptor.SecretAccessKey}, OnDenied: c.logDenial,
+		Account: account, Operator: iam.Key{ID: c.descriptor.AccessKeyID, Secret: c.descriptor.SecretAccessKey},
+		OnDenied: c.logDenial,
 	}
 	for _, f := range c.template.Functions {
 		config.Roles = append(config.Roles, iam.Role{Name: f.Name, Key: c.functionKeys[f.Name], Policies: f.Policies})

@@ -174,6 +174,7 @@ type serverError struct {
 	Message string `json:"message"`
 }
 
+// Error returns the message of the server.
 func (e *serverError) Error() string { return e.Message }
 
 // call sends a request, in as its JSON, and decodes the response into out unless that is nil.

@@ -55,6 +55,7 @@ func afterComma(b []byte, i int) (int, bool) {
 	return skipSpace(b, i+1), true
 }
 
+// skipSpace returns the position of the next byte that is not white space.
 func skipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
 		i++

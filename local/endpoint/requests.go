@@ -12,7 +12,8 @@ import (
 
 // transactActions holds the actions that the parts of a DynamoDB transaction require. A batch requires its own action.
 var transactActions = map[string]string{
-	"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem", "Get": "GetItem",
+	"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem",
+	"Get": "GetItem",
 }
 
 // dynamoDBRequests returns what a request to DynamoDB asks permission for: one action for each table, index or part of
@@ -45,6 +46,7 @@ func (s Services) dynamoDBRequests(_ *http.Request, operation string, body []byt
 	return out
 }
 
+// transactRequest returns what a part of a transaction asks permission for.
 func (s Services) transactRequest(kind string, part []byte) iam.Request {
 	var table string
 	eachMember(part, func(name string, value []byte) {

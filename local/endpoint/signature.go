@@ -48,6 +48,7 @@ type signature struct {
 	signedHeaders          []string
 }
 
+// parseSignature reads the header Authorization. It returns false if the header has another form.
 func parseSignature(authorization string) (signature, bool) {
 	rest, found := strings.CutPrefix(authorization, "AWS4-HMAC-SHA256 ")
 	var s signature
@@ -126,6 +127,7 @@ func (a *authenticator) sign(r *http.Request, s signature, key iam.Key, body []b
 // maxBody is the largest size in bytes of a request to any of the services: the limit of DynamoDB.
 const maxBody = 16 << 20
 
+// readBody reads the body of a request, of which it returns at most one byte more than maxBody.
 func readBody(r *http.Request) ([]byte, error) {
 	if r.ContentLength < 0 || r.ContentLength > maxBody {
 		return io.ReadAll(io.LimitReader(r.Body, maxBody+1))

@@ -64,6 +64,7 @@ func (b *Bus) Publish(event []byte) error {
 	return errors.Join(errs...)
 }
 
+// invokeAll passes an event to all functions of a rule.
 func (b *Bus) invokeAll(r template.Rule, event []byte) error {
 	var errs []error
 	for _, f := range r.Functions {
@@ -72,6 +73,7 @@ func (b *Bus) invokeAll(r template.Rule, event []byte) error {
 	return errors.Join(errs...)
 }
 
+// runSchedule sends the events of a rule with a schedule until the context ends.
 func (b *Bus) runSchedule(ctx context.Context, r template.Rule) {
 	tick := time.NewTicker(r.Every)
 	defer tick.Stop()
@@ -88,8 +90,9 @@ func (b *Bus) runSchedule(ctx context.Context, r template.Rule) {
 // scheduledEvent returns the event that a schedule sends.
 func (b *Bus) scheduledEvent(r template.Rule, at time.Time) []byte {
 	text, _ := json.Marshal(map[string]any{
-		"version": "0", "id": b.NewID(), "detail-type": "Scheduled Event", "source": "aws.events", "account": b.Account, "region": b.Region,
-		"time": at.UTC().Format(time.RFC3339),
+		"version": "0", "id": b.NewID(), "detail-type": "Scheduled Event", "source": "aws.events", "account": b.Account,
+		"region": b.Region,
+		"time":   at.UTC().Format(time.RFC3339),
 		"resources": []string{
 			"arn:" + template.Partition + ":events:" + b.Region + ":" + b.Account + ":rule/" + r.Name,
 		},

@@ -30,7 +30,8 @@ func (g *Gateway) proxyEvent(r *request, caller map[string]any) events.APIGatewa
 		RequestContext: events.APIGatewayProxyRequestContext{
 			AccountID: g.Account, ResourceID: "local", APIID: apiID, Stage: g.API.Stage,
 			DomainName: r.Host, DomainPrefix: apiID, RequestID: r.id, ExtendedRequestID: r.id,
-			Protocol: r.Proto, ResourcePath: r.route.Path, Path: "/" + g.API.Stage + r.URL.EscapedPath(), HTTPMethod: r.Method,
+			Protocol: r.Proto, ResourcePath: r.route.Path, Path: "/" + g.API.Stage + r.URL.EscapedPath(),
+			HTTPMethod:       r.Method,
 			RequestTime:      g.Now().UTC().Format("02/Jan/2006:15:04:05 -0700"),
 			RequestTimeEpoch: g.Now().UnixMilli(),
 			Identity:         events.APIGatewayRequestIdentity{SourceIP: sourceIP(r), UserAgent: r.UserAgent()},
@@ -66,6 +67,7 @@ func eventHeaders(r *request) map[string][]string {
 	return out
 }
 
+// sourceIP returns the address of the client.
 func sourceIP(r *request) string {
 	host, _, found := strings.Cut(r.RemoteAddr, "]") // [::1]:1234
 	if found {
@@ -98,7 +100,8 @@ func (g *Gateway) authorize(ctx context.Context, r *request) (map[string]any, er
 		MultiValueQueryStringParameters: proxy.MultiValueQueryStringParameters,
 		PathParameters:                  proxy.PathParameters,
 		RequestContext: events.APIGatewayCustomAuthorizerRequestTypeRequestContext{
-			Path: proxy.RequestContext.Path, AccountID: g.Account, ResourceID: proxy.RequestContext.ResourceID, Stage: g.API.Stage,
+			Path: proxy.RequestContext.Path, AccountID: g.Account, ResourceID: proxy.RequestContext.ResourceID,
+			Stage:     g.API.Stage,
 			RequestID: r.id, ResourcePath: r.route.Path, HTTPMethod: r.Method, APIID: apiID,
 			Identity: events.APIGatewayCustomAuthorizerRequestTypeRequestIdentity{SourceIP: sourceIP(r)},
 		},
@@ -157,6 +160,7 @@ func allows(policy events.APIGatewayCustomAuthorizerPolicy, arn string) bool {
 	return allowed
 }
 
+// matchesAny reports whether any of the patterns matches s.
 func matchesAny(patterns []string, s string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool { return iam.MatchWildcard(pattern, s) })
 }

@@ -42,7 +42,7 @@ type Config struct {
 	// NewID returns a UUID, used as the ID of a request.
 	NewID func() string
 	Now   func() time.Time
-	// Timeout limits the duration of a request; 0 stands for the 29 seconds of API Gateway.
+	// Timeout limits the duration of a request; 0 means the 29 seconds of API Gateway.
 	Timeout time.Duration
 }
 
@@ -156,6 +156,7 @@ func sortRoutes(all []template.Route) routes {
 	return out
 }
 
+// segmentRank orders segments: fixed ones before parameters, and greedy parameters last.
 func segmentRank(segment string) int {
 	switch {
 	case strings.HasSuffix(segment, "+}"):
@@ -166,6 +167,7 @@ func segmentRank(segment string) int {
 	return 0
 }
 
+// methodRank orders methods: ANY after all others.
 func methodRank(m string) int {
 	if m == "ANY" {
 		return 1

@@ -135,7 +135,8 @@ func (s *Service) scan(ctx context.Context, j job) (intake.ScanEvent, error) {
 	}
 	defer body.Close()
 	e := intake.ScanEvent{
-		Version: "0", ID: s.NewID(), DetailType: intake.ScanEventType, Source: "aws.guardduty", Account: s.Account, Region: s.Region,
+		Version: "0", ID: s.NewID(), DetailType: intake.ScanEventType, Source: "aws.guardduty", Account: s.Account,
+		Region:    s.Region,
 		Time:      s.Now().UTC().Truncate(time.Second),
 		Resources: []string{"arn:aws:guardduty:" + s.Region + ":" + s.Account + ":malware-protection-plan/" + j.plan},
 	}
@@ -169,7 +170,8 @@ func (s *Service) scan(ctx context.Context, j job) (intake.ScanEvent, error) {
 
 // statusOf holds the scan status that accompanies each result.
 var statusOf = map[intake.ScanResult]string{
-	intake.NoThreatsFound: "COMPLETED", intake.ThreatsFound: "COMPLETED", intake.Unsupported: "SKIPPED", intake.AccessDenied: "SKIPPED", intake.ScanFailed: "FAILED",
+	intake.NoThreatsFound: "COMPLETED", intake.ThreatsFound: "COMPLETED", intake.Unsupported: "SKIPPED",
+	intake.AccessDenied: "SKIPPED", intake.ScanFailed: "FAILED",
 }
 
 // scriptPrefix begins the first line of a file that scripts the results of its scans, in order, so that every result

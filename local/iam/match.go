@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// MatchWildcard reports whether text matches pattern, in which * stands for any characters, also none, and ? for
-// exactly one.
+// MatchWildcard reports whether text matches pattern, in which * matches any number of characters and ? exactly
+// one.
 func MatchWildcard(pattern, text string) bool {
 	// On a mismatch, matching resumes after the last star, one byte further on in the text. Earlier stars need no
 	// second try: whatever they could match in addition, the last one can match as well.
@@ -37,6 +37,7 @@ type arnPattern []string
 // arnParts is the number of parts of arn:partition:service:region:account:resource.
 const arnParts = 6
 
+// parseARNPatterns reads a Resource element.
 func parseARNPatterns(v any) ([]arnPattern, error) {
 	list, err := stringList(v)
 	if err != nil {
@@ -101,6 +102,7 @@ var operators = map[string]func(policyValue, requestValue string) bool{
 	"ArnEquals": MatchWildcard, "ArnLike": MatchWildcard, "Bool": strings.EqualFold,
 }
 
+// parseConditions reads a Condition element.
 func parseConditions(v any) ([]condition, error) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -143,6 +145,7 @@ func parseOperator(name string) (condition, error) {
 	return c, nil
 }
 
+// holdsFor reports whether the condition holds for a request.
 func (c condition) holdsFor(r Request) bool {
 	var requestValues []string
 	if r.ConditionValues != nil {

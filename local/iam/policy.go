@@ -38,7 +38,7 @@ type Request struct {
 	// Resource is an ARN, or "*" for an action that is not performed on a resource.
 	Resource string
 	// ConditionValues returns the request's values of a condition key, given in lower case, and nil if the request has
-	// none. It is called only if a statement has a condition on the key. Nil stands for a request without any values.
+	// none. It is called only if a statement has a condition on the key. Nil means a request without any values.
 	ConditionValues func(key string) []string
 }
 
@@ -74,6 +74,7 @@ func statementsFor(statements []*Statement, principals ...string) []*Statement {
 	return out
 }
 
+// appliesTo reports whether the action, the resource and the conditions of the statement match a request.
 func (s *Statement) appliesTo(r Request) bool {
 	matchesAction := func(pattern string) bool {
 		return MatchWildcard(strings.ToLower(pattern), strings.ToLower(r.Action))
@@ -112,6 +113,7 @@ func parsePolicy(document any) ([]*Statement, error) {
 	return out, nil
 }
 
+// parseStatement reads a statement, all of whose elements must be supported.
 func parseStatement(v any) (*Statement, error) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -146,6 +148,7 @@ func parseStatement(v any) (*Statement, error) {
 	return s, nil
 }
 
+// parsePrincipals reads a Principal element, which is * or a list of ARNs under AWS.
 func parsePrincipals(v any) ([]string, error) {
 	if m, ok := v.(map[string]any); ok {
 		if len(m) != 1 || m["AWS"] == nil {

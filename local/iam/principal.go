@@ -104,6 +104,7 @@ func (p *Principal) IsAllowed(r Request) bool {
 	return p.IsOperator() || effect == Allow
 }
 
+// deny records the denial of a request, by a statement unless that is nil, and returns it as the error.
 func (p *Principal) deny(r Request, by *Statement) error {
 	d := DeniedError{Principal: p.Name, Action: r.Action, Resource: r.Resource, principalARN: p.ARN()}
 	if by != nil {
@@ -161,6 +162,7 @@ func (s *Service) Report() Report {
 	return out
 }
 
+// grants returns the entries of the principal in the report.
 func (p *Principal) grants() []Grant {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -173,6 +175,7 @@ func (p *Principal) grants() []Grant {
 	return out
 }
 
+// countUses returns how often a statement has allowed something by one of its actions.
 func (p *Principal) countUses(statement *Statement, action string) (n int) {
 	for used, times := range p.uses {
 		if used.statement == statement && MatchWildcard(action, used.action) {

@@ -100,6 +100,7 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
+// addRole reads the policies of a role.
 func (s *Service) addRole(r Role) error {
 	p := &Principal{service: s, Name: r.Name, key: r.Key, uses: map[use]int{}}
 	for _, document := range r.Policies {
@@ -138,7 +139,8 @@ func (s *Service) AuthorizeInvocation(service, source, function string) error {
 		return nil
 	}
 	return s.deny(DeniedError{
-		Principal: service, Action: "lambda:InvokeFunction", Resource: function, principalARN: service + " for " + source,
+		Principal: service, Action: "lambda:InvokeFunction", Resource: function,
+		principalARN: service + " for " + source,
 	})
 }
 

@@ -51,6 +51,7 @@ func functionName(s string) string {
 	return name
 }
 
+// serveAsyncInvoke accepts an asynchronous request.
 func (s *Service) serveAsyncInvoke(w http.ResponseWriter, name string, payload []byte) {
 	id, err := s.InvokeAsync(name, payload)
 	if err != nil {
@@ -61,6 +62,7 @@ func (s *Service) serveAsyncInvoke(w http.ResponseWriter, name string, payload [
 	w.WriteHeader(http.StatusAccepted)
 }
 
+// serveInvoke runs a synchronous request and sends its result.
 func (s *Service) serveInvoke(w http.ResponseWriter, r *http.Request, name string, payload []byte) {
 	result, err := s.Invoke(r.Context(), name, payload)
 	if err != nil {
@@ -77,6 +79,7 @@ func (s *Service) serveInvoke(w http.ResponseWriter, r *http.Request, name strin
 	_, _ = w.Write(result.Payload)
 }
 
+// writeInvokeError sends the error of a request that did not reach its function.
 func writeInvokeError(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -88,6 +91,7 @@ func writeInvokeError(w http.ResponseWriter, err error) {
 	}
 }
 
+// writeError sends an error in the form of the Invoke API.
 func writeError(w http.ResponseWriter, status int, kind, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Amzn-ErrorType", kind)

@@ -71,18 +71,18 @@ type Config struct {
 	Log Log
 	// NewID returns a UUID, used as the ID of a request or a process.
 	NewID func() string
-	// InitTimeout limits the time until a new process asks for its first request; 0 stands for 10 seconds.
+	// InitTimeout limits the time until a new process asks for its first request; 0 means 10 seconds.
 	InitTimeout time.Duration
-	// IdleTimeout is the time after which an idle process is ended; 0 stands for 5 minutes.
+	// IdleTimeout is the time after which an idle process is ended; 0 means 5 minutes.
 	IdleTimeout time.Duration
-	// RetryDelay is the time before the first retry of an asynchronous request, doubled for each further one; 0 stands
-	// for 1 second.
+	// RetryDelay is the time before the first retry of an asynchronous request, doubled for each further one; 0 means
+	// 1 second.
 	RetryDelay time.Duration
 }
 
 // Log receives the lines that functions print. Calls may overlap.
 type Log interface {
-	// WriteLine logs a line, without its line feed, that a function printed while it handled a request; "" stands for
+	// WriteLine logs a line, without its line feed, that a function printed while it handled a request; "" means
 	// the time before its first request.
 	WriteLine(function, requestID string, text []byte)
 }
@@ -150,6 +150,7 @@ func (s *Service) Invoke(ctx context.Context, name string, payload []byte) (Resu
 	return s.invoke(ctx, name, s.cfg.NewID(), payload)
 }
 
+// invoke is Invoke with a given request ID.
 func (s *Service) invoke(ctx context.Context, name, requestID string, payload []byte) (Result, error) {
 	p, ok := s.pools[name]
 	if !ok {

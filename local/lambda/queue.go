@@ -99,8 +99,8 @@ func (q *queue) loadJournal() error {
 	return nil
 }
 
-// InvokeAsync takes a request and returns its id. It is run at least once, also when the program ends in between;
-// nobody hears of its answer.
+// InvokeAsync accepts an asynchronous request and returns its ID. When it returns, the request is stored in the
+// journal. It runs at least once, even if the program ends in the meantime, and its result is discarded.
 func (s *Service) InvokeAsync(name string, payload []byte) (requestID string, err error) {
 	if _, ok := s.pools[name]; !ok {
 		return "", fmt.Errorf("%s: %w", name, ErrNotFound)

@@ -24,6 +24,7 @@ type startThread struct {
 	tasks chan func()
 }
 
+// The threads of Start and of StartRelaxed.
 var (
 	plainThread   = startThread{tasks: make(chan func())}
 	relaxedThread = startThread{tasks: make(chan func())}

@@ -11,7 +11,7 @@ import (
 type Definition struct {
 	StartAt string
 	States  map[string]*state
-	// TimeoutSeconds limits the duration of an execution; 0 stands for no limit.
+	// TimeoutSeconds limits the duration of an execution; 0 means no limit.
 	TimeoutSeconds int
 }
 
@@ -52,7 +52,7 @@ type state struct {
 	ErrorPath, CausePath optionalPath
 }
 
-// retrier is an element of Retry. A nil pointer stands for the default value.
+// retrier is an element of Retry. A nil pointer means the default value.
 type retrier struct {
 	ErrorEquals     []string
 	IntervalSeconds *int
@@ -74,7 +74,8 @@ const commonFields = "Type Comment InputPath OutputPath "
 
 // allowedFields holds the fields of each supported type.
 var allowedFields = map[string]string{
-	"Task": commonFields + "Next End ResultPath Parameters ResultSelector Resource TimeoutSeconds HeartbeatSeconds Retry Catch",
+	"Task": commonFields + "Next End ResultPath Parameters ResultSelector Resource TimeoutSeconds HeartbeatSeconds " +
+		"Retry Catch",
 	"Map": commonFields + "Next End ResultPath ResultSelector ItemsPath ItemSelector ItemProcessor MaxConcurrency " +
 		"MaxConcurrencyPath Retry Catch",
 	"Choice":  commonFields + "Choices Default",

@@ -202,7 +202,8 @@ func (s *Service) recordEnd(ctx context.Context, e *execution, ip *interpreter, 
 		details["error"], details["cause"] = end.Error, end.Cause
 	}
 	ip.addEvent(map[string]string{
-		Succeeded: "ExecutionSucceeded", Failed: "ExecutionFailed", Aborted: "ExecutionAborted", TimedOut: "ExecutionTimedOut",
+		Succeeded: "ExecutionSucceeded", Failed: "ExecutionFailed", Aborted: "ExecutionAborted",
+		TimedOut: "ExecutionTimedOut",
 	}[end.Status], details)
 	e.mu.Lock()
 	defer e.mu.Unlock()

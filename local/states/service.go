@@ -45,7 +45,7 @@ type Config struct {
 	// NewID returns a UUID, used as the name of an execution or as a task token.
 	NewID func() string
 	Now   func() time.Time
-	// Sleep waits, and returns the context's error if the context ends first; nil stands for real time.
+	// Sleep waits, and returns the context's error if the context ends first; nil means real time.
 	Sleep func(ctx context.Context, d time.Duration) error
 	// OnEnded, if not nil, is called for every execution that has ended.
 	OnEnded func(Execution)
@@ -140,7 +140,7 @@ func (s *Service) Close() {
 // executionName matches the valid names of executions.
 var executionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,80}$`)
 
-// Start starts an execution and returns it; an empty name stands for a new UUID. If an execution of that name is
+// Start starts an execution and returns it; an empty name means a new UUID. If an execution of that name is
 // running with the same input, Start returns it instead. Any other use of an existing name is the error
 // ExecutionAlreadyExists.
 func (s *Service) Start(machineARN, name string, input []byte) (Execution, error) {
@@ -206,6 +206,7 @@ func (s *Service) Stop(arn, name, cause string) (Execution, error) {
 // stopRequest is the cause that interrupts an execution on request.
 type stopRequest struct{ name, cause string }
 
+// Error returns a fixed text.
 func (*stopRequest) Error() string { return "the execution was stopped" }
 
 // find returns the execution with an ARN.
@@ -234,6 +235,7 @@ func (s *Service) Describe(arn string) (Execution, error) {
 // apiError is an error that is sent to the client.
 type apiError struct{ errorType, message string }
 
+// Error returns the message.
 func (r *apiError) Error() string { return r.message }
 
 // newAPIError returns an error with a formatted message.

@@ -74,7 +74,7 @@ func TestAbandonedWriter(t *testing.T) {
 	}
 }
 
-// read returns the bytes of an object from start up to but excluding end; -1 stands for its end.
+// read returns the bytes of an object from start up to but excluding end; -1 means its end.
 func read(t *testing.T, b *objects.Bucket, key string, start, end int64) []byte {
 	t.Helper()
 	body, err := b.Open(context.Background(), key, "", start, end)

@@ -122,6 +122,7 @@ func (accounts) DeleteUserAccount(string) error { return errReadOnly }
 // Shutdown does nothing: there is nothing to release.
 func (accounts) Shutdown() error { return nil }
 
+// bucketARN is the beginning of the ARNs of buckets.
 const bucketARN = "arn:aws:s3:::"
 
 // principalOf returns the principal that the gateway has authenticated for a request.
@@ -178,6 +179,7 @@ func (b *backend) hideMissing(ctx context.Context, bucket string, err error) err
 	return s3err.GetAPIError(s3err.ErrAccessDenied)
 }
 
+// authorizeCopySource is authorizeByTags for the source of a copy, in the form bucket/key?versionId=version.
 func (b *backend) authorizeCopySource(ctx context.Context, source string) error {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(source, "/"), "/")
 	key, version, _ := strings.Cut(key, "?versionId=")

@@ -129,6 +129,7 @@ func (s *Server) waitUntilReady(ctx context.Context, c Config) error {
 	}
 }
 
+// makeBuckets creates the buckets that do not exist yet.
 func makeBuckets(ctx context.Context, c Config) error {
 	client := s3.New(s3.Options{
 		Region: c.Region, BaseEndpoint: aws.String("http://" + c.Address), UsePathStyle: true,

@@ -152,7 +152,7 @@ func (b *builder) addRoute(function string, p *properties) error {
 }
 
 // authorizerFunction returns the logical ID of the function of an authorizer of the API, and "" if the routes are open.
-// The name "" stands for the default authorizer.
+// The name "" means the default authorizer.
 func (b *builder) authorizerFunction(name string) (string, error) {
 	v, err := b.resolve(b.resources[b.out.API.ID].properties["Auth"])
 	if err != nil {

@@ -82,7 +82,7 @@ func readResource(entry any) (resource, error) {
 		return resource{}, fmt.Errorf("has no Type")
 	}
 	if kind == "AWS::Serverless::Application" || m["Fn::Transform"] != nil {
-		return resource{}, fmt.Errorf("is of a kind that the local cloud does not know")
+		return resource{}, fmt.Errorf("is of a kind that the local cloud does not support")
 	}
 	condition, _ := m["Condition"].(string)
 	return resource{kind: kind, condition: condition, properties: section(m, "Properties")}, nil

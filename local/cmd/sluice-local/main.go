@@ -60,6 +60,7 @@ func newCommand(getenv func(string) string, run func(context.Context, cloud.Opti
 	}
 }
 
+// declareFlags declares the options of the program.
 func declareFlags(flags *flag.FlagSet, o *cloud.Options, getenv func(string) string) {
 	data := getenv("SLUICE_DATA")
 	if data == "" {
