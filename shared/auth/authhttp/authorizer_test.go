@@ -3,11 +3,12 @@ package authhttp_test
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
@@ -16,162 +17,178 @@ import (
 	"sluice/shared/httpapi"
 )
 
-func request(t *testing.T, header string) authhttp.AuthorizerRequest {
+// newRequest returns the sample event of the authorizer with a value of the Authorization header.
+func newRequest(t *testing.T, header string) authhttp.AuthorizerRequest {
 	t.Helper()
 	var r authhttp.AuthorizerRequest
-	sample(t, "authorizer", &r)
+	readSampleEvent(t, "authorizer", &r)
 	r.Headers["Authorization"], r.MultiValueHeaders["Authorization"] = header, []string{header}
 	return r
 }
 
 func TestAuthorizer(t *testing.T) {
-	for _, issuerURL := range []string{"", "https://issuer.test"} {
-		h := newHouse(t, issuerURL)
-		token := h.bearer(t)
-		reply, err := h.authorizer.Run(t.Context(), request(t, "Bearer "+token))
-		if err != nil {
-			t.Fatal(err)
-		}
-		statement := reply.PolicyDocument.Statement
-		if len(statement) != 1 || statement[0].Effect != "Allow" ||
-			!slices.Equal(statement[0].Action, []string{"execute-api:Invoke"}) ||
-			!slices.Equal(statement[0].Resource,
-				[]string{"arn:aws:execute-api:eu-central-1:123456789012:abc123/live/*"}) {
-			t.Errorf("%+v", statement)
-		}
-		want := httpapi.Caller{
-			Tenant: h.tenant.ID, Client: h.client.ID, Permissions: h.client.Permissions, Features: []string{"batch"},
-			Attributes: auth.DefaultSettings().Attributes(), Expires: h.now.Add(time.Hour),
-		}.Context()
-		if diff := cmp.Diff(want, reply.Context); diff != "" || reply.PrincipalID != h.client.ID {
-			t.Errorf("%s %s", reply.PrincipalID, diff)
-		}
+	for name, issuerURL := range map[string]string{"issuer from the API": "", "issuer from the settings": "https://issuer.test"} {
+		t.Run(name, func(t *testing.T) {
+			id := newIdentity(t, issuerURL)
+			reply, err := id.authorizer.Run(t.Context(), newRequest(t, "Bearer "+id.issueToken(t)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantStatement := []events.IAMPolicyStatement{{
+				Effect: "Allow", Action: []string{"execute-api:Invoke"},
+				Resource: []string{"arn:aws:execute-api:eu-central-1:123456789012:abc123/live/*"},
+			}}
+			if diff := cmp.Diff(wantStatement, reply.PolicyDocument.Statement); diff != "" {
+				t.Errorf("policy: want (-), got (+):\n%s", diff)
+			}
+			wantContext := httpapi.Caller{
+				Tenant: id.tenant.ID, Client: id.client.ID, Permissions: id.client.Permissions, Features: []string{"batch"},
+				Attributes: auth.DefaultSettings().Attributes(), Expires: id.now.Add(time.Hour),
+			}.Context()
+			if diff := cmp.Diff(wantContext, reply.Context); diff != "" {
+				t.Errorf("context: want (-), got (+):\n%s", diff)
+			}
+			if reply.PrincipalID != id.client.ID {
+				t.Errorf("got the principal %s, want %s", reply.PrincipalID, id.client.ID)
+			}
+		})
 	}
 }
 
-func TestHeadersThatDo(t *testing.T) {
-	h := newHouse(t, "")
-	token := h.bearer(t)
-	for _, header := range []string{"Bearer " + token, "bearer " + token, "BEARER  " + token} {
-		if _, err := h.authorizer.Run(t.Context(), request(t, header)); err != nil {
-			t.Errorf("%.12s…: %v", header, err)
-		}
-	}
-	r := request(t, "")
+// withoutHeader returns the sample event without the Authorization header.
+func withoutHeader(t *testing.T) authhttp.AuthorizerRequest {
+	t.Helper()
+	r := newRequest(t, "")
 	delete(r.MultiValueHeaders, "Authorization")
-	r.MultiValueHeaders["aUTHORIZATION"] = []string{"Bearer " + token}
-	if _, err := h.authorizer.Run(t.Context(), r); err != nil {
-		t.Error(err)
-	}
-	single := request(t, "Bearer "+token)
-	single.MultiValueHeaders = nil
-	if _, err := h.authorizer.Run(t.Context(), single); err != nil {
-		t.Error(err)
+	return r
+}
+
+func TestAcceptedHeaders(t *testing.T) {
+	id := newIdentity(t, "")
+	token := id.issueToken(t)
+	otherCase := withoutHeader(t)
+	otherCase.MultiValueHeaders["aUTHORIZATION"] = []string{"Bearer " + token}
+	singleValue := newRequest(t, "Bearer "+token)
+	singleValue.MultiValueHeaders = nil
+	for name, r := range map[string]authhttp.AuthorizerRequest{
+		"as usual":                    newRequest(t, "Bearer "+token),
+		"scheme in lower case":        newRequest(t, "bearer "+token),
+		"scheme in upper case":        newRequest(t, "BEARER  "+token),
+		"header name in another case": otherCase,
+		"only single-value headers":   singleValue,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := id.authorizer.Run(t.Context(), r); err != nil {
+				t.Errorf("got %v, want a policy", err)
+			}
+		})
 	}
 }
 
-// API Gateway answers 401 to exactly one text.
+// expectUnauthorized checks that a request gets the one error that API Gateway answers with 401.
+func (id *identity) expectUnauthorized(t *testing.T, r authhttp.AuthorizerRequest) {
+	t.Helper()
+	reply, err := id.authorizer.Run(t.Context(), r)
+	if err == nil || err.Error() != "Unauthorized" || reply.PolicyDocument.Statement != nil || reply.Context != nil {
+		t.Errorf("got %v %+v, want Unauthorized", err, reply)
+	}
+}
+
 func TestUnauthorized(t *testing.T) {
-	h := newHouse(t, "")
-	token := h.bearer(t)
-	refused := func(name string, r authhttp.AuthorizerRequest) {
-		t.Helper()
-		reply, err := h.authorizer.Run(t.Context(), r)
-		if err == nil || err.Error() != "Unauthorized" || reply.PolicyDocument.Statement != nil ||
-			reply.Context != nil {
-			t.Errorf("%s: %v %+v", name, err, reply)
-		}
-	}
+	id := newIdentity(t, "")
+	token := id.issueToken(t)
 	for _, header := range []string{"", " ", "Bearer", "Bearer ", token, "Basic " + token, "Bearer x", "Bearer x.y.z",
-		"Bearer " + token + "x",
-		"Bearer " + token + " " + token, "Bearer " + token + ", Bearer " + token,
+		"Bearer " + token + "x", "Bearer " + token + " " + token, "Bearer " + token + ", Bearer " + token,
 		"Bearer " + strings.Repeat("x", 100_000)} {
-		refused(header, request(t, header))
+		t.Run(fmt.Sprintf("header %.12q of %d bytes", header, len(header)), func(t *testing.T) {
+			id.expectUnauthorized(t, newRequest(t, header))
+		})
 	}
-	r := request(t, "")
-	delete(r.MultiValueHeaders, "Authorization")
-	refused("no header", r)
-	r = request(t, "Bearer "+token)
-	r.MultiValueHeaders["authorization"] = []string{"Bearer " + token}
-	refused("two headers", r)
-	r = request(t, "Bearer "+token)
-	r.RequestContext.DomainName = "other.test"
-	refused("a token of another address", r)
-	r = request(t, "Bearer "+token)
-	r.RequestContext.Stage = "test"
-	refused("a token of another stage", r)
-
-	h.now = h.now.Add(time.Hour)
-	refused("expired", request(t, "Bearer "+token))
-	if strings.Contains(h.log.String(), token) {
+	t.Run("no header", func(t *testing.T) { id.expectUnauthorized(t, withoutHeader(t)) })
+	for name, change := range map[string]func(r *authhttp.AuthorizerRequest){
+		"two headers": func(r *authhttp.AuthorizerRequest) {
+			r.MultiValueHeaders["authorization"] = []string{"Bearer " + token}
+		},
+		"a token of another address": func(r *authhttp.AuthorizerRequest) { r.RequestContext.DomainName = "other.test" },
+		"a token of another stage":   func(r *authhttp.AuthorizerRequest) { r.RequestContext.Stage = "test" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRequest(t, "Bearer "+token)
+			change(&r)
+			id.expectUnauthorized(t, r)
+		})
+	}
+	t.Run("an expired token", func(t *testing.T) {
+		id.now = id.now.Add(time.Hour)
+		id.expectUnauthorized(t, newRequest(t, "Bearer "+token))
+	})
+	if strings.Contains(id.log.String(), token) {
 		t.Error("the log holds a token")
 	}
 }
 
-// What was changed in the registry counts for tokens that are out already.
-func TestChangesCountAtOnce(t *testing.T) {
-	h := newHouse(t, "")
-	token := h.bearer(t)
-	if _, err := h.registry.EnableBatch(t.Context(), h.tenant.ID, false); err != nil {
+// A change of the registry has effect on tokens that were issued earlier.
+func TestRegistryChangesHaveEffectAtOnce(t *testing.T) {
+	id := newIdentity(t, "")
+	token := id.issueToken(t)
+	if _, err := id.registry.EnableBatch(t.Context(), id.tenant.ID, false); err != nil {
 		t.Fatal(err)
 	}
-	reply, err := h.authorizer.Run(t.Context(), request(t, "Bearer "+token))
+	reply, err := id.authorizer.Run(t.Context(), newRequest(t, "Bearer "+token))
 	if err != nil || reply.Context["features"] != "" {
-		t.Errorf("%v %v", reply.Context, err)
+		t.Errorf("without the feature: got %v, %v, want no features", reply.Context, err)
 	}
-	if _, err := h.registry.DisableClient(t.Context(), h.client.ID); err != nil {
+	if _, err := id.registry.DisableClient(t.Context(), id.client.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.authorizer.Run(t.Context(), request(t, "Bearer "+token)); err == nil ||
-		err.Error() != "Unauthorized" {
-		t.Errorf("a disabled client: %v", err)
-	}
+	id.expectUnauthorized(t, newRequest(t, "Bearer "+token))
 }
 
-// claims takes every token for one that says this.
-type claims auth.Claims
+// fixedClaims is a verifier that finds the same claims in every token.
+type fixedClaims auth.Claims
 
-func (c claims) Verify(context.Context, string, string) (auth.Claims, error) {
+func (c fixedClaims) Verify(context.Context, string, string) (auth.Claims, error) {
 	return auth.Claims(c), nil
 }
 
-func TestTokensOfNobody(t *testing.T) {
-	h := newHouse(t, "")
+func TestTokensOfUnknownClients(t *testing.T) {
+	id := newIdentity(t, "")
 	other := auth.Tenant{ID: uuid.NewString()}
-	if err := h.registry.CreateTenant(t.Context(), other); err != nil {
+	if err := id.registry.CreateTenant(t.Context(), other); err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]claims{
-		"a client that is gone":    {Client: uuid.NewString(), Tenant: h.tenant.ID},
-		"a tenant that is gone":    {Client: h.client.ID, Tenant: uuid.NewString()},
-		"a tenant of other people": {Client: h.client.ID, Tenant: other.ID},
+	for name, claims := range map[string]fixedClaims{
+		"an unknown client":            {Client: uuid.NewString(), Tenant: id.tenant.ID},
+		"an unknown tenant":            {Client: id.client.ID, Tenant: uuid.NewString()},
+		"a tenant of another client's": {Client: id.client.ID, Tenant: other.ID},
 	} {
-		h.authorizer.Tokens = c
-		if _, err := h.authorizer.Run(t.Context(), request(t, "Bearer x")); err == nil ||
-			err.Error() != "Unauthorized" {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			id.authorizer.Tokens = claims
+			id.expectUnauthorized(t, newRequest(t, "Bearer x"))
+		})
 	}
 }
 
-// An outage is no 401, which would make a client ask for tokens: API Gateway makes 500 of every other text.
+// An outage is not a 401, which would make a client ask for tokens: API Gateway answers every other error with 500.
 func TestAuthorizerOutage(t *testing.T) {
-	h := newHouse(t, "")
-	token := h.bearer(t)
+	id := newIdentity(t, "")
+	token := id.issueToken(t)
 	for _, method := range []string{"Keys", "ClientAndTenant"} {
-		h.registry.Fail = func(m string) error {
-			if m == method {
-				return errors.New("a secret of the store")
+		t.Run(method, func(t *testing.T) {
+			id.registry.Fail = func(m string) error {
+				if m == method {
+					return errors.New("a secret of the store")
+				}
+				return nil
 			}
-			return nil
-		}
-		h.authorizer.Tokens = auth.NewVerifier(h.registry, "sluice", func() time.Time { return h.now })
-		_, err := h.authorizer.Run(t.Context(), request(t, "Bearer "+token))
-		if err == nil || err.Error() == "Unauthorized" || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v", method, err)
-		}
+			id.authorizer.Tokens = auth.NewVerifier(id.registry, "sluice", func() time.Time { return id.now })
+			_, err := id.authorizer.Run(t.Context(), newRequest(t, "Bearer "+token))
+			if err == nil || err.Error() == "Unauthorized" || strings.Contains(err.Error(), "secret") {
+				t.Errorf("got %v, want an error other than Unauthorized that hides its cause", err)
+			}
+		})
 	}
-	if n := strings.Count(h.log.String(), "a secret of the store"); n != 2 {
-		t.Errorf("the cause is in the log %d times", n)
+	if n := strings.Count(id.log.String(), "a secret of the store"); n != 2 {
+		t.Errorf("got the cause %d times in the log, want once for each of 2 outages", n)
 	}
 }

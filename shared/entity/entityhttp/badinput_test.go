@@ -2,16 +2,18 @@ package entityhttp_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	"sluice/shared/httpapi/platform"
 )
 
+// A bad body is a 400 that lists its validation errors.
 func TestBadRequests(t *testing.T) {
 	a := newAPI(t)
-	e := a.create("")
-	d := command + "/" + e + "/draft/" + a.draft(e)
+	e := a.createEntity("")
+	d := command + "/" + e + "/draft/" + a.createDraft(e)
 	long := strings.Repeat("x", 256)
 	many := func(n int) string { return `["` + strings.Repeat(journey+`","`, n-1) + journey + `"]` }
 	entityBody := func(field string) string { return `"type":"Company","targetEntity":"Client",` + field }
@@ -29,7 +31,8 @@ func TestBadRequests(t *testing.T) {
 		{"POST", command, entityBody(`"dataSources":[]`)},
 		{"POST", command, entityBody(`"properties":{"a":{"type":"None"}}`)},
 		{"POST", command, entityBody(`"properties":{"a":{"type":"Single","value":1}}`)},
-		{"POST", command, entityBody(`"properties":{"a":{"type":"Single","value":"` + strings.Repeat("x", 10_001) + `"}}`)},
+		{"POST", command, entityBody(`"properties":{"a":{"type":"Single","value":"` + strings.Repeat("x",
+			10_001) + `"}}`)},
 		{"POST", command, entityBody(`"properties":{"a":{"type":"Custom","customTypeId":"x"}}`)},
 		{"POST", command, entityBody(`"accessLayers":{"geographic":[""]}`)},
 		{"POST", command + "/full", ``},
@@ -61,18 +64,22 @@ func TestBadRequests(t *testing.T) {
 		{"POST", light, j + `,"pageOptions":{"sortOrder":2}`},
 		{"POST", light, j + `,"pageOptions":{"size":2}`},
 	} {
-		status, data := a.send(tt.method, tt.path, `{"data":{`+tt.data+`}}`)
-		if tt.path == d { // a 400 without a list: docs/contract/platform.md, Entities
-			if status != 400 || string(data) != "null" || len(a.said) != 1 || a.said[0].ErrorCode != "invalid_request" {
-				t.Errorf("%s: %d %s %+v", tt.data, status, data, a.said)
+		t.Run(fmt.Sprintf("%s %s %.60s", tt.method, strings.ReplaceAll(tt.path, e, "ID"), tt.data), func(t *testing.T) {
+			status, data := a.send(tt.method, tt.path, `{"data":{`+tt.data+`}}`)
+			if tt.path == d { // a 400 without a list: docs/contract/platform.md, Entities
+				if status != 400 || string(data) != "null" || len(a.messages) != 1 ||
+					a.messages[0].ErrorCode != "invalid_request" {
+					t.Errorf("got %d %s %+v, want 400 with one message invalid_request", status, data, a.messages)
+				}
+				return
 			}
-			continue
-		}
-		var list []platform.Failure
-		if err := json.Unmarshal(data, &list); status != 400 || err != nil || len(list) == 0 || list[0].PropertyName == "" {
-			t.Errorf("%s %.200s: %d %.300s", tt.path, tt.data, status, data)
-		}
+			var list []platform.Failure
+			err := json.Unmarshal(data, &list)
+			if status != 400 || err != nil || len(list) == 0 || list[0].PropertyName == "" {
+				t.Errorf("got %d %.300s, %v, want 400 with a list of validation errors", status, data, err)
+			}
+		})
 	}
-	a.must("POST", query+"/entity/drafts/partial-properties", `{"data":{"draftIds":`+many(10)+`}}`, nil)
-	a.must("POST", light, `{"data":{`+j+`,"pageOptions":{"pageSize":500}}}`, nil)
+	a.succeed("POST", query+"/entity/drafts/partial-properties", `{"data":{"draftIds":`+many(10)+`}}`, nil)
+	a.succeed("POST", light, `{"data":{`+j+`,"pageOptions":{"pageSize":500}}}`, nil)
 }

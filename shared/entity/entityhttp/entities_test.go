@@ -35,12 +35,13 @@ var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 
 // api is the entity endpoints on a real store.
 type api struct {
-	t         *testing.T
-	call      func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
-	records   *entitydb.Profiles
-	directory *entitydb.Statuses
-	caller    httpapi.Caller
-	said      []platform.Message // beside the data of the last reply
+	t        *testing.T
+	call     func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
+	profiles *entitydb.Profiles
+	statuses *entitydb.Statuses
+	caller   httpapi.Caller
+	// messages are those of the last reply.
+	messages []platform.Message
 }
 
 func newAPI(t *testing.T) *api {
@@ -51,30 +52,32 @@ func newAPI(t *testing.T) *api {
 		t.Fatal(err)
 	}
 	var clock atomic.Int64 // milliseconds since now
-	records := entitydb.NewProfiles(client, "test-records", "test-entities")
+	profiles := entitydb.NewProfiles(client, "test-records", "test-entities")
 	s := &entityhttp.Entities{
-		Store: records, Paging: paging, NewID: uuid.NewString,
+		Store: profiles, Paging: paging, NewID: uuid.NewString,
 		Now: func() time.Time { return now.Add(time.Duration(clock.Add(1)) * time.Millisecond) },
 	}
 	return &api{
-		t: t, records: records, directory: entitydb.NewStatuses(client, "test-entities"),
-		call: httpapi.Lambda(platform.Handler(s.Routes(), slog.New(slog.DiscardHandler), func() time.Time { return now })),
+		t: t, profiles: profiles, statuses: entitydb.NewStatuses(client, "test-entities"),
+		call: httpapi.Lambda(platform.Handler(s.Routes(), slog.New(slog.DiscardHandler),
+			func() time.Time { return now })),
 		caller: httpapi.Caller{
 			Tenant: tenant, Client: "c", Expires: now.Add(time.Hour),
-			Permissions: []string{permission.EntityDataEdit, permission.EntityDataApprove, permission.EntityDataAccessAndSearch},
+			Permissions: []string{permission.EntityDataEdit, permission.EntityDataApprove,
+				permission.EntityDataAccessAndSearch},
 		},
 	}
 }
 
-// send makes a call and returns its status and data; the messages are in a.said.
+// send sends a request and returns the status and the data of the reply; its messages are in a.messages.
 func (a *api) send(method, path, body string) (int, json.RawMessage) {
 	a.t.Helper()
-	status, data, said := a.exchange(method, path, body)
-	a.said = said
+	status, data, messages := a.exchange(method, path, body)
+	a.messages = messages
 	return status, data
 }
 
-// exchange is send for calls that are made at the same time.
+// exchange is send for requests that run at the same time.
 func (a *api) exchange(method, path, body string) (int, json.RawMessage, []platform.Message) {
 	a.t.Helper()
 	r, err := a.call(a.t.Context(), events.APIGatewayProxyRequest{
@@ -97,191 +100,198 @@ func (a *api) exchange(method, path, body string) (int, json.RawMessage, []platf
 	return r.StatusCode, envelope.Data, envelope.Messages
 }
 
-// must makes a call that works, and reads its data.
-func (a *api) must(method, path, body string, into any) {
+// succeed sends a request that must succeed, and decodes the data of the reply.
+func (a *api) succeed(method, path, body string, into any) {
 	a.t.Helper()
 	status, data := a.send(method, path, body)
 	if status/100 != 2 {
-		a.t.Fatalf("%s %s: %d %s", method, path, status, data)
+		a.t.Fatalf("%s %s: got %d %s, want success", method, path, status, data)
 	}
 	if err := json.Unmarshal(data, into); into != nil && err != nil {
 		a.t.Fatal(err)
 	}
 }
 
-// refused makes a call that must end with a status.
-func (a *api) refused(status int, method, path, body string) {
+// expectStatus sends a request that must be answered with a status.
+func (a *api) expectStatus(status int, method, path, body string) {
 	a.t.Helper()
 	if got, data := a.send(method, path, body); got != status {
-		a.t.Errorf("%s %s %s: %d %s, want %d", method, path, body, got, data, status)
+		a.t.Errorf("%s %s %s: got %d %s, want %d", method, path, body, got, data, status)
 	}
 }
 
-type id struct {
-	ID string `json:"id"`
-}
-
-func (a *api) create(extra string) string {
+// createEntity creates an entity, with more JSON in its data, and returns its ID.
+func (a *api) createEntity(extra string) string {
 	a.t.Helper()
-	var made id
-	a.must("POST", command, `{"data":{"type":"Company","targetEntity":"Client",
-		"properties":{"legalEntityName":{"type":"Single","value":"ACME"},"city":{"type":"Single","value":"Cork"}}`+extra+`}}`, &made)
-	return made.ID
+	var created struct {
+		ID string `json:"id"`
+	}
+	a.succeed("POST", command, `{"data":{"type":"Company","targetEntity":"Client",
+		"properties":{"legalEntityName":{"type":"Single","value":"ACME"},"city":{"type":"Single","value":"Cork"}}`+extra+`}}`, &created)
+	return created.ID
 }
 
-func (a *api) draft(entityID string) string {
+// createDraft creates a draft of an entity in the journey and returns its ID.
+func (a *api) createDraft(entityID string) string {
 	a.t.Helper()
-	var made id
-	a.must("POST", command+"/"+entityID+"/draft", `{"data":{"journeyId":"`+journey+`"}}`, &made)
-	return made.ID
+	var created struct {
+		ID string `json:"id"`
+	}
+	a.succeed("POST", command+"/"+entityID+"/draft", `{"data":{"journeyId":"`+journey+`"}}`, &created)
+	return created.ID
 }
 
-func (a *api) status(entityID string) entity.LifecycleStatus {
+// readStatus reads the lifecycle status of an entity, which its profile and the status store must agree about.
+func (a *api) readStatus(entityID string) entity.LifecycleStatus {
 	a.t.Helper()
 	var e entityhttp.Entity
-	a.must("GET", query+"/entity/"+entityID, "", &e)
-	found, err := a.directory.Lookup(a.t.Context(), a.caller.Tenant, []string{entityID})
+	a.succeed("GET", query+"/entity/"+entityID, "", &e)
+	found, err := a.statuses.Lookup(a.t.Context(), a.caller.Tenant, []string{entityID})
 	if err != nil || found[entityID] != e.LifecycleStatus {
-		a.t.Fatalf("the directory says %s, the entity %s; %v", found[entityID], e.LifecycleStatus, err)
+		a.t.Fatalf("the status store has %s, %v, the reply %s", found[entityID], err, e.LifecycleStatus)
 	}
 	return e.LifecycleStatus
 }
 
-func TestFromCreationToVerification(t *testing.T) {
+func TestLifecycle(t *testing.T) {
 	a := newAPI(t)
-	e := a.create("")
-	if got := a.status(e); got != entity.Unknown {
-		t.Error(got)
-	}
-	d := a.draft(e)
-	if got := a.status(e); got != entity.OnboardingInProgress {
-		t.Error(got)
-	}
+	e := a.createEntity("")
+	a.expectLifecycle(e, entity.Unknown)
+	d := a.createDraft(e)
+	a.expectLifecycle(e, entity.OnboardingInProgress)
 	var updated entityhttp.EntityDraft
 	path := command + "/" + e + "/draft/" + d
 	change := `{"data":{"properties":{"city":{"type":"Single","value":"Galway"}},"version":%d}}`
-	a.must("PUT", path, fmt.Sprintf(change, 1), &updated)
-	if updated.Version != 2 || *updated.Properties["city"].Value != "Galway" || *updated.DraftProperties.SingleProperties["legalEntityName"].Value != "ACME" {
-		t.Errorf("%+v", updated)
+	a.succeed("PUT", path, fmt.Sprintf(change, 1), &updated)
+	if updated.Version != 2 || *updated.Properties["city"].Value != "Galway" ||
+		*updated.DraftProperties.SingleProperties["legalEntityName"].Value != "ACME" {
+		t.Errorf("got %+v, want version 2 with Galway and ACME", updated)
 	}
-	a.refused(409, "PUT", path, fmt.Sprintf(change, 1))
-	a.must("PUT", path, fmt.Sprintf(change, -1), nil)
-	a.refused(409, "PUT", path+"/verify", `{"data":{"version":2}}`)
-	a.must("PUT", path+"/verify", `{"data":{"version":3}}`, nil)
-	if got := a.status(e); got != entity.Compliant {
-		t.Error(got)
-	}
+	a.expectStatus(409, "PUT", path, fmt.Sprintf(change, 1))
+	a.succeed("PUT", path, fmt.Sprintf(change, -1), nil)
+	a.expectStatus(409, "PUT", path+"/verify", `{"data":{"version":2}}`)
+	a.succeed("PUT", path+"/verify", `{"data":{"version":3}}`, nil)
+	a.expectLifecycle(e, entity.Compliant)
 	var read entityhttp.Entity
-	a.must("GET", query+"/entity/"+e, "", &read)
+	a.succeed("GET", query+"/entity/"+e, "", &read)
 	if *read.Properties["city"].Value != "Galway" || read.Version != 2 {
-		t.Errorf("%+v", read)
+		t.Errorf("got %+v, want version 2 with Galway", read)
 	}
-	a.refused(409, "PUT", path+"/verify", `{"data":{"version":-1}}`) // a replay
-	a.refused(409, "PUT", path+"/reject", "")
-	a.refused(409, "PUT", path, fmt.Sprintf(change, -1))
+	a.expectStatus(409, "PUT", path+"/verify", `{"data":{"version":-1}}`) // a replay
+	a.expectStatus(409, "PUT", path+"/reject", "")
+	a.expectStatus(409, "PUT", path, fmt.Sprintf(change, -1))
 	var ended entityhttp.EntityDraft
-	a.must("GET", query+"/entity/"+e+"/draft/"+d, "", &ended)
+	a.succeed("GET", query+"/entity/"+e+"/draft/"+d, "", &ended)
 	if ended.Status != entity.Verified {
-		t.Error(ended.Status)
+		t.Errorf("got the draft status %s, want %s", ended.Status, entity.Verified)
 	}
-	second := a.draft(e)
-	if got := a.status(e); got != entity.MaintenanceInProgress {
-		t.Error(got)
-	}
-	a.must("PUT", command+"/"+e+"/draft/"+second+"/reject", "", nil)
-	if got := a.status(e); got != entity.Compliant {
-		t.Error(got)
-	}
+	second := a.createDraft(e)
+	a.expectLifecycle(e, entity.MaintenanceInProgress)
+	a.succeed("PUT", command+"/"+e+"/draft/"+second+"/reject", "", nil)
+	a.expectLifecycle(e, entity.Compliant)
 	var full entityhttp.Entity
-	a.must("POST", command+"/full", `{"data":{"type":"Other","targetEntity":"Related Party","policyJurisdiction":"x"}}`, &full)
-	if full.ID == "" || full.LifecycleStatus != entity.Unknown || full.InScopeJurisdictions[0] != "x" || full.AccessLayers.Geographic[0] != "Global" {
-		t.Errorf("%+v", full)
+	a.succeed("POST", command+"/full", `{"data":{"type":"Other","targetEntity":"Related Party","policyJurisdiction":"x"}}`, &full)
+	if full.ID == "" || full.LifecycleStatus != entity.Unknown || full.InScopeJurisdictions[0] != "x" ||
+		full.AccessLayers.Geographic[0] != "Global" {
+		t.Errorf("got %+v, want an ID, Unknown, the jurisdiction x and the layer Global", full)
 	}
 }
 
-// What is not kept of a new entity is told.
+// expectLifecycle checks the lifecycle status of an entity.
+func (a *api) expectLifecycle(entityID string, want entity.LifecycleStatus) {
+	a.t.Helper()
+	if got := a.readStatus(entityID); got != want {
+		a.t.Errorf("got the lifecycle status %s, want %s", got, want)
+	}
+}
+
+// A new entity is answered with a warning for each part of it that is not stored.
 func TestWarnings(t *testing.T) {
 	a := newAPI(t)
 	for body, want := range map[string][]string{
 		`"properties":{"a":{"type":"Single","value":""},"b":{"type":"Single","valueId":"1"}}`: nil,
-		`"properties":{"z":{"type":"Single","value":null},"a":{"type":"Single"}}`:             {"properties.a", "properties.z"},
+		`"properties":{"z":{"type":"Single","value":null},"a":{"type":"Single"}}`: {"properties.a",
+			"properties.z"},
 		`"policyJurisdiction":"x"`: nil,
-		`"policyJurisdiction":"x","policyJurisdictions":["y"],"properties":{"a":{"type":"Single"}}`: {"properties.a", "policyJurisdiction"},
+		`"policyJurisdiction":"x","policyJurisdictions":["y"],"properties":{"a":{"type":"Single"}}`: {"properties.a",
+			"policyJurisdiction"},
 	} {
 		for _, path := range []string{command, command + "/full"} {
-			a.must("POST", path, `{"data":{"type":"Company","targetEntity":"Client",`+body+`}}`, nil)
+			a.succeed("POST", path, `{"data":{"type":"Company","targetEntity":"Client",`+body+`}}`, nil)
 			var got []string
-			for _, m := range a.said {
-				name, _, _ := strings.Cut(m.Message, " ")
-				if got = append(got, name); m.Type != "Warning" || m.ErrorCode != "property_dropped" {
-					t.Errorf("%+v", m)
+			for _, m := range a.messages {
+				property, _, _ := strings.Cut(m.Message, " ")
+				if got = append(got, property); m.Type != "Warning" || m.ErrorCode != "property_dropped" {
+					t.Errorf("got %+v, want a Warning property_dropped", m)
 				}
 			}
 			if strings.Join(got, " ") != strings.Join(want, " ") {
-				t.Errorf("%s: %v, want %v", body, got, want)
+				t.Errorf("%s: got warnings about %v, want %v", body, got, want)
 			}
 		}
 	}
 	var full entityhttp.Entity
-	a.must("POST", command+"/full", `{"data":{"type":"Other","targetEntity":"Client","properties":{"a":{"type":"Single"}}}}`, &full)
+	a.succeed("POST", command+"/full", `{"data":{"type":"Other","targetEntity":"Client","properties":{"a":{"type":"Single"}}}}`, &full)
 	if len(full.Properties) != 0 {
-		t.Errorf("%+v", full)
+		t.Errorf("got %+v, want no properties", full)
 	}
 }
 
-// Drafts that begin at the same time all count.
+// Of drafts that are created at the same time, none is lost.
 func TestConcurrentDrafts(t *testing.T) {
 	a := newAPI(t)
-	e := a.create("")
-	made := make(chan int)
+	e := a.createEntity("")
+	statuses := make(chan int)
 	for range 4 {
 		go func() {
 			status, _, _ := a.exchange("POST", command+"/"+e+"/draft", `{"data":{"journeyId":"`+journey+`"}}`)
-			made <- status
+			statuses <- status
 		}()
 	}
 	for range 4 {
-		if status := <-made; status != 202 {
-			t.Error(status)
+		if status := <-statuses; status != 202 {
+			t.Errorf("got %d, want 202", status)
 		}
 	}
 	var drafts []entityhttp.EntityDraft
-	a.must("POST", query+"/drafts-in-scope/searchentitydrafts", `{"data":{"journeyId":"`+journey+`"}}`, &drafts)
+	a.succeed("POST", query+"/drafts-in-scope/searchentitydrafts", `{"data":{"journeyId":"`+journey+`"}}`, &drafts)
 	for i, d := range drafts {
-		if got := a.status(e); got != entity.OnboardingInProgress {
-			t.Errorf("before %d: %s", i, got)
+		if got := a.readStatus(e); got != entity.OnboardingInProgress {
+			t.Errorf("before the rejection of draft %d: got %s, want %s", i, got, entity.OnboardingInProgress)
 		}
-		a.must("PUT", command+"/"+e+"/draft/"+d.ID+"/reject", "", nil)
+		a.succeed("PUT", command+"/"+e+"/draft/"+d.ID+"/reject", "", nil)
 	}
-	if got := a.status(e); got != entity.Unknown || len(drafts) != 4 {
-		t.Errorf("%s, %d drafts", got, len(drafts))
+	if got := a.readStatus(e); got != entity.Unknown || len(drafts) != 4 {
+		t.Errorf("got %s after %d drafts, want %s after 4", got, len(drafts), entity.Unknown)
 	}
 }
 
-func TestWhatIsNotThere(t *testing.T) {
+// Drafts and entities that do not exist, are another entity's or tenant's, or are out of reach, are not found.
+func TestNotFound(t *testing.T) {
 	a := newAPI(t)
-	e := a.create("")
-	d := a.draft(e)
-	other := a.create("")
-	hidden := a.create(`,"accessLayers":{"businessRelated":["Retail"]}`)
+	e := a.createEntity("")
+	d := a.createDraft(e)
+	other := a.createEntity("")
+	hidden := a.createEntity(`,"accessLayers":{"businessRelated":["Retail"]}`)
 	begin, version := `{"data":{"journeyId":"`+journey+`"}}`, `{"data":{"version":-1,"properties":{}}}`
-	check := func(e, d string) {
+	expectNoDraft := func(e, d string) {
 		t.Helper()
-		a.refused(404, "GET", query+"/entity/"+e+"/draft/"+d, "")
-		a.refused(404, "PUT", command+"/"+e+"/draft/"+d, version)
-		a.refused(404, "PUT", command+"/"+e+"/draft/"+d+"/verify", `{"data":{"version":-1}}`)
-		a.refused(404, "PUT", command+"/"+e+"/draft/"+d+"/reject", "")
+		a.expectStatus(404, "GET", query+"/entity/"+e+"/draft/"+d, "")
+		a.expectStatus(404, "PUT", command+"/"+e+"/draft/"+d, version)
+		a.expectStatus(404, "PUT", command+"/"+e+"/draft/"+d+"/verify", `{"data":{"version":-1}}`)
+		a.expectStatus(404, "PUT", command+"/"+e+"/draft/"+d+"/reject", "")
 	}
-	check(e, uuid.NewString())
-	check(e, "x")
-	check(other, d)
-	a.refused(404, "POST", command+"/"+e+"/draft", `{"data":{"journeyId":"`+journey+`","parentDraftId":"`+uuid.NewString()+`"}}`)
+	expectNoDraft(e, uuid.NewString())
+	expectNoDraft(e, "x")
+	expectNoDraft(other, d)
+	a.expectStatus(404, "POST", command+"/"+e+"/draft",
+		`{"data":{"journeyId":"`+journey+`","parentDraftId":"`+uuid.NewString()+`"}}`)
 	for _, missing := range []string{hidden, uuid.NewString(), strings.Repeat("x", 256)} {
-		a.refused(404, "GET", query+"/entity/"+missing, "")
-		a.refused(404, "POST", command+"/"+missing+"/draft", begin)
+		a.expectStatus(404, "GET", query+"/entity/"+missing, "")
+		a.expectStatus(404, "POST", command+"/"+missing+"/draft", begin)
 	}
 	a.caller.Tenant = "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b12"
-	check(e, d)
-	a.refused(404, "GET", query+"/entity/"+e, "")
-	a.refused(404, "POST", command+"/"+e+"/draft", begin)
+	expectNoDraft(e, d)
+	a.expectStatus(404, "GET", query+"/entity/"+e, "")
+	a.expectStatus(404, "POST", command+"/"+e+"/draft", begin)
 }

@@ -13,60 +13,62 @@ import (
 	"sluice/shared/property"
 )
 
-// known is a model of an entity: docs/contract/platform.md, Lifecycle status, without a store, revisions or
+// entityModel is a model of an entity: docs/contract/platform.md, Lifecycle status, without a store, revisions or
 // transactions.
-type known struct {
+type entityModel struct {
 	id         string
 	shown      entity.LifecycleStatus
-	before     entity.LifecycleStatus // the open drafts
+	base       entity.LifecycleStatus // without the open drafts
 	open       int
 	version    int64
 	properties map[string]string
 	changed    map[string]int64 // when a verified draft last changed a property
 }
 
-type knownDraft struct {
-	of      *known
-	began   int64 // version of the entity
-	id      string
-	status  entity.DraftStatus
-	version int64
-	all     map[string]string
-	changes map[string]string
+type draftModel struct {
+	of         *entityModel
+	began      int64 // version of the entity
+	id         string
+	status     entity.DraftStatus
+	version    int64
+	properties map[string]string
+	changes    map[string]string
 }
 
-func (k *known) settle(before entity.LifecycleStatus, open int) {
-	k.before, k.open, k.shown = before, open, before
-	if open > 0 && before.IsOnboarded() {
+func (k *entityModel) setDrafts(base entity.LifecycleStatus, open int) {
+	k.base, k.open, k.shown = base, open, base
+	if open > 0 && base.IsOnboarded() {
 		k.shown = entity.MaintenanceInProgress
 	} else if open > 0 {
 		k.shown = entity.OnboardingInProgress
 	}
 }
 
-// play is the endpoints and what they should say.
-type play struct {
+// simulation drives the endpoints at random and compares them with models.
+type simulation struct {
 	*api
 	random   *rand.Rand
-	entities []*known
-	drafts   []*knownDraft
+	entities []*entityModel
+	drafts   []*draftModel
 
-	conflicts map[bool]int // that were met, by whether they were overruled
+	// conflicts counts the conflicts met, by whether they were overruled.
+	conflicts map[bool]int
 }
 
 // Any sequence of steps leaves the entity as the model has it (docs/contract/platform.md, Lifecycle status).
-func TestAnyLife(t *testing.T) {
+func TestRandomSteps(t *testing.T) {
 	a, conflicts := newAPI(t), map[bool]int{}
 	for seed := range uint64(4) {
-		p := &play{api: a, random: rand.New(rand.NewPCG(seed, 5)), conflicts: conflicts}
+		p := &simulation{api: a, random: rand.New(rand.NewPCG(seed, 5)), conflicts: conflicts}
 		for range 1 + seed%2 {
-			p.entities = append(p.entities, &known{id: a.create(""), shown: entity.Unknown, before: entity.Unknown, version: 1,
+			p.entities = append(p.entities, &entityModel{id: a.createEntity(""), shown: entity.Unknown,
+				base: entity.Unknown, version: 1,
 				properties: map[string]string{"legalEntityName": "ACME", "city": "Cork"}, changed: map[string]int64{}})
 		}
-		for step := range 50 {
-			told := p.step()
-			if p.check(); t.Failed() {
-				t.Fatalf("seed %d, step %d: %s", seed, step, told)
+		for i := range 50 {
+			step := p.step()
+			if p.compare(); t.Failed() {
+				t.Fatalf("seed %d, step %d: %s", seed, i, step)
 			}
 		}
 	}
@@ -75,20 +77,23 @@ func TestAnyLife(t *testing.T) {
 	}
 }
 
-func (p *play) step() string {
+func (p *simulation) step() string {
 	k := p.entities[p.random.IntN(len(p.entities))]
 	switch p.random.IntN(10) {
 	case 0, 1, 2:
-		id := p.draft(k.id)
-		k.settle(k.before, k.open+1)
-		p.drafts = append(p.drafts, &knownDraft{k, k.version, id, entity.InProgress, 1, maps.Clone(k.properties), map[string]string{}})
+		id := p.createDraft(k.id)
+		k.setDrafts(k.base, k.open+1)
+		p.drafts = append(p.drafts, &draftModel{k, k.version, id, entity.InProgress, 1, maps.Clone(k.properties),
+			map[string]string{}})
 		return "draft of " + k.id
 	case 3:
-		status := []entity.LifecycleStatus{entity.Compliant, entity.ClientOffboarded, entity.ReviewInProgress, entity.PendingOffboarding}[p.random.IntN(4)]
-		if err := p.directory.Import(p.t.Context(), p.caller.Tenant, []entity.StatusEntry{{ID: k.id, LifecycleStatus: status}}); err != nil {
+		status := []entity.LifecycleStatus{entity.Compliant, entity.ClientOffboarded, entity.ReviewInProgress,
+			entity.PendingOffboarding}[p.random.IntN(4)]
+		if err := p.statuses.Import(p.t.Context(), p.caller.Tenant,
+			[]entity.StatusEntry{{ID: k.id, LifecycleStatus: status}}); err != nil {
 			p.t.Fatal(err)
 		}
-		k.before, k.shown = status, status
+		k.base, k.shown = status, status
 		return fmt.Sprintf("import of %s as %s", k.id, status)
 	}
 	if len(p.drafts) == 0 {
@@ -98,7 +103,7 @@ func (p *play) step() string {
 }
 
 // change updates, verifies or rejects a draft, with the right version, an old one, or none.
-func (p *play) change(d *knownDraft) string {
+func (p *simulation) change(d *draftModel) string {
 	version := []int64{d.version, d.version, max(1, d.version-1), -1}[p.random.IntN(4)]
 	want := 202
 	if d.status != entity.InProgress || version != -1 && version != d.version {
@@ -113,7 +118,8 @@ func (p *play) change(d *knownDraft) string {
 	}
 	switch how {
 	case 0:
-		body = fmt.Sprintf(`{"data":{"version":%d,"properties":{%q:{"type":"Single","value":%q}}}}`, version, key, value)
+		body = fmt.Sprintf(`{"data":{"version":%d,"properties":{%q:{"type":"Single","value":%q}}}}`, version, key,
+			value)
 	case 1:
 		path += "/verify"
 		if want == 202 && d.conflicts() {
@@ -128,14 +134,14 @@ func (p *play) change(d *knownDraft) string {
 			want = 202
 		}
 	}
-	p.refused(want, "PUT", path, body)
+	p.expectStatus(want, "PUT", path, body)
 	if want == 202 {
-		d.done(how, key, value)
+		d.apply(how, key, value)
 	}
 	return fmt.Sprintf("PUT %s %s", path, body)
 }
 
-func (d *knownDraft) conflicts() bool {
+func (d *draftModel) conflicts() bool {
 	for key, value := range d.changes {
 		if d.of.changed[key] > d.began && d.of.properties[key] != value {
 			return true
@@ -144,11 +150,11 @@ func (d *knownDraft) conflicts() bool {
 	return false
 }
 
-func (d *knownDraft) done(how int, key, value string) {
+func (d *draftModel) apply(how int, key, value string) {
 	d.version++
 	switch k := d.of; how {
 	case 0:
-		d.all[key], d.changes[key] = value, value
+		d.properties[key], d.changes[key] = value, value
 	case 1:
 		d.status = entity.Verified
 		k.version++
@@ -156,39 +162,39 @@ func (d *knownDraft) done(how int, key, value string) {
 		for key := range d.changes {
 			k.changed[key] = k.version
 		}
-		k.settle(entity.Compliant, k.open-1)
+		k.setDrafts(entity.Compliant, k.open-1)
 	case 2:
 		d.status = entity.Rejected
-		k.settle(k.before, k.open-1)
+		k.setDrafts(k.base, k.open-1)
 	}
 }
 
-func (p *play) check() {
+func (p *simulation) compare() {
 	for _, k := range p.entities {
 		var e entityhttp.Entity
-		p.must("GET", query+"/entity/"+k.id, "", &e)
-		if got := p.status(k.id); got != k.shown || e.Version != k.version {
+		p.succeed("GET", query+"/entity/"+k.id, "", &e)
+		if got := p.readStatus(k.id); got != k.shown || e.Version != k.version {
 			p.t.Errorf("%s is %s at %d, want %s at %d", k.id, got, e.Version, k.shown, k.version)
 		}
-		p.same(k.properties, e.Properties)
+		p.expectProperties(k.properties, e.Properties)
 	}
 	for _, k := range p.drafts {
 		var d entityhttp.EntityDraft
-		p.must("GET", query+"/entity/"+k.of.id+"/draft/"+k.id, "", &d)
+		p.succeed("GET", query+"/entity/"+k.of.id+"/draft/"+k.id, "", &d)
 		if d.Status != k.status || d.Version != k.version {
 			p.t.Errorf("draft %s is %s at %d, want %s at %d", k.id, d.Status, d.Version, k.status, k.version)
 		}
-		p.same(k.all, d.Properties)
+		p.expectProperties(k.properties, d.Properties)
 	}
 }
 
-func (p *play) same(want map[string]string, properties map[string]property.Property) {
+func (p *simulation) expectProperties(want map[string]string, properties map[string]property.Property) {
 	p.t.Helper()
 	got := map[string]string{}
 	for key, value := range properties {
 		got[key] = *value.Value
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		p.t.Error(diff)
+		p.t.Errorf("want (-), got (+):\n%s", diff)
 	}
 }

@@ -28,8 +28,8 @@ import (
 	"sluice/shared/httpapi"
 )
 
-// house is the token function and the authorizer, over one registry and a KMS, with one tenant and one client.
-type house struct {
+// identity is the token function and the authorizer over one registry and a KMS, with one tenant and one client.
+type identity struct {
 	registry   *authtest.Memory
 	now        time.Time
 	log        bytes.Buffer
@@ -40,7 +40,7 @@ type house struct {
 	secret     string
 }
 
-func newHouse(t *testing.T, issuerURL string) *house {
+func newIdentity(t *testing.T, issuerURL string) *identity {
 	t.Helper()
 	keys, err := fakekms.New(t.TempDir())
 	if err != nil {
@@ -54,36 +54,37 @@ func newHouse(t *testing.T, issuerURL string) *house {
 	client := kms.New(kms.Options{Region: "local", BaseEndpoint: &web.URL, RetryMaxAttempts: 1,
 		Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")})
 
-	h := &house{registry: authtest.NewMemory(), now: time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)}
-	clock := func() time.Time { return h.now }
-	log := slog.New(slog.NewJSONHandler(&h.log, nil))
-	issuer := auth.NewIssuer(h.registry, client, "signing", "sluice", time.Hour)
+	id := &identity{registry: authtest.NewMemory(), now: time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)}
+	clock := func() time.Time { return id.now }
+	log := slog.New(slog.NewJSONHandler(&id.log, nil))
+	issuer := auth.NewIssuer(id.registry, client, "signing", "sluice", time.Hour)
 	issuer.Now = clock
 	s := &authhttp.Tokens{Issuer: issuer, URL: issuerURL, Lifetime: time.Hour}
 	api := httpapi.API{Routes: s.Routes(), Errors: authhttp.Errors, Log: log, Now: clock}
-	h.token = httpapi.Lambda(api.Handler())
-	h.authorizer = &authhttp.Authorizer{Tokens: auth.NewVerifier(h.registry, "sluice", clock), Registry: h.registry,
+	id.token = httpapi.Lambda(api.Handler())
+	id.authorizer = &authhttp.Authorizer{Tokens: auth.NewVerifier(id.registry, "sluice", clock), Registry: id.registry,
 		Issuer: issuerURL, Log: log}
 
-	h.tenant = auth.Tenant{ID: uuid.NewString(), BatchEnabled: true, Settings: auth.DefaultSettings()}
+	id.tenant = auth.Tenant{ID: uuid.NewString(), BatchEnabled: true, Settings: auth.DefaultSettings()}
 	secret, hash := auth.NewSecret()
-	h.secret = secret
-	h.client = auth.Client{ID: uuid.NewString(), Tenant: h.tenant.ID, Secret: hash,
+	id.secret = secret
+	id.client = auth.Client{ID: uuid.NewString(), Tenant: id.tenant.ID, Secret: hash,
 		Permissions: []string{"BatchRead", "BatchUpload"}}
-	if err := errors.Join(h.registry.CreateTenant(t.Context(), h.tenant),
-		h.registry.CreateClient(t.Context(), h.client)); err != nil {
+	if err := errors.Join(id.registry.CreateTenant(t.Context(), id.tenant),
+		id.registry.CreateClient(t.Context(), id.client)); err != nil {
 		t.Fatal(err)
 	}
-	return h
+	return id
 }
 
-func (h *house) form() url.Values {
-	return url.Values{"grant_type": {"client_credentials"}, "client_id": {h.client.ID}, "client_secret": {h.secret},
-		"scope": {"tenant/" + h.tenant.ID}}
+// form returns the form of a good token request.
+func (id *identity) form() url.Values {
+	return url.Values{"grant_type": {"client_credentials"}, "client_id": {id.client.ID}, "client_secret": {id.secret},
+		"scope": {"tenant/" + id.tenant.ID}}
 }
 
-// sample reads the sample event that the function is also run with by hand.
-func sample(t *testing.T, name string, into any) {
+// readSampleEvent reads the sample event of a function.
+func readSampleEvent(t *testing.T, name string, into any) {
 	t.Helper()
 	text, err := os.ReadFile("../../../events/" + name + ".json")
 	if err == nil {
@@ -95,21 +96,21 @@ func sample(t *testing.T, name string, into any) {
 }
 
 // post sends a body to the token endpoint.
-func (h *house) post(t *testing.T, body string,
+func (id *identity) post(t *testing.T, body string,
 	change func(*events.APIGatewayProxyRequest)) (int, map[string]any, map[string][]string) {
 	t.Helper()
 	var e events.APIGatewayProxyRequest
-	sample(t, "token", &e)
+	readSampleEvent(t, "token", &e)
 	e.Body = body
 	if change != nil {
 		change(&e)
 	}
-	return h.send(t, e)
+	return id.send(t, e)
 }
 
-func (h *house) send(t *testing.T, e events.APIGatewayProxyRequest) (int, map[string]any, map[string][]string) {
+func (id *identity) send(t *testing.T, e events.APIGatewayProxyRequest) (int, map[string]any, map[string][]string) {
 	t.Helper()
-	r, err := h.token(t.Context(), e)
+	r, err := id.token(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,24 +121,25 @@ func (h *house) send(t *testing.T, e events.APIGatewayProxyRequest) (int, map[st
 	return r.StatusCode, body, r.MultiValueHeaders
 }
 
-func (h *house) bearer(t *testing.T) string {
+// issueToken returns an access token of the client.
+func (id *identity) issueToken(t *testing.T) string {
 	t.Helper()
-	status, body, _ := h.post(t, h.form().Encode(), nil)
+	status, body, _ := id.post(t, id.form().Encode(), nil)
 	if status != 200 {
-		t.Fatalf("%d %v", status, body)
+		t.Fatalf("got %d %v, want 200 with a token", status, body)
 	}
 	return body["access_token"].(string)
 }
 
-func TestAToken(t *testing.T) {
-	h := newHouse(t, "")
-	status, body, header := h.post(t, h.form().Encode(), nil)
+func TestToken(t *testing.T) {
+	id := newIdentity(t, "")
+	status, body, header := id.post(t, id.form().Encode(), nil)
 	if status != 200 || body["expires_in"] != 3600.0 || body["token_type"] != "Bearer" || len(body) != 3 {
-		t.Fatalf("%d %v", status, body)
+		t.Fatalf("got %d %v, want 200 with a token", status, body)
 	}
 	if header["Cache-Control"][0] != "no-store" || header["Pragma"][0] != "no-cache" ||
 		header["Content-Type"][0] != "application/json" {
-		t.Errorf("%v", header)
+		t.Errorf("got the headers %v, want no-store, no-cache and application/json", header)
 	}
 	for name, change := range map[string]func(*events.APIGatewayProxyRequest){
 		"base64": func(e *events.APIGatewayProxyRequest) {
@@ -145,45 +147,47 @@ func TestAToken(t *testing.T) {
 		},
 		"encoded as a whole": func(e *events.APIGatewayProxyRequest) { e.Body = url.QueryEscape(e.Body) },
 		"with a charset": func(e *events.APIGatewayProxyRequest) {
-			setType(e,
-				"application/x-www-form-urlencoded; charset=UTF-8")
+			setContentType(e, "application/x-www-form-urlencoded; charset=UTF-8")
 		},
 		"in upper case": func(e *events.APIGatewayProxyRequest) {
-			setType(e,
-				"Application/X-WWW-Form-Urlencoded")
+			setContentType(e, "Application/X-WWW-Form-Urlencoded")
 		},
 		"with other fields":   func(e *events.APIGatewayProxyRequest) { e.Body += "&resource=x" },
-		"with the URL's":      func(e *events.APIGatewayProxyRequest) { query(e, "scope", "tenant/other") },
+		"with the URL's":      func(e *events.APIGatewayProxyRequest) { setQuery(e, "scope", "tenant/other") },
 		"with an empty field": func(e *events.APIGatewayProxyRequest) { e.Body += "&audience=" },
 	} {
-		if status, body, _ := h.post(t, h.form().Encode(), change); status != 200 {
-			t.Errorf("%s: %d %v", name, status, body)
-		}
+		t.Run(name, func(t *testing.T) {
+			if status, body, _ := id.post(t, id.form().Encode(), change); status != 200 {
+				t.Errorf("got %d %v, want 200", status, body)
+			}
+		})
 	}
-	if strings.Contains(h.log.String(), h.secret) || strings.Contains(h.log.String(), body["access_token"].(string)) {
+	if strings.Contains(id.log.String(), id.secret) || strings.Contains(id.log.String(), body["access_token"].(string)) {
 		t.Error("the log holds a secret")
 	}
 }
 
-func setType(e *events.APIGatewayProxyRequest, value string) {
+// setContentType sets the content type of an event.
+func setContentType(e *events.APIGatewayProxyRequest, value string) {
 	e.Headers["Content-Type"], e.MultiValueHeaders["Content-Type"] = value, []string{value}
 }
 
-func query(e *events.APIGatewayProxyRequest, name, value string) {
+// setQuery sets a query parameter of an event.
+func setQuery(e *events.APIGatewayProxyRequest, name, value string) {
 	e.MultiValueQueryStringParameters = map[string][]string{name: {value}}
 }
 
-// Whatever is wrong is a 400 with a code of RFC 6749, not to be cached.
+// Every error is a 400 with a code of RFC 6749 that no cache may keep.
 func TestRefusedTokenRequests(t *testing.T) {
-	h := newHouse(t, "")
+	id := newIdentity(t, "")
 	with := func(name string, values ...string) string {
-		form := h.form()
+		form := id.form()
 		form[name] = values
 		return form.Encode()
 	}
 	tests := []struct{ name, body, code string }{
 		{"empty", "", "invalid_request"},
-		{"no form", "{}", "invalid_request"},
+		{"not a form", "{}", "invalid_request"},
 		{"a broken escape", "grant_type=%zz", "invalid_request"},
 		{"a semicolon", "grant_type=client_credentials;client_id=x", "invalid_request"},
 		{"no grant_type", with("grant_type"), "invalid_request"},
@@ -195,86 +199,87 @@ func TestRefusedTokenRequests(t *testing.T) {
 		{"an empty client_secret", with("client_secret", ""), "invalid_request"},
 		{"no scope", with("scope"), "invalid_request"},
 		{"grant_type twice", with("grant_type", "client_credentials", "client_credentials"), "invalid_request"},
-		{"client_id twice", with("client_id", h.client.ID, h.client.ID), "invalid_request"},
-		{"scope twice", with("scope", "tenant/"+h.tenant.ID, ""), "invalid_request"},
-		{"a field of no meaning twice", h.form().Encode() + "&x=1&x=2", "invalid_request"},
+		{"client_id twice", with("client_id", id.client.ID, id.client.ID), "invalid_request"},
+		{"scope twice", with("scope", "tenant/"+id.tenant.ID, ""), "invalid_request"},
+		{"an unknown field twice", id.form().Encode() + "&x=1&x=2", "invalid_request"},
 		{"another client", with("client_id", uuid.NewString()), "invalid_client"},
-		{"a client of no form", with("client_id", "\xff\x00"), "invalid_client"},
+		{"a client that is not UTF-8", with("client_id", "\xff\x00"), "invalid_client"},
 		{"a very long client", with("client_id", strings.Repeat("x", 10_000)), "invalid_client"},
 		{"another secret", with("client_secret", "x"), "invalid_client"},
-		{"a secret with a space", with("client_secret", h.secret+" "), "invalid_client"},
+		{"a secret with a space", with("client_secret", id.secret+" "), "invalid_client"},
 		{"another tenant", with("scope", "tenant/"+uuid.NewString()), "invalid_scope"},
 		{"no tenant", with("scope", "tenant/"), "invalid_scope"},
-		{"a scope of no form", with("scope", "openid"), "invalid_scope"},
-		{"two scopes", with("scope", "tenant/"+h.tenant.ID+" openid"), "invalid_scope"},
+		{"another kind of scope", with("scope", "openid"), "invalid_scope"},
+		{"two scopes", with("scope", "tenant/"+id.tenant.ID+" openid"), "invalid_scope"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			status, body, header := h.post(t, tt.body, nil)
+			status, body, header := id.post(t, tt.body, nil)
 			if status != 400 || body["error"] != tt.code || body["error_description"] == "" || len(body) != 2 {
-				t.Errorf("%d %v, want %s", status, body, tt.code)
+				t.Errorf("got %d %v, want 400 %s with a description", status, body, tt.code)
 			}
 			if header["Cache-Control"][0] != "no-store" || header["Pragma"][0] != "no-cache" {
-				t.Errorf("%v", header)
+				t.Errorf("got the headers %v, want no-store and no-cache", header)
 			}
 		})
 	}
-	if _, err := h.registry.DisableClient(t.Context(), h.client.ID); err != nil {
+	if _, err := id.registry.DisableClient(t.Context(), id.client.ID); err != nil {
 		t.Fatal(err)
 	}
-	if status, body, _ := h.post(t, h.form().Encode(), nil); status != 400 || body["error"] != "invalid_client" {
-		t.Errorf("disabled: %d %v", status, body)
+	if status, body, _ := id.post(t, id.form().Encode(), nil); status != 400 || body["error"] != "invalid_client" {
+		t.Errorf("a disabled client: got %d %v, want 400 invalid_client", status, body)
 	}
 }
 
-func TestOtherRefusals(t *testing.T) {
-	h := newHouse(t, "")
+func TestOtherTokenErrors(t *testing.T) {
+	id := newIdentity(t, "")
 	for _, contentType := range []string{"", "application/json", "multipart/form-data; boundary=x", "text/plain"} {
-		status, body, _ := h.post(t, h.form().Encode(),
-			func(e *events.APIGatewayProxyRequest) { setType(e, contentType) })
+		status, body, _ := id.post(t, id.form().Encode(),
+			func(e *events.APIGatewayProxyRequest) { setContentType(e, contentType) })
 		if status != 415 || body["error"] != "invalid_request" {
-			t.Errorf("%q: %d %v", contentType, status, body)
+			t.Errorf("%q: got %d %v, want 415 invalid_request", contentType, status, body)
 		}
 	}
-	if status, body, _ := h.post(t, "x="+strings.Repeat("x", httpapi.DefaultMaxBody), nil); status != 413 ||
+	if status, body, _ := id.post(t, "x="+strings.Repeat("x", httpapi.DefaultMaxBody), nil); status != 413 ||
 		body["error"] != "invalid_request" {
-		t.Errorf("too large: %d %v", status, body)
+		t.Errorf("a form over the limit: got %d %v, want 413 invalid_request", status, body)
 	}
-	h.registry.Fail = func(string) error { return errors.New("a secret of the store") }
-	status, body, _ := h.post(t, h.form().Encode(), nil)
+	id.registry.Fail = func(string) error { return errors.New("a secret of the store") }
+	status, body, _ := id.post(t, id.form().Encode(), nil)
 	want := map[string]any{"error": "server_error", "error_description": "Internal server error."}
 	if diff := cmp.Diff(want, body); status != 500 || diff != "" {
-		t.Errorf("%d %s", status, diff)
+		t.Errorf("got %d, want 500; want (-), got (+):\n%s", status, diff)
 	}
 }
 
-func (h *house) get(t *testing.T, path string) (map[string]any, map[string][]string) {
+// get reads a public document.
+func (id *identity) get(t *testing.T, path string) (map[string]any, map[string][]string) {
 	t.Helper()
 	var e events.APIGatewayProxyRequest
-	sample(t, "token", &e)
+	readSampleEvent(t, "token", &e)
 	e.HTTPMethod, e.Path, e.Body = "GET", path, ""
-	status, body, header := h.send(t, e)
+	status, body, header := id.send(t, e)
 	if status != 200 {
-		t.Fatalf("%s: %d %v", path, status, body)
+		t.Fatalf("%s: got %d %v, want 200", path, status, body)
 	}
 	return body, header
 }
 
-func TestWhatIsPublished(t *testing.T) {
-	h := newHouse(t, "https://issuer.test")
-	set, header := h.get(t, "/.well-known/jwks.json") // before the first token
+func TestKeysAndMetadata(t *testing.T) {
+	id := newIdentity(t, "https://issuer.test")
+	set, header := id.get(t, "/.well-known/jwks.json") // before the first token
 	keys := set["keys"].([]any)
 	if len(keys) != 1 || keys[0].(map[string]any)["crv"] != "P-256" {
-		t.Errorf("%v", set)
+		t.Errorf("got %v, want one key on P-256", set)
 	}
 	if want := fmt.Sprintf("public, max-age=%d",
 		int(auth.KeySetMaxAge/time.Second)); header["Cache-Control"][0] != want {
-		t.Errorf("%v, want %s", header["Cache-Control"], want)
+		t.Errorf("got Cache-Control %v, want %s", header["Cache-Control"], want)
 	}
 	if auth.KeySetMaxAge >= auth.KeySetLifetime {
-		t.Error("caches outlive the key set")
+		t.Errorf("caches keep the keys for %v, longer than the %v of a key set", auth.KeySetMaxAge, auth.KeySetLifetime)
 	}
-	got, _ := h.get(t, "/.well-known/oauth-authorization-server")
+	got, _ := id.get(t, "/.well-known/oauth-authorization-server")
 	want := map[string]any{
 		"issuer": "https://issuer.test", "token_endpoint": "https://issuer.test/oauth2/token",
 		"jwks_uri":                              "https://issuer.test/.well-known/jwks.json",
@@ -283,10 +288,10 @@ func TestWhatIsPublished(t *testing.T) {
 		"response_types_supported":              []any{},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("want (-), got (+):\n%s", diff)
 	}
-	derived, _ := newHouse(t, "").get(t, "/.well-known/oauth-authorization-server")
+	derived, _ := newIdentity(t, "").get(t, "/.well-known/oauth-authorization-server")
 	if derived["issuer"] != "https://abc123.execute-api.eu-central-1.amazonaws.com/live" {
-		t.Errorf("issuer %v", derived["issuer"])
+		t.Errorf("got the issuer %v, want the address of the API", derived["issuer"])
 	}
 }
