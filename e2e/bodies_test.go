@@ -180,13 +180,8 @@ func (c bodyCheck) expectRefused(property, code, body string) {
 	r := c.api.callPlatform(c.endpoint.method, c.path, body)
 	if c.endpoint.isPlain {
 		if r.status != 400 || string(r.Data) != "null" || !strings.Contains(r.message(), property) {
-			c.t.Errorf(
-				"%.200s: %d %.300s, want 400 without data and a message with %s",
-				body,
-				r.status,
-				r.text,
-				property,
-			)
+			c.t.Errorf("%.200s: %d %.300s, want 400 without data and a message with %s", body, r.status, r.text,
+				property)
 		}
 		return
 	}
@@ -195,13 +190,7 @@ func (c bodyCheck) expectRefused(property, code, body string) {
 	isExpected := err == nil && r.status == 400 && len(got) > 0 && got[0].ErrorMessage != "" &&
 		strings.HasPrefix(got[0].PropertyName, property) && got[0].ErrorCode == code
 	if !isExpected {
-		c.t.Errorf(
-			"%.200s: %d %.300s, want 400 with the property %s and the code %s",
-			body,
-			r.status,
-			r.text,
-			property,
-			code,
-		)
+		c.t.Errorf("%.200s: %d %.300s, want 400 with the property %s and the code %s", body, r.status, r.text,
+			property, code)
 	}
 }

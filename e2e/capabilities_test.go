@@ -142,12 +142,8 @@ func TestCapabilityTable(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf(
-			"the table in %s differs: run go test ./e2e -run TestCapabilityTable -update. Got\n%s\nwant\n%s",
-			path,
-			got,
-			want,
-		)
+		t.Fatalf("the table in %s differs: run go test ./e2e -run TestCapabilityTable -update. Got\n%s\nwant\n%s",
+			path, got, want)
 	}
 	if err := os.WriteFile(path, []byte(before+tableBegin+want+tableEnd+after), 0o644); err != nil {
 		t.Fatal(err)

@@ -259,12 +259,8 @@ func TestDocumentParameters(t *testing.T) {
 	api.expectStatus(202, "PUT", documentCommands+requirements, textList(100))
 	api.expectStatus(202, "PUT", documentCommands+dataKey, `""`)
 	api.expectStatus(202, "PUT", documentCommands+dataKey, quoted(255))
-	if status, _, text := api.call(
-		"PUT",
-		documentCommands+dataKey,
-		"text/plain",
-		`"k"`,
-	); status != http.StatusBadRequest {
+	if status, _, text := api.call("PUT", documentCommands+dataKey, "text/plain",
+		`"k"`); status != http.StatusBadRequest {
 		t.Errorf("without a tenant: %d %s, want 400", status, text)
 	}
 	api.expectStatus(

@@ -278,12 +278,8 @@ func TestReplacedFile(t *testing.T) {
 	document, _ := api.uploadDocument(uuid.NewString(), eicar)
 	clone := api.cloneDocument(document.ID, "{}")
 	var replacement createdDocument
-	api.mustCall(
-		"PUT",
-		documentCommands+"/updateFile",
-		`{"data":{"id":"`+document.ID+`","fileName":"b.pdf"}}`,
-		&replacement,
-	)
+	api.mustCall("PUT", documentCommands+"/updateFile", `{"data":{"id":"`+document.ID+`","fileName":"b.pdf"}}`,
+		&replacement)
 	if replacement.ID != document.ID {
 		t.Errorf("the replacement has the ID %s, want %s", replacement.ID, document.ID)
 	}

@@ -54,12 +54,8 @@ func TestPermissionsOfDocumentOperations(t *testing.T) {
 			api := loginNewClient(t, "--permission", permission)
 			for _, operation := range slices.Sorted(maps.Keys(accepted)) {
 				method, path, _ := strings.Cut(operation, " ")
-				api.checkPermission(
-					permission,
-					method,
-					strings.ReplaceAll(path, "%s", uuid.NewString()),
-					accepted[operation],
-				)
+				api.checkPermission(permission, method, strings.ReplaceAll(path, "%s", uuid.NewString()),
+					accepted[operation])
 			}
 		})
 	}
@@ -115,21 +111,13 @@ func TestAccessLayersOfDocuments(t *testing.T) {
 		withoutLayers.expectStatus(403, c.method, c.at("", id, ""), c.body)
 	}
 	withoutLayers.expectStatus(403, "GET", documentQueries+"/signedurl/"+id, "")
-	withoutLayers.expectStatus(
-		403,
-		"PUT",
-		documentCommands+"/updateFile",
-		`{"data":{"id":"`+id+`","fileName":"a.pdf"}}`,
-	)
+	withoutLayers.expectStatus(403, "PUT", documentCommands+"/updateFile",
+		`{"data":{"id":"`+id+`","fileName":"a.pdf"}}`)
 	// The layers that a policy enforces remain among those of the document, which can only be widened.
 	setLayers := func(layer string) {
 		t.Helper()
-		spain.expectStatus(
-			202,
-			"PUT",
-			documentCommands+"/"+id+"/access-layers",
-			`{"data":{"accessLayers":{"geographic":["`+layer+`"]}}}`,
-		)
+		spain.expectStatus(202, "PUT", documentCommands+"/"+id+"/access-layers",
+			`{"data":{"accessLayers":{"geographic":["`+layer+`"]}}}`)
 	}
 	setLayers("France")
 	expectVisible("with France", spain.readDocument(id))

@@ -184,12 +184,8 @@ func TestOtherTenantsDocuments(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			ask := func(id string) (int, string) {
 				fill := strings.NewReplacer("%s", id)
-				status, _, text := other.sendPlatform(
-					other.tenantID,
-					test.method,
-					fill.Replace(test.path),
-					fill.Replace(test.body),
-				)
+				status, _, text := other.sendPlatform(other.tenantID, test.method, fill.Replace(test.path),
+					fill.Replace(test.body))
 				return status, strings.ReplaceAll(string(text), id, "ID")
 			}
 			status, text := ask(id)
@@ -245,12 +241,8 @@ func TestConcurrentEditsOfADocument(t *testing.T) {
 		}
 	}
 	clone := documentCommands + "/" + id + "/clone"
-	if statuses := api.callConcurrently(
-		5,
-		"PUT",
-		clone,
-		func(int) string { return `{"data":{}}` },
-	); statuses[202] != 5 {
+	if statuses := api.callConcurrently(5, "PUT", clone,
+		func(int) string { return `{"data":{}}` }); statuses[202] != 5 {
 		t.Errorf("five clones at once: %v, want 202 for each", statuses)
 	}
 	cloneID := uuid.NewString()

@@ -41,12 +41,8 @@ func (c createdDocument) upload() client.Upload {
 func (s *session) createDocument(fileName, entityID, extra string) createdDocument {
 	s.t.Helper()
 	var c createdDocument
-	s.mustCall(
-		"POST",
-		documentCommands,
-		fmt.Sprintf(`{"data":{"fileName":%q,"entityId":%q%s}}`, fileName, entityID, extra),
-		&c,
-	)
+	s.mustCall("POST", documentCommands,
+		fmt.Sprintf(`{"data":{"fileName":%q,"entityId":%q%s}}`, fileName, entityID, extra), &c)
 	return c
 }
 
@@ -60,12 +56,8 @@ func (s *session) newDocument(extra string) string {
 func (s *session) newVirtualDocument() string {
 	s.t.Helper()
 	var c createdDocument
-	s.mustCall(
-		"POST",
-		documentCommands+"/virtual",
-		`{"data":{"fileName":"a","entityId":"e","documentURL":"https://example.com/a"}}`,
-		&c,
-	)
+	s.mustCall("POST", documentCommands+"/virtual",
+		`{"data":{"fileName":"a","entityId":"e","documentURL":"https://example.com/a"}}`, &c)
 	return c.ID
 }
 

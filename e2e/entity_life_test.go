@@ -118,12 +118,8 @@ func TestEntityLifeCycle(t *testing.T) {
 	api.expectEntity(e, "Compliant").expectVersion(t, 2, map[string]string{"city": "Galway"})
 	api.expectStatus(409, "PUT", entityCommand+"/"+e+"/draft/"+second+"/reject", "")
 	var all []draftView
-	api.mustCall(
-		"POST",
-		entityQuery+"/drafts-in-scope/searchentitydrafts",
-		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey),
-		&all,
-	)
+	api.mustCall("POST", entityQuery+"/drafts-in-scope/searchentitydrafts",
+		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey), &all)
 	if len(all) != 2 || all[0].ID != first || all[1].Status != "Rejected" {
 		t.Errorf("the drafts are %+v, want the first one and a rejected one", all)
 	}

@@ -207,14 +207,8 @@ func (s *session) checkPagesTakeEqualTime(journey string, order int, tokens []st
 	}
 	median := func(i int) time.Duration { return slices.Sorted(slices.Values(took[i]))[rounds/2] }
 	first, middle, last := median(0), median(1), median(2)
-	s.t.Logf(
-		"order %d, %d pages: the second takes %v, the middle one %v, the last but one %v",
-		order,
-		len(tokens),
-		first,
-		middle,
-		last,
-	)
+	s.t.Logf("order %d, %d pages: the second takes %v, the middle one %v, the last but one %v", order, len(tokens),
+		first, middle, last)
 	if last > 2*first+5*time.Millisecond || middle > 2*first+5*time.Millisecond {
 		s.t.Errorf("order %d: the pages take %v, %v and %v, want the same time", order, first, middle, last)
 	}

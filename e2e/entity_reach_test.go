@@ -86,16 +86,8 @@ func expectTenantErrors(t *testing.T, api *session, o entityPermission) {
 	} {
 		status, _, text := api.sendPlatform(test.tenantID, o.method, o.path, "")
 		if status != test.status || !strings.Contains(string(text), test.code) {
-			t.Errorf(
-				"%s %s for the tenant %q: %d %s, want %d with %s",
-				o.method,
-				o.path,
-				test.tenantID,
-				status,
-				text,
-				test.status,
-				test.code,
-			)
+			t.Errorf("%s %s for the tenant %q: %d %s, want %d with %s", o.method, o.path, test.tenantID, status, text,
+				test.status, test.code)
 		}
 	}
 }
@@ -131,12 +123,8 @@ func TestOtherTenantsEntities(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			ask := func(e, draft, journey string) (int, string) {
 				ids := strings.NewReplacer("{e}", e, "{d}", draft, "{j}", journey)
-				status, _, text := other.sendPlatform(
-					other.tenantID,
-					test.method,
-					ids.Replace(test.path),
-					ids.Replace(test.body),
-				)
+				status, _, text := other.sendPlatform(other.tenantID, test.method, ids.Replace(test.path),
+					ids.Replace(test.body))
 				return status, string(text)
 			}
 			status, got := ask(e, draft, journey)
@@ -203,12 +191,8 @@ func (s *session) findDrafts(journey string, drafts map[string]string) map[strin
 	s.t.Helper()
 	found := map[string][]string{}
 	var searched []draftView
-	s.mustCall(
-		"POST",
-		entityQuery+"/drafts-in-scope/searchentitydrafts",
-		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey),
-		&searched,
-	)
+	s.mustCall("POST", entityQuery+"/drafts-in-scope/searchentitydrafts",
+		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey), &searched)
 	for _, draft := range searched {
 		found["search"] = append(found["search"], draft.ID)
 	}
@@ -221,12 +205,8 @@ func (s *session) findDrafts(journey string, drafts map[string]string) map[strin
 		ids = append(ids, fmt.Sprintf("%q", id))
 	}
 	var partial struct{ Items []struct{ DraftID string } }
-	s.mustCall(
-		"POST",
-		entityQuery+"/entity/drafts/partial-properties",
-		`{"data":{"draftIds":[`+strings.Join(ids, ",")+`]}}`,
-		&partial,
-	)
+	s.mustCall("POST", entityQuery+"/entity/drafts/partial-properties",
+		`{"data":{"draftIds":[`+strings.Join(ids, ",")+`]}}`, &partial)
 	for _, item := range partial.Items {
 		found["partial properties"] = append(found["partial properties"], item.DraftID)
 	}
@@ -239,12 +219,8 @@ type draftReach struct{ Accessible, Inaccessible, Forbidden int }
 func (s *session) readReach(journey string) draftReach {
 	s.t.Helper()
 	var reach map[string][]json.RawMessage
-	s.mustCall(
-		"POST",
-		entityQuery+"/entity/search-entity-drafts",
-		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey),
-		&reach,
-	)
+	s.mustCall("POST", entityQuery+"/entity/search-entity-drafts", fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey),
+		&reach)
 	return draftReach{
 		len(reach["accessibleEntityDrafts"]),
 		len(reach["inaccessibleEntityDrafts"]),

@@ -25,12 +25,8 @@ func TestPagingTokens(t *testing.T) {
 	var page lightPage
 	api.mustCall("POST", lightSearch, search(journey, "", `"pageSize":1`), &page)
 	token := *page.PaginationToken
-	api.mustCall(
-		"POST",
-		lightSearch,
-		search(strings.ToUpper(journey), "", `"pageSize":2,"sortOrder":0,`+with(token)),
-		&page,
-	)
+	api.mustCall("POST", lightSearch, search(strings.ToUpper(journey), "", `"pageSize":2,"sortOrder":0,`+with(token)),
+		&page)
 	if len(page.Items) != 2 {
 		t.Errorf("the second page is %+v, want two drafts", page)
 	}
@@ -94,12 +90,8 @@ func TestPageSizes(t *testing.T) {
 		body := fmt.Sprintf(`{"data":{"journeyId":%q,"pageOptions":{"pageSize":%d}}}`, journey, size)
 		api.expectStatus(400, "POST", lightSearch, body)
 	}
-	few := fmt.Sprintf(
-		`{"data":{"journeyId":%q,"entityIds":[%q,%q]}}`,
-		journey,
-		strings.ToUpper(want[499].EntityId),
-		want[250].EntityId,
-	)
+	few := fmt.Sprintf(`{"data":{"journeyId":%q,"entityIds":[%q,%q]}}`, journey, strings.ToUpper(want[499].EntityId),
+		want[250].EntityId)
 	var page lightPage
 	api.mustCall("POST", lightSearch, few, &page)
 	if !slices.Equal(page.Items, []lightItem{want[250], want[499]}) || page.PaginationToken != nil {
@@ -126,13 +118,8 @@ func TestNamesInAJourney(t *testing.T) {
 	draft := api.newDraft(drafted, journey)
 	api.mustCall("PUT", entityCommand+"/"+drafted+"/draft/"+draft, draftUpdate("fullName", "New", 1), nil)
 	var got struct{ EntityDraftNames []draftName }
-	body := fmt.Sprintf(
-		`{"data":{"journeyId":%q,"entityIds":[%q,%q,%q]}}`,
-		journey,
-		undrafted,
-		drafted,
-		uuid.NewString(),
-	)
+	body := fmt.Sprintf(`{"data":{"journeyId":%q,"entityIds":[%q,%q,%q]}}`, journey, undrafted, drafted,
+		uuid.NewString())
 	api.mustCall("POST", entityQuery+"/entity/drafts/names", body, &got)
 	for i := range got.EntityDraftNames {
 		if got.EntityDraftNames[i].EntityDraftID == nil {

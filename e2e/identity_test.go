@@ -195,15 +195,8 @@ func TestUnknownPaths(t *testing.T) {
 				}
 				code, header, text := api.call(method, path, "text/plain", "")
 				if code != 404 || header.Get("Content-Type") != "application/json" || string(text) != want {
-					t.Errorf(
-						"%s %s: %d %s %s, want 404 application/json %s",
-						method,
-						path,
-						code,
-						header.Get("Content-Type"),
-						text,
-						want,
-					)
+					t.Errorf("%s %s: %d %s %s, want 404 application/json %s", method, path, code,
+						header.Get("Content-Type"), text, want)
 				}
 			}
 		}

@@ -131,12 +131,8 @@ func (e *Environment) createTenant() error {
 func (e *Environment) samCommand(args ...string) *exec.Cmd {
 	cmd := exec.Command("sam", args...)
 	cmd.Dir = ".." // samconfig.toml
-	cmd.Env = append(
-		os.Environ(),
-		"SAM_CLI_TELEMETRY=0",
-		"AWS_ACCESS_KEY_ID="+e.AccessKeyID,
-		"AWS_SECRET_ACCESS_KEY="+e.SecretAccessKey,
-	)
+	cmd.Env = append(os.Environ(), "SAM_CLI_TELEMETRY=0", "AWS_ACCESS_KEY_ID="+e.AccessKeyID,
+		"AWS_SECRET_ACCESS_KEY="+e.SecretAccessKey)
 	return cmd
 }
 

@@ -42,12 +42,8 @@ func entityCalls(api *session) []platformCall {
 	draft := api.newDraft(e, journey)
 	begin := entityCommand + "/" + e + "/draft"
 	var rejected struct{ ID string }
-	api.mustCall(
-		"POST",
-		begin,
-		inEnvelope(fmt.Sprintf(`{"journeyId":%q,"parentDraftId":%q}`, journey, draft)),
-		&rejected,
-	)
+	api.mustCall("POST", begin, inEnvelope(fmt.Sprintf(`{"journeyId":%q,"parentDraftId":%q}`, journey, draft)),
+		&rejected)
 	inJourney := inEnvelope(fmt.Sprintf(`{"journeyId":%q,"entityIds":[%q]}`, journey, e))
 	changes := inEnvelope(`{"version":1,"properties":{` +
 		`"b":{"type":"Collection","dataGroupId":"` + uuid.NewString() + `","collections":{"1":{"properties":{"c":"x"}}}},` +

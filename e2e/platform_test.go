@@ -157,12 +157,7 @@ func TestPlatformCommonRules(t *testing.T) {
 		}
 	}
 	api.token = "x"
-	if status, _, text := api.sendPlatform(
-		environment.TenantID,
-		"GET",
-		path,
-		"",
-	); !environment.isRefusal(
+	if status, _, text := api.sendPlatform(environment.TenantID, "GET", path, ""); !environment.isRefusal(
 		status,
 		t.Name(),
 	) {

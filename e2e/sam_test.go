@@ -25,22 +25,10 @@ func startSAM(data string) (*Environment, error) {
 		return nil, err
 	}
 	settings := filepath.Join(data, "sam.json")
-	e, err := startUncheckedCloud(
-		data,
-		"--listen",
-		"0.0.0.0",
-		"--functions",
-		"http://"+functionsAddress,
-		"--sam-env",
-		settings,
-		"--set",
-		"ChunkBytes=8192",
-		"--set",
-		"Issuer=http://"+apiAddress,
+	e, err := startUncheckedCloud(data, "--listen", "0.0.0.0", "--functions", "http://"+functionsAddress,
+		"--sam-env", settings, "--set", "ChunkBytes=8192", "--set", "Issuer=http://"+apiAddress,
 		// SAM may wait up to a second for the end of a function's log.
-		"--set",
-		"LogLevel=ERROR",
-	)
+		"--set", "LogLevel=ERROR")
 	if err != nil {
 		return nil, err
 	}
@@ -83,12 +71,8 @@ func (e *Environment) samLocal(settings, command string, more ...string) *exec.C
 		"host.docker.internal:host-gateway",
 	}, more...)...)
 	// The containers get the keys of who runs SAM.
-	cmd.Env = append(
-		os.Environ(),
-		"SAM_CLI_TELEMETRY=0",
-		"AWS_ACCESS_KEY_ID="+e.AccessKeyID,
-		"AWS_SECRET_ACCESS_KEY="+e.SecretAccessKey,
-	)
+	cmd.Env = append(os.Environ(), "SAM_CLI_TELEMETRY=0", "AWS_ACCESS_KEY_ID="+e.AccessKeyID,
+		"AWS_SECRET_ACCESS_KEY="+e.SecretAccessKey)
 	return cmd
 }
 

@@ -40,12 +40,8 @@ func TestSAMInvoke(t *testing.T) {
 	requires(t, samCLI)
 	s := newSAMInvoker(t)
 	s.replacements[sampleToken] = tokenOf(t, s.invokeAPI("token", 200, `"token_type":"Bearer"`))
-	s.invoke(
-		"authorizer",
-		`"principalId":"`+s.cloud.ClientID+`"`,
-		`"tenant":"`+s.cloud.TenantID+`"`,
-		`"Effect":"Allow"`,
-	)
+	s.invoke("authorizer", `"principalId":"`+s.cloud.ClientID+`"`, `"tenant":"`+s.cloud.TenantID+`"`,
+		`"Effect":"Allow"`)
 
 	u := s.newUpload()
 	s.replacements[sampleBatch] = u.BatchID
@@ -115,15 +111,8 @@ func newSAMInvoker(t *testing.T) *samInvoker {
 		<-release
 	}))
 	var err error
-	s.cloud, err = startUncheckedCloud(
-		t.TempDir(),
-		"--listen",
-		"0.0.0.0",
-		"--functions",
-		endpoint.URL,
-		"--sam-env",
-		s.settings,
-	)
+	s.cloud, err = startUncheckedCloud(t.TempDir(), "--listen", "0.0.0.0", "--functions", endpoint.URL, "--sam-env",
+		s.settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,15 +190,8 @@ func (s *samInvoker) runSAM(function string, event any) (string, error) {
 		return "", err
 	}
 	logical := strings.ToUpper(function[:1]) + function[1:] + "Function"
-	cmd := s.cloud.samLocal(
-		s.settings,
-		"invoke",
-		logical,
-		"--template",
-		filepath.Join(samBuild, "template.yaml"),
-		"--event",
-		"-",
-	)
+	cmd := s.cloud.samLocal(s.settings, "invoke", logical, "--template", filepath.Join(samBuild, "template.yaml"),
+		"--event", "-")
 	var out, log outputBuffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(payload), &out, &log
 	began := time.Now()

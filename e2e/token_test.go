@@ -165,12 +165,8 @@ func checkPublishedKeys(t *testing.T, keyID any) {
 		t.Fatal(err)
 	}
 	if metadata["issuer"] != environment.issuer() || metadata["token_endpoint"] != environment.TokenURL {
-		t.Errorf(
-			"the metadata is %v, want the issuer %s and the token endpoint %s",
-			metadata,
-			environment.issuer(),
-			environment.TokenURL,
-		)
+		t.Errorf("the metadata is %v, want the issuer %s and the token endpoint %s", metadata, environment.issuer(),
+			environment.TokenURL)
 	}
 	resp, err := http.Get(metadata["jwks_uri"].(string))
 	if err != nil {

@@ -94,12 +94,8 @@ func TestAbortedUpload(t *testing.T) {
 		t.Fatalf("the next attempt: %d %s, want 200", code, text)
 	}
 	if last, _ := api.follow(u.BatchID); last.Status != "PROCESSED" || *last.Counts.Total != 2 {
-		t.Errorf(
-			"the batch ended with %s (%q) and %d lines, want PROCESSED and 2",
-			last.Status,
-			last.ErrorMessage,
-			*last.Counts.Total,
-		)
+		t.Errorf("the batch ended with %s (%q) and %d lines, want PROCESSED and 2", last.Status, last.ErrorMessage,
+			*last.Counts.Total)
 	}
 }
 
@@ -124,12 +120,8 @@ func TestTooManyTransactions(t *testing.T) {
 			r := api.result(last.BatchID)
 			if test.status == "PROCESSED" {
 				if *last.Counts.Ingested != int64(test.transactions-1) || r.ErrorsFileURL == "" {
-					t.Errorf(
-						"%d lines ingested, validation result %+v; want %d and a report",
-						*last.Counts.Ingested,
-						r,
-						test.transactions-1,
-					)
+					t.Errorf("%d lines ingested, validation result %+v; want %d and a report", *last.Counts.Ingested,
+						r, test.transactions-1)
 				}
 				return
 			}
@@ -168,13 +160,8 @@ func TestLimitsOfUploads(t *testing.T) {
 		}
 		last, _ := api.follow(u.BatchID)
 		if last.Status != test.status || test.status == "ERROR" && !strings.Contains(last.ErrorMessage, "2000") {
-			t.Errorf(
-				"a batch of %d bytes ended with %s (%q), want %s",
-				test.size,
-				last.Status,
-				last.ErrorMessage,
-				test.status,
-			)
+			t.Errorf("a batch of %d bytes ended with %s (%q), want %s", test.size, last.Status, last.ErrorMessage,
+				test.status)
 		}
 	}
 }

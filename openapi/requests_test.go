@@ -61,14 +61,8 @@ func checkAgreement[T any](t *testing.T, d *openapi.Document, schema string) {
 		}
 		// The endpoint accepts an empty text like an absent one, which the description does not promise.
 		if described != ours && !(ours && to == "") {
-			t.Errorf(
-				"%s%s = %.60v: valid by the schema: %v, accepted by the endpoint: %v",
-				schema,
-				where,
-				to,
-				described,
-				ours,
-			)
+			t.Errorf("%s%s = %.60v: valid by the schema: %v, accepted by the endpoint: %v", schema, where, to,
+				described, ours)
 		}
 	})
 	if tried < 10 || schema != "UploadRequest" && refused < 10 {
