@@ -45,7 +45,8 @@ func TestSettleReadsNoOtherChunk(t *testing.T) {
 // storeWithoutLineCounts is the store of a release that committed no line counts.
 type storeWithoutLineCounts struct{ batch.JobStore }
 
-func (storeWithoutLineCounts) CommitLineCounts(_ context.Context, _ batch.ID, c batch.LineCounts) (batch.LineCounts, error) {
+func (storeWithoutLineCounts) CommitLineCounts(_ context.Context, _ batch.ID,
+	c batch.LineCounts) (batch.LineCounts, error) {
 	return c, nil
 }
 

@@ -136,7 +136,8 @@ func (in *Intake) processObjects(ctx context.Context, event events.S3Event) erro
 			continue
 		}
 		object := batch.Object{
-			Key: key, ETag: quoteETag(r.S3.Object.ETag), Version: versionID(&r.S3.Object.VersionID), Size: r.S3.Object.Size,
+			Key: key, ETag: quoteETag(r.S3.Object.ETag), Version: versionID(&r.S3.Object.VersionID),
+			Size: r.S3.Object.Size,
 		}
 		if in.GuardDuty == nil || !isUpload(key) {
 			errs = append(errs, in.Process(ctx, object, r.EventTime))

@@ -71,7 +71,8 @@ func (w *Writer) sendPart() error {
 	}
 	number := aws.Int32(int32(len(w.parts) + 1))
 	out, err := w.bucket.client.UploadPart(w.ctx, &s3.UploadPartInput{
-		Bucket: &w.bucket.name, Key: &w.key, UploadId: w.upload, PartNumber: number, Body: bytes.NewReader(w.buf.Bytes()),
+		Bucket: &w.bucket.name, Key: &w.key, UploadId: w.upload, PartNumber: number,
+		Body: bytes.NewReader(w.buf.Bytes()),
 	})
 	if err != nil {
 		return fmt.Errorf("write object: %w", withOutcome(err))

@@ -64,7 +64,8 @@ func (s *Plan) run(ctx context.Context, id batch.ID) (PlanOutput, error) {
 	}
 	// An earlier run may have pinned a plan with other settings, so the output is made from the batch.
 	out := PlanOutput{
-		ID: id, Chunks: make([]int, j.Plan.Count()), Partitions: partitionRanges(j.Object.Size), Concurrency: s.Concurrency,
+		ID: id, Chunks: make([]int, j.Plan.Count()), Partitions: partitionRanges(j.Object.Size),
+		Concurrency: s.Concurrency,
 	}
 	for i := range out.Chunks {
 		out.Chunks[i] = i

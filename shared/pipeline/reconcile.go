@@ -79,7 +79,8 @@ func (s *Reconcile) run(ctx context.Context, in PartitionInput) error {
 }
 
 // reconcile compares one partition and commits its result.
-func (s *Reconcile) reconcile(ctx context.Context, j *job, chunks []batch.Chunk, lineCounts []int64, partition int) error {
+func (s *Reconcile) reconcile(ctx context.Context, j *job, chunks []batch.Chunk, lineCounts []int64,
+	partition int) error {
 	rejections := s.Work.Create(ctx, j.partitionWorkKey(partition, s.NewAttempt(), "marks"))
 	defer rejections.Abort()
 	_, err := validation.ReconcilePartition(ctx, validation.ReconcileInput{

@@ -83,7 +83,8 @@ func (s *Settle) settle(ctx context.Context, j *job, c batch.Chunk, firstLine in
 		return batch.SettleResult{}, err
 	}
 	result := batch.SettleResult{
-		FirstLine: firstLine, Accepted: r.Summary.Counts.Accepted, Invalid: r.Summary.Counts.Invalid, ReportBytes: part.Size(),
+		FirstLine: firstLine, Accepted: r.Summary.Counts.Accepted,
+		Invalid: r.Summary.Counts.Invalid, ReportBytes: part.Size(),
 	}
 	if result.ReportKey, err = part.CommitIfWritten(); err != nil {
 		return batch.SettleResult{}, err

@@ -78,8 +78,8 @@ func (s *Verdict) judge(ctx context.Context, j *job) (batch.Verdict, error) {
 func rejectionMessage(b batch.Batch, v batch.Verdict) string {
 	switch {
 	case v.Outcome == batch.TooManyTransactions:
-		return fmt.Sprintf("The file contains %d transactions; a batch may contain at most %d. Split the file into several batches.",
-			v.Total, b.MaxTransactions)
+		return fmt.Sprintf("The file contains %d transactions; a batch may contain at most %d. "+
+			"Split the file into several batches.", v.Total, b.MaxTransactions)
 	case v.Total == 0:
 		return "The file contains no transaction."
 	case v.Total == 1 && v.Accepted == 0:

@@ -79,14 +79,16 @@ func (s *Store) RecordScan(ctx context.Context, r intake.ScanReport) (intake.Upl
 		ExpressionAttributeNames: map[string]string{"#result": "result"},
 		ExpressionAttributeValues: dynamo.Item{
 			":etag": dynamo.String(r.ETag), ":version": dynamo.String(r.Version), ":expires": s.expires(),
-			":result": dynamo.String(string(r.Result)), ":threat": dynamo.String(r.Threat), ":weight": dynamo.Number(int64(r.Result.Severity())),
+			":result": dynamo.String(string(r.Result)), ":threat": dynamo.String(r.Threat),
+			":weight": dynamo.Number(int64(r.Result.Severity())),
 		},
 	}
 	if !r.Result.IsFinal() {
 		in = &dynamodb.UpdateItemInput{
 			UpdateExpression: aws.String("SET etag = :etag, expires = :expires ADD failures :event"),
 			ExpressionAttributeValues: dynamo.Item{
-				":etag": dynamo.String(r.ETag), ":expires": s.expires(), ":event": &types.AttributeValueMemberSS{Value: []string{r.Event}},
+				":etag": dynamo.String(r.ETag), ":expires": s.expires(),
+				":event": &types.AttributeValueMemberSS{Value: []string{r.Event}},
 			},
 		}
 	}
