@@ -23,7 +23,7 @@ type field struct {
 	// key is the field's name.
 	key []byte
 
-	// bit stands for the field in sets of fields: bit i is the field with the index i.
+	// bit represents the field in sets of fields: bit i is the field with the index i.
 	bit uint64
 
 	// enum finds the values of a schema.KindEnum.
@@ -74,5 +74,5 @@ func compile(from *schema.Object) *object {
 	return o
 }
 
-// fieldOf returns the field that stands for a bit in a set of fields.
-func (o *object) fieldOf(bit uint64) *field { return &o.fields[bits.TrailingZeros64(bit)] }
+// fieldOf returns the field of the lowest bit in a set of fields.
+func (o *object) fieldOf(set uint64) *field { return &o.fields[bits.TrailingZeros64(set)] }

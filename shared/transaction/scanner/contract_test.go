@@ -153,7 +153,7 @@ func readContract() map[string]contractObject {
 	return objects
 }
 
-// limits reads the argument min..max; ok is false when there is none.
+// limits reads the argument min..max; ok is false if there is no such argument.
 func (r contractRule) limits() (min, max int, ok bool) {
 	low, high, ok := strings.Cut(r.argument, "..")
 	if !ok {

@@ -21,7 +21,7 @@ func FuzzLine(f *testing.F) {
 	}
 	rules := comparedRules()
 	f.Fuzz(func(t *testing.T, line []byte) {
-		// The library takes a line feed for white space, but no line has one.
+		// To the library, a line feed is white space; but no line has one.
 		if bytes.IndexByte(line, '\n') >= 0 || len(line) > transaction.MaxLineBytes {
 			return
 		}

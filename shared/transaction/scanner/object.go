@@ -8,7 +8,7 @@ import (
 // The slow path through objects: what the generated code leaves, and collections.
 
 // slowMember reads a member of o that the fast path has left: any way of writing a name, any name, any value. If bit is
-// not zero, it stands for the member's field, whose name has been recognised at b[i]. seen and nulls are the sets of
+// not zero, it is the bit of the member's field, whose name has been recognised at b[i]. seen and nulls are the sets of
 // fields that the object has so far and that were null; id is the object's number in keys, or 0 while it has none. They
 // are returned with the member added. more is set if another member follows, at b[next].
 func (s *Scanner) slowMember(b []byte, i int, o *object, bit, seen, nulls uint64, id uint32) (

@@ -61,7 +61,7 @@ type broken struct {
 	pointer string
 }
 
-// reader builds the tree and keeps identifiers as soon as their string is complete.
+// reader builds the tree and records identifiers as soon as their string is complete.
 type reader struct {
 	dec   *jsontext.Decoder
 	line  []byte

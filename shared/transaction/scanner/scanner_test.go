@@ -68,7 +68,7 @@ func TestUnreadableLines(t *testing.T) {
 				t.Errorf("want (-), got (+):\n%s", diff)
 			}
 			if strings.Contains(c.line, "\n") {
-				return // the oracle takes a line feed for white space
+				return // to the oracle, a line feed is white space
 			}
 			if diff := oracleDiff(s, []byte(c.line), defaultRules()); diff != "" {
 				t.Errorf("oracle (-), scanner (+):\n%s", diff)

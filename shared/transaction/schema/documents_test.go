@@ -34,8 +34,8 @@ func document(t *testing.T, name, want string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Fatalf("schema table (-), docs/%s (+); go test ./shared/transaction/schema -update rewrites it:\n%s", name,
-			diff)
+		const format = "schema table (-), docs/%s (+); go test ./shared/transaction/schema -update rewrites it:\n%s"
+		t.Fatalf(format, name, diff)
 	}
 }
 

@@ -72,7 +72,8 @@ var kindCodes = [...][]transaction.Code{
 	KindDateTime:  {transaction.CodeStringType, transaction.CodeDateTime},
 	KindCreatedAt: {transaction.CodeStringType, transaction.CodeDateTime, transaction.CodeCreatedAtOutOfRange},
 	KindIP: {
-		transaction.CodeStringType, transaction.CodeStringTooShort, transaction.CodeStringTooLong, transaction.CodeIPAddress,
+		transaction.CodeStringType, transaction.CodeStringTooShort, transaction.CodeStringTooLong,
+		transaction.CodeIPAddress,
 	},
 	KindBIC: {
 		transaction.CodeStringType, transaction.CodeStringTooShort, transaction.CodeStringTooLong, transaction.CodeBIC,

@@ -34,7 +34,7 @@ func TestMarkDigits(t *testing.T) {
 	}
 }
 
-// A quote, a backslash and a control character are found at every place, behind bytes of every kind.
+// A quotation mark, a backslash and a control character are found at every place, after bytes of every kind.
 func TestMarkStringSpecials(t *testing.T) {
 	for c := range 256 {
 		want := c == '"' || c == '\\' || c < 0x20
