@@ -32,9 +32,11 @@ const (
 
 var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 
+// bucket is a bucket of files that records deletions.
 type bucket struct {
 	deleted []string
-	fail    error // of the next deletion
+	// fail is the error of the next deletion.
+	fail error
 }
 
 func (b *bucket) SignPut(_ context.Context, key string, _ time.Duration) (objects.SignedURL, error) {
@@ -54,6 +56,7 @@ func (b *bucket) Delete(_ context.Context, key string) error {
 	return nil
 }
 
+// fixture is document management over a real store, for one caller.
 type fixture struct {
 	*testing.T
 	bucket *bucket
@@ -71,7 +74,8 @@ func newFixture(t *testing.T) *fixture {
 	}, platform.LoadPaging(t.Context(), store)}
 }
 
-// send makes a call; the data of its reply goes into data if there is one.
+// send sends a request and returns the status and the body of the reply. It decodes the data of the reply into data,
+// unless that is nil.
 func (f *fixture) send(method, path, body string, data any) (int, string) {
 	f.Helper()
 	path, query, _ := strings.Cut(path, "?")
@@ -79,7 +83,8 @@ func (f *fixture) send(method, path, body string, data any) (int, string) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	s := &documenthttp.Documents{Store: f.store, Files: f.bucket, Now: func() time.Time { return now }, NewID: uuid.NewString, Paging: f.paging}
+	s := &documenthttp.Documents{Store: f.store, Files: f.bucket, Now: func() time.Time { return now },
+		NewID: uuid.NewString, Paging: f.paging}
 	h := httpapi.Lambda(platform.Handler(s.Routes(), slog.New(slog.DiscardHandler), func() time.Time { return now }))
 	r, err := h(f.Context(), events.APIGatewayProxyRequest{
 		HTTPMethod: method, Path: path, Body: body, MultiValueQueryStringParameters: values,
@@ -97,110 +102,140 @@ func (f *fixture) send(method, path, body string, data any) (int, string) {
 	return r.StatusCode, r.Body
 }
 
-func (f *fixture) create(kind string) string {
+// createDocument creates a document of an entity type and returns its ID.
+func (f *fixture) createDocument(entityType string) string {
 	f.Helper()
 	var n struct{ ID, Status, SignedURLToUpload string }
-	code, body := f.send("POST", commands, `{"data":{"fileName":"a.pdf","entityId":"e","journeyId":"j","requestType":"`+kind+`"}}`, &n)
-	if code != 202 || n.Status != "Processing" || !strings.HasPrefix(n.SignedURLToUpload, "https://put/documents/"+tenant+"/") {
-		f.Fatalf("%d %s", code, body)
+	code, body := f.send("POST", commands, `{"data":{"fileName":"a.pdf","entityId":"e","journeyId":"j","requestType":"`+entityType+`"}}`, &n)
+	if code != 202 || n.Status != "Processing" ||
+		!strings.HasPrefix(n.SignedURLToUpload, "https://put/documents/"+tenant+"/") {
+		f.Fatalf("got %d %s, want 202 with a Processing document", code, body)
 	}
 	return n.ID
 }
 
-// nine are the commands that exist for general entities, products and deals alike: method, path after the prefix, body.
-var nine = [][3]string{
-	{"PUT", "/%s", `{"data":{"friendlyName":"x"}}`}, {"PUT", "/%s/access-layers", `{"data":{"accessLayers":{"geographic":["Global"]}}}`},
-	{"PUT", "/%s/clone", `{"data":{}}`}, {"PUT", "/%s/requirement-ids", `["r"]`}, {"PUT", "/%s/datakey", `"k"`},
-	{"PUT", "/%s/updateDocumentUploadedByUserName", ""}, {"PUT", "/error/%s", ""},
-	{"PUT", "/custom-error/%s", `{"data":{"errorCode":"SERVER_SIDE_ERROR","errorMessage":"m"}}`}, {"DELETE", "/%s", ""},
+// typedCommands are the commands that exist for general entities, products and deals alike: method, path after the
+// prefix, body.
+var typedCommands = []struct{ method, path, body string }{
+	{"PUT", "/%s", `{"data":{"friendlyName":"x"}}`},
+	{"PUT", "/%s/access-layers", `{"data":{"accessLayers":{"geographic":["Global"]}}}`},
+	{"PUT", "/%s/clone", `{"data":{}}`},
+	{"PUT", "/%s/requirement-ids", `["r"]`},
+	{"PUT", "/%s/datakey", `"k"`},
+	{"PUT", "/%s/updateDocumentUploadedByUserName", ""},
+	{"PUT", "/error/%s", ""},
+	{"PUT", "/custom-error/%s", `{"data":{"errorCode":"SERVER_SIDE_ERROR","errorMessage":"m"}}`},
+	{"DELETE", "/%s", ""},
 }
 
-// The parameter decides the entity type if it is given, and else the route does.
-func TestEntityTypeRule(t *testing.T) {
+// A command finds documents of the entity type that the parameter names or, without it, of the route's type.
+func TestEntityTypeOfCommands(t *testing.T) {
 	f := newFixture(t)
+	routeOf := map[string]string{"Entity": "", "Product": "/product", "Deal": "/deal", "Screening": "no route"}
 	for _, kind := range []string{"Entity", "Product", "Deal", "Screening"} {
-		id := f.create(kind)
-		for _, command := range nine {
+		id, other := f.createDocument(kind), "Deal"
+		if kind == other {
+			other = "screening"
+		}
+		for _, command := range typedCommands {
 			for _, route := range []string{"", "/product", "/deal"} {
-				if strings.HasSuffix(command[1], "UserName") && route != "" {
+				if strings.HasSuffix(command.path, "UserName") && route != "" {
 					continue
 				}
-				path := commands + route + fmt.Sprintf(command[1], id)
-				own := route == map[string]string{"Entity": "", "Product": "/product", "Deal": "/deal", "Screening": "-"}[kind]
-				missing := 404
-				if command[0] == "DELETE" {
-					if missing = 400; own {
-						continue // goes at the end
+				t.Run(fmt.Sprintf("%s %s%s of %s", command.method, route, command.path, kind), func(t *testing.T) {
+					path := commands + route + fmt.Sprintf(command.path, id)
+					expect := func(query string, want int) string {
+						t.Helper()
+						code, body := f.send(command.method, path+query, command.body, nil)
+						if code != want {
+							t.Errorf("%s: got %d %s, want %d", query, code, body, want)
+						}
+						return body
 					}
-				}
-				want := 202
-				if !own {
-					want = missing
-				}
-				if code, body := f.send(command[0], path, command[2], nil); code != want {
-					t.Errorf("%s %s of %s: %d, want %d: %s", command[0], path, kind, code, want, body)
-				}
-				other := "Deal"
-				if kind == other {
-					other = "screening"
-				}
-				if code, body := f.send(command[0], path+"?documentEntityType="+other, command[2], nil); code != missing {
-					t.Errorf("%s %s as %s: %d %s", command[0], path, other, code, body)
-				}
-				if code, body := f.send(command[0], path+"?documentEntityType=thing", command[2], nil); code != 400 || !strings.Contains(body, `"documentEntityType"`) {
-					t.Errorf("%s %s as thing: %d %s", command[0], path, code, body)
-				}
-				if command[0] == "DELETE" {
-					continue
-				}
-				if code, body := f.send(command[0], path+"?documentEntityType="+strings.ToUpper(kind), command[2], nil); code != 202 {
-					t.Errorf("%s %s with parameter: %d %s", command[0], path, code, body)
-				}
+					isDelete, isOwnRoute := command.method == "DELETE", route == routeOf[kind]
+					notFound := 404
+					if isDelete {
+						notFound = 400
+					}
+					switch {
+					case isDelete && isOwnRoute:
+						return // the document is deleted below
+					case isOwnRoute:
+						expect("", 202)
+					default:
+						expect("", notFound)
+					}
+					expect("?documentEntityType="+other, notFound)
+					if body := expect("?documentEntityType=thing", 400); !strings.Contains(body,
+						`"documentEntityType"`) {
+						t.Errorf("got %s, want an error of documentEntityType", body)
+					}
+					if !isDelete {
+						expect("?documentEntityType="+strings.ToUpper(kind), 202)
+					}
+				})
 			}
 		}
 		if code, body := f.send("DELETE", commands+"/"+id+"?documentEntityType="+kind, "", nil); code != 202 {
-			t.Errorf("delete: %d %s", code, body)
+			t.Errorf("DELETE of %s: got %d %s, want 202", kind, code, body)
 		}
 	}
 }
 
 func TestBadDocuments(t *testing.T) {
 	f := newFixture(t)
-	id, long := f.create("Entity"), strings.Repeat("x", 256)
-	for _, tt := range []struct{ method, path, body, names string }{
-		{"POST", "", `{"data":{"entityId":"e"}}`, "fileName"}, {"POST", "", `{"data":{"fileName":null,"entityId":"e"}}`, "fileName"},
-		{"POST", "", `{"data":{"fileName":"a","entityId":""}}`, "entityId"}, {"POST", "", `{"data":{"fileName":1,"entityId":"e"}}`, "fileName"},
-		{"POST", "", `{"data":{"fileName":"` + long + `","entityId":"e"}}`, "fileName"}, {"POST", "", `{"data":{"fileName":"a","entityId":"e","x":1}}`, "x"},
-		{"POST", "", `{"data":{"fileName":"a","entityId":"e","requestType":"x"}}`, "requestType"}, {"POST", "", "", "data"},
-		{"POST", "/virtual", `{"data":{"fileName":"a","entityId":"e"}}`, "documentURL"},
-		{"POST", "/virtual", `{"data":{"fileName":"a","entityId":"e","documentURL":"http://a/b"}}`, "documentURL"},
-		{"POST", "/virtual", `{"data":{"fileName":"a","entityId":"e","documentURL":"/b"}}`, "documentURL"},
-		{"PUT", "/" + id, `{"data":{"friendlyName":"` + long + `"}}`, "friendlyName"}, {"PUT", "/" + id, `{"data":{"documentURL":"https://a/b"}}`, "documentURL"},
-		{"PUT", "/" + id, `{"data":{"documentRequirementIds":["a","a"]}}`, "documentRequirementIds"}, {"PUT", "/1", `{"data":{}}`, "id"},
-		{"PUT", "/" + id + "/access-layers", `{"data":{}}`, "accessLayers"}, {"PUT", "/" + id + "/clone", `{"data":{"Id":"x"}}`, "Id"},
-		{"PUT", "/" + id + "/clone", `{"data":{"id":"x"}}`, "id"}, {"PUT", "/" + id + "/requirement-ids", `["a","a"]`, "documentRequirementIds"},
-		{"PUT", "/" + id + "/requirement-ids", `{}`, "body"}, {"PUT", "/" + id + "/datakey", `1`, "body"}, {"PUT", "/" + id + "/datakey", `"` + long + `"`, "documentDataKey"},
-		{"PUT", "/custom-error/" + id, `{"data":{"errorCode":"x"}}`, "errorCode"}, {"POST", "/" + id + "/archive", `{"data":{}}`, "archivalReason"},
-		{"DELETE", "/" + id + "?skipStatusReset=x", "", "skipStatusReset"}, {"DELETE", "/" + id + "?requirementModelId=x", "", "requirementModelId"},
+	id, long := f.createDocument("Entity"), strings.Repeat("x", 256)
+	const create = `{"fileName":"a","entityId":"e"`
+	for _, tt := range []struct{ method, path, body, property string }{
+		{"POST", "", `{"data":{"entityId":"e"}}`, "fileName"},
+		{"POST", "", `{"data":{"fileName":null,"entityId":"e"}}`, "fileName"},
+		{"POST", "", `{"data":{"fileName":"a","entityId":""}}`, "entityId"},
+		{"POST", "", `{"data":{"fileName":1,"entityId":"e"}}`, "fileName"},
+		{"POST", "", `{"data":{"fileName":"` + long + `","entityId":"e"}}`, "fileName"},
+		{"POST", "", `{"data":` + create + `,"x":1}}`, "x"},
+		{"POST", "", `{"data":` + create + `,"requestType":"x"}}`, "requestType"},
+		{"POST", "", "", "data"},
+		{"POST", "/virtual", `{"data":` + create + `}}`, "documentURL"},
+		{"POST", "/virtual", `{"data":` + create + `,"documentURL":"http://a/b"}}`, "documentURL"},
+		{"POST", "/virtual", `{"data":` + create + `,"documentURL":"/b"}}`, "documentURL"},
+		{"PUT", "/" + id, `{"data":{"friendlyName":"` + long + `"}}`, "friendlyName"},
+		{"PUT", "/" + id, `{"data":{"documentURL":"https://a/b"}}`, "documentURL"},
+		{"PUT", "/" + id, `{"data":{"documentRequirementIds":["a","a"]}}`, "documentRequirementIds"},
+		{"PUT", "/1", `{"data":{}}`, "id"},
+		{"PUT", "/" + id + "/access-layers", `{"data":{}}`, "accessLayers"},
+		{"PUT", "/" + id + "/clone", `{"data":{"Id":"x"}}`, "Id"},
+		{"PUT", "/" + id + "/clone", `{"data":{"id":"x"}}`, "id"},
+		{"PUT", "/" + id + "/requirement-ids", `["a","a"]`, "documentRequirementIds"},
+		{"PUT", "/" + id + "/requirement-ids", `{}`, "body"},
+		{"PUT", "/" + id + "/datakey", `1`, "body"},
+		{"PUT", "/" + id + "/datakey", `"` + long + `"`, "documentDataKey"},
+		{"PUT", "/custom-error/" + id, `{"data":{"errorCode":"x"}}`, "errorCode"},
+		{"POST", "/" + id + "/archive", `{"data":{}}`, "archivalReason"},
+		{"DELETE", "/" + id + "?skipStatusReset=x", "", "skipStatusReset"},
+		{"DELETE", "/" + id + "?requirementModelId=x", "", "requirementModelId"},
 	} {
-		code, body := f.send(tt.method, commands+tt.path, tt.body, nil)
-		if code != 400 || !strings.Contains(body, `"propertyName":"`+tt.names+`"`) {
-			t.Errorf("%s %s %.80s: %d %s", tt.method, tt.path, tt.body, code, body)
-		}
+		name := fmt.Sprintf("%s %s %.60s", tt.method, strings.ReplaceAll(tt.path, id, "ID"), tt.body)
+		t.Run(name, func(t *testing.T) {
+			code, body := f.send(tt.method, commands+tt.path, tt.body, nil)
+			if code != 400 || !strings.Contains(body, `"propertyName":"`+tt.property+`"`) {
+				t.Errorf("got %d %s, want 400 with the property %s", code, body, tt.property)
+			}
+		})
 	}
 	f.caller.Tenant = uuid.NewString()
 	if code, body := f.send("GET", queries+"/"+id, "", nil); code != 404 {
-		t.Errorf("another tenant's document: %d %s", code, body)
+		t.Errorf("another tenant's document: got %d %s, want 404", code, body)
 	}
 	f.caller.Permissions = nil
-	if code, body := f.send("PUT", commands+"/"+id, `{"data":{}}`, nil); code != 403 || !strings.Contains(body, "DocumentManagementEdit") {
-		t.Errorf("without permission: %d %s", code, body)
+	if code, body := f.send("PUT", commands+"/"+id, `{"data":{}}`, nil); code != 403 ||
+		!strings.Contains(body, "DocumentManagementEdit") {
+		t.Errorf("without permission: got %d %s, want 403 with the permission", code, body)
 	}
 }
 
 func TestCloneSharesItsFile(t *testing.T) {
 	f := newFixture(t)
-	id := f.create("Entity")
+	id := f.createDocument("Entity")
 	d, _, err := f.store.Get(f.Context(), tenant, id)
 	if err != nil {
 		t.Fatal(err)
@@ -208,13 +243,16 @@ func TestCloneSharesItsFile(t *testing.T) {
 	copyID := uuid.NewString()
 	clone := commands + "/" + id + "/clone"
 	var c struct{ Id, DocumentKey, EntityId string }
-	if code, body := f.send("PUT", clone, `{"data":{"Id":"`+copyID+`","EntityId":"other"}}`, &c); code != 202 || c.Id != copyID || c.DocumentKey != d.FileID || c.EntityId != "other" {
-		t.Fatalf("%d %s", code, body)
+	if code, body := f.send("PUT", clone, `{"data":{"Id":"`+copyID+`","EntityId":"other"}}`, &c); code != 202 ||
+		c.Id != copyID || c.DocumentKey != d.FileID || c.EntityId != "other" {
+		t.Fatalf("got %d %s, want 202 with %s of the entity other and the file %s", code, body, copyID, d.FileID)
 	}
-	if code, body := f.send("PUT", clone, `{"data":{"Id":"`+copyID+`"}}`, nil); code != 409 || !strings.Contains(body, `"CONFLICT"`) {
-		t.Errorf("a taken id: %d %s", code, body)
+	if code, body := f.send("PUT", clone, `{"data":{"Id":"`+copyID+`"}}`, nil); code != 409 ||
+		!strings.Contains(body, `"CONFLICT"`) {
+		t.Errorf("an ID that is taken: got %d %s, want 409", code, body)
 	}
-	if err := f.store.RecordScan(f.Context(), tenant, d.FileID, document.State{Status: document.Completed}); err != nil {
+	if err := f.store.RecordScan(f.Context(), tenant, d.FileID,
+		document.State{Status: document.Completed}); err != nil {
 		t.Fatal(err)
 	}
 	var m struct {
@@ -222,81 +260,88 @@ func TestCloneSharesItsFile(t *testing.T) {
 		IsCloned bool
 	}
 	if f.send("GET", queries+"/"+copyID, "", &m); m.Status != "Completed" || !m.IsCloned {
-		t.Errorf("the clone shares what comes: %+v", m)
+		t.Errorf("got the clone %+v, want the status of the file", m)
 	}
 	f.send("DELETE", commands+"/"+id, "", nil)
 	if len(f.bucket.deleted) != 0 {
-		t.Error("the file went before its last reference")
+		t.Errorf("got the deletions %v while a clone shares the file, want none", f.bucket.deleted)
 	}
 	f.bucket.fail = errors.New("no storage")
-	if code, body := f.send("DELETE", commands+"/"+copyID, "", nil); code != 503 || !strings.Contains(body, "INTERNAL_SERVER_ERROR") {
-		t.Errorf("storage fails: %d %s", code, body)
+	if code, body := f.send("DELETE", commands+"/"+copyID, "", nil); code != 503 ||
+		!strings.Contains(body, "INTERNAL_SERVER_ERROR") {
+		t.Errorf("while the storage fails: got %d %s, want 503", code, body)
 	}
-	if code, body := f.send("DELETE", commands+"/"+copyID, "", nil); code != 202 || len(f.bucket.deleted) != 1 || f.bucket.deleted[0] != "documents/"+tenant+"/"+d.FileID {
-		t.Errorf("again: %d %s %v", code, body, f.bucket.deleted)
+	if code, body := f.send("DELETE", commands+"/"+copyID, "", nil); code != 202 || len(f.bucket.deleted) != 1 ||
+		f.bucket.deleted[0] != "documents/"+tenant+"/"+d.FileID {
+		t.Errorf("again: got %d %s and the deletions %v, want 202 and that of the file", code, body, f.bucket.deleted)
 	}
 }
 
 func TestReading(t *testing.T) {
 	f := newFixture(t)
-	id := f.create("")
+	id := f.createDocument("")
 	f.send("PUT", commands+"/"+id+"/clone", `{"data":{}}`, nil)
-	if code, body := f.send("POST", commands+"/deal/virtual", `{"data":{"fileName":"v","entityId":"e","documentURL":"https://a/b"}}`, nil); code != 202 {
-		t.Fatalf("%d %s", code, body)
+	if code, body := f.send("POST", commands+"/deal/virtual",
+		`{"data":{"fileName":"v","entityId":"e","documentURL":"https://a/b"}}`, nil); code != 202 {
+		t.Fatalf("got %d %s, want 202", code, body)
 	}
 	for path, want := range map[string]int{
-		"/entity/e": 3, "/entity/e?deduplicationEnabled=true": 2, "/journey/j": 2, "/entity/e/journey/j": 2, "/entity/none": 0,
+		"/entity/e": 3, "/entity/e?deduplicationEnabled=true": 2, "/journey/j": 2, "/entity/e/journey/j": 2,
+		"/entity/none": 0,
 	} {
 		var all []struct{ ID string }
 		if code, body := f.send("GET", queries+path, "", &all); code != 200 || len(all) != want {
-			t.Errorf("%s: %d %s", path, code, body)
+			t.Errorf("%s: got %d %s, want %d documents", path, code, body, want)
 		}
 	}
 	for size, more := range map[int]bool{1: true, 2: true, 3: false, 4: false} {
 		var p documenthttp.PageReply
-		code, body := f.send("POST", queries+"/entity/paged", fmt.Sprintf(`{"data":{"entityId":"e","pageSize":%d}}`, size), &p)
-		if code != 200 || p.HasMoreItems != more || p.ItemsCount != 3 || len(p.Items) != min(size, 3) || p.TotalPagedItemsReturned != len(p.Items) {
-			t.Errorf("%d: %d %s", size, code, body)
+		code, body := f.send("POST", queries+"/entity/paged",
+			fmt.Sprintf(`{"data":{"entityId":"e","pageSize":%d}}`, size), &p)
+		if code != 200 || p.HasMoreItems != more || p.ItemsCount != 3 || len(p.Items) != min(size, 3) ||
+			p.TotalPagedItemsReturned != len(p.Items) {
+			t.Errorf("pages of %d: got %d %s, want 3 documents in all, more: %t", size, code, body, more)
 		}
 	}
 	if code, body := f.send("GET", queries+"/signedurl/"+id, "", nil); code != 404 {
-		t.Errorf("no file yet: %d %s", code, body)
+		t.Errorf("a document without its file: got %d %s, want 404", code, body)
 	}
 	for _, path := range []string{"/mimeTypesAllowed", "/supportedFileExtensions"} {
 		var all []string
 		if code, _ := f.send("GET", queries+path, "", &all); code != 200 || len(all) < 10 {
-			t.Errorf("%s: %d %v", path, code, all)
+			t.Errorf("%s: got %d %v, want at least 10", path, code, all)
 		}
 	}
 	for i, want := range []string{"Archived", "Processing"} {
 		action := []string{"/archive", "/unarchive"}[i]
 		if code, body := f.send("POST", commands+"/"+id+action, `{"data":{"archivalReason":"old"}}`, nil); code != 202 {
-			t.Errorf("%s: %d %s", action, code, body)
+			t.Errorf("%s: got %d %s, want 202", action, code, body)
 		}
 		var m struct{ Status string }
 		if f.send("GET", queries+"/"+id, "", &m); m.Status != want {
-			t.Errorf("%s: %s", action, m.Status)
+			t.Errorf("after %s: got %s, want %s", action, m.Status, want)
 		}
 	}
 }
 
-// Who lacks the layers of a document reads that it is there and no more.
+// A caller without the access layers of a document reads that it exists, without its content, and may not change it.
 func TestLayers(t *testing.T) {
 	f := newFixture(t)
 	var n struct{ ID string }
 	f.send("POST", commands, `{"data":{"fileName":"a","entityId":"e","policyEnforcedAccessLayers":{"geographic":["EU"]}}}`, &n)
 	var m documenthttp.DocumentReply
 	if f.send("GET", queries+"/"+n.ID, "", &m); m.HasRequiredAccessLayers || m.FileName != nil || m.Properties != nil {
-		t.Errorf("out of reach: %+v", m)
+		t.Errorf("out of reach: got %+v, want no content", m)
 	}
-	for _, command := range nine {
-		if code, body := f.send(command[0], commands+fmt.Sprintf(command[1], n.ID), command[2], nil); code != 403 {
-			t.Errorf("%s %s: %d %s", command[0], command[1], code, body)
+	for _, command := range typedCommands {
+		code, body := f.send(command.method, commands+fmt.Sprintf(command.path, n.ID), command.body, nil)
+		if code != 403 {
+			t.Errorf("%s %s: got %d %s, want 403", command.method, command.path, code, body)
 		}
 	}
 	f.caller.Layers = access.Layers{Geographic: []string{"EU"}}
 	f.send("PUT", commands+"/"+n.ID+"/access-layers", `{"data":{"accessLayers":{"geographic":["US"]}}}`, nil)
 	if f.send("GET", queries+"/"+n.ID, "", &m); !m.HasRequiredAccessLayers || len(m.AccessLayers.Geographic) != 2 {
-		t.Errorf("the policy's layers stay: %+v", m)
+		t.Errorf("got %+v, want the policy's layer kept beside the new one", m)
 	}
 }
