@@ -66,7 +66,7 @@ var (
 	ErrCorrupt = errors.New("validation: corrupt work file")
 
 	// ErrShrank means that a mapped file became shorter while ValidateFile read it.
-	ErrShrank = errors.New("the file became shorter while it was read")
+	ErrShrank = errors.New("the file became shorter while it was read; validate it again when nothing writes to it")
 )
 
 // Scanner judges single lines. A *scanner.Scanner is one. A result is valid until the next call of any method. A
