@@ -46,12 +46,9 @@ func (c *Cloud) openDataFolder(context.Context) error {
 			return err
 		}
 	}
-	text, err := os.ReadFile(c.path(localcloud.FileName))
-	if err == nil {
-		err = json.Unmarshal(text, &c.descriptor)
-	}
+	c.descriptor, err = localcloud.Read(c.options.Data)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read %s: %w", c.path(localcloud.FileName), err)
+		return err
 	}
 	if c.descriptor.AccessKeyID == "" {
 		key := newAccessKey()
