@@ -88,7 +88,8 @@ func (d *Documents) inspect(ctx context.Context, object batch.Object) (document.
 		return document.State{Status: document.Failed, ErrorCode: document.ClientSideError,
 			ErrorMessage: fmt.Sprintf("The file has %d bytes; at most %d are allowed.", object.Size, d.MaxBytes)}, nil
 	}
-	threat, err := scan{d.Scanner, d.GuardDuty, d.Retry, d.Files, d.Log}.verdict(ctx, object)
+	s := scan{scanner: d.Scanner, guardDuty: d.GuardDuty, retry: d.Retry, files: d.Files, log: d.Log}
+	threat, err := s.verdict(ctx, object)
 	switch {
 	case err == nil && threat.Kind == malware.Clean:
 		return document.State{Status: document.Completed}, nil

@@ -130,7 +130,8 @@ func (in *Intake) inspect(ctx context.Context, b batch.Batch) (*refusal, error) 
 		return &refusal{fmt.Sprintf("The file has %d bytes; at most %d are allowed. Split it into several batches.",
 			b.Object.Size, in.MaxBytes)}, nil
 	}
-	threat, err := scan{in.Scanner, in.GuardDuty, in.Retry, in.Uploads, in.Log}.verdict(ctx, b.Object)
+	s := scan{scanner: in.Scanner, guardDuty: in.GuardDuty, retry: in.Retry, files: in.Uploads, log: in.Log}
+	threat, err := s.verdict(ctx, b.Object)
 	switch {
 	case err == nil && threat.Kind == malware.Clean:
 		return nil, nil

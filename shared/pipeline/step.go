@@ -145,7 +145,7 @@ func applyTransition(ctx context.Context, store batch.JobStore, id batch.ID, t b
 	case slices.Index(batch.Statuses(), current.Status) > slices.Index(batch.Statuses(), t.To):
 		return current, nil
 	}
-	return conflict.Current, conflict
+	return batch.Batch{}, conflict
 }
 
 // validatedChunk returns one chunk, which must be validated.
