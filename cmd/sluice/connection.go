@@ -24,12 +24,12 @@ func (c *connection) addFlags(f *flag.FlagSet) {
 		usage          string
 	}{
 		{&c.data, "data", "SLUICE_DATA", "data `DIR` of a running local cloud"},
-		{&c.config.APIURL, "api-url", "SLUICE_API_URL", "address of the API, a `URL`"},
-		{&c.config.TokenURL, "token-url", "SLUICE_TOKEN_URL", "address of the token endpoint, a `URL`"},
+		{&c.config.APIURL, "api-url", "SLUICE_API_URL", "`URL` of the API"},
+		{&c.config.TokenURL, "token-url", "SLUICE_TOKEN_URL", "`URL` of the token endpoint"},
 		{&c.config.ClientID, "client-id", "SLUICE_CLIENT_ID", "`ID` of the client"},
 		{&c.config.ClientSecret, "client-secret", "SLUICE_CLIENT_SECRET", "`SECRET` of the client; prefer a file"},
 		{&c.secretFile, "client-secret-file", "SLUICE_CLIENT_SECRET_FILE", "`FILE` that holds the secret"},
-		{&c.config.Scope, "scope", "SLUICE_SCOPE", "tenant/`UUID` of the tenant"},
+		{&c.config.Scope, "scope", "SLUICE_SCOPE", "`SCOPE` of tokens: tenant/ and the ID of the tenant"},
 	} {
 		f.StringVar(option.target, option.name, os.Getenv(option.variable), option.usage)
 	}
