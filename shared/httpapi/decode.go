@@ -34,9 +34,9 @@ func JSON[In, Out any](f func(ctx context.Context, c Caller, in In) (Out, error)
 	}
 }
 
-// Read reads the whole body of a request that an API serves, whatever it is. A body over the API's limit is a
+// ReadAll reads the whole body of a request that an API serves, whatever it is. A body over the API's limit is a
 // fault.TooLarge.
-func Read(r *http.Request) ([]byte, error) {
+func ReadAll(r *http.Request) ([]byte, error) {
 	text, err := io.ReadAll(r.Body)
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
@@ -58,7 +58,7 @@ type Body struct {
 
 // ReadBody reads the body of a request, which must have the content type application/json unless it is empty.
 func ReadBody(r *http.Request) (*Body, error) {
-	text, err := Read(r)
+	text, err := ReadAll(r)
 	if err != nil || len(text) == 0 {
 		return &Body{}, err
 	}

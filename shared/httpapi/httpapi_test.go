@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/access"
 	"sluice/shared/fault"
@@ -115,94 +114,6 @@ func echoRoute() httpapi.Route {
 	return getRoute(func(c httpapi.Caller, id string) (httpapi.Reply, error) { return httpapi.Reply{Body: id}, nil })
 }
 
-// What the authorizer returns arrives at the endpoint, unchanged.
-func TestCallerArrives(t *testing.T) {
-	var got httpapi.Caller
-	a := newTestAPI(getRoute(func(c httpapi.Caller, _ string) (httpapi.Reply, error) {
-		got = c
-		return httpapi.Reply{}, nil
-	}))
-	for name, want := range map[string]httpapi.Caller{
-		"full": fullCaller(),
-		"default layers and no attributes": {
-			Tenant: "t", Client: "c", Permissions: []string{"Read"}, Features: []string{feature},
-			Expires: now.Add(time.Hour).Local(),
-			Layers:  access.Layers{}.OrDefault(),
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if status, body, _ := a.send(t, newEvent("GET", "/things/1", "", &want)); status != 200 {
-				t.Fatalf("got %d %s, want 200", status, body)
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("sent (-), arrived (+):\n%s", diff)
-			}
-		})
-	}
-}
-
-// Authorizer and functions of different releases exchange the context: its keys and values never change.
-func TestAuthorizerContext(t *testing.T) {
-	want := map[string]any{
-		"tenant": "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b11", "client": "5d0c7a9e-2f0b-4f5e-9a86-0c9d8f6d6a01",
-		"permissions": "Read Write", "features": "batch", "geographic": "Ireland\nUnited Kingdom", "business": "Retail",
-		"maxPast": "3600", "maxFuture": "2592000", "mainEntity": "payment_type", "expires": "1795680901",
-	}
-	want["expires"] = fmt.Sprint(now.Unix() + 1)
-	if diff := cmp.Diff(want, fullCaller().Context()); diff != "" {
-		t.Errorf("want (-), got (+):\n%s", diff)
-	}
-}
-
-func TestAuthorization(t *testing.T) {
-	with := func(change func(c *httpapi.Caller)) *httpapi.Caller {
-		c := fullCaller()
-		change(&c)
-		return &c
-	}
-	tests := []struct {
-		name    string
-		caller  *httpapi.Caller
-		status  int
-		message string
-	}{
-		{"a caller with everything", with(func(*httpapi.Caller) {}), 200, ""},
-		{"no authorizer", nil, 401, "Unauthorized"},
-		{"no tenant", with(func(c *httpapi.Caller) { c.Tenant = "" }), 401, "Unauthorized"},
-		{"a token that expired after the authorizer",
-			with(func(c *httpapi.Caller) { c.Expires = now.Add(-10 * time.Second) }), 200, ""},
-		{"a token that expired earlier", with(func(c *httpapi.Caller) { c.Expires = now.Add(-11 * time.Second) }), 401,
-			"Unauthorized"},
-		{"another permission", with(func(c *httpapi.Caller) { c.Permissions = []string{"Write"} }), 403,
-			"The client lacks the permission Read."},
-		{"a part of the permission's name", with(func(c *httpapi.Caller) { c.Permissions = []string{"Rea", "Reader"} }),
-			403, "The client lacks the permission Read."},
-		{"no permission", with(func(c *httpapi.Caller) { c.Permissions = nil }), 403,
-			"The client lacks the permission Read."},
-		{"no feature", with(func(c *httpapi.Caller) { c.Features = nil }), 403,
-			"The batch feature is not enabled for this tenant. Ask for it to be enabled."},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			status, body, _ := newTestAPI(echoRoute()).send(t, newEvent("GET", "/things/1", "", tt.caller))
-			want := `{"message":"` + tt.message + `"}`
-			if tt.status == 200 {
-				want = `"1"`
-			}
-			if status != tt.status || body != want {
-				t.Errorf("got %d %s, want %d %s", status, body, tt.status, want)
-			}
-		})
-	}
-	t.Run("a context that cannot be read", func(t *testing.T) {
-		e := newEvent("GET", "/things/1", "", with(func(*httpapi.Caller) {}))
-		e.RequestContext.Authorizer["expires"] = "soon"
-		if status, body, _ := newTestAPI(echoRoute()).send(t, e); status != 401 {
-			t.Errorf("got %d %s, want 401", status, body)
-		}
-	})
-}
-
 // A path parameter is decoded once, whatever it holds; a path of no route is not found and never redirected.
 func TestPaths(t *testing.T) {
 	c := fullCaller()
@@ -245,120 +156,6 @@ func TestPaths(t *testing.T) {
 }
 
 func repeat(s string, n int) string { return strings.Repeat(s, n) }
-
-type thing struct {
-	Name  string         `json:"name"`
-	On    *bool          `json:"on"`
-	Count int            `json:"count"`
-	Parts []thing        `json:"parts"`
-	Extra map[string]any `json:"extra"`
-}
-
-// postRoute is a route that answers with the body that it has decoded.
-func postRoute() httpapi.Route {
-	return httpapi.Route{Method: "POST", Path: "/things", Endpoint: httpapi.JSON(
-		func(_ context.Context, _ httpapi.Caller, in thing) (thing, error) { return in, nil })}
-}
-
-func TestGoodBodies(t *testing.T) {
-	c := fullCaller()
-	for _, body := range []string{"", "{}", " {} \n", `{"name":"é","on":true,"parts":[{"name":"x"}]}`,
-		`{"unknown":[1]}`, `{"on":null}`} {
-		t.Run(body, func(t *testing.T) {
-			status, reply, r := newTestAPI(postRoute()).send(t, newEvent("POST", "/things", body, &c))
-			if status != 200 || r.MultiValueHeaders["Content-Type"][0] != "application/json" {
-				t.Errorf("got %d %s %v, want 200 application/json", status, reply, r.MultiValueHeaders)
-			}
-		})
-	}
-	for _, contentType := range []string{"application/json; charset=utf-8", "Application/JSON"} {
-		t.Run(contentType, func(t *testing.T) {
-			e := newEvent("POST", "/things", "{}", &c)
-			e.MultiValueHeaders["content-type"] = []string{contentType}
-			if status, reply, _ := newTestAPI(postRoute()).send(t, e); status != 200 {
-				t.Errorf("got %d %s, want 200", status, reply)
-			}
-		})
-	}
-	t.Run("base64", func(t *testing.T) {
-		e := newEvent("POST", "/things", base64.StdEncoding.EncodeToString([]byte(`{"name":"x"}`)), &c)
-		e.IsBase64Encoded = true
-		if status, reply, _ := newTestAPI(postRoute()).send(t, e); status != 200 ||
-			!strings.Contains(reply, `"name":"x"`) {
-			t.Errorf(`got %d %s, want 200 with "name":"x"`, status, reply)
-		}
-	})
-}
-
-func TestBadBodies(t *testing.T) {
-	c := fullCaller()
-	tests := []struct {
-		name, body string
-		loc        []any
-		code       string
-	}{
-		{"not JSON", "hello", []any{"body", 0.0}, "json_invalid"},
-		{"only a space", " ", []any{"body", 1.0}, "json_invalid"},
-		{"cut short", `{"name":"x"`, []any{"body", 11.0}, "json_invalid"},
-		{"trailing data", `{} {}`, []any{"body", 3.0}, "json_invalid"},
-		{"an array", `[]`, []any{"body"}, "object_type"},
-		{"null", `null`, []any{"body"}, "object_type"},
-		{"a string", `"{}"`, []any{"body"}, "object_type"},
-		{"a wrong type", `{"on":"yes"}`, []any{"body", "on"}, "bool_type"},
-		{"a wrong type below", `{"parts":[{},{"name":7}]}`, []any{"body", "parts", 1.0, "name"}, "string_type"},
-		{"a fraction", `{"count":1.5}`, []any{"body", "count"}, "integer_type"},
-		{"a key twice", `{"name":"a","name":"b"}`, []any{"body", "name"}, "json_duplicate_key"},
-		{"invalid UTF-8", "{\"name\":\"\xff\"}", nil, "json_invalid"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			status, body, _ := newTestAPI(postRoute()).send(t, newEvent("POST", "/things", tt.body, &c))
-			var got struct {
-				Detail []struct {
-					Loc       []any
-					Msg, Type string
-				}
-			}
-			if err := json.Unmarshal([]byte(body), &got); err != nil || status != 422 || len(got.Detail) != 1 {
-				t.Fatalf("got %d %s, %v, want 422 with one validation error", status, body, err)
-			}
-			d := got.Detail[0]
-			if d.Type != tt.code || d.Msg == "" || tt.loc != nil && !cmp.Equal(d.Loc, tt.loc) {
-				t.Errorf("got %s, want a message with %v %s", body, tt.loc, tt.code)
-			}
-		})
-	}
-}
-
-func TestContentTypeAndSize(t *testing.T) {
-	c := fullCaller()
-	for _, contentType := range []string{"", "text/plain", "application/x-www-form-urlencoded",
-		"application/json-patch+json",
-		"application/json;;"} {
-		t.Run("content type "+contentType, func(t *testing.T) {
-			e := newEvent("POST", "/things", "{}", &c)
-			e.MultiValueHeaders["content-type"] = []string{contentType}
-			const want = `{"message":"The content type must be application/json."}`
-			if status, body, _ := newTestAPI(postRoute()).send(t, e); status != 415 || body != want {
-				t.Errorf("got %d %s, want 415 %s", status, body, want)
-			}
-		})
-	}
-	for size, want := range map[int]int{99: 200, 100: 200, 101: 413} {
-		t.Run(fmt.Sprintf("%d bytes of 100", size), func(t *testing.T) {
-			a := newTestAPI(postRoute())
-			a.MaxBody = 100
-			status, reply, _ := a.send(t, newEvent("POST", "/things", `{"name":"`+repeat("x", size-11)+`"}`, &c))
-			if status != want {
-				t.Errorf("got %d %s, want %d", status, reply, want)
-			}
-		})
-	}
-	tooLarge := `{"name":"` + repeat("x", httpapi.DefaultMaxBody) + `"}`
-	if status, reply, _ := newTestAPI(postRoute()).send(t, newEvent("POST", "/things", tooLarge, &c)); status != 413 {
-		t.Errorf("over the default limit: got %d %s, want 413", status, reply)
-	}
-}
 
 // Every kind of error has its status. The text of a foreign error and of a panic is logged once and never sent.
 func TestErrors(t *testing.T) {
@@ -464,18 +261,4 @@ func TestReplies(t *testing.T) {
 			}
 		})
 	}
-}
-
-func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{"", "{}", "null", `{"name":"x","on":true}`, `{"parts":[{"name":7}]}`,
-		"{\"a\":\"\xff\"}", `{"a":1,"a":2}`, "[", `{"count":1e400}`} {
-		f.Add(seed)
-	}
-	c := fullCaller()
-	f.Fuzz(func(t *testing.T, body string) {
-		status, reply, _ := newTestAPI(postRoute()).send(t, newEvent("POST", "/things", body, &c))
-		if status != 200 && status != 422 || !json.Valid([]byte(reply)) {
-			t.Errorf("got %d %s, want 200 or 422 with JSON", status, reply)
-		}
-	})
 }

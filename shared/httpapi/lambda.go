@@ -28,7 +28,7 @@ func Lambda(h http.Handler) func(context.Context,
 	}
 }
 
-// Gateway is what API Gateway says about a request.
+// Gateway is what API Gateway adds to a request.
 type Gateway struct {
 	// DomainName and Stage are parts of the address under which the API was called.
 	DomainName, Stage string
@@ -36,7 +36,7 @@ type Gateway struct {
 	Authorizer map[string]any
 }
 
-// GatewayOf returns what API Gateway says about the request of a context; it is empty outside Lambda.
+// GatewayOf returns what API Gateway has added to the request of a context; it is empty outside Lambda.
 func GatewayOf(ctx context.Context) Gateway {
 	c, _ := core.GetAPIGatewayContextFromContext(ctx)
 	return Gateway{DomainName: c.DomainName, Stage: c.Stage, Authorizer: c.Authorizer}

@@ -104,7 +104,7 @@ func readForm(r *http.Request) (url.Values, error) {
 		return nil, fault.New(fault.UnsupportedMedia, "invalid_request",
 			"The content type must be application/x-www-form-urlencoded.")
 	}
-	text, err := httpapi.Read(r)
+	text, err := httpapi.ReadAll(r)
 	if err != nil {
 		return nil, err
 	}
