@@ -24,7 +24,7 @@ const environmentsDocument = "docs/environments.md"
 
 // parallelTests is how many tests run at once unless -parallel says otherwise: more than there are processors, because
 // most of them wait for a batch.
-const parallelTests = "4"
+const parallelTests = "6"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
