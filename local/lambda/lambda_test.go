@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -276,121 +274,6 @@ func TestLogs(t *testing.T) {
 		func() bool { return strings.Contains(h.log.all(), "toy "+r.RequestID+" a line") })
 	if log := h.log.all(); !strings.Contains(log, `"platform.report"`) || strings.Contains(log, `"maxMemoryUsedMB":0`) {
 		t.Errorf("log without a report of the memory: %s", log)
-	}
-}
-
-func TestAsynchronousRequestsAreRetried(t *testing.T) {
-	t.Parallel()
-	h := newTestService(t, func(f *Function, c *Config) { f.Retries = 1 })
-	flag := filepath.Join(t.TempDir(), "flag")
-	if _, err := h.InvokeAsync("toy", fmt.Appendf(nil, `{"Do": "once", "Text": %q}`, flag)); err != nil {
-		t.Fatal(err)
-	}
-	waitUntil(t, "an empty journal", func() bool { return countFiles(t, h.cfg.JournalDir) == 0 })
-	if n := countFiles(t, h.cfg.DeadLetterDir); n != 0 {
-		t.Errorf("%d dead letters, want none", n)
-	}
-	id, err := h.InvokeAsync("toy", []byte(`{"Do": "fail", "Text": "always"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	waitUntil(t, "the dead letter",
-		func() bool { return countFiles(t, h.cfg.DeadLetterDir) == 1 && countFiles(t, h.cfg.JournalDir) == 0 })
-	waitUntil(t, "the report in the log", func() bool { return strings.Contains(h.log.all(), "platform.deadLetter") })
-	text, err := os.ReadFile(filepath.Join(h.cfg.DeadLetterDir, id+".json"))
-	if err != nil || !strings.Contains(string(text), "always") {
-		t.Errorf("dead letter %s, %v; want the last failure", text, err)
-	}
-	for errorType, want := range map[string]int{"joinError": 1, "errorString": 2} {
-		if n := strings.Count(h.log.all(), `"errorType":"`+errorType+`","durationMs"`); n != want {
-			t.Errorf("%d failed attempts with %s, want %d", n, errorType, want)
-		}
-	}
-}
-
-func countFiles(t *testing.T, dir string) int {
-	t.Helper()
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(files)
-}
-
-// An accepted request survives the end of the program while it runs.
-func TestAsynchronousRequestsSurviveARestart(t *testing.T) {
-	t.Parallel()
-	h := newTestService(t, nil)
-	for range 3 {
-		if _, err := h.InvokeAsync("toy", []byte(`{"Do": "hang"}`)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	h.Service.Close()
-	files, err := os.ReadDir(h.cfg.JournalDir)
-	if err != nil || len(files) != 3 {
-		t.Fatalf("%d requests in the journal, %v; want 3", len(files), err)
-	}
-	for _, f := range files {
-		path := filepath.Join(h.cfg.JournalDir, f.Name())
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(strings.Replace(string(text), "hang", "echo", 1)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(h.cfg.JournalDir, "x.json.tmp"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	next, err := New(t.Context(), h.cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(next.Close)
-	waitUntil(t, "an empty journal", func() bool { return countFiles(t, h.cfg.JournalDir) == 0 })
-}
-
-func TestInvokeAPI(t *testing.T) {
-	t.Parallel()
-	h := newTestService(t, nil)
-	server := httptest.NewServer(h)
-	defer server.Close()
-	arn := "arn:aws:lambda:eu-west-1:000000000000:function:toy"
-	tests := []struct {
-		name, kind, body  string
-		status            int
-		errorType, failed string
-	}{
-		{"toy", "", `{"Text":"x"}`, 200, "", ""},
-		{arn, "RequestResponse", ``, 200, "", ""},
-		{arn + ":$LATEST", "", `{}`, 200, "", ""},
-		{"toy", "", `{"Do":"fail"}`, 200, "", "Unhandled"},
-		{"toy", "Event", `{}`, 202, "", ""},
-		{"other", "", `{}`, 404, "ResourceNotFoundException", ""},
-		{"other", "Event", `{}`, 404, "ResourceNotFoundException", ""},
-		{"toy", "", `{`, 400, "InvalidRequestContentException", ""},
-		{"toy", "", `"` + strings.Repeat("x", MaxPayload) + `"`, 413, "RequestTooLargeException", ""},
-		{"toy", "Event", `"` + strings.Repeat("x", maxAsyncPayload) + `"`, 413, "RequestTooLargeException", ""},
-	}
-	for _, test := range tests {
-		r, err := http.NewRequest(http.MethodPost, server.URL+PathPrefix+test.name+"/invocations",
-			strings.NewReader(test.body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("X-Amz-Invocation-Type", test.kind)
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp.Body.Close()
-		if resp.StatusCode != test.status || resp.Header.Get("X-Amzn-ErrorType") != test.errorType ||
-			resp.Header.Get("X-Amz-Function-Error") != test.failed {
-			t.Errorf("%s %s %.20s: %d %v, want %d with error %q and function error %q", test.name, test.kind, test.body,
-				resp.StatusCode, resp.Header, test.status, test.errorType, test.failed)
-		}
 	}
 }
 

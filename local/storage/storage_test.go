@@ -1,11 +1,9 @@
 package storage
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	enc "encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,15 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
-
-	"sluice/local/template"
 )
 
 // A process can run one server only, so all tests share this one.
@@ -284,44 +279,6 @@ func TestRefusedObjectsCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestMultipartUploadAndCopyAreReported(t *testing.T) {
-	c := client("function", "function-secret")
-	key, copied := uniqueKey("parts"), uniqueKey("copied")
-	upload, err := c.CreateMultipartUpload(t.Context(),
-		&s3.CreateMultipartUploadInput{Bucket: aws.String(bucket), Key: &key})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var parts []types.CompletedPart
-	for i, size := range []int{5 << 20, 7} {
-		n := int32(i + 1)
-		part, err := c.UploadPart(
-			t.Context(),
-			&s3.UploadPartInput{Bucket: aws.String(bucket), Key: &key, UploadId: upload.UploadId,
-				PartNumber: &n, Body: bytes.NewReader(make([]byte, size))},
-		)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parts = append(parts, types.CompletedPart{ETag: part.ETag, PartNumber: &n})
-	}
-	if _, err := c.CompleteMultipartUpload(t.Context(), &s3.CompleteMultipartUploadInput{Bucket: aws.String(bucket), Key: &key,
-		UploadId: upload.UploadId, MultipartUpload: &types.CompletedMultipartUpload{Parts: parts}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: aws.String(bucket), Key: &copied,
-		CopySource: aws.String(bucket + "/" + key)}); err != nil {
-		t.Fatal(err)
-	}
-	for key, event := range map[string]string{key: "ObjectCreated:CompleteMultipartUpload", copied: "ObjectCreated:Copy"} {
-		got := createdWithKey(key)
-		if len(got) != 1 || got[0].Event != event || got[0].Size != 5<<20+7 || got[0].ETag == "" ||
-			strings.Contains(got[0].ETag, `"`) {
-			t.Errorf("%s: events %+v, want one %s of %d bytes", key, got, event, 5<<20+7)
-		}
-	}
-}
-
 func TestUploadsWithChecksums(t *testing.T) {
 	c := client("function", "function-secret")
 	key := uniqueKey("sum")
@@ -359,69 +316,5 @@ func TestUploadsWithChecksums(t *testing.T) {
 		err,
 	) != "InvalidAccessKeyId" {
 		t.Errorf("request with an unknown key: %v, want InvalidAccessKeyId", err)
-	}
-}
-
-func TestNotification(t *testing.T) {
-	o := CreatedObject{
-		Bucket:    "b",
-		Key:       "uploads/a b+c/é",
-		Size:      7,
-		ETag:      "e",
-		VersionID: "v",
-		Event:     "ObjectCreated:Put",
-		Time:      now,
-	}
-	text, err := o.Notification("eu-west-1", "r")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var raw struct{ Records []map[string]any }
-	if err := json.Unmarshal(text, &raw); err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]any{
-		"eventVersion":      "2.1",
-		"eventSource":       "aws:s3",
-		"awsRegion":         "eu-west-1",
-		"eventName":         "ObjectCreated:Put",
-		"eventTime":         "2026-01-02T03:04:05.678Z",
-		"userIdentity":      map[string]any{"principalId": "AWS:LOCAL"},
-		"requestParameters": map[string]any{"sourceIPAddress": "127.0.0.1"},
-		"responseElements":  map[string]any{"x-amz-request-id": "r", "x-amz-id-2": "r"},
-		"s3": map[string]any{"s3SchemaVersion": "1.0", "configurationId": "local",
-			"bucket": map[string]any{
-				"name":          "b",
-				"arn":           "arn:aws:s3:::b",
-				"ownerIdentity": map[string]any{"principalId": "LOCAL"},
-			},
-			"object": map[string]any{"key": "uploads/a+b%2Bc/%C3%A9", "size": 7.0, "eTag": "e", "versionId": "v",
-				"sequencer": fmt.Sprintf("%018X", now.UnixNano()), "urlDecodedKey": ""}},
-	}
-	if diff := cmp.Diff(want, raw.Records[0]); diff != "" {
-		t.Error(diff)
-	}
-	var e events.S3Event
-	if err := json.Unmarshal(text, &e); err != nil || e.Records[0].S3.Object.URLDecodedKey != o.Key {
-		t.Errorf("decoded key %q, %v, want %q", e.Records[0].S3.Object.URLDecodedKey, err, o.Key)
-	}
-	all := template.Notification{Events: []string{"s3:ObjectCreated:*"}, Prefix: "uploads/"}
-	for _, test := range []struct {
-		change func(*CreatedObject, *template.Notification)
-		want   bool
-	}{
-		{func(*CreatedObject, *template.Notification) {}, true},
-		{func(o *CreatedObject, _ *template.Notification) { o.Key = "upload" }, false},
-		{func(_ *CreatedObject, n *template.Notification) { n.Suffix = "é" }, true},
-		{func(_ *CreatedObject, n *template.Notification) { n.Suffix = "e" }, false},
-		{func(_ *CreatedObject, n *template.Notification) { n.Events = []string{"s3:ObjectCreated:Put"} }, true},
-		{func(_ *CreatedObject, n *template.Notification) { n.Events = []string{"s3:ObjectCreated:Copy"} }, false},
-		{func(_ *CreatedObject, n *template.Notification) { n.Events = []string{"s3:ObjectRemoved:*"} }, false},
-	} {
-		o, n := o, all
-		test.change(&o, &n)
-		if got := o.Matches(n); got != test.want {
-			t.Errorf("Matches of %+v with %+v = %v, want %v", o, n, got, test.want)
-		}
 	}
 }

@@ -1,0 +1,50 @@
+package lambda
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestInvokeAPI(t *testing.T) {
+	t.Parallel()
+	h := newTestService(t, nil)
+	server := httptest.NewServer(h)
+	defer server.Close()
+	arn := "arn:aws:lambda:eu-west-1:000000000000:function:toy"
+	tests := []struct {
+		name, kind, body  string
+		status            int
+		errorType, failed string
+	}{
+		{"toy", "", `{"Text":"x"}`, 200, "", ""},
+		{arn, "RequestResponse", ``, 200, "", ""},
+		{arn + ":$LATEST", "", `{}`, 200, "", ""},
+		{"toy", "", `{"Do":"fail"}`, 200, "", "Unhandled"},
+		{"toy", "Event", `{}`, 202, "", ""},
+		{"other", "", `{}`, 404, "ResourceNotFoundException", ""},
+		{"other", "Event", `{}`, 404, "ResourceNotFoundException", ""},
+		{"toy", "", `{`, 400, "InvalidRequestContentException", ""},
+		{"toy", "", `"` + strings.Repeat("x", MaxPayload) + `"`, 413, "RequestTooLargeException", ""},
+		{"toy", "Event", `"` + strings.Repeat("x", maxAsyncPayload) + `"`, 413, "RequestTooLargeException", ""},
+	}
+	for _, test := range tests {
+		r, err := http.NewRequest(http.MethodPost, server.URL+PathPrefix+test.name+"/invocations",
+			strings.NewReader(test.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("X-Amz-Invocation-Type", test.kind)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != test.status || resp.Header.Get("X-Amzn-ErrorType") != test.errorType ||
+			resp.Header.Get("X-Amz-Function-Error") != test.failed {
+			t.Errorf("%s %s %.20s: %d %v, want %d with error %q and function error %q", test.name, test.kind, test.body,
+				resp.StatusCode, resp.Header, test.status, test.errorType, test.failed)
+		}
+	}
+}

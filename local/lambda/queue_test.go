@@ -1,0 +1,82 @@
+package lambda
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestAsynchronousRequestsAreRetried(t *testing.T) {
+	t.Parallel()
+	h := newTestService(t, func(f *Function, c *Config) { f.Retries = 1 })
+	flag := filepath.Join(t.TempDir(), "flag")
+	if _, err := h.InvokeAsync("toy", fmt.Appendf(nil, `{"Do": "once", "Text": %q}`, flag)); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, "an empty journal", func() bool { return countFiles(t, h.cfg.JournalDir) == 0 })
+	if n := countFiles(t, h.cfg.DeadLetterDir); n != 0 {
+		t.Errorf("%d dead letters, want none", n)
+	}
+	id, err := h.InvokeAsync("toy", []byte(`{"Do": "fail", "Text": "always"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, "the dead letter",
+		func() bool { return countFiles(t, h.cfg.DeadLetterDir) == 1 && countFiles(t, h.cfg.JournalDir) == 0 })
+	waitUntil(t, "the report in the log", func() bool { return strings.Contains(h.log.all(), "platform.deadLetter") })
+	text, err := os.ReadFile(filepath.Join(h.cfg.DeadLetterDir, id+".json"))
+	if err != nil || !strings.Contains(string(text), "always") {
+		t.Errorf("dead letter %s, %v; want the last failure", text, err)
+	}
+	for errorType, want := range map[string]int{"joinError": 1, "errorString": 2} {
+		if n := strings.Count(h.log.all(), `"errorType":"`+errorType+`","durationMs"`); n != want {
+			t.Errorf("%d failed attempts with %s, want %d", n, errorType, want)
+		}
+	}
+}
+
+func countFiles(t *testing.T, dir string) int {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(files)
+}
+
+// An accepted request survives the end of the program while it runs.
+func TestAsynchronousRequestsSurviveARestart(t *testing.T) {
+	t.Parallel()
+	h := newTestService(t, nil)
+	for range 3 {
+		if _, err := h.InvokeAsync("toy", []byte(`{"Do": "hang"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.Service.Close()
+	files, err := os.ReadDir(h.cfg.JournalDir)
+	if err != nil || len(files) != 3 {
+		t.Fatalf("%d requests in the journal, %v; want 3", len(files), err)
+	}
+	for _, f := range files {
+		path := filepath.Join(h.cfg.JournalDir, f.Name())
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(strings.Replace(string(text), "hang", "echo", 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(h.cfg.JournalDir, "x.json.tmp"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	next, err := New(t.Context(), h.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(next.Close)
+	waitUntil(t, "an empty journal", func() bool { return countFiles(t, h.cfg.JournalDir) == 0 })
+}
