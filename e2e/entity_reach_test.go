@@ -57,7 +57,7 @@ func TestPermissionsOfEntityOperations(t *testing.T) {
 		t.Run(permission, func(t *testing.T) {
 			api := loginNewClient(t, "--permission", permission)
 			for _, o := range operations {
-				api.checkPermission(permission, o.method, o.path, o.accepted)
+				api.checkPermission(permission, o.method, o.path, `{"data":{}}`, o.accepted)
 			}
 			want := http.StatusForbidden
 			if permission == "BatchRead" {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -81,8 +82,8 @@ func (e *Environment) stop() error {
 // database returns a client of the environment's DynamoDB, for tests that store what would take too long by HTTP.
 func (e *Environment) database(ctx context.Context) (*dynamodb.Client, error) {
 	cfg, err := setup.LoadAWS(ctx)
-	if e.AWSEndpointURL != "" {
-		cfg.BaseEndpoint, cfg.Region = &e.AWSEndpointURL, e.Region
+	if endpoint := cmp.Or(e.DynamoDBURL, e.AWSEndpointURL); endpoint != "" {
+		cfg.BaseEndpoint, cfg.Region = &endpoint, e.Region
 		cfg.Credentials = credentials.NewStaticCredentialsProvider(e.AccessKeyID, e.SecretAccessKey, "")
 	}
 	return dynamodb.NewFromConfig(cfg), err
