@@ -111,8 +111,10 @@ var faults = []fault{
 	// objects, arrays and their items
 	{`{"postal_code":"50667"}`, `[]`, transaction.CodeObjectType, "/billing", ""},
 	{`["a","b"]`, `"a"`, transaction.CodeArrayType, "/sender/unknown/entity_groups_external", ""},
-	{`["a","b"]`, `["a",null,1]`, transaction.CodeStringType, "/sender/unknown/entity_groups_external/2", "1]"},
-	{`[{"id":7,`, `[null,{},[],{"id":7,`, transaction.CodeObjectType, "/sender/unknown/addresses/2", "[],"},
+	{`["a","b"]`, `["a","",1]`, transaction.CodeStringType, "/sender/unknown/entity_groups_external/2", "1]"},
+	{`["a","b"]`, `["a",null]`, transaction.CodeStringType, "/sender/unknown/entity_groups_external/1", "null]"},
+	{`[{"id":7,`, `[{},[],{"id":7,`, transaction.CodeObjectType, "/sender/unknown/addresses/1", "[],"},
+	{`[{"id":7,`, `[null,{"id":7,`, transaction.CodeObjectType, "/sender/unknown/addresses/0", "null,"},
 	{`[{"id":7,"city":"Köln","country_code":"DE"}]`, `[{},{"country_code":"ZZ"}]`, transaction.CodeCountry,
 		"/sender/unknown/addresses/1/country_code", `"ZZ"`},
 	{`{"payment_category":"goods"}`, `{"a":null,"b":""}`, "", "", ""},

@@ -280,7 +280,6 @@ func (o *oracle) value(n node, rule contractRule, name, pointer string) {
 		for i, item := range n.items {
 			here := pointer + "/" + strconv.Itoa(i)
 			switch {
-			case !item.present():
 			case rule.kind == "texts" && item.kind != '"':
 				o.find(transaction.CodeStringType, here, item.at)
 			case rule.kind == "objects" && item.kind != '{':

@@ -46,8 +46,8 @@ func fieldList() string {
 
 Made from the table in shared/transaction/schema. line.schema.json is the same for programs; errors.md explains the codes.
 
-A line is one Transaction as a JSON object of at most 256 KiB. A null counts as absent, everywhere. No object may have a
-key twice, and nothing may be nested deeper than 64 levels. Lengths are in characters; those of IDs in bytes of UTF-8.
+A line is one Transaction as a JSON object of at most 256 KiB. A null as the value of a key counts as absent. No object
+may have a key twice, and nothing may be nested deeper than 64 levels. Lengths are in characters; those of IDs in bytes of UTF-8.
 `)
 	for _, o := range Objects {
 		extra := "Other keys are allowed and ignored."

@@ -19,7 +19,7 @@ func JSONSchema() []byte {
 	root := Transaction.jsonSchema()
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "A line of a batch: one transaction"
-	root["description"] = "A null counts as absent, everywhere. No object may have a key twice. " +
+	root["description"] = "A null as the value of a key counts as absent. No object may have a key twice. " +
 		"Sender or receiver must be known."
 	root["$defs"] = defs
 	text, err := json.MarshalIndent(root, "", "  ")
@@ -106,9 +106,9 @@ func (f *Field) jsonSchema() map[string]any {
 	case KindObject, KindEntity:
 		return reference(f.Object.Name)
 	case KindObjects:
-		return map[string]any{"type": "array", "items": orNull(reference(f.Object.Name))}
+		return map[string]any{"type": "array", "items": reference(f.Object.Name)}
 	case KindStrings:
-		return map[string]any{"type": "array", "items": orNull(typed("string"))}
+		return map[string]any{"type": "array", "items": typed("string")}
 	case KindStringMap:
 		return map[string]any{"type": "object", "additionalProperties": orNull(typed("string"))}
 	case KindCountry:
