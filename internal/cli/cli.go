@@ -20,7 +20,13 @@ const (
 	ExitOK = 0
 	// ExitFailed means that the command could not run; one line on standard error says why.
 	ExitFailed = 2
+	// ExitInterrupted means that Ctrl-C or a signal ended the command, as shells have it: 128 and the number of SIGINT.
+	ExitInterrupted = 130
 )
+
+// ErrInterrupted is the error of a command that ended because its context did. The program then ends with
+// ExitInterrupted.
+var ErrInterrupted = errors.New("interrupted")
 
 // ExitCode is the error of a command that has printed its outcome itself: the program ends with this code and prints
 // nothing more.
@@ -47,8 +53,8 @@ type Command struct {
 	// Description says the rest, in paragraphs. It may be empty.
 	Description string
 	// Flags declares the command's flags, or those that all commands of a group share. It may be nil. Usage texts name
-	// the value in back quotes, as package flag has it; defaults are not printed, for they may be secrets of the
-	// environment.
+	// the value in back quotes, as package flag has it. The help prints the default of a flag unless it is the zero
+	// value or the text has a "(default ...)" of its own; a secret of the environment must therefore not be a default.
 	Flags func(*flag.FlagSet)
 	// Examples are command lines that work as they are.
 	Examples []string
@@ -56,7 +62,7 @@ type Command struct {
 	Notes string
 
 	// Run runs the command. Nil means ExitOK, an ExitCode that code; any other error is printed and ends with
-	// ExitFailed.
+	// ExitInterrupted if it is ErrInterrupted or that of the ended context, else with ExitFailed.
 	Run func(ctx context.Context, args []string, stdout io.Writer) error
 	// PassThrough makes Run get everything after the name as it is, flags and --help too.
 	PassThrough bool
@@ -70,7 +76,7 @@ func (c *Command) Main(ctx context.Context, args []string, stdout, stderr io.Wri
 	i := invocation{path: c.Name, flags: flag.NewFlagSet(c.Name, flag.ContinueOnError), stdout: stdout}
 	i.flags.SetOutput(io.Discard)
 	if len(args) == 0 && len(c.Commands) > 0 {
-		c.writeHelp(stderr, i)
+		c.writeHelp(stderr, i, "")
 		return ExitFailed
 	}
 	err := c.run(ctx, &i, args)
@@ -80,6 +86,12 @@ func (c *Command) Main(ctx context.Context, args []string, stdout, stderr io.Wri
 		return ExitOK
 	case errors.As(err, &code):
 		return int(code)
+	case errors.Is(err, ErrInterrupted):
+		fmt.Fprintf(stderr, "%s: %v\n", c.Name, err)
+		return ExitInterrupted
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintf(stderr, "%s: %v\n", c.Name, ErrInterrupted)
+		return ExitInterrupted
 	}
 	if errors.As(err, new(usageError)) {
 		err = fmt.Errorf("%w; see '%s --help'", err, i.path)
@@ -110,10 +122,10 @@ func (c *Command) run(ctx context.Context, i *invocation, args []string) error {
 	var rest []string
 	for len(args) > 0 {
 		if err := i.flags.Parse(args); errors.Is(err, flag.ErrHelp) {
-			c.writeHelp(i.stdout, *i)
+			c.writeHelp(i.stdout, *i, "")
 			return nil
 		} else if err != nil {
-			return usageError{err}
+			return usageError{explainFlagError(err, i.flags)}
 		}
 		if args = i.flags.Args(); len(args) > 0 {
 			rest, args = append(rest, args[0]), args[1:]
@@ -147,11 +159,11 @@ func (c *Command) runSubcommand(ctx context.Context, i *invocation, args []strin
 	}
 	var words []string
 	for len(args) > 0 {
-		if err := i.flags.Parse(args); errors.Is(err, flag.ErrHelp) && words == nil {
-			c.writeHelp(i.stdout, *i)
+		if err := i.flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+			c.writeHelp(i.stdout, *i, strings.Join(words, " "))
 			return nil
-		} else if err != nil && !errors.Is(err, flag.ErrHelp) {
-			return usageError{err}
+		} else if err != nil {
+			return usageError{explainFlagError(err, i.flags)}
 		}
 		if args = i.flags.Args(); len(args) == 0 {
 			break
@@ -164,19 +176,53 @@ func (c *Command) runSubcommand(ctx context.Context, i *invocation, args []strin
 				return sub.run(ctx, i, args)
 			}
 		}
-		if !slices.ContainsFunc(c.Commands, func(sub *Command) bool { return strings.HasPrefix(sub.Name, name+" ") }) {
+		if len(c.continuations(name)) == 0 {
 			break
 		}
 	}
-	if words == nil {
+	return c.explainUnknown(i, strings.Join(words, " "))
+}
+
+// continuations returns the rest of the names of all commands whose first words are the given ones.
+func (c *Command) continuations(words string) []string {
+	var rest []string
+	for _, sub := range c.Commands {
+		if more, ok := strings.CutPrefix(sub.Name, words+" "); ok {
+			rest = append(rest, more)
+		}
+	}
+	return rest
+}
+
+// explainUnknown returns the error for words that name no command of the group.
+func (c *Command) explainUnknown(i *invocation, words string) error {
+	if words == "" {
 		return Usagef("a command is missing")
 	}
 	_, group, _ := strings.Cut(i.path, " ") // without the program's name
-	return Usagef("there is no command %q", strings.TrimSpace(group+" "+strings.Join(words, " ")))
+	full := func(name string) string { return strings.TrimSpace(group + " " + name) }
+	if rest := c.continuations(words); rest != nil {
+		return Usagef("the command %q is incomplete: it goes on with %s", full(words), joinOr(rest))
+	}
+	// Only the last word is unknown: the ones before it begin the name of a command.
+	known, last, names := "", words, []string(nil)
+	if i := strings.LastIndexByte(words, ' '); i >= 0 {
+		known, last = words[:i+1], words[i+1:]
+		names = c.continuations(words[:i])
+	} else {
+		for _, sub := range c.Commands {
+			names = append(names, sub.Name)
+		}
+	}
+	if name := closest(last, names); name != "" {
+		return Usagef("there is no command %q (did you mean %q?)", full(words), full(known+name))
+	}
+	return Usagef("there is no command %q", full(words))
 }
 
-// writeHelp prints the help of the command that was found.
-func (c *Command) writeHelp(w io.Writer, i invocation) {
+// writeHelp prints the help of the command that was found. If words is not "" it lists only those commands of the group
+// that begin with these words.
+func (c *Command) writeHelp(w io.Writer, i invocation, words string) {
 	usage := []string{i.path}
 	switch {
 	case len(c.Commands) > 0:
@@ -193,6 +239,9 @@ func (c *Command) writeHelp(w io.Writer, i invocation) {
 	writeParagraph(w, c.Description)
 	var commands []row
 	for _, sub := range c.Commands {
+		if words != "" && !strings.HasPrefix(sub.Name, words+" ") {
+			continue
+		}
 		commands = append(commands, row{strings.TrimSpace(sub.Name + " " + sub.Args), sub.Summary})
 	}
 	writeRows(w, "Commands", commands)
@@ -211,12 +260,30 @@ type row struct{ name, meaning string }
 
 func optionRow(f *flag.Flag) row {
 	value, usage := flag.UnquoteUsage(f)
-	dashes := "--"
-	if utf8.RuneCountInString(f.Name) == 1 {
-		dashes = "-"
+	switch f.DefValue {
+	case "", "0", "false", "[]":
+	default:
+		if !strings.Contains(usage, "(default ") {
+			usage += " (default " + f.DefValue + ")"
+		}
 	}
-	return row{strings.TrimSpace(dashes + f.Name + " " + value), usage}
+	return row{strings.TrimSpace(flagName(f.Name) + " " + value), usage}
 }
+
+// flagName writes the name of a flag as a user types it.
+func flagName(name string) string {
+	if utf8.RuneCountInString(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+const (
+	// helpColumns is the width to which the lines of lists are filled.
+	helpColumns = 110
+	// maxNameColumns is the width of the column of names; a longer name has a line of its own.
+	maxNameColumns = 28
+)
 
 func writeRows(w io.Writer, title string, rows []row) {
 	if len(rows) == 0 {
@@ -224,12 +291,36 @@ func writeRows(w io.Writer, title string, rows []row) {
 	}
 	width := 0
 	for _, r := range rows {
-		width = max(width, len(r.name))
+		if len(r.name) <= maxNameColumns {
+			width = max(width, len(r.name))
+		}
 	}
 	fmt.Fprintf(w, "\n%s:\n", title)
+	indent := "\n" + strings.Repeat(" ", width+4)
 	for _, r := range rows {
-		fmt.Fprintf(w, "  %-*s  %s\n", width, r.name, r.meaning)
+		name := fmt.Sprintf("%-*s  ", width, r.name)
+		if len(r.name) > width {
+			name = r.name + indent
+		}
+		fmt.Fprintf(w, "  %s%s\n", name, strings.Join(fill(r.meaning, helpColumns-width-4), indent))
 	}
+}
+
+// fill breaks a text between words into lines of at most width bytes, where words allow it.
+func fill(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = word
+		case len(line)+1+len(word) > width:
+			lines, line = append(lines, line), word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, line)
 }
 
 func writeParagraph(w io.Writer, text string) {

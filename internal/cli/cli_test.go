@@ -42,6 +42,7 @@ func program() *Command {
 			{Name: "reject", Summary: "exit with 1", Run: failWith(ExitCode(1))},
 			{Name: "fail", Summary: "exit with an error", Run: failWith(errors.New("no disk"))},
 			{Name: "misuse", Summary: "exit with a usage error", Run: failWith(Usagef("--%s is needed", "x"))},
+			{Name: "stop", Summary: "be interrupted", Run: failWith(fmt.Errorf("%w; nothing was done", ErrInterrupted))},
 			{Name: "pass", Summary: "pass all on", PassThrough: true, Run: printArgs("pass")},
 			{
 				Name: "admin", Summary: "administration",
@@ -52,6 +53,7 @@ func program() *Command {
 						Name: "user add", Args: "NAME", Summary: "add a user", Run: printArgs("user add"),
 						Flags: func(f *flag.FlagSet) { f.BoolVar(&dry, "dry", false, "only print") },
 					},
+					{Name: "other", Summary: "another command", Run: printArgs("other")},
 				},
 			},
 		},
@@ -77,7 +79,12 @@ func TestMainRunsTheNamedCommand(t *testing.T) {
 		{"admin user add Ada --host h", 0, "user add host=h count=0 dry=false [\"Ada\"]\n", ""},
 
 		{"fly", 2, "", "prog: there is no command \"fly\"; see 'prog --help'\n"},
-		{"admin user", 2, "", "prog: there is no command \"admin user\"; see 'prog admin --help'\n"},
+		{"coyp a b", 2, "", "prog: there is no command \"coyp\" (did you mean \"copy\"?); see 'prog --help'\n"},
+		{"admin user lisst", 2, "",
+			"prog: there is no command \"admin user lisst\" (did you mean \"admin user list\"?); see 'prog admin --help'\n"},
+		{"admin user", 2, "",
+			"prog: the command \"admin user\" is incomplete: it goes on with list or add; see 'prog admin --help'\n"},
+		{"stop", 130, "", "prog: interrupted; nothing was done\n"},
 		{"admin user fly", 2, "", "prog: there is no command \"admin user fly\"; see 'prog admin --help'\n"},
 		{"admin --host h", 2, "", "prog: a command is missing; see 'prog admin --help'\n"},
 		{"help fly", 2, "", "prog: there is no command \"fly\"; see 'prog --help'\n"},
@@ -85,9 +92,13 @@ func TestMainRunsTheNamedCommand(t *testing.T) {
 		{"admin user add", 2, "",
 			"prog: 'prog admin user add' takes 1 argument (NAME), not 0; see 'prog admin user add --help'\n"},
 		{"reject x", 2, "", "prog: 'prog reject' takes no arguments, not 1; see 'prog reject --help'\n"},
-		{"copy --fast a b", 2, "", "prog: flag provided but not defined: -fast; see 'prog copy --help'\n"},
-		{"copy --count x a b", 2, "",
-			"prog: invalid value \"x\" for flag -count: parse error; see 'prog copy --help'\n"},
+		{"copy --fast a b", 2, "", "prog: there is no option --fast; see 'prog copy --help'\n"},
+		{"copy --coutn 1 a b", 2, "", "prog: there is no option --coutn (did you mean --count?); see 'prog copy --help'\n"},
+		{"copy a b --count", 2, "", "prog: the option --count needs a value; see 'prog copy --help'\n"},
+		{"copy --count x a b", 2, "", "prog: --count is a number, not \"x\"; see 'prog copy --help'\n"},
+		{"copy --count 99999999999999999999 a b", 2, "",
+			"prog: the value \"99999999999999999999\" of --count is out of range; see 'prog copy --help'\n"},
+		{"copy -n=x a b", 2, "", "prog: -n is true or false, not \"x\"; see 'prog copy --help'\n"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
@@ -109,7 +120,7 @@ Usage:
 It is not fast.
 
 Options:
-  --count N  make N copies
+  --count N  make N copies (default 1)
   -n         only print
 
 Examples:
@@ -126,6 +137,7 @@ Commands:
   reject        exit with 1
   fail          exit with an error
   misuse        exit with a usage error
+  stop          be interrupted
   pass          pass all on
   admin         administration
 
@@ -141,12 +153,14 @@ Usage:
 Commands:
   user list      list users
   user add NAME  add a user
+  other          another command
 
 'prog admin help COMMAND' describes a command.
 
 Options:
-  --host NAME  NAME of the host
+  --host NAME  NAME of the host (default localhost)
 `
+	adminUserHelp := strings.Replace(adminHelp, "\n  other          another command", "", 1)
 	const addHelp = `Add a user.
 
 Usage:
@@ -154,13 +168,14 @@ Usage:
 
 Options:
   --dry        only print
-  --host NAME  NAME of the host
+  --host NAME  NAME of the host (default localhost)
 `
 	for args, want := range map[string]string{
 		"help copy": copyHelp, "copy --help": copyHelp, "copy a -h": copyHelp,
 		"help": programHelp, "--help": programHelp, "-h": programHelp,
 		"help admin": adminHelp, "admin": adminHelp, "admin help": adminHelp, "admin --help": adminHelp,
 		"help admin user add": addHelp, "admin help user add": addHelp, "admin user add -h": addHelp,
+		"admin user --help": adminUserHelp, "admin help user": adminUserHelp, "help admin user": adminUserHelp,
 	} {
 		t.Run(args, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
@@ -181,4 +196,31 @@ Options:
 				code, stdout.String(), stderr.String())
 		}
 	})
+}
+
+func TestClosest(t *testing.T) {
+	candidates := []string{"upload", "status", "results", "validate", "o", "report", "reject-on-invalid"}
+	for word, want := range map[string]string{
+		"uplaod": "upload", "Upload": "upload", "stats": "status", "result": "results", "valid": "validate",
+		"x": "", "fly": "", "": "", "rport": "report", "reject": "reject-on-invalid", "generate": "",
+	} {
+		if got := closest(word, candidates); got != want {
+			t.Errorf("closest(%q) = %q, want %q", word, got, want)
+		}
+	}
+}
+
+func TestHelpIsFilled(t *testing.T) {
+	var out bytes.Buffer
+	writeRows(&out, "Options", []row{
+		{"--short", strings.Repeat("word ", 30)}, {"--" + strings.Repeat("long", 10), "a long name"},
+	})
+	for line := range strings.Lines(out.String()) {
+		if len(line) > helpColumns+1 {
+			t.Errorf("a line has %d columns, want at most %d: %s", len(line), helpColumns, line)
+		}
+	}
+	if got, want := strings.Count(out.String(), "word"), 30; got != want {
+		t.Errorf("%d words are printed, want %d", got, want)
+	}
 }
