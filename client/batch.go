@@ -68,7 +68,13 @@ type Status struct {
 	// ingestion.
 	BytesTotal int64 `json:"bytes_total"`
 	BytesDone  int64 `json:"bytes_done"`
+
+	// Reply is the service's reply, byte for byte. It may have fields that this type does not.
+	Reply json.RawMessage `json:"-"`
 }
+
+// keepReply keeps the reply.
+func (s *Status) keepReply(_ int, text []byte) { s.Reply = text }
 
 // IsTerminal reports whether the status of the batch will not change any more.
 func (s Status) IsTerminal() bool {
@@ -89,7 +95,7 @@ type Counts struct {
 type ValidationResult struct {
 	// Message says it for people.
 	Message string `json:"message"`
-	// Valid is whether all transactions are valid; nil until validation is complete.
+	// Valid is whether all transactions are valid; nil until validation is complete, and of a batch in StatusError.
 	Valid *bool `json:"valid"`
 	// ErrorsFileURL is where OpenReport finds the report of invalid lines; "" if there is none. It is a secret, and
 	// each call returns a new one.
@@ -98,6 +104,16 @@ type ValidationResult struct {
 	ErrorsFileExpires time.Time `json:"errors_file_url_expires_at,omitzero"`
 	// Counts are the numbers of transactions.
 	Counts Counts `json:"counts"`
+
+	// Pending means that validation is not complete: Message says what the service waits for.
+	Pending bool `json:"-"`
+	// Reply is the service's reply, byte for byte. It may have fields that this type does not.
+	Reply json.RawMessage `json:"-"`
+}
+
+// keepReply keeps the reply, and that a 202 has no result yet.
+func (r *ValidationResult) keepReply(status int, text []byte) {
+	r.Reply, r.Pending = text, status == http.StatusAccepted
 }
 
 // Transaction is a stored transaction with the newest version of each of its modifications.

@@ -176,13 +176,20 @@ func (c *Client) callOnce(ctx context.Context, method, path, token string, body 
 		return err
 	}
 	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusAccepted {
-		return newError(resp, text)
+		return newError(resp, text, req.URL, c.config.APIURL)
 	}
 	if err := json.Unmarshal(text, out); err != nil {
-		return fmt.Errorf("%s %s: the reply is not the expected JSON: %w", method, path, err)
+		return fmt.Errorf("%s %s answers %d with something else than the expected JSON (%w); is %s the address of the API?",
+			method, withoutQuery(req.URL), resp.StatusCode, err, c.config.APIURL)
+	}
+	if k, ok := out.(replyKeeper); ok {
+		k.keepReply(resp.StatusCode, text)
 	}
 	return nil
 }
+
+// replyKeeper is a decoded reply that keeps what it was decoded from.
+type replyKeeper interface{ keepReply(status int, text []byte) }
 
 // roundTrip sends a request and reads at most limit bytes of the reply's body, which it closes. If no complete answer
 // comes, the error is an *UnreachableError or the context's.

@@ -30,6 +30,11 @@ type Error struct {
 	Details []Detail
 	// RetryAfter is how long the service asks to wait, of a 429; otherwise 0.
 	RetryAfter time.Duration
+	// URL is the address that answered, without its query, and APIURL is Config.APIURL.
+	URL, APIURL string
+	// Foreign means that the answer is not one that the service gives on its paths: APIURL is probably not the address
+	// of the API.
+	Foreign bool
 }
 
 // Detail is one thing that is wrong with a request or with a line.
@@ -42,8 +47,13 @@ type Detail struct {
 	Type string `json:"type"`
 }
 
-// Error returns the status and everything that the service said.
+// Error returns the status and everything that the service said, or which address gave an answer that is not its own.
 func (e *Error) Error() string {
+	if e.Foreign {
+		return fmt.Sprintf("%s answers %d (%s), which is not an answer of Sluice; is %s the address of the API? "+
+			"The paths of the interface (/tm/realtime/...) are appended to it",
+			e.URL, e.Status, http.StatusText(e.Status), e.APIURL)
+	}
 	text := e.Message
 	for _, d := range e.Details {
 		var path []string
@@ -69,21 +79,42 @@ func (e *Error) isTemporary() bool {
 }
 
 // newError reads a refusal. A reply that has another shape than the interface's yields the status alone.
-func newError(resp *http.Response, text []byte) *Error {
+func newError(resp *http.Response, text []byte, called *url.URL, apiURL string) *Error {
 	var body struct {
 		Message string          `json:"message"`
 		Detail  json.RawMessage `json:"detail"`
 	}
-	e := &Error{Status: resp.StatusCode}
+	e := &Error{Status: resp.StatusCode, URL: withoutQuery(called), APIURL: apiURL}
 	if json.Unmarshal(text, &body) == nil {
 		e.Message = body.Message
 		_ = json.Unmarshal(body.Detail, &e.Details)
 	}
+	e.Foreign = isForeign(e)
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return e
 }
+
+// isForeign reports whether a refusal is not one of the interface on its own paths, which always have a message of their
+// own for what they do not find. API Gateway has others for a path without a route.
+func isForeign(e *Error) bool {
+	switch e.Status {
+	case http.StatusNotFound:
+		return e.Message == "" || e.Message == "Not found." || e.Message == "Not Found"
+	case http.StatusForbidden:
+		return e.Message == "Missing Authentication Token"
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect,
+		http.StatusMethodNotAllowed:
+		return true
+	case http.StatusBadRequest:
+		return e.Message == "" && e.Details == nil
+	}
+	return e.Status < http.StatusBadRequest
+}
+
+// withoutQuery returns an address without its query and its user, either of which may hold secrets.
+func withoutQuery(u *url.URL) string { return u.Scheme + "://" + u.Host + u.EscapedPath() }
 
 // TokenError is a refusal by the token endpoint (RFC 6749, section 5.2).
 type TokenError struct {
@@ -93,10 +124,16 @@ type TokenError struct {
 	Code string
 	// Description is the reply's error_description, or "".
 	Description string
+	// URL is the address that answered, without its query.
+	URL string
 }
 
-// Error returns the status, the code and the description.
+// Error returns the status, the code and the description, or which address gave an answer that is not of RFC 6749.
 func (e *TokenError) Error() string {
+	if e.Code == "" && e.Status < http.StatusInternalServerError && e.Status != http.StatusTooManyRequests {
+		return fmt.Sprintf("%s answers %d (%s), which is not an answer of an OAuth 2.0 token endpoint; "+
+			"is it the token URL? It usually ends with /oauth2/token", e.URL, e.Status, http.StatusText(e.Status))
+	}
 	text := fmt.Sprintf("the token endpoint answers %d", e.Status)
 	if e.Code != "" {
 		text += ": " + e.Code

@@ -3,7 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -88,9 +88,10 @@ func (c *Client) fetchTokenOnce(ctx context.Context) (string, time.Duration, err
 	err = json.Unmarshal(text, &reply)
 	switch {
 	case resp.StatusCode != http.StatusOK:
-		return "", 0, &TokenError{resp.StatusCode, reply.Error, reply.ErrorDescription}
+		return "", 0, &TokenError{resp.StatusCode, reply.Error, reply.ErrorDescription, withoutQuery(req.URL)}
 	case err != nil || reply.AccessToken == "":
-		return "", 0, errors.New("the reply of the token endpoint has no access_token")
+		return "", 0, fmt.Errorf("%s answers 200 without an access_token; is it the token URL? "+
+			"It usually ends with /oauth2/token", withoutQuery(req.URL))
 	}
 	return reply.AccessToken, time.Duration(reply.ExpiresIn) * time.Second, nil
 }
