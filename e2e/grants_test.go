@@ -19,6 +19,7 @@ var grantsAllowedUnused = map[string]string{
 	"sluice-settle Work s3:AbortMultipartUpload":            abortsAfterFailure,
 	"sluice-verdict WriteReports s3:AbortMultipartUpload":   abortsAfterFailure,
 	"sluice-scan DeadLetters sqs:SendMessage":               "an event becomes a dead letter after failing three times, and none does here",
+	"sluice-close DeadLetters sqs:SendMessage":              "an event becomes a dead letter after failing three times, and none does here",
 	"sluice-scan WaitingScans dynamodb:Query":               "the sweep for missing results runs every five minutes",
 	"sluice-scan ScanAgain guardduty:SendObjectMalwareScan": "the sweep for missing results runs every five minutes",
 	"sluice-token SignWithRotatedKeys kms:Sign":             "a new key signs only five minutes after its rotation",

@@ -1,4 +1,5 @@
-// Close is the Lambda function of the states Close and GiveUp: it ends a batch in PROCESSED or in ERROR.
+// Close is the Lambda function of the states Close and GiveUp: it ends a batch in PROCESSED or in ERROR. EventBridge
+// invokes it for every execution that did not succeed.
 package main
 
 import (
@@ -18,5 +19,5 @@ func main() {
 		Batches: batchdb.New(env.DynamoDB(), env.BatchesTable),
 		Now:     time.Now,
 		Log:     env.Log,
-	}).Run)
+	}).Handle)
 }

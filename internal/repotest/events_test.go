@@ -36,6 +36,7 @@ var eventTypes = map[string]any{
 	"admit":         &pipeline.BatchInput{},
 	"ingest":        &pipeline.ChunkInput{},
 	"close":         &pipeline.CloseInput{},
+	"close-event":   &events.CloudWatchEvent{},
 }
 
 func TestEveryFunctionHasASampleEvent(t *testing.T) {

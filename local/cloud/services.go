@@ -127,9 +127,16 @@ func (c *Cloud) startFunctions(ctx context.Context) error {
 	}
 	c.states, err = states.New(ctx, states.Config{
 		Machines: machines, Functions: c.lambda, Authorize: c.authorizeTask, Dir: c.path("executions"), Region: region,
-		NewID: newID, Now: time.Now,
+		NewID: newID, Now: time.Now, OnEnded: c.publishEnd,
 	})
 	return err
+}
+
+// publishEnd publishes the event that an execution has ended. If that fails, the sweep will find its batch.
+func (c *Cloud) publishEnd(e states.Execution) {
+	if err := c.bus.Publish(e.EndEvent(newID(), region, account)); err != nil {
+		c.log.WriteLine(e.Name, e.ARN, fmt.Appendf(nil, "publish the end of an execution: %v", err))
+	}
 }
 
 // lambdaFunction describes a function of the template for Lambda.

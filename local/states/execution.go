@@ -28,6 +28,32 @@ type Execution struct {
 	Cause string `json:"cause,omitempty"`
 }
 
+// EndEvent returns the event, as JSON, by which Step Functions tells EventBridge that an execution has ended. id is the
+// ID of the event.
+func (e Execution) EndEvent(id, region, account string) []byte {
+	detail := map[string]any{
+		"executionArn": e.ARN, "stateMachineArn": e.MachineARN, "name": e.Name, "status": e.Status,
+		"startDate": e.Start.UnixMilli(), "stopDate": e.Stop.UnixMilli(),
+		"input": string(e.Input), "inputDetails": map[string]any{"included": true},
+		"output": nil, "outputDetails": nil, "error": nil, "cause": nil,
+	}
+	if e.Status == Succeeded {
+		detail["output"], detail["outputDetails"] = string(e.Output), map[string]any{"included": true}
+	}
+	if e.Error != "" {
+		detail["error"] = e.Error
+	}
+	if e.Cause != "" {
+		detail["cause"] = e.Cause
+	}
+	text, _ := json.Marshal(map[string]any{
+		"version": "0", "id": id, "detail-type": "Step Functions Execution Status Change", "source": "aws.states",
+		"account": account, "region": region, "time": e.Stop.UTC().Format(time.RFC3339),
+		"resources": []string{e.ARN}, "detail": detail,
+	})
+	return text
+}
+
 // execution is an execution together with its run, if it is running.
 type execution struct {
 	// dir is the folder with its files.

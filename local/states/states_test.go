@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -214,5 +215,20 @@ func TestHistory(t *testing.T) {
 		MapIterationSucceeded MapStateSucceeded MapStateExited SucceedStateEntered SucceedStateExited ExecutionSucceeded`)
 	if diff := cmp.Diff(want, b.eventTypes(t, e.ARN)); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// TestEndEvent tests the event about an execution that was stopped, as Step Functions sends it to EventBridge.
+func TestEndEvent(t *testing.T) {
+	stop := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	e := Execution{ARN: "a", MachineARN: "m", Name: "n", Status: Aborted, Start: stop.Add(-time.Second), Stop: stop,
+		Input: []byte(`{"x":1}`), Error: "E"}
+	want := `{"account":"1","detail":{"cause":null,"error":"E","executionArn":"a","input":"{\"x\":1}",` +
+		`"inputDetails":{"included":true},"name":"n","output":null,"outputDetails":null,"startDate":1767323044000,` +
+		`"stateMachineArn":"m","status":"ABORTED","stopDate":1767323045000},` +
+		`"detail-type":"Step Functions Execution Status Change","id":"i","region":"r","resources":["a"],` +
+		`"source":"aws.states","time":"2026-01-02T03:04:05Z","version":"0"}`
+	if got := string(e.EndEvent("i", "r", "1")); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,8 +11,9 @@ import (
 	"sluice/shared/batch"
 )
 
-// Close is the step of the states Close, which ends a batch with the transition to PROCESSED, and GiveUp, which ends it
-// with the transition to ERROR.
+// Close ends batches. It is the step of the states Close, which ends a batch with the transition to PROCESSED, and
+// GiveUp, which ends it with the transition to ERROR. EventBridge invokes it, too, for every execution that did not
+// succeed: one that was stopped, ran out of time or broke a limit of Step Functions has not reached GiveUp.
 type Close struct {
 	Batches batch.JobStore
 	Now     func() time.Time
@@ -33,7 +35,74 @@ type Failure struct {
 	Cause string `json:"Cause"`
 }
 
-// Run ends a batch. It does nothing if the batch has ended in that way.
+// ExecutionEventType is the detail-type of an ExecutionEvent.
+const ExecutionEventType = "Step Functions Execution Status Change"
+
+// ExecutionEvent is EventBridge's event about the end of an execution of the state machine
+// (docs.aws.amazon.com/step-functions/latest/dg/eventbridge-integration.html). Members that are not read are left out.
+type ExecutionEvent struct {
+	DetailType string          `json:"detail-type"`
+	Source     string          `json:"source"`
+	Detail     ExecutionDetail `json:"detail"`
+}
+
+// ExecutionDetail is the part of the event that Step Functions makes.
+type ExecutionDetail struct {
+	ExecutionARN string `json:"executionArn"`
+	MachineARN   string `json:"stateMachineArn"`
+	// Name is the ID of the batch, after which intake.Machine names its execution.
+	Name string `json:"name"`
+	// Status is FAILED, TIMED_OUT or ABORTED.
+	Status string `json:"status"`
+	Error  string `json:"error"`
+	Cause  string `json:"cause"`
+}
+
+// closeInput returns what the event asks Close to do. It returns an error if the event is not about the execution of a
+// batch that ended without success.
+func (e ExecutionEvent) closeInput() (CloseInput, error) {
+	id, err := batch.ParseID(e.Detail.Name)
+	switch {
+	case e.Source != "aws.states" || err != nil:
+		return CloseInput{}, fmt.Errorf("event from %q about the execution %q", e.Source, e.Detail.Name)
+	case e.Detail.Status != "FAILED" && e.Detail.Status != "TIMED_OUT" && e.Detail.Status != "ABORTED":
+		return CloseInput{}, fmt.Errorf("event about the execution %s with the status %q", id, e.Detail.Status)
+	}
+	return CloseInput{ID: id, Failure: &Failure{
+		Error: "Execution." + e.Detail.Status, Cause: e.Detail.Error + ": " + e.Detail.Cause,
+	}}, nil
+}
+
+// Handle handles the input of a state, which is a CloseInput, or an ExecutionEvent. It returns an error for anything
+// else, so that an event that nobody expected is kept as a dead letter.
+func (s *Close) Handle(ctx context.Context, input json.RawMessage) (struct{}, error) {
+	var event ExecutionEvent
+	if err := json.Unmarshal(input, &event); err != nil {
+		return struct{}{}, fmt.Errorf("read input: %w", err)
+	}
+	var in CloseInput
+	var err error
+	switch event.DetailType {
+	case ExecutionEventType:
+		if in, err = event.closeInput(); err != nil {
+			return struct{}{}, err
+		}
+		if _, err = s.Batches.Get(ctx, in.ID); errors.Is(err, batch.ErrNotFound) {
+			s.Log.WarnContext(ctx, "an execution without a batch has ended", "batch", in.ID)
+			return struct{}{}, nil
+		}
+	case "":
+		if err = json.Unmarshal(input, &in); err != nil || in.ID == "" {
+			return struct{}{}, fmt.Errorf("input without a batch_id: %w", err)
+		}
+	default:
+		return struct{}{}, fmt.Errorf("unknown kind of event: detail-type %q", event.DetailType)
+	}
+	return s.Run(ctx, in)
+}
+
+// Run ends a batch. It does nothing if the batch has ended in that way, and a failure does nothing if it has ended at
+// all: of a step that ends the batch and an event that reports its execution, one makes the transition.
 func (s *Close) Run(ctx context.Context, in CloseInput) (struct{}, error) {
 	return runAction(ctx, s.Log, in.ID, func(ctx context.Context) error {
 		if in.Failure == nil {
@@ -71,13 +140,13 @@ func (s *Close) complete(ctx context.Context, id batch.ID) error {
 
 // fail ends the batch in ERROR unless its status is terminal.
 func (s *Close) fail(ctx context.Context, id batch.ID, f Failure) error {
-	s.Log.ErrorContext(ctx, "batch failed", "batch", id, "error", f.Error, "cause", f.Cause)
 	t := batch.Transition{To: batch.Failed, At: s.Now(), ErrorMessage: failureMessage(f.Error)}
 	_, err := s.Batches.Apply(ctx, id, t)
 	var conflict *batch.ConflictError
 	if errors.As(err, &conflict) && conflict.Current.Status.IsTerminal() {
-		return nil
+		return nil // an earlier or concurrent run has ended the batch
 	}
+	s.Log.ErrorContext(ctx, "batch failed", "batch", id, "error", f.Error, "cause", f.Cause)
 	return err
 }
 

@@ -202,10 +202,13 @@ func TestStatusAndResult(t *testing.T) {
 		{"processed with dropped lines", toEnd(mixed), 200, "PROCESSED", "", 200, invalid, false, true},
 		{"error before validation", append(started[:1:1],
 			batch.Transition{To: batch.Failed, ErrorMessage: "The file is infected."}),
-			200, "ERROR", "The file is infected.", 200, "The file is infected.", false, false},
+			200, "ERROR", "The file is infected.", 200, "The file is infected.", nil, false},
 		{"error after validation", append(toEnd(good)[:5:5],
 			batch.Transition{To: batch.Failed, ErrorMessage: "It broke."}),
-			200, "ERROR", "It broke.", 200, "It broke.", false, false},
+			200, "ERROR", "It broke.", 200, "It broke.", true, false},
+		{"error after validation with dropped lines", append(toEnd(mixed)[:5:5],
+			batch.Transition{To: batch.Failed, ErrorMessage: "It broke."}),
+			200, "ERROR", "It broke.", 200, "It broke.", false, true},
 	}
 	a := newAPI(t)
 	for _, tt := range tests {

@@ -124,16 +124,26 @@ func (s *Batches) ValidationResult(ctx context.Context, caller httpapi.Caller, r
 	return httpapi.Reply{Body: out}, err
 }
 
-// result describes the outcome of validation of a batch that has a verdict or has failed.
+// result describes the outcome of validation of a batch that has a verdict or has failed. A batch that failed before
+// its verdict was known says nothing about its lines. One that failed later keeps its verdict and its report.
 func (s *Batches) result(ctx context.Context, b batch.Batch) (ResultReply, error) {
-	out := ResultReply{Message: b.ErrorMessage, Valid: new(bool)}
 	if b.Verdict == nil {
-		return out, nil
+		return ResultReply{Message: b.ErrorMessage}, nil
 	}
-	out.Counts = &Counts{Total: &b.Verdict.Total, Accepted: &b.Verdict.Accepted, Invalid: &b.Verdict.Invalid}
+	out, err := s.verdict(ctx, b)
+	if b.Status == batch.Failed {
+		out.Message = b.ErrorMessage
+	}
+	return out, err
+}
+
+// verdict describes the verdict of a batch, with the URL of its report if there is one.
+func (s *Batches) verdict(ctx context.Context, b batch.Batch) (ResultReply, error) {
+	out := ResultReply{
+		Message: b.ErrorMessage, Valid: new(bool),
+		Counts: &Counts{Total: &b.Verdict.Total, Accepted: &b.Verdict.Accepted, Invalid: &b.Verdict.Invalid},
+	}
 	switch {
-	case b.Status == batch.Failed:
-		return out, nil
 	case b.Verdict.Valid():
 		*out.Valid = true
 		out.Message = "Batch validated successfully."
