@@ -130,6 +130,8 @@ func checkBodies(t *testing.T, api *session, endpoints []bodyEndpoint) {
 			c.expectRefused("more", "extra_forbidden", strings.TrimSuffix(e.bodyWith("", ""), "}")+`,"more":1}`)
 			c.expectRefused("data", "object_type", `{"data":[]}`)
 			c.expectRefused("body", "object_type", `[]`)
+			c.expectRefused("body", "json_invalid", `{"data":`)
+			c.expectRefused("body", "json_invalid", `{"data":{}} {}`)
 			c.expectAccepted(e.bodyWith("", ""))
 		})
 	}

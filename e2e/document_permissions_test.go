@@ -24,7 +24,7 @@ func documentPermissions() map[string][]string {
 		"PUT /%s": edit, "DELETE /%s": remove, "PUT /%s/access-layers": edit,
 		"PUT /%s/clone":           prefixed("Create", "CreateVirtual", "Link"),
 		"PUT /%s/requirement-ids": prefixed("Edit", "Delete"), "PUT /%s/datakey": prefixed("Edit", "Delete"),
-		"PUT /%s/updateDocumentUploadedByUserName": nil, "PUT /error/%s": edit, "PUT /custom-error/%s": edit,
+		"PUT /%s/updateDocumentUploadedByUserName": edit, "PUT /error/%s": edit, "PUT /custom-error/%s": edit,
 		"POST ": prefixed("Create"), "POST /virtual": prefixed("CreateVirtual"), "POST /%s/archive": edit,
 		"POST /%s/unarchive": edit, "PUT /updateFile": edit, "PUT /product/%s": edit, "DELETE /deal/%s": remove,
 		"POST /deal/virtual": prefixed("CreateVirtual"),

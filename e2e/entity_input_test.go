@@ -82,6 +82,7 @@ func entityQueryEndpoints() []bodyEndpoint {
 		`{"sortOrder":true}`:                         "integer_type",
 		`{"paginationToken":1}`:                      "string_type",
 		`{"paginationToken":"x"}`:                    badPaging,
+		`{"paginationToken":""}`:                     badPaging,
 		`{"paginationToken":` + quoted(10_001) + `}`: tooLong,
 		`{"size":1}`:                                 "extra_forbidden",
 	}}

@@ -83,7 +83,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if !errors.As(err, &known) {
 			known = internalError
 		}
-		g.writeError(w, known)
+		g.writeError(w, req, known)
 	}
 }
 

@@ -45,9 +45,10 @@ var api = template.API{
 	},
 	Responses: map[string]template.GatewayResponse{
 		"UNAUTHORIZED": {
-			Status:  401,
-			Headers: map[string]string{"WWW-Authenticate": "Bearer"},
-			Body:    `{"message": "Unauthorized"}`,
+			Status: 401,
+			Headers: map[string]string{"WWW-Authenticate": "'Bearer'", "X-Request-Id": template.MappedRequestID,
+				"X-Correlation-Id": template.MappedRequestHeader + "X-CORRELATION-ID"},
+			Body: `{"message": "Unauthorized"}`,
 		},
 		"MISSING_AUTHENTICATION_TOKEN": {Status: 404, Body: `{"message": "Not found."}`},
 		"DEFAULT_5XX":                  {Body: `{"message": $context.error.messageString}`},
@@ -311,12 +312,17 @@ func TestAuthorizer(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			resp, text := send(t, "GET", newTestServer(t, functions{"guard": test.authorizer}).URL+"/closed", "")
+			resp, text := send(t, "GET", newTestServer(t, functions{"guard": test.authorizer}).URL+"/closed", "",
+				"X-Correlation-Id", "mine")
 			if resp.StatusCode != test.status {
 				t.Errorf("status %d, want %d: %s", resp.StatusCode, test.status, text)
 			}
 			if (resp.Header.Get("WWW-Authenticate") == "Bearer") != (test.status == 401) {
 				t.Errorf("headers %v, want the template's exactly for status 401", resp.Header)
+			}
+			if test.status == 401 &&
+				(resp.Header.Get("X-Request-Id") != "the-id" || resp.Header.Get("X-Correlation-Id") != "mine") {
+				t.Errorf("headers %v, want the request's ID and correlation ID", resp.Header)
 			}
 		})
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"sluice/local/template"
 )
 
 // renamedHeaders are the headers of a function's response that API Gateway sends under another name, with a prefix.
@@ -108,7 +110,7 @@ var (
 
 // writeError sends a gateway response: that of the template for its type, else that of the template for its class, else
 // the default of API Gateway.
-func (g *Gateway) writeError(w http.ResponseWriter, e *gatewayError) {
+func (g *Gateway) writeError(w http.ResponseWriter, r *request, e *gatewayError) {
 	response, ok := g.API.Responses[e.responseType]
 	if !ok {
 		class := "DEFAULT_4XX"
@@ -121,18 +123,31 @@ func (g *Gateway) writeError(w http.ResponseWriter, e *gatewayError) {
 	h.Set("Content-Type", "application/json")
 	h.Set("x-amzn-ErrorType", e.responseType)
 	for name, value := range response.Headers {
-		h.Set(name, value)
+		if value = r.mapped(value); value != "" {
+			h.Set(name, value)
+		}
 	}
 	body := response.Body
 	if body == "" {
-		body = `{"message":$context.erroe.messageString}`
+		body = `{"message":$context.error.messageString}`
 	}
-	body = strings.ReplaceAll(body, "$context.erroe.messageString", `"`+e.message+`"`)
-	body = strings.ReplaceAll(body, "$context.erroe.message", e.message)
+	body = strings.ReplaceAll(body, "$context.error.messageString", `"`+e.message+`"`)
+	body = strings.ReplaceAll(body, "$context.error.message", e.message)
 	status := e.status
 	if response.Status != 0 {
 		status = response.Status
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(body)) // an error means that the client has disconnected
+}
+
+// mapped returns the value of a gateway response's header, "" if the request lacks the header that it is taken from.
+func (r *request) mapped(value string) string {
+	if value == template.MappedRequestID {
+		return r.id
+	}
+	if name, ok := strings.CutPrefix(value, template.MappedRequestHeader); ok {
+		return r.Header.Get(name)
+	}
+	return strings.Trim(value, "'")
 }

@@ -106,17 +106,22 @@ func (b *builder) addAPI(id string, p *properties) error {
 		headers := r.object("ResponseParameters").object("Headers")
 		for name := range headers.values {
 			value := headers.text(name)
-			literal := strings.TrimSuffix(strings.TrimPrefix(value, "'"), "'")
-			if len(literal) != len(value)-2 {
-				return fmt.Errorf("has a gateway response %s whose header %s is not a string in single quotes", kind,
-					name)
+			if !isHeaderMapping(value) {
+				return fmt.Errorf("has a gateway response %s whose header %s is neither a string in single quotes "+
+					"nor context.requestId nor a header of the request", kind, name)
 			}
-			response.Headers[name] = literal
+			response.Headers[name] = value
 		}
 		api.Responses[kind] = response
 	}
 	b.out.API = api
 	return p.err
+}
+
+// isHeaderMapping reports whether the local gateway knows the value of a gateway response's header.
+func isHeaderMapping(value string) bool {
+	isLiteral := len(value) >= 2 && strings.HasPrefix(value, "'") && strings.HasSuffix(value, "'")
+	return isLiteral || value == MappedRequestID || strings.HasPrefix(value, MappedRequestHeader)
 }
 
 // methods are the methods that a route can have.

@@ -69,11 +69,21 @@ type Route struct {
 // GatewayResponse is a response of API Gateway itself.
 type GatewayResponse struct {
 	// Status is 0 for the default of the type.
-	Status  int
+	Status int
+	// Headers maps names to what API Gateway takes for a value: a string in single quotes, MappedRequestID, or
+	// MappedRequestHeader and the name of a header.
 	Headers map[string]string
 	// Body is the template for application/json; empty for the default of the type.
 	Body string
 }
+
+// Values of a gateway response's headers that are not strings in single quotes.
+const (
+	// MappedRequestID is the ID of the request.
+	MappedRequestID = "context.requestId"
+	// MappedRequestHeader begins the name of a header of the request; without it, the response has no such header.
+	MappedRequestHeader = "method.request.header."
+)
 
 // Table is an AWS::DynamoDB::Table.
 type Table struct {

@@ -148,7 +148,7 @@ func TestLoad(t *testing.T) {
 				{Method: "POST", Path: "/b", Function: "EchoFunction"},
 			},
 			Responses: map[string]GatewayResponse{"UNAUTHORIZED": {Status: 401,
-				Headers: map[string]string{"WWW-Authenticate": "Bearer"}, Body: `{"message": "Unauthorized"}`}},
+				Headers: map[string]string{"WWW-Authenticate": "'Bearer'"}, Body: `{"message": "Unauthorized"}`}},
 		},
 		Tables: []Table{{Name: "toy-things", Definition: map[string]any{
 			"TableName": "toy-things", "BillingMode": "PAY_PER_REQUEST",

@@ -88,9 +88,13 @@ func (b *Body) Decode(into any, root jsontext.Pointer, options ...json.Options) 
 	return nil
 }
 
+// CodeNotJSON is the code of a body that violates the grammar of JSON. The path of the validation error is the offset
+// of the byte at which reading stopped.
+const CodeNotJSON = "json_invalid"
+
 // detailOf returns the validation error for an error of the JSON library, none of whose text reaches the client.
 func (b *Body) detailOf(err error, root jsontext.Pointer) fault.Detail {
-	notJSON := fault.Detail{Source: fault.InBody, Message: "The body is not valid JSON.", Code: "json_invalid"}
+	notJSON := fault.Detail{Source: fault.InBody, Message: "The body is not valid JSON.", Code: CodeNotJSON}
 	at := func(p jsontext.Pointer, message, code string) fault.Detail {
 		relative := p
 		if root != "" && p != root && root.Contains(p) {
@@ -115,6 +119,7 @@ func (b *Body) detailOf(err error, root jsontext.Pointer) fault.Detail {
 		return at(syntactic.JSONPointer, "This key appears twice.", "json_duplicate_key")
 	case errors.As(err, &syntactic):
 		notJSON.Path = []any{syntactic.ByteOffset}
+		notJSON.Message = fmt.Sprintf("The body is not valid JSON: it could be read up to byte %d.", syntactic.ByteOffset)
 	}
 	return notJSON
 }

@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
+	"slices"
 
 	"sluice/shared/fault"
 )
@@ -15,6 +17,54 @@ type ErrorFormat struct {
 	InvalidStatus int
 	// Header is sent with every error.
 	Header http.Header
+	// ContentTypes holds the content types of the kinds of errors that are not sent as application/json.
+	ContentTypes map[fault.Kind]string
+}
+
+// header returns the header of the reply to an error.
+func (f ErrorFormat) header(k fault.Kind) http.Header {
+	contentType, ok := f.ContentTypes[k]
+	if !ok {
+		return f.Header
+	}
+	h := f.Header.Clone()
+	if h == nil {
+		h = http.Header{}
+	}
+	h.Set("Content-Type", contentType)
+	return h
+}
+
+// MaxErrors is how many validation errors one reply lists. A request may have any number of them, but the gateway
+// replaces a reply that is too large with an error of its own.
+const MaxErrors = 100
+
+// CodeErrorsLeftOut is the code of the last item of a list of validation errors that says how many more there are.
+const CodeErrorsLeftOut = "errors_left_out"
+
+// maxPathChars is how many characters of one step of a validation error's path are sent back.
+const maxPathChars = 1000
+
+// LimitDetails returns what one reply lists of the validation errors of a request: the first MaxErrors and, if there
+// are more, one that says how many. Steps of a path are cut to their first 1,000 characters.
+func LimitDetails(details []fault.Detail) []fault.Detail {
+	out := slices.Clone(details[:min(len(details), MaxErrors)])
+	for i, d := range out {
+		out[i].Path = slices.Clone(d.Path)
+		for j, step := range d.Path {
+			if s, ok := step.(string); ok {
+				out[i].Path[j] = firstChars(s, maxPathChars)
+			}
+		}
+	}
+	if more := len(details) - len(out); more > 0 {
+		message := fmt.Sprintf("%d more errors are not listed.", more)
+		if more == 1 {
+			message = "1 more error is not listed."
+		}
+		out = append(out, fault.Detail{Source: fault.InBody, Message: message, Code: CodeErrorsLeftOut})
+	}
+	return out
 }
 
 // statusOf is the one map from kinds of errors to statuses.
@@ -64,6 +114,7 @@ func monitoringError(e *fault.Error) any {
 	if len(details) == 0 {
 		details = []fault.Detail{{Source: fault.InBody, Message: e.Message, Code: e.Code}}
 	}
+	details = LimitDetails(details)
 	list := make([]validationError, len(details))
 	for i, d := range details {
 		list[i] = validationError{Loc: append([]any{d.Source}, d.Path...), Msg: d.Message, Type: d.Code}

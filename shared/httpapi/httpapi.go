@@ -88,6 +88,7 @@ func (a API) serve(route Route) http.Handler {
 		ctx, cancel := deadline.Shorten(r.Context(), replyMargin)
 		defer cancel()
 		r = r.WithContext(ctx)
+		a.correlate(w, r)
 		r.Body = http.MaxBytesReader(w, r.Body, cmp.Or(a.MaxBody, DefaultMaxBody))
 		reply, err := a.answer(route, r)
 		if err != nil {
@@ -95,7 +96,7 @@ func (a API) serve(route Route) http.Handler {
 		}
 		status := reply.write(ctx, w, a.Log)
 		a.Log.InfoContext(ctx, "served", "method", r.Method, "route", route.Path, "status", status,
-			"ms", a.Now().Sub(start).Milliseconds())
+			"gateway_request_id", GatewayOf(ctx).RequestID, "ms", a.Now().Sub(start).Milliseconds())
 	})
 }
 
@@ -110,6 +111,9 @@ func (a API) answer(route Route, r *http.Request) (reply Reply, err error) {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
+	if len(r.Header.Get(CorrelationHeader)) > maxCorrelationBytes {
+		return Reply{}, errCorrelationTooLong
+	}
 	var c Caller
 	if !route.Public {
 		if c, err = callerOf(r.Context(), a.Now()); err != nil {
@@ -130,7 +134,8 @@ func (a API) errorReply(ctx context.Context, route Route, err error) Reply {
 	}
 	e := fault.As(err)
 	if e.Kind == fault.Internal || e.Kind == fault.Unavailable {
-		a.Log.ErrorContext(ctx, "request failed", "route", route.Path, "error", err)
+		a.Log.ErrorContext(ctx, "request failed", "route", route.Path,
+			"gateway_request_id", GatewayOf(ctx).RequestID, "error", err)
 	}
-	return Reply{Status: a.Errors.statusOf(e.Kind), Header: a.Errors.Header, Body: a.Errors.Body(e)}
+	return Reply{Status: a.Errors.statusOf(e.Kind), Header: a.Errors.header(e.Kind), Body: a.Errors.Body(e)}
 }

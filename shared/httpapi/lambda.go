@@ -20,8 +20,10 @@ func Lambda(h http.Handler) func(context.Context,
 		if err != nil {
 			return events.APIGatewayProxyResponse{
 				StatusCode: http.StatusBadRequest,
-				Headers:    map[string]string{"Content-Type": "application/json"},
-				Body:       `{"message":"The request is not valid."}`,
+				Headers: map[string]string{
+					"Content-Type": "application/json", "X-Request-Id": event.RequestContext.RequestID,
+				},
+				Body: `{"message":"The request is not valid."}`,
 			}, nil
 		}
 		return reply, nil
@@ -32,6 +34,8 @@ func Lambda(h http.Handler) func(context.Context,
 type Gateway struct {
 	// DomainName and Stage are parts of the address under which the API was called.
 	DomainName, Stage string
+	// RequestID is the ID of the request in the gateway's log.
+	RequestID string
 	// Authorizer is the context that the authorizer has returned, nil for a public route.
 	Authorizer map[string]any
 }
@@ -39,5 +43,5 @@ type Gateway struct {
 // GatewayOf returns what API Gateway has added to the request of a context; it is empty outside Lambda.
 func GatewayOf(ctx context.Context) Gateway {
 	c, _ := core.GetAPIGatewayContextFromContext(ctx)
-	return Gateway{DomainName: c.DomainName, Stage: c.Stage, Authorizer: c.Authorizer}
+	return Gateway{DomainName: c.DomainName, Stage: c.Stage, RequestID: c.RequestID, Authorizer: c.Authorizer}
 }

@@ -24,8 +24,8 @@ type Reply struct {
 func (r Reply) write(ctx context.Context, w http.ResponseWriter, log *slog.Logger) int {
 	header := w.Header()
 	maps.Copy(header, r.Header)
-	if lc, ok := lambdacontext.FromContext(ctx); ok {
-		header.Set("X-Request-Id", lc.AwsRequestID)
+	if id := requestID(ctx); id != "" {
+		header.Set("X-Request-Id", id)
 	}
 	status := r.Status
 	if status == 0 {
@@ -38,13 +38,26 @@ func (r Reply) write(ctx context.Context, w http.ResponseWriter, log *slog.Logge
 			log.ErrorContext(ctx, "reply cannot be encoded", "error", err)
 			status, text = http.StatusInternalServerError, []byte(`{"message":"Internal server error."}`)
 		}
-		header.Set("Content-Type", "application/json")
+		if header.Get("Content-Type") == "" {
+			header.Set("Content-Type", "application/json")
+		}
 	}
 	w.WriteHeader(status)
 	if _, err := w.Write(text); err != nil {
 		log.WarnContext(ctx, "reply was not sent", "error", err)
 	}
 	return status
+}
+
+// requestID returns the ID of a request in the gateway's log and replies or, without a gateway, that of the invocation.
+func requestID(ctx context.Context) string {
+	if id := GatewayOf(ctx).RequestID; id != "" {
+		return id
+	}
+	if lc, ok := lambdacontext.FromContext(ctx); ok {
+		return lc.AwsRequestID
+	}
+	return ""
 }
 
 // encode writes & as it is, so that a person can copy a signed URL out of the reply.

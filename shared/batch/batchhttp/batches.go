@@ -48,17 +48,17 @@ type Batches struct {
 	NewKey func() [16]byte
 }
 
-// Routes returns the routes of batches.
+// Routes returns the routes of batches. A tenant without the batch feature begins no batch, and still reads those that it
+// has.
 func (s *Batches) Routes() []httpapi.Route {
 	const base = "/tm/realtime/api/transactions/batch"
 	upload, read := []string{permission.BatchUpload}, []string{permission.BatchRead}
 	return []httpapi.Route{
 		{Method: http.MethodPost, Path: base + "/generate-upload-url", Feature: batch.Feature,
 			Permissions: upload, Endpoint: httpapi.JSON(s.GenerateUploadURL)},
-		{Method: http.MethodGet, Path: base + "/status/{batch_id}", Feature: batch.Feature,
-			Permissions: read, Endpoint: s.Status},
-		{Method: http.MethodGet, Path: base + "/validation-result/{batch_id}", Feature: batch.Feature,
-			Permissions: read, Endpoint: s.ValidationResult},
+		{Method: http.MethodGet, Path: base + "/status/{batch_id}", Permissions: read, Endpoint: s.Status},
+		{Method: http.MethodGet, Path: base + "/validation-result/{batch_id}", Permissions: read,
+			Endpoint: s.ValidationResult},
 	}
 }
 

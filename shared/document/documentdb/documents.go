@@ -132,8 +132,10 @@ func (s *Store) Delete(ctx context.Context, d document.Document, last bool) erro
 // List implements document.Store.
 func (s *Store) List(ctx context.Context, tenant string, scope document.Scope, after string, limit int) (
 	[]document.Entry, string, error) {
+	limit = min(limit, dynamo.MaxGetKeys)
 	out, err := s.db.Query(ctx, &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(min(limit, dynamo.MaxGetKeys))),
+		// One more than the page has shows whether there is another page.
+		TableName: &s.table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(limit + 1)),
 		KeyConditionExpression:   aws.String("#owner = :owner AND part > :after"),
 		ExpressionAttributeNames: map[string]string{"#owner": "owner"},
 		ExpressionAttributeValues: dynamo.Item{
@@ -145,8 +147,9 @@ func (s *Store) List(ctx context.Context, tenant string, scope document.Scope, a
 	if err != nil {
 		return nil, "", fmt.Errorf("list documents: %w", err)
 	}
-	ids, positions := make([]string, len(out.Items)), map[string]string{}
-	for i, row := range out.Items {
+	rows := out.Items[:min(limit, len(out.Items))]
+	ids, positions := make([]string, len(rows)), map[string]string{}
+	for i, row := range rows {
 		ids[i] = dynamo.StringAttribute(row, "document")
 		positions[ids[i]] = dynamo.StringAttribute(row, "part")
 	}
@@ -158,7 +161,7 @@ func (s *Store) List(ctx context.Context, tenant string, scope document.Scope, a
 		page[i].Position = positions[page[i].ID]
 	}
 	next := ""
-	if out.LastEvaluatedKey != nil && len(ids) > 0 {
+	if (out.LastEvaluatedKey != nil || len(rows) < len(out.Items)) && len(ids) > 0 {
 		next = positions[ids[len(ids)-1]]
 	}
 	return page, next, nil

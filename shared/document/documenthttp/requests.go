@@ -246,8 +246,9 @@ func pageSize(requested *int) int {
 type LitePageRequest struct {
 	EntityID string `json:"entityId"`
 	// PageSize is 100 if it is absent.
-	PageSize        *int   `json:"pageSize"`
-	PaginationToken string `json:"paginationToken"`
+	PageSize *int `json:"pageSize"`
+	// PaginationToken is null for the first page.
+	PaginationToken *string `json:"paginationToken"`
 	// AdditionalColumns are keys of DocumentReply beside those that every item has.
 	AdditionalColumns []string `json:"additionalColumns"`
 	// Status and ExcludeStatus keep only, or leave out, the documents of one status; "" does not.

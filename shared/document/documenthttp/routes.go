@@ -49,7 +49,7 @@ func (s *Documents) Routes() []httpapi.Route {
 			Endpoint: platform.Endpoint(ofEntities.create)},
 		httpapi.Route{Method: put, Path: commandsPath + "/updateFile", Permissions: edit,
 			Endpoint: platform.Endpoint(ofAnyType.updateFile)},
-		httpapi.Route{Method: put, Path: commandsPath + "/{id}/updateDocumentUploadedByUserName",
+		httpapi.Route{Method: put, Path: commandsPath + "/{id}/updateDocumentUploadedByUserName", Permissions: edit,
 			Endpoint: platform.Endpoint(ofEntities.setUploadedBy)},
 		httpapi.Route{Method: post, Path: commandsPath + "/{id}/archive", Permissions: edit,
 			Endpoint: platform.Endpoint(ofAnyType.archive)},

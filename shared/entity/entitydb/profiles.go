@@ -150,7 +150,8 @@ func (s *Profiles) ListDrafts(ctx context.Context, tenant string, p entity.Draft
 		KeyConditionExpression:    aws.String("#owner = :owner"),
 		ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
 		ExpressionAttributeValues: dynamo.Item{":owner": owner},
-		Limit:                     aws.Int32(int32(p.Limit)), ScanIndexForward: aws.Bool(!p.Descending),
+		// One more than the page has shows whether there is another page.
+		Limit: aws.Int32(int32(p.Limit + 1)), ScanIndexForward: aws.Bool(!p.Descending),
 	}
 	if p.After != "" {
 		query.ExclusiveStartKey = dynamo.Item{"owner": owner, "part": dynamo.String(p.After)}
@@ -163,6 +164,11 @@ func (s *Profiles) ListDrafts(ctx context.Context, tenant string, p entity.Draft
 	if err := attributevalue.UnmarshalListOfMaps(out.Items, &rows); err != nil {
 		return nil, "", fmt.Errorf("list drafts: %w", err)
 	}
+	next := dynamo.StringAttribute(out.LastEvaluatedKey, "part")
+	if len(rows) > p.Limit {
+		rows = rows[:p.Limit]
+		next = rows[p.Limit-1].Part
+	}
 	refs := make([]entity.DraftRef, len(rows))
 	for i, row := range rows {
 		refs[i] = entity.DraftRef{
@@ -170,7 +176,7 @@ func (s *Profiles) ListDrafts(ctx context.Context, tenant string, p entity.Draft
 			Layers: access.Layers{Geographic: row.Geographic, BusinessRelated: row.Business},
 		}
 	}
-	return refs, dynamo.StringAttribute(out.LastEvaluatedKey, "part"), nil
+	return refs, next, nil
 }
 
 // UpdateDraft implements entity.Store.

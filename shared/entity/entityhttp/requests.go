@@ -162,8 +162,9 @@ const descending = 1
 // PageOptions choose a page.
 type PageOptions struct {
 	// PageSize is 100 if it is absent.
-	PageSize        *int   `json:"pageSize"`
-	PaginationToken string `json:"paginationToken"`
+	PageSize *int `json:"pageSize"`
+	// PaginationToken is null for the first page.
+	PaginationToken *string `json:"paginationToken"`
 	// SortOrder is 0 for ascending or descending.
 	SortOrder int `json:"sortOrder"`
 }
@@ -176,7 +177,7 @@ func (in *LightRequest) Check(v *platform.ValidationErrors) {
 		if p.PageSize != nil {
 			v.CheckBetween("pageOptions.pageSize", *p.PageSize, 1, maxPage)
 		}
-		v.CheckText("pageOptions.paginationToken", p.PaginationToken, platform.MaxText)
+		v.CheckOptionalText("pageOptions.paginationToken", p.PaginationToken, platform.MaxText)
 		v.CheckBetween("pageOptions.sortOrder", p.SortOrder, 0, descending)
 	}
 }

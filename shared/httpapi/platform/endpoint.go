@@ -78,7 +78,7 @@ type WithWarnings[T any] struct {
 }
 
 func (w WithWarnings[T]) envelope() Envelope {
-	return Envelope{w.Data, append([]Message{}, w.Messages...)}
+	return Envelope{w.Data, append([]Message{}, limitMessages(w.Messages)...)}
 }
 
 func envelopeOf(out any) Envelope {

@@ -96,11 +96,14 @@ func (p *Paging) Open(tenant, query, token string) (string, error) {
 	return string(position), nil
 }
 
-// OpenPageToken is Open for the page token in a property of a request's body, and for its tenant. A foreign token is a
-// validation error of that property.
-func (r *Request) OpenPageToken(p *Paging, query, property, token string) (string, error) {
-	position, err := p.Open(r.Tenant, query, token)
-	if errors.Is(err, ErrPageToken) {
+// OpenPageToken is Open for the page token in a property of a request's body, and for its tenant. Without a token it
+// returns "", the beginning. A foreign token and an empty one are validation errors of that property.
+func (r *Request) OpenPageToken(p *Paging, query, property string, token *string) (string, error) {
+	if token == nil {
+		return p.Open(r.Tenant, query, "")
+	}
+	position, err := p.Open(r.Tenant, query, *token)
+	if errors.Is(err, ErrPageToken) || err == nil && *token == "" {
 		return "", r.Invalid(property, "The token does not belong to this search.", CodePageToken)
 	}
 	return position, err

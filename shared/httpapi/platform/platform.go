@@ -1,5 +1,4 @@
-// Package platform is the kit of the platform interface (docs/contract/platform.md): the tenant header, the correlation
-// ID, envelopes, closed request bodies, validation errors with property names, error bodies, and page tokens.
+// Package platform is the kit of the platform interface (docs/contract/platform.md): the tenant header, envelopes, closed request bodies, validation errors with property names, error bodies, and page tokens.
 package platform
 
 import (
@@ -7,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,14 +16,8 @@ import (
 	"sluice/shared/httpapi"
 )
 
-// Headers of every platform call.
-const (
-	TenantHeader      = "X-Tenant-Id"
-	CorrelationHeader = "X-Correlation-Id"
-)
-
-// maxCorrelationBytes is the size of the longest correlation ID; a longer one is ignored.
-const maxCorrelationBytes = 128
+// TenantHeader is the header of every platform call that names the tenant.
+const TenantHeader = "X-Tenant-Id"
 
 // Handler serves platform routes.
 func Handler(routes []httpapi.Route, log *slog.Logger, now func() time.Time) http.Handler {
@@ -32,14 +26,7 @@ func Handler(routes []httpapi.Route, log *slog.Logger, now func() time.Time) htt
 		r.Endpoint = requireTenantHeader(r.Endpoint)
 		checked[i] = r
 	}
-	api := httpapi.API{Routes: checked, Errors: Errors, Log: log, Now: now}.Handler()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if id := r.Header.Get(CorrelationHeader); id != "" && len(id) <= maxCorrelationBytes {
-			w.Header().Set(CorrelationHeader, id)
-			log.InfoContext(r.Context(), "correlated", "correlation_id", id)
-		}
-		api.ServeHTTP(w, r)
-	})
+	return httpapi.API{Routes: checked, Errors: Errors, Log: log, Now: now}.Handler()
 }
 
 // requireTenantHeader makes an endpoint refuse requests whose tenant header does not name the tenant of the token.
@@ -78,8 +65,22 @@ func Warning(code, message string) Message {
 	return Message{Message: message, Type: "Warning", ErrorCode: code}
 }
 
+// limitMessages returns what one reply says of the remarks on a request: the first httpapi.MaxErrors and, if there are
+// more, one that says how many.
+func limitMessages(messages []Message) []Message {
+	more := len(messages) - httpapi.MaxErrors
+	if more <= 0 {
+		return messages
+	}
+	return append(slices.Clip(messages[:httpapi.MaxErrors]),
+		Warning("messages_left_out", fmt.Sprintf("There are %d more messages like these.", more)))
+}
+
 // Errors is the convention for errors of the platform interface.
-var Errors = httpapi.ErrorFormat{Body: errorBody, InvalidStatus: http.StatusBadRequest}
+var Errors = httpapi.ErrorFormat{
+	Body: errorBody, InvalidStatus: http.StatusBadRequest,
+	ContentTypes: map[fault.Kind]string{fault.UnsupportedMedia: "application/problem+json"}, // RFC 9457
+}
 
 func errorBody(e *fault.Error) any {
 	m := Message{e.Message, "Error", e.Code}
@@ -117,6 +118,7 @@ type Failure struct {
 }
 
 func failuresOf(details []fault.Detail) []Failure {
+	details = httpapi.LimitDetails(details)
 	out := make([]Failure, len(details))
 	for i, d := range details {
 		out[i] = Failure{propertyName(d), d.Message, d.AttemptedValue, d.Code}
@@ -126,7 +128,7 @@ func failuresOf(details []fault.Detail) []Failure {
 
 // propertyName writes the place of a validation error as in "pageOptions.pageSize", or "body" for the whole body.
 func propertyName(d fault.Detail) string {
-	if len(d.Path) == 0 {
+	if len(d.Path) == 0 || d.Code == httpapi.CodeNotJSON { // whose path is a byte offset
 		return d.Source
 	}
 	steps := make([]string, len(d.Path))

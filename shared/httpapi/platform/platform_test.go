@@ -163,10 +163,13 @@ func TestHeaders(t *testing.T) {
 		"an empty tenant": {map[string]string{"X-TENANT-ID": ""}, 400, `"errorCode":"MissingTenantHeader"`},
 		"another tenant": {map[string]string{"X-TENANT-ID": "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b12"}, 403,
 			`"type":"Forbidden"`},
-		"not a UUID":       {map[string]string{"X-TENANT-ID": "me"}, 403, `"type":"Forbidden"`},
-		"upper case":       {map[string]string{"X-TENANT-ID": strings.ToUpper(tenant)}, 202, `"a"`},
-		"another type":     {map[string]string{"Content-Type": "text/plain"}, 415, `"title":"Unsupported Media Type"`},
-		"with correlation": {map[string]string{"X-CORRELATION-ID": "abc"}, 202, `"a"`},
+		"not a UUID":              {map[string]string{"X-TENANT-ID": "me"}, 403, `"type":"Forbidden"`},
+		"upper case":              {map[string]string{"X-TENANT-ID": strings.ToUpper(tenant)}, 202, `"a"`},
+		"another type":            {map[string]string{"Content-Type": "text/plain"}, 415, `"title":"Unsupported Media Type"`},
+		"with correlation":        {map[string]string{"X-CORRELATION-ID": "abc"}, 202, `"a"`},
+		"the longest correlation": {map[string]string{"X-CORRELATION-ID": strings.Repeat("x", 128)}, 202, `"a"`},
+		"too long a correlation": {map[string]string{"X-CORRELATION-ID": strings.Repeat("x", 129)}, 400,
+			`"errorCode":"correlation_id_too_long"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, body, r := send(t, "POST", "/things", `{"data":{"name":"a"}}`, tt.headers)
@@ -174,8 +177,16 @@ func TestHeaders(t *testing.T) {
 				t.Errorf("got %d %s, want %d with %s", status, body, tt.status, tt.body)
 			}
 			got := r.MultiValueHeaders["X-Correlation-Id"]
-			if tt.headers["X-CORRELATION-ID"] != "" && (len(got) != 1 || got[0] != "abc") {
-				t.Errorf("got the correlation ID %v, want abc", got)
+			sent := tt.headers["X-CORRELATION-ID"]
+			if sent != "" && len(sent) <= 128 && (len(got) != 1 || got[0] != sent) {
+				t.Errorf("got the correlation ID %v, want %s", got, sent)
+			}
+			want := "application/json"
+			if status == 415 {
+				want = "application/problem+json"
+			}
+			if got := r.MultiValueHeaders["Content-Type"]; len(got) != 1 || got[0] != want {
+				t.Errorf("got the content type %v, want %s", got, want)
 			}
 		})
 	}

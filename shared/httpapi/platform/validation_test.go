@@ -45,7 +45,7 @@ func TestBadBodies(t *testing.T) {
 		`{"data":{"name":"a","parts":["a"]}}`:        "parts.0 object_type",
 		`{"data":{"name":"a","parts":[{"name":1}]}}`: "parts.0.name string_type",
 		`[]`:     "body object_type",
-		`{"data`: "6 json_invalid",
+		`{"data`: "body json_invalid",
 	} {
 		t.Run(body, func(t *testing.T) {
 			status, text, _ := send(t, "POST", "/things", body, nil)

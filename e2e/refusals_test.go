@@ -1,0 +1,159 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+)
+
+// Every answer has the ID of its request and the caller's own, also those of the gateway itself.
+func TestEveryAnswerNamesItsRequest(t *testing.T) {
+	requires(t, responses)
+	t.Parallel()
+	good, bad := login(t, environment), login(t, environment)
+	bad.token = "x"
+	for _, test := range []struct {
+		name    string
+		session *session
+		path    string
+		status  int
+	}{
+		{"a batch that does not exist", good, transactionsPath + "batch/status/" + uuid.NewString(), 404},
+		{"an entity that does not exist", good, entityQuery + "/entity/" + uuid.NewString(), 404},
+		{"the published keys", good, "/.well-known/jwks.json", 200},
+		{"a wrong token", bad, transactionsPath + "x", 401},
+		{"an unknown path", good, "/nowhere", 404},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			status, header, text := test.session.sendPlatform(environment.TenantID, "GET", test.path, "")
+			if status != test.status {
+				t.Errorf("got %d %s, want %d", status, text, test.status)
+			}
+			if _, err := uuid.Parse(header.Get("X-Request-Id")); err != nil {
+				t.Errorf("X-Request-Id is %q, want a UUID", header.Get("X-Request-Id"))
+			}
+			if got := header.Get("X-Correlation-Id"); got != "e2e" {
+				t.Errorf("X-Correlation-Id is %q, want e2e", got)
+			}
+		})
+	}
+}
+
+// A correlation ID of 128 bytes comes back; a longer one is refused, on every interface.
+func TestLongCorrelationIDIsRefused(t *testing.T) {
+	t.Parallel()
+	api := login(t, environment)
+	for _, path := range []string{entityQuery + "/entity/" + uuid.NewString(), transactionsPath + "x",
+		"/.well-known/jwks.json"} {
+		for length, wantRefusal := range map[int]bool{128: false, 129: true} {
+			req, err := http.NewRequest("GET", environment.APIURL+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			id := strings.Repeat("x", length)
+			req.Header = http.Header{"Authorization": {"Bearer " + api.token}, "X-Tenant-Id": {environment.TenantID},
+				"X-Correlation-Id": {id}}
+			status, header, text := send(t, req)
+			if (status == http.StatusBadRequest) != wantRefusal || !wantRefusal && header.Get("X-Correlation-Id") != id {
+				t.Errorf("%s, %d bytes: %d %s; want it to be refused: %v", path, length, status, text, wantRefusal)
+			}
+		}
+	}
+}
+
+// A reply lists 100 validation errors and says how many more there are, however many there are.
+func TestListsOfErrorsAreBounded(t *testing.T) {
+	t.Parallel()
+	api := login(t, environment)
+	properties := func(n int, value string) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(`"k%d":%s`, i, value))
+		}
+		return `{"data":{"type":"Company","targetEntity":"Client","properties":{` + strings.Join(all, ",") + `}}}`
+	}
+	for n, want := range map[int]int{100: 100, 101: 101, 40_000: 101} {
+		r := api.callPlatform("POST", entityCommand, properties(n, `{"type":"Other"}`))
+		var list []struct{ ErrorMessage, ErrorCode string }
+		if err := json.Unmarshal(r.Data, &list); err != nil || r.status != 400 || len(list) != want {
+			t.Errorf("%d errors: %d with %d of them, want 400 with %d", n, r.status, len(list), want)
+			continue
+		}
+		if last := list[len(list)-1]; n > 100 && (last.ErrorCode != "errors_left_out" ||
+			!strings.Contains(last.ErrorMessage, fmt.Sprintf("%d more error", n-100))) {
+			t.Errorf("%d errors: the last one is %+v, want one that says how many more there are", n, last)
+		}
+	}
+	r := api.callPlatform("POST", entityCommand, properties(30_000, `{"type":"Single"}`))
+	if r.status != 202 || len(r.Messages) != 101 {
+		t.Errorf("30,000 dropped properties: %d with %d messages, want 202 with 101", r.status, len(r.Messages))
+	}
+}
+
+// A tenant that has lost the batch feature begins no batch and still reads those that it has.
+func TestBatchesStayReadableWithoutTheFeature(t *testing.T) {
+	t.Parallel()
+	api := loginNewTenant(t)
+	api.enableBatches()
+	id := api.newUpload(true).BatchID
+	var out any
+	if err := environment.admin(&out, "tenant", "disable-batch", api.tenantID); err != nil {
+		t.Fatal(err)
+	}
+	api.expectStatusOf(403, "POST", transactionsPath+"batch/generate-upload-url")
+	api.expectStatusOf(202, "GET", transactionsPath+"batch/status/"+id)
+	api.expectStatusOf(202, "GET", transactionsPath+"batch/validation-result/"+id)
+}
+
+// A list that ends with a full page ends there.
+func TestNoEmptyPageFollowsTheLastOne(t *testing.T) {
+	t.Parallel()
+	api := login(t, environment)
+	journey, entity := uuid.NewString(), uuid.NewString()
+	for range 4 {
+		api.newDraft(api.newEntity(""), journey)
+		api.createDocument("a.pdf", entity, "")
+	}
+	for name, search := range map[string]struct{ path, body string }{
+		"drafts":    {lightSearch, `{"data":{"journeyId":"` + journey + `","pageOptions":{"pageSize":2,"paginationToken":%s}}}`},
+		"documents": {documentQueries + "/entity/paged/lite/v2", `{"data":{"entityId":"` + entity + `","pageSize":2,"paginationToken":%s}}`},
+	} {
+		token := "null"
+		for pages := 1; token != ""; pages++ {
+			var page struct {
+				Items                          []any
+				PaginationToken, NextPageToken *string
+			}
+			api.mustCall("POST", search.path, fmt.Sprintf(search.body, token), &page)
+			if len(page.Items) != 2 || pages > 2 {
+				t.Errorf("%s: page %d has %d items, want 2 pages of 2", name, pages, len(page.Items))
+				break
+			}
+			if token = valueOrEmpty(page.PaginationToken) + valueOrEmpty(page.NextPageToken); token != "" {
+				token = `"` + token + `"`
+			}
+		}
+	}
+	api.expectStatus(400, "POST", documentQueries+"/entity/paged/lite/v2",
+		`{"data":{"entityId":"e","paginationToken":""}}`)
+}
+
+// What a body of the wrong content type is answered with has the content type of problem details.
+func TestUnsupportedMediaIsProblemDetails(t *testing.T) {
+	t.Parallel()
+	api := login(t, environment)
+	req, err := http.NewRequest("POST", environment.APIURL+entityCommand, strings.NewReader(`{"data":{}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header = http.Header{"Authorization": {"Bearer " + api.token}, "X-Tenant-Id": {environment.TenantID},
+		"Content-Type": {"text/plain"}}
+	status, header, text := send(t, req)
+	if status != 415 || header.Get("Content-Type") != "application/problem+json" {
+		t.Errorf("got %d %s %s, want 415 as application/problem+json", status, header.Get("Content-Type"), text)
+	}
+}
