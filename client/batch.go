@@ -102,6 +102,9 @@ type ValidationResult struct {
 	ErrorsFileURL string `json:"errors_file_url,omitempty"`
 	// ErrorsFileExpires is when ErrorsFileURL stops working.
 	ErrorsFileExpires time.Time `json:"errors_file_url_expires_at,omitzero"`
+	// ReportComplete is false if the report passed its limit, so that its last lines have ReportLine.Codes in place of
+	// errors; nil if there is no report.
+	ReportComplete *bool `json:"report_complete,omitempty"`
 	// Counts are the numbers of transactions.
 	Counts Counts `json:"counts"`
 
@@ -162,6 +165,9 @@ type ReportLine struct {
 	// Errors are what is wrong with the line, and ErrorsDropped is how many more errors it has than are listed.
 	Errors        []ReportError `json:"errors"`
 	ErrorsDropped int64         `json:"errors_dropped,omitempty"`
+	// Codes are the codes of the line's errors, each once, in place of Errors in the short entries that end a report
+	// beyond its limit.
+	Codes []string `json:"codes,omitempty"`
 }
 
 // ReportError is one error of a line.

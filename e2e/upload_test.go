@@ -1,11 +1,14 @@
 package e2e
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -133,6 +136,53 @@ func TestTooManyTransactions(t *testing.T) {
 				t.Errorf("the validation result says %q and the status %q, want %q", r.Message, last.ErrorMessage, want)
 			}
 		})
+	}
+}
+
+// A report that passes its limit goes on with short entries: every invalid line is in it, and the results say so.
+func TestReportBeyondItsLimit(t *testing.T) {
+	t.Parallel()
+	const lines = 3000
+	cloud := newCloud(t, "MaxReportBytes=50000", "ChunkBytes=1500")
+	api := login(t, cloud)
+	last := api.process(true, bytes.Repeat([]byte("{}\n"), lines))
+	if last.Status != "VALIDATION_FAILED" || *last.Counts.Invalid != lines {
+		t.Fatalf("the batch ended with %s and %d invalid lines, want VALIDATION_FAILED and %d", last.Status,
+			*last.Counts.Invalid, lines)
+	}
+	if r := api.result(last.BatchID); r.ReportComplete == nil || *r.ReportComplete || *r.Counts.Invalid != lines {
+		t.Errorf("validation result %+v, want %d invalid lines and report_complete false", r, lines)
+	}
+	full, bytesOfFull := 0, 0
+	for i, line := range api.report(last.BatchID) {
+		if line.Line != int64(i+1) {
+			t.Fatalf("entry %d of the report is of line %d", i+1, line.Line)
+		}
+		switch {
+		case len(line.Errors) > 0 && bytesOfFull < 50000:
+			text, err := json.Marshal(line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			full, bytesOfFull = full+1, bytesOfFull+len(text)
+		case !slices.Contains(line.Codes, "missing") || len(line.Errors) > 0:
+			t.Fatalf("entry of line %d is %+v, want it short, with the code missing", line.Line, line)
+		}
+		if i == lines-1 && full > 0 {
+			return
+		}
+	}
+	t.Errorf("the report has %d full entries and does not name all %d lines", full, lines)
+}
+
+// The counts of the results are those of the status, ingested transactions too.
+func TestResultsCountIngestedTransactions(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	api := login(t, environment)
+	last := api.process(false, append(jsonLines(validLines(2)...), "nonsense\n"...))
+	if r := api.result(last.BatchID); r.Counts.Ingested == nil || *r.Counts.Ingested != 2 {
+		t.Errorf("the results count %+v, want 2 ingested", r.Counts)
 	}
 }
 

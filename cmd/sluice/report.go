@@ -88,6 +88,9 @@ func summarizeReport(r io.Reader, limit int64) (reportSummary, error) {
 			summary.truncated = true
 			return summary, nil
 		}
+		for _, code := range line.Codes { // of a short entry, which has no errors
+			summary.counts[code]++
+		}
 		for _, e := range line.Errors {
 			if summary.counts[e.Type]++; summary.counts[e.Type] == 1 {
 				summary.first = append(summary.first, firstError{line, e})

@@ -126,6 +126,8 @@ func (v *validateRun) input(
 		NewScanner: func() validation.Scanner { return scanner.New(rules) },
 		Entities:   known,
 		Workers:    runtime.GOMAXPROCS(0),
+
+		MaxReportBytes: report.DefaultMaxBytes,
 		Progress: func(p validation.Progress) {
 			// Reading is most of the work; what follows it is shown as the last tenth of the bar.
 			progress.update(p.Read*9/10+p.Settled/10, p.Read)
@@ -173,6 +175,10 @@ func (v *validateRun) print(s report.Summary, path string, file io.ReaderAt, siz
 	}
 	if v.reportPath != "" {
 		v.ui.printf("The report is in %s.\n", v.reportPath)
+		if s.ReportComplete != nil && !*s.ReportComplete {
+			v.ui.printf("It names every invalid line; after the first %s it gives only codes.\n",
+				formatBytes(report.DefaultMaxBytes))
+		}
 	}
 }
 

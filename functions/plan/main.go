@@ -13,13 +13,14 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "MAX_LINE_BYTES", "MAX_TRANSACTIONS",
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "MAX_LINE_BYTES", "MAX_TRANSACTIONS", "MAX_REPORT_BYTES",
 		"MAP_CONCURRENCY")
 	lambda.Start((&pipeline.Plan{
 		Batches:         batchdb.New(env.DynamoDB(), env.BatchesTable),
 		ChunkBytes:      env.ChunkBytes,
 		MaxLineBytes:    env.MaxLineBytes,
 		MaxTransactions: env.MaxTransactions,
+		MaxReportBytes:  env.MaxReportBytes,
 		Concurrency:     int(env.MapConcurrency),
 		Now:             time.Now,
 		Log:             env.Log,

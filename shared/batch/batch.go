@@ -39,6 +39,9 @@ type Batch struct {
 	MaxLineBytes int64
 	// MaxTransactions is the number of transactions allowed in the file, pinned with the plan; 0 means no limit.
 	MaxTransactions int64
+	// MaxReportBytes is the number of bytes of the report after which its entries are short, pinned with the plan; 0
+	// means no limit.
+	MaxReportBytes int64
 	// DigestKey is the key of the digests that find duplicates. It is random for each batch, so that no client can
 	// choose IDs whose digests collide.
 	DigestKey [16]byte
@@ -121,6 +124,8 @@ type Verdict struct {
 	// ReportKey and SummaryKey name the report and its counts by code in the work bucket. They are set if Outcome is
 	// Judged.
 	ReportKey, SummaryKey string
+	// ReportShortened means that the report passed Batch.MaxReportBytes, so that its last entries are short.
+	ReportShortened bool
 }
 
 // Valid reports whether there is at least one transaction and all transactions are valid.
@@ -151,6 +156,8 @@ type ValidateResult struct {
 	FindingsKey string
 	// IndexKey names the work file of digests and entity references by partition; empty if there are none.
 	IndexKey string
+	// MinReportBytes is a number of bytes that the chunk's part of a report of full entries is not shorter than.
+	MinReportBytes int64
 }
 
 // ReconcileResult is the committed result of reconciling one partition.
@@ -173,6 +180,8 @@ type SettleResult struct {
 	// ReportKey names the chunk's part of the report and ReportBytes is its size; empty and 0 if no line is rejected.
 	ReportKey   string
 	ReportBytes int64
+	// ShortBytes is how many of these bytes, at the end of the part, are short entries.
+	ShortBytes int64
 	// SummaryKey names the summary of that part; empty if no line is rejected.
 	SummaryKey string
 }
@@ -216,13 +225,16 @@ type LineCounts struct {
 	ByChunk []int64
 	// Transactions is the number of transactions in the file.
 	Transactions int64
+	// MinReportBytes are those of ValidateResult, by chunk; nil if a release committed the counts that had none.
+	MinReportBytes []int64
 }
 
 // CountLines returns the line counts of the chunks of a batch, all of which must be validated.
 func CountLines(chunks []Chunk) LineCounts {
-	counts := LineCounts{ByChunk: make([]int64, len(chunks))}
+	counts := LineCounts{ByChunk: make([]int64, len(chunks)), MinReportBytes: make([]int64, len(chunks))}
 	for i, c := range chunks {
 		counts.ByChunk[i] = c.Validated.Lines
+		counts.MinReportBytes[i] = c.Validated.MinReportBytes
 		counts.Transactions += c.Validated.Transactions
 	}
 	return counts
@@ -235,4 +247,13 @@ func (c LineCounts) FirstLine(index int) int64 {
 		first += lines
 	}
 	return first
+}
+
+// ReportStart returns a number of bytes that the parts of the report of the chunks preceding one are not shorter than.
+func (c LineCounts) ReportStart(index int) int64 {
+	start := int64(0)
+	for _, n := range c.MinReportBytes[:min(index, len(c.MinReportBytes))] {
+		start += n
+	}
+	return start
 }

@@ -81,10 +81,11 @@ type Transition struct {
 	// Object and ReceivedAt are recorded with Uploaded.
 	Object     *Object
 	ReceivedAt time.Time
-	// Plan, MaxLineBytes and MaxTransactions are pinned with ValidationStarted.
+	// Plan, MaxLineBytes, MaxTransactions and MaxReportBytes are pinned with ValidationStarted.
 	Plan            *chunk.Plan
 	MaxLineBytes    int64
 	MaxTransactions int64
+	MaxReportBytes  int64
 	// Verdict is recorded with PendingIngestion and ValidationFailed.
 	Verdict *Verdict
 	// ErrorMessage is recorded with ValidationFailed and Failed.

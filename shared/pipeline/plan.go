@@ -19,6 +19,8 @@ type Plan struct {
 	MaxLineBytes int64
 	// MaxTransactions is the number of transactions allowed in one batch; 0 means no limit.
 	MaxTransactions int64
+	// MaxReportBytes is the number of bytes of a report after which its entries are short; 0 means no limit.
+	MaxReportBytes int64
 	// Concurrency is how many chunks or partitions of a batch are worked on at the same time.
 	Concurrency int
 	Now         func() time.Time
@@ -58,6 +60,7 @@ func (s *Plan) run(ctx context.Context, id batch.ID) (PlanOutput, error) {
 	err = j.transition(ctx, batch.Transition{
 		To: batch.ValidationStarted, At: s.Now(),
 		Plan: &plan, MaxLineBytes: s.MaxLineBytes, MaxTransactions: s.MaxTransactions,
+		MaxReportBytes: s.MaxReportBytes,
 	})
 	if err != nil {
 		return PlanOutput{}, err

@@ -44,7 +44,7 @@ func (s *Settle) run(ctx context.Context, in ChunkInput) error {
 	}
 	result := batch.SettleResult{Skipped: true}
 	if !j.HasTooMany(counts.Transactions) {
-		if result, err = s.settle(ctx, j, c, counts.FirstLine(in.Index)); err != nil {
+		if result, err = s.settle(ctx, j, c, counts); err != nil {
 			return err
 		}
 	}
@@ -53,10 +53,12 @@ func (s *Settle) run(ctx context.Context, in ChunkInput) error {
 }
 
 // settle merges what was found about the lines of a chunk into work files and returns their keys.
-func (s *Settle) settle(ctx context.Context, j *job, c batch.Chunk, firstLine int64) (batch.SettleResult, error) {
+func (s *Settle) settle(ctx context.Context, j *job, c batch.Chunk, counts batch.LineCounts) (batch.SettleResult, error) {
+	firstLine := counts.FirstLine(c.Index)
 	input := validation.SettleInput{
 		ChunkInput: j.chunkInput(c.Index, s.Uploads), FirstLine: firstLine, LineCount: c.Validated.Lines,
 		Transactions: c.Validated.Transactions, Concurrency: concurrentReads,
+		MaxReportBytes: j.MaxReportBytes, ReportStart: counts.ReportStart(c.Index),
 	}
 	var err error
 	if input.Rejections, err = s.rejections(ctx, j); err != nil {
@@ -84,7 +86,7 @@ func (s *Settle) settle(ctx context.Context, j *job, c batch.Chunk, firstLine in
 	}
 	result := batch.SettleResult{
 		FirstLine: firstLine, Accepted: r.Summary.Counts.Accepted,
-		Invalid: r.Summary.Counts.Invalid, ReportBytes: part.Size(),
+		Invalid: r.Summary.Counts.Invalid, ReportBytes: part.Size(), ShortBytes: r.ShortBytes,
 	}
 	if result.ReportKey, err = part.CommitIfWritten(); err != nil {
 		return batch.SettleResult{}, err

@@ -44,7 +44,8 @@ func (s *Validate) run(ctx context.Context, in ChunkInput) error {
 	if err != nil {
 		return err
 	}
-	result := batch.ValidateResult{Lines: r.Lines, Transactions: r.Transactions, Invalid: r.Invalid, Bytes: r.Bytes}
+	result := batch.ValidateResult{Lines: r.Lines, Transactions: r.Transactions, Invalid: r.Invalid, Bytes: r.Bytes,
+		MinReportBytes: r.MinReportBytes}
 	if result.FindingsKey, err = findings.CommitIfWritten(); err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 	"sluice/shared/report"
 )
 
-// Verdict is the step of the state Verdict: it adds up the chunks, concatenates their parts of the report, and decides
+// Verdict is the step of the state Verdict: it adds up the chunks, joins their parts of the report, and decides
 // whether the accepted lines are ingested, with the transition to PENDING_INGESTION, or not, with that to
 // VALIDATION_FAILED.
 type Verdict struct {
@@ -96,25 +95,28 @@ func rejectionMessage(b batch.Batch, v batch.Verdict) string {
 	return ""
 }
 
-// writeReport concatenates the parts of the report, in the order of the chunks, adds up their summaries, and returns
+// writeReport joins the parts of the report, in the order of the chunks, adds up their summaries, and returns
 // the verdict that names both files.
 func (s *Verdict) writeReport(ctx context.Context, j *job, chunks []batch.Chunk) (batch.Verdict, error) {
 	attempt := s.NewAttempt()
 	reportKey, summaryKey := j.reportKey(attempt, "jsonl"), j.reportKey(attempt, "summary.json")
 	whole := s.Work.Create(ctx, reportKey)
 	defer whole.Abort()
+	joiner := report.NewJoiner(whole, j.MaxReportBytes)
 	var sum report.Summary
 	for _, c := range chunks {
 		if c.Settled == nil {
 			return batch.Verdict{}, fmt.Errorf("batch %s: chunk %d is not settled", j.ID, c.Index)
 		}
-		if err := s.addPart(ctx, whole, &sum, *c.Settled); err != nil {
+		if err := s.addPart(ctx, joiner, &sum, *c.Settled); err != nil {
 			return batch.Verdict{}, err
 		}
 	}
 	if err := whole.Close(); err != nil { // an empty report is an object, too
 		return batch.Verdict{}, err
 	}
+	complete := !joiner.Shortened()
+	sum.ReportComplete = &complete
 	summary := s.Work.Create(ctx, summaryKey)
 	defer summary.Abort()
 	if _, err := commitJSON(summary, sum); err != nil {
@@ -122,12 +124,12 @@ func (s *Verdict) writeReport(ctx context.Context, j *job, chunks []batch.Chunk)
 	}
 	return batch.Verdict{
 		Total: sum.Counts.Total, Accepted: sum.Counts.Accepted, Invalid: sum.Counts.Invalid,
-		ReportKey: reportKey, SummaryKey: summaryKey,
+		ReportKey: reportKey, SummaryKey: summaryKey, ReportShortened: !complete,
 	}, nil
 }
 
 // addPart appends a chunk's part of the report to the whole and adds its summary to sum.
-func (s *Verdict) addPart(ctx context.Context, whole io.Writer, sum *report.Summary, r batch.SettleResult) error {
+func (s *Verdict) addPart(ctx context.Context, whole *report.Joiner, sum *report.Summary, r batch.SettleResult) error {
 	part := report.Summary{Counts: report.Counts{Total: r.Accepted + r.Invalid, Accepted: r.Accepted,
 		Invalid: r.Invalid}}
 	if r.SummaryKey != "" {
@@ -149,9 +151,8 @@ func (s *Verdict) addPart(ctx context.Context, whole io.Writer, sum *report.Summ
 		return err
 	}
 	defer body.Close()
-	n, err := io.Copy(whole, body)
-	if err == nil && n != r.ReportBytes {
-		err = fmt.Errorf("part of the report %s has %d bytes, not %d", r.ReportKey, n, r.ReportBytes)
+	if err := whole.AddPart(body, r.ReportBytes-r.ShortBytes, r.ShortBytes); err != nil {
+		return fmt.Errorf("%s: %w", r.ReportKey, err)
 	}
-	return err
+	return nil
 }

@@ -16,7 +16,15 @@
 //	    offset                place in the file in bytes, from 0; a byte-order mark is counted
 //	    other_lines           of duplicates only: the first lines, at most ten, that have the same ID, without this line
 //	    other_lines_total     of duplicates only: the number of other lines that have the same ID
-//	errors_dropped            number of errors beyond the limit for a line; absent if it is 0
+//	errors_dropped            number of errors beyond the limit for a line (MaxErrors); absent if it is 0
+//
+// Once a report has passed its limit in bytes, its further entries are short:
+//
+//	line                      as above
+//	request_uuid              as above, but absent where the line has none that can be read
+//	transaction_external_id
+//	modification_external_id
+//	codes                     the codes of the line's errors, each once
 //
 // The summary is one JSON object beside the report; see Summary. docs/contract/batch.md describes the report for
 // clients.

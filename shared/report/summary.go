@@ -21,6 +21,9 @@ type Summary struct {
 	Counts Counts `json:"counts"`
 	// Codes are the codes that occur in the report. As JSON it is an object even if there are none.
 	Codes map[transaction.Code]CodeInfo `json:"codes"`
+	// ReportComplete is false if entries of the report are short, because the report has passed its limit. It is set in
+	// the summary of a whole report; nil in that of a part.
+	ReportComplete *bool `json:"report_complete,omitempty"`
 }
 
 // Counts are numbers of lines. Blank lines are not counted. Total is Accepted plus Invalid.

@@ -60,6 +60,8 @@ type Config struct {
 	MaxLineBytes int64 `env:"MAX_LINE_BYTES"`
 	// MaxTransactions is the largest number of transactions in a batch.
 	MaxTransactions int64 `env:"MAX_TRANSACTIONS"`
+	// MaxReportBytes is the size of a report in bytes after which its entries are short.
+	MaxReportBytes int64 `env:"MAX_REPORT_BYTES"`
 	// MapConcurrency is the number of chunks of a batch that are worked on at once.
 	MapConcurrency int64 `env:"MAP_CONCURRENCY"`
 	// IngestTime is the time after which an ingesting function hands on its cursor.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"runtime/debug"
 	"slices"
@@ -40,6 +39,8 @@ type FileInput struct {
 	WorkMemory int64
 	// TempDir is the directory for the work files that do not fit into WorkMemory; "" means that of the system.
 	TempDir string
+	// MaxReportBytes is the number of bytes of the report after which its entries are short; 0 means no limit.
+	MaxReportBytes int64
 	// Progress is called after each chunk that has been validated or settled, by several goroutines at once. It may be
 	// nil.
 	Progress func(Progress)
@@ -203,10 +204,11 @@ func (v *fileValidator) settle(ctx context.Context, out io.Writer) (report.Summa
 			duplicates[p] = s
 		}
 	}
-	firstLines := make([]int64, len(v.results)+1)
+	firstLines, reportStarts := make([]int64, len(v.results)+1), make([]int64, len(v.results)+1)
 	firstLines[0] = 1
 	for i, result := range v.results {
 		firstLines[i+1] = firstLines[i] + result.Lines
+		reportStarts[i+1] = reportStarts[i] + result.MinReportBytes
 	}
 	scanners := newPool(v.workers, v.in.NewScanner)
 	settlers := newPool(v.workers, func() *settler { return new(settler) })
@@ -218,6 +220,7 @@ func (v *fileValidator) settle(ctx context.Context, out io.Writer) (report.Summa
 		defer settlers.put(s)
 		parts[i] = v.newSpool()
 		in := v.settleInput(i, scanner, firstLines[i], duplicates)
+		in.ReportStart = reportStarts[i]
 		err = catchFault(func() error {
 			result, err = s.settle(ctx, in, parts[i], io.Discard)
 			return err
@@ -225,15 +228,18 @@ func (v *fileValidator) settle(ctx context.Context, out io.Writer) (report.Summa
 		return result, err
 	}
 	var sum report.Summary
+	joiner := report.NewJoiner(out, v.in.MaxReportBytes)
 	err := forEachInOrder(ctx, len(v.results), v.workers, produce, func(i int, result SettleResult) error {
 		sum.Add(result.Summary)
-		if _, err := parts[i].WriteTo(out); err != nil {
-			return fmt.Errorf("write report: %w", err)
+		if err := joiner.AddPart(parts[i].reader(), result.ReportBytes-result.ShortBytes, result.ShortBytes); err != nil {
+			return err
 		}
 		v.settled.Add(v.results[i].Bytes)
 		v.reportProgress()
 		return errors.Join(parts[i].close(), v.findings[i].close(), v.entityRejections[i].close())
 	})
+	complete := !joiner.Shortened()
+	sum.ReportComplete = &complete
 	return sum, err
 }
 
@@ -245,6 +251,8 @@ func (v *fileValidator) settleInput(i int, scanner Scanner, firstLine int64, dup
 		Transactions: v.results[i].Transactions,
 		Rejections:   duplicates,
 		SeekPoints:   v.results[i].SeekPoints,
+
+		MaxReportBytes: v.in.MaxReportBytes,
 	}
 	if v.entityRejections[i].size > 0 {
 		in.Rejections = append(slices.Clip(duplicates), v.entityRejections[i])

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sluice/shared/chunk"
+	"sluice/shared/report"
 )
 
 // testLineBytes is the length of the longest line in these tests.
@@ -65,6 +66,7 @@ func settleInput(file []byte, plan chunk.Plan, w *workFiles, i int) SettleInput 
 	}
 	for _, preceding := range w.results[:i] {
 		in.FirstLine += preceding.Lines
+		in.ReportStart += preceding.MinReportBytes
 	}
 	if w.findings[i] != nil {
 		in.Findings = bytes.NewReader(w.findings[i])
@@ -93,7 +95,7 @@ func runPasses(t testing.TB, file []byte, chunkBytes int64, entities Entities) o
 	plan := chunk.NewPlan(int64(len(file)), chunkBytes)
 	w := validateChunks(t, file, plan)
 	reconcilePartitions(t, w, entities)
-	return settleChunks(t, file, plan, w)
+	return settleChunks(t, file, plan, w, 0)
 }
 
 // validateChunks runs the first pass over all chunks.
@@ -138,12 +140,14 @@ func reconcilePartitions(t testing.TB, w *workFiles, entities Entities) {
 }
 
 // settleChunks runs the third pass over all chunks, and puts their results together.
-func settleChunks(t testing.TB, file []byte, plan chunk.Plan, w *workFiles) outcome {
+func settleChunks(t testing.TB, file []byte, plan chunk.Plan, w *workFiles, maxReportBytes int64) outcome {
 	t.Helper()
 	var out outcome
+	var whole bytes.Buffer
+	joiner := report.NewJoiner(&whole, maxReportBytes)
 	for i, result := range w.results {
 		in := settleInput(file, plan, w, i)
-		in.Concurrency = i % 4
+		in.Concurrency, in.MaxReportBytes = i%4, maxReportBytes
 		if i%2 == 0 {
 			in.SeekPoints = result.SeekPoints
 		}
@@ -162,8 +166,11 @@ func settleChunks(t testing.TB, file []byte, plan chunk.Plan, w *workFiles) outc
 		for line := range result.Lines {
 			out.accepted = append(out.accepted, bitmap.Accepted(line))
 		}
-		out.report += part.String()
+		if err := joiner.AddPart(&part, settled.ReportBytes-settled.ShortBytes, settled.ShortBytes); err != nil {
+			t.Fatal(err)
+		}
 		out.summary.Add(settled.Summary)
 	}
+	out.report = whole.String()
 	return out
 }

@@ -39,6 +39,11 @@ type SettleInput struct {
 	Concurrency int
 	// SeekPoints are ValidateResult.SeekPoints of the chunk. They save time; without them the result is the same.
 	SeekPoints []chunk.Position
+	// MaxReportBytes is the number of bytes of the whole report after which its entries are short; 0 means no limit.
+	MaxReportBytes int64
+	// ReportStart is a number of bytes that the parts of the preceding chunks are not shorter than: the sum of their
+	// ValidateResult.MinReportBytes. It saves bytes; report.Joiner makes the same report without it.
+	ReportStart int64
 }
 
 // SettleResult is the outcome of settling a chunk.
@@ -48,6 +53,8 @@ type SettleResult struct {
 	Summary report.Summary
 	// ReportBytes is the number of bytes written to the part of the report. If it is 0, no line is rejected.
 	ReportBytes int64
+	// ShortBytes is how many of them, at the end of the part, are short entries.
+	ShortBytes int64
 }
 
 // SettleChunk is the third pass. It merges the findings and rejections of a chunk, and writes the chunk's part of the
@@ -207,6 +214,23 @@ func (s *settler) rejectLine(number int64, line *report.Line, rejections []rejec
 	s.accepted.fillUntil(number, true)
 	s.accepted.fillUntil(number+1, false)
 	line.Number = s.in.FirstLine + number
+	s.summarize(line, rejections, modificationOffset)
+	if report.IsFull(s.in.ReportStart+s.result.ReportBytes, s.in.MaxReportBytes) {
+		s.buf = line.AppendTo(s.buf[:0])
+	} else {
+		s.buf = line.AppendShortTo(s.buf[:0])
+		s.result.ShortBytes += int64(len(s.buf))
+	}
+	s.result.ReportBytes += int64(len(s.buf))
+	if _, err := s.reportPart.Write(s.buf); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+// summarize adds the rejections to the errors of a line and counts them all. Of a line with too many errors it then
+// drops findings, never a rejection.
+func (s *settler) summarize(line *report.Line, rejections []rejection, modificationOffset int64) {
 	for i := range rejections {
 		line.Errors = append(line.Errors, s.errorOf(line.Number, rejections[i], modificationOffset))
 	}
@@ -216,13 +240,19 @@ func (s *settler) rejectLine(number int64, line *report.Line, rejections []rejec
 	for i := range line.Errors {
 		s.result.Summary.AddError(line.Number, &line.Errors[i])
 	}
-	s.result.Summary.Counts.Invalid++
-	s.buf = line.AppendTo(s.buf[:0])
-	s.result.ReportBytes += int64(len(s.buf))
-	if _, err := s.reportPart.Write(s.buf); err != nil {
-		return fmt.Errorf("write report: %w", err)
+	for i := len(line.Errors) - 1; i >= 0 && len(line.Errors) > report.MaxErrors; i-- {
+		if !isRejection(line.Errors[i].Code) {
+			line.Errors = slices.Delete(line.Errors, i, i+1)
+			line.Dropped++
+		}
 	}
-	return nil
+	s.result.Summary.Counts.Invalid++
+}
+
+// isRejection reports whether errors of a code are made of rejections, not of findings.
+func isRejection(code transaction.Code) bool {
+	return code == CodeDuplicateModificationID || code == transaction.CodeEntityNotFound ||
+		code == transaction.CodeEntityNotOnboarded
 }
 
 // errorOf returns the error of the report for a rejection of a line, whose number is that in the file.

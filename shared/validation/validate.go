@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"sluice/shared/chunk"
+	"sluice/shared/report"
 	"sluice/shared/transaction"
 )
 
@@ -37,6 +38,8 @@ type ValidateResult struct {
 	// SeekPoints are the positions of some lines in order, so that a line can be read again without all lines preceding
 	// it.
 	SeekPoints []chunk.Position
+	// MinReportBytes is a number of bytes that the chunk's part of a report of full entries is not shorter than.
+	MinReportBytes int64
 }
 
 // ValidateChunk is the first pass. It reads the lines that start in a chunk, judges each line by itself, and writes two
@@ -128,6 +131,7 @@ func (v *chunkValidator) addLine(line *chunk.Line, res *transaction.Result) erro
 		return nil
 	}
 	v.result.Invalid++
+	v.result.MinReportBytes += report.MinBytes(res)
 	return v.findings.addLine(line, res)
 }
 

@@ -154,7 +154,7 @@ func updateExpression(t batch.Transition) (
 	}
 	if t.Plan != nil {
 		errs = append(errs, assign("chunk_bytes", t.Plan.ChunkBytes), assign("max_line_bytes", t.MaxLineBytes),
-			assign("max_transactions", t.MaxTransactions))
+			assign("max_transactions", t.MaxTransactions), assign("max_report_bytes", t.MaxReportBytes))
 	}
 	if t.Verdict != nil {
 		errs = append(errs, assign("verdict", newVerdictRow(*t.Verdict)))
@@ -224,6 +224,7 @@ type batchRow struct {
 	ChunkBytes      int64       `dynamodbav:"chunk_bytes,omitempty"`
 	MaxLineBytes    int64       `dynamodbav:"max_line_bytes,omitempty"`
 	MaxTransactions int64       `dynamodbav:"max_transactions,omitempty"`
+	MaxReportBytes  int64       `dynamodbav:"max_report_bytes,omitempty"`
 	DigestKey       []byte      `dynamodbav:"digest_key"`
 	Verdict         *verdictRow `dynamodbav:"verdict,omitempty"`
 }
@@ -249,6 +250,7 @@ type verdictRow struct {
 	Invalid    int64  `dynamodbav:"invalid"`
 	ReportKey  string `dynamodbav:"report,omitempty"`
 	SummaryKey string `dynamodbav:"summary,omitempty"`
+	Shortened  bool   `dynamodbav:"report_shortened,omitempty"`
 }
 
 func marshalBatch(b batch.Batch) (dynamo.Item, error) {
@@ -259,7 +261,8 @@ func marshalBatch(b batch.Batch) (dynamo.Item, error) {
 		UploadBy: dynamo.FormatTime(b.UploadBy), ReceivedAt: dynamo.FormatTime(b.ReceivedAt),
 		Settings:   newSettingsRow(b.Settings),
 		ChunkBytes: b.Plan.ChunkBytes, MaxLineBytes: b.MaxLineBytes, MaxTransactions: b.MaxTransactions,
-		DigestKey: b.DigestKey[:],
+		MaxReportBytes: b.MaxReportBytes,
+		DigestKey:      b.DigestKey[:],
 	}
 	if b.Object != (batch.Object{}) {
 		o := objectRow(b.Object)
@@ -281,6 +284,7 @@ func unmarshalBatch(item dynamo.Item) (batch.Batch, error) {
 		ID: batch.ID(row.ID), Tenant: row.Tenant, Client: row.Client, Status: batch.Status(row.Status),
 		ErrorMessage: row.ErrorMessage, RejectOnInvalid: row.RejectOnInvalid, Settings: row.Settings.settings(),
 		MaxLineBytes: row.MaxLineBytes, MaxTransactions: row.MaxTransactions,
+		MaxReportBytes: row.MaxReportBytes,
 	}
 	copy(b.DigestKey[:], row.DigestKey)
 	if row.Object != nil {
@@ -320,12 +324,14 @@ func (r settingsRow) settings() batch.Settings {
 func newVerdictRow(v batch.Verdict) verdictRow {
 	return verdictRow{
 		Total: v.Total, Accepted: v.Accepted, Invalid: v.Invalid, ReportKey: v.ReportKey, SummaryKey: v.SummaryKey,
+		Shortened: v.ReportShortened,
 	}
 }
 
 func (r verdictRow) verdict() batch.Verdict {
 	v := batch.Verdict{
 		Total: r.Total, Accepted: r.Accepted, Invalid: r.Invalid, ReportKey: r.ReportKey, SummaryKey: r.SummaryKey,
+		ReportShortened: r.Shortened,
 	}
 	if r.ReportKey == "" {
 		v.Outcome = batch.TooManyTransactions

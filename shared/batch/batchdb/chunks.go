@@ -205,12 +205,13 @@ type chunkRow struct {
 // The maps of a chunk have their attributes in upper case; conditions name ingested.Done and ingested.Line, too.
 type (
 	validatedRow struct {
-		Lines        int64  `dynamodbav:"Lines"`
-		Transactions int64  `dynamodbav:"Transactions"`
-		Invalid      int64  `dynamodbav:"Invalid"`
-		Bytes        int64  `dynamodbav:"Bytes"`
-		FindingsKey  string `dynamodbav:"FindingsKey"`
-		IndexKey     string `dynamodbav:"IndexKey"`
+		Lines          int64  `dynamodbav:"Lines"`
+		Transactions   int64  `dynamodbav:"Transactions"`
+		Invalid        int64  `dynamodbav:"Invalid"`
+		Bytes          int64  `dynamodbav:"Bytes"`
+		FindingsKey    string `dynamodbav:"FindingsKey"`
+		IndexKey       string `dynamodbav:"IndexKey"`
+		MinReportBytes int64  `dynamodbav:"MinReportBytes,omitempty"`
 	}
 	// settledRow has no first line if the chunk was skipped.
 	settledRow struct {
@@ -221,6 +222,7 @@ type (
 		ReportKey   string `dynamodbav:"ReportKey"`
 		ReportBytes int64  `dynamodbav:"ReportBytes"`
 		SummaryKey  string `dynamodbav:"SummaryKey"`
+		ShortBytes  int64  `dynamodbav:"ShortBytes,omitempty"`
 	}
 	ingestedRow struct {
 		Done   bool  `dynamodbav:"Done"`
@@ -234,6 +236,7 @@ func newSettledRow(r batch.SettleResult) settledRow {
 	return settledRow{
 		FirstLine: r.FirstLine, Accepted: r.Accepted, Invalid: r.Invalid, AcceptedKey: r.AcceptedKey,
 		ReportKey: r.ReportKey, ReportBytes: r.ReportBytes, SummaryKey: r.SummaryKey,
+		ShortBytes: r.ShortBytes,
 	}
 }
 
@@ -241,6 +244,7 @@ func (r settledRow) result() batch.SettleResult {
 	return batch.SettleResult{
 		Skipped: r.FirstLine == 0, FirstLine: r.FirstLine, Accepted: r.Accepted, Invalid: r.Invalid,
 		AcceptedKey: r.AcceptedKey, ReportKey: r.ReportKey, ReportBytes: r.ReportBytes, SummaryKey: r.SummaryKey,
+		ShortBytes: r.ShortBytes,
 	}
 }
 
@@ -263,6 +267,7 @@ func reconcileResult(key string) batch.ReconcileResult {
 
 // lineCountsRow is the map of a batch's line counts.
 type lineCountsRow struct {
-	ByChunk      []int64 `dynamodbav:"by_chunk"`
-	Transactions int64   `dynamodbav:"transactions"`
+	ByChunk        []int64 `dynamodbav:"by_chunk"`
+	Transactions   int64   `dynamodbav:"transactions"`
+	MinReportBytes []int64 `dynamodbav:"min_report_bytes,omitempty"`
 }

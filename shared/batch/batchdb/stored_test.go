@@ -32,12 +32,14 @@ func TestStoredBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan := chunk.NewPlan(1000, 100)
-	verdict := batch.Verdict{Total: 9, Accepted: 7, Invalid: 2, ReportKey: "report", SummaryKey: "summary"}
+	verdict := batch.Verdict{Total: 9, Accepted: 7, Invalid: 2, ReportKey: "report", SummaryKey: "summary",
+		ReportShortened: true}
 	var want batch.Batch
 	for _, c := range []batch.Transition{
 		{To: batch.Uploaded, At: at, ReceivedAt: at.Add(time.Second),
 			Object: &batch.Object{Key: "uploads/t/b", ETag: `"e"`, Version: "v", Size: 1000}},
-		{To: batch.ValidationStarted, At: at, Plan: &plan, MaxLineBytes: 4096, MaxTransactions: 9000},
+		{To: batch.ValidationStarted, At: at, Plan: &plan, MaxLineBytes: 4096, MaxTransactions: 9000,
+			MaxReportBytes: 5000},
 		{To: batch.ValidationFailed, At: at.Add(time.Minute), Verdict: &verdict,
 			ErrorMessage: "2 transactions are invalid."},
 	} {
@@ -47,10 +49,10 @@ func TestStoredBatches(t *testing.T) {
 		}
 	}
 	validated := batch.ValidateResult{Lines: 10, Transactions: 9, Invalid: 1, Bytes: 100, FindingsKey: "findings",
-		IndexKey: "index"}
+		IndexKey: "index", MinReportBytes: 150}
 	settled := batch.SettleResult{FirstLine: 11, Accepted: 7, Invalid: 2, AcceptedKey: "accepted", ReportKey: "report",
 		ReportBytes: 12,
-		SummaryKey:  "summary"}
+		SummaryKey:  "summary", ShortBytes: 5}
 	ingested := batch.IngestCursor{Done: true, Offset: 90, Line: 8, Stored: 7}
 	if _, err := s.CommitValidated(ctx, b.ID, 3, validated); err != nil {
 		t.Fatal(err)
@@ -100,7 +102,7 @@ func TestStoredOutcomes(t *testing.T) {
 		t.Fatal(err)
 	}
 	skipped, reconciled := batch.SettleResult{Skipped: true}, batch.ReconcileResult{}
-	counts := batch.LineCounts{ByChunk: []int64{10, 0, 7}, Transactions: 16}
+	counts := batch.LineCounts{ByChunk: []int64{10, 0, 7}, Transactions: 16, MinReportBytes: []int64{150, 0, 300}}
 	verdict := batch.Verdict{Outcome: batch.TooManyTransactions, Total: 16, Invalid: 2}
 	if _, err := s.CommitSettled(ctx, b.ID, 2, skipped); err != nil {
 		t.Fatal(err)

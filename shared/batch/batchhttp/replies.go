@@ -55,18 +55,27 @@ func (s *Batches) Status(ctx context.Context, caller httpapi.Caller, r *http.Req
 		BatchID: b.ID, Status: b.Status, ErrorMessage: b.ErrorMessage, RejectOnInvalid: b.RejectOnInvalid,
 		CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt, ReceivedAt: b.ReceivedAt, BytesTotal: b.Object.Size,
 	}
-	var chunks []batch.Chunk
-	if b.Status != batch.Processed && b.Status != batch.ValidationFailed {
-		if chunks, err = s.Store.Chunks(ctx, b.ID); err != nil {
-			return httpapi.Reply{}, err
-		}
+	if out.Counts, out.BytesDone, err = s.progress(ctx, b); err != nil {
+		return httpapi.Reply{}, err
 	}
-	out.Counts, out.BytesDone = progress(b, chunks)
 	return httpapi.Reply{Body: out}, nil
 }
 
-// progress sums up the chunk rows. A sum over rows that are each written once cannot count anything twice.
-func progress(b batch.Batch, chunks []batch.Chunk) (counts Counts, bytesDone int64) {
+// progress returns the counts of a batch and how many bytes of the current pass are done.
+func (s *Batches) progress(ctx context.Context, b batch.Batch) (Counts, int64, error) {
+	var chunks []batch.Chunk
+	if b.Status != batch.Processed && b.Status != batch.ValidationFailed {
+		var err error
+		if chunks, err = s.Store.Chunks(ctx, b.ID); err != nil {
+			return Counts{}, 0, err
+		}
+	}
+	counts, bytesDone := sumUp(b, chunks)
+	return counts, bytesDone, nil
+}
+
+// sumUp adds up the chunk rows. A sum over rows that are each written once cannot count anything twice.
+func sumUp(b batch.Batch, chunks []batch.Chunk) (counts Counts, bytesDone int64) {
 	var validatedBytes, ingestedBytes, stored int64
 	for _, c := range chunks {
 		if c.Validated != nil {
@@ -103,7 +112,9 @@ type ResultReply struct {
 	// ErrorsFileURL is present if Valid is false and there is a report. It is signed anew for each reply.
 	ErrorsFileURL     string     `json:"errors_file_url,omitempty"`
 	ErrorsFileExpires *time.Time `json:"errors_file_url_expires_at,omitempty"`
-	Counts            *Counts    `json:"counts,omitempty"`
+	// ReportComplete is false if the last entries of the report are short. It is absent where no report was written.
+	ReportComplete *bool   `json:"report_complete,omitempty"`
+	Counts         *Counts `json:"counts,omitempty"`
 }
 
 // ValidationResult reports whether the file was valid and, if not, where its report is: 200, or 202 while validation
@@ -139,16 +150,22 @@ func (s *Batches) result(ctx context.Context, b batch.Batch) (ResultReply, error
 
 // verdict describes the verdict of a batch, with the URL of its report if there is one.
 func (s *Batches) verdict(ctx context.Context, b batch.Batch) (ResultReply, error) {
-	out := ResultReply{
-		Message: b.ErrorMessage, Valid: new(bool),
-		Counts: &Counts{Total: &b.Verdict.Total, Accepted: &b.Verdict.Accepted, Invalid: &b.Verdict.Invalid},
+	out := ResultReply{Message: b.ErrorMessage, Valid: new(bool)}
+	counts, _, err := s.progress(ctx, b)
+	if err != nil {
+		return ResultReply{}, err
+	}
+	out.Counts = &counts
+	if b.Verdict.Outcome == batch.Judged {
+		complete := !b.Verdict.ReportShortened
+		out.ReportComplete = &complete
 	}
 	switch {
 	case b.Verdict.Valid():
 		*out.Valid = true
 		out.Message = "Batch validated successfully."
 		return out, nil
-	case b.Verdict.Outcome == batch.TooManyTransactions: // there is no report
+	case b.Verdict.Outcome == batch.TooManyTransactions || b.Verdict.Total == 0: // no line of a report could say why
 		return out, nil
 	case s.ReportDays > 0 && s.Now().After(b.UpdatedAt.AddDate(0, 0, s.ReportDays)):
 		out.Message = fmt.Sprintf("Batch validated with errors. Its report was kept for %s and has been deleted.",

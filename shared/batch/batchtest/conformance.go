@@ -103,7 +103,7 @@ func transitionsToProcessed() []batch.Transition {
 	return []batch.Transition{
 		{To: batch.Uploaded, At: createdAt, ReceivedAt: createdAt.Add(time.Second),
 			Object: &batch.Object{Key: "uploads/t/b", ETag: `"e"`, Version: "v", Size: 1000}},
-		{To: batch.ValidationStarted, At: createdAt, Plan: &plan, MaxLineBytes: 4096, MaxTransactions: 9000},
+		{To: batch.ValidationStarted, At: createdAt, Plan: &plan, MaxLineBytes: 4096, MaxTransactions: 9000, MaxReportBytes: 5000},
 		{To: batch.PendingIngestion, At: createdAt,
 			Verdict: &batch.Verdict{Total: 9, Accepted: 7, Invalid: 2, ReportKey: "r", SummaryKey: "s"}},
 		{To: batch.Initialized, At: createdAt},
@@ -122,6 +122,7 @@ func testTransitions(t *testing.T, s batch.Store) {
 		if transition.Plan != nil {
 			want.Plan, want.MaxLineBytes = *transition.Plan, transition.MaxLineBytes
 			want.MaxTransactions = transition.MaxTransactions
+			want.MaxReportBytes = transition.MaxReportBytes
 		}
 		if transition.Verdict != nil {
 			want.Verdict = transition.Verdict

@@ -1,0 +1,80 @@
+package validation
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"sluice/shared/chunk"
+)
+
+// A report that passes its limit has the same lines and counts. Where it becomes short depends neither on the chunks
+// nor on whether one process or many functions make it.
+func TestShortReport(t *testing.T) {
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		file := randomFile(rng, 1+rng.IntN(60))
+		want := oracle(file, testLineBytes, true)
+		for _, limit := range []int64{1, 200, 1000, int64(len(want.report)), int64(len(want.report)) + 1} {
+			short, shortened := shortenReport(t, want.report, limit)
+			for _, chunkBytes := range []int64{20, 150, 1000, 0} {
+				what := fmt.Sprintf("seed %d, chunks of %d bytes, limit %d", seed, chunkBytes, limit)
+				plan := chunk.NewPlan(int64(len(file)), chunkBytes)
+				w := validateChunks(t, file, plan)
+				reconcilePartitions(t, w, statesByID{})
+				got := settleChunks(t, file, plan, w, limit)
+				compareOutcomes(t, what, outcome{short, want.accepted, want.summary}, got)
+
+				in := fileInput(file, plan)
+				in.MaxReportBytes = limit
+				var out bytes.Buffer
+				summary, err := ValidateFile(t.Context(), in, &out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				compareReports(t, what+", whole file", short, out.String())
+				if summary.ReportComplete == nil || *summary.ReportComplete == shortened {
+					t.Fatalf("%s: report_complete is %v, want %t", what, summary.ReportComplete, !shortened)
+				}
+			}
+		}
+	}
+}
+
+// shortenReport returns a report as it is if every entry that begins after limit bytes is short, and whether there is
+// one.
+func shortenReport(t *testing.T, full string, limit int64) (short string, shortened bool) {
+	t.Helper()
+	var out strings.Builder
+	for entry := range strings.Lines(full) {
+		if int64(out.Len()) < limit {
+			out.WriteString(entry)
+			continue
+		}
+		shortened = true
+		var e map[string]any
+		if err := json.Unmarshal([]byte(entry), &e); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&out, `{"line":%v`, e["line"])
+		for _, name := range []string{"request_uuid", "transaction_external_id", "modification_external_id"} {
+			if e[name] != nil {
+				id, _ := json.Marshal(e[name])
+				fmt.Fprintf(&out, `,%q:%s`, name, id)
+			}
+		}
+		out.WriteString(`,"codes":[`)
+		seen := ""
+		for _, found := range e["errors"].([]any) {
+			code := fmt.Sprintf("%q", found.(map[string]any)["type"])
+			if !strings.Contains(seen, code) {
+				seen += "," + code
+			}
+		}
+		out.WriteString(strings.TrimPrefix(seen, ",") + "]}\n")
+	}
+	return out.String(), shortened
+}
