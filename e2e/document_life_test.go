@@ -69,18 +69,15 @@ func TestDocumentLifeCycle(t *testing.T) {
 			t.Errorf("%s lists %+v after the end, want nothing", group, left)
 		}
 	}
-	expectLateUploadsAreDeleted(t, original.upload(), 2)
+	expectLateUploadIsRefused(t, original.upload())
 }
 
-// expectLateUploadsAreDeleted checks that files without a document are deleted: the URL of an upload outlives the
-// document, and it accepts a file only where there is none.
-func expectLateUploadsAreDeleted(t *testing.T, u client.Upload, times int) {
+// expectLateUploadIsRefused checks that nothing can be uploaded for a document that was deleted: its upload URL outlives
+// it, and its key stays in use.
+func expectLateUploadIsRefused(t *testing.T, u client.Upload) {
 	t.Helper()
-	for range times {
-		eventually(t, "the deletion of a file without a document", func() bool {
-			code, _ := put(t, u, []byte("too late"))
-			return code == 200
-		})
+	if code, text := put(t, u, []byte("too late")); code != 412 {
+		t.Errorf("upload for a deleted document: %d %s, want 412", code, text)
 	}
 }
 
@@ -89,10 +86,7 @@ func TestUploadForADeletedDocument(t *testing.T) {
 	api := login(t, environment)
 	document := api.createDocument("late.txt", uuid.NewString(), "")
 	api.deleteDocument(document.ID)
-	if code, text := put(t, document.upload(), []byte("late")); code != 200 {
-		t.Fatalf("upload: %d %s, want 200", code, text)
-	}
-	expectLateUploadsAreDeleted(t, document.upload(), 1)
+	expectLateUploadIsRefused(t, document.upload())
 }
 
 func TestArchiveFileIsADocument(t *testing.T) {
@@ -215,7 +209,7 @@ func TestStatusesOfFiles(t *testing.T) {
 		{"at the limit", strings.Repeat("x", 100), "Completed", ""},
 		{"above the limit", strings.Repeat("x", 101), "Error", "CLIENT_SIDE_ERROR"},
 		{"malware", eicar, "Infected", "INFECTED_FILE"},
-		{"empty", "", "Completed", ""},
+		{"empty", "", "Error", "CLIENT_SIDE_ERROR"},
 		{"an executable's first bytes", "MZ", "Completed", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -303,4 +297,5 @@ func TestReplacedFile(t *testing.T) {
 	}
 	api.expectDocument(document.ID, "Processing")
 	expectNoFile(t, link)
+	expectLateUploadIsRefused(t, replacement.upload())
 }

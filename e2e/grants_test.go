@@ -28,7 +28,9 @@ var grantsAllowedUnused = map[string]string{
 const abortsAfterFailure = "a step aborts an upload when storage fails, and it does not fail here"
 
 // expectedDenials are the Sids of statements by which tests are denied something on purpose.
-var expectedDenials = map[string]bool{"NobodyReadsRefusedUploads": true}
+var expectedDenials = map[string]bool{
+	"NobodyReadsRefusedUploads": true, "OnlyCleanUploadsAreRead": true,
+}
 
 // grants collects what the policies of all local clouds of this run were used for.
 var grants = grantUse{uses: map[string]int{}, denials: map[string]int{}}

@@ -3,6 +3,7 @@ package repotest
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -190,6 +191,33 @@ func TestPoliciesNameWhatTheFunctionIsGiven(t *testing.T) {
 				t.Errorf("%s reaches %s, but its function is not given %s", s, resource, variable)
 			}
 		}
+	}
+}
+
+// No function that clients reach through the API may put objects under the keys of reports and work files: an upload URL
+// counts as a request of its signer, so that there cannot be one for these keys, and what is read there was never uploaded.
+func TestNoUploadURLsForReports(t *testing.T) {
+	writers := 0
+	for _, s := range policyStatements(t) {
+		if s.Effect != "Allow" || !slices.Contains(s.Actions, "s3:PutObject") {
+			continue
+		}
+		isSigner := s.Owner == "BatchFunction" || s.Owner == "DocumentFunction"
+		for _, resource := range s.Resources {
+			area := prefixPattern.FindStringSubmatch(resource)
+			if area == nil {
+				continue // GuardDuty's test object
+			}
+			if area[1] == "work" {
+				writers++
+			}
+			if isSigner == (area[1] == "work") && s.Owner != "ScanFunction" {
+				t.Errorf("%s may put objects under %s/%s", s, area[1], area[2])
+			}
+		}
+	}
+	if writers == 0 {
+		t.Error("found no statement that writes reports")
 	}
 }
 

@@ -82,6 +82,8 @@ type Cloud struct {
 	functionsReady chan struct{}
 	// functionKeys holds the access key of each function by its name.
 	functionKeys map[string]iam.Key
+	// planKeys holds the access key of each malware protection plan by its ID.
+	planKeys map[string]iam.Key
 }
 
 // Run runs a local cloud until the context ends, and returns nil then. Any error is one sentence that a user can act

@@ -18,6 +18,7 @@ import (
 	"sluice/local/endpoint"
 	"sluice/local/eventbridge"
 	"sluice/local/guardduty"
+	"sluice/local/iam"
 	"sluice/local/lambda"
 	"sluice/local/states"
 	"sluice/local/storage"
@@ -178,20 +179,29 @@ func (c *Cloud) startEventSources(ctx context.Context) {
 			return err
 		},
 	})
-	objects := s3.New(s3.Options{
-		Region: region, BaseEndpoint: aws.String("http://" + c.listenAddress(c.descriptor.S3URL)), UsePathStyle: true,
-		Credentials: c.operatorCredentials(),
-	})
 	c.guardduty = guardduty.New(ctx, guardduty.Config{
 		Plans: c.template.Plans, Region: region, Account: account, Publish: c.bus.Publish, NewID: newID, Now: time.Now,
-		Open: func(ctx context.Context, bucket, key string) (io.ReadCloser, guardduty.Object, error) {
-			out, err := objects.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: &key})
-			if err != nil {
-				return nil, guardduty.Object{}, err
-			}
-			return out.Body, guardduty.Object{ETag: aws.ToString(out.ETag), Version: aws.ToString(out.VersionId)}, nil
-		},
+		Open: c.openForScan,
 	})
+}
+
+// openForScan opens an object in the role of the plan that protects its bucket.
+func (c *Cloud) openForScan(ctx context.Context, bucket, key string) (io.ReadCloser, guardduty.Object, error) {
+	var role iam.Key
+	for _, p := range c.template.Plans {
+		if p.Bucket == bucket {
+			role = c.planKeys[p.ID]
+		}
+	}
+	objects := s3.New(s3.Options{
+		Region: region, BaseEndpoint: aws.String("http://" + c.listenAddress(c.descriptor.S3URL)), UsePathStyle: true,
+		Credentials: credentials.NewStaticCredentialsProvider(role.ID, role.Secret, ""),
+	})
+	out, err := objects.GetObject(ctx, &s3.GetObjectInput{Bucket: &bucket, Key: &key})
+	if err != nil {
+		return nil, guardduty.Object{}, err
+	}
+	return out.Body, guardduty.Object{ETag: aws.ToString(out.ETag), Version: aws.ToString(out.VersionId)}, nil
 }
 
 // operatorCredentials returns the access key with which the local cloud itself sends requests.

@@ -64,11 +64,20 @@ func (c *Cloud) readPolicies(context.Context) error {
 		Account: account, Operator: iam.Key{ID: c.descriptor.AccessKeyID, Secret: c.descriptor.SecretAccessKey},
 		OnDenied: c.logDenial,
 	}
+	if c.options.Functions != "" {
+		// All functions sign with the operator's key, the scan function too, which alone reads what is not scanned yet.
+		config.OperatorRole = c.functionName("ScanFunction")
+	}
 	for _, f := range c.template.Functions {
 		config.Roles = append(config.Roles, iam.Role{Name: f.Name, Key: c.functionKeys[f.Name], Policies: f.Policies})
 	}
 	for _, m := range c.template.Machines {
 		config.Roles = append(config.Roles, iam.Role{Name: machineRoleName(m.Name), Policies: m.Policies})
+	}
+	c.planKeys = map[string]iam.Key{}
+	for _, p := range c.template.Plans {
+		c.planKeys[p.ID] = newAccessKey()
+		config.Roles = append(config.Roles, planRole(p, c.planKeys[p.ID]))
 	}
 	for _, b := range c.template.Buckets {
 		bucketARN := "arn:" + template.Partition + ":s3:::" + b.Name
@@ -84,6 +93,16 @@ func (c *Cloud) readPolicies(context.Context) error {
 	var err error
 	c.iam, err = iam.New(config)
 	return err
+}
+
+// planRole returns the role in which GuardDuty reads the objects of a bucket. The policies that the template gives the
+// role are for AWS, where GuardDuty needs more.
+func planRole(p template.Plan, key iam.Key) iam.Role {
+	_, name, _ := strings.Cut(p.Role, ":role/")
+	return iam.Role{Name: name, Key: key, Policies: []any{map[string]any{"Statement": []any{map[string]any{
+		"Sid": "ReadUploads", "Effect": "Allow", "Action": "s3:GetObject",
+		"Resource": "arn:" + template.Partition + ":s3:::" + p.Bucket + "/*",
+	}}}}}
 }
 
 // machineRoleName returns the name of the role of a state machine. No function has that name, even if one is called

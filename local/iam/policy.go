@@ -40,6 +40,10 @@ type Request struct {
 	// ConditionValues returns the request's values of a condition key, given in lower case, and nil if the request has
 	// none. It is called only if a statement has a condition on the key. Nil means a request without any values.
 	ConditionValues func(key string) []string
+	// IsUnknown reports whether the values of a condition key, given in lower case, are not known yet. A statement with
+	// a condition on such a key does not apply: whoever sets IsUnknown evaluates the request again when they are known.
+	// Nil means that all values are known.
+	IsUnknown func(key string) bool
 }
 
 // evaluate returns the decision of the statements about a request and the statement that decided. Any matching Deny
@@ -81,7 +85,9 @@ func (s *Statement) appliesTo(r Request) bool {
 	}
 	return slices.ContainsFunc(s.Actions, matchesAction) &&
 		slices.ContainsFunc(s.resources, func(p arnPattern) bool { return p.matches(r.Resource) }) &&
-		!slices.ContainsFunc(s.conditions, func(c condition) bool { return !c.holdsFor(r) })
+		!slices.ContainsFunc(s.conditions, func(c condition) bool {
+			return r.IsUnknown != nil && r.IsUnknown(c.key) || !c.holdsFor(r)
+		})
 }
 
 // parsePolicy reads a policy document whose intrinsic functions are resolved: a mapping with a Statement. Its errors

@@ -18,6 +18,8 @@ type Principal struct {
 	service    *Service
 	key        Key
 	statements []*Statement
+	// actsAs is the name of the role that RoleARN returns for the operator; empty for none.
+	actsAs string
 
 	mu   sync.Mutex
 	uses map[use]int
@@ -63,6 +65,18 @@ func (p *Principal) ARN() string {
 		return "arn:aws:iam::" + p.service.account + ":root"
 	}
 	return "arn:aws:sts::" + p.service.account + ":assumed-role/" + p.Name + "/" + p.Name
+}
+
+// RoleARN returns the name of the principal's role, which is the value of the condition key aws:PrincipalArn.
+func (p *Principal) RoleARN() string {
+	name := p.Name
+	if p.IsOperator() {
+		name = p.actsAs
+	}
+	if name == "" {
+		return p.ARN()
+	}
+	return "arn:aws:iam::" + p.service.account + ":role/" + name
 }
 
 // Authorize returns nil if the principal may perform a request, and a DeniedError otherwise. A denial by the policy of

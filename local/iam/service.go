@@ -49,7 +49,10 @@ type Config struct {
 	Account string
 	// Operator is the key of the person who runs the local cloud, used by the command line and by tests.
 	Operator Key
-	Roles    []Role
+	// OperatorRole names the role whose ARN is the value of aws:PrincipalArn for the operator; empty for none. It is for
+	// functions that run elsewhere with the operator's key.
+	OperatorRole string
+	Roles        []Role
 	// Resources lists the resources whose own policies count.
 	Resources   []Resource
 	Permissions []Permission
@@ -79,7 +82,7 @@ func New(c Config) (*Service, error) {
 		resourcePolicies: map[string][]*Statement{}, permissions: c.Permissions, onDenied: c.OnDenied,
 		denials: map[DeniedError]int{},
 	}
-	s.operator = &Principal{service: s, key: c.Operator}
+	s.operator = &Principal{service: s, key: c.Operator, actsAs: c.OperatorRole}
 	s.principalsByKeyID[c.Operator.ID] = s.operator
 	for _, r := range c.Roles {
 		if err := s.addRole(r); err != nil {

@@ -49,7 +49,8 @@ func (a accounts) EvaluatePolicy(
 	for _, resource := range resources {
 		for i, action := range actions {
 			err := principal.Authorize(iam.Request{
-				Action: string(action), Resource: resource, ConditionValues: conditionLookup(conditionValues),
+				Action: string(action), Resource: resource, ConditionValues: conditionLookup(principal, conditionValues),
+				IsUnknown: isObjectTag, // the gateway asks before it looks for the object; authorizeByTags asks again
 			})
 			appendDecision(&out.Decisions, i == 0, err)
 		}
@@ -80,12 +81,20 @@ func appendDecision[Decision ~int](matrix *[][]Decision, newRow bool, err error)
 	*row = append(*row, decision)
 }
 
-// conditionLookup returns the function that looks up condition keys in values. Within one machine there is no TLS, so
-// aws:SecureTransport is always true: policies that require it must not deny everything.
-func conditionLookup(values map[string][]string) func(key string) []string {
+// objectTagPrefix begins the condition keys, in lower case, whose values are the tags of the object that is read.
+const objectTagPrefix = "s3:existingobjecttag/"
+
+func isObjectTag(key string) bool { return strings.HasPrefix(key, objectTagPrefix) }
+
+// conditionLookup returns the function that looks up condition keys of a principal's request in values. Within one
+// machine there is no TLS, so aws:SecureTransport is always true: policies that require it must not deny everything.
+func conditionLookup(p *iam.Principal, values map[string][]string) func(key string) []string {
 	return func(key string) []string {
-		if key == "aws:securetransport" {
+		switch key {
+		case "aws:securetransport":
 			return []string{"true"}
+		case "aws:principalarn":
+			return []string{p.RoleARN()}
 		}
 		for name, values := range values {
 			if strings.EqualFold(name, key) {
@@ -140,17 +149,20 @@ func (b *backend) authorizeByTags(ctx context.Context, bucket, key, version stri
 		return denied
 	}
 	tags, err := b.Backend.GetObjectTagging(ctx, bucket, key, version)
-	if err != nil || len(tags) == 0 {
-		return nil // if the object is missing, the gateway reports it
+	if errors.Is(err, s3err.GetAPIError(s3err.ErrNoSuchKey)) {
+		return nil // the gateway reports it
+	}
+	if err != nil {
+		return err // tags that cannot be read must not count as none
 	}
 	action := "s3:GetObject"
 	if version != "" {
 		action = "s3:GetObjectVersion"
 	}
 	lookup := func(name string) []string {
-		wanted, ok := strings.CutPrefix(name, "s3:existingobjecttag/")
+		wanted, ok := strings.CutPrefix(name, objectTagPrefix)
 		if !ok {
-			return conditionLookup(nil)(name)
+			return conditionLookup(principal, nil)(name)
 		}
 		for tag, value := range tags {
 			if strings.EqualFold(tag, wanted) {
@@ -192,7 +204,18 @@ func (b *backend) GetObject(ctx context.Context, in *s3.GetObjectInput) (*s3.Get
 		return nil, err
 	}
 	out, err := b.Backend.GetObject(ctx, in)
-	return out, b.hideMissing(ctx, deref(in.Bucket), err)
+	if err != nil {
+		return out, b.hideMissing(ctx, deref(in.Bucket), err)
+	}
+	// Another object may have taken the place of the one whose tags were read. This one is open now, so its tags, or
+	// those of an even later object, are what is read this time.
+	if err := b.authorizeByTags(ctx, deref(in.Bucket), deref(in.Key), deref(in.VersionId)); err != nil {
+		if out.Body != nil {
+			_ = out.Body.Close()
+		}
+		return nil, err
+	}
+	return out, nil
 }
 
 // HeadObject is allowed and denied like GetObject.

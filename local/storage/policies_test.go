@@ -26,13 +26,20 @@ func newStatement(effect, actions string, resources ...any) map[string]any {
 func policyOf(statements ...any) map[string]any { return map[string]any{"Statement": statements} }
 
 // newTestIAM returns the principals of these tests: root, a function with all permissions that the tests need below
-// uploads/, and one that may only read below narrow/ and write below narrow/out/.
+// uploads/, one that may only read below narrow/ and write below narrow/out/, and a scanner. Below scanned/, only the
+// scanner may read what is not tagged clean.
 func newTestIAM() *iam.Service {
 	const all = "arn:aws:s3:::" + bucket
 	denyRefused := newStatement("Deny", "GetObject GetObjectVersion", all+"/*")
 	denyRefused["Principal"] = "*"
 	denyRefused["Condition"] = map[string]any{
 		"StringEquals": map[string]any{"s3:ExistingObjectTag/sluice-verdict": "refused"},
+	}
+	denyUnscanned := newStatement("Deny", "GetObject GetObjectVersion", all+"/scanned/*")
+	denyUnscanned["Principal"] = "*"
+	denyUnscanned["Condition"] = map[string]any{
+		"StringNotEquals": map[string]any{"s3:ExistingObjectTag/sluice-verdict": "clean"},
+		"ArnNotEquals":    map[string]any{"aws:PrincipalArn": []any{"arn:aws:iam::000000000000:role/scanner"}},
 	}
 	denyPlainHTTP := newStatement("Deny", "*", all, all+"/*")
 	denyPlainHTTP["Principal"], denyPlainHTTP["Condition"] = "*", map[string]any{
@@ -46,13 +53,15 @@ func newTestIAM() *iam.Service {
 				Policies: []any{
 					policyOf(newStatement("Allow", "GetObject PutObject PutObjectTagging", all+"/uploads/*")),
 				}},
+			{Name: "scanner", Key: iam.Key{ID: "scanner", Secret: "scanner-secret"},
+				Policies: []any{policyOf(newStatement("Allow", "GetObject", all+"/scanned/*"))}},
 			{Name: "narrow", Key: iam.Key{ID: "narrow", Secret: "narrow-secret"}, Policies: []any{policyOf(
 				newStatement("Allow", "GetObject", all+"/narrow/*"),
 				newStatement("Allow", "PutObject", all+"/narrow/out/*"),
 				allowListing,
 			)}},
 		},
-		Resources: []iam.Resource{{ARN: all, Policy: policyOf(denyPlainHTTP, denyRefused)}},
+		Resources: []iam.Resource{{ARN: all, Policy: policyOf(denyPlainHTTP, denyRefused, denyUnscanned)}},
 	})
 	if err != nil {
 		panic(err)

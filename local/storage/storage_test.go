@@ -279,6 +279,57 @@ func TestRefusedObjectsCannotBeRead(t *testing.T) {
 	}
 }
 
+// An object that is not tagged clean is read by the scanner alone, also if a clean one was under its key before.
+func TestOnlyCleanObjectsAreRead(t *testing.T) {
+	root, scanner := client("root", "root-secret"), client("scanner", "scanner-secret")
+	key := "scanned/" + uniqueKey("object")
+	write := func() {
+		t.Helper()
+		if _, err := root.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key,
+			Body: strings.NewReader("x")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tag := func(value string) {
+		t.Helper()
+		if _, err := root.PutObjectTagging(t.Context(), &s3.PutObjectTaggingInput{Bucket: aws.String(bucket), Key: &key,
+			Tagging: &types.Tagging{TagSet: []types.Tag{{Key: aws.String("sluice-verdict"), Value: &value}}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(state, byRoot, byScanner string) {
+		t.Helper()
+		for reader, want := range map[*s3.Client]string{root: byRoot, scanner: byScanner} {
+			out, err := reader.GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String(bucket), Key: &key})
+			if err == nil {
+				out.Body.Close()
+			}
+			if got := errorCode(err); got != want {
+				t.Errorf("%s, read by the scanner %v: %s, want %s", state, reader == scanner, got, want)
+			}
+		}
+		_, err := root.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: aws.String(bucket), Key: &key})
+		if (err == nil) != (byRoot == "<nil>") {
+			t.Errorf("%s: HEAD returns %v, want what GET returns", state, err)
+		}
+	}
+	const ok, denied = "<nil>", "AccessDenied"
+	write()
+	expect("without a tag", denied, ok)
+	tag("clean")
+	expect("tagged clean", ok, ok)
+	write()
+	expect("another object under the key", denied, ok)
+	tag("other")
+	expect("tagged otherwise", denied, ok)
+	tag("refused")
+	expect("tagged refused", denied, denied)
+	if _, err := root.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: aws.String(bucket), Key: aws.String(key + "-copy"),
+		CopySource: aws.String(bucket + "/" + key)}); errorCode(err) != denied {
+		t.Errorf("copy: %v, want AccessDenied", err)
+	}
+}
+
 func TestUploadsWithChecksums(t *testing.T) {
 	c := client("function", "function-secret")
 	key := uniqueKey("sum")

@@ -11,6 +11,12 @@ import (
 // resolveAttribute returns the value of GetAtt for a resource, and that of Ref for the attribute "".
 func (r *resolver) resolveAttribute(id, attribute string) (any, error) {
 	res, ok := r.resources[id]
+	if function, isRole := strings.CutSuffix(id, "Role"); !ok && isRole && attribute == "Arn" &&
+		r.resources[function].kind == "AWS::Serverless::Function" {
+		// SAM makes the role of a function that names none.
+		name, err := r.physicalName(function)
+		return r.target.RoleARN(name), err
+	}
 	if !ok {
 		return nil, fmt.Errorf("refers to %s, which the template does not define", id)
 	}
@@ -47,7 +53,8 @@ func (r *resolver) resolveAttribute(id, attribute string) (any, error) {
 	case "AWS::Events::Rule Arn":
 		return r.arn(id, "events", "rule/")
 	case "AWS::IAM::Role Arn":
-		return r.arn(id, "iam", "role/")
+		name, err := r.physicalName(id)
+		return r.target.RoleARN(name), err
 	case "AWS::S3::Bucket Arn":
 		name, err := r.physicalName(id)
 		return "arn:" + Partition + ":s3:::" + name, err

@@ -80,7 +80,8 @@ func checkPattern(v any) error {
 // addPlan adds a malware protection plan of GuardDuty.
 func (b *builder) addPlan(id string, p *properties) error {
 	protected := p.object("ProtectedResource").object("S3Bucket")
-	plan := Plan{ID: id, Bucket: protected.requiredText("BucketName"), Prefixes: protected.textList("ObjectPrefixes")}
+	plan := Plan{ID: id, Bucket: protected.requiredText("BucketName"), Prefixes: protected.textList("ObjectPrefixes"),
+		Role: p.requiredText("Role")}
 	if p.err == nil && !slices.ContainsFunc(b.out.Buckets, func(b Bucket) bool { return b.Name == plan.Bucket }) {
 		return fmt.Errorf("names a bucket that the template does not define")
 	}

@@ -58,7 +58,8 @@ func TestRulesAndPlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]Plan{{ID: "Protection", Bucket: "in", Prefixes: []string{"up/"}}}, got.Plans); diff != "" {
+	if diff := cmp.Diff([]Plan{{ID: "Protection", Bucket: "in", Prefixes: []string{"up/"},
+		Role: "arn:aws:iam::000000000000:role/sluice-Role"}}, got.Plans); diff != "" {
 		t.Error(diff)
 	}
 	if env := got.Functions[0].Environment; env["SUBNETS"] != "a b" || env["VPC"] != "in" {

@@ -173,6 +173,8 @@ type Plan struct {
 	Bucket string
 	// Prefixes is empty if the whole bucket is protected.
 	Prefixes []string
+	// Role is the ARN of the role in which objects are read.
+	Role string
 }
 
 // Target is the environment for which a template is read.
@@ -187,6 +189,11 @@ type Target struct {
 
 // Partition is the partition in all ARNs.
 const Partition = "aws"
+
+// RoleARN returns the ARN of a role of the target. The role of a function is called like the function.
+func (t Target) RoleARN(name string) string {
+	return "arn:" + Partition + ":iam::" + t.Account + ":role/" + name
+}
 
 // ARN returns the ARN of a resource of the target.
 func (t Target) ARN(service, resource string) string {

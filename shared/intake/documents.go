@@ -21,9 +21,9 @@ type Documents struct {
 		RecordScan(ctx context.Context, tenant, file string, s document.State) error
 	}
 	Files interface {
-		opener
-		Tag(ctx context.Context, key, name, value string) error
-		Delete(ctx context.Context, key string) error
+		tagger
+		// Empty is that of objects.Bucket.
+		Empty(ctx context.Context, key string) error
 	}
 	Scanner Scanner
 	// GuardDuty is set, in place of Scanner, where GuardDuty scans.
@@ -44,28 +44,31 @@ func (d *Documents) Process(ctx context.Context, object batch.Object) error {
 		return nil
 	}
 	state, err := d.inspect(ctx, object)
-	if errors.Is(err, objects.ErrNotFound) {
+	if err == nil {
+		err = d.tag(ctx, object, state)
+	}
+	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrChanged) {
 		d.Log.WarnContext(ctx, "the file was deleted before it was scanned", "key", object.Key)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	// Malware is made unreadable before its document names it as scanned.
-	if state.Status == document.Infected {
-		if err := d.refuse(ctx, object); err != nil {
-			return err
-		}
-	}
 	err = d.Store.RecordScan(ctx, tenant, file, state)
 	switch {
+	case errors.Is(err, document.ErrNotFound) && object.Size == 0:
+		// This is the empty object that the deletion of the document has left. The lifecycle deletes it.
+		return d.refuse(ctx, object)
 	case errors.Is(err, document.ErrNotFound):
-		// The document was deleted while its upload URL was valid.
-		return d.Files.Delete(ctx, object.Key)
+		// The document was deleted while its upload URL was valid. The key stays in use as long as the URL is.
+		return d.Files.Empty(ctx, object.Key)
 	case errors.Is(err, document.ErrScanRecorded):
 		// An earlier delivery of the event had another outcome, which counts: a scanner that fails now does not refuse
-		// a file that was found clean.
+		// a file that was found clean, and one that was refused stays so.
 		d.Log.WarnContext(ctx, "another outcome was recorded before", "key", object.Key, "now", state.Status)
+		if state.Status == document.Completed {
+			return d.refuse(ctx, object)
+		}
 		return nil
 	case err == nil && state.Status == document.Failed:
 		return d.refuse(ctx, object)
@@ -73,9 +76,20 @@ func (d *Documents) Process(ctx context.Context, object batch.Object) error {
 	return err
 }
 
+// tag makes a clean file readable and malware unreadable, before its document names it as scanned.
+func (d *Documents) tag(ctx context.Context, object batch.Object, state document.State) error {
+	switch state.Status {
+	case document.Completed:
+		return markClean(ctx, d.Files, object)
+	case document.Infected:
+		return d.refuse(ctx, object)
+	}
+	return nil
+}
+
 // refuse makes a file unreadable; the lifecycle deletes it.
 func (d *Documents) refuse(ctx context.Context, object batch.Object) error {
-	err := d.Files.Tag(ctx, object.Key, refusedTag, refusedValue)
+	err := d.Files.Tag(ctx, object.Key, verdictTag, refusedValue)
 	if errors.Is(err, objects.ErrNotFound) {
 		return nil
 	}
@@ -84,6 +98,10 @@ func (d *Documents) refuse(ctx context.Context, object batch.Object) error {
 
 // inspect returns the outcome of the scan of a file.
 func (d *Documents) inspect(ctx context.Context, object batch.Object) (document.State, error) {
+	if object.Size == 0 {
+		return document.State{Status: document.Failed, ErrorCode: document.ClientSideError,
+			ErrorMessage: "The file is empty. Replace it by one with content."}, nil
+	}
 	if object.Size > d.MaxBytes {
 		return document.State{Status: document.Failed, ErrorCode: document.ClientSideError,
 			ErrorMessage: fmt.Sprintf("The file has %d bytes; at most %d are allowed.", object.Size, d.MaxBytes)}, nil
@@ -95,7 +113,7 @@ func (d *Documents) inspect(ctx context.Context, object batch.Object) (document.
 		return document.State{Status: document.Completed}, nil
 	case err == nil:
 		return infected(threatMessage(threat)), nil
-	case ctx.Err() != nil, isUndecided(err), errors.Is(err, objects.ErrNotFound):
+	case ctx.Err() != nil, isUndecided(err), errors.Is(err, objects.ErrNotFound), errors.Is(err, objects.ErrChanged):
 		return document.State{}, err
 	case errors.Is(err, objects.ErrDenied): // an earlier run tagged the file and was interrupted
 		return infected(unnamedThreatMessage), nil

@@ -32,11 +32,11 @@ func (p *documentStore) RecordScan(_ context.Context, tenant, file string, s doc
 
 type documentBucket struct {
 	bucket
-	deleted []string
+	emptied []string
 }
 
-func (f *documentBucket) Delete(_ context.Context, key string) error {
-	f.deleted = append(f.deleted, key)
+func (f *documentBucket) Empty(_ context.Context, key string) error {
+	f.emptied = append(f.emptied, key)
 	return nil
 }
 
@@ -58,24 +58,28 @@ func TestFilesOfDocuments(t *testing.T) {
 		errs         []error
 		status       document.Status
 		code         string
-		tagged       int
-		deleted      int
+		// tag is the verdict with which the file is tagged in the end; "" for none.
+		tag     string
+		emptied int
 	}{
-		"clean":         {key: "documents/t/f", content: "x", status: document.Completed},
-		"an archive":    {key: "documents/t/f", content: "PK\x03\x04", status: document.Completed},
-		"an executable": {key: "documents/t/f", content: "MZ", status: document.Completed},
-		"infected": {key: "documents/t/f", content: "z" + eicar, status: document.Infected,
-			code: document.InfectedFile, tagged: 1},
-		"as large as allowed": {key: "documents/t/f", size: 100, status: document.Completed},
+		"clean":         {key: "documents/t/f", content: "x", size: 1, status: document.Completed, tag: "clean"},
+		"an archive":    {key: "documents/t/f", content: "PK\x03\x04", size: 4, status: document.Completed, tag: "clean"},
+		"an executable": {key: "documents/t/f", content: "MZ", size: 2, status: document.Completed, tag: "clean"},
+		"infected": {key: "documents/t/f", content: "z" + eicar, size: 69, status: document.Infected,
+			code: document.InfectedFile, tag: "refused"},
+		"empty":               {key: "documents/t/f", status: document.Failed, code: document.ClientSideError, tag: "refused"},
+		"as large as allowed": {key: "documents/t/f", size: 100, status: document.Completed, tag: "clean"},
 		"too large": {key: "documents/t/f", size: 101, status: document.Failed, code: document.ClientSideError,
-			tagged: 1},
-		"clean at the third attempt": {key: "documents/t/f", errs: []error{down, down}, status: document.Completed},
-		"no answer": {key: "documents/t/f", errs: []error{down, down, down}, status: document.Failed,
-			code: document.ServerSideError, tagged: 1},
-		"unscannable": {key: "documents/t/f", errs: []error{malware.ErrUnscannable}, status: document.Failed,
-			code: document.ServerSideError, tagged: 1},
-		"deleted before the scan": {key: "documents/t/gone", deleted: 1},
-		"not the key of a file":   {key: "documents/f"},
+			tag: "refused"},
+		"clean at the third attempt": {key: "documents/t/f", size: 1, errs: []error{down, down},
+			status: document.Completed, tag: "clean"},
+		"no answer": {key: "documents/t/f", size: 1, errs: []error{down, down, down}, status: document.Failed,
+			code: document.ServerSideError, tag: "refused"},
+		"unscannable": {key: "documents/t/f", size: 1, errs: []error{malware.ErrUnscannable}, status: document.Failed,
+			code: document.ServerSideError, tag: "refused"},
+		"deleted before the scan": {key: "documents/t/gone", content: "x", size: 1, tag: "clean", emptied: 1},
+		"what a deletion leaves":  {key: "documents/t/gone", tag: "refused"},
+		"not the key of a file":   {key: "documents/f", size: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, bucket := &documentStore{}, &documentBucket{bucket: bucket{content: tt.content}}
@@ -89,10 +93,10 @@ func TestFilesOfDocuments(t *testing.T) {
 			if len(store.recorded) > 0 {
 				got = store.recorded[0]
 			}
-			if got.Status != tt.status || got.ErrorCode != tt.code || len(bucket.tags) != tt.tagged ||
-				len(bucket.deleted) != tt.deleted {
-				t.Errorf("got %+v, tags %v, deleted %v, want %s %s, %d tags, %d deleted", got, bucket.tags,
-					bucket.deleted, tt.status, tt.code, tt.tagged, tt.deleted)
+			if got.Status != tt.status || got.ErrorCode != tt.code || bucket.verdict() != tt.tag ||
+				len(bucket.emptied) != tt.emptied {
+				t.Errorf("got %+v, the verdict %q, emptied %v, want %s %s, the verdict %q, %d emptied", got,
+					bucket.verdict(), bucket.emptied, tt.status, tt.code, tt.tag, tt.emptied)
 			}
 		})
 	}
@@ -107,14 +111,15 @@ func TestRepeatedEventsOfDocuments(t *testing.T) {
 		// errs are the errors of the scanner, by delivery.
 		errs   [2][]error
 		status document.Status
-		tags   int
+		// tag is the verdict with which the file is tagged in the end.
+		tag string
 	}{
-		"clean twice":            {content: "x", status: document.Completed},
-		"clean, then no scan":    {content: "x", errs: [2][]error{1: {down}}, status: document.Completed},
-		"no scan, then clean":    {content: "x", errs: [2][]error{0: {down}}, status: document.Failed, tags: 1},
-		"infected twice":         {content: eicar, status: document.Infected, tags: 2},
-		"infected, then none":    {content: eicar, errs: [2][]error{1: {down}}, status: document.Infected, tags: 1},
-		"no scan, then infected": {content: eicar, errs: [2][]error{0: {down}}, status: document.Failed, tags: 2},
+		"clean twice":            {content: "x", status: document.Completed, tag: "clean"},
+		"clean, then no scan":    {content: "x", errs: [2][]error{1: {down}}, status: document.Completed, tag: "clean"},
+		"no scan, then clean":    {content: "x", errs: [2][]error{0: {down}}, status: document.Failed, tag: "refused"},
+		"infected twice":         {content: eicar, status: document.Infected, tag: "refused"},
+		"infected, then none":    {content: eicar, errs: [2][]error{1: {down}}, status: document.Infected, tag: "refused"},
+		"no scan, then infected": {content: eicar, errs: [2][]error{0: {down}}, status: document.Failed, tag: "refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, bucket := &documentStore{}, &documentBucket{bucket: bucket{content: tt.content}}
@@ -125,9 +130,9 @@ func TestRepeatedEventsOfDocuments(t *testing.T) {
 					t.Errorf("%v", err)
 				}
 			}
-			if store.recorded[0].Status != tt.status || len(bucket.tags) != tt.tags || len(bucket.deleted) > 0 {
-				t.Errorf("recorded %+v, tags %v, want first %s, %d tags", store.recorded, bucket.tags, tt.status,
-					tt.tags)
+			if store.recorded[0].Status != tt.status || bucket.verdict() != tt.tag || len(bucket.emptied) > 0 {
+				t.Errorf("recorded %+v, tags %v, emptied %v, want first %s, last %s, none emptied", store.recorded,
+					bucket.tags, bucket.emptied, tt.status, tt.tag)
 			}
 		})
 	}

@@ -162,8 +162,8 @@ func TestEveryOrderOfEvents(t *testing.T) {
 					t.Errorf("%s: got %+v, want the object pinned with its size and receipt time", order, b)
 				}
 				refused := b.Status == batch.Failed && strings.Contains(b.ErrorMessage, tt.message) &&
-					len(g.bucket.tags) > 0 && len(g.machine.started) == 0
-				started := b.Status == batch.Uploaded && len(g.bucket.tags) == 0 && len(g.machine.started) > 0
+					g.bucket.verdict() == "refused" && len(g.machine.started) == 0
+				started := b.Status == batch.Uploaded && g.bucket.verdict() == "clean" && len(g.machine.started) > 0
 				if tt.clean && !started || !tt.clean && !refused {
 					t.Errorf("%s: status %s, message %q, started %v, tags %v, want clean = %v, message %q", order,
 						b.Status,
@@ -215,16 +215,17 @@ func TestEveryOrderOfEventsOfADocument(t *testing.T) {
 				r := scanResults[letter]
 				g.mustHandle(t, newScanEvent(t, "documents/t/f", r.id, etag(r.etag), r.status))
 			}
-			status := document.Failed
+			status, verdict := document.Failed, "refused"
 			switch {
 			case tt.clean:
-				status = document.Completed
+				status, verdict = document.Completed, "clean"
 			case strings.Contains(tt.events, "t"):
 				status = document.Infected
 			}
 			if len(g.documents.recorded) == 0 || g.documents.recorded[0].Status != status ||
-				(len(g.files.tags) > 0) == tt.clean {
-				t.Errorf("%s: recorded %+v, tags %v, want first %s", order, g.documents.recorded, g.files.tags, status)
+				g.files.verdict() != verdict {
+				t.Errorf("%s: recorded %+v, tags %v, want first %s, last %s", order, g.documents.recorded, g.files.tags,
+					status, verdict)
 			}
 		})
 	}

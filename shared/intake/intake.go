@@ -36,10 +36,12 @@ func batchID(key string) (id batch.ID, ok bool) {
 	return id, hasPrefix && found && err == nil
 }
 
-// The tag of a refused object: the bucket policy denies everyone to read an object that has it, and the lifecycle
-// deletes the object within days.
+// The tag that only the scan function sets. The bucket policy denies everyone else to read an object that is not
+// tagged clean, and everyone to read one that is tagged refused, which the lifecycle deletes within days. A new object
+// under the same key has no tag.
 const (
-	refusedTag   = "sluice-verdict"
+	verdictTag   = "sluice-verdict"
+	cleanValue   = "clean"
 	refusedValue = "refused"
 )
 
@@ -49,10 +51,7 @@ type Intake struct {
 		Get(ctx context.Context, id batch.ID) (batch.Batch, error)
 		Apply(ctx context.Context, id batch.ID, t batch.Transition) (batch.Batch, error)
 	}
-	Uploads interface {
-		opener
-		Tag(ctx context.Context, key, name, value string) error
-	}
+	Uploads tagger
 	Scanner Scanner
 	// GuardDuty is set, in place of Scanner, where GuardDuty scans.
 	GuardDuty *GuardDuty
@@ -94,9 +93,25 @@ func (in *Intake) Process(ctx context.Context, object batch.Object, receivedAt t
 	if refused != nil {
 		return in.refuse(ctx, b, *refused)
 	}
+	if err := in.markClean(ctx, b); err != nil {
+		return err
+	}
 	// The status remains Uploaded until the state machine changes it: if this call is lost, the retry of the event
 	// repeats it.
 	return in.Machine.Start(ctx, b.ID)
+}
+
+// markClean makes the object of a batch readable for the state machine. If a concurrent run has refused it meanwhile,
+// it stays refused.
+func (in *Intake) markClean(ctx context.Context, b batch.Batch) error {
+	if err := markClean(ctx, in.Uploads, b.Object); err != nil {
+		return err
+	}
+	current, err := in.Batches.Get(ctx, b.ID)
+	if err != nil || current.Status != batch.Failed {
+		return err
+	}
+	return in.Uploads.Tag(ctx, b.Object.Key, verdictTag, refusedValue)
 }
 
 // pin records which object is the batch's and when it was complete. It returns a batch in another status than Uploaded,
@@ -171,7 +186,7 @@ func (in *Intake) refuse(ctx context.Context, b batch.Batch, r refusal) error {
 	if err != nil || current.Status != batch.Uploaded {
 		return err
 	}
-	if err := in.Uploads.Tag(ctx, b.Object.Key, refusedTag, refusedValue); err != nil {
+	if err := in.Uploads.Tag(ctx, b.Object.Key, verdictTag, refusedValue); err != nil {
 		return err
 	}
 	_, err = in.Batches.Apply(ctx, b.ID, batch.Transition{

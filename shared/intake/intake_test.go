@@ -49,6 +49,15 @@ func (b *bucket) Tag(_ context.Context, key, name, value string) error {
 	return nil
 }
 
+// verdict returns the verdict with which the file is tagged; "" for none.
+func (b *bucket) verdict() string {
+	if len(b.tags) == 0 {
+		return ""
+	}
+	_, verdict, _ := strings.Cut(b.tags[len(b.tags)-1], " sluice-verdict=")
+	return verdict
+}
+
 // machine records the batches started.
 type machine struct {
 	started []batch.ID
@@ -243,8 +252,8 @@ func TestRefusals(t *testing.T) {
 			}
 			b := f.currentBatch(t)
 			if !tt.refused {
-				if b.Status != batch.Uploaded || len(f.machine.started) != 1 || len(f.bucket.tags) != 0 {
-					t.Errorf("status %s, started %v, tags %v, want UPLOADED, one start, no tag", b.Status,
+				if b.Status != batch.Uploaded || len(f.machine.started) != 1 || f.bucket.verdict() != "clean" {
+					t.Errorf("status %s, started %v, tags %v, want UPLOADED, one start, clean", b.Status,
 						f.machine.started, f.bucket.tags)
 				}
 				return

@@ -57,6 +57,30 @@ type opener interface {
 	Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error)
 }
 
+// tagger is a bucket with the objects to be scanned.
+type tagger interface {
+	opener
+	// Tag is that of objects.Bucket.
+	Tag(ctx context.Context, key, name, value string) error
+}
+
+// markClean makes an object that was found clean readable. It returns objects.ErrNotFound or objects.ErrChanged if none
+// or another one is under its key by now: a tag is set by the key alone.
+func markClean(ctx context.Context, files tagger, o batch.Object) error {
+	end := int64(1)
+	if o.Size == 0 {
+		end = -1 // storage refuses a range of an empty object
+	}
+	body, err := files.Open(ctx, o.Key, o.ETag, 0, end)
+	if err != nil {
+		return err
+	}
+	if err := body.Close(); err != nil {
+		return err
+	}
+	return files.Tag(ctx, o.Key, verdictTag, cleanValue)
+}
+
 // verdict returns what the scan of an object found. The error is errPending until GuardDuty has reported its result.
 func (s scan) verdict(ctx context.Context, o batch.Object) (malware.Threat, error) {
 	if s.guardDuty != nil {
@@ -84,7 +108,7 @@ func (s scan) scanOnce(ctx context.Context, o batch.Object) (malware.Threat, err
 // isRetryable reports whether another attempt may succeed where one failed with err.
 func isRetryable(err error) bool {
 	return !errors.Is(err, malware.ErrUnscannable) && !errors.Is(err, objects.ErrDenied) &&
-		!errors.Is(err, objects.ErrNotFound)
+		!errors.Is(err, objects.ErrNotFound) && !errors.Is(err, objects.ErrChanged)
 }
 
 // errPending means that GuardDuty has not reported a result yet.

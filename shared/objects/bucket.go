@@ -3,6 +3,7 @@
 package objects
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -170,12 +171,12 @@ func (b *Bucket) Tag(ctx context.Context, key, name, value string) error {
 	return nil
 }
 
-// Delete deletes an object. Deleting an object that does not exist is success.
-func (b *Bucket) Delete(ctx context.Context, key string) error {
-	if _, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: &key}); err != nil {
-		if err = withOutcome(err); !errors.Is(err, ErrNotFound) {
-			return fmt.Errorf("delete object: %w", err)
-		}
+// Empty puts an object without bytes and tags in the place of an object, or of none. The key stays in use: a URL of
+// SignPut, which requires that there is no object, is refused. Repeating it is success.
+func (b *Bucket) Empty(ctx context.Context, key string) error {
+	_, err := b.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.name, Key: &key, Body: bytes.NewReader(nil)})
+	if err != nil {
+		return fmt.Errorf("empty object: %w", withOutcome(err))
 	}
 	return nil
 }

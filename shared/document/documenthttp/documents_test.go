@@ -47,7 +47,7 @@ func (b *bucket) SignGet(_ context.Context, key, name string, _ time.Duration) (
 	return objects.SignedURL{URL: "https://get/" + key + "/" + name}, nil
 }
 
-func (b *bucket) Delete(_ context.Context, key string) error {
+func (b *bucket) Empty(_ context.Context, key string) error {
 	if err := b.fail; err != nil {
 		b.fail = nil
 		return err

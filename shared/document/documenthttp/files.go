@@ -96,13 +96,14 @@ func (c typedCommands) delete(ctx context.Context, r *platform.Request, _ platfo
 	return platform.NoData{}, err
 }
 
-// releaseFile releases the file of a document, and deletes its bytes if no other document shares it.
+// releaseFile releases the file of a document, and deletes its bytes if no other document shares it. An empty object
+// stays in their place longer than the upload URL is valid, so that the URL cannot put another file there.
 func (c typedCommands) releaseFile(ctx context.Context, d document.Document) (last bool, err error) {
 	last, err = c.Store.ReleaseFile(ctx, d)
 	if err != nil || !last {
 		return last, err
 	}
-	if err := c.Files.Delete(ctx, fileKey(d)); err != nil {
+	if err := c.Files.Empty(ctx, fileKey(d)); err != nil {
 		return last, fault.New(fault.Unavailable, "storage",
 			"The file cannot be deleted now. Try again.").WithCause(err)
 	}

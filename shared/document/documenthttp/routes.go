@@ -17,8 +17,8 @@ import (
 type fileBucket interface {
 	SignPut(ctx context.Context, key string, lifetime time.Duration) (objects.SignedURL, error)
 	SignGet(ctx context.Context, key, filename string, lifetime time.Duration) (objects.SignedURL, error)
-	// Delete deletes an object; it succeeds if there is none.
-	Delete(ctx context.Context, key string) error
+	// Empty puts an object without bytes in the place of an object, or of none.
+	Empty(ctx context.Context, key string) error
 }
 
 // Documents answers the routes of document management.

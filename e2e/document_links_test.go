@@ -1,0 +1,205 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/google/uuid"
+)
+
+// attackRounds is the number of documents whose links are attacked with each scanner.
+const attackRounds = 100
+
+// A download link serves what was scanned or nothing, whatever is uploaded to its key after the file was deleted,
+// replaced or lost. The scanners are slow, so that unscanned bytes would be there to be read for a while.
+func TestLinksServeOnlyScannedFiles(t *testing.T) {
+	t.Parallel()
+	for _, scanner := range []struct {
+		name       string
+		parameters func(t *testing.T) []string
+		// head begins every file.
+		head string
+	}{
+		{"the built-in check", func(*testing.T) []string { return []string{"ScanConcurrency=1"} }, ""},
+		{"clamd", func(t *testing.T) []string {
+			return []string{"MalwareScan=clamd", "ClamdAddress=" + startSlowClamd(t)}
+		}, ""},
+		{"GuardDuty", func(*testing.T) []string { return []string{"MalwareScan=guardduty"} }, "# scan takes 150ms\n"},
+	} {
+		t.Run(scanner.name, func(t *testing.T) {
+			t.Parallel()
+			cloud := newCloud(t, scanner.parameters(t)...)
+			a := &linkAttack{t: t, api: login(t, cloud), storage: operatorStorage(cloud), head: scanner.head}
+			var workers sync.WaitGroup
+			for first := range attackWorkers {
+				workers.Go(func() {
+					for i := first; i < attackRounds; i += attackWorkers {
+						a.round(i)
+					}
+				})
+			}
+			workers.Wait()
+			t.Logf("%d rounds, %d reads, %d uploads of unscanned bytes accepted, %d reads of unscanned bytes",
+				attackRounds, a.reads.Load(), a.accepted.Load(), a.leaks.Load())
+			if a.leaks.Load() > 0 {
+				t.Errorf("%d reads of unscanned bytes, want none", a.leaks.Load())
+			}
+			if a.accepted.Load() == 0 {
+				t.Error("no upload of unscanned bytes was accepted: the test attacks nothing")
+			}
+		})
+	}
+}
+
+// attempts is how often a round tries to upload unscanned bytes and reads the link.
+const attempts = 10
+
+// attackWorkers is the number of rounds that run at once.
+const attackWorkers = 10
+
+// linkAttack uploads unscanned bytes to the keys of scanned files and reads the files' download links all the while.
+type linkAttack struct {
+	t                      *testing.T
+	api                    *session
+	storage                *s3.Client
+	head                   string
+	reads, accepted, leaks atomic.Int64
+}
+
+// unscanned is in what is uploaded after the scan. Every scanner finds the malware, so that it never becomes clean.
+const unscanned = "unscanned " + eicar
+
+// round attacks the link of one document.
+func (a *linkAttack) round(i int) {
+	document := a.api.createDocument("a.txt", uuid.NewString(), "")
+	if code, text := put(a.t, document.upload(), []byte(a.head+"scanned")); code != 200 {
+		a.t.Errorf("upload: %d %s, want 200", code, text)
+		return
+	}
+	eventually(a.t, "the scan of a document", func() bool {
+		return a.api.readDocument(document.ID).Status == "Completed"
+	})
+	link := a.api.downloadURL(document.ID)
+	expectFile(a.t, link, a.head+"scanned")
+
+	stop := make(chan struct{})
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				a.read(link)
+			}
+		}
+	})
+	switch i % 3 {
+	case 0:
+		a.api.deleteDocument(document.ID)
+	case 1:
+		a.api.mustCall("PUT", documentCommands+"/updateFile",
+			`{"data":{"id":"`+document.ID+`","fileName":"b.txt"}}`, nil)
+	case 2:
+		a.loseObject(link)
+	}
+	for range attempts {
+		if code, _ := put(a.t, document.upload(), []byte(a.head+unscanned)); code == 200 {
+			a.accepted.Add(1)
+		}
+		a.read(link)
+	}
+	close(stop)
+	reader.Wait()
+}
+
+// read reads a link and counts what must not be read.
+func (a *linkAttack) read(link string) {
+	_, _, text := download(a.t, link)
+	a.reads.Add(1)
+	if strings.Contains(text, unscanned) {
+		a.leaks.Add(1)
+	}
+}
+
+// loseObject deletes the object of a link from storage, as an operator or a rule of the bucket might.
+func (a *linkAttack) loseObject(link string) {
+	u, err := url.Parse(link)
+	if err != nil {
+		a.t.Error(err)
+		return
+	}
+	bucket, key, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
+	if _, err := a.storage.DeleteObject(a.t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: &key}); err != nil {
+		a.t.Error(err)
+	}
+}
+
+// operatorStorage returns a client of storage with the operator's keys.
+func operatorStorage(e *Environment) *s3.Client {
+	return s3.New(s3.Options{
+		Region: e.Region, BaseEndpoint: &e.S3URL, UsePathStyle: true,
+		Credentials: credentials.NewStaticCredentialsProvider(e.AccessKeyID, e.SecretAccessKey, ""),
+	})
+}
+
+// startSlowClamd starts a server that speaks clamd's INSTREAM command, takes its time for each file, and finds the
+// EICAR test file. It returns the server's address.
+func startSlowClamd(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return // the test has ended
+			}
+			go answerInstream(conn)
+		}
+	}()
+	return "tcp://" + listener.Addr().String()
+}
+
+// answerInstream scans the one file of a connection. A connection that breaks is the caller's affair.
+func answerInstream(conn net.Conn) {
+	defer conn.Close()
+	r := bufio.NewReader(conn)
+	if command, err := r.ReadString(0); err != nil || command != "zINSTREAM\x00" {
+		return
+	}
+	var file bytes.Buffer
+	for {
+		var size uint32
+		if err := binary.Read(r, binary.BigEndian, &size); err != nil {
+			return
+		}
+		if size == 0 {
+			break
+		}
+		if _, err := io.CopyN(&file, r, int64(size)); err != nil {
+			return
+		}
+	}
+	time.Sleep(150 * time.Millisecond) // the scan: the time in which an attacker reads
+	reply := "stream: OK"
+	if strings.Contains(file.String(), eicar) {
+		reply = "stream: Eicar-Test-Signature FOUND"
+	}
+	fmt.Fprintf(conn, "%s\x00", reply)
+}
