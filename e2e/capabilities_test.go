@@ -22,6 +22,7 @@ const (
 	encodedPaths  capability = "encoded paths"
 	manyRequests  capability = "many requests"
 	samCLI        capability = "sam local invoke"
+	functionLog   capability = "log of functions"
 )
 
 // environmentNames are the environments in the order of the table in the documentation.
@@ -64,6 +65,11 @@ var capabilities = []struct {
 		[]string{"sam"},
 		"`sam local` waits up to a second for the end of a function's log, of two functions for " +
 			"each request: the tests that send hundreds of requests would take longer than all others together",
+	},
+	{
+		functionLog,
+		[]string{"sam", "localstack", "aws"},
+		"What functions print is a file of the local cloud; elsewhere it is in CloudWatch Logs or on a terminal",
 	},
 	{samCLI, []string{"local", "localstack", "aws"}, "It is SAM's own command"},
 }

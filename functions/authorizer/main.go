@@ -21,6 +21,7 @@ func main() {
 		Tokens:   auth.NewVerifier(registry, env.Audience, time.Now),
 		Registry: registry,
 		Issuer:   env.Issuer,
+		Audit:    env.Audit,
 		Log:      env.Log,
 	}).Run)
 }

@@ -30,6 +30,6 @@ func main() {
 		NewID:            batch.NewID,
 		NewKey:           func() (k [16]byte) { rand.Read(k[:]); return k },
 	}
-	api := httpapi.API{Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Log: env.Log, Now: time.Now}
+	api := httpapi.API{Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Audit: env.Audit, Log: env.Log, Now: time.Now}
 	lambda.Start(httpapi.Lambda(api.Handler()))
 }

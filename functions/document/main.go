@@ -28,5 +28,5 @@ func main() {
 		NewID:            uuid.NewString,
 		Paging:           platform.LoadPaging(ctx, store),
 	}
-	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Log, time.Now)))
+	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Audit, env.Log, time.Now)))
 }

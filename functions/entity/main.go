@@ -21,5 +21,5 @@ func main() {
 	store := entitydb.NewProfiles(env.DynamoDB(), env.RecordsTable, env.EntitiesTable)
 	s := &entityhttp.Entities{Store: store, Paging: platform.LoadPaging(ctx, store), Now: time.Now,
 		NewID: uuid.NewString}
-	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Log, time.Now)))
+	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Audit, env.Log, time.Now)))
 }

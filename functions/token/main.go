@@ -23,7 +23,7 @@ func main() {
 		Lifetime: env.TokenLifetime,
 	}
 	api := httpapi.API{
-		Routes: s.Routes(), Errors: authhttp.Errors, Log: env.Log, Now: time.Now,
+		Routes: s.Routes(), Errors: authhttp.Errors, Audit: env.Audit, Log: env.Log, Now: time.Now,
 	}
 	lambda.Start(httpapi.Lambda(api.Handler()))
 }

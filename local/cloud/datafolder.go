@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,7 +56,7 @@ func (c *Cloud) openDataFolder(context.Context) error {
 		c.descriptor.AccessKeyID, c.descriptor.SecretAccessKey = key.ID, key.Secret
 	}
 	c.descriptor.Region = region
-	c.log, err = openFunctionLog(c.path("logs", "functions.log"), c.options)
+	c.log, err = openFunctionLog(c.path("logs", "functions.log"), c.path("logs", "audit.jsonl"), c.options)
 	return err
 }
 
@@ -100,10 +101,10 @@ func writeAtomically(path string, text []byte) error {
 }
 
 // functionLog is the log of everything that functions print. Each line has the time, the function, the request ID and
-// the text.
+// the text. The records of the audit trail are in a file of their own as well, as they were printed.
 type functionLog struct {
-	mu   sync.Mutex
-	file *os.File
+	mu          sync.Mutex
+	file, audit *os.File
 	// copyTo, if not nil, receives every line as well.
 	copyTo io.Writer
 }
@@ -111,8 +112,8 @@ type functionLog struct {
 // maxLogBytes is the size above which a start begins a new log and renames the old one.
 const maxLogBytes = 64 << 20
 
-// openFunctionLog opens the log for appending.
-func openFunctionLog(path string, o Options) (*functionLog, error) {
+// openFunctionLog opens the log and the audit trail for appending. The audit trail is never removed.
+func openFunctionLog(path, auditPath string, o Options) (*functionLog, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLogBytes {
 		if err := os.Rename(path, path+".1"); err != nil {
 			return nil, err
@@ -123,6 +124,9 @@ func openFunctionLog(path string, o Options) (*functionLog, error) {
 		return nil, err
 	}
 	l := &functionLog{file: f}
+	if l.audit, err = os.OpenFile(auditPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
 	if o.Verbose {
 		l.copyTo = o.Output
 	}
@@ -139,10 +143,26 @@ func (l *functionLog) WriteLine(function, requestID string, text []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, _ = l.file.Write(line) // a full disk is reported elsewhere
+	if isAuditRecord(text) {
+		_, _ = l.audit.Write(append(bytes.Clone(text), '\n'))
+	}
 	if l.copyTo != nil {
 		_, _ = l.copyTo.Write(line)
 	}
 }
 
-// close closes the file.
-func (l *functionLog) close() { _ = l.file.Close() }
+// isAuditRecord reports whether a line is a record of the audit trail, by its member "record" as the filter of the
+// template's subscription does.
+func isAuditRecord(text []byte) bool {
+	if !bytes.Contains(text, []byte(`"record":`)) {
+		return false
+	}
+	var line struct{ Record string }
+	return json.Unmarshal(text, &line) == nil && (line.Record == "audit" || line.Record == "transition")
+}
+
+// close closes the files.
+func (l *functionLog) close() {
+	_ = l.file.Close()
+	_ = l.audit.Close()
+}

@@ -38,6 +38,8 @@ type Claims struct {
 	Client  string
 	Tenant  string
 	Expires time.Time
+	// TokenID is the jti claim.
+	TokenID string
 }
 
 // Verify checks a token's type, algorithm, key, signature, issuer, audience and times. It returns ErrInvalidToken, or the error of
@@ -81,5 +83,5 @@ func (v *Verifier) Verify(ctx context.Context, issuer, token string) (Claims, er
 	if !ok1 || !ok2 || !ok3 || client != parsed.Subject() || !isUUID(client) || !isUUID(tenant) {
 		return Claims{}, fmt.Errorf("%w: claims", ErrInvalidToken)
 	}
-	return Claims{client, tenant, parsed.Expiration()}, nil
+	return Claims{client, tenant, parsed.Expiration(), parsed.JwtID()}, nil
 }

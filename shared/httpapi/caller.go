@@ -18,6 +18,8 @@ import (
 type Caller struct {
 	// Tenant and Client are UUIDs.
 	Tenant, Client string
+	// TokenID is the jti claim of the token; empty if an authorizer of an earlier release passed it.
+	TokenID string
 	// Permissions are the rights of the client, see package permission.
 	Permissions []string
 	// Features are the rights of the tenant.
@@ -36,6 +38,7 @@ type Caller struct {
 const (
 	contextTenant      = "tenant"
 	contextClient      = "client"
+	contextTokenID     = "token_id"
 	contextPermissions = "permissions"
 	contextFeatures    = "features"
 	contextGeographic  = "geographic"
@@ -48,6 +51,7 @@ func (c Caller) Context() map[string]any {
 	out := map[string]any{
 		contextTenant:      c.Tenant,
 		contextClient:      c.Client,
+		contextTokenID:     c.TokenID,
 		contextPermissions: strings.Join(c.Permissions, " "),
 		contextFeatures:    strings.Join(c.Features, " "),
 		contextGeographic:  joinLines(c.Layers.Geographic),
@@ -89,6 +93,7 @@ func callerOf(ctx context.Context, now time.Time) (Caller, error) {
 	c := Caller{
 		Tenant:      values[contextTenant],
 		Client:      values[contextClient],
+		TokenID:     values[contextTokenID],
 		Permissions: strings.Fields(values[contextPermissions]),
 		Features:    strings.Fields(values[contextFeatures]),
 		Layers: access.Layers{

@@ -42,7 +42,8 @@ func TestAuthorizerContext(t *testing.T) {
 	want := map[string]any{
 		"tenant": "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b11", "client": "5d0c7a9e-2f0b-4f5e-9a86-0c9d8f6d6a01",
 		"permissions": "Read Write", "features": "batch", "geographic": "Ireland\nUnited Kingdom", "business": "Retail",
-		"maxPast": "3600", "maxFuture": "2592000", "mainEntity": "payment_type", "expires": "1795680901",
+		"token_id": "0c5f4d4e-7a83-4e0e-9d9b-0a1f6a1c7c55",
+		"maxPast":  "3600", "maxFuture": "2592000", "mainEntity": "payment_type", "expires": "1795680901",
 	}
 	want["expires"] = fmt.Sprint(now.Unix() + 1)
 	if diff := cmp.Diff(want, fullCaller().Context()); diff != "" {

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"sluice/shared/audit"
 	"sluice/shared/deadline"
 	"sluice/shared/fault"
 )
@@ -43,8 +44,10 @@ type API struct {
 	Errors ErrorFormat
 	// MaxBody is the size of the largest request body in bytes; 0 means DefaultMaxBody.
 	MaxBody int64
-	Log     *slog.Logger
-	Now     func() time.Time
+	// Audit gets one record of each request; nil for none.
+	Audit *audit.Log
+	Log   *slog.Logger
+	Now   func() time.Time
 }
 
 // DefaultMaxBody is 1 MiB: no valid request of any endpoint comes near it.
@@ -68,7 +71,15 @@ func (a API) Handler() http.Handler {
 			return Reply{}, fault.New(fault.NotFound, "not_found", "Not found.")
 		}})
 	others.Handle("/", notFound)
+	malformed := a.serve(Route{Path: "/", Public: true,
+		Endpoint: func(context.Context, Caller, *http.Request) (Reply, error) {
+			return Reply{}, fault.New(fault.BadRequest, "malformed_request", "The request is not valid.")
+		}})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Context().Value(malformedKey{}) != nil {
+			malformed.ServeHTTP(w, r)
+			return
+		}
 		// The mux would redirect from a path with "//" or ".." in it, to an address that is not the API's.
 		if p := r.URL.EscapedPath(); path.Clean(p) != p && path.Clean(p)+"/" != p {
 			notFound.ServeHTTP(w, r)
@@ -85,8 +96,9 @@ func (a API) Handler() http.Handler {
 func (a API) serve(route Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := a.Now()
-		ctx, cancel := deadline.Shorten(r.Context(), replyMargin)
+		shortened, cancel := deadline.Shorten(r.Context(), replyMargin)
 		defer cancel()
+		ctx, trail := a.beginRecord(shortened, route, r)
 		r = r.WithContext(ctx)
 		a.correlate(w, r)
 		r.Body = http.MaxBytesReader(w, r.Body, cmp.Or(a.MaxBody, DefaultMaxBody))
@@ -94,10 +106,34 @@ func (a API) serve(route Route) http.Handler {
 		if err != nil {
 			reply = a.errorReply(ctx, route, err)
 		}
-		status := reply.write(ctx, w, a.Log)
-		a.Log.InfoContext(ctx, "served", "method", r.Method, "route", route.Path, "status", status,
-			"gateway_request_id", GatewayOf(ctx).RequestID, "ms", a.Now().Sub(start).Milliseconds())
+		trail.Status = reply.write(ctx, w, a.Log)
+		trail.Outcome = cmp.Or(trail.Outcome, audit.OutcomeOf(trail.Status))
+		trail.Milliseconds = a.Now().Sub(start).Milliseconds()
+		a.Audit.Write(ctx, trail.Record)
 	})
+}
+
+// beginRecord begins the record of a request, which the endpoint and what it calls may add to.
+func (a API) beginRecord(ctx context.Context, route Route, r *http.Request) (context.Context, *audit.Request) {
+	gateway := GatewayOf(ctx)
+	ctx, trail := audit.NewContext(ctx, audit.Record{
+		Method: r.Method, Route: route.Path, Source: gateway.SourceIP,
+	}, a.Audit)
+	for _, name := range route.parameters() {
+		audit.AddObject(ctx, name, r.PathValue(name))
+	}
+	return ctx, trail
+}
+
+// parameters returns the names of the parameters in the path of a route.
+func (r Route) parameters() []string {
+	var names []string
+	for segment := range strings.SplitSeq(r.Path, "/") {
+		if name, ok := strings.CutPrefix(segment, "{"); ok {
+			names = append(names, strings.TrimSuffix(name, "}"))
+		}
+	}
+	return names
 }
 
 // replyMargin is how long before the end of its invocation a request is given up. A later reply would be replaced by
@@ -119,6 +155,7 @@ func (a API) answer(route Route, r *http.Request) (reply Reply, err error) {
 		if c, err = callerOf(r.Context(), a.Now()); err != nil {
 			return Reply{}, err
 		}
+		audit.SetCaller(r.Context(), c.Tenant, c.Client, c.TokenID)
 		if err := authorize(route, c); err != nil {
 			return Reply{}, err
 		}
@@ -133,9 +170,9 @@ func (a API) errorReply(ctx context.Context, route Route, err error) Reply {
 		err = errLate.WithCause(err)
 	}
 	e := fault.As(err)
+	audit.SetReason(ctx, e.Code)
 	if e.Kind == fault.Internal || e.Kind == fault.Unavailable {
-		a.Log.ErrorContext(ctx, "request failed", "route", route.Path,
-			"gateway_request_id", GatewayOf(ctx).RequestID, "error", err)
+		a.Log.ErrorContext(ctx, "request failed", "route", route.Path, "error", err)
 	}
 	return Reply{Status: a.Errors.statusOf(e.Kind), Header: a.Errors.header(e.Kind), Body: a.Errors.Body(e)}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"sluice/shared/access"
+	"sluice/shared/audit"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
 )
@@ -31,15 +32,16 @@ func fullCaller() httpapi.Caller {
 		Permissions: []string{"Read", "Write"}, Features: []string{feature},
 		Layers: access.Layers{Geographic: []string{"Ireland", "United Kingdom"},
 			BusinessRelated: []string{"Retail"}},
+		TokenID:    "0c5f4d4e-7a83-4e0e-9d9b-0a1f6a1c7c55",
 		Attributes: map[string]string{"maxPast": "3600", "maxFuture": "2592000", "mainEntity": "payment_type"},
 		Expires:    now.Add(time.Second).Local(),
 	}
 }
 
-// testAPI is an API in a Lambda function, with the log that it writes.
+// testAPI is an API in a Lambda function, with the log and the audit trail that it writes.
 type testAPI struct {
 	httpapi.API
-	log bytes.Buffer
+	log, trail bytes.Buffer
 }
 
 func newTestAPI(routes ...httpapi.Route) *testAPI {
@@ -48,6 +50,7 @@ func newTestAPI(routes ...httpapi.Route) *testAPI {
 		Routes: routes, Errors: httpapi.MonitoringErrors, Log: slog.New(slog.NewJSONHandler(&a.log, nil)),
 		Now: func() time.Time { return now },
 	}
+	a.Audit = audit.New(&a.trail, a.Now, audit.RequestID)
 	return a
 }
 
@@ -55,7 +58,8 @@ func newTestAPI(routes ...httpapi.Route) *testAPI {
 func newEvent(method, path, body string, c *httpapi.Caller) events.APIGatewayProxyRequest {
 	e := events.APIGatewayProxyRequest{
 		HTTPMethod: method, Path: path, Body: body, MultiValueHeaders: map[string][]string{},
-		RequestContext: events.APIGatewayProxyRequestContext{DomainName: "api.test", Stage: "live"},
+		RequestContext: events.APIGatewayProxyRequestContext{DomainName: "api.test", Stage: "live",
+			RequestID: "request-1", Identity: events.APIGatewayRequestIdentity{SourceIP: "203.0.113.7"}},
 	}
 	if body != "" {
 		e.MultiValueHeaders["content-type"] = []string{"application/json"}
@@ -90,8 +94,19 @@ func (a *testAPI) sendWithin(ctx context.Context, t *testing.T,
 // logged returns the lines of the log.
 func (a *testAPI) logged(t *testing.T) []map[string]any {
 	t.Helper()
+	return decodeLines(t, a.log.String())
+}
+
+// recorded returns the records of the audit trail.
+func (a *testAPI) recorded(t *testing.T) []map[string]any {
+	t.Helper()
+	return decodeLines(t, a.trail.String())
+}
+
+func decodeLines(t *testing.T, text string) []map[string]any {
+	t.Helper()
 	var out []map[string]any
-	for line := range strings.Lines(a.log.String()) {
+	for line := range strings.Lines(text) {
 		var m map[string]any
 		if err := json.Unmarshal([]byte(line), &m); err != nil {
 			t.Fatal(err)
@@ -190,22 +205,20 @@ func TestErrors(t *testing.T) {
 			if status != tt.status || body != tt.body {
 				t.Errorf("got %d %s, want %d %s", status, body, tt.status, tt.body)
 			}
-			failed, served := 0, 0
+			failed := 0
 			for _, line := range a.logged(t) {
-				switch line["msg"] {
-				case "request failed":
+				if line["msg"] == "request failed" {
 					failed++
-				case "served":
-					served++
-					if line["route"] != "/things/{id}" || line["status"] != float64(tt.status) ||
-						line["method"] != "GET" {
-						t.Errorf("got the access log %v, want GET /things/{id} %d", line, tt.status)
-					}
 				}
 			}
-			if want := map[bool]int{true: 1}[tt.logged]; failed != want || served != 1 {
-				t.Errorf("got %d causes and %d requests in the log, want %d and 1:\n%s", failed, served, want,
-					a.log.String())
+			records := a.recorded(t)
+			if want := map[bool]int{true: 1}[tt.logged]; failed != want || len(records) != 1 {
+				t.Fatalf("got %d causes and %d requests in the log, want %d and 1:\n%s%s", failed, len(records), want,
+					a.log.String(), a.trail.String())
+			}
+			if r := records[0]; r["route"] != "/things/{id}" || r["status"] != float64(tt.status) ||
+				r["method"] != "GET" {
+				t.Errorf("got the record %v, want GET /things/{id} %d", r, tt.status)
 			}
 		})
 	}

@@ -7,6 +7,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
+
+	"sluice/shared/audit"
 )
 
 // Lambda returns a Lambda function that answers REST proxy events with a handler. The path of an event is
@@ -16,26 +18,25 @@ func Lambda(h http.Handler) func(context.Context,
 	events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	proxy := httpadapter.New(h)
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+		ctx = audit.WithRequestID(ctx, event.RequestContext.RequestID)
 		reply, err := proxy.ProxyWithContext(ctx, event)
 		if err != nil {
-			return events.APIGatewayProxyResponse{
-				StatusCode: http.StatusBadRequest,
-				Headers: map[string]string{
-					"Content-Type": "application/json", "X-Request-Id": event.RequestContext.RequestID,
-				},
-				Body: `{"message":"The request is not valid."}`,
-			}, nil
+			event.Path, event.Body, event.IsBase64Encoded = "/", "", false
+			return proxy.ProxyWithContext(context.WithValue(ctx, malformedKey{}, true), event)
 		}
 		return reply, nil
 	}
 }
 
+// malformedKey marks the context of an event that does not make a request, which the handler refuses and records.
+type malformedKey struct{}
+
 // Gateway is what API Gateway adds to a request.
 type Gateway struct {
 	// DomainName and Stage are parts of the address under which the API was called.
 	DomainName, Stage string
-	// RequestID is the ID of the request in the gateway's log.
-	RequestID string
+	// RequestID is the ID of the request in the gateway's log, SourceIP the address from which it came.
+	RequestID, SourceIP string
 	// Authorizer is the context that the authorizer has returned, nil for a public route.
 	Authorizer map[string]any
 }
@@ -43,5 +44,8 @@ type Gateway struct {
 // GatewayOf returns what API Gateway has added to the request of a context; it is empty outside Lambda.
 func GatewayOf(ctx context.Context) Gateway {
 	c, _ := core.GetAPIGatewayContextFromContext(ctx)
-	return Gateway{DomainName: c.DomainName, Stage: c.Stage, RequestID: c.RequestID, Authorizer: c.Authorizer}
+	return Gateway{
+		DomainName: c.DomainName, Stage: c.Stage, RequestID: c.RequestID, SourceIP: c.Identity.SourceIP,
+		Authorizer: c.Authorizer,
+	}
 }

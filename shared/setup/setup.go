@@ -13,20 +13,24 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
+
+	"sluice/shared/audit"
 )
 
 // Env is what the main of a function needs: its settings, its logger, and the configuration from which its AWS clients are made.
 type Env struct {
 	Config
 	Log *slog.Logger
-	AWS aws.Config
+	// Audit writes the audit trail, whatever the level of Log.
+	Audit *audit.Log
+	AWS   aws.Config
 }
 
 // MustLoad returns the environment of a function. If a setting is missing or malformed it ends the process with one log line that
 // names every one at fault. The required names are environment variables; see Config.
 func MustLoad(ctx context.Context, required ...string) Env {
 	cfg, err := Load(os.Getenv, required...)
-	env := Env{Config: cfg, Log: NewLogger(os.Stderr, cfg.LogLevel)}
+	env := Env{Config: cfg, Log: NewLogger(os.Stderr, cfg.LogLevel), Audit: audit.New(os.Stderr, time.Now, requestID)}
 	slog.SetDefault(env.Log)
 	env.Check(err)
 	env.AWS, err = LoadAWS(ctx)
@@ -71,14 +75,26 @@ func NewLogger(w *os.File, level string) *slog.Logger {
 	return slog.New(requestIDHandler{slog.NewJSONHandler(w, &slog.HandlerOptions{Level: l})})
 }
 
-// requestIDHandler adds the request ID of the context's invocation to each record.
+// requestIDHandler adds the request ID of the context to each record.
 type requestIDHandler struct{ slog.Handler }
 
 func (h requestIDHandler) Handle(ctx context.Context, r slog.Record) error {
-	if lc, ok := lambdacontext.FromContext(ctx); ok {
-		r.AddAttrs(slog.String("request_id", lc.AwsRequestID))
+	if id := requestID(ctx); id != "" {
+		r.AddAttrs(slog.String("request_id", id))
 	}
 	return h.Handler.Handle(ctx, r)
+}
+
+// requestID returns the ID of the HTTP request that a context belongs to, as the client is told it, else that of its
+// invocation, else "".
+func requestID(ctx context.Context) string {
+	if id := audit.RequestID(ctx); id != "" {
+		return id
+	}
+	if lc, ok := lambdacontext.FromContext(ctx); ok {
+		return lc.AwsRequestID
+	}
+	return ""
 }
 
 func (h requestIDHandler) WithAttrs(attrs []slog.Attr) slog.Handler {

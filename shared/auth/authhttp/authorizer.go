@@ -3,11 +3,16 @@ package authhttp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"sluice/shared/audit"
 	"sluice/shared/auth"
 	"sluice/shared/batch"
 	"sluice/shared/httpapi"
@@ -31,7 +36,10 @@ type Authorizer struct {
 	Registry clientReader
 	// Issuer is the issuer of valid tokens; "" means the address of the API.
 	Issuer string
-	Log    *slog.Logger
+	// Audit gets a record of each request that is not authorized; nil for none. The function to which the others go
+	// records them.
+	Audit *audit.Log
+	Log   *slog.Logger
 }
 
 // AuthorizerRequest is the event of a REQUEST authorizer, with the fields of its context that package events leaves
@@ -55,12 +63,22 @@ type AuthorizerContext struct {
 	ExtendedRequestID string `json:"extendedRequestId"`
 }
 
+// The reasons for which a request is not authorized. The client is not told which.
+var (
+	errTokenMissing   = fmt.Errorf("%w: there is no bearer token", auth.ErrInvalidToken)
+	errClientDisabled = fmt.Errorf("%w: the client is disabled", auth.ErrInvalidToken)
+)
+
 // errUnauthorized has the one text that API Gateway answers with 401; it answers every other error with 500.
 var errUnauthorized = errors.New("Unauthorized")
 
 // Run authorizes one request.
 func (a *Authorizer) Run(ctx context.Context, r AuthorizerRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
+	ctx = audit.WithRequestID(ctx, r.RequestContext.RequestID)
 	c, err := a.identifyCaller(ctx, r)
+	if err != nil {
+		a.record(ctx, r, err)
+	}
 	if errors.Is(err, auth.ErrInvalidToken) || errors.Is(err, auth.ErrNotFound) {
 		a.Log.InfoContext(ctx, "request was not authorized", "reason", err)
 		return events.APIGatewayCustomAuthorizerResponse{}, errUnauthorized
@@ -81,10 +99,37 @@ func (a *Authorizer) Run(ctx context.Context, r AuthorizerRequest) (events.APIGa
 	}, nil
 }
 
+// record writes the record of a request that is not authorized because of err. It names whom the token claims to be of.
+func (a *Authorizer) record(ctx context.Context, r AuthorizerRequest, err error) {
+	ctx, trail := audit.NewContext(ctx, audit.Record{
+		Method: r.HTTPMethod, Route: r.Resource, Source: r.RequestContext.Identity.SourceIP,
+		Outcome: audit.Denied, Status: http.StatusUnauthorized,
+	}, a.Audit)
+	token, _ := bearerToken(r)
+	claims := unverifiedClaims(token)
+	audit.SetClaimedCaller(ctx, claims.tenant(), claims.Client, claims.TokenID)
+	for _, name := range slices.Sorted(maps.Keys(r.PathParameters)) {
+		audit.AddObject(ctx, name, r.PathParameters[name])
+	}
+	switch {
+	case errors.Is(err, errTokenMissing):
+		trail.Reason = "token_missing"
+	case errors.Is(err, errClientDisabled):
+		trail.Reason = "client_disabled"
+	case errors.Is(err, auth.ErrNotFound):
+		trail.Reason = "client_unknown"
+	case errors.Is(err, auth.ErrInvalidToken):
+		trail.Reason = "token_invalid"
+	default:
+		trail.Outcome, trail.Status, trail.Reason = audit.Failed, http.StatusInternalServerError, "internal"
+	}
+	a.Audit.Write(ctx, trail.Record)
+}
+
 func (a *Authorizer) identifyCaller(ctx context.Context, r AuthorizerRequest) (httpapi.Caller, error) {
 	token, ok := bearerToken(r)
 	if !ok {
-		return httpapi.Caller{}, auth.ErrInvalidToken
+		return httpapi.Caller{}, errTokenMissing
 	}
 	claims, err := a.Tokens.Verify(ctx, issuerURL(a.Issuer, r.RequestContext.DomainName, r.RequestContext.Stage), token)
 	if err != nil {
@@ -94,11 +139,14 @@ func (a *Authorizer) identifyCaller(ctx context.Context, r AuthorizerRequest) (h
 	if err != nil {
 		return httpapi.Caller{}, err
 	}
-	if client.Disabled || client.Tenant != tenant.ID {
-		return httpapi.Caller{}, auth.ErrInvalidToken
+	if client.Disabled {
+		return httpapi.Caller{}, errClientDisabled
+	}
+	if client.Tenant != tenant.ID {
+		return httpapi.Caller{}, fmt.Errorf("%w: the client is another tenant's", auth.ErrInvalidToken)
 	}
 	c := httpapi.Caller{
-		Tenant: tenant.ID, Client: client.ID, Permissions: client.Permissions, Layers: client.AccessLayers,
+		Tenant: tenant.ID, Client: client.ID, TokenID: claims.TokenID, Permissions: client.Permissions, Layers: client.AccessLayers,
 		Attributes: tenant.Settings.Attributes(), Expires: claims.Expires,
 	}
 	if tenant.BatchEnabled {

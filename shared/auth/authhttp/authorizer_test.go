@@ -42,7 +42,7 @@ func TestAuthorizer(t *testing.T) {
 				t.Errorf("policy: want (-), got (+):\n%s", diff)
 			}
 			wantContext := httpapi.Caller{
-				Tenant: id.tenant.ID, Client: id.client.ID, Permissions: id.client.Permissions, Features: []string{"batch"},
+				Tenant: id.tenant.ID, Client: id.client.ID, TokenID: tokenID, Permissions: id.client.Permissions, Features: []string{"batch"},
 				Attributes: auth.DefaultSettings().Attributes(), Expires: id.now.Add(time.Hour),
 			}.Context()
 			if diff := cmp.Diff(wantContext, reply.Context); diff != "" {

@@ -3,6 +3,7 @@ package authhttp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"sluice/shared/audit"
 	"sluice/shared/auth"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
@@ -79,6 +81,7 @@ func (s *Tokens) token(ctx context.Context, _ httpapi.Caller, r *http.Request) (
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
+	audit.SetClaimedCaller(ctx, claimedTenant(form.Get("scope")), form.Get("client_id"), "")
 	if grant := form.Get("grant_type"); grant != "" && grant != "client_credentials" {
 		return httpapi.Reply{}, fault.New(fault.BadRequest, "unsupported_grant_type",
 			"The grant_type must be client_credentials.")
@@ -90,9 +93,14 @@ func (s *Tokens) token(ctx context.Context, _ httpapi.Caller, r *http.Request) (
 	}
 	token, err := s.Issuer.Issue(ctx, s.issuerURL(ctx), form.Get("client_id"), form.Get("client_secret"),
 		form.Get("scope"))
+	if errors.Is(err, auth.ErrInvalidClient) {
+		audit.SetDenied(ctx)
+	}
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
+	claims := unverifiedClaims(token)
+	audit.SetCaller(ctx, claims.tenant(), claims.Client, claims.TokenID)
 	return httpapi.Reply{Header: uncacheable(), Body: TokenReply{token, int64(s.Lifetime / time.Second), "Bearer"}}, nil
 }
 

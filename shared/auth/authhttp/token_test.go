@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
+	"sluice/shared/audit"
 	"sluice/shared/auth"
 	"sluice/shared/auth/authhttp"
 	"sluice/shared/auth/authtest"
@@ -32,13 +33,16 @@ import (
 type identity struct {
 	registry   *authtest.Memory
 	now        time.Time
-	log        bytes.Buffer
+	log, trail bytes.Buffer
 	token      func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
 	authorizer *authhttp.Authorizer
 	tenant     auth.Tenant
 	client     auth.Client
 	secret     string
 }
+
+// tokenID is the ID of every token.
+const tokenID = "5e1f2f5c-7d0c-4b0f-8a3f-3c6e0d9b1a44"
 
 func newIdentity(t *testing.T, issuerURL string) *identity {
 	t.Helper()
@@ -58,12 +62,13 @@ func newIdentity(t *testing.T, issuerURL string) *identity {
 	clock := func() time.Time { return id.now }
 	log := slog.New(slog.NewJSONHandler(&id.log, nil))
 	issuer := auth.NewIssuer(id.registry, client, "signing", "sluice", time.Hour)
-	issuer.Now = clock
+	issuer.Now, issuer.NewID = clock, func() string { return tokenID }
 	s := &authhttp.Tokens{Issuer: issuer, URL: issuerURL, Lifetime: time.Hour}
-	api := httpapi.API{Routes: s.Routes(), Errors: authhttp.Errors, Log: log, Now: clock}
+	trail := audit.New(&id.trail, clock, audit.RequestID)
+	api := httpapi.API{Routes: s.Routes(), Errors: authhttp.Errors, Audit: trail, Log: log, Now: clock}
 	id.token = httpapi.Lambda(api.Handler())
 	id.authorizer = &authhttp.Authorizer{Tokens: auth.NewVerifier(id.registry, "sluice", clock), Registry: id.registry,
-		Issuer: issuerURL, Log: log}
+		Issuer: issuerURL, Audit: trail, Log: log}
 
 	id.tenant = auth.Tenant{ID: uuid.NewString(), BatchEnabled: true, Settings: auth.DefaultSettings()}
 	secret, hash := auth.NewSecret()

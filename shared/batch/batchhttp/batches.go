@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"sluice/shared/audit"
 	"sluice/shared/batch"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
@@ -103,6 +104,7 @@ func (s *Batches) GenerateUploadURL(ctx context.Context, caller httpapi.Caller, 
 	if err != nil {
 		return UploadReply{}, err
 	}
+	audit.AddObject(ctx, "batch_id", string(id))
 	return UploadReply{signed.URL, id, signed.Method, signed.Headers, signed.Expires, s.MaxBytes}, nil
 }
 
@@ -118,6 +120,9 @@ func (s *Batches) find(ctx context.Context, caller httpapi.Caller, r *http.Reque
 		})
 	}
 	b, err := s.Store.Get(ctx, id)
+	if err == nil && b.Tenant != caller.Tenant {
+		audit.SetReason(ctx, "foreign_tenant")
+	}
 	if errors.Is(err, batch.ErrNotFound) || err == nil && b.Tenant != caller.Tenant {
 		return batch.Batch{}, errNotFound
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/shared/audit"
 	"sluice/shared/document"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi/platform"
@@ -16,6 +17,7 @@ func (c typedCommands) create(ctx context.Context, r *platform.Request,
 	in CreateRequest) (platform.WithWarnings[UploadReply], error) {
 	d := c.newDocument(r, in)
 	d.FileID = c.NewID()
+	audit.AddObject(ctx, "documentId", d.ID)
 	signed, err := c.Files.SignPut(ctx, fileKey(d), c.UploadLifetime)
 	if err == nil {
 		err = faultOf(c.Store.Create(ctx, d, false))
@@ -31,6 +33,7 @@ func (c typedCommands) createVirtual(ctx context.Context, r *platform.Request,
 	in CreateVirtualRequest) (platform.WithWarnings[CreateVirtualReply], error) {
 	d := c.newDocument(r, in.CreateRequest)
 	d.Virtual, d.URL, d.State.Status = true, in.DocumentURL, document.Completed
+	audit.AddObject(ctx, "documentId", d.ID)
 	if err := c.Store.Create(ctx, d, false); err != nil {
 		return platform.WithWarnings[CreateVirtualReply]{}, faultOf(err)
 	}
@@ -90,6 +93,7 @@ func (c typedCommands) clone(ctx context.Context, r *platform.Request, in CloneR
 	if id == "" {
 		id = c.NewID()
 	}
+	audit.AddObject(ctx, "documentId", id)
 	for attempt := 1; ; attempt++ {
 		source, err := c.find(ctx, r)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/shared/audit"
 	"sluice/shared/entity"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi/platform"
@@ -53,6 +54,7 @@ func (s *Entities) create(ctx context.Context, r *platform.Request,
 		Created: s.Now().UTC(),
 		Version: 1, Revision: 1, BaseStatus: entity.Unknown,
 	}
+	audit.AddObject(ctx, "entityId", p.ID)
 	return p, warnings, s.Store.Create(ctx, r.Tenant, p)
 }
 
@@ -76,6 +78,7 @@ func (s *Entities) CreateDraft(ctx context.Context, r *platform.Request, in Draf
 	if err != nil {
 		return NewDraft{}, err
 	}
+	audit.AddObject(ctx, "draftId", update.Draft.ID)
 	return newDraftOf(update.Draft), nil
 }
 

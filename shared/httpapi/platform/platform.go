@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sluice/shared/audit"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
 )
@@ -19,14 +20,14 @@ import (
 // TenantHeader is the header of every platform call that names the tenant.
 const TenantHeader = "X-Tenant-Id"
 
-// Handler serves platform routes.
-func Handler(routes []httpapi.Route, log *slog.Logger, now func() time.Time) http.Handler {
+// Handler serves platform routes. It writes a record of each request to trail, unless that is nil.
+func Handler(routes []httpapi.Route, trail *audit.Log, log *slog.Logger, now func() time.Time) http.Handler {
 	checked := make([]httpapi.Route, len(routes))
 	for i, r := range routes {
 		r.Endpoint = requireTenantHeader(r.Endpoint)
 		checked[i] = r
 	}
-	return httpapi.API{Routes: checked, Errors: Errors, Log: log, Now: now}.Handler()
+	return httpapi.API{Routes: checked, Errors: Errors, Audit: trail, Log: log, Now: now}.Handler()
 }
 
 // requireTenantHeader makes an endpoint refuse requests whose tenant header does not name the tenant of the token.

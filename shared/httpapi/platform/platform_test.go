@@ -76,7 +76,7 @@ func handler() http.Handler {
 		{Method: "PUT", Path: "/unenveloped", Endpoint: platform.Endpoint(accept, platform.Unenveloped("names"))},
 		{Method: "GET", Path: "/things/{id}", Endpoint: platform.Endpoint(read)},
 		{Method: "DELETE", Path: "/things", Endpoint: platform.Endpoint(filter)},
-	}, slog.New(slog.DiscardHandler), func() time.Time { return now })
+	}, nil, slog.New(slog.DiscardHandler), func() time.Time { return now })
 }
 
 // send sends a request; the value "-" takes a header away.

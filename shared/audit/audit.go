@@ -1,0 +1,197 @@
+// Package audit writes the audit trail: one record for each request that reaches a function or the authorizer, each
+// act of an administrator, and each state change of a batch or an entity. A record names who did what to which object
+// and how it ended. It never holds a secret, a token, a signed URL, or data of a line.
+//
+// Functions print their records as JSON lines beside their log, whatever its level is. The member "record" tells them
+// from other lines: "audit" or "transition". docs/operations.md says where they are kept and how to search them.
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Outcome says how a request or an act ended.
+type Outcome string
+
+// The outcomes of requests and acts.
+const (
+	// OK: it was done.
+	OK Outcome = "ok"
+	// Denied: the caller could not be authenticated, or may not do it.
+	Denied Outcome = "denied"
+	// Refused: the request was not acceptable for another reason.
+	Refused Outcome = "refused"
+	// Failed: the service failed.
+	Failed Outcome = "failed"
+	// Started: an administrator began an act; a record of its end follows.
+	Started Outcome = "started"
+)
+
+// Record is what the trail says of one request or act.
+type Record struct {
+	Time time.Time `json:"time"`
+	// Kind is "audit".
+	Kind   string `json:"record"`
+	Tenant string `json:"tenant,omitempty"`
+	// Client is the client that called. If the outcome is Denied with the status 400 or 401, it is the one that the
+	// request claimed, which nothing has proved.
+	Client string `json:"client,omitempty"`
+	// TokenID is the jti claim of the access token that was used or issued.
+	TokenID string `json:"token_id,omitempty"`
+	// Caller is the name of the administrator; Client, TokenID and Source are empty then.
+	Caller string `json:"caller,omitempty"`
+	// Source is the address from which the request came.
+	Source string `json:"source,omitempty"`
+	Method string `json:"method,omitempty"`
+	// Route is the path with its parameters unfilled, or the command of an administrator.
+	Route string `json:"route"`
+	// Objects are the IDs that the path names and those of what was created, by name.
+	Objects map[string]string `json:"objects,omitempty"`
+	Outcome Outcome           `json:"outcome"`
+	// Reason is the stable code of the error if the outcome is not OK.
+	Reason string `json:"reason,omitempty"`
+	// Status is the HTTP status; 0 for an act.
+	Status       int    `json:"status,omitempty"`
+	Milliseconds int64  `json:"ms"`
+	RequestID    string `json:"request_id,omitempty"`
+}
+
+// OutcomeOf returns the outcome of a request that is answered with an HTTP status.
+func OutcomeOf(status int) Outcome {
+	switch {
+	case status >= 500:
+		return Failed
+	case status == 401 || status == 403:
+		return Denied
+	case status >= 400:
+		return Refused
+	}
+	return OK
+}
+
+// Transition is what the trail says of one state change of a batch or an entity.
+type Transition struct {
+	Time time.Time `json:"time"`
+	// Kind is "transition".
+	Kind string `json:"record"`
+	// Message is "batch finished" for a terminal status of a batch.
+	Message string `json:"msg"`
+	Tenant  string `json:"tenant,omitempty"`
+	Client  string `json:"client,omitempty"`
+	Batch   string `json:"batch,omitempty"`
+	Entity  string `json:"entity,omitempty"`
+	// From is "" for what was created.
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Lines is the number of transactions in the file, once it is known.
+	Lines int64 `json:"lines"`
+	// Bytes is the size of the file, once it is uploaded.
+	Bytes int64 `json:"bytes"`
+	// Seconds is the time since the upload was complete or, without an upload, since the batch was created.
+	Seconds float64 `json:"seconds"`
+	// LinesPerSecond is Lines by Seconds, of a batch that has ended.
+	LinesPerSecond float64 `json:"lines_per_second,omitempty"`
+	Accepted       *int64  `json:"accepted,omitempty"`
+	Invalid        *int64  `json:"invalid,omitempty"`
+	// ReceivedAt and ETag are those of the uploaded file.
+	ReceivedAt *time.Time `json:"received_at,omitempty"`
+	ETag       string     `json:"etag,omitempty"`
+	// Error is the message that the client is shown.
+	Error     string `json:"error,omitempty"`
+	RequestID string `json:"request_id,omitempty"`
+}
+
+// Log writes records. It is safe for concurrent use. A nil Log writes nothing.
+type Log struct {
+	mu  sync.Mutex
+	out io.Writer
+	now func() time.Time
+	// requestID returns the ID of the request or invocation to which a context belongs, "" if it belongs to none.
+	requestID func(context.Context) string
+}
+
+// New returns a log that writes each record as one line of JSON, in one Write, with the request ID that requestID finds
+// in the context.
+func New(out io.Writer, now func() time.Time, requestID func(context.Context) string) *Log {
+	return &Log{out: out, now: now, requestID: requestID}
+}
+
+// Write writes the record of a request or an act. It sets the time if there is none.
+func (l *Log) Write(ctx context.Context, r Record) {
+	if l == nil {
+		return
+	}
+	r.Kind, r.Time, r.RequestID = "audit", l.timeOf(r.Time), l.requestID(ctx)
+	for _, text := range []*string{&r.Tenant, &r.Client, &r.TokenID, &r.Caller, &r.Source, &r.Method, &r.Reason,
+		&r.RequestID} {
+		*text = Printable(*text)
+	}
+	l.print(r)
+}
+
+// WriteTransition writes the record of a state change. It sets the time if there is none.
+func (l *Log) WriteTransition(ctx context.Context, t Transition) {
+	if l == nil {
+		return
+	}
+	t.Kind, t.Time, t.RequestID = "transition", l.timeOf(t.Time), l.requestID(ctx)
+	l.print(t)
+}
+
+func (l *Log) timeOf(t time.Time) time.Time {
+	if t.IsZero() {
+		t = l.now()
+	}
+	return t.UTC()
+}
+
+// print writes one line. A record that cannot be written has no other place to go to.
+func (l *Log) print(record any) {
+	text, err := json.Marshal(record)
+	if err != nil {
+		return // records hold nothing that JSON does not
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = l.out.Write(append(text, '\n'))
+}
+
+// maxClaimedBytes is how much a record holds of an ID that is none: somebody may have sent a secret in its place.
+const maxClaimedBytes = 16
+
+// claimed returns an ID that a refused request claims, as a record may hold it.
+func claimed(id string) string {
+	isIDByte := func(r rune) bool {
+		return r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'f' || r >= 'A' && r <= 'F'
+	}
+	if len(id) <= maxClaimedBytes || len(id) == 36 && strings.TrimFunc(id, isIDByte) == "" {
+		return Printable(id)
+	}
+	return Printable(id[:maxClaimedBytes]) + "..."
+}
+
+// maxTextBytes is the length of the longest text that a record holds; IDs are not longer.
+const maxTextBytes = 255
+
+// Printable returns a text that someone outside has sent as a record may hold it: with a question mark in place of each
+// character that cannot be printed, and cut to 255 bytes.
+func Printable(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, text[:min(len(text), maxTextBytes)])
+	for len(text) > maxTextBytes { // a cut character has become longer
+		_, size := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-size]
+	}
+	return text
+}
