@@ -38,14 +38,18 @@ func TestWrongAddressesAreNamed(t *testing.T) {
 		want             []string
 	}{
 		{"API, no such path", foreign.URL, "", []string{
-			foreign.URL + "/tm/realtime/api/transactions/batch/status/b answers 404", "is " + foreign.URL + " the address of the API?"}},
+			foreign.URL + "/tm/realtime/api/transactions/batch/status/b answers 404",
+			"is " + foreign.URL + " the address of the API?"}},
 		{"API, gateway without the route", foreign.URL + "/gateway", "", []string{
 			foreign.URL + "/gateway/tm/", "answers 404", "the address of the API?"}},
-		{"API, web page", foreign.URL + "/page", "", []string{foreign.URL + "/page/tm/", "expected JSON", "the address of the API?"}},
+		{"API, web page", foreign.URL + "/page", "", []string{
+			foreign.URL + "/page/tm/", "expected JSON", "the address of the API?"}},
 		{"token, no such path", "", foreign.URL + "/oauth?secret=x", []string{
 			foreign.URL + "/oauth answers 404 (Not Found)", "token endpoint", "/oauth2/token"}},
-		{"token, web page", "", foreign.URL + "/page", []string{foreign.URL + "/page answers 200 without an access_token"}},
-		{"token, other JSON", "", foreign.URL + "/json", []string{foreign.URL + "/json answers 200 without an access_token"}},
+		{"token, web page", "", foreign.URL + "/page", []string{
+			foreign.URL + "/page answers 200 without an access_token"}},
+		{"token, other JSON", "", foreign.URL + "/json", []string{
+			foreign.URL + "/json answers 200 without an access_token"}},
 		{"token, the address of the API", "", s.URL, []string{s.URL + " answers 404", "/oauth2/token"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

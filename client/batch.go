@@ -28,6 +28,9 @@ const (
 	StatusError = "ERROR"
 )
 
+// MessageNotUploaded is Status.Message of a batch whose file has not arrived.
+const MessageNotUploaded = "Batch not yet uploaded completely."
+
 // Upload is the permission to upload the file of a new batch.
 type Upload struct {
 	// BatchID is the ID of the batch.

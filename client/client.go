@@ -179,8 +179,8 @@ func (c *Client) callOnce(ctx context.Context, method, path, token string, body 
 		return newError(resp, text, req.URL, c.config.APIURL)
 	}
 	if err := json.Unmarshal(text, out); err != nil {
-		return fmt.Errorf("%s %s answers %d with something else than the expected JSON (%w); is %s the address of the API?",
-			method, withoutQuery(req.URL), resp.StatusCode, err, c.config.APIURL)
+		return fmt.Errorf("%s %s answers %d with something else than the expected JSON (%w); "+
+			"is %s the address of the API?", method, withoutQuery(req.URL), resp.StatusCode, err, c.config.APIURL)
 	}
 	if k, ok := out.(replyKeeper); ok {
 		k.keepReply(resp.StatusCode, text)

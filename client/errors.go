@@ -96,8 +96,8 @@ func newError(resp *http.Response, text []byte, called *url.URL, apiURL string) 
 	return e
 }
 
-// isForeign reports whether a refusal is not one of the interface on its own paths, which always have a message of their
-// own for what they do not find. API Gateway has others for a path without a route.
+// isForeign reports whether a refusal is not one of the interface on its own paths, which always have a message of
+// their own for what they do not find. API Gateway has others for a path without a route.
 func isForeign(e *Error) bool {
 	switch e.Status {
 	case http.StatusNotFound:

@@ -18,7 +18,7 @@ const (
 	// Infected is a text that makes a batch end in ERROR if its file contains it.
 	Infected = "X5O!P%@AP"
 	// NotUploaded is the status message of a batch that has no file yet.
-	NotUploaded = "Batch not yet uploaded completely."
+	NotUploaded = client.MessageNotUploaded
 )
 
 const (

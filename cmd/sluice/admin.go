@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/internal/cli"
+	"sluice/internal/localcloud"
 	"sluice/shared/auth/authdb"
 	"sluice/shared/entity/entitydb"
 	"sluice/shared/setup"
@@ -42,9 +43,11 @@ func adminCommand() *cli.Command {
 		Summary:     "administer tenants, clients, entities and signing keys",
 		Description: "Every command prints its result as JSON.",
 		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&a.data, "data", os.Getenv("SLUICE_DATA"), "data `DIR` of a running local cloud")
-			f.StringVar(&a.prefix, "prefix", "", "`NAME` that the stack has as its parameter Prefix (sluice)")
-			f.StringVar(&a.tenant, "tenant", "", "`ID` of the tenant (on a local cloud: its own)")
+			f.StringVar(&a.data, "data", "",
+				"data `DIR` of a running local cloud (default $SLUICE_DATA, else .sluice if it exists)")
+			f.StringVar(&a.prefix, "prefix", "",
+				"`NAME` that the stack has as its parameter Prefix (default that of the local cloud, else sluice)")
+			f.StringVar(&a.tenant, "tenant", "", "`ID` of the tenant (default the local cloud's own)")
 		},
 		Examples: []string{
 			"sluice admin tenant create",
@@ -98,9 +101,12 @@ func (a *admin) command(
 func (a *admin) createTenantCommand() *cli.Command {
 	var id string
 	c := a.command("tenant create", "", "create a tenant; its batch feature is off",
-		func(ctx context.Context, a *admin, _ []string) (any, error) { return createTenant(ctx, a, id) })
+		func(ctx context.Context, a *admin, _ []string) (any, error) {
+			setDefault(&id, uuid.NewString())
+			return createTenant(ctx, a, id)
+		})
 	c.Flags = func(f *flag.FlagSet) {
-		f.StringVar(&id, "id", uuid.NewString(), "`UUID` of the tenant (random)")
+		f.StringVar(&id, "id", "", "`UUID` of the tenant (default a random one)")
 	}
 	c.Examples = []string{
 		"sluice admin tenant create",
@@ -114,11 +120,12 @@ func (a *admin) createClientCommand() *cli.Command {
 	c := a.command("client create", "", "create a client of a tenant; its secret is shown once",
 		func(ctx context.Context, a *admin, _ []string) (any, error) { return createClient(ctx, a, o) })
 	c.Flags = func(f *flag.FlagSet) {
-		addMultiFlag(f, &o.permissions, "permission", "give the client the permission `NAME`; may be repeated (all)")
+		addMultiFlag(f, &o.permissions, "permission",
+			"give the client the permission `NAME`; may be repeated (default all)")
 		addMultiFlag(f, &o.geographic, "geographic",
-			"give it the geographic access layer `LAYER`; may be repeated (Global)")
+			"give it the geographic access layer `LAYER`; may be repeated (default Global)")
 		addMultiFlag(f, &o.businessRelated, "business-related",
-			"give it the business-related access layer `LAYER`; may be repeated (Enterprise)")
+			"give it the business-related access layer `LAYER`; may be repeated (default Enterprise)")
 	}
 	c.Examples = []string{
 		"sluice admin client create --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
@@ -130,8 +137,8 @@ func (a *admin) createClientCommand() *cli.Command {
 func (a *admin) importEntitiesCommand() *cli.Command {
 	c := a.command("entities import", "FILE", "onboard the entities in a file of JSON Lines", importEntities)
 	c.Description = `
-Each line of FILE is {"id": "...", "lifecycleStatus": "Compliant"}. An error names its line. Entities on earlier lines
-may be stored by then; importing a file again is harmless.`
+Each line of FILE is {"id": "...", "lifecycleStatus": "Compliant"}; - is standard input. An error names its line.
+Entities on earlier lines may be stored by then; importing a file again is harmless.`
 	c.Examples = []string{"sluice admin entities import batch.jsonl.entities"}
 	return c
 }
@@ -144,7 +151,7 @@ func (a *admin) rotateKeyCommand() *cli.Command {
 		})
 	c.Description = "The new key signs once every cached copy of the old key set has expired."
 	c.Flags = func(f *flag.FlagSet) {
-		f.IntVar(&tokenSeconds, "token-lifetime", 3600, "the longest lifetime of a token, in `SECONDS` (3600)")
+		f.IntVar(&tokenSeconds, "token-lifetime", 3600, "the longest lifetime of a token, in `SECONDS`")
 	}
 	c.Examples = []string{"sluice admin key rotate"}
 	return c
@@ -165,6 +172,7 @@ func (a *admin) connect(ctx context.Context) error {
 
 // awsConfig returns the AWS settings of the installation, and sets prefix and tenant to its own unless flags gave them.
 func (a *admin) awsConfig(ctx context.Context) (aws.Config, error) {
+	setDefault(&a.data, os.Getenv("SLUICE_DATA"))
 	local, err := findLocalCloud(a.data)
 	if err != nil {
 		return aws.Config{}, err
@@ -175,7 +183,7 @@ func (a *admin) awsConfig(ctx context.Context) (aws.Config, error) {
 	}
 	if local == nil {
 		setDefault(&a.prefix, "sluice")
-		return cfg, nil
+		return cfg, checkAWS(ctx, cfg)
 	}
 	cfg.BaseEndpoint = &local.AWSEndpointURL
 	cfg.Region = local.Region
@@ -183,6 +191,27 @@ func (a *admin) awsConfig(ctx context.Context) (aws.Config, error) {
 	setDefault(&a.prefix, local.Prefix)
 	setDefault(&a.tenant, local.TenantID)
 	return cfg, nil
+}
+
+// credentialsTimeout is how long the search for AWS credentials may take. On a machine outside AWS the last place that
+// is asked, the instance's own, never answers.
+const credentialsTimeout = 10 * time.Second
+
+// checkAWS returns an error that says how to name an installation if the environment names none: neither a local cloud
+// nor AWS credentials and a region.
+func checkAWS(ctx context.Context, cfg aws.Config) error {
+	missing := "region: set AWS_REGION"
+	if cfg.Region != "" {
+		limited, cancel := context.WithTimeout(ctx, credentialsTimeout)
+		defer cancel()
+		_, err := cfg.Credentials.Retrieve(limited)
+		if err == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		missing = "credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+	}
+	return fmt.Errorf("no installation is named: no local cloud runs on %s (name its data folder with --data DIR), "+
+		"and for an installation on AWS there is no %s", localcloud.DefaultDataDir, missing)
 }
 
 // requireTenant returns an error if neither --tenant nor a local cloud names a tenant.

@@ -5,7 +5,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
+	"io"
 
 	"github.com/go-json-experiment/json"
 
@@ -34,7 +34,7 @@ func importEntities(ctx context.Context, a *admin, args []string) (any, error) {
 		window = window[:0]
 		return nil
 	}
-	err := readEntities(args[0], func(e entity.StatusEntry) error {
+	err := readEntities(ctx, args[0], func(e entity.StatusEntry) error {
 		if window = append(window, e); len(window) < importWindow {
 			return nil
 		}
@@ -49,13 +49,17 @@ func importEntities(ctx context.Context, a *admin, args []string) (any, error) {
 	return map[string]any{"tenant_id": a.tenant, "imported": imported}, nil
 }
 
-// readEntities calls use with every entity of a file of JSON Lines. An error names the line.
-func readEntities(path string, use func(entity.StatusEntry) error) error {
-	file, err := os.Open(path)
+// readEntities calls use with every entity of a file of JSON Lines; "-" is standard input. An error names the line.
+func readEntities(ctx context.Context, path string, use func(entity.StatusEntry) error) error {
+	opened, size, err := openSeekable(ctx, path)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer opened.Close()
+	if err := checkFormat(opened, size, path, "sluice admin entities import -"); err != nil {
+		return err
+	}
+	file := io.NewSectionReader(opened, 0, size)
 	lines := bufio.NewScanner(file)
 	lines.Buffer(make([]byte, bufio.MaxScanTokenSize), bufio.MaxScanTokenSize)
 	number := 0

@@ -16,31 +16,45 @@ type connection struct {
 	secretFile string
 }
 
-// addFlags declares the flags of a connection. The environment gives their defaults.
+// connectionFlags are the flags of a connection. A flag that is not given, or empty, has the value of its variable.
+var connectionFlags = []struct {
+	name, variable, usage string
+	target                func(*connection) *string
+}{
+	{"data", "SLUICE_DATA", "data `DIR` of a running local cloud (default $SLUICE_DATA, else .sluice if it exists)",
+		func(c *connection) *string { return &c.data }},
+	{"api-url", "SLUICE_API_URL", "`URL` to which the paths of the interface are appended (default $SLUICE_API_URL)",
+		func(c *connection) *string { return &c.config.APIURL }},
+	{"token-url", "SLUICE_TOKEN_URL", "`URL` of the token endpoint itself (default $SLUICE_TOKEN_URL)",
+		func(c *connection) *string { return &c.config.TokenURL }},
+	{"client-id", "SLUICE_CLIENT_ID", "`ID` of the client (default $SLUICE_CLIENT_ID)",
+		func(c *connection) *string { return &c.config.ClientID }},
+	{"client-secret", "SLUICE_CLIENT_SECRET",
+		"`SECRET` of the client; prefer a file, as others can see command lines (default $SLUICE_CLIENT_SECRET)",
+		func(c *connection) *string { return &c.config.ClientSecret }},
+	{"client-secret-file", "SLUICE_CLIENT_SECRET_FILE",
+		"`FILE` that holds the secret; - is standard input (default $SLUICE_CLIENT_SECRET_FILE)",
+		func(c *connection) *string { return &c.secretFile }},
+	{"scope", "SLUICE_SCOPE", "`SCOPE` of tokens: tenant/ and the ID of the tenant (default $SLUICE_SCOPE)",
+		func(c *connection) *string { return &c.config.Scope }},
+}
+
+// addFlags declares the flags of a connection.
 func (c *connection) addFlags(f *flag.FlagSet) {
-	for _, option := range []struct {
-		target         *string
-		name, variable string
-		usage          string
-	}{
-		{&c.data, "data", "SLUICE_DATA", "data `DIR` of a running local cloud"},
-		{&c.config.APIURL, "api-url", "SLUICE_API_URL", "`URL` of the API"},
-		{&c.config.TokenURL, "token-url", "SLUICE_TOKEN_URL", "`URL` of the token endpoint"},
-		{&c.config.ClientID, "client-id", "SLUICE_CLIENT_ID", "`ID` of the client"},
-		{&c.config.ClientSecret, "client-secret", "SLUICE_CLIENT_SECRET", "`SECRET` of the client; prefer a file"},
-		{&c.secretFile, "client-secret-file", "SLUICE_CLIENT_SECRET_FILE", "`FILE` that holds the secret"},
-		{&c.config.Scope, "scope", "SLUICE_SCOPE", "`SCOPE` of tokens: tenant/ and the ID of the tenant"},
-	} {
-		f.StringVar(option.target, option.name, os.Getenv(option.variable), option.usage)
+	for _, option := range connectionFlags {
+		f.StringVar(option.target(c), option.name, "", option.usage)
 	}
 }
 
 // newClient returns a client of the service. What flags and environment leave open comes from a local cloud: from that
 // of the named data folder, or from the default one if no address is given at all.
 func (c *connection) newClient() (*client.Client, error) {
+	for _, option := range connectionFlags {
+		setDefault(option.target(c), os.Getenv(option.variable))
+	}
 	config := c.config
 	if c.secretFile != "" {
-		text, err := os.ReadFile(c.secretFile)
+		text, err := readSecret(c.secretFile)
 		if err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ func demoCommand() *cli.Command {
 Starts a local cloud on a folder that is removed at the end, creates a tenant and a client, onboards entities, uploads
 a good batch and one with every kind of error, reads a transaction back, and stops.`,
 		Flags: func(f *flag.FlagSet) {
-			f.Int64Var(&lines, "lines", 2000, "`N` lines in the good batch (2000)")
+			f.Int64Var(&lines, "lines", 2000, "`N` lines in the good batch")
 		},
 		Examples: []string{"sluice demo"},
 		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
@@ -60,7 +60,8 @@ func runDemo(ctx context.Context, ui *console, lines int64) error {
 	stopErr := cloud.stop()
 	switch {
 	case ctx.Err() != nil:
-		return errors.Join(fmt.Errorf("%w; the local cloud is stopped and its data removed", errInterrupted), stopErr)
+		err = fmt.Errorf("%w; the local cloud is stopped and its data removed", cli.ErrInterrupted)
+		return errors.Join(err, stopErr)
 	case err != nil:
 		return fmt.Errorf("%w\n%s", err, cloud.lastOutput())
 	case stopErr != nil:

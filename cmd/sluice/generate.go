@@ -21,22 +21,27 @@ func generateCommand() *cli.Command {
 		Summary: "generate a batch of test data, and the truth about its bad lines",
 		Description: `
 Writes three files: FILE, one realistic transaction a line; FILE.entities, the entities to onboard before an upload
-('sluice admin entities import'); and FILE.truth, one {"line": n, "kind": code} for each bad line. The same options
-give the same bytes.`,
+('sluice admin entities import'); and FILE.truth, one {"line": n, "kind": code} for each bad line. With -o - only the
+transactions are written, to standard output. The same options give the same bytes.`,
 		Flags: func(f *flag.FlagSet) {
-			f.Int64Var(&options.Lines, "lines", 1000, "`N` lines (1000)")
-			f.Uint64Var(&options.Seed, "seed", 1, "`SEED` of the random data: each gives another batch (1)")
-			f.Float64Var(&options.Bad, "bad", 0, "`SHARE` of bad lines, 0 to 1 (0)")
-			f.IntVar(&options.Entities, "entities", 0, "`N` entities to refer to (a tenth of the lines, 20 to 100,000)")
-			f.StringVar(&path, "o", "", "`FILE` to write; required")
+			f.Int64Var(&options.Lines, "lines", 1000, "`N` lines")
+			f.Uint64Var(&options.Seed, "seed", 1, "`SEED` of the random data: each gives another batch")
+			f.Float64Var(&options.Bad, "bad", 0, "`SHARE` of bad lines, 0 to 1 (default 0)")
+			f.IntVar(&options.Entities, "entities", 0,
+				"`N` entities to refer to (default a tenth of the lines, 20 to 100,000)")
+			f.StringVar(&path, "o", "", "`FILE` to write, required; - is standard output")
 		},
 		Examples: []string{
 			"sluice generate --lines 100000 -o batch.jsonl",
 			"sluice generate --lines 100000 --bad 0.01 --seed 2 -o bad.jsonl",
+			"sluice generate --lines 1000 -o - | sluice validate -",
 		},
 		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
 			if path == "" {
 				return cli.Usagef("-o FILE is needed")
+			}
+			if path == stdName {
+				return generateLines(ctx, options, stdout)
 			}
 			started := time.Now()
 			written, err := generateFiles(ctx, options, path)
@@ -73,6 +78,16 @@ func generateFiles(ctx context.Context, o sampledata.Options, path string) (writ
 	return written, g.WriteEntities(contextWriter{ctx, files[2]})
 }
 
+// generateLines writes the lines of a batch, without its entities and its truth.
+func generateLines(ctx context.Context, o sampledata.Options, stdout io.Writer) error {
+	g, err := sampledata.New(o)
+	if err != nil {
+		return err
+	}
+	_, err = g.WriteWithTruth(contextWriter{ctx, stdout}, io.Discard)
+	return err
+}
+
 // contextWriter writes until its context ends.
 type contextWriter struct {
 	ctx context.Context
@@ -82,7 +97,7 @@ type contextWriter struct {
 // Write writes p, or fails if the context has ended.
 func (w contextWriter) Write(p []byte) (int, error) {
 	if w.ctx.Err() != nil {
-		return 0, fmt.Errorf("%w; the files are not complete", errInterrupted)
+		return 0, fmt.Errorf("%w; the files are not complete", cli.ErrInterrupted)
 	}
 	return w.w.Write(p)
 }

@@ -120,7 +120,7 @@ func (c *localCloud) waitReady(ctx context.Context, readyFile string) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return errInterrupted
+			return cli.ErrInterrupted
 		case err := <-c.exited:
 			c.exited <- err // for stop
 			return fmt.Errorf("the local cloud could not start: %s", c.lastOutput())

@@ -4,24 +4,25 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"sluice/internal/cli"
 )
 
-// exitRejected is the exit code of a command that ran and found something rejected or failed. All other commands end
-// with cli.ExitOK or cli.ExitFailed.
-const exitRejected cli.ExitCode = 1
-
-// errInterrupted is the error of a command that Ctrl-C ended.
-var errInterrupted = errors.New("interrupted")
+// Exit codes beside those of package cli.
+const (
+	// exitRejected is that of a command that ran and found something rejected or failed.
+	exitRejected cli.ExitCode = 1
+	// exitUnfinished is that of a command that was asked about a batch that has not ended.
+	exitUnfinished cli.ExitCode = 3
+)
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -58,23 +59,53 @@ The service: --data DIR names the data folder of a running local cloud (SLUICE_D
 Otherwise --api-url, --token-url, --client-id, --client-secret-file and --scope describe it (SLUICE_API_URL,
 SLUICE_TOKEN_URL, SLUICE_CLIENT_ID, SLUICE_CLIENT_SECRET_FILE or SLUICE_CLIENT_SECRET, SLUICE_SCOPE).
 
-Exit code: 0 everything was accepted, 1 something was rejected or failed, 2 the command could not run.`,
+Files: - is standard input where a file is read, and standard output where one is written.
+
+Exit codes:
+  0    everything was accepted; the command did what it was asked for
+  1    something was rejected or failed
+  2    the command could not run: a wrong command line, a missing file, a refusal by the service, ...
+  3    'status' and 'results': the batch, or its validation, has not ended
+  130  interrupted, for example by Ctrl-C`,
 	}
 }
 
 func versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "version",
-		Summary:  "print the version",
+		Summary:  "print the version and the revision of the sources",
 		Examples: []string{"sluice version"},
 		Run: func(_ context.Context, _ []string, stdout io.Writer) error {
-			version := "unknown"
-			if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-				version = info.Main.Version
-			}
-			_, err := fmt.Fprintf(stdout, "sluice %s, %s %s/%s\n",
-				version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			info, _ := debug.ReadBuildInfo()
+			_, err := fmt.Fprintln(stdout, formatVersion(info))
 			return err
 		},
 	}
+}
+
+// formatVersion writes the version of the module, the revision of the sources and what the program was built with and
+// for. Info may be nil.
+func formatVersion(info *debug.BuildInfo) string {
+	version, details := "of unknown version", []string{}
+	if info != nil {
+		if info.Main.Version != "" {
+			version = info.Main.Version
+		}
+		settings := map[string]string{}
+		for _, s := range info.Settings {
+			settings[s.Key] = s.Value
+		}
+		if revision := settings["vcs.revision"]; revision != "" {
+			text := "revision " + revision
+			if at := settings["vcs.time"]; at != "" {
+				text += " of " + at
+			}
+			if settings["vcs.modified"] == "true" {
+				text += " with changes"
+			}
+			details = append(details, text)
+		}
+	}
+	details = append(details, runtime.Version()+" "+runtime.GOOS+"/"+runtime.GOARCH)
+	return "sluice " + version + ", " + strings.Join(details, ", ")
 }

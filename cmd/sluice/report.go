@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
@@ -24,38 +24,72 @@ const (
 	maxShownLines = 5
 )
 
-// showReport fetches the report of invalid lines, shows the first error of each kind and counts them all. If path is
-// not "" it stores the report there. File is what was uploaded, or nil if it is not at hand.
+// showReport fetches the report of invalid lines, shows the first error of each kind and counts them all. It stores the
+// report in out unless that is nil. File is what was uploaded, or nil if it is not at hand.
 func showReport(
-	ctx context.Context, c *client.Client, ui *console, result client.ValidationResult, file io.ReaderAt, path string,
+	ctx context.Context, c *client.Client, ui *console, result client.ValidationResult, file io.ReaderAt,
+	out *outputFile,
 ) error {
+	if result.ErrorsFileURL == "" {
+		return explainNoReport(ui, result, out)
+	}
 	body, err := c.OpenReport(ctx, result.ErrorsFileURL)
 	if err != nil {
 		return err
 	}
 	defer body.Close()
-	summary, err := readReport(body, path)
+	summary, err := readReport(body, out)
 	if err != nil {
-		return fmt.Errorf("read the report: %w", err)
+		return err
 	}
 	summary.print(ui, file)
-	if path != "" {
-		ui.printf("The report is in %s.\n", path)
+	if out != nil && !out.isStdout() {
+		ui.printf("The report is in %s.\n", out.path)
 	}
 	return nil
 }
 
-// readReport summarizes a report and stores it at path. If path is "" it reads only the beginning of the report.
-func readReport(report io.Reader, path string) (summary reportSummary, err error) {
-	if path == "" {
-		return summarizeReport(report, maxReadBytes)
+// explainNoReport says why there is no report, if one was asked for. If no line is invalid, the report is empty.
+func explainNoReport(ui *console, result client.ValidationResult, out *outputFile) error {
+	switch {
+	case out == nil:
+		return nil
+	case result.Valid == nil || !*result.Valid:
+		ui.printf("There is no report.\n")
+		return nil
 	}
-	out, err := os.Create(path)
-	if err != nil {
+	return finishEmptyReport(ui, out)
+}
+
+// finishEmptyReport stores the report of a file without invalid lines: nothing.
+func finishEmptyReport(ui *console, out *outputFile) error {
+	if err := out.finish(); err != nil {
+		return err
+	}
+	if out.isStdout() {
+		ui.printf("There is no report, because no line is invalid.\n")
+	} else {
+		ui.printf("There is no report, because no line is invalid; %s is empty.\n", out.path)
+	}
+	return nil
+}
+
+// readReport summarizes a report and stores it in out. If out is nil it reads only the beginning of the report.
+func readReport(report io.Reader, out *outputFile) (reportSummary, error) {
+	var copied io.Reader = report
+	limit := int64(maxReadBytes)
+	if out != nil {
+		copied, limit = io.TeeReader(report, out), math.MaxInt64
+	}
+	summary, err := summarizeReport(copied, limit)
+	var notWritten *fs.PathError
+	switch {
+	case errors.As(err, &notWritten): // names itself what could not be written
 		return summary, err
+	case err != nil:
+		return summary, fmt.Errorf("read the report: %w", err)
 	}
-	summary, err = summarizeReport(io.TeeReader(report, out), math.MaxInt64)
-	return summary, errors.Join(err, out.Close())
+	return summary, out.finish()
 }
 
 // reportSummary is what a person needs to see of a report.
@@ -72,6 +106,8 @@ type reportSummary struct {
 type firstError struct {
 	line client.ReportLine
 	err  client.ReportError
+	// short means that the report gives only the code of the error.
+	short bool
 }
 
 // summarizeReport reads the lines of a report that end within its first limit bytes.
@@ -88,12 +124,15 @@ func summarizeReport(r io.Reader, limit int64) (reportSummary, error) {
 			summary.truncated = true
 			return summary, nil
 		}
-		for _, code := range line.Codes { // of a short entry, which has no errors
-			summary.counts[code]++
-		}
 		for _, e := range line.Errors {
 			if summary.counts[e.Type]++; summary.counts[e.Type] == 1 {
-				summary.first = append(summary.first, firstError{line, e})
+				summary.first = append(summary.first, firstError{line: line, err: e})
+			}
+		}
+		for _, code := range line.Codes { // of a short entry, which has no errors
+			if summary.counts[code]++; summary.counts[code] == 1 {
+				e := client.ReportError{Detail: client.Detail{Type: code}}
+				summary.first = append(summary.first, firstError{line: line, err: e, short: true})
 			}
 		}
 	}
@@ -101,6 +140,9 @@ func summarizeReport(r io.Reader, limit int64) (reportSummary, error) {
 
 // print shows the first errors with their lines, and then the number of errors of each kind, the most frequent first.
 func (s reportSummary) print(ui *console, file io.ReaderAt) {
+	if len(s.counts) == 0 {
+		return
+	}
 	for _, f := range s.first[:min(len(s.first), maxShownKinds)] {
 		f.print(ui, file)
 	}
@@ -124,7 +166,11 @@ func (s reportSummary) print(ui *console, file io.ReaderAt) {
 func (f firstError) print(ui *console, file io.ReaderAt) {
 	heading := fmt.Sprintf("%s  %s %s", ui.paint(bold, "line "+formatNumber(f.line.Line)),
 		ui.paint(red, printable(f.err.Type)), printable(f.err.Pointer))
-	ui.printf("\n%s\n  %s\n", strings.TrimRight(heading, " "), printable(f.err.Msg))
+	ui.printf("\n%s\n", strings.TrimRight(heading, " "))
+	if f.short {
+		return
+	}
+	ui.printf("  %s\n", printable(f.err.Msg))
 	if f.err.OtherLinesTotal > 0 {
 		ui.printf("  It shares its ID with %s.\n", formatOtherLines(f.err))
 	}

@@ -44,6 +44,32 @@ func TestSummarizeReport(t *testing.T) {
 	}
 }
 
+// The last entries of a large report have codes only. They are counted like all others.
+func TestShortEntriesAreCounted(t *testing.T) {
+	report := `{"line":1,"errors":[{"type":"missing","msg":"It is missing.","offset":0}]}
+{"line":7,"errors":[],"codes":["missing","enum"]}
+`
+	summary, err := summarizeReport(strings.NewReader(report), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	summary.print(newConsole(&out), strings.NewReader("{}\n"))
+	const want = "\nline 1  missing\n  It is missing.\n    {}\n    ^\n\nline 7  enum\n\nErrors: 2 missing, 1 enum\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("output (-want +got):\n%s", diff)
+	}
+}
+
+// A report without an error prints no list of none.
+func TestEmptyReportPrintsNothing(t *testing.T) {
+	var out strings.Builder
+	reportSummary{}.print(newConsole(&out), nil)
+	if out.Len() > 0 {
+		t.Errorf("printed %q, want nothing", out.String())
+	}
+}
+
 func TestFormatOtherLines(t *testing.T) {
 	for want, e := range map[string]client.ReportError{
 		"line 2":                         {OtherLines: []int64{2}, OtherLinesTotal: 1},

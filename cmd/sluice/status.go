@@ -1,12 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -21,9 +22,12 @@ func statusCommand() *cli.Command {
 		Name:    "status",
 		Args:    "BATCH",
 		Summary: "show the status of a batch",
+		Description: `
+The exit code says how the batch ended: 0 if every transaction was stored, 1 if something was rejected or failed, and 3
+while it has not ended.`,
 		Flags: func(f *flag.FlagSet) {
-			f.BoolVar(&asJSON, "json", false, "print the service's reply")
-			f.BoolVar(&toEnd, "follow", false, "follow the batch to its end")
+			f.BoolVar(&asJSON, "json", false, "print the service's reply and nothing else, indented")
+			f.BoolVar(&toEnd, "follow", false, "follow the batch to its end; with --json, print the last reply")
 			conn.addFlags(f)
 		},
 		Examples: []string{
@@ -36,32 +40,42 @@ func statusCommand() *cli.Command {
 				return err
 			}
 			ui := newConsole(stdout)
+			if asJSON {
+				ui = newConsole(io.Discard)
+			}
 			var s client.Status
 			if toEnd {
-				s, err = follow(ctx, c, ui, args[0], client.Gently)
+				s, err = follow(ctx, c, ui, args[0], client.Gently, false)
 			} else {
 				s, err = c.Status(ctx, args[0])
 			}
 			switch {
 			case ctx.Err() != nil:
-				return continuesError(errInterrupted, args[0])
+				return continuesError(cli.ErrInterrupted, args[0])
 			case err != nil:
 				return err
 			case asJSON:
-				err = printJSON(stdout, s)
+				err = printReply(stdout, s.Reply)
 			default:
 				printStatus(ui, s, toEnd)
 			}
 			if err != nil {
 				return err
 			}
-			if s.Status == client.StatusValidationFailed || s.Status == client.StatusError ||
-				s.Counts.Invalid != nil && *s.Counts.Invalid > 0 {
-				return exitRejected
-			}
-			return nil
+			return statusExit(s)
 		},
 	}
+}
+
+// statusExit returns how a command ends that has shown the status of a batch.
+func statusExit(s client.Status) error {
+	switch {
+	case !s.IsTerminal():
+		return exitUnfinished
+	case s.Status != client.StatusProcessed, s.Counts.Invalid != nil && *s.Counts.Invalid > 0:
+		return exitRejected
+	}
+	return nil
 }
 
 // continuesError is the error of a command that ends before the batch does.
@@ -79,10 +93,10 @@ func resultsCommand() *cli.Command {
 		Summary: "show what validation found, and fetch the report",
 		Description: `
 If lines are invalid, their report is fetched: the first error of each kind is shown, and --report stores the whole
-report.`,
+report. The exit code is 0 if every transaction is valid, 1 if not, and 3 while validation is not complete.`,
 		Flags: func(f *flag.FlagSet) {
-			f.BoolVar(&asJSON, "json", false, "print the service's reply")
-			f.StringVar(&reportPath, "report", "", "store the report of invalid lines in `FILE`")
+			f.BoolVar(&asJSON, "json", false, "print the service's reply and nothing else, indented")
+			addReportFlag(f, &reportPath)
 			conn.addFlags(f)
 		},
 		Examples: []string{
@@ -94,31 +108,82 @@ report.`,
 			if err != nil {
 				return err
 			}
-			r, err := c.ValidationResult(ctx, args[0])
-			if err == nil && r.Valid == nil {
-				err = errors.New("there are no results yet: " + r.Message)
-			}
+			ui, report, err := openReport(reportPath, stdout, asJSON)
 			if err != nil {
 				return err
 			}
-			ui := newConsole(stdout)
+			defer report.discard()
+			r, err := c.ValidationResult(ctx, args[0])
+			if err != nil {
+				return err
+			}
 			if asJSON {
-				err = printJSON(stdout, r)
-			} else {
-				ui.printf("%s\n", printable(r.Message))
-				printCounts(ui, r.Counts)
+				if err := printReply(stdout, r.Reply); err != nil {
+					return err
+				}
 			}
-			if err == nil && r.ErrorsFileURL != "" && (!asJSON || reportPath != "") {
-				err = showReport(ctx, c, ui, r, nil, reportPath)
-			}
-			if err == nil && !*r.Valid {
-				err = exitRejected
-			}
-			return err
+			return showResults(ctx, c, ui, r, report, asJSON)
 		},
 	}
 }
 
+// showResults prints the outcome of validation and fetches the report; with onlyStore, only if the report is to be
+// stored.
+func showResults(
+	ctx context.Context, c *client.Client, ui *console, r client.ValidationResult, report *outputFile, onlyStore bool,
+) error {
+	if r.Pending {
+		ui.printf("There are no results yet: %s\n", printable(r.Message))
+		return exitUnfinished
+	}
+	ui.printf("%s\n", printable(r.Message))
+	printCounts(ui, r.Counts)
+	if !onlyStore || report != nil {
+		if err := showReport(ctx, c, ui, r, nil, report); err != nil {
+			return err
+		}
+	}
+	if r.Valid == nil || !*r.Valid {
+		return exitRejected
+	}
+	return nil
+}
+
+// addReportFlag declares the flag that names the file of the report.
+func addReportFlag(f *flag.FlagSet, path *string) {
+	f.StringVar(path, "report", "", "store the report of invalid lines in `FILE`; - is standard output, and all else "+
+		"then goes to standard error")
+}
+
+// openReport opens the file of the report, or returns nil if path is "", and returns the console on which a command
+// then prints: none with silent, and standard error if the report takes standard output.
+func openReport(path string, stdout io.Writer, silent bool) (*console, *outputFile, error) {
+	out, err := openOutput(path, "the report", stdout)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case silent && out.isStdout():
+		return nil, nil, cli.Usagef("--json and --report - both take standard output; name a file for the report")
+	case silent:
+		return newConsole(io.Discard), out, nil
+	case out.isStdout():
+		return newConsole(os.Stderr), out, nil
+	}
+	return newConsole(stdout), out, nil
+}
+
+// printReply prints a reply of the service as it came, but indented. Names, order, numbers and escapes stay the same.
+func printReply(w io.Writer, reply []byte) error {
+	var out bytes.Buffer
+	if err := json.Indent(&out, bytes.TrimSpace(reply), "", "  "); err != nil {
+		return fmt.Errorf("the reply is not JSON: %w", err)
+	}
+	out.WriteByte('\n')
+	_, err := out.WriteTo(w)
+	return err
+}
+
+// printJSON prints a value as indented JSON.
 func printJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -139,7 +204,7 @@ var statusMeanings = map[string]string{
 
 func printStatus(ui *console, s client.Status, followed bool) {
 	if s.Status == "" {
-		ui.printf("%s\n", s.Message)
+		ui.printf("%s\n", printable(s.Message))
 		return
 	}
 	if !followed {
@@ -150,33 +215,75 @@ func printStatus(ui *console, s client.Status, followed bool) {
 	}
 	printCounts(ui, s.Counts)
 	if !s.IsTerminal() {
-		ui.printf("%s\n", formatProgress(s))
+		ui.printf("%s of %s (%s)\n", formatBytes(s.BytesDone), formatBytes(s.BytesTotal),
+			strings.TrimSpace(formatPercent(s.BytesDone, s.BytesTotal)))
 	}
 	ui.printf("received %s\n", s.ReceivedAt.Format("2006-01-02 15:04:05.000 MST"))
 }
 
-// follow shows the statuses that a batch passes, and its counts as they grow, until its status is terminal.
+// follow shows the statuses that a batch passes, and its counts as they grow, until its status is terminal. Uploaded
+// means that this command has uploaded the file, so that the service has it even if it does not say so yet.
 func follow(
-	ctx context.Context, c *client.Client, ui *console, batchID string, interval client.PollInterval,
+	ctx context.Context, c *client.Client, ui *console, batchID string, interval client.PollInterval, uploaded bool,
 ) (client.Status, error) {
 	started, last := time.Now(), "-" // not a status: the first one is always printed
-	defer ui.setLive("")
+	var pace pace
+	defer ui.setLive()
 	return c.Follow(ctx, batchID, interval, func(s client.Status) {
-		if s.Status != last {
-			last = s.Status
+		if shown := s.Status + s.Message; shown != last {
+			last = shown
 			printStatusStep(ui, s, time.Since(started))
+			if s.Message == client.MessageNotUploaded && !uploaded {
+				ui.printf("  %s\n", ui.paint(dim, "Its file must be PUT to the URL that was given with the batch. "+
+					"Ctrl-C ends this command, not the batch."))
+			}
 		}
 		if !s.IsTerminal() {
-			ui.setLive("  %s", formatProgress(s))
+			ui.setLive(pace.format(s, time.Now())...)
 		}
 	})
+}
+
+// pace measures how fast the present pass over a batch is.
+type pace struct {
+	status string
+	// since is when the pass was first seen; bytes and stored are what was done then.
+	since         time.Time
+	bytes, stored int64
+}
+
+// format writes the progress of a batch that is not at its end, as the parts of a line.
+func (p *pace) format(s client.Status, now time.Time) []part {
+	stored := int64(0)
+	if s.Counts.Ingested != nil {
+		stored = *s.Counts.Ingested
+	}
+	if p.since.IsZero() || s.Status != p.status || s.BytesDone < p.bytes {
+		*p = pace{s.Status, now, s.BytesDone, stored}
+	}
+	elapsed := now.Sub(p.since)
+	if s.Status == "" {
+		return []part{{fmt.Sprintf("waiting for %.0f s", elapsed.Seconds()), 0}}
+	}
+	parts := []part{
+		{bar(s.BytesDone, s.BytesTotal, barColumns), rankOfBar}, {formatPercent(s.BytesDone, s.BytesTotal), 0},
+	}
+	if done := s.BytesDone - p.bytes; done > 0 && elapsed > 0 {
+		rate := formatRate(done, elapsed)
+		if lines := float64(stored-p.stored) / elapsed.Seconds(); lines >= 1 {
+			rate = formatNumber(int64(lines)) + " lines/s"
+		}
+		parts = append(parts, part{rate, 1}, part{formatTimeLeft(done, s.BytesTotal-p.bytes, elapsed), 0})
+	}
+	return append(parts, part{formatCounts(s.Counts), 2},
+		part{formatBytes(s.BytesDone) + " of " + formatBytes(s.BytesTotal), 3})
 }
 
 // printStatusStep prints a status that a followed batch has reached.
 func printStatusStep(ui *console, s client.Status, elapsed time.Duration) {
 	name, meaning := s.Status, statusMeanings[s.Status]
 	if name == "" {
-		name, meaning = "waiting", strings.TrimSuffix(s.Message, ".")
+		name, meaning = "waiting", printable(strings.TrimSuffix(s.Message, "."))
 	}
 	look := bold
 	switch s.Status {
@@ -186,19 +293,6 @@ func printStatusStep(ui *console, s client.Status, elapsed time.Duration) {
 		look = red
 	}
 	ui.printStep(look, name, elapsed, meaning)
-}
-
-// formatProgress writes the bar and the counts of a batch that is not at its end.
-func formatProgress(s client.Status) string {
-	if s.Status == "" {
-		return "waiting ..."
-	}
-	text := fmt.Sprintf("%s %s of %s",
-		bar(s.BytesDone, s.BytesTotal, 24), formatBytes(s.BytesDone), formatBytes(s.BytesTotal))
-	if counts := formatCounts(s.Counts); counts != "" {
-		text += "  " + counts
-	}
-	return text
 }
 
 // printCounts prints the counts that are known, if any are.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"sync"
@@ -16,23 +17,37 @@ import (
 type console struct {
 	mu sync.Mutex
 	w  io.Writer
-	// width is that of the terminal in columns; 0 if w is not a terminal.
+	// terminal is w if it is a terminal; otherwise nil.
+	terminal *os.File
+	// width is that of the terminal in columns; 0 if w is not a terminal, or one that cannot redraw a line.
 	width int
 	color bool
 	// live is the changing line as it is shown.
 	live string
 }
 
+// newConsole returns a console that prints to w. It respects the variables NO_COLOR and TERM=dumb.
 func newConsole(w io.Writer) *console {
 	c := &console{w: w}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		c.width = 80
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 20 {
-			c.width = width
-		}
-		c.color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
+		return c
 	}
+	c.terminal = f
+	c.color = os.Getenv("NO_COLOR") == ""
+	c.measure()
 	return c
+}
+
+// measure reads the width of the terminal, which may change at any time.
+func (c *console) measure() {
+	if c.terminal == nil {
+		return
+	}
+	c.width = 80
+	if width, _, err := term.GetSize(int(c.terminal.Fd())); err == nil && width > 0 {
+		c.width = width
+	}
 }
 
 // printf prints above the changing line.
@@ -49,17 +64,49 @@ func (c *console) printf(format string, args ...any) {
 // eraseLine returns the cursor to the beginning of its line and clears the line.
 const eraseLine = "\r\x1b[2K"
 
-// setLive replaces the changing line; "" removes it. It does nothing if the console is not a terminal.
-func (c *console) setLive(format string, args ...any) {
+// setLive replaces the changing line by the parts that fit; none removes it. It does nothing if the console has no
+// changing line.
+func (c *console) setLive(parts ...part) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.measure()
 	if c.width == 0 {
 		return
 	}
-	text := truncate(fmt.Sprintf(format, args...), c.width-1)
+	text := truncate(fitParts(parts, c.width-1), c.width-1)
 	if text != c.live {
 		fmt.Fprint(c.w, eraseLine+text)
 		c.live = text
+	}
+}
+
+// part is a piece of the changing line.
+type part struct {
+	text string
+	// rank is what is left out first if the line is too long: the parts of the highest rank.
+	rank int
+}
+
+// fitParts joins parts by two blanks, and leaves out as many as must be for the line to fit into width columns. The
+// first part is indented by two blanks, as the other lines of a course are.
+func fitParts(parts []part, width int) string {
+	for limit := math.MaxInt; ; {
+		var kept []string
+		highest := 0
+		for _, p := range parts {
+			if p.text != "" && p.rank < limit {
+				kept = append(kept, p.text)
+				highest = max(highest, p.rank)
+			}
+		}
+		if len(kept) == 0 {
+			return ""
+		}
+		line := "  " + strings.Join(kept, "  ")
+		if columns(line) <= width || highest == 0 {
+			return line
+		}
+		limit = highest
 	}
 }
 
@@ -98,7 +145,8 @@ func (c *console) printExcerpt(file io.ReaderAt, offset int64) {
 // redrawInterval is how often a progress bar is redrawn at most.
 const redrawInterval = 50 * time.Millisecond
 
-// progressBar shows on the changing line how much of a whole is done and how fast. It is safe for concurrent use.
+// progressBar shows on the changing line how much of a whole is done, how fast, and how long the rest will take. It is
+// safe for concurrent use.
 type progressBar struct {
 	ui      *console
 	total   int64
@@ -120,12 +168,20 @@ func (p *progressBar) update(done, bytes int64) {
 	if tooSoon || !p.drawnAt.CompareAndSwap(last, int64(elapsed)) {
 		return
 	}
-	percent := 100 * done / max(p.total, 1)
-	p.ui.setLive("  %s %3d %%  %s", bar(done, p.total, 40), percent, formatRate(bytes, elapsed))
+	p.ui.setLive(
+		part{bar(done, p.total, barColumns), rankOfBar}, part{formatPercent(done, p.total), 0},
+		part{formatRate(bytes, elapsed), 1}, part{formatTimeLeft(done, p.total, elapsed), 0},
+	)
 }
 
 // clear removes the bar.
-func (p *progressBar) clear() { p.ui.setLive("") }
+func (p *progressBar) clear() { p.ui.setLive() }
+
+const (
+	barColumns = 30
+	// rankOfBar is that of the bar among the parts of a line: the percentage says the same in less room.
+	rankOfBar = 4
+)
 
 // bar draws how much of a whole is done in so many columns between brackets.
 func bar(done, total int64, columns int) string {
@@ -134,4 +190,31 @@ func bar(done, total int64, columns int) string {
 		full = int(min(max(done, 0), total) * int64(columns) / total)
 	}
 	return "[" + strings.Repeat("#", full) + strings.Repeat("-", columns-full) + "]"
+}
+
+// formatPercent writes how much of a whole is done, 100 % only for all of it.
+func formatPercent(done, total int64) string {
+	if total <= 0 || done >= total {
+		return "100 %"
+	}
+	return fmt.Sprintf("%3d %%", int64(100*(float64(max(done, 0))/float64(total))))
+}
+
+// formatTimeLeft estimates how long the rest of a whole will take if it goes on as fast as before; "" if that cannot be
+// told.
+func formatTimeLeft(done, total int64, elapsed time.Duration) string {
+	const enough = time.Second // before that, the estimate would jump
+	if done <= 0 || done >= total || elapsed < enough {
+		return ""
+	}
+	left := elapsed.Seconds() * float64(total-done) / float64(done)
+	const longest = 100 * 3600
+	if left > longest {
+		return "more than 100 h left"
+	}
+	s := int64(math.Ceil(left))
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d left", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d left", s/60, s%60)
 }

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -15,33 +14,67 @@ import (
 
 func uploadCommand() *cli.Command {
 	var conn connection
+	var reportPath string
+	var asJSON, quiet, detach bool
 	u := uploadRun{interval: client.Gently}
 	return &cli.Command{
 		Name:    "upload",
 		Args:    "FILE",
 		Summary: "upload a batch, follow it to its end and show what is wrong with it",
 		Description: `
-FILE holds one transaction a line (JSON Lines). If lines are invalid, their report is fetched and the first error of
-each kind is shown. Ctrl-C ends the command at once. A batch whose upload is complete continues without it; 'sluice
-status BATCH' shows how far it is.`,
+FILE holds one transaction a line (JSON Lines); - is standard input, which is copied to a temporary file first. If lines
+are invalid, their report is fetched and the first error of each kind is shown. Ctrl-C ends the command at once. A batch
+whose upload is complete continues without it; 'sluice status BATCH' shows how far it is.`,
 		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&u.rejectOnInvalid, "reject-on-invalid", true,
 				"one invalid line rejects the whole batch; =false drops invalid lines only")
-			f.StringVar(&u.reportPath, "report", "", "store the report of invalid lines in `FILE`")
+			addReportFlag(f, &reportPath)
+			f.BoolVar(&asJSON, "json", false,
+				"print the service's last reply about the status and nothing else, indented")
+			f.BoolVar(&quiet, "quiet", false,
+				"print the ID of the batch and nothing else; the exit code says how it ended")
+			f.BoolVar(&detach, "detach", false, "end when the upload is complete; do not wait for the end of the batch")
 			conn.addFlags(f)
 		},
 		Examples: []string{
 			"sluice upload batch.jsonl",
 			"sluice upload batch.jsonl --reject-on-invalid=false --report errors.jsonl",
+			"gzip -dc batch.jsonl.gz | sluice upload - --json",
+			"batch=$(sluice upload batch.jsonl --detach --quiet)",
 		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+			switch {
+			case detach && reportPath != "":
+				return cli.Usagef("--report needs the end of the batch, for which --detach does not wait")
+			case asJSON && quiet:
+				return cli.Usagef("give either --json or --quiet")
+			}
+			if err := requireOneStdin(args[0], conn.secretFile); err != nil {
+				return err
+			}
 			var err error
 			if u.client, err = conn.newClient(); err != nil {
 				return err
 			}
-			u.ui, u.path = newConsole(stdout), args[0]
+			if quiet && reportPath == stdName {
+				return cli.Usagef("--quiet and --report - both take standard output; name a file for the report")
+			}
+			u.ui, u.report, err = openReport(reportPath, stdout, asJSON || quiet)
+			if err != nil {
+				return err
+			}
+			defer u.report.discard()
+			u.path, u.brief, u.detach = args[0], (asJSON || quiet) && u.report == nil, detach
+			if quiet {
+				u.onBatch = func(id string) { fmt.Fprintln(stdout, id) }
+			}
 			if err := u.run(ctx); err != nil {
 				return u.explain(ctx, err)
+			}
+			if asJSON {
+				if err := printReply(stdout, u.last.Reply); err != nil {
+					return err
+				}
 			}
 			if u.rejected {
 				return exitRejected
@@ -57,11 +90,15 @@ type uploadRun struct {
 	ui              *console
 	path            string
 	rejectOnInvalid bool
-	// reportPath is where to store the report; "" if it is not to be stored.
-	reportPath string
-	interval   client.PollInterval
+	// report is where to store the report; nil if it is not to be stored.
+	report   *outputFile
+	interval client.PollInterval
 	// brief leaves out what is wrong with the lines.
 	brief bool
+	// detach ends the run when the upload is complete.
+	detach bool
+	// onBatch, if not nil, is called with the ID of the batch as soon as it exists.
+	onBatch func(id string)
 
 	// batchID is "" until the batch exists.
 	batchID string
@@ -69,37 +106,48 @@ type uploadRun struct {
 	uploaded bool
 	// rejected means that not every transaction was stored.
 	rejected bool
+	// last is the last status that was read.
+	last client.Status
 }
 
 // run returns nil when the batch has come to an end, whichever; u.rejected says which.
 func (u *uploadRun) run(ctx context.Context) error {
-	file, err := os.Open(u.path)
+	file, size, err := openSeekable(ctx, u.path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
+	if err := checkFormat(file, size, u.path, "sluice upload -"); err != nil {
 		return err
-	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file", u.path)
 	}
 	target, err := u.client.CreateUpload(ctx, u.rejectOnInvalid)
 	if err != nil {
 		return err
 	}
 	u.batchID = target.BatchID
-	u.ui.printf("Batch %s: %s, %s\n", u.ui.paint(bold, u.batchID), u.path, formatBytes(info.Size()))
-	if err := u.uploadFile(ctx, target, file, info.Size()); err != nil {
+	if u.onBatch != nil {
+		u.onBatch(u.batchID)
+	}
+	name := printable(u.path)
+	if u.path == stdName {
+		name = "standard input"
+	}
+	u.ui.printf("Batch %s: %s, %s\n", u.ui.paint(bold, u.batchID), name, formatBytes(size))
+	if err := u.uploadFile(ctx, target, file, size); err != nil {
 		return err
 	}
 	u.uploaded = true
-	last, err := follow(ctx, u.client, u.ui, u.batchID, u.interval)
-	if err != nil {
+	if u.detach {
+		u.last, err = u.client.Status(ctx, u.batchID)
+		if err == nil {
+			u.ui.printf("The batch continues without this command: sluice status %s --follow\n", u.batchID)
+		}
 		return err
 	}
-	return u.printOutcome(ctx, last, file)
+	if u.last, err = follow(ctx, u.client, u.ui, u.batchID, u.interval, true); err != nil {
+		return err
+	}
+	return u.printOutcome(ctx, u.last, file)
 }
 
 // uploadFile uploads the file with a progress bar.
@@ -133,19 +181,19 @@ func (u *uploadRun) printOutcome(ctx context.Context, last client.Status, file i
 		counts = result.Counts
 	}
 	printCounts(u.ui, counts)
-	if result.ErrorsFileURL == "" || u.brief {
+	if u.brief {
 		return nil
 	}
-	return showReport(ctx, u.client, u.ui, result, file, u.reportPath)
+	return showReport(ctx, u.client, u.ui, result, file, u.report)
 }
 
 // explain adds to the error of a run what became of the batch and how to continue.
 func (u *uploadRun) explain(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil && u.uploaded:
-		return continuesError(errInterrupted, u.batchID)
+		return continuesError(cli.ErrInterrupted, u.batchID)
 	case ctx.Err() != nil:
-		return fmt.Errorf("%w; nothing was stored, run the same command again to start over", errInterrupted)
+		return fmt.Errorf("%w; nothing was stored, run the same command again to start over", cli.ErrInterrupted)
 	case u.uploaded:
 		return continuesError(err, u.batchID)
 	}

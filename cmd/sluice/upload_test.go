@@ -63,8 +63,8 @@ func TestInterruptedUpload(t *testing.T) {
 				return false
 			}
 			code, _, stderr := runWithServer(ctx, t, s, "upload", path)
-			if code != cli.ExitFailed || stderr != want {
-				t.Errorf("exit code %d, stderr %q; want 2, %q", code, stderr, want)
+			if code != cli.ExitInterrupted || stderr != want {
+				t.Errorf("exit code %d, stderr %q; want 130, %q", code, stderr, want)
 			}
 		})
 	}

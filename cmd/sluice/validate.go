@@ -5,11 +5,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -27,7 +25,8 @@ import (
 
 func validateCommand() *cli.Command {
 	v := validateRun{now: time.Now()}
-	var byPaymentType bool
+	var byPaymentType, asJSON, quiet bool
+	var reportPath string
 	return &cli.Command{
 		Name:    "validate",
 		Args:    "FILE",
@@ -35,30 +34,55 @@ func validateCommand() *cli.Command {
 		Description: `
 Validates with the service's own code: strict JSON, the whole schema, duplicates across the file. FILE holds one
 transaction a line (JSON Lines); - is standard input. Without --entities, whether entities exist is not checked. All
-cores are used; GOMAXPROCS=1 in the environment makes it one.`,
+cores are used; GOMAXPROCS=1 in the environment makes it one.
+
+--json prints {"valid", "message", "counts": {"total", "accepted", "invalid"}, "codes": {CODE: {"count", "examples":
+[{"line", "pointer", "message", "offset"}]}}}.`,
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&v.entitiesPath, "entities", "",
-				"`FILE` of known entities, as for 'sluice admin entities import'")
-			f.StringVar(&v.reportPath, "report", "", "write the report of invalid lines to `FILE`")
+				"`FILE` of known entities, as for 'sluice admin entities import'; - is standard input")
+			addReportFlag(f, &reportPath)
+			f.BoolVar(&asJSON, "json", false, "print the outcome as JSON and nothing else")
+			f.BoolVar(&quiet, "quiet", false, "print nothing; the exit code says whether every line is valid")
 			f.BoolVar(&byPaymentType, "main-entity-by-type", false,
 				"the main entity of a payin is its receiver, of all others the sender")
 		},
 		Examples: []string{
 			"sluice validate batch.jsonl",
 			"sluice validate batch.jsonl --entities batch.jsonl.entities --report errors.jsonl",
-			"zcat batch.jsonl.gz | sluice validate -",
+			"gzip -dc batch.jsonl.gz | sluice validate -",
 		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
-			v.ui = newConsole(stdout)
+			if asJSON && quiet {
+				return cli.Usagef("give either --json or --quiet")
+			}
+			if err := requireOneStdin(args[0], v.entitiesPath); err != nil {
+				return err
+			}
+			var err error
+			if v.ui, v.report, err = openReport(reportPath, stdout, asJSON); err != nil {
+				return err
+			}
+			defer v.report.discard()
+			if quiet {
+				v.ui = newConsole(io.Discard)
+			}
 			if byPaymentType {
 				v.mainEntity = transaction.ByPaymentType
 			}
 			summary, err := v.run(ctx, args[0])
 			switch {
 			case ctx.Err() != nil:
-				return fmt.Errorf("%w; the file was not validated", errInterrupted)
+				return fmt.Errorf("%w; the file was not validated", cli.ErrInterrupted)
 			case err != nil:
 				return err
+			}
+			if asJSON {
+				if err := printSummary(stdout, summary); err != nil {
+					return err
+				}
+			}
+			switch {
 			case summary.Counts.Invalid > 0 || summary.Counts.Total == 0:
 				return exitRejected
 			}
@@ -74,8 +98,8 @@ type validateRun struct {
 	now time.Time
 	// entitiesPath names the file of known entities; if it is "", whether entities exist is not checked.
 	entitiesPath string
-	// reportPath is where the report goes; "" if there is to be none.
-	reportPath string
+	// report is where the report goes; nil if there is to be none.
+	report     *outputFile
 	mainEntity transaction.MainEntityRule
 }
 
@@ -89,15 +113,18 @@ func (v *validateRun) run(ctx context.Context, path string) (report.Summary, err
 		return report.Summary{}, err
 	}
 	defer file.Close()
+	if err := checkFormat(file, size, path, "sluice validate -"); err != nil {
+		return report.Summary{}, err
+	}
 	var known *validation.Directory
 	if v.entitiesPath != "" {
-		if known, err = readDirectory(v.entitiesPath); err != nil {
+		if known, err = readDirectory(ctx, v.entitiesPath); err != nil {
 			return report.Summary{}, err
 		}
 	}
-	out, finishReport, err := createReport(v.reportPath)
-	if err != nil {
-		return report.Summary{}, err
+	out := bufio.NewWriterSize(io.Discard, 1<<20)
+	if v.report != nil {
+		out.Reset(v.report)
 	}
 	progress := newProgressBar(v.ui, size)
 	summary, err := validation.ValidateFile(ctx, v.input(newFileSource(file), size, known, progress), out)
@@ -105,11 +132,14 @@ func (v *validateRun) run(ctx context.Context, path string) (report.Summary, err
 	if info, statErr := file.Stat(); err == nil && statErr == nil && info.Size() < size {
 		err = validation.ErrShrank // the last page of a mapped file reads as zeros beyond its new end
 	}
-	if err = errors.Join(err, finishReport(err)); err != nil {
+	if err == nil {
+		err = out.Flush()
+	}
+	if err != nil {
 		return summary, err
 	}
 	v.print(summary, path, file, size, time.Since(progress.started))
-	return summary, nil
+	return summary, v.finishReport(summary)
 }
 
 // input describes the file to the validation.
@@ -138,9 +168,9 @@ func (v *validateRun) input(
 }
 
 // readDirectory reads the known entities from a file.
-func readDirectory(path string) (*validation.Directory, error) {
+func readDirectory(ctx context.Context, path string) (*validation.Directory, error) {
 	directory := validation.NewDirectory()
-	return directory, readEntities(path, func(e entity.StatusEntry) error {
+	return directory, readEntities(ctx, path, func(e entity.StatusEntry) error {
 		state := validation.NotOnboarded
 		if e.LifecycleStatus.IsOnboarded() {
 			state = validation.Onboarded
@@ -166,34 +196,69 @@ func (v *validateRun) print(s report.Summary, path string, file io.ReaderAt, siz
 	if len(codes) > 0 {
 		v.ui.printf("\n")
 	}
-	v.ui.printf("%s: %s in %.1f s (%s)\n",
-		printable(path), formatBytes(size), elapsed.Seconds(), formatRate(size, elapsed))
-	v.ui.printf("%s\n", v.formatVerdict(s))
+	name := printable(path)
+	if path == stdName {
+		name = "standard input"
+	}
+	v.ui.printf("%s: %s in %.1f s (%s)\n", name, formatBytes(size), elapsed.Seconds(), formatRate(size, elapsed))
+	v.ui.printf("%s\n", formatVerdict(v.ui, s))
 	if v.entitiesPath == "" && s.Counts.Total > 0 {
 		v.ui.printf("%s\n", v.ui.paint(dim,
 			"Whether the entities exist was not checked; name a file of known entities with --entities to check it."))
 	}
-	if v.reportPath != "" {
-		v.ui.printf("The report is in %s.\n", v.reportPath)
-		if s.ReportComplete != nil && !*s.ReportComplete {
-			v.ui.printf("It names every invalid line; after the first %s it gives only codes.\n",
-				formatBytes(report.DefaultMaxBytes))
-		}
+}
+
+// finishReport closes the report and says where it is.
+func (v *validateRun) finishReport(s report.Summary) error {
+	switch {
+	case v.report == nil:
+		return nil
+	case s.Counts.Total > 0 && s.Counts.Invalid == 0:
+		return finishEmptyReport(v.ui, v.report)
 	}
+	if err := v.report.finish(); err != nil {
+		return err
+	}
+	if !v.report.isStdout() {
+		v.ui.printf("The report is in %s.\n", v.report.path)
+	}
+	if s.ReportComplete != nil && !*s.ReportComplete {
+		v.ui.printf("It names every invalid line; after the first %s it gives only codes.\n",
+			formatBytes(report.DefaultMaxBytes))
+	}
+	return nil
+}
+
+// printSummary prints the outcome as JSON.
+func printSummary(stdout io.Writer, s report.Summary) error {
+	if s.Codes == nil {
+		s.Codes = map[transaction.Code]report.CodeInfo{}
+	}
+	return printJSON(stdout, struct {
+		Valid   bool                                 `json:"valid"`
+		Message string                               `json:"message"`
+		Counts  report.Counts                        `json:"counts"`
+		Codes   map[transaction.Code]report.CodeInfo `json:"codes"`
+		// ReportComplete is as in the service's results.
+		ReportComplete *bool `json:"report_complete,omitempty"`
+	}{
+		s.Counts.Total > 0 && s.Counts.Invalid == 0, formatVerdict(newConsole(io.Discard), s), s.Counts, s.Codes,
+		s.ReportComplete,
+	})
 }
 
 // formatVerdict says how many of the transactions are valid.
-func (v *validateRun) formatVerdict(s report.Summary) string {
+func formatVerdict(ui *console, s report.Summary) string {
 	c := s.Counts
 	switch {
 	case c.Total == 0:
-		return v.ui.paint(red, "The file contains no transaction.")
+		return ui.paint(red, "The file contains no transaction.")
 	case c.Invalid == 0 && c.Total == 1:
-		return v.ui.paint(green, "1 transaction is valid.")
+		return ui.paint(green, "1 transaction is valid.")
 	case c.Invalid == 0:
-		return v.ui.paint(green, "All "+formatNumber(c.Total)+" transactions are valid.")
+		return ui.paint(green, "All "+formatNumber(c.Total)+" transactions are valid.")
 	case c.Total == 1:
-		return v.ui.paint(red, "1 transaction is invalid.")
+		return ui.paint(red, "1 transaction is invalid.")
 	}
 	invalid, valid := formatNumber(c.Invalid)+" of", formatNumber(c.Accepted)
 	isInvalid, isValid := "are", "are"
@@ -204,7 +269,7 @@ func (v *validateRun) formatVerdict(s report.Summary) string {
 		isValid = "is"
 	}
 	return fmt.Sprintf("%s %s transactions %s invalid; %s %s valid.",
-		v.ui.paint(red, invalid), formatNumber(c.Total), isInvalid, valid, isValid)
+		ui.paint(red, invalid), formatNumber(c.Total), isInvalid, valid, isValid)
 }
 
 func (v *validateRun) printCode(code transaction.Code, info report.CodeInfo, file io.ReaderAt) {
@@ -212,57 +277,4 @@ func (v *validateRun) printCode(code transaction.Code, info report.CodeInfo, fil
 	v.ui.printf("\n%s  %s, first in line %s  %s\n  %s\n", v.ui.paint(red, string(code)), formatTimes(info.Count),
 		formatNumber(first.Line), printable(first.Pointer), printable(first.Message))
 	v.ui.printExcerpt(file, first.Offset)
-}
-
-// openSeekable opens a file for reading at any offset and returns its size. Standard input ("-"), and anything else
-// that can only be read from start to end, is copied into a temporary file first. That file has no name any more, so it
-// is gone when the process ends.
-func openSeekable(ctx context.Context, path string) (*os.File, int64, error) {
-	file := os.Stdin
-	if path != "-" {
-		var err error
-		if file, err = os.Open(path); err != nil {
-			return nil, 0, err
-		}
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return nil, 0, err
-	}
-	if info.Mode().IsRegular() && path != "-" {
-		return file, info.Size(), nil
-	}
-	if info.IsDir() {
-		return nil, 0, fmt.Errorf("%s is a folder, not a file", path)
-	}
-	spool, err := os.CreateTemp("", "sluice-validate-")
-	if err != nil {
-		return nil, 0, err
-	}
-	if err := os.Remove(spool.Name()); err != nil {
-		return nil, 0, err
-	}
-	stop := context.AfterFunc(ctx, func() { file.Close() }) // Ctrl-C must end a read that waits for input
-	defer stop()
-	n, err := io.Copy(spool, file)
-	return spool, n, err
-}
-
-// createReport creates the report and returns a function that finishes it: given an error it removes the incomplete
-// report. If path is "" the report is discarded.
-func createReport(path string) (out io.Writer, finish func(error) error, err error) {
-	if path == "" {
-		return io.Discard, func(error) error { return nil }, nil
-	}
-	file, err := os.Create(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	buffer := bufio.NewWriterSize(file, 1<<20)
-	return buffer, func(failure error) error {
-		if failure != nil {
-			return errors.Join(file.Close(), os.Remove(path))
-		}
-		return errors.Join(buffer.Flush(), file.Close())
-	}, nil
 }

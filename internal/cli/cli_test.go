@@ -42,7 +42,10 @@ func program() *Command {
 			{Name: "reject", Summary: "exit with 1", Run: failWith(ExitCode(1))},
 			{Name: "fail", Summary: "exit with an error", Run: failWith(errors.New("no disk"))},
 			{Name: "misuse", Summary: "exit with a usage error", Run: failWith(Usagef("--%s is needed", "x"))},
-			{Name: "stop", Summary: "be interrupted", Run: failWith(fmt.Errorf("%w; nothing was done", ErrInterrupted))},
+			{
+				Name: "stop", Summary: "be interrupted",
+				Run: failWith(fmt.Errorf("%w; nothing was done", ErrInterrupted)),
+			},
 			{Name: "pass", Summary: "pass all on", PassThrough: true, Run: printArgs("pass")},
 			{
 				Name: "admin", Summary: "administration",
@@ -81,7 +84,8 @@ func TestMainRunsTheNamedCommand(t *testing.T) {
 		{"fly", 2, "", "prog: there is no command \"fly\"; see 'prog --help'\n"},
 		{"coyp a b", 2, "", "prog: there is no command \"coyp\" (did you mean \"copy\"?); see 'prog --help'\n"},
 		{"admin user lisst", 2, "",
-			"prog: there is no command \"admin user lisst\" (did you mean \"admin user list\"?); see 'prog admin --help'\n"},
+			"prog: there is no command \"admin user lisst\" (did you mean \"admin user list\"?); " +
+				"see 'prog admin --help'\n"},
 		{"admin user", 2, "",
 			"prog: the command \"admin user\" is incomplete: it goes on with list or add; see 'prog admin --help'\n"},
 		{"stop", 130, "", "prog: interrupted; nothing was done\n"},
@@ -93,7 +97,8 @@ func TestMainRunsTheNamedCommand(t *testing.T) {
 			"prog: 'prog admin user add' takes 1 argument (NAME), not 0; see 'prog admin user add --help'\n"},
 		{"reject x", 2, "", "prog: 'prog reject' takes no arguments, not 1; see 'prog reject --help'\n"},
 		{"copy --fast a b", 2, "", "prog: there is no option --fast; see 'prog copy --help'\n"},
-		{"copy --coutn 1 a b", 2, "", "prog: there is no option --coutn (did you mean --count?); see 'prog copy --help'\n"},
+		{"copy --coutn 1 a b", 2, "",
+			"prog: there is no option --coutn (did you mean --count?); see 'prog copy --help'\n"},
 		{"copy a b --count", 2, "", "prog: the option --count needs a value; see 'prog copy --help'\n"},
 		{"copy --count x a b", 2, "", "prog: --count is a number, not \"x\"; see 'prog copy --help'\n"},
 		{"copy --count 99999999999999999999 a b", 2, "",

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"sluice/internal/cli"
+)
+
+// stdName is the name of standard input, and of standard output, wherever a file can be named.
+const stdName = "-"
+
+// requireOneStdin returns an error if more than one input of a command is standard input.
+func requireOneStdin(names ...string) error {
+	n := 0
+	for _, name := range names {
+		if name == stdName {
+			n++
+		}
+	}
+	if n > 1 {
+		return cli.Usagef("only one input can be standard input (-)")
+	}
+	return nil
+}
+
+// openSeekable opens a file for reading at any offset and returns its size. Standard input ("-"), and anything else
+// that can only be read from start to end, is copied into a temporary file first. That file has no name any more, so it
+// is gone when the process ends.
+func openSeekable(ctx context.Context, path string) (*os.File, int64, error) {
+	file := os.Stdin
+	if path != stdName {
+		var err error
+		if file, err = os.Open(path); err != nil {
+			return nil, 0, err
+		}
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	if info.Mode().IsRegular() && path != stdName {
+		return file, info.Size(), nil
+	}
+	if info.IsDir() {
+		return nil, 0, fmt.Errorf("%s is a folder, not a file", path)
+	}
+	return spool(ctx, file)
+}
+
+// spool copies what can be read into a temporary file without a name.
+func spool(ctx context.Context, from io.Reader) (*os.File, int64, error) {
+	to, err := os.CreateTemp("", "sluice-")
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := os.Remove(to.Name()); err != nil {
+		return nil, 0, err
+	}
+	type copied struct {
+		n   int64
+		err error
+	}
+	done := make(chan copied, 1)
+	go func() {
+		n, err := io.Copy(to, from)
+		done <- copied{n, err}
+	}()
+	select {
+	case c := <-done:
+		return to, c.n, c.err
+	case <-ctx.Done(): // a read that waits for input cannot be ended, only left
+		return nil, 0, cli.ErrInterrupted
+	}
+}
+
+// readSecret reads a secret from a file or from standard input.
+func readSecret(path string) ([]byte, error) {
+	if path == stdName {
+		return io.ReadAll(os.Stdin)
+	}
+	return os.ReadFile(path)
+}
+
+// outputFile is a file in which a command stores its output. It is opened before the command begins its work, so that a
+// path that cannot be written is reported at once, but what it held is only replaced when there is something to store.
+// A nil *outputFile is one that the user did not ask for.
+type outputFile struct {
+	// path is what the user named; "-" is standard output.
+	path string
+	file *os.File
+	// created means that this command has created the file.
+	created bool
+	// begun means that the file's content has been replaced.
+	begun bool
+	w     io.Writer
+}
+
+// openOutput opens a file for writing and creates it if it does not exist. What is what it will hold, for the error. It
+// returns nil if path is "".
+func openOutput(path, what string, stdout io.Writer) (*outputFile, error) {
+	switch path {
+	case "":
+		return nil, nil
+	case stdName:
+		return &outputFile{path: path, w: stdout}, nil
+	}
+	o := &outputFile{path: path}
+	var err error
+	o.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if o.created = err == nil; errors.Is(err, fs.ErrExist) {
+		o.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
+	}
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		return nil, fmt.Errorf("%s cannot be written to %s: %w", what, path, failed.Err)
+	}
+	o.w = o.file
+	return o, err
+}
+
+// isStdout reports whether the output takes standard output, which must then hold nothing else.
+func (o *outputFile) isStdout() bool { return o != nil && o.path == stdName }
+
+// isRegular reports whether the output is a file that can be emptied and removed.
+func (o *outputFile) isRegular() bool {
+	if o.file == nil {
+		return false
+	}
+	info, err := o.file.Stat()
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Write adds to the output. The first call replaces what the file held.
+func (o *outputFile) Write(p []byte) (int, error) {
+	if err := o.begin(); err != nil {
+		return 0, err
+	}
+	return o.w.Write(p)
+}
+
+// begin replaces what the file held by nothing.
+func (o *outputFile) begin() error {
+	if o.begun {
+		return nil
+	}
+	o.begun = true
+	if !o.isRegular() {
+		return nil
+	}
+	return o.file.Truncate(0)
+}
+
+// finish closes the output. Its content is then what was written, even if that is nothing.
+func (o *outputFile) finish() error {
+	if o == nil {
+		return nil
+	}
+	err := o.begin()
+	if o.file != nil {
+		err = errors.Join(err, o.file.Close())
+		o.file = nil
+	}
+	return err
+}
+
+// discard closes an output that is not finished. It removes the file if this command created it or left it incomplete.
+// After finish it does nothing.
+func (o *outputFile) discard() {
+	if o == nil || o.file == nil {
+		return
+	}
+	if o.isRegular() && (o.created || o.begun) {
+		_ = os.Remove(o.path)
+	}
+	_ = o.file.Close()
+	o.file = nil
+}
