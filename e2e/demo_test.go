@@ -76,9 +76,9 @@ func TestInterruptedDemo(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := <-demo.exited
-			if code := demo.ProcessState.ExitCode(); code != 2 ||
+			if code := demo.ProcessState.ExitCode(); code != 130 ||
 				!strings.Contains(demo.output.String(), "interrupted") {
-				t.Errorf("exit code %d (%v), want 2 and the word interrupted:\n%s", code, err, demo.output)
+				t.Errorf("exit code %d (%v), want 130 and the word interrupted:\n%s", code, err, demo.output)
 			}
 			checkNothingLeft(t, folder)
 		})

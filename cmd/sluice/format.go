@@ -37,14 +37,17 @@ func checkFormat(file io.ReaderAt, size int64, path, reader string) error {
 		return nil
 	}
 	name, input := printable(path), shellQuote(path)
-	if path == "-" {
-		name, input = "standard input", ""
+	switch {
+	case path == stdName:
+		name = "standard input"
+	case path[0] == '-':
+		input = shellQuote("./" + path) // not an option
 	}
 	text := name + " is " + format.name + ", not JSON Lines (one JSON object a line)"
 	switch {
 	case format.filter == "":
 		return errors.New(text + "; " + format.advice)
-	case path == "-":
+	case path == stdName:
 		return fmt.Errorf("%s; convert it: ... | %s | %s", text, format.filter, reader)
 	}
 	return fmt.Errorf("%s; convert it: %s %s | %s", text, format.filter, input, reader)

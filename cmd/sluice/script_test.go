@@ -1,14 +1,19 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"sluice/client"
 	"sluice/client/clienttest"
 	"sluice/internal/localcloud"
 )
@@ -18,7 +23,8 @@ func TestMain(m *testing.M) {
 }
 
 // Each script has a server of its own, which the environment describes. The command localjson DIR writes the data
-// folder of a local cloud that is this server.
+// folder of a local cloud that is this server, newbatch creates a batch to which nothing is uploaded, and exits CODE
+// ARGS... runs sluice and checks its exit code.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -35,7 +41,9 @@ func TestScripts(t *testing.T) {
 			}
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"localjson": writeDescriptor},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"localjson": writeDescriptor, "newbatch": createBatch, "exits": checkExitCode,
+		},
 	})
 }
 
@@ -60,4 +68,30 @@ func writeDescriptor(ts *testscript.TestScript, _ bool, args []string) {
 	dir := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(dir, 0o700))
 	ts.Check(os.WriteFile(filepath.Join(dir, localcloud.FileName), text, 0o600))
+}
+
+// createBatch creates a batch and uploads nothing.
+func createBatch(ts *testscript.TestScript, _ bool, _ []string) {
+	c, err := client.New(client.Config{
+		APIURL: ts.Getenv("SLUICE_API_URL"), TokenURL: ts.Getenv("SLUICE_TOKEN_URL"),
+		ClientID: ts.Getenv("SLUICE_CLIENT_ID"), ClientSecret: ts.Getenv("SLUICE_CLIENT_SECRET"),
+		Scope: ts.Getenv("SLUICE_SCOPE"),
+	})
+	ts.Check(err)
+	_, err = c.CreateUpload(context.Background(), true)
+	ts.Check(err)
+}
+
+// checkExitCode runs sluice and checks its exit code.
+func checkExitCode(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec("sluice", args[1:]...)
+	code := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		code, err = exit.ExitCode(), nil
+	}
+	ts.Check(err)
+	if want := args[0]; fmt.Sprint(code) != want {
+		ts.Fatalf("exit code %d, want %s", code, want)
+	}
 }

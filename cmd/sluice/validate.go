@@ -259,6 +259,8 @@ func formatVerdict(ui *console, s report.Summary) string {
 		return ui.paint(green, "All "+formatNumber(c.Total)+" transactions are valid.")
 	case c.Total == 1:
 		return ui.paint(red, "1 transaction is invalid.")
+	case c.Accepted == 0:
+		return ui.paint(red, "All "+formatNumber(c.Total)+" transactions are invalid.")
 	}
 	invalid, valid := formatNumber(c.Invalid)+" of", formatNumber(c.Accepted)
 	isInvalid, isValid := "are", "are"

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"sluice/client/clienttest"
+	"sluice/internal/cli"
+)
+
+// Ctrl-C ends a command that waits for its input.
+func TestInterruptedSpool(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	input, writer := io.Pipe()
+	defer writer.Close()
+	go func() {
+		_, _ = io.WriteString(writer, "{}\n") // returns when it was read
+		cancel()
+	}()
+	if _, _, err := spool(ctx, input); !errors.Is(err, cli.ErrInterrupted) {
+		t.Errorf("spool returned %v, want that it was interrupted", err)
+	}
+}
+
+func TestSpool(t *testing.T) {
+	file, size, err := spool(t.Context(), strings.NewReader("text"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	text := make([]byte, 10)
+	n, err := file.ReadAt(text, 0)
+	if size != 4 || string(text[:n]) != "text" || err != io.EOF {
+		t.Errorf("size %d, content %q, %v; want 4, \"text\", EOF", size, text[:n], err)
+	}
+}
+
+// Who follows a batch to which nothing was uploaded is told what it waits for.
+func TestFollowWithoutAnUpload(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s := clienttest.New()
+	defer s.Close()
+	reads := 0
+	s.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.Contains(r.URL.Path, "/status/") {
+			return false
+		}
+		if reads++; reads == 3 {
+			cancel()
+		}
+		w.WriteHeader(http.StatusAccepted)
+		_, _ = io.WriteString(w, `{"message":"`+clienttest.NotUploaded+`"}`)
+		return true
+	}
+	code, stdout, stderr := runWithServer(ctx, t, s, "status", "b", "--follow")
+	if code != cli.ExitInterrupted || !strings.Contains(stderr, "interrupted; the batch continues") {
+		t.Errorf("exit code %d, stderr %q; want 130 and that it was interrupted", code, stderr)
+	}
+	for _, want := range []string{"Batch not yet uploaded completely", "must be PUT to the URL"} {
+		if strings.Count(stdout, want) != 1 {
+			t.Errorf("printed %q, want %q once", stdout, want)
+		}
+	}
+}
