@@ -19,10 +19,11 @@ var files embed.FS
 // entryFile is the file that names the paths of the others.
 const entryFile = "sluice.yaml"
 
-// lineSchemaFile is how the description names the schema of a line, which becomes the component at lineSchemaPointer.
+// lineSchemaFile is how the description names the schema of a line. Its definitions become components whose references
+// begin with lineSchemaPointer.
 const (
 	lineSchemaFile    = "../docs/line.schema.json"
-	lineSchemaPointer = "#/components/schemas/Line"
+	lineSchemaPointer = schemaPrefix + "Line"
 )
 
 // bundler makes one description of all files. The paths of the entry file refer to path items of the others, and the
@@ -60,7 +61,13 @@ func bundleFiles() ([]byte, error) {
 			return nil, err
 		}
 	}
+	if err := b.insertLineSchema(); err != nil {
+		return nil, err
+	}
 	if err := b.rewriteReferences(b.entry); err != nil {
+		return nil, err
+	}
+	if err := b.normalize(); err != nil {
 		return nil, err
 	}
 	b.describePermissions()
@@ -115,18 +122,37 @@ func (b *bundler) mergeComponents(file string) error {
 	return nil
 }
 
-// rewriteReferences makes references to other files references into the bundle, and inserts the schema of a line.
-func (b *bundler) rewriteReferences(n *yaml.Node) error {
-	reference := memberOf(n, "$ref")
-	if reference != nil && reference.Value == lineSchemaFile {
-		line, err := lineSchema()
-		if err != nil {
-			return err
-		}
-		*n = *line
-		return nil
+// insertLineSchema makes the schema of a line and its definitions components, whose names begin with Line.
+func (b *bundler) insertLineSchema() error {
+	text := bytes.ReplaceAll(schema.JSONSchema(), []byte(`"#/$defs/`), []byte(`"`+lineSchemaPointer))
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return err
 	}
-	if reference != nil {
+	schemas := memberOf(memberOf(b.entry, "components"), "schemas")
+	line := memberOf(schemas, "Line")
+	if to := memberOf(line, "$ref"); to == nil || to.Value != lineSchemaFile {
+		return fmt.Errorf("the component Line is not a reference to %s", lineSchemaFile)
+	}
+	line.Content = nil
+	for i := 0; i < len(document.Content[0].Content); i += 2 {
+		keyword, value := document.Content[0].Content[i], document.Content[0].Content[i+1]
+		switch keyword.Value {
+		case "$schema":
+		case "$defs":
+			for j := 0; j < len(value.Content); j += 2 {
+				setMember(schemas, "Line"+value.Content[j].Value, value.Content[j+1])
+			}
+		default:
+			line.Content = append(line.Content, keyword, value)
+		}
+	}
+	return nil
+}
+
+// rewriteReferences makes references to other files references into the bundle.
+func (b *bundler) rewriteReferences(n *yaml.Node) error {
+	if reference := memberOf(n, "$ref"); reference != nil {
 		file, pointer, _ := strings.Cut(reference.Value, "#")
 		if file != "" && (b.roots[file] == nil || !strings.HasPrefix(pointer, "/components/")) {
 			return fmt.Errorf("the reference %s leads nowhere", reference.Value)
@@ -139,16 +165,6 @@ func (b *bundler) rewriteReferences(n *yaml.Node) error {
 		}
 	}
 	return nil
-}
-
-// lineSchema returns the schema of a line with its references leading into the bundle.
-func lineSchema() (*yaml.Node, error) {
-	text := bytes.ReplaceAll(schema.JSONSchema(), []byte(`"#/$defs/`), []byte(`"`+lineSchemaPointer+`/$defs/`))
-	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
-		return nil, err
-	}
-	return document.Content[0], nil
 }
 
 // describePermissions adds its permissions to the description of each operation: renderers of OpenAPI do not show the

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"maps"
 
 	"sluice/shared/transaction"
 )
@@ -34,7 +35,7 @@ func (o *Object) jsonSchema() map[string]any {
 	for i := range o.Fields {
 		f := &o.Fields[i]
 		if f.Kind == KindForbidden {
-			forbidden := typed("null")
+			forbidden := onlyNull()
 			forbidden["description"] = f.Message(transaction.CodeEntityAmbiguous)
 			properties[f.Name] = forbidden
 			continue
@@ -55,28 +56,31 @@ func (o *Object) jsonSchema() map[string]any {
 		schema["additionalProperties"] = false
 	}
 	if o == Entity {
-		schema["oneOf"] = entityForms
+		maps.Copy(schema, entityForms)
 	}
 	return schema
 }
 
-// entityForms says that an entity is given in exactly one of two ways.
-var entityForms = []any{
-	map[string]any{
-		"title":    "known",
-		"required": []string{"by_external_id"},
-		"properties": map[string]any{
-			"by_external_id": typed("string"), "external_entity_type": typed("null"), "unknown": typed("null"),
-		},
+// entityForms says that an entity is given in exactly one of two ways: if not as a known one, then as an unknown one.
+// The keywords are ones that generators of code leave aside, which would else make two types of an entity.
+var entityForms = map[string]any{
+	"if": map[string]any{
+		"required":   []string{"by_external_id"},
+		"properties": map[string]any{"by_external_id": typed("string")},
 	},
-	map[string]any{
-		"title":    "unknown",
+	"then": map[string]any{
+		"properties": map[string]any{"external_entity_type": onlyNull(), "unknown": onlyNull()},
+	},
+	"else": map[string]any{
 		"required": []string{"external_entity_type", "unknown"},
 		"properties": map[string]any{
-			"by_external_id": typed("null"), "external_entity_type": typed("string"), "unknown": typed("object"),
+			"by_external_id": onlyNull(), "external_entity_type": typed("string"), "unknown": typed("object"),
 		},
 	},
 }
+
+// onlyNull is a schema of null that generators of code can name no type for.
+func onlyNull() map[string]any { return map[string]any{"const": nil} }
 
 func typed(name string) map[string]any { return map[string]any{"type": name} }
 
