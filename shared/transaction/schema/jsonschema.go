@@ -135,7 +135,9 @@ func (f *Field) jsonSchema() map[string]any {
 	case KindDateTime, KindCreatedAt:
 		s["pattern"] = dateTimeSyntax
 	case KindIP:
-		s["anyOf"] = []any{map[string]any{"format": "ipv4"}, map[string]any{"format": "ipv6"}}
+		// Either, in keywords that generators of code leave aside.
+		s["if"] = map[string]any{"not": map[string]any{"format": "ipv4"}}
+		s["then"] = map[string]any{"format": "ipv6"}
 	}
 	if f.Min > 0 {
 		s["minLength"] = f.Min
