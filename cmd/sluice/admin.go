@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/smithy-go/logging"
 	"github.com/google/uuid"
 
 	"sluice/internal/cli"
@@ -137,8 +139,11 @@ func (a *admin) createClientCommand() *cli.Command {
 func (a *admin) importEntitiesCommand() *cli.Command {
 	c := a.command("entities import", "FILE", "onboard the entities in a file of JSON Lines", importEntities)
 	c.Description = `
-Each line of FILE is {"id": "...", "lifecycleStatus": "Compliant"}; - is standard input. An error names its line.
-Entities on earlier lines may be stored by then; importing a file again is harmless.`
+FILE has one JSON object a line: {"id": "...", "lifecycleStatus": "..."}; - is standard input. An id has 1 to 255 bytes.
+The status is one of Unknown, OnboardingInProgress, Compliant, MaintenanceInProgress, ReviewInProgress,
+PendingOffboarding and ClientOffboarded; lines of a batch may refer to an entity from Compliant to PendingOffboarding.
+'sluice generate' writes such a file beside its batch. An error names its line. Entities on earlier lines may be stored
+by then; importing a file again is harmless.`
 	c.Examples = []string{"sluice admin entities import batch.jsonl.entities"}
 	return c
 }
@@ -177,7 +182,7 @@ func (a *admin) awsConfig(ctx context.Context) (aws.Config, error) {
 	if err != nil {
 		return aws.Config{}, err
 	}
-	cfg, err := setup.LoadAWS(ctx)
+	cfg, err := setup.LoadAWS(ctx, config.WithLogger(logging.Nop{})) // warnings of the SDK are not for operators
 	if err != nil {
 		return cfg, err
 	}
@@ -198,9 +203,8 @@ func (a *admin) awsConfig(ctx context.Context) (aws.Config, error) {
 const credentialsTimeout = 10 * time.Second
 
 // checkAWS returns an error that says how to name an installation if the environment names none: neither a local cloud
-// nor AWS credentials and a region.
+// nor an AWS account and a region.
 func checkAWS(ctx context.Context, cfg aws.Config) error {
-	missing := "region: set AWS_REGION"
 	if cfg.Region != "" {
 		limited, cancel := context.WithTimeout(ctx, credentialsTimeout)
 		defer cancel()
@@ -208,10 +212,10 @@ func checkAWS(ctx context.Context, cfg aws.Config) error {
 		if err == nil || ctx.Err() != nil {
 			return ctx.Err()
 		}
-		missing = "credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 	}
-	return fmt.Errorf("no installation is named: no local cloud runs on %s (name its data folder with --data DIR), "+
-		"and for an installation on AWS there is no %s", localcloud.DefaultDataDir, missing)
+	return fmt.Errorf("there is nothing to administer: no local cloud runs on %s (name another data folder with "+
+		"--data DIR), and no AWS account is named (set AWS_REGION, and AWS_PROFILE or AWS_ACCESS_KEY_ID and "+
+		"AWS_SECRET_ACCESS_KEY)", localcloud.DefaultDataDir)
 }
 
 // requireTenant returns an error if neither --tenant nor a local cloud names a tenant.

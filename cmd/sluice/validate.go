@@ -40,7 +40,8 @@ cores are used; GOMAXPROCS=1 in the environment makes it one.
 [{"line", "pointer", "message", "offset"}]}}}.`,
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&v.entitiesPath, "entities", "",
-				"`FILE` of known entities, as for 'sluice admin entities import'; - is standard input")
+				"`FILE` of known entities, one {\"id\": \"...\", \"lifecycleStatus\": \"Compliant\"} a line, as for "+
+					"'sluice admin entities import'; - is standard input")
 			addReportFlag(f, &reportPath)
 			f.BoolVar(&asJSON, "json", false, "print the outcome as JSON and nothing else")
 			f.BoolVar(&quiet, "quiet", false, "print nothing; the exit code says whether every line is valid")
@@ -160,7 +161,7 @@ func (v *validateRun) input(
 		MaxReportBytes: report.DefaultMaxBytes,
 		Progress: func(p validation.Progress) {
 			// Reading is most of the work; what follows it is shown as the last tenth of the bar.
-			progress.update(p.Read*9/10+p.Settled/10, p.Read)
+			progress.update((9*p.Read+p.Settled)/10, p.Read)
 		},
 	}
 	rand.Read(in.DigestKey[:])

@@ -47,7 +47,8 @@ func (e Env) Check(err error) {
 }
 
 // LoadAWS loads the AWS settings that every AWS tool reads. AWS_ENDPOINT_URL leads to a local cloud.
-func LoadAWS(ctx context.Context) (aws.Config, error) {
+// The options come after its own.
+func LoadAWS(ctx context.Context, options ...func(*config.LoadOptions) error) (aws.Config, error) {
 	client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 		// As many connections stay open as a step uses at once. With the SDK's default of 10 it would reconnect all the time.
 		t.MaxIdleConnsPerHost = 128
@@ -55,14 +56,16 @@ func LoadAWS(ctx context.Context) (aws.Config, error) {
 		// The limit is on the wait for a response to begin, not on its length.
 		t.ResponseHeaderTimeout = 20 * time.Second
 	})
-	return config.LoadDefaultConfig(ctx,
+	own := []func(*config.LoadOptions) error{
 		config.WithHTTPClient(client),
 		config.WithRetryer(func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) {
 				o.MaxAttempts = 5
 				o.MaxBackoff = 5 * time.Second
 			})
-		}))
+		}),
+	}
+	return config.LoadDefaultConfig(ctx, append(own, options...)...)
 }
 
 // NewLogger returns a logger that writes JSON lines to w, each with the request ID of the invocation to which it belongs. The level is
