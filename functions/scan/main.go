@@ -1,5 +1,6 @@
-// Scan is the Lambda function that S3 invokes for every uploaded object and, where GuardDuty scans, EventBridge for
-// every result and every five minutes. It has uploads scanned and starts the state machine for clean batches.
+// Scan is the Lambda function that S3 invokes for every uploaded object and EventBridge every five minutes and, where
+// GuardDuty scans, for every result. It has uploads scanned, starts the state machine for clean batches, and looks after
+// batches that nothing moves.
 package main
 
 import (
@@ -17,12 +18,17 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_DOCUMENTS", "BUCKET_UPLOADS",
 		"STATE_MACHINE_ARN", "MAX_UPLOAD_BYTES",
-		"MALWARE_SCAN", "SCAN_PATIENCE")
+		"MALWARE_SCAN", "SCAN_PATIENCE", "SWEEP_AGE", "UPLOAD_PATIENCE")
 	lines, documents, guardDuty, err := env.Scanners()
 	env.Check(err)
 	retry := intake.RetryPolicy{Attempts: 5, Pause: 2 * time.Second}
+	batches := batchdb.New(env.DynamoDB(), env.BatchesTable)
 	in := &intake.Intake{
-		Batches: batchdb.New(env.DynamoDB(), env.BatchesTable), Uploads: env.Uploads(), Machine: env.Machine(),
+		Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(),
+		Sweep: &intake.Sweep{
+			Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(),
+			Age: env.SweepAge, Patience: env.UploadPatience,
+		},
 		Scanner: lines, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Now: time.Now, Log: env.Log,
 		Documents: &intake.Documents{
 			Store: documentdb.New(env.DynamoDB(), env.DocumentsTable), Files: env.Uploads(),

@@ -91,6 +91,8 @@ var allowedToBeWide = map[string]string{
 		"the condition requires a tag that only keys of this deployment have",
 	"ScanFunction ScanAgain": "the action supports no resources; " +
 		"it reaches what the account's protection plans cover",
+	"ScanFunction LookAtExecutions": "each batch has an execution of its own; " +
+		"all are those of the state machine of this deployment",
 	"MalwarePlanRole OwnRule": "GuardDuty chooses the end of its rule's name; " +
 		"the condition admits only rules that it manages",
 	"MalwarePlanRole WatchOwnRule": "GuardDuty chooses the end of its rule's name",

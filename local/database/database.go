@@ -108,7 +108,8 @@ func (s *Server) waitUntilReady(ctx context.Context) error {
 	}
 }
 
-// ensureTable creates a table. If one exists from an earlier start, it must have the keys and indexes of the template.
+// ensureTable creates a table. If one exists from an earlier start, it must have the keys of the template; indexes that
+// the template has got since are created.
 func (s *Server) ensureTable(ctx context.Context, t template.Table) error {
 	err := s.call(ctx, "CreateTable", t.Definition, nil)
 	var failure *serverError
@@ -128,12 +129,41 @@ func (s *Server) checkTable(ctx context.Context, t template.Table) error {
 	if err := s.call(ctx, "DescribeTable", map[string]string{"TableName": t.Name}, &existing); err != nil {
 		return err
 	}
+	created, err := s.createIndexes(ctx, t, schemaOf(existing.Table))
+	if err != nil {
+		return err
+	}
+	if created {
+		if err := s.call(ctx, "DescribeTable", map[string]string{"TableName": t.Name}, &existing); err != nil {
+			return err
+		}
+	}
 	if !reflect.DeepEqual(schemaOf(t.Definition), schemaOf(existing.Table)) {
 		return errors.New(
 			"it exists in the data folder with other keys or indexes than in the template; use another folder (--data)",
 		)
 	}
 	return nil
+}
+
+// createIndexes creates the global indexes of a table that an existing table lacks, and reports whether there were any.
+func (s *Server) createIndexes(ctx context.Context, t template.Table, existing map[string]string) (bool, error) {
+	created := false
+	indexes, _ := t.Definition["GlobalSecondaryIndexes"].([]any)
+	for _, definition := range indexes {
+		name, _ := definition.(map[string]any)["IndexName"].(string)
+		if _, exists := existing[name]; exists {
+			continue
+		}
+		created = true
+		if err := s.call(ctx, "UpdateTable", map[string]any{
+			"TableName": t.Name, "AttributeDefinitions": t.Definition["AttributeDefinitions"],
+			"GlobalSecondaryIndexUpdates": []any{map[string]any{"Create": definition}},
+		}, nil); err != nil {
+			return created, fmt.Errorf("create the index %s: %w", name, err)
+		}
+	}
+	return created, nil
 }
 
 // schemaOf returns the keys of a table and of each index by name, in a form that does not depend on the order of lists.

@@ -103,3 +103,45 @@ func TestStartFailures(t *testing.T) {
 		t.Error("ended context: no error")
 	}
 }
+
+// A table of an earlier release gets the indexes that the template has got since, with the items that are stored already.
+func TestNewIndexesAreCreated(t *testing.T) {
+	dir := t.TempDir()
+	old, current := newConfig(t, dir), newConfig(t, dir)
+	for _, table := range old.Tables {
+		if table.Name == "sluice-batches" {
+			delete(table.Definition, "GlobalSecondaryIndexes")
+			table.Definition["AttributeDefinitions"] = []any{
+				map[string]any{"AttributeName": "id", "AttributeType": "S"},
+				map[string]any{"AttributeName": "part", "AttributeType": "S"},
+			}
+		}
+	}
+	s, err := Start(t.Context(), old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(v string) map[string]string { return map[string]string{"S": v} }
+	if err := s.call(t.Context(), "PutItem", map[string]any{"TableName": "sluice-batches", "Item": map[string]any{
+		"id": text("b"), "part": text("batch"), "unfinished": text("b"), "look_at": text("2026"),
+	}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	<-s.Ended()
+	for range 2 {
+		if s, err = Start(t.Context(), current); err != nil {
+			t.Fatal(err)
+		}
+		var found struct{ Count int }
+		if err := s.call(t.Context(), "Query", map[string]any{
+			"TableName": "sluice-batches", "IndexName": "unfinished", "KeyConditionExpression": "unfinished = :u",
+			"ExpressionAttributeValues": map[string]any{":u": text("b")},
+		}, &found); err != nil || found.Count != 1 {
+			t.Errorf("the new index has %d items, %v; want 1", found.Count, err)
+		}
+		s.Close()
+		<-s.Ended()
+		current.Address = newConfig(t, dir).Address
+	}
+}

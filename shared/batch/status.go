@@ -90,7 +90,20 @@ type Transition struct {
 	Verdict *Verdict
 	// ErrorMessage is recorded with ValidationFailed and Failed.
 	ErrorMessage string
+	// Expires is when the store may forget the batch; zero means never.
+	Expires time.Time
 }
+
+// The messages of batches that failed outside their validation.
+const (
+	// TechnicalFailure is the message of a batch whose processing failed or stopped.
+	TechnicalFailure = "Processing failed for a technical reason; nothing of the batch was ingested. " +
+		"Upload it again as a new batch."
+	// NeverUploaded is the message of a batch whose file did not arrive.
+	NeverUploaded = "The upload did not arrive in time."
+	// Unscannable is the message of a batch whose file could not be scanned for malware.
+	Unscannable = "The file could not be scanned for malware. Upload it again as a new batch."
+)
 
 // ConflictError means that a transition was not made because the batch has a status from which the transition is not
 // legal.

@@ -119,8 +119,8 @@ func (in *Intake) Handle(ctx context.Context, event json.RawMessage) error {
 			return fmt.Errorf("read scan event: %w", err)
 		}
 		return in.recordScan(ctx, e)
-	case kind.DetailType == scheduleType && in.GuardDuty != nil:
-		return in.sweep(ctx)
+	case kind.DetailType == scheduleType:
+		return errors.Join(in.sweepUploads(ctx), in.sweepBatches(ctx))
 	}
 	return fmt.Errorf("unknown kind of event: detail-type %q", kind.DetailType)
 }
@@ -139,15 +139,19 @@ func (in *Intake) processObjects(ctx context.Context, event events.S3Event) erro
 			Key: key, ETag: quoteETag(r.S3.Object.ETag), Version: versionID(&r.S3.Object.VersionID),
 			Size: r.S3.Object.Size,
 		}
-		if in.GuardDuty == nil || !isUpload(key) {
-			errs = append(errs, in.Process(ctx, object, r.EventTime))
-			continue
-		}
-		u, err := in.GuardDuty.Uploads.RecordArrival(ctx, object, r.EventTime)
-		if err == nil {
-			err = in.resolveUpload(ctx, u)
-		}
-		errs = append(errs, err)
+		errs = append(errs, in.processArrival(ctx, object, r.EventTime))
 	}
 	return errors.Join(errs...)
+}
+
+// processArrival processes an object of which S3, or the sweep in its place, reports that it is complete.
+func (in *Intake) processArrival(ctx context.Context, object batch.Object, receivedAt time.Time) error {
+	if in.GuardDuty == nil || !isUpload(object.Key) {
+		return in.Process(ctx, object, receivedAt)
+	}
+	u, err := in.GuardDuty.Uploads.RecordArrival(ctx, object, receivedAt)
+	if err != nil {
+		return err
+	}
+	return in.resolveUpload(ctx, u)
 }

@@ -63,6 +63,8 @@ type Intake struct {
 	Documents interface {
 		Process(ctx context.Context, object batch.Object) error
 	}
+	// Sweep looks after batches that nothing moves, whenever the schedule says so.
+	Sweep *Sweep
 	// MaxBytes is the size of the largest file allowed.
 	MaxBytes int64
 	// Retry is for a Scanner that fails; after its attempts, a file counts as unscannable.
@@ -126,6 +128,11 @@ func (in *Intake) pin(ctx context.Context, id batch.ID, object batch.Object, rec
 	case errors.As(err, &conflict) && conflict.Current.Object.ETag == object.ETag &&
 		conflict.Current.Object.Key == object.Key:
 		return conflict.Current, nil // pinned by an earlier or concurrent run
+	case errors.As(err, &conflict) && conflict.Current.Object == (batch.Object{}):
+		// The batch ended before its upload arrived. The object is tagged, so that nobody reads it and the lifecycle
+		// deletes it.
+		in.Log.WarnContext(ctx, "the upload arrived after the end of its batch", "batch", id)
+		return batch.Batch{}, in.Uploads.Tag(ctx, object.Key, verdictTag, refusedValue)
 	case errors.As(err, &conflict):
 		in.Log.WarnContext(ctx, "event of an object that is not the pinned one", "batch", id)
 		return batch.Batch{}, nil
@@ -159,7 +166,7 @@ func (in *Intake) inspect(ctx context.Context, b batch.Batch) (*refusal, error) 
 	}
 	// An alarm of template.yaml matches the text of this line.
 	in.Log.ErrorContext(ctx, "cannot be scanned", "batch", b.ID, "error", err)
-	return &refusal{"The file could not be scanned for malware. Upload it again as a new batch."}, nil
+	return &refusal{batch.Unscannable}, nil
 }
 
 // unnamedThreatMessage is the message for the client if the threat has no name.
@@ -224,4 +231,32 @@ func (m *Machine) Start(ctx context.Context, id batch.ID) error {
 		return fmt.Errorf("start batch %s: %w", id, err)
 	}
 	return nil
+}
+
+// ExecutionState says whether a batch has an execution that moves it.
+type ExecutionState int
+
+const (
+	// NoExecution means that the state machine was not started, or so long ago that Step Functions has forgotten it.
+	NoExecution ExecutionState = iota
+	// ExecutionRunning means that the execution runs.
+	ExecutionRunning
+	// ExecutionEnded means that the execution has ended, in whatever way.
+	ExecutionEnded
+)
+
+// Execution returns the state of the execution of a batch.
+func (m *Machine) Execution(ctx context.Context, id batch.ID) (ExecutionState, error) {
+	arn := strings.Replace(m.arn, ":stateMachine:", ":execution:", 1) + ":" + string(id)
+	out, err := m.client.DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: &arn})
+	var missing *types.ExecutionDoesNotExist
+	switch {
+	case errors.As(err, &missing):
+		return NoExecution, nil
+	case err != nil:
+		return NoExecution, fmt.Errorf("describe the execution of batch %s: %w", id, err)
+	case out.Status == types.ExecutionStatusRunning || out.Status == types.ExecutionStatusPendingRedrive:
+		return ExecutionRunning, nil
+	}
+	return ExecutionEnded, nil
 }

@@ -118,7 +118,7 @@ func newFixtureOn(t *testing.T, db *dynamodb.Client, content string) fixture {
 		t.Fatal(err)
 	}
 	f.batch = batch.Batch{ID: id, Tenant: "a tenant", Status: batch.AwaitingUpload, CreatedAt: received,
-		UpdatedAt: received}
+		UpdatedAt: received, UploadBy: received}
 	if err := f.store.Create(context.Background(), f.batch); err != nil {
 		t.Fatal(err)
 	}

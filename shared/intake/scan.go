@@ -208,17 +208,3 @@ func (in *Intake) resolveUpload(ctx context.Context, u Upload) error {
 	}
 	return in.GuardDuty.Uploads.StopWaiting(ctx, u.Object)
 }
-
-// sweepAge is the age from which the sweep resolves uploads; the events of younger ones are probably on their way.
-const sweepAge = time.Minute
-
-// sweep resolves the uploads that are still waiting: the function was interrupted after it recorded a result, or no
-// result came in time. An upload that fails does not keep the others waiting.
-func (in *Intake) sweep(ctx context.Context) error {
-	var errs []error
-	err := in.GuardDuty.Uploads.EachWaiting(ctx, in.Now().Add(-sweepAge), func(u Upload) error {
-		errs = append(errs, in.resolveUpload(ctx, u))
-		return ctx.Err()
-	})
-	return errors.Join(append(errs, err)...)
-}

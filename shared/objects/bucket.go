@@ -147,6 +147,34 @@ func (b *Bucket) Open(ctx context.Context, key, etag string, from, to int64) (io
 	return out.Body, nil
 }
 
+// Info describes a stored object.
+type Info struct {
+	// ETag has its quotes, as If-Match takes it.
+	ETag string
+	// Version is empty if the bucket keeps no versions.
+	Version string
+	// Size is in bytes.
+	Size int64
+	// Modified is when the object was stored, in whole seconds.
+	Modified time.Time
+}
+
+// Head describes an object without reading it. It returns ErrNotFound or ErrDenied; for who may not list the bucket, S3
+// denies what does not exist.
+func (b *Bucket) Head(ctx context.Context, key string) (Info, error) {
+	out, err := b.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.name, Key: &key})
+	if err != nil {
+		return Info{}, fmt.Errorf("look for object: %w", withOutcome(err))
+	}
+	info := Info{
+		ETag: aws.ToString(out.ETag), Size: aws.ToInt64(out.ContentLength), Modified: aws.ToTime(out.LastModified),
+	}
+	if version := aws.ToString(out.VersionId); version != "null" {
+		info.Version = version
+	}
+	return info, nil
+}
+
 // Source returns an object as a file that is read by ranges. With an etag, each range is read as by Open.
 func (b *Bucket) Source(key, etag string) chunk.Source { return source{b, key, etag} }
 
@@ -190,7 +218,7 @@ func withOutcome(err error) error {
 			return errors.Join(ErrNotFound, err)
 		case "PreconditionFailed":
 			return errors.Join(ErrChanged, err)
-		case "AccessDenied":
+		case "AccessDenied", "Forbidden": // the reply to HEAD has no body with the code
 			return errors.Join(ErrDenied, err)
 		}
 	}

@@ -155,6 +155,5 @@ func failureMessage(name string) string {
 	if name == "ObjectChanged" {
 		return "The uploaded file changed or was removed after it was received. Upload it again as a new batch."
 	}
-	return "Processing failed for a technical reason; nothing of the batch was ingested. " +
-		"Upload it again as a new batch."
+	return batch.TechnicalFailure
 }

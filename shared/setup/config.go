@@ -55,6 +55,11 @@ type Config struct {
 	// ScanPatience is the time after which an upload without a result of GuardDuty counts as not scannable.
 	ScanPatience time.Duration `env:"SCAN_PATIENCE"`
 
+	// SweepAge is how long a batch must not have moved before the sweep looks at it.
+	SweepAge time.Duration `env:"SWEEP_AGE"`
+	// UploadPatience is the time after the end of its URL after which an upload that has not come is given up.
+	UploadPatience time.Duration `env:"UPLOAD_PATIENCE"`
+
 	// ChunkBytes is the size of a chunk; 0 means the larger of 8 MiB and a 256th of the file.
 	ChunkBytes   int64 `env:"CHUNK_BYTES"`
 	MaxLineBytes int64 `env:"MAX_LINE_BYTES"`

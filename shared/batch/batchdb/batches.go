@@ -22,7 +22,8 @@ import (
 
 // Store is the batch.Store on DynamoDB. The partition key of its table is id (the batch) and the sort key is part:
 // "batch" is the batch itself, "chunk#00001" a chunk, "marks#03" the result of reconciling a partition, "lines" the
-// line counts. The index by-tenant (tenant / id) holds the "batch" items only.
+// line counts. The index by-tenant (tenant / id) holds the "batch" items only. The index unfinished (unfinished /
+// look_at) holds those that are not in a terminal status.
 type Store struct {
 	db    *dynamodb.Client
 	table string
@@ -44,6 +45,9 @@ func (s *Store) Create(ctx context.Context, b batch.Batch) error {
 	row, err := marshalBatch(b)
 	if err != nil {
 		return err
+	}
+	if !b.Status.IsTerminal() {
+		row["unfinished"], row["look_at"] = dynamo.String(shard(b.ID)), dynamo.String(dynamo.FormatTime(b.CreatedAt))
 	}
 	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                &s.table,
@@ -89,10 +93,16 @@ func (s *Store) Apply(ctx context.Context, id batch.ID, t batch.Transition) (bat
 	if err != nil {
 		return batch.Batch{}, err
 	}
+	removal := " REMOVE unfinished, look_at"
+	if !t.To.IsTerminal() {
+		removal = ""
+		assignments = append(assignments, "unfinished = :shard", "look_at = :at")
+		values[":shard"] = dynamo.String(shard(id))
+	}
 	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                           &s.table,
 		Key:                                 key(id, batchPart),
-		UpdateExpression:                    aws.String("SET " + strings.Join(assignments, ", ")),
+		UpdateExpression:                    aws.String("SET " + strings.Join(assignments, ", ") + removal),
 		ConditionExpression:                 aws.String(statusCondition(t, values)),
 		ExpressionAttributeNames:            names,
 		ExpressionAttributeValues:           values,
@@ -161,6 +171,9 @@ func updateExpression(t batch.Transition) (
 	}
 	if t.ErrorMessage != "" {
 		errs = append(errs, assign("error_message", t.ErrorMessage))
+	}
+	if !t.Expires.IsZero() {
+		errs = append(errs, assign("expires", t.Expires.Unix()))
 	}
 	return assignments, names, values, errors.Join(errs...)
 }

@@ -140,3 +140,56 @@ func TestStoredOutcomes(t *testing.T) {
 		t.Errorf("line counts: error %v, (-want +got)\n%s", err, diff)
 	}
 }
+
+// TestStoredUnfinished pins how a batch is stored that has not ended, and one that expires. It ends with what earlier
+// releases stored, which the adoption makes known to EachUnfinished.
+func TestStoredUnfinished(t *testing.T) {
+	ctx, client := t.Context(), dynamotest.Start(t)
+	s := batchdb.New(client, "test-batches")
+	waiting, expiring := batchtest.NewBatch(t, storedTenant), batchtest.NewBatch(t, storedTenant)
+	waiting.ID, expiring.ID = storedBatch, "0193a0b4-7c00-7000-8000-00000000000e"
+	for _, b := range []batch.Batch{waiting, expiring} {
+		if err := s.Create(ctx, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	failed := batch.Transition{To: batch.Failed, At: at, ErrorMessage: "m", Expires: at.Add(time.Hour)}
+	if _, err := s.Apply(ctx, expiring.ID, failed); err != nil {
+		t.Fatal(err)
+	}
+	dynamotest.CompareStored(t, client, "test-batches", "unfinished")
+
+	client = dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-batches", "unadopted")
+	s = batchdb.New(client, "test-batches")
+	unfinished := func() (ids []batch.ID) {
+		t.Helper()
+		err := s.EachUnfinished(ctx, at.Add(time.Hour), func(id batch.ID) error { ids = append(ids, id); return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ids
+	}
+	if got := unfinished(); len(got) != 0 {
+		t.Errorf("before the adoption: %v, want none", got)
+	}
+	// The second walk waits an hour; a third one does not happen.
+	now := at
+	for i, want := range []int{1, 1, 2, 2} {
+		if i == 1 || i == 3 { // a batch that a function of the earlier release creates meanwhile
+			dynamotest.LoadStored(t, client, "test-batches", "unadopted-later")
+		}
+		if i >= 2 {
+			now = now.Add(2 * time.Hour)
+		}
+		if err := s.AdoptUnfinished(ctx, now); err != nil {
+			t.Fatal(err)
+		}
+		if i == 3 {
+			want = 1 // it was stored again without the attributes
+		}
+		if got := unfinished(); len(got) != want {
+			t.Errorf("after call %d of the adoption: %v, want %d batches", i, got, want)
+		}
+	}
+}

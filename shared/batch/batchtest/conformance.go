@@ -28,6 +28,7 @@ func Conform(t *testing.T, open func(t *testing.T) batch.Store) {
 		"line counts": testLineCounts,
 		"recent":      testRecent,
 		"statuses":    testStatuses,
+		"unfinished":  testUnfinished,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -351,5 +352,57 @@ func testStatuses(t *testing.T, s batch.Store) {
 	got, err := s.Statuses(t.Context(), ids)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("Statuses: error %v, statuses (-want +got):\n%s", err, diff)
+	}
+}
+
+// testUnfinished follows a batch to its end, and postpones it at each status.
+func testUnfinished(t *testing.T, s batch.Store) {
+	b := create(t, s, "tenant", batch.AwaitingUpload)
+	other := create(t, s, "tenant", batch.AwaitingUpload)
+	visits := func(before time.Time) (n int) {
+		t.Helper()
+		if err := s.EachUnfinished(t.Context(), before, func(id batch.ID) error {
+			if id == b.ID {
+				n++
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	at := createdAt
+	for i, transition := range transitionsToProcessed() {
+		if got := [2]int{visits(at), visits(at.Add(time.Second))}; got != [2]int{0, 1} {
+			t.Errorf("before transition %d: visits %v at its time and after it, want 0 and 1", i, got)
+		}
+		at = at.Add(time.Hour)
+		if err := s.Postpone(t.Context(), b.ID, at); err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]int{visits(at), visits(at.Add(time.Second))}; got != [2]int{0, 1} {
+			t.Errorf("postponed before transition %d: visits %v, want 0 and 1", i, got)
+		}
+		at = at.Add(time.Hour)
+		transition.At = at
+		if _, err := s.Apply(t.Context(), b.ID, transition); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, id := range []batch.ID{b.ID, newID(t)} {
+		if err := s.Postpone(t.Context(), id, at); err != nil {
+			t.Errorf("Postpone of a batch that has ended or does not exist: %v", err)
+		}
+	}
+	if got := visits(at.Add(time.Hour)); got != 0 {
+		t.Errorf("after the end: %d visits, want none", got)
+	}
+	stop := errors.New("stop")
+	if err := s.EachUnfinished(t.Context(), at, func(batch.ID) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("a visit that fails: got error %v, want its own", err)
+	}
+	failed := batch.Transition{To: batch.Failed, At: at, ErrorMessage: "m", Expires: at.Add(time.Hour)}
+	if _, err := s.Apply(t.Context(), other.ID, failed); err != nil {
+		t.Fatal(err)
 	}
 }

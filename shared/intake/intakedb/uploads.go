@@ -4,6 +4,7 @@ package intakedb
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -34,8 +35,16 @@ func New(db *dynamodb.Client, table string, now func() time.Time) *Store {
 // retention is how long the table keeps an item: longer than the bucket keeps the object.
 const retention = 30 * 24 * time.Hour
 
-// waitingForScan is the value of the attribute waiting, which is absent from an upload that is not waiting.
-const waitingForScan = "scan"
+// waitingForScan begins the value of the attribute waiting, which is absent from an upload that is not waiting. A digit
+// of waitingShards follows, so that no partition of the index takes all writes. Earlier releases wrote no digit.
+const waitingForScan, waitingShards = "scan", "0123456789abcdef"
+
+// waitingValue returns the value of the attribute waiting of an upload.
+func waitingValue(key string) string {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(key))
+	return waitingForScan + string(waitingShards[sum.Sum32()%uint32(len(waitingShards))])
+}
 
 // uploadRow is the item of an upload.
 type uploadRow struct {
@@ -63,7 +72,7 @@ func (s *Store) RecordArrival(ctx context.Context, o batch.Object, at time.Time)
 			"etag = :etag, #version = :version, #size = :size, expires = :expires"),
 		ExpressionAttributeNames: map[string]string{"#version": "version", "#size": "size"},
 		ExpressionAttributeValues: dynamo.Item{
-			":at": dynamo.String(dynamo.FormatTime(at)), ":waiting": dynamo.String(waitingForScan),
+			":at": dynamo.String(dynamo.FormatTime(at)), ":waiting": dynamo.String(waitingValue(o.Key)),
 			":etag": dynamo.String(o.ETag), ":version": dynamo.String(o.Version), ":size": dynamo.Number(o.Size),
 			":expires": s.expires(),
 		},
@@ -138,12 +147,27 @@ func (s *Store) StopWaiting(ctx context.Context, o batch.Object) error {
 	return nil
 }
 
-// EachWaiting reads the index.
+// EachWaiting reads the index, one shard after the other, and at first what earlier releases wrote.
 func (s *Store) EachWaiting(ctx context.Context, before time.Time, visit func(intake.Upload) error) error {
+	for i := -1; i < len(waitingShards); i++ {
+		value := waitingForScan
+		if i >= 0 {
+			value += waitingShards[i : i+1]
+		}
+		if err := s.eachWaitingAs(ctx, value, before, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachWaitingAs is EachWaiting for one value of the attribute waiting.
+func (s *Store) eachWaitingAs(ctx context.Context, value string, before time.Time,
+	visit func(intake.Upload) error) error {
 	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
 		TableName: &s.table, IndexName: aws.String("waiting"),
 		KeyConditionExpression: aws.String("waiting = :waiting AND received_at < :before"),
-		ExpressionAttributeValues: dynamo.Item{":waiting": dynamo.String(waitingForScan),
+		ExpressionAttributeValues: dynamo.Item{":waiting": dynamo.String(value),
 			":before": dynamo.String(dynamo.FormatTime(before))},
 	})
 	for pages.HasMorePages() {

@@ -3,6 +3,7 @@ package intakedb_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -113,6 +114,7 @@ func TestWaitingUploads(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
+		slices.Sort(keys) // they come in no particular order
 		return keys
 	}
 	for i, key := range []string{"a", "b", "c"} {

@@ -1,0 +1,150 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"sluice/shared/batch"
+	"sluice/shared/objects"
+)
+
+// Sweep finds batches that nothing moves, every few minutes: the event of their upload was lost, their upload never
+// came, or their execution ended without ending them. Each is moved on or ended by the same conditional writes as
+// everywhere, so a sweep may run beside every step, and beside itself.
+type Sweep struct {
+	Batches interface {
+		// EachUnfinished is that of batch.Store.
+		EachUnfinished(ctx context.Context, before time.Time, visit func(batch.ID) error) error
+		// Postpone is that of batch.Store.
+		Postpone(ctx context.Context, id batch.ID, at time.Time) error
+		// AdoptUnfinished is that of batch.Store.
+		AdoptUnfinished(ctx context.Context, now time.Time) error
+	}
+	Uploads interface {
+		// Head returns what is stored under a key. It returns objects.ErrNotFound or objects.ErrDenied.
+		Head(ctx context.Context, key string) (objects.Info, error)
+	}
+	Machine interface {
+		Execution(ctx context.Context, id batch.ID) (ExecutionState, error)
+	}
+	// Age is how long a batch must not have moved before the sweep looks at it. It is longer than the scan function can
+	// run, so that a scan that still runs is not repeated.
+	Age time.Duration
+	// Patience is how long a batch may wait: for its upload, after its URL has ended; for its scan, after its upload.
+	Patience time.Duration
+}
+
+// rowLifetime is how long the store keeps a batch that was never uploaded.
+const rowLifetime = 30 * 24 * time.Hour
+
+// longestPause is the longest time between two looks of the sweep at one batch, besides Sweep.Age.
+const longestPause = time.Hour
+
+// waitingAge is the age from which the sweep resolves waiting uploads; the events of younger ones are probably on their
+// way.
+const waitingAge = time.Minute
+
+// sweepUploads resolves the uploads that wait for GuardDuty: the function was interrupted after it recorded a result, or
+// no result came in time. An upload that fails does not keep the others waiting.
+func (in *Intake) sweepUploads(ctx context.Context) error {
+	if in.GuardDuty == nil {
+		return nil
+	}
+	var errs []error
+	err := in.GuardDuty.Uploads.EachWaiting(ctx, in.Now().Add(-waitingAge), func(u Upload) error {
+		errs = append(errs, in.resolveUpload(ctx, u))
+		return ctx.Err()
+	})
+	return errors.Join(append(errs, err)...)
+}
+
+// sweepBatches looks at the batches that have not moved for a while. A batch that fails does not keep the others
+// waiting.
+func (in *Intake) sweepBatches(ctx context.Context) error {
+	if in.Sweep == nil {
+		return nil
+	}
+	errs := []error{in.Sweep.Batches.AdoptUnfinished(ctx, in.Now())}
+	err := in.Sweep.Batches.EachUnfinished(ctx, in.Now().Add(-in.Sweep.Age), func(id batch.ID) error {
+		errs = append(errs, in.sweepBatch(ctx, id))
+		return ctx.Err()
+	})
+	return errors.Join(append(errs, err)...)
+}
+
+// sweepBatch moves one batch on, or ends it.
+func (in *Intake) sweepBatch(ctx context.Context, id batch.ID) error {
+	b, err := in.Batches.Get(ctx, id)
+	if errors.Is(err, batch.ErrNotFound) || err == nil && b.Status.IsTerminal() {
+		return nil // the index is a moment behind
+	}
+	if err != nil {
+		return err
+	}
+	// The next look is agreed first: a batch that interrupts the function must not be the first one of every sweep. A
+	// batch that has waited for long is looked at less often.
+	now := in.Now()
+	if err := in.Sweep.Batches.Postpone(ctx, id, now.Add(min(now.Sub(b.UpdatedAt)/4, longestPause))); err != nil {
+		return err
+	}
+	if b.Status == batch.AwaitingUpload {
+		return in.sweepAwaiting(ctx, b)
+	}
+	state, err := in.Sweep.Machine.Execution(ctx, id)
+	switch {
+	case err != nil || state == ExecutionRunning:
+		return err
+	case state == NoExecution && b.Status == batch.Uploaded:
+		return in.sweepUploaded(ctx, b)
+	}
+	in.Log.ErrorContext(ctx, "batch failed", "batch", id, "error", "nothing moves it", "cause", b.Status)
+	return in.endBatch(ctx, b, batch.Transition{ErrorMessage: batch.TechnicalFailure})
+}
+
+// sweepAwaiting processes the upload of a batch if it is there, and ends the batch if it did not come in time. What
+// arrives after that is refused by Process.
+func (in *Intake) sweepAwaiting(ctx context.Context, b batch.Batch) error {
+	key := UploadKey(b.Tenant, b.ID)
+	found, err := in.Sweep.Uploads.Head(ctx, key)
+	switch {
+	case err == nil:
+		in.Log.WarnContext(ctx, "the event of an upload was lost", "batch", b.ID)
+		object := batch.Object{Key: key, ETag: found.ETag, Version: found.Version, Size: found.Size}
+		return in.processArrival(ctx, object, found.Modified)
+	case !errors.Is(err, objects.ErrNotFound) && !errors.Is(err, objects.ErrDenied):
+		return err
+	case in.Now().Before(b.UploadBy.Add(in.Sweep.Patience)):
+		return nil
+	}
+	in.Log.InfoContext(ctx, "the upload did not arrive in time", "batch", b.ID)
+	return in.endBatch(ctx, b, batch.Transition{
+		ErrorMessage: batch.NeverUploaded, Expires: in.Now().Add(rowLifetime),
+	})
+}
+
+// sweepUploaded processes an upload that was pinned and not started, because its scan was interrupted. A file whose
+// scans fail for as long as the patience lasts counts as not scannable.
+func (in *Intake) sweepUploaded(ctx context.Context, b batch.Batch) error {
+	if in.Now().Before(b.UpdatedAt.Add(in.Sweep.Patience)) {
+		in.Log.WarnContext(ctx, "the scan of an upload was interrupted", "batch", b.ID)
+		return in.processArrival(ctx, b.Object, b.ReceivedAt)
+	}
+	// An alarm of template.yaml matches the text of this line.
+	in.Log.ErrorContext(ctx, "cannot be scanned", "batch", b.ID, "error", "no scan has ended in time")
+	if err := in.refuse(ctx, b, refusal{batch.Unscannable}); !errors.Is(err, objects.ErrNotFound) {
+		return err
+	}
+	return in.endBatch(ctx, b, batch.Transition{ErrorMessage: batch.Unscannable}) // the lifecycle has deleted the file
+}
+
+// endBatch ends a batch in ERROR unless it has moved since it was read.
+func (in *Intake) endBatch(ctx context.Context, b batch.Batch, t batch.Transition) error {
+	t.To, t.From, t.At = batch.Failed, b.Status, in.Now()
+	_, err := in.Batches.Apply(ctx, b.ID, t)
+	var conflict *batch.ConflictError
+	if errors.As(err, &conflict) {
+		return nil
+	}
+	return err
+}
