@@ -176,6 +176,7 @@ func (b *bundler) describePermissions() {
 		for j := 0; j < len(item.Content); j += 2 {
 			if isMethod[item.Content[j].Value] {
 				describePermissions(item.Content[j+1])
+				offerClientCredentials(item.Content[j+1])
 			}
 		}
 	}
@@ -185,8 +186,10 @@ func describePermissions(operation *yaml.Node) {
 	var roles []string
 	if alternatives := memberOf(operation, "security"); alternatives != nil {
 		for _, requirement := range alternatives.Content {
-			for _, role := range requirement.Content[1].Content {
-				roles = append(roles, "`"+role.Value+"`")
+			for i := 1; i < len(requirement.Content); i += 2 {
+				for _, role := range requirement.Content[i].Content {
+					roles = append(roles, "`"+role.Value+"`")
+				}
 			}
 		}
 	}
@@ -200,6 +203,23 @@ func describePermissions(operation *yaml.Node) {
 	}
 	operation.Content = append(operation.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: "description"},
 		&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text})
+}
+
+// offerClientCredentials adds, to the security of an operation that asks for a token, the scheme by which a tool fetches
+// the token by itself.
+func offerClientCredentials(operation *yaml.Node) {
+	alternatives := memberOf(operation, "security")
+	if alternatives == nil {
+		return
+	}
+	for _, requirement := range alternatives.Content {
+		if memberOf(requirement, "BearerToken") != nil {
+			alternatives.Content = append(alternatives.Content, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{
+				{Kind: yaml.ScalarNode, Value: "ClientCredentials"}, {Kind: yaml.SequenceNode, Style: yaml.FlowStyle},
+			}})
+			return
+		}
+	}
 }
 
 // memberOf returns the value of a key in a mapping, nil if there is none or the node is not a mapping.

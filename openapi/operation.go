@@ -75,14 +75,16 @@ func (d *Document) security(operation map[string]any) (public bool, permissions 
 	if !isOwn {
 		requirements, _ = d.Root["security"].([]any)
 	}
+	public = len(requirements) == 0
 	for _, r := range requirements {
+		public = public || len(r.(map[string]any)) == 0 // what follows is optional
 		for _, roles := range r.(map[string]any) {
 			for _, role := range roles.([]any) {
 				permissions = append(permissions, role.(string))
 			}
 		}
 	}
-	return len(requirements) == 0, permissions
+	return public, permissions
 }
 
 // parametersAt returns the parameters in the list at a pointer, none if there is no list.

@@ -61,6 +61,7 @@ var importExceptions = map[[2]string]string{
 var modulesOfOnePlace = map[string][]string{
 	"github.com/lestrrat-go/jwx":                 {"shared/auth"},
 	"github.com/awslabs/aws-lambda-go-api-proxy": {"shared/httpapi"},
+	"golang.org/x/oauth2":                        {"e2e"}, // in its tests only
 }
 
 // layerOf returns the layer of the package in a folder.

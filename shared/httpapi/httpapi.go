@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"path"
 	"runtime/debug"
@@ -20,7 +21,8 @@ import (
 	"sluice/shared/fault"
 )
 
-// Endpoint answers one route. Path parameters are decoded once: r.PathValue.
+// Endpoint answers one route. Path parameters are decoded once: r.PathValue. Of the Reply beside an error, the header is
+// sent with it.
 type Endpoint func(ctx context.Context, c Caller, r *http.Request) (Reply, error)
 
 // Route is one method of one path of template.yaml.
@@ -104,7 +106,9 @@ func (a API) serve(route Route) http.Handler {
 		r.Body = http.MaxBytesReader(w, r.Body, cmp.Or(a.MaxBody, DefaultMaxBody))
 		reply, err := a.answer(route, r)
 		if err != nil {
+			header := reply.Header
 			reply = a.errorReply(ctx, route, err)
+			reply.Header = mergeHeaders(reply.Header, header)
 		}
 		trail.Status = reply.write(ctx, w, a.Log)
 		trail.Outcome = cmp.Or(trail.Outcome, audit.OutcomeOf(trail.Status))
@@ -134,6 +138,16 @@ func (r Route) parameters() []string {
 		}
 	}
 	return names
+}
+
+// mergeHeaders returns the headers of a with those of b in place of the same ones.
+func mergeHeaders(a, b http.Header) http.Header {
+	merged := a.Clone()
+	if merged == nil {
+		merged = http.Header{}
+	}
+	maps.Copy(merged, b)
+	return merged
 }
 
 // replyMargin is how long before the end of its invocation a request is given up. A later reply would be replaced by

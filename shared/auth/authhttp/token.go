@@ -86,15 +86,22 @@ func (s *Tokens) token(ctx context.Context, _ httpapi.Caller, r *http.Request) (
 		return httpapi.Reply{}, fault.New(fault.BadRequest, "unsupported_grant_type",
 			"The grant_type must be client_credentials.")
 	}
-	for _, name := range []string{"grant_type", "client_id", "client_secret", "scope"} {
-		if form.Get(name) == "" {
-			return httpapi.Reply{}, fault.Newf(fault.BadRequest, "invalid_request", "The field %s is missing.", name)
+	client, err := readCredentials(r, form)
+	audit.SetClaimedCaller(ctx, claimedTenant(form.Get("scope")), client.clientID, "")
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	for _, field := range []struct{ name, value string }{{"grant_type", form.Get("grant_type")},
+		{"client_id", client.clientID}, {"client_secret", client.secret}, {"scope", form.Get("scope")}} {
+		if field.value == "" {
+			return httpapi.Reply{}, fault.Newf(fault.BadRequest, "invalid_request", "The field %s is missing.",
+				field.name)
 		}
 	}
-	token, err := s.Issuer.Issue(ctx, s.issuerURL(ctx), form.Get("client_id"), form.Get("client_secret"),
-		form.Get("scope"))
+	token, err := s.Issuer.Issue(ctx, s.issuerURL(ctx), client.clientID, client.secret, form.Get("scope"))
 	if errors.Is(err, auth.ErrInvalidClient) {
 		audit.SetDenied(ctx)
+		return httpapi.Reply{Header: client.challenge()}, err
 	}
 	if err != nil {
 		return httpapi.Reply{}, err
@@ -154,7 +161,7 @@ func (s *Tokens) metadata(ctx context.Context, _ httpapi.Caller, _ *http.Request
 		"token_endpoint":                        base + "/oauth2/token",
 		"jwks_uri":                              base + "/.well-known/jwks.json",
 		"grant_types_supported":                 []string{"client_credentials"},
-		"token_endpoint_auth_methods_supported": []string{"client_secret_post"},
+		"token_endpoint_auth_methods_supported": []string{"client_secret_basic", "client_secret_post"},
 		"response_types_supported":              []string{},
 	}}, nil
 }
@@ -166,10 +173,13 @@ func (s *Tokens) issuerURL(ctx context.Context) string {
 
 // issuerURL returns the setting or, without one, the address under which API Gateway was called, because a function
 // cannot be told the API's address when it is deployed. API Gateway answers under its own names only, so clients cannot
-// choose it.
+// choose it. Its own address for the API contains the stage; a custom domain is mapped to the stage.
 func issuerURL(setting, domain, stage string) string {
-	if setting != "" {
+	switch {
+	case setting != "":
 		return setting
+	case strings.Contains(domain, ".execute-api."):
+		return "https://" + domain + "/" + stage
 	}
-	return "https://" + domain + "/" + stage
+	return "https://" + domain
 }

@@ -289,7 +289,7 @@ func TestKeysAndMetadata(t *testing.T) {
 		"issuer": "https://issuer.test", "token_endpoint": "https://issuer.test/oauth2/token",
 		"jwks_uri":                              "https://issuer.test/.well-known/jwks.json",
 		"grant_types_supported":                 []any{"client_credentials"},
-		"token_endpoint_auth_methods_supported": []any{"client_secret_post"},
+		"token_endpoint_auth_methods_supported": []any{"client_secret_basic", "client_secret_post"},
 		"response_types_supported":              []any{},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -298,5 +298,82 @@ func TestKeysAndMetadata(t *testing.T) {
 	derived, _ := newIdentity(t, "").get(t, "/.well-known/oauth-authorization-server")
 	if derived["issuer"] != "https://abc123.execute-api.eu-central-1.amazonaws.com/live" {
 		t.Errorf("got the issuer %v, want the address of the API", derived["issuer"])
+	}
+}
+
+// A custom domain is mapped to the stage: its addresses do not contain the stage.
+func TestMetadataOfACustomDomain(t *testing.T) {
+	id := newIdentity(t, "")
+	var e events.APIGatewayProxyRequest
+	readSampleEvent(t, "token", &e)
+	e.HTTPMethod, e.Path, e.Body = "GET", "/.well-known/oauth-authorization-server", ""
+	e.RequestContext.DomainName = "api.bank.example"
+	_, body, _ := id.send(t, e)
+	if body["issuer"] != "https://api.bank.example" || body["token_endpoint"] != "https://api.bank.example/oauth2/token" {
+		t.Errorf("got %v, want addresses below https://api.bank.example", body)
+	}
+}
+
+// Credentials may come by HTTP Basic instead of the form (RFC 6749, section 2.3.1), and not by both.
+func TestBasicCredentials(t *testing.T) {
+	id := newIdentity(t, "")
+	encoded := func(id, secret string) string {
+		return "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret))
+	}
+	good := encoded(id.client.ID, id.secret)
+	const invalidRequest, invalidClient = "invalid_request", "invalid_client"
+	for _, tt := range []struct {
+		name    string
+		headers []string
+		form    map[string]string // fields beside grant_type and scope
+		code    string            // "" for a token
+	}{
+		{"right", []string{good}, nil, ""},
+		{"the scheme in lower case", []string{"basic" + good[5:]}, nil, ""},
+		{"every byte escaped", []string{encoded(strings.ReplaceAll(id.client.ID, "-", "%2D"), "%"+fmt.Sprintf("%02x", id.secret[0])+id.secret[1:])}, nil, ""},
+		{"the ID in the form too", []string{good}, map[string]string{"client_id": id.client.ID}, ""},
+		{"another ID in the form", []string{good}, map[string]string{"client_id": uuid.NewString()}, invalidRequest},
+		{"the secret in the form too", []string{good}, map[string]string{"client_secret": id.secret}, invalidRequest},
+		{"both", []string{good}, map[string]string{"client_id": id.client.ID, "client_secret": id.secret}, invalidRequest},
+		{"twice", []string{good, good}, nil, invalidRequest},
+		{"not base64", []string{"Basic ***"}, nil, invalidRequest},
+		{"no colon", []string{"Basic " + base64.StdEncoding.EncodeToString([]byte("x"))}, nil, invalidRequest},
+		{"a broken escape", []string{encoded(id.client.ID, "%zz")}, nil, invalidRequest},
+		{"nothing", []string{"Basic"}, nil, invalidRequest},
+		{"no secret", []string{encoded(id.client.ID, "")}, nil, invalidRequest},
+		{"another secret", []string{encoded(id.client.ID, "x")}, nil, invalidClient},
+		{"another client", []string{encoded(uuid.NewString(), id.secret)}, nil, invalidClient},
+		{"another scheme", []string{"Bearer x"}, nil, invalidRequest},
+		{"another scheme beside the form", []string{"Bearer x"},
+			map[string]string{"client_id": id.client.ID, "client_secret": id.secret}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			form := id.form()
+			form.Del("client_id")
+			form.Del("client_secret")
+			for name, value := range tt.form {
+				form.Set(name, value)
+			}
+			status, body, header := id.post(t, form.Encode(), func(e *events.APIGatewayProxyRequest) {
+				e.MultiValueHeaders["Authorization"] = tt.headers
+			})
+			wantStatus := 400
+			if tt.code == "" {
+				wantStatus = 200
+			}
+			if code, _ := body["error"].(string); status != wantStatus || code != tt.code {
+				t.Errorf("got %d %v, want %d with the error %q", status, body, wantStatus, tt.code)
+			}
+			challenge := strings.Join(header["Www-Authenticate"], " ")
+			if strings.HasPrefix(challenge, "Basic") != (tt.code == invalidClient) {
+				t.Errorf("got WWW-Authenticate %q with the error %q", challenge, tt.code)
+			}
+			if header["Cache-Control"][0] != "no-store" {
+				t.Errorf("got the headers %v, want no-store", header)
+			}
+		})
+	}
+	if strings.Contains(id.log.String(), id.secret) {
+		t.Error("the log holds the secret")
 	}
 }
