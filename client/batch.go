@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -133,14 +134,15 @@ type Transaction struct {
 	NextAfter string `json:"next_after,omitempty"`
 }
 
-// Modification is one line of a batch.
+// Modification is one line of a batch, or one transaction that was sent singly.
 type Modification struct {
 	// ModificationExternalID is the ID that the tenant gave the modification.
 	ModificationExternalID string `json:"modification_external_id"`
-	// BatchID is the batch that delivered this version, and Line is the line's number in its file, from 1.
+	// BatchID is the batch that delivered this version, and Line is the line's number in its file, from 1; "" and 0 if it
+	// was sent by SendTransaction.
 	BatchID string `json:"batch_id"`
 	Line    int64  `json:"line"`
-	// ReceivedAt is when the upload of the batch was complete.
+	// ReceivedAt is when the upload of the batch was complete, or the single transaction arrived.
 	ReceivedAt time.Time `json:"received_at"`
 	// MainEntity is the entity for which the transaction is monitored.
 	MainEntity *MainEntity `json:"main_entity"`
@@ -213,12 +215,8 @@ func (c *Client) ValidationResult(ctx context.Context, batchID string) (Validati
 func (c *Client) Transaction(ctx context.Context, id string) (Transaction, error) {
 	var all Transaction
 	for after := ""; ; {
-		path := basePath + url.PathEscape(id)
-		if after != "" {
-			path += "?after=" + url.QueryEscape(after)
-		}
 		var page Transaction
-		if err := c.call(ctx, http.MethodGet, path, nil, &page); err != nil {
+		if err := c.call(ctx, http.MethodGet, transactionPath(id, after), nil, &page); err != nil {
 			return Transaction{}, err
 		}
 		all.TransactionExternalID = page.TransactionExternalID
@@ -227,6 +225,23 @@ func (c *Client) Transaction(ctx context.Context, id string) (Transaction, error
 			return all, nil
 		}
 	}
+}
+
+// transactionPath returns the path and query of a page of a transaction. IDs that no path can carry go into the query.
+func transactionPath(id, after string) string {
+	query := url.Values{}
+	if after != "" {
+		query.Set("after", after)
+	}
+	path := basePath + url.PathEscape(id)
+	if id == "." || id == ".." || id == "batch" {
+		path = strings.TrimSuffix(basePath, "/")
+		query.Set("transaction_external_id", id)
+	}
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	return path
 }
 
 // PollInterval returns how long to wait after the n-th reading of a status, counted from 1.

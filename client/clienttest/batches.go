@@ -185,7 +185,8 @@ func (s *Server) readReport(w http.ResponseWriter, r *http.Request) {
 
 // readTransaction returns one modification a page, so that a client that does not read on sees too little.
 func (s *Server) readTransaction(w http.ResponseWriter, r *http.Request) {
-	all := s.modifications(r.PathValue("id"))
+	id := cmp.Or(r.PathValue("id"), r.URL.Query().Get("transaction_external_id"))
+	all := s.modifications(id)
 	if len(all) == 0 {
 		replyMessage(w, http.StatusNotFound, "Transaction not found.")
 		return
@@ -193,7 +194,7 @@ func (s *Server) readTransaction(w http.ResponseWriter, r *http.Request) {
 	first := slices.IndexFunc(all, func(m client.Modification) bool {
 		return m.ModificationExternalID > r.URL.Query().Get("after")
 	})
-	page := client.Transaction{TransactionExternalID: r.PathValue("id"), Modifications: all[first : first+1]}
+	page := client.Transaction{TransactionExternalID: id, Modifications: all[first : first+1]}
 	if first+1 < len(all) {
 		page.NextAfter = all[first].ModificationExternalID
 	}

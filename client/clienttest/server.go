@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -63,6 +64,7 @@ func New() *Server {
 	mux.HandleFunc("GET "+basePath+"batch/status/{id}", s.authorized(s.readStatus))
 	mux.HandleFunc("GET "+basePath+"batch/validation-result/{id}", s.authorized(s.readResult))
 	mux.HandleFunc("GET "+basePath+"{id}", s.authorized(s.readTransaction))
+	mux.HandleFunc("GET "+strings.TrimSuffix(basePath, "/"), s.authorized(s.readTransaction))
 	mux.HandleFunc("PUT /storage/uploads/{id}", s.putFile)
 	mux.HandleFunc("GET /storage/reports/{id}", s.readReport)
 	// The handler reads the Server of which the httptest.Server is a part, so the latter starts when both are complete.

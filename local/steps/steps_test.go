@@ -215,21 +215,12 @@ func (w *testBatch) current() batch.Batch {
 // countVersions returns the number of stored versions of a transaction.
 func (w *testBatch) countVersions(transactionID string) int {
 	w.t.Helper()
-	n := 0
-	err := w.transactions.ReadVersions(
-		context.Background(),
-		w.tenant,
-		transactionID,
-		"",
-		func(transaction.Version) bool {
-			n++
-			return true
-		},
-	)
+	versions, _, err := w.transactions.List(context.Background(),
+		transaction.Range{Tenant: w.tenant, TransactionID: transactionID, Limit: 1000})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return n
+	return len(versions)
 }
 
 // report returns the report of the batch.

@@ -16,7 +16,8 @@ type Reply struct {
 	// Status is the HTTP status; 0 means 200.
 	Status int
 	Header http.Header
-	// Body is sent as JSON; nil sends no body.
+	// Body is sent as JSON; nil sends no body. A body with the method EncodeJSON() ([]byte, error) encodes itself, and is
+	// sent as it does.
 	Body any
 }
 
@@ -62,6 +63,9 @@ func requestID(ctx context.Context) string {
 
 // encode writes & as it is, so that a person can copy a signed URL out of the reply.
 func encode(body any) ([]byte, error) {
+	if own, ok := body.(interface{ EncodeJSON() ([]byte, error) }); ok {
+		return own.EncodeJSON()
+	}
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)

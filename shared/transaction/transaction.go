@@ -1,11 +1,16 @@
-// Package transaction is the vocabulary of the lines of a batch: the rules by which a line is judged, the findings and
-// identifiers that a scanner returns for it, and the form in which an accepted line is stored.
+// Package transaction is the vocabulary of lines, whether a batch or a single request delivers them: the rules by which a
+// line is judged, the findings and identifiers that a scanner returns for it, and the form in which an accepted line is
+// stored.
 //
 // The fields of a line are listed in package schema, and package scanner reads lines. The limits and codes follow
 // docs/contract/transaction-lines.md.
 package transaction
 
-import "time"
+import (
+	"cmp"
+	"errors"
+	"time"
+)
 
 // Limits of a line.
 const (
@@ -40,7 +45,7 @@ const (
 // Rules are everything besides its bytes that the verdict on a line depends on. They are the same for every run of a
 // batch.
 type Rules struct {
-	// ReceivedAt is when the upload of the batch was complete.
+	// ReceivedAt is when the upload of the batch was complete, or when the single request arrived.
 	ReceivedAt time.Time
 
 	// MaxPast is how far modification.created_at may be before ReceivedAt; 0 means any distance.
@@ -97,13 +102,13 @@ type Version struct {
 	// Modification is the line's modification.external_id.
 	Modification string
 
-	// ReceivedAt is when the upload of the batch was complete.
+	// ReceivedAt is when the upload of the batch was complete, or when the single request arrived.
 	ReceivedAt time.Time
 
-	// Batch is the ID of the batch that holds the line.
+	// Batch is the ID of the batch that holds the line; "" for a line that a single request delivered.
 	Batch string
 
-	// Line is the line's number in the uploaded file, from 1.
+	// Line is the line's number in the uploaded file, from 1; 0 for a line that a single request delivered.
 	Line int64
 
 	// MainEntity is the role of the entity for which the transaction is monitored.
@@ -112,3 +117,44 @@ type Version struct {
 	// Text is the line as it was sent, without its line feed.
 	Text []byte
 }
+
+// IsSingle reports whether a single request delivered the version. It is visible at once; a version of a batch is
+// visible once its batch is PROCESSED.
+func (v Version) IsSingle() bool { return v.Batch == "" }
+
+// Range selects stored versions of one transaction.
+type Range struct {
+	Tenant        string
+	TransactionID string
+
+	// Modification selects the versions of one modification, newest first: by receipt time, of equal ones the one of the
+	// greater batch ID. "" selects all modifications in the order of their IDs (shorter ones first, then by bytes), the
+	// versions of each oldest first.
+	Modification string
+
+	// After is the ID of the modification after which the range begins; "" for the first one. It has no meaning if
+	// Modification is set.
+	After string
+
+	// Before is a version of Modification: only older ones are selected; nil for all.
+	Before *Version
+
+	// Limit is the largest number of versions that are read.
+	Limit int
+
+	// KeysOnly leaves out Line, MainEntity and Text.
+	KeysOnly bool
+}
+
+// CompareModifications compares two IDs of modifications in the order of Range.
+func CompareModifications(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+}
+
+// Compare compares two versions of one modification by age: it is negative if v is older.
+func (v Version) Compare(other Version) int {
+	return cmp.Or(v.ReceivedAt.Compare(other.ReceivedAt), cmp.Compare(v.Batch, other.Batch))
+}
+
+// ErrExists means that another line is stored for the same modification and the same receipt time.
+var ErrExists = errors.New("transaction: another version of the modification has the same receipt time")

@@ -1,6 +1,7 @@
 package transactiondb_test
 
 import (
+	"errors"
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/transaction"
 	"sluice/shared/transaction/transactiondb"
@@ -20,11 +21,15 @@ func TestStoredTransactions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := transaction.Version{
-		Tenant: storedTenant, TransactionID: "transaction", Modification: "modification", ReceivedAt: at, Batch: "0193a0b4-7c00-7000-8000-000000000001",
-		Line: 42, MainEntity: transaction.Receiver, Text: []byte(`{"transaction_external_id":"transaction"}`),
-	}
-	if err := s.Put(ctx, []transaction.Version{want}); err != nil {
+	want := []transaction.Version{{
+		Tenant: storedTenant, TransactionID: "transaction", Modification: "modification", ReceivedAt: at,
+		Batch: "0193a0b4-7c00-7000-8000-000000000001", Line: 42, MainEntity: transaction.Receiver,
+		Text: []byte(`{"transaction_external_id":"transaction"}`),
+	}, {
+		Tenant: storedTenant, TransactionID: "transaction", Modification: "single modification", ReceivedAt: at,
+		MainEntity: transaction.Sender, Text: []byte(`{"transaction_external_id":"transaction"}`),
+	}}
+	if err := errors.Join(s.Put(ctx, want[:1]), s.Add(ctx, want[1])); err != nil {
 		t.Fatal(err)
 	}
 	dynamotest.CompareStored(t, client, "test-transactions", "transactions")
@@ -34,9 +39,8 @@ func TestStoredTransactions(t *testing.T) {
 	if s, err = transactiondb.New(client, "test-transactions"); err != nil {
 		t.Fatal(err)
 	}
-	var got []transaction.Version
-	err = s.ReadVersions(ctx, want.Tenant, want.TransactionID, "", func(r transaction.Version) bool { got = append(got, r); return true })
-	if diff := cmp.Diff([]transaction.Version{want}, got); err != nil || diff != "" {
+	got, _, err := s.List(ctx, transaction.Range{Tenant: storedTenant, TransactionID: "transaction", Limit: 10})
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("versions: %v, (-want +got)\n%s", err, diff)
 	}
 }

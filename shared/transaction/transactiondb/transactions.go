@@ -1,4 +1,4 @@
-// Package transactiondb keeps the accepted lines of batches in DynamoDB.
+// Package transactiondb stores accepted lines in DynamoDB: those of batches, and those of single requests.
 package transactiondb
 
 import (
@@ -18,15 +18,15 @@ import (
 	"sluice/shared/transaction"
 )
 
-// Store keeps versions of modifications. It is safe for concurrent use. Its table has the keys
+// Store stores versions of modifications. It is safe for concurrent use. Its table has the keys
 //
 //	transaction   <tenant>#<transaction_external_id>
-//	version       binary: length (1 byte) and bytes of the modification ID, receipt time in nanoseconds since 1970 (8 bytes,
-//	              big-endian), batch ID (16 bytes)
+//	version       binary: length (1 byte) and bytes of the modification ID, receipt time in nanoseconds since 1970
+//	              (8 bytes, big-endian), batch ID (16 bytes, all of them 0 for the line of a single request)
 //
-// so that the versions of one modification are adjacent, oldest first, and storing a line again writes the same item. Attribute
-// names are short because most items should fit into one write unit of 1 KB: l is the line number, m the role of the main entity, d
-// the text, compressed with zstd.
+// so that the versions of one modification are adjacent, oldest first, and storing a line again writes the same item.
+// Attribute names are short because most items should fit into one write unit of 1 KB: l is the line number, m the role
+// of the main entity, d the text, compressed with zstd.
 type Store struct {
 	db      *dynamodb.Client
 	table   string
@@ -53,22 +53,20 @@ func New(db *dynamodb.Client, table string) (*Store, error) {
 	return &Store{db, table, encoder, decoder}, err
 }
 
-// Put stores versions, which must differ in transaction or modification. The key and the content of an item follow from the version
-// alone, so that repeating the call, also at the same time, changes nothing. After an error any of the versions may be stored.
+// Put stores versions of batches, which must differ in transaction or modification. The key and the content of an item
+// follow from the version alone, so that repeating the call, also at the same time, changes nothing. After an error any
+// of the versions may be stored.
 func (s *Store) Put(ctx context.Context, versions []transaction.Version) error {
 	items := make([]dynamo.Item, len(versions))
 	for i, v := range versions {
-		key, err := versionKey(v)
+		if v.IsSingle() {
+			return errors.New("store transactions: a version has no batch")
+		}
+		item, err := s.marshalVersion(v)
 		if err != nil {
 			return err
 		}
-		items[i] = dynamo.Item{
-			"transaction": dynamo.String(v.Tenant + "#" + v.TransactionID),
-			"version":     dynamo.Binary(key),
-			"l":           dynamo.Number(v.Line),
-			"m":           dynamo.Number(int64(v.MainEntity)),
-			"d":           dynamo.Binary(s.encoder.EncodeAll(v.Text, nil)),
-		}
+		items[i] = item
 	}
 	if err := dynamo.PutAll(ctx, s.db, s.table, items); err != nil {
 		return fmt.Errorf("store transactions: %w", err)
@@ -76,48 +74,107 @@ func (s *Store) Put(ctx context.Context, versions []transaction.Version) error {
 	return nil
 }
 
-// ReadVersions calls yield with every stored version of a transaction until yield returns false: modification by modification, and
-// the versions of one modification oldest first. It begins after the modification with the ID after; "" is the beginning.
-func (s *Store) ReadVersions(ctx context.Context, tenant, transactionID, after string, yield func(transaction.Version) bool) error {
-	return s.query(ctx, tenant, transactionID, after, nil, s.unmarshalVersion, yield)
+// Add stores the version of a single request, on the condition that no single request stored another one for the same
+// modification and receipt time: then it returns transaction.ErrExists and changes nothing. Repeating the call with the
+// same version succeeds.
+func (s *Store) Add(ctx context.Context, v transaction.Version) error {
+	if !v.IsSingle() {
+		return errors.New("store transaction: the version has a batch")
+	}
+	item, err := s.marshalVersion(v)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName:                 &s.table,
+		Item:                      item,
+		ConditionExpression:       aws.String("attribute_not_exists(#t) OR d = :text"),
+		ExpressionAttributeNames:  map[string]string{"#t": "transaction"},
+		ExpressionAttributeValues: dynamo.Item{":text": item["d"]},
+	})
+	if _, failed := dynamo.ConditionFailed(err); failed {
+		return transaction.ErrExists
+	}
+	if err != nil {
+		return fmt.Errorf("store transaction: %w", err)
+	}
+	return nil
 }
 
-// ReadKeys is ReadVersions without the lines: the versions have neither Line nor MainEntity nor Text.
-func (s *Store) ReadKeys(ctx context.Context, tenant, transactionID, after string, yield func(transaction.Version) bool) error {
-	return s.query(ctx, tenant, transactionID, after, aws.String("version"), unmarshalKey, yield)
-}
-
-func (s *Store) query(ctx context.Context, tenant, transactionID, after string, projection *string,
-	unmarshal func(dynamo.Item) (transaction.Version, error), yield func(transaction.Version) bool) error {
+// List returns the first versions of a range, as of every write acknowledged before, and whether there may be more. It
+// may return fewer than the limit although there are more.
+func (s *Store) List(ctx context.Context, r transaction.Range) ([]transaction.Version, bool, error) {
 	query := &dynamodb.QueryInput{
 		TableName:                 &s.table,
 		KeyConditionExpression:    aws.String("#t = :t"),
 		ExpressionAttributeNames:  map[string]string{"#t": "transaction"},
-		ExpressionAttributeValues: dynamo.Item{":t": dynamo.String(tenant + "#" + transactionID)},
+		ExpressionAttributeValues: dynamo.Item{":t": dynamo.String(r.Tenant + "#" + r.TransactionID)},
 		ConsistentRead:            aws.Bool(true),
-		ProjectionExpression:      projection,
+		Limit:                     aws.Int32(int32(r.Limit)),
 	}
-	if after != "" {
-		query.KeyConditionExpression = aws.String("#t = :t AND version > :after")
-		query.ExpressionAttributeValues[":after"] = dynamo.Binary(lastVersionKey(after))
+	if r.KeysOnly {
+		query.ProjectionExpression = aws.String("version")
 	}
-	for pages := dynamodb.NewQueryPaginator(s.db, query); pages.HasMorePages(); {
-		page, err := pages.NextPage(ctx)
+	if err := selectRange(query, r); err != nil {
+		return nil, false, err
+	}
+	page, err := s.db.Query(ctx, query)
+	if err != nil {
+		return nil, false, fmt.Errorf("read transaction: %w", err)
+	}
+	versions := make([]transaction.Version, len(page.Items))
+	for i, item := range page.Items {
+		if r.KeysOnly {
+			versions[i], err = unmarshalKey(item)
+		} else {
+			versions[i], err = s.unmarshalVersion(item)
+		}
 		if err != nil {
-			return fmt.Errorf("read transaction: %w", err)
+			return nil, false, err
 		}
-		for _, item := range page.Items {
-			v, err := unmarshal(item)
-			if err != nil {
-				return err
-			}
-			v.Tenant, v.TransactionID = tenant, transactionID
-			if !yield(v) {
-				return nil
-			}
-		}
+		versions[i].Tenant, versions[i].TransactionID = r.Tenant, r.TransactionID
 	}
+	return versions, page.LastEvaluatedKey != nil, nil
+}
+
+// selectRange adds the condition on the sort key, and the direction, of a range.
+func selectRange(query *dynamodb.QueryInput, r transaction.Range) error {
+	if r.Modification == "" {
+		if r.After != "" {
+			query.KeyConditionExpression = aws.String("#t = :t AND version > :after")
+			query.ExpressionAttributeValues[":after"] = dynamo.Binary(boundaryKey(r.After, 0xff))
+		}
+		return nil
+	}
+	last := boundaryKey(r.Modification, 0xff)
+	if r.Before != nil {
+		before := *r.Before
+		before.Modification = r.Modification
+		key, err := versionKey(before)
+		if err != nil {
+			return err
+		}
+		last = precedingKey(key)
+	}
+	query.KeyConditionExpression = aws.String("#t = :t AND version BETWEEN :first AND :last")
+	query.ExpressionAttributeValues[":first"] = dynamo.Binary(boundaryKey(r.Modification, 0))
+	query.ExpressionAttributeValues[":last"] = dynamo.Binary(last)
+	query.ScanIndexForward = aws.Bool(false)
 	return nil
+}
+
+func (s *Store) marshalVersion(v transaction.Version) (dynamo.Item, error) {
+	key, err := versionKey(v)
+	if err != nil {
+		return nil, err
+	}
+	return dynamo.Item{
+		"transaction": dynamo.String(v.Tenant + "#" + v.TransactionID),
+		"version":     dynamo.Binary(key),
+		"l":           dynamo.Number(v.Line),
+		"m":           dynamo.Number(int64(v.MainEntity)),
+		"d":           dynamo.Binary(s.encoder.EncodeAll(v.Text, nil)),
+	}, nil
 }
 
 func (s *Store) unmarshalVersion(item dynamo.Item) (transaction.Version, error) {
@@ -137,9 +194,13 @@ func (s *Store) unmarshalVersion(item dynamo.Item) (transaction.Version, error) 
 }
 
 func versionKey(v transaction.Version) ([]byte, error) {
-	batchID, err := uuid.Parse(v.Batch)
+	var batchID uuid.UUID
+	var err error
+	if !v.IsSingle() {
+		batchID, err = uuid.Parse(v.Batch)
+	}
 	if err != nil || len(v.Modification) > transaction.MaxIDBytes {
-		return nil, fmt.Errorf("store transactions: batch %q and a modification ID of %d bytes cannot form a key",
+		return nil, fmt.Errorf("transaction: batch %q and a modification ID of %d bytes cannot form a key",
 			v.Batch, len(v.Modification))
 	}
 	key := make([]byte, 0, 1+len(v.Modification)+versionTail)
@@ -149,11 +210,23 @@ func versionKey(v transaction.Version) ([]byte, error) {
 	return append(key, batchID[:]...), nil
 }
 
-// lastVersionKey returns a key that no version of the modification is above, and that every version of a later modification is
-// above.
-func lastVersionKey(modification string) []byte {
+// boundaryKey returns the first (fill 0) or the last (fill 0xff) key that a version of the modification can have.
+func boundaryKey(modification string, fill byte) []byte {
 	key := append([]byte{byte(len(modification))}, modification...)
-	return append(key, bytes.Repeat([]byte{0xff}, versionTail)...)
+	return append(key, bytes.Repeat([]byte{fill}, versionTail)...)
+}
+
+// precedingKey returns the greatest key of the same length that is less than key. The key of a version has a time, and so
+// is never all zeros after its modification.
+func precedingKey(key []byte) []byte {
+	key = bytes.Clone(key)
+	for i := len(key) - 1; i >= 0; i-- {
+		key[i]--
+		if key[i] != 0xff {
+			break
+		}
+	}
+	return key
 }
 
 // unmarshalKey is the inverse of versionKey.
@@ -163,9 +236,12 @@ func unmarshalKey(item dynamo.Item) (transaction.Version, error) {
 		return transaction.Version{}, errMalformedRow
 	}
 	modification, tail := key[1:1+int(key[0])], key[1+int(key[0]):]
-	return transaction.Version{
+	v := transaction.Version{
 		Modification: string(modification),
 		ReceivedAt:   time.Unix(0, int64(binary.BigEndian.Uint64(tail))).UTC(),
-		Batch:        uuid.UUID(tail[8:]).String(),
-	}, nil
+	}
+	if batchID := uuid.UUID(tail[8:]); batchID != uuid.Nil {
+		v.Batch = batchID.String()
+	}
+	return v, nil
 }

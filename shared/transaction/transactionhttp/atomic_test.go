@@ -14,18 +14,14 @@ import (
 // racingStore is a store in which a batch becomes PROCESSED, with one more line, between the two readings of a request.
 type racingStore struct{ lines []transaction.Version }
 
-func (r *racingStore) ReadKeys(ctx context.Context, tenant, id, after string,
-	yield func(transaction.Version) bool) error {
-	return r.ReadVersions(ctx, tenant, id, after, yield)
-}
-
-func (r *racingStore) ReadVersions(_ context.Context, _, _, _ string, yield func(transaction.Version) bool) error {
+func (r *racingStore) List(_ context.Context, q transaction.Range) ([]transaction.Version, bool, error) {
+	var found []transaction.Version
 	for _, line := range r.lines {
-		if !yield(line) {
-			break
+		if transaction.CompareModifications(line.Modification, q.After) > 0 && len(found) < q.Limit {
+			found = append(found, line)
 		}
 	}
-	return nil
+	return found, false, nil
 }
 
 func (r *racingStore) Statuses(_ context.Context, ids []batch.ID) (map[batch.ID]batch.Status, error) {
@@ -41,6 +37,7 @@ func TestBatchesAppearAsAWhole(t *testing.T) {
 	}
 	store := &racingStore{[]transaction.Version{{Batch: string(id), Modification: "m1", Text: []byte(`{}`)}}}
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
+	r.SetPathValue("transaction_external_id", "x")
 	reply, err := (&transactionhttp.Transactions{Store: store, Batches: store}).Read(t.Context(),
 		httpapi.Caller{Tenant: "t"}, r)
 	if err != nil {

@@ -61,6 +61,12 @@ func (a *api) get(t *testing.T, escapedID, after string) events.APIGatewayProxyR
 	if after != "" {
 		e.QueryStringParameters = map[string]string{"after": after}
 	}
+	return a.send(t, e)
+}
+
+// send sends a request as the caller and returns what the function answers.
+func (a *api) send(t *testing.T, e events.APIGatewayProxyRequest) events.APIGatewayProxyResponse {
+	t.Helper()
 	e.RequestContext.Authorizer = a.caller.Context()
 	r, err := httpapi.Lambda(a.Handler())(t.Context(), e)
 	if err != nil {
@@ -211,6 +217,72 @@ func TestIDsInPaths(t *testing.T) {
 		if got := a.descriptions(t, id); got != nil {
 			t.Errorf("%.40q: got %v, want 404", id, got)
 		}
+	}
+}
+
+// A query parameter names the transactions that no path can carry, and any other one.
+func TestIDsInQueries(t *testing.T) {
+	a := newAPI(t)
+	processed := a.createBatch(t, batch.Processed)
+	get := func(parameters map[string]string) events.APIGatewayProxyResponse {
+		t.Helper()
+		return a.send(t, events.APIGatewayProxyRequest{
+			HTTPMethod: "GET", Path: strings.TrimSuffix(path, "/"), QueryStringParameters: parameters,
+		})
+	}
+	for _, id := range []string{".", "..", "batch", "a/b", "é ?#&+", "transaction"} {
+		a.store(t, "t1", id, "m", processed, "it", now)
+		r := get(map[string]string{"transaction_external_id": id})
+		if reply := decode(t, r); r.StatusCode != 200 || reply["transaction_external_id"] != id {
+			t.Errorf("%q: got %d %v, want 200", id, r.StatusCode, reply)
+		}
+	}
+	if r := get(map[string]string{"transaction_external_id": "unknown"}); r.StatusCode != 404 {
+		t.Errorf("an unknown transaction: got %d %s, want 404", r.StatusCode, r.Body)
+	}
+	const want = `{"detail":[{"loc":["query","transaction_external_id"],"msg":"The parameter is required.","type":"missing"}]}`
+	if r := get(nil); r.StatusCode != 422 || r.Body != want {
+		t.Errorf("no parameter: got %d %s, want 422 %s", r.StatusCode, r.Body, want)
+	}
+}
+
+// A transaction that does not exist is not found on any page of it, nor is one of which nothing is visible.
+func TestAfterOnUnknownTransaction(t *testing.T) {
+	a := newAPI(t)
+	a.store(t, "t1", "failed", "m", a.createBatch(t, batch.Failed), "it", now)
+	for _, id := range []string{"unknown", "failed"} {
+		for _, after := range []string{"m", "l", "z", "~e30", strings.Repeat("x", 256)} {
+			if r := a.get(t, id, after); r.StatusCode != 404 {
+				t.Errorf("%s after %s: got %d %s, want 404", id, after, r.StatusCode, r.Body)
+			}
+		}
+	}
+}
+
+// A line is read back byte for byte, with the white space between its tokens, and so is what is like markup.
+func TestReadBackIsByteForByte(t *testing.T) {
+	a := newAPI(t)
+	processed := a.createBatch(t, batch.Processed)
+	lines := []string{
+		"{ \"a\" :\t1.50 , \"transaction\":null}", ` {"a":"<&>\u003c \"transaction\":null}"} `, "{\"a\": [ ] }\r", `{"a":1e2}`,
+	}
+	var versions []transaction.Version
+	for i, text := range lines {
+		versions = append(versions, transaction.Version{Tenant: "t1", TransactionID: "x", ReceivedAt: now, Batch: processed,
+			Modification: fmt.Sprintf(`%d"transaction":null}`, i), Line: 1, Text: []byte(text)})
+	}
+	if err := a.transactions.Put(t.Context(), versions); err != nil {
+		t.Fatal(err)
+	}
+	r := a.get(t, "x", "")
+	decode(t, r)
+	rest := r.Body
+	for _, text := range lines {
+		_, after, found := strings.Cut(rest, `"transaction":`+text+`}`)
+		if !found {
+			t.Fatalf("the reply %s does not have %q as it was sent", r.Body, text)
+		}
+		rest = after
 	}
 }
 

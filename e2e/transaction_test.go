@@ -1,0 +1,115 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice/client"
+	"sluice/shared/transaction"
+	"sluice/shared/transaction/transactiondb"
+)
+
+// The IDs that no path can carry are read by a query parameter, which the client uses by itself.
+func TestTransactionIDsThatNoPathCanCarry(t *testing.T) {
+	t.Parallel()
+	s := login(t, environment)
+	onboardEntities(t, environment)
+	var lines []line
+	for _, id := range []string{".", "..", "batch"} {
+		lines = append(lines, validLine().with("transaction_external_id", id))
+	}
+	s.expectProcess(client.StatusProcessed, jsonLines(lines...))
+	for _, l := range lines {
+		got, err := s.client.Transaction(t.Context(), l.transactionID())
+		if err != nil || got.TransactionExternalID != l.transactionID() {
+			t.Errorf("reading %q: %+v, %v", l.transactionID(), got, err)
+			continue
+		}
+		found := false
+		for _, m := range got.Modifications {
+			found = found || m.ModificationExternalID == l.modificationID() && string(m.Transaction) == l.String()
+		}
+		if !found {
+			t.Errorf("%q does not have the modification %s", l.transactionID(), l.modificationID())
+		}
+	}
+	const path = "/tm/realtime/api/transactions"
+	s.expectStatusOf(http.StatusUnprocessableEntity, http.MethodGet, path)
+	s.expectStatusOf(http.StatusNotFound, http.MethodGet, path+"?transaction_external_id=unknown")
+	s.expectStatusOf(http.StatusNotFound, http.MethodGet, path+"/unknown?after=m")
+}
+
+// A stored line has the white space with which it was sent.
+func TestReadBackKeepsWhiteSpace(t *testing.T) {
+	t.Parallel()
+	s := login(t, environment)
+	onboardEntities(t, environment)
+	l := validLine()
+	text := strings.ReplaceAll(strings.ReplaceAll(l.String(), ",", " ,\t"), ":{", " :  {")
+	s.expectProcess(client.StatusProcessed, []byte(text+"\n"))
+	status, _, body := s.call(http.MethodGet, "/tm/realtime/api/transactions/"+l.transactionID(), "", "")
+	if status != http.StatusOK || !strings.Contains(string(body), `"transaction":`+text+`}`) {
+		t.Errorf("got %d %s, want the line as it was sent: %s", status, body, text)
+	}
+}
+
+// A transaction with 100,000 versions is read as fast as any other: of one modification in one page, of many in pages.
+func TestTransactionWithManyVersions(t *testing.T) {
+	t.Parallel()
+	s := login(t, environment)
+	onboardEntities(t, environment)
+	if !s.environment.supports(manyRequests, t.Name()) {
+		return
+	}
+	l := validLine()
+	u := s.newUpload(true)
+	if err := s.client.UploadFile(t.Context(), u, strings.NewReader(l.String()), int64(len(l.String())), nil); err != nil {
+		t.Fatal(err)
+	}
+	if last, _ := s.follow(u.BatchID); last.Status != client.StatusProcessed {
+		t.Fatalf("the batch ended with %s", last.Status)
+	}
+	db, err := s.environment.database(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := transactiondb.New(db, s.environment.Prefix+"-transactions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const count, window = 100_000, 5000
+	newest := time.Now().UTC()
+	for first := 0; first < count; first += window {
+		versions := make([]transaction.Version, window)
+		for i := range versions {
+			versions[i] = transaction.Version{
+				Tenant: s.tenantID, TransactionID: l.transactionID(), Modification: l.modificationID(), Batch: u.BatchID,
+				ReceivedAt: newest.Add(-time.Duration(first + i)), Line: 1, MainEntity: transaction.Sender,
+				Text: []byte(l.String()),
+			}
+		}
+		if err := store.Put(t.Context(), versions); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fastest := time.Hour
+	for range 10 {
+		start := time.Now()
+		status, _, body := s.call(http.MethodGet,
+			"/tm/realtime/api/transactions/"+url.PathEscape(l.transactionID()), "", "")
+		fastest = min(fastest, time.Since(start))
+		var got client.Transaction
+		if err := json.Unmarshal(body, &got); err != nil || status != http.StatusOK || got.NextAfter != "" ||
+			len(got.Modifications) != 1 || !got.Modifications[0].ReceivedAt.Equal(newest) {
+			t.Fatalf("got %d %s, %v; want the newest version and no further page", status, body, err)
+		}
+	}
+	t.Logf("the page of %d versions takes %v", count, fastest)
+	if fastest > 100*time.Millisecond {
+		t.Errorf("the page of %d versions takes %v, want at most 100 ms", count, fastest)
+	}
+}
