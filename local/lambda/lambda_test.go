@@ -139,7 +139,7 @@ func TestInvoke(t *testing.T) {
 
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	h := newTestService(t, func(f *Function, c *Config) { f.Timeout = 2 * time.Second })
+	h := newTestService(t, nil)
 	first, _ := h.invokeEvent(t, `{}`)
 	tests := []struct {
 		event, errorType string
@@ -150,7 +150,6 @@ func TestFailures(t *testing.T) {
 		{`{"Do": "exit", "N": 2}`, "Runtime.ExitError", false},
 		{`{"Do": "panic", "Text": "oh"}`, "string", false},
 		{`{"Do": "hold", "N": 200}`, "Runtime.ExitError", false},
-		{`{"Do": "hang"}`, "Sandbox.Timedout", false},
 		{`{"Do": "big", "N": 6291457}`, "Function.ResponseSizeTooLarge", false},
 	}
 	for _, test := range tests {
@@ -165,6 +164,28 @@ func TestFailures(t *testing.T) {
 		}
 		first = next
 	}
+}
+
+func TestTimeout(t *testing.T) {
+	t.Parallel()
+	h := newTestService(t, func(f *Function, c *Config) { f.Timeout = 500 * time.Millisecond })
+	var first reply
+	waitUntil(t, "a first request that is answered", func() bool {
+		r, result := h.invokeEvent(t, `{}`)
+		first = r
+		return !result.Failed
+	})
+	if _, result := h.invokeEvent(t, `{"Do": "hang"}`); !result.Failed || result.ErrorType != "Sandbox.Timedout" {
+		t.Errorf("failed = %v with %q, want true with Sandbox.Timedout", result.Failed, result.ErrorType)
+	}
+	// The process of the request that timed out is killed: the next request gets another one.
+	waitUntil(t, "another request that is answered", func() bool {
+		r, result := h.invokeEvent(t, `{}`)
+		if !result.Failed && r.PID == first.PID {
+			t.Errorf("process %d survived a request that timed out", r.PID)
+		}
+		return !result.Failed
+	})
 }
 
 func TestSizes(t *testing.T) {
@@ -189,14 +210,22 @@ func TestSizes(t *testing.T) {
 
 func TestStartFailures(t *testing.T) {
 	t.Parallel()
-	for at, want := range map[string]string{"exit": "Runtime.ExitError", "hang": "Sandbox.Timedout"} {
-		h := newTestService(t, func(f *Function, c *Config) {
-			f.Environment["AT_START"] = at
-			c.InitTimeout = 200 * time.Millisecond
+	for _, test := range []struct {
+		atStart, errorType string
+		initTimeout        time.Duration
+	}{
+		{"exit", "Runtime.ExitError", 10 * time.Second},
+		{"hang", "Sandbox.Timedout", 200 * time.Millisecond},
+	} {
+		t.Run(test.atStart, func(t *testing.T) {
+			h := newTestService(t, func(f *Function, c *Config) {
+				f.Environment["AT_START"] = test.atStart
+				c.InitTimeout = test.initTimeout
+			})
+			if _, result := h.invokeEvent(t, `{}`); result.ErrorType != test.errorType {
+				t.Errorf("error type %q, want %q", result.ErrorType, test.errorType)
+			}
 		})
-		if _, result := h.invokeEvent(t, `{}`); result.ErrorType != want {
-			t.Errorf("%s at start: %q, want %q", at, result.ErrorType, want)
-		}
 	}
 	h := newTestService(t, func(f *Function, c *Config) { f.Program = "/does/not/exist" })
 	if _, result := h.invokeEvent(t, `{}`); result.ErrorType != "Runtime.InvalidEntrypoint" {
@@ -321,7 +350,7 @@ func BenchmarkWarm(b *testing.B) {
 			TempDir:       dir + "/t",
 			JournalDir:    dir + "/j",
 			DeadLetterDir: dir + "/d",
-			Functions:     []Function{{Name: "toy", Program: toyProgram, Timeout: time.Second, Concurrency: 2}},
+			Functions:     []Function{{Name: "toy", Program: toyProgram, Timeout: 10 * time.Second, Concurrency: 2}},
 		},
 	)
 	if err != nil {
