@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -101,12 +102,11 @@ func (c *Cloud) announce() {
 	} {
 		fmt.Fprintf(&b, "  %-14s %s\n", line[0], line[1])
 	}
-	fmt.Fprintf(&b, `
-  TOKEN=$(curl -s %s -d grant_type=client_credentials -d client_id=%s -d client_secret=%s -d scope=%s | sed 's/.*"access_token": *"\([^"]*\)".*/\1/')
-  curl -s -X POST %s/tm/realtime/api/transactions/batch/generate-upload-url -H "Authorization: Bearer $TOKEN"
-  curl -s -X PUT -H 'If-None-Match: *' --data-binary @FILE UPLOAD_URL
-
-`, s.TokenURL, s.ClientID, s.ClientSecret, s.Scope, s.APIURL)
+	fmt.Fprintf(&b, "\nTo upload a batch of test data, run this in another terminal:\n\n")
+	for _, command := range c.firstCommands() {
+		fmt.Fprintf(&b, "  %s\n", command)
+	}
+	fmt.Fprintln(&b)
 	if c.template.Parameters["MalwareScan"] == "builtin" {
 		fmt.Fprintln(&b, "No clamd is set (--set ClamdAddress=tcp://host:port), so the built-in malware check is used.")
 	}
@@ -114,4 +114,37 @@ func (c *Cloud) announce() {
 		fmt.Fprintf(&b, "Not served locally: %s.\n", item)
 	}
 	_, _ = fmt.Fprint(c.options.Output, b.String())
+}
+
+// firstCommands returns commands for a POSIX shell, to be run one after the other as they are: they make a batch,
+// upload it by curl and read its status.
+func (c *Cloud) firstCommands() []string {
+	s := c.descriptor
+	const file = "sluice-trial.jsonl"
+	sluice, data := quote(filepath.Join(c.options.Project, "bin", "sluice")), quote(c.options.Data)
+	batches := s.APIURL + "/tm/realtime/api/transactions/batch/"
+	const authorization = `-H "Authorization: Bearer $TOKEN"`
+	member := func(reply, name string) string { // of a flat JSON object
+		return fmt.Sprintf(`$(%s | sed 's/.*"%s": *"\([^"]*\)".*/\1/')`, reply, name)
+	}
+	return []string{
+		sluice + " generate --lines 1000 -o " + file,
+		sluice + " admin entities import " + file + ".entities --data " + data,
+		"TOKEN=" + member(fmt.Sprintf("curl -sS %s -d grant_type=client_credentials "+
+			"-d client_id=%s -d client_secret=%s -d scope=%s",
+			quote(s.TokenURL), quote(s.ClientID), quote(s.ClientSecret), quote(s.Scope)), "access_token"),
+		"REPLY=$(curl -sS -X POST " + quote(batches+"generate-upload-url") + " " + authorization + ")",
+		"BATCH=" + member(`printf '%s' "$REPLY"`, "batch_id"),
+		"URL=" + member(`printf '%s' "$REPLY"`, "url"),
+		"curl -sS -T " + file + ` -H 'If-None-Match: *' "$URL"`,
+		`curl -sS "` + batches + `status/$BATCH" ` + authorization,
+	}
+}
+
+// quote writes an argument for a POSIX shell.
+func quote(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

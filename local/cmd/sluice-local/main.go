@@ -67,26 +67,26 @@ func declareFlags(flags *flag.FlagSet, o *cloud.Options, getenv func(string) str
 		data = localcloud.DefaultDataDir
 	}
 	flags.StringVar(&o.Data, "data", data,
-		"`folder` for all data (default $SLUICE_DATA, else "+localcloud.DefaultDataDir+")")
+		"`DIR` for all data (default $SLUICE_DATA, else "+localcloud.DefaultDataDir+")")
 	flags.StringVar(&o.ReadyFile, "ready-file", "",
-		"`file` to which addresses and credentials are written once everything answers")
+		"`FILE` to which addresses and credentials are written once everything answers")
 	flags.StringVar(&o.Host, "listen", "127.0.0.1",
-		"`address` to listen on (default 127.0.0.1); anyone who can reach it can use the local cloud")
-	flags.IntVar(&o.Ports.API, "port-api", 0, "`port` of the API (default the last one used, or any)")
-	flags.IntVar(&o.Ports.S3, "port-s3", 0, "`port` of S3")
-	flags.IntVar(&o.Ports.AWS, "port-aws", 0, "`port` of the endpoint of all other AWS services")
-	flags.IntVar(&o.Ports.DynamoDB, "port-dynamodb", 0, "`port` of the DynamoDB server itself")
+		"`ADDRESS` to listen on (default 127.0.0.1); anyone who can reach it can use the local cloud")
+	flags.IntVar(&o.Ports.API, "port-api", 0, "`PORT` of the API (default the last one used, or any)")
+	flags.IntVar(&o.Ports.S3, "port-s3", 0, "`PORT` of S3 (default as above)")
+	flags.IntVar(&o.Ports.AWS, "port-aws", 0, "`PORT` of the endpoint of all other AWS services (default as above)")
+	flags.IntVar(&o.Ports.DynamoDB, "port-dynamodb", 0, "`PORT` of the DynamoDB server itself (default as above)")
 	flags.StringVar(&o.Project, "project", "",
-		"`folder` with template.yaml and bin (default the parent of this program's folder)")
+		"`DIR` with template.yaml and bin (default the parent of this program's folder)")
 	flags.StringVar(&o.Functions, "functions", "",
 		"`URL` of a Lambda endpoint that runs the functions, such as that of sam local start-lambda")
 	flags.StringVar(&o.SAMFile, "sam-env", "",
-		"`file` to which the functions' settings are written, for sam local --env-vars")
+		"`FILE` to which the functions' settings are written, for sam local --env-vars")
 	flags.BoolVar(&o.Verbose, "verbose", false, "print what the functions log")
-	flags.Func("set", "`Name=Value` of a parameter of the template; may be repeated", func(s string) error {
+	flags.Func("set", "`NAME=VALUE` of a parameter of the template; may be repeated", func(s string) error {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok || name == "" {
-			return fmt.Errorf("want Name=Value")
+			return errors.New("want NAME=VALUE")
 		}
 		o.Set[name] = value
 		return nil
