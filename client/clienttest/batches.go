@@ -158,7 +158,7 @@ func (s *Server) readResult(w http.ResponseWriter, r *http.Request) {
 	case b.status == "" || b.status == client.StatusValidationStarted:
 		reply(w, http.StatusAccepted, map[string]any{"message": "Batch not yet validated.", "valid": nil})
 	case b.status == client.StatusError:
-		reply(w, http.StatusOK, map[string]any{"message": b.errorMessage, "valid": false})
+		reply(w, http.StatusOK, map[string]any{"message": b.errorMessage, "valid": nil})
 	case b.valid:
 		reply(w, http.StatusOK, client.ValidationResult{
 			Message: "Batch validated successfully.", Valid: &b.valid, Counts: b.counts(),
