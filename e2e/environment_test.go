@@ -74,7 +74,7 @@ func (e *Environment) stop() error {
 		errs = append(errs, cleanup())
 	}
 	if e.cloud != nil {
-		errs = append(errs, grants.collect(e), e.cloud.stop(syscall.SIGINT))
+		errs = append(errs, grants.collect(e), e.cloud.stop(syscall.SIGINT), e.checkLogs())
 	}
 	return errors.Join(errs...)
 }

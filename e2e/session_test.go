@@ -70,6 +70,7 @@ func newClient(t *testing.T, e *Environment, tenantID string, options ...string)
 	if err := e.admin(&c, append([]string{"client", "create", "--tenant", tenantID}, options...)...); err != nil {
 		t.Fatal(err)
 	}
+	issuedSecrets.add(c.ClientSecret)
 	return c
 }
 

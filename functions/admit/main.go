@@ -15,7 +15,7 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES")
 	lambda.Start((&pipeline.Admit{
-		Batches: batchdb.New(env.DynamoDB(), env.BatchesTable),
+		Batches: batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
 		Now:     time.Now,
 		Log:     env.Log,
 	}).Run)

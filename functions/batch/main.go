@@ -19,7 +19,7 @@ func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK", "UPLOAD_URL_LIFETIME",
 		"DOWNLOAD_URL_LIFETIME", "MAX_UPLOAD_BYTES", "REPORT_RETENTION_DAYS")
 	s := &batchhttp.Batches{
-		Store:            batchdb.New(env.DynamoDB(), env.BatchesTable),
+		Store:            batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
 		Uploads:          env.Uploads(),
 		Reports:          env.Work(),
 		UploadLifetime:   env.UploadURLLifetime,
@@ -30,6 +30,8 @@ func main() {
 		NewID:            batch.NewID,
 		NewKey:           func() (k [16]byte) { rand.Read(k[:]); return k },
 	}
-	api := httpapi.API{Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Audit: env.Audit, Log: env.Log, Now: time.Now}
+	api := httpapi.API{
+		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Audit: env.Audit, Log: env.Log, Now: time.Now,
+	}
 	lambda.Start(httpapi.Lambda(api.Handler()))
 }

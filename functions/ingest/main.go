@@ -19,7 +19,7 @@ func main() {
 	transactions, err := transactiondb.New(env.DynamoDB(), env.TransactionsTable)
 	env.Check(err)
 	lambda.Start((&pipeline.Ingest{
-		Batches:      batchdb.New(env.DynamoDB(), env.BatchesTable),
+		Batches:      batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
 		Transactions: transactions,
 		Uploads:      env.Uploads(),
 		Work:         env.Work(),

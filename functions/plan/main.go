@@ -16,7 +16,7 @@ func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "MAX_LINE_BYTES", "MAX_TRANSACTIONS", "MAX_REPORT_BYTES",
 		"MAP_CONCURRENCY")
 	lambda.Start((&pipeline.Plan{
-		Batches:         batchdb.New(env.DynamoDB(), env.BatchesTable),
+		Batches:         batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
 		ChunkBytes:      env.ChunkBytes,
 		MaxLineBytes:    env.MaxLineBytes,
 		MaxTransactions: env.MaxTransactions,

@@ -16,7 +16,7 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_ENTITIES", "BUCKET_WORK")
 	lambda.Start((&pipeline.Reconcile{
-		Batches:    batchdb.New(env.DynamoDB(), env.BatchesTable),
+		Batches:    batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
 		Entities:   entitydb.NewStatuses(env.DynamoDB(), env.EntitiesTable),
 		Work:       env.Work(),
 		NewAttempt: pipeline.NewAttempt,

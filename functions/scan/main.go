@@ -22,7 +22,7 @@ func main() {
 	lines, documents, guardDuty, err := env.Scanners()
 	env.Check(err)
 	retry := intake.RetryPolicy{Attempts: 5, Pause: 2 * time.Second}
-	batches := batchdb.New(env.DynamoDB(), env.BatchesTable)
+	batches := batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit)
 	in := &intake.Intake{
 		Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(),
 		Sweep: &intake.Sweep{

@@ -14,7 +14,7 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK")
 	lambda.Start((&pipeline.Settle{
-		Batches:    batchdb.New(env.DynamoDB(), env.BatchesTable),
+		Batches:    batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
 		Uploads:    env.Uploads(),
 		Work:       env.Work(),
 		NewAttempt: pipeline.NewAttempt,

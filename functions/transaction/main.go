@@ -19,6 +19,8 @@ func main() {
 	store, err := transactiondb.New(env.DynamoDB(), env.TransactionsTable)
 	env.Check(err)
 	s := &transactionhttp.Transactions{Store: store, Batches: batchdb.New(env.DynamoDB(), env.BatchesTable)}
-	api := httpapi.API{Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Audit: env.Audit, Log: env.Log, Now: time.Now}
+	api := httpapi.API{
+		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Audit: env.Audit, Log: env.Log, Now: time.Now,
+	}
 	lambda.Start(httpapi.Lambda(api.Handler()))
 }

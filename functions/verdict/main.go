@@ -15,7 +15,7 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_WORK")
 	lambda.Start((&pipeline.Verdict{
-		Batches:    batchdb.New(env.DynamoDB(), env.BatchesTable),
+		Batches:    batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
 		Work:       env.Work(),
 		NewAttempt: pipeline.NewAttempt,
 		Now:        time.Now,

@@ -90,12 +90,12 @@ type Transition struct {
 	// From is "" for what was created.
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Lines is the number of transactions in the file, once it is known.
-	Lines int64 `json:"lines"`
-	// Bytes is the size of the file, once it is uploaded.
-	Bytes int64 `json:"bytes"`
-	// Seconds is the time since the upload was complete or, without an upload, since the batch was created.
-	Seconds float64 `json:"seconds"`
+	// Lines is the number of transactions in the file of a batch; 0 until it is known.
+	Lines *int64 `json:"lines,omitempty"`
+	// Bytes is the size of the file of a batch; 0 until it is uploaded.
+	Bytes *int64 `json:"bytes,omitempty"`
+	// Seconds is the time since the upload of a batch was complete or, without an upload, since the batch was created.
+	Seconds *float64 `json:"seconds,omitempty"`
 	// LinesPerSecond is Lines by Seconds, of a batch that has ended.
 	LinesPerSecond float64 `json:"lines_per_second,omitempty"`
 	Accepted       *int64  `json:"accepted,omitempty"`

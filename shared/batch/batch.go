@@ -20,6 +20,9 @@ type Batch struct {
 	// Client is the ID of the client that created the batch.
 	Client string
 	Status Status
+	// PreviousStatus is the status from which the latest transition led to Status; empty for a new batch, and for one
+	// whose latest transition was made by a release that did not record it.
+	PreviousStatus Status
 	// ErrorMessage tells the client why the batch failed; empty unless Status is ValidationFailed or Failed.
 	ErrorMessage string
 	// RejectOnInvalid means that one invalid transaction rejects the whole batch.

@@ -92,6 +92,8 @@ func (in *Intake) Process(ctx context.Context, object batch.Object, receivedAt t
 	if err != nil {
 		return err
 	}
+	in.Log.InfoContext(ctx, "upload scanned", "batch", b.ID, "bytes", b.Object.Size, "clean", refused == nil,
+		"seconds", in.Now().Sub(b.ReceivedAt).Round(time.Millisecond).Seconds())
 	if refused != nil {
 		return in.refuse(ctx, b, *refused)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"sluice/shared/audit"
 	"sluice/shared/batch"
 	"sluice/shared/chunk"
 	"sluice/shared/dynamo"
@@ -27,12 +28,16 @@ import (
 type Store struct {
 	db    *dynamodb.Client
 	table string
+	trail *audit.Log
 }
 
 var _ batch.Store = (*Store)(nil)
 
 // New returns the store on the given table.
-func New(db *dynamodb.Client, table string) *Store { return &Store{db, table} }
+func New(db *dynamodb.Client, table string) *Store { return &Store{db: db, table: table} }
+
+// Audited returns the same store, which writes a record of each new batch and each transition that it makes to trail.
+func (s *Store) Audited(trail *audit.Log) *Store { return &Store{s.db, s.table, trail} }
 
 const batchPart = "batch"
 
@@ -61,6 +66,7 @@ func (s *Store) Create(ctx context.Context, b batch.Batch) error {
 	if err != nil {
 		return fmt.Errorf("create batch %s: %w", b.ID, err)
 	}
+	s.record(ctx, b)
 	return nil
 }
 
@@ -118,11 +124,18 @@ func (s *Store) Apply(ctx context.Context, id batch.ID, t batch.Transition) (bat
 		if err != nil {
 			return batch.Batch{}, err
 		}
+		if current.Status == t.To && current.UpdatedAt.Equal(t.At) {
+			s.record(ctx, current) // this call made it, and the SDK repeated it because the answer was lost
+		}
 		return batch.Batch{}, &batch.ConflictError{Wanted: t.To, Current: current}
 	case err != nil:
 		return batch.Batch{}, fmt.Errorf("transition of batch %s to %s: %w", id, t.To, err)
 	}
-	return unmarshalBatch(out.Attributes)
+	b, err := unmarshalBatch(out.Attributes)
+	if err == nil {
+		s.record(ctx, b)
+	}
+	return b, err
 }
 
 // statusCondition returns the condition that the batch has a status from which the transition is legal, and adds the
@@ -144,7 +157,8 @@ func statusCondition(t batch.Transition, values dynamo.Item) string {
 // updateExpression returns the assignments of a transition's SET clause with the names and values that they use.
 func updateExpression(t batch.Transition) (
 	assignments []string, names map[string]string, values dynamo.Item, err error) {
-	assignments = []string{"#status = :to", "updated_at = :at"}
+	// The right side of an assignment is evaluated as the item was before the update.
+	assignments = []string{"previous_status = #status", "#status = :to", "updated_at = :at"}
 	names = map[string]string{"#status": "status"}
 	values = dynamo.Item{":to": dynamo.String(string(t.To)), ":at": dynamo.String(dynamo.FormatTime(t.At))}
 	assign := func(name string, v any) error {
@@ -226,6 +240,7 @@ type batchRow struct {
 	Tenant          string      `dynamodbav:"tenant"`
 	Client          string      `dynamodbav:"client"`
 	Status          string      `dynamodbav:"status"`
+	PreviousStatus  string      `dynamodbav:"previous_status,omitempty"`
 	ErrorMessage    string      `dynamodbav:"error_message,omitempty"`
 	RejectOnInvalid bool        `dynamodbav:"reject_on_invalid"`
 	CreatedAt       string      `dynamodbav:"created_at"`
@@ -269,7 +284,8 @@ type verdictRow struct {
 func marshalBatch(b batch.Batch) (dynamo.Item, error) {
 	row := batchRow{
 		ID: string(b.ID), Part: batchPart, Tenant: b.Tenant, Client: b.Client, Status: string(b.Status),
-		ErrorMessage: b.ErrorMessage, RejectOnInvalid: b.RejectOnInvalid,
+		PreviousStatus: string(b.PreviousStatus),
+		ErrorMessage:   b.ErrorMessage, RejectOnInvalid: b.RejectOnInvalid,
 		CreatedAt: dynamo.FormatTime(b.CreatedAt), UpdatedAt: dynamo.FormatTime(b.UpdatedAt),
 		UploadBy: dynamo.FormatTime(b.UploadBy), ReceivedAt: dynamo.FormatTime(b.ReceivedAt),
 		Settings:   newSettingsRow(b.Settings),
@@ -295,7 +311,8 @@ func unmarshalBatch(item dynamo.Item) (batch.Batch, error) {
 	}
 	b := batch.Batch{
 		ID: batch.ID(row.ID), Tenant: row.Tenant, Client: row.Client, Status: batch.Status(row.Status),
-		ErrorMessage: row.ErrorMessage, RejectOnInvalid: row.RejectOnInvalid, Settings: row.Settings.settings(),
+		PreviousStatus: batch.Status(row.PreviousStatus),
+		ErrorMessage:   row.ErrorMessage, RejectOnInvalid: row.RejectOnInvalid, Settings: row.Settings.settings(),
 		MaxLineBytes: row.MaxLineBytes, MaxTransactions: row.MaxTransactions,
 		MaxReportBytes: row.MaxReportBytes,
 	}

@@ -116,7 +116,7 @@ func transitionsToProcessed() []batch.Transition {
 func testTransitions(t *testing.T, s batch.Store) {
 	want := create(t, s, "tenant", batch.AwaitingUpload)
 	for _, transition := range transitionsToProcessed() {
-		want.Status, want.UpdatedAt = transition.To, transition.At
+		want.PreviousStatus, want.Status, want.UpdatedAt = want.Status, transition.To, transition.At
 		if transition.Object != nil {
 			want.Object, want.ReceivedAt = *transition.Object, transition.ReceivedAt
 		}

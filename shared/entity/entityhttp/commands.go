@@ -55,7 +55,11 @@ func (s *Entities) create(ctx context.Context, r *platform.Request,
 		Version: 1, Revision: 1, BaseStatus: entity.Unknown,
 	}
 	audit.AddObject(ctx, "entityId", p.ID)
-	return p, warnings, s.Store.Create(ctx, r.Tenant, p)
+	err := s.Store.Create(ctx, r.Tenant, p)
+	if err == nil {
+		recordTransition(ctx, p.ID, "", p.BaseStatus)
+	}
+	return p, warnings, err
 }
 
 // CreateDraft begins a draft of an entity. If it has a parent draft, it begins with the changes of that.
@@ -169,9 +173,21 @@ func (s *Entities) applyUpdate(ctx context.Context, r *platform.Request,
 		if err != nil {
 			return u, err
 		}
-		if err = s.Store.ApplyUpdate(ctx, r.Tenant, u); !errors.Is(err, entity.ErrChanged) {
+		if err = s.Store.ApplyUpdate(ctx, r.Tenant, u); err == nil {
+			recordTransition(ctx, u.Profile.ID, u.PreviousStatus, u.Status)
+		}
+		if !errors.Is(err, entity.ErrChanged) {
 			return u, err
 		}
 	}
 	return entity.Update{}, errBusy
+}
+
+// recordTransition writes a change of an entity's lifecycle status to the audit trail.
+func recordTransition(ctx context.Context, id string, from, to entity.LifecycleStatus) {
+	if from != to {
+		audit.RecordTransition(ctx, audit.Transition{
+			Message: "entity transition", Entity: audit.Printable(id), From: string(from), To: string(to),
+		})
+	}
 }
