@@ -86,18 +86,18 @@ func (d *demo) run(ctx context.Context, cloud localcloud.Descriptor, lines int64
 		return err
 	}
 	if err := d.upload(ctx, "A good batch",
-		uploadRun{path: good, rejectOnInvalid: true}, client.StatusProcessed); err != nil {
+		&uploadRun{path: good, rejectOnInvalid: true}, client.StatusProcessed); err != nil {
 		return err
 	}
 	if err := d.readBack(ctx, good); err != nil {
 		return err
 	}
 	if err := d.upload(ctx, "A batch with every kind of error: one is enough to reject it",
-		uploadRun{path: bad, rejectOnInvalid: true}, client.StatusValidationFailed); err != nil {
+		&uploadRun{path: bad, rejectOnInvalid: true}, client.StatusValidationFailed); err != nil {
 		return err
 	}
 	return d.upload(ctx, "The same batch with --reject-on-invalid=false: its invalid lines are dropped",
-		uploadRun{path: bad, brief: true}, client.StatusProcessed)
+		&uploadRun{path: bad, brief: true}, client.StatusProcessed)
 }
 
 // prepare creates a tenant, its client, two batches and their entities.
@@ -161,7 +161,7 @@ func (d *demo) admin(ctx context.Context, out any, args ...string) error {
 func pollOften(int) time.Duration { return 5 * time.Millisecond }
 
 // upload uploads a file and checks that the batch ends in the status that is wanted.
-func (d *demo) upload(ctx context.Context, title string, u uploadRun, want string) error {
+func (d *demo) upload(ctx context.Context, title string, u *uploadRun, want string) error {
 	d.ui.printf("\n%s\n", d.ui.paint(bold, title))
 	u.client, u.ui, u.interval = d.client, d.ui, pollOften
 	if err := u.run(ctx); err != nil {

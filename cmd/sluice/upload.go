@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -102,6 +103,8 @@ type uploadRun struct {
 
 	// batchID is "" until the batch exists.
 	batchID string
+	// sentAll means that all bytes of the file were sent, so that the service may have it even if no answer came.
+	sentAll atomic.Bool
 	// uploaded means that the service has the file.
 	uploaded bool
 	// rejected means that not every transaction was stored.
@@ -156,6 +159,9 @@ func (u *uploadRun) uploadFile(ctx context.Context, target client.Upload, file i
 	var sent atomic.Int64
 	err := u.client.UploadFile(ctx, target, file, size, func(n int64) {
 		sent.Store(n)
+		if n == size {
+			u.sentAll.Store(true)
+		}
 		progress.update(n, n)
 	})
 	progress.clear()
@@ -192,10 +198,19 @@ func (u *uploadRun) explain(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil && u.uploaded:
 		return continuesError(cli.ErrInterrupted, u.batchID)
+	case ctx.Err() != nil && u.sentAll.Load():
+		return unknownError(cli.ErrInterrupted, u.batchID)
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w; nothing was stored, run the same command again to start over", cli.ErrInterrupted)
 	case u.uploaded:
 		return continuesError(err, u.batchID)
+	case u.sentAll.Load() && errors.As(err, new(*client.UnreachableError)):
+		return unknownError(err, u.batchID)
 	}
 	return err
+}
+
+// unknownError is the error of a command that has sent a file and does not know whether it has arrived.
+func unknownError(cause error, batchID string) error {
+	return fmt.Errorf("%w; whether the service has the file is not known, but 'sluice status %s' says it", cause, batchID)
 }

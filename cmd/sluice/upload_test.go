@@ -40,12 +40,15 @@ func writeBatch(t *testing.T) string {
 func TestInterruptedUpload(t *testing.T) {
 	path := writeBatch(t)
 	const (
-		nothing   = "sluice: interrupted; nothing was stored, run the same command again to start over\n"
+		nothing = "sluice: interrupted; nothing was stored, run the same command again to start over\n"
+		unknown = "sluice: interrupted; whether the service has the file is not known, " +
+			"but 'sluice status 01980000-0000-7000-8000-000000000001' says it\n"
 		continues = "sluice: interrupted; the batch continues: sluice status 01980000-0000-7000-8000-000000000001\n"
 	)
 	for during, want := range map[string]string{
 		"POST /oauth2/token": nothing,
-		"PUT /storage":       nothing,
+		"POST /tm/realtime":  nothing,
+		"PUT /storage":       unknown,
 		"GET /tm/realtime/api/transactions/batch/status/":      continues,
 		"GET /tm/realtime/api/transactions/batch/validation-r": continues,
 	} {
@@ -67,6 +70,26 @@ func TestInterruptedUpload(t *testing.T) {
 				t.Errorf("exit code %d, stderr %q; want 130, %q", code, stderr, want)
 			}
 		})
+	}
+}
+
+// If the connection breaks after the whole file was sent, the service may have it.
+func TestLostAnswerOfTheUpload(t *testing.T) {
+	t.Parallel() // it waits between attempts
+	s := clienttest.New()
+	defer s.Close()
+	s.Before = func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasPrefix(r.URL.Path, "/storage") {
+			_, _ = io.Copy(io.Discard, r.Body)
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	}
+	code, _, stderr := runWithServer(t.Context(), t, s, "upload", writeBatch(t))
+	const want = "; whether the service has the file is not known, " +
+		"but 'sluice status 01980000-0000-7000-8000-000000000001' says it\n"
+	if code != cli.ExitFailed || !strings.HasSuffix(stderr, want) {
+		t.Errorf("exit code %d, stderr %q; want 2 and at the end %q", code, stderr, want)
 	}
 }
 
