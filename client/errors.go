@@ -196,6 +196,9 @@ func (e *StorageError) Error() string {
 	if e.Message != "" {
 		text += ": " + e.Message
 	}
+	if e.Code == "SignatureDoesNotMatch" {
+		text += " (the URL was changed, or a header that it requires, such as If-None-Match: *, was not sent)"
+	}
 	return text
 }
 

@@ -123,6 +123,9 @@ func TestRefusedUploads(t *testing.T) {
 	if !errors.As(err, &refused) || refused.Status != 403 || refused.Code != "SignatureDoesNotMatch" {
 		t.Fatalf("altered URL: %v, want a 403 SignatureDoesNotMatch", err)
 	}
+	if !strings.Contains(err.Error(), "If-None-Match: *") {
+		t.Errorf("the message does not name the header that may be missing: %v", err)
+	}
 	if strings.Contains(err.Error(), "X-Amz") {
 		t.Errorf("the message contains the signed URL: %v", err)
 	}

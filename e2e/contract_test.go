@@ -97,6 +97,9 @@ func (c *contractTransport) check(
 	resp *http.Response,
 	received []byte,
 ) error {
+	if err := checkSecurityHeader(resp.Header); err != nil {
+		return err
+	}
 	operation, found := c.document.Find(r.Method, path)
 	if !found {
 		return checkUnknownOperation(r.Method, resp.StatusCode, received)
@@ -110,6 +113,19 @@ func (c *contractTransport) check(
 	}
 	if err := c.document.CheckRequest(operation, r.URL, r.Header, sent); err != nil {
 		return fmt.Errorf("the request: %w", err)
+	}
+	return nil
+}
+
+// checkSecurityHeader checks the header fields that every answer has. SAM's own answers, which have no request ID, lack
+// them.
+func checkSecurityHeader(h http.Header) error {
+	if h.Get("X-Request-Id") == "" {
+		return nil
+	}
+	if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Strict-Transport-Security") != "max-age=31536000" ||
+		len(h.Values("Cache-Control")) != 1 {
+		return fmt.Errorf("the answer has the header %v, want nosniff, Strict-Transport-Security and one Cache-Control", h)
 	}
 	return nil
 }

@@ -27,9 +27,16 @@ var keyRefusals = refusals{quoted(256): tooLong, `"` + strings.Repeat("é", 128)
 var (
 	uuidRefusals      = refusals{`"x"`: notUUID, quoted(36): notUUID}
 	entityIDField     = bodyField{"entityId", "string", true, keyRefusals.and(`""`, notNull)}
-	fileNameField     = bodyField{"fileName", "string", true, nameRefusals.and(`""`, notNull)}
+	fileNameField     = bodyField{"fileName", "string", true, fileNameRefusals}
 	accessLayersField = bodyField{"accessLayers", "object", false, layerRefusals}
 )
+
+// fileNameRefusals are what a file may not be called: names that hide their kind or name a place.
+var fileNameRefusals = nameRefusals.and(`""`, notNull).and(`"a.exe/"`, badFileName).and(`"a.exe\\"`, badFileName).
+	and(`"../a.pdf"`, badFileName).and(`"invoice\u202efdp.exe"`, badFileName).and(`"a\nb.pdf"`, badFileName).
+	and(`"a.exe."`, badFileName).and(`"a.exe "`, badFileName)
+
+const badFileName = "FileNameValidator"
 
 // urlRefusals are what the link of a virtual document may not be.
 var urlRefusals = refusals{
@@ -45,6 +52,16 @@ var urlRefusals = refusals{
 	`"https://example.com/\n"`:          badURL,
 	`"ftp://example.com/a"`:             badURL,
 	`"data:text/html,x"`:                badURL,
+	`"https://example.com/\"onclick=x"`: badURL,
+	`"https://example.com/<script>"`:    badURL,
+	`"https://example.com/'x'"`:         badURL,
+	`"https://localhost/a"`:             badURL,
+	`"https://127.0.0.1/a"`:             badURL,
+	`"https://169.254.169.254/latest"`:  badURL,
+	`"https://[fe80::1]/a"`:             badURL,
+	`"https://[::ffff:169.254.1.1]/a"`:  badURL,
+	`"https://2852039166/a"`:            badURL,
+	`"https://0x7f.1/a"`:                badURL,
 	`"https://example.com/` + strings.Repeat("x", 2048-19) + `"`: tooLong,
 }
 

@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 	"testing"
@@ -32,7 +33,7 @@ func TestDocumentLifeCycle(t *testing.T) {
 		status  int
 	}{
 		{"without the required header", withoutHeaders, "x", 403},
-		{"right", original.upload(), "a bill", 200},
+		{"right", asWebPage(original.upload()), "a bill", 200},
 		{"second", original.upload(), "another bill", 412},
 	} {
 		if code, text := put(t, attempt.upload, []byte(attempt.content)); code != attempt.status {
@@ -49,9 +50,14 @@ func TestDocumentLifeCycle(t *testing.T) {
 	}
 	link := api.downloadURL(original.ID)
 	_, header, _ := download(t, link)
-	want := "attachment; filename*=UTF-8''" + url.PathEscape("Straße 1.pdf")
-	if got := header.Get("Content-Disposition"); got != want {
-		t.Errorf("Content-Disposition is %q, want %q", got, want)
+	for name, want := range map[string]string{
+		"Content-Disposition": "attachment; filename*=UTF-8''" + url.PathEscape("Straße 1.pdf"),
+		"Content-Type":        "application/pdf", // not text/html, with which it was uploaded
+		"Cache-Control":       "no-store",
+	} {
+		if got := header.Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
 	}
 	expectFile(t, link, "a bill")
 	if code, text := put(t, client.Upload{URL: link, Method: "PUT"}, []byte("x")); code != 403 {
@@ -70,6 +76,13 @@ func TestDocumentLifeCycle(t *testing.T) {
 		}
 	}
 	expectLateUploadIsRefused(t, original.upload())
+}
+
+// asWebPage returns an upload that asks storage to send the file as a web page, which may be cached for a year.
+func asWebPage(u client.Upload) client.Upload {
+	u.RequiredHeaders = maps.Clone(u.RequiredHeaders)
+	u.RequiredHeaders["Content-Type"], u.RequiredHeaders["Cache-Control"] = "text/html", "public, max-age=31536000"
+	return u
 }
 
 // expectLateUploadIsRefused checks that nothing can be uploaded for a document that was deleted: its upload URL outlives
@@ -245,11 +258,13 @@ func TestStatusesOfFiles(t *testing.T) {
 		if len(r.Messages) != 1 || r.Messages[0].Type != "Warning" || r.Messages[0].ErrorCode != "INVALID_MIME_TYPE" {
 			t.Errorf("the messages are %+v, want the warning INVALID_MIME_TYPE", r.Messages)
 		}
-		put(t, document.upload(), []byte("x"))
-		eventually(t, "the error INVALID_MIME_TYPE", func() bool {
-			v := api.readDocument(document.ID)
-			return v.Status == "Error" && *v.ErrorCode == "INVALID_MIME_TYPE"
-		})
+		for _, when := range []string{"before", "after"} {
+			if v := api.expectDocument(document.ID, "Error"); valueOrEmpty(v.ErrorCode) != "INVALID_MIME_TYPE" {
+				t.Errorf("the error code is %q %s the upload, want INVALID_MIME_TYPE", valueOrEmpty(v.ErrorCode), when)
+			}
+			put(t, document.upload(), []byte("x"))
+		}
+		api.expectStatus(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
 	})
 }
 

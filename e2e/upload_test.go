@@ -126,6 +126,9 @@ func TestTooManyTransactions(t *testing.T) {
 					t.Errorf("%d lines ingested, validation result %+v; want %d and a report", *last.Counts.Ingested,
 						r, test.transactions-1)
 				}
+				if again := api.result(last.BatchID); again.ErrorsFileURL == r.ErrorsFileURL {
+					t.Errorf("two calls gave the same report URL %s, want a new one for each", r.ErrorsFileURL)
+				}
 				return
 			}
 			if r.ErrorsFileURL != "" || r.Valid == nil || *r.Valid {

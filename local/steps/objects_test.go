@@ -142,7 +142,7 @@ func TestSignedURLs(t *testing.T) {
 		t.Fatalf("PUT: %v, %v", resp, err)
 	}
 	resp.Body.Close()
-	get, err := b.SignGet(context.Background(), key, `name "x".jsonl`, time.Minute)
+	get, err := b.SignGet(context.Background(), key, objects.Download{FileName: `name "x".jsonl`}, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -143,13 +143,13 @@ var (
 	ErrChanged = errors.New("document: changed since it was read")
 )
 
-// EffectiveState returns the state that readers see. A document whose own status is Processing has the state of its file, unless
-// its name has an extension that is not supported.
+// EffectiveState returns the state that readers see. A document whose own status is Processing has the state of its file. If
+// its name has an extension that is not supported, it has failed, whether the file is uploaded yet or not.
 func (d Document) EffectiveState(f File) State {
 	if d.State.Status != Processing || d.FileID == "" {
 		return d.State
 	}
-	if f.State.Status == Completed && !IsSupported(d.FileName) {
+	if isAccepted := f.State.Status == Completed || f.State.Status == Processing; isAccepted && !IsSupported(d.FileName) {
 		return State{Failed, InvalidMIMEType, "Files with the extension " + Extension(d.FileName) + " are not supported."}
 	}
 	return f.State

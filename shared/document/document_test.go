@@ -74,7 +74,7 @@ func TestLife(t *testing.T) {
 		"wrong, with another file": {steps{fail, replace}, document.Processing, document.Processing, "", false},
 		"archived, another file":   {steps{archive, replace}, document.Completed, document.Completed, "", true},
 		"kind not taken":           {steps{rename}, document.Completed, document.Failed, document.InvalidMIMEType, false},
-		"kind not taken, waiting":  {steps{rename}, document.Processing, document.Processing, "", false},
+		"kind not taken, waiting":  {steps{rename}, document.Processing, document.Failed, document.InvalidMIMEType, false},
 		"kind not taken, infected": {steps{rename}, document.Infected, document.Infected, "", false},
 		"kind not taken, archived": {steps{rename, archive}, document.Completed, document.Archived, "", false},
 		"kind mended":              {steps{rename, replace}, document.Completed, document.Completed, "", true},
@@ -160,6 +160,7 @@ func TestKindsOfFiles(t *testing.T) {
 	for name, want := range map[string]bool{
 		"a.pdf": true, "a.PDF": true, "a.exe.pdf": true, "passport": true, ".pdf": true, "ü.docx": true,
 		"a.exe": false, "a.pdf.exe": false, "a.": false, "a.pdf ": false, "a/b": true, "a.b/c": true, "1.2": false,
+		"a.exe/": false, `a.exe\`: false, "a.pdf//": true,
 	} {
 		if document.IsSupported(name) != want {
 			t.Errorf("%q: %v", name, !want)

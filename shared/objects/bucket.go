@@ -4,12 +4,12 @@ package objects
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -87,13 +87,16 @@ func (b *Bucket) SignPut(ctx context.Context, key string, lifetime time.Duration
 	})
 }
 
-// SignGet signs the download of an object under the given file name.
-func (b *Bucket) SignGet(ctx context.Context, key, filename string, lifetime time.Duration) (SignedURL, error) {
-	disposition := "attachment; filename*=UTF-8''" + url.PathEscape(filename)
+// SignGet signs the download of an object. The reply is as d says, whatever the uploader has said. Each call returns
+// another URL, also within one second.
+func (b *Bucket) SignGet(ctx context.Context, key string, d Download, lifetime time.Duration) (SignedURL, error) {
 	return b.sign(ctx, lifetime, func(o func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error) {
 		return b.signer.PresignGetObject(ctx, &s3.GetObjectInput{
-			Bucket: &b.name, Key: &key, ResponseContentDisposition: &disposition,
-		}, o)
+			Bucket: &b.name, Key: &key,
+			ResponseContentDisposition: aws.String(d.disposition()),
+			ResponseContentType:        aws.String(cmp.Or(d.MediaType, "application/octet-stream")),
+			ResponseCacheControl:       aws.String("no-store"),
+		}, o, s3.WithPresignClientFromClientOptions(addNonce))
 	})
 }
 

@@ -22,7 +22,7 @@ type uploadSigner interface {
 }
 
 type reportSigner interface {
-	SignGet(ctx context.Context, key, filename string, lifetime time.Duration) (objects.SignedURL, error)
+	SignGet(ctx context.Context, key string, d objects.Download, lifetime time.Duration) (objects.SignedURL, error)
 }
 
 // store is the part of batch.Store that the batch interface needs.

@@ -8,6 +8,7 @@ import (
 
 	"sluice/shared/batch"
 	"sluice/shared/httpapi"
+	"sluice/shared/objects"
 )
 
 // PendingReply is the reply about a batch that has no status to report yet.
@@ -172,8 +173,8 @@ func (s *Batches) verdict(ctx context.Context, b batch.Batch) (ResultReply, erro
 			days(s.ReportDays))
 		return out, nil
 	}
-	filename := "batch-" + string(b.ID) + "-errors.jsonl"
-	signed, err := s.Reports.SignGet(ctx, b.Verdict.ReportKey, filename, s.DownloadLifetime)
+	file := objects.Download{FileName: "batch-" + string(b.ID) + "-errors.jsonl", MediaType: "application/x-ndjson"}
+	signed, err := s.Reports.SignGet(ctx, b.Verdict.ReportKey, file, s.DownloadLifetime)
 	if err != nil {
 		return ResultReply{}, err
 	}

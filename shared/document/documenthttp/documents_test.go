@@ -43,8 +43,9 @@ func (b *bucket) SignPut(_ context.Context, key string, _ time.Duration) (object
 	return objects.SignedURL{URL: "https://put/" + key, Headers: map[string]string{"If-None-Match": "*"}}, nil
 }
 
-func (b *bucket) SignGet(_ context.Context, key, name string, _ time.Duration) (objects.SignedURL, error) {
-	return objects.SignedURL{URL: "https://get/" + key + "/" + name}, nil
+func (b *bucket) SignGet(_ context.Context, key string, d objects.Download, _ time.Duration) (objects.SignedURL,
+	error) {
+	return objects.SignedURL{URL: "https://get/" + key + "/" + d.FileName}, nil
 }
 
 func (b *bucket) Empty(_ context.Context, key string) error {

@@ -7,6 +7,7 @@ import (
 	"sluice/shared/document"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi/platform"
+	"sluice/shared/objects"
 )
 
 // fileKey returns the key of a document's file in its bucket.
@@ -23,7 +24,8 @@ func (s *Documents) signDownload(ctx context.Context, r *platform.Request, _ pla
 	case !d.IsReadable(file):
 		return "", fault.New(fault.NotFound, "file_not_found", "The document has no file that can be downloaded.")
 	}
-	signed, err := s.Files.SignGet(ctx, fileKey(d), d.FileName, s.DownloadLifetime)
+	signed, err := s.Files.SignGet(ctx, fileKey(d),
+		objects.Download{FileName: d.FileName, MediaType: document.MIMETypeOf(d.FileName)}, s.DownloadLifetime)
 	return signed.URL, err
 }
 
@@ -40,7 +42,7 @@ func (c typedCommands) updateFile(ctx context.Context, r *platform.Request,
 	}
 	signed, err := c.Files.SignPut(ctx, fileKey(d), c.UploadLifetime)
 	return platform.WithWarnings[UpdateFileReply]{
-		Data:     UpdateFileReply{d.ID, d.State.Status, signed.URL, signed.Headers},
+		Data:     UpdateFileReply{d.ID, statusOfNew(d), signed.URL, signed.Headers},
 		Messages: warningsAbout(d),
 	}, err
 }

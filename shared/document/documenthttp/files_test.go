@@ -80,13 +80,14 @@ func TestUpdateFile(t *testing.T) {
 		id := f.createDocument(kind)
 		old := f.recordScan(id, document.Infected)
 		f.send("PUT", commands+"/error/"+id+"?documentEntityType="+kind, "", nil)
+		status := "Processing"
 		update := func(name string) (int, string, string) {
 			var n struct{ ID, Status, SignedURLToUpload string }
 			code, body := f.send("PUT", commands+"/updateFile",
 				`{"data":{"id":"`+strings.ToUpper(id)+`","fileName":"`+name+`"}}`, &n)
-			if code == 202 && (n.ID != id || n.Status != "Processing" ||
+			if code == 202 && (n.ID != id || n.Status != status ||
 				!strings.HasPrefix(n.SignedURLToUpload, "https://put/documents/")) {
-				t.Errorf("got %s, want the document %s in Processing with a URL", body, id)
+				t.Errorf("got %s, want the document %s in %s with a URL", body, id, status)
 			}
 			return code, n.SignedURLToUpload, body
 		}
@@ -101,6 +102,7 @@ func TestUpdateFile(t *testing.T) {
 		f.expectDownload(id, 200, "the new file")
 		var c struct{ Id string }
 		f.send("PUT", commands+"/"+id+"/clone?documentEntityType="+kind, `{"data":{}}`, &c)
+		status = "Error"
 		if code, _, body := update("c.exe"); code != 202 || len(f.bucket.deleted) != 1 ||
 			!strings.Contains(body, `"type":"Warning","errorCode":"INVALID_MIME_TYPE"`) {
 			t.Errorf("got %d %s and the deletions %v, want 202 with a warning and no deletion more", code, body,

@@ -23,7 +23,12 @@ type UploadReply struct {
 }
 
 func uploadReplyOf(d document.Document, signed objects.SignedURL) UploadReply {
-	return UploadReply{d.ID, orEmpty(d.RequirementIDs), d.DataKey, d.Type, d.State.Status, signed.URL, signed.Headers}
+	return UploadReply{d.ID, orEmpty(d.RequirementIDs), d.DataKey, d.Type, statusOfNew(d), signed.URL, signed.Headers}
+}
+
+// statusOfNew returns the status of a document whose file is still to be uploaded.
+func statusOfNew(d document.Document) document.Status {
+	return d.EffectiveState(document.File{State: document.State{Status: document.Processing}}).Status
 }
 
 // CreateVirtualReply is the reply to a new virtual document.

@@ -2,14 +2,17 @@ package documenthttp
 
 import (
 	"maps"
+	"net/netip"
 	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"sluice/shared/access"
 	"sluice/shared/document"
 	"sluice/shared/httpapi/platform"
+	"sluice/shared/objects"
 	"sluice/shared/property"
 )
 
@@ -42,7 +45,7 @@ type CreateRequest struct {
 
 // Check adds what is wrong with the data.
 func (in *CreateRequest) Check(v *platform.ValidationErrors) {
-	v.RequireText("fileName", in.FileName, platform.MaxName)
+	checkFileName(v, in.FileName)
 	v.RequireID("entityId", in.EntityID)
 	v.CheckID("journeyId", in.JourneyID)
 	if _, ok := document.ParseEntityType(in.RequestType); in.RequestType != "" && !ok {
@@ -88,12 +91,47 @@ func (in *CreateVirtualRequest) Check(v *platform.ValidationErrors) {
 	}
 }
 
+// checkFileName refuses names that hide what kind of file they are of, or where it is stored.
+func checkFileName(v *platform.ValidationErrors, name string) {
+	v.RequireText("fileName", name, platform.MaxName)
+	isUnsafe := func(r rune) bool { return !objects.IsSafeInFileName(r) }
+	switch {
+	case strings.ContainsFunc(name, isUnsafe):
+		v.Add("fileName", "The value must not contain slashes, backslashes, control characters or characters that change "+
+			"the direction of writing.", platform.CodeFileName)
+	case strings.HasSuffix(name, ".") || strings.HasSuffix(name, " "):
+		v.Add("fileName", "The value must not end with a dot or a space.", platform.CodeFileName)
+	}
+}
+
+// checkURL refuses URLs that cannot be those of a document: people and programs are to follow them. A host by name, or in
+// a private network, may be one of the institution's own.
 func checkURL(v *platform.ValidationErrors, text string) {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+	switch {
+	case err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil:
 		v.Add("documentURL", "The value must be an absolute https URL.", platform.CodeURL)
+	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'<>`\\^{|}\x7f", r) }):
+		v.Add("documentURL", "The value must not contain quotes, angle brackets or other characters that a URL encodes.",
+			platform.CodeURL)
+	case !isReachableHost(u.Hostname()):
+		v.Add("documentURL", "The host must not be an address that only one machine or network link knows, "+
+			"such as localhost or 169.254.0.1.", platform.CodeURL)
 	}
 	v.CheckText("documentURL", text, maxURL)
+}
+
+// isReachableHost reports whether a host may be another machine than the reader's, in another network. A number that is
+// not an IP address in its usual form is not: some programs read it as one.
+func isReachableHost(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if ip, err := netip.ParseAddr(host); err == nil {
+		ip = ip.Unmap()
+		return ip.Zone() == "" && !ip.IsLoopback() && !ip.IsUnspecified() && !ip.IsLinkLocalUnicast() &&
+			!ip.IsMulticast() && ip != netip.AddrFrom4([4]byte{255, 255, 255, 255})
+	}
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	return last != "localhost" && last != "" && (last[0] < '0' || last[0] > '9')
 }
 
 // UpdateRequest changes a document; what is absent or null stays as it is.
@@ -216,7 +254,7 @@ type UpdateFileRequest struct {
 // Check adds what is wrong with the data.
 func (in *UpdateFileRequest) Check(v *platform.ValidationErrors) {
 	v.RequireUUID("id", in.ID)
-	v.RequireText("fileName", in.FileName, platform.MaxName)
+	checkFileName(v, in.FileName)
 }
 
 // PageRequest asks for a page of the documents of an entity.

@@ -16,7 +16,7 @@ import (
 // fileBucket holds the files of documents.
 type fileBucket interface {
 	SignPut(ctx context.Context, key string, lifetime time.Duration) (objects.SignedURL, error)
-	SignGet(ctx context.Context, key, filename string, lifetime time.Duration) (objects.SignedURL, error)
+	SignGet(ctx context.Context, key string, d objects.Download, lifetime time.Duration) (objects.SignedURL, error)
 	// Empty puts an object without bytes in the place of an object, or of none.
 	Empty(ctx context.Context, key string) error
 }

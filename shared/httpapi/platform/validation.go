@@ -24,6 +24,7 @@ const (
 	CodeURL        = "UrlValidator"
 	CodeProperty   = "PropertyValidator"
 	CodeFile       = "FileValidator"
+	CodeFileName   = "FileNameValidator"
 	codeWrongType  = "type"
 	codeNotBoolean = "bool_type"
 )
