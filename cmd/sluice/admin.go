@@ -34,7 +34,7 @@ type admin struct {
 	now    time.Time
 
 	registry *authdb.Registry
-	entities *entitydb.Statuses
+	profiles *entitydb.Profiles
 	kms      *kms.Client
 }
 
@@ -137,14 +137,30 @@ func (a *admin) createClientCommand() *cli.Command {
 }
 
 func (a *admin) importEntitiesCommand() *cli.Command {
-	c := a.command("entities import", "FILE", "onboard the entities in a file of JSON Lines", importEntities)
+	var o importOptions
+	c := a.command("entities import", "FILE", "onboard the entities in a file of JSON Lines",
+		func(ctx context.Context, a *admin, args []string) (any, error) {
+			return importEntities(ctx, a, args[0], o)
+		})
+	c.Flags = func(f *flag.FlagSet) {
+		f.BoolVar(&o.overwrite, "overwrite", false, "change entities that were made on the platform, too")
+		f.BoolVar(&o.verbose, "verbose", false, "print what is done to each entity, on standard error")
+	}
 	c.Description = `
-FILE has one JSON object a line: {"id": "...", "lifecycleStatus": "..."}; - is standard input. An id has 1 to 255 bytes.
-The status is one of Unknown, OnboardingInProgress, Compliant, MaintenanceInProgress, ReviewInProgress,
-PendingOffboarding and ClientOffboarded; lines of a batch may refer to an entity from Compliant to PendingOffboarding.
-'sluice generate' writes such a file beside its batch. An error names its line. Entities on earlier lines may be stored
-by then; importing a file again is harmless.`
-	c.Examples = []string{"sluice admin entities import batch.jsonl.entities"}
+FILE has one JSON object a line; - is standard input:
+{"id": "...", "status": "Compliant", "type": "Company", "targetEntity": "Client", "properties": {...}}
+An id has 1 to 255 bytes. The status is one of Unknown, OnboardingInProgress, Compliant, MaintenanceInProgress,
+ReviewInProgress, PendingOffboarding and ClientOffboarded; lines of a batch may refer to an entity from Compliant to
+PendingOffboarding. The other fields may be left out: a new entity is then of type Other and targetEntity Client, and
+one that exists keeps what it has. Properties have the form of the platform's, for example
+{"name": {"type": "Single", "value": "ACME"}}, and are merged with those that the entity has.
+'sluice generate' writes such a file beside its batch. The result counts what was created, changed, unchanged, and
+refused: an entity that was made on the platform stays as it is without --overwrite. An error names its line. Entities
+on earlier lines may be stored by then; importing a file again is harmless.`
+	c.Examples = []string{
+		"sluice admin entities import batch.jsonl.entities",
+		"sluice admin entities import customers.jsonl --overwrite --verbose",
+	}
 	return c
 }
 
@@ -170,7 +186,7 @@ func (a *admin) connect(ctx context.Context) error {
 	}
 	db := dynamodb.NewFromConfig(cfg)
 	a.registry = authdb.New(db, a.prefix+"-clients")
-	a.entities = entitydb.NewStatuses(db, a.prefix+"-entities")
+	a.profiles = entitydb.NewProfiles(db, a.prefix+"-records", a.prefix+"-entities")
 	a.kms = kms.NewFromConfig(cfg)
 	return nil
 }

@@ -4,53 +4,132 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"sluice/shared/entity"
+	"sluice/shared/property"
 )
 
-// importWindow is how many entities are written at a time.
-const importWindow = 5000
+const (
+	// importWindow is how many entities are written at a time.
+	importWindow = 5000
+	// maxEntityLine is the length of the longest line of a file of entities, in bytes.
+	maxEntityLine = 512 << 10
+	// maxKeyBytes and maxValueChars bound the properties of an entity, as on the platform.
+	maxKeyBytes, maxValueChars = 255, 10_000
+)
+
+// importOptions are the flags of an import.
+type importOptions struct {
+	overwrite, verbose bool
+}
+
+// importOutput is how the outcome of an import is printed: the numbers of entities.
+type importOutput struct {
+	TenantID string `json:"tenant_id"`
+	// Imported counts all but the refused ones.
+	Imported       int `json:"imported"`
+	Created        int `json:"created"`
+	StatusChanged  int `json:"status_changed"`
+	ProfileChanged int `json:"profile_changed"`
+	Unchanged      int `json:"unchanged"`
+	Refused        int `json:"refused"`
+}
 
 // importEntities stores the entities of a file of JSON Lines. It stops at an invalid line; the entities before it may
 // be stored then, and importing the file again is harmless.
-func importEntities(ctx context.Context, a *admin, args []string) (any, error) {
+func importEntities(ctx context.Context, a *admin, path string, o importOptions) (any, error) {
 	if err := a.requireTenant(); err != nil {
 		return nil, err
 	}
 	if _, err := a.registry.Tenant(ctx, a.tenant); err != nil {
 		return nil, explainNotFound(err, "tenant", a.tenant)
 	}
-	var window []entity.StatusEntry
-	imported := 0
+	var window []entity.Import
+	out := importOutput{TenantID: a.tenant}
 	flush := func() error {
-		if err := a.entities.Import(ctx, a.tenant, window); err != nil {
-			return err
+		results, err := a.profiles.Import(ctx, a.tenant, window, entity.ImportOptions{Overwrite: o.overwrite, At: a.now})
+		for _, r := range results {
+			out.add(r)
+			if o.verbose {
+				fmt.Fprintln(os.Stderr, formatImport(r))
+			}
 		}
-		imported += len(window)
 		window = window[:0]
-		return nil
+		return err
 	}
-	err := readEntities(ctx, args[0], func(e entity.StatusEntry) error {
+	err := readEntities(ctx, path, func(e entity.Import) error {
 		if window = append(window, e); len(window) < importWindow {
 			return nil
 		}
 		return flush()
 	})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = flush()
 	}
-	if err := flush(); err != nil {
-		return nil, err
+	if err == nil && out.Refused > 0 {
+		fmt.Fprintf(os.Stderr, "%s made on the platform and left as %s; --overwrite changes them too.\n",
+			countNoun(out.Refused, "entity was", "entities were"), map[bool]string{true: "it is", false: "they are"}[out.Refused == 1])
 	}
-	return map[string]any{"tenant_id": a.tenant, "imported": imported}, nil
+	return out, err
+}
+
+func countNoun(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return formatNumber(int64(n)) + " " + many
+}
+
+func (out *importOutput) add(r entity.ImportResult) {
+	out.Imported++
+	switch r.Outcome {
+	case entity.ImportCreated:
+		out.Created++
+	case entity.ImportStatusChanged:
+		out.StatusChanged++
+	case entity.ImportProfileChanged:
+		out.ProfileChanged++
+	case entity.ImportUnchanged:
+		out.Unchanged++
+	case entity.ImportRefused:
+		out.Refused++
+		out.Imported--
+	}
+}
+
+// formatImport says what an import did to an entity.
+func formatImport(r entity.ImportResult) string {
+	text := printable(r.ID) + ": "
+	statuses := fmt.Sprintf(", from %s to %s", r.PreviousStatus, r.Status)
+	if r.PreviousStatus == r.Status {
+		statuses = fmt.Sprintf(", still %s", r.Status)
+	}
+	switch r.Outcome {
+	case entity.ImportCreated:
+		return text + "created as " + string(r.Status)
+	case entity.ImportStatusChanged:
+		return text + "status changed" + statuses
+	case entity.ImportProfileChanged:
+		return text + "profile changed" + statuses
+	case entity.ImportUnchanged:
+		return text + "unchanged"
+	}
+	return text + "refused, because it was made on the platform; it is " + string(r.PreviousStatus)
 }
 
 // readEntities calls use with every entity of a file of JSON Lines; "-" is standard input. An error names the line.
-func readEntities(ctx context.Context, path string, use func(entity.StatusEntry) error) error {
+func readEntities(ctx context.Context, path string, use func(entity.Import) error) error {
 	opened, size, err := openSeekable(ctx, path)
 	if err != nil {
 		return err
@@ -61,7 +140,7 @@ func readEntities(ctx context.Context, path string, use func(entity.StatusEntry)
 	}
 	file := io.NewSectionReader(opened, 0, size)
 	lines := bufio.NewScanner(file)
-	lines.Buffer(make([]byte, bufio.MaxScanTokenSize), bufio.MaxScanTokenSize)
+	lines.Buffer(make([]byte, bufio.MaxScanTokenSize), maxEntityLine)
 	number := 0
 	for lines.Scan() {
 		number++
@@ -76,47 +155,126 @@ func readEntities(ctx context.Context, path string, use func(entity.StatusEntry)
 			return fmt.Errorf("%s, line %d: %w", path, number, err)
 		}
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return fmt.Errorf("%s, line %d: the line is longer than %s", path, number+1, formatBytes(maxEntityLine))
+	} else if err != nil {
 		return fmt.Errorf("%s, line %d: %w", path, number+1, err)
 	}
 	return nil
 }
 
-// parseEntity reads an entity from a line of JSON and checks it.
-func parseEntity(line []byte) (entity.StatusEntry, error) {
-	e, ok := parsePlainEntity(line)
-	if !ok {
-		var err error
-		if e, err = unmarshalEntity(line); err != nil {
-			return e, fmt.Errorf(`not {"id": "...", "lifecycleStatus": "..."}: %w`, err)
+// parseEntity reads an entity from a line of JSON and checks it. An error names the field in the words of the file.
+func parseEntity(line []byte) (entity.Import, error) {
+	if e, ok := parsePlainEntity(line); ok {
+		return e, checkEntity(e)
+	}
+	e, err := unmarshalEntity(line)
+	if err != nil {
+		return e, err
+	}
+	return e, checkEntity(e)
+}
+
+// unmarshalEntity reads any JSON form of an entity, strictly.
+func unmarshalEntity(line []byte) (entity.Import, error) {
+	var fields map[string]jsontext.Value
+	if err := json.Unmarshal(line, &fields); err != nil {
+		return entity.Import{}, explainJSON("", err)
+	}
+	if fields == nil {
+		return entity.Import{}, errors.New("the line must be an object, not null")
+	}
+	var e entity.Import
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		into := map[string]any{"id": &e.ID, "status": &e.Status, "lifecycleStatus": &e.Status, "type": &e.Type,
+			"targetEntity": &e.Role, "properties": &e.Properties}[name]
+		if into == nil {
+			return e, fmt.Errorf("there is no field %q; there are id, status, type, targetEntity, properties", name)
+		}
+		if err := json.Unmarshal(fields[name], into, json.RejectUnknownMembers(true)); err != nil {
+			return e, explainJSON(name, err)
 		}
 	}
-	if e.ID == "" || len(e.ID) > entity.MaxIDBytes {
-		return e, fmt.Errorf("the id must have 1 to %d bytes, not %d", entity.MaxIDBytes, len(e.ID))
-	}
-	if !e.LifecycleStatus.IsKnown() {
-		return e, fmt.Errorf("%q is not a lifecycleStatus", e.LifecycleStatus)
+	if fields["status"] != nil && fields["lifecycleStatus"] != nil {
+		return e, errors.New("lifecycleStatus is the former name of status: give one of them")
 	}
 	return e, nil
 }
 
-// unmarshalEntity reads any JSON form of an entity, strictly.
-func unmarshalEntity(line []byte) (entity.StatusEntry, error) {
-	var e entity.StatusEntry
-	err := json.Unmarshal(line, &e, json.RejectUnknownMembers(true))
-	return e, err
+// checkEntity returns an error if a field of an entity has a value that it cannot have.
+func checkEntity(e entity.Import) error {
+	switch {
+	case e.ID == "":
+		return errors.New("id is missing or empty")
+	case len(e.ID) > entity.MaxIDBytes:
+		return fmt.Errorf("id must have at most %d bytes, not %d", entity.MaxIDBytes, len(e.ID))
+	case e.Status == "":
+		return errors.New("status is missing or empty")
+	case !e.Status.IsKnown():
+		return fmt.Errorf("status %q is not one of %s", e.Status, entity.StatusNames())
+	case e.Type != "" && !slices.Contains(entity.Types, e.Type):
+		return fmt.Errorf("type %q is not one of %s", e.Type, strings.Join(entity.Types, ", "))
+	case e.Role != "" && !slices.Contains(entity.Roles, e.Role):
+		return fmt.Errorf("targetEntity %q is not one of %s", e.Role, strings.Join(entity.Roles, ", "))
+	}
+	var err error
+	property.Validate("properties", e.Properties, maxKeyBytes, maxValueChars, func(path, message string) {
+		if err == nil {
+			err = fmt.Errorf("%s: %s", path, message)
+		}
+	})
+	return err
 }
 
-// parsePlainEntity reads the usual form of a line: no white space, no escapes, ASCII only. It takes a tenth of the
-// library's time. It returns false for any other form; the caller then uses the JSON library.
-func parsePlainEntity(line []byte) (entity.StatusEntry, bool) {
-	rest, hasID := bytes.CutPrefix(line, []byte(`{"id":"`))
-	id, rest, hasStatus := bytes.Cut(rest, []byte(`","lifecycleStatus":"`))
-	status, hasEnd := bytes.CutSuffix(rest, []byte(`"}`))
-	if !hasID || !hasStatus || !hasEnd || !isPlainASCII(id) || !isPlainASCII(status) {
-		return entity.StatusEntry{}, false
+// explainJSON says in plain words what is wrong with the JSON of a field, or of the line if field is "".
+func explainJSON(field string, err error) error {
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) {
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			return fmt.Errorf("the key %q is given twice", syntax.JSONPointer.LastToken())
+		}
+		return fmt.Errorf("not JSON from byte %d on", syntax.ByteOffset+1)
 	}
-	return entity.StatusEntry{ID: string(id), LifecycleStatus: entity.LifecycleStatus(status)}, true
+	var semantic *json.SemanticError
+	if !errors.As(err, &semantic) {
+		return err
+	}
+	place := "the line"
+	if field != "" {
+		place = field + strings.ReplaceAll(string(semantic.JSONPointer), "/", ".")
+	}
+	if errors.Is(err, json.ErrUnknownName) {
+		return fmt.Errorf("there is no field %s", place)
+	}
+	found := map[jsontext.Kind]string{'n': "null", 'f': "false", 't': "true", '"': "a string", '0': "a number",
+		'{': "an object", '[': "an array"}[semantic.JSONKind]
+	wanted := "another value"
+	if t := semantic.GoType; t != nil {
+		for t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		wanted = map[reflect.Kind]string{reflect.String: "a string", reflect.Bool: "true or false",
+			reflect.Int64: "a whole number", reflect.Map: "an object", reflect.Struct: "an object",
+			reflect.Slice: "an array"}[t.Kind()]
+	}
+	return fmt.Errorf("%s must be %s, not %s", place, wanted, found)
+}
+
+// parsePlainEntity reads the usual form of a line that has an id and a status only: no white space, no escapes, ASCII
+// only. It takes a tenth of the library's time. It returns false for any other form; the caller then uses the JSON
+// library.
+func parsePlainEntity(line []byte) (entity.Import, bool) {
+	rest, hasID := bytes.CutPrefix(line, []byte(`{"id":"`))
+	id, rest, hasStatus := bytes.Cut(rest, []byte(`","`))
+	status, isPlain := bytes.CutPrefix(rest, []byte(`status":"`))
+	if !isPlain {
+		status, isPlain = bytes.CutPrefix(rest, []byte(`lifecycleStatus":"`))
+	}
+	status, hasEnd := bytes.CutSuffix(status, []byte(`"}`))
+	if !hasID || !hasStatus || !isPlain || !hasEnd || !isPlainASCII(id) || !isPlainASCII(status) {
+		return entity.Import{}, false
+	}
+	return entity.Import{ID: string(id), Status: entity.LifecycleStatus(status)}, true
 }
 
 // isPlainASCII reports whether a JSON string with this content means the content itself: printable ASCII without

@@ -3,14 +3,19 @@ package main
 import (
 	"bytes"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
+
+	"sluice/shared/entity"
 )
 
 // entityLines are lines in the usual form, in other forms, and broken ones.
 var entityLines = []string{
 	`{"id":"c8f7f286-b640-4530-b33e-777161e30a4e","lifecycleStatus":"Compliant"}`,
 	`{"id":"a b","lifecycleStatus":""}`,
+	`{"id":"a b","status":"Compliant"}`,
+	`{"id":"a","status":"Compliant","type":"Company"}`,
 	`{"id":"","lifecycleStatus":"Unknown"}`,
 	`{"id":"J\u00fcrgen","lifecycleStatus":"Unknown"}`,
 	`{"id":"Jürgen","lifecycleStatus":"Unknown"}`,
@@ -46,8 +51,8 @@ func comparePlainWithLibrary(t *testing.T, line []byte) {
 	if !ok {
 		return
 	}
-	if want, err := unmarshalEntity(line); err != nil || got != want {
-		t.Fatalf("%q is %q, the library reads %q, %v", line, got, want, err)
+	if want, err := unmarshalEntity(line); err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("%q is %v, the library reads %v, %v", line, got, want, err)
 	}
 }
 
@@ -74,5 +79,43 @@ func TestParsePlainEntity(t *testing.T) {
 	}
 	if read < 1000 {
 		t.Errorf("only %d lines were read without the library, want at least 1000", read)
+	}
+}
+
+// TestParseEntityErrors checks that errors name the field in plain words.
+func TestParseEntityErrors(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"id":"a"}`:                      "status is missing or empty",
+		`{"status":"Compliant"}`:          "id is missing or empty",
+		`{"id":7,"status":"Compliant"}`:   "id must be a string, not a number",
+		`{"id":"a","status":"compliant"}`: `status "compliant" is not one of ` + entity.StatusNames(),
+		`{"id":"a","status":"Compliant","lifecycleStatus":"Compliant"}`: "lifecycleStatus is the former name of status: " +
+			"give one of them",
+		`{"id":"a","status":"Compliant","type":"Bank"}`:      `type "Bank" is not one of Company, Individual, Other, Entity Group`,
+		`{"id":"a","status":"Compliant","targetEntity":"x"}`: `targetEntity "x" is not one of Client, Related Party`,
+		`{"id":"a","status":"Compliant","name":"x"}`: `there is no field "name"; there are id, status, type, ` +
+			"targetEntity, properties",
+		`{"id":"a","status":"Compliant","properties":[]}`:           "properties must be an object, not an array",
+		`{"id":"a","status":"Compliant","properties":{"n":"ACME"}}`: "properties.n must be an object, not a string",
+		`{"id":"a","status":"Compliant","properties":{"n":{"type":"Single","value":1}}}`: "properties.n.value must be a " +
+			"string, not a number",
+		`{"id":"a","status":"Compliant","properties":{"n":{"type":"Single","values":"1"}}}`: "there is no field " +
+			"properties.n.values",
+		`{"id":"a","status":"Compliant","properties":{"n":{"type":"x"}}}`: "properties.n.type: The type must be one of " +
+			"Single, Collection, Custom.",
+		`{"id":"a","id":"b"}`: `the key "id" is given twice`,
+		`["a"]`:               "the line must be an object, not an array",
+		`null`:                "the line must be an object, not null",
+		`{"id":"a"`:           "not JSON from byte 10 on",
+	} {
+		if _, err := parseEntity([]byte(line)); err == nil || err.Error() != want {
+			t.Errorf("%s\ngot  %v\nwant %s", line, err, want)
+		}
+	}
+	e, err := parseEntity([]byte(`{"id":"a", "status":"Compliant", "type":"Company", "targetEntity":"Related Party",
+		"properties":{"name":{"type":"Single","value":"ACME"}}}`))
+	if err != nil || e.ID != "a" || e.Type != "Company" || e.Role != "Related Party" ||
+		entity.DisplayName(e.Properties) != "ACME" {
+		t.Errorf("got %+v, %v, want the whole entity", e, err)
 	}
 }

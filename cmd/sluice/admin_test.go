@@ -199,13 +199,11 @@ func TestAdminEntities(t *testing.T) {
 		fmt.Fprintf(&file, `{"id":"e%d","lifecycleStatus":"Compliant"}`+"\n", i)
 	}
 	writeFile(t, file.String()+"\n"+`{"id":"new","lifecycleStatus":"OnboardingInProgress"}`)
-	type imported struct {
-		TenantID string `json:"tenant_id"`
-		Imported int    `json:"imported"`
-	}
-	want := imported{tenant, importWindow + 2}
-	for range 2 { // importing again changes nothing
-		if got := runAdmin[imported](t, f, "entities", "import", path); got != want {
+	for _, want := range []importOutput{
+		{TenantID: tenant, Imported: importWindow + 2, Created: importWindow + 2},
+		{TenantID: tenant, Imported: importWindow + 2, Unchanged: importWindow + 2}, // importing again changes nothing
+	} {
+		if got := runAdmin[importOutput](t, f, "entities", "import", path); got != want {
 			t.Errorf("imported %+v, want %+v", got, want)
 		}
 	}
@@ -219,16 +217,22 @@ func TestAdminEntities(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"empty ID", `{"id":"x","lifecycleStatus":"Compliant"}` + "\n" + `{"id":"","lifecycleStatus":"Compliant"}`,
 			"line 2"},
-		{"unknown status", `{"id":"x","lifecycleStatus":"Happy"}`, "not a lifecycleStatus"},
-		{"unknown member", `{"id":"x","lifecycleStatus":"Compliant","name":"y"}`, "line 1"},
+		{"unknown status", `{"id":"x","lifecycleStatus":"Happy"}`, `line 1: status "Happy" is not one of Unknown, `},
+		{"unknown member", `{"id":"x","lifecycleStatus":"Compliant","name":"y"}`, `line 1: there is no field "name"`},
 		{"not JSON", `x`, "line 1"},
 		{"long ID", `{"id":"` + strings.Repeat("x", entity.MaxIDBytes+1) + `","lifecycleStatus":"Compliant"}`,
-			"1 to 255 bytes"},
+			"line 1: id must have at most 255 bytes, not 256"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			writeFile(t, c.file)
 			f.wantError(t, c.want, "entities", "import", path)
 		})
+	}
+	writeFile(t, `{"id":"e0","status":"PendingOffboarding"}`+"\n"+
+		`{"id":"e1","status":"Compliant","type":"Company","properties":{"name":{"type":"Single","value":"ACME"}}}`)
+	want := importOutput{TenantID: tenant, Imported: 2, StatusChanged: 1, ProfileChanged: 1}
+	if got := runAdmin[importOutput](t, f, "entities", "import", path, "--verbose"); got != want {
+		t.Errorf("imported %+v, want %+v", got, want)
 	}
 	f.wantError(t, "no such file", "entities", "import", path+"x")
 	f.wantError(t, "no tenant", "entities", "import", path, "--tenant", uuid.NewString())

@@ -171,9 +171,9 @@ func (v *validateRun) input(
 // readDirectory reads the known entities from a file.
 func readDirectory(ctx context.Context, path string) (*validation.Directory, error) {
 	directory := validation.NewDirectory()
-	return directory, readEntities(ctx, path, func(e entity.StatusEntry) error {
+	return directory, readEntities(ctx, path, func(e entity.Import) error {
 		state := validation.NotOnboarded
-		if e.LifecycleStatus.IsOnboarded() {
+		if e.Status.IsOnboarded() {
 			state = validation.Onboarded
 		}
 		directory.Add(e.ID, state)

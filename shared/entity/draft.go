@@ -24,16 +24,16 @@ var (
 // imported holds nothing but the ID.
 type Profile struct {
 	ID string
-	// Type is Company, Individual, Other or Entity Group; "" for an imported entity.
+	// Type is Company, Individual, Other or Entity Group; "" if an earlier release imported the entity.
 	Type string
-	// Role is Client or Related Party; "" for an imported entity.
+	// Role is Client or Related Party; "" if an earlier release imported the entity.
 	Role          string
 	AlternateID   string
 	Properties    map[string]property.Property
 	Jurisdictions []string
 	Category      []string
 	Layers        access.Layers
-	// Created is zero for an imported entity, which was created elsewhere.
+	// Created is when the entity came to the platform; zero if an earlier release imported it.
 	Created time.Time
 	// Version is 1 for a new entity and grows by one with every verified draft.
 	Version int64
@@ -46,6 +46,12 @@ type Profile struct {
 	OpenDrafts int64
 	// Revision is 1 for a new profile and grows by one with every write. Writes are conditional on it.
 	Revision int64
+
+	// Imported means that the entity came from outside; see IsImported.
+	Imported bool
+	// ListedAs is the place of the entity in the list of the tenant's entities. It belongs to the store; "" if the entity is
+	// not listed, because an earlier release wrote it.
+	ListedAs string
 }
 
 // DraftStatus is the state of a draft.

@@ -8,6 +8,7 @@ package entity
 import (
 	"context"
 	"slices"
+	"strings"
 )
 
 // MaxIDBytes is the longest entity ID, in bytes of UTF-8.
@@ -29,6 +30,15 @@ const (
 
 var lifecycleStatuses = []LifecycleStatus{Unknown, OnboardingInProgress, MaintenanceInProgress, Compliant, ReviewInProgress,
 	PendingOffboarding, ClientOffboarded}
+
+// StatusNames lists the lifecycle statuses for a message.
+func StatusNames() string {
+	names := make([]string, len(lifecycleStatuses))
+	for i, s := range lifecycleStatuses {
+		names[i] = string(s)
+	}
+	return strings.Join(names, ", ")
+}
 
 // IsKnown reports whether s is one of the lifecycle statuses.
 func (s LifecycleStatus) IsKnown() bool { return slices.Contains(lifecycleStatuses, s) }

@@ -25,6 +25,28 @@ type DraftPage struct {
 	Descending bool
 }
 
+// Ref is an entity as the list of the tenant's entities holds it.
+type Ref struct {
+	ID      string
+	Type    string
+	Name    string
+	Status  LifecycleStatus
+	Version int64
+	Layers  access.Layers
+	// Position is the place of the entity in the list, for Page.After.
+	Position string
+}
+
+// Page selects a part of the list of a tenant's entities.
+type Page struct {
+	// NamePrefix selects the entities whose names begin with it, in any case; "" selects all.
+	NamePrefix string
+	// After is the position of the last entity before the page; "" for the first page.
+	After string
+	// Limit is the largest number of entities in the page.
+	Limit int
+}
+
 // Store keeps profiles and drafts. It is safe for concurrent use; a read sees every acknowledged write. A write whose outcome is
 // unknown may be repeated: if it was applied, the repetition returns ErrChanged.
 type Store interface {
@@ -36,6 +58,14 @@ type Store interface {
 	// GetProfiles reads those of the profiles that exist, each once, in the order of the IDs. An entity that was only imported
 	// has none.
 	GetProfiles(ctx context.Context, tenant string, ids []string) ([]Profile, error)
+	// ListEntities reads a part of the list of a tenant's entities, in the order of their names, then IDs, and the position
+	// after it, "" at the end of the list. A page may have fewer entities than its limit although the list goes on.
+	ListEntities(ctx context.Context, tenant string, p Page) (page []Ref, next string, err error)
+	// Import creates or changes entities, and returns what it did to each, in their order. An entry that comes later counts
+	// against the result of those before it. It returns no error for an entity that it refuses. Each entity is changed as a
+	// whole, on the condition that it is as it was read; after an error the entities before the end of the results are as they
+	// say, and others may have been changed. Repeating the call is safe.
+	Import(ctx context.Context, tenant string, entries []Import, o ImportOptions) ([]ImportResult, error)
 	// GetDraft reads one draft. It returns ErrNotFound if there is no such draft.
 	GetDraft(ctx context.Context, tenant, id string) (Draft, error)
 	// GetDrafts reads those of the drafts that exist, each once, in the order of the IDs.

@@ -14,13 +14,13 @@ import (
 // A report that passes its limit has the same lines and counts. Where it becomes short depends neither on the chunks
 // nor on whether one process or many functions make it.
 func TestShortReport(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range uint64(8) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		file := randomFile(rng, 1+rng.IntN(60))
 		want := oracle(file, testLineBytes, true)
 		for _, limit := range []int64{1, 200, 1000, int64(len(want.report)), int64(len(want.report)) + 1} {
 			short, shortened := shortenReport(t, want.report, limit)
-			for _, chunkBytes := range []int64{20, 150, 1000, 0} {
+			for _, chunkBytes := range []int64{20, 150, 0} {
 				what := fmt.Sprintf("seed %d, chunks of %d bytes, limit %d", seed, chunkBytes, limit)
 				plan := chunk.NewPlan(int64(len(file)), chunkBytes)
 				w := validateChunks(t, file, plan)

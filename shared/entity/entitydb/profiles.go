@@ -57,18 +57,49 @@ func (s *Profiles) putBody(key dynamo.Item, body []byte, previous int64) types.T
 
 // Create implements entity.Store.
 func (s *Profiles) Create(ctx context.Context, tenant string, p entity.Profile) error {
-	body, err := marshalProfile(p)
+	writes, err := s.entityWrites(tenant, p, p.BaseStatus, "")
 	if err != nil {
 		return err
 	}
-	return s.transact(ctx, []types.TransactWriteItem{
-		s.putBody(profileKey(tenant, p.ID), body, p.Revision-1),
-		{Put: &types.Put{
-			TableName: &s.statusesTable, Item: statusItem(tenant, p.ID, p.BaseStatus),
+	return s.transact(ctx, writes)
+}
+
+// entityWrites returns the writes that store a profile, whose Revision is one more than what was read, and make status
+// the lifecycle status of the entity. They hold only if the previous lifecycle status is the given one; "" if the
+// entity must not exist. The list of the tenant's entities changes with them.
+func (s *Profiles) entityWrites(tenant string, p entity.Profile, status, previous entity.LifecycleStatus) (
+	[]types.TransactWriteItem, error) {
+	listed, formerly := listPart(p), p.ListedAs
+	p.ListedAs = listed
+	body, err := marshalProfile(p)
+	if err != nil {
+		return nil, err
+	}
+	statusWrite := types.TransactWriteItem{Update: &types.Update{
+		TableName: &s.statusesTable, Key: statusKey(tenant, p.ID),
+		UpdateExpression:    aws.String("SET lifecycle_status = :status"),
+		ConditionExpression: aws.String("lifecycle_status = :previous"),
+		ExpressionAttributeValues: dynamo.Item{
+			":status": dynamo.String(string(status)), ":previous": dynamo.String(string(previous)),
+		},
+	}}
+	if previous == "" {
+		statusWrite = types.TransactWriteItem{Put: &types.Put{
+			TableName: &s.statusesTable, Item: statusItem(tenant, p.ID, status),
 			ConditionExpression:      aws.String("attribute_not_exists(#entity)"),
 			ExpressionAttributeNames: map[string]string{"#entity": "entity"},
-		}},
-	})
+		}}
+	}
+	writes := []types.TransactWriteItem{
+		s.putBody(profileKey(tenant, p.ID), body, p.Revision-1),
+		statusWrite,
+		{Put: &types.Put{TableName: &s.table, Item: listItem(tenant, p, status)}},
+	}
+	if formerly != "" && formerly != listed {
+		key := dynamo.Item{"owner": dynamo.String(listOwner(tenant, listShard(p.ID))), "part": dynamo.String(formerly)}
+		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: &s.table, Key: key}})
+	}
+	return writes, nil
 }
 
 // GetProfile implements entity.Store.
@@ -190,23 +221,12 @@ func (s *Profiles) UpdateDraft(ctx context.Context, tenant string, d entity.Draf
 
 // ApplyUpdate implements entity.Store.
 func (s *Profiles) ApplyUpdate(ctx context.Context, tenant string, u entity.Update) error {
-	profile, err1 := marshalProfile(u.Profile)
+	writes, err1 := s.entityWrites(tenant, u.Profile, u.Status, u.PreviousStatus)
 	draft, err2 := marshalDraft(u.Draft)
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	writes := []types.TransactWriteItem{
-		s.putBody(profileKey(tenant, u.Profile.ID), profile, u.Profile.Revision-1),
-		s.putBody(draftKey(tenant, u.Draft.ID), draft, u.Draft.Version-1),
-		{Update: &types.Update{
-			TableName: &s.statusesTable, Key: statusKey(tenant, u.Profile.ID),
-			UpdateExpression:    aws.String("SET lifecycle_status = :status"),
-			ConditionExpression: aws.String("lifecycle_status = :previous"),
-			ExpressionAttributeValues: dynamo.Item{
-				":status": dynamo.String(string(u.Status)), ":previous": dynamo.String(string(u.PreviousStatus)),
-			},
-		}},
-	}
+	writes = append(writes, s.putBody(draftKey(tenant, u.Draft.ID), draft, u.Draft.Version-1))
 	if u.Draft.Version == 1 {
 		writes = append(writes, types.TransactWriteItem{
 			Put: &types.Put{TableName: &s.table, Item: draftRefItem(tenant, u.Draft)},

@@ -36,6 +36,8 @@ type profileBody struct {
 	BaseStatus    entity.LifecycleStatus       `json:"settled"`
 	OpenDrafts    int64                        `json:"open"`
 	Revision      int64                        `json:"revision"`
+	Imported      bool                         `json:"imported,omitempty"`
+	ListedAs      string                       `json:"listedAs,omitempty"`
 }
 
 // draftBody is a draft as it is stored, like profileBody.

@@ -42,7 +42,7 @@ func TestStoredEntities(t *testing.T) {
 	r := entity.Profile{
 		ID: "entity", Type: "Company", Role: "Client", AlternateID: "alternate", Properties: storedProperties(),
 		Jurisdictions: []string{"NL"}, Category: []string{"bank"}, Layers: storedLayers(), Created: at, Version: 1, Revision: 1,
-		LastChangedIn: map[string]int64{"single": 1}, BaseStatus: entity.Compliant, OpenDrafts: 0,
+		LastChangedIn: map[string]int64{"single": 1}, BaseStatus: entity.Compliant, OpenDrafts: 0, Imported: true,
 	}
 	if err := s.Create(ctx, storedTenant, r); err != nil {
 		t.Fatal(err)
@@ -63,6 +63,7 @@ func TestStoredEntities(t *testing.T) {
 	dynamotest.LoadStored(t, client, "test-entities", "entities")
 	s = entitydb.NewProfiles(client, "test-records", "test-entities")
 	got, status, err := s.GetProfile(ctx, storedTenant, "entity")
+	c.Profile.ListedAs = "\tentity"
 	if diff := cmp.Diff(c.Profile, got); err != nil || diff != "" || status != entity.MaintenanceInProgress {
 		t.Errorf("entity: status %s, %v, (-want +got)\n%s", status, err, diff)
 	}

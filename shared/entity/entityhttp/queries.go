@@ -82,7 +82,7 @@ func (s *Entities) SearchByReach(ctx context.Context, r *platform.Request, in Se
 			reply.Accessible = append(reply.Accessible, item)
 			return budget.Reserve(item, errTooMany)
 		case geographic || business:
-			item := InaccessibleDraft{d.ID, d.EntityID, displayName(d.Properties), d.Layers}
+			item := InaccessibleDraft{d.ID, d.EntityID, entity.DisplayName(d.Properties), d.Layers}
 			reply.Inaccessible = append(reply.Inaccessible, item)
 			return budget.Reserve(item, errTooMany)
 		}
@@ -104,7 +104,7 @@ func (s *Entities) DraftNames(ctx context.Context, r *platform.Request, in Names
 		return budget.Reserve(n, errTooMany)
 	}
 	err := s.forEachDraft(ctx, r, in.JourneyID, inReach(r, entityFilter(in.EntityIDs)), func(d entity.Draft) error {
-		return add(DraftName{d.EntityID, &d.ID, d.Type, displayName(d.Properties), d.Version})
+		return add(DraftName{d.EntityID, &d.ID, d.Type, entity.DisplayName(d.Properties), d.Version})
 	})
 	if err != nil {
 		return NamesReply{}, err
@@ -119,7 +119,7 @@ func (s *Entities) DraftNames(ctx context.Context, r *platform.Request, in Names
 			if isNamed[p.ID] || !r.Layers.CanReach(p.Layers) {
 				continue
 			}
-			if err := add(DraftName{p.ID, nil, p.Type, displayName(p.Properties), p.Version}); err != nil {
+			if err := add(DraftName{p.ID, nil, p.Type, entity.DisplayName(p.Properties), p.Version}); err != nil {
 				return NamesReply{}, err
 			}
 		}

@@ -1,7 +1,6 @@
 package entityhttp
 
 import (
-	"cmp"
 	"time"
 
 	"sluice/shared/access"
@@ -211,21 +210,4 @@ type LightReply struct {
 type LightDraft struct {
 	EntityID      string `json:"EntityId"`
 	EntityDraftID string `json:"EntityDraftId"`
-}
-
-// displayName returns what an entity is called: its legal name, or else its full name, its name, or its first and last
-// names.
-func displayName(properties map[string]property.Property) string {
-	value := func(key string) string {
-		if p := properties[key]; p.Value != nil {
-			return *p.Value
-		}
-		return ""
-	}
-	first, last := value("firstName"), value("lastName")
-	both := first + last
-	if first != "" && last != "" {
-		both = first + " " + last
-	}
-	return cmp.Or(value("legalEntityName"), value("fullName"), value("name"), both)
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"sluice/shared/access"
+	"sluice/shared/entity"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/property"
 )
@@ -41,8 +42,8 @@ type Object map[string]jsontext.Value
 
 // Check adds what is wrong with the data.
 func (in *CreateRequest) Check(v *platform.ValidationErrors) {
-	v.RequireOneOf("type", in.Type, "Company", "Individual", "Other", "Entity Group")
-	v.RequireOneOf("targetEntity", in.TargetEntity, "Client", "Related Party")
+	v.RequireOneOf("type", in.Type, entity.Types...)
+	v.RequireOneOf("targetEntity", in.TargetEntity, entity.Roles...)
 	checkProperties(v, "properties", in.Properties)
 	v.CheckNames("policyJurisdictions", in.PolicyJurisdictions, maxNames)
 	v.CheckText("policyJurisdiction", in.PolicyJurisdiction, platform.MaxName)

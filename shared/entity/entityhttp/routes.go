@@ -46,6 +46,8 @@ func (s *Entities) Routes() []httpapi.Route {
 		{Method: put, Path: draft + "/verify", Permissions: approve, Endpoint: platform.Endpoint(s.VerifyDraft)},
 		{Method: put, Path: draft + "/reject", Permissions: approve, Endpoint: platform.Endpoint(s.RejectDraft)},
 
+		{Method: get, Path: queries + "/entity", Permissions: []string{permission.EntityDataAccessAndSearch},
+			Endpoint: platform.Endpoint(s.List)},
 		{Method: get, Path: queries + "/entity/{entityId}", Permissions: search, Endpoint: platform.Endpoint(s.Get)},
 		{Method: get, Path: queries + "/entity/{entityId}/draft/{id}", Permissions: search,
 			Endpoint: platform.Endpoint(s.GetDraft)},
