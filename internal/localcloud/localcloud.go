@@ -25,7 +25,7 @@ type Descriptor struct {
 	TokenURL string `json:"token_url"`
 	// S3URL is the address of the S3 server.
 	S3URL string `json:"s3_url"`
-	// DynamoDBURL is the address of the DynamoDB server itself, which checks no policies.
+	// DynamoDBURL is a second address of the AWS endpoint, at the port that was chosen for DynamoDB.
 	DynamoDBURL string `json:"dynamodb_url"`
 	// AWSEndpointURL is the endpoint of every AWS service but S3.
 	AWSEndpointURL string `json:"aws_endpoint_url"`

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
@@ -27,7 +29,6 @@ func (c *Cloud) chooseAddresses(context.Context) error {
 		{"the API", c.options.Ports.API, c.options.Host, &c.descriptor.APIURL},
 		{"S3", c.options.Ports.S3, c.options.Host, &c.descriptor.S3URL},
 		{"the AWS endpoint", c.options.Ports.AWS, c.options.Host, &c.descriptor.AWSEndpointURL},
-		// The DynamoDB server verifies no signatures and must not be reachable from other machines.
 		{"DynamoDB", c.options.Ports.DynamoDB, "127.0.0.1", &c.descriptor.DynamoDBURL},
 	} {
 		listener, err := chooseListener(a.host, a.port, *a.url)
@@ -88,12 +89,30 @@ func (c *Cloud) listenAddress(clientURL string) string {
 	return net.JoinHostPort(c.options.Host, port)
 }
 
+// databaseAddress returns an address for the DynamoDB server, which answers everyone: it verifies no signature, and lets
+// web pages read its answers. So it listens where nobody expects it, on Linux at one of 16 million addresses of the
+// loopback interface, differently at each start.
+func databaseAddress() (string, error) {
+	host := "127.0.0.1"
+	if runtime.GOOS == "linux" {
+		host = fmt.Sprintf("127.%d.%d.%d", rand.IntN(256), rand.IntN(256), 1+rand.IntN(254))
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
 // listen opens the ports of the API and the AWS endpoint. Requests wait until serve.
 func (c *Cloud) listen(context.Context) error {
-	for _, url := range []string{c.descriptor.APIURL, c.descriptor.AWSEndpointURL} {
-		l, err := net.Listen("tcp", c.listenAddress(url))
+	for _, address := range []string{
+		c.listenAddress(c.descriptor.APIURL), c.listenAddress(c.descriptor.AWSEndpointURL),
+		hostPort(c.descriptor.DynamoDBURL),
+	} {
+		l, err := net.Listen("tcp", address)
 		if err != nil {
-			return fmt.Errorf("cannot listen on %s: %w", c.listenAddress(url), err)
+			return fmt.Errorf("cannot listen on %s: %w", address, err)
 		}
 		c.listeners = append(c.listeners, l)
 	}
@@ -106,16 +125,14 @@ func (c *Cloud) serve(context.Context) error {
 	for _, f := range c.template.Functions {
 		names[f.ID] = f.Name
 	}
-	services, err := c.endpointServices()
-	if err != nil {
-		return err
-	}
+	aws := endpoint.New(c.endpointServices())
 	for i, handler := range []http.Handler{
 		gateway.New(gateway.Config{
 			API: c.template.API, Names: names, Functions: c.lambda, Region: region, Account: account, NewID: newID,
 			Now: time.Now,
 		}),
-		endpoint.New(services),
+		aws,
+		aws, // at the address of DynamoDB, too: only who has keys of the cloud gets through to the server
 	} {
 		listener, server := c.listeners[i], &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 		c.servers = append(c.servers, server)

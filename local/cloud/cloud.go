@@ -65,6 +65,11 @@ type Cloud struct {
 	log  *functionLog
 	iam  *iam.Service
 
+	// databaseAddress is the host and port of the DynamoDB server, which no other program is told.
+	databaseAddress string
+	// storageLog receives what the S3 server prints.
+	storageLog *os.File
+
 	database  *database.Server
 	storage   *storage.Server
 	kms       *fakekms.Server
@@ -191,6 +196,9 @@ func (c *Cloud) close(ctx context.Context) {
 	}
 	if c.storage != nil {
 		c.storage.Close()
+	}
+	if c.storageLog != nil {
+		_ = c.storageLog.Close()
 	}
 	if c.database != nil {
 		c.database.Close()

@@ -33,10 +33,17 @@ func (c *Cloud) startStores(ctx context.Context) error {
 		return err
 	}
 	defer log.Close()
+	if c.databaseAddress, err = databaseAddress(); err != nil {
+		return err
+	}
 	if c.database, err = database.Start(ctx, database.Config{
-		Program: c.tool("dynoxide"), Address: hostPort(c.descriptor.DynamoDBURL), File: c.path("dynamodb.db"), Log: log,
+		Program: c.tool("dynoxide"), Address: c.databaseAddress, File: c.path("dynamodb.db"), Log: log,
 		Tables: c.template.Tables,
 	}); err != nil {
+		return err
+	}
+	if c.storageLog, err = os.OpenFile(c.path("logs", "s3.log"),
+		os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600); err != nil {
 		return err
 	}
 	var buckets []string
@@ -45,7 +52,7 @@ func (c *Cloud) startStores(ctx context.Context) error {
 	}
 	c.storage, err = storage.Start(ctx, storage.Config{
 		Address: c.listenAddress(c.descriptor.S3URL), Dir: c.path("s3"), Region: region, Buckets: buckets,
-		IAM: c.iam, OnCreated: c.notify, Now: time.Now,
+		IAM: c.iam, OnCreated: c.notify, Now: time.Now, Log: c.storageLog,
 	})
 	return err
 }
@@ -210,15 +217,14 @@ func (c *Cloud) operatorCredentials() aws.CredentialsProvider {
 }
 
 // endpointServices describes the services of the AWS endpoint.
-func (c *Cloud) endpointServices() (endpoint.Services, error) {
-	dynamoDB, err := url.Parse(c.descriptor.DynamoDBURL)
+func (c *Cloud) endpointServices() endpoint.Services {
 	s := endpoint.Services{
 		IAM: c.iam, Now: time.Now, ARN: arn,
-		DynamoDB: dynamoDB, States: c.states, KMS: c.kms, Lambda: c.lambda, GuardDuty: c.guardduty,
+		DynamoDB: &url.URL{Scheme: "http", Host: c.databaseAddress}, States: c.states, KMS: c.kms, Lambda: c.lambda, GuardDuty: c.guardduty,
 		MachineOfToken: c.states.MachineOfToken, TagOfKey: c.kms.TagOf, PartitionKeys: map[string]string{},
 	}
 	for _, t := range c.template.Tables {
 		s.PartitionKeys[t.Name] = t.PartitionKey()
 	}
-	return s, err
+	return s
 }

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -39,10 +40,16 @@ type Config struct {
 	// client receives an error.
 	OnCreated func(CreatedObject) error
 	Now       func() time.Time
+	// Log receives what the gateway prints. The gateway prints to os.Stderr, which is this file while the server runs;
+	// nil leaves it as it is.
+	Log *os.File
 }
 
 // Server is a running S3 server.
 type Server struct {
+	front *front
+	// stderr is what os.Stderr was before the start.
+	stderr *os.File
 	cancel context.CancelFunc
 	ended  chan struct{}
 	err    error
@@ -61,25 +68,35 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the folder %s cannot hold objects: %w", c.Dir, err)
 	}
-	// Report an address in use now: the gateway would only print the error, later.
-	probe, err := net.Listen("tcp", c.Address)
+	listener, err := net.Listen("tcp", c.Address)
 	if err != nil {
 		return nil, err
 	}
-	if err := probe.Close(); err != nil {
-		return nil, err
+	// Paths of sockets are limited to about a hundred bytes, which the data folder may exceed.
+	sockets, err := os.MkdirTemp("", "sluice-s3-")
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
 	}
+	socket := filepath.Join(sockets, "gateway")
 	root := c.IAM.OperatorKey()
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &Server{cancel: cancel, ended: make(chan struct{})}
+	s := &Server{
+		front:  &front{listener: listener, socket: socket, open: map[net.Conn]bool{}},
+		stderr: os.Stderr, cancel: cancel, ended: make(chan struct{}),
+	}
+	if c.Log != nil {
+		os.Stderr = c.Log
+	}
+	go s.front.serve()
 	go func() {
 		defer close(s.ended)
+		defer os.RemoveAll(sockets)
 		s.err = embedgw.RunVersityGW(
 			running,
 			&backend{Backend: files, iam: c.IAM, onCreated: c.OnCreated, now: c.Now},
 			&embedgw.Config{
 				RootUserAccess: root.ID, RootUserSecret: root.Secret, IAMService: accounts{c.IAM},
-				Region: c.Region, Ports: []string{c.Address}, HealthPath: healthPath,
+				Region: c.Region, Ports: []string{socket}, HealthPath: healthPath,
 				MaxConnections: 4096, MaxRequests: 4096, MultipartMaxParts: 10_000,
 				Quiet: true, KeepAlive: true, DisableACLs: true,
 			},
@@ -94,11 +111,14 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 
 // Close ends the server. It waits at most two seconds for connected clients.
 func (s *Server) Close() {
+	s.front.stopAccepting()
 	s.cancel()
 	select {
 	case <-s.ended:
 	case <-time.After(2 * time.Second):
 	}
+	s.front.close()
+	os.Stderr = s.stderr
 }
 
 // Ended returns a channel that is closed when the server has ended, whether by Close or by an error.

@@ -75,7 +75,8 @@ func declareFlags(flags *flag.FlagSet, o *cloud.Options, getenv func(string) str
 	flags.IntVar(&o.Ports.API, "port-api", 0, "`PORT` of the API (default the last one used, or any)")
 	flags.IntVar(&o.Ports.S3, "port-s3", 0, "`PORT` of S3 (default as above)")
 	flags.IntVar(&o.Ports.AWS, "port-aws", 0, "`PORT` of the endpoint of all other AWS services (default as above)")
-	flags.IntVar(&o.Ports.DynamoDB, "port-dynamodb", 0, "`PORT` of the DynamoDB server itself (default as above)")
+	flags.IntVar(&o.Ports.DynamoDB, "port-dynamodb", 0,
+		"`PORT` of DynamoDB, a second one of the AWS endpoint, on this machine only (default as above)")
 	flags.StringVar(&o.Project, "project", "",
 		"`DIR` with template.yaml and bin (default the parent of this program's folder)")
 	flags.StringVar(&o.Functions, "functions", "",

@@ -1,0 +1,122 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// front accepts the connections of clients and passes their bytes to the gateway and back. It exists for how a
+// connection ends: the gateway closes one as soon as it has refused a request, without having read the rest of it, and
+// the system then resets the connection, so that a client which is still sending may never see the reply. The front
+// closes its own half, and reads and discards what the client still sends.
+type front struct {
+	listener net.Listener
+	// socket is the path of the gateway's socket.
+	socket string
+
+	mu sync.Mutex
+	// open holds the connections of clients and those to the gateway.
+	open   map[net.Conn]bool
+	closed bool
+}
+
+// Limits of the time for which the front discards what a client sends after its reply.
+const (
+	lingerIdle = 5 * time.Second
+	lingerAll  = 10 * time.Minute
+)
+
+// serve accepts connections until the listener is closed.
+func (f *front) serve() {
+	for {
+		client, err := f.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // too many open files, or a client that has left
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		go f.pass(client.(*net.TCPConn))
+	}
+}
+
+// pass passes the bytes of one connection in both directions until both have ended.
+func (f *front) pass(client *net.TCPConn) {
+	defer f.forget(client)
+	if !f.remember(client) {
+		return
+	}
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(context.Background(), "unix", f.socket)
+	if err != nil {
+		return // the gateway has ended
+	}
+	defer f.forget(conn)
+	if !f.remember(conn) {
+		return
+	}
+	gateway := conn.(*net.UnixConn)
+	replied := make(chan struct{})
+	go func() {
+		defer close(replied)
+		_, _ = io.Copy(client, gateway)
+		_ = client.CloseWrite()
+		_ = client.SetReadDeadline(time.Now().Add(lingerIdle)) // the gateway has closed an idle connection
+	}()
+	// This ends with what the client sends, or with an error: the client has left, or the gateway takes no more. In each
+	// case the gateway learns that nothing more comes, and its reply is passed on if there is one.
+	_, _ = io.Copy(gateway, client)
+	_ = gateway.CloseWrite()
+	<-replied
+	linger(client)
+}
+
+// linger reads and discards what a client still sends, until the client closes the connection or falls silent.
+func linger(client *net.TCPConn) {
+	buffer := make([]byte, 64<<10)
+	for end := time.Now().Add(lingerAll); time.Now().Before(end); {
+		if client.SetReadDeadline(time.Now().Add(lingerIdle)) != nil {
+			return
+		}
+		if _, err := client.Read(buffer); err != nil {
+			return
+		}
+	}
+}
+
+// remember notes a connection, and reports false if the front is closed.
+func (f *front) remember(c net.Conn) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.closed {
+		f.open[c] = true
+	}
+	return !f.closed
+}
+
+// forget closes a connection.
+func (f *front) forget(c net.Conn) {
+	f.mu.Lock()
+	delete(f.open, c)
+	f.mu.Unlock()
+	_ = c.Close()
+}
+
+// stopAccepting lets the connections that are open go on.
+func (f *front) stopAccepting() { _ = f.listener.Close() }
+
+// close closes everything.
+func (f *front) close() {
+	f.stopAccepting()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	for c := range f.open {
+		_ = c.Close()
+	}
+}
