@@ -237,7 +237,7 @@ func recognizeText(text []byte, whole bool) *foreignFormat {
 		text = text[:end+1]
 	}
 	for line := range bytes.Lines(text) {
-		if line = bytes.TrimLeft(line, " \t"); line[0] == '{' || line[0] == '[' {
+		if line = bytes.TrimSpace(line); len(line) > 0 && (line[0] == '{' || line[0] == '[') {
 			return nil // JSON Lines with something else before them
 		}
 	}

@@ -275,7 +275,7 @@ func (p *pace) format(s client.Status, now time.Time) []part {
 		}
 		parts = append(parts, part{rate, 1}, part{formatTimeLeft(done, s.BytesTotal-p.bytes, elapsed), 0})
 	}
-	return append(parts, part{formatCounts(s.Counts), 2},
+	return append(parts, part{formatLiveCounts(s.Counts), 2},
 		part{formatBytes(s.BytesDone) + " of " + formatBytes(s.BytesTotal), 3})
 }
 
@@ -293,6 +293,18 @@ func printStatusStep(ui *console, s client.Status, elapsed time.Duration) {
 		look = red
 	}
 	ui.printStep(look, name, elapsed, meaning)
+}
+
+// formatLiveCounts writes the counts of a batch that is being stored: what grows, and what is invalid.
+func formatLiveCounts(c client.Counts) string {
+	if c.Accepted == nil || c.Ingested == nil {
+		return formatCounts(c)
+	}
+	text := formatNumber(*c.Ingested) + " of " + formatNumber(*c.Accepted) + " stored"
+	if c.Invalid != nil && *c.Invalid > 0 {
+		text += ", " + formatNumber(*c.Invalid) + " invalid"
+	}
+	return text
 }
 
 // printCounts prints the counts that are known, if any are.

@@ -82,19 +82,19 @@ func TestProgressBarIsThrottled(t *testing.T) {
 
 // What matters least is left out first, so that the line always fits.
 func TestProgressFitsTheTerminal(t *testing.T) {
-	total, stored := int64(4_000_000), int64(1_000_000)
+	total, stored, invalid := int64(4_000_000), int64(1_000_000), int64(3)
 	s := client.Status{
 		Status: client.StatusInProgress, BytesTotal: 2_000_000_000, BytesDone: 500_000_000,
-		Counts: client.Counts{Total: &total, Accepted: &total, Ingested: &stored},
+		Counts: client.Counts{Total: &total, Accepted: &total, Invalid: &invalid, Ingested: &stored},
 	}
 	now := time.Now()
 	p := pace{status: s.Status, since: now.Add(-20 * time.Second)}
 	for width, want := range map[int]string{
 		150: "  [#######-----------------------]   25 %  50,000 lines/s  1:00 left  " +
-			"4,000,000 lines, 4,000,000 accepted, 1,000,000 stored  500.0 MB of 2.0 GB",
-		100: "   25 %  50,000 lines/s  1:00 left  4,000,000 lines, 4,000,000 accepted, 1,000,000 stored",
-		60:  "   25 %  50,000 lines/s  1:00 left",
-		20:  "   25 %  1:00 left",
+			"1,000,000 of 4,000,000 stored, 3 invalid  500.0 MB of 2.0 GB",
+		80: "   25 %  50,000 lines/s  1:00 left  1,000,000 of 4,000,000 stored, 3 invalid",
+		60: "   25 %  50,000 lines/s  1:00 left",
+		20: "   25 %  1:00 left",
 	} {
 		got := fitParts(p.format(s, now), width)
 		if got != want {
