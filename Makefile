@@ -1,11 +1,13 @@
 # make demo    see it work           make test    everything that is checked
 # make local   a local cloud to use  make build   bin/sluice and what it needs
 # make test-sam, make test-localstack   the same suite in other environments (docs/environments.md)
-# make docs    the reference of the interface, as one HTML page
+# make docs    the reference of the interface, as one HTML page, and its description in one file
+# make release   the command line for Linux and macOS, with checksums, SBOM and third-party notices
+# make test-clients   what generators of clients make of that file
 
 .DEFAULT_GOAL := build
 .PHONY: build tools demo test local docs bench lint clean programs functions format vet staticcheck test-product test-local test-bench \
-	test-e2e vulncheck test-sam test-localstack sam sam-build
+	test-e2e vulncheck test-sam test-localstack sam sam-build test-clients release
 
 # One set of flags for products, tests, vet and staticcheck, so that each package is compiled once; the race detector alone needs a
 # second build, with C.
@@ -18,6 +20,9 @@ GOVULNCHECK := go tool -modfile=$(CURDIR)/tools/go.mod govulncheck
 DYNOXIDE_NPM := @dynoxide/linux-x64@1.2.1
 DYNOXIDE_CRATE := dynoxide-rs --version 3.2.0
 REDOC := redoc@2.5.2
+# What make test-clients makes clients with, and how their tools are taken: from Maven, the Go module proxy, PyPI and npm.
+CLIENT_TOOLS := OPENAPI_GENERATOR=7.16.0 OAPI_CODEGEN=v2.8.2 OPENAPI_PYTHON_CLIENT=0.29.1 SCHEMATHESIS=4.32.5 \
+	OPENAPI_TYPESCRIPT=7.13.0 OPENAPI_FETCH=0.17.0 TYPESCRIPT=5.9.3 TYPES_NODE=20.19.25 REDOCLY=2.77.0
 PLATFORM := $(shell uname -s)-$(shell uname -m)
 # This machine's processor as the template's parameter Arch names it.
 MACHINE := $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x86_64)
@@ -100,8 +105,15 @@ test-e2e: build
 	cd e2e && go test -count=1
 
 docs: bin/tools/$(REDOC).js
+	@mkdir -p bin
+	@go run ./openapi/reference > bin/sluice.bundled.json && mv bin/sluice.bundled.json openapi/sluice.bundled.json
 	@go run ./openapi/reference $< > bin/reference.html
-	@echo "The reference is bin/reference.html."
+	@echo "The reference is bin/reference.html. The description in one file, for programs, is openapi/sluice.bundled.json."
+
+# Makes a client of the interface with each generator and takes a batch to PROCESSED with it. It needs a network; tools that
+# are not installed are named in its table. CLIENTS="redocly oapi-codegen" does only some of its rows.
+test-clients: build
+	@$(CLIENT_TOOLS) openapi/clients/test.sh $(CLIENTS)
 
 bin/tools/$(REDOC).js:
 	@mkdir -p bin/tools
@@ -131,11 +143,15 @@ sam-build:
 	sam validate --config-env local --lint
 	sam build --config-env local --parameter-overrides Arch=$(MACHINE)
 
+# The command line for other machines, with its SBOM and notices, in dist/. The version is that of the tag, if there is one.
+release:
+	@go run ./internal/release -out dist
+
 bench: programs functions
 	cd bench && go build -o ../bin/bench . && ../bin/bench
 
 clean:
-	rm -rf bin .aws-sam
+	rm -rf bin dist .aws-sam
 
 # SAM calls these (BuildMethod: makefile), with ARTIFACTS_DIR; it does not say for which processor: export ARCH as the template's
 # parameter Arch.
