@@ -4,6 +4,7 @@ package openapi
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -53,6 +54,17 @@ func Load() (*Document, error) {
 	}
 	d.Operations, err = d.collectOperations()
 	return d, err
+}
+
+// Bundle returns the whole description as indented JSON, which openapi/sluice.bundled.json keeps for generators of
+// clients and other tools that read one file.
+func (d *Document) Bundle() ([]byte, error) {
+	var out bytes.Buffer
+	if err := json.Indent(&out, d.JSON, "", "  "); err != nil {
+		return nil, err
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
 }
 
 // schema returns the compiled schema at a pointer. Schemas are compiled when they are first used.

@@ -1,5 +1,5 @@
-// Command reference prints the interface description as one HTML page that needs no other file. Its argument is Redoc's
-// standalone script, which becomes part of the page.
+// Command reference prints the interface description: with a script, Redoc's standalone one, as an HTML page that needs
+// no other file; without, as the JSON of openapi/sluice.bundled.json.
 package main
 
 import (
@@ -17,14 +17,22 @@ func main() {
 }
 
 func run(args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("usage: reference redoc.standalone.js > reference.html")
+	if len(args) > 1 {
+		return fmt.Errorf("usage: reference [redoc.standalone.js]")
 	}
-	script, err := os.ReadFile(args[0])
+	description, err := openapi.Load()
 	if err != nil {
 		return err
 	}
-	description, err := openapi.Load()
+	if len(args) == 0 {
+		bundle, err := description.Bundle()
+		if err != nil {
+			return err
+		}
+		_, err = os.Stdout.Write(bundle)
+		return err
+	}
+	script, err := os.ReadFile(args[0])
 	if err != nil {
 		return err
 	}
