@@ -157,3 +157,47 @@ func TestUnsupportedMediaIsProblemDetails(t *testing.T) {
 		t.Errorf("got %d %s %s, want 415 as application/problem+json", status, header.Get("Content-Type"), text)
 	}
 }
+
+// A URL that was given out before its client was disabled, or before its tenant lost the batch feature, takes an upload
+// and stores no transaction.
+func TestUploadAfterDisabling(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	for _, test := range []struct {
+		name, message string
+		disable       func(api *session, c clientCredentials) error
+	}{
+		{"the client", "The client that asked for the upload URL has been disabled.",
+			func(_ *session, c clientCredentials) error {
+				var out any
+				return environment.admin(&out, "client", "disable", c.ClientID)
+			}},
+		{"the tenant's feature", "The batch feature has been disabled for this tenant.",
+			func(api *session, _ clientCredentials) error {
+				var out any
+				return environment.admin(&out, "tenant", "disable-batch", api.tenantID)
+			}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var tenant struct {
+				ID string `json:"tenant_id"`
+			}
+			if err := environment.admin(&tenant, "tenant", "create"); err != nil {
+				t.Fatal(err)
+			}
+			uploader := newClient(t, environment, tenant.ID, "--permission", "BatchUpload")
+			reader := loginAs(t, environment, newClient(t, environment, tenant.ID, "--permission", "BatchRead"))
+			reader.enableBatches()
+			u := loginAs(t, environment, uploader).newUpload(true)
+			if err := test.disable(reader, uploader); err != nil {
+				t.Fatal(err)
+			}
+			if code, text := put(t, u, jsonLines(validLine())); code != 200 {
+				t.Fatalf("upload: %d %s, want 200", code, text)
+			}
+			if last, _ := reader.follow(u.BatchID); last.Status != "ERROR" || last.ErrorMessage != test.message {
+				t.Errorf("the batch ended with %s (%q), want ERROR (%q)", last.Status, last.ErrorMessage, test.message)
+			}
+		})
+	}
+}

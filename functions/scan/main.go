@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"sluice/shared/auth/authdb"
 	"sluice/shared/batch/batchdb"
 	"sluice/shared/document/documentdb"
 	"sluice/shared/intake"
@@ -16,7 +17,7 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_DOCUMENTS", "BUCKET_UPLOADS",
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_DOCUMENTS", "TABLE_CLIENTS", "BUCKET_UPLOADS",
 		"STATE_MACHINE_ARN", "MAX_UPLOAD_BYTES",
 		"MALWARE_SCAN", "SCAN_PATIENCE", "SWEEP_AGE", "UPLOAD_PATIENCE")
 	lines, documents, guardDuty, err := env.Scanners()
@@ -29,7 +30,8 @@ func main() {
 			Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(),
 			Age: env.SweepAge, Patience: env.UploadPatience,
 		},
-		Scanner: lines, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Now: time.Now, Log: env.Log,
+		Registry: authdb.New(env.DynamoDB(), env.ClientsTable),
+		Scanner:  lines, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Now: time.Now, Log: env.Log,
 		Documents: &intake.Documents{
 			Store: documentdb.New(env.DynamoDB(), env.DocumentsTable), Files: env.Uploads(),
 			Scanner: documents, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Log: env.Log,

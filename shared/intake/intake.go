@@ -59,6 +59,11 @@ type Intake struct {
 		// Start starts the state machine of a batch. Repeating it is success.
 		Start(ctx context.Context, id batch.ID) error
 	}
+	// Registry says who may upload by now: a client may be disabled after it was given a URL.
+	Registry interface {
+		// MayUpload reports whether a client exists and is not disabled, and whether its tenant has the batch feature.
+		MayUpload(ctx context.Context, tenant, client string) (isEnabled, hasFeature bool, err error)
+	}
 	// Documents processes the objects under document.FilePrefix.
 	Documents interface {
 		Process(ctx context.Context, object batch.Object) error
@@ -89,6 +94,9 @@ func (in *Intake) Process(ctx context.Context, object batch.Object, receivedAt t
 		return err
 	}
 	refused, err := in.inspect(ctx, b)
+	if err == nil && refused == nil {
+		refused, err = in.checkUploader(ctx, b)
+	}
 	if err != nil {
 		return err
 	}
@@ -169,6 +177,21 @@ func (in *Intake) inspect(ctx context.Context, b batch.Batch) (*refusal, error) 
 	// An alarm of template.yaml matches the text of this line.
 	in.Log.ErrorContext(ctx, "cannot be scanned", "batch", b.ID, "error", err)
 	return &refusal{batch.Unscannable}, nil
+}
+
+// checkUploader returns the refusal of a file whose client or tenant may not upload any more; nil if they may. It is
+// called after the scan, which can take long.
+func (in *Intake) checkUploader(ctx context.Context, b batch.Batch) (*refusal, error) {
+	isEnabled, hasFeature, err := in.Registry.MayUpload(ctx, b.Tenant, b.Client)
+	switch {
+	case err != nil:
+		return nil, err
+	case !isEnabled:
+		return &refusal{"The client that asked for the upload URL has been disabled."}, nil
+	case !hasFeature:
+		return &refusal{"The batch feature has been disabled for this tenant."}, nil
+	}
+	return nil, nil
 }
 
 // unnamedThreatMessage is the message for the client if the threat has no name.

@@ -93,13 +93,21 @@ func (s *scanner) Scan(ctx context.Context, r io.Reader) (malware.Threat, error)
 	return malware.Builtin{TextOnly: true}.Scan(ctx, r)
 }
 
+// registry is a registry in which clients are enabled and tenants have the batch feature, unless it says otherwise.
+type registry struct{ clientDisabled, featureDisabled bool }
+
+func (r *registry) MayUpload(context.Context, string, string) (isEnabled, hasFeature bool, err error) {
+	return !r.clientDisabled, !r.featureDisabled, nil
+}
+
 type fixture struct {
 	*intake.Intake
-	store   *batchdb.Store
-	bucket  *bucket
-	machine *machine
-	scanner *scanner
-	batch   batch.Batch
+	registry *registry
+	store    *batchdb.Store
+	bucket   *bucket
+	machine  *machine
+	scanner  *scanner
+	batch    batch.Batch
 }
 
 func newFixture(t *testing.T, content string) fixture {
@@ -112,6 +120,7 @@ func newFixtureOn(t *testing.T, db *dynamodb.Client, content string) fixture {
 	f := fixture{
 		store:  batchdb.New(db, "test-batches"),
 		bucket: &bucket{content: content}, machine: &machine{}, scanner: &scanner{},
+		registry: &registry{},
 	}
 	id, err := batch.NewID()
 	if err != nil {
@@ -123,7 +132,8 @@ func newFixtureOn(t *testing.T, db *dynamodb.Client, content string) fixture {
 		t.Fatal(err)
 	}
 	f.Intake = &intake.Intake{
-		Batches: f.store, Uploads: f.bucket, Scanner: f.scanner, Machine: f.machine, MaxBytes: 1000,
+		Registry: f.registry,
+		Batches:  f.store, Uploads: f.bucket, Scanner: f.scanner, Machine: f.machine, MaxBytes: 1000,
 		Retry: intake.RetryPolicy{Attempts: 3},
 		Now:   func() time.Time { return received.Add(time.Minute) }, Log: slog.New(slog.DiscardHandler),
 	}
@@ -263,6 +273,28 @@ func TestRefusals(t *testing.T) {
 				len(f.bucket.tags) != 1 || f.bucket.tags[0] != want {
 				t.Errorf("status %s, message %q, started %v, tags %v, want ERROR with a message, no start, the tag %q",
 					b.Status, b.ErrorMessage, f.machine.started, f.bucket.tags, want)
+			}
+		})
+	}
+}
+
+// A client that was disabled, or a tenant that lost the feature, after the URL was given uploads in vain, also if that
+// happened during the scan.
+func TestUploadersAreCheckedAgain(t *testing.T) {
+	for name, disable := range map[string]func(*registry){
+		"The client that asked for the upload URL has been disabled.": func(r *registry) { r.clientDisabled = true },
+		"The batch feature has been disabled for this tenant.":        func(r *registry) { r.featureDisabled = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, "{}")
+			f.scanner.during = func() { disable(f.registry) }
+			if err := f.handle(t, f.event(t, "abc", 2)); err != nil {
+				t.Fatal(err)
+			}
+			if b := f.currentBatch(t); b.Status != batch.Failed || b.ErrorMessage != name ||
+				f.bucket.verdict() != "refused" || len(f.machine.started) != 0 {
+				t.Errorf("status %s, message %q, tags %v, started %v, want ERROR with %q, refused, no start", b.Status,
+					b.ErrorMessage, f.bucket.tags, f.machine.started, name)
 			}
 		})
 	}

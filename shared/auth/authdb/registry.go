@@ -118,6 +118,15 @@ func (s *Registry) ClientAndTenant(ctx context.Context, clientID, tenantID strin
 	return client, tenant, errors.Join(err1, err2)
 }
 
+// MayUpload reports whether a client exists and is not disabled, and whether its tenant exists and has the batch feature.
+func (s *Registry) MayUpload(ctx context.Context, tenantID, clientID string) (client, tenant bool, err error) {
+	c, t, err := s.ClientAndTenant(ctx, clientID, tenantID)
+	if errors.Is(err, auth.ErrNotFound) {
+		return false, false, nil
+	}
+	return !c.Disabled && c.Tenant == t.ID, t.BatchEnabled, err
+}
+
 // Tenants implements auth.Registry.
 func (s *Registry) Tenants(ctx context.Context) ([]auth.Tenant, error) {
 	return listRows(ctx, s, tenantPrefix, tenantRow.tenant, func(t auth.Tenant) string { return t.ID })
