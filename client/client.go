@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -137,13 +138,18 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 			return err
 		}
 	}
+	return c.send(ctx, method, path, body, nil, out)
+}
+
+// send is call for a body that is JSON text already, with further headers.
+func (c *Client) send(ctx context.Context, method, path string, body []byte, header http.Header, out any) error {
 	renewed := false
 	for attempt := 1; ; attempt++ {
 		token, err := c.tokens.get(ctx)
 		if err != nil {
 			return err
 		}
-		err = c.callOnce(ctx, method, path, token, body, out)
+		err = c.callOnce(ctx, method, path, token, body, header, out)
 		var refused *Error
 		if errors.As(err, &refused) && refused.Status == http.StatusUnauthorized && !renewed {
 			renewed = true
@@ -160,12 +166,15 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 	}
 }
 
-// callOnce sends one request and decodes its reply into out. An answer other than 200 and 202 is an *Error.
-func (c *Client) callOnce(ctx context.Context, method, path, token string, body []byte, out any) error {
+// callOnce sends one request and decodes its reply into out. An answer other than 200, 201 and 202 is an
+// *Error.
+func (c *Client) callOnce(ctx context.Context, method, path, token string, body []byte, header http.Header,
+	out any) error {
 	req, err := http.NewRequestWithContext(ctx, method, c.config.APIURL+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
+	maps.Copy(req.Header, header)
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Accept", "application/json")
 	if body != nil {
@@ -175,7 +184,9 @@ func (c *Client) callOnce(ctx context.Context, method, path, token string, body 
 	if err != nil {
 		return err
 	}
-	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusAccepted {
+	switch resp.StatusCode {
+	case http.StatusOK, http.StatusCreated, http.StatusAccepted:
+	default:
 		return newError(resp, text, req.URL, c.config.APIURL)
 	}
 	if err := json.Unmarshal(text, out); err != nil {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"encoding/xml"
@@ -24,7 +25,7 @@ var (
 type Error struct {
 	// Status is the HTTP status.
 	Status int
-	// Message is the reply's message, or "".
+	// Message is the reply's message, or its reason (of a transaction that was sent singly), or "".
 	Message string
 	// Details are the validation errors of a 422.
 	Details []Detail
@@ -82,11 +83,12 @@ func (e *Error) isTemporary() bool {
 func newError(resp *http.Response, text []byte, called *url.URL, apiURL string) *Error {
 	var body struct {
 		Message string          `json:"message"`
+		Reason  string          `json:"reason"`
 		Detail  json.RawMessage `json:"detail"`
 	}
 	e := &Error{Status: resp.StatusCode, URL: withoutQuery(called), APIURL: apiURL}
 	if json.Unmarshal(text, &body) == nil {
-		e.Message = body.Message
+		e.Message = cmp.Or(body.Message, body.Reason)
 		_ = json.Unmarshal(body.Detail, &e.Details)
 	}
 	e.Foreign = isForeign(e)

@@ -46,7 +46,7 @@ func program() *cli.Command {
 		Name:    "sluice",
 		Summary: "ingest batches of financial transactions, one JSON object a line",
 		Commands: []*cli.Command{
-			validateCommand(), uploadCommand(), statusCommand(), resultsCommand(), generateCommand(), localCommand(),
+			validateCommand(), uploadCommand(), sendCommand(), statusCommand(), resultsCommand(), generateCommand(), localCommand(),
 			adminCommand(), demoCommand(), versionCommand(),
 		},
 		Examples: []string{

@@ -22,6 +22,7 @@ var eventTypes = map[string]any{
 	"token":         &events.APIGatewayProxyRequest{},
 	"authorizer":    &authhttp.AuthorizerRequest{},
 	"batch":         &events.APIGatewayProxyRequest{},
+	"receive":       &events.APIGatewayProxyRequest{},
 	"transaction":   &events.APIGatewayProxyRequest{},
 	"entity":        &events.APIGatewayProxyRequest{},
 	"document":      &events.APIGatewayProxyRequest{},

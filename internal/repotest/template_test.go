@@ -159,6 +159,7 @@ func servedRoutes() map[string][]httpapi.Route {
 		"token":       (&authhttp.Tokens{}).Routes(),
 		"batch":       (&batchhttp.Batches{}).Routes(),
 		"transaction": (&transactionhttp.Transactions{}).Routes(),
+		"receive":     (&transactionhttp.Singles{}).Routes(),
 		"entity":      (&entityhttp.Entities{}).Routes(),
 		"document":    (&documenthttp.Documents{}).Routes(),
 	}

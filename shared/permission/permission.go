@@ -6,9 +6,10 @@ import "slices"
 
 // Permissions of the transaction monitoring interface.
 const (
-	BatchUpload     = "BatchUpload"
-	BatchRead       = "BatchRead"
-	TransactionRead = "TransactionRead"
+	BatchUpload      = "BatchUpload"
+	BatchRead        = "BatchRead"
+	TransactionRead  = "TransactionRead"
+	TransactionWrite = "TransactionWrite"
 )
 
 // Permissions of the entity data endpoints.
@@ -31,7 +32,7 @@ const (
 )
 
 var all = []string{
-	BatchUpload, BatchRead, TransactionRead,
+	BatchUpload, BatchRead, TransactionRead, TransactionWrite,
 	EntityDataAccessAndSearch, EntityDataEdit, EntityDataApprove,
 	EntityGroupManagementAccessAndSearch, EntityGroupManagementEdit,
 	DocumentManagementAccess, DocumentManagementCreate, DocumentManagementCreateVirtual, DocumentManagementLink,

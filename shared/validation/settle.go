@@ -12,14 +12,15 @@ import (
 	"sluice/shared/chunk"
 	"sluice/shared/report"
 	"sluice/shared/transaction"
+	"sluice/shared/transaction/schema"
 )
 
 // Messages of the report for what a line alone does not show.
 const (
 	duplicateMessage = "The modification external_id is shared with other lines of the batch; " +
 		"all of them are rejected."
-	notFoundMessage     = "The onboarding system has no entity of this ID."
-	notOnboardedMessage = "The entity is not fully onboarded."
+	notFoundMessage     = schema.MessageEntityNotFound
+	notOnboardedMessage = schema.MessageEntityNotOnboarded
 )
 
 // SettleInput is the input of SettleChunk.

@@ -43,6 +43,10 @@ const (
 		"identify at least one of them by by_external_id."
 
 	MessageNotObject = "A line must be one JSON object that holds one transaction."
+
+	MessageEntityNotFound = "The onboarding system has no entity of this ID."
+
+	MessageEntityNotOnboarded = "The entity is not fully onboarded."
 )
 
 // Codes lists the codes of the findings that a scanner can make at the field itself. The items of a collection count as

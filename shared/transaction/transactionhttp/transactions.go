@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"sluice/shared/audit"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
 	"sluice/shared/permission"
@@ -102,6 +103,7 @@ func (s *Transactions) Read(ctx context.Context, caller httpapi.Caller, r *http.
 			})
 		}
 	}
+	audit.AddObject(ctx, idName, id)
 	if len(id) > transaction.MaxIDBytes {
 		return httpapi.Reply{}, errNotFound // no line has such an ID, and the store could not look it up
 	}

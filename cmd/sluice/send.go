@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+
+	"sluice/client"
+	"sluice/internal/cli"
+)
+
+func sendCommand() *cli.Command {
+	var conn connection
+	var options client.SendOptions
+	var asJSON bool
+	return &cli.Command{
+		Name:    "send",
+		Args:    "FILE",
+		Summary: "send single transactions, each of which is stored at once",
+		Description: `
+FILE holds one transaction a line (JSON Lines), or one transaction in any layout; - is standard input. The lines are sent
+one after the other, in their order. A transaction that is refused is reported, and the others are sent all the same. For
+many transactions 'sluice upload' is faster.
+
+--json prints the reply to each stored transaction, one a line; refusals are printed on standard error.`,
+		Flags: func(f *flag.FlagSet) {
+			f.BoolVar(&options.Migrated, "migrated", false, "accept transactions of any age: they are migrated history")
+			f.BoolVar(&asJSON, "json", false, "print the service's replies")
+			conn.addFlags(f)
+		},
+		Examples: []string{
+			"sluice send transaction.json",
+			"sluice send --migrated history.jsonl",
+			"head -1 batch.jsonl | sluice send - --json",
+		},
+		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+			file, _, err := openSeekable(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			if _, err := file.Seek(0, io.SeekStart); err != nil {
+				return err
+			}
+			c, err := conn.newClient()
+			if err != nil {
+				return err
+			}
+			s := &sender{client: c, options: options, ui: newConsole(stdout)}
+			if asJSON {
+				s.replies, s.ui = stdout, newConsole(os.Stderr)
+			}
+			err = s.sendAll(ctx, file)
+			if ctx.Err() != nil {
+				return fmt.Errorf("%w; %s were sent", cli.ErrInterrupted, countOf(s.stored+s.refused, "transaction"))
+			}
+			if err != nil {
+				return err
+			}
+			if s.stored+s.refused == 0 {
+				return errors.New("the file contains no transaction")
+			}
+			if !asJSON {
+				s.ui.printf("%s stored, %d refused\n", countOf(s.stored, "transaction"), s.refused)
+			}
+			if s.refused > 0 {
+				return exitRejected
+			}
+			return nil
+		},
+	}
+}
+
+// maxWholeFile is the size up to which a file is read at once to see whether it holds one transaction on several lines.
+const maxWholeFile = 1 << 20
+
+// sender sends the transactions of a file.
+type sender struct {
+	client  *client.Client
+	options client.SendOptions
+	ui      *console
+	// replies gets the reply to each stored transaction; nil for none.
+	replies         io.Writer
+	stored, refused int64
+}
+
+// sendAll sends each line that is not blank, or the whole file if that is one JSON value.
+func (s *sender) sendAll(ctx context.Context, file io.Reader) error {
+	r := bufio.NewReaderSize(file, maxWholeFile)
+	if start, err := r.Peek(maxWholeFile); errors.Is(err, io.EOF) && json.Valid(start) {
+		return s.send(ctx, 1, bytes.TrimSpace(start))
+	}
+	for number := int64(1); ; number++ {
+		line, err := r.ReadBytes('\n')
+		if text := bytes.TrimSpace(line); len(text) > 0 {
+			if err := s.send(ctx, number, text); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// send sends one transaction, and reports it if it is refused for what it is. Any other failure is an error.
+func (s *sender) send(ctx context.Context, line int64, text []byte) error {
+	receipt, err := s.client.SendTransaction(ctx, text, s.options)
+	var refused *client.Error
+	if errors.As(err, &refused) {
+		switch refused.Status {
+		case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+			s.refused++
+			s.ui.printf("line %d: %s\n", line, strings.ReplaceAll(printableLines(refused.Error()), "\n", "\n  "))
+			return nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("line %d: %w", line, err)
+	}
+	s.stored++
+	if s.replies != nil {
+		_, err = fmt.Fprintf(s.replies, "%s\n", bytes.TrimSpace(receipt.Reply))
+	}
+	return err
+}
+
+// printableLines is printable for a text of several lines.
+func printableLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = printable(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// countOf writes a number and what it counts.
+func countOf(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return formatNumber(n) + " " + what + "s"
+}

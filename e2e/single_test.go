@@ -1,0 +1,222 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sluice/client"
+)
+
+const singlePath = "/tm/realtime/event/transaction/v3"
+
+// A single transaction can be read as soon as it is acknowledged, as it was sent, and it needs no batch feature.
+func TestSingleTransaction(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	s := login(t, environment)
+	l := validLine()
+	receipt, err := s.client.SendTransaction(t.Context(), []byte(l.String()), client.SendOptions{})
+	if err != nil || receipt.TransactionExternalID != l.transactionID() ||
+		receipt.ModificationExternalID != l.modificationID() || receipt.RequestUUID != l["request_uuid"] ||
+		receipt.PaymentExternalID != l["payment_external_id"] {
+		t.Fatalf("got %+v, %v; want the IDs of %s", receipt, err, l)
+	}
+	tenant := uuid.MustParse(s.tenantID)
+	guid := uuid.NewSHA1(uuid.NewSHA1(tenant, []byte(l.transactionID())), []byte(l.modificationID())).String()
+	if receipt.ModificationGUID != guid {
+		t.Errorf("modification_guid is %s, want %s", receipt.ModificationGUID, guid)
+	}
+	s.expectStored(l, "", 0)
+	before, err := s.client.Transaction(t.Context(), l.transactionID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := s.client.SendTransaction(t.Context(), []byte(l.String()), client.SendOptions{})
+	after, readErr := s.client.Transaction(t.Context(), l.transactionID())
+	if err != nil || readErr != nil || string(again.Reply) != string(receipt.Reply) ||
+		!after.Modifications[0].ReceivedAt.Equal(before.Modifications[0].ReceivedAt) {
+		t.Errorf("sent again: %s, %v, %v, received at %v; want %s, received at %v", again.Reply, err, readErr,
+			after.Modifications[0].ReceivedAt, receipt.Reply, before.Modifications[0].ReceivedAt)
+	}
+	l.withModification("amount", 99.5)
+	if _, err := s.client.SendTransaction(t.Context(), []byte(l.String()), client.SendOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.expectStored(l, "", 0)
+}
+
+func TestSingleTransactionRefusals(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	s := login(t, environment)
+	for name, c := range map[string]struct {
+		body, contentType string
+		status            int
+		want              string
+	}{
+		"enum":           {validLine().with("payment_type", "x").String(), "", 400, `payment_type\n  payment_type must be one of`},
+		"entity":         {validLine().withSender(notOnboardedID).String(), "", 400, "(type=entity_not_onboarded)"},
+		"unknown entity": {validLine().withSender("nobody").String(), "", 400, "(type=entity_not_found)"},
+		"future": {validLine().withModification("created_at", "2199-01-01T00:00:00").String(), "", 400,
+			"modification.created_at is 2199-01-01T00:00:00; allowed is a time not after "},
+		"null in an array": {validLine().withUnknown("receiver", map[string]any{
+			"external_id": "u", "entity_groups_external": []any{nil}}).String(), "", 400, "(type=string_type)"},
+		"not JSON":        {"{", "", 422, "json_invalid"},
+		"array":           {"[]", "", 422, "object_type"},
+		"duplicate key":   {`{"sender":{},"sender":{}}`, "", 422, "json_duplicate_key"},
+		"too large":       {validLine().with("description", strings.Repeat("x", 300_000)).String(), "", 422, "line_too_long"},
+		"media type":      {validLine().String(), "text/plain", 415, "content type"},
+		"no content type": {validLine().String(), "none", 415, "content type"},
+		"empty":           {"", "", 422, "missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			contentType := map[string]string{"": "application/json", "none": ""}[c.contentType]
+			if c.contentType == "text/plain" {
+				contentType = c.contentType
+			}
+			status, _, text := s.call(http.MethodPost, singlePath, contentType, c.body)
+			if status != c.status || !strings.Contains(string(text), c.want) {
+				t.Errorf("got %d %s, want %d with %s", status, text, c.status, c.want)
+			}
+		})
+	}
+}
+
+func TestSingleTransactionPermission(t *testing.T) {
+	t.Parallel()
+	reader := loginNewClient(t, "--permission", "TransactionRead", "--permission", "BatchUpload")
+	status, _, text := reader.call(http.MethodPost, singlePath, "application/json", validLine().String())
+	if status != http.StatusForbidden || !strings.Contains(string(text), "TransactionWrite") {
+		t.Errorf("without the permission: %d %s, want 403 that names it", status, text)
+	}
+	writer := loginNewTenant(t, "--permission", "TransactionWrite") // has no batch feature and no entities
+	status, _, text = writer.call(http.MethodPost, singlePath, "application/json", validLine().String())
+	if status != http.StatusBadRequest || !strings.Contains(string(text), "entity_not_found") {
+		t.Errorf("with the permission: %d %s, want 400 about the entities", status, text)
+	}
+}
+
+// A modification that is sent singly and in a batch ends as the receipt times say, whatever is stored last.
+func TestSingleAndBatchRace(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	s := login(t, environment)
+	const modifications = 40
+	lines := validLines(modifications)
+	for _, l := range lines {
+		l.with("description", "batch")
+	}
+	batchID := s.startBatch(true, jsonLines(lines...))
+	done := make(chan struct{})
+	newest := make([]time.Time, modifications)
+	var wg sync.WaitGroup
+	var sent atomic.Int64
+	for worker := range 4 {
+		wg.Go(func() {
+			for round := 0; ; round++ {
+				for i := worker; i < modifications; i += 4 {
+					l := line{}
+					for key, value := range lines[i] {
+						l[key] = value
+					}
+					l.with("description", fmt.Sprint("single ", round))
+					if _, err := s.client.SendTransaction(t.Context(), []byte(l.String()), client.SendOptions{}); err != nil {
+						t.Error(err)
+						return
+					}
+					sent.Add(1)
+					got, err := s.client.Transaction(t.Context(), l.transactionID())
+					if err != nil || len(got.Modifications) != 1 {
+						t.Errorf("after a single one: %+v, %v", got, err)
+						return
+					}
+					m := got.Modifications[0]
+					if m.ReceivedAt.Before(newest[i]) {
+						t.Errorf("%s was received at %v, and then at %v", l.modificationID(), newest[i], m.ReceivedAt)
+					}
+					newest[i] = m.ReceivedAt
+				}
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	last, _ := s.follow(batchID)
+	close(done)
+	wg.Wait()
+	if last.Status != client.StatusProcessed {
+		t.Fatalf("the batch ended with %s %q", last.Status, last.ErrorMessage)
+	}
+	for _, l := range lines {
+		got, err := s.client.Transaction(t.Context(), l.transactionID())
+		if err != nil || len(got.Modifications) != 1 {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		// Each was sent singly after the upload was complete.
+		if m := got.Modifications[0]; m.BatchID != "" || !m.ReceivedAt.After(last.ReceivedAt) ||
+			!strings.Contains(string(m.Transaction), `"single `) {
+			t.Errorf("%s comes from batch %q, received at %v; want the single one, after %v", l.modificationID(), m.BatchID,
+				m.ReceivedAt, last.ReceivedAt)
+		}
+	}
+	// A batch that is received later wins again.
+	for _, l := range lines {
+		l.with("description", "later batch")
+	}
+	later := s.startBatch(true, jsonLines(lines...))
+	if last, _ := s.follow(later); last.Status != client.StatusProcessed {
+		t.Fatalf("the later batch ended with %s %q", last.Status, last.ErrorMessage)
+	}
+	for i, l := range lines {
+		s.expectStored(l, later, int64(i+1))
+	}
+	t.Logf("%d single transactions raced with the batch", sent.Load())
+}
+
+// The command sends each line, reports what is refused, and says how many were stored.
+func TestSendCommand(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	s := login(t, environment)
+	good, bad := validLine(), validLine().with("payment_type", "x")
+	file := filepath.Join(t.TempDir(), "lines.jsonl")
+	if err := os.WriteFile(file, jsonLines(good, bad), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	connection := []string{"--api-url", environment.APIURL, "--token-url", environment.TokenURL,
+		"--client-id", environment.ClientID, "--client-secret", environment.ClientSecret, "--scope", "tenant/" + s.tenantID}
+	stdout, stderr, code, err := environment.runSluice(append([]string{"send", file}, connection...)...)
+	if err != nil || code != 1 || !strings.Contains(stdout, "line 2: ") || !strings.Contains(stdout, "(type=enum)") ||
+		!strings.Contains(stdout, "1 transaction stored, 1 refused") {
+		t.Errorf("exit %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+	s.expectStored(good, "", 0)
+	pretty := validLine()
+	var text bytes.Buffer
+	if err := json.Indent(&text, []byte(pretty.String()), "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code, err = environment.runSluice(append([]string{"send", "--json", file}, connection...)...)
+	var receipt client.Receipt
+	if err != nil || code != 0 || json.Unmarshal([]byte(stdout), &receipt) != nil ||
+		receipt.TransactionExternalID != pretty.transactionID() {
+		t.Errorf("exit %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+}

@@ -1,0 +1,30 @@
+// Receive is the Lambda function of the endpoint that takes single transactions. Reading them is the function
+// transaction, so that a function which answers reads may write nothing.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"sluice/shared/entity/entitydb"
+	"sluice/shared/httpapi"
+	"sluice/shared/setup"
+	"sluice/shared/transaction/transactiondb"
+	"sluice/shared/transaction/transactionhttp"
+)
+
+func main() {
+	env := setup.MustLoad(context.Background(), "TABLE_TRANSACTIONS", "TABLE_ENTITIES", "MAX_LINE_BYTES")
+	store, err := transactiondb.New(env.DynamoDB(), env.TransactionsTable)
+	env.Check(err)
+	s := &transactionhttp.Singles{
+		Store:    store,
+		Entities: entitydb.NewStatuses(env.DynamoDB(), env.EntitiesTable),
+		MaxBytes: int(env.MaxLineBytes),
+		Now:      time.Now,
+	}
+	api := httpapi.API{Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Audit: env.Audit, Log: env.Log, Now: time.Now}
+	lambda.Start(httpapi.Lambda(api.Handler()))
+}

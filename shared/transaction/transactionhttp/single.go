@@ -1,0 +1,208 @@
+package transactionhttp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sluice/shared/audit"
+	"sluice/shared/batch"
+	"sluice/shared/entity"
+	"sluice/shared/fault"
+	"sluice/shared/httpapi"
+	"sluice/shared/permission"
+	"sluice/shared/transaction"
+	"sluice/shared/transaction/scanner"
+)
+
+// singleStore is the part of transactiondb.Store that single requests need.
+type singleStore interface {
+	versionLister
+	// Add stores the version of a single request. It returns transaction.ErrExists if another one has its receipt time.
+	Add(ctx context.Context, v transaction.Version) error
+}
+
+// entityStatuses returns the status of those of the IDs that are entities of the tenant.
+type entityStatuses interface {
+	Lookup(ctx context.Context, tenant string, ids []string) (map[string]entity.LifecycleStatus, error)
+}
+
+// Singles answers the route on which clients send single transactions.
+type Singles struct {
+	Store    singleStore
+	Entities entityStatuses
+	// MaxBytes is the size of the largest transaction, the same as that of a line of a batch.
+	MaxBytes int
+	Now      func() time.Time
+}
+
+// Routes returns the route of single transactions.
+func (s *Singles) Routes() []httpapi.Route {
+	return []httpapi.Route{{
+		Method:      http.MethodPost,
+		Path:        "/tm/realtime/event/transaction/v3",
+		Permissions: []string{permission.TransactionWrite},
+		Endpoint:    s.Receive,
+	}}
+}
+
+// SingleReply is the answer to a transaction that is stored.
+type SingleReply struct {
+	RequestUUID            string `json:"request_uuid"`
+	PaymentExternalID      string `json:"payment_external_id"`
+	TransactionExternalID  string `json:"transaction_external_id"`
+	ModificationGUID       string `json:"modification_guid"`
+	ModificationExternalID string `json:"modification_external_id"`
+}
+
+// RefusalReply is the answer to a transaction with findings.
+type RefusalReply struct {
+	// RequestUUID is that of the transaction, "" if it has none that can be read.
+	RequestUUID string `json:"request_uuid"`
+	// Reason lists the findings; see reasonOf.
+	Reason string `json:"reason"`
+}
+
+var errConflict = fault.New(fault.Conflict, "transaction_conflict",
+	"Another version of this modification was received at the same time. Send the transaction again.")
+
+// Receive stores a transaction, which is visible when the reply is sent. It is judged by the rules for a line of a
+// batch. If the newest version of its modification is the same text, sent singly, that version is the answer: repeating
+// a request changes nothing.
+func (s *Singles) Receive(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
+	text, err := s.readText(r)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	rules, err := s.rules(caller, strings.EqualFold(r.Header.Get("migrated-transaction"), "true"))
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	result := scanner.New(rules).Line(withoutLineFeeds(text))
+	if err := unreadableError(result, s.MaxBytes); err != nil {
+		return httpapi.Reply{}, err
+	}
+	v := transaction.Version{
+		Tenant: caller.Tenant, TransactionID: string(result.TransactionExternalID),
+		Modification: string(result.ModificationID), ReceivedAt: rules.ReceivedAt, MainEntity: result.MainEntity, Text: text,
+	}
+	audit.AddObject(ctx, "transaction_external_id", v.TransactionID)
+	audit.AddObject(ctx, "modification_external_id", v.Modification)
+	isStored, err := s.isStored(ctx, v)
+	if err != nil || isStored {
+		return stored(v), err
+	}
+	findings, err := s.findings(ctx, caller.Tenant, result)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	if len(findings) > 0 {
+		return httpapi.Reply{Status: http.StatusBadRequest, Body: RefusalReply{
+			RequestUUID: string(result.RequestUUID), Reason: reasonOf(findings, result.Dropped, text, rules),
+		}}, nil
+	}
+	if err := s.Store.Add(ctx, v); errors.Is(err, transaction.ErrExists) {
+		return httpapi.Reply{}, errConflict
+	} else if err != nil {
+		return httpapi.Reply{}, err
+	}
+	return stored(v), nil
+}
+
+// readText reads the body, which must be JSON by its content type.
+func (s *Singles) readText(r *http.Request) ([]byte, error) {
+	body, err := httpapi.ReadBody(r)
+	if err != nil && fault.As(err).Kind == fault.TooLarge {
+		return nil, s.errTooLong()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(bytes.TrimSpace(body.Text)) == 0 {
+		return nil, invalidBody(transaction.CodeMissing, "The body must be a transaction.")
+	}
+	return body.Text, nil
+}
+
+// rules returns the rules for a transaction of the caller's tenant that arrives now. A transaction that is migrated may
+// have any age.
+func (s *Singles) rules(caller httpapi.Caller, isMigrated bool) (transaction.Rules, error) {
+	settings, err := batch.ParseSettings(caller.Attributes)
+	if err != nil {
+		return transaction.Rules{}, fmt.Errorf("read the tenant's settings: %w", err)
+	}
+	rules := transaction.Rules{
+		ReceivedAt: s.Now().UTC(), MaxPast: settings.MaxPast, MaxFuture: settings.MaxFuture,
+		MainEntity: settings.MainEntity, MaxLineBytes: s.MaxBytes,
+	}
+	if isMigrated {
+		rules.MaxPast = 0
+	}
+	return rules, nil
+}
+
+// isStored reports whether the newest version of the modification was sent singly and has the same text.
+func (s *Singles) isStored(ctx context.Context, v transaction.Version) (bool, error) {
+	if v.TransactionID == "" || v.Modification == "" ||
+		len(v.TransactionID) > transaction.MaxIDBytes || len(v.Modification) > transaction.MaxIDBytes {
+		return false, nil
+	}
+	newest, _, err := s.Store.List(ctx, transaction.Range{
+		Tenant: v.Tenant, TransactionID: v.TransactionID, Modification: v.Modification, Limit: 1,
+	})
+	return err == nil && len(newest) == 1 && newest[0].IsSingle() && bytes.Equal(newest[0].Text, v.Text), err
+}
+
+// guid returns the modification_guid: the UUIDv5 of the modification's ID in the name space that is the UUIDv5 of the
+// transaction's ID in the name space of the tenant.
+func guid(tenant, transactionID, modification string) string {
+	space, err := uuid.Parse(tenant)
+	if err != nil {
+		space = uuid.NewSHA1(uuid.Nil, []byte(tenant))
+	}
+	return uuid.NewSHA1(uuid.NewSHA1(space, []byte(transactionID)), []byte(modification)).String()
+}
+
+// stored answers for a version that is stored.
+func stored(v transaction.Version) httpapi.Reply {
+	out := SingleReply{
+		TransactionExternalID:  v.TransactionID,
+		ModificationGUID:       guid(v.Tenant, v.TransactionID, v.Modification),
+		ModificationExternalID: v.Modification,
+	}
+	var ids struct {
+		RequestUUID       string `json:"request_uuid"`
+		PaymentExternalID string `json:"payment_external_id"`
+	}
+	_ = json.Unmarshal(v.Text, &ids) // the scanner has found both to be strings
+	out.RequestUUID, out.PaymentExternalID = ids.RequestUUID, ids.PaymentExternalID
+	return httpapi.Reply{Status: http.StatusCreated, Body: out}
+}
+
+// withoutLineFeeds returns the text with a space in place of each line feed between its tokens: the scanner takes a line
+// feed for the end of a line. Line feeds inside strings, which JSON forbids, stay.
+func withoutLineFeeds(text []byte) []byte {
+	if bytes.IndexByte(text, '\n') < 0 {
+		return text
+	}
+	out := bytes.Clone(text)
+	inString := false
+	for i := 0; i < len(out); i++ {
+		switch c := out[i]; {
+		case c == '"':
+			inString = !inString
+		case c == '\\' && inString:
+			i++
+		case c == '\n' && !inString:
+			out[i] = ' '
+		}
+	}
+	return out
+}
