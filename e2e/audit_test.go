@@ -133,3 +133,24 @@ func TestTokenRequestsAreInTheAuditTrail(t *testing.T) {
 		})
 	}
 }
+
+// Each act of an administrator leaves a record of its beginning and its end, with the caller's name and without secrets,
+// which checkLogs looks for.
+func TestAdminActsAreInTheAuditTrail(t *testing.T) {
+	t.Parallel()
+	requires(t, functionLog)
+	made := newClient(t, environment, environment.TenantID, "--permission", "BatchRead")
+	records := auditTrail(t, environment, func(r auditRecord) bool {
+		objects, _ := r["objects"].(map[string]any)
+		return r["route"] == "admin client create" && objects["client_id"] == made.ClientID
+	})
+	if len(records) != 1 {
+		t.Fatalf("got the records %v, want one of the client's creation", records)
+	}
+	expectMembers(t, records[0], map[string]any{"record": "audit", "outcome": "ok", "caller": nil,
+		"tenant": environment.TenantID, "request_id": nil})
+	begins := auditTrail(t, environment, func(r auditRecord) bool { return r["request_id"] == records[0]["request_id"] })
+	if len(begins) != 2 || begins[0]["outcome"] != "started" {
+		t.Errorf("got the records %v, want the beginning and the end of the act", begins)
+	}
+}

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,6 +20,7 @@ import (
 
 	"sluice/internal/cli"
 	"sluice/internal/localcloud"
+	"sluice/shared/audit"
 	"sluice/shared/auth/authdb"
 	"sluice/shared/entity/entitydb"
 	"sluice/shared/setup"
@@ -32,10 +35,13 @@ type admin struct {
 	// tenant is --tenant, else that of the local cloud; "" on AWS.
 	tenant string
 	now    time.Time
+	// isLocal is set if the installation is a local cloud that was found by its data folder.
+	isLocal bool
 
 	registry *authdb.Registry
 	profiles *entitydb.Profiles
 	kms      *kms.Client
+	recorder *actRecorder
 }
 
 func adminCommand() *cli.Command {
@@ -91,11 +97,15 @@ func (a *admin) command(
 			if err := a.connect(ctx); err != nil {
 				return err
 			}
-			result, err := run(ctx, a, args)
-			if err != nil {
+			record := audit.Record{Tenant: a.tenant, Route: "admin " + name}
+			if len(args) > 0 {
+				record.Objects = map[string]string{"arguments": audit.Printable(strings.Join(args, " "))}
+			}
+			result, err := a.recorder.run(ctx, record, func() (any, error) { return run(ctx, a, args) })
+			if result == nil || err != nil && !errors.Is(err, errNotRecorded) {
 				return err
 			}
-			return printJSON(stdout, result)
+			return errors.Join(printJSON(stdout, result), err)
 		},
 	}
 }
@@ -184,6 +194,7 @@ func (a *admin) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.recorder = newActRecorder(cfg, a.prefix, a.isLocal)
 	db := dynamodb.NewFromConfig(cfg)
 	a.registry = authdb.New(db, a.prefix+"-clients")
 	a.profiles = entitydb.NewProfiles(db, a.prefix+"-records", a.prefix+"-entities")
@@ -209,6 +220,7 @@ func (a *admin) awsConfig(ctx context.Context) (aws.Config, error) {
 	cfg.BaseEndpoint = &local.AWSEndpointURL
 	cfg.Region = local.Region
 	cfg.Credentials = credentials.NewStaticCredentialsProvider(local.AccessKeyID, local.SecretAccessKey, "")
+	a.isLocal = true
 	setDefault(&a.prefix, local.Prefix)
 	setDefault(&a.tenant, local.TenantID)
 	return cfg, nil

@@ -19,6 +19,7 @@ import (
 
 	"sluice/internal/cli"
 	"sluice/internal/localcloud"
+	"sluice/shared/audit"
 	"sluice/shared/auth"
 	"sluice/shared/auth/authdb"
 	"sluice/shared/auth/fakekms"
@@ -35,6 +36,10 @@ type fakeInstallation struct {
 	tenant   string
 	registry *authdb.Registry
 	entities *entitydb.Statuses
+	// logFails is set for a log group that cannot be written.
+	logFails bool
+	// records are the audit records that were written to the log group.
+	records []audit.Record
 }
 
 func newFakeInstallation(t *testing.T) *fakeInstallation {
@@ -49,17 +54,21 @@ func newFakeInstallation(t *testing.T) *fakeInstallation {
 		t.Fatal(err)
 	}
 	dynamoDB := httputil.NewSingleHostReverseProxy(tables)
+	f := &fakeInstallation{}
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.Header.Get("X-Amz-Target"), "TrentService.") {
+		switch target := r.Header.Get("X-Amz-Target"); {
+		case strings.HasPrefix(target, "TrentService."):
 			kms.ServeHTTP(w, r)
+			return
+		case strings.HasPrefix(target, "Logs_20140328."):
+			f.serveLogs(t, w, r)
 			return
 		}
 		dynamoDB.ServeHTTP(w, r)
 	}))
 	t.Cleanup(endpoint.Close)
-	f := &fakeInstallation{
-		t.TempDir(), uuid.NewString(), authdb.New(db, "test-clients"), entitydb.NewStatuses(db, "test-entities"),
-	}
+	f.data, f.tenant = t.TempDir(), uuid.NewString()
+	f.registry, f.entities = authdb.New(db, "test-clients"), entitydb.NewStatuses(db, "test-entities")
 	text, err := json.Marshal(localcloud.Descriptor{
 		AWSEndpointURL: endpoint.URL, Region: "us-east-1", AccessKeyID: "id", SecretAccessKey: "secret",
 		Prefix: "test", TenantID: f.tenant,

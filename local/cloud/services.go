@@ -220,7 +220,8 @@ func (c *Cloud) operatorCredentials() aws.CredentialsProvider {
 func (c *Cloud) endpointServices() endpoint.Services {
 	s := endpoint.Services{
 		IAM: c.iam, Now: time.Now, ARN: arn,
-		DynamoDB: &url.URL{Scheme: "http", Host: c.databaseAddress}, States: c.states, KMS: c.kms, Lambda: c.lambda, GuardDuty: c.guardduty,
+		DynamoDB: &url.URL{Scheme: "http", Host: c.databaseAddress}, States: c.states, KMS: c.kms, Lambda: c.lambda,
+		GuardDuty: c.guardduty, Logs: c.log,
 		MachineOfToken: c.states.MachineOfToken, TagOfKey: c.kms.TagOf, PartitionKeys: map[string]string{},
 	}
 	for _, t := range c.template.Tables {

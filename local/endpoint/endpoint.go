@@ -33,6 +33,8 @@ type Services struct {
 	Lambda   http.Handler
 	// GuardDuty serves Malware Protection for S3.
 	GuardDuty http.Handler
+	// Logs serves the part of CloudWatch Logs that the operator uses.
+	Logs http.Handler
 
 	// ARN returns the ARN of a resource in the account and region of the local cloud.
 	ARN func(service, resource string) string
@@ -77,6 +79,7 @@ func New(s Services) http.Handler {
 	byTarget := map[string]service{
 		"DynamoDB_20120810.": {dynamo, s.dynamoDBRequests, "com.amazon.coral.service#", http.StatusBadRequest},
 		states.TargetPrefix:  {s.States, s.statesRequests, "", http.StatusBadRequest},
+		"Logs_20140328.":     {s.Logs, s.logsRequests, "", http.StatusBadRequest},
 		"TrentService.":      {s.KMS, s.kmsRequests, "", http.StatusBadRequest},
 	}
 	guardDuty := service{s.GuardDuty, s.guardDutyRequests, "", http.StatusForbidden}
