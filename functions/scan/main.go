@@ -18,20 +18,18 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_DOCUMENTS", "TABLE_CLIENTS", "BUCKET_UPLOADS",
-		"STATE_MACHINE_ARN", "MAX_UPLOAD_BYTES",
-		"MALWARE_SCAN", "SCAN_PATIENCE", "SWEEP_AGE", "UPLOAD_PATIENCE")
+		"STATE_MACHINE_ARN", "MAX_UPLOAD_BYTES", "MALWARE_SCAN", "SCAN_PATIENCE", "SWEEP_AGE", "UPLOAD_PATIENCE")
 	lines, documents, guardDuty, err := env.Scanners()
 	env.Check(err)
 	retry := intake.RetryPolicy{Attempts: 5, Pause: 2 * time.Second}
 	batches := batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit)
 	in := &intake.Intake{
-		Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(),
+		Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(), Registry: authdb.New(env.DynamoDB(), env.ClientsTable),
 		Sweep: &intake.Sweep{
 			Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(),
 			Age: env.SweepAge, Patience: env.UploadPatience,
 		},
-		Registry: authdb.New(env.DynamoDB(), env.ClientsTable),
-		Scanner:  lines, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Now: time.Now, Log: env.Log,
+		Scanner: lines, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Now: time.Now, Log: env.Log,
 		Documents: &intake.Documents{
 			Store: documentdb.New(env.DynamoDB(), env.DocumentsTable), Files: env.Uploads(),
 			Scanner: documents, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Log: env.Log,
