@@ -51,8 +51,8 @@ type Detail struct {
 // Error returns the status and everything that the service said, or which address gave an answer that is not its own.
 func (e *Error) Error() string {
 	if e.Foreign {
-		return fmt.Sprintf("%s answers %d (%s), which is not an answer of the interface; is %s the address of the API? "+
-			"The paths of the interface (/tm/realtime/...) are appended to it",
+		return fmt.Sprintf("%s answers %d (%s), which is not an answer of the interface; "+
+			"is %s the address of the API? The paths of the interface (/tm/realtime/...) are appended to it",
 			e.URL, e.Status, http.StatusText(e.Status), e.APIURL)
 	}
 	text := e.Message

@@ -26,7 +26,7 @@ func inUTF16(order binary.AppendByteOrder, mark bool, text string) string {
 func objects(separator string) string {
 	var items []string
 	for i := range 3000 {
-		items = append(items, fmt.Sprintf(`{"transaction_external_id":"t%d","modification":{"external_id":"m%d"}}`, i, i))
+		items = append(items, fmt.Sprintf(`{"transaction_external_id":"t%d","modification":{"id":"m%d"}}`, i, i))
 	}
 	return strings.Join(items, separator)
 }
@@ -41,7 +41,8 @@ func recognize(file []byte) string {
 }
 
 func TestForeignFormatsAreRecognized(t *testing.T) {
-	const array, csv, little = "one JSON array", "CSV (fields separated by ", "UTF-16 (little-endian) text"
+	const array, spread = "one JSON array", "JSON whose objects extend over several lines"
+	const csv, little = "CSV (fields separated by ", "UTF-16 (little-endian) text"
 	for name, c := range map[string]struct{ file, want string }{
 		"gzip":                     {"\x1F\x8B\x08\x00\x00\x00", "compressed with gzip"},
 		"zstd":                     {"\x28\xB5\x2F\xFD\x04", "compressed with zstd"},
@@ -59,8 +60,8 @@ func TestForeignFormatsAreRecognized(t *testing.T) {
 		"pretty array":             {"[\n  {\n    \"a\": 1\n  }\n]\n", array},
 		"large array":              {"[" + objects(",") + "]", array},
 		"large pretty array":       {"[\n" + objects(",\n") + "\n]", array},
-		"pretty objects":           {"{\n  \"a\": 1\n}\n{\n  \"a\": 2\n}\n", "JSON whose objects extend over several lines"},
-		"large object":             {"{\n\"items\": [\n" + objects(",\n") + "]\n}", "JSON whose objects extend over several lines"},
+		"pretty objects":           {"{\n  \"a\": 1\n}\n{\n  \"a\": 2\n}\n", spread},
+		"large object":             {"{\n\"items\": [\n" + objects(",\n") + "]\n}", spread},
 		"UTF-16 with a mark":       {inUTF16(binary.LittleEndian, true, "{}\n"), "UTF-16 text"},
 		"UTF-16 BE with a mark":    {inUTF16(binary.BigEndian, true, "{}\n"), "UTF-16 text"},
 		"UTF-16":                   {inUTF16(binary.LittleEndian, false, "{\"ü\":1}\n"), little},
@@ -126,8 +127,10 @@ func isObject(line []byte) bool {
 // follows it and wherever the sample ends.
 func FuzzRecognizeFormat(f *testing.F) {
 	for _, seed := range []string{
-		"{\"a\":1}\n[{\"a\":2}]", "\xEF\xBB\xBF{\"a\":\"\\u0000\"}\r\n\x1F\x8B\x08", " {}\n,,\n,,", "[\n{}\n]", "a,b\nc,d",
-		"\x1F\x8B\x08", "{\n}", "{\"a\":[\n{}]}\n", inUTF16(binary.LittleEndian, false, "{}"), "PK\x03\x04", "MZ\x00", "<a>",
+		"{\"a\":1}\n[{\"a\":2}]",
+		"\xEF\xBB\xBF{\"a\":\"\\u0000\"}\r\n\x1F\x8B\x08", " {}\n,,\n,,", "[\n{}\n]", "a,b\nc,d",
+		"\x1F\x8B\x08", "{\n}", "{\"a\":[\n{}]}\n", inUTF16(binary.LittleEndian, false, "{}"), "PK\x03\x04",
+		"MZ\x00", "<a>",
 	} {
 		f.Add([]byte(seed), len(seed))
 	}
@@ -146,7 +149,8 @@ func FuzzRecognizeFormat(f *testing.F) {
 				continue
 			}
 			if first && isObject(line) {
-				t.Fatalf("%q, cut to %q, is recognized as %s, but its first line is an object", file, sample, format.name)
+				t.Fatalf("%q, cut to %q, is recognized as %s, but its first line is an object",
+					file, sample, format.name)
 			}
 			first = false
 		}
@@ -175,7 +179,8 @@ func FuzzValidLines(f *testing.F) {
 
 func TestShellQuote(t *testing.T) {
 	for arg, want := range map[string]string{
-		"batch.jsonl.gz": "batch.jsonl.gz", "a b": "'a b'", "it's": `'it'\''s'`, "": "''", "-x": "'-x'", "$HOME": "'$HOME'",
+		"batch.jsonl.gz": "batch.jsonl.gz", "a b": "'a b'", "it's": `'it'\''s'`, "": "''", "-x": "'-x'",
+		"$HOME":   "'$HOME'",
 		"dir/a,b": "dir/a,b",
 	} {
 		if got := shellQuote(arg); got != want {

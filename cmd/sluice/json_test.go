@@ -36,7 +36,8 @@ func TestJSONIsTheReplyAndNothingElse(t *testing.T) {
 		"nothing yet": {http.StatusAccepted, `{"message":"Batch not yet uploaded completely.","batch_id":"` + id + `"}`,
 			[2]int{exitUnfinished3, exitUnfinished3}},
 		"processed, in another order and with new fields": {http.StatusOK,
-			`{"z":1.50,"status":"PROCESSED","valid":true,"message":"\u003cok\u003e é","counts":{"invalid":0,"total":1000}, "new":[null, {}]}`,
+			`{"z":1.50,"status":"PROCESSED","valid":true,"message":"\u003cok\u003e é",` +
+				`"counts":{"invalid":0,"total":1000}, "new":[null, {}]}`,
 			[2]int{0, 0}},
 		"failed": {http.StatusOK, `{"status":"ERROR","valid":null,"message":"damaged"}`, [2]int{1, 1}},
 		"rejected": {http.StatusOK, `{"status":"VALIDATION_FAILED","valid":false,"message":"","errors_file_url":"x"}`,
@@ -72,7 +73,8 @@ const exitUnfinished3 = int(exitUnfinished)
 func TestUploadJSON(t *testing.T) {
 	s := clienttest.New()
 	defer s.Close()
-	const reply = `{"status":"PROCESSED","batch_id":"b","counts":{"total":1,"accepted":1,"invalid":0,"ingested":1},"new":1.0}`
+	const reply = `{"status":"PROCESSED","batch_id":"b",` +
+		`"counts":{"total":1,"accepted":1,"invalid":0,"ingested":1},"new":1.0}`
 	s.Before = func(w http.ResponseWriter, r *http.Request) bool {
 		switch {
 		case strings.Contains(r.URL.Path, "/batch/status/"):

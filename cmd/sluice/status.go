@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -81,114 +78,6 @@ func statusExit(s client.Status) error {
 // continuesError is the error of a command that ends before the batch does.
 func continuesError(cause error, batchID string) error {
 	return fmt.Errorf("%w; the batch continues: sluice status %s", cause, batchID)
-}
-
-func resultsCommand() *cli.Command {
-	var conn connection
-	var asJSON bool
-	var reportPath string
-	return &cli.Command{
-		Name:    "results",
-		Args:    "BATCH",
-		Summary: "show what validation found, and fetch the report",
-		Description: `
-If lines are invalid, their report is fetched: the first error of each kind is shown, and --report stores the whole
-report. The exit code is 0 if every transaction is valid, 1 if not, and 3 while validation is not complete.`,
-		Flags: func(f *flag.FlagSet) {
-			f.BoolVar(&asJSON, "json", false, "print the service's reply and nothing else, indented")
-			addReportFlag(f, &reportPath)
-			conn.addFlags(f)
-		},
-		Examples: []string{
-			"sluice results 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01",
-			"sluice results 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 --report errors.jsonl",
-		},
-		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
-			c, err := conn.newClient()
-			if err != nil {
-				return err
-			}
-			ui, report, err := openReport(reportPath, stdout, asJSON)
-			if err != nil {
-				return err
-			}
-			defer report.discard()
-			r, err := c.ValidationResult(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				if err := printReply(stdout, r.Reply); err != nil {
-					return err
-				}
-			}
-			return showResults(ctx, c, ui, r, report, asJSON)
-		},
-	}
-}
-
-// showResults prints the outcome of validation and fetches the report; with onlyStore, only if the report is to be
-// stored.
-func showResults(
-	ctx context.Context, c *client.Client, ui *console, r client.ValidationResult, report *outputFile, onlyStore bool,
-) error {
-	if r.Pending {
-		ui.printf("There are no results yet: %s\n", printable(r.Message))
-		return exitUnfinished
-	}
-	ui.printf("%s\n", printable(r.Message))
-	printCounts(ui, r.Counts)
-	if !onlyStore || report != nil {
-		if err := showReport(ctx, c, ui, r, nil, report); err != nil {
-			return err
-		}
-	}
-	if r.Valid == nil || !*r.Valid {
-		return exitRejected
-	}
-	return nil
-}
-
-// addReportFlag declares the flag that names the file of the report.
-func addReportFlag(f *flag.FlagSet, path *string) {
-	f.StringVar(path, "report", "", "store the report of invalid lines in `FILE`; - is standard output, and all else "+
-		"then goes to standard error")
-}
-
-// openReport opens the file of the report, or returns nil if path is "", and returns the console on which a command
-// then prints: none with silent, and standard error if the report takes standard output.
-func openReport(path string, stdout io.Writer, silent bool) (*console, *outputFile, error) {
-	out, err := openOutput(path, "the report", stdout)
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case silent && out.isStdout():
-		return nil, nil, cli.Usagef("--json and --report - both take standard output; name a file for the report")
-	case silent:
-		return newConsole(io.Discard), out, nil
-	case out.isStdout():
-		return newConsole(os.Stderr), out, nil
-	}
-	return newConsole(stdout), out, nil
-}
-
-// printReply prints a reply of the service as it came, but indented. Names, order, numbers and escapes stay the same.
-func printReply(w io.Writer, reply []byte) error {
-	var out bytes.Buffer
-	if err := json.Indent(&out, bytes.TrimSpace(reply), "", "  "); err != nil {
-		return fmt.Errorf("the reply is not JSON: %w", err)
-	}
-	out.WriteByte('\n')
-	_, err := out.WriteTo(w)
-	return err
-}
-
-// printJSON prints a value as indented JSON.
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }
 
 // statusMeanings says for people what each status means.

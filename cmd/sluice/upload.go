@@ -212,5 +212,6 @@ func (u *uploadRun) explain(ctx context.Context, err error) error {
 
 // unknownError is the error of a command that has sent a file and does not know whether it has arrived.
 func unknownError(cause error, batchID string) error {
-	return fmt.Errorf("%w; whether the service has the file is not known, but 'sluice status %s' says it", cause, batchID)
+	return fmt.Errorf("%w; whether the service has the file is not known, but 'sluice status %s' says it",
+		cause, batchID)
 }

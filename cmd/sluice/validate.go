@@ -40,7 +40,7 @@ cores are used; GOMAXPROCS=1 in the environment makes it one.
 [{"line", "pointer", "message", "offset"}]}}}.`,
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&v.entitiesPath, "entities", "",
-				"`FILE` of known entities, one {\"id\": \"...\", \"lifecycleStatus\": \"Compliant\"} a line, as for "+
+				"`FILE` of known entities, one {\"id\": \"...\", \"status\": \"Compliant\"} a line, as for "+
 					"'sluice admin entities import'; - is standard input")
 			addReportFlag(f, &reportPath)
 			f.BoolVar(&asJSON, "json", false, "print the outcome as JSON and nothing else")
