@@ -17,12 +17,14 @@ export CGO_ENABLED := 0
 STATIC := go build -ldflags "-s -w"
 STATICCHECK := go tool -modfile=$(CURDIR)/tools/go.mod staticcheck
 GOVULNCHECK := go tool -modfile=$(CURDIR)/tools/go.mod govulncheck
-DYNOXIDE_NPM := @dynoxide/linux-x64@1.2.1
 DYNOXIDE_CRATE := dynoxide-rs --version 3.2.0
-REDOC := redoc@2.5.2
 # What make test-clients makes clients with, and how their tools are taken: from Maven, the Go module proxy, PyPI and npm.
 CLIENT_TOOLS := OPENAPI_GENERATOR=7.16.0 OAPI_CODEGEN=v2.8.2 OPENAPI_PYTHON_CLIENT=0.29.1 SCHEMATHESIS=4.32.5 \
 	OPENAPI_TYPESCRIPT=7.13.0 OPENAPI_FETCH=0.17.0 TYPESCRIPT=5.9.3 TYPES_NODE=20.19.25 REDOCLY=2.77.0
+# Installs what tools/package-lock.json pins, each package by its digest, into a folder of its own below bin/tools; no package may run
+# a script. Use: $(call npm_ci,FOLDER,OPTIONS).
+npm_ci = mkdir -p bin/tools/$(1) && cp tools/package.json tools/package-lock.json bin/tools/$(1) && \
+	npm ci --prefix bin/tools/$(1) --ignore-scripts --no-audit --no-fund --silent $(2)
 PLATFORM := $(shell uname -s)-$(shell uname -m)
 # This machine's processor as the template's parameter Arch names it.
 MACHINE := $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x86_64)
@@ -43,15 +45,16 @@ functions:
 tools: bin/dynoxide
 
 # The DynamoDB server of the local cloud and of the stores' tests.
-bin/dynoxide:
-	@mkdir -p bin/tools
+bin/dynoxide: tools/package-lock.json
 ifeq ($(PLATFORM),Linux-x86_64)
 	@command -v npm >/dev/null || { echo "npm is missing: the DynamoDB server comes as an npm package (Debian: apt install npm)." >&2; exit 1; }
-	@echo "Installing $(DYNOXIDE_NPM), a DynamoDB server, from npm into bin/tools."
-	@npm install --prefix bin/tools --no-audit --no-fund --silent $(DYNOXIDE_NPM)
-	@ln -sf tools/node_modules/@dynoxide/linux-x64/dynoxide $@
+	@echo "Installing dynoxide, a DynamoDB server, from npm into bin/tools."
+	@$(call npm_ci,dynoxide,--omit=dev)
+	@ln -sf tools/dynoxide/node_modules/@dynoxide/linux-x64/dynoxide $@
+	@[ -x $@ ] || { echo "npm did not install @dynoxide/linux-x64: its configuration (npm config get omit) must not leave out optional packages." >&2; exit 1; }
 else
 	@command -v cargo >/dev/null || { echo "cargo is missing: on $(PLATFORM) the DynamoDB server is built from source, with Rust 1.88 or later (rustup.rs)." >&2; exit 1; }
+	@mkdir -p bin/tools
 	@echo "Building $(DYNOXIDE_CRATE), a DynamoDB server, with cargo into bin/tools (some minutes)."
 	@cargo install $(DYNOXIDE_CRATE) --locked --quiet --no-default-features --features native-sqlite,http-server,cli --root bin/tools
 	@ln -sf tools/bin/dynoxide $@
@@ -104,7 +107,7 @@ test-bench:
 test-e2e: build
 	cd e2e && go test -count=1
 
-docs: bin/tools/$(REDOC).js
+docs: bin/tools/redoc.js
 	@mkdir -p bin
 	@go run ./openapi/reference > bin/sluice.bundled.json && mv bin/sluice.bundled.json openapi/sluice.bundled.json
 	@go run ./openapi/reference $< > bin/reference.html
@@ -115,12 +118,11 @@ docs: bin/tools/$(REDOC).js
 test-clients: build
 	@$(CLIENT_TOOLS) openapi/clients/test.sh $(CLIENTS)
 
-bin/tools/$(REDOC).js:
-	@mkdir -p bin/tools
+bin/tools/redoc.js: tools/package-lock.json
 	@command -v npm >/dev/null || { echo "npm is missing: the renderer of the reference comes as an npm package (Debian: apt install npm)." >&2; exit 1; }
-	@echo "Taking $(REDOC), which renders OpenAPI, from npm into bin/tools."
-	@cd bin/tools && tarball=$$(npm pack --silent $(REDOC)) && tar -xzOf $$tarball package/bundles/redoc.standalone.js > $(@F).part && rm $$tarball
-	@mv $@.part $@
+	@echo "Installing redoc, which renders OpenAPI, from npm into bin/tools."
+	@$(call npm_ci,redoc,--include=dev --omit=optional)
+	@cp bin/tools/redoc/node_modules/redoc/bundles/redoc.standalone.js $@
 
 # The suite in other environments. The output of go test is not filtered: it lists what was not checked there.
 test-sam: sam build

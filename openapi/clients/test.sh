@@ -119,7 +119,7 @@ opc_batch() { "$work/openapi-python-client-env/bin/python" "$drivers/openapi-pyt
 npm_with() {
     mkdir -p "$work/$1" && cd "$work/$1"
     [ -f package.json ] || echo '{"private": true}' >package.json
-    npm install --no-audit --no-fund --silent "${@:2}"
+    npm install --ignore-scripts --no-audit --no-fund --silent "${@:2}"
 }
 
 tsc_driver() {
