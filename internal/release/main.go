@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"debug/buildinfo"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -63,6 +64,9 @@ func releaseFor(t target, out string) error {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
 		return err
+	}
+	if v := info.Main.Version; v == "" || v == "(devel)" {
+		return errors.New("the version is unknown: run this in a clone of the repository, with its tags, not in a worktree")
 	}
 	modules, err := linkedModules(t)
 	if err != nil {

@@ -150,7 +150,7 @@ ots_batch() { node "$work/typescript/openapi-typescript/out/batch.js"; }
 
 redocly_lint() {
     npm_with redocly "@redocly/cli@$REDOCLY"
-    REDOCLY_TELEMETRY=off "$work/redocly/node_modules/.bin/redocly" lint --config "$drivers/redocly.yaml" "$description" | tee "$work/log/redocly"
+    REDOCLY_TELEMETRY=off "$work/redocly/node_modules/.bin/redocly" lint --config "$drivers/redocly.yaml" "$description" 2>&1 | tee "$work/log/redocly"
     ! grep -qiE '[1-9][0-9]* (warning|error)' "$work/log/redocly"
 }
 

@@ -21,6 +21,23 @@ func TestFieldListIsTheTable(t *testing.T) {
 	document(t, "line-fields.md", fieldList())
 }
 
+func TestEveryFieldIsDescribed(t *testing.T) {
+	known := map[string]bool{}
+	for _, o := range Objects {
+		for i := range o.Fields {
+			known[o.Name+"."+o.Fields[i].Name] = true
+			if o.Description(&o.Fields[i]) == "" {
+				t.Errorf("%s.%s is not described", o.Name, o.Fields[i].Name)
+			}
+		}
+	}
+	for name := range descriptions {
+		if !known[name] {
+			t.Errorf("%s is described and is not a field", name)
+		}
+	}
+}
+
 func document(t *testing.T, name, want string) {
 	t.Helper()
 	path := filepath.Join("..", "..", "..", "docs", name)
@@ -49,19 +66,21 @@ Made from the table in shared/transaction/schema. line.schema.json is the same f
 A line is one Transaction as a JSON object of at most 256 KiB. A null as the value of a key counts as absent. No object
 may have a key twice, and nothing may be nested deeper than 64 levels. Lengths are in characters; those of IDs in bytes of UTF-8.
 `)
+	fmt.Fprintf(&b, "\n## An example\n\nIn a file it is one line. It is valid if the sender is onboarded: "+
+		"`sluice validate` says so for a file and a list of entities.\n\n```json\n%s```\n", ExampleLine)
 	for _, o := range Objects {
 		extra := "Other keys are allowed and ignored."
 		if o.Closed {
 			extra = "Other keys are errors."
 		}
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| Field | Required | Value |\n|---|---|---|\n", o.Name, extra)
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| Field | Required | Value | Meaning |\n|---|---|---|---|\n", o.Name, extra)
 		for i := range o.Fields {
 			f := &o.Fields[i]
 			required := ""
 			if f.Required {
 				required = "yes"
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", f.Name, required, valueRule(f))
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", f.Name, required, valueRule(f), o.Description(f))
 		}
 	}
 	return b.String()

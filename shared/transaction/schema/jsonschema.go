@@ -23,6 +23,7 @@ func JSONSchema() []byte {
 	root["description"] = "A null as the value of a key counts as absent. No object may have a key twice. " +
 		"Sender or receiver must be known."
 	root["$defs"] = defs
+	root["examples"] = []any{json.RawMessage(ExampleLine)}
 	text, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
 		panic(err) // the table is wrong
@@ -46,6 +47,7 @@ func (o *Object) jsonSchema() map[string]any {
 		} else {
 			schema = orNull(schema)
 		}
+		describe(schema, o.Description(f))
 		properties[f.Name] = schema
 	}
 	schema := map[string]any{"type": "object", "properties": properties}
@@ -59,6 +61,14 @@ func (o *Object) jsonSchema() map[string]any {
 		maps.Copy(schema, entityForms)
 	}
 	return schema
+}
+
+// describe puts what a field means before what its schema says already.
+func describe(schema map[string]any, meaning string) {
+	if rule, ok := schema["description"].(string); ok {
+		meaning += ". " + rule
+	}
+	schema["description"] = meaning
 }
 
 // entityForms says that an entity is given in exactly one of two ways: if not as a known one, then as an unknown one.
