@@ -1,0 +1,95 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// runForTenant runs a command as the environment's own client.
+func runForTenant(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	e := environment
+	stdout, stderr, code, err := e.runSluice(append(args, "--api-url", e.APIURL, "--token-url", e.TokenURL,
+		"--client-id", e.ClientID, "--client-secret", e.ClientSecret, "--scope", e.Scope)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stdout, stderr, code
+}
+
+// compactJSON removes the white space between the tokens of JSON, and what differs between two replies: signed URLs.
+func compactJSON(t *testing.T, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := json.Compact(&out, []byte(text)); err != nil {
+		t.Fatalf("%q is not JSON: %v", text, err)
+	}
+	return regexp.MustCompile(`"(errors_file_url[a-z_]*)":"[^"]*"`).ReplaceAllString(out.String(), `"$1":""`)
+}
+
+// The command line prints the service's replies as they are, from the batch without a file to its end, and its exit
+// codes say where the batch is.
+func TestCommandLinePrintsReplies(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	api := login(t, environment)
+	compare := func(t *testing.T, batchID string, wantStatus, wantCode int) {
+		t.Helper()
+		for command, path := range map[string]string{"status": "status/", "results": "validation-result/"} {
+			status, _, reply := api.call(http.MethodGet, transactionsPath+"batch/"+path+batchID, "", "")
+			stdout, stderr, code := runForTenant(t, command, batchID, "--json")
+			if status != wantStatus || code != wantCode || stderr != "" {
+				t.Errorf("%s: HTTP %d, exit code %d, stderr %q; want %d, %d and nothing",
+					command, status, code, stderr, wantStatus, wantCode)
+			}
+			if got, want := compactJSON(t, stdout), compactJSON(t, string(reply)); got != want {
+				t.Errorf("%s --json printed %s, want %s", command, got, want)
+			}
+		}
+	}
+	compare(t, api.newUpload(true).BatchID, http.StatusAccepted, 3)
+	compare(t, api.process(true, jsonLines(validLines(2)...)).BatchID, http.StatusOK, 0)
+	compare(t, api.process(true, []byte("nonsense\n")).BatchID, http.StatusOK, 1)
+}
+
+// upload prints one JSON value, stores the report, and names a file that is not JSON Lines instead of sending it.
+func TestCommandLineUploads(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	dir := t.TempDir()
+	write := func(name string, content []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	good := write("good.jsonl", jsonLines(validLines(2)...))
+	stdout, stderr, code := runForTenant(t, "upload", good, "--json")
+	var last struct {
+		ID     string `json:"batch_id"`
+		Status string `json:"status"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &last); err != nil || code != 0 || last.Status != "PROCESSED" {
+		t.Errorf("a good batch: exit code %d, stdout %q, stderr %q; want 0 and PROCESSED", code, stdout, stderr)
+	}
+	bad := write("bad.jsonl", append(jsonLines(validLines(1)...), "nonsense\n"...))
+	report := filepath.Join(dir, "report.jsonl")
+	stdout, stderr, code = runForTenant(t, "upload", bad, "--quiet", "--report", report)
+	text, err := os.ReadFile(report)
+	if err != nil || code != 1 || len(strings.TrimSpace(stdout)) != 36 || bytes.Count(text, []byte("\n")) != 1 {
+		t.Errorf("a bad batch: exit code %d, stdout %q, stderr %q, report %q (%v); want 1, an ID and a report of a line",
+			code, stdout, stderr, text, err)
+	}
+	array := write("array.json", []byte("[\n{\"a\":1},\n{\"a\":2}\n]\n"))
+	stdout, stderr, code = runForTenant(t, "upload", array)
+	if code != 2 || stdout != "" || !strings.Contains(stderr, "is one JSON array") {
+		t.Errorf("an array: exit code %d, stdout %q, stderr %q; want 2 and that it is an array", code, stdout, stderr)
+	}
+}
