@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/url"
 	"strings"
@@ -14,9 +16,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
 	"github.com/google/uuid"
+
+	"sluice/client"
 )
 
 // attackRounds is the number of documents whose links are attacked with each scanner.
@@ -144,6 +150,78 @@ func (a *linkAttack) loseObject(link string) {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
 	if _, err := a.storage.DeleteObject(a.t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: &key}); err != nil {
 		a.t.Error(err)
+	}
+}
+
+// An upload URL accepts no header that would mark the file as clean, or fill it from another object: storage refuses
+// what is not signed.
+func TestUploadURLsAcceptNoOtherHeaders(t *testing.T) {
+	t.Parallel()
+	api := login(t, environment)
+	clean, _ := api.uploadDocument(uuid.NewString(), "clean")
+	u, err := url.Parse(api.downloadURL(clean.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"x-amz-tagging":                   "sluice-verdict=clean",
+		"x-amz-copy-source":               u.Path,
+		"x-amz-meta-note":                 "x",
+		"x-amz-acl":                       "public-read",
+		"x-amz-website-redirect-location": "https://example.com/",
+	} {
+		t.Run(name, func(t *testing.T) {
+			document := api.createDocument("a.txt", uuid.NewString(), "")
+			upload := document.upload()
+			upload.RequiredHeaders = maps.Clone(upload.RequiredHeaders)
+			upload.RequiredHeaders[name] = value
+			if code, text := put(t, upload, []byte(eicar)); code/100 != 4 {
+				t.Errorf("upload: %d %s, want 403", code, text)
+			}
+			api.expectDocument(document.ID, "Processing")
+			if code, text := put(t, document.upload(), []byte("x")); code != 200 {
+				t.Errorf("the right upload after it: %d %s, want 200", code, text)
+			}
+		})
+	}
+}
+
+// What is not scanned yet is read by nobody: not by the operator, and not by way of a copy.
+func TestUnscannedUploadsAreNotRead(t *testing.T) {
+	t.Parallel()
+	cloud := newCloud(t, "MalwareScan=clamd", "ClamdAddress="+startSlowClamd(t))
+	api, storage := login(t, cloud), operatorStorage(cloud)
+	document := api.createDocument("a.txt", uuid.NewString(), "")
+	for name, u := range map[string]client.Upload{"document": document.upload(), "batch": api.newUpload(true)} {
+		if code, text := put(t, u, []byte("{}")); code != 200 {
+			t.Fatalf("upload: %d %s, want 200", code, text)
+		}
+		target, err := url.Parse(u.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bucket, key, _ := strings.Cut(strings.TrimPrefix(target.Path, "/"), "/")
+		read := func() string {
+			out, err := storage.GetObject(t.Context(), &s3.GetObjectInput{Bucket: &bucket, Key: &key})
+			if err != nil {
+				var api smithy.APIError
+				if errors.As(err, &api) {
+					return api.ErrorCode()
+				}
+				return err.Error()
+			}
+			defer out.Body.Close()
+			return "read"
+		}
+		if got := read(); got != "AccessDenied" {
+			t.Errorf("%s before the scan: %s, want AccessDenied", name, got)
+		}
+		copied := key + "-copy"
+		if _, err := storage.CopyObject(t.Context(), &s3.CopyObjectInput{Bucket: &bucket, Key: &copied,
+			CopySource: aws.String(bucket + "/" + key)}); err == nil {
+			t.Errorf("%s before the scan: it was copied, want AccessDenied", name)
+		}
+		eventually(t, "the scan of the "+name, func() bool { return read() == "read" })
 	}
 }
 

@@ -24,11 +24,10 @@ func main() {
 	retry := intake.RetryPolicy{Attempts: 5, Pause: 2 * time.Second}
 	batches := batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit)
 	in := &intake.Intake{
-		Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(), Registry: authdb.New(env.DynamoDB(), env.ClientsTable),
-		Sweep: &intake.Sweep{
-			Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(),
-			Age: env.SweepAge, Patience: env.UploadPatience,
-		},
+		Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(),
+		Registry: authdb.New(env.DynamoDB(), env.ClientsTable),
+		Sweep: &intake.Sweep{Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(),
+			Age: env.SweepAge, Patience: env.UploadPatience},
 		Scanner: lines, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Now: time.Now, Log: env.Log,
 		Documents: &intake.Documents{
 			Store: documentdb.New(env.DynamoDB(), env.DocumentsTable), Files: env.Uploads(),
