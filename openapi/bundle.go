@@ -71,6 +71,9 @@ func bundleFiles() ([]byte, error) {
 		return nil, err
 	}
 	b.describePermissions()
+	if err := b.addSamples(); err != nil {
+		return nil, err
+	}
 	var out bytes.Buffer
 	err = writeJSON(&out, b.entry)
 	return out.Bytes(), err
@@ -147,7 +150,21 @@ func (b *bundler) insertLineSchema() error {
 			line.Content = append(line.Content, keyword, value)
 		}
 	}
+	replaceText(b.entry, examplePlaceholder, "```json\n"+string(schema.ExampleLine)+"```")
 	return nil
+}
+
+// examplePlaceholder is what the description writes where the example of a line is to be.
+const examplePlaceholder = "EXAMPLE_LINE"
+
+// replaceText replaces a text in all texts inside n.
+func replaceText(n *yaml.Node, old, new string) {
+	if n.Kind == yaml.ScalarNode {
+		n.Value = strings.ReplaceAll(n.Value, old, new)
+	}
+	for _, child := range n.Content {
+		replaceText(child, old, new)
+	}
 }
 
 // rewriteReferences makes references to other files references into the bundle.

@@ -34,6 +34,11 @@ func TestReferenceIsOnePage(t *testing.T) {
 			}
 		}
 	}
+	for _, part := range []string{"## Getting started", "Librairie du Coin", `"x-codeSamples"`} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the page does not have %q", part)
+		}
+	}
 	if first, last := strings.Index(
 		text,
 		`"/oauth2/token"`,
