@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	ctx, id := context.Background(), uuid.MustParse(os.Getenv("CLIENT_ID"))
+	ctx, id, secret := context.Background(), uuid.MustParse(os.Getenv("CLIENT_ID")), os.Getenv("CLIENT_SECRET")
 	var token string
 	api, err := client.NewClientWithResponses(os.Getenv("API_URL"),
 		client.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
@@ -27,7 +27,7 @@ func main() {
 		}))
 	check(err)
 	issued, err := api.IssueTokenWithFormdataBodyWithResponse(ctx, client.TokenRequest{
-		GrantType: "client_credentials", ClientId: id, ClientSecret: os.Getenv("CLIENT_SECRET"), Scope: os.Getenv("SCOPE"),
+		GrantType: "client_credentials", ClientId: &id, ClientSecret: &secret, Scope: os.Getenv("SCOPE"),
 	})
 	check(err)
 	token = issued.JSON200.AccessToken
