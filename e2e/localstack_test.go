@@ -69,6 +69,7 @@ func (e *Environment) deploy(endpoint string) error {
 		"Arch=" + templateArch(),
 		"Environment=test",
 		"MalwareScan=builtin",
+		"AuditRetentionDays=0",
 		"ChunkBytes=8192",
 		"AwsEndpointUrl=" + endpoint,
 		"PublicStorageUrl=" + endpoint,

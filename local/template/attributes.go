@@ -38,8 +38,11 @@ func (r *resolver) resolveAttribute(id, attribute string) (any, error) {
 		"AWS::SQS::Queue QueueName",
 		"AWS::Logs::LogGroup ",
 		"AWS::Events::Rule ",
+		"AWS::KinesisFirehose::DeliveryStream ",
 		"AWS::IAM::Role ":
 		return r.physicalName(id)
+	case "AWS::KinesisFirehose::DeliveryStream Arn":
+		return r.arn(id, "firehose", "deliverystream/")
 	case "AWS::Serverless::Function Arn":
 		return r.arn(id, "lambda", "function:")
 	case "AWS::DynamoDB::Table Arn":
