@@ -47,6 +47,9 @@ func (d *Documents) Process(ctx context.Context, object batch.Object) error {
 	if err == nil {
 		err = d.tag(ctx, object, state)
 	}
+	if state.Status == document.Completed && errors.Is(err, objects.ErrDenied) { // another run has refused the file
+		state, err = infected(unnamedThreatMessage), nil
+	}
 	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrChanged) {
 		d.Log.WarnContext(ctx, "the file was deleted before it was scanned", "key", object.Key)
 		return nil

@@ -366,3 +366,32 @@ func TestUnknownEventsAreErrors(t *testing.T) {
 	// S3 sends this when the notification is configured.
 	must(t, "a test event", g.Handle(t.Context(), json.RawMessage(`{"Service":"Amazon S3","Event":"s3:TestEvent"}`)))
 }
+
+// A file that was refused stays so, whatever a later event says of it: its events end without an error.
+func TestRefusedFilesStayRefused(t *testing.T) {
+	db := dynamotest.Start(t)
+	t.Run("document", func(t *testing.T) {
+		g := newGuardDutyFixture(t, db)
+		g.files.tags = []string{"documents/t/f sluice-verdict=refused"}
+		e := g.event(t, "abc", 2)
+		e.Records[0].S3.Object.Key = "documents/t/f"
+		r := scanResults['n']
+		g.mustHandle(t, newScanEvent(t, "documents/t/f", r.id, "abc", r.status))
+		g.mustHandle(t, e)
+		if len(g.documents.recorded) != 1 || g.documents.recorded[0].Status != document.Infected ||
+			g.files.verdict() != "refused" {
+			t.Errorf("recorded %+v, tags %v, want Infected and refused", g.documents.recorded, g.files.tags)
+		}
+	})
+	t.Run("batch", func(t *testing.T) {
+		g := newGuardDutyFixture(t, db)
+		g.bucket.tags = []string{"x sluice-verdict=refused"}
+		r := scanResults['n']
+		g.mustHandle(t, newScanEvent(t, intake.UploadKey(g.batch.Tenant, g.batch.ID), r.id, "abc", r.status))
+		g.mustHandle(t, g.event(t, "abc", 2))
+		if b := g.currentBatch(t); b.Status != batch.Failed || len(g.machine.started) != 0 || g.bucket.verdict() != "refused" {
+			t.Errorf("status %s, started %v, tags %v, want ERROR, no start, refused", b.Status, g.machine.started,
+				g.bucket.tags)
+		}
+	})
+}

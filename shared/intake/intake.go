@@ -105,7 +105,11 @@ func (in *Intake) Process(ctx context.Context, object batch.Object, receivedAt t
 	if refused != nil {
 		return in.refuse(ctx, b, *refused)
 	}
-	if err := in.markClean(ctx, b); err != nil {
+	err = in.markClean(ctx, b)
+	if errors.Is(err, objects.ErrDenied) { // another run tagged the file, and was interrupted or is about to fail the batch
+		return in.refuse(ctx, b, refusal{unnamedThreatMessage})
+	}
+	if err != nil {
 		return err
 	}
 	// The status remains Uploaded until the state machine changes it: if this call is lost, the retry of the event

@@ -21,6 +21,7 @@ import (
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/intake"
 	"sluice/shared/malware"
+	"sluice/shared/objects"
 )
 
 var received = time.Date(2026, 11, 26, 8, 15, 0, 123000000, time.UTC)
@@ -37,6 +38,9 @@ type bucket struct {
 
 func (b *bucket) Open(_ context.Context, _, etag string, _, _ int64) (io.ReadCloser, error) {
 	b.opened = append(b.opened, etag)
+	if b.verdict() == "refused" {
+		return nil, objects.ErrDenied
+	}
 	return io.NopCloser(strings.NewReader(b.content)), nil
 }
 
