@@ -30,6 +30,14 @@ func idsField(name string, required bool, max int) bodyField {
 	}
 }
 
+// entityIDsField is a list of entity IDs, which need not be UUIDs.
+func entityIDsField(required bool) bodyField {
+	return bodyField{"entityIds", "array", required, refusals{
+		uuidList(1001): tooMany, `[""]`: notNull, `[null]`: notNull, `[1]`: "string_type",
+		"[" + quoted(256) + "]": tooLong,
+	}}
+}
+
 // entityCommandEndpoints are the commands that take a body.
 func entityCommandEndpoints(api *session) []bodyEndpoint {
 	version := bodyField{"version", "integer", true, refusals{"0": notInRange, "-2": notInRange, "1.5": "integer_type"}}
@@ -69,7 +77,7 @@ func entityCommandEndpoints(api *session) []bodyEndpoint {
 // entityQueryEndpoints are the queries that take a body.
 func entityQueryEndpoints() []bodyEndpoint {
 	search := []bodyField{
-		journeyField(true), idsField("entityIds", false, 1000), {"entityId", "string", false, refusals{`"x"`: notUUID}},
+		journeyField(true), entityIDsField(false), {"entityId", "string", false, refusals{quoted(256): tooLong}},
 	}
 	pageOptions := bodyField{"pageOptions", "object", false, refusals{
 		`{"pageSize":0}`:                             notInRange,
@@ -101,11 +109,11 @@ func entityQueryEndpoints() []bodyEndpoint {
 			false,
 		},
 		{"names", "POST", fixed(entityQuery + "/entity/drafts/names"), names,
-			[]bodyField{journeyField(true), idsField("entityIds", true, 1000)}, false},
+			[]bodyField{journeyField(true), entityIDsField(true)}, false},
 		{"search", "POST", fixed(entityQuery + "/drafts-in-scope/searchentitydrafts"), newJourney(), search, false},
 		{"search by reach", "POST", fixed(entityQuery + "/entity/search-entity-drafts"), newJourney(), search, false},
 		{"light search", "POST", fixed(lightSearch), newJourney(),
-			[]bodyField{journeyField(true), idsField("entityIds", false, 1000), pageOptions}, false},
+			[]bodyField{journeyField(true), entityIDsField(false), pageOptions}, false},
 	}
 }
 

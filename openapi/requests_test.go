@@ -154,6 +154,8 @@ func (s sampler) value(schema map[string]any) any {
 		return json.Number("1")
 	case "string":
 		return text(schema)
+	case "null":
+		return nil
 	}
 	return s.object(schema)
 }

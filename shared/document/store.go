@@ -1,11 +1,20 @@
 package document
 
-import "context"
+import (
+	"context"
+
+	"sluice/shared/entity"
+)
 
 // Scope selects a list of documents: those of an entity, those of a journey, or those of both. One of the IDs may be "".
 type Scope struct {
 	EntityID  string
 	JourneyID string
+}
+
+// NewScope returns the scope of an entity and a journey, one of which may be "". IDs that are UUIDs count in any case.
+func NewScope(entityID, journeyID string) Scope {
+	return Scope{entity.NormalizeID(entityID), entity.NormalizeID(journeyID)}
 }
 
 // Entry is a document in a list, with the file that it has.

@@ -76,8 +76,8 @@ type Draft struct {
 	Created   time.Time
 	// Properties are those of the entity with the draft's changes applied.
 	Properties map[string]property.Property
-	// Changes are the properties that verification brings to the entity.
-	Changes       map[string]property.Property
+	// Changes are what verification does to the properties of the entity.
+	Changes       property.Changes
 	Jurisdictions []string
 	// Layers are those of the entity when the draft began; they never change.
 	Layers access.Layers
@@ -130,19 +130,19 @@ func BeginDraft(p Profile, current LifecycleStatus, d Draft) Update {
 	d.EntityID, d.Type, d.Role, d.Layers, d.Jurisdictions = p.ID, p.Type, p.Role, p.Layers, p.Jurisdictions
 	d.Status, d.Version = InProgress, 1
 	d.BaseVersion, d.ConflictsResolvedIn = p.Version, p.Version
-	d.Properties = property.Merge(p.Properties, d.Changes)
+	d.Properties = d.Changes.Apply(p.Properties)
 	return Update{p, current, p.lifecycleStatus(), d}
 }
 
 // VerifyDraft returns the update that brings a draft's changes, with the resolutions applied over them, to the entity, which
 // becomes Compliant. It returns ErrDraftEnded for a draft that is not in progress.
-func VerifyDraft(p Profile, current LifecycleStatus, d Draft, resolutions map[string]property.Property) (Update, error) {
+func VerifyDraft(p Profile, current LifecycleStatus, d Draft, resolutions property.Changes) (Update, error) {
 	u, err := endDraft(p, current, d, Verified)
 	if err != nil {
 		return Update{}, err
 	}
-	changes := property.Merge(d.Changes, resolutions)
-	u.Profile.Properties = property.Merge(p.Properties, changes)
+	changes := d.Changes.With(resolutions)
+	u.Profile.Properties = changes.Apply(p.Properties)
 	u.Profile.BaseStatus = Compliant
 	u.Profile.Version++
 	u.Profile.LastChangedIn = maps.Clone(p.LastChangedIn)
@@ -159,16 +159,25 @@ func VerifyDraft(p Profile, current LifecycleStatus, d Draft, resolutions map[st
 
 // FindConflicts returns, in order, the properties that a draft changes, that other drafts have set to other values since it
 // began, and for which no resolution is given.
-func FindConflicts(p Profile, d Draft, resolutions map[string]property.Property) []string {
+func FindConflicts(p Profile, d Draft, resolutions property.Changes) []string {
 	var keys []string
 	for key, ours := range d.Changes {
 		_, resolved := resolutions[key]
-		if p.LastChangedIn[key] > d.BaseVersion && !resolved && !reflect.DeepEqual(ours, p.Properties[key]) {
+		if p.LastChangedIn[key] > d.BaseVersion && !resolved && !p.has(key, ours) {
 			keys = append(keys, key)
 		}
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// has reports whether a property of the entity is as a change would make it; nil is a property that is removed.
+func (p Profile) has(key string, value *property.Property) bool {
+	current, ok := p.Properties[key]
+	if value == nil {
+		return !ok
+	}
+	return ok && reflect.DeepEqual(*value, current)
 }
 
 // RejectDraft returns the update that ends a draft without effect: the entity gets the status that it had without the draft. It
@@ -189,14 +198,14 @@ func endDraft(p Profile, current LifecycleStatus, d Draft, end DraftStatus) (Upd
 	return Update{p, current, p.lifecycleStatus(), d}, nil
 }
 
-// WithProperties returns the draft with the given properties added to its changes. It returns ErrDraftEnded for a draft that is
+// WithProperties returns the draft with the given changes of properties added to its own. It returns ErrDraftEnded for a draft that is
 // not in progress.
-func (d Draft) WithProperties(properties map[string]property.Property) (Draft, error) {
+func (d Draft) WithProperties(properties property.Changes) (Draft, error) {
 	if d.Status != InProgress {
 		return Draft{}, ErrDraftEnded
 	}
-	d.Properties = property.Merge(d.Properties, properties)
-	d.Changes = property.Merge(d.Changes, properties)
+	d.Properties = properties.Apply(d.Properties)
+	d.Changes = d.Changes.With(properties)
 	d.Version++
 	return d, nil
 }

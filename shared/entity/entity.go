@@ -9,10 +9,39 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/google/uuid"
 )
 
 // MaxIDBytes is the longest entity ID, in bytes of UTF-8.
 const MaxIDBytes = 255
+
+// NormalizeID returns the form of an entity's ID under which it is stored: an ID that is a UUID counts in any case, and is
+// written in lower case; every other ID counts exactly.
+func NormalizeID(id string) string {
+	if _, err := uuid.Parse(id); err == nil && len(id) == len(uuid.Nil.String()) {
+		return strings.ToLower(id)
+	}
+	return id
+}
+
+// FormsOfID returns the IDs under which an entity may be stored, the usual one first. Earlier releases stored an ID that is
+// a UUID as it was imported: in lower or upper case, or as it is written here.
+func FormsOfID(id string) []string {
+	forms := []string{NormalizeID(id)}
+	if forms[0] == id && strings.ToUpper(id) == id {
+		return forms
+	}
+	if _, err := uuid.Parse(id); err != nil || len(id) != len(uuid.Nil.String()) {
+		return forms
+	}
+	for _, form := range []string{id, strings.ToUpper(id)} {
+		if !slices.Contains(forms, form) {
+			forms = append(forms, form)
+		}
+	}
+	return forms
+}
 
 // LifecycleStatus is the state of an entity's onboarding (docs/contract/platform.md).
 type LifecycleStatus string
@@ -60,8 +89,8 @@ type StatusEntry struct {
 
 // StatusStore keeps the lifecycle statuses of entities. It is safe for concurrent use.
 type StatusStore interface {
-	// Lookup returns the status of those of the given entities that exist, as of every write acknowledged before. An ID may be
-	// given more than once.
+	// Lookup returns the status of those of the given entities that exist, by the IDs as they are given, as of every write
+	// acknowledged before. An ID may be given more than once, and a UUID in any case.
 	Lookup(ctx context.Context, tenant string, ids []string) (map[string]LifecycleStatus, error)
 	// Import sets the status of entities, creating those that do not exist. Of two entries for one ID the last counts. Repeating
 	// the call is safe; after an error some of the entries may be stored.

@@ -14,6 +14,19 @@ func single(value string) property.Property {
 	return property.Property{Type: property.Single, Value: &value}
 }
 
+// changes returns changes of single properties, given by key and value in turn; the value "-" removes the property.
+func changes(pairs ...string) property.Changes {
+	out := property.Changes{}
+	for i := 0; i < len(pairs); i += 2 {
+		out[pairs[i]] = nil
+		if pairs[i+1] != "-" {
+			p := single(pairs[i+1])
+			out[pairs[i]] = &p
+		}
+	}
+	return out
+}
+
 // life follows an entity through steps: d begins a draft, v verifies and r rejects the oldest open one, and i imports Compliant.
 func life(t *testing.T, steps string, status entity.LifecycleStatus) []entity.LifecycleStatus {
 	t.Helper()
@@ -93,12 +106,12 @@ func TestLifeCycle(t *testing.T) {
 func TestADraftChangesItsEntityWhenVerified(t *testing.T) {
 	r := entity.Profile{ID: "e", Version: 1, BaseStatus: entity.Unknown, Properties: map[string]property.Property{"a": single("1"), "b": single("1")}}
 	d := entity.BeginDraft(r, entity.Unknown, entity.Draft{ID: "d"}).Draft
-	d, err := d.WithProperties(map[string]property.Property{"b": single("2"), "c": single("2")})
+	d, err := d.WithProperties(changes("b", "2", "c", "2"))
 	if err != nil || d.Version != 2 {
 		t.Fatal(d, err)
 	}
 	r.Properties = map[string]property.Property{"a": single("3"), "b": single("3")} // another draft came first
-	c, err := entity.VerifyDraft(r, entity.Unknown, d, map[string]property.Property{"c": single("4")})
+	c, err := entity.VerifyDraft(r, entity.Unknown, d, changes("c", "4"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,15 +137,9 @@ func TestADraftChangesItsEntityWhenVerified(t *testing.T) {
 
 // Two drafts of one version: the second to be verified must not overwrite what the first has brought without a word.
 func TestConflicts(t *testing.T) {
-	values := func(pairs ...string) map[string]property.Property {
-		out := map[string]property.Property{}
-		for i := 0; i < len(pairs); i += 2 {
-			out[pairs[i]] = single(pairs[i+1])
-		}
-		return out
-	}
-	r := entity.Profile{ID: "e", Version: 1, BaseStatus: entity.Unknown, Properties: values("a", "1", "b", "1")}
-	begin := func(changes map[string]property.Property) entity.Draft {
+	values := changes
+	r := entity.Profile{ID: "e", Version: 1, BaseStatus: entity.Unknown, Properties: values("a", "1", "b", "1").Apply(nil)}
+	begin := func(changes property.Changes) entity.Draft {
 		return entity.BeginDraft(r, r.BaseStatus, entity.Draft{Changes: changes}).Draft
 	}
 	first := begin(values("a", "2", "c", "2", "x", "2"))
@@ -147,15 +154,40 @@ func TestConflicts(t *testing.T) {
 	later := entity.BeginDraft(c.Profile, c.Status, entity.Draft{Changes: values("a", "9")}).Draft
 	for name, tt := range map[string]struct {
 		d        entity.Draft
-		resolved map[string]property.Property
+		resolved property.Changes
 		want     []string
 	}{
 		"another property": {untouched, nil, nil}, "the same value": {same, nil, nil}, "another value": {other, nil, []string{"a"}},
 		"two": {more, nil, []string{"a", "c"}}, "one of two resolved": {more, values("c", "7"), []string{"a"}},
 		"resolved": {other, values("a", "7"), nil}, "begun afterwards": {later, nil, nil},
+		"removed": {begin(values("a", "-")), nil, []string{"a"}}, "removed, and never there": {begin(values("d", "-")), nil, nil},
 	} {
 		if diff := cmp.Diff(tt.want, entity.FindConflicts(c.Profile, tt.d, tt.resolved)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
+	}
+}
+
+// A property that a draft removes is gone from the draft at once, and from the entity when the draft is verified.
+func TestADraftRemovesProperties(t *testing.T) {
+	p := entity.Profile{ID: "e", Version: 1, BaseStatus: entity.Unknown, Properties: changes("a", "1", "b", "1").Apply(nil)}
+	d := entity.BeginDraft(p, entity.Unknown, entity.Draft{ID: "d", Changes: changes("c", "1")}).Draft
+	d, err := d.WithProperties(changes("a", "-", "c", "-", "none", "-"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := changes("b", "1").Apply(nil)
+	if diff := cmp.Diff(want, d.Properties); diff != "" {
+		t.Errorf("the draft has other properties: %s", diff)
+	}
+	u, err := entity.VerifyDraft(p, entity.Unknown, d, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, u.Profile.Properties); diff != "" {
+		t.Errorf("the entity has other properties: %s", diff)
+	}
+	if u.Profile.LastChangedIn["a"] != 2 {
+		t.Errorf("the property was changed last in version %d, want 2", u.Profile.LastChangedIn["a"])
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"io"
 
+	"sluice/shared/entity"
 	"sluice/shared/transaction"
 )
 
@@ -39,7 +40,7 @@ func (d *Directory) Add(id string, state EntityState) {
 	if 2*d.count >= len(d.slots) {
 		d.grow()
 	}
-	hash := maphash.String(d.seed, id)
+	hash := maphash.String(d.seed, entity.NormalizeID(id))
 	slot := d.slot(hash)
 	if *slot == 0 {
 		d.count++
@@ -51,14 +52,22 @@ func (d *Directory) Add(id string, state EntityState) {
 func (d *Directory) grow() {
 	old := d.slots
 	d.slots = make([]uint64, 2*len(old))
-	for _, entity := range old {
-		if entity != 0 {
-			*d.slot(entity) = entity
+	for _, slot := range old {
+		if slot != 0 {
+			*d.slot(slot) = slot
 		}
 	}
 }
 
-func (d *Directory) hash(id []byte) uint64 { return maphash.Bytes(d.seed, id) }
+// uuidBytes is the length of an ID that may be a UUID, which counts in any case.
+const uuidBytes = 36
+
+func (d *Directory) hash(id []byte) uint64 {
+	if len(id) == uuidBytes {
+		return maphash.String(d.seed, entity.NormalizeID(string(id)))
+	}
+	return maphash.Bytes(d.seed, id)
+}
 
 // state returns the state of the entity whose ID has a hash.
 func (d *Directory) state(hash uint64) EntityState { return EntityState(*d.slot(hash) & stateMask) }

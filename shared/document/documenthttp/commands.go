@@ -3,6 +3,7 @@ package documenthttp
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,12 +11,16 @@ import (
 	"sluice/shared/document"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi/platform"
+	"sluice/shared/property"
 )
 
 // create stores a document whose file is still to be uploaded, and signs the URL for it.
 func (c typedCommands) create(ctx context.Context, r *platform.Request,
 	in CreateRequest) (platform.WithWarnings[UploadReply], error) {
 	d := c.newDocument(r, in)
+	if err := r.RequireReach("accessLayers", d.Layers); err != nil {
+		return platform.WithWarnings[UploadReply]{}, err
+	}
 	d.FileID = c.NewID()
 	audit.AddObject(ctx, "documentId", d.ID)
 	signed, err := c.Files.SignPut(ctx, fileKey(d), c.UploadLifetime)
@@ -25,19 +30,26 @@ func (c typedCommands) create(ctx context.Context, r *platform.Request,
 	if err != nil {
 		return platform.WithWarnings[UploadReply]{}, err
 	}
-	return platform.WithWarnings[UploadReply]{Data: uploadReplyOf(d, signed), Messages: warningsAbout(d)}, nil
+	return platform.WithWarnings[UploadReply]{
+		Data: uploadReplyOf(d, signed), Messages: append(warningsAbout(d), droppedProperties(in.Properties)...),
+	}, nil
 }
 
 // createVirtual stores a document that has a URL and no file.
 func (c typedCommands) createVirtual(ctx context.Context, r *platform.Request,
 	in CreateVirtualRequest) (platform.WithWarnings[CreateVirtualReply], error) {
 	d := c.newDocument(r, in.CreateRequest)
+	if err := r.RequireReach("accessLayers", d.Layers); err != nil {
+		return platform.WithWarnings[CreateVirtualReply]{}, err
+	}
 	d.Virtual, d.URL, d.State.Status = true, in.DocumentURL, document.Completed
 	audit.AddObject(ctx, "documentId", d.ID)
 	if err := c.Store.Create(ctx, d, false); err != nil {
 		return platform.WithWarnings[CreateVirtualReply]{}, faultOf(err)
 	}
-	return platform.WithWarnings[CreateVirtualReply]{Data: createVirtualReplyOf(d), Messages: warningsAbout(d)}, nil
+	return platform.WithWarnings[CreateVirtualReply]{
+		Data: createVirtualReplyOf(d), Messages: append(warningsAbout(d), droppedProperties(in.Properties)...),
+	}, nil
 }
 
 // newDocument returns a new document, without file and URL.
@@ -46,12 +58,12 @@ func (c typedCommands) newDocument(r *platform.Request, in CreateRequest) docume
 	if !ok {
 		t = c.entityType
 	}
-	now := c.Now()
+	now, scope := c.Now(), document.NewScope(in.EntityID, in.JourneyID)
 	d := document.Document{
-		ID: c.NewID(), Tenant: r.Tenant, EntityType: t, EntityID: in.EntityID, JourneyID: in.JourneyID,
+		ID: c.NewID(), Tenant: r.Tenant, EntityType: t, EntityID: scope.EntityID, JourneyID: scope.JourneyID,
 		FileName: in.FileName, Type: in.DocumentType, FriendlyName: in.FriendlyName, DataKey: in.DocumentDataKey,
 		RequirementIDs: withoutRepetitions(in.DocumentRequirementIDs), RequirementModelID: in.RequirementModelID,
-		Properties: in.Properties, Metadata: in.Metadata, State: document.State{Status: document.Processing},
+		Properties: in.Properties.Normalized().Apply(nil), Metadata: in.Metadata, State: document.State{Status: document.Processing},
 		PolicyLayers: in.PolicyEnforcedAccessLayers, Flags: in.Flags, UploadedBy: r.Client, UploadedByName: r.Client,
 		CreatedAt: now, UpdatedBy: r.Client, UpdatedAt: now, Version: 1,
 	}
@@ -70,6 +82,18 @@ func warningsAbout(d document.Document) []platform.Message {
 	if d.Flags.AutomaticClassification {
 		warnings = append(warnings, platform.Warning("not_classified",
 			"Documents are not classified here: this one keeps the type that it is given."))
+	}
+	return warnings
+}
+
+// droppedProperties returns a warning for each property of a new document that has no value.
+func droppedProperties(properties property.Changes) []platform.Message {
+	var warnings []platform.Message
+	for _, key := range slices.Sorted(maps.Keys(properties)) {
+		if p := properties[key]; p == nil || p.IsEmpty() {
+			warnings = append(warnings,
+				platform.Warning("property_dropped", "properties."+key+" was dropped: it has no value."))
+		}
 	}
 	return warnings
 }
@@ -101,6 +125,9 @@ func (c typedCommands) clone(ctx context.Context, r *platform.Request, in CloneR
 			return CloneReply{}, err
 		}
 		d := c.cloneOf(source, r, id, in)
+		if err := r.RequireReach("AccessLayers", d.Layers); err != nil {
+			return CloneReply{}, err
+		}
 		if err = c.Store.Create(ctx, d, true); err == nil {
 			return cloneReplyOf(d), nil
 		}
@@ -116,6 +143,8 @@ func (c typedCommands) cloneOf(source document.Document, r *platform.Request, id
 	setIfPresent(&d.DataKey, in.DocumentDataKey)
 	setIfPresent(&d.EntityID, in.EntityID)
 	setIfPresent(&d.JourneyID, in.JourneyID)
+	scope := document.NewScope(d.EntityID, d.JourneyID)
+	d.EntityID, d.JourneyID = scope.EntityID, scope.JourneyID
 	setIfPresent(&d.RequirementModelID, in.RequirementModelID)
 	if in.DocumentRequirementIDs != nil {
 		d.RequirementIDs = withoutRepetitions(in.DocumentRequirementIDs)
@@ -145,7 +174,7 @@ func (c typedCommands) update(ctx context.Context, r *platform.Request, in Updat
 			d.RequirementIDs = in.DocumentRequirementIDs
 		}
 		if in.Properties != nil {
-			d.Properties = in.Properties
+			d.Properties = in.Properties.Normalized().Apply(d.Properties)
 		}
 		return nil
 	})
@@ -155,7 +184,7 @@ func (c typedCommands) update(ctx context.Context, r *platform.Request, in Updat
 func (c typedCommands) setLayers(ctx context.Context, r *platform.Request, in LayersRequest) (platform.NoData, error) {
 	_, err := c.edit(ctx, r, func(d *document.Document) error {
 		d.SetLayers(*in.AccessLayers)
-		return nil
+		return r.RequireReach("accessLayers", d.Layers)
 	})
 	return platform.NoData{}, err
 }

@@ -329,9 +329,23 @@ func TestReading(t *testing.T) {
 func TestLayers(t *testing.T) {
 	f := newFixture(t)
 	var n struct{ ID string }
-	f.send("POST", commands, `{"data":{"fileName":"a","entityId":"e","policyEnforcedAccessLayers":{"geographic":["EU"]}}}`, &n)
+	const create = `{"data":{"fileName":"a","entityId":"e","documentDataKey":"k","policyEnforcedAccessLayers":{"geographic":["EU"]}}}`
+	if code, body := f.send("POST", commands, create, nil); code != 400 || !strings.Contains(body, `"AccessLayersValidator"`) {
+		t.Errorf("layers that lock the caller out: got %d %s, want 400", code, body)
+	}
+	own := f.caller.Layers
+	f.caller.Layers = access.Layers{Geographic: []string{"EU"}}
+	f.send("POST", commands, create, &n)
+	f.send("PUT", commands+"/custom-error/"+n.ID, `{"data":{"errorCode":"NOT_APPLICABLE","errorMessage":"sanctions"}}`, nil)
+	f.send("POST", commands+"/"+n.ID+"/archive", `{"data":{"archivalReason":"tip"}}`, nil)
 	var m documenthttp.DocumentReply
-	if f.send("GET", queries+"/"+n.ID, "", &m); m.HasRequiredAccessLayers || m.FileName != nil || m.Properties != nil {
+	if f.send("GET", queries+"/"+n.ID, "", &m); m.ArchivalReason == nil || m.DocumentDataKey == nil || *m.DocumentDataKey != "k" {
+		t.Errorf("in reach: got %+v, want its content", m)
+	}
+	f.caller.Layers = own
+	m = documenthttp.DocumentReply{}
+	if f.send("GET", queries+"/"+n.ID, "", &m); m.HasRequiredAccessLayers || m.FileName != nil || m.Properties != nil ||
+		m.ArchivalReason != nil || m.ErrorMessage != nil || m.Explanation != nil || m.DocumentDataKey != nil {
 		t.Errorf("out of reach: got %+v, want no content", m)
 	}
 	for _, command := range typedCommands {

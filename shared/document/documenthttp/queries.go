@@ -30,7 +30,7 @@ func (s *Documents) list(ctx context.Context, r *platform.Request, _ platform.No
 	}
 	budget := httpapi.ListBudget
 	out := []DocumentReply{}
-	scope := document.Scope{EntityID: r.PathValue("entityId"), JourneyID: r.PathValue("journeyId")}
+	scope := document.NewScope(r.PathValue("entityId"), r.PathValue("journeyId"))
 	err = s.forEach(ctx, r, scope, firstOfFile, func(e document.Entry) error {
 		item := documentReplyOf(e, r)
 		out = append(out, item)
@@ -42,7 +42,7 @@ func (s *Documents) list(ctx context.Context, r *platform.Request, _ platform.No
 // page returns a page of the documents of an entity, and how many it has in all.
 func (s *Documents) page(ctx context.Context, r *platform.Request, in PageRequest) (PageReply, error) {
 	out, budget, isFull := PageReply{Items: []DocumentReply{}}, httpapi.ListBudget, false
-	scope := document.Scope{EntityID: in.EntityID}
+	scope := document.NewScope(in.EntityID, "")
 	err := s.forEach(ctx, r, scope, in.DeduplicationEnabled, func(e document.Entry) error {
 		out.ItemsCount++
 		if out.ItemsCount <= in.StartIndex || isFull || len(out.Items) == pageSize(in.PageSize) {
@@ -94,7 +94,7 @@ const maxReads = 10
 
 // litePage returns a page of the documents of an entity, with the columns and of the statuses that are asked for.
 func (s *Documents) litePage(ctx context.Context, r *platform.Request, in LitePageRequest) (LitePageReply, error) {
-	query := strings.Join([]string{"lite", in.Status, in.ExcludeStatus, in.EntityID}, "\n")
+	query := strings.Join([]string{"lite", in.Status, in.ExcludeStatus, document.NewScope(in.EntityID, "").EntityID}, "\n")
 	position, err := r.OpenPageToken(s.Paging, query, "paginationToken", in.PaginationToken)
 	if err != nil {
 		return LitePageReply{}, err
@@ -113,7 +113,7 @@ func (s *Documents) litePage(ctx context.Context, r *platform.Request, in LitePa
 func (s *Documents) liteItems(ctx context.Context, r *platform.Request, in LitePageRequest,
 	position string) ([]map[string]json.RawMessage, string, error) {
 	columns := slices.Concat(liteColumns, in.AdditionalColumns)
-	scope, size, budget := document.Scope{EntityID: in.EntityID}, pageSize(in.PageSize), httpapi.ListBudget
+	scope, size, budget := document.NewScope(in.EntityID, ""), pageSize(in.PageSize), httpapi.ListBudget
 	items := []map[string]json.RawMessage{}
 	for read := 0; read < maxReads && len(items) < size && budget > 0; read++ {
 		entries, next, err := s.Store.List(ctx, r.Tenant, scope, position, size-len(items))

@@ -96,7 +96,7 @@ type DocumentReply struct {
 	FileName                   *string                      `json:"fileName"`
 	DocumentType               string                       `json:"documentType"`
 	DocumentKey                *string                      `json:"documentKey"`
-	DocumentDataKey            string                       `json:"documentDataKey"`
+	DocumentDataKey            *string                      `json:"documentDataKey"`
 	FriendlyName               *string                      `json:"friendlyName"`
 	DocumentRequirementIDs     []string                     `json:"documentRequirementIds"`
 	DocumentEntityType         EntityType                   `json:"documentEntityType"`
@@ -142,12 +142,10 @@ func documentReplyOf(e document.Entry, r *platform.Request) DocumentReply {
 		EntityID:                   d.EntityID,
 		JourneyID:                  d.JourneyID,
 		DocumentType:               d.Type,
-		DocumentDataKey:            d.DataKey,
 		DocumentRequirementIDs:     orEmpty(d.RequirementIDs),
 		DocumentEntityType:         EntityType{d.EntityType, d.EntityType.Index()},
 		Status:                     state.Status,
 		ErrorCode:                  orNull(state.ErrorCode),
-		ErrorMessage:               orNull(state.ErrorMessage),
 		IsVirtual:                  d.Virtual,
 		AccessLayers:               listsOf(d.Layers),
 		PolicyEnforcedAccessLayers: listsOf(d.PolicyLayers),
@@ -157,7 +155,6 @@ func documentReplyOf(e document.Entry, r *platform.Request) DocumentReply {
 		UploadedOn:                 d.CreatedAt,
 		LastUpdatedBy:              d.UpdatedBy,
 		LastUpdatedOn:              d.UpdatedAt,
-		ArchivalReason:             orNull(d.ArchivalReason),
 		IsCloned:                   d.ClonedFrom != "",
 		ClonedFromDocumentModelID:  orNull(d.ClonedFrom),
 		RequirementModelID:         orNull(d.RequirementModelID),
@@ -171,6 +168,8 @@ func documentReplyOf(e document.Entry, r *platform.Request) DocumentReply {
 	if out.HasRequiredAccessLayers {
 		out.FileName, out.FriendlyName = &d.FileName, orNull(d.FriendlyName)
 		out.DocumentKey, out.DocumentURL = orNull(d.FileID), orNull(d.URL)
+		out.DocumentDataKey, out.ErrorMessage = &d.DataKey, orNull(state.ErrorMessage)
+		out.ArchivalReason = orNull(d.ArchivalReason)
 		out.Properties, out.Metadata = property.Merge(d.Properties, nil), d.Metadata
 		if out.Metadata == nil {
 			out.Metadata = map[string]string{}

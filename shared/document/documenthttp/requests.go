@@ -29,17 +29,17 @@ type CreateRequest struct {
 	FileName string `json:"fileName"`
 	EntityID string `json:"entityId"`
 	// RequestType is an entity type in any case; absent, the route gives the type.
-	RequestType                string                       `json:"requestType"`
-	JourneyID                  string                       `json:"journeyId"`
-	DocumentType               string                       `json:"documentType"`
-	FriendlyName               string                       `json:"friendlyName"`
-	DocumentDataKey            string                       `json:"documentDataKey"`
-	DocumentRequirementIDs     []string                     `json:"documentRequirementIds"`
-	Properties                 map[string]property.Property `json:"properties"`
-	AccessLayers               access.Layers                `json:"accessLayers"`
-	PolicyEnforcedAccessLayers access.Layers                `json:"policyEnforcedAccessLayers"`
-	Metadata                   map[string]string            `json:"metadata"`
-	RequirementModelID         string                       `json:"requirementModelId"`
+	RequestType                string            `json:"requestType"`
+	JourneyID                  string            `json:"journeyId"`
+	DocumentType               string            `json:"documentType"`
+	FriendlyName               string            `json:"friendlyName"`
+	DocumentDataKey            string            `json:"documentDataKey"`
+	DocumentRequirementIDs     []string          `json:"documentRequirementIds"`
+	Properties                 property.Changes  `json:"properties"`
+	AccessLayers               access.Layers     `json:"accessLayers"`
+	PolicyEnforcedAccessLayers access.Layers     `json:"policyEnforcedAccessLayers"`
+	Metadata                   map[string]string `json:"metadata"`
+	RequirementModelID         string            `json:"requirementModelId"`
 	document.Flags
 }
 
@@ -65,8 +65,8 @@ func (in *CreateRequest) Check(v *platform.ValidationErrors) {
 	}
 }
 
-func checkProperties(v *platform.ValidationErrors, properties map[string]property.Property) {
-	property.Validate("properties", properties, platform.MaxName, platform.MaxText, func(name, message string) {
+func checkProperties(v *platform.ValidationErrors, properties property.Changes) {
+	property.Validate("properties", properties.Values(), platform.MaxName, platform.MaxText, func(name, message string) {
 		v.Add(name, message, platform.CodeProperty)
 	})
 }
@@ -134,14 +134,14 @@ func isReachableHost(host string) bool {
 	return last != "localhost" && last != "" && (last[0] < '0' || last[0] > '9')
 }
 
-// UpdateRequest changes a document; what is absent or null stays as it is.
+// UpdateRequest changes a document; what is absent or null stays as it is. Properties are merged: null removes one.
 type UpdateRequest struct {
-	DocumentType           *string                      `json:"documentType"`
-	FriendlyName           *string                      `json:"friendlyName"`
-	DocumentDataKey        *string                      `json:"documentDataKey"`
-	DocumentURL            *string                      `json:"documentURL"`
-	DocumentRequirementIDs []string                     `json:"documentRequirementIds"`
-	Properties             map[string]property.Property `json:"properties"`
+	DocumentType           *string          `json:"documentType"`
+	FriendlyName           *string          `json:"friendlyName"`
+	DocumentDataKey        *string          `json:"documentDataKey"`
+	DocumentURL            *string          `json:"documentURL"`
+	DocumentRequirementIDs []string         `json:"documentRequirementIds"`
+	Properties             property.Changes `json:"properties"`
 	// SkipStatusReset is about requirements, whose status is not kept here.
 	SkipStatusReset bool `json:"skipStatusReset"`
 }

@@ -28,9 +28,14 @@ const (
 // errImportBusy means that an entity was changed by others again and again.
 var errImportBusy = errors.New("the entity is being changed by others")
 
-// Import implements entity.Store.
+// Import implements entity.Store. An entity that an earlier release has stored under a UUID in upper case gets a new row in
+// lower case, which counts from then on.
 func (s *Profiles) Import(ctx context.Context, tenant string, entries []entity.Import, o entity.ImportOptions) (
 	[]entity.ImportResult, error) {
+	entries = slices.Clone(entries)
+	for i := range entries {
+		entries[i].ID = entity.NormalizeID(entries[i].ID)
+	}
 	results := make([]entity.ImportResult, len(entries))
 	for start := 0; start < len(entries); {
 		end := start + distinctIDs(entries[start:])
@@ -95,7 +100,7 @@ func (s *Profiles) planImport(ctx context.Context, tenant string, entries []enti
 	for i, entry := range pending {
 		ids[i] = entries[entry].ID
 	}
-	statuses, err := (&Statuses{s.db, s.statusesTable}).Lookup(ctx, tenant, ids)
+	statuses, err := (&Statuses{s.db, s.statusesTable}).lookupStored(ctx, tenant, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func (s *Profiles) entityWrites(tenant string, p entity.Profile, status, previou
 
 // GetProfile implements entity.Store.
 func (s *Profiles) GetProfile(ctx context.Context, tenant, id string) (entity.Profile, entity.LifecycleStatus, error) {
-	item, err := s.get(ctx, s.statusesTable, statusKey(tenant, id))
+	item, id, err := s.findStatus(ctx, tenant, id)
 	if err != nil {
 		return entity.Profile{}, "", err
 	}
@@ -123,9 +123,24 @@ func (s *Profiles) GetProfile(ctx context.Context, tenant, id string) (entity.Pr
 	return p, status, err
 }
 
+// findStatus reads the status of an entity and returns the ID under which it is stored.
+func (s *Profiles) findStatus(ctx context.Context, tenant, id string) (dynamo.Item, string, error) {
+	for _, form := range entity.FormsOfID(id) {
+		item, err := s.get(ctx, s.statusesTable, statusKey(tenant, form))
+		if !errors.Is(err, entity.ErrNotFound) {
+			return item, form, err
+		}
+	}
+	return nil, "", entity.ErrNotFound
+}
+
 // GetProfiles implements entity.Store.
 func (s *Profiles) GetProfiles(ctx context.Context, tenant string, ids []string) ([]entity.Profile, error) {
-	return getAll(ctx, s, ids, func(id string) dynamo.Item { return profileKey(tenant, id) }, unmarshalProfile,
+	var forms []string
+	for _, id := range ids {
+		forms = append(forms, entity.FormsOfID(id)...)
+	}
+	return getAll(ctx, s, forms, func(id string) dynamo.Item { return profileKey(tenant, id) }, unmarshalProfile,
 		func(p entity.Profile) string { return p.ID })
 }
 

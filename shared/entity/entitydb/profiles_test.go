@@ -75,7 +75,7 @@ func TestRecordsAndDirectoryAgree(t *testing.T) {
 	if diff := cmp.Diff(begin.Draft, d); diff != "" {
 		t.Error(diff)
 	}
-	changed, _ := d.WithProperties(map[string]property.Property{"b": {Type: property.Single}})
+	changed, _ := d.WithProperties(property.Changes{"b": {Type: property.Single}})
 	if err := s.UpdateDraft(ctx, "tenant", changed); err != nil {
 		t.Fatal(err)
 	}

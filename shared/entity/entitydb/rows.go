@@ -51,7 +51,7 @@ type draftBody struct {
 	Status              entity.DraftStatus           `json:"status"`
 	Created             time.Time                    `json:"created"`
 	Properties          map[string]property.Property `json:"properties"`
-	Changes             map[string]property.Property `json:"changes"`
+	Changes             property.Changes             `json:"changes"`
 	Jurisdictions       []string                     `json:"jurisdictions"`
 	Layers              access.Layers                `json:"layers"`
 	BaseVersion         int64                        `json:"entityVersion"`

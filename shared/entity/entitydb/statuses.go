@@ -4,6 +4,7 @@ package entitydb
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -37,8 +38,41 @@ func statusItem(tenant, id string, status entity.LifecycleStatus) dynamo.Item {
 	return item
 }
 
-// Lookup implements entity.StatusStore.
+// Lookup implements entity.StatusStore. It reads the forms of an ID that earlier releases may have stored only for IDs of
+// which the usual form does not exist.
 func (s *Statuses) Lookup(ctx context.Context, tenant string, ids []string) (map[string]entity.LifecycleStatus, error) {
+	var usual, other []string
+	for _, id := range ids {
+		usual = append(usual, entity.NormalizeID(id))
+	}
+	stored, err := s.lookupStored(ctx, tenant, usual)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		if _, ok := stored[entity.NormalizeID(id)]; !ok {
+			other = append(other, entity.FormsOfID(id)[1:]...)
+		}
+	}
+	older, err := s.lookupStored(ctx, tenant, other)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(stored, older)
+	found := make(map[string]entity.LifecycleStatus, len(stored))
+	for _, id := range ids {
+		for _, form := range entity.FormsOfID(id) {
+			if status, ok := stored[form]; ok {
+				found[id] = status
+				break
+			}
+		}
+	}
+	return found, nil
+}
+
+// lookupStored returns the statuses that are stored under exactly the given IDs.
+func (s *Statuses) lookupStored(ctx context.Context, tenant string, ids []string) (map[string]entity.LifecycleStatus, error) {
 	var keys []dynamo.Item
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
 		keys = append(keys, statusKey(tenant, id))
@@ -60,7 +94,7 @@ func (s *Statuses) Lookup(ctx context.Context, tenant string, ids []string) (map
 func (s *Statuses) Import(ctx context.Context, tenant string, entries []entity.StatusEntry) error {
 	last := make(map[string]entity.LifecycleStatus, len(entries)) // One call to DynamoDB must not write an item twice.
 	for _, e := range entries {
-		last[e.ID] = e.LifecycleStatus
+		last[entity.NormalizeID(e.ID)] = e.LifecycleStatus
 	}
 	items := make([]dynamo.Item, 0, len(last))
 	for id, status := range last {

@@ -48,7 +48,7 @@ func TestStoredEntities(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := entity.BeginDraft(r, entity.Compliant, entity.Draft{ID: "draft", ParentID: "parent", JourneyID: "journey", Created: at,
-		Changes: map[string]property.Property{"single": {Type: property.Single, Value: pointer("other")}}})
+		Changes: property.Changes{"single": {Type: property.Single, Value: pointer("other")}}})
 	if err := s.ApplyUpdate(ctx, storedTenant, c); err != nil {
 		t.Fatal(err)
 	}

@@ -30,17 +30,20 @@ func (s *Entities) CreateFull(ctx context.Context, r *platform.Request,
 
 func (s *Entities) create(ctx context.Context, r *platform.Request,
 	in CreateRequest) (entity.Profile, []platform.Message, error) {
+	if err := r.RequireReach("accessLayers", in.AccessLayers); err != nil {
+		return entity.Profile{}, nil, err
+	}
 	var warnings []platform.Message
 	warn := func(name, reason string) {
 		warnings = append(warnings, platform.Warning("property_dropped", name+" was dropped: "+reason))
 	}
 	properties := map[string]property.Property{}
 	for _, key := range slices.Sorted(maps.Keys(in.Properties)) {
-		if in.Properties[key].IsEmpty() {
+		if p := in.Properties[key]; p == nil || p.IsEmpty() {
 			warn("properties."+key, "it has no value.")
 			continue
 		}
-		properties[key] = in.Properties[key]
+		properties[key] = *in.Properties[key]
 	}
 	jurisdictions := in.PolicyJurisdictions
 	if in.PolicyJurisdiction != "" && len(jurisdictions) == 0 {
@@ -86,7 +89,7 @@ func (s *Entities) CreateDraft(ctx context.Context, r *platform.Request, in Draf
 	return newDraftOf(update.Draft), nil
 }
 
-// UpdateDraft adds properties to a draft, or replaces them.
+// UpdateDraft adds properties to a draft, replaces them, or removes those that are null or have no value.
 func (s *Entities) UpdateDraft(ctx context.Context, r *platform.Request, in UpdateRequest) (EntityDraft, error) {
 	d, err := s.findDraftOfPath(ctx, r)
 	if err == nil {
@@ -95,7 +98,7 @@ func (s *Entities) UpdateDraft(ctx context.Context, r *platform.Request, in Upda
 	if err != nil {
 		return EntityDraft{}, err
 	}
-	d, err = d.WithProperties(in.Properties)
+	d, err = d.WithProperties(in.Properties.Normalized())
 	if errors.Is(err, entity.ErrDraftEnded) {
 		return EntityDraft{}, errDraftEnded
 	}
@@ -117,7 +120,7 @@ func checkVersion(d entity.Draft, version int64) error {
 // another draft has changed since this one began, unless the client decides so by a resolution or by asking for no
 // version check.
 func (s *Entities) VerifyDraft(ctx context.Context, r *platform.Request, in VerifyRequest) (platform.NoData, error) {
-	resolutions := in.DataConflictResolutions
+	resolutions := in.DataConflictResolutions.Normalized()
 	verify := func(p entity.Profile, status entity.LifecycleStatus, d entity.Draft) (entity.Update, error) {
 		conflicts := entity.FindConflicts(p, d, resolutions)
 		if len(conflicts) > 0 && *in.Version != noVersionCheck {

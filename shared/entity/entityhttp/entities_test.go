@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/uuid"
 
+	"sluice/shared/access"
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/entity"
 	"sluice/shared/entity/entitydb"
@@ -272,7 +273,9 @@ func TestNotFound(t *testing.T) {
 	e := a.createEntity("")
 	d := a.createDraft(e)
 	other := a.createEntity("")
+	a.caller.Layers = access.Layers{BusinessRelated: []string{"Retail"}}
 	hidden := a.createEntity(`,"accessLayers":{"businessRelated":["Retail"]}`)
+	a.caller.Layers = access.Layers{}
 	begin, version := `{"data":{"journeyId":"`+journey+`"}}`, `{"data":{"version":-1,"properties":{}}}`
 	expectNoDraft := func(e, d string) {
 		t.Helper()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,8 +76,8 @@ func (s *Entities) fillPage(ctx context.Context, r *platform.Request, page entit
 func lightQuery(in LightRequest, page entity.DraftPage) string {
 	ids := "all"
 	if in.EntityIDs != nil {
-		sorted := slices.Sorted(slices.Values(toLowerAll(in.EntityIDs)))
-		sum := sha256.Sum256([]byte(strings.Join(sorted, " ")))
+		sorted := slices.Sorted(slices.Values(normalizeIDs(in.EntityIDs)))
+		sum := sha256.Sum256(fmt.Appendf(nil, "%q", sorted)) // quoted: an ID may contain anything
 		ids = hex.EncodeToString(sum[:])
 	}
 	return strings.Join([]string{"light", page.JourneyID, strconv.FormatBool(page.Descending), ids}, " ")

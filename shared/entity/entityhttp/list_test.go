@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/access"
 	"sluice/shared/entity"
 	"sluice/shared/entity/entityhttp"
 	"sluice/shared/httpapi/platform"
@@ -32,7 +33,9 @@ func (a *api) list(parameters url.Values) []entityhttp.ListedEntity {
 func TestListOfEntities(t *testing.T) {
 	a := newAPI(t)
 	made := a.createEntity("")
-	a.createEntity(`,"accessLayers":{"businessRelated":["Retail"]}`) // out of reach
+	a.caller.Layers = access.Layers{BusinessRelated: []string{"Retail"}}
+	a.createEntity(`,"accessLayers":{"businessRelated":["Retail"]}`) // out of reach from now on
+	a.caller.Layers = access.Layers{}
 	var entries []entity.Import
 	for i := range 20 {
 		name := fmt.Sprintf("Bank %02d", i)

@@ -23,6 +23,15 @@ func toLowerAll(ids []string) []string {
 	return out
 }
 
+// normalizeIDs writes entity IDs as they are stored.
+func normalizeIDs(ids []string) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = entity.NormalizeID(id)
+	}
+	return out
+}
+
 // Get returns an entity.
 func (s *Entities) Get(ctx context.Context, r *platform.Request, _ platform.NoBody) (Entity, error) {
 	p, status, err := s.findProfile(ctx, r, r.PathValue("entityId"))
@@ -99,7 +108,7 @@ func (s *Entities) DraftNames(ctx context.Context, r *platform.Request, in Names
 	budget, isNamed := httpapi.ListBudget, map[string]bool{}
 	reply := NamesReply{[]DraftName{}}
 	add := func(n DraftName) error {
-		isNamed[toLower(n.EntityID)] = true
+		isNamed[entity.NormalizeID(n.EntityID)] = true
 		reply.EntityDraftNames = append(reply.EntityDraftNames, n)
 		return budget.Reserve(n, errTooMany)
 	}
@@ -109,14 +118,14 @@ func (s *Entities) DraftNames(ctx context.Context, r *platform.Request, in Names
 	if err != nil {
 		return NamesReply{}, err
 	}
-	unnamed := slices.DeleteFunc(toLowerAll(in.EntityIDs), func(id string) bool { return isNamed[id] })
+	unnamed := slices.DeleteFunc(normalizeIDs(in.EntityIDs), func(id string) bool { return isNamed[id] })
 	for ids := range slices.Chunk(unnamed, readTogether) {
 		profiles, err := s.Store.GetProfiles(ctx, r.Tenant, ids)
 		if err != nil {
 			return NamesReply{}, err
 		}
 		for _, p := range profiles {
-			if isNamed[p.ID] || !r.Layers.CanReach(p.Layers) {
+			if isNamed[entity.NormalizeID(p.ID)] || !r.Layers.CanReach(p.Layers) {
 				continue
 			}
 			if err := add(DraftName{p.ID, nil, p.Type, entity.DisplayName(p.Properties), p.Version}); err != nil {
@@ -167,16 +176,16 @@ func (s *Entities) forEachDraft(ctx context.Context, r *platform.Request, journe
 	}
 }
 
-// entityFilter returns a filter for entity IDs, in any case; nil accepts all.
+// entityFilter returns a filter for entity IDs, UUIDs in any case; nil accepts all.
 func entityFilter(ids []string) func(id string) bool {
 	if ids == nil {
 		return func(string) bool { return true }
 	}
 	set := make(map[string]bool, len(ids))
 	for _, id := range ids {
-		set[toLower(id)] = true
+		set[entity.NormalizeID(id)] = true
 	}
-	return func(id string) bool { return set[toLower(id)] }
+	return func(id string) bool { return set[entity.NormalizeID(id)] }
 }
 
 // entities returns the filter for the entities whose drafts are searched for.

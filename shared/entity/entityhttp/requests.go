@@ -24,9 +24,9 @@ const noVersionCheck = -1
 
 // CreateRequest is the data of a new entity.
 type CreateRequest struct {
-	Type         string                       `json:"type"`
-	TargetEntity string                       `json:"targetEntity"`
-	Properties   map[string]property.Property `json:"properties"`
+	Type         string           `json:"type"`
+	TargetEntity string           `json:"targetEntity"`
+	Properties   property.Changes `json:"properties"`
 	// DataSources are accepted and ignored: nothing here evaluates policies.
 	DataSources         Object   `json:"dataSources"`
 	PolicyJurisdictions []string `json:"policyJurisdictions"`
@@ -53,8 +53,8 @@ func (in *CreateRequest) Check(v *platform.ValidationErrors) {
 	v.CheckNames("accessLayers.businessRelated", in.AccessLayers.BusinessRelated, maxNames)
 }
 
-func checkProperties(v *platform.ValidationErrors, name string, properties map[string]property.Property) {
-	property.Validate(name, properties, platform.MaxName, platform.MaxText, func(name, message string) {
+func checkProperties(v *platform.ValidationErrors, name string, properties property.Changes) {
+	property.Validate(name, properties.Values(), platform.MaxName, platform.MaxText, func(name, message string) {
 		v.Add(name, message, platform.CodeProperty)
 	})
 }
@@ -73,9 +73,9 @@ func (in *DraftRequest) Check(v *platform.ValidationErrors) {
 	v.CheckUUID("parentDraftId", in.ParentDraftID)
 }
 
-// UpdateRequest adds properties to a draft, or replaces them.
+// UpdateRequest adds properties to a draft, or replaces them; null removes them.
 type UpdateRequest struct {
-	Properties map[string]property.Property `json:"properties"`
+	Properties property.Changes `json:"properties"`
 	// Version is the version of the draft that the client has read, or noVersionCheck.
 	Version *int64 `json:"version"`
 }
@@ -97,7 +97,7 @@ func requireVersion(v *platform.ValidationErrors, version *int64) {
 // VerifyRequest applies a draft to its entity.
 type VerifyRequest struct {
 	// DataConflictResolutions replace the draft's changes of the same properties.
-	DataConflictResolutions map[string]property.Property `json:"dataConflictResolutions"`
+	DataConflictResolutions property.Changes `json:"dataConflictResolutions"`
 	// Version is the version of the draft that the client has read, or noVersionCheck.
 	Version *int64 `json:"version"`
 }
@@ -133,8 +133,8 @@ type SearchRequest struct {
 // Check adds what is wrong with the data.
 func (in *SearchRequest) Check(v *platform.ValidationErrors) {
 	v.RequireUUID("journeyId", in.JourneyID)
-	v.CheckUUIDs("entityIds", in.EntityIDs, maxEntityIDs)
-	v.CheckUUID("entityId", in.EntityID)
+	v.CheckIDs("entityIds", in.EntityIDs, maxEntityIDs)
+	v.CheckID("entityId", in.EntityID)
 }
 
 // NamesRequest asks what entities are called in a journey.
@@ -147,7 +147,7 @@ type NamesRequest struct {
 func (in *NamesRequest) Check(v *platform.ValidationErrors) {
 	v.RequireUUID("journeyId", in.JourneyID)
 	v.RequireValue("entityIds", in.EntityIDs != nil)
-	v.CheckUUIDs("entityIds", in.EntityIDs, maxEntityIDs)
+	v.CheckIDs("entityIds", in.EntityIDs, maxEntityIDs)
 }
 
 // LightRequest asks for a page of the drafts of a journey.
@@ -173,7 +173,7 @@ type PageOptions struct {
 // Check adds what is wrong with the data.
 func (in *LightRequest) Check(v *platform.ValidationErrors) {
 	v.RequireUUID("journeyId", in.JourneyID)
-	v.CheckUUIDs("entityIds", in.EntityIDs, maxEntityIDs)
+	v.CheckIDs("entityIds", in.EntityIDs, maxEntityIDs)
 	if p := in.PageOptions; p != nil {
 		if p.PageSize != nil {
 			v.CheckBetween("pageOptions.pageSize", *p.PageSize, 1, maxPage)

@@ -79,8 +79,8 @@ func TestLightSearch(t *testing.T) {
 func TestOtherSearches(t *testing.T) {
 	a := newAPI(t)
 	open := a.createEntity("")
-	half := a.createEntity(`,"accessLayers":{"geographic":["Spain"]}`)
 	a.caller.Layers = access.Layers{Geographic: []string{"Spain"}, BusinessRelated: []string{"Retail"}}
+	half := a.createEntity(`,"accessLayers":{"geographic":["Spain"]}`)
 	none := a.createEntity(`,"accessLayers":{"geographic":["Spain"],"businessRelated":["Retail"]}`)
 	drafts := map[string]string{open: a.createDraft(open), half: a.createDraft(half), none: a.createDraft(none)}
 	a.caller.Layers = access.Layers{}
@@ -200,7 +200,9 @@ func TestNamesOfEntitiesWithoutADraft(t *testing.T) {
 	a := newAPI(t)
 	with, without := a.createEntity(""), a.createEntity("")
 	d := a.createDraft(with)
+	a.caller.Layers = access.Layers{Geographic: []string{"Spain"}}
 	hidden := a.createEntity(`,"accessLayers":{"geographic":["Spain"]}`)
+	a.caller.Layers = access.Layers{}
 	if err := a.statuses.Import(t.Context(), tenant,
 		[]entity.StatusEntry{{ID: journey, LifecycleStatus: entity.Compliant}}); err != nil {
 		t.Fatal(err)

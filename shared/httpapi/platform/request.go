@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sluice/shared/access"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
 )
@@ -29,6 +30,15 @@ func (r *Request) Validate(check func(v *ValidationErrors)) error {
 // Invalid returns the error of a request whose body has one wrong property.
 func (r *Request) Invalid(property, message, code string) error {
 	return r.Validate(func(v *ValidationErrors) { v.Add(property, message, code) })
+}
+
+// RequireReach returns an error about a property if the caller would not reach an object with the given access layers:
+// nobody may lock themselves out.
+func (r *Request) RequireReach(property string, layers access.Layers) error {
+	if r.Layers.CanReach(layers) {
+		return nil
+	}
+	return r.Invalid(property, "With these access layers the client would not reach the object itself.", CodeLayers)
 }
 
 // InvalidParameter returns the error of a request with one wrong parameter; source is fault.InPath or fault.InQuery.

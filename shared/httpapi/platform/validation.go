@@ -25,6 +25,7 @@ const (
 	CodeProperty   = "PropertyValidator"
 	CodeFile       = "FileValidator"
 	CodeFileName   = "FileNameValidator"
+	CodeLayers     = "AccessLayersValidator"
 	codeWrongType  = "type"
 	codeNotBoolean = "bool_type"
 )
@@ -141,6 +142,16 @@ func (v *ValidationErrors) CheckUUIDs(property string, values []string, maxItems
 	}
 	for i, value := range values {
 		v.RequireUUID(fmt.Sprintf("%s.%d", property, i), value)
+	}
+}
+
+// CheckIDs checks that a list has at most maxItems items, each an ID of 1 to MaxID bytes.
+func (v *ValidationErrors) CheckIDs(property string, values []string, maxItems int) {
+	if !v.checkCount(property, len(values), maxItems) {
+		return
+	}
+	for i, value := range values {
+		v.RequireID(fmt.Sprintf("%s.%d", property, i), value)
 	}
 }
 
