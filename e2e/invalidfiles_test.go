@@ -132,8 +132,8 @@ func TestRefusedFiles(t *testing.T) {
 					last.ErrorMessage,
 				)
 			}
-			if r.Valid == nil || *r.Valid || r.ErrorsFileURL != "" {
-				t.Errorf("validation result %+v, want an invalid one without a report", r)
+			if r.Valid != nil || r.ErrorsFileURL != "" {
+				t.Errorf("validation result %+v, want valid null and no report", r)
 			}
 		})
 	}
