@@ -269,7 +269,11 @@ func TestDocumentParameters(t *testing.T) {
 		}
 	}
 	requirements, dataKey := "/"+id+"/requirement-ids", "/"+id+"/datakey"
-	for _, path := range []string{"/not-a-uuid", "/signedurl/not-a-uuid", "/entity/e?deduplicationEnabled=perhaps"} {
+	tooLong := strings.Repeat("x", 256)
+	for _, path := range []string{
+		"/not-a-uuid", "/signedurl/not-a-uuid", "/entity/e?deduplicationEnabled=perhaps",
+		"/entity/" + tooLong, "/journey/" + tooLong, "/entity/e/journey/" + tooLong,
+	} {
 		api.expectStatus(400, "GET", documentQueries+path, "")
 	}
 	api.expectStatus(202, "PUT", documentCommands+requirements, `[]`)

@@ -295,6 +295,13 @@ func TestReading(t *testing.T) {
 			t.Errorf("%s: got %d %s, want %d documents", path, code, body, want)
 		}
 	}
+	tooLong := strings.Repeat("x", 256)
+	for _, path := range []string{"/entity/" + tooLong, "/journey/" + tooLong, "/entity/e/journey/" + tooLong} {
+		if code, body := f.send("GET", queries+path, "", nil); code != 400 ||
+			!strings.Contains(body, "MaximumLengthValidator") {
+			t.Errorf("an ID of 256 bytes: got %d %s, want 400", code, body)
+		}
+	}
 	for size, more := range map[int]bool{1: true, 2: true, 3: false, 4: false} {
 		var p documenthttp.PageReply
 		code, body := f.send("POST", queries+"/entity/paged",

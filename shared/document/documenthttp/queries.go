@@ -24,7 +24,12 @@ func (s *Documents) get(ctx context.Context, r *platform.Request, _ platform.NoB
 // list returns all documents of an entity, a journey or both.
 func (s *Documents) list(ctx context.Context, r *platform.Request, _ platform.NoBody) ([]DocumentReply, error) {
 	var firstOfFile bool
-	err := r.Validate(func(v *platform.ValidationErrors) { firstOfFile = v.CheckQueryBool("deduplicationEnabled") })
+	err := r.Validate(func(v *platform.ValidationErrors) {
+		for _, name := range []string{"entityId", "journeyId"} {
+			v.CheckID(name, r.PathValue(name)) // empty where the path of the list does not have it
+		}
+		firstOfFile = v.CheckQueryBool("deduplicationEnabled")
+	})
 	if err != nil {
 		return nil, err
 	}
