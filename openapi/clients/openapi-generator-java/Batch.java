@@ -17,8 +17,8 @@ public class Batch {
   public static void main(String[] args) throws Exception {
     ApiClient api = new ApiClient();
     api.updateBaseUri(System.getenv("API_URL"));
-    String token = new TokensApi(api).issueToken("client_credentials", UUID.fromString(System.getenv("CLIENT_ID")),
-        System.getenv("CLIENT_SECRET"), System.getenv("SCOPE")).getAccessToken();
+    String token = new TokensApi(api).issueToken("client_credentials", System.getenv("SCOPE"),
+        UUID.fromString(System.getenv("CLIENT_ID")), System.getenv("CLIENT_SECRET")).getAccessToken();
     api.setRequestInterceptor(request -> request.header("Authorization", "Bearer " + token));
 
     BatchesApi batches = new BatchesApi(api);
