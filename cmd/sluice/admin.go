@@ -68,6 +68,8 @@ a local cloud, the usual AWS settings count, and --prefix if the stack has anoth
 		Commands: []*cli.Command{
 			a.createTenantCommand(),
 			a.command("tenant list", "", "list the tenants", listTenants),
+			a.command("tenant get", "TENANT", "print the settings of a tenant", getTenant),
+			a.setTenantCommand(),
 			a.command("tenant enable-batch", "TENANT", "let a tenant use batches",
 				func(ctx context.Context, a *admin, args []string) (any, error) {
 					return setBatchFeature(ctx, a, args[0], true)

@@ -45,7 +45,8 @@ func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 type Command struct {
 	// Name is what the user types, one word or several. The program's own name begins its messages.
 	Name string
-	// Args names the arguments, separated by spaces. The command gets exactly as many.
+	// Args names the arguments, separated by spaces. The command gets exactly as many, or, if the
+	// last one ends with "...", any number more.
 	Args string
 	// Summary says what the command does in one phrase, for the list of commands: "upload a batch".
 	Summary string
@@ -130,11 +131,14 @@ func (c *Command) run(ctx context.Context, i *invocation, args []string) error {
 			rest, args = append(rest, args[0]), args[1:]
 		}
 	}
-	if len(rest) != len(strings.Fields(c.Args)) {
+	if n := len(strings.Fields(c.Args)); len(rest) < n || len(rest) > n && !c.isVariadic() {
 		return Usagef("'%s' takes %s, not %d", i.path, c.countArgs(), len(rest))
 	}
 	return c.Run(ctx, rest, i.stdout)
 }
+
+// isVariadic reports whether the last argument may be repeated.
+func (c *Command) isVariadic() bool { return strings.HasSuffix(c.Args, "...") }
 
 // countArgs says how many arguments the command takes.
 func (c *Command) countArgs() string {
@@ -142,8 +146,14 @@ func (c *Command) countArgs() string {
 	case 0:
 		return "no arguments"
 	case 1:
+		if c.isVariadic() {
+			return "at least 1 argument (" + c.Args + ")"
+		}
 		return "1 argument (" + c.Args + ")"
 	default:
+		if c.isVariadic() {
+			return fmt.Sprintf("at least %d arguments (%s)", len(names), c.Args)
+		}
 		return fmt.Sprintf("%d arguments (%s)", len(names), c.Args)
 	}
 }

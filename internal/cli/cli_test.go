@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -227,5 +228,30 @@ func TestHelpIsFilled(t *testing.T) {
 	}
 	if got, want := strings.Count(out.String(), "word"), 30; got != want {
 		t.Errorf("%d words are printed, want %d", got, want)
+	}
+}
+
+// The last argument may be repeated if its name ends with "...".
+func TestRepeatedArguments(t *testing.T) {
+	for _, args := range [][]string{{"a"}, {"a", "b"}, {"a", "b", "c"}} {
+		var got []string
+		c := &Command{Name: "prog", Summary: "a program", Commands: []*Command{{
+			Name: "join", Args: "FIRST MORE...", Summary: "join files",
+			Run: func(_ context.Context, args []string, _ io.Writer) error {
+				got = args
+				return nil
+			},
+		}}}
+		var stderr strings.Builder
+		code := c.Main(t.Context(), append([]string{"join"}, args...), io.Discard, &stderr)
+		if len(args) == 1 {
+			if want := "takes at least 2 arguments (FIRST MORE...), not 1"; code != 2 || !strings.Contains(stderr.String(), want) {
+				t.Errorf("%v: exit code %d, %q, want 2 and %q", args, code, stderr.String(), want)
+			}
+			continue
+		}
+		if code != 0 || !slices.Equal(got, args) {
+			t.Errorf("%v: exit code %d and the arguments %v, want 0 and all", args, code, got)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"sluice/shared/access"
 	"sluice/shared/batch"
+	"sluice/shared/transaction"
 )
 
 // Tenant is an institution that owns data.
@@ -20,7 +21,45 @@ type Tenant struct {
 	// BatchEnabled turns the batch feature on; it is off for a new tenant.
 	BatchEnabled bool
 	Settings     batch.Settings
-	CreatedAt    time.Time
+	// FourEyes means that no client verifies a draft of an entity that it has made or changed itself.
+	FourEyes  bool
+	CreatedAt time.Time
+}
+
+// AttributeFourEyes is the name of the caller's attribute that says "true" if the tenant has Tenant.FourEyes. Functions
+// of different releases exchange it: it never changes.
+const AttributeFourEyes = "fourEyes"
+
+// Attributes returns what the authorizer passes to the functions about the tenant.
+func (t Tenant) Attributes() map[string]string {
+	attributes := t.Settings.Attributes()
+	if t.FourEyes {
+		attributes[AttributeFourEyes] = "true"
+	}
+	return attributes
+}
+
+// TenantChange is a change of a tenant's settings. What is nil stays as it is.
+type TenantChange struct {
+	MaxPast    *time.Duration
+	MaxFuture  *time.Duration
+	MainEntity *transaction.MainEntityRule
+	FourEyes   *bool
+}
+
+// Apply returns the tenant with the change.
+func (c TenantChange) Apply(t Tenant) Tenant {
+	set(&t.Settings.MaxPast, c.MaxPast)
+	set(&t.Settings.MaxFuture, c.MaxFuture)
+	set(&t.Settings.MainEntity, c.MainEntity)
+	set(&t.FourEyes, c.FourEyes)
+	return t
+}
+
+func set[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
 }
 
 // DefaultSettings returns the settings of a new tenant: transactions may be of any age and up to 30 days in the future.
@@ -74,6 +113,9 @@ type Registry interface {
 	// EnableBatch turns the batch feature of a tenant on or off and returns the tenant as it then is. Repeating the call changes
 	// nothing. It returns ErrNotFound if there is no such tenant.
 	EnableBatch(ctx context.Context, tenant string, on bool) (Tenant, error)
+	// ChangeTenant changes settings of a tenant, all of them or none, and returns the tenant as it then is. Batches that exist
+	// keep the settings that they were created with. It returns ErrNotFound if there is no such tenant.
+	ChangeTenant(ctx context.Context, tenant string, c TenantChange) (Tenant, error)
 
 	// CreateClient stores a new client of an existing tenant. It returns ErrExists if the ID is taken, and ErrNotFound if there
 	// is no such tenant.

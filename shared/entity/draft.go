@@ -87,6 +87,16 @@ type Draft struct {
 	ConflictsResolvedIn int64
 	// Version is 1 for a new draft and grows by one with every change. Writes are conditional on it.
 	Version int64
+	// Authors are the IDs of the clients that made the draft or changed it; an earlier release recorded none.
+	Authors []string
+}
+
+// WithAuthor returns the draft with a client among its authors.
+func (d Draft) WithAuthor(client string) Draft {
+	if !slices.Contains(d.Authors, client) {
+		d.Authors = append(slices.Clip(d.Authors), client)
+	}
+	return d
 }
 
 // Update is one step of the lifecycle: a profile, a draft and a lifecycle status that are written together or not at all.

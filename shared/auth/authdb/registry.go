@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -172,6 +173,53 @@ func listRows[Row, T any](ctx context.Context, s *Registry, prefix string, conve
 func (s *Registry) EnableBatch(ctx context.Context, tenant string, on bool) (auth.Tenant, error) {
 	var row tenantRow
 	if err := s.setFlag(ctx, tenantPrefix+tenant, "batch_enabled", on, &row); err != nil {
+		return auth.Tenant{}, err
+	}
+	return row.tenant()
+}
+
+// ChangeTenant implements auth.Registry. Each setting is an attribute of its own, so that changes of different settings
+// at the same time are both made.
+func (s *Registry) ChangeTenant(ctx context.Context, tenant string, c auth.TenantChange) (auth.Tenant, error) {
+	var assignments []string
+	names, values := map[string]string{}, dynamo.Item{}
+	assign := func(path, name string, value types.AttributeValue) {
+		assignments = append(assignments, path+"#"+name+" = :"+name)
+		names["#"+name], values[":"+name] = name, value
+		if path != "" {
+			names["#settings"] = "settings"
+		}
+	}
+	if c.MaxPast != nil {
+		assign("#settings.", "max_past", dynamo.Number(int64(*c.MaxPast/time.Second)))
+	}
+	if c.MaxFuture != nil {
+		assign("#settings.", "max_future", dynamo.Number(int64(*c.MaxFuture/time.Second)))
+	}
+	if c.MainEntity != nil {
+		assign("#settings.", "main_entity", dynamo.String(string(*c.MainEntity)))
+	}
+	if c.FourEyes != nil {
+		assign("", "four_eyes", dynamo.Bool(*c.FourEyes))
+	}
+	if len(assignments) == 0 {
+		return s.Tenant(ctx, tenant)
+	}
+	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: dynamo.Item{"id": dynamo.String(tenantPrefix + tenant)},
+		UpdateExpression:         aws.String("SET " + strings.Join(assignments, ", ")),
+		ConditionExpression:      aws.String("attribute_exists(id)"),
+		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
+		ReturnValues: types.ReturnValueAllNew,
+	})
+	if _, failed := dynamo.ConditionFailed(err); failed {
+		return auth.Tenant{}, auth.ErrNotFound
+	}
+	if err != nil {
+		return auth.Tenant{}, fmt.Errorf("change tenant: %w", err)
+	}
+	var row tenantRow
+	if err := attributevalue.UnmarshalMap(out.Attributes, &row); err != nil {
 		return auth.Tenant{}, err
 	}
 	return row.tenant()

@@ -29,12 +29,14 @@ type tenantRow struct {
 	ID           string      `dynamodbav:"id"`
 	BatchEnabled bool        `dynamodbav:"batch_enabled"`
 	Settings     settingsRow `dynamodbav:"settings"`
+	FourEyes     bool        `dynamodbav:"four_eyes,omitempty"`
 	CreatedAt    string      `dynamodbav:"created_at"`
 }
 
 func tenantRowOf(t auth.Tenant) tenantRow {
 	return tenantRow{
 		ID: tenantPrefix + t.ID, BatchEnabled: t.BatchEnabled, CreatedAt: dynamo.FormatTime(t.CreatedAt),
+		FourEyes: t.FourEyes,
 		Settings: settingsRow{
 			MaxPast:    int64(t.Settings.MaxPast / time.Second),
 			MaxFuture:  int64(t.Settings.MaxFuture / time.Second),
@@ -47,6 +49,7 @@ func (r tenantRow) tenant() (auth.Tenant, error) {
 	createdAt, err := dynamo.ParseTime(r.CreatedAt)
 	return auth.Tenant{
 		ID: strings.TrimPrefix(r.ID, tenantPrefix), BatchEnabled: r.BatchEnabled, CreatedAt: createdAt,
+		FourEyes: r.FourEyes,
 		Settings: batch.Settings{
 			MaxPast:    time.Duration(r.Settings.MaxPast) * time.Second,
 			MaxFuture:  time.Duration(r.Settings.MaxFuture) * time.Second,

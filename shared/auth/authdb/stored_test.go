@@ -27,7 +27,7 @@ func storedLayers() access.Layers {
 func TestStoredRegistry(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	s := authdb.New(client, "test-clients")
-	tenant := auth.Tenant{ID: storedTenant, BatchEnabled: true, CreatedAt: at,
+	tenant := auth.Tenant{ID: storedTenant, BatchEnabled: true, CreatedAt: at, FourEyes: true,
 		Settings: batch.Settings{MaxPast: time.Hour, MaxFuture: 2 * time.Hour, MainEntity: transaction.ByPaymentType}}
 	if err := s.CreateTenant(ctx, tenant); err != nil {
 		t.Fatal(err)

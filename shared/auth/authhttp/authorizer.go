@@ -147,7 +147,7 @@ func (a *Authorizer) identifyCaller(ctx context.Context, r AuthorizerRequest) (h
 	}
 	c := httpapi.Caller{
 		Tenant: tenant.ID, Client: client.ID, TokenID: claims.TokenID, Permissions: client.Permissions, Layers: client.AccessLayers,
-		Attributes: tenant.Settings.Attributes(), Expires: claims.Expires,
+		Attributes: tenant.Attributes(), Expires: claims.Expires,
 	}
 	if tenant.BatchEnabled {
 		c.Features = append(c.Features, batch.Feature)

@@ -88,6 +88,16 @@ func tenants(t *testing.T, r auth.Registry) {
 		equal(t, a, must[auth.Tenant](t)(r.EnableBatch(ctx, "a", on)))
 		equal(t, a, must[auth.Tenant](t)(r.Tenant(ctx, "a")))
 	}
+	_, err = r.ChangeTenant(ctx, "nobody", auth.TenantChange{})
+	absent(t, err)
+	past, future, rule, fourEyes := 48*time.Hour, time.Duration(0), transaction.EitherParty, true
+	for _, c := range []auth.TenantChange{
+		{}, {MaxPast: &past}, {MaxFuture: &future, MainEntity: &rule}, {FourEyes: &fourEyes, MaxPast: &future},
+	} {
+		a = c.Apply(a)
+		equal(t, a, must[auth.Tenant](t)(r.ChangeTenant(ctx, "a", c)))
+		equal(t, a, must[auth.Tenant](t)(r.Tenant(ctx, "a")))
+	}
 	equal(t, []auth.Tenant{a, b}, must[[]auth.Tenant](t)(r.Tenants(ctx)))
 }
 

@@ -99,6 +99,18 @@ func (m *Memory) EnableBatch(_ context.Context, tenant string, on bool) (auth.Te
 	return t, nil
 }
 
+// ChangeTenant implements auth.Registry.
+func (m *Memory) ChangeTenant(_ context.Context, tenant string, c auth.TenantChange) (auth.Tenant, error) {
+	leave, err := m.enter("ChangeTenant")
+	defer leave()
+	t, err := find(m.tenants, tenant, err)
+	if err != nil {
+		return auth.Tenant{}, err
+	}
+	m.tenants[tenant] = c.Apply(t)
+	return m.tenants[tenant], nil
+}
+
 func (m *Memory) CreateClient(_ context.Context, c auth.Client) error {
 	leave, err := m.enter("CreateClient")
 	defer leave()

@@ -57,6 +57,7 @@ type draftBody struct {
 	BaseVersion         int64                        `json:"entityVersion"`
 	ConflictsResolvedIn int64                        `json:"resolved"`
 	Version             int64                        `json:"version"`
+	Authors             []string                     `json:"authors,omitempty"`
 }
 
 func profileKey(tenant, id string) dynamo.Item {

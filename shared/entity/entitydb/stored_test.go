@@ -47,7 +47,7 @@ func TestStoredEntities(t *testing.T) {
 	if err := s.Create(ctx, storedTenant, r); err != nil {
 		t.Fatal(err)
 	}
-	c := entity.BeginDraft(r, entity.Compliant, entity.Draft{ID: "draft", ParentID: "parent", JourneyID: "journey", Created: at,
+	c := entity.BeginDraft(r, entity.Compliant, entity.Draft{ID: "draft", ParentID: "parent", Authors: []string{"client"}, JourneyID: "journey", Created: at,
 		Changes: property.Changes{"single": {Type: property.Single, Value: pointer("other")}}})
 	if err := s.ApplyUpdate(ctx, storedTenant, c); err != nil {
 		t.Fatal(err)

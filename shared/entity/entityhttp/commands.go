@@ -76,8 +76,9 @@ func (s *Entities) CreateDraft(ctx context.Context, r *platform.Request, in Draf
 		if err != nil {
 			return NewDraft{}, err
 		}
-		d.Changes = parent.Changes
+		d.Changes, d.Authors = parent.Changes, parent.Authors
 	}
+	d = d.WithAuthor(r.Client)
 	update, err := s.applyUpdate(ctx, r, func() (entity.Update, error) {
 		p, status, err := s.findProfile(ctx, r, entityID)
 		return entity.BeginDraft(p, status, d), err
@@ -98,7 +99,7 @@ func (s *Entities) UpdateDraft(ctx context.Context, r *platform.Request, in Upda
 	if err != nil {
 		return EntityDraft{}, err
 	}
-	d, err = d.WithProperties(in.Properties.Normalized())
+	d, err = d.WithAuthor(r.Client).WithProperties(in.Properties.Normalized())
 	if errors.Is(err, entity.ErrDraftEnded) {
 		return EntityDraft{}, errDraftEnded
 	}
@@ -122,6 +123,9 @@ func checkVersion(d entity.Draft, version int64) error {
 func (s *Entities) VerifyDraft(ctx context.Context, r *platform.Request, in VerifyRequest) (platform.NoData, error) {
 	resolutions := in.DataConflictResolutions.Normalized()
 	verify := func(p entity.Profile, status entity.LifecycleStatus, d entity.Draft) (entity.Update, error) {
+		if r.Attributes[attributeFourEyes] == "true" && slices.Contains(d.Authors, r.Client) {
+			return entity.Update{}, errOwnDraft
+		}
 		conflicts := entity.FindConflicts(p, d, resolutions)
 		if len(conflicts) > 0 && *in.Version != noVersionCheck {
 			return entity.Update{}, fault.Newf(fault.Conflict, "data_conflict",

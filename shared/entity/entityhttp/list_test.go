@@ -105,3 +105,31 @@ func TestBadLists(t *testing.T) {
 		t.Errorf("another tenant lists %+v, want nothing", got)
 	}
 }
+
+// With four_eyes, a client that made a draft, changed it, or made the draft from which it began, does not verify it.
+func TestFourEyes(t *testing.T) {
+	a := newAPI(t)
+	e := a.createEntity("")
+	as := func(client, fourEyes string) {
+		a.caller.Client, a.caller.Attributes = client, map[string]string{"fourEyes": fourEyes}
+	}
+	as("maker", "true")
+	d := a.createDraft(e)
+	verify := command + "/" + e + "/draft/" + d + "/verify"
+	a.expectStatus(403, "PUT", verify, `{"data":{"version":-1}}`)
+	as("helper", "true")
+	a.succeed("PUT", command+"/"+e+"/draft/"+d,
+		`{"data":{"version":-1,"properties":{"city":{"type":"Single","value":"Bonn"}}}}`, nil)
+	a.expectStatus(403, "PUT", verify, `{"data":{"version":-1}}`)
+	var child struct {
+		ID string `json:"id"`
+	}
+	as("checker", "true")
+	a.succeed("POST", command+"/"+e+"/draft", `{"data":{"journeyId":"`+journey+`","parentDraftId":"`+d+`"}}`, &child)
+	as("maker", "true")
+	a.expectStatus(403, "PUT", command+"/"+e+"/draft/"+child.ID+"/verify", `{"data":{"version":-1}}`)
+	as("checker", "true")
+	a.expectStatus(202, "PUT", verify, `{"data":{"version":-1}}`)
+	as("maker", "")
+	a.expectStatus(202, "PUT", command+"/"+e+"/draft/"+child.ID+"/verify", `{"data":{"version":-1}}`)
+}

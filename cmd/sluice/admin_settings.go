@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sluice/internal/cli"
+	"sluice/shared/auth"
+	"sluice/shared/transaction"
+)
+
+// settingsOutput is how the settings of a tenant are printed. The names are those that tenant set takes.
+type settingsOutput struct {
+	TenantID         string `json:"tenant_id"`
+	BatchEnabled     bool   `json:"batch_enabled"`
+	MainEntityByType bool   `json:"main_entity_by_type"`
+	// MaxPastDays is 0 where transactions may be of any age.
+	MaxPastDays    int64 `json:"max_past_days"`
+	MaxFutureHours int64 `json:"max_future_hours"`
+	FourEyes       bool  `json:"four_eyes"`
+}
+
+func newSettingsOutput(t auth.Tenant) settingsOutput {
+	return settingsOutput{
+		TenantID: t.ID, BatchEnabled: t.BatchEnabled, FourEyes: t.FourEyes,
+		MainEntityByType: t.Settings.MainEntity == transaction.ByPaymentType,
+		MaxPastDays:      int64(t.Settings.MaxPast / day), MaxFutureHours: int64(t.Settings.MaxFuture / time.Hour),
+	}
+}
+
+const day = 24 * time.Hour
+
+// tenantSetting is a setting that tenant set takes.
+type tenantSetting struct {
+	name string
+	// parse adds the setting to a change, or says what a value must be.
+	parse func(c *auth.TenantChange, value string) error
+}
+
+// tenantSettings are the settings in the order of the help.
+var tenantSettings = []tenantSetting{
+	{"main_entity_by_type", func(c *auth.TenantChange, value string) error {
+		on, err := parseBool(value)
+		rule := transaction.EitherParty
+		if on {
+			rule = transaction.ByPaymentType
+		}
+		c.MainEntity = &rule
+		return err
+	}},
+	{"max_past_days", func(c *auth.TenantChange, value string) error {
+		n, err := parseCount(value, 100_000)
+		age := time.Duration(n) * day
+		c.MaxPast = &age
+		return err
+	}},
+	{"max_future_hours", func(c *auth.TenantChange, value string) error {
+		n, err := parseCount(value, 1_000_000)
+		distance := time.Duration(n) * time.Hour
+		c.MaxFuture = &distance
+		return err
+	}},
+	{"four_eyes", func(c *auth.TenantChange, value string) error {
+		on, err := parseBool(value)
+		c.FourEyes = &on
+		return err
+	}},
+}
+
+func parseBool(value string) (bool, error) {
+	if value != "true" && value != "false" {
+		return false, fmt.Errorf("must be true or false, not %q", value)
+	}
+	return value == "true", nil
+}
+
+func parseCount(value string, most int64) (int64, error) {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < 0 || n > most {
+		return 0, fmt.Errorf("must be a whole number from 0 to %d, not %q", most, value)
+	}
+	return n, nil
+}
+
+// parseTenantChange reads settings of the form KEY=VALUE, each at most once.
+func parseTenantChange(settings []string) (auth.TenantChange, error) {
+	var c auth.TenantChange
+	seen := map[string]bool{}
+	for _, setting := range settings {
+		name, value, hasValue := strings.Cut(setting, "=")
+		i := slices.IndexFunc(tenantSettings, func(s tenantSetting) bool { return s.name == name })
+		switch {
+		case i < 0:
+			return c, cli.Usagef("there is no setting %q; there are %s", name, tenantSettingNames())
+		case !hasValue:
+			return c, cli.Usagef("%s needs a value: %s=VALUE", name, name)
+		case seen[name]:
+			return c, cli.Usagef("%s is given twice", name)
+		}
+		if err := tenantSettings[i].parse(&c, value); err != nil {
+			return c, cli.Usagef("%s %w", name, err)
+		}
+		seen[name] = true
+	}
+	return c, nil
+}
+
+func tenantSettingNames() string {
+	names := make([]string, len(tenantSettings))
+	for i, s := range tenantSettings {
+		names[i] = s.name
+	}
+	return strings.Join(names, ", ")
+}
+
+func getTenant(ctx context.Context, a *admin, args []string) (any, error) {
+	t, err := a.registry.Tenant(ctx, args[0])
+	return newSettingsOutput(t), explainNotFound(err, "tenant", args[0])
+}
+
+func setTenant(ctx context.Context, a *admin, args []string) (any, error) {
+	change, err := parseTenantChange(args[1:])
+	if err != nil {
+		return nil, err
+	}
+	t, err := a.registry.ChangeTenant(ctx, args[0], change)
+	return newSettingsOutput(t), explainNotFound(err, "tenant", args[0])
+}
+
+func (a *admin) setTenantCommand() *cli.Command {
+	c := a.command("tenant set", "TENANT KEY=VALUE...", "change settings of a tenant", setTenant)
+	c.Description = `
+The settings and their values, with the default in parentheses:
+  main_entity_by_type=true|false  the main entity of a payin is the receiver, of all else the sender (false: either)
+  max_past_days=N                 how old transactions may be at their receipt; 0 for any age (0)
+  max_future_hours=N              how far in the future they may be (720)
+  four_eyes=true|false            no client verifies a draft of an entity that it made or changed itself (false)
+Settings of batches count for batches that are created from then on.`
+	c.Examples = []string{
+		"sluice admin tenant set 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 max_past_days=3650 four_eyes=true",
+	}
+	return c
+}
