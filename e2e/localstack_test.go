@@ -121,7 +121,7 @@ func (e *Environment) createTenant() error {
 	e.TenantID, e.Scope = tenant.ID, tenant.Scope
 	if err := errors.Join(
 		e.admin(&out, "tenant", "enable-batch", tenant.ID),
-		e.admin(&made, "client", "create"),
+		e.admin(&made, "client", "create", "--permission", "all"),
 	); err != nil {
 		return err
 	}

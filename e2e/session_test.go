@@ -63,10 +63,14 @@ func loginAs(t *testing.T, e *Environment, c clientCredentials) *session {
 	return &session{t, e, c.TenantID, api, reply.AccessToken}
 }
 
-// newClient creates a client of a tenant. Options are those of the admin command, such as "--permission", "BatchRead".
+// newClient creates a client of a tenant. Options are those of the admin command, such as "--permission", "BatchRead";
+// without one of these, the client has all permissions.
 func newClient(t *testing.T, e *Environment, tenantID string, options ...string) clientCredentials {
 	t.Helper()
 	c := clientCredentials{TenantID: tenantID}
+	if !slices.Contains(options, "--permission") {
+		options = append(slices.Clone(options), "--permission", "all")
+	}
 	if err := e.admin(&c, append([]string{"client", "create", "--tenant", tenantID}, options...)...); err != nil {
 		t.Fatal(err)
 	}

@@ -135,14 +135,14 @@ func (a *admin) createClientCommand() *cli.Command {
 		func(ctx context.Context, a *admin, _ []string) (any, error) { return createClient(ctx, a, o) })
 	c.Flags = func(f *flag.FlagSet) {
 		addMultiFlag(f, &o.permissions, "permission",
-			"give the client the permission `NAME`; may be repeated (default all)")
+			"give the client the permission `NAME`, or all; needed, may be repeated")
 		addMultiFlag(f, &o.geographic, "geographic",
 			"give it the geographic access layer `LAYER`; may be repeated (default Global)")
 		addMultiFlag(f, &o.businessRelated, "business-related",
 			"give it the business-related access layer `LAYER`; may be repeated (default Enterprise)")
 	}
 	c.Examples = []string{
-		"sluice admin client create --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
+		"sluice admin client create --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 --permission all",
 		"sluice admin client create --permission BatchUpload --permission BatchRead",
 	}
 	return c

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"github.com/google/uuid"
 
+	"sluice/internal/cli"
 	"sluice/shared/access"
 	"sluice/shared/auth"
 	"sluice/shared/permission"
@@ -77,9 +78,12 @@ func setBatchFeature(ctx context.Context, a *admin, tenantID string, enabled boo
 	return newTenantOutput(t), explainNotFound(err, "tenant", tenantID)
 }
 
+// allPermissions stands for every permission that there is. A client gets them only where somebody writes so.
+const allPermissions = "all"
+
 // clientOptions are the rights of a new client.
 type clientOptions struct {
-	// permissions are the names of its permissions; none means all.
+	// permissions are the names of its permissions, at least one, or allPermissions alone.
 	permissions []string
 	// geographic and businessRelated are its access layers; none means the widest.
 	geographic, businessRelated []string
@@ -90,6 +94,10 @@ func createClient(ctx context.Context, a *admin, o clientOptions) (any, error) {
 		return nil, err
 	}
 	if len(o.permissions) == 0 {
+		return nil, cli.Usagef("--permission is needed: name what the client may do (%s), or %s",
+			strings.Join(permission.All(), ", "), allPermissions)
+	}
+	if slices.Equal(o.permissions, []string{allPermissions}) {
 		o.permissions = permission.All()
 	}
 	for _, p := range o.permissions {

@@ -152,9 +152,10 @@ func TestAdminTenants(t *testing.T) {
 
 func TestAdminClients(t *testing.T) {
 	f := newFakeInstallation(t)
-	f.wantError(t, "no tenant", "client", "create") // the local cloud's own tenant is not in the registry
+	f.wantError(t, "no tenant", "client", "create", "--permission", "all") // the local cloud's own tenant is not in the registry
 	tenant := runAdmin[tenantOutput](t, f, "tenant", "create").TenantID
-	all := runAdmin[clientOutput](t, f, "client", "create", "--tenant", tenant)
+	all := runAdmin[clientOutput](t, f, "client", "create", "--tenant", tenant, "--permission", "all")
+	f.wantError(t, "--permission is needed", "client", "create", "--tenant", tenant)
 	if all.TenantID != tenant || all.Scope != "tenant/"+tenant || all.Disabled {
 		t.Errorf("created %+v, want an enabled client of tenant %s", all, tenant)
 	}
@@ -188,7 +189,7 @@ func TestAdminClients(t *testing.T) {
 	}
 	f.wantError(t, "no permission \"Everything\"; there are ",
 		"client", "create", "--tenant", tenant, "--permission", "Everything")
-	f.wantError(t, "no tenant", "client", "create", "--tenant", uuid.NewString())
+	f.wantError(t, "no tenant", "client", "create", "--tenant", uuid.NewString(), "--permission", "all")
 	f.wantError(t, `no client "x"`, "client", "disable", "x")
 	f.wantError(t, "takes 1 argument (CLIENT), not 0", "client", "disable")
 }

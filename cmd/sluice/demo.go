@@ -117,7 +117,8 @@ func (d *demo) prepare(ctx context.Context, cloud localcloud.Descriptor, good, b
 	if err := d.admin(ctx, nil, "tenant", "enable-batch", tenant.ID); err != nil {
 		return err
 	}
-	if err := d.admin(ctx, &credentials, "client", "create", "--tenant", tenant.ID); err != nil {
+	if err := d.admin(ctx, &credentials, "client", "create", "--tenant", tenant.ID,
+		"--permission", "BatchUpload", "--permission", "BatchRead", "--permission", "TransactionRead"); err != nil {
 		return err
 	}
 	for _, file := range []struct {

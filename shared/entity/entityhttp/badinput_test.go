@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"sluice/shared/permission"
+
 	"sluice/shared/httpapi/platform"
 )
 
@@ -85,4 +87,16 @@ func TestBadRequests(t *testing.T) {
 	}
 	a.succeed("POST", query+"/entity/drafts/partial-properties", `{"data":{"draftIds":`+many(10)+`}}`, nil)
 	a.succeed("POST", light, `{"data":{`+j+`,"pageOptions":{"pageSize":500}}}`, nil)
+}
+
+// Who may manage entity groups writes no other entities.
+func TestEntityGroupPermission(t *testing.T) {
+	a := newAPI(t)
+	company := a.createEntity("")
+	d := a.createDraft(company)
+	a.caller.Permissions = []string{permission.EntityGroupManagementEdit}
+	a.expectStatus(202, "POST", command, `{"data":{"type":"Entity Group","targetEntity":"Client"}}`)
+	a.expectStatus(403, "POST", command, `{"data":{"type":"Company","targetEntity":"Client"}}`)
+	a.expectStatus(403, "POST", command+"/"+company+"/draft", `{"data":{"journeyId":"`+journey+`"}}`)
+	a.expectStatus(403, "PUT", command+"/"+company+"/draft/"+d, `{"data":{"version":1,"properties":{}}}`)
 }

@@ -11,6 +11,7 @@ import (
 	"sluice/shared/entity"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi/platform"
+	"sluice/shared/permission"
 	"sluice/shared/property"
 )
 
@@ -31,6 +32,9 @@ func (s *Entities) CreateFull(ctx context.Context, r *platform.Request,
 func (s *Entities) create(ctx context.Context, r *platform.Request,
 	in CreateRequest) (entity.Profile, []platform.Message, error) {
 	if err := r.RequireReach("accessLayers", in.AccessLayers); err != nil {
+		return entity.Profile{}, nil, err
+	}
+	if err := requireEdit(r, in.Type); err != nil {
 		return entity.Profile{}, nil, err
 	}
 	var warnings []platform.Message
@@ -65,6 +69,20 @@ func (s *Entities) create(ctx context.Context, r *platform.Request,
 	return p, warnings, err
 }
 
+// entityGroup is the type of entities that EntityGroupManagementEdit is enough to write.
+const entityGroup = "Entity Group"
+
+// requireEdit returns an error unless the caller may write entities of a type. The route has asked for one of the two
+// permissions to edit already.
+func requireEdit(r *platform.Request, entityType string) error {
+	if entityType == entityGroup || slices.Contains(r.Permissions, permission.EntityDataEdit) {
+		return nil
+	}
+	return fault.Newf(fault.Forbidden, "permission_missing",
+		"The client lacks the permission %s: %s is enough for the type %s only.", permission.EntityDataEdit,
+		permission.EntityGroupManagementEdit, entityGroup)
+}
+
 // CreateDraft begins a draft of an entity. If it has a parent draft, it begins with the changes of that.
 func (s *Entities) CreateDraft(ctx context.Context, r *platform.Request, in DraftRequest) (NewDraft, error) {
 	d := entity.Draft{
@@ -81,6 +99,9 @@ func (s *Entities) CreateDraft(ctx context.Context, r *platform.Request, in Draf
 	d = d.WithAuthor(r.Client)
 	update, err := s.applyUpdate(ctx, r, func() (entity.Update, error) {
 		p, status, err := s.findProfile(ctx, r, entityID)
+		if err == nil {
+			err = requireEdit(r, p.Type)
+		}
 		return entity.BeginDraft(p, status, d), err
 	})
 	if err != nil {
@@ -93,6 +114,9 @@ func (s *Entities) CreateDraft(ctx context.Context, r *platform.Request, in Draf
 // UpdateDraft adds properties to a draft, replaces them, or removes those that are null or have no value.
 func (s *Entities) UpdateDraft(ctx context.Context, r *platform.Request, in UpdateRequest) (EntityDraft, error) {
 	d, err := s.findDraftOfPath(ctx, r)
+	if err == nil {
+		err = requireEdit(r, d.Type)
+	}
 	if err == nil {
 		err = checkVersion(d, *in.Version)
 	}
