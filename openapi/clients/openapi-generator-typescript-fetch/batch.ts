@@ -13,7 +13,9 @@ async function main() {
     clientSecret: env.CLIENT_SECRET,
     scope: env.SCOPE,
   });
-  const batches = new BatchesApi(new Configuration({ basePath, accessToken: token.accessToken }));
+  // The client sends the token of an OAuth flow as it is given, and puts Bearer before another.
+  const accessToken = (scheme?: string) => (scheme === "BearerToken" ? "" : "Bearer ") + token.accessToken;
+  const batches = new BatchesApi(new Configuration({ basePath, accessToken }));
   const upload = await batches.generateUploadUrl({ uploadRequest: { rejectOnInvalid: true } });
   const put = await fetch(upload.url, { method: "PUT", headers: upload.requiredHeaders, body: readFileSync(env.BATCH) });
   if (!put.ok) throw new Error(`the upload answers ${put.status}`);
