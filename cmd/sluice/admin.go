@@ -135,7 +135,7 @@ func (a *admin) createClientCommand() *cli.Command {
 		func(ctx context.Context, a *admin, _ []string) (any, error) { return createClient(ctx, a, o) })
 	c.Flags = func(f *flag.FlagSet) {
 		addMultiFlag(f, &o.permissions, "permission",
-			"give the client the permission `NAME`, or all; needed, may be repeated")
+			"give the client the permission `NAME`; may be repeated; at least one is needed, all grants all")
 		addMultiFlag(f, &o.geographic, "geographic",
 			"give it the geographic access layer `LAYER`; may be repeated (default Global)")
 		addMultiFlag(f, &o.businessRelated, "business-related",
