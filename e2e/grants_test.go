@@ -22,6 +22,7 @@ var grantsAllowedUnused = map[string]string{
 	"sluice-close DeadLetters sqs:SendMessage":              "an event becomes a dead letter after failing three times, and none does here",
 	"sluice-scan WaitingScans dynamodb:Query":               "the sweep for missing results runs every five minutes",
 	"sluice-scan ScanAgain guardduty:SendObjectMalwareScan": "the sweep for missing results runs every five minutes",
+	"sluice-scan DocumentFiles s3:PutObject":                "an upload is emptied only if it ends while its document is being deleted",
 	"sluice-token SignWithRotatedKeys kms:Sign":             "a new key signs only five minutes after its rotation",
 }
 
