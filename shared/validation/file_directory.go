@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"encoding/binary"
 	"hash/maphash"
 	"io"
 
@@ -63,10 +64,18 @@ func (d *Directory) grow() {
 const uuidBytes = 36
 
 func (d *Directory) hash(id []byte) uint64 {
-	if len(id) == uuidBytes {
+	if len(id) == uuidBytes && mayHaveUpperCase(id) {
 		return maphash.String(d.seed, entity.NormalizeID(string(id)))
 	}
 	return maphash.Bytes(d.seed, id)
+}
+
+// mayHaveUpperCase reports whether one of the uuidBytes bytes of an ID lacks the bit 0x20. Digits, hyphens and
+// lower-case letters have it: a UUID for which the result is false is in its usual form.
+func mayHaveUpperCase(id []byte) bool {
+	const bits = 0x2020202020202020
+	word := binary.LittleEndian.Uint64
+	return word(id)&word(id[8:])&word(id[16:])&word(id[24:])&word(id[uuidBytes-8:])&bits != bits
 }
 
 // state returns the state of the entity whose ID has a hash.

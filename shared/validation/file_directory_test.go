@@ -3,6 +3,7 @@ package validation
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -27,5 +28,27 @@ func TestDirectory(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// An ID that is a UUID is found in any case; any other ID of its length only as it was added.
+func TestDirectoryFindsUUIDsInAnyCase(t *testing.T) {
+	const lower, other = "abcdefab-cdef-4abc-9def-abcdefabcdef", "abcdefab-cdef-4abc-9def-abcdefabcdeg"
+	d := NewDirectory()
+	d.Add(lower, Onboarded)
+	d.Add(other, Onboarded)
+	for i := range lower {
+		upper := []byte(lower)
+		upper[i] = strings.ToUpper(lower)[i]
+		if got := d.state(d.hash(upper)); got != Onboarded {
+			t.Errorf("state of %s is %v, want %v", upper, got, Onboarded)
+		}
+		exact := []byte(other)
+		if exact[i] = strings.ToUpper(other)[i]; string(exact) == other {
+			continue
+		}
+		if got := d.state(d.hash(exact)); got != Missing {
+			t.Errorf("state of %s, which is not a UUID, is %v, want %v", exact, got, Missing)
+		}
 	}
 }
