@@ -26,8 +26,8 @@ func (l Layers) OrDefault() Layers {
 	return l
 }
 
-// CanReach reports whether a caller with the layers l reaches an object: in each dimension the object has the layer that every
-// caller holds, or one of the caller's.
+// CanReach reports whether a caller with the layers l reaches an object: in each dimension the object has the layer
+// that every caller holds, or one of the caller's.
 func (l Layers) CanReach(object Layers) bool {
 	object = object.OrDefault()
 	return overlaps(l.Geographic, object.Geographic, Global) &&
@@ -38,8 +38,8 @@ func overlaps(caller, object []string, everyone string) bool {
 	return slices.ContainsFunc(object, func(layer string) bool { return layer == everyone || slices.Contains(caller, layer) })
 }
 
-// Widen returns the layers of l and more, each once, in the order of first mention. Whoever reached an object with l reaches it with
-// the result.
+// Widen returns the layers of l and more, each once, in the order of first mention. Whoever reached an object with l
+// reaches it with the result.
 func (l Layers) Widen(more Layers) Layers {
 	return Layers{union(l.Geographic, more.Geographic), union(l.BusinessRelated, more.BusinessRelated)}
 }

@@ -277,7 +277,8 @@ func TestFirstKeyIsMadeOnce(t *testing.T) {
 	}
 }
 
-// Through a rotation every token works to its end, a cached key set always holds the key that signs, and the old key goes.
+// Through a rotation every token works to its end, a cached key set always holds the key that signs, and the old key
+// goes.
 func TestRotation(t *testing.T) {
 	w := newWorld(t)
 	kid := func(token string) any { return decodePart(t, token, 0)["kid"] }

@@ -60,8 +60,8 @@ func NewIssuer(r Registry, k kmsAPI, firstKey, audience string, lifetime time.Du
 		keys: keyCache{registry: r}}
 }
 
-// Issue checks a client's credentials and scope and returns a signed token with the given issuer as iss claim. It returns
-// ErrInvalidClient or ErrInvalidScope for a request that the sender must mend.
+// Issue checks a client's credentials and scope and returns a signed token with the given issuer as iss claim. It
+// returns ErrInvalidClient or ErrInvalidScope for a request that the sender must mend.
 func (i *Issuer) Issue(ctx context.Context, issuer, clientID, secret, scope string) (string, error) {
 	if !isUUID(clientID) { // The store limits the length of keys.
 		return "", ErrInvalidClient
@@ -144,8 +144,8 @@ func (i *Issuer) KeySet(ctx context.Context) (any, error) {
 	return set, nil
 }
 
-// signingKey returns the key that signs now. If the registry has no key yet it stores the record of the first one; of issuers that
-// do so at the same time one succeeds, and all use the stored key.
+// signingKey returns the key that signs now. If the registry has no key yet it stores the record of the first one; of
+// issuers that do so at the same time one succeeds, and all use the stored key.
 func (i *Issuer) signingKey(ctx context.Context) (Key, error) {
 	keys, err := i.keys.load(ctx, i.Now(), minKeyRefetch)
 	if err != nil {
@@ -184,8 +184,8 @@ func NewKey(ctx context.Context, k kmsAPI, kmsKeyID string) (Key, error) {
 	return Key{ID: uuid.NewString(), KMSKey: kmsKeyID, PublicKey: out.PublicKey}, nil
 }
 
-// kmsSigner is a crypto.Signer on a KMS key. jwx hashes the input and turns the DER signature into the r and s of a JWS. A signer
-// is used for one request and carries its context, because crypto.Signer has no parameter for it.
+// kmsSigner is a crypto.Signer on a KMS key. jwx hashes the input and turns the DER signature into the r and s of a
+// JWS. A signer is used for one request and carries its context, because crypto.Signer has no parameter for it.
 type kmsSigner struct {
 	ctx    context.Context
 	kms    kmsAPI

@@ -34,8 +34,8 @@ func (k Key) parsePublicKey() (*ecdsa.PublicKey, error) {
 	return public, nil
 }
 
-// activeKey returns the key that signs at a time: of the published keys, the one that became active last. ok is false if none is
-// active.
+// activeKey returns the key that signs at a time: of the published keys, the one that became active last. ok is false
+// if none is active.
 func activeKey(keys []Key, now time.Time) (active Key, ok bool) {
 	for _, k := range keys {
 		if !k.ActiveFrom.After(now) && k.IsPublished(now) && (active.ID == "" || k.ActiveFrom.After(active.ActiveFrom)) {
@@ -45,9 +45,9 @@ func activeKey(keys []Key, now time.Time) (active Key, ok bool) {
 	return active, active.ID != ""
 }
 
-// PlanRotation returns the set of keys that brings in the key next. It is published now and signs as soon as every cached copy of
-// the present set has expired; the present keys are retired when the last token that they can have signed has expired. If no key
-// is active now, next is active at once. Keys that are retired by now are left out.
+// PlanRotation returns the set of keys that brings in the key next. It is published now and signs as soon as every
+// cached copy of the present set has expired; the present keys are retired when the last token that they can have
+// signed has expired. If no key is active now, next is active at once. Keys that are retired by now are left out.
 func PlanRotation(keys []Key, next Key, now time.Time, tokenLifetime time.Duration) []Key {
 	next.ActiveFrom = now.Add(KeySetLifetime)
 	if _, ok := activeKey(keys, now); !ok {
@@ -75,7 +75,8 @@ type keyCache struct {
 	readAt time.Time
 }
 
-// load returns the keys as read at most maxAge ago. An empty set is not remembered, so that the first key signs at once.
+// load returns the keys as read at most maxAge ago. An empty set is not remembered, so that the first key signs at
+// once.
 func (c *keyCache) load(ctx context.Context, now time.Time, maxAge time.Duration) ([]Key, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,8 +92,8 @@ func (c *keyCache) load(ctx context.Context, now time.Time, maxAge time.Duration
 
 var errUnknownKey = errors.New("auth: unknown key")
 
-// keyByID returns a published key, errUnknownKey if there is none of that ID. For an unknown ID it reads the keys again, but at most
-// once in minKeyRefetch: tokens with invented kids must not turn into reads.
+// keyByID returns a published key, errUnknownKey if there is none of that ID. For an unknown ID it reads the keys
+// again, but at most once in minKeyRefetch: tokens with invented kids must not turn into reads.
 func (c *keyCache) keyByID(ctx context.Context, now time.Time, id string) (Key, error) {
 	for _, maxAge := range []time.Duration{KeySetLifetime, minKeyRefetch} {
 		keys, err := c.load(ctx, now, maxAge)

@@ -1,5 +1,5 @@
-// Package auth holds tenants, clients and signing keys, and issues and verifies access tokens: JWTs of the type at+jwt (RFC 9068),
-// signed with ES256 by keys in KMS. It is the only package that imports jwx.
+// Package auth holds tenants, clients and signing keys, and issues and verifies access tokens: JWTs of the type at+jwt
+// (RFC 9068), signed with ES256 by keys in KMS. It is the only package that imports jwx.
 //
 // Package auth/authdb stores the registry, auth/authhttp serves the token endpoint and is the authorizer.
 package auth
@@ -101,38 +101,39 @@ var (
 	ErrChanged = errors.New("auth: keys changed since they were read")
 )
 
-// Registry keeps tenants, clients and keys. It is safe for concurrent use; a read sees every acknowledged write. Every write is one
-// conditional write of one item.
+// Registry keeps tenants, clients and keys. It is safe for concurrent use; a read sees every acknowledged write. Every
+// write is one conditional write of one item.
 type Registry interface {
-	// CreateTenant stores a new tenant. It returns ErrExists if the ID is taken, also by an earlier call with the same tenant.
+	// CreateTenant stores a new tenant. It returns ErrExists if the ID is taken, also by an earlier call with the same
+	// tenant.
 	CreateTenant(ctx context.Context, t Tenant) error
 	// Tenant reads one tenant. It returns ErrNotFound if there is none.
 	Tenant(ctx context.Context, id string) (Tenant, error)
 	// Tenants lists all tenants in the order of their IDs.
 	Tenants(ctx context.Context) ([]Tenant, error)
-	// EnableBatch turns the batch feature of a tenant on or off and returns the tenant as it then is. Repeating the call changes
-	// nothing. It returns ErrNotFound if there is no such tenant.
+	// EnableBatch turns the batch feature of a tenant on or off and returns the tenant as it then is. Repeating the
+	// call changes nothing. It returns ErrNotFound if there is no such tenant.
 	EnableBatch(ctx context.Context, tenant string, on bool) (Tenant, error)
-	// ChangeTenant changes settings of a tenant, all of them or none, and returns the tenant as it then is. Batches that exist
-	// keep the settings that they were created with. It returns ErrNotFound if there is no such tenant.
+	// ChangeTenant changes settings of a tenant, all of them or none, and returns the tenant as it then is. Batches
+	// that exist keep the settings that they were created with. It returns ErrNotFound if there is no such tenant.
 	ChangeTenant(ctx context.Context, tenant string, c TenantChange) (Tenant, error)
 
-	// CreateClient stores a new client of an existing tenant. It returns ErrExists if the ID is taken, and ErrNotFound if there
-	// is no such tenant.
+	// CreateClient stores a new client of an existing tenant. It returns ErrExists if the ID is taken, and ErrNotFound
+	// if there is no such tenant.
 	CreateClient(ctx context.Context, c Client) error
 	// Client reads one client. It returns ErrNotFound if there is none.
 	Client(ctx context.Context, id string) (Client, error)
 	// Clients lists all clients in the order of their IDs.
 	Clients(ctx context.Context) ([]Client, error)
-	// DisableClient prevents a client, from now on, from getting tokens and from using those it has, and returns the client as
-	// it then is. Repeating the call changes nothing. It returns ErrNotFound if there is no such client.
+	// DisableClient prevents a client, from now on, from getting tokens and from using those it has, and returns the
+	// client as it then is. Repeating the call changes nothing. It returns ErrNotFound if there is no such client.
 	DisableClient(ctx context.Context, id string) (Client, error)
 	// ClientAndTenant reads a client and a tenant in one request. It returns ErrNotFound if either does not exist.
 	ClientAndTenant(ctx context.Context, client, tenant string) (Client, Tenant, error)
 
 	// Keys reads all keys and the version of the set: no keys and version 0 before the first are stored.
 	Keys(ctx context.Context) (keys []Key, version int64, err error)
-	// ReplaceKeys replaces all keys if the version of the set is still the given one. Otherwise it returns ErrChanged; so does
-	// a repetition of a call that succeeded.
+	// ReplaceKeys replaces all keys if the version of the set is still the given one. Otherwise it returns ErrChanged;
+	// so does a repetition of a call that succeeded.
 	ReplaceKeys(ctx context.Context, keys []Key, version int64) error
 }

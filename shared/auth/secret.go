@@ -7,8 +7,8 @@ import (
 	"encoding/base64"
 )
 
-// SecretHash is what is stored of a client's secret: a random salt and the SHA-256 of salt and secret. A slow password hash would
-// only slow down the token endpoint, because a secret of 256 random bits cannot be guessed at any speed.
+// SecretHash is what is stored of a client's secret: a random salt and the SHA-256 of salt and secret. A slow password
+// hash would only slow down the token endpoint, because a secret of 256 random bits cannot be guessed at any speed.
 type SecretHash struct {
 	// Salt is 16 random bytes.
 	Salt []byte

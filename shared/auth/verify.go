@@ -29,8 +29,8 @@ func NewVerifier(r Registry, audience string, now func() time.Time) *Verifier {
 	return &Verifier{Audience: audience, Now: now, keys: keyCache{registry: r}}
 }
 
-// maxClockSkew is how far the clock of the function that issued a token may be ahead of ours. It does not extend the life of a
-// token: the expiration is checked without it.
+// maxClockSkew is how far the clock of the function that issued a token may be ahead of ours. It does not extend the
+// life of a token: the expiration is checked without it.
 const maxClockSkew = 10 * time.Second
 
 // Claims are the claims of a valid token.
@@ -42,8 +42,8 @@ type Claims struct {
 	TokenID string
 }
 
-// Verify checks a token's type, algorithm, key, signature, issuer, audience and times. It returns ErrInvalidToken, or the error of
-// a registry that did not answer.
+// Verify checks a token's type, algorithm, key, signature, issuer, audience and times. It returns ErrInvalidToken, or
+// the error of a registry that did not answer.
 func (v *Verifier) Verify(ctx context.Context, issuer, token string) (Claims, error) {
 	message, err := jws.ParseString(token)
 	if err != nil || strings.HasPrefix(token, "{") || len(message.Signatures()) != 1 { // The JSON serialization is not accepted.

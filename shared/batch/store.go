@@ -24,9 +24,9 @@ type Store interface {
 	// Statuses returns the statuses of several batches of any tenant. Unknown IDs are left out.
 	Statuses(ctx context.Context, ids []ID) (map[ID]Status, error)
 	// EachUnfinished calls visit with the batches that are not in a terminal status and were to be looked at before a
-	// time, until visit returns an error, which it returns. A batch is to be looked at from its creation and from each of
-	// its transitions on, unless Postpone has said otherwise. One call visits no more than some thousand batches, in no
-	// particular order; it may miss the latest writes, and visit batches that have just ended.
+	// time, until visit returns an error, which it returns. A batch is to be looked at from its creation and from each
+	// of its transitions on, unless Postpone has said otherwise. One call visits no more than some thousand batches, in
+	// no particular order; it may miss the latest writes, and visit batches that have just ended.
 	EachUnfinished(ctx context.Context, before time.Time, visit func(ID) error) error
 	// Postpone sets the time from which a batch is to be looked at. It does nothing for a batch in a terminal status.
 	Postpone(ctx context.Context, id ID, at time.Time) error

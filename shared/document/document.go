@@ -1,5 +1,6 @@
-// Package document holds documents and the files that they share. A document belongs to an entity, a product, a deal or a screening;
-// clones of a document share its file. Package document/documentdb stores both, document/documenthttp serves them.
+// Package document holds documents and the files that they share. A document belongs to an entity, a product, a deal or
+// a screening; clones of a document share its file. Package document/documentdb stores both, document/documenthttp
+// serves them.
 package document
 
 import (
@@ -46,8 +47,8 @@ type Status string
 
 // The statuses.
 const (
-	// Processing means that the file has not been uploaded or scanned yet. As a document's stored status it means that the
-	// status of the file counts; see EffectiveState.
+	// Processing means that the file has not been uploaded or scanned yet. As a document's stored status it means that
+	// the status of the file counts; see EffectiveState.
 	Processing Status = "Processing"
 	Completed  Status = "Completed"
 	Failed     Status = "Error"
@@ -139,12 +140,13 @@ var (
 	ErrScanRecorded = errors.New("document: another outcome of the scan is recorded")
 	// ErrExists means that the document's ID is taken.
 	ErrExists = errors.New("document: exists already")
-	// ErrChanged means that the document, or the number of documents that share its file, has changed since it was read.
+	// ErrChanged means that the document, or the number of documents that share its file, has changed since it was
+	// read.
 	ErrChanged = errors.New("document: changed since it was read")
 )
 
-// EffectiveState returns the state that readers see. A document whose own status is Processing has the state of its file. If
-// its name has an extension that is not supported, it has failed, whether the file is uploaded yet or not.
+// EffectiveState returns the state that readers see. A document whose own status is Processing has the state of its
+// file. If its name has an extension that is not supported, it has failed, whether the file is uploaded yet or not.
 func (d Document) EffectiveState(f File) State {
 	if d.State.Status != Processing || d.FileID == "" {
 		return d.State
@@ -155,8 +157,8 @@ func (d Document) EffectiveState(f File) State {
 	return f.State
 }
 
-// IsReadable reports whether the file may be downloaded: it is clean, and the document is not marked as failed. The file of an
-// archived document stays readable.
+// IsReadable reports whether the file may be downloaded: it is clean, and the document is not marked as failed. The
+// file of an archived document stays readable.
 func (d Document) IsReadable(f File) bool {
 	d.Unarchive()
 	return d.FileID != "" && d.EffectiveState(f).Status == Completed

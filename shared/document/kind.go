@@ -37,11 +37,12 @@ var fileKinds = []struct{ extension, mime string }{
 	{".zip", "application/zip"},
 }
 
-// Extension returns the end of a file's name from its last dot on, in lower case; "" if it has no dot. Slashes at the end
-// do not hide it.
+// Extension returns the end of a file's name from its last dot on, in lower case; "" if it has no dot. Slashes at the
+// end do not hide it.
 func Extension(name string) string { return strings.ToLower(path.Ext(strings.TrimRight(name, `/\`))) }
 
-// IsSupported reports whether files of this name are supported. A name without extension tells no kind and is supported.
+// IsSupported reports whether files of this name are supported. A name without extension tells no kind and is
+// supported.
 func IsSupported(name string) bool {
 	extension := Extension(name)
 	return extension == "" || slices.Contains(Extensions(), extension)

@@ -6,7 +6,8 @@ import (
 	"sluice/shared/entity"
 )
 
-// Scope selects a list of documents: those of an entity, those of a journey, or those of both. One of the IDs may be "".
+// Scope selects a list of documents: those of an entity, those of a journey, or those of both. One of the IDs may be
+// "".
 type Scope struct {
 	EntityID  string
 	JourneyID string
@@ -26,37 +27,41 @@ type Entry struct {
 	Position string
 }
 
-// Store keeps documents and files. It is safe for concurrent use; a read sees every acknowledged write. A method that changes a
-// document is conditional on the Version that was read.
+// Store keeps documents and files. It is safe for concurrent use; a read sees every acknowledged write. A method that
+// changes a document is conditional on the Version that was read.
 //
-// A document gives up its file in three steps, each of which can be repeated: ReleaseFile decides whether the file is deleted with
-// the document, the caller deletes the bytes if so, and Delete or ReplaceFile removes the document's reference.
+// A document gives up its file in three steps, each of which can be repeated: ReleaseFile decides whether the file is
+// deleted with the document, the caller deletes the bytes if so, and Delete or ReplaceFile removes the document's
+// reference.
 type Store interface {
-	// Create stores a new document and its new file or, if shared, one more reference to an existing file. It returns ErrExists
-	// if the document's ID is taken, and ErrNotFound if the shared file does not exist or is about to be deleted.
+	// Create stores a new document and its new file or, if shared, one more reference to an existing file. It returns
+	// ErrExists if the document's ID is taken, and ErrNotFound if the shared file does not exist or is about to be
+	// deleted.
 	Create(ctx context.Context, d Document, shared bool) error
 	// Get reads a document and its file. It returns ErrNotFound if there is no such document.
 	Get(ctx context.Context, tenant, id string) (Document, File, error)
-	// Save replaces the stored document of d's Version and returns d with the next Version. It returns ErrNotFound if the
-	// document does not exist and ErrChanged if the stored version is another one.
+	// Save replaces the stored document of d's Version and returns d with the next Version. It returns ErrNotFound if
+	// the document does not exist and ErrChanged if the stored version is another one.
 	Save(ctx context.Context, d Document) (Document, error)
-	// List reads documents in the order of their creation, beginning after a position ("" for the first page). It returns at
-	// most limit documents, and fewer where that is what one read yields. The next position is "" at the end of the list.
+	// List reads documents in the order of their creation, beginning after a position ("" for the first page). It
+	// returns at most limit documents, and fewer where that is what one read yields. The next position is "" at the end
+	// of the list.
 	List(ctx context.Context, tenant string, s Scope, after string, limit int) (page []Entry, next string, err error)
 
-	// ReplaceFile is Save for a document that has got the new file d.FileID in place of the file previous. The reference to the
-	// previous file is removed as by Delete. It returns ErrChanged also if the document does not exist.
+	// ReplaceFile is Save for a document that has got the new file d.FileID in place of the file previous. The
+	// reference to the previous file is removed as by Delete. It returns ErrChanged also if the document does not
+	// exist.
 	ReplaceFile(ctx context.Context, d Document, previous string, last bool) (Document, error)
-	// ReleaseFile reports whether d is the last document that uses its file. If so, no other document can share the file from
-	// now on: the caller must delete the bytes and then call Delete or ReplaceFile with last.
+	// ReleaseFile reports whether d is the last document that uses its file. If so, no other document can share the
+	// file from now on: the caller must delete the bytes and then call Delete or ReplaceFile with last.
 	ReleaseFile(ctx context.Context, d Document) (last bool, err error)
-	// Delete removes a document and its reference to the file; with last, as ReleaseFile returned it, also the record of the
-	// file. It returns ErrChanged if the document, or the number of documents that share the file, has changed, and also if the
-	// document does not exist.
+	// Delete removes a document and its reference to the file; with last, as ReleaseFile returned it, also the record
+	// of the file. It returns ErrChanged if the document, or the number of documents that share the file, has changed,
+	// and also if the document does not exist.
 	Delete(ctx context.Context, d Document, last bool) error
 
-	// RecordScan stores the outcome of the malware scan of a file. Recording the same outcome again succeeds; another outcome
-	// returns ErrScanRecorded and changes nothing. It returns ErrNotFound if the file does not exist or is about to be deleted:
-	// the caller then deletes the bytes.
+	// RecordScan stores the outcome of the malware scan of a file. Recording the same outcome again succeeds; another
+	// outcome returns ErrScanRecorded and changes nothing. It returns ErrNotFound if the file does not exist or is
+	// about to be deleted: the caller then deletes the bytes.
 	RecordScan(ctx context.Context, tenant, file string, outcome State) error
 }

@@ -1,5 +1,6 @@
-// Package dynamo is the tool kit of the stores: attributes of items, reads and writes of many items, conditions, retries and paging
-// keys. It knows no area. The store of an area lies beside its domain: batch/batchdb, entity/entitydb and so on.
+// Package dynamo is the tool kit of the stores: attributes of items, reads and writes of many items, conditions,
+// retries and paging keys. It knows no area. The store of an area lies beside its domain: batch/batchdb,
+// entity/entitydb and so on.
 package dynamo
 
 import (

@@ -21,9 +21,9 @@ const (
 	concurrency = 8
 )
 
-// GetAll reads the items of the given keys, which must be distinct, as of every write acknowledged before. Keys without an item
-// are left out; the order of the result is not that of the keys. It reads only the named attributes, or whole items if none is
-// named. It asks again for what a throttled table leaves unprocessed, until the context ends.
+// GetAll reads the items of the given keys, which must be distinct, as of every write acknowledged before. Keys without
+// an item are left out; the order of the result is not that of the keys. It reads only the named attributes, or whole
+// items if none is named. It asks again for what a throttled table leaves unprocessed, until the context ends.
 func GetAll(ctx context.Context, db *dynamodb.Client, table string, keys []Item, attributes ...string) ([]Item, error) {
 	pages := slices.Collect(slices.Chunk(keys, MaxGetKeys))
 	results := make([][]Item, len(pages))

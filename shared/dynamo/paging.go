@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// LoadPagingKey returns the key that seals page tokens, from a table whose key is owner and part. If the table has none yet, the
-// candidate is stored: of callers at the same time one's candidate becomes the key, and all get that one.
+// LoadPagingKey returns the key that seals page tokens, from a table whose key is owner and part. If the table has none
+// yet, the candidate is stored: of callers at the same time one's candidate becomes the key, and all get that one.
 func LoadPagingKey(ctx context.Context, db *dynamodb.Client, table string, candidate []byte) ([]byte, error) {
 	key := Item{"owner": String("paging"), "part": String("key")}
 	read := &dynamodb.GetItemInput{TableName: &table, Key: key, ConsistentRead: aws.Bool(true)}

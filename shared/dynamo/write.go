@@ -19,8 +19,9 @@ const (
 	reasonConflict        = "TransactionConflict"
 )
 
-// ConditionFailed reports whether err means that the condition of a single write did not hold. The item is the one that the write
-// met, nil if there was none; it is returned only to writes that ask for it with ReturnValuesOnConditionCheckFailure.
+// ConditionFailed reports whether err means that the condition of a single write did not hold. The item is the one that
+// the write met, nil if there was none; it is returned only to writes that ask for it with
+// ReturnValuesOnConditionCheckFailure.
 func ConditionFailed(err error) (current Item, failed bool) {
 	var e *types.ConditionalCheckFailedException
 	if !errors.As(err, &e) {
@@ -29,9 +30,10 @@ func ConditionFailed(err error) (current Item, failed bool) {
 	return e.Item, true
 }
 
-// Transact applies all writes or none. If one of their conditions does not hold, the writes at fault are true in failed, which has
-// one element for each write; err is then the reason and should be replaced by the domain's own error. Other transactions on the
-// same items are waited for. Retries of the SDK are one transaction: it sends a token along.
+// Transact applies all writes or none. If one of their conditions does not hold, the writes at fault are true in
+// failed, which has one element for each write; err is then the reason and should be replaced by the domain's own
+// error. Other transactions on the same items are waited for. Retries of the SDK are one transaction: it sends a token
+// along.
 func Transact(ctx context.Context, db *dynamodb.Client, writes []types.TransactWriteItem) (failed []bool, err error) {
 	err = RetryConflicts(ctx, func() error {
 		_, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
@@ -55,8 +57,8 @@ func RetryConflicts(ctx context.Context, write func() error) error {
 	})
 }
 
-// isConflict reports whether a write failed only because another transaction holds its items. Where a condition failed as well,
-// trying again would not help.
+// isConflict reports whether a write failed only because another transaction holds its items. Where a condition failed
+// as well, trying again would not help.
 func isConflict(err error) bool {
 	var single *types.TransactionConflictException
 	if errors.As(err, &single) {
@@ -78,8 +80,8 @@ func isConflict(err error) bool {
 	return conflict
 }
 
-// isThrottled reports whether a table refused a call because of its rate. The SDK has tried a few times by then and gives up
-// early when many calls fail; here every item must be read or written, and only the context ends that.
+// isThrottled reports whether a table refused a call because of its rate. The SDK has tried a few times by then and
+// gives up early when many calls fail; here every item must be read or written, and only the context ends that.
 func isThrottled(err error) bool {
 	var api smithy.APIError
 	if !errors.As(err, &api) {
@@ -94,9 +96,9 @@ const (
 	maxBackoff   = 2 * time.Second
 )
 
-// retry calls attempt until it no longer asks to be repeated, and returns its last error. The pauses have full jitter and double
-// from firstBackoff to maxBackoff. Not a count but the context ends the attempts, with the context's error: how long trying is
-// worth while is the caller's deadline.
+// retry calls attempt until it no longer asks to be repeated, and returns its last error. The pauses have full jitter
+// and double from firstBackoff to maxBackoff. Not a count but the context ends the attempts, with the context's error:
+// how long trying is worth while is the caller's deadline.
 func retry(ctx context.Context, attempt func() (again bool, err error)) error {
 	for limit := firstBackoff; ; limit = min(2*limit, maxBackoff) {
 		again, err := attempt()

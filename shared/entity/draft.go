@@ -20,8 +20,8 @@ var (
 	ErrDraftEnded = errors.New("entity: the draft has ended")
 )
 
-// Profile is everything the platform stores of an entity beside its lifecycle status. The profile of an entity that was only
-// imported holds nothing but the ID.
+// Profile is everything the platform stores of an entity beside its lifecycle status. The profile of an entity that was
+// only imported holds nothing but the ID.
 type Profile struct {
 	ID string
 	// Type is Company, Individual, Other or Entity Group; "" if an earlier release imported the entity.
@@ -37,7 +37,8 @@ type Profile struct {
 	Created time.Time
 	// Version is 1 for a new entity and grows by one with every verified draft.
 	Version int64
-	// LastChangedIn maps a property to the version that changed it last. A property that is not in it is as it was created.
+	// LastChangedIn maps a property to the version that changed it last. A property that is not in it is as it was
+	// created.
 	LastChangedIn map[string]int64
 
 	// BaseStatus is the lifecycle status that the entity has while no draft is open.
@@ -49,8 +50,8 @@ type Profile struct {
 
 	// Imported means that the entity came from outside; see IsImported.
 	Imported bool
-	// ListedAs is the place of the entity in the list of the tenant's entities. It belongs to the store; "" if the entity is
-	// not listed, because an earlier release wrote it.
+	// ListedAs is the place of the entity in the list of the tenant's entities. It belongs to the store; "" if the
+	// entity is not listed, because an earlier release wrote it.
 	ListedAs string
 }
 
@@ -99,7 +100,8 @@ func (d Draft) WithAuthor(client string) Draft {
 	return d
 }
 
-// Update is one step of the lifecycle: a profile, a draft and a lifecycle status that are written together or not at all.
+// Update is one step of the lifecycle: a profile, a draft and a lifecycle status that are written together or not at
+// all.
 type Update struct {
 	// Profile is the new profile. Its Revision is one more than what was read.
 	Profile Profile
@@ -122,8 +124,9 @@ func (p Profile) lifecycleStatus() LifecycleStatus {
 	return OnboardingInProgress
 }
 
-// absorbImport returns the profile after an import that may have set the lifecycle status since the profile was written: the
-// current status becomes the base status unless it is the one that the profile would have given the entity.
+// absorbImport returns the profile after an import that may have set the lifecycle status since the profile was
+// written: the current status becomes the base status unless it is the one that the profile would have given the
+// entity.
 func (p Profile) absorbImport(current LifecycleStatus) Profile {
 	if p.lifecycleStatus() != current {
 		p.BaseStatus = current
@@ -131,8 +134,8 @@ func (p Profile) absorbImport(current LifecycleStatus) Profile {
 	return p
 }
 
-// BeginDraft returns the update that adds a draft to an entity with the given profile and current status. Of the draft, the ID,
-// ParentID, JourneyID, Created and Changes are given; the rest follows from the profile.
+// BeginDraft returns the update that adds a draft to an entity with the given profile and current status. Of the draft,
+// the ID, ParentID, JourneyID, Created and Changes are given; the rest follows from the profile.
 func BeginDraft(p Profile, current LifecycleStatus, d Draft) Update {
 	p = p.absorbImport(current)
 	p.OpenDrafts++
@@ -144,8 +147,8 @@ func BeginDraft(p Profile, current LifecycleStatus, d Draft) Update {
 	return Update{p, current, p.lifecycleStatus(), d}
 }
 
-// VerifyDraft returns the update that brings a draft's changes, with the resolutions applied over them, to the entity, which
-// becomes Compliant. It returns ErrDraftEnded for a draft that is not in progress.
+// VerifyDraft returns the update that brings a draft's changes, with the resolutions applied over them, to the entity,
+// which becomes Compliant. It returns ErrDraftEnded for a draft that is not in progress.
 func VerifyDraft(p Profile, current LifecycleStatus, d Draft, resolutions property.Changes) (Update, error) {
 	u, err := endDraft(p, current, d, Verified)
 	if err != nil {
@@ -167,8 +170,8 @@ func VerifyDraft(p Profile, current LifecycleStatus, d Draft, resolutions proper
 	return u, nil
 }
 
-// FindConflicts returns, in order, the properties that a draft changes, that other drafts have set to other values since it
-// began, and for which no resolution is given.
+// FindConflicts returns, in order, the properties that a draft changes, that other drafts have set to other values
+// since it began, and for which no resolution is given.
 func FindConflicts(p Profile, d Draft, resolutions property.Changes) []string {
 	var keys []string
 	for key, ours := range d.Changes {
@@ -190,8 +193,8 @@ func (p Profile) has(key string, value *property.Property) bool {
 	return ok && reflect.DeepEqual(*value, current)
 }
 
-// RejectDraft returns the update that ends a draft without effect: the entity gets the status that it had without the draft. It
-// returns ErrDraftEnded for a draft that is not in progress.
+// RejectDraft returns the update that ends a draft without effect: the entity gets the status that it had without the
+// draft. It returns ErrDraftEnded for a draft that is not in progress.
 func RejectDraft(p Profile, current LifecycleStatus, d Draft) (Update, error) {
 	return endDraft(p, current, d, Rejected)
 }
@@ -208,8 +211,8 @@ func endDraft(p Profile, current LifecycleStatus, d Draft, end DraftStatus) (Upd
 	return Update{p, current, p.lifecycleStatus(), d}, nil
 }
 
-// WithProperties returns the draft with the given changes of properties added to its own. It returns ErrDraftEnded for a draft that is
-// not in progress.
+// WithProperties returns the draft with the given changes of properties added to its own. It returns ErrDraftEnded for
+// a draft that is not in progress.
 func (d Draft) WithProperties(properties property.Changes) (Draft, error) {
 	if d.Status != InProgress {
 		return Draft{}, ErrDraftEnded

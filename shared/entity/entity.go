@@ -1,8 +1,8 @@
 // Package entity holds the parties that tenants onboard: the lifecycle of an entity, and the drafts that change it.
 //
-// An entity has two parts that different writers own. Its lifecycle status decides whether transactions may name it; imports from
-// the tenant's own onboarding write it directly. Its profile is everything else, and only drafts change it. Package
-// entity/entitydb stores both, entity/entityhttp serves them.
+// An entity has two parts that different writers own. Its lifecycle status decides whether transactions may name it;
+// imports from the tenant's own onboarding write it directly. Its profile is everything else, and only drafts change
+// it. Package entity/entitydb stores both, entity/entityhttp serves them.
 package entity
 
 import (
@@ -16,8 +16,8 @@ import (
 // MaxIDBytes is the longest entity ID, in bytes of UTF-8.
 const MaxIDBytes = 255
 
-// NormalizeID returns the form of an entity's ID under which it is stored: an ID that is a UUID counts in any case, and is
-// written in lower case; every other ID counts exactly.
+// NormalizeID returns the form of an entity's ID under which it is stored: an ID that is a UUID counts in any case, and
+// is written in lower case; every other ID counts exactly.
 func NormalizeID(id string) string {
 	if _, err := uuid.Parse(id); err == nil && len(id) == len(uuid.Nil.String()) {
 		return strings.ToLower(id)
@@ -25,8 +25,8 @@ func NormalizeID(id string) string {
 	return id
 }
 
-// FormsOfID returns the IDs under which an entity may be stored, the usual one first. Earlier releases stored an ID that is
-// a UUID as it was imported: in lower or upper case, or as it is written here.
+// FormsOfID returns the IDs under which an entity may be stored, the usual one first. Earlier releases stored an ID
+// that is a UUID as it was imported: in lower or upper case, or as it is written here.
 func FormsOfID(id string) []string {
 	forms := []string{NormalizeID(id)}
 	if forms[0] == id && strings.ToUpper(id) == id {
@@ -89,10 +89,10 @@ type StatusEntry struct {
 
 // StatusStore keeps the lifecycle statuses of entities. It is safe for concurrent use.
 type StatusStore interface {
-	// Lookup returns the status of those of the given entities that exist, by the IDs as they are given, as of every write
-	// acknowledged before. An ID may be given more than once, and a UUID in any case.
+	// Lookup returns the status of those of the given entities that exist, by the IDs as they are given, as of every
+	// write acknowledged before. An ID may be given more than once, and a UUID in any case.
 	Lookup(ctx context.Context, tenant string, ids []string) (map[string]LifecycleStatus, error)
-	// Import sets the status of entities, creating those that do not exist. Of two entries for one ID the last counts. Repeating
-	// the call is safe; after an error some of the entries may be stored.
+	// Import sets the status of entities, creating those that do not exist. Of two entries for one ID the last counts.
+	// Repeating the call is safe; after an error some of the entries may be stored.
 	Import(ctx context.Context, tenant string, entries []StatusEntry) error
 }

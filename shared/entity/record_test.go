@@ -27,7 +27,8 @@ func changes(pairs ...string) property.Changes {
 	return out
 }
 
-// life follows an entity through steps: d begins a draft, v verifies and r rejects the oldest open one, and i imports Compliant.
+// life follows an entity through steps: d begins a draft, v verifies and r rejects the oldest open one, and i imports
+// Compliant.
 func life(t *testing.T, steps string, status entity.LifecycleStatus) []entity.LifecycleStatus {
 	t.Helper()
 	r := entity.Profile{ID: "e", BaseStatus: status}

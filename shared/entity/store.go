@@ -47,36 +47,37 @@ type Page struct {
 	Limit int
 }
 
-// Store keeps profiles and drafts. It is safe for concurrent use; a read sees every acknowledged write. A write whose outcome is
-// unknown may be repeated: if it was applied, the repetition returns ErrChanged.
+// Store keeps profiles and drafts. It is safe for concurrent use; a read sees every acknowledged write. A write whose
+// outcome is unknown may be repeated: if it was applied, the repetition returns ErrChanged.
 type Store interface {
-	// Create stores the profile of a new entity and its base status as lifecycle status. It returns ErrChanged if the entity
-	// exists.
+	// Create stores the profile of a new entity and its base status as lifecycle status. It returns ErrChanged if the
+	// entity exists.
 	Create(ctx context.Context, tenant string, p Profile) error
 	// GetProfile reads an entity and its lifecycle status. It returns ErrNotFound if there is no such entity.
 	GetProfile(ctx context.Context, tenant, id string) (Profile, LifecycleStatus, error)
-	// GetProfiles reads those of the profiles that exist, each once, in the order of the IDs. An entity that was only imported
-	// has none.
+	// GetProfiles reads those of the profiles that exist, each once, in the order of the IDs. An entity that was only
+	// imported has none.
 	GetProfiles(ctx context.Context, tenant string, ids []string) ([]Profile, error)
-	// ListEntities reads a part of the list of a tenant's entities, in the order of their names, then IDs, and the position
-	// after it, "" at the end of the list. A page may have fewer entities than its limit although the list goes on.
+	// ListEntities reads a part of the list of a tenant's entities, in the order of their names, then IDs, and the
+	// position after it, "" at the end of the list. A page may have fewer entities than its limit although the list
+	// goes on.
 	ListEntities(ctx context.Context, tenant string, p Page) (page []Ref, next string, err error)
-	// Import creates or changes entities, and returns what it did to each, in their order. An entry that comes later counts
-	// against the result of those before it. It returns no error for an entity that it refuses. Each entity is changed as a
-	// whole, on the condition that it is as it was read; after an error the entities before the end of the results are as they
-	// say, and others may have been changed. Repeating the call is safe.
+	// Import creates or changes entities, and returns what it did to each, in their order. An entry that comes later
+	// counts against the result of those before it. It returns no error for an entity that it refuses. Each entity is
+	// changed as a whole, on the condition that it is as it was read; after an error the entities before the end of the
+	// results are as they say, and others may have been changed. Repeating the call is safe.
 	Import(ctx context.Context, tenant string, entries []Import, o ImportOptions) ([]ImportResult, error)
 	// GetDraft reads one draft. It returns ErrNotFound if there is no such draft.
 	GetDraft(ctx context.Context, tenant, id string) (Draft, error)
 	// GetDrafts reads those of the drafts that exist, each once, in the order of the IDs.
 	GetDrafts(ctx context.Context, tenant string, ids []string) ([]Draft, error)
-	// ListDrafts reads a page of the drafts of a journey and the position after it, "" at the end of the list. A page may have
-	// fewer drafts than its limit although the list goes on.
+	// ListDrafts reads a page of the drafts of a journey and the position after it, "" at the end of the list. A page
+	// may have fewer drafts than its limit although the list goes on.
 	ListDrafts(ctx context.Context, tenant string, p DraftPage) (page []DraftRef, next string, err error)
-	// UpdateDraft replaces a draft whose Version is one more than the stored one. It returns ErrChanged if the stored version is
-	// another one.
+	// UpdateDraft replaces a draft whose Version is one more than the stored one. It returns ErrChanged if the stored
+	// version is another one.
 	UpdateDraft(ctx context.Context, tenant string, d Draft) error
-	// ApplyUpdate writes one step of the lifecycle. It returns ErrChanged if profile, draft or lifecycle status are not those
-	// from which the step was made.
+	// ApplyUpdate writes one step of the lifecycle. It returns ErrChanged if profile, draft or lifecycle status are not
+	// those from which the step was made.
 	ApplyUpdate(ctx context.Context, tenant string, u Update) error
 }

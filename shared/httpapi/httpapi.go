@@ -21,8 +21,8 @@ import (
 	"sluice/shared/fault"
 )
 
-// Endpoint answers one route. Path parameters are decoded once: r.PathValue. Of the Reply beside an error, the header is
-// sent with it.
+// Endpoint answers one route. Path parameters are decoded once: r.PathValue. Of the Reply beside an error, the header
+// is sent with it.
 type Endpoint func(ctx context.Context, c Caller, r *http.Request) (Reply, error)
 
 // Route is one method of one path of template.yaml.

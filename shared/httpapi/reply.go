@@ -16,8 +16,8 @@ type Reply struct {
 	// Status is the HTTP status; 0 means 200.
 	Status int
 	Header http.Header
-	// Body is sent as JSON; nil sends no body. A body with the method EncodeJSON() ([]byte, error) encodes itself, and is
-	// sent as it does.
+	// Body is sent as JSON; nil sends no body. A body with the method EncodeJSON() ([]byte, error) encodes itself, and
+	// is sent as it does.
 	Body any
 }
 

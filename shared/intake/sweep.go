@@ -45,8 +45,8 @@ const longestPause = time.Hour
 // way.
 const waitingAge = time.Minute
 
-// sweepUploads resolves the uploads that wait for GuardDuty: the function was interrupted after it recorded a result, or
-// no result came in time. An upload that fails does not keep the others waiting.
+// sweepUploads resolves the uploads that wait for GuardDuty: the function was interrupted after it recorded a result,
+// or no result came in time. An upload that fails does not keep the others waiting.
 func (in *Intake) sweepUploads(ctx context.Context) error {
 	if in.GuardDuty == nil {
 		return nil

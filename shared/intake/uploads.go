@@ -84,7 +84,7 @@ type UploadStore interface {
 	Get(ctx context.Context, o batch.Object) (Upload, error)
 	// StopWaiting records that an upload is not waiting any more. It does nothing for an unknown object.
 	StopWaiting(ctx context.Context, o batch.Object) error
-	// EachWaiting calls visit with the uploads that are waiting and arrived before a time, in no particular order, until
-	// visit returns an error, which it returns. It may miss the latest writes.
+	// EachWaiting calls visit with the uploads that are waiting and arrived before a time, in no particular order,
+	// until visit returns an error, which it returns. It may miss the latest writes.
 	EachWaiting(ctx context.Context, before time.Time, visit func(Upload) error) error
 }

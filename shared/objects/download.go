@@ -59,8 +59,8 @@ func SafeFileName(name string) string {
 	return string(safe)
 }
 
-// IsSafeInFileName reports whether a character may be in a file name. Characters that join others, as some scripts need,
-// may.
+// IsSafeInFileName reports whether a character may be in a file name. Characters that join others, as some scripts
+// need, may.
 func IsSafeInFileName(r rune) bool {
 	return r != '/' && r != '\\' && r != utf8.RuneError && r != '\uFEFF' &&
 		!unicode.In(r, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp)

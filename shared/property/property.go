@@ -1,5 +1,5 @@
-// Package property holds the values of entities and documents: single values, collections of items, and groups of other properties.
-// Their JSON form is the same on the wire and in storage.
+// Package property holds the values of entities and documents: single values, collections of items, and groups of other
+// properties. Their JSON form is the same on the wire and in storage.
 package property
 
 import (
@@ -30,8 +30,8 @@ type Property struct {
 	Value   *string `json:"value,omitempty"`
 	ValueID *string `json:"valueId,omitempty"`
 
-	// DataGroupID, DataGroupVersionNumber and Collections belong to a collection: the UUID of its data group, the version of
-	// that group, and the items by ID.
+	// DataGroupID, DataGroupVersionNumber and Collections belong to a collection: the UUID of its data group, the
+	// version of that group, and the items by ID.
 	DataGroupID            string          `json:"dataGroupId,omitempty"`
 	DataGroupVersionNumber *int64          `json:"dataGroupVersionNumber,omitempty"`
 	Collections            map[string]Item `json:"collections,omitempty"`
@@ -66,12 +66,13 @@ func Merge(old, changes map[string]Property) map[string]Property {
 	return merged
 }
 
-// ReportFunc is called with each thing wrong with properties: its path, with dots between the steps, and a message for the client.
+// ReportFunc is called with each thing wrong with properties: its path, with dots between the steps, and a message for
+// the client.
 type ReportFunc func(path, message string)
 
-// Validate reports everything wrong with properties: an unknown kind, fields of another kind, IDs that are not UUIDs, empty keys and
-// keys of more than maxKey bytes, values of more than maxText characters, and nesting deeper than MaxDepth. The path of each
-// begins with path.
+// Validate reports everything wrong with properties: an unknown kind, fields of another kind, IDs that are not UUIDs,
+// empty keys and keys of more than maxKey bytes, values of more than maxText characters, and nesting deeper than
+// MaxDepth. The path of each begins with path.
 func Validate(path string, properties map[string]Property, maxKey, maxText int, report ReportFunc) {
 	v := validator{maxKey, maxText, report}
 	v.validate(path, properties, MaxDepth)

@@ -1,7 +1,7 @@
 package property
 
-// Split is the form of properties that keeps them apart by kind. Inside a custom property it has CollectionProperties only if there
-// are any.
+// Split is the form of properties that keeps them apart by kind. Inside a custom property it has CollectionProperties
+// only if there are any.
 type Split struct {
 	SingleProperties     map[string]Text            `json:"singleProperties"`
 	CollectionProperties map[string]SplitCollection `json:"collectionProperties,omitzero"`

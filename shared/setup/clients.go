@@ -36,8 +36,8 @@ func (e Env) Machine() *intake.Machine {
 	return intake.NewMachine(sfn.NewFromConfig(e.AWS), e.StateMachine)
 }
 
-// Scanners returns the scanners of batches and of documents or, where GuardDuty scans, its results in place of both. The
-// built-in check accepts archives and executables as documents only.
+// Scanners returns the scanners of batches and of documents or, where GuardDuty scans, its results in place of both.
+// The built-in check accepts archives and executables as documents only.
 func (e Env) Scanners() (lines, documents intake.Scanner, guardDuty *intake.GuardDuty, err error) {
 	switch e.MalwareScan {
 	case "guardduty":

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Config holds every setting of every function, under the name of its environment variable. A function gets the settings that
-// template.yaml gives it; the others are zero. Durations are given in whole seconds.
+// Config holds every setting of every function, under the name of its environment variable. A function gets the
+// settings that template.yaml gives it; the others are zero. Durations are given in whole seconds.
 type Config struct {
 	// LogLevel is DEBUG, INFO, WARN or ERROR; "" means INFO.
 	LogLevel string `env:"LOG_LEVEL"`
@@ -73,8 +73,8 @@ type Config struct {
 	IngestTime time.Duration `env:"INGEST_SECONDS"`
 }
 
-// Load reads a Config by way of getenv and checks that the required variables are set. Its error names every variable that is
-// missing or malformed, so that the first start of a broken deployment shows all of its faults.
+// Load reads a Config by way of getenv and checks that the required variables are set. Its error names every variable
+// that is missing or malformed, so that the first start of a broken deployment shows all of its faults.
 func Load(getenv func(string) string, required ...string) (Config, error) {
 	var c Config
 	var faults []string

@@ -1,4 +1,5 @@
-// Package setup starts Lambda functions. It is the only package that reads the environment, and it makes the AWS clients.
+// Package setup starts Lambda functions. It is the only package that reads the environment, and it makes the AWS
+// clients.
 package setup
 
 import (
@@ -17,7 +18,8 @@ import (
 	"sluice/shared/audit"
 )
 
-// Env is what the main of a function needs: its settings, its logger, and the configuration from which its AWS clients are made.
+// Env is what the main of a function needs: its settings, its logger, and the configuration from which its AWS clients
+// are made.
 type Env struct {
 	Config
 	Log *slog.Logger
@@ -26,8 +28,8 @@ type Env struct {
 	AWS   aws.Config
 }
 
-// MustLoad returns the environment of a function. If a setting is missing or malformed it ends the process with one log line that
-// names every one at fault. The required names are environment variables; see Config.
+// MustLoad returns the environment of a function. If a setting is missing or malformed it ends the process with one log
+// line that names every one at fault. The required names are environment variables; see Config.
 func MustLoad(ctx context.Context, required ...string) Env {
 	cfg, err := Load(os.Getenv, required...)
 	env := Env{Config: cfg, Log: NewLogger(os.Stderr, cfg.LogLevel), Audit: audit.New(os.Stderr, time.Now, requestID)}
@@ -50,7 +52,8 @@ func (e Env) Check(err error) {
 // The options come after its own.
 func LoadAWS(ctx context.Context, options ...func(*config.LoadOptions) error) (aws.Config, error) {
 	client := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
-		// As many connections stay open as a step uses at once. With the SDK's default of 10 it would reconnect all the time.
+		// As many connections stay open as a step uses at once. With the SDK's default of 10 it would reconnect all the
+		// time.
 		t.MaxIdleConnsPerHost = 128
 		t.MaxIdleConns = 256
 		// The limit is on the wait for a response to begin, not on its length.
@@ -68,8 +71,8 @@ func LoadAWS(ctx context.Context, options ...func(*config.LoadOptions) error) (a
 	return config.LoadDefaultConfig(ctx, append(own, options...)...)
 }
 
-// NewLogger returns a logger that writes JSON lines to w, each with the request ID of the invocation to which it belongs. The level is
-// DEBUG, INFO, WARN or ERROR; any other means INFO.
+// NewLogger returns a logger that writes JSON lines to w, each with the request ID of the invocation to which it
+// belongs. The level is DEBUG, INFO, WARN or ERROR; any other means INFO.
 func NewLogger(w *os.File, level string) *slog.Logger {
 	var l slog.Level
 	if l.UnmarshalText([]byte(level)) != nil {

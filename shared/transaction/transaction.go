@@ -1,6 +1,6 @@
-// Package transaction is the vocabulary of lines, whether a batch or a single request delivers them: the rules by which a
-// line is judged, the findings and identifiers that a scanner returns for it, and the form in which an accepted line is
-// stored.
+// Package transaction is the vocabulary of lines, whether a batch or a single request delivers them: the rules by which
+// a line is judged, the findings and identifiers that a scanner returns for it, and the form in which an accepted line
+// is stored.
 //
 // The fields of a line are listed in package schema, and package scanner reads lines. The limits and codes follow
 // docs/contract/transaction-lines.md.
@@ -127,9 +127,9 @@ type Range struct {
 	Tenant        string
 	TransactionID string
 
-	// Modification selects the versions of one modification, newest first: by receipt time, of equal ones the one of the
-	// greater batch ID. "" selects all modifications in the order of their IDs (shorter ones first, then by bytes), the
-	// versions of each oldest first.
+	// Modification selects the versions of one modification, newest first: by receipt time, of equal ones the one of
+	// the greater batch ID. "" selects all modifications in the order of their IDs (shorter ones first, then by bytes),
+	// the versions of each oldest first.
 	Modification string
 
 	// After is the ID of the modification after which the range begins; "" for the first one. It has no meaning if

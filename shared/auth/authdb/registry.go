@@ -119,7 +119,8 @@ func (s *Registry) ClientAndTenant(ctx context.Context, clientID, tenantID strin
 	return client, tenant, errors.Join(err1, err2)
 }
 
-// MayUpload reports whether a client exists and is not disabled, and whether its tenant exists and has the batch feature.
+// MayUpload reports whether a client exists and is not disabled, and whether its tenant exists and has the batch
+// feature.
 func (s *Registry) MayUpload(ctx context.Context, tenantID, clientID string) (client, tenant bool, err error) {
 	c, t, err := s.ClientAndTenant(ctx, clientID, tenantID)
 	if errors.Is(err, auth.ErrNotFound) {
@@ -138,8 +139,8 @@ func (s *Registry) Clients(ctx context.Context) ([]auth.Client, error) {
 	return listRows(ctx, s, clientPrefix, clientRow.client, func(c auth.Client) string { return c.ID })
 }
 
-// listRows scans the table for rows of one kind and returns them in the order of their IDs. Only operators ask for lists, and the
-// table is small.
+// listRows scans the table for rows of one kind and returns them in the order of their IDs. Only operators ask for
+// lists, and the table is small.
 func listRows[Row, T any](ctx context.Context, s *Registry, prefix string, convert func(Row) (T, error), idOf func(T) string) (
 	[]T, error) {
 	all := []T{}
@@ -234,7 +235,8 @@ func (s *Registry) DisableClient(ctx context.Context, id string) (auth.Client, e
 	return row.client()
 }
 
-// setFlag sets a boolean attribute of an existing row and reads the row as it then is; auth.ErrNotFound if there is none.
+// setFlag sets a boolean attribute of an existing row and reads the row as it then is; auth.ErrNotFound if there is
+// none.
 func (s *Registry) setFlag(ctx context.Context, id, name string, on bool, row any) error {
 	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &s.table, Key: dynamo.Item{"id": dynamo.String(id)},

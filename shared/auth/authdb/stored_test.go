@@ -21,9 +21,9 @@ func storedLayers() access.Layers {
 	return access.Layers{Geographic: []string{"Europe"}, BusinessRelated: []string{"Retail"}}
 }
 
-// TestStoredRegistry pins what is stored: one golden item for each kind of row, with every attribute set. It writes through the store and
-// compares the items, and it reads the golden items through the store and compares the values. Renaming a Go field so that a
-// stored name changes fails both.
+// TestStoredRegistry pins what is stored: one golden item for each kind of row, with every attribute set. It writes
+// through the store and compares the items, and it reads the golden items through the store and compares the values.
+// Renaming a Go field so that a stored name changes fails both.
 func TestStoredRegistry(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	s := authdb.New(client, "test-clients")

@@ -1,5 +1,5 @@
-// Package fakekms speaks the part of the KMS protocol that Sluice uses, with P-256 keys kept in a folder. It stands in for
-// KMS in tests and in the local cloud; the keys are not protected by more than the folder's permissions.
+// Package fakekms speaks the part of the KMS protocol that Sluice uses, with P-256 keys kept in a folder. It stands in
+// for KMS in tests and in the local cloud; the keys are not protected by more than the folder's permissions.
 package fakekms
 
 import (
@@ -188,8 +188,8 @@ func (s *Server) tag(id string, tags []tag) error {
 	return os.WriteFile(filepath.Join(s.dir, id+tagsEnd), text, 0o600)
 }
 
-// TagOf returns the value of a tag of a key, given by its ID or ARN; "" if the key has no such tag. Upper and lower case of the
-// tag's name are the same here, as they are in the condition keys of policies.
+// TagOf returns the value of a tag of a key, given by its ID or ARN; "" if the key has no such tag. Upper and lower
+// case of the tag's name are the same here, as they are in the condition keys of policies.
 func (s *Server) TagOf(key, name string) string {
 	text, err := os.ReadFile(filepath.Join(s.dir, filepath.Base(key)+tagsEnd))
 	if err != nil {

@@ -49,8 +49,8 @@ type Batches struct {
 	NewKey func() [16]byte
 }
 
-// Routes returns the routes of batches. A tenant without the batch feature begins no batch, and still reads those that it
-// has.
+// Routes returns the routes of batches. A tenant without the batch feature begins no batch, and still reads those that
+// it has.
 func (s *Batches) Routes() []httpapi.Route {
 	const base = "/tm/realtime/api/transactions/batch"
 	upload, read := []string{permission.BatchUpload}, []string{permission.BatchRead}

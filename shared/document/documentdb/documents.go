@@ -140,7 +140,8 @@ func (s *Store) List(ctx context.Context, tenant string, scope document.Scope, a
 		ExpressionAttributeNames: map[string]string{"#owner": "owner"},
 		ExpressionAttributeValues: dynamo.Item{
 			":owner": dynamo.String(scopeOwner(tenant, scope)),
-			// A key must not be empty. A space sorts before every part, and directly after the part to which it is appended.
+			// A key must not be empty. A space sorts before every part, and directly after the part to which it is
+			// appended.
 			":after": dynamo.String(after + " "),
 		},
 	})

@@ -31,8 +31,8 @@ func (s *Store) shareFile(tenant, id string) types.TransactWriteItem {
 	}}
 }
 
-// removeReference returns the write by which one document fewer shares a file, or by which the file's record is deleted with its
-// last document.
+// removeReference returns the write by which one document fewer shares a file, or by which the file's record is deleted
+// with its last document.
 func (s *Store) removeReference(tenant, id string, last bool) types.TransactWriteItem {
 	if last {
 		return types.TransactWriteItem{Delete: &types.Delete{

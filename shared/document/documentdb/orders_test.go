@@ -138,8 +138,8 @@ func uploading(file string) actor {
 	}}
 }
 
-// check holds when nothing is under way: every file of a document is counted, its bytes are there if a reader is told so,
-// and no bytes are left that belong to no document.
+// check holds when nothing is under way: every file of a document is counted, its bytes are there if a reader is told
+// so, and no bytes are left that belong to no document.
 func (s *shelf) check() {
 	s.t.Helper()
 	found, _, err := s.store.List(context.Background(), s.tenant, document.Scope{EntityID: "e"}, "", 100)

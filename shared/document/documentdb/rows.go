@@ -19,8 +19,8 @@ const maxDocumentBytes = 380_000
 var errDocumentTooLarge = fault.New(fault.TooLarge, "document_too_large",
 	"The document's properties and metadata are too large together.")
 
-// documentBody is a document as it is stored: as JSON in the attribute body. Properties, layers and flags have the form that they
-// have on the wire.
+// documentBody is a document as it is stored: as JSON in the attribute body. Properties, layers and flags have the form
+// that they have on the wire.
 type documentBody struct {
 	ID                 string                       `json:"ID"`
 	Tenant             string                       `json:"Tenant"`
@@ -130,12 +130,14 @@ func unmarshalFile(item dynamo.Item, tenant string) (document.File, error) {
 	return f, nil
 }
 
-// scopeOwner returns the owner of a list. It contains the length of the first ID, so that no other pair gives the same owner.
+// scopeOwner returns the owner of a list. It contains the length of the first ID, so that no other pair gives the same
+// owner.
 func scopeOwner(tenant string, s document.Scope) string {
 	return tenant + "#group#" + strconv.Itoa(len(s.EntityID)) + "#" + s.EntityID + s.JourneyID
 }
 
-// listKeys returns the keys of a document's rows in the lists that it belongs to. The part sorts by creation time, then by ID.
+// listKeys returns the keys of a document's rows in the lists that it belongs to. The part sorts by creation time, then
+// by ID.
 func listKeys(d document.Document) []dynamo.Item {
 	scopes := []document.Scope{{EntityID: d.EntityID}}
 	if d.JourneyID != "" {

@@ -104,8 +104,8 @@ func checkFileName(v *platform.ValidationErrors, name string) {
 	}
 }
 
-// checkURL refuses URLs that cannot be those of a document: people and programs are to follow them. A host by name, or in
-// a private network, may be one of the institution's own.
+// checkURL refuses URLs that cannot be those of a document: people and programs are to follow them. A host by name, or
+// in a private network, may be one of the institution's own.
 func checkURL(v *platform.ValidationErrors, text string) {
 	u, err := url.Parse(text)
 	switch {

@@ -21,8 +21,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Start runs a server in memory until the test ends and returns a client of it. A table is named as in the template, with
-// "test" for the prefix: test-batches.
+// Start runs a server in memory until the test ends and returns a client of it. A table is named as in the template,
+// with "test" for the prefix: test-batches.
 func Start(t testing.TB) *dynamodb.Client {
 	t.Helper()
 	root, err := moduleRoot()

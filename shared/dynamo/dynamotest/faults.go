@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// StartFaulty is Start with a client whose batch calls fail as those to a busy table do: every third call is throttled, and
-// every third call leaves half of its items unprocessed. The counter tells how many faults were injected.
+// StartFaulty is Start with a client whose batch calls fail as those to a busy table do: every third call is throttled,
+// and every third call leaves half of its items unprocessed. The counter tells how many faults were injected.
 func StartFaulty(t testing.TB) (*dynamodb.Client, *atomic.Int64) {
 	t.Helper()
 	f := &faults{}

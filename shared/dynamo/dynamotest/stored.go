@@ -18,13 +18,14 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files of stored items instead of comparing with them")
 
-// A storedItem is an item as golden files show it: the name of each attribute, and its value below the name of its type, as in
-// DynamoDB's own JSON. Binary values are base64, as there; attributes that hold a JSON object are shown as "S, JSON" or "B, JSON".
+// A storedItem is an item as golden files show it: the name of each attribute, and its value below the name of its
+// type, as in DynamoDB's own JSON. Binary values are base64, as there; attributes that hold a JSON object are shown as
+// "S, JSON" or "B, JSON".
 type storedItem map[string]any
 
-// CompareStored compares all items of a table with a golden file, testdata/stored/NAME.json below the package under test. A
-// difference means that what is stored has changed, so that rows written before could no longer be read: change the code, not the
-// file. With the flag -update it writes the file instead.
+// CompareStored compares all items of a table with a golden file, testdata/stored/NAME.json below the package under
+// test. A difference means that what is stored has changed, so that rows written before could no longer be read: change
+// the code, not the file. With the flag -update it writes the file instead.
 func CompareStored(t *testing.T, db *dynamodb.Client, table, name string) {
 	t.Helper()
 	items := []storedItem{}

@@ -28,8 +28,8 @@ const (
 // errImportBusy means that an entity was changed by others again and again.
 var errImportBusy = errors.New("the entity is being changed by others")
 
-// Import implements entity.Store. An entity that an earlier release has stored under a UUID in upper case gets a new row in
-// lower case, which counts from then on.
+// Import implements entity.Store. An entity that an earlier release has stored under a UUID in upper case gets a new
+// row in lower case, which counts from then on.
 func (s *Profiles) Import(ctx context.Context, tenant string, entries []entity.Import, o entity.ImportOptions) (
 	[]entity.ImportResult, error) {
 	entries = slices.Clone(entries)

@@ -20,10 +20,10 @@ import (
 	"sluice/shared/entity"
 )
 
-// The list of a tenant's entities is rows in the table of records, written in the transaction that writes the entity, so
-// that a list has every acknowledged write. They are divided by a hash of the ID among listShards keys, none of which
-// has all writes of the tenant. Within a key they are in the order of listPart, which is the order of the whole list: a
-// position in the list is a position in each of its shards.
+// The list of a tenant's entities is rows in the table of records, written in the transaction that writes the entity,
+// so that a list has every acknowledged write. They are divided by a hash of the ID among listShards keys, none of
+// which has all writes of the tenant. Within a key they are in the order of listPart, which is the order of the whole
+// list: a position in the list is a position in each of its shards.
 
 // listShards is the number of keys of a tenant's list. It is stored: it never changes.
 const listShards = 16

@@ -23,8 +23,9 @@ import (
 //	<tenant>#journey#<journey>  <creation time>#<id>   a draft of the journey, without its properties
 //	paging                      key                    the key that seals page tokens
 //
-// so that the drafts of a journey are listed in small items, strongly consistent, however large the drafts are. The lifecycle
-// status stays in the table of Statuses, where batch validation reads it; both are written in one transaction.
+// so that the drafts of a journey are listed in small items, strongly consistent, however large the drafts are. The
+// lifecycle status stays in the table of Statuses, where batch validation reads it; both are written in one
+// transaction.
 type Profiles struct {
 	db            *dynamodb.Client
 	table         string
@@ -38,8 +39,8 @@ func NewProfiles(db *dynamodb.Client, table, statusesTable string) *Profiles {
 	return &Profiles{db, table, statusesTable}
 }
 
-// putBody returns a write that stores a body under a key with one more than the previous count. A previous count of 0 means that
-// there is no such item; any other is the condition of the write.
+// putBody returns a write that stores a body under a key with one more than the previous count. A previous count of 0
+// means that there is no such item; any other is the condition of the write.
 func (s *Profiles) putBody(key dynamo.Item, body []byte, previous int64) types.TransactWriteItem {
 	key["body"], key["count"] = dynamo.Binary(body), dynamo.Number(previous+1)
 	put := &types.Put{

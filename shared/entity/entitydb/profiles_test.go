@@ -132,7 +132,8 @@ func TestImportedEntities(t *testing.T) {
 	}
 }
 
-// Pages of any size give every draft of a journey once, in order of creation time, then id; other journeys' are not among them.
+// Pages of any size give every draft of a journey once, in order of creation time, then id; other journeys' are not
+// among them.
 func TestMembers(t *testing.T) {
 	ctx := t.Context()
 	s, _ := records(t)

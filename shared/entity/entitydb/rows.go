@@ -19,8 +19,8 @@ const maxBodyBytes = 390_000
 var errTooLarge = fault.Newf(fault.TooLarge, "entity_too_large",
 	"The entity or draft would have more than %d bytes as JSON.", maxBodyBytes)
 
-// profileBody is a profile as it is stored: as JSON in the attribute body. Properties and layers have the form that they have on
-// the wire.
+// profileBody is a profile as it is stored: as JSON in the attribute body. Properties and layers have the form that
+// they have on the wire.
 type profileBody struct {
 	ID            string                       `json:"id"`
 	Type          string                       `json:"type"`

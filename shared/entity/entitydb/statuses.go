@@ -1,4 +1,5 @@
-// Package entitydb keeps entities in DynamoDB: their lifecycle statuses in one table, their profiles and drafts in another.
+// Package entitydb keeps entities in DynamoDB: their lifecycle statuses in one table, their profiles and drafts in
+// another.
 package entitydb
 
 import (
@@ -38,8 +39,8 @@ func statusItem(tenant, id string, status entity.LifecycleStatus) dynamo.Item {
 	return item
 }
 
-// Lookup implements entity.StatusStore. It reads the forms of an ID that earlier releases may have stored only for IDs of
-// which the usual form does not exist.
+// Lookup implements entity.StatusStore. It reads the forms of an ID that earlier releases may have stored only for IDs
+// of which the usual form does not exist.
 func (s *Statuses) Lookup(ctx context.Context, tenant string, ids []string) (map[string]entity.LifecycleStatus, error) {
 	var usual, other []string
 	for _, id := range ids {

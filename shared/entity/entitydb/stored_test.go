@@ -33,9 +33,9 @@ func storedLayers() access.Layers {
 	return access.Layers{Geographic: []string{"Europe"}, BusinessRelated: []string{"Retail"}}
 }
 
-// TestStoredEntities pins what is stored: one golden item for each kind of row, with every attribute set. It writes through the store and
-// compares the items, and it reads the golden items through the store and compares the values. Renaming a Go field so that a
-// stored name changes fails both.
+// TestStoredEntities pins what is stored: one golden item for each kind of row, with every attribute set. It writes
+// through the store and compares the items, and it reads the golden items through the store and compares the values.
+// Renaming a Go field so that a stored name changes fails both.
 func TestStoredEntities(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	s := entitydb.NewProfiles(client, "test-records", "test-entities")

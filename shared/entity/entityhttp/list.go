@@ -36,8 +36,8 @@ type listQuery struct {
 	token    *string
 }
 
-// List returns a page of the tenant's entities that the caller reaches, by name. The work for a page is bounded, however
-// many entities there are and however few of them are wanted.
+// List returns a page of the tenant's entities that the caller reaches, by name. The work for a page is bounded,
+// however many entities there are and however few of them are wanted.
 func (s *Entities) List(ctx context.Context, r *platform.Request, _ platform.NoBody) (ListReply, error) {
 	q, err := readListQuery(r)
 	if err != nil {

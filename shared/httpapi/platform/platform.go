@@ -1,4 +1,5 @@
-// Package platform is the kit of the platform interface (docs/contract/platform.md): the tenant header, envelopes, closed request bodies, validation errors with property names, error bodies, and page tokens.
+// Package platform is the kit of the platform interface (docs/contract/platform.md): the tenant header, envelopes,
+// closed request bodies, validation errors with property names, error bodies, and page tokens.
 package platform
 
 import (

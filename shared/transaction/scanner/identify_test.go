@@ -28,8 +28,8 @@ func describeIdentity(id transaction.Identity) string {
 	})
 }
 
-// identifyDiff returns whether Line accepts a line, which it does if it makes no finding, and how Identify disagrees with
-// Line about an accepted line, or "". For all other lines it only calls Identify, which must not panic.
+// identifyDiff returns whether Line accepts a line, which it does if it makes no finding, and how Identify disagrees
+// with Line about an accepted line, or "". For all other lines it only calls Identify, which must not panic.
 func identifyDiff(s *Scanner, line []byte) (accepted bool, diff string) {
 	r := s.Line(line)
 	accepted = len(r.Findings) == 0

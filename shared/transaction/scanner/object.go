@@ -118,8 +118,8 @@ func (s *Scanner) readObjectField(b []byte, i int, f *field) (end int, present u
 	return end, present
 }
 
-// readArray reads an array whose items are objects of the schema or strings. An item that is null has the wrong type: it
-// is only as the value of a key that null counts as absent.
+// readArray reads an array whose items are objects of the schema or strings. An item that is null has the wrong type:
+// it is only as the value of a key that null counts as absent.
 func (s *Scanner) readArray(b []byte, i int, f *field) int {
 	if b[i] != '[' {
 		s.addFieldFinding(transaction.CodeArrayType, f, i)

@@ -167,8 +167,8 @@ type oracleReference struct {
 	Offset int
 }
 
-// judge returns the oracle's verdict. The offset of a fault of the grammar is that of the library, which is not always the
-// scanner's (see alignOffsets).
+// judge returns the oracle's verdict. The offset of a fault of the grammar is that of the library, which is not always
+// the scanner's (see alignOffsets).
 func judge(line []byte, rules transaction.Rules) verdict {
 	var v verdict
 	if len(bytes.Trim(line, " \t\r\n")) == 0 {

@@ -2,8 +2,8 @@ package schema
 
 import _ "embed"
 
-// ExampleLine is a line as it may be sent, written with one member a line for readers. Its sender must be an entity that
-// has been onboarded.
+// ExampleLine is a line as it may be sent, written with one member a line for readers. Its sender must be an entity
+// that has been onboarded.
 //
 //go:embed example.json
 var ExampleLine []byte

@@ -12,9 +12,9 @@ import (
 
 const storedTenant = "7c2f1a52-3f6e-4b1e-9d0a-000000000001"
 
-// TestStoredTransactions pins what is stored: one golden item for each kind of row, with every attribute set. It writes through the store and
-// compares the items, and it reads the golden items through the store and compares the values. Renaming a Go field so that a
-// stored name changes fails both.
+// TestStoredTransactions pins what is stored: one golden item for each kind of row, with every attribute set. It writes
+// through the store and compares the items, and it reads the golden items through the store and compares the values.
+// Renaming a Go field so that a stored name changes fails both.
 func TestStoredTransactions(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	s, err := transactiondb.New(client, "test-transactions")

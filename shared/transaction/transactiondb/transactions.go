@@ -216,8 +216,8 @@ func boundaryKey(modification string, fill byte) []byte {
 	return append(key, bytes.Repeat([]byte{fill}, versionTail)...)
 }
 
-// precedingKey returns the greatest key of the same length that is less than key. The key of a version has a time, and so
-// is never all zeros after its modification.
+// precedingKey returns the greatest key of the same length that is less than key. The key of a version has a time, and
+// so is never all zeros after its modification.
 func precedingKey(key []byte) []byte {
 	key = bytes.Clone(key)
 	for i := len(key) - 1; i >= 0; i-- {

@@ -122,8 +122,8 @@ func (p *page) walk(ctx context.Context, from position, to *position) (*position
 	}
 }
 
-// walkInside is walk from a position inside a modification. It ends with that modification at the latest: of the others,
-// the reply would show batches that became PROCESSED since the position was made, and of this one it would not.
+// walkInside is walk from a position inside a modification. It ends with that modification at the latest: of the
+// others, the reply would show batches that became PROCESSED since the position was made, and of this one it would not.
 func (p *page) walkInside(ctx context.Context, from position, to *position) (*position, error) {
 	if end, err := p.visitNewestFirst(ctx, from, from, to); end != nil || err != nil {
 		return end, err
@@ -158,8 +158,8 @@ func (p *page) visitNewestFirst(ctx context.Context, previous, at position, to *
 	}
 }
 
-// visit visits versions of one modification, newest first, and reports whether one of them is visible; they are the last
-// ones if isComplete is set. The walk ends at a position that is not nil: at previous, the position before the
+// visit visits versions of one modification, newest first, and reports whether one of them is visible; they are the
+// last ones if isComplete is set. The walk ends at a position that is not nil: at previous, the position before the
 // modification, if the reply is full, or at to, if that is among the versions.
 func (p *page) visit(ctx context.Context, previous position, versions []transaction.Version, isComplete bool,
 	to *position) (isFound bool, end *position, err error) {

@@ -178,8 +178,8 @@ func TestPagesShowTheNewestVersions(t *testing.T) {
 	}
 }
 
-// Each batch has a line for every modification, and becomes PROCESSED once it has stored them all, while pages are read.
-// So all modifications of one page must come from one batch, and each from a batch that is PROCESSED.
+// Each batch has a line for every modification, and becomes PROCESSED once it has stored them all, while pages are
+// read. So all modifications of one page must come from one batch, and each from a batch that is PROCESSED.
 func TestNoPageShowsAPartOfABatch(t *testing.T) {
 	for _, c := range []struct{ versionsEach, linesPerRead, rounds int }{{1, 10, 3}, {30, 10, 2}, {120, 10, 2}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
@@ -224,8 +224,8 @@ func TestNoPageShowsAPartOfABatch(t *testing.T) {
 	}
 }
 
-// A batch becomes PROCESSED between two pages, of which the second begins inside a modification: it shows nothing of the
-// batch, because it does not look at the newer versions of that modification again.
+// A batch becomes PROCESSED between two pages, of which the second begins inside a modification: it shows nothing of
+// the batch, because it does not look at the newer versions of that modification again.
 func TestPageInsideAModification(t *testing.T) {
 	m := &memory{processed: map[batch.ID]bool{batch.ID(batchNumber(0)): true}}
 	add := func(modification string, n int) {

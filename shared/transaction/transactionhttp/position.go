@@ -22,8 +22,8 @@ type token struct {
 	Batch    string `json:"b,omitempty"`
 }
 
-// String returns the text of a position, which parsePosition reads. For a position between modifications it is the ID of
-// the preceding one, unless that could be taken for a token.
+// String returns the text of a position, which parsePosition reads. For a position between modifications it is the ID
+// of the preceding one, unless that could be taken for a token.
 func (p position) String() string {
 	if p.version == nil {
 		if _, isToken := parseToken(p.modification); !isToken {

@@ -84,9 +84,9 @@ func (s *Singles) findings(ctx context.Context, tenant string, r *transaction.Re
 	return findings, nil
 }
 
-// reasonOf describes findings as the interface does: a line with their number, and for each of them a line with its path
-// and an indented one with its message and code. If created_at is all that is wrong, the reason is one sentence with the
-// given time and the allowed ones.
+// reasonOf describes findings as the interface does: a line with their number, and for each of them a line with its
+// path and an indented one with its message and code. If created_at is all that is wrong, the reason is one sentence
+// with the given time and the allowed ones.
 func reasonOf(findings []transaction.Finding, dropped int, text []byte, rules transaction.Rules) string {
 	if len(findings) == 1 && dropped == 0 && findings[0].Code == transaction.CodeCreatedAtOutOfRange {
 		return createdAtReason(text, rules)

@@ -186,8 +186,8 @@ func stored(v transaction.Version) httpapi.Reply {
 	return httpapi.Reply{Status: http.StatusCreated, Body: out}
 }
 
-// withoutLineFeeds returns the text with a space in place of each line feed between its tokens: the scanner takes a line
-// feed for the end of a line. Line feeds inside strings, which JSON forbids, stay.
+// withoutLineFeeds returns the text with a space in place of each line feed between its tokens: the scanner takes a
+// line feed for the end of a line. Line feeds inside strings, which JSON forbids, stay.
 func withoutLineFeeds(text []byte) []byte {
 	if bytes.IndexByte(text, '\n') < 0 {
 		return text

@@ -43,8 +43,8 @@ type TransactionReply struct {
 // Modification is the newest version of a modification.
 type Modification struct {
 	ModificationExternalID string `json:"modification_external_id"`
-	// BatchID is the batch that delivered the version, and Line the number of its line in the uploaded file, from 1. Both
-	// are null if a single request delivered it.
+	// BatchID is the batch that delivered the version, and Line the number of its line in the uploaded file, from 1.
+	// Both are null if a single request delivered it.
 	BatchID    *string     `json:"batch_id"`
 	Line       *int64      `json:"line"`
 	ReceivedAt time.Time   `json:"received_at"`
@@ -53,7 +53,8 @@ type Modification struct {
 	Transaction json.RawMessage `json:"transaction"`
 }
 
-// EncodeJSON returns the reply as JSON in which each line is byte for byte as it was sent. Package json would compact it.
+// EncodeJSON returns the reply as JSON in which each line is byte for byte as it was sent. Package json would compact
+// it.
 func (t TransactionReply) EncodeJSON() ([]byte, error) {
 	lines := make([]json.RawMessage, len(t.Modifications))
 	t.Modifications = slices.Clone(t.Modifications)
