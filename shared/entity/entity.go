@@ -19,7 +19,7 @@ const MaxIDBytes = 255
 // NormalizeID returns the form of an entity's ID under which it is stored: an ID that is a UUID counts in any case, and
 // is written in lower case; every other ID counts exactly.
 func NormalizeID(id string) string {
-	if _, err := uuid.Parse(id); err == nil && len(id) == len(uuid.Nil.String()) {
+	if isUUID(id) {
 		return strings.ToLower(id)
 	}
 	return id
@@ -28,13 +28,10 @@ func NormalizeID(id string) string {
 // FormsOfID returns the IDs under which an entity may be stored, the usual one first. Earlier releases stored an ID
 // that is a UUID as it was imported: in lower or upper case, or as it is written here.
 func FormsOfID(id string) []string {
-	forms := []string{NormalizeID(id)}
-	if forms[0] == id && strings.ToUpper(id) == id {
-		return forms
+	if !isUUID(id) {
+		return []string{id}
 	}
-	if _, err := uuid.Parse(id); err != nil || len(id) != len(uuid.Nil.String()) {
-		return forms
-	}
+	forms := []string{strings.ToLower(id)}
 	for _, form := range []string{id, strings.ToUpper(id)} {
 		if !slices.Contains(forms, form) {
 			forms = append(forms, form)
@@ -42,6 +39,9 @@ func FormsOfID(id string) []string {
 	}
 	return forms
 }
+
+// isUUID reports whether an ID is a UUID in the form with hyphens and without braces.
+func isUUID(id string) bool { return len(id) == len(uuid.Nil.String()) && uuid.Validate(id) == nil }
 
 // LifecycleStatus is the state of an entity's onboarding (docs/contract/platform.md).
 type LifecycleStatus string
