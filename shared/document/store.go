@@ -48,6 +48,10 @@ type Store interface {
 	// of the list.
 	List(ctx context.Context, tenant string, s Scope, after string, limit int) (page []Entry, next string, err error)
 
+	// Count counts the documents of a list after a position ("" for all), up to limit of them, without reading them. The
+	// next position is that of the last document counted, or "" at the end of the list.
+	Count(ctx context.Context, tenant string, s Scope, after string, limit int) (count int, next string, err error)
+
 	// ReplaceFile is Save for a document that has got the new file d.FileID in place of the file previous. The
 	// reference to the previous file is removed as by Delete. It returns ErrChanged also if the document does not
 	// exist.

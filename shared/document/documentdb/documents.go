@@ -4,6 +4,7 @@ package documentdb
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -133,18 +134,9 @@ func (s *Store) Delete(ctx context.Context, d document.Document, last bool) erro
 func (s *Store) List(ctx context.Context, tenant string, scope document.Scope, after string, limit int) (
 	[]document.Entry, string, error) {
 	limit = min(limit, dynamo.MaxGetKeys)
-	out, err := s.db.Query(ctx, &dynamodb.QueryInput{
-		// One more than the page has shows whether there is another page.
-		TableName: &s.table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(limit + 1)),
-		KeyConditionExpression:   aws.String("#owner = :owner AND part > :after"),
-		ExpressionAttributeNames: map[string]string{"#owner": "owner"},
-		ExpressionAttributeValues: dynamo.Item{
-			":owner": dynamo.String(scopeOwner(tenant, scope)),
-			// A key must not be empty. A space sorts before every part, and directly after the part to which it is
-			// appended.
-			":after": dynamo.String(after + " "),
-		},
-	})
+	query := s.listQuery(tenant, scope, after)
+	query.Limit = aws.Int32(int32(limit + 1)) // one more than the page has shows whether there is another page
+	out, err := s.db.Query(ctx, query)
 	if err != nil {
 		return nil, "", fmt.Errorf("list documents: %w", err)
 	}
@@ -166,6 +158,41 @@ func (s *Store) List(ctx context.Context, tenant string, scope document.Scope, a
 		next = positions[ids[len(ids)-1]]
 	}
 	return page, next, nil
+}
+
+// Count implements document.Store.
+func (s *Store) Count(ctx context.Context, tenant string, scope document.Scope, after string, limit int) (
+	count int, next string, err error) {
+	query := s.listQuery(tenant, scope, after)
+	query.Select = types.SelectCount
+	for count < limit {
+		query.Limit = aws.Int32(int32(min(limit-count, math.MaxInt32)))
+		out, err := s.db.Query(ctx, query)
+		if err != nil {
+			return 0, "", fmt.Errorf("count documents: %w", err)
+		}
+		count += int(out.Count)
+		if next = dynamo.StringAttribute(out.LastEvaluatedKey, "part"); next == "" {
+			break
+		}
+		query.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+	return count, next, nil
+}
+
+// listQuery returns the query for the rows of a list after a position.
+func (s *Store) listQuery(tenant string, scope document.Scope, after string) *dynamodb.QueryInput {
+	return &dynamodb.QueryInput{
+		TableName: &s.table, ConsistentRead: aws.Bool(true),
+		KeyConditionExpression:   aws.String("#owner = :owner AND part > :after"),
+		ExpressionAttributeNames: map[string]string{"#owner": "owner"},
+		ExpressionAttributeValues: dynamo.Item{
+			":owner": dynamo.String(scopeOwner(tenant, scope)),
+			// A key must not be empty. A space sorts before every part, and directly after the part to which it is
+			// appended.
+			":after": dynamo.String(after + " "),
+		},
+	}
 }
 
 // PagingKey returns the key that seals page tokens, storing the candidate if there is none yet.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -46,9 +47,53 @@ func (s *Documents) list(ctx context.Context, r *platform.Request, _ platform.No
 
 // page returns a page of the documents of an entity, and how many it has in all.
 func (s *Documents) page(ctx context.Context, r *platform.Request, in PageRequest) (PageReply, error) {
-	out, budget, isFull := PageReply{Items: []DocumentReply{}}, httpapi.ListBudget, false
-	scope := document.NewScope(in.EntityID, "")
-	err := s.forEach(ctx, r, scope, in.DeduplicationEnabled, func(e document.Entry) error {
+	fill := s.fillPage
+	if in.DeduplicationEnabled {
+		fill = s.fillPageOfFiles
+	}
+	out := PageReply{Items: []DocumentReply{}}
+	err := fill(ctx, r, in, &out)
+	out.TotalPagedItemsReturned = len(out.Items)
+	out.HasMoreItems = in.StartIndex+len(out.Items) < out.ItemsCount
+	return out, err
+}
+
+// fillPage fills a page of documents. It reads no other documents: those before and after the page are only counted.
+func (s *Documents) fillPage(ctx context.Context, r *platform.Request, in PageRequest, out *PageReply) error {
+	scope, budget := document.NewScope(in.EntityID, ""), httpapi.ListBudget
+	skipped, position, err := s.Store.Count(ctx, r.Tenant, scope, "", in.StartIndex)
+	out.ItemsCount = skipped
+	isEnd := skipped < in.StartIndex
+	for isFull := false; err == nil && !isFull && !isEnd && len(out.Items) < pageSize(in.PageSize); {
+		var entries []document.Entry
+		var next string
+		entries, next, err = s.Store.List(ctx, r.Tenant, scope, position,
+			min(readTogether, pageSize(in.PageSize)-len(out.Items)))
+		for _, e := range entries {
+			item := documentReplyOf(e, r)
+			if isFull = budget.Reserve(item, errTooMany) != nil; isFull {
+				break
+			}
+			out.Items, position = append(out.Items, item), e.Position
+		}
+		if !isFull {
+			position, isEnd = next, next == ""
+		}
+	}
+	out.ItemsCount += len(out.Items)
+	if err != nil || isEnd {
+		return err
+	}
+	rest, _, err := s.Store.Count(ctx, r.Tenant, scope, position, math.MaxInt)
+	out.ItemsCount += rest
+	return err
+}
+
+// fillPageOfFiles fills a page of the documents that are the first of their file. Which are is known only when all
+// documents have been read.
+func (s *Documents) fillPageOfFiles(ctx context.Context, r *platform.Request, in PageRequest, out *PageReply) error {
+	budget, isFull := httpapi.ListBudget, false
+	return s.forEach(ctx, r, document.NewScope(in.EntityID, ""), true, func(e document.Entry) error {
 		out.ItemsCount++
 		if out.ItemsCount <= in.StartIndex || isFull || len(out.Items) == pageSize(in.PageSize) {
 			return nil
@@ -59,9 +104,6 @@ func (s *Documents) page(ctx context.Context, r *platform.Request, in PageReques
 		}
 		return nil
 	})
-	out.TotalPagedItemsReturned = len(out.Items)
-	out.HasMoreItems = in.StartIndex+len(out.Items) < out.ItemsCount
-	return out, err
 }
 
 // readTogether is how many documents are read and held at a time.
