@@ -89,19 +89,14 @@ func (c *Cloud) listenAddress(clientURL string) string {
 	return net.JoinHostPort(c.options.Host, port)
 }
 
-// databaseAddress returns an address for the DynamoDB server, which answers everyone: it verifies no signature, and lets
-// web pages read its answers. So it listens where nobody expects it, on Linux at one of 16 million addresses of the
-// loopback interface, differently at each start.
-func databaseAddress() (string, error) {
-	host := "127.0.0.1"
+// databaseHost returns the host for the DynamoDB server, which answers everyone: it verifies no signature, and lets web
+// pages read its answers. So it listens where nobody expects it, on Linux at one of 16 million addresses of the loopback
+// interface, differently at each start.
+func databaseHost() string {
 	if runtime.GOOS == "linux" {
-		host = fmt.Sprintf("127.%d.%d.%d", rand.IntN(256), rand.IntN(256), 1+rand.IntN(254))
+		return fmt.Sprintf("127.%d.%d.%d", rand.IntN(256), rand.IntN(256), 1+rand.IntN(254))
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
+	return "127.0.0.1"
 }
 
 // listen opens the ports of the API and the AWS endpoint. Requests wait until serve.

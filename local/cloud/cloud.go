@@ -65,8 +65,6 @@ type Cloud struct {
 	log  *functionLog
 	iam  *iam.Service
 
-	// databaseAddress is the host and port of the DynamoDB server, which no other program is told.
-	databaseAddress string
 	// storageLog receives what the S3 server prints.
 	storageLog *os.File
 

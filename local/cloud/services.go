@@ -33,11 +33,8 @@ func (c *Cloud) startStores(ctx context.Context) error {
 		return err
 	}
 	defer log.Close()
-	if c.databaseAddress, err = databaseAddress(); err != nil {
-		return err
-	}
 	if c.database, err = database.Start(ctx, database.Config{
-		Program: c.tool("dynoxide"), Address: c.databaseAddress, File: c.path("dynamodb.db"), Log: log,
+		Program: c.tool("dynoxide"), Host: databaseHost(), File: c.path("dynamodb.db"), Log: log,
 		Tables: c.template.Tables,
 	}); err != nil {
 		return err
@@ -220,7 +217,7 @@ func (c *Cloud) operatorCredentials() aws.CredentialsProvider {
 func (c *Cloud) endpointServices() endpoint.Services {
 	s := endpoint.Services{
 		IAM: c.iam, Now: time.Now, ARN: arn,
-		DynamoDB: &url.URL{Scheme: "http", Host: c.databaseAddress}, States: c.states, KMS: c.kms, Lambda: c.lambda,
+		DynamoDB: &url.URL{Scheme: "http", Host: c.database.Address()}, States: c.states, KMS: c.kms, Lambda: c.lambda,
 		GuardDuty: c.guardduty, Logs: c.log,
 		MachineOfToken: c.states.MachineOfToken, TagOfKey: c.kms.TagOf, PartitionKeys: map[string]string{},
 	}

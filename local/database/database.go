@@ -24,8 +24,8 @@ import (
 type Config struct {
 	// Program is the path of the dynoxide executable.
 	Program string
-	// Address is the host and port to listen on.
-	Address string
+	// Host is the address to listen on, at a port that is free.
+	Host string
 	// File is the absolute path of the database.
 	File string
 	// Log receives the output of the server.
@@ -36,24 +36,43 @@ type Config struct {
 
 // Server is a running DynamoDB server.
 type Server struct {
-	group *process.Group
-	url   string
+	group   *process.Group
+	address string
 }
 
-// Start starts the server, waits until it answers and creates the tables.
+// startAttempts is how often Start tries another port.
+const startAttempts = 3
+
+// Start starts the server, waits until it answers and creates the tables. The server takes a port that was free a moment
+// before; if another program was faster and the server ends, Start tries again.
 func Start(ctx context.Context, c Config) (*Server, error) {
-	host, port, err := net.SplitHostPort(c.Address)
+	for attempt := 1; ; attempt++ {
+		s, err := launch(c)
+		if err != nil {
+			return nil, err
+		}
+		err = s.waitUntilReady(ctx, c.Log)
+		if err == nil {
+			err = s.createTables(ctx, c.Tables)
+		}
+		if err == nil {
+			return s, nil
+		}
+		s.Close()
+		if !errors.Is(err, errEnded) || attempt == startAttempts {
+			return nil, err
+		}
+	}
+}
+
+// launch starts the process of the server.
+func launch(c Config) (*Server, error) {
+	address, err := chooseAddress(c.Host)
 	if err != nil {
 		return nil, err
 	}
-	probe, err := net.Listen("tcp", c.Address)
-	if err != nil {
-		return nil, err
-	}
-	if err := probe.Close(); err != nil {
-		return nil, err
-	}
-	cmd := exec.Command(c.Program, "--host", host, "--port", port, "--db-path", c.File)
+	_, port, _ := net.SplitHostPort(address)
+	cmd := exec.Command(c.Program, "--host", c.Host, "--port", port, "--db-path", c.File)
 	cmd.Stdout, cmd.Stderr = c.Log, c.Log
 	// The server would sync every write to the disk, which makes a large batch four times slower. Without that, a power
 	// failure may lose the last moments; the end of a process, even by a signal, loses nothing.
@@ -61,13 +80,20 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the DynamoDB server: %w", err)
 	}
-	s := &Server{group: group, url: "http://" + c.Address}
-	if err := s.prepare(ctx, c); err != nil {
-		s.Close()
-		return nil, err
-	}
-	return s, nil
+	return &Server{group: group, address: address}, nil
 }
+
+// chooseAddress returns an address of the host at which nothing listens.
+func chooseAddress(host string) (string, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// Address returns the host and port at which the server answers.
+func (s *Server) Address() string { return s.address }
 
 // Close ends the server, which gets one second to do so by itself. Acknowledged writes are stored in either case.
 func (s *Server) Close() { s.group.Stop(time.Second) }
@@ -75,12 +101,9 @@ func (s *Server) Close() { s.group.Stop(time.Second) }
 // Ended returns a channel that is closed when the server has ended, whether by Close or by an error.
 func (s *Server) Ended() <-chan struct{} { return s.group.Done() }
 
-// prepare creates the tables as soon as the server answers.
-func (s *Server) prepare(ctx context.Context, c Config) error {
-	if err := s.waitUntilReady(ctx); err != nil {
-		return err
-	}
-	for _, t := range c.Tables {
+// createTables creates the tables that do not exist.
+func (s *Server) createTables(ctx context.Context, tables []template.Table) error {
+	for _, t := range tables {
 		if err := s.ensureTable(ctx, t); err != nil {
 			return fmt.Errorf("table %s: %w", t.Name, err)
 		}
@@ -88,8 +111,11 @@ func (s *Server) prepare(ctx context.Context, c Config) error {
 	return nil
 }
 
-// waitUntilReady returns once the server answers, or an error after ten seconds.
-func (s *Server) waitUntilReady(ctx context.Context) error {
+// errEnded is returned when the server ends before it has answered.
+var errEnded = errors.New("the DynamoDB server ended unexpectedly")
+
+// waitUntilReady returns once the server answers, or an error after ten seconds. The error quotes the end of the log.
+func (s *Server) waitUntilReady(ctx context.Context, log *os.File) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)
@@ -101,11 +127,21 @@ func (s *Server) waitUntilReady(ctx context.Context) error {
 		select {
 		case <-tick.C:
 		case <-s.group.Done():
-			return errors.New("the DynamoDB server ended unexpectedly; see its log")
+			return fmt.Errorf("%w (%v): %s", errEnded, s.group.Err(), lastOutput(log))
 		case <-ctx.Done():
-			return errors.New("the DynamoDB server did not answer within ten seconds")
+			return fmt.Errorf("the DynamoDB server did not answer within ten seconds: %s", lastOutput(log))
 		}
 	}
+}
+
+// lastOutput returns the last bytes of a log.
+func lastOutput(log *os.File) string {
+	const length = 500
+	text, err := os.ReadFile(log.Name())
+	if err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace(string(text[max(0, len(text)-length):]))
 }
 
 // ensureTable creates a table. If one exists from an earlier start, it must have the keys of the template; indexes that
@@ -213,7 +249,7 @@ func (s *Server) call(ctx context.Context, operation string, in, out any) error 
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.address, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,7 @@ package database
 
 import (
 	"context"
-	"net"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,11 +27,6 @@ func serverProgram(t *testing.T) string {
 // newConfig describes a server with the project's tables and a database in dir.
 func newConfig(t *testing.T, dir string) Config {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +39,7 @@ func newConfig(t *testing.T, dir string) Config {
 	}
 	return Config{
 		Program: serverProgram(t),
-		Address: l.Addr().String(),
+		Host:    "127.0.0.1",
 		File:    filepath.Join(dir, "db"),
 		Log:     log,
 		Tables:  loaded.Tables,
@@ -80,14 +75,11 @@ func TestTablesSurviveARestart(t *testing.T) {
 
 func TestStartFailures(t *testing.T) {
 	c := newConfig(t, t.TempDir())
-	taken, err := net.Listen("tcp", c.Address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c.Host = "192.0.2.1" // an address of documentation, which no machine has
 	if _, err := Start(t.Context(), c); err == nil {
-		t.Error("port in use: no error")
+		t.Error("address of another machine: no error")
 	}
-	taken.Close()
+	c.Host = "127.0.0.1"
 	c.Program = "/does/not/exist"
 	if _, err := Start(t.Context(), c); err == nil {
 		t.Error("missing program: no error")
@@ -101,6 +93,33 @@ func TestStartFailures(t *testing.T) {
 	c.Program = serverProgram(t)
 	if _, err := Start(ctx, c); err == nil {
 		t.Error("ended context: no error")
+	}
+}
+
+// A server that loses its port to another program is started at another port.
+func TestStartTriesAnotherPort(t *testing.T) {
+	for _, test := range []struct {
+		failures int
+		started  bool
+	}{{startAttempts - 1, true}, {startAttempts, false}} {
+		c := newConfig(t, t.TempDir())
+		starts := filepath.Join(t.TempDir(), "starts")
+		script := fmt.Sprintf("#!/bin/sh\necho start >>%s\n"+
+			"if [ $(wc -l <%s) -le %d ]; then echo 'address already in use'; exit 1; fi\nexec %s \"$@\"\n",
+			starts, starts, test.failures, c.Program)
+		c.Program = filepath.Join(t.TempDir(), "server")
+		if err := os.WriteFile(c.Program, []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Start(t.Context(), c)
+		if (err == nil) != test.started {
+			t.Errorf("Start of a server that fails %d times: %v, want success: %v", test.failures, err, test.started)
+		}
+		if err == nil {
+			s.Close()
+		} else if !strings.Contains(err.Error(), "address already in use") {
+			t.Errorf("error %q, want it to quote the server's output", err)
+		}
 	}
 }
 
@@ -142,6 +161,5 @@ func TestNewIndexesAreCreated(t *testing.T) {
 		}
 		s.Close()
 		<-s.Ended()
-		current.Address = newConfig(t, dir).Address
 	}
 }

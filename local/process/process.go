@@ -1,5 +1,5 @@
 // Package process starts the child processes of the local cloud so that none outlives it. Each child leads a process
-// group of its own, which is killed as a whole. On Linux a child ends with its parent even if the parent is killed.
+// group of its own, which is killed as a whole, at the latest when the leader ends. On Linux a child ends with its parent even if the parent is killed.
 package process
 
 import (
@@ -15,6 +15,11 @@ type Group struct {
 	cmd  *exec.Cmd
 	done chan struct{}
 	err  error
+
+	// mu guards ended, which is set before the kernel may give the leader's process ID to another process. From then on
+	// the ID is not used any more.
+	mu    sync.Mutex
+	ended bool
 }
 
 // startThread is a thread that exists as long as the program. A child receives its death signal when the thread that
@@ -72,11 +77,28 @@ func start(cmd *exec.Cmd, on *startThread, prepare func()) (*Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	go func() {
-		g.err = cmd.Wait()
-		close(g.done)
-	}()
+	go g.wait()
 	return g, nil
+}
+
+// wait waits for the leader to end and kills the rest of its group.
+func (g *Group) wait() {
+	fetchResult := waitForEnd(g.cmd)
+	g.signal(-g.PID(), syscall.SIGKILL)
+	g.mu.Lock()
+	g.ended = true
+	g.mu.Unlock()
+	g.err = fetchResult()
+	close(g.done)
+}
+
+// signal sends a signal to the leader or, with its negative ID, to the group. It has no effect once the leader has ended.
+func (g *Group) signal(pid int, signal syscall.Signal) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.ended {
+		_ = syscall.Kill(pid, signal) // an error means that no such process exists
+	}
 }
 
 // PID returns the process ID of the leader.
@@ -88,16 +110,15 @@ func (g *Group) Done() <-chan struct{} { return g.done }
 // Err returns how the leader ended: nil for exit code 0. It is valid once Done is closed.
 func (g *Group) Err() error { return g.err }
 
-// Kill ends the whole group at once and waits for the leader to end.
+// Kill ends the whole group at once and waits for the leader to end. It has no effect on a group that has ended.
 func (g *Group) Kill() {
-	// An error means that no process of the group exists.
-	_ = syscall.Kill(-g.PID(), syscall.SIGKILL)
+	g.signal(-g.PID(), syscall.SIGKILL)
 	<-g.done
 }
 
 // Stop sends the leader SIGTERM, waits up to the grace period for it to end, and kills the group.
 func (g *Group) Stop(grace time.Duration) {
-	_ = syscall.Kill(g.PID(), syscall.SIGTERM)
+	g.signal(g.PID(), syscall.SIGTERM)
 	select {
 	case <-g.done:
 	case <-time.After(grace):

@@ -44,6 +44,56 @@ func TestKillEndsWholeGroup(t *testing.T) {
 	}
 }
 
+// The processes that a leader has started end with it.
+func TestGroupEndsWithItsLeader(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", "sleep 600 & echo $!")
+	cmd.Stdout = w
+	g, err := Start(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	line := make([]byte, 32)
+	n, err := r.Read(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := strconv.Atoi(strings.TrimSpace(string(line[:n])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-g.Done()
+	for deadline := time.Now().Add(5 * time.Second); isRunning(child); {
+		if time.Now().After(deadline) {
+			t.Fatal("the child still runs five seconds after its leader has ended")
+		}
+	}
+}
+
+// The kernel may give the process ID of a leader that has ended to another process, which must not get its signals.
+func TestNoSignalReachesAnotherProcess(t *testing.T) {
+	g, err := Start(exec.Command("true"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-g.Done()
+	other, err := Start(exec.Command("sleep", "600"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Kill()
+	g.cmd.Process.Pid = other.PID()
+	g.Kill()
+	g.Stop(time.Second)
+	if !isRunning(other.PID()) {
+		t.Error("a signal for a process that has ended killed another process with the same ID")
+	}
+}
+
 // isRunning reports whether a process runs. One that has ended but has not been waited for does not count.
 func isRunning(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {

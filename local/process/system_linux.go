@@ -1,6 +1,8 @@
 package process
 
 import (
+	"errors"
+	"os/exec"
 	"runtime"
 	"syscall"
 	"unsafe"
@@ -10,6 +12,17 @@ import (
 
 // dieWithParent makes the kernel kill a child when its parent ends.
 func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
+
+// waitForEnd returns when a started command has ended, with the function that fetches its result. Until that is called the
+// process remains a zombie, so that its ID and that of its group name nothing else.
+func waitForEnd(cmd *exec.Cmd) (fetchResult func() error) {
+	for {
+		err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return cmd.Wait
+		}
+	}
+}
 
 // skipSyncs makes fsync and fdatasync succeed without any effect in this thread and in everything that it starts from
 // now on. It installs a seccomp filter, a few instructions that the kernel runs before each system call. It has no
