@@ -79,7 +79,10 @@ var entityForms = map[string]any{
 		"properties": map[string]any{"by_external_id": typed("string")},
 	},
 	"then": map[string]any{
-		"properties": map[string]any{"external_entity_type": onlyNull(), "unknown": onlyNull()},
+		// All three are named here and below, because some linters let each branch stand for the whole object.
+		"properties": map[string]any{
+			"by_external_id": typed("string"), "external_entity_type": onlyNull(), "unknown": onlyNull(),
+		},
 	},
 	"else": map[string]any{
 		"required": []string{"external_entity_type", "unknown"},
