@@ -84,6 +84,8 @@ a local cloud, the usual AWS settings count, and --prefix if the stack has anoth
 				disableClient),
 			a.importEntitiesCommand(),
 			a.rotateKeyCommand(),
+			a.command("key list", "", "list the signing keys of access tokens", listKeys),
+			a.retireKeyCommand(),
 		},
 	}
 }
@@ -187,6 +189,16 @@ func (a *admin) rotateKeyCommand() *cli.Command {
 		f.IntVar(&tokenSeconds, "token-lifetime", 3600, "the longest lifetime of a token, in `SECONDS`")
 	}
 	c.Examples = []string{"sluice admin key rotate"}
+	return c
+}
+
+func (a *admin) retireKeyCommand() *cli.Command {
+	c := a.command("key retire", "KID", "end a signing key at once, with all tokens that it has signed", retireKey)
+	c.Description = `
+For a key that may be in the wrong hands. Its tokens are refused within five minutes, when every cached copy of the key
+set has expired; clients get new tokens. The only key that signs cannot be retired: rotate first, and wait until the new
+key is active. 'sluice admin key list' prints the KID of each key.`
+	c.Examples = []string{"sluice admin key retire 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11"}
 	return c
 }
 

@@ -127,7 +127,7 @@ func withObjectsOf(objects map[string]string, result any) map[string]string {
 	if err != nil {
 		return objects
 	}
-	if keys, ok := result.([]keyOutput); ok && len(keys) > 0 {
+	if keys, ok := result.(rotatedKeys); ok {
 		objects["kid"] = keys[len(keys)-1].KeyID
 	}
 	var members map[string]json.RawMessage

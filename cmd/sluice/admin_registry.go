@@ -153,6 +153,9 @@ type keyOutput struct {
 	RetireAt   *time.Time `json:"retire_at,omitempty"`
 }
 
+// rotatedKeys are the keys after a rotation; the last one is new.
+type rotatedKeys []keyOutput
+
 // rotateKey creates a key and publishes it. The key's tag is what allows the token function to sign with it.
 func rotateKey(ctx context.Context, a *admin, tokenLifetime time.Duration) (any, error) {
 	keys, version, err := a.registry.Keys(ctx)
@@ -175,6 +178,32 @@ func rotateKey(ctx context.Context, a *admin, tokenLifetime time.Duration) (any,
 	if err := a.registry.ReplaceKeys(ctx, keys, version); err != nil {
 		return nil, err
 	}
+	return rotatedKeys(newKeyOutputs(keys)), nil
+}
+
+func listKeys(ctx context.Context, a *admin, _ []string) (any, error) {
+	keys, _, err := a.registry.Keys(ctx)
+	return newKeyOutputs(keys), err
+}
+
+// retireKey ends a key now.
+func retireKey(ctx context.Context, a *admin, args []string) (any, error) {
+	keys, version, err := a.registry.Keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys, err = auth.PlanRetirement(keys, args[0], a.now)
+	switch {
+	case errors.Is(err, auth.ErrLastKey):
+		return nil, fmt.Errorf("without %s there would be a time at which no key signs: run 'sluice admin key rotate', "+
+			"wait until the new key is active (active_from), and retire this one then", args[0])
+	case err != nil:
+		return nil, explainNotFound(err, "signing key", args[0])
+	}
+	return newKeyOutputs(keys), a.registry.ReplaceKeys(ctx, keys, version)
+}
+
+func newKeyOutputs(keys []auth.Key) []keyOutput {
 	out := make([]keyOutput, len(keys))
 	for i, k := range keys {
 		out[i] = keyOutput{KeyID: k.ID, ActiveFrom: k.ActiveFrom}
@@ -182,5 +211,5 @@ func rotateKey(ctx context.Context, a *admin, tokenLifetime time.Duration) (any,
 			out[i].RetireAt = &k.RetireAt
 		}
 	}
-	return out, nil
+	return out
 }

@@ -272,6 +272,39 @@ func TestAdminKeyRotation(t *testing.T) {
 	}
 }
 
+// A key ends at once, but never the only one that signs.
+func TestAdminKeyRetirement(t *testing.T) {
+	f := newFakeInstallation(t)
+	first := runAdmin[[]keyOutput](t, f, "key", "rotate")[0].KeyID
+	f.wantError(t, "at which no key signs", "key", "retire", first)
+	second := runAdmin[[]keyOutput](t, f, "key", "rotate")[1]
+	f.wantError(t, "wait until the new key is active", "key", "retire", first)
+	f.wantError(t, "at which no key signs", "key", "retire", second.KeyID) // the first key ends by itself
+	f.wantError(t, `there is no signing key "x"`, "key", "retire", "x")
+
+	// As if five minutes had passed.
+	keys, version, err := f.registry.Keys(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys[1].ActiveFrom = time.Now().Add(-time.Second)
+	if err := f.registry.ReplaceKeys(t.Context(), keys, version); err != nil {
+		t.Fatal(err)
+	}
+	got := runAdmin[[]keyOutput](t, f, "key", "retire", first)
+	if len(got) != 2 || got[0].RetireAt == nil || got[0].RetireAt.After(time.Now()) || got[1].RetireAt != nil {
+		t.Errorf("got %+v, want the first key retired now and the second one not", got)
+	}
+	again := runAdmin[[]keyOutput](t, f, "key", "retire", first)
+	if !again[0].RetireAt.Equal(*got[0].RetireAt) {
+		t.Errorf("again: retired at %v, want %v as before", again[0].RetireAt, got[0].RetireAt)
+	}
+	if list := runAdmin[[]keyOutput](t, f, "key", "list"); len(list) != 2 || list[0].KeyID != first || list[1].KeyID != second.KeyID {
+		t.Errorf("list: got %+v, want both keys", list)
+	}
+	f.wantError(t, "at which no key signs", "key", "retire", second.KeyID)
+}
+
 func TestAdminUsage(t *testing.T) {
 	f := newFakeInstallation(t)
 	for _, args := range [][]string{{"admin"}, {"admin", "help"}, {"admin", "--help"}, {"help", "admin"}} {

@@ -319,6 +319,54 @@ func TestRotation(t *testing.T) {
 	}
 }
 
+// A key that is retired ends with its tokens as soon as every cached copy of the keys has expired.
+func TestRetirement(t *testing.T) {
+	w := newWorld(t)
+	w.issue(t)
+	retire := func(i int) error {
+		keys, version, err := w.registry.Keys(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys, err = auth.PlanRetirement(keys, keys[i].ID, w.now)
+		if err == nil {
+			err = w.registry.ReplaceKeys(t.Context(), keys, version)
+		}
+		return err
+	}
+	if err := retire(0); !errors.Is(err, auth.ErrLastKey) {
+		t.Errorf("the only key: got %v, want ErrLastKey", err)
+	}
+	w.rotate(t, "second")
+	for i, name := range []string{"the key that still signs", "the key that is to follow it"} {
+		if err := retire(i); !errors.Is(err, auth.ErrLastKey) {
+			t.Errorf("%s: got %v, want ErrLastKey", name, err)
+		}
+	}
+	w.now = w.now.Add(auth.KeySetLifetime - time.Second)
+	old := w.issue(t)
+	w.now = w.now.Add(time.Second)
+	fresh := w.issue(t)
+	for _, token := range []string{old, fresh} {
+		if err := w.verify(t, token); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := retire(0); err != nil {
+		t.Fatal(err)
+	}
+	w.now = w.now.Add(auth.KeySetLifetime)
+	if err := w.verify(t, old); err == nil {
+		t.Error("a token of the retired key is still accepted")
+	}
+	if err := w.verify(t, fresh); err != nil {
+		t.Errorf("a token of the other key: %v", err)
+	}
+	if n := w.published(t); n != 1 {
+		t.Errorf("%d keys are published, want 1", n)
+	}
+}
+
 func TestTheFirstKeyByRotation(t *testing.T) {
 	w := newWorld(t)
 	w.rotate(t, "second")

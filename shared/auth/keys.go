@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -64,6 +65,31 @@ func PlanRotation(keys []Key, next Key, now time.Time, tokenLifetime time.Durati
 		out = append(out, k)
 	}
 	return append(out, next)
+}
+
+// PlanRetirement returns the set of keys in which the key of that ID has ended now, whatever it has signed: verifiers
+// refuse its tokens once their copies of the set have expired. A key that has ended before stays as it is. It returns
+// ErrNotFound if there is no such key, and ErrLastKey if there would be a time, now or later, at which no key signs.
+func PlanRetirement(keys []Key, id string, now time.Time) ([]Key, error) {
+	out := slices.Clone(keys)
+	i := slices.IndexFunc(out, func(k Key) bool { return k.ID == id })
+	switch {
+	case i < 0:
+		return nil, ErrNotFound
+	case !out[i].IsPublished(now):
+		return out, nil
+	}
+	out[i].RetireAt = now
+	for _, k := range out {
+		// A time without a key can only begin when a key ends.
+		if k.RetireAt.IsZero() || k.RetireAt.Before(now) {
+			continue
+		}
+		if _, ok := activeKey(out, k.RetireAt); !ok {
+			return nil, ErrLastKey
+		}
+	}
+	return out, nil
 }
 
 // keyCache remembers the keys of a registry. It is safe for concurrent use.

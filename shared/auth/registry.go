@@ -93,10 +93,12 @@ type Key struct {
 }
 
 var (
-	// ErrNotFound means that there is no such tenant or client.
+	// ErrNotFound means that there is no such tenant, client or key.
 	ErrNotFound = errors.New("auth: not found")
 	// ErrExists means that the ID of a new tenant or client is taken.
 	ErrExists = errors.New("auth: exists already")
+	// ErrLastKey means that there would be a time at which no token could be signed without this key.
+	ErrLastKey = errors.New("auth: no other key signs")
 	// ErrChanged means that someone else has replaced the keys since they were read.
 	ErrChanged = errors.New("auth: keys changed since they were read")
 )
