@@ -40,6 +40,7 @@ var layers = map[string]layer{
 	"shared/objects":          kitLayer,
 	"shared/malware":          kitLayer,
 	"shared/deadline":         kitLayer,
+	"shared/sealed":           kitLayer,
 	"shared/auth":             serviceLayer,
 	"shared/intake":           serviceLayer,
 	"shared/pipeline":         serviceLayer,

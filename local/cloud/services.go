@@ -89,17 +89,18 @@ func (c *Cloud) functionName(logicalID string) string {
 	return ""
 }
 
-// createKeys creates the signing keys that do not exist yet.
+// createKeys creates the keys that do not exist yet.
 func (c *Cloud) createKeys(context.Context) error {
 	var err error
 	if c.kms, err = fakekms.New(c.path("kms")); err != nil {
 		return err
 	}
 	for _, k := range c.template.Keys {
-		if k.Spec != "ECC_NIST_P256" {
-			return fmt.Errorf("%s has the KeySpec %s; the local cloud supports ECC_NIST_P256 only", k.LogicalID, k.Spec)
+		ensure := c.kms.Ensure
+		if k.Spec == template.KeySpecSymmetric {
+			ensure = c.kms.EnsureSymmetric
 		}
-		if err := c.kms.Ensure(k.ID); err != nil {
+		if err := ensure(k.ID); err != nil {
 			return err
 		}
 	}

@@ -133,10 +133,12 @@ func TestAuthorization(t *testing.T) {
 	}
 	tagged := allow("kms:Sign", "arn:aws:kms:us-east-1:000000000000:key/*")
 	tagged["Condition"] = map[string]any{"StringEquals": map[string]any{"aws:ResourceTag/sluice-signing": "sluice"}}
+	forPurpose := allow("kms:Decrypt", keyARN)
+	forPurpose["Condition"] = map[string]any{"StringEquals": map[string]any{"kms:EncryptionContext:purpose": "mine"}}
 	address, service := newTestEndpoint(t, allow("dynamodb:GetItem", thingsARN),
 		allow("dynamodb:Query", thingsARN+"/index/by"), allow("dynamodb:BatchWriteItem", thingsARN),
 		allow("dynamodb:UpdateItem", thingsARN), leading, allow("states:StartExecution", machineARN),
-		allow("states:SendTaskSuccess", machineARN), allow("kms:Sign", keyARN), tagged,
+		allow("states:SendTaskSuccess", machineARN), allow("kms:Sign", keyARN), tagged, forPurpose,
 		allow("lambda:InvokeFunction", "arn:aws:lambda:us-east-1:000000000000:function:g"))
 	const dynamo, states, kms, invoke = "DynamoDB_20120810.", "AWSStepFunctions.", "TrentService.", "/2015-03-31/functions/"
 	for _, test := range []struct {
@@ -174,6 +176,9 @@ func TestAuthorization(t *testing.T) {
 		{kms + "Sign", "/", `{"KeyId":"tagged"}`, ""},
 		{kms + "GetPublicKey", "/", `{"KeyId":"one"}`, "kms:GetPublicKey"},
 		{kms + "CreateKey", "/", `{}`, "kms:CreateKey"},
+		{kms + "Decrypt", "/", `{"KeyId":"one","EncryptionContext":{"purpose":"mine","tenant":"t"}}`, ""},
+		{kms + "Decrypt", "/", `{"KeyId":"one","EncryptionContext":{"purpose":"yours"}}`, "kms:Decrypt"},
+		{kms + "Decrypt", "/", `{"KeyId":"one"}`, "kms:Decrypt"},
 		{"", invoke + "g/invocations", `{}`, ""},
 		{"", invoke + "arn%3Aaws%3Alambda%3Aus-east-1%3A000000000000%3Afunction%3Ag/invocations", `{}`, ""},
 		{"", invoke + "h/invocations", `{}`, "lambda:InvokeFunction"},

@@ -133,13 +133,18 @@ func (s Services) statesRequests(_ *http.Request, operation string, body []byte)
 	return []iam.Request{{Action: "states:" + operation, Resource: resource}}
 }
 
-// resourceTagPrefix begins the condition keys of a resource's tags.
-const resourceTagPrefix = "aws:resourcetag/"
+const (
+	// resourceTagPrefix begins the condition keys of a resource's tags.
+	resourceTagPrefix = "aws:resourcetag/"
+	// encryptionContextPrefix begins the condition keys of the pairs in an encryption context.
+	encryptionContextPrefix = "kms:encryptioncontext:"
+)
 
 // kmsRequests returns what a request to KMS asks permission for.
 func (s Services) kmsRequests(_ *http.Request, operation string, body []byte) []iam.Request {
 	var in struct {
-		KeyID string `json:"KeyId"`
+		KeyID             string            `json:"KeyId"`
+		EncryptionContext map[string]string `json:"EncryptionContext"`
 	}
 	_ = json.Unmarshal(body, &in) // the service reports invalid JSON
 	request := iam.Request{Action: "kms:" + operation, Resource: "*"}
@@ -154,6 +159,13 @@ func (s Services) kmsRequests(_ *http.Request, operation string, body []byte) []
 		if tag, ok := strings.CutPrefix(name, resourceTagPrefix); ok {
 			if value := s.TagOfKey(request.Resource, tag); value != "" {
 				return []string{value}
+			}
+		}
+		if wanted, ok := strings.CutPrefix(name, encryptionContextPrefix); ok {
+			for name, value := range in.EncryptionContext {
+				if strings.EqualFold(name, wanted) {
+					return []string{value}
+				}
 			}
 		}
 		return nil

@@ -161,13 +161,21 @@ func (b *builder) addPermission(_ string, p *properties) error {
 	return fmt.Errorf("names a function that the template does not define")
 }
 
-// addKey adds a signing key.
+// addKey adds a key that signs or, as keys do by default, encrypts.
 func (b *builder) addKey(id string, p *properties) error {
-	if usage := p.text("KeyUsage"); usage != "SIGN_VERIFY" {
-		return fmt.Errorf("has the KeyUsage %q: the local cloud supports only SIGN_VERIFY", usage)
+	usage, spec := p.text("KeyUsage"), p.text("KeySpec")
+	if usage == "" {
+		usage = "ENCRYPT_DECRYPT"
+	}
+	if spec == "" {
+		spec = KeySpecSymmetric
+	}
+	if (usage != "SIGN_VERIFY" || spec != KeySpecSigning) && (usage != "ENCRYPT_DECRYPT" || spec != KeySpecSymmetric) {
+		return fmt.Errorf("has the KeyUsage %s and the KeySpec %s: the local cloud supports only SIGN_VERIFY with %s and "+
+			"ENCRYPT_DECRYPT with %s", usage, spec, KeySpecSigning, KeySpecSymmetric)
 	}
 	b.out.Keys = append(b.out.Keys, Key{LogicalID: id, ID: KeyID(id), ARN: b.target.ARN("kms", "key/"+KeyID(id)),
-		Spec: p.requiredText("KeySpec"), Policy: p.values["KeyPolicy"]})
+		Spec: spec, Policy: p.values["KeyPolicy"]})
 	return nil
 }
 

@@ -143,12 +143,21 @@ type Machine struct {
 	Policies []any
 }
 
-// Key is an AWS::KMS::Key for signing.
+// The kinds of keys that the local cloud has.
+const (
+	// KeySpecSigning is a key that signs.
+	KeySpecSigning = "ECC_NIST_P256"
+	// KeySpecSymmetric is a key that encrypts and decrypts.
+	KeySpecSymmetric = "SYMMETRIC_DEFAULT"
+)
+
+// Key is an AWS::KMS::Key.
 type Key struct {
 	LogicalID string
 	// ID is a UUID derived from the logical ID.
-	ID   string
-	ARN  string
+	ID  string
+	ARN string
+	// Spec is KeySpecSigning or KeySpecSymmetric.
 	Spec string
 	// Policy is the key policy, with intrinsic functions resolved.
 	Policy any

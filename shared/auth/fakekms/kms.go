@@ -1,8 +1,9 @@
-// Package fakekms speaks the part of the KMS protocol that Sluice uses, with P-256 keys kept in a folder. It stands in
+// Package fakekms speaks the part of the KMS protocol that Sluice uses, with P-256 and AES keys kept in a folder. It stands in
 // for KMS in tests and in the local cloud; the keys are not protected by more than the folder's permissions.
 package fakekms
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -74,19 +75,14 @@ func (s *Server) write(id string, der []byte) error {
 
 var keyID = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 
-// load reads a key by its ID or ARN; fs.ErrNotExist.
+// load reads a signing key by its ID or ARN: fs.ErrNotExist, errWrongUsage.
 func (s *Server) load(id string) (*ecdsa.PrivateKey, error) {
-	if i := strings.LastIndex(id, "key/"); i >= 0 {
-		id = id[i+len("key/"):]
-	}
-	if !keyID.MatchString(id) {
-		return nil, fs.ErrNotExist
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	der, err := os.ReadFile(filepath.Join(s.dir, id))
+	der, err := s.read(id)
 	if err != nil {
 		return nil, err
+	}
+	if bytes.HasPrefix(der, symmetricPrefix) {
+		return nil, errWrongUsage
 	}
 	key, err := x509.ParsePKCS8PrivateKey(der)
 	if err != nil {
@@ -99,6 +95,17 @@ func (s *Server) load(id string) (*ecdsa.PrivateKey, error) {
 	return private, nil
 }
 
+// read returns the file of a key by its ID or ARN; fs.ErrNotExist.
+func (s *Server) read(id string) ([]byte, error) {
+	id = idOf(id)
+	if !keyID.MatchString(id) {
+		return nil, fs.ErrNotExist
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return os.ReadFile(filepath.Join(s.dir, id))
+}
+
 type request struct {
 	KeyID            string `json:"KeyId"`
 	KeySpec          string
@@ -107,6 +114,10 @@ type request struct {
 	MessageType      string
 	SigningAlgorithm string
 	Tags             []tag
+	// Those of Encrypt and Decrypt.
+	Plaintext         []byte
+	CiphertextBlob    []byte
+	EncryptionContext map[string]string
 }
 
 type tag struct {
@@ -123,17 +134,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	operation := strings.TrimPrefix(r.Header.Get("X-Amz-Target"), "TrentService.")
-	if operation == "CreateKey" {
+	switch operation {
+	case "CreateKey":
 		s.create(w, in)
+		return
+	case "Encrypt":
+		s.encrypt(w, in)
+		return
+	case "Decrypt":
+		s.decrypt(w, in)
 		return
 	}
 	key, err := s.load(in.KeyID)
-	if errors.Is(err, fs.ErrNotExist) {
-		refuse(w, "NotFoundException", "no such key")
-		return
-	}
 	if err != nil {
-		refuse(w, "KMSInternalException", "the key is unusable")
+		refuseKey(w, err)
 		return
 	}
 	public, err := x509.MarshalPKIXPublicKey(key.Public())
@@ -171,7 +185,7 @@ func (s *Server) create(w http.ResponseWriter, in request) {
 		refuse(w, "KMSInternalException", "the key could not be kept")
 		return
 	}
-	reply(w, map[string]any{"KeyMetadata": map[string]any{"KeyId": id, "Arn": "arn:aws:kms:us-east-1:000000000000:key/" + id}})
+	reply(w, map[string]any{"KeyMetadata": map[string]any{"KeyId": id, "Arn": ARN(id)}})
 }
 
 // tagsEnd ends the name of the file with the tags of a key. No key ID has a dot.

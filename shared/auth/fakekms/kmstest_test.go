@@ -1,6 +1,7 @@
 package fakekms_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/sha256"
@@ -140,7 +141,7 @@ func TestRefusals(t *testing.T) {
 		t.Error("a symmetric key was made")
 	}
 	if _, err := c.Encrypt(t.Context(), &kms.EncryptInput{KeyId: aws.String("signing"), Plaintext: []byte("x")}); err == nil {
-		t.Error("Encrypt was answered")
+		t.Error("a signing key encrypted")
 	}
 
 	if err := os.WriteFile(filepath.Join(dir, "broken"), []byte("no key"), 0o600); err != nil {
@@ -149,5 +150,49 @@ func TestRefusals(t *testing.T) {
 	var internal *types.KMSInternalException
 	if _, err := sign(t.Context(), c, "broken", digest[:]); !errors.As(err, &internal) {
 		t.Errorf("a broken key: %v", err)
+	}
+}
+
+// A symmetric key opens what it has sealed, also after a restart, and only in the same encryption context.
+func TestEncryptAndDecrypt(t *testing.T) {
+	dir := t.TempDir()
+	s, c := open(t, dir)
+	for _, id := range []string{"secrets", "secrets", "others"} {
+		if err := s.EnsureSymmetric(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	arn, inContext := aws.String(fakekms.ARN("secrets")), map[string]string{"tenant": "t", "purpose": "p"}
+	sealed, err := c.Encrypt(t.Context(), &kms.EncryptInput{KeyId: arn, Plaintext: []byte("text"), EncryptionContext: inContext})
+	if err != nil || bytes.Contains(sealed.CiphertextBlob, []byte("text")) {
+		t.Fatalf("%q, %v", sealed.CiphertextBlob, err)
+	}
+	_, c = open(t, dir)
+	for _, key := range []*string{nil, arn, aws.String("secrets")} {
+		out, err := c.Decrypt(t.Context(), &kms.DecryptInput{
+			KeyId: key, CiphertextBlob: sealed.CiphertextBlob, EncryptionContext: inContext,
+		})
+		if err != nil || string(out.Plaintext) != "text" {
+			t.Errorf("by the key %v: %v, %v", key, out, err)
+		}
+	}
+	damaged := bytes.Clone(sealed.CiphertextBlob)
+	damaged[len(damaged)-1] ^= 1
+	for name, in := range map[string]*kms.DecryptInput{
+		"another context":    {CiphertextBlob: sealed.CiphertextBlob, EncryptionContext: map[string]string{"tenant": "u", "purpose": "p"}},
+		"no context":         {CiphertextBlob: sealed.CiphertextBlob},
+		"another key":        {KeyId: aws.String("others"), CiphertextBlob: sealed.CiphertextBlob, EncryptionContext: inContext},
+		"a damaged text":     {CiphertextBlob: damaged, EncryptionContext: inContext},
+		"the beginning only": {CiphertextBlob: damaged[:5], EncryptionContext: inContext},
+	} {
+		if out, err := c.Decrypt(t.Context(), in); err == nil {
+			t.Errorf("%s: opened as %q", name, out.Plaintext)
+		}
+	}
+	if _, err := c.Encrypt(t.Context(), &kms.EncryptInput{KeyId: arn, Plaintext: make([]byte, 4097)}); err == nil {
+		t.Error("encrypted 4097 bytes")
+	}
+	if _, err := sign(t.Context(), c, "secrets", make([]byte, 32)); err == nil {
+		t.Error("a symmetric key signed")
 	}
 }

@@ -1,0 +1,117 @@
+package externalauth
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"strings"
+	"time"
+)
+
+// ValidationMode says what a given certificate is to the peer's.
+type ValidationMode string
+
+// The validation modes.
+const (
+	// PinLeafThumbprint accepts only the given certificate itself.
+	PinLeafThumbprint ValidationMode = "PinLeafThumbprint"
+	// SignerChainValidationOnly accepts every certificate that the given one has signed, also by way of others.
+	SignerChainValidationOnly ValidationMode = "SignerChainValidationOnly"
+)
+
+// ValidationModes lists the validation modes; the first one is the default.
+var ValidationModes = []ValidationMode{PinLeafThumbprint, SignerChainValidationOnly}
+
+// Certificate says which certificates a peer may show.
+type Certificate struct {
+	// IsPublicCA means that the peer's certificate comes from a public CA. No certificate needs to be given then; one
+	// that is given must be satisfied as well.
+	IsPublicCA bool
+	// PEM is the given certificate; "" for none.
+	PEM string
+	// NextPEM is a second one that is accepted beside PEM; "" for none.
+	NextPEM string
+	// Mode is never "" in a configuration that the store returns.
+	Mode ValidationMode
+}
+
+// Given returns the parsed certificates that were given: none, the first, or the first and the next.
+func (c *Certificate) Given() ([]*x509.Certificate, error) {
+	var given []*x509.Certificate
+	for _, text := range []string{c.PEM, c.NextPEM} {
+		if text == "" {
+			continue
+		}
+		parsed, err := ParsePEM(text)
+		if err != nil {
+			return nil, err
+		}
+		given = append(given, parsed)
+	}
+	return given, nil
+}
+
+// Errors of ParsePEM.
+var (
+	ErrNotPEM              = errors.New("not one certificate in PEM")
+	ErrSeveralCertificates = errors.New("more than one certificate")
+	ErrPrivateKey          = errors.New("a private key, not a certificate")
+)
+
+const certificateBlock = "CERTIFICATE"
+
+// ParsePEM parses a text that is one certificate in PEM with nothing but white space around it. Its errors are
+// ErrNotPEM, ErrSeveralCertificates and ErrPrivateKey.
+func ParsePEM(text string) (*x509.Certificate, error) {
+	if strings.Contains(text, "PRIVATE KEY-----") {
+		return nil, ErrPrivateKey
+	}
+	rest := bytes.TrimSpace([]byte(text))
+	if !bytes.HasPrefix(rest, []byte("-----BEGIN "+certificateBlock+"-----")) {
+		return nil, ErrNotPEM
+	}
+	block, rest := pem.Decode(rest)
+	if block == nil || block.Type != certificateBlock || len(block.Headers) > 0 {
+		return nil, ErrNotPEM
+	}
+	if rest = bytes.TrimSpace(rest); len(rest) > 0 {
+		if next, _ := pem.Decode(rest); next != nil && next.Type == certificateBlock {
+			return nil, ErrSeveralCertificates
+		}
+		return nil, ErrNotPEM
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil, ErrNotPEM
+	}
+	return certificate, nil
+}
+
+// Details is what the interface shows of a certificate.
+type Details struct {
+	// Subject and Issuer are distinguished names as in RFC 2253.
+	Subject string
+	Issuer  string
+	// Serial is in upper-case hexadecimal digits.
+	Serial    string
+	NotBefore time.Time
+	NotAfter  time.Time
+	// ThumbprintSHA1 and ThumbprintSHA256 are digests of the whole certificate in upper-case hexadecimal digits.
+	ThumbprintSHA1   string
+	ThumbprintSHA256 string
+}
+
+// DetailsOf describes a certificate.
+func DetailsOf(c *x509.Certificate) Details {
+	sum1, sum256 := sha1.Sum(c.Raw), sha256.Sum256(c.Raw)
+	return Details{
+		Subject: c.Subject.String(), Issuer: c.Issuer.String(), Serial: strings.ToUpper(c.SerialNumber.Text(16)),
+		NotBefore: c.NotBefore.UTC(), NotAfter: c.NotAfter.UTC(),
+		ThumbprintSHA1:   strings.ToUpper(hex.EncodeToString(sum1[:])),
+		ThumbprintSHA256: strings.ToUpper(hex.EncodeToString(sum256[:])),
+	}
+}

@@ -1,0 +1,112 @@
+// Package externalauth holds a tenant's configurations of how the service authenticates itself and its peer when it
+// calls an address outside: which certificate the peer must have, which headers and which OAuth client are used. Package
+// externalauth/externalauthdb stores them, externalauth/externalauthhttp serves them.
+package externalauth
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+)
+
+// Configuration says how the URLs that begin with URL are called; see Choose.
+type Configuration struct {
+	ID     string
+	Tenant string
+	// URL is an absolute https URL, as it was sent. CanonicalURL makes two spellings of one URL equal.
+	URL string
+	// IsMTLSEnabled makes the service show the tenant's client certificate.
+	IsMTLSEnabled bool
+	// EndpointCertificate is what the peer's certificate must satisfy; nil means a public CA. It is enforced whether
+	// IsMTLSEnabled or not.
+	EndpointCertificate *Certificate
+	// Headers are added to each request.
+	Headers []NameValue
+	// OAuth is the client that gets access tokens for the URL; nil for none.
+	OAuth *OAuth
+
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	// UpdatedBy is the ID of the client that saved the configuration last.
+	UpdatedBy string
+	// Version is 1 for a new configuration and grows by one with every change. Writes are conditional on it, and what
+	// is cached for a configuration is cached for one version.
+	Version int64
+	// Sealed holds the secrets as they are stored; only the store reads it. It is empty if there are none.
+	Sealed []byte
+}
+
+// OAuth is a client of the client credentials grant (RFC 6749, section 4.4).
+type OAuth struct {
+	// URL is the token endpoint.
+	URL      string
+	ClientID string
+	// ClientSecret is "" for a client that has none.
+	ClientSecret Secret
+	// UseBasicAuthentication sends ID and secret in the Authorization header, otherwise in the form.
+	UseBasicAuthentication bool
+	// UseEndpointMTLS makes the configuration's own IsMTLSEnabled and EndpointCertificate apply to the token endpoint,
+	// in place of those here.
+	UseEndpointMTLS bool
+	// IsMTLSEnabled and EndpointCertificate are as in Configuration, for the token endpoint.
+	IsMTLSEnabled       bool
+	EndpointCertificate *Certificate
+	// IsJWTClientAssertionEnabled makes the client authenticate by private_key_jwt (RFC 7523), signed by the tenant's
+	// client key.
+	IsJWTClientAssertionEnabled bool
+	// Headers and FormValues are added to each token request.
+	Headers    []NameValue
+	FormValues []NameValue
+}
+
+// NameValue is a header or a form value. Names may repeat.
+type NameValue struct {
+	Name  string
+	Value Secret
+}
+
+// Secret is a text that is not printed, logged or encoded by accident: all of that shows Mask.
+type Secret string
+
+// Mask is what is shown in place of a secret.
+const Mask = "********"
+
+// Reveal returns the secret itself.
+func (s Secret) Reveal() string { return string(s) }
+
+// IsMasked reports whether the secret was replaced by Mask.
+func (s Secret) IsMasked() bool { return s == Mask }
+
+// Masked returns Mask, or "" for an empty secret.
+func (s Secret) Masked() Secret {
+	if s == "" {
+		return ""
+	}
+	return Mask
+}
+
+// String implements fmt.Stringer.
+func (s Secret) String() string { return string(s.Masked()) }
+
+// GoString implements fmt.GoStringer.
+func (s Secret) GoString() string { return string(s.Masked()) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.Masked()), nil }
+
+// LogValue implements slog.LogValuer.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(string(s.Masked())) }
+
+var (
+	// ErrNotFound means that the tenant has no such configuration.
+	ErrNotFound = errors.New("external authentication: not found")
+	// ErrDuplicateURL means that the tenant has another configuration of the same URL.
+	ErrDuplicateURL = errors.New("external authentication: another configuration has the URL")
+	// ErrChanged means that the configuration has changed since it was read.
+	ErrChanged = errors.New("external authentication: changed since it was read")
+	// ErrTooMany means that the tenant has MaxConfigurations already.
+	ErrTooMany = errors.New("external authentication: too many configurations")
+)
+
+// MaxConfigurations is how many configurations a tenant can have.
+const MaxConfigurations = 100

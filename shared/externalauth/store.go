@@ -1,0 +1,24 @@
+package externalauth
+
+import "context"
+
+// Store keeps configurations. It is safe for concurrent use; a read sees every acknowledged write. Configurations that
+// it returns have Mask in place of each secret, and the secrets themselves in Sealed, until Reveal opens them.
+type Store interface {
+	// Create stores a new configuration. It returns ErrDuplicateURL if the tenant has another one with the same
+	// CanonicalURL, also if both are created at the same time, and ErrTooMany if the tenant has MaxConfigurations.
+	Create(ctx context.Context, c Configuration) error
+	// Get reads a configuration. It returns ErrNotFound if the tenant has none of that ID.
+	Get(ctx context.Context, tenant, id string) (Configuration, error)
+	// List reads all configurations of a tenant, in the order of their IDs.
+	List(ctx context.Context, tenant string) ([]Configuration, error)
+	// Save replaces the stored configuration of c's Version and gives it the next one. Its secrets are those of c; c
+	// holds all of them unmasked. It returns ErrChanged if the stored version is another one or none, and
+	// ErrDuplicateURL as Create does.
+	Save(ctx context.Context, c Configuration) error
+	// Delete removes a configuration of c's Version. It returns ErrChanged if the stored version is another one or
+	// none.
+	Delete(ctx context.Context, c Configuration) error
+	// Reveal returns a configuration that Get or List has returned with its secrets.
+	Reveal(ctx context.Context, c Configuration) (Configuration, error)
+}
