@@ -155,3 +155,20 @@ func TestBatchErrorMessagesAreCurrent(t *testing.T) {
 		}
 	}
 }
+
+// Every reason for which a call to the outside fails is explained in docs/errors.md.
+func TestOutboundReasonsAreDocumented(t *testing.T) {
+	doc := string(readFile(t, "docs/errors.md"))
+	found := 0
+	for _, p := range modulePackages(t) {
+		if folderOf(p) == "shared/outbound" {
+			for _, reason := range stringConstantsOfType(p, "Reason") {
+				found++
+				checkExplained(t, doc, reason)
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("found %d reasons, want at least 10: has the type Reason been renamed?", found)
+	}
+}

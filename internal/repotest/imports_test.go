@@ -43,6 +43,7 @@ var layers = map[string]layer{
 	"shared/sealed":           kitLayer,
 	"shared/auth":             serviceLayer,
 	"shared/intake":           serviceLayer,
+	"shared/outbound":         serviceLayer,
 	"shared/pipeline":         serviceLayer,
 	"shared/setup":            setupLayer,
 }

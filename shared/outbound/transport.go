@@ -1,0 +1,107 @@
+package outbound
+
+import (
+	"container/list"
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	// dialTimeout is the time for a connection to one address of a receiver.
+	dialTimeout = 3 * time.Second
+	// maxAddresses is how many addresses of a receiver are tried.
+	maxAddresses = 4
+	// idleTimeout is how long a connection waits for another call. It is short: a function that is frozen between two
+	// invocations does not notice that a receiver ends a connection.
+	idleTimeout = 20 * time.Second
+	// maxConnections is how many connections are open to one host for one configuration.
+	maxConnections = 8
+	// maxPools is how many pools of connections a client keeps.
+	maxPools = 64
+)
+
+// poolKey names the connections that calls may share: those of one version of one configuration.
+type poolKey struct {
+	tenant, configuration string
+	version               int64
+	// isTokenEndpoint tells the connections to a token endpoint, whose rules are their own, from those to the receiver.
+	isTokenEndpoint bool
+}
+
+// pools keeps the transports that were used last. The zero value is empty. It is safe for concurrent use.
+type pools struct {
+	mu     sync.Mutex
+	recent list.List // of *pool, the one used last in front
+	byKey  map[poolKey]*list.Element
+}
+
+type pool struct {
+	key       poolKey
+	transport *http.Transport
+}
+
+// get returns the transport of a key, and makes it if there is none. The pool that was not used for the longest time
+// makes room; its idle connections are closed, and calls under way end undisturbed.
+func (p *pools) get(key poolKey, make func() *http.Transport) *http.Transport {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.byKey == nil {
+		p.byKey = map[poolKey]*list.Element{}
+	}
+	if e, ok := p.byKey[key]; ok {
+		p.recent.MoveToFront(e)
+		return e.Value.(*pool).transport
+	}
+	for p.recent.Len() >= maxPools {
+		oldest := p.recent.Remove(p.recent.Back()).(*pool)
+		delete(p.byKey, oldest.key)
+		oldest.transport.CloseIdleConnections()
+	}
+	added := &pool{key, make()}
+	p.byKey[key] = p.recent.PushFront(added)
+	return added.transport
+}
+
+// newTransport returns a transport whose connections follow the given rules.
+func (c *Client) newTransport(rules tlsRules) *http.Transport {
+	sessions := tls.NewLRUClientSessionCache(maxConnections)
+	return &http.Transport{
+		// There is no proxy, whatever the environment says.
+		DialTLSContext: func(ctx context.Context, _, hostPort string) (net.Conn, error) {
+			return c.dialTLS(ctx, hostPort, rules, sessions)
+		},
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			return nil, newError(URLRefused, "Only URLs that begin with https:// are called.")
+		},
+		DisableCompression:     true, // a small reply could unpack to a large one
+		MaxIdleConnsPerHost:    maxConnections,
+		MaxConnsPerHost:        maxConnections,
+		MaxIdleConns:           maxConnections,
+		IdleConnTimeout:        idleTimeout,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+	}
+}
+
+// dialTLS opens a connection on which the certificates of both sides were verified.
+func (c *Client) dialTLS(
+	ctx context.Context, hostPort string, rules tlsRules, sessions tls.ClientSessionCache,
+) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(hostPort)
+	if err != nil {
+		return nil, newError(URLRefused, "The host of the URL is not valid.")
+	}
+	plain, err := c.dial(ctx, hostPort)
+	if err != nil {
+		return nil, err
+	}
+	conn := tls.Client(plain, rules.config(host, c.now, sessions))
+	if err := conn.HandshakeContext(ctx); err != nil {
+		plain.Close()
+		return nil, explain(ctx, err)
+	}
+	return conn, nil
+}
