@@ -109,6 +109,15 @@ func TestBatchesStayReadableWithoutTheFeature(t *testing.T) {
 	api.expectStatusOf(202, "GET", transactionsPath+"batch/validation-result/"+id)
 }
 
+// A misspelt parameter of a list is refused and not left out in silence.
+func TestUnknownParametersAreRefused(t *testing.T) {
+	t.Parallel()
+	api := login(t, environment)
+	api.expectStatus(400, "GET", entityQuery+"/entity?nmae=acme", "")
+	api.expectStatusOf(422, "GET", transactionsPath+"x?aftr=y")
+	api.expectStatusOf(422, "GET", strings.TrimSuffix(transactionsPath, "/")+"?transaction_external_id=x&limit=1")
+}
+
 // A list that ends with a full page ends there.
 func TestNoEmptyPageFollowsTheLastOne(t *testing.T) {
 	t.Parallel()

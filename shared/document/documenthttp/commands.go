@@ -62,7 +62,7 @@ func (c typedCommands) newDocument(r *platform.Request, in CreateRequest) docume
 	d := document.Document{
 		ID: c.NewID(), Tenant: r.Tenant, EntityType: t, EntityID: scope.EntityID, JourneyID: scope.JourneyID,
 		FileName: in.FileName, Type: in.DocumentType, FriendlyName: in.FriendlyName, DataKey: in.DocumentDataKey,
-		RequirementIDs: withoutRepetitions(in.DocumentRequirementIDs), RequirementModelID: in.RequirementModelID,
+		RequirementIDs: withoutRepetitions(in.DocumentRequirementIDs), RequirementModelID: textOf(in.RequirementModelID),
 		Properties: in.Properties.Normalized().Apply(nil), Metadata: in.Metadata, State: document.State{Status: document.Processing},
 		PolicyLayers: in.PolicyEnforcedAccessLayers, Flags: in.Flags, UploadedBy: r.Client, UploadedByName: r.Client,
 		CreatedAt: now, UpdatedBy: r.Client, UpdatedAt: now, Version: 1,
@@ -114,7 +114,7 @@ const maxAttempts = 3
 // clone stores a document that shares the file of its source. It tries again if the file was deleted meanwhile: the
 // source may have another one by now.
 func (c typedCommands) clone(ctx context.Context, r *platform.Request, in CloneRequest) (CloneReply, error) {
-	id := strings.ToLower(in.ID)
+	id := strings.ToLower(textOf(in.ID))
 	if id == "" {
 		id = c.NewID()
 	}

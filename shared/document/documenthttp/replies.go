@@ -192,6 +192,14 @@ func orEmpty(list []string) []string {
 }
 
 // orNull returns a text that is written as null if it is empty.
+// textOf returns a text, "" if it is absent.
+func textOf(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
 func orNull(s string) *string {
 	if s == "" {
 		return nil

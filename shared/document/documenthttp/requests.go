@@ -39,7 +39,7 @@ type CreateRequest struct {
 	AccessLayers               access.Layers     `json:"accessLayers"`
 	PolicyEnforcedAccessLayers access.Layers     `json:"policyEnforcedAccessLayers"`
 	Metadata                   map[string]string `json:"metadata"`
-	RequirementModelID         string            `json:"requirementModelId"`
+	RequirementModelID         *string           `json:"requirementModelId"`
 	document.Flags
 }
 
@@ -54,7 +54,7 @@ func (in *CreateRequest) Check(v *platform.ValidationErrors) {
 	v.CheckText("documentType", in.DocumentType, platform.MaxName)
 	v.CheckText("friendlyName", in.FriendlyName, platform.MaxName)
 	v.CheckText("documentDataKey", in.DocumentDataKey, platform.MaxName)
-	v.CheckUUID("requirementModelId", in.RequirementModelID)
+	v.CheckOptionalUUID("requirementModelId", in.RequirementModelID)
 	v.CheckNames("documentRequirementIds", in.DocumentRequirementIDs, maxItems)
 	checkProperties(v, in.Properties)
 	checkLayers(v, "accessLayers", in.AccessLayers)
@@ -215,7 +215,7 @@ func (in *ArchiveRequest) Check(v *platform.ValidationErrors) {
 // CloneRequest is how a clone differs from its source; what is absent is as in the source.
 type CloneRequest struct {
 	// ID is the ID of the clone; absent, the service makes one.
-	ID                     string         `json:"Id"`
+	ID                     *string        `json:"Id"`
 	DocumentDataKey        *string        `json:"DocumentDataKey"`
 	EntityID               *string        `json:"EntityId"`
 	JourneyID              *string        `json:"JourneyId"`
@@ -228,10 +228,8 @@ type CloneRequest struct {
 
 // Check adds what is wrong with the data.
 func (in *CloneRequest) Check(v *platform.ValidationErrors) {
-	v.CheckUUID("Id", in.ID)
-	if in.RequirementModelID != nil {
-		v.RequireUUID("requirementModelId", *in.RequirementModelID)
-	}
+	v.CheckOptionalUUID("Id", in.ID)
+	v.CheckOptionalUUID("requirementModelId", in.RequirementModelID)
 	v.CheckOptionalText("DocumentDataKey", in.DocumentDataKey, platform.MaxName)
 	if in.EntityID != nil {
 		v.RequireID("EntityId", *in.EntityID)

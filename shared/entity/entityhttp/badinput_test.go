@@ -42,6 +42,7 @@ func TestBadRequests(t *testing.T) {
 		{"POST", command + "/" + e + "/draft", `"journeyId":null`},
 		{"POST", command + "/" + e + "/draft", `"journeyId":"x"`},
 		{"POST", command + "/" + e + "/draft", j + `,"parentDraftId":"x"`},
+		{"POST", command + "/" + e + "/draft", j + `,"parentDraftId":""`},
 		{"PUT", d, `"version":1`},
 		{"PUT", d, `"properties":{}`},
 		{"PUT", d, `"properties":{},"version":0`},

@@ -85,8 +85,9 @@ func requireEdit(r *platform.Request, entityType string) error {
 
 // CreateDraft begins a draft of an entity. If it has a parent draft, it begins with the changes of that.
 func (s *Entities) CreateDraft(ctx context.Context, r *platform.Request, in DraftRequest) (NewDraft, error) {
-	d := entity.Draft{
-		ID: s.NewID(), JourneyID: toLower(in.JourneyID), ParentID: toLower(in.ParentDraftID), Created: s.Now().UTC(),
+	d := entity.Draft{ID: s.NewID(), JourneyID: toLower(in.JourneyID), Created: s.Now().UTC()}
+	if in.ParentDraftID != nil {
+		d.ParentID = toLower(*in.ParentDraftID)
 	}
 	entityID := r.PathValue("entityId")
 	if d.ParentID != "" {

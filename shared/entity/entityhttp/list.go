@@ -126,10 +126,6 @@ func readListQuery(r *platform.Request) (listQuery, error) {
 					maxPage), platform.CodeRange)
 			}
 		}
-		for _, name := range []string{"name", "status", "pageSize", "paginationToken"} {
-			if len(r.Query(name)) > 1 {
-				v.AddParameter(fault.InQuery, name, "The parameter must not be repeated.", platform.CodeRange)
-			}
-		}
+		v.CheckQueryNames("name", "status", "pageSize", "paginationToken")
 	})
 }

@@ -94,6 +94,7 @@ func TestBadLists(t *testing.T) {
 	token := url.QueryEscape(*page.PaginationToken)
 	for _, parameters := range []string{
 		"pageSize=0", "pageSize=501", "pageSize=x", "status=compliant", "paginationToken=", "paginationToken=x",
+		"nmae=x", "Name=x", "limit=1",
 		"name=x&paginationToken=" + token, "name=" + strings.Repeat("x", platform.MaxName+1), "name=a&name=b",
 	} {
 		a.expectStatus(400, "GET", query+"/entity?"+parameters, "")

@@ -61,8 +61,8 @@ func checkProperties(v *platform.ValidationErrors, name string, properties prope
 
 // DraftRequest is the data of a new draft.
 type DraftRequest struct {
-	JourneyID     string `json:"journeyId"`
-	ParentDraftID string `json:"parentDraftId"`
+	JourneyID     string  `json:"journeyId"`
+	ParentDraftID *string `json:"parentDraftId"`
 	// DataSources are accepted and ignored.
 	DataSources Object `json:"dataSources"`
 }
@@ -70,7 +70,7 @@ type DraftRequest struct {
 // Check adds what is wrong with the data.
 func (in *DraftRequest) Check(v *platform.ValidationErrors) {
 	v.RequireUUID("journeyId", in.JourneyID)
-	v.CheckUUID("parentDraftId", in.ParentDraftID)
+	v.CheckOptionalUUID("parentDraftId", in.ParentDraftID)
 }
 
 // UpdateRequest adds properties to a draft, or replaces them; null removes them.

@@ -61,6 +61,17 @@ func (r *Request) PathUUID(name string) (string, error) {
 // Query returns all values of a query parameter, none if it is absent.
 func (r *Request) Query(name string) []string { return r.http.URL.Query()[name] }
 
+// CheckQueryNames checks that the query has no parameters but those named, and each of them once at most.
+func (v *ValidationErrors) CheckQueryNames(known ...string) {
+	for _, d := range httpapi.CheckQuery(v.request.http, known...) {
+		code := d.Code
+		if code == httpapi.CodeRepeated {
+			code = CodeRange
+		}
+		v.AddParameter(d.Source, d.Path[0].(string), d.Message, code)
+	}
+}
+
 // CheckQueryUUID checks that a query parameter is a UUID, absent or empty.
 func (v *ValidationErrors) CheckQueryUUID(name string) {
 	if value := v.request.firstQuery(name); value != "" && !IsUUID(value) {

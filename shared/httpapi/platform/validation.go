@@ -125,12 +125,14 @@ func (v *ValidationErrors) CheckID(property, value string) {
 // RequireUUID checks that a value is present and a UUID.
 func (v *ValidationErrors) RequireUUID(property, value string) {
 	v.RequireValue(property, value != "")
-	v.CheckUUID(property, value)
+	if value != "" {
+		v.CheckOptionalUUID(property, &value)
+	}
 }
 
-// CheckUUID checks that a value is a UUID; "" counts as absent.
-func (v *ValidationErrors) CheckUUID(property, value string) {
-	if value != "" && !IsUUID(value) {
+// CheckOptionalUUID checks that a value is a UUID or absent; "" is neither.
+func (v *ValidationErrors) CheckOptionalUUID(property string, value *string) {
+	if value != nil && !IsUUID(*value) {
 		v.Add(property, "The value must be a UUID.", CodeUUID)
 	}
 }

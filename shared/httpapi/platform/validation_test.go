@@ -138,7 +138,9 @@ func TestChecks(t *testing.T) {
 			v.RequireUUID("a",
 				"{7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b1}")
 		}, []string{"a GuidValidator"}},
-		"UUID optional": {func(v *platform.ValidationErrors) { v.CheckUUID("a", "") }, nil},
+		"UUID optional": {func(v *platform.ValidationErrors) { v.CheckOptionalUUID("a", nil) }, nil},
+		"UUID empty": {func(v *platform.ValidationErrors) { v.CheckOptionalUUID("a", new(string)) },
+			[]string{"a GuidValidator"}},
 		"UUIDs": {func(v *platform.ValidationErrors) { v.CheckUUIDs("a", []string{uuid, "x", ""}, 3) },
 			[]string{"a.1 GuidValidator", "a.2 NotNullValidator"}},
 		"too many UUIDs": {func(v *platform.ValidationErrors) { v.CheckUUIDs("a", []string{"x", "x"}, 1) },

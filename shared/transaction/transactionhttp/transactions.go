@@ -97,6 +97,13 @@ var errNotFound = fault.New(fault.NotFound, "transaction_not_found", "Transactio
 func (s *Transactions) Read(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 	const idName = "transaction_external_id"
 	id, query := r.PathValue(idName), r.URL.Query()
+	known := []string{"after"}
+	if id == "" {
+		known = append(known, idName)
+	}
+	if wrong := httpapi.CheckQuery(r, known...); wrong != nil {
+		return httpapi.Reply{}, fault.NewInvalid(wrong...)
+	}
 	if id == "" {
 		if id = query.Get(idName); id == "" {
 			return httpapi.Reply{}, fault.NewInvalid(fault.Detail{

@@ -246,6 +246,29 @@ func TestIDsInQueries(t *testing.T) {
 	}
 }
 
+// A parameter that is misspelt or repeated is named and not left out in silence.
+func TestUnknownParametersOfTransactions(t *testing.T) {
+	a := newAPI(t)
+	a.store(t, "t1", "it", "m", a.createBatch(t, batch.Processed), "text", now)
+	for _, test := range []struct {
+		path   string
+		query  map[string][]string
+		status int
+		want   string
+	}{
+		{path + "it", map[string][]string{"aftr": {"m"}}, 422, `"loc":["query","aftr"]`},
+		{path + "it", map[string][]string{"transaction_external_id": {"it"}}, 422, `"type":"extra_forbidden"`},
+		{path + "it", map[string][]string{"after": {"a", "b"}}, 422, `"type":"repeated"`},
+		{strings.TrimSuffix(path, "/"), map[string][]string{"transaction_external_id": {"it"}, "limit": {"1"}}, 422, `"loc":["query","limit"]`},
+		{strings.TrimSuffix(path, "/"), map[string][]string{"transaction_external_id": {"it"}, "after": {""}}, 200, `"it"`},
+	} {
+		r := a.send(t, events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: test.path, MultiValueQueryStringParameters: test.query})
+		if r.StatusCode != test.status || !strings.Contains(r.Body, test.want) {
+			t.Errorf("%s %v: got %d %s, want %d %s", test.path, test.query, r.StatusCode, r.Body, test.status, test.want)
+		}
+	}
+}
+
 // A transaction that does not exist is not found on any page of it, nor is one of which nothing is visible.
 func TestAfterOnUnknownTransaction(t *testing.T) {
 	a := newAPI(t)
