@@ -98,7 +98,10 @@ func readBaselineEntities(path string) (map[string]onboarding.LifecycleStatus, e
 	defer file.Close()
 	statuses := make(map[string]onboarding.LifecycleStatus)
 	for in := json.NewDecoder(bufio.NewReader(file)); ; {
-		var e onboarding.StatusEntry
+		var e struct {
+			ID              string                     `json:"id"`
+			LifecycleStatus onboarding.LifecycleStatus `json:"lifecycleStatus"`
+		}
 		if err := in.Decode(&e); err == io.EOF {
 			return statuses, nil
 		} else if err != nil {

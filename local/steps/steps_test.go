@@ -22,6 +22,7 @@ import (
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/entity"
 	"sluice/shared/entity/entitydb"
+	"sluice/shared/entity/entitytest"
 	"sluice/shared/pipeline"
 	"sluice/shared/transaction"
 	"sluice/shared/transaction/transactiondb"
@@ -69,10 +70,7 @@ func newTestBatch(t *testing.T, content string, reject bool) *testBatch {
 		tenant:       uuid.NewString(),
 	}
 	entities := entitydb.NewStatuses(db, "test-entities")
-	known := []entity.StatusEntry{{ID: "known", LifecycleStatus: entity.Compliant}}
-	if err := entities.Import(context.Background(), w.tenant, known); err != nil {
-		t.Fatal(err)
-	}
+	entitytest.StoreStatuses(t, db, w.tenant, entitytest.Statuses{"known": entity.Compliant})
 	log := slog.New(slog.DiscardHandler)
 	now := func() time.Time { return received.Add(time.Minute) }
 	uploads, files := bucket(uploadsBucket), bucket(workBucket)

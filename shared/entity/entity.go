@@ -81,18 +81,9 @@ func (s LifecycleStatus) IsOnboarded() bool {
 	return false
 }
 
-// StatusEntry is the lifecycle status of one entity, as imports give it and batch validation needs it.
-type StatusEntry struct {
-	ID              string          `json:"id"`
-	LifecycleStatus LifecycleStatus `json:"lifecycleStatus"`
-}
-
-// StatusStore keeps the lifecycle statuses of entities. It is safe for concurrent use.
+// StatusStore reads the lifecycle statuses of entities. It is safe for concurrent use.
 type StatusStore interface {
 	// Lookup returns the status of those of the given entities that exist, by the IDs as they are given, as of every
 	// write acknowledged before. An ID may be given more than once, and a UUID in any case.
 	Lookup(ctx context.Context, tenant string, ids []string) (map[string]LifecycleStatus, error)
-	// Import sets the status of entities, creating those that do not exist. Of two entries for one ID the last counts.
-	// Repeating the call is safe; after an error some of the entries may be stored.
-	Import(ctx context.Context, tenant string, entries []StatusEntry) error
 }

@@ -28,14 +28,10 @@ const (
 // errImportBusy means that an entity was changed by others again and again.
 var errImportBusy = errors.New("the entity is being changed by others")
 
-// Import implements entity.Store. An entity that an earlier release has stored under a UUID in upper case gets a new
-// row in lower case, which counts from then on.
+// Import implements entity.Store. An entity that an earlier release has stored under a UUID in upper case keeps that ID,
+// so that its profile and its drafts stay with it.
 func (s *Profiles) Import(ctx context.Context, tenant string, entries []entity.Import, o entity.ImportOptions) (
 	[]entity.ImportResult, error) {
-	entries = slices.Clone(entries)
-	for i := range entries {
-		entries[i].ID = entity.NormalizeID(entries[i].ID)
-	}
 	results := make([]entity.ImportResult, len(entries))
 	for start := 0; start < len(entries); {
 		end := start + distinctIDs(entries[start:])
@@ -57,10 +53,11 @@ func (s *Profiles) Import(ctx context.Context, tenant string, entries []entity.I
 func distinctIDs(entries []entity.Import) int {
 	seen := make(map[string]bool, len(entries))
 	for i, e := range entries {
-		if seen[e.ID] {
+		id := entity.NormalizeID(e.ID)
+		if seen[id] {
 			return i
 		}
-		seen[e.ID] = true
+		seen[id] = true
 	}
 	return len(entries)
 }
@@ -100,22 +97,24 @@ func (s *Profiles) planImport(ctx context.Context, tenant string, entries []enti
 	for i, entry := range pending {
 		ids[i] = entries[entry].ID
 	}
-	statuses, err := (&Statuses{s.db, s.statusesTable}).lookupStored(ctx, tenant, ids)
+	stored, err := s.statuses().find(ctx, tenant, ids)
 	if err != nil {
 		return nil, err
 	}
-	read, err := s.GetProfiles(ctx, tenant, ids)
+	for i, id := range ids {
+		if ids[i] = stored[id].ID; ids[i] == "" {
+			ids[i] = entity.NormalizeID(id)
+		}
+	}
+	profiles, err := s.storedProfiles(ctx, tenant, ids)
 	if err != nil {
 		return nil, err
-	}
-	profiles := make(map[string]entity.Profile, len(read))
-	for _, p := range read {
-		profiles[p.ID] = p
 	}
 	var plan []importWrite
-	for _, entry := range pending {
+	for i, entry := range pending {
 		e := entries[entry]
-		current := statuses[e.ID]
+		current := stored[e.ID].LifecycleStatus
+		e.ID = ids[i]
 		result := entity.ImportResult{ID: e.ID, Outcome: entity.ImportCreated, PreviousStatus: current, Status: e.Status}
 		p := e.New(o)
 		if current != "" {
@@ -137,6 +136,20 @@ func (s *Profiles) planImport(ctx context.Context, tenant string, entries []enti
 	}
 	return plan, nil
 }
+
+// storedProfiles reads the profiles that are stored under exactly the given IDs.
+func (s *Profiles) storedProfiles(ctx context.Context, tenant string, ids []string) (map[string]entity.Profile, error) {
+	read, err := getAll(ctx, s, ids, func(id string) dynamo.Item { return profileKey(tenant, id) }, unmarshalProfile,
+		func(p entity.Profile) string { return p.ID })
+	profiles := make(map[string]entity.Profile, len(read))
+	for _, p := range read {
+		profiles[p.ID] = p
+	}
+	return profiles, err
+}
+
+// statuses returns the store of the statuses of these entities.
+func (s *Profiles) statuses() *Statuses { return &Statuses{s.db, s.statusesTable} }
 
 // writeImport writes the entities in as few transactions as can hold them, and returns the entries that others have
 // changed since they were read. Of a transaction in which one was changed, the others are written one by one.

@@ -13,6 +13,7 @@ import (
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/entity"
 	"sluice/shared/entity/entitydb"
+	"sluice/shared/entity/entitytest"
 	"sluice/shared/property"
 )
 
@@ -109,10 +110,8 @@ func TestImportSaysWhatItChanges(t *testing.T) {
 
 // An entity of which an earlier release imported the status alone becomes whole.
 func TestImportOfAStatusBecomesWhole(t *testing.T) {
-	s, statuses := records(t)
-	if err := statuses.Import(t.Context(), "tenant", []entity.StatusEntry{{ID: "e", LifecycleStatus: entity.Compliant}}); err != nil {
-		t.Fatal(err)
-	}
+	s, db := records(t)
+	entitytest.StoreStatuses(t, db, "tenant", entitytest.Statuses{"e": entity.Compliant})
 	e := entity.Import{ID: "e", Status: entity.Compliant}
 	if got := outcomes(t, s, entity.ImportOptions{}, e, e); got[0] != entity.ImportProfileChanged ||
 		got[1] != entity.ImportUnchanged {
@@ -123,6 +122,34 @@ func TestImportOfAStatusBecomesWhole(t *testing.T) {
 	}
 	if got := listAll(t, s, "", 10); len(got) != 1 {
 		t.Errorf("the list has %d entities, want 1", len(got))
+	}
+}
+
+// An entity that an earlier release has stored under a UUID in upper case keeps that ID, its profile and its drafts: an
+// import changes it and makes no second one.
+func TestImportOfAnUpperCaseUUIDOfAnEarlierRelease(t *testing.T) {
+	client := dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-entities", "entities-upper-case")
+	dynamotest.LoadStored(t, client, "test-records", "records-upper-case")
+	s := entitydb.NewProfiles(client, "test-records", "test-entities")
+	const upper = "0B7B1F0E-5D0F-4A58-9D8A-3D1A2E1C7A1F"
+	for i, id := range []string{strings.ToLower(upper), upper, "0B7B1F0E-5D0F-4A58-9D8A-3d1a2e1c7a1f"} {
+		status := []entity.LifecycleStatus{entity.ReviewInProgress, entity.Compliant, entity.PendingOffboarding}[i]
+		results, err := s.Import(t.Context(), storedTenant,
+			[]entity.Import{{ID: id, Status: status}}, entity.ImportOptions{At: at, Overwrite: true})
+		want := []entity.ImportResult{{ID: upper, Outcome: entity.ImportStatusChanged, Status: status,
+			PreviousStatus: []entity.LifecycleStatus{entity.Compliant, entity.ReviewInProgress, entity.Compliant}[i]}}
+		if diff := gocmp.Diff(want, results); err != nil || diff != "" {
+			t.Errorf("import of %s: %v (-want +got)\n%s", id, err, diff)
+		}
+		p, got, err := s.GetProfile(t.Context(), storedTenant, id)
+		if err != nil || got != status || p.ID != upper || entity.DisplayName(p.Properties) != "ACME" {
+			t.Errorf("%s: got %+v, %s, %v; want the profile of the earlier release as %s", id, p, got, err, status)
+		}
+	}
+	if found, err := entitydb.NewStatuses(client, "test-entities").Lookup(t.Context(), storedTenant,
+		[]string{strings.ToLower(upper)}); err != nil || found[strings.ToLower(upper)] != entity.PendingOffboarding {
+		t.Errorf("validation finds %v, %v; want PendingOffboarding", found, err)
 	}
 }
 

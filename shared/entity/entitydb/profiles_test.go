@@ -8,20 +8,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/access"
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/entity"
 	"sluice/shared/entity/entitydb"
+	"sluice/shared/entity/entitytest"
 	"sluice/shared/fault"
 	"sluice/shared/property"
 )
 
-func records(t *testing.T) (*entitydb.Profiles, *entitydb.Statuses) {
+func records(t *testing.T) (*entitydb.Profiles, *dynamodb.Client) {
 	t.Helper()
 	client := dynamotest.Start(t)
-	return entitydb.NewProfiles(client, "test-records", "test-entities"), entitydb.NewStatuses(client, "test-entities")
+	return entitydb.NewProfiles(client, "test-records", "test-entities"), client
 }
 
 func fresh(id string) entity.Profile {
@@ -38,7 +40,8 @@ func draftOf(id string, created time.Time) entity.Draft {
 // What the records say of an entity is at once what batch validation is told.
 func TestRecordsAndDirectoryAgree(t *testing.T) {
 	ctx := t.Context()
-	s, directory := records(t)
+	s, db := records(t)
+	directory := entitydb.NewStatuses(db, "test-entities")
 	if err := s.Create(ctx, "tenant", fresh("e")); err != nil {
 		t.Fatal(err)
 	}
@@ -106,12 +109,10 @@ func TestRecordsAndDirectoryAgree(t *testing.T) {
 // An entity that was imported has a life cycle like any other, and an import in between counts.
 func TestImportedEntities(t *testing.T) {
 	ctx := t.Context()
-	s, directory := records(t)
+	s, db := records(t)
 	load := func(status entity.LifecycleStatus) {
 		t.Helper()
-		if err := directory.Import(ctx, "tenant", []entity.StatusEntry{{ID: "i#1", LifecycleStatus: status}}); err != nil {
-			t.Fatal(err)
-		}
+		entitytest.StoreStatuses(t, db, "tenant", entitytest.Statuses{"i#1": status})
 	}
 	load(entity.Compliant)
 	r, status, err := s.GetProfile(ctx, "tenant", "i#1")

@@ -5,7 +5,6 @@ package entitydb
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -39,37 +38,59 @@ func statusItem(tenant, id string, status entity.LifecycleStatus) dynamo.Item {
 	return item
 }
 
-// Lookup implements entity.StatusStore. It reads the forms of an ID that earlier releases may have stored only for IDs
-// of which the usual form does not exist.
+// Lookup implements entity.StatusStore.
 func (s *Statuses) Lookup(ctx context.Context, tenant string, ids []string) (map[string]entity.LifecycleStatus, error) {
-	var usual, other []string
-	for _, id := range ids {
-		usual = append(usual, entity.NormalizeID(id))
+	stored, err := s.find(ctx, tenant, ids)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]entity.LifecycleStatus, len(stored))
+	for id, status := range stored {
+		found[id] = status.LifecycleStatus
+	}
+	return found, nil
+}
+
+// find returns the stored statuses of those of the given entities that exist, by the IDs as they are given. It reads
+// the forms of an ID that earlier releases may have stored only for IDs of which the usual form does not exist.
+func (s *Statuses) find(ctx context.Context, tenant string, ids []string) (map[string]storedStatus, error) {
+	usual := make([]string, len(ids))
+	for i, id := range ids {
+		usual[i] = entity.NormalizeID(id)
 	}
 	stored, err := s.lookupStored(ctx, tenant, usual)
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range ids {
-		if _, ok := stored[entity.NormalizeID(id)]; !ok {
-			other = append(other, entity.FormsOfID(id)[1:]...)
+	found := make(map[string]storedStatus, len(stored))
+	forms := map[string][]string{} // of the IDs that are not found
+	var older []string
+	for i, id := range ids {
+		if status, ok := stored[usual[i]]; ok {
+			found[id] = storedStatus{usual[i], status}
+		} else if forms[id] == nil {
+			forms[id] = entity.FormsOfID(id)
+			older = append(older, forms[id][1:]...)
 		}
 	}
-	older, err := s.lookupStored(ctx, tenant, other)
-	if err != nil {
+	if stored, err = s.lookupStored(ctx, tenant, older); err != nil {
 		return nil, err
 	}
-	maps.Copy(stored, older)
-	found := make(map[string]entity.LifecycleStatus, len(stored))
-	for _, id := range ids {
-		for _, form := range entity.FormsOfID(id) {
+	for id, all := range forms {
+		for _, form := range all[1:] {
 			if status, ok := stored[form]; ok {
-				found[id] = status
+				found[id] = storedStatus{form, status}
 				break
 			}
 		}
 	}
 	return found, nil
+}
+
+// storedStatus is the status of an entity and the ID under which it is stored.
+type storedStatus struct {
+	ID              string
+	LifecycleStatus entity.LifecycleStatus
 }
 
 // lookupStored returns the statuses that are stored under exactly the given IDs.
@@ -89,20 +110,4 @@ func (s *Statuses) lookupStored(ctx context.Context, tenant string, ids []string
 		}
 	}
 	return found, nil
-}
-
-// Import implements entity.StatusStore.
-func (s *Statuses) Import(ctx context.Context, tenant string, entries []entity.StatusEntry) error {
-	last := make(map[string]entity.LifecycleStatus, len(entries)) // One call to DynamoDB must not write an item twice.
-	for _, e := range entries {
-		last[entity.NormalizeID(e.ID)] = e.LifecycleStatus
-	}
-	items := make([]dynamo.Item, 0, len(last))
-	for id, status := range last {
-		items = append(items, statusItem(tenant, id, status))
-	}
-	if err := dynamo.PutAll(ctx, s.db, s.table, items); err != nil {
-		return fmt.Errorf("import entities: %w", err)
-	}
-	return nil
 }

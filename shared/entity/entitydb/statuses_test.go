@@ -2,37 +2,32 @@ package entitydb_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"sluice/shared/dynamo"
-	"sluice/shared/dynamo/dynamotest"
-	"sluice/shared/entity"
-	"sluice/shared/entity/entitydb"
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/entity"
+	"sluice/shared/entity/entitydb"
+	"sluice/shared/entity/entitytest"
 )
 
 func TestEntities(t *testing.T) {
 	ctx := context.Background()
 	client, injected := dynamotest.StartFaulty(t)
 	s := entitydb.NewStatuses(client, "test-entities")
-	var entities []entity.StatusEntry
 	var ids []string
 	want := map[string]entity.LifecycleStatus{}
 	for i := range 301 {
-		e := entity.StatusEntry{ID: fmt.Sprintf("e#%d", i), LifecycleStatus: entity.Compliant}
-		entities, ids = append(entities, e), append(ids, e.ID, e.ID, "nobody"+e.ID)
-		want[e.ID] = e.LifecycleStatus
+		id := fmt.Sprintf("e#%d", i)
+		ids = append(ids, id, id, "nobody"+id)
+		want[id] = entity.Compliant
 	}
-	entities = append(entities, entity.StatusEntry{ID: "e#7", LifecycleStatus: entity.ClientOffboarded}) // the last one counts
 	want["e#7"] = entity.ClientOffboarded
-	if err := s.Import(ctx, "tenant", entities); err != nil {
-		t.Fatal(err)
-	}
+	entitytest.StoreStatuses(t, client, "tenant", want)
 	got, err := s.Lookup(ctx, "tenant", ids)
 	if err != nil {
 		t.Fatal(err)
@@ -54,8 +49,8 @@ func TestThrottlingEndsWithTheContext(t *testing.T) {
 	s := entitydb.NewStatuses(client, "test-entities")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := s.Import(ctx, "tenant", []entity.StatusEntry{{ID: "a", LifecycleStatus: entity.Compliant}}); err == nil {
-		t.Error("no error")
+	if _, err := s.Lookup(ctx, "tenant", []string{"a"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the context's error", err)
 	}
 }
 
@@ -65,16 +60,8 @@ func TestUUIDsCountInAnyCase(t *testing.T) {
 	client := dynamotest.Start(t)
 	s, profiles := entitydb.NewStatuses(client, "test-entities"), entitydb.NewProfiles(client, "test-records", "test-entities")
 	const lower, earlier = "0b7b1f0e-5d0f-4a58-9d8a-3d1a2e1c7a10", "0b7b1f0e-5d0f-4a58-9d8a-3d1a2e1c7a1f"
-	if err := s.Import(ctx, "tenant", []entity.StatusEntry{
-		{ID: strings.ToUpper(lower), LifecycleStatus: entity.Compliant}, {ID: "Other", LifecycleStatus: entity.Compliant},
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("test-entities"), Item: dynamo.Item{
-		"entity": dynamo.String("tenant#" + strings.ToUpper(earlier)), "lifecycle_status": dynamo.String("Unknown"),
-	}}); err != nil {
-		t.Fatal(err)
-	}
+	entitytest.StoreStatuses(t, client, "tenant",
+		entitytest.Statuses{lower: entity.Compliant, "Other": entity.Compliant, strings.ToUpper(earlier): entity.Unknown})
 	ids := []string{lower, strings.ToUpper(lower), earlier, strings.ToUpper(earlier), "Other", "other"}
 	got, err := s.Lookup(ctx, "tenant", ids)
 	want := map[string]entity.LifecycleStatus{lower: entity.Compliant, strings.ToUpper(lower): entity.Compliant,

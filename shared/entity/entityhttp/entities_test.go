@@ -14,6 +14,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/uuid"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"sluice/shared/access"
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/entity"
@@ -40,6 +42,7 @@ type api struct {
 	call     func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
 	profiles *entitydb.Profiles
 	statuses *entitydb.Statuses
+	db       *dynamodb.Client
 	caller   httpapi.Caller
 	// messages are those of the last reply.
 	messages []platform.Message
@@ -59,7 +62,7 @@ func newAPI(t *testing.T) *api {
 		Now: func() time.Time { return now.Add(time.Duration(clock.Add(1)) * time.Millisecond) },
 	}
 	return &api{
-		t: t, profiles: profiles, statuses: entitydb.NewStatuses(client, "test-entities"),
+		t: t, profiles: profiles, statuses: entitydb.NewStatuses(client, "test-entities"), db: client,
 		call: httpapi.Lambda(platform.Handler(s.Routes(), nil, slog.New(slog.DiscardHandler),
 			func() time.Time { return now })),
 		caller: httpapi.Caller{

@@ -10,6 +10,7 @@ import (
 
 	"sluice/shared/entity"
 	"sluice/shared/entity/entityhttp"
+	"sluice/shared/entity/entitytest"
 	"sluice/shared/property"
 )
 
@@ -89,10 +90,7 @@ func (p *simulation) step() string {
 	case 3:
 		status := []entity.LifecycleStatus{entity.Compliant, entity.ClientOffboarded, entity.ReviewInProgress,
 			entity.PendingOffboarding}[p.random.IntN(4)]
-		if err := p.statuses.Import(p.t.Context(), p.caller.Tenant,
-			[]entity.StatusEntry{{ID: k.id, LifecycleStatus: status}}); err != nil {
-			p.t.Fatal(err)
-		}
+		entitytest.StoreStatuses(p.t, p.db, p.caller.Tenant, entitytest.Statuses{k.id: status})
 		k.base, k.shown = status, status
 		return fmt.Sprintf("import of %s as %s", k.id, status)
 	}

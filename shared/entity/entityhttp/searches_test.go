@@ -11,6 +11,7 @@ import (
 	"sluice/shared/access"
 	"sluice/shared/entity"
 	"sluice/shared/entity/entityhttp"
+	"sluice/shared/entity/entitytest"
 	"sluice/shared/property"
 )
 
@@ -203,10 +204,7 @@ func TestNamesOfEntitiesWithoutADraft(t *testing.T) {
 	a.caller.Layers = access.Layers{Geographic: []string{"Spain"}}
 	hidden := a.createEntity(`,"accessLayers":{"geographic":["Spain"]}`)
 	a.caller.Layers = access.Layers{}
-	if err := a.statuses.Import(t.Context(), tenant,
-		[]entity.StatusEntry{{ID: journey, LifecycleStatus: entity.Compliant}}); err != nil {
-		t.Fatal(err)
-	}
+	entitytest.StoreStatuses(t, a.db, tenant, entitytest.Statuses{journey: entity.Compliant})
 	var names entityhttp.NamesReply
 	ids := []string{hidden, strings.ToUpper(without), journey, strings.ToUpper(with)}
 	for range 60 { // more than are read at once

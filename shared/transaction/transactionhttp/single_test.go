@@ -17,6 +17,7 @@ import (
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/entity"
 	"sluice/shared/entity/entitydb"
+	"sluice/shared/entity/entitytest"
 	"sluice/shared/httpapi"
 	"sluice/shared/permission"
 	"sluice/shared/transaction"
@@ -40,12 +41,8 @@ func newSingles(t *testing.T) *singles {
 		t.Fatal(err)
 	}
 	entities := entitydb.NewStatuses(db, "test-entities")
-	err = entities.Import(t.Context(), tenantID, []entity.StatusEntry{
-		{ID: "known", LifecycleStatus: entity.Compliant}, {ID: "new", LifecycleStatus: entity.OnboardingInProgress},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	entitytest.StoreStatuses(t, db, tenantID,
+		entitytest.Statuses{"known": entity.Compliant, "new": entity.OnboardingInProgress})
 	s := &singles{api: &api{transactions: store}, now: now}
 	s.caller = httpapi.Caller{
 		Tenant: tenantID, Client: "c1", Permissions: []string{permission.TransactionWrite}, Expires: now.Add(time.Hour),
