@@ -28,8 +28,8 @@ npm_ci = mkdir -p bin/tools/$(1) && cp tools/package.json tools/package-lock.jso
 PLATFORM := $(shell uname -s)-$(shell uname -m)
 # This machine's processor as the template's parameter Arch names it.
 MACHINE := $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x86_64)
-# The race detector needs a C compiler.
-RACE := $(if $(shell command -v gcc || command -v clang),CGO_ENABLED=1 go test -race -vet=off,go test -vet=off)
+# The race detector needs a C compiler. A raced program waits when it ends, a second unless told otherwise.
+RACE := $(if $(shell command -v gcc || command -v clang),CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 go test -race -vet=off,go test -vet=off)
 
 build: tools functions programs
 
@@ -91,14 +91,18 @@ vulncheck:
 	$(GOVULNCHECK) ./...
 	cd local && $(GOVULNCHECK) ./...
 
+# The race detector runs on the packages that start goroutines (internal/raced).
 test-product: tools
-	$(RACE) $$(go list ./... | grep -v '/e2e$$')
+	@raced=$$(go run ./internal/raced | grep -v '/e2e$$') && others=$$(go list ./... | grep -v '/e2e$$' | grep -vxF "$$raced") && \
+	{ $(RACE) $$raced & raced_tests=$$!; go test -vet=off $$others; status=$$?; wait $$raced_tests && exit $$status; }
 
-# The race detector runs on the packages whose tests do not link the S3 server: building that server with it takes minutes.
+# The race detector runs on those of such packages whose tests do not link the S3 server: building that server with it takes
+# minutes.
 test-local: build
-	@cd local && tests=$$(go list -test -f '{{if eq .Name "main"}}{{.ImportPath}} {{.Deps}}{{end}}' ./... | \
-		awk 'sub(/\.test$$/, "", $$1) {print (/github.com\/versity\/versitygw/ ? "s3" : "race"), $$1}') && \
-	raced=$$(echo "$$tests" | awk '$$1 == "race" {print $$2}') && others=$$(echo "$$tests" | awk '$$1 == "s3" {print $$2}') && \
+	@concurrent=$$(go run ./internal/raced -module sluice/local) && cd local && \
+	raced=$$(go list -test -f '{{if eq .Name "main"}}{{.ImportPath}} {{.Deps}}{{end}}' ./... | \
+		awk 'sub(/\.test$$/, "", $$1) && !/github.com\/versity\/versitygw/ {print $$1}' | grep -xF "$$concurrent") && \
+	others=$$(go list ./... | grep -vxF "$$raced") && \
 	{ $(RACE) $$raced & raced_tests=$$!; go test -vet=off $$others; status=$$?; wait $$raced_tests && exit $$status; }
 
 test-bench:
