@@ -83,6 +83,7 @@ a local cloud, the usual AWS settings count, and --prefix if the stack has anoth
 			a.command("client disable", "CLIENT", "disable a client: it gets no tokens, and its tokens stop working",
 				disableClient),
 			a.importEntitiesCommand(),
+			a.reindexEntitiesCommand(),
 			a.rotateKeyCommand(),
 			a.command("key list", "", "list the signing keys of access tokens", listKeys),
 			a.retireKeyCommand(),
@@ -175,6 +176,22 @@ on earlier lines may be stored by then; importing a file again is harmless.`
 		"sluice admin entities import batch.jsonl.entities",
 		"sluice admin entities import customers.jsonl --overwrite --verbose",
 	}
+	return c
+}
+
+func (a *admin) reindexEntitiesCommand() *cli.Command {
+	var after string
+	c := a.command("entities reindex", "", "bring entities of earlier releases into the list of entities",
+		func(ctx context.Context, a *admin, _ []string) (any, error) { return reindexEntities(ctx, a, after) })
+	c.Flags = func(f *flag.FlagSet) {
+		f.StringVar(&after, "after", "", "go on after the `POSITION` that an interrupted run has printed")
+	}
+	c.Description = `
+For an installation whose entities were written before the list existed: GET /entitydataquery/api/v2/entity shows them
+only after this or after their next change. It also mends rows of the list that do not agree with their entity. Run it
+as often as you like, also while the service is in use; what is listed already stays as it is. It reads the statuses of
+all tenants' entities once.`
+	c.Examples = []string{"sluice admin entities reindex --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11"}
 	return c
 }
 

@@ -116,7 +116,7 @@ func (r *actRecorder) write(ctx context.Context, record audit.Record) error {
 
 // recordedMembers are the members of a command's result that its record names.
 var recordedMembers = []string{"tenant_id", "client_id", "batch_enabled", "disabled", "permissions", "access_layers", "kid",
-	"imported"}
+	"imported", "listed"}
 
 // withObjectsOf adds what a command's result names: tenants, clients, rights, keys, and how many entities.
 func withObjectsOf(objects map[string]string, result any) map[string]string {

@@ -84,6 +84,36 @@ func importEntities(ctx context.Context, a *admin, path string, o importOptions)
 	return out, err
 }
 
+// reindexOutput is how the outcome of a reindexing is printed.
+type reindexOutput struct {
+	TenantID string `json:"tenant_id"`
+	entity.Reindexed
+}
+
+// reindexEntities brings a tenant's entities into their list, and prints how far it is after each part.
+func reindexEntities(ctx context.Context, a *admin, after string) (any, error) {
+	if err := a.requireTenant(); err != nil {
+		return nil, err
+	}
+	if _, err := a.registry.Tenant(ctx, a.tenant); err != nil {
+		return nil, explainNotFound(err, "tenant", a.tenant)
+	}
+	out := reindexOutput{TenantID: a.tenant}
+	for {
+		counts, next, err := a.profiles.Reindex(ctx, a.tenant, after, entity.ImportOptions{At: a.now})
+		if err != nil && after != "" {
+			err = fmt.Errorf("%w (go on with --after %q)", err, after)
+		}
+		out.Add(counts)
+		if err != nil || next == "" {
+			return out, err
+		}
+		fmt.Fprintf(os.Stderr, "%s so far, %s of them new in the list\n", countNoun(out.Inspected, "entity", "entities"),
+			formatNumber(int64(out.Listed)))
+		after = next
+	}
+}
+
 func countNoun(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
 	"sluice/internal/cli"
@@ -26,6 +27,7 @@ import (
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/entity"
 	"sluice/shared/entity/entitydb"
+	"sluice/shared/entity/entitytest"
 	"sluice/shared/permission"
 )
 
@@ -34,6 +36,7 @@ type fakeInstallation struct {
 	data string
 	// tenant is the local cloud's own. It is not in the registry.
 	tenant   string
+	db       *dynamodb.Client
 	registry *authdb.Registry
 	entities *entitydb.Statuses
 	// logFails is set for a log group that cannot be written.
@@ -68,7 +71,7 @@ func newFakeInstallation(t *testing.T) *fakeInstallation {
 	}))
 	t.Cleanup(endpoint.Close)
 	f.data, f.tenant = t.TempDir(), uuid.NewString()
-	f.registry, f.entities = authdb.New(db, "test-clients"), entitydb.NewStatuses(db, "test-entities")
+	f.db, f.registry, f.entities = db, authdb.New(db, "test-clients"), entitydb.NewStatuses(db, "test-entities")
 	text, err := json.Marshal(localcloud.Descriptor{
 		AWSEndpointURL: endpoint.URL, Region: "us-east-1", AccessKeyID: "id", SecretAccessKey: "secret",
 		Prefix: "test", TenantID: f.tenant,
@@ -247,6 +250,24 @@ func TestAdminEntities(t *testing.T) {
 	f.wantError(t, "no such file", "entities", "import", path+"x")
 	f.wantError(t, "no tenant", "entities", "import", path, "--tenant", uuid.NewString())
 	f.wantError(t, "takes 1 argument (FILE), not 0", "entities", "import")
+}
+
+// Entities of earlier releases come into the list; a second run changes nothing.
+func TestAdminReindex(t *testing.T) {
+	f := newFakeInstallation(t)
+	tenant := runAdmin[tenantOutput](t, f, "tenant", "create", "--id", f.tenant).TenantID
+	statuses := entitytest.Statuses{}
+	for i := range 30 {
+		statuses[fmt.Sprint("e", i)] = entity.Compliant
+	}
+	entitytest.StoreStatuses(t, f.db, tenant, statuses)
+	for _, listed := range []int{30, 0} {
+		want := reindexOutput{TenantID: tenant, Reindexed: entity.Reindexed{Inspected: 30, Listed: listed}}
+		if got := runAdmin[reindexOutput](t, f, "entities", "reindex"); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+	f.wantError(t, "no tenant", "entities", "reindex", "--tenant", uuid.NewString())
 }
 
 // Each rotation publishes one key more. The very first key signs at once.

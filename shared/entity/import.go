@@ -50,6 +50,19 @@ const (
 	ImportRefused ImportOutcome = "refused"
 )
 
+// Reindexed counts the entities that were looked at for the list of a tenant's entities.
+type Reindexed struct {
+	Inspected int `json:"inspected"`
+	// Listed counts those that were not in the list, or not as they are, and now are.
+	Listed int `json:"listed"`
+}
+
+// Add adds the counts of another part of the entities.
+func (r *Reindexed) Add(other Reindexed) {
+	r.Inspected += other.Inspected
+	r.Listed += other.Listed
+}
+
 // ImportResult is what an import did to an entity, and the lifecycle status that it had, "" if it did not exist.
 type ImportResult struct {
 	ID             string

@@ -90,6 +90,11 @@ type importWrite struct {
 	bytes  int
 }
 
+// newImportWrite returns the change of an entry by the writes of entityWrites.
+func newImportWrite(entry int, writes []types.TransactWriteItem) importWrite {
+	return importWrite{entry, writes, len(dynamo.BinaryAttribute(writes[0].Put.Item, "body")) + 4<<10}
+}
+
 // planImport reads the pending entities, sets their results, and returns what is to be written.
 func (s *Profiles) planImport(ctx context.Context, tenant string, entries []entity.Import, pending []int,
 	results []entity.ImportResult, o entity.ImportOptions) ([]importWrite, error) {
@@ -132,7 +137,7 @@ func (s *Profiles) planImport(ctx context.Context, tenant string, entries []enti
 		if err != nil {
 			return nil, fmt.Errorf("import entity %q: %w", e.ID, err)
 		}
-		plan = append(plan, importWrite{entry, writes, len(dynamo.BinaryAttribute(writes[0].Put.Item, "body")) + 4<<10})
+		plan = append(plan, newImportWrite(entry, writes))
 	}
 	return plan, nil
 }
