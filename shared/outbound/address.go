@@ -122,8 +122,8 @@ func kindOf(a netip.Addr) addressKind {
 	return kind
 }
 
-// check returns an error that says why an address of a host may not be called, nil if it may.
-func (p AddressPolicy) check(host string, a netip.Addr) error {
+// Check returns an error that says why an address of a host may not be called, nil if it may.
+func (p AddressPolicy) Check(host string, a netip.Addr) error {
 	if a.Zone() != "" {
 		return newError(AddressRefused, fmt.Sprintf("The address of %s has a zone.", host))
 	}
@@ -158,7 +158,7 @@ func (c *Client) dial(ctx context.Context, hostPort string) (net.Conn, error) {
 	var refused, failed error
 	var dialer net.Dialer
 	for _, a := range addresses {
-		if err := c.Addresses.check(host, a); err != nil {
+		if err := c.Addresses.Check(host, a); err != nil {
 			refused = err
 			continue
 		}

@@ -100,7 +100,7 @@ func checkURL(u *url.URL) error {
 	}
 	// It cannot be told which configuration serves a URL that has no canonical form.
 	if _, _, err := externalauth.Choose(nil, u.String()); err != nil {
-		return newError(URLRefused, err.Error())
+		return newError(URLRefused, "The URL cannot be called: "+err.Error()+".")
 	}
 	return nil
 }

@@ -94,6 +94,9 @@ func (c *Client) dialTLS(
 	if err != nil {
 		return nil, newError(URLRefused, "The host of the URL is not valid.")
 	}
+	// The context is not that of the call: http.Transport lets a connection that it has begun outlive it.
+	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout(), errTimeout)
+	defer cancel()
 	plain, err := c.dial(ctx, hostPort)
 	if err != nil {
 		return nil, err
