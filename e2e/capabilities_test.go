@@ -23,6 +23,7 @@ const (
 	manyRequests  capability = "many requests"
 	samCLI        capability = "sam local invoke"
 	functionLog   capability = "log of functions"
+	eventLog      capability = "log of the event bus"
 )
 
 // environmentNames are the environments in the order of the table in the documentation.
@@ -70,6 +71,11 @@ var capabilities = []struct {
 		functionLog,
 		[]string{"sam", "localstack", "aws"},
 		"What functions print is a file of the local cloud; elsewhere it is in CloudWatch Logs or on a terminal",
+	},
+	{
+		eventLog,
+		[]string{"localstack", "aws"},
+		"The local cloud writes what is put on the event bus into a file; elsewhere a rule would have to collect it",
 	},
 	{samCLI, []string{"local", "localstack", "aws"}, "It is SAM's own command"},
 }

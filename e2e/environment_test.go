@@ -37,6 +37,8 @@ type Environment struct {
 
 	// cloud is the process of a local cloud, nil in other environments.
 	cloud *process
+	// killsFunctions is set if functions are killed on purpose, so that the end of a batch may be announced twice.
+	killsFunctions bool
 	// helpers are processes that run beside it, in the order of their start.
 	helpers []*process
 	// cleanups run when the environment stops, the last one first.
@@ -74,7 +76,7 @@ func (e *Environment) stop() error {
 		errs = append(errs, cleanup())
 	}
 	if e.cloud != nil {
-		errs = append(errs, grants.collect(e), e.cloud.stop(syscall.SIGINT), e.checkLogs())
+		errs = append(errs, e.checkAnnounced(), grants.collect(e), e.cloud.stop(syscall.SIGINT), e.checkLogs())
 	}
 	return errors.Join(errs...)
 }

@@ -14,9 +14,9 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_BATCHES")
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "ANNOUNCE_FUNCTION")
 	lambda.Start((&pipeline.Close{
-		Batches: batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
+		Batches: env.Announcing(batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit)),
 		Now:     time.Now,
 		Log:     env.Log,
 	}).Handle)

@@ -18,16 +18,17 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_DOCUMENTS", "TABLE_CLIENTS", "BUCKET_UPLOADS",
-		"STATE_MACHINE_ARN", "MAX_UPLOAD_BYTES", "MALWARE_SCAN", "SCAN_PATIENCE", "SWEEP_AGE", "UPLOAD_PATIENCE")
+		"STATE_MACHINE_ARN", "ANNOUNCE_FUNCTION", "MAX_UPLOAD_BYTES", "MALWARE_SCAN", "SCAN_PATIENCE", "SWEEP_AGE", "UPLOAD_PATIENCE")
 	lines, documents, guardDuty, err := env.Scanners()
 	env.Check(err)
 	retry := intake.RetryPolicy{Attempts: 5, Pause: 2 * time.Second}
-	batches := batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit)
+	batches := env.Announcing(batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit))
 	in := &intake.Intake{
 		Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(),
 		Registry: authdb.New(env.DynamoDB(), env.ClientsTable),
 		Sweep: &intake.Sweep{Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(),
-			Age: env.SweepAge, Patience: env.UploadPatience},
+			Announcements: env.Announcements(),
+			Age:           env.SweepAge, Patience: env.UploadPatience},
 		Scanner: lines, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Now: time.Now, Log: env.Log,
 		Documents: &intake.Documents{
 			Store: documentdb.New(env.DynamoDB(), env.DocumentsTable), Files: env.Uploads(),

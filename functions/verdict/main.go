@@ -13,9 +13,9 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_WORK")
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "ANNOUNCE_FUNCTION", "BUCKET_WORK")
 	lambda.Start((&pipeline.Verdict{
-		Batches:    batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
+		Batches:    env.Announcing(batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit)),
 		Work:       env.Work(),
 		NewAttempt: pipeline.NewAttempt,
 		Now:        time.Now,

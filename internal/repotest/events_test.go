@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"sluice/shared/announce"
 	"sluice/shared/auth/authhttp"
 	"sluice/shared/intake"
 	"sluice/shared/pipeline"
@@ -36,8 +37,11 @@ var eventTypes = map[string]any{
 	"verdict":       &pipeline.BatchInput{},
 	"admit":         &pipeline.BatchInput{},
 	"ingest":        &pipeline.ChunkInput{},
+	"announce":      &announce.Input{},
 	"close":         &pipeline.CloseInput{},
 	"close-event":   &events.CloudWatchEvent{},
+
+	"announce-message": &announce.Input{},
 }
 
 func TestEveryFunctionHasASampleEvent(t *testing.T) {

@@ -41,6 +41,7 @@ var layers = map[string]layer{
 	"shared/malware":          kitLayer,
 	"shared/deadline":         kitLayer,
 	"shared/sealed":           kitLayer,
+	"shared/announce":         serviceLayer,
 	"shared/auth":             serviceLayer,
 	"shared/intake":           serviceLayer,
 	"shared/outbound":         serviceLayer,

@@ -75,6 +75,8 @@ type Cloud struct {
 	states    *states.Service
 	guardduty *guardduty.Service
 	bus       *eventbridge.Bus
+	// events is the file that receives what is put on the bus.
+	events *os.File
 
 	// listeners and servers are those of the API and the AWS endpoint.
 	listeners []net.Listener
@@ -200,6 +202,9 @@ func (c *Cloud) close(ctx context.Context) {
 	}
 	if c.database != nil {
 		c.database.Close()
+	}
+	if c.events != nil {
+		_ = c.events.Close()
 	}
 	if c.log != nil {
 		c.log.close()

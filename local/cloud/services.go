@@ -125,6 +125,10 @@ func (c *Cloud) startFunctions(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
+	if c.events, err = os.OpenFile(c.path("logs", "events.jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND,
+		0o600); err != nil {
+		return err
+	}
 	c.startEventSources(ctx)
 	close(c.functionsReady)
 	var machines []states.Machine
@@ -174,7 +178,7 @@ func (c *Cloud) program(f template.Function) string {
 // startEventSources starts the event bus, and GuardDuty, which publishes its results there.
 func (c *Cloud) startEventSources(ctx context.Context) {
 	c.bus = eventbridge.New(ctx, eventbridge.Config{
-		Rules: c.template.Rules, Region: region, Account: account, NewID: newID,
+		Rules: c.template.Rules, Region: region, Account: account, NewID: newID, Log: c.events,
 		Invoke: func(rule template.Rule, function string, event []byte) error {
 			name := c.functionName(function)
 			err := c.iam.AuthorizeInvocation("events.amazonaws.com", rule.ARN, arn("lambda", "function:"+name))
@@ -219,6 +223,7 @@ func (c *Cloud) endpointServices() endpoint.Services {
 	s := endpoint.Services{
 		IAM: c.iam, Now: time.Now, ARN: arn,
 		DynamoDB: &url.URL{Scheme: "http", Host: c.database.Address()}, States: c.states, KMS: c.kms, Lambda: c.lambda,
+		Events:    c.bus,
 		GuardDuty: c.guardduty, Logs: c.log,
 		MachineOfToken: c.states.MachineOfToken, TagOfKey: c.kms.TagOf, PartitionKeys: map[string]string{},
 	}

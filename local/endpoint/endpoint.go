@@ -15,6 +15,7 @@ import (
 
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
+	"sluice/local/eventbridge"
 	"sluice/local/guardduty"
 	"sluice/local/iam"
 	"sluice/local/lambda"
@@ -31,6 +32,8 @@ type Services struct {
 	States   http.Handler
 	KMS      http.Handler
 	Lambda   http.Handler
+	// Events serves the event bus.
+	Events http.Handler
 	// GuardDuty serves Malware Protection for S3.
 	GuardDuty http.Handler
 	// Logs serves the part of CloudWatch Logs that the operator uses.
@@ -81,6 +84,8 @@ func New(s Services) http.Handler {
 		states.TargetPrefix:  {s.States, s.statesRequests, "", http.StatusBadRequest},
 		"Logs_20140328.":     {s.Logs, s.logsRequests, "", http.StatusBadRequest},
 		"TrentService.":      {s.KMS, s.kmsRequests, "", http.StatusBadRequest},
+
+		eventbridge.TargetPrefix: {s.Events, s.eventsRequests, "", http.StatusBadRequest},
 	}
 	guardDuty := service{s.GuardDuty, s.guardDutyRequests, "", http.StatusForbidden}
 	functions := service{s.Lambda, s.lambdaRequests, "", http.StatusForbidden}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"sluice/local/eventbridge"
 	"sluice/local/iam"
 	"sluice/local/lambda"
 )
@@ -183,6 +184,23 @@ func (s Services) lambdaRequests(r *http.Request, operation string, _ []byte) []
 		name = s.ARN("lambda", "function:"+name)
 	}
 	return []iam.Request{{Action: "lambda:" + operation, Resource: name}}
+}
+
+// eventsRequests returns what a request to EventBridge asks permission for: each bus of its entries.
+func (s Services) eventsRequests(_ *http.Request, operation string, body []byte) []iam.Request {
+	var in struct {
+		Entries []struct{ EventBusName string }
+	}
+	_ = json.Unmarshal(body, &in) // the service reports invalid JSON
+	out := []iam.Request{}
+	for _, e := range in.Entries {
+		bus := s.ARN("events", "event-bus/"+eventbridge.BusName(e.EventBusName))
+		out = append(out, iam.Request{Action: "events:" + operation, Resource: bus})
+	}
+	if len(out) == 0 {
+		out = append(out, iam.Request{Action: "events:" + operation, Resource: "*"})
+	}
+	return out
 }
 
 // guardDutyRequests returns what a request to GuardDuty asks permission for. Its action has no resource.

@@ -1,11 +1,12 @@
 // Package eventbridge provides the default event bus of EventBridge. It passes events to the functions of the rules
-// whose patterns they match, and runs the rules that have a schedule.
+// whose patterns they match, runs the rules that have a schedule, and serves PutEvents.
 package eventbridge
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"sync"
 	"time"
 
@@ -21,6 +22,8 @@ type Config struct {
 	Invoke func(rule template.Rule, function string, event []byte) error
 	// NewID returns a UUID, used as the ID of an event.
 	NewID func() string
+	// Log receives each event that is put on the bus by PutEvents, as a line of JSON; nil for none.
+	Log io.Writer
 }
 
 // Bus is a running event bus. It is safe for concurrent use.
@@ -28,6 +31,8 @@ type Bus struct {
 	Config
 	cancel context.CancelFunc
 	ended  sync.WaitGroup
+	// mu keeps lines of the log apart.
+	mu sync.Mutex
 }
 
 // New starts the schedules, which run until Close.

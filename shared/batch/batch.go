@@ -50,6 +50,9 @@ type Batch struct {
 	DigestKey [16]byte
 	// Verdict is the outcome of validation; nil until validation is finished.
 	Verdict *Verdict
+	// Unannounced are the receivers to whom the end of the batch is still to be announced; nil before its end and after
+	// its announcement.
+	Unannounced []Receiver
 }
 
 // HasTooMany reports whether a number of transactions is more than the batch may have.

@@ -9,6 +9,9 @@ import (
 // ErrNotFound means that there is no batch with the given ID.
 var ErrNotFound = errors.New("batch: not found")
 
+// ErrNothingToAnnounce means that there is nothing to announce about a batch, or that another attempt announces it.
+var ErrNothingToAnnounce = errors.New("batch: nothing to announce")
+
 // Store keeps batches and what the steps commit about them.
 //
 // Every method may be called concurrently, for the same batch too. A write is one conditional write of one item and is
@@ -30,6 +33,20 @@ type Store interface {
 	EachUnfinished(ctx context.Context, before time.Time, visit func(ID) error) error
 	// Postpone sets the time from which a batch is to be looked at. It does nothing for a batch in a terminal status.
 	Postpone(ctx context.Context, id ID, at time.Time) error
+	// EachUnannounced calls visit with the batches that have ended, whose end is not announced to everyone, and that
+	// were to be looked at before a time, until visit returns an error, which it returns. A batch is to be looked at
+	// from its end on, unless PostponeAnnouncement has said otherwise. It visits as many as EachUnfinished, and as
+	// inexactly.
+	EachUnannounced(ctx context.Context, before time.Time, visit func(ID) error) error
+	// PostponeAnnouncement sets the time from which a batch is to be looked at whose end is not announced to everyone.
+	// It does nothing for any other batch.
+	PostponeAnnouncement(ctx context.Context, id ID, at time.Time) error
+	// ClaimAnnouncement gives the announcement of a batch's end to the attempt of a name, until a time, and returns the
+	// batch. It returns ErrNothingToAnnounce if the batch has not ended, its end is announced, or another attempt has
+	// the announcement by now. It returns ErrNotFound if there is no such batch. Repeating it extends the time.
+	ClaimAnnouncement(ctx context.Context, id ID, attempt string, now, until time.Time) (Batch, error)
+	// MarkAnnounced records that the end of a batch is announced to some of its receivers. Repeating it does nothing.
+	MarkAnnounced(ctx context.Context, id ID, to []Receiver) error
 	// AdoptUnfinished makes batches that an earlier release created, and that no transition has reached since, known to
 	// EachUnfinished. Each call goes a limited number of batches further; once all are adopted, it does nothing.
 	AdoptUnfinished(ctx context.Context, now time.Time) error
@@ -48,7 +65,8 @@ type JobStore interface {
 	// Apply makes a transition and returns the batch after it. It returns a *ConflictError if the batch has a status
 	// from which the transition is not legal, so repeating a transition that was made is a conflict whose Current is in
 	// the wanted status or past it. Of several concurrent transitions out of one status, one is made. It returns
-	// ErrNotFound if there is no such batch.
+	// ErrNotFound if there is no such batch. With a transition to a terminal status, the batch is Unannounced to all
+	// Receivers.
 	Apply(ctx context.Context, id ID, t Transition) (Batch, error)
 
 	// Chunk returns what is committed about a chunk: the zero Chunk with its index if nothing is.

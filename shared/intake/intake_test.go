@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -211,7 +212,7 @@ func TestAnotherObjectChangesNothing(t *testing.T) {
 	if err := f.handle(t, f.event(t, "other", 99999)); err != nil {
 		t.Fatal(err)
 	}
-	if after := f.currentBatch(t); after != before || len(f.machine.started) != 1 {
+	if after := f.currentBatch(t); !reflect.DeepEqual(after, before) || len(f.machine.started) != 1 {
 		t.Errorf("got %+v, started %v, want %+v and one start", after, f.machine.started, before)
 	}
 }

@@ -20,6 +20,14 @@ type Sweep struct {
 		Postpone(ctx context.Context, id batch.ID, at time.Time) error
 		// AdoptUnfinished is that of batch.Store.
 		AdoptUnfinished(ctx context.Context, now time.Time) error
+		// EachUnannounced is that of batch.Store.
+		EachUnannounced(ctx context.Context, before time.Time, visit func(batch.ID) error) error
+		// PostponeAnnouncement is that of batch.Store.
+		PostponeAnnouncement(ctx context.Context, id batch.ID, at time.Time) error
+	}
+	Announcements interface {
+		// AnnounceBatch asks for the announcement of the end of a batch.
+		AnnounceBatch(ctx context.Context, id batch.ID) error
 	}
 	Uploads interface {
 		// Head returns what is stored under a key. It returns objects.ErrNotFound or objects.ErrDenied.
@@ -44,6 +52,34 @@ const longestPause = time.Hour
 // waitingAge is the age from which the sweep resolves waiting uploads; the events of younger ones are probably on their
 // way.
 const waitingAge = time.Minute
+
+// unannouncedAge is the age from which the sweep asks for the announcement of a batch's end, unless Sweep.Age is less: the
+// one that ended the batch was killed before it could ask, or its request has failed. announcementPause is the time until
+// it asks again.
+const (
+	unannouncedAge    = time.Minute
+	announcementPause = 10 * time.Minute
+)
+
+// sweepAnnouncements asks for the announcements of batches that have ended and are not announced. One that cannot be
+// requested does not keep the others waiting.
+func (in *Intake) sweepAnnouncements(ctx context.Context) error {
+	if in.Sweep == nil {
+		return nil
+	}
+	var errs []error
+	now := in.Now()
+	err := in.Sweep.Batches.EachUnannounced(ctx, now.Add(-min(unannouncedAge, in.Sweep.Age)), func(id batch.ID) error {
+		in.Log.WarnContext(ctx, "the end of a batch is not announced", "batch", id)
+		err := in.Sweep.Batches.PostponeAnnouncement(ctx, id, now.Add(announcementPause))
+		if err == nil {
+			err = in.Sweep.Announcements.AnnounceBatch(ctx, id)
+		}
+		errs = append(errs, err)
+		return ctx.Err()
+	})
+	return errors.Join(append(errs, err)...)
+}
 
 // sweepUploads resolves the uploads that wait for GuardDuty: the function was interrupted after it recorded a result,
 // or no result came in time. An upload that fails does not keep the others waiting.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -32,21 +33,39 @@ func (e *executions) Execution(context.Context, batch.ID) (intake.ExecutionState
 	return e.state, e.err
 }
 
+// announcements records the batches whose announcement is requested.
+type announcements struct {
+	requested []batch.ID
+	// fail is the error of the next request.
+	fail error
+}
+
+func (a *announcements) AnnounceBatch(_ context.Context, id batch.ID) error {
+	if err := a.fail; err != nil {
+		a.fail = nil
+		return err
+	}
+	a.requested = append(a.requested, id)
+	return nil
+}
+
 // sweepFixture is a fixture with a sweep that looks at a batch after 20 minutes and gives an upload an hour.
 type sweepFixture struct {
 	fixture
-	storage    *storage
-	executions *executions
-	clock      time.Time
+	storage       *storage
+	executions    *executions
+	announcements *announcements
+	clock         time.Time
 }
 
 func newSweepFixture(t *testing.T) *sweepFixture {
 	t.Helper()
 	f := &sweepFixture{fixture: newFixture(t, "{}"), storage: &storage{err: objects.ErrNotFound},
-		executions: &executions{}, clock: received}
+		executions: &executions{}, announcements: &announcements{}, clock: received}
 	f.Intake.Now = func() time.Time { return f.clock }
 	f.Intake.Sweep = &intake.Sweep{
-		Batches: f.store, Uploads: f.storage, Machine: f.executions, Age: 20 * time.Minute, Patience: time.Hour,
+		Batches: f.store, Uploads: f.storage, Machine: f.executions,
+		Announcements: f.announcements, Age: 20 * time.Minute, Patience: time.Hour,
 	}
 	return f
 }
@@ -117,7 +136,7 @@ func TestSweepEndsBatchThatWasNeverUploaded(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if after := f.currentBatch(t); after != b || len(f.machine.started) != 0 || len(f.bucket.tags) == 0 ||
+			if after := f.currentBatch(t); !reflect.DeepEqual(after, b) || len(f.machine.started) != 0 || len(f.bucket.tags) == 0 ||
 				f.bucket.tags[0] != intake.UploadKey(f.batch.Tenant, f.batch.ID)+" sluice-verdict=refused" {
 				t.Errorf("after a late upload: %+v, started %v, tags %v, want no change, no start and the tag",
 					after, f.machine.started, f.bucket.tags)
@@ -201,5 +220,40 @@ func TestSweepLosesARace(t *testing.T) {
 	f.scanner.errs = []error{malware.ErrUnscannable}
 	if b := f.sweepAfter(t, 30*time.Minute); b.Status != batch.Processed || len(f.bucket.tags) != 0 {
 		t.Errorf("the batch is %s, tags %v, want PROCESSED and no tag", b.Status, f.bucket.tags)
+	}
+}
+
+// The announcement of a batch that has ended is requested until it is made, however often that fails.
+func TestSweepRequestsAnnouncements(t *testing.T) {
+	f := newSweepFixture(t)
+	f.advance(t, batch.Processed)
+	for _, step := range []struct {
+		name  string
+		after time.Duration
+		fail  error
+		want  int
+	}{
+		{"the function that ended the batch may still do it", 50 * time.Second, nil, 0},
+		{"it was killed", 20 * time.Second, nil, 1},
+		{"the announcement is on its way", 10 * time.Minute, nil, 1},
+		{"it was lost", 2 * time.Minute, nil, 2},
+		{"the request fails", 12 * time.Minute, errors.New("no answer"), 2},
+		{"it is repeated after the pause", 12 * time.Minute, nil, 3},
+	} {
+		f.announcements.fail = step.fail
+		f.clock = f.clock.Add(step.after)
+		if err := f.handle(t, json.RawMessage(scheduleEvent)); !errors.Is(err, step.fail) {
+			t.Errorf("%s: got error %v, want %v", step.name, err, step.fail)
+		}
+		if got := len(f.announcements.requested); got != step.want {
+			t.Errorf("%s: requested %d times, want %d", step.name, got, step.want)
+		}
+	}
+	if err := f.store.MarkAnnounced(t.Context(), f.batch.ID, batch.Receivers()); err != nil {
+		t.Fatal(err)
+	}
+	f.sweepAfter(t, time.Hour)
+	if got := len(f.announcements.requested); got != 3 {
+		t.Errorf("after the announcement: requested %d times, want 3", got)
 	}
 }

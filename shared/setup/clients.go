@@ -5,10 +5,14 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/guardduty"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
+	"sluice/shared/announce"
+	"sluice/shared/batch"
 	"sluice/shared/intake"
 	"sluice/shared/intake/intakedb"
 	"sluice/shared/malware"
@@ -34,6 +38,21 @@ func (e Env) bucket(name string) *objects.Bucket {
 // Machine returns the state machine of batches.
 func (e Env) Machine() *intake.Machine {
 	return intake.NewMachine(sfn.NewFromConfig(e.AWS), e.StateMachine)
+}
+
+// Announcements returns the requester of the announce function.
+func (e Env) Announcements() *announce.Requester {
+	return announce.NewRequester(lambda.NewFromConfig(e.AWS), e.AnnounceFunction)
+}
+
+// Announcing returns a store of batches that asks for the announcement of those that end.
+func (e Env) Announcing(store batch.Store) *announce.Batches {
+	return &announce.Batches{Store: store, Requester: e.Announcements(), Log: e.Log}
+}
+
+// EventBus returns the event bus to which events are announced.
+func (e Env) EventBus() *announce.Bus {
+	return announce.NewBus(eventbridge.NewFromConfig(e.AWS), e.EventBusName)
 }
 
 // Scanners returns the scanners of batches and of documents or, where GuardDuty scans, its results in place of both.

@@ -33,6 +33,11 @@ type Config struct {
 	// StateMachine is the ARN of the state machine of batches.
 	StateMachine string `env:"STATE_MACHINE_ARN"`
 
+	// AnnounceFunction is the name of the function that announces events.
+	AnnounceFunction string `env:"ANNOUNCE_FUNCTION"`
+	// EventBusName is the name or the ARN of the event bus to which events are announced.
+	EventBusName string `env:"EVENT_BUS"`
+
 	// Issuer is the iss claim of tokens; "" means the address of the API.
 	Issuer string `env:"ISSUER"`
 	// Audience is the aud claim of tokens.

@@ -32,7 +32,7 @@ type Env struct {
 // line that names every one at fault. The required names are environment variables; see Config.
 func MustLoad(ctx context.Context, required ...string) Env {
 	cfg, err := Load(os.Getenv, required...)
-	env := Env{Config: cfg, Log: NewLogger(os.Stderr, cfg.LogLevel), Audit: audit.New(os.Stderr, time.Now, requestID)}
+	env := Env{Config: cfg, Log: NewLogger(os.Stderr, cfg.LogLevel), Audit: audit.New(os.Stderr, time.Now, RequestID)}
 	slog.SetDefault(env.Log)
 	env.Check(err)
 	env.AWS, err = LoadAWS(ctx)
@@ -85,15 +85,15 @@ func NewLogger(w *os.File, level string) *slog.Logger {
 type requestIDHandler struct{ slog.Handler }
 
 func (h requestIDHandler) Handle(ctx context.Context, r slog.Record) error {
-	if id := requestID(ctx); id != "" {
+	if id := RequestID(ctx); id != "" {
 		r.AddAttrs(slog.String("request_id", id))
 	}
 	return h.Handler.Handle(ctx, r)
 }
 
-// requestID returns the ID of the HTTP request that a context belongs to, as the client is told it, else that of its
+// RequestID returns the ID of the HTTP request that a context belongs to, as the client is told it, else that of its
 // invocation, else "".
-func requestID(ctx context.Context) string {
+func RequestID(ctx context.Context) string {
 	if id := audit.RequestID(ctx); id != "" {
 		return id
 	}

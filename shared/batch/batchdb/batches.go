@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +25,7 @@ import (
 // Store is the batch.Store on DynamoDB. The partition key of its table is id (the batch) and the sort key is part:
 // "batch" is the batch itself, "chunk#00001" a chunk, "marks#03" the result of reconciling a partition, "lines" the
 // line counts. The index by-tenant (tenant / id) holds the "batch" items only. The index unfinished (unfinished /
-// look_at) holds those that are not in a terminal status.
+// look_at) holds those that are not in a terminal status, or whose end is not announced to everyone.
 type Store struct {
 	db    *dynamodb.Client
 	table string
@@ -99,16 +100,17 @@ func (s *Store) Apply(ctx context.Context, id batch.ID, t batch.Transition) (bat
 	if err != nil {
 		return batch.Batch{}, err
 	}
-	removal := " REMOVE unfinished, look_at"
-	if !t.To.IsTerminal() {
-		removal = ""
-		assignments = append(assignments, "unfinished = :shard", "look_at = :at")
-		values[":shard"] = dynamo.String(shard(id))
+	assignments = append(assignments, "unfinished = :shard", "look_at = :at")
+	values[":shard"] = dynamo.String(shard(id))
+	if t.To.IsTerminal() {
+		assignments = append(assignments, "unannounced = :receivers")
+		values[":shard"] = dynamo.String(unannouncedShards + shard(id))
+		values[":receivers"] = receiverSet(batch.Receivers())
 	}
 	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                           &s.table,
 		Key:                                 key(id, batchPart),
-		UpdateExpression:                    aws.String("SET " + strings.Join(assignments, ", ") + removal),
+		UpdateExpression:                    aws.String("SET " + strings.Join(assignments, ", ")),
 		ConditionExpression:                 aws.String(statusCondition(t, values)),
 		ExpressionAttributeNames:            names,
 		ExpressionAttributeValues:           values,
@@ -255,6 +257,7 @@ type batchRow struct {
 	MaxReportBytes  int64       `dynamodbav:"max_report_bytes,omitempty"`
 	DigestKey       []byte      `dynamodbav:"digest_key"`
 	Verdict         *verdictRow `dynamodbav:"verdict,omitempty"`
+	Unannounced     []string    `dynamodbav:"unannounced,stringset,omitempty"`
 }
 
 type objectRow struct {
@@ -301,6 +304,9 @@ func marshalBatch(b batch.Batch) (dynamo.Item, error) {
 		v := newVerdictRow(*b.Verdict)
 		row.Verdict = &v
 	}
+	for _, r := range b.Unannounced {
+		row.Unannounced = append(row.Unannounced, string(r))
+	}
 	return attributevalue.MarshalMap(row)
 }
 
@@ -326,6 +332,10 @@ func unmarshalBatch(item dynamo.Item) (batch.Batch, error) {
 	if row.Verdict != nil {
 		v := row.Verdict.verdict()
 		b.Verdict = &v
+	}
+	slices.Sort(row.Unannounced)
+	for _, r := range row.Unannounced {
+		b.Unannounced = append(b.Unannounced, batch.Receiver(r))
 	}
 	var errs [4]error
 	b.CreatedAt, errs[0] = dynamo.ParseTime(row.CreatedAt)

@@ -66,6 +66,9 @@ func TestStoredBatches(t *testing.T) {
 	if _, err := s.CommitReconciled(ctx, b.ID, 7, batch.ReconcileResult{RejectionsKey: "marks"}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := s.ClaimAnnouncement(ctx, b.ID, "attempt", at.Add(time.Minute), at.Add(2*time.Minute)); err != nil {
+		t.Fatal(err)
+	}
 	dynamotest.CompareStored(t, client, "test-batches", "batches")
 
 	client = dynamotest.Start(t)
@@ -155,6 +158,10 @@ func TestStoredUnfinished(t *testing.T) {
 	}
 	failed := batch.Transition{To: batch.Failed, At: at, ErrorMessage: "m", Expires: at.Add(time.Hour)}
 	if _, err := s.Apply(ctx, expiring.ID, failed); err != nil {
+		t.Fatal(err)
+	}
+	// What is announced is stored as releases that announced nothing stored it.
+	if err := s.MarkAnnounced(ctx, expiring.ID, batch.Receivers()); err != nil {
 		t.Fatal(err)
 	}
 	dynamotest.CompareStored(t, client, "test-batches", "unfinished")

@@ -33,12 +33,18 @@ func shard(id batch.ID) string {
 
 // EachUnfinished reads the index unfinished, the shards in random order.
 func (s *Store) EachUnfinished(ctx context.Context, before time.Time, visit func(batch.ID) error) error {
+	return s.eachLookedAt(ctx, "", before, visit)
+}
+
+// eachLookedAt visits the batches of all shards whose names have a beginning.
+func (s *Store) eachLookedAt(ctx context.Context, beginning string, before time.Time,
+	visit func(batch.ID) error) error {
 	for _, i := range rand.Perm(len(shards)) {
 		out, err := s.db.Query(ctx, &dynamodb.QueryInput{
 			TableName: &s.table, IndexName: aws.String("unfinished"), Limit: aws.Int32(visitsPerShard),
 			KeyConditionExpression: aws.String("unfinished = :shard AND look_at < :before"),
 			ExpressionAttributeValues: dynamo.Item{
-				":shard": dynamo.String(shards[i : i+1]), ":before": dynamo.String(dynamo.FormatTime(before)),
+				":shard": dynamo.String(beginning + shards[i:i+1]), ":before": dynamo.String(dynamo.FormatTime(before)),
 			},
 		})
 		if err != nil {

@@ -29,6 +29,8 @@ func Conform(t *testing.T, open func(t *testing.T) batch.Store) {
 		"recent":      testRecent,
 		"statuses":    testStatuses,
 		"unfinished":  testUnfinished,
+		"unannounced": testUnannounced,
+		"announcer":   testOneAttemptAnnounces,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -127,6 +129,9 @@ func testTransitions(t *testing.T, s batch.Store) {
 		}
 		if transition.Verdict != nil {
 			want.Verdict = transition.Verdict
+		}
+		if transition.To.IsTerminal() {
+			want.Unannounced = batch.Receivers()
 		}
 		applied, err := s.Apply(t.Context(), want.ID, transition)
 		if err != nil {

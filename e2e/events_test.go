@@ -1,0 +1,183 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/client"
+	"sluice/shared/event"
+)
+
+// busEvent is an event as the event bus passes it on.
+type busEvent struct {
+	ID         string        `json:"id"`
+	Source     string        `json:"source"`
+	DetailType event.Type    `json:"detail-type"`
+	Time       time.Time     `json:"time"`
+	Detail     event.Message `json:"detail"`
+}
+
+// batchEnd is the payload of an event about the end of a batch.
+type batchEnd struct {
+	BatchID        string        `json:"batch_id"`
+	Status         string        `json:"status"`
+	ErrorMessage   string        `json:"error_message"`
+	Counts         client.Counts `json:"counts"`
+	Name           any           `json:"name"`
+	Metadata       any           `json:"metadata"`
+	ReportComplete *bool         `json:"report_complete"`
+}
+
+// eachLine calls visit with each complete line of a file, which need not exist.
+func eachLine(path string, visit func(line []byte) error) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for lines := bufio.NewReader(f); ; {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return nil // the last line is being written
+		}
+		if err := visit(line); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+}
+
+// busEvents returns the events on the bus of a local cloud by the resource that caused them.
+func (e *Environment) busEvents() (map[string][]busEvent, error) {
+	found := map[string][]busEvent{}
+	err := eachLine(filepath.Join(e.Data, "logs", "events.jsonl"), func(line []byte) error {
+		var b busEvent
+		if err := json.Unmarshal(line, &b); err != nil {
+			return err
+		}
+		found[b.Detail.CausationID] = append(found[b.Detail.CausationID], b)
+		return nil
+	})
+	return found, err
+}
+
+// endTypes are the types of the events about the ends of batches by their statuses.
+var endTypes = map[string]event.Type{
+	"PROCESSED":         "batchtransaction:ingestionProcessed",
+	"VALIDATION_FAILED": "batchtransaction:ingestionValidation_failed",
+	"ERROR":             "batchtransaction:ingestionFailed",
+}
+
+// checkAnnounced returns an error unless each batch that has ended in a local cloud is announced, in the status in which
+// it ended, and once. A cloud whose functions are killed may announce more often, and so may one without a log of its
+// functions.
+func (e *Environment) checkAnnounced() error {
+	var problems []error
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		ended := map[string]string{}
+		err := eachLine(filepath.Join(e.Data, "logs", "audit.jsonl"), func(line []byte) error {
+			var r struct{ Record, Msg, Batch, To string }
+			if err := json.Unmarshal(line, &r); err != nil {
+				return err
+			}
+			if r.Record == "transition" && r.Msg == "batch finished" {
+				ended[r.Batch] = r.To
+			}
+			return nil
+		})
+		events, eventsErr := e.busEvents()
+		if err := errors.Join(err, eventsErr); err != nil {
+			return err
+		}
+		problems = nil
+		for id, status := range ended {
+			of := events[id]
+			isWrong := func(b busEvent) bool { return b.DetailType != endTypes[status] || b.Detail.ID != of[0].Detail.ID }
+			if len(of) == 0 || slices.ContainsFunc(of, isWrong) || len(of) > 1 && !e.killsFunctions {
+				problems = append(problems, fmt.Errorf("batch %s ended in %s; announced: %+v", id, status, of))
+			}
+		}
+		if problems == nil || time.Now().After(deadline) {
+			return errors.Join(problems...)
+		}
+	}
+}
+
+// expectAnnounced waits until the end of a batch is announced, and compares the event with the batch's last status.
+func (s *session) expectAnnounced(last client.Status) batchEnd {
+	s.t.Helper()
+	var found []busEvent
+	eventually(s.t, "the announcement of batch "+last.BatchID, func() bool {
+		all, err := s.environment.busEvents()
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		found = all[last.BatchID]
+		return len(found) > 0
+	})
+	got, eventType := found[0], endTypes[last.Status]
+	var payload batchEnd
+	decodeStrictly(s.t, got.Detail.Payload, &payload)
+	got.Detail.Payload = nil
+	path := transactionsPath + "batch/status/" + last.BatchID
+	want := busEvent{ID: got.ID, Source: "sluice.batch", DetailType: eventType, Time: last.UpdatedAt.Truncate(time.Second),
+		Detail: event.Message{
+			ID: event.NewID(eventType, last.BatchID), Tenant: s.environment.TenantID, Type: eventType, RelativeURL: path,
+			When: last.UpdatedAt, CorrelationID: last.BatchID, CausationID: last.BatchID,
+		}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		s.t.Errorf("event (-want +got):\n%s", diff)
+	}
+	wantPayload := batchEnd{BatchID: last.BatchID, Status: last.Status, ErrorMessage: last.ErrorMessage,
+		Counts: last.Counts, ReportComplete: payload.ReportComplete}
+	if diff := cmp.Diff(wantPayload, payload); diff != "" {
+		s.t.Errorf("payload (-want +got):\n%s", diff)
+	}
+	if code, _, _ := s.call("GET", got.Detail.RelativeURL, "", ""); code != http.StatusOK {
+		s.t.Errorf("GET %s: %d, want 200", got.Detail.RelativeURL, code)
+	}
+	return payload
+}
+
+// Each end of a batch is announced with what its status says. That every batch of the suite is announced, wherever it
+// ended, is checked when its environment is stopped.
+func TestEndsAreAnnounced(t *testing.T) {
+	t.Parallel()
+	requires(t, eventLog)
+	onboardEntities(t, environment)
+	invalid := strings.Replace(validLine().String(), `"EUR"`, `"E"`, 1)
+	complete := true
+	for _, test := range []struct {
+		name, status string
+		file         []byte
+		complete     *bool
+	}{
+		{"processed", "PROCESSED", jsonLines(validLine()), &complete},
+		{"rejected", "VALIDATION_FAILED", append(jsonLines(validLine()), invalid+"\n"...), &complete},
+		{"empty", "VALIDATION_FAILED", nil, &complete},
+		{"infected", "ERROR", []byte(eicar), nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			api := login(t, environment)
+			payload := api.expectAnnounced(api.expectProcess(test.status, test.file))
+			if diff := cmp.Diff(test.complete, payload.ReportComplete); diff != "" {
+				t.Errorf("report_complete (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

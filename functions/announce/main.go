@@ -1,0 +1,29 @@
+// Announce is the Lambda function that announces the ends of batches, and other events, to the event bus of the account
+// and to webhooks. Functions that have something to announce invoke it asynchronously.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"sluice/shared/announce"
+	"sluice/shared/batch"
+	"sluice/shared/batch/batchdb"
+	"sluice/shared/event"
+	"sluice/shared/setup"
+)
+
+func main() {
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "EVENT_BUS")
+	lambda.Start((&announce.Announcer{
+		Batches:  batchdb.New(env.DynamoDB(), env.BatchesTable),
+		Senders:  map[batch.Receiver]event.Sender{batch.EventBus: env.EventBus()},
+		Attempt:  setup.RequestID,
+		Lease:    30 * time.Second, // the function's timeout in template.yaml
+		Patience: 10 * time.Second,
+		Now:      time.Now,
+		Log:      env.Log,
+	}).Handle)
+}

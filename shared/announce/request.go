@@ -1,0 +1,104 @@
+package announce
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
+
+	"sluice/shared/batch"
+	"sluice/shared/event"
+)
+
+// Requester asks the announce function to announce something. Lambda keeps a request until the function has done it, or
+// has failed three times.
+type Requester struct {
+	client   *lambda.Client
+	function string
+}
+
+// A Requester is the sender for everyone who has something to announce and no business with the receivers.
+var _ event.Sender = (*Requester)(nil)
+
+// NewRequester returns a requester of the announce function of the given name or ARN.
+func NewRequester(client *lambda.Client, function string) *Requester {
+	return &Requester{client, function}
+}
+
+// AnnounceBatch asks for the announcement of the end of a batch.
+func (r *Requester) AnnounceBatch(ctx context.Context, id batch.ID) error {
+	return r.invoke(ctx, Input{Batch: id})
+}
+
+// Send asks for the announcement of a message to all receivers.
+func (r *Requester) Send(ctx context.Context, m event.Message) error {
+	return r.invoke(ctx, Input{Message: &m})
+}
+
+// requestPatience is how long a function waits until its request is accepted.
+const requestPatience = 5 * time.Second
+
+func (r *Requester) invoke(ctx context.Context, in Input) error {
+	payload, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestPatience)
+	defer cancel()
+	_, err = r.client.Invoke(ctx, &lambda.InvokeInput{
+		FunctionName: &r.function, InvocationType: types.InvocationTypeEvent, Payload: payload,
+	})
+	if err != nil {
+		return fmt.Errorf("request an announcement: %w", err)
+	}
+	return nil
+}
+
+// Batches is a batch.Store that asks for the announcement of each batch that it sees ended and unannounced: because it
+// has just ended it, or because the function that has was killed before it could ask. Functions that end batches use it.
+type Batches struct {
+	batch.Store
+	Requester interface {
+		// AnnounceBatch is that of Requester.
+		AnnounceBatch(ctx context.Context, id batch.ID) error
+	}
+	Log *slog.Logger
+}
+
+// Get is that of batch.Store.
+func (s *Batches) Get(ctx context.Context, id batch.ID) (batch.Batch, error) {
+	b, err := s.Store.Get(ctx, id)
+	if err == nil {
+		s.request(ctx, b)
+	}
+	return b, err
+}
+
+// Apply is that of batch.Store.
+func (s *Batches) Apply(ctx context.Context, id batch.ID, t batch.Transition) (batch.Batch, error) {
+	b, err := s.Store.Apply(ctx, id, t)
+	var conflict *batch.ConflictError
+	switch {
+	case err == nil:
+		s.request(ctx, b)
+	case errors.As(err, &conflict):
+		s.request(ctx, conflict.Current)
+	}
+	return b, err
+}
+
+// request asks for the announcement of a batch that is unannounced. It returns no error: the batch has ended, whether or
+// not that is announced, and the sweep will ask again.
+func (s *Batches) request(ctx context.Context, b batch.Batch) {
+	if len(b.Unannounced) == 0 {
+		return
+	}
+	if err := s.Requester.AnnounceBatch(ctx, b.ID); err != nil {
+		s.Log.ErrorContext(ctx, "cannot request the announcement", "batch", b.ID, "error", err)
+	}
+}

@@ -1,0 +1,143 @@
+package batchtest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/batch"
+)
+
+// endAt is when the batches of these tests end.
+var endAt = createdAt.Add(time.Hour)
+
+// end stores a batch and ends it in a terminal status, from a status out of which one transition leads there.
+func end(t *testing.T, s batch.Store, status batch.Status) batch.Batch {
+	t.Helper()
+	b := create(t, s, "tenant", status.Predecessors()[0])
+	ended, err := s.Apply(t.Context(), b.ID, batch.Transition{To: status, At: endAt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ended
+}
+
+// testUnannounced ends batches, postpones their announcements and makes them.
+func testUnannounced(t *testing.T, s batch.Store) {
+	visits := func(id batch.ID, before time.Time) (n int) {
+		t.Helper()
+		if err := s.EachUnannounced(t.Context(), before, func(visited batch.ID) error {
+			if visited == id {
+				n++
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for _, status := range []batch.Status{batch.Processed, batch.ValidationFailed, batch.Failed} {
+		b := end(t, s, status)
+		if diff := cmp.Diff(batch.Receivers(), b.Unannounced); diff != "" {
+			t.Errorf("%s: the end is unannounced to (-want +got):\n%s", status, diff)
+		}
+		at := endAt
+		if got := [2]int{visits(b.ID, at), visits(b.ID, at.Add(time.Second))}; got != [2]int{0, 1} {
+			t.Errorf("%s: visits %v at its end and after it, want 0 and 1", status, got)
+		}
+		at = at.Add(time.Hour)
+		if err := s.PostponeAnnouncement(t.Context(), b.ID, at); err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]int{visits(b.ID, at), visits(b.ID, at.Add(time.Second))}; got != [2]int{0, 1} {
+			t.Errorf("%s, postponed: visits %v, want 0 and 1", status, got)
+		}
+		for _, to := range [][]batch.Receiver{nil, {"someone-else"}} {
+			if err := s.MarkAnnounced(t.Context(), b.ID, to); err != nil {
+				t.Fatal(err)
+			}
+			if got := visits(b.ID, at.Add(time.Second)); got != 1 {
+				t.Errorf("%s, announced to %v: %d visits, want 1", status, to, got)
+			}
+		}
+		testAnnouncing(t, s, b)
+		if got := visits(b.ID, at.Add(time.Second)); got != 0 {
+			t.Errorf("%s, announced to everyone: %d visits, want none", status, got)
+		}
+	}
+	unknown := newID(t)
+	if err := errors.Join(s.PostponeAnnouncement(t.Context(), unknown, endAt),
+		s.MarkAnnounced(t.Context(), unknown, batch.Receivers())); err != nil {
+		t.Errorf("an unknown batch: %v", err)
+	}
+	stop := errors.New("stop")
+	end(t, s, batch.Failed)
+	err := s.EachUnannounced(t.Context(), endAt.Add(time.Hour), func(batch.ID) error { return stop })
+	if !errors.Is(err, stop) {
+		t.Errorf("a visit that fails: got error %v, want its own", err)
+	}
+}
+
+// testAnnouncing announces the end of a batch to one receiver after the other, each twice.
+func testAnnouncing(t *testing.T, s batch.Store, b batch.Batch) {
+	t.Helper()
+	rest := batch.Receivers()
+	for _, r := range batch.Receivers() {
+		rest = rest[1:]
+		for range 2 {
+			if err := s.MarkAnnounced(t.Context(), b.ID, []batch.Receiver{r}); err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.Get(t.Context(), b.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := b
+			want.Unannounced = append([]batch.Receiver(nil), rest...)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("announced to %s (-want +got):\n%s", r, diff)
+			}
+		}
+	}
+	if err := s.PostponeAnnouncement(t.Context(), b.ID, endAt); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// testOneAttemptAnnounces claims announcements in the name of several attempts.
+func testOneAttemptAnnounces(t *testing.T, s batch.Store) {
+	open, ended := create(t, s, "tenant", batch.AwaitingUpload).ID, end(t, s, batch.Processed)
+	until := endAt.Add(time.Minute)
+	for _, c := range []struct {
+		name    string
+		id      batch.ID
+		attempt string
+		at      time.Time
+		want    error
+	}{
+		{"unknown batch", newID(t), "a", endAt, batch.ErrNotFound},
+		{"a batch that has not ended", open, "a", endAt, batch.ErrNothingToAnnounce},
+		{"first", ended.ID, "a", endAt, nil},
+		{"repeated", ended.ID, "a", endAt, nil},
+		{"another one", ended.ID, "b", until, batch.ErrNothingToAnnounce},
+		{"another one after the time of the first", ended.ID, "b", until.Add(time.Second), nil},
+		{"the first one again", ended.ID, "a", endAt, batch.ErrNothingToAnnounce},
+	} {
+		got, err := s.ClaimAnnouncement(t.Context(), c.id, c.attempt, c.at, until)
+		if !errors.Is(err, c.want) || err != nil && c.want == nil {
+			t.Errorf("%s: got error %v, want %v", c.name, err, c.want)
+		}
+		if diff := cmp.Diff(ended, got); c.want == nil && diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+	if err := s.MarkAnnounced(t.Context(), ended.ID, batch.Receivers()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ClaimAnnouncement(t.Context(), ended.ID, "b", until.Add(time.Hour), until.Add(time.Hour)); !errors.Is(err,
+		batch.ErrNothingToAnnounce) {
+		t.Errorf("claim after the announcement: got error %v, want ErrNothingToAnnounce", err)
+	}
+}
