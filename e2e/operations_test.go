@@ -18,6 +18,7 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 		{"entities", entityCalls},
 		{"documents", func(s *session) []platformCall { return append(documentCalls(s, ""), fileCalls(s)...) }},
 		{"documents of products", func(s *session) []platformCall { return documentCalls(s, "/product") }},
+		{"external authentication", externalAuthCalls},
 		{"documents of deals", func(s *session) []platformCall { return documentCalls(s, "/deal") }},
 	} {
 		t.Run(test.name, func(t *testing.T) {

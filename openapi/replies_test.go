@@ -16,6 +16,7 @@ import (
 	"sluice/shared/batch/batchhttp"
 	"sluice/shared/document/documenthttp"
 	"sluice/shared/entity/entityhttp"
+	"sluice/shared/externalauth/externalauthhttp"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/transaction/transactionhttp"
 )
@@ -31,6 +32,8 @@ func TestReplySchemasMatchTheirTypes(t *testing.T) {
 		"PartialProperties": entityhttp.PartialReply{}, "DraftsByReach": entityhttp.ReachReply{}, "DraftNames": entityhttp.NamesReply{},
 		"LightPage": entityhttp.LightReply{}, "DocumentUpload": documenthttp.UploadReply{}, "CreatedDocument": documenthttp.CreateVirtualReply{},
 		"ClonedDocument": documenthttp.CloneReply{}, "Document": documenthttp.DocumentReply{}, "DocumentPage": documenthttp.PageReply{}, "FileUpload": documenthttp.UpdateFileReply{},
+		"ExternalAuthenticationId": externalauthhttp.IDReply{}, "StoredExternalAuthentication": externalauthhttp.StoredConfiguration{},
+		"ExternalAuthenticationItem": externalauthhttp.ListItem{},
 	} {
 		c := comparison{t, sampler{d.Root, 0}, map[reflect.Type]bool{}}
 		c.value(name, c.at("#/components/schemas/"+name), reflect.TypeOf(reply))

@@ -15,6 +15,7 @@ import (
 	"sluice/shared/batch/batchhttp"
 	"sluice/shared/document/documenthttp"
 	"sluice/shared/entity/entityhttp"
+	"sluice/shared/externalauth/externalauthhttp"
 	"sluice/shared/httpapi/platform"
 )
 
@@ -40,6 +41,7 @@ func TestRequestsAreAcceptedAsDescribed(t *testing.T) {
 	checkAgreement[documenthttp.PageRequest](t, d, "DocumentPageRequest")
 	checkAgreement[documenthttp.UpdateFileRequest](t, d, "UpdateFile")
 	checkAgreement[documenthttp.LitePageRequest](t, d, "DocumentLitePageRequest")
+	checkAgreement[externalauthhttp.ConfigurationRequest](t, d, "ExternalAuthentication")
 	checkAgreement[batchhttp.UploadRequest](t, d, "UploadRequest")
 }
 

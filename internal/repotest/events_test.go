@@ -27,6 +27,7 @@ var eventTypes = map[string]any{
 	"transaction":   &events.APIGatewayProxyRequest{},
 	"entity":        &events.APIGatewayProxyRequest{},
 	"document":      &events.APIGatewayProxyRequest{},
+	"externalauth":  &events.APIGatewayProxyRequest{},
 	"scan":          &events.S3Event{},
 	"scan-result":   &intake.ScanEvent{},
 	"scan-schedule": &events.CloudWatchEvent{},

@@ -87,6 +87,7 @@ func oneOrMore(n yaml.Node) []string {
 var allowedToBeWide = map[string]string{
 	"SigningKey AccountDecides": "the policy of a key leaves the decision to the account's identities, " +
 		"whose policies are tested here",
+	"SecretsKey AccountDecides": "as of SigningKey",
 	"TokenFunction SignWithRotatedKeys": "a rotated key is created after the stack; " +
 		"the condition requires a tag that only keys of this deployment have",
 	"ScanFunction ScanAgain": "the action supports no resources; " +

@@ -15,6 +15,7 @@ import (
 	"sluice/shared/batch/batchhttp"
 	"sluice/shared/document/documenthttp"
 	"sluice/shared/entity/entityhttp"
+	"sluice/shared/externalauth/externalauthhttp"
 	"sluice/shared/httpapi"
 	"sluice/shared/setup"
 	"sluice/shared/transaction/transactionhttp"
@@ -156,12 +157,13 @@ func TestSettingsAreGivenAndRead(t *testing.T) {
 // servedRoutes returns the routes of each function that answers HTTP.
 func servedRoutes() map[string][]httpapi.Route {
 	return map[string][]httpapi.Route{
-		"token":       (&authhttp.Tokens{}).Routes(),
-		"batch":       (&batchhttp.Batches{}).Routes(),
-		"transaction": (&transactionhttp.Transactions{}).Routes(),
-		"receive":     (&transactionhttp.Singles{}).Routes(),
-		"entity":      (&entityhttp.Entities{}).Routes(),
-		"document":    (&documenthttp.Documents{}).Routes(),
+		"token":        (&authhttp.Tokens{}).Routes(),
+		"batch":        (&batchhttp.Batches{}).Routes(),
+		"transaction":  (&transactionhttp.Transactions{}).Routes(),
+		"receive":      (&transactionhttp.Singles{}).Routes(),
+		"entity":       (&entityhttp.Entities{}).Routes(),
+		"document":     (&documenthttp.Documents{}).Routes(),
+		"externalauth": (&externalauthhttp.Configurations{}).Routes(),
 	}
 }
 

@@ -55,12 +55,61 @@ func (c *Certificate) Given() ([]*x509.Certificate, error) {
 	return given, nil
 }
 
-// Errors of ParsePEM.
+// Errors of ParsePEM and CheckPEM. Their texts are for clients.
 var (
-	ErrNotPEM              = errors.New("not one certificate in PEM")
-	ErrSeveralCertificates = errors.New("more than one certificate")
-	ErrPrivateKey          = errors.New("a private key, not a certificate")
+	ErrNotPEM = errors.New("the value must be one certificate in PEM, from -----BEGIN CERTIFICATE----- to " +
+		"-----END CERTIFICATE-----, with nothing else around it")
+	ErrSeveralCertificates = errors.New("the value has more than one certificate; give exactly one, not a chain")
+	ErrPrivateKey          = errors.New("the value contains a private key; it was not stored. Give the certificate alone, " +
+		"and replace the key if it was in use")
+	ErrNotCA = errors.New("with SignerChainValidationOnly, the certificate must be that of a CA, which signs others; " +
+		"to accept just this one, use PinLeafThumbprint")
 )
+
+// CheckPEM parses a certificate that is given for a mode. Its errors are those of ParsePEM and ErrNotCA.
+func CheckPEM(text string, mode ValidationMode) (*x509.Certificate, error) {
+	c, err := ParsePEM(text)
+	if err == nil && mode == SignerChainValidationOnly && !IsCA(c) {
+		err = ErrNotCA
+	}
+	return c, err
+}
+
+// GivenCertificate is a certificate of a configuration and its place.
+type GivenCertificate struct {
+	// Property is the place, as the interface names it.
+	Property    string
+	Mode        ValidationMode
+	Certificate *x509.Certificate
+}
+
+// Certificates returns all certificates that were given for a configuration, leaving out what cannot be parsed.
+func (c *Configuration) Certificates() []GivenCertificate {
+	given := c.EndpointCertificate.placed("endpointCertificate")
+	if c.OAuth != nil {
+		given = append(given,
+			c.OAuth.EndpointCertificate.placed("oAuthConfiguration.clientCredentialsConfig.endpointCertificate")...)
+	}
+	return given
+}
+
+func (c *Certificate) placed(property string) []GivenCertificate {
+	if c == nil {
+		return nil
+	}
+	var given []GivenCertificate
+	for _, g := range []struct{ name, text string }{{"certificate", c.PEM}, {"nextCertificate", c.NextPEM}} {
+		if parsed, err := ParsePEM(g.text); err == nil {
+			given = append(given, GivenCertificate{property + "." + g.name, c.Mode, parsed})
+		}
+	}
+	return given
+}
+
+// IsCA reports whether a certificate may sign others.
+func IsCA(c *x509.Certificate) bool {
+	return c.BasicConstraintsValid && c.IsCA && (c.KeyUsage == 0 || c.KeyUsage&x509.KeyUsageCertSign != 0)
+}
 
 const certificateBlock = "CERTIFICATE"
 
@@ -89,6 +138,12 @@ func ParsePEM(text string) (*x509.Certificate, error) {
 		return nil, ErrNotPEM
 	}
 	return certificate, nil
+}
+
+// IsIntermediate reports whether a certificate is that of a CA and signed by another one. A server that signs its
+// certificate itself may present one that says that it is a CA.
+func IsIntermediate(c *x509.Certificate) bool {
+	return IsCA(c) && !bytes.Equal(c.RawSubject, c.RawIssuer)
 }
 
 // Details is what the interface shows of a certificate.

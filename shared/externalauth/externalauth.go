@@ -110,3 +110,8 @@ var (
 
 // MaxConfigurations is how many configurations a tenant can have.
 const MaxConfigurations = 100
+
+// IsPublicFormValue reports whether the value of a form field is shown on reading. All others may be secrets.
+func IsPublicFormValue(name string) bool {
+	return name == "scope" || name == "resource" || name == "audience"
+}

@@ -12,10 +12,10 @@ type Store interface {
 	Get(ctx context.Context, tenant, id string) (Configuration, error)
 	// List reads all configurations of a tenant, in the order of their IDs.
 	List(ctx context.Context, tenant string) ([]Configuration, error)
-	// Save replaces the stored configuration of c's Version and gives it the next one. Its secrets are those of c; c
-	// holds all of them unmasked. It returns ErrChanged if the stored version is another one or none, and
+	// Save replaces a configuration, as it was read, by another one of the same ID, whose secrets are all unmasked. The
+	// new one gets the next Version. It returns ErrChanged if the stored version is another one or none, and
 	// ErrDuplicateURL as Create does.
-	Save(ctx context.Context, c Configuration) error
+	Save(ctx context.Context, previous, c Configuration) error
 	// Delete removes a configuration of c's Version. It returns ErrChanged if the stored version is another one or
 	// none.
 	Delete(ctx context.Context, c Configuration) error

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
@@ -48,4 +49,17 @@ func GatewayOf(ctx context.Context) Gateway {
 		DomainName: c.DomainName, Stage: c.Stage, RequestID: c.RequestID, SourceIP: c.Identity.SourceIP,
 		Authorizer: c.Authorizer,
 	}
+}
+
+// APIURL returns the setting or, without one, the address under which API Gateway was called, because a function
+// cannot be told the API's address when it is deployed. API Gateway answers under its own names only, so clients cannot
+// choose it. Its own address for the API contains the stage; a custom domain is mapped to the stage.
+func APIURL(setting, domain, stage string) string {
+	switch {
+	case setting != "":
+		return setting
+	case strings.Contains(domain, ".execute-api."):
+		return "https://" + domain + "/" + stage
+	}
+	return "https://" + domain
 }

@@ -31,12 +31,21 @@ const (
 	DocumentManagementDelete        = "DocumentManagementDelete"
 )
 
+// Permissions of external authentication.
+const (
+	ExternalAuthenticationAccess = "ExternalAuthenticationAccess"
+	ExternalAuthenticationCreate = "ExternalAuthenticationCreate"
+	ExternalAuthenticationEdit   = "ExternalAuthenticationEdit"
+	ExternalAuthenticationDelete = "ExternalAuthenticationDelete"
+)
+
 var all = []string{
 	BatchUpload, BatchRead, TransactionRead, TransactionWrite,
 	EntityDataAccessAndSearch, EntityDataEdit, EntityDataApprove,
 	EntityGroupManagementAccessAndSearch, EntityGroupManagementEdit,
 	DocumentManagementAccess, DocumentManagementCreate, DocumentManagementCreateVirtual, DocumentManagementLink,
 	DocumentManagementEdit, DocumentManagementDelete,
+	ExternalAuthenticationAccess, ExternalAuthenticationCreate, ExternalAuthenticationEdit, ExternalAuthenticationDelete,
 }
 
 // All returns every permission there is.

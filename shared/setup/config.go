@@ -25,6 +25,7 @@ type Config struct {
 	RecordsTable      string `env:"TABLE_RECORDS"`
 	ClientsTable      string `env:"TABLE_CLIENTS"`
 	DocumentsTable    string `env:"TABLE_DOCUMENTS"`
+	ExternalAuthTable string `env:"TABLE_EXTERNALAUTH"`
 
 	// UploadsBucket holds uploads/<tenant>/<batch id> and documents/<tenant>/<file id>.
 	UploadsBucket string `env:"BUCKET_UPLOADS"`
@@ -45,6 +46,8 @@ type Config struct {
 	TokenLifetime time.Duration `env:"TOKEN_LIFETIME"`
 	// SigningKey is the ID of the KMS key that signs before any rotation.
 	SigningKey string `env:"SIGNING_KEY_ID"`
+	// SecretsKey is the ARN of the KMS key that encrypts what is kept of tenants' secrets.
+	SecretsKey string `env:"SECRETS_KEY_ID"`
 
 	UploadURLLifetime   time.Duration `env:"UPLOAD_URL_LIFETIME"`
 	DownloadURLLifetime time.Duration `env:"DOWNLOAD_URL_LIFETIME"`

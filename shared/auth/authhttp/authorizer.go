@@ -131,7 +131,7 @@ func (a *Authorizer) identifyCaller(ctx context.Context, r AuthorizerRequest) (h
 	if !ok {
 		return httpapi.Caller{}, errTokenMissing
 	}
-	claims, err := a.Tokens.Verify(ctx, issuerURL(a.Issuer, r.RequestContext.DomainName, r.RequestContext.Stage), token)
+	claims, err := a.Tokens.Verify(ctx, httpapi.APIURL(a.Issuer, r.RequestContext.DomainName, r.RequestContext.Stage), token)
 	if err != nil {
 		return httpapi.Caller{}, err
 	}

@@ -168,18 +168,5 @@ func (s *Tokens) metadata(ctx context.Context, _ httpapi.Caller, _ *http.Request
 
 func (s *Tokens) issuerURL(ctx context.Context) string {
 	gateway := httpapi.GatewayOf(ctx)
-	return issuerURL(s.URL, gateway.DomainName, gateway.Stage)
-}
-
-// issuerURL returns the setting or, without one, the address under which API Gateway was called, because a function
-// cannot be told the API's address when it is deployed. API Gateway answers under its own names only, so clients cannot
-// choose it. Its own address for the API contains the stage; a custom domain is mapped to the stage.
-func issuerURL(setting, domain, stage string) string {
-	switch {
-	case setting != "":
-		return setting
-	case strings.Contains(domain, ".execute-api."):
-		return "https://" + domain + "/" + stage
-	}
-	return "https://" + domain
+	return httpapi.APIURL(s.URL, gateway.DomainName, gateway.Stage)
 }

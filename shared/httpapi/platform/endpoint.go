@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -28,6 +29,9 @@ func Endpoint[In, Out any](f func(ctx context.Context, r *Request, in In) (Out, 
 		request := &Request{Caller: c, http: r, body: &httpapi.Body{}, bodyProperty: o.bodyProperty}
 		out, err := call(ctx, request, f)
 		if err != nil {
+			if o.hideValues {
+				err = withoutAttemptedValues(err)
+			}
 			if o.flattenErrors {
 				err = flatten(err)
 			}
@@ -45,6 +49,7 @@ type endpointOptions struct {
 	bodyProperty  string
 	readOnly      bool
 	flattenErrors bool
+	hideValues    bool
 }
 
 // Option changes how an endpoint reads requests or writes replies.
@@ -61,6 +66,10 @@ func ReadOnly() Option { return func(o *endpointOptions) { o.readOnly = true } }
 
 // FlattenErrors puts validation errors into the message of the reply, whose data is null instead of their list.
 func FlattenErrors() Option { return func(o *endpointOptions) { o.flattenErrors = true } }
+
+// HideAttemptedValues keeps what was sent out of validation errors: a body that holds secrets may hold them in the wrong
+// place, too.
+func HideAttemptedValues() Option { return func(o *endpointOptions) { o.hideValues = true } }
 
 // NoBody is the input of an endpoint that reads no body.
 type NoBody struct{}
@@ -155,4 +164,20 @@ func flatten(err error) error {
 		sentences = append(sentences, f.PropertyName+": "+f.ErrorMessage)
 	}
 	return fault.New(fault.BadRequest, e.Code, strings.Join(sentences, " ")).WithCause(err)
+}
+
+// withoutAttemptedValues removes the attempted values from the validation errors about the body.
+func withoutAttemptedValues(err error) error {
+	var e *fault.Error
+	if !errors.As(err, &e) || len(e.Details) == 0 {
+		return err
+	}
+	hidden := *e
+	hidden.Details = slices.Clone(e.Details)
+	for i := range hidden.Details {
+		if hidden.Details[i].Source == fault.InBody {
+			hidden.Details[i].AttemptedValue = nil
+		}
+	}
+	return &hidden
 }

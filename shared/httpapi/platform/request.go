@@ -58,6 +58,18 @@ func (r *Request) PathUUID(name string) (string, error) {
 	return strings.ToLower(value), nil
 }
 
+// QueryUUID returns a query parameter in lower case, as UUIDs are stored; it must be given once and be a UUID.
+func (r *Request) QueryUUID(name string) (string, error) {
+	switch values := r.Query(name); {
+	case len(values) == 0 || values[0] == "":
+		return "", r.InvalidParameter(fault.InQuery, name, "The parameter is missing.", CodeRequired)
+	case len(values) > 1 || !IsUUID(values[0]):
+		return "", r.InvalidParameter(fault.InQuery, name, "The value must be a UUID, given once.", CodeUUID)
+	default:
+		return strings.ToLower(values[0]), nil
+	}
+}
+
 // Query returns all values of a query parameter, none if it is absent.
 func (r *Request) Query(name string) []string { return r.http.URL.Query()[name] }
 

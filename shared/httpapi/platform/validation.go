@@ -13,21 +13,26 @@ import (
 
 // Codes of validation errors. docs/errors.md explains them.
 const (
-	CodeRequired   = "NotNullValidator"
-	CodeLength     = "MaximumLengthValidator"
-	CodeUUID       = "GuidValidator"
-	CodeOneOf      = "EnumValidator"
-	CodeRange      = "InclusiveBetweenValidator"
-	CodeCount      = "MaximumCountValidator"
-	CodeDuplicate  = "UniqueValidator"
-	CodePageToken  = "PaginationTokenValidator"
-	CodeURL        = "UrlValidator"
-	CodeProperty   = "PropertyValidator"
-	CodeFile       = "FileValidator"
-	CodeFileName   = "FileNameValidator"
-	CodeLayers     = "AccessLayersValidator"
-	codeWrongType  = "type"
-	codeNotBoolean = "bool_type"
+	CodeRequired  = "NotNullValidator"
+	CodeLength    = "MaximumLengthValidator"
+	CodeUUID      = "GuidValidator"
+	CodeOneOf     = "EnumValidator"
+	CodeRange     = "InclusiveBetweenValidator"
+	CodeCount     = "MaximumCountValidator"
+	CodeDuplicate = "UniqueValidator"
+	CodePageToken = "PaginationTokenValidator"
+	CodeURL       = "UrlValidator"
+	CodeProperty  = "PropertyValidator"
+	CodeFile      = "FileValidator"
+	CodeFileName  = "FileNameValidator"
+	CodeLayers    = "AccessLayersValidator"
+	// CodeCertificate and the following ones are those of external authentication.
+	CodeCertificate = "CertificateValidator"
+	CodeHeader      = "HeaderValidator"
+	CodeFormValue   = "FormValueValidator"
+	CodeSecret      = "SecretValidator"
+	codeWrongType   = "type"
+	codeNotBoolean  = "bool_type"
 )
 
 const (
@@ -139,7 +144,7 @@ func (v *ValidationErrors) CheckOptionalUUID(property string, value *string) {
 
 // CheckUUIDs checks that a list has at most maxItems items, each a UUID.
 func (v *ValidationErrors) CheckUUIDs(property string, values []string, maxItems int) {
-	if !v.checkCount(property, len(values), maxItems) {
+	if !v.CheckCount(property, len(values), maxItems) {
 		return
 	}
 	for i, value := range values {
@@ -149,7 +154,7 @@ func (v *ValidationErrors) CheckUUIDs(property string, values []string, maxItems
 
 // CheckIDs checks that a list has at most maxItems items, each an ID of 1 to MaxID bytes.
 func (v *ValidationErrors) CheckIDs(property string, values []string, maxItems int) {
-	if !v.checkCount(property, len(values), maxItems) {
+	if !v.CheckCount(property, len(values), maxItems) {
 		return
 	}
 	for i, value := range values {
@@ -177,7 +182,7 @@ func (v *ValidationErrors) CheckBetween(property string, value, low, high int) {
 
 // CheckNames checks that a list has at most maxItems names, none of them empty or longer than MaxName.
 func (v *ValidationErrors) CheckNames(property string, values []string, maxItems int) {
-	if !v.checkCount(property, len(values), maxItems) {
+	if !v.CheckCount(property, len(values), maxItems) {
 		return
 	}
 	for i, value := range values {
@@ -185,7 +190,8 @@ func (v *ValidationErrors) CheckNames(property string, values []string, maxItems
 	}
 }
 
-func (v *ValidationErrors) checkCount(property string, items, maxItems int) bool {
+// CheckCount checks that a list has at most maxItems items, and reports whether it has.
+func (v *ValidationErrors) CheckCount(property string, items, maxItems int) bool {
 	if items > maxItems {
 		v.Add(property, fmt.Sprintf("The list has more than %d items.", maxItems), CodeCount)
 	}

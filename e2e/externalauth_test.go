@@ -1,0 +1,174 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sluice/shared/externalauth/externalauthtest"
+)
+
+const (
+	externalAuthCommands = "/externalauthenticationcommand/api/configuration"
+	externalAuthQueries  = "/externalauthenticationquery/api/configuration"
+)
+
+// externalAuthView is what these tests read of a configuration.
+type externalAuthView struct {
+	ID, TenantID, URL   string
+	Headers             []struct{ Name, Value string }
+	EndpointCertificate *struct {
+		Certificate, NextCertificate, ValidationMode string
+		CertificateDetails, NextCertificateDetails   struct{ Subject, ThumbprintSHA256 string }
+	}
+	OAuthConfiguration *struct {
+		ClientCredentialsConfig struct {
+			ClientSecret        string
+			EndpointCertificate *struct{ ValidationMode string }
+		}
+	}
+}
+
+// newConfiguration creates a configuration of external authentication and returns its ID.
+func (s *session) newConfiguration(data string) string {
+	s.t.Helper()
+	var reply struct{ ConfigurationID string }
+	s.mustCall("POST", externalAuthCommands, inEnvelope(data), &reply)
+	return reply.ConfigurationID
+}
+
+// jsonText writes a value as JSON.
+func jsonText(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// externalAuthCalls creates a configuration and returns a call of each other operation on it.
+func externalAuthCalls(api *session) []platformCall {
+	data := fmt.Sprintf(`{"url":"https://%s.example.com"}`, uuid.NewString())
+	id := api.newConfiguration(data)
+	return []platformCall{
+		{"PUT", externalAuthCommands + "?configurationId=" + id, inEnvelope(data)},
+		{"GET", externalAuthQueries + "/" + id, ""},
+		{"GET", externalAuthQueries + "/getAll", ""},
+		{"DELETE", externalAuthCommands + "?configurationId=" + id, ""},
+	}
+}
+
+// A configuration is created, read with its secrets masked, changed by what was read, and deleted.
+func TestExternalAuthentication(t *testing.T) {
+	t.Parallel()
+	api, other := loginNewTenant(t), loginNewTenant(t)
+	from, to := time.Now().Add(-time.Hour), time.Now().AddDate(1, 0, 0)
+	ca := externalauthtest.New(t, "Test CA", true, from, to, nil)
+	first := externalauthtest.New(t, "hooks.example.com", false, from, to, ca)
+	next := externalauthtest.New(t, "hooks.example.com", false, from, to, ca)
+	secret := "secret-of-" + uuid.NewString()
+	issuedSecrets.add(secret)
+	data := func(u, value string) string {
+		return fmt.Sprintf(`{"url":%q,"endpointCertificate":{"isPublicCA":false,"certificate":%s,"nextCertificate":%s},
+			"headers":[{"name":"X-Api-Key","value":%q}],"oAuthConfiguration":{"clientCredentialsConfig":{"clientId":"me",
+			"url":"https://id.example.com/token","clientSecret":%q,"useBasicAuthentication":true,"useEndpointMtlsConfiguration":false,
+			"endpointCertificate":{"isPublicCA":true,"certificate":%s,"validationMode":"SignerChainValidationOnly"}}}}`,
+			u, jsonText(first.PEM()), jsonText(next.PEM()), value, value, jsonText(ca.PEM()))
+	}
+	const u = "https://hooks.example.com/sluice"
+	id := api.newConfiguration(data(u, secret))
+	for range 2 { // as it was created, and after what was read was sent back
+		var got externalAuthView
+		api.mustCall("GET", externalAuthQueries+"/"+id, "", &got)
+		c := got.EndpointCertificate
+		if got.ID != id || got.TenantID != api.tenantID || got.URL != u || len(got.Headers) != 1 || got.Headers[0].Value != "********" ||
+			c.Certificate != first.PEM() || c.NextCertificate != next.PEM() || c.ValidationMode != "PinLeafThumbprint" ||
+			c.CertificateDetails.Subject != "CN=hooks.example.com" || len(c.NextCertificateDetails.ThumbprintSHA256) != 64 ||
+			got.OAuthConfiguration.ClientCredentialsConfig.ClientSecret != "********" ||
+			got.OAuthConfiguration.ClientCredentialsConfig.EndpointCertificate.ValidationMode != "SignerChainValidationOnly" {
+			t.Errorf("read %+v", got)
+		}
+		api.mustCall("PUT", externalAuthCommands+"?configurationId="+id, inEnvelope(data(u, "********")), nil)
+	}
+	api.expectStatus(http.StatusBadRequest, "PUT", externalAuthCommands+"?configurationId="+id,
+		inEnvelope(data("https://evil.example.com", "********")))
+	api.expectStatus(http.StatusConflict, "POST", externalAuthCommands, inEnvelope(`{"url":"https://HOOKS.example.com:443/sluice/"}`))
+	other.newConfiguration(`{"url":"` + u + `"}`)
+	for _, c := range []platformCall{
+		{"GET", externalAuthQueries + "/" + id, ""}, {"DELETE", externalAuthCommands + "?configurationId=" + id, ""},
+		{"PUT", externalAuthCommands + "?configurationId=" + id, inEnvelope(data(u, "********"))},
+	} {
+		other.expectStatus(http.StatusNotFound, c.method, c.path, c.body)
+	}
+	api.mustCall("DELETE", externalAuthCommands+"?configurationId="+id, "", nil)
+	api.expectStatus(http.StatusNotFound, "GET", externalAuthQueries+"/"+id, "")
+}
+
+// Of configurations with one URL that are created at once, one is stored.
+func TestOneConfigurationForAURL(t *testing.T) {
+	t.Parallel()
+	api := loginNewTenant(t)
+	got := api.callConcurrently(6, "POST", externalAuthCommands, func(i int) string {
+		return inEnvelope(fmt.Sprintf(`{"url":"https://hooks.example.com/%s"}`, strings.Repeat("./", i)))
+	})
+	if want := map[int]int{202: 1, 409: 5}; !maps.Equal(got, want) {
+		t.Errorf("the statuses are %v, want %v", got, want)
+	}
+}
+
+// Every operation accepts the permission that the interface names for it, and no other.
+func TestPermissionsOfExternalAuthentication(t *testing.T) {
+	t.Parallel()
+	id := uuid.NewString()
+	accepted := map[string]string{
+		"POST " + externalAuthCommands: "Create", "PUT " + externalAuthCommands + "?configurationId=" + id: "Edit",
+		"DELETE " + externalAuthCommands + "?configurationId=" + id: "Delete",
+		"GET " + externalAuthQueries + "/" + id:                     "Access", "GET " + externalAuthQueries + "/getAll": "Access",
+	}
+	for _, permission := range []string{"Access", "Create", "Edit", "Delete"} {
+		t.Run(permission, func(t *testing.T) {
+			permission = "ExternalAuthentication" + permission
+			api := loginNewClient(t, "--permission", permission)
+			for _, operation := range slices.Sorted(maps.Keys(accepted)) {
+				method, path, _ := strings.Cut(operation, " ")
+				// A body without data is refused after the permission is checked.
+				api.checkPermission(permission, method, path, `{}`, []string{"ExternalAuthentication" + accepted[operation]})
+			}
+		})
+	}
+}
+
+func TestExternalAuthenticationBodies(t *testing.T) {
+	requires(t, manyRequests)
+	t.Parallel()
+	api := loginNewTenant(t)
+	id := api.newConfiguration(`{"url":"https://hooks.example.com"}`)
+	const client, badCertificate = `{"clientId":"me","url":"https://id.example.com","useBasicAuthentication":false,"useEndpointMtlsConfiguration":false`,
+		"CertificateValidator"
+	checkBodies(t, api, []bodyEndpoint{{
+		name: "PUT configuration", method: "PUT", path: fixed(externalAuthCommands + "?configurationId=" + id),
+		data: map[string]string{"url": `"https://hooks.example.com"`},
+		fields: []bodyField{
+			{"url", "string", true, refusals{`""`: notNull, `"http://hooks.example.com"`: badURL, `"https://"`: badURL,
+				`"https://me:secret@hooks.example.com"`: badURL, `"https://hooks.example.com?a"`: badURL, `"https://h#a"`: badURL,
+				`"https://2130706433"`: badURL, `"//hooks.example.com"`: badURL, `"https://hooks.example.com/` + quoted(2050)[1:]: tooLong}},
+			{"isMtlsEnabled", "bool", false, nil},
+			{"endpointCertificate", "object", false, refusals{`{}`: notNull, `{"isPublicCA":false}`: notNull,
+				`{"isPublicCA":true,"certificate":"x"}`: badCertificate, `{"isPublicCA":true,"nextCertificate":"x"}`: notNull,
+				`{"isPublicCA":true,"validationMode":"None"}`: notInEnum, `{"isPublicCA":"yes"}`: "bool_type"}},
+			{"headers", "array", false, refusals{`[{}]`: notNull, `["x"]`: "object_type", `[{"name":"A B","value":"x"}]`: "HeaderValidator",
+				`[{"name":"A","value":"a\r\nb"}]`: "HeaderValidator", `[{"name":"A","value":"********"}]`: "SecretValidator"}},
+			{"oAuthConfiguration", "object", false, refusals{`{}`: notNull, `{"clientCredentialsConfig":{}}`: notNull,
+				`{"clientCredentialsConfig":` + client + `,"clientSecret":"********"}}`:                                      "SecretValidator",
+				`{"clientCredentialsConfig":` + client + `,"formValues":[{"name":"client_id","value":"x"}]}}`:                "FormValueValidator",
+				`{"clientCredentialsConfig":` + client + `,"endpointCertificate":{"isPublicCA":true,"validationMode":"x"}}}`: notInEnum}},
+		},
+	}})
+}

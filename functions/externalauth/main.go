@@ -1,0 +1,29 @@
+// Externalauth is the Lambda function of the endpoints of external authentication.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/google/uuid"
+
+	"sluice/shared/externalauth/externalauthdb"
+	"sluice/shared/externalauth/externalauthhttp"
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/sealed"
+	"sluice/shared/setup"
+)
+
+func main() {
+	env := setup.MustLoad(context.Background(), "TABLE_EXTERNALAUTH", "SECRETS_KEY_ID")
+	s := &externalauthhttp.Configurations{
+		Store: externalauthdb.New(env.DynamoDB(), env.ExternalAuthTable, sealed.New(env.KMS(), env.SecretsKey)),
+		// The issuer of tokens is the address of the API.
+		Address: env.Issuer,
+		Now:     time.Now,
+		NewID:   uuid.NewString,
+	}
+	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Audit, env.Log, time.Now)))
+}

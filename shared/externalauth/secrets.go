@@ -1,0 +1,106 @@
+package externalauth
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// MaskedSecret is a place in a configuration that has Mask where a secret should be.
+type MaskedSecret struct {
+	// Property is the place, as the interface names it.
+	Property string
+	// Reason says why the stored secret does not stand in for it.
+	Reason string
+}
+
+// KeepSecrets replaces each masked secret of c by the secret that stored, a revealed configuration or nil, has in the
+// same place, and returns those for which there is none. What was read can so be changed and sent back. A secret is kept
+// only while it goes to the same place as before: whoever may change a configuration must not learn its secrets by
+// directing them elsewhere.
+func (c *Configuration) KeepSecrets(stored *Configuration) []MaskedSecret {
+	k := keeper{}
+	if stored == nil {
+		stored, k.reason = &Configuration{}, "The value is a mask. Send the secret itself."
+	} else if !sameURL(c.URL, stored.URL) {
+		k.reason = "The value is a mask. The secret itself is needed, because the URL is another one."
+	}
+	c.Headers = k.keepAll("headers", c.Headers, stored.Headers)
+	if c.OAuth == nil {
+		return k.missing
+	}
+	const prefix = "oAuthConfiguration.clientCredentialsConfig."
+	o, before := *c.OAuth, OAuth{}
+	if stored.OAuth != nil {
+		before = *stored.OAuth
+		if k.reason == "" && o.URL != before.URL {
+			k.reason = "The value is a mask. The secret itself is needed, because the URL of the token endpoint is another one."
+		}
+	}
+	o.ClientSecret = k.keep(prefix+"clientSecret", o.ClientSecret, before.ClientSecret, before.ClientSecret != "")
+	o.Headers = k.keepAll(prefix+"headers", o.Headers, before.Headers)
+	o.FormValues = k.keepAll(prefix+"formValues", o.FormValues, before.FormValues)
+	c.OAuth = &o
+	return k.missing
+}
+
+// keeper replaces masked secrets.
+type keeper struct {
+	// reason is why no secret may be kept; "" if they may.
+	reason  string
+	missing []MaskedSecret
+}
+
+func (k *keeper) keep(property string, sent, stored Secret, isStored bool) Secret {
+	switch {
+	case !sent.IsMasked():
+		return sent
+	case k.reason != "":
+		k.missing = append(k.missing, MaskedSecret{property, k.reason})
+	case !isStored:
+		k.missing = append(k.missing, MaskedSecret{property, "The value is a mask, but nothing is stored under this name."})
+	default:
+		return stored
+	}
+	return ""
+}
+
+// keepAll keeps the values of masked pairs. Pairs of one name are told apart by their order.
+func (k *keeper) keepAll(property string, sent, stored []NameValue) []NameValue {
+	out, used := slices.Clone(sent), map[string]int{}
+	for i, v := range out {
+		name := strings.ToLower(v.Name)
+		value, ok := nth(stored, name, used[name])
+		used[name]++
+		out[i].Value = k.keep(fmt.Sprintf("%s.%d.value", property, i), v.Value, value, ok)
+	}
+	return out
+}
+
+// nth returns the value of the nth pair of a name, counted from 0.
+func nth(values []NameValue, name string, n int) (Secret, bool) {
+	for _, v := range values {
+		if strings.ToLower(v.Name) != name {
+			continue
+		}
+		if n == 0 {
+			return v.Value, true
+		}
+		n--
+	}
+	return "", false
+}
+
+// HasMaskedSecrets reports whether KeepSecrets has anything to replace.
+func (c *Configuration) HasMaskedSecrets() bool {
+	isMasked := func(v NameValue) bool { return v.Value.IsMasked() }
+	return slices.ContainsFunc(c.Headers, isMasked) || c.OAuth != nil && (c.OAuth.ClientSecret.IsMasked() ||
+		slices.ContainsFunc(c.OAuth.Headers, isMasked) || slices.ContainsFunc(c.OAuth.FormValues, isMasked))
+}
+
+// sameURL reports whether two URLs have the same canonical spelling.
+func sameURL(a, b string) bool {
+	first, err1 := CanonicalURL(a)
+	second, err2 := CanonicalURL(b)
+	return err1 == nil && err2 == nil && first == second
+}
