@@ -20,7 +20,7 @@ const eicar = `X5O!P%@AP[4\PZX54(P^)7CC)7}` + `$EICAR-STANDARD-ANTIVIRUS-TEST-FI
 type documentView struct {
 	ID, EntityID, JourneyID, Status                             string
 	FileName, FriendlyName, DocumentKey, ErrorCode, DocumentURL *string
-	ArchivalReason, PreArchivalStatus                           *string
+	ArchivalReason, PreArchivalStatus, ErrorMessage             *string
 	DocumentEntityType                                          struct{ Name string }
 	IsVirtual, IsCloned, HasRequiredAccessLayers                bool
 }

@@ -1,6 +1,6 @@
 // Scan is the Lambda function that S3 invokes for every uploaded object and EventBridge every five minutes and, where
 // GuardDuty scans, for every result. It has uploads scanned, starts the state machine for clean batches, and looks after
-// batches that nothing moves.
+// batches and files that nothing moves.
 package main
 
 import (
@@ -23,15 +23,16 @@ func main() {
 	env.Check(err)
 	retry := intake.RetryPolicy{Attempts: 5, Pause: 2 * time.Second}
 	batches := env.Announcing(batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit))
+	documentStore := documentdb.New(env.DynamoDB(), env.DocumentsTable)
 	in := &intake.Intake{
 		Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(),
 		Registry: authdb.New(env.DynamoDB(), env.ClientsTable),
-		Sweep: &intake.Sweep{Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(),
+		Sweep: &intake.Sweep{Batches: batches, Files: documentStore, Uploads: env.Uploads(), Machine: env.Machine(),
 			Announcements: env.Announcements(),
 			Age:           env.SweepAge, Patience: env.UploadPatience},
 		Scanner: lines, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Now: time.Now, Log: env.Log,
 		Documents: &intake.Documents{
-			Store: documentdb.New(env.DynamoDB(), env.DocumentsTable), Files: env.Uploads(),
+			Store: documentStore, Files: env.Uploads(),
 			Scanner: documents, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Log: env.Log,
 		},
 	}

@@ -157,7 +157,7 @@ redocly_lint() {
 schemathesis_calls() {
     python_with schemathesis "schemathesis==$SCHEMATHESIS"
     cd "$work"
-    "$work/schemathesis-env/bin/schemathesis" run "$description" --url "$API_URL" --header "Authorization: Bearer $TOKEN" \
+    "$work/schemathesis-env/bin/schemathesis" --config-file "$drivers/schemathesis.toml" run "$description" --url "$API_URL" --header "Authorization: Bearer $TOKEN" \
         --header "X-TENANT-ID: $TENANT" --checks all --exclude-checks unsupported_method,positive_data_acceptance \
         --phases examples,coverage,fuzzing --max-examples 20 --workers 1 --continue-on-failure
 }

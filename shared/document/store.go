@@ -2,6 +2,7 @@ package document
 
 import (
 	"context"
+	"time"
 
 	"sluice/shared/entity"
 )
@@ -25,6 +26,13 @@ type Entry struct {
 	StoredFile File
 	// Position is the place of the document in the list, for Store.List.
 	Position string
+}
+
+// WaitingFile is a file whose scan has no outcome yet.
+type WaitingFile struct {
+	Tenant, ID string
+	// Since is when a document began to expect it.
+	Since time.Time
 }
 
 // Store keeps documents and files. It is safe for concurrent use; a read sees every acknowledged write. A method that
@@ -68,4 +76,11 @@ type Store interface {
 	// outcome returns ErrScanRecorded and changes nothing. It returns ErrNotFound if the file does not exist or is
 	// about to be deleted: the caller then deletes the bytes.
 	RecordScan(ctx context.Context, tenant, file string, outcome State) error
+	// EachWaiting calls visit with files whose scan has no outcome yet and that are to be looked at before a time, in no
+	// particular order and some of them only, until visit returns an error, which it returns. It may miss the latest
+	// writes.
+	EachWaiting(ctx context.Context, before time.Time, visit func(WaitingFile) error) error
+	// Postpone sets the time at which a waiting file is to be looked at. It does nothing if the file does not wait any
+	// more.
+	Postpone(ctx context.Context, f WaitingFile, at time.Time) error
 }

@@ -79,6 +79,20 @@ func (d *Documents) Process(ctx context.Context, object batch.Object) error {
 	return err
 }
 
+// End records an outcome of a file that no scan has come to, and makes the file unreadable. It changes nothing if an
+// outcome was recorded meanwhile, or if the document is gone.
+func (d *Documents) End(ctx context.Context, object batch.Object, state document.State) error {
+	tenant, file, _ := strings.Cut(strings.TrimPrefix(object.Key, document.FilePrefix), "/")
+	err := d.Store.RecordScan(ctx, tenant, file, state)
+	switch {
+	case errors.Is(err, document.ErrScanRecorded) || errors.Is(err, document.ErrNotFound):
+		return nil
+	case err != nil || object.ETag == "": // without an ETag there is no object
+		return err
+	}
+	return d.refuse(ctx, object)
+}
+
 // tag makes a clean file readable and malware unreadable, before its document names it as scanned.
 func (d *Documents) tag(ctx context.Context, object batch.Object, state document.State) error {
 	switch state.Status {
@@ -123,8 +137,7 @@ func (d *Documents) inspect(ctx context.Context, object batch.Object) (document.
 	}
 	// An alarm of template.yaml matches the text of this line.
 	d.Log.ErrorContext(ctx, "cannot be scanned", "key", object.Key, "error", err)
-	return document.State{Status: document.Failed, ErrorCode: document.ServerSideError,
-		ErrorMessage: "The file could not be scanned for malware. Upload it again as a new document."}, nil
+	return fileUnscannable, nil
 }
 
 func infected(message string) document.State {

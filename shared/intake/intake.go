@@ -67,8 +67,9 @@ type Intake struct {
 	// Documents processes the objects under document.FilePrefix.
 	Documents interface {
 		Process(ctx context.Context, object batch.Object) error
+		End(ctx context.Context, object batch.Object, state document.State) error
 	}
-	// Sweep looks after batches that nothing moves, whenever the schedule says so.
+	// Sweep looks after batches and files of documents that nothing moves, whenever the schedule says so.
 	Sweep *Sweep
 	// MaxBytes is the size of the largest file allowed.
 	MaxBytes int64

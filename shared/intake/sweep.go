@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"sluice/shared/batch"
+	"sluice/shared/document"
 	"sluice/shared/objects"
 )
 
-// Sweep finds batches that nothing moves, every few minutes: the event of their upload was lost, their upload never
-// came, or their execution ended without ending them. Each is moved on or ended by the same conditional writes as
+// Sweep finds batches, and files of documents, that nothing moves, every few minutes: the event of their upload was lost,
+// their upload never came, their scan was interrupted, or their execution ended without ending them. Each is moved on or ended by the same conditional writes as
 // everywhere, so a sweep may run beside every step, and beside itself.
 type Sweep struct {
 	Batches interface {
@@ -28,6 +29,12 @@ type Sweep struct {
 	Announcements interface {
 		// AnnounceBatch asks for the announcement of the end of a batch.
 		AnnounceBatch(ctx context.Context, id batch.ID) error
+	}
+	Files interface {
+		// EachWaiting is that of document.Store.
+		EachWaiting(ctx context.Context, before time.Time, visit func(document.WaitingFile) error) error
+		// Postpone is that of document.Store.
+		Postpone(ctx context.Context, f document.WaitingFile, at time.Time) error
 	}
 	Uploads interface {
 		// Head returns what is stored under a key. It returns objects.ErrNotFound or objects.ErrDenied.

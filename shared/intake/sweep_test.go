@@ -10,6 +10,7 @@ import (
 
 	"sluice/shared/batch"
 	"sluice/shared/chunk"
+	"sluice/shared/document"
 	"sluice/shared/intake"
 	"sluice/shared/malware"
 	"sluice/shared/objects"
@@ -49,6 +50,28 @@ func (a *announcements) AnnounceBatch(_ context.Context, id batch.ID) error {
 	return nil
 }
 
+// waitingFiles are the files that wait for the outcome of their scan.
+type waitingFiles struct {
+	files     []document.WaitingFile
+	postponed []time.Time
+}
+
+func (w *waitingFiles) EachWaiting(_ context.Context, before time.Time, visit func(document.WaitingFile) error) error {
+	for _, f := range w.files {
+		if f.Since.Before(before) {
+			if err := visit(f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *waitingFiles) Postpone(_ context.Context, _ document.WaitingFile, at time.Time) error {
+	w.postponed = append(w.postponed, at)
+	return nil
+}
+
 // sweepFixture is a fixture with a sweep that looks at a batch after 20 minutes and gives an upload an hour.
 type sweepFixture struct {
 	fixture
@@ -64,7 +87,7 @@ func newSweepFixture(t *testing.T) *sweepFixture {
 		executions: &executions{}, announcements: &announcements{}, clock: received}
 	f.Intake.Now = func() time.Time { return f.clock }
 	f.Intake.Sweep = &intake.Sweep{
-		Batches: f.store, Uploads: f.storage, Machine: f.executions,
+		Batches: f.store, Files: &waitingFiles{}, Uploads: f.storage, Machine: f.executions,
 		Announcements: f.announcements, Age: 20 * time.Minute, Patience: time.Hour,
 	}
 	return f

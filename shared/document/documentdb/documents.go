@@ -19,7 +19,8 @@ import (
 //
 //	<tenant>#document#<id>      document              a document as JSON, its version
 //	<tenant>#file#<id>          file                  a file: the outcome of its scan as JSON, how many documents share it, and
-//	                                                  whether it is about to be deleted ("going")
+//	                                                  whether it is about to be deleted ("going"). The index waiting
+//	                                                  (waiting / look_at) has those whose scan has no outcome
 //	<tenant>#group#<n>#<scope>  <creation time>#<id>  the ID of a document: one row for each list that it belongs to
 //	paging                      key                   the key that seals page tokens
 //
@@ -52,7 +53,7 @@ func (s *Store) Create(ctx context.Context, d document.Document, shared bool) er
 	case d.FileID != "" && shared:
 		writes = append(writes, s.shareFile(d.Tenant, d.FileID))
 	case d.FileID != "":
-		writes = append(writes, s.createFile(d.Tenant, d.FileID))
+		writes = append(writes, s.createFile(d.Tenant, d.FileID, d.CreatedAt))
 	}
 	failed, err := dynamo.Transact(ctx, s.db, writes)
 	switch {

@@ -268,3 +268,65 @@ func TestPagingKey(t *testing.T) {
 		t.Errorf("keys %q and %q, want the first candidate twice; %v, %v", first, second, err1, err2)
 	}
 }
+
+// A file waits from its creation on until its scan has an outcome, or it is about to be deleted.
+func TestWaitingFiles(t *testing.T) {
+	ctx := t.Context()
+	s := documentdb.New(dynamotest.Start(t), "test-documents")
+	for i := range 40 {
+		if err := s.Create(ctx, paper(fmt.Sprint(i), fmt.Sprintf("f%d", i)), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waiting := func(before time.Time) map[string]bool {
+		t.Helper()
+		found := map[string]bool{}
+		err := s.EachWaiting(ctx, before, func(f document.WaitingFile) error {
+			if f.Tenant != "t" || !f.Since.Equal(at) || found[f.ID] {
+				t.Errorf("got %+v, want each file of the tenant once, since %v", f, at)
+			}
+			found[f.ID] = true
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	if n := len(waiting(at)); n != 0 {
+		t.Errorf("%d files are looked at before their time, want none", n)
+	}
+	if n := len(waiting(at.Add(time.Second))); n != 40 {
+		t.Errorf("%d files wait, want 40", n)
+	}
+	if err := s.RecordScan(ctx, "t", "f1", document.State{Status: document.Completed}); err != nil {
+		t.Fatal(err)
+	}
+	if last, err := s.ReleaseFile(ctx, paper("2", "f2")); err != nil || !last {
+		t.Fatalf("last %t, %v", last, err)
+	}
+	replaced := paper("3", "new")
+	replaced.UpdatedAt = at.Add(time.Hour)
+	if _, err := s.ReleaseFile(ctx, paper("3", "f3")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ReplaceFile(ctx, replaced, "f3", true); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"f1", "f4", "gone"} {
+		if err := s.Postpone(ctx, document.WaitingFile{Tenant: "t", ID: id}, at.Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := waiting(at.Add(time.Second))
+	if len(found) != 36 || found["f1"] || found["f2"] || found["f3"] || found["f4"] || found["new"] {
+		t.Errorf("%d files wait: %v; want 36 without f1 to f4 and the new one", len(found), found)
+	}
+	if !waiting(at.Add(2 * time.Minute))["f4"] {
+		t.Error("the postponed file is not looked at later")
+	}
+	stop := errors.New("stop")
+	if err := s.EachWaiting(ctx, at.Add(time.Second), func(document.WaitingFile) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("got %v, want the error of visit", err)
+	}
+}

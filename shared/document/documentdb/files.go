@@ -3,6 +3,10 @@ package documentdb
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -12,10 +16,25 @@ import (
 	"sluice/shared/dynamo"
 )
 
-// createFile returns the write that stores a new file with its first document.
-func (s *Store) createFile(tenant, id string) types.TransactWriteItem {
+// waitingShards are the partition keys of the index waiting. Files are spread over them by a hash of their IDs, so that
+// no partition takes all writes.
+const waitingShards = "0123456789abcdef"
+
+// visitsPerShard is the number of files of one shard that one call of EachWaiting visits.
+const visitsPerShard = 100
+
+func waitingShard(id string) string {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(id))
+	return string(waitingShards[sum.Sum32()%uint32(len(waitingShards))])
+}
+
+// createFile returns the write that stores a new file with its first document, which expects it from now on.
+func (s *Store) createFile(tenant, id string, now time.Time) types.TransactWriteItem {
 	item := fileKey(tenant, id)
 	item["documents"] = dynamo.Number(1)
+	item["waiting"], item["since"] = dynamo.String(waitingShard(id)), dynamo.String(dynamo.FormatTime(now))
+	item["look_at"] = item["since"]
 	return types.TransactWriteItem{Put: &types.Put{
 		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
 	}}
@@ -52,7 +71,7 @@ func (s *Store) ReleaseFile(ctx context.Context, d document.Document) (bool, err
 	if d.FileID == "" {
 		return false, nil
 	}
-	err := s.updateFile(ctx, d.Tenant, d.FileID, "SET going = :yes", "documents = :one",
+	err := s.updateFile(ctx, d.Tenant, d.FileID, "SET going = :yes REMOVE waiting, look_at", "documents = :one",
 		dynamo.Item{":one": dynamo.Number(1), ":yes": dynamo.Bool(true)})
 	if _, failed := dynamo.ConditionFailed(err); failed {
 		return false, nil
@@ -77,7 +96,7 @@ func (s *Store) ReplaceFile(ctx context.Context, d document.Document, previous s
 			ConditionExpression:       aws.String("version = :version"),
 			ExpressionAttributeValues: dynamo.Item{":version": dynamo.Number(version)},
 		}},
-		s.createFile(d.Tenant, d.FileID),
+		s.createFile(d.Tenant, d.FileID, d.UpdatedAt),
 		s.removeReference(d.Tenant, previous, last),
 	})
 	if failed[0] || failed[2] {
@@ -95,7 +114,7 @@ func (s *Store) RecordScan(ctx context.Context, tenant, file string, outcome doc
 	if err != nil {
 		return err
 	}
-	err = s.updateFile(ctx, tenant, file, "SET outcome = :outcome",
+	err = s.updateFile(ctx, tenant, file, "SET outcome = :outcome REMOVE waiting, look_at",
 		"attribute_exists(part) AND attribute_not_exists(going) AND (attribute_not_exists(outcome) OR outcome = :outcome)",
 		dynamo.Item{":outcome": dynamo.String(body)})
 	if current, failed := dynamo.ConditionFailed(err); failed {
@@ -106,6 +125,43 @@ func (s *Store) RecordScan(ctx context.Context, tenant, file string, outcome doc
 	}
 	if err != nil {
 		return fmt.Errorf("record scan: %w", err)
+	}
+	return nil
+}
+
+// EachWaiting implements document.Store. It reads the index waiting, the shards in random order.
+func (s *Store) EachWaiting(ctx context.Context, before time.Time, visit func(document.WaitingFile) error) error {
+	for _, i := range rand.Perm(len(waitingShards)) {
+		out, err := s.db.Query(ctx, &dynamodb.QueryInput{
+			TableName: &s.table, IndexName: aws.String("waiting"), Limit: aws.Int32(visitsPerShard),
+			KeyConditionExpression: aws.String("waiting = :shard AND look_at < :before"),
+			ExpressionAttributeValues: dynamo.Item{
+				":shard": dynamo.String(waitingShards[i : i+1]), ":before": dynamo.String(dynamo.FormatTime(before)),
+			},
+		})
+		if err != nil {
+			return fmt.Errorf("list waiting files: %w", err)
+		}
+		for _, item := range out.Items {
+			tenant, id, _ := strings.Cut(dynamo.StringAttribute(item, "owner"), "#file#")
+			since, err := dynamo.ParseTime(dynamo.StringAttribute(item, "since"))
+			if err != nil {
+				return fmt.Errorf("read waiting file: %w", err)
+			}
+			if err := visit(document.WaitingFile{Tenant: tenant, ID: id, Since: since}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Postpone implements document.Store.
+func (s *Store) Postpone(ctx context.Context, f document.WaitingFile, at time.Time) error {
+	err := s.updateFile(ctx, f.Tenant, f.ID, "SET look_at = :at", "attribute_exists(waiting)",
+		dynamo.Item{":at": dynamo.String(dynamo.FormatTime(at))})
+	if _, failed := dynamo.ConditionFailed(err); err != nil && !failed {
+		return fmt.Errorf("postpone file: %w", err)
 	}
 	return nil
 }

@@ -54,6 +54,11 @@ func TestStoredDocuments(t *testing.T) {
 	if err := s.Create(ctx, d, false); err != nil {
 		t.Fatal(err)
 	}
+	waiting := document.Document{ID: "waiting", Tenant: storedTenant, EntityID: "other entity", FileID: "waiting file",
+		CreatedAt: at, UpdatedAt: at}
+	if err := s.Create(ctx, waiting, false); err != nil {
+		t.Fatal(err)
+	}
 	outcome := document.State{Status: document.Infected, ErrorCode: document.InfectedFile, ErrorMessage: "EICAR"}
 	if err := s.RecordScan(ctx, storedTenant, "file", outcome); err != nil {
 		t.Fatal(err)
@@ -80,6 +85,16 @@ func TestStoredDocuments(t *testing.T) {
 		if found, _, err := s.List(ctx, storedTenant, g, "", 10); err != nil || len(found) != 1 {
 			t.Errorf("group %+v: %d documents, want 1; %v", g, len(found), err)
 		}
+	}
+	var files []document.WaitingFile
+	if err := s.EachWaiting(ctx, at.Add(time.Second), func(f document.WaitingFile) error {
+		files = append(files, f)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]document.WaitingFile{{Tenant: storedTenant, ID: "waiting file", Since: at}}, files); diff != "" {
+		t.Errorf("waiting files (-want +got)\n%s", diff)
 	}
 	if err := s.RecordScan(ctx, storedTenant, "file", outcome); err == nil {
 		t.Error("a file that is about to be deleted took the outcome of a scan")

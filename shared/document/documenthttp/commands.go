@@ -54,7 +54,7 @@ func (c typedCommands) createVirtual(ctx context.Context, r *platform.Request,
 
 // newDocument returns a new document, without file and URL.
 func (c typedCommands) newDocument(r *platform.Request, in CreateRequest) document.Document {
-	t, ok := document.ParseEntityType(in.RequestType)
+	t, ok := document.ParseEntityType(textOf(in.RequestType))
 	if !ok {
 		t = c.entityType
 	}

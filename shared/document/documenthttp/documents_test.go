@@ -103,11 +103,14 @@ func (f *fixture) send(method, path, body string, data any) (int, string) {
 	return r.StatusCode, r.Body
 }
 
-// createDocument creates a document of an entity type and returns its ID.
+// createDocument creates a document of an entity type, "" for that of the route, and returns its ID.
 func (f *fixture) createDocument(entityType string) string {
 	f.Helper()
+	if entityType != "" {
+		entityType = `,"requestType":"` + entityType + `"`
+	}
 	var n struct{ ID, Status, SignedURLToUpload string }
-	code, body := f.send("POST", commands, `{"data":{"fileName":"a.pdf","entityId":"e","journeyId":"j","requestType":"`+entityType+`"}}`, &n)
+	code, body := f.send("POST", commands, `{"data":{"fileName":"a.pdf","entityId":"e","journeyId":"j"`+entityType+`}}`, &n)
 	if code != 202 || n.Status != "Processing" ||
 		!strings.HasPrefix(n.SignedURLToUpload, "https://put/documents/"+tenant+"/") {
 		f.Fatalf("got %d %s, want 202 with a Processing document", code, body)
@@ -209,6 +212,7 @@ func TestBadDocuments(t *testing.T) {
 		{"PUT", "/" + id + "/clone", `{"data":{"requirementModelId":""}}`, "requirementModelId"},
 		{"PUT", "/" + id + "/clone", `{"data":{"id":"x"}}`, "id"},
 		{"POST", "", `{"data":{"fileName":"a.pdf","entityId":"e","requirementModelId":""}}`, "requirementModelId"},
+		{"POST", "", `{"data":{"fileName":"a.pdf","entityId":"e","requestType":""}}`, "requestType"},
 		{"POST", "/virtual", `{"data":{"fileName":"a","entityId":"e","documentURL":"https://a/b","requirementModelId":""}}`, "requirementModelId"},
 		{"PUT", "/" + id + "/requirement-ids", `["a","a"]`, "documentRequirementIds"},
 		{"PUT", "/" + id + "/requirement-ids", `{}`, "body"},

@@ -29,7 +29,7 @@ type CreateRequest struct {
 	FileName string `json:"fileName"`
 	EntityID string `json:"entityId"`
 	// RequestType is an entity type in any case; absent, the route gives the type.
-	RequestType                string            `json:"requestType"`
+	RequestType                *string           `json:"requestType"`
 	JourneyID                  string            `json:"journeyId"`
 	DocumentType               string            `json:"documentType"`
 	FriendlyName               string            `json:"friendlyName"`
@@ -48,8 +48,8 @@ func (in *CreateRequest) Check(v *platform.ValidationErrors) {
 	checkFileName(v, in.FileName)
 	v.RequireID("entityId", in.EntityID)
 	v.CheckID("journeyId", in.JourneyID)
-	if _, ok := document.ParseEntityType(in.RequestType); in.RequestType != "" && !ok {
-		v.RequireOneOf("requestType", in.RequestType, entityTypeNames()...)
+	if _, ok := document.ParseEntityType(textOf(in.RequestType)); in.RequestType != nil && !ok {
+		v.RequireOneOf("requestType", *in.RequestType, entityTypeNames()...)
 	}
 	v.CheckText("documentType", in.DocumentType, platform.MaxName)
 	v.CheckText("friendlyName", in.FriendlyName, platform.MaxName)
