@@ -45,6 +45,8 @@ const (
 type Error struct {
 	Reason  Reason
 	Message string
+
+	cause error
 }
 
 // Error returns reason and message.
@@ -56,7 +58,16 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Reason == e.Reason
 }
 
-func newError(reason Reason, message string) *Error { return &Error{reason, message} }
+func newError(reason Reason, message string) *Error { return &Error{Reason: reason, Message: message} }
+
+// withCause adds what only the operator's log is told.
+func (e *Error) withCause(cause error) *Error {
+	e.cause = cause
+	return e
+}
+
+// Unwrap returns a failure of the service itself that is the cause, for the log; nil if there is none.
+func (e *Error) Unwrap() error { return e.cause }
 
 // errTimeout is the cause with which the context of an exchange ends.
 var errTimeout = newError(TimedOut, "The receiver did not answer in time.")
@@ -98,9 +109,14 @@ func explain(ctx context.Context, err error) error {
 	return newError(ReplyUnreadable, "The receiver's reply is not HTTP/1.1, or its headers are too large.")
 }
 
+// errHandshakeFailure is the alert by which receivers that speak TLS 1.2 refuse whatever has no alert of its own.
+var errHandshakeFailure = newError(TLSFailed, "The receiver refuses the TLS connection (TLS alert: handshake failure).")
+
 // explainAlert turns the name of a TLS alert of the peer into an *Error.
 func explainAlert(alert string) *Error {
 	switch alert {
+	case "handshake failure":
+		return errHandshakeFailure
 	case "certificate required", "bad certificate", "unsupported certificate", "revoked certificate",
 		"expired certificate", "unknown certificate", "unknown certificate authority", "access denied":
 		return newError(ClientCertificateRefused, "The receiver refuses the client certificate, or the lack of one "+

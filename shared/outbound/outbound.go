@@ -14,7 +14,10 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"sluice/shared/externalauth"
 )
@@ -56,14 +59,21 @@ type Client struct {
 	Resolver Resolver
 	// PublicCAs are the roots of public CAs; nil means those of the system.
 	PublicCAs *x509.CertPool
+	// Keys and KMS are the client keys of tenants and what signs with them. Without them calls that need a client key
+	// fail.
+	Keys ClientKeys
+	KMS  Signer
 	// Timeout is the time for one exchange. A call is up to four of them: with a token, and once more with a new one.
 	Timeout time.Duration
 	// MaxReplyBytes is how much of the body of a reply is read.
 	MaxReplyBytes int64
 	// Now is the clock; nil is the system's.
 	Now func() time.Time
+	// NewID returns the jti of a client assertion; nil makes random UUIDs.
+	NewID func() string
 
-	pools pools
+	pools  pools
+	tokens tokens
 }
 
 // Do calls the request's URL on behalf of a tenant, in the way that the tenant's configuration for the URL asks for. It
@@ -77,15 +87,22 @@ func (c *Client) Do(ctx context.Context, tenant string, r *http.Request) (*Reply
 	if r.Body != nil && r.Body != http.NoBody && r.GetBody == nil {
 		return nil, errors.New("outbound: the body of the request cannot be repeated")
 	}
-	configuration, hasConfiguration, err := c.Configurations.ForURL(ctx, tenant, r.URL.String())
+	call, err := c.newCall(ctx, tenant, r.URL)
 	if err != nil {
 		return nil, err
 	}
-	call := call{client: c, tenant: tenant}
-	if hasConfiguration {
-		call.configuration = &configuration
+	reply, usedToken, err := call.do(ctx, r)
+	if err != nil || reply.Status != http.StatusUnauthorized || usedToken == "" {
+		return reply, err
 	}
-	return call.do(ctx, r)
+	// The token was revoked, or it belongs to a client whose secret has just been changed: once more with a new one,
+	// by the configuration as it is now.
+	c.tokens.forget(call.tokenKey(), usedToken)
+	if call, err = c.newCall(ctx, tenant, r.URL); err != nil {
+		return nil, err
+	}
+	reply, _, err = call.do(ctx, r)
+	return reply, err
 }
 
 // checkURL returns an error unless the URL is one that may be called.
@@ -105,7 +122,8 @@ func checkURL(u *url.URL) error {
 	return nil
 }
 
-// call is one call of a tenant.
+// call is one attempt of a call, by one version of its configuration from beginning to end: a configuration that is
+// changed in the meantime counts for the next one.
 type call struct {
 	client *Client
 	tenant string
@@ -113,31 +131,19 @@ type call struct {
 	configuration *externalauth.Configuration
 }
 
-// transport returns the connections to the receiver.
-func (c *call) transport() (http.RoundTripper, error) {
-	if c.configuration == nil {
-		return c.client.pools.get(poolKey{}, func() *http.Transport {
-			return c.client.newTransport(tlsRules{publicCAs: c.client.PublicCAs})
-		}), nil
+func (c *Client) newCall(ctx context.Context, tenant string, u *url.URL) (call, error) {
+	configuration, ok, err := c.Configurations.ForURL(ctx, tenant, u.String())
+	if err != nil || !ok {
+		return call{client: c, tenant: tenant}, err
 	}
-	if c.configuration.IsMTLSEnabled {
-		return nil, newError(ClientCertificateUnusable, "The tenant has no client certificate.")
-	}
-	if c.configuration.OAuth != nil {
-		return nil, newError(TokenFailed, "Access tokens are not supported yet.")
-	}
-	rules, err := newTLSRules(c.configuration.EndpointCertificate, c.client.PublicCAs)
-	if err != nil {
-		return nil, err
-	}
-	key := poolKey{tenant: c.tenant, configuration: c.configuration.ID, version: c.configuration.Version}
-	return c.client.pools.get(key, func() *http.Transport { return c.client.newTransport(rules) }), nil
+	return call{c, tenant, &configuration}, nil
 }
 
-func (c *call) do(ctx context.Context, r *http.Request) (*Reply, error) {
-	transport, err := c.transport()
+// do makes the call. It returns the access token that it used, "" for none.
+func (c *call) do(ctx context.Context, r *http.Request) (reply *Reply, usedToken string, err error) {
+	transport, err := c.transport(ctx)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	header := http.Header{}
 	if c.configuration != nil {
@@ -146,7 +152,47 @@ func (c *call) do(ctx context.Context, r *http.Request) (*Reply, error) {
 	for name, values := range r.Header {
 		header[name] = values
 	}
-	return c.client.exchange(ctx, transport, r, header)
+	if c.configuration != nil && c.configuration.OAuth != nil {
+		if usedToken, err = c.token(ctx); err != nil {
+			return nil, "", err
+		}
+		header["Authorization"] = []string{"Bearer " + usedToken}
+	}
+	reply, err = c.client.exchange(ctx, transport, r, header)
+	return reply, usedToken, err
+}
+
+// transport returns the connections to the receiver.
+func (c *call) transport(ctx context.Context) (http.RoundTripper, error) {
+	if c.configuration == nil {
+		rules := tlsRules{publicCAs: c.client.PublicCAs}
+		return c.client.pools.get(poolKey{}, func() *http.Transport { return c.client.newTransport(rules) }), nil
+	}
+	return c.transportFor(ctx, c.configuration.EndpointCertificate, c.configuration.IsMTLSEnabled, false)
+}
+
+// transportFor returns the connections on which the receiver presents a certificate that is acceptable, and the
+// service that of the tenant if isMTLSEnabled.
+func (c *call) transportFor(ctx context.Context, certificate *externalauth.Certificate, isMTLSEnabled, isTokenEndpoint bool) (
+	http.RoundTripper, error) {
+	rules, err := newTLSRules(certificate, c.client.PublicCAs)
+	if err != nil {
+		return nil, err
+	}
+	key := poolKey{tokenKey: c.tokenKey(), isTokenEndpoint: isTokenEndpoint}
+	if isMTLSEnabled {
+		client, err := c.client.clientCertificate(ctx, c.tenant)
+		if err != nil {
+			return nil, err
+		}
+		rules.client, key.certificate = &client, client.fingerprint()
+	}
+	return c.client.pools.get(key, func() *http.Transport { return c.client.newTransport(rules) }), nil
+}
+
+// tokenKey names the version of the configuration.
+func (c *call) tokenKey() tokenKey {
+	return tokenKey{c.tenant, c.configuration.ID, c.configuration.Version}
 }
 
 // exchange sends a request with the given headers in place of its own, and reads the reply.
@@ -216,4 +262,17 @@ func (c *Client) now() time.Time {
 		return time.Now()
 	}
 	return c.Now()
+}
+
+func (c *Client) newID() string {
+	if c.NewID == nil {
+		return uuid.NewString()
+	}
+	return c.NewID()
+}
+
+// setBody gives a request a body that can be repeated.
+func setBody(r *http.Request, text string) {
+	r.ContentLength = int64(len(text))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
 }

@@ -17,6 +17,8 @@ type tlsRules struct {
 	given []*x509.Certificate
 	// publicCAs are the roots of public CAs; nil means those of the system.
 	publicCAs *x509.CertPool
+	// client is the key whose certificate the service presents; nil for none.
+	client *ClientKey
 }
 
 // newTLSRules reads the certificates of a configuration.

@@ -26,10 +26,11 @@ const (
 
 // poolKey names the connections that calls may share: those of one version of one configuration.
 type poolKey struct {
-	tenant, configuration string
-	version               int64
+	tokenKey
 	// isTokenEndpoint tells the connections to a token endpoint, whose rules are their own, from those to the receiver.
 	isTokenEndpoint bool
+	// certificate is the fingerprint of the client certificate; "" if none is presented.
+	certificate string
 }
 
 // pools keeps the transports that were used last. The zero value is empty. It is safe for concurrent use.
@@ -68,7 +69,10 @@ func (p *pools) get(key poolKey, make func() *http.Transport) *http.Transport {
 
 // newTransport returns a transport whose connections follow the given rules.
 func (c *Client) newTransport(rules tlsRules) *http.Transport {
-	sessions := tls.NewLRUClientSessionCache(maxConnections)
+	var sessions tls.ClientSessionCache
+	if rules.client == nil { // a resumed session would not tell whether the client certificate was asked for
+		sessions = tls.NewLRUClientSessionCache(maxConnections)
+	}
 	return &http.Transport{
 		// There is no proxy, whatever the environment says.
 		DialTLSContext: func(ctx context.Context, _, hostPort string) (net.Conn, error) {
@@ -101,10 +105,17 @@ func (c *Client) dialTLS(
 	if err != nil {
 		return nil, err
 	}
-	conn := tls.Client(plain, rules.config(host, c.now, sessions))
-	if err := conn.HandshakeContext(ctx); err != nil {
+	presented := &presentation{kms: c.KMS, key: rules.client}
+	config := rules.config(host, c.now, sessions)
+	config.GetClientCertificate = presented.certificate
+	conn := tls.Client(plain, config)
+	if err = conn.HandshakeContext(ctx); err != nil {
+		err = explain(ctx, err)
+	}
+	err = presented.check(err)
+	if err != nil {
 		plain.Close()
-		return nil, explain(ctx, err)
+		return nil, err
 	}
 	return conn, nil
 }

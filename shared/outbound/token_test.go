@@ -1,0 +1,511 @@
+package outbound_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/externalauth"
+	"sluice/shared/outbound"
+	"sluice/shared/outbound/outboundtest"
+)
+
+// issuer is a token endpoint that issues token-1, token-2, ...
+type issuer struct {
+	*outboundtest.Server
+	// count is the number of requests.
+	count atomic.Int32
+
+	mu sync.Mutex
+	// reply writes the answer to the n-th request; nil issues a token for 100 seconds.
+	reply func(w http.ResponseWriter, n int)
+	// forms and headers are those of the requests.
+	forms   []url.Values
+	headers []http.Header
+}
+
+func newIssuer(t *testing.T, certificate tls.Certificate, options ...func(*tls.Config)) *issuer {
+	i := &issuer{}
+	i.Server = outboundtest.NewServer(t, certificate, i, options...)
+	return i
+}
+
+func (i *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	n := int(i.count.Add(1))
+	_ = r.ParseForm()
+	i.mu.Lock()
+	i.forms, i.headers = append(i.forms, r.PostForm), append(i.headers, r.Header)
+	reply := i.reply
+	i.mu.Unlock()
+	if reply != nil {
+		reply(w, n)
+		return
+	}
+	fmt.Fprintf(w, `{"access_token": "token-%d", "token_type": "Bearer", "expires_in": 100}`, n)
+}
+
+// receiver answers 204 to every request with an access token that it accepts, and 401 otherwise.
+type receiver struct {
+	*outboundtest.Server
+	count atomic.Int32
+	// accepts reports whether a request with a token is answered 204; nil accepts all.
+	accepts func(token string) bool
+}
+
+func (s *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.count.Add(1)
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok || s.accepts != nil && !s.accepts(token) {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// scene is a client whose configuration has an OAuth client, with its receiver and its token endpoint.
+type scene struct {
+	client        *outbound.Client
+	receiver      *receiver
+	issuer        *issuer
+	configuration externalauth.Configuration
+	// now is the client's clock.
+	now time.Time
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	root := outboundtest.NewRoot(t, "root")
+	certificate := root.Issue(outboundtest.Leaf{})
+	s := &scene{receiver: &receiver{}, issuer: newIssuer(t, certificate), now: outboundtest.Now}
+	s.receiver.Server = outboundtest.NewServer(t, certificate, s.receiver)
+	s.configuration = externalauth.Configuration{ID: "c", Tenant: tenant, URL: s.receiver.URL, Version: 1,
+		OAuth: &externalauth.OAuth{URL: s.issuer.URL + "/token", ClientID: "the client", ClientSecret: "the/secret"}}
+	s.client = newClient(t)
+	s.client.PublicCAs = outboundtest.Pool(root)
+	s.client.Now = func() time.Time { return s.now }
+	s.client.Configurations = s
+	return s
+}
+
+// ForURL returns the scene's configuration as it is now.
+func (s *scene) ForURL(_ context.Context, t, url string) (externalauth.Configuration, bool, error) {
+	return externalauth.Choose([]externalauth.Configuration{s.configuration}, url)
+}
+
+// call makes a call that must end with a status.
+func (s *scene) call(t *testing.T, want int) {
+	t.Helper()
+	reply, err := s.client.Do(t.Context(), tenant, newRequest(t, s.receiver.URL+"/event", "{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reply.Status != want {
+		t.Errorf("got the status %d, want %d", reply.Status, want)
+	}
+}
+
+// wantCounts checks how often token endpoint and receiver were called.
+func (s *scene) wantCounts(t *testing.T, issuer, receiver int32) {
+	t.Helper()
+	if got, want := [2]int32{s.issuer.count.Load(), s.receiver.count.Load()}, [2]int32{issuer, receiver}; got != want {
+		t.Errorf("token endpoint and receiver were called %v times, want %v", got, want)
+	}
+}
+
+// A token is used until 80 % of its life, measured from the moment it was asked for.
+func TestTokenLifetime(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, expiresIn string
+		want            time.Duration
+	}{
+		{"number", `, "expires_in": 100`, 80 * time.Second},
+		{"string", `, "expires_in": "100"`, 80 * time.Second},
+		{"fraction", `, "expires_in": 100.5`, 80400 * time.Millisecond},
+		{"absent", ``, 48 * time.Second},
+		{"null", `, "expires_in": null`, 48 * time.Second},
+		{"a year", `, "expires_in": 31536000`, 24 * time.Hour * 4 / 5},
+		{"huge", `, "expires_in": 1e300`, 24 * time.Hour * 4 / 5},
+		{"zero", `, "expires_in": 0`, 0},
+		{"negative", `, "expires_in": -100`, 0},
+		{"not a number", `, "expires_in": "soon"`, 0},
+		{"NaN", `, "expires_in": "NaN"`, 0},
+		{"an object", `, "expires_in": {"a": 1}`, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			s.issuer.reply = func(w http.ResponseWriter, n int) {
+				fmt.Fprintf(w, `{"access_token": "token-%d", "token_type": "bearer"%s}`, n, test.expiresIn)
+			}
+			s.call(t, http.StatusNoContent)
+			s.wantCounts(t, 1, 1)
+			if test.want > 0 {
+				s.now = outboundtest.Now.Add(test.want - time.Millisecond)
+				s.call(t, http.StatusNoContent)
+				s.wantCounts(t, 1, 2)
+				s.now = outboundtest.Now.Add(test.want)
+			}
+			before := s.receiver.count.Load()
+			s.call(t, http.StatusNoContent)
+			s.wantCounts(t, 2, before+1)
+		})
+	}
+}
+
+// After a 401 the call is made once more with a new token, and not again.
+func TestRetryAfter401(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	revoked := map[string]bool{}
+	s.receiver.accepts = func(token string) bool { return !revoked[token] }
+	s.call(t, http.StatusNoContent)
+	revoked["token-1"] = true
+	s.call(t, http.StatusNoContent)
+	s.wantCounts(t, 2, 3)
+	s.call(t, http.StatusNoContent)
+	s.wantCounts(t, 2, 4)
+	s.receiver.accepts = func(string) bool { return false }
+	s.call(t, http.StatusUnauthorized)
+	s.wantCounts(t, 3, 6)
+}
+
+// Without a token a 401 is the reply.
+func TestNoRetryWithoutToken(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.configuration.OAuth = nil
+	s.call(t, http.StatusUnauthorized)
+	s.wantCounts(t, 0, 1)
+}
+
+// A configuration that is changed between token and call counts for the retry as a whole: its token, its receiver's
+// certificate.
+func TestChangeBetweenTokenAndCall(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	changed := s.configuration
+	oauth := *changed.OAuth
+	oauth.ClientSecret = "a new secret"
+	changed.OAuth, changed.Version = &oauth, 2
+	s.issuer.reply = func(w http.ResponseWriter, n int) {
+		s.configuration = changed // after the first version was read
+		fmt.Fprintf(w, `{"access_token": "token-%d", "token_type": "Bearer", "expires_in": 100}`, n)
+	}
+	s.receiver.accepts = func(token string) bool { return token != "token-1" } // revoked with the old secret
+	s.call(t, http.StatusNoContent)
+	s.wantCounts(t, 2, 2)
+	if secrets := []string{s.issuer.forms[0].Get("client_secret"), s.issuer.forms[1].Get("client_secret")}; !cmp.Equal(
+		secrets, []string{"the/secret", "a new secret"}) {
+		t.Errorf("the token endpoint got the secrets %q", secrets)
+	}
+
+	// A token of one version is not used for the next one.
+	changed.Version = 3
+	s.configuration = changed
+	s.call(t, http.StatusNoContent)
+	s.wantCounts(t, 3, 3)
+
+	// A pin that was added in the meantime is enforced by the retry.
+	changed.Version = 4
+	changed.EndpointCertificate = &externalauth.Certificate{Mode: externalauth.PinLeafThumbprint,
+		PEM: outboundtest.PEM(outboundtest.NewRoot(t, "other").Certificate.Raw)}
+	s.receiver.accepts = func(string) bool {
+		s.configuration = changed
+		return false
+	}
+	_, err := s.client.Do(t.Context(), tenant, newRequest(t, s.receiver.URL, "{}"))
+	wantReason(t, err, outbound.CertificateRefused)
+	s.wantCounts(t, 4, 4)
+}
+
+// How the client authenticates at the token endpoint.
+func TestTokenRequest(t *testing.T) {
+	t.Parallel()
+	const form = "application/x-www-form-urlencoded"
+	values := []externalauth.NameValue{{Name: "scope", Value: "a b"}, {Name: "audience", Value: "x"},
+		{Name: "audience", Value: "y"}, {Name: "grant_type", Value: "password"}, {Name: "client_id", Value: "other"},
+		{Name: "client_secret", Value: "other"}}
+	headers := []externalauth.NameValue{{Name: "X-Api-Key", Value: "key"}, {Name: "authorization", Value: "Basic other"},
+		{Name: "content-type", Value: "text/plain"}, {Name: "accept", Value: "text/html"}}
+	extra := url.Values{"scope": {"a b"}, "audience": {"x", "y"}, "grant_type": {"client_credentials"}}
+	with := func(more url.Values) url.Values {
+		all := url.Values{}
+		for _, m := range []url.Values{extra, more} {
+			for name, value := range m {
+				all[name] = value
+			}
+		}
+		return all
+	}
+	for _, test := range []struct {
+		name          string
+		oauth         externalauth.OAuth
+		form          url.Values
+		authorization string
+	}{
+		{"form", externalauth.OAuth{ClientSecret: "the/secret"},
+			with(url.Values{"client_id": {"the client"}, "client_secret": {"the/secret"}}), "Basic other"},
+		{"form without a secret", externalauth.OAuth{}, with(url.Values{"client_id": {"the client"}}), "Basic other"},
+		{"basic", externalauth.OAuth{ClientSecret: "the/secret", UseBasicAuthentication: true}, extra,
+			"Basic dGhlK2NsaWVudDp0aGUlMkZzZWNyZXQ="}, // the+client:the%2Fsecret
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			test.oauth.URL, test.oauth.ClientID = s.issuer.URL+"/token?a=1", "the client"
+			test.oauth.FormValues, test.oauth.Headers = values, headers
+			s.configuration.OAuth = &test.oauth
+			s.call(t, http.StatusNoContent)
+			if diff := cmp.Diff(test.form, s.issuer.forms[0]); diff != "" {
+				t.Errorf("form (-want +got):\n%s", diff)
+			}
+			h := s.issuer.headers[0]
+			got := []string{h.Get("Authorization"), h.Get("Content-Type"), h.Get("Accept"), h.Get("X-Api-Key")}
+			if want := []string{test.authorization, form, "application/json", "key"}; !cmp.Equal(got, want) {
+				t.Errorf("got the headers %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// What a token endpoint can answer wrong has a named outcome, which quotes neither it nor the client's secret.
+func TestTokenEndpointFails(t *testing.T) {
+	t.Parallel()
+	answer := func(status int, text string) func(http.ResponseWriter, int) {
+		return func(w http.ResponseWriter, _ int) {
+			w.Header().Set("Location", "https://receiver.test/elsewhere")
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(text))
+		}
+	}
+	const failed = outbound.TokenFailed
+	for _, test := range []struct {
+		name  string
+		reply func(http.ResponseWriter, int)
+		want  outbound.Reason
+		text  string
+	}{
+		{"invalid_client", answer(401, `{"error": "invalid_client", "error_description": "leak"}`), failed,
+			"the status 401 and the error invalid_client"},
+		{"an error of its own", answer(400, `{"error": "leak"}`), failed, "the status 400."},
+		{"500", answer(500, `leak`), failed, "the status 500."},
+		{"redirect", answer(307, ``), failed, "the status 307."},
+		{"204", answer(204, ``), failed, "the status 204."},
+		{"201", answer(201, `{"access_token": "leak", "token_type": "Bearer"}`), failed, "the status 201."},
+		{"not JSON", answer(200, `leak`), failed, "not JSON"},
+		{"an array", answer(200, `["leak"]`), failed, "not JSON"},
+		{"empty", answer(200, ``), failed, "not JSON"},
+		{"too long", answer(200, `{"access_token": "leak", "token_type": "Bearer", "x": "`+
+			strings.Repeat("x", outbound.DefaultMaxReplyBytes)+`"}`), failed, "too long"},
+		{"no token", answer(200, `{"token_type": "Bearer"}`), failed, "access_token"},
+		{"a token with a line break", answer(200, `{"access_token": "a\r\nX: leak", "token_type": "Bearer"}`), failed,
+			"access_token"},
+		{"a token that is too long", answer(200, `{"token_type": "Bearer", "access_token": "`+
+			strings.Repeat("a", 16<<10+1)+`"}`), failed, "access_token"},
+		{"another type", answer(200, `{"access_token": "leak", "token_type": "mac"}`), failed, "bearer"},
+		{"no type", answer(200, `{"access_token": "leak"}`), failed, "bearer"},
+		{"resets", func(w http.ResponseWriter, _ int) { raw("", true)(w, nil) }, outbound.ConnectionFailed,
+			"At the token endpoint"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			s.issuer.reply = test.reply
+			_, err := s.client.Do(t.Context(), tenant, newRequest(t, s.receiver.URL, "{}"))
+			wantReason(t, err, test.want)
+			if text := fmt.Sprint(err); !strings.Contains(text, test.text) || strings.Contains(text, "leak") ||
+				strings.Contains(text, "secret") {
+				t.Errorf("got the error %q, want one with %q", text, test.text)
+			}
+			s.wantCounts(t, 1, 0)
+		})
+	}
+}
+
+// Calls that need a token at the same time ask for it once; one that is given up does not end the others.
+func TestTokenIsAskedForOnce(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	asked, release := make(chan struct{}), make(chan struct{})
+	s.issuer.reply = func(w http.ResponseWriter, n int) {
+		close(asked)
+		<-release
+		fmt.Fprint(w, `{"access_token": "token-1", "token_type": "Bearer", "expires_in": 100}`)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	first := make(chan error, 1)
+	go func() {
+		_, err := s.client.Do(ctx, tenant, newRequest(t, s.receiver.URL, "{}"))
+		first <- err
+	}()
+	<-asked
+	others := make(chan error, 10)
+	for range cap(others) {
+		go func() {
+			_, err := s.client.Do(t.Context(), tenant, newRequest(t, s.receiver.URL, "{}"))
+			others <- err
+		}()
+	}
+	cancel()
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Errorf("the call that was given up: %v", err)
+	}
+	close(release)
+	for range cap(others) {
+		if err := <-others; err != nil {
+			t.Error(err)
+		}
+	}
+	s.wantCounts(t, 1, 10)
+}
+
+// Tokens belong to one configuration of one tenant, also if two have the same client and endpoint.
+func TestTokensAreNotShared(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	for _, id := range []string{"c", "d", "c", "d"} {
+		s.configuration.ID = id
+		s.call(t, http.StatusNoContent)
+	}
+	s.wantCounts(t, 2, 4)
+	if _, err := s.client.Do(t.Context(), "another tenant", newRequest(t, s.receiver.URL, "{}")); err != nil {
+		t.Fatal(err)
+	}
+	s.wantCounts(t, 3, 5)
+}
+
+// The number of tokens and of connections that are kept is bounded.
+func TestCachesAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	const many = 260
+	for version := range int64(many) {
+		s.configuration.Version = version
+		s.call(t, http.StatusNoContent)
+	}
+	if tokens, pools := s.client.CacheSizes(); tokens != 256 || pools != 64 {
+		t.Errorf("%d tokens and %d pools of connections are kept, want 256 and 64", tokens, pools)
+	}
+	s.wantCounts(t, many, many)
+}
+
+// Each case of certificates at the token endpoint, with rules of its own and with those of the endpoint.
+func TestCertificatesOfTokenEndpoint(t *testing.T) {
+	t.Parallel()
+	eachTLSCase(t, func(t *testing.T, c tlsCase, certificate *externalauth.Certificate, publicCAs *x509.CertPool,
+		want outbound.Reason) {
+		tokens := newIssuer(t, c.presented)
+		for _, useEndpoint := range []bool{false, true} {
+			target := &receiver{}
+			oauth := &externalauth.OAuth{URL: urlOf(c, tokens.Server), UseEndpointMTLS: useEndpoint}
+			configuration := externalauth.Configuration{ID: "c", Version: 1, OAuth: oauth}
+			if useEndpoint {
+				target.Server = outboundtest.NewServer(t, c.presented, target)
+				configuration.EndpointCertificate = certificate
+				oauth.EndpointCertificate = &externalauth.Certificate{} // must not count
+			} else {
+				root := outboundtest.NewRoot(t, "root of the receiver")
+				target.Server = outboundtest.NewServer(t, root.Issue(outboundtest.Leaf{}), target)
+				configuration.EndpointCertificate = &externalauth.Certificate{
+					Mode: externalauth.SignerChainValidationOnly, PEM: outboundtest.PEM(root.Certificate.Raw)}
+				oauth.EndpointCertificate = certificate
+			}
+			configuration.URL = target.URL
+			if useEndpoint {
+				configuration.URL = urlOf(c, target.Server)
+			}
+			client := newClient(t, configuration)
+			client.PublicCAs = publicCAs
+			_, err := client.Do(t.Context(), tenant, newRequest(t, configuration.URL+"/event", "{}"))
+			if want == "" {
+				if err != nil {
+					t.Errorf("useEndpointMtlsConfiguration %v: %v", useEndpoint, err)
+				}
+				continue
+			}
+			wantReason(t, err, want)
+			if !strings.Contains(fmt.Sprint(err), "At the token endpoint") {
+				t.Errorf("useEndpointMtlsConfiguration %v: got the error %v, want one of the token endpoint", useEndpoint, err)
+			}
+			if n := tokens.count.Load() + target.count.Load(); n != 0 {
+				t.Errorf("%d requests were sent", n)
+			}
+		}
+	})
+}
+
+// The client certificate at the token endpoint, and a failure to present it.
+func TestClientCertificateAtTokenEndpoint(t *testing.T) {
+	t.Parallel()
+	root := outboundtest.NewRoot(t, "root")
+	kms := outboundtest.NewKMS(t)
+	key := root.Certify(outboundtest.NewClientKey(t, kms, tenant), outboundtest.Leaf{})
+	certificate := root.Issue(outboundtest.Leaf{})
+	wanted := wantClientCertificate(root, tls.RequireAndVerifyClientCert, tls.VersionTLS13)
+	for _, test := range []struct {
+		name                           string
+		endpoint, tokens, useEndpoint  bool
+		endpointWants, tokenWants, has bool
+		want                           outbound.Reason
+	}{
+		{name: "own, enabled", tokens: true, tokenWants: true, has: true},
+		{name: "own, not enabled", endpoint: true, endpointWants: true, tokenWants: true, has: true,
+			want: outbound.ClientCertificateRefused},
+		{name: "the endpoint's, enabled", endpoint: true, useEndpoint: true, endpointWants: true, tokenWants: true,
+			has: true},
+		{name: "the endpoint's, not enabled", tokens: true, useEndpoint: true, tokenWants: true, has: true,
+			want: outbound.ClientCertificateRefused},
+		{name: "no certificate", tokens: true, tokenWants: true, want: outbound.ClientCertificateUnusable},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			options := func(wants bool) []func(*tls.Config) {
+				if wants {
+					return []func(*tls.Config){wanted}
+				}
+				return nil
+			}
+			tokens, target := newIssuer(t, certificate, options(test.tokenWants)...), &receiver{}
+			target.Server = outboundtest.NewServer(t, certificate, target, options(test.endpointWants)...)
+			client := newClient(t, externalauth.Configuration{
+				ID: "c", URL: target.URL, IsMTLSEnabled: test.endpoint, OAuth: &externalauth.OAuth{
+					URL: tokens.URL, IsMTLSEnabled: test.tokens, UseEndpointMTLS: test.useEndpoint}})
+			client.PublicCAs, client.KMS, client.Keys = outboundtest.Pool(root), kms, outboundtest.NewKeys()
+			if test.has {
+				client.Keys = outboundtest.NewKeys(key)
+			}
+			wantCall(t, client, target.URL, test.want)
+		})
+	}
+}
+
+// FuzzTokenReply reads arbitrary replies of a token endpoint.
+func FuzzTokenReply(f *testing.F) {
+	for _, seed := range []string{`{"access_token": "a", "token_type": "Bearer", "expires_in": 100}`, `{}`, ``, `[`,
+		`{"access_token": "a\n", "token_type": "bearer", "expires_in": "x"}`} {
+		f.Add(200, []byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, status int, body []byte) {
+		value, until, err := outbound.ReadToken(&outbound.Reply{Status: status, Body: body}, outboundtest.Now)
+		if err != nil {
+			return
+		}
+		if !json.Valid(body) || value == "" || strings.ContainsAny(value, " \r\n\x00") || until.Before(outboundtest.Now) ||
+			until.After(outboundtest.Now.Add(24*time.Hour)) {
+			t.Errorf("%q: got the token %q until %v", body, value, until)
+		}
+	})
+}
