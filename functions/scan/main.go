@@ -32,9 +32,8 @@ func main() {
 			Age:           env.SweepAge, Patience: env.UploadPatience},
 		Scanner: lines, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Now: time.Now, Log: env.Log,
 		Documents: &intake.Documents{
-			Store: documentStore, Files: env.Uploads(),
-			Scanner: documents, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Log: env.Log,
-		},
+			Store: documentStore, Files: env.Uploads(), Scanner: documents,
+			GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Log: env.Log},
 	}
 	lambda.Start(in.Handle)
 }
