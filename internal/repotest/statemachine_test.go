@@ -35,6 +35,46 @@ func TestStateMachineNamesRealErrors(t *testing.T) {
 	}
 }
 
+// A task that gets no answer is repeated, and long before the execution itself runs out of time; no function runs as long
+// as a task may take.
+func TestTasksEnd(t *testing.T) {
+	var machine struct{ TimeoutSeconds int }
+	text := readFile(t, "statemachine/batch.asl.json")
+	if err := json.Unmarshal(text, &machine); err != nil {
+		t.Fatal(err)
+	}
+	var definition any
+	if err := json.Unmarshal(text, &definition); err != nil {
+		t.Fatal(err)
+	}
+	const longestFunction = 900 // seconds, a limit of Lambda
+	tasks := 0
+	visitMembers(definition, func(name string, value any) {
+		state, _ := value.(map[string]any)
+		if state["Type"] != "Task" {
+			return
+		}
+		tasks++
+		limit, _ := state["TimeoutSeconds"].(float64)
+		if limit <= longestFunction || int(limit)*8 > machine.TimeoutSeconds {
+			t.Errorf("%s has TimeoutSeconds %v, want more than %d and less than an eighth of the execution's %d", name, limit,
+				longestFunction, machine.TimeoutSeconds)
+		}
+		retry, err := json.Marshal(state["Retry"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range []string{"States.Timeout", "Lambda.ClientExecutionTimeoutException"} {
+			if !strings.Contains(string(retry), `"`+e+`"`) && !strings.Contains(string(retry), `"States.ALL"`) {
+				t.Errorf("%s does not repeat after %s", name, e)
+			}
+		}
+	})
+	if tasks == 0 {
+		t.Error("the state machine has no task")
+	}
+}
+
 // errorTypes returns the names of a package's exported types that implement error by pointer.
 func errorTypes(t *testing.T, path string) []string {
 	t.Helper()
