@@ -46,7 +46,7 @@ type Command struct {
 	// Name is what the user types, one word or several. The program's own name begins its messages.
 	Name string
 	// Args names the arguments, separated by spaces. The command gets exactly as many, or, if the
-	// last one ends with "...", any number more.
+	// last one ends with "...", any number more. One in brackets, at the end, may be left out.
 	Args string
 	// Summary says what the command does in one phrase, for the list of commands: "upload a batch".
 	Summary string
@@ -131,11 +131,14 @@ func (c *Command) run(ctx context.Context, i *invocation, args []string) error {
 			rest, args = append(rest, args[0]), args[1:]
 		}
 	}
-	if n := len(strings.Fields(c.Args)); len(rest) < n || len(rest) > n && !c.isVariadic() {
+	if n := len(strings.Fields(c.Args)); len(rest) < n-c.countOptional() || len(rest) > n && !c.isVariadic() {
 		return Usagef("'%s' takes %s, not %d", i.path, c.countArgs(), len(rest))
 	}
 	return c.Run(ctx, rest, i.stdout)
 }
+
+// countOptional returns the number of arguments in brackets.
+func (c *Command) countOptional() int { return strings.Count(c.Args, "[") }
 
 // isVariadic reports whether the last argument may be repeated.
 func (c *Command) isVariadic() bool { return strings.HasSuffix(c.Args, "...") }
@@ -148,6 +151,9 @@ func (c *Command) countArgs() string {
 	case 1:
 		if c.isVariadic() {
 			return "at least 1 argument (" + c.Args + ")"
+		}
+		if c.countOptional() > 0 {
+			return "at most 1 argument (" + strings.Trim(c.Args, "[]") + ")"
 		}
 		return "1 argument (" + c.Args + ")"
 	default:

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sluice/internal/cli"
+	"sluice/shared/screening/match"
+	"sluice/shared/screening/watchlist"
+)
+
+func screenCommand() *cli.Command {
+	var s screenRun
+	return &cli.Command{
+		Name:    "screen",
+		Args:    "[NAME]",
+		Summary: "look names up in lists of sanctioned persons and organisations",
+		Description: `
+Looks up NAME, or each name of --file, in the lists that --list-file names, and prints the entries whose names reach
+the threshold, best first, each with an explanation. Nothing leaves the machine.
+
+FORMAT is un-xml (the consolidated list of the United Nations), ofac-sdn-csv (sdn.csv of the United States Treasury;
+alt.csv, add.csv and sdn_comments.csv are read if they are beside it), ftm-json (FollowTheMoney entities, one a line)
+or targets-simple-csv (targets.simple.csv of OpenSanctions).
+
+--file reads CSV with a header: the column "name", or else the first; "schema" is used if it is there.
+--pairs reads CSV with the columns name1, name2 and schema, and scores each pair; it needs no list.
+
+--json prints one object a line: {"name", "hits": [{"list", "id", "name", "score", "explanation"}]} for each name,
+{"score"} for each pair.`,
+		Flags: func(f *flag.FlagSet) {
+			f.Func("list-file", "a list as `FORMAT:FILE`; repeatable", s.addList)
+			f.StringVar(&s.file, "file", "", "CSV `FILE` of names to look up; - is standard input")
+			f.StringVar(&s.pairs, "pairs", "", "CSV `FILE` of pairs of names to compare; - is standard input")
+			f.Float64Var(&s.threshold, "threshold", match.Threshold, "the score, 0 to 100, that a hit `REACHES`")
+			f.BoolVar(&s.asJSON, "json", false, "print one JSON object a line and nothing else")
+		},
+		Examples: []string{
+			"sluice screen 'Ivan Testov' --list-file targets-simple-csv:targets.simple.csv",
+			"sluice screen --file names.csv --list-file un-xml:consolidated.xml --list-file ofac-sdn-csv:sdn.csv --json",
+			"sluice screen --pairs pairs.csv --json",
+		},
+		Notes: `
+Exit codes: 0 if there is no hit, 1 if there are hits, 2 if the command could not run.`,
+		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+			s.stdout, s.ui = stdout, newConsole(stdout)
+			return s.run(ctx, args)
+		},
+	}
+}
+
+// screenRun is one run of the screen command.
+type screenRun struct {
+	stdout      io.Writer
+	ui          *console
+	lists       []listFile
+	file, pairs string
+	threshold   float64
+	asJSON      bool
+}
+
+// listFile is a list that the command line names.
+type listFile struct {
+	format watchlist.Format
+	path   string
+}
+
+func (s *screenRun) addList(value string) error {
+	format, path, found := strings.Cut(value, ":")
+	if !found || path == "" || !slices.Contains(watchlist.Formats, watchlist.Format(format)) {
+		return fmt.Errorf("%q is not FORMAT:FILE with a FORMAT of %v", value, watchlist.Formats)
+	}
+	s.lists = append(s.lists, listFile{watchlist.Format(format), path})
+	return nil
+}
+
+func (s *screenRun) run(ctx context.Context, args []string) error {
+	given := len(args)
+	for _, path := range []string{s.file, s.pairs} {
+		if path != "" {
+			given++
+		}
+	}
+	switch {
+	case given != 1:
+		return cli.Usagef("give one of NAME, --file and --pairs")
+	case s.threshold < 0 || s.threshold > 100:
+		return cli.Usagef("--threshold is 0 to 100, not %v", s.threshold)
+	case s.pairs != "":
+		return s.scorePairs(ctx)
+	case len(s.lists) == 0:
+		return cli.Usagef("name a list with --list-file FORMAT:FILE")
+	}
+	screener, err := s.loadLists()
+	if err != nil {
+		return err
+	}
+	if s.file != "" {
+		return s.screenFile(ctx, screener)
+	}
+	return s.finish(s.screen(screener, match.Query{Name: args[0]}))
+}
+
+// finish returns the exit code: 1 if there are hits.
+func (s *screenRun) finish(hits int, err error) error {
+	if err == nil && hits > 0 {
+		return exitRejected
+	}
+	return err
+}
+
+// loadLists reads the lists and makes their indexes.
+func (s *screenRun) loadLists() (*match.Screener, error) {
+	var indexes []*match.Index
+	for _, l := range s.lists {
+		list, err := watchlist.Read(l.format, watchlist.FileSource(l.path))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", l.path, err)
+		}
+		for _, problem := range list.Problems {
+			fmt.Fprintf(os.Stderr, "%s: %s\n", printable(l.path), printable(problem.String()))
+		}
+		x := match.Build(filepath.Base(l.path), l.format, list)
+		indexes = append(indexes, x)
+		if !s.asJSON {
+			s.ui.printf("%s: %d entries, %d names\n", printable(l.path), x.Info.Entries, x.Info.Names)
+		}
+	}
+	return match.NewScreener(indexes...), nil
+}
+
+// screen looks up one name, prints its hits and returns their number.
+func (s *screenRun) screen(screener *match.Screener, q match.Query) (int, error) {
+	hits, err := screener.Screen(q, s.threshold)
+	if err != nil {
+		return 0, err
+	}
+	if s.asJSON {
+		return len(hits), s.printJSON(struct {
+			Name string      `json:"name"`
+			Hits []match.Hit `json:"hits"`
+		}{q.Name, append([]match.Hit{}, hits...)})
+	}
+	if len(hits) > 0 || s.file == "" {
+		s.ui.printf("%s: %s\n", printable(q.Name), formatHits(len(hits)))
+	}
+	for _, h := range hits {
+		s.ui.printf("  %5.1f  %s  %s %s\n         %s\n", h.Score, printable(h.Name), printable(h.List), printable(h.ID),
+			printable(h.Explanation))
+	}
+	return len(hits), nil
+}
+
+func formatHits(n int) string {
+	switch n {
+	case 0:
+		return "no hit"
+	case 1:
+		return "1 hit"
+	}
+	return fmt.Sprintf("%d hits", n)
+}
+
+func (s *screenRun) printJSON(v any) error {
+	encoder := json.NewEncoder(s.stdout)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(v)
+}
+
+// screenFile looks up each name of a file.
+func (s *screenRun) screenFile(ctx context.Context, screener *match.Screener) error {
+	total, hits := 0, 0
+	err := eachRow(ctx, s.file, []string{"name"}, func(cell func(string) string) error {
+		n, err := s.screen(screener, match.Query{Name: cell("name"), Schema: watchlist.Schema(cell("schema"))})
+		total++
+		if n > 0 {
+			hits++
+		}
+		if total%1000 == 0 {
+			s.ui.setLive(part{text: fmt.Sprintf("%d names, %d with hits", total, hits)})
+		}
+		return err
+	})
+	s.ui.setLive()
+	if err == nil && !s.asJSON {
+		s.ui.printf("%d names, %d with hits\n", total, hits)
+	}
+	return s.finish(hits, err)
+}
+
+// scorePairs compares the pairs of a file.
+func (s *screenRun) scorePairs(ctx context.Context) error {
+	hits := 0
+	err := eachRow(ctx, s.pairs, []string{"name1", "name2"}, func(cell func(string) string) error {
+		score := match.Pair(cell("name1"), cell("name2"), watchlist.Schema(cell("schema")))
+		if score >= s.threshold {
+			hits++
+		}
+		if s.asJSON {
+			return s.printJSON(map[string]float64{"score": score})
+		}
+		s.ui.printf("%5.1f  %s | %s\n", score, printable(cell("name1")), printable(cell("name2")))
+		return nil
+	})
+	return s.finish(hits, err)
+}
+
+// eachRow calls f for each row of a CSV file with a header. Of one required column, the first takes the place if no
+// column has its name.
+func eachRow(ctx context.Context, path string, required []string, f func(cell func(column string) string) error) error {
+	file := os.Stdin
+	if path != stdName {
+		var err error
+		if file, err = os.Open(path); err != nil {
+			return err
+		}
+		defer file.Close()
+	}
+	reader := csv.NewReader(file)
+	reader.FieldsPerRecord, reader.LazyQuotes, reader.ReuseRecord = -1, true, true
+	header, err := reader.Read()
+	if err != nil {
+		return fmt.Errorf("%s: reading the header: %w", path, err)
+	}
+	columns := map[string]int{}
+	for i, name := range header {
+		columns[strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))] = i
+	}
+	for _, name := range required {
+		if _, found := columns[name]; !found && len(required) > 1 {
+			return fmt.Errorf("%s: the header has no column %q", path, name)
+		} else if !found {
+			columns[name] = 0
+		}
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("%w; the file was not read to its end", cli.ErrInterrupted)
+		}
+		row, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		err = f(func(column string) string {
+			if i, found := columns[column]; found && i < len(row) {
+				return row[i]
+			}
+			return ""
+		})
+		if err != nil {
+			return err
+		}
+	}
+}

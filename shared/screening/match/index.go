@@ -1,0 +1,291 @@
+package match
+
+import (
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"hash/fnv"
+	"slices"
+	"unsafe"
+
+	"sluice/shared/screening/names"
+	"sluice/shared/screening/watchlist"
+)
+
+// Index finds the entries of one list by their names. It consists of arrays without pointers, which are a file as they
+// are: see Open. It is safe for concurrent use.
+type Index struct {
+	// Info describes the list.
+	Info Info
+
+	// words are the distinct words of all names and of two neighbours written as one, sorted by hash.
+	words []names.Word
+	// wordKeys finds words: those whose keys fall into bucket b are keyWords[keyStarts[b]:keyStarts[b+1]].
+	keyStarts []uint32
+	keyWords  []uint32
+	// postStarts has two ranges of posts for each word: those of names of persons, then those of organisations.
+	postStarts []uint32
+	posts      []post
+	names      []nameRecord
+	// nameWords are the words of each name, then its joins: see nameRecord.
+	nameWords []uint32
+	// texts are the texts of all names.
+	texts []byte
+	// entries are the places of the entries' facts in facts, one more than there are entries.
+	entries []uint32
+	facts   []byte
+
+	// shift makes a bucket of a key.
+	shift uint8
+}
+
+// Info describes the list of an index.
+type Info struct {
+	// List is the name of the list.
+	List string `json:"list"`
+	// Version is the digest of the list's entries, in hex.
+	Version string `json:"version"`
+	// SourceDate is the date of the list as its file says, in the format of RFC 3339; "" if it does not.
+	SourceDate string `json:"source_date,omitempty"`
+	Format     string `json:"format"`
+	Entries    int    `json:"entries"`
+	// Names is the number of names that can match; Unmatchable is the number of those that cannot.
+	Names       int `json:"names"`
+	Unmatchable int `json:"unmatchable"`
+}
+
+// post is one occurrence of a word: 24 bits of the name, 8 of the weight of all its words, 32 of its signature.
+type post uint64
+
+// Limits of posts.
+const (
+	maxNames = 1 << 24
+	// weightUnit is the unit of a name's weight in a post. Weights are rounded down.
+	weightUnit = 8
+)
+
+func newPost(name int, weight int32, signature uint32) post {
+	return post(name) | post(min(weight/weightUnit, 255))<<24 | post(signature)<<32
+}
+
+func (p post) name() uint32      { return uint32(p) & (maxNames - 1) }
+func (p post) weight() int32     { return int32(p>>24&255) * weightUnit }
+func (p post) signature() uint32 { return uint32(p >> 32) }
+
+// signatureBit is the bit of a word in the signatures of the names that have it.
+func signatureBit(word uint32) uint32 { return 1 << (word * 0x9e3779b1 >> 27) }
+
+// nameRecord is one name of an entry. Its words are nameWords[words:words+n], its joins the n-1 that follow.
+type nameRecord struct {
+	entry  uint32
+	words  uint32
+	text   uint32
+	length uint16
+	n      uint8
+	mode   names.Mode
+	kind   watchlist.NameKind
+	_      [3]uint8
+}
+
+// bucket returns the bucket of a key.
+func (x *Index) bucket(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> x.shift }
+
+// builder collects what an index is made of.
+type builder struct {
+	index    *Index
+	analyzer *Analyzer
+	ids      map[uint64]uint32
+	seen     map[uint64]bool
+}
+
+// Build makes the index of a list.
+func Build(name string, format watchlist.Format, list *watchlist.List) *Index {
+	b := builder{index: &Index{}, analyzer: NewAnalyzer(), ids: map[uint64]uint32{}}
+	x := b.index
+	digest := fnv.New128a()
+	for i := range list.Entries {
+		x.entries = append(x.entries, uint32(len(x.facts)))
+		b.seen = map[uint64]bool{}
+		e := &list.Entries[i]
+		for _, n := range e.Names {
+			for _, mode := range modesOf(e.Schema) {
+				b.addName(i, n, mode)
+			}
+		}
+		fact, _ := json.Marshal(e) // an entry has nothing that cannot be written
+		digest.Write(fact)
+		x.facts = append(x.facts, fact...)
+	}
+	x.entries = append(x.entries, uint32(len(x.facts)))
+	b.addPosts()
+	b.addKeys()
+	x.Info = Info{
+		List: name, Version: hex(digest.Sum(nil)), Format: string(format), Entries: len(list.Entries), Names: len(x.names),
+		Unmatchable: x.Info.Unmatchable,
+	}
+	if !list.SourceDate.IsZero() {
+		x.Info.SourceDate = list.SourceDate.UTC().Format("2006-01-02T15:04:05Z")
+	}
+	return x
+}
+
+func hex(b []byte) string {
+	const digits = "0123456789abcdef"
+	text := make([]byte, 0, 2*len(b))
+	for _, c := range b {
+		text = append(text, digits[c>>4], digits[c&15])
+	}
+	return string(text)
+}
+
+// addName adds a name of an entry. Names that say nothing are left out, and those that fold to what the entry has.
+func (b *builder) addName(entry int, n watchlist.Name, mode names.Mode) {
+	x := b.index
+	analyzed := b.analyzer.Analyze(n.Text)
+	f := analyzed.in(mode)
+	if !f.isTelling(mode) || len(x.names) == maxNames {
+		x.Info.Unmatchable++
+		return
+	}
+	identity := nameIdentity(&f, n.Kind, mode)
+	if b.seen[identity] {
+		return
+	}
+	b.seen[identity] = true
+	text := n.Text[:min(len(n.Text), 1<<16-1)]
+	x.names = append(x.names, nameRecord{
+		entry: uint32(entry), words: uint32(len(x.nameWords)), text: uint32(len(x.texts)), length: uint16(len(text)),
+		n: uint8(len(f.words)), mode: mode, kind: n.Kind,
+	})
+	x.texts = append(x.texts, text...)
+	for i := range f.words {
+		x.nameWords = append(x.nameWords, b.id(&f.words[i]))
+	}
+	for i := range f.joins {
+		x.nameWords = append(x.nameWords, b.id(&f.joins[i]))
+	}
+}
+
+// nameIdentity is the same for names that match the same.
+func nameIdentity(f *form, kind watchlist.NameKind, mode names.Mode) uint64 {
+	h := fnv.New64a()
+	var buf [8]byte
+	for i := range f.words {
+		binary.LittleEndian.PutUint64(buf[:], f.words[i].Hash)
+		h.Write(buf[:])
+	}
+	h.Write([]byte{byte(mode), boolByte(kind == watchlist.Weak)})
+	return h.Sum64()
+}
+
+func boolByte(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// id returns the number of a word.
+func (b *builder) id(w *names.Word) uint32 {
+	id, found := b.ids[w.Hash]
+	if !found {
+		id = uint32(len(b.index.words))
+		b.ids[w.Hash] = id
+		b.index.words = append(b.index.words, *w)
+	}
+	return id
+}
+
+// addPosts adds the occurrences of all words, in the order of names.
+func (b *builder) addPosts() {
+	x := b.index
+	counts := make([]uint32, 2*len(x.words)+1)
+	each := func(f func(slot uint32, p post)) {
+		for i := range x.names {
+			r := &x.names[i]
+			words := x.nameWords[r.words : r.words+uint32(r.n)*2-1]
+			var signature uint32
+			var weight int32
+			for j, w := range words {
+				signature |= signatureBit(w)
+				if j < int(r.n) {
+					weight += int32(x.words[w].Weight[r.mode])
+				}
+			}
+			for j, w := range words {
+				if !slices.Contains(words[:j], w) {
+					f(2*w+uint32(r.mode), newPost(i, weight, signature))
+				}
+			}
+		}
+	}
+	each(func(slot uint32, _ post) { counts[slot+1]++ })
+	for i := 1; i < len(counts); i++ {
+		counts[i] += counts[i-1]
+	}
+	x.postStarts = slices.Clone(counts)
+	x.posts = make([]post, counts[len(counts)-1])
+	each(func(slot uint32, p post) {
+		x.posts[counts[slot]] = p
+		counts[slot]++
+	})
+}
+
+// addKeys adds the table that finds words by their keys.
+func (b *builder) addKeys() {
+	x := b.index
+	type keyed struct{ bucket, word uint32 }
+	var all []uint64
+	var owners []uint32
+	for i := range x.words {
+		n := len(all)
+		if all = x.words[i].AppendKeys(all); x.words[i].IsInitial() {
+			all = append(all, x.words[i].InitialKey())
+		}
+		for range all[n:] {
+			owners = append(owners, uint32(i))
+		}
+	}
+	bits := 4
+	for 1<<bits < len(all) {
+		bits++
+	}
+	x.shift = uint8(64 - bits)
+	pairs := make([]keyed, len(all))
+	for i, key := range all {
+		pairs[i] = keyed{uint32(x.bucket(key)), owners[i]}
+	}
+	slices.SortFunc(pairs, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.bucket, b.bucket), cmp.Compare(a.word, b.word)) })
+	pairs = slices.Compact(pairs)
+	x.keyStarts = make([]uint32, 1<<bits+1)
+	x.keyWords = make([]uint32, len(pairs))
+	for i, p := range pairs {
+		x.keyWords[i] = p.word
+		x.keyStarts[p.bucket+1]++
+	}
+	for i := 1; i < len(x.keyStarts); i++ {
+		x.keyStarts[i] += x.keyStarts[i-1]
+	}
+}
+
+// Entry returns an entry of the list.
+func (x *Index) Entry(i uint32) (watchlist.Entry, error) {
+	var e watchlist.Entry
+	err := json.Unmarshal(x.facts[x.entries[i]:x.entries[i+1]], &e)
+	return e, err
+}
+
+// text returns the text of a name.
+func (x *Index) text(name uint32) string {
+	r := &x.names[name]
+	return unsafe.String(unsafe.SliceData(x.texts[r.text:]), int(r.length))
+}
+
+// Sizes returns the sizes of the parts of the index in bytes.
+func (x *Index) Sizes() map[string]int {
+	return map[string]int{
+		"words": len(x.words) * int(unsafe.Sizeof(names.Word{})), "keyStarts": len(x.keyStarts) * 4, "keyWords": len(x.keyWords) * 4,
+		"postStarts": len(x.postStarts) * 4, "posts": len(x.posts) * 8, "names": len(x.names) * int(unsafe.Sizeof(nameRecord{})),
+		"nameWords": len(x.nameWords) * 4, "texts": len(x.texts), "facts": len(x.facts),
+	}
+}

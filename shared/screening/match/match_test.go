@@ -1,0 +1,123 @@
+package match
+
+import (
+	"slices"
+	"testing"
+
+	"sluice/shared/screening/watchlist"
+)
+
+// sampleIndex is the index of the repository's own list, whose entries are invented.
+func sampleIndex(t testing.TB) *Index {
+	t.Helper()
+	list, err := watchlist.Read(watchlist.TargetsSimpleCSV, watchlist.FileSource("../../../sampledata/watchlist.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list.ProblemCount > 0 {
+		t.Fatalf("the list has problems: %v", list.Problems)
+	}
+	return Build("sample", watchlist.TargetsSimpleCSV, list)
+}
+
+// sampleQueries are names as they are asked for, with the entry that they mean, "" for none.
+var sampleQueries = map[string]string{
+	"Anatoly Velkanov":                     "sl-1",
+	"Anatolij Borissowitsch Welkanow":      "sl-1",
+	"Велканов Анатолий":                    "sl-1",
+	"Anatoly Velkanvo":                     "sl-1",
+	"Abdul Rahman Yusuf Al Mazruqi":        "sl-2",
+	"عبدالرحمن يوسف المزروقي":              "sl-2",
+	"Pak Myongjun":                         "sl-3",
+	"Vektor Steel Factory OOO":             "sl-4",
+	"Harborline Shipping & Trading":        "sl-5",
+	"Ignacio Quintero":                     "sl-6",
+	"Tatiana Hrybovskaya":                  "sl-7",
+	"Sergei Kostyushko":                    "sl-13",
+	"Nurettin Ozguclu":                     "sl-10",
+	"MUKANDOLI Jean-Baptiste":              "sl-11",
+	"Hosein Farokhnejad":                   "sl-14",
+	"Sociedad Inventada de Minerales":      "sl-15",
+	"Anatoly Petrov":                       "",
+	"Boris Velkanov":                       "",
+	"Ltd":                                  "",
+	"OOO":                                  "",
+	"Dr. bin":                              "",
+	"":                                     "",
+	"!!!":                                  "",
+	"Maria Ignacia Gomez":                  "",
+	"محمد":                                 "",
+	"Open Joint Stock Company":             "",
+	"Trading Co. Ltd.":                     "",
+	"J. B. M.":                             "",
+	"The":                                  "",
+	"Jean Mukandoli Baptiste":              "sl-11",
+	"Abd al-Rahman bin Yusuf al-Mazruqi x": "sl-2",
+}
+
+func TestFind(t *testing.T) {
+	s := NewScreener(sampleIndex(t))
+	for name, want := range sampleQueries {
+		t.Run(name, func(t *testing.T) {
+			hits, err := s.Screen(Query{Name: name}, Threshold)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			if len(hits) > 0 {
+				got = hits[0].ID
+			}
+			if got != want {
+				t.Errorf("the best hit is %q, want %q; hits: %+v", got, want, hits)
+			}
+		})
+	}
+}
+
+// The index finds what comparing with every name finds, at any threshold.
+func TestIndexFindsWhatComparingFinds(t *testing.T) {
+	x := sampleIndex(t)
+	var queries []string
+	for name := range sampleQueries {
+		queries = append(queries, name)
+	}
+	for i := range x.names {
+		queries = append(queries, x.text(uint32(i)))
+	}
+	slices.Sort(queries)
+	s := NewSearcher(x)
+	for _, threshold := range []int{1, 5000, 7000, Threshold * 100, 9500, scale} {
+		for _, name := range queries {
+			got := slices.Clone(s.find(Query{Name: name}, threshold))
+			want := x.compareAll(Query{Name: name}, threshold)
+			if !slices.Equal(got, want) {
+				t.Errorf("find(%q, %d) = %v, want %v", name, threshold, got, want)
+			}
+		}
+	}
+}
+
+// compareAll is find without an index.
+func (x *Index) compareAll(q Query, threshold int) []candidate {
+	var found []candidate
+	analyzer := NewAnalyzer()
+	query := analyzer.Analyze(q.Name)
+	var c comparer
+	for i := range x.names {
+		r := &x.names[i]
+		if !slices.Contains(modesOf(q.Schema), r.mode) {
+			continue
+		}
+		qf := query.in(r.mode)
+		name := analyzer.Analyze(x.text(uint32(i)))
+		lf := name.in(r.mode)
+		score := c.compare(&qf, &lf, r.mode)
+		if r.kind == watchlist.Weak {
+			score = score * weakPercent / 100
+		}
+		if score >= max(threshold, 1) {
+			found = append(found, candidate{uint32(i), score})
+		}
+	}
+	return found
+}

@@ -1,0 +1,140 @@
+package match
+
+import (
+	"math/bits"
+
+	"sluice/shared/screening/names"
+)
+
+func onesCount(x uint64) int { return bits.OnesCount64(x) }
+
+// Name is a name that has been analysed.
+type Name struct {
+	// Text is the name as it was given.
+	Text string
+	// Truncated reports that the name was too long to be read to its end.
+	Truncated bool
+	words     []names.Word
+	texts     []string
+	// sources are the words as they stand in Text.
+	sources []string
+	// forms has a bit for each word of an organisation form.
+	forms uint64
+}
+
+// Analyzer analyses names. It is not safe for concurrent use.
+type Analyzer struct{ splitter *names.Splitter }
+
+// NewAnalyzer returns an analyzer.
+func NewAnalyzer() *Analyzer { return &Analyzer{names.NewSplitter()} }
+
+// Analyze analyses a name.
+func (a *Analyzer) Analyze(text string) *Name {
+	a.splitter.Split(text)
+	n := &Name{Text: text, Truncated: a.splitter.Truncated}
+	for i := range a.splitter.Len() {
+		folded := a.splitter.Word(i)
+		n.words = append(n.words, names.NewWord(folded))
+		n.texts = append(n.texts, string(folded))
+		start, end := a.splitter.Source(i)
+		n.sources = append(n.sources, text[start:end])
+	}
+	n.forms = names.Forms(n.words, func(i int) string { return n.texts[i] })
+	return n
+}
+
+// form is what of a name is compared in one mode.
+type form struct {
+	words   []names.Word
+	texts   []string
+	sources []string
+	// joins[i] is words i and i+1 written as one.
+	joins []names.Word
+}
+
+// in returns what of the name is compared in a mode: an organisation without its form, a person as it is.
+func (n *Name) in(mode names.Mode) form {
+	f := form{words: n.words, texts: n.texts, sources: n.sources}
+	if mode == names.Organisation && n.forms != 0 {
+		f = form{}
+		for i := range n.words {
+			if n.forms>>i&1 == 0 {
+				f.words, f.texts = append(f.words, n.words[i]), append(f.texts, n.texts[i])
+				f.sources = append(f.sources, n.sources[i])
+			}
+		}
+	}
+	for i := 0; i+1 < len(f.words); i++ {
+		f.joins = append(f.joins, names.NewWord([]byte(joinTexts(f.texts[i], f.texts[i+1]))))
+	}
+	return f
+}
+
+// joinTexts writes two folded words as one.
+func joinTexts(a, b string) string {
+	if len(b) > 0 && b[0] == '~' {
+		if len(a) > 0 && a[0] == '~' {
+			return a + b[1:]
+		}
+		return "~" + a + b[1:]
+	}
+	return a + b
+}
+
+// isTelling reports whether any word of the form says who is meant.
+func (f *form) isTelling(mode names.Mode) bool {
+	for i := range f.words {
+		if f.words[i].IsTelling(mode) {
+			return true
+		}
+	}
+	return false
+}
+
+// comparer compares two names word by word, without an index.
+type comparer struct {
+	scorer
+	query, list side
+	mode        names.Mode
+}
+
+// compare returns the score of two names, 0 to scale. The pairs that met are in met afterwards.
+func (c *comparer) compare(q, l *form, mode names.Mode) int {
+	c.query.set(q.words, mode)
+	c.list.set(l.words, mode)
+	c.mode, c.pairs = mode, c.pairs[:0]
+	for i := range q.words {
+		for j := range l.words {
+			if s, kind := names.Similarity(&q.words[i], &l.words[j]); s > 0 {
+				c.addPair(i, 1, j, 1, s, kind)
+			}
+		}
+		for j := range l.joins {
+			if s, kind := names.JoinSimilarity(&q.words[i], &l.joins[j]); s > 0 {
+				c.addPair(i, 1, j, 2, s, kind)
+			}
+		}
+	}
+	for i := range q.joins {
+		for j := range l.words {
+			if s, kind := names.JoinSimilarity(&q.joins[i], &l.words[j]); s > 0 {
+				c.addPair(i, 2, j, 1, s, kind)
+			}
+		}
+		for j := range l.joins {
+			if q.words[i].Hash == l.words[j].Hash {
+				continue // the words themselves meet
+			}
+			if s, kind := names.JoinSimilarity(&q.joins[i], &l.joins[j]); s > 0 {
+				c.addPair(i, 2, j, 2, s, kind)
+			}
+		}
+	}
+	return c.score(&c.query, &c.list)
+}
+
+func (c *comparer) addPair(q, nq, l, nl, similarity int, kind names.Kind) {
+	c.add(&c.query, &c.list, c.mode, pair{
+		q: uint8(q), nq: uint8(nq), l: uint8(l), nl: uint8(nl), similarity: int32(similarity), kind: kind,
+	})
+}

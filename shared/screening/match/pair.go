@@ -1,0 +1,33 @@
+package match
+
+import (
+	"sluice/shared/screening/names"
+	"sluice/shared/screening/watchlist"
+)
+
+// Pair compares two names of the given schema, as a query and an entry, and returns a score of 0 to 100.
+func Pair(query, entry string, schema watchlist.Schema) float64 {
+	analyzer := NewAnalyzer()
+	q, l := analyzer.Analyze(query), analyzer.Analyze(entry)
+	best := 0
+	var c comparer
+	for _, mode := range modesOf(schema) {
+		qf, lf := q.in(mode), l.in(mode)
+		best = max(best, c.compare(&qf, &lf, mode))
+	}
+	return points(best)
+}
+
+// modesOf returns the modes in which names of a schema are compared: those of what may be a person, in both.
+func modesOf(schema watchlist.Schema) []names.Mode {
+	switch schema {
+	case watchlist.Person:
+		return []names.Mode{names.Person}
+	case watchlist.Unknown, "":
+		return []names.Mode{names.Person, names.Organisation}
+	}
+	return []names.Mode{names.Organisation}
+}
+
+// points returns a score as people read it, 0 to 100 with one decimal, cut so that none reaches a threshold by rounding.
+func points(score int) float64 { return float64(score/10) / 10 }

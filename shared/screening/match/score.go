@@ -1,0 +1,139 @@
+package match
+
+import (
+	"cmp"
+	"slices"
+
+	"sluice/shared/screening/names"
+)
+
+// Threshold is the score from which on two names are taken for names of the same. It is the default of every search
+// and of pairs, and the one at which quality is measured.
+const Threshold = 80
+
+// scale is the number of points of a score of 100: scores are compared as whole numbers.
+const scale = 10000
+
+// Shares with which the weight of words that did not meet counts against a name.
+const (
+	// percentQuery is that of words of the query.
+	percentQuery = 50
+	// percentList is that of words of the list's name: an entry has more names than people use.
+	percentList = 20
+	// percentSingle takes its place if only one word met that says who is meant.
+	percentSingle = 60
+	// percentConflict is added for words of both that did not meet: another given name is another person.
+	percentConflict = 80
+)
+
+// side is one of the two names as the score sees it.
+type side struct {
+	n      int
+	weight [names.MaxWords]int32
+	// telling has a bit for each word that says who is meant.
+	telling uint64
+	total   int32
+}
+
+// set makes the side that of some of the words of a name.
+func (s *side) set(words []names.Word, mode names.Mode) {
+	s.n, s.telling, s.total = len(words), 0, 0
+	for i := range words {
+		s.setWord(i, &words[i], mode)
+	}
+}
+
+func (s *side) setWord(i int, w *names.Word, mode names.Mode) {
+	s.weight[i] = int32(w.Weight[mode])
+	s.total += s.weight[i]
+	if w.IsTelling(mode) {
+		s.telling |= 1 << i
+	}
+}
+
+// span returns the weight of n words from i on.
+func (s *side) span(i, n uint8) int32 {
+	weight := s.weight[i]
+	if n == 2 {
+		weight += s.weight[i+1]
+	}
+	return weight
+}
+
+// pair is a place where two names could meet: words [q, q+nq) of the query and [l, l+nl) of the list's name, where one
+// or both may be two words written as one.
+type pair struct {
+	q, nq, l, nl uint8
+	kind         names.Kind
+	similarity   int32
+	// weight is what the pair counts for, gain its part that is similar.
+	weight, gain int32
+}
+
+func (p *pair) queryBits() uint64 { return (1<<p.nq - 1) << p.q }
+func (p *pair) listBits() uint64  { return (1<<p.nl - 1) << p.l }
+
+// scorer holds what one comparison needs. It is reused.
+type scorer struct {
+	pairs []pair
+	// met are the pairs that were chosen.
+	met []pair
+}
+
+// add adds a possible pair. An initial counts for no more than a letter; organisations have none.
+func (s *scorer) add(q, l *side, mode names.Mode, p pair) {
+	wq, wl := q.span(p.q, p.nq), l.span(p.l, p.nl)
+	p.weight = (wq + wl) / 2
+	if p.kind == names.Initial {
+		if mode == names.Organisation {
+			return
+		}
+		p.weight = min(wq, wl)
+	}
+	p.gain = p.similarity * p.weight
+	s.pairs = append(s.pairs, p)
+}
+
+// score chooses among the pairs those in which the names meet, best first, and returns the score, 0 to scale.
+func (s *scorer) score(q, l *side) int {
+	slices.SortFunc(s.pairs, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(a.q, b.q), cmp.Compare(a.l, b.l), cmp.Compare(a.nq, b.nq),
+			cmp.Compare(a.nl, b.nl))
+	})
+	s.met = s.met[:0]
+	var queryMet, listMet uint64
+	var weight, gain, queryWeight, listWeight int32
+	for i := range s.pairs {
+		p := &s.pairs[i]
+		if queryMet&p.queryBits() != 0 || listMet&p.listBits() != 0 {
+			continue
+		}
+		queryMet |= p.queryBits()
+		listMet |= p.listBits()
+		wq, wl := q.span(p.q, p.nq), l.span(p.l, p.nl)
+		queryWeight, listWeight = queryWeight+wq, listWeight+wl
+		weight += p.weight
+		gain += p.gain
+		s.met = append(s.met, *p)
+	}
+	tellingMet := onesCount(queryMet & q.telling)
+	if tellingMet == 0 || listMet&l.telling == 0 {
+		return 0
+	}
+	missedQuery, missedList := q.total-queryWeight, l.total-listWeight
+	share := int32(percentList)
+	if tellingMet == 1 && onesCount(l.telling) > 1 && onesCount(listMet&l.telling) == 1 {
+		share = percentSingle
+	}
+	return ratio(gain, weight, missedQuery, missedList, share)
+}
+
+// ratio is the score of names that met with the given gain and weight and missed the rest.
+func ratio(gain, weight, missedQuery, missedList, shareList int32) int {
+	missed := percentQuery*missedQuery + shareList*missedList + percentConflict*min(missedQuery, missedList)
+	whole := int64(weight)*100 + int64(missed)
+	if whole == 0 {
+		return 0
+	}
+	return int(int64(gain) * 100 * scale / (whole * names.Equal))
+}

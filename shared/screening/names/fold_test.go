@@ -1,0 +1,33 @@
+package names
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestFoldWords(t *testing.T) {
+	for name, want := range map[string]string{
+		"Al-Qa'ida": "al qaida",
+		"Сергей Викторович Лавров": "sergey viktorovich lavrov",
+		"محمد بن سلمان":            "~mhmd bin ~slman",
+		"عبد الله":                 "abdullah",
+		"عبدالرحمن":                "abd ~rhmn",
+		"Abdulrahman":              "abd rahman",
+		"Salah Eddine":             "salah din",
+		"Аndrei":                   "andrei",
+		"김정은":                      "kim jong un",
+		"L.X.C Aviation":           "lxc aviation",
+		"SiemensAG":                "siemens ag",
+		"रजनीकांत":                 "rajanikant",
+		"ＦＵＬＬ Ｗidth":               "full width",
+		"Müller ß":                 "muller ss",
+		"...":                      "",
+		"S.A.":                     "s a",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := strings.Join(foldWords(name), " "); got != want {
+				t.Errorf("foldWords(%q) = %q, want %q", name, got, want)
+			}
+		})
+	}
+}

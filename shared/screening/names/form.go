@@ -1,0 +1,34 @@
+package names
+
+import "strings"
+
+// Forms returns which of the words of a name belong to organisation forms, as a bit for each: "Siemens AG" has one such
+// word, "Open Joint Stock Company Gazprom" four. Text returns the folded text of a word.
+func Forms(words []Word, text func(i int) string) uint64 {
+	var forms uint64
+	for i := range words {
+		if words[i].IsForm() {
+			forms |= 1 << i
+		}
+		if words[i].IsFormStart() {
+			forms |= longForm(i, len(words), text)
+		}
+	}
+	return forms
+}
+
+// longForm returns the words of the longest form of several words that begins at word i.
+func longForm(i, n int, text func(i int) string) uint64 {
+	t := loadTables()
+	var b strings.Builder
+	b.WriteString(text(i))
+	var found uint64
+	for j := i + 1; j < n && j-i < t.longestForm; j++ {
+		b.WriteByte(' ')
+		b.WriteString(text(j))
+		if t.forms[b.String()] {
+			found = 1<<(j+1) - 1<<i
+		}
+	}
+	return found
+}

@@ -1,0 +1,284 @@
+package names
+
+// Kind is how two words correspond.
+type Kind uint8
+
+const (
+	// Different words do not correspond.
+	Different Kind = iota
+	// Exact words are equal.
+	Exact
+	// Spelling variants sound the same.
+	Spelling
+	// Edited words differ by few letters.
+	Edited
+	// Vowels: the words have the same consonants.
+	Vowels
+	// Script: the consonants of a word from a script without vowels.
+	Script
+	// Meaning: the words mean the same, in one language or in two.
+	Meaning
+	// Initial: one word is the first letter of the other.
+	Initial
+	// Joined words are written as one in one name and as two in the other.
+	Joined
+)
+
+// String names a kind as explanations do.
+func (k Kind) String() string {
+	switch k {
+	case Exact:
+		return "exact"
+	case Spelling:
+		return "spelling"
+	case Edited:
+		return "edit"
+	case Vowels:
+		return "phonetic"
+	case Script:
+		return "transliterated"
+	case Meaning:
+		return "meaning"
+	case Initial:
+		return "initial"
+	case Joined:
+		return "joined"
+	}
+	return "different"
+}
+
+// Similarities in thousandths.
+const (
+	// Equal is the similarity of equal words.
+	Equal = 1000
+	// minSimilarity is the least similarity at which words correspond.
+	minSimilarity     = 800
+	initialSimilarity = 800
+	meaningSimilarity = 950
+	scriptSimilarity  = 960
+)
+
+// MaxEdits returns the number of edits that a word of n sounds may have: longer words have more places for errors and
+// fewer neighbours.
+func MaxEdits(n int) int {
+	switch {
+	case n < 4:
+		return 0
+	case n < 8:
+		return 1
+	}
+	return 2
+}
+
+// Similarity returns how similar two words are, in thousandths, and why; 0 if they do not correspond.
+func Similarity(a, b *Word) (int, Kind) {
+	if a.Hash == b.Hash {
+		return Equal, Exact
+	}
+	if a.sharesConcept(b) {
+		return meaningSimilarity, Meaning
+	}
+	if (a.flags|b.flags)&isForeign != 0 {
+		return 0, Different
+	}
+	if a.IsInitial() != b.IsInitial() {
+		if a.first != 0 && a.first == b.first {
+			return initialSimilarity, Initial
+		}
+		return 0, Different
+	}
+	sharesSkeleton := a.sharesSkeleton(b)
+	maxEdits := MaxEdits(int(min(a.n, b.n)))
+	if !sharesSkeleton && (maxEdits == 0 || !withinEdits(a.sounds[:a.n], b.sounds[:b.n], maxEdits)) {
+		return 0, Different
+	}
+	s := 1000 - soundCost(a, b)
+	switch {
+	case s < minSimilarity:
+		return 0, Different
+	case (a.flags^b.flags)&isAbjad != 0:
+		return min(s, scriptSimilarity), Script
+	case s >= 995:
+		return 990, Spelling
+	case sharesSkeleton:
+		return s, Vowels
+	}
+	return s, Edited
+}
+
+func (w *Word) sharesConcept(o *Word) bool {
+	for _, a := range w.concepts {
+		if a == 0 {
+			return false
+		}
+		for _, b := range o.concepts {
+			if a == b {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sharesSkeleton reports whether two words have the same consonants. One consonant is too little, unless the other
+// letters of one word are not written.
+func (w *Word) sharesSkeleton(o *Word) bool {
+	if min(w.consonants, o.consonants) < 2 && (w.flags|o.flags)&isAbjad == 0 {
+		return false
+	}
+	for _, a := range w.skeletons {
+		if a != 0 && (a == o.skeletons[0] || a == o.skeletons[1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// withinEdits reports whether a and b are at most k edits apart: insertions, deletions, replacements and exchanges of
+// neighbours, each place being edited once.
+func withinEdits(a, b []byte, k int) bool {
+	if len(a)-len(b) > k || len(b)-len(a) > k {
+		return false
+	}
+	var rows [3][maxSounds + 1]int8
+	prev2, prev, row := &rows[0], &rows[1], &rows[2]
+	for j := range len(b) + 1 {
+		prev[j] = int8(j)
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = int8(i)
+		best := row[0]
+		for j := 1; j <= len(b); j++ {
+			c := prev[j-1]
+			if a[i-1] != b[j-1] {
+				c++
+			}
+			c = min(c, prev[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				c = min(c, prev2[j-2]+1)
+			}
+			row[j] = c
+			best = min(best, c)
+		}
+		if int(best) > k+1 {
+			return false
+		}
+		prev2, prev, row = prev, row, prev2
+	}
+	return int(prev[len(b)]) <= k
+}
+
+// Costs of differences between sounds, in hundredths of a sound.
+const (
+	costSound      = 100
+	costVowel      = 50
+	costDiphthong  = 30
+	costUnwritten  = 6
+	costExchange   = 80
+	costFirstSound = 40
+)
+
+// soundCost returns the difference of two words in thousandths of the longer one.
+func soundCost(a, b *Word) int {
+	if a.n == 0 || b.n == 0 {
+		return 1000
+	}
+	if b.flags&isAbjad != 0 && a.flags&isAbjad == 0 {
+		a, b = b, a
+	}
+	// If only one word is from a script without vowels, it is a.
+	abjad := (a.flags^b.flags)&isAbjad != 0
+	x, y := a.sounds[:a.n], b.sounds[:b.n]
+	var rows [3][maxSounds + 1]int
+	prev2, prev, row := &rows[0], &rows[1], &rows[2]
+	for j := 1; j <= len(y); j++ {
+		prev[j] = prev[j-1] + gapCost(y, j-1, abjad)
+	}
+	for i := 1; i <= len(x); i++ {
+		gap := gapCost(x, i-1, false)
+		row[0] = prev[0] + gap
+		for j := 1; j <= len(y); j++ {
+			c := prev[j-1]
+			if x[i-1] != y[j-1] {
+				c += replaceCost(x[i-1], y[j-1], abjad)
+			}
+			c = min(c, prev[j]+gap, row[j-1]+gapCost(y, j-1, abjad))
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				c = min(c, prev2[j-2]+costExchange)
+			}
+			row[j] = c
+		}
+		prev2, prev, row = prev, row, prev2
+	}
+	cost := prev[len(y)]
+	if x[0] != y[0] && replaceCost(x[0], y[0], abjad) > 50 && !abjad {
+		cost += costFirstSound
+	}
+	return cost * 10 / max(len(x), len(y))
+}
+
+// gapCost returns the cost of a sound that the other word lacks; isUnwritten is set if the other word is from a script
+// without vowels.
+func gapCost(sounds []byte, i int, isUnwritten bool) int {
+	c := sounds[i]
+	switch {
+	case isVowel(c) || c == 'w':
+		if isUnwritten {
+			return costUnwritten
+		}
+		if (c == 'i' || c == 'u' || c == 'w') && (i > 0 && isVowel(sounds[i-1]) || i+1 < len(sounds) && isVowel(sounds[i+1])) {
+			return costDiphthong
+		}
+		return costVowel
+	case c == 'h':
+		return costVowel
+	}
+	return costSound
+}
+
+// replaceCosts are the costs of the pairs of sounds that languages exchange; all other pairs cost a sound.
+var replaceCosts = func() (t [128][128]uint8) {
+	for a := range t {
+		for b := range t[a] {
+			t[a][b] = costSound
+		}
+	}
+	set := func(cost uint8, pairs ...string) {
+		for _, p := range pairs {
+			t[p[0]][p[1]], t[p[1]][p[0]] = cost, cost
+		}
+	}
+	set(20, "ei", "ou", "wv", "iJ", "sz", "sc", "zc", "kg")
+	set(25, "ae", "SC", "SZ", "Xh", "fv", "Ss", "Zz", "cC", "JZ", "gh")
+	set(30, "uw", "ow", "Sc", "Kk", "Xk", "Xg", "td", "bp", "JC", "sZ", "zZ")
+	set(45, "ao", "eo", "Jg", "zd", "CX", "Ck", "kc", "iu", "sC", "zJ")
+	set(60, "ai", "au", "eu", "io", "mn", "Js", "ts", "tz")
+	return t
+}()
+
+// replaceCost returns the cost of sound b in the place of a. If a is of a script without vowels, its i and w stand for
+// several long vowels, and its a for any vowel at the beginning of a word.
+func replaceCost(a, b byte, abjad bool) int {
+	if abjad {
+		switch {
+		case a == 'i' && b == 'e', a == 'w' && (b == 'u' || b == 'o' || b == 'v' || b == 'w'), a == 'a' && isVowel(b):
+			return costUnwritten
+		case a == 'd' && b == 'z', a == 't' && b == 's', a == 'b' && b == 'p', a == 'k' && b == 'g':
+			return costUnwritten
+		}
+	}
+	return int(replaceCosts[a&0x7f][b&0x7f])
+}
+
+// JoinSimilarity returns how similar two words are of which at least one is joined from two: what is left of a name
+// whose spaces are elsewhere must be nearly equal.
+func JoinSimilarity(a, b *Word) (int, Kind) {
+	s, kind := Similarity(a, b)
+	switch {
+	case kind == Exact:
+		return s, Joined
+	case (kind == Spelling || kind == Vowels || kind == Script) && s >= 900 && min(a.consonants, b.consonants) >= 3 && a.sharesSkeleton(b):
+		return s, Joined
+	}
+	return 0, Different
+}

@@ -1,0 +1,417 @@
+package names
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// Limits of what is read of one name. A name that exceeds them is cut, and Splitter.Truncated reports it.
+const (
+	// MaxBytes is the number of bytes of a name that are read.
+	MaxBytes = 4096
+	// MaxWords is the number of its words.
+	MaxWords = 48
+	// maxWordBytes is the number of bytes of a folded word.
+	maxWordBytes = 48
+)
+
+// abjadMark is the first byte of a folded word from a script without vowels: such a word and one in Latin letters differ
+// though they consist of the same letters.
+const abjadMark = '~'
+
+// Splitter folds names into words of lower-case ASCII letters and digits. What cannot be romanized stays as it is. It
+// is reused from name to name and not safe for concurrent use.
+type Splitter struct {
+	fold *foldings
+	buf  []byte
+	ends []int32
+	// sources are the places in the name that the words come from; parts of one word have the same.
+	sources []source
+	// Truncated reports whether the name exceeded the limits.
+	Truncated bool
+	word      wordState
+}
+
+// source is a range of the bytes of a name.
+type source struct{ start, end int32 }
+
+// wordState is what is known about the word that is being read.
+type wordState struct {
+	start int
+	// source is where the word begins in the name.
+	source              source
+	latin, other, abjad int
+	// afterLower reports that the preceding byte was a lower-case letter of ASCII.
+	afterLower bool
+	// isVowelOpen reports that an Indic consonant was read whose vowel is not known yet.
+	isVowelOpen bool
+}
+
+// NewSplitter returns a splitter.
+func NewSplitter() *Splitter { return &Splitter{fold: loadFoldings()} }
+
+// Len returns the number of words of the name.
+func (s *Splitter) Len() int { return len(s.ends) }
+
+// Word returns a word of the name, valid until the next call of Split.
+func (s *Splitter) Word(i int) []byte {
+	start := int32(0)
+	if i > 0 {
+		start = s.ends[i-1]
+	}
+	return s.buf[start:s.ends[i]]
+}
+
+// Source returns the range of the name's bytes that a word comes from.
+func (s *Splitter) Source(i int) (start, end int) {
+	return int(s.sources[i].start), int(s.sources[i].end)
+}
+
+// asciiClass is 0 for separators, 1 for what is dropped, and otherwise the letter or digit in lower case.
+var asciiClass = func() (t [128]byte) {
+	for c := byte('0'); c <= '9'; c++ {
+		t[c] = c
+	}
+	for c := byte('a'); c <= 'z'; c++ {
+		t[c] = c
+		t[c-'a'+'A'] = c
+	}
+	t['\''], t['`'] = 1, 1
+	return t
+}()
+
+// Split folds a name.
+func (s *Splitter) Split(name string) {
+	s.buf, s.ends, s.sources, s.Truncated, s.word = s.buf[:0], s.ends[:0], s.sources[:0], false, wordState{}
+	if len(name) > MaxBytes {
+		name, s.Truncated = name[:MaxBytes], true
+	}
+	for i := 0; i < len(name); {
+		c := name[i]
+		if c >= utf8.RuneSelf {
+			i += s.addRune(name, i)
+			continue
+		}
+		switch folded := asciiClass[c]; folded {
+		case 0:
+			s.endWord(name, i)
+		case 1:
+			s.word.afterLower = false
+		default:
+			if s.word.afterLower && c <= 'Z' && c >= 'A' {
+				s.endWord(name, i)
+			}
+			s.startWord(i)
+			s.buf = append(s.buf, folded)
+			s.word.latin++
+			s.word.afterLower = c >= 'a'
+		}
+		i++
+		if len(s.ends) == MaxWords {
+			s.Truncated = s.Truncated || i < len(name)
+			break
+		}
+	}
+	s.endWord(name, len(name))
+	s.joinInitials()
+}
+
+func (s *Splitter) startWord(source int) {
+	if len(s.buf) == s.word.start {
+		s.word.source.start = int32(source)
+	}
+}
+
+// addRune adds the rune at a place of the name and returns its length.
+func (s *Splitter) addRune(name string, i int) int {
+	r, size := utf8.DecodeRuneInString(name[i:])
+	if r >= 0x0900 && r < 0x0d80 {
+		s.addIndic(name, i, r)
+		return size
+	}
+	switch f := s.fold.get(r); f {
+	case separator:
+		s.endWord(name, i)
+	case dropped:
+		s.word.afterLower = false
+		if r >= 0x0590 && r < 0x0700 && !isMark(r) {
+			s.startWord(i)
+			s.word.abjad++
+		}
+	case kept:
+		s.startWord(i)
+		s.buf = append(s.buf, name[i:i+size]...)
+		s.word.other++
+		s.word.afterLower = false
+	case hangul:
+		s.endWord(name, i)
+		s.startWord(i)
+		s.addSyllable(int(r - 0xac00))
+		s.endWord(name, i+size)
+	default:
+		s.startWord(i)
+		s.buf = f.appendTo(s.buf)
+		s.word.afterLower = false
+		switch {
+		case r < 0x0370 || r >= 0x1d400 || r >= 0x1e00 && r < 0x1f00 || r >= 0xff00:
+			s.word.latin++
+		case r >= 0x0590 && r < 0x0780 || r >= 0xfb1d && r < 0xff00:
+			s.word.abjad++
+		default:
+			s.word.other++
+		}
+	}
+	return size
+}
+
+// isMark reports whether a dropped rune of the Arabic or Hebrew block is a mark and not a letter.
+func isMark(r rune) bool { return r != 'ع' && r != 'ء' && r != 'ע' }
+
+// addSyllable adds a syllable of Hangul.
+func (s *Splitter) addSyllable(n int) {
+	s.buf = append(s.buf, hangulInitials[n/588]...)
+	s.buf = append(s.buf, hangulVowels[n%588/28]...)
+	s.buf = append(s.buf, hangulFinals[n%28]...)
+	s.word.other++
+}
+
+// addIndic adds a letter of an Indic script. A consonant has the vowel a unless a vowel sign or a virama follows it, or
+// the end of the word.
+func (s *Splitter) addIndic(name string, i int, r rune) {
+	offset := (r - 0x0900) & 0x7f
+	isConsonant := offset >= 0x15 && offset <= 0x39 || offset >= 0x58 && offset <= 0x5f
+	isSign := offset >= 0x3e && offset <= 0x4d
+	f := s.fold.get(r)
+	if f == separator {
+		s.endWord(name, i)
+		return
+	}
+	s.startWord(i)
+	if s.word.isVowelOpen && !isSign && offset != 0x3c {
+		s.buf = append(s.buf, 'a')
+		s.word.isVowelOpen = false
+	}
+	switch {
+	case offset == 0x3c:
+		return
+	case isSign:
+		s.word.isVowelOpen = false
+	case isConsonant:
+		s.word.isVowelOpen = true
+	}
+	if f.isLetters() {
+		s.buf = f.appendTo(s.buf)
+	} else if f == kept {
+		s.buf = utf8.AppendRune(s.buf, r)
+	}
+	s.word.other++
+}
+
+// endWord ends the word that is being read, if there is one.
+func (s *Splitter) endWord(name string, end int) {
+	w := s.word
+	if w.latin > 0 && w.other > 0 {
+		s.foldLookalikes(name[w.source.start:end], w)
+	}
+	s.word = wordState{start: w.start}
+	if len(s.buf) == w.start || len(s.ends) >= MaxWords {
+		s.buf = s.buf[:w.start]
+		return
+	}
+	s.word.source = source{w.source.start, int32(end)}
+	if w.abjad > 0 && w.latin == 0 && w.other == 0 {
+		s.endAbjad(w.start)
+	} else {
+		s.endLatin(w.start)
+	}
+	s.word = wordState{start: len(s.buf)}
+}
+
+// foldLookalikes folds a word again that mixes Latin letters with others. If it is mostly Latin, letters that look like
+// Latin ones are those.
+func (s *Splitter) foldLookalikes(source string, w wordState) {
+	if w.latin < w.other {
+		return
+	}
+	s.buf = s.buf[:w.start]
+	for _, r := range source {
+		f := s.fold.get(r)
+		lower := r
+		if r >= 0x0391 && r <= 0x042f {
+			lower = r + 0x20
+		}
+		if like := s.fold.lookalikes[lower]; like != 0 {
+			f = like
+		}
+		if f.isLetters() {
+			s.buf = f.appendTo(s.buf)
+		}
+	}
+}
+
+// push ends a word of at most maxWordBytes, beginning at start.
+func (s *Splitter) push(start int) {
+	if len(s.buf)-start > maxWordBytes {
+		s.buf, s.Truncated = s.buf[:start+maxWordBytes], true
+	}
+	if len(s.buf) > start && len(s.ends) < MaxWords {
+		s.ends = append(s.ends, int32(len(s.buf)))
+		s.sources = append(s.sources, s.word.source)
+		return
+	}
+	s.buf = s.buf[:start]
+}
+
+// insertBreak ends a word in the middle of the buffer: what is after at becomes the next word.
+func (s *Splitter) insertBreak(start, at int) {
+	if len(s.ends) < MaxWords && at > start {
+		s.ends = append(s.ends, int32(at))
+		s.sources = append(s.sources, s.word.source)
+	}
+}
+
+var (
+	servantPrefixes = [][]byte{
+		[]byte("abdul"), []byte("abdal"), []byte("abdel"), []byte("abdol"), []byte("abdur"), []byte("abdus"), []byte("abdir"),
+		[]byte("abdil"), []byte("abdoul"),
+	}
+	faithSuffixes = [][]byte{
+		[]byte("uddin"), []byte("eddin"), []byte("addin"), []byte("iddin"), []byte("uddine"), []byte("eddine"), []byte("addine"),
+		[]byte("oddin"), []byte("ouddin"), []byte("aldin"), []byte("eldin"), []byte("uldin"),
+	}
+)
+
+// endLatin ends a word in Latin letters. Compound names of Arabic origin are written in one word or in several; they
+// become several: "abdulrahman" is "abd rahman", "salahuddin" is "salah din".
+func (s *Splitter) endLatin(start int) {
+	w := s.buf[start:]
+	if len(w) >= 4 && w[0] == 'a' && w[1] == 'b' && w[2] == 'd' {
+		s.endServant(start)
+		return
+	}
+	if len(w) == 5 && string(w) == "allah" && s.Len() > 0 && string(s.Word(s.Len()-1)) == "abd" {
+		s.mergeServantOfGod(start)
+		return
+	}
+	if n := len(w); n >= 5 && (w[n-1] == 'n' || w[n-1] == 'e') {
+		for _, suffix := range faithSuffixes {
+			if !bytes.HasSuffix(w, suffix) {
+				continue
+			}
+			if stem := n - len(suffix); stem >= 3 {
+				s.buf = append(s.buf[:start+stem], "din"...)
+				s.insertBreak(start, start+stem)
+				s.push(start + stem)
+				return
+			} else if stem == 0 {
+				s.buf = append(s.buf[:start], "din"...)
+				break
+			}
+		}
+	}
+	s.push(start)
+}
+
+// endServant ends a word that begins with "abd", servant (of God, by one of his names).
+func (s *Splitter) endServant(start int) {
+	w := s.buf[start:]
+	for _, prefix := range servantPrefixes {
+		if !bytes.HasPrefix(w, prefix) {
+			continue
+		}
+		rest := w[len(prefix):]
+		switch {
+		case len(rest) == 0:
+			s.buf = s.buf[:start+3]
+			s.push(start)
+			return
+		case string(rest) == "lah" || string(rest) == "la":
+			s.buf = append(s.buf[:start], "abdullah"...)
+			s.push(start)
+			return
+		case len(rest) >= 3:
+			n := copy(s.buf[start+3:], rest)
+			s.buf = s.buf[:start+3+n]
+			s.insertBreak(start, start+3)
+			s.push(start + 3)
+			return
+		}
+	}
+	s.push(start)
+}
+
+// mergeServantOfGod replaces the words "abd" and "allah" by the one that they mostly are.
+func (s *Splitter) mergeServantOfGod(start int) {
+	last := len(s.ends) - 1
+	s.word.source.start = s.sources[last].start
+	s.ends, s.sources = s.ends[:last], s.sources[:last]
+	start = 0
+	if n := len(s.ends); n > 0 {
+		start = int(s.ends[n-1])
+	}
+	s.buf = append(s.buf[:start], "abdullah"...)
+	s.push(start)
+}
+
+// abjadWords are short words of Arabic and Hebrew as they are written in Latin letters.
+var abjadWords = map[string]string{
+	"bn": "bin", "abn": "ibn", "bd": "abd", "abw": "abu", "aby": "abu", "al": "al", "bnt": "bint", "wld": "ould", "am": "umm",
+	"bw": "abu", "bdallh": "abdullah", "bdlh": "abdullah", "bdullh": "abdullah", "aldyn": "din", "dyn": "din",
+}
+
+// endAbjad ends a word of a script without vowels.
+func (s *Splitter) endAbjad(start int) {
+	w := s.buf[start:]
+	if latin, found := abjadWords[string(w)]; found {
+		s.buf = append(s.buf[:start], latin...)
+		s.push(start)
+		return
+	}
+	if string(w) == "allh" && s.Len() > 0 && string(s.Word(s.Len()-1)) == "abd" {
+		s.mergeServantOfGod(start)
+		return
+	}
+	if len(w) >= 7 && bytes.HasPrefix(w, []byte("bdal")) { // abd al-
+		rest := bytes.Clone(w[4:])
+		s.buf = append(s.buf[:start], "abd"...)
+		s.push(start)
+		start = len(s.buf)
+		s.buf = append(s.buf, abjadMark)
+		s.buf = append(s.buf, rest...)
+		s.push(start)
+		return
+	}
+	if len(w) >= 5 && w[0] == 'a' && w[1] == 'l' { // the article
+		w = w[2:]
+	}
+	w = bytes.Clone(w)
+	s.buf = append(append(s.buf[:start], abjadMark), w...)
+	s.push(start)
+}
+
+// joinInitials joins three or more consecutive words of one letter, which are an abbreviation: "L.X.C" is "lxc".
+func (s *Splitter) joinInitials() {
+	for i := 0; i+2 < s.Len(); i++ {
+		n := i
+		for n < s.Len() && len(s.Word(n)) == 1 {
+			n++
+		}
+		if n-i < 3 {
+			continue
+		}
+		s.sources[n-1].start = s.sources[i].start
+		s.ends = append(s.ends[:i], s.ends[n-1:]...)
+		s.sources = append(s.sources[:i], s.sources[n-1:]...)
+	}
+}
+
+// foldWords returns the words of a text.
+func foldWords(text string) []string {
+	s := NewSplitter()
+	s.Split(text)
+	words := make([]string, s.Len())
+	for i := range words {
+		words[i] = string(s.Word(i))
+	}
+	return words
+}

@@ -1,0 +1,57 @@
+package watchlist
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// cutDate returns the date of a time in the format of ISO 8601, as far as the source knows it.
+func cutDate(text string) string {
+	text = strings.TrimSpace(text)
+	if len(text) > 10 {
+		text = text[:10]
+	}
+	return text
+}
+
+// maxYears bounds the range of years that an entry may give for a birth.
+const maxYears = 30
+
+// addYears adds a date for each year of a range.
+func addYears(dates []string, from, to string) []string {
+	first, err := strconv.Atoi(strings.TrimSpace(from))
+	if err != nil {
+		return dates
+	}
+	last, err := strconv.Atoi(strings.TrimSpace(to))
+	if err != nil || last < first || last-first > maxYears {
+		last = first
+	}
+	for year := first; year <= last; year++ {
+		dates = addUnique(dates, strconv.Itoa(year))
+	}
+	return dates
+}
+
+// parseDate reads a date of the remarks of OFAC: "22 Jun 1960", "Jun 1960", "1960", "circa 1960".
+func parseDate(text string) string {
+	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "circa "))
+	for _, layout := range []struct{ in, out string }{
+		{"02 Jan 2006", "2006-01-02"}, {"2 Jan 2006", "2006-01-02"}, {"Jan 2006", "2006-01"}, {"2006", "2006"},
+	} {
+		if date, err := time.Parse(layout.in, text); err == nil {
+			return date.Format(layout.out)
+		}
+	}
+	return ""
+}
+
+// Country returns the code of a country in lower case, or the text in lower case if it is not known.
+func Country(text string) string {
+	text = strings.ToLower(strings.TrimSpace(text))
+	if code, found := countryCodes[text]; found {
+		return code
+	}
+	return text
+}
