@@ -100,6 +100,35 @@ func TestRequestsAreInTheAuditTrail(t *testing.T) {
 	}
 }
 
+// Each change of an entity's lifecycle status leaves a record, by the client that made it; what changes no status leaves
+// none.
+func TestChangesOfEntitiesAreInTheAuditTrail(t *testing.T) {
+	t.Parallel()
+	requires(t, functionLog)
+	api := login(t, environment)
+	id := api.newEntity("")
+	rejected := api.newDraft(id, uuid.NewString())
+	api.mustCall("PUT", entityCommand+"/"+id+"/draft/"+rejected+"/reject", "", nil)
+	verified := api.newDraft(id, uuid.NewString())
+	api.mustCall("PUT", entityCommand+"/"+id+"/draft/"+verified, `{"data":{"properties":{},"version":1}}`, nil)
+	api.mustCall("PUT", entityCommand+"/"+id+"/draft/"+verified+"/verify", `{"data":{"version":-1}}`, nil)
+	api.expectStatus(409, "PUT", entityCommand+"/"+id+"/draft/"+verified+"/verify", `{"data":{"version":-1}}`)
+	want := [][2]string{{"", "Unknown"}, {"Unknown", "OnboardingInProgress"}, {"OnboardingInProgress", "Unknown"},
+		{"Unknown", "OnboardingInProgress"}, {"OnboardingInProgress", "Compliant"}}
+	var records []auditRecord
+	eventually(t, "the records of the changes", func() bool {
+		records = auditTrail(t, environment, func(r auditRecord) bool { return r["entity"] == id })
+		return len(records) >= len(want)
+	})
+	if len(records) != len(want) {
+		t.Fatalf("got the records %v, want %v", records, want)
+	}
+	for i, r := range records {
+		expectMembers(t, r, map[string]any{"record": "transition", "msg": "entity transition", "from": want[i][0],
+			"to": want[i][1], "tenant": environment.TenantID, "client": environment.ClientID, "request_id": nil, "time": nil})
+	}
+}
+
 // requestIDOf returns the ID of a request, which the gateway also gives to requests that reach no function.
 func requestIDOf(h http.Header) string { return h.Get("X-Amzn-Requestid") }
 

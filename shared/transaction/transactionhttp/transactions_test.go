@@ -269,6 +269,36 @@ func TestUnknownParametersOfTransactions(t *testing.T) {
 	}
 }
 
+// A reply lists a hundred errors at most, and says how many more there are.
+func TestListOfErrorsIsBounded(t *testing.T) {
+	a := newAPI(t)
+	for n, want := range map[int]string{
+		100: "", 101: "1 more error is not listed.", 3000: "2900 more errors are not listed.",
+	} {
+		query := map[string][]string{}
+		for i := range n {
+			query[fmt.Sprintf("p%04d", i)] = []string{"x"}
+		}
+		r := a.send(t, events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: path + "it", MultiValueQueryStringParameters: query})
+		var body struct {
+			Detail []struct {
+				Loc       []string
+				Msg, Type string
+			}
+		}
+		if err := json.Unmarshal([]byte(r.Body), &body); err != nil {
+			t.Fatal(err)
+		}
+		last := body.Detail[len(body.Detail)-1]
+		if want == "" && (r.StatusCode != 422 || len(body.Detail) != 100 || last.Loc[1] != "p0099") {
+			t.Errorf("%d errors: got %d with %d, want 422 with 100", n, r.StatusCode, len(body.Detail))
+		}
+		if want != "" && (r.StatusCode != 422 || len(body.Detail) != 101 || last.Msg != want || last.Type != "errors_left_out") {
+			t.Errorf("%d errors: got %d with %d, the last %+v; want 422 with 101, the last %q", n, r.StatusCode, len(body.Detail), last, want)
+		}
+	}
+}
+
 // A transaction that does not exist is not found on any page of it, nor is one of which nothing is visible.
 func TestAfterOnUnknownTransaction(t *testing.T) {
 	a := newAPI(t)
