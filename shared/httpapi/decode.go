@@ -156,7 +156,7 @@ func pathOf(p jsontext.Pointer) []any {
 const maxAttemptedChars = 256
 
 // AttemptedValue returns what the body has at a path of keys and indexes: a string (cut to its first 256 characters), a
-// number as jsontext.Value, or a boolean; nil for everything else, and if there is nothing. It also reads bodies that
+// number as jsontext.Value (the beginning of a longer one as a string), or a boolean; nil for everything else, and if there is nothing. It also reads bodies that
 // Decode refuses for their keys or for invalid UTF-8; of a key that appears twice it returns the last value.
 func (b *Body) AttemptedValue(path ...any) any {
 	if !b.isParsed {
@@ -176,7 +176,12 @@ func (b *Body) AttemptedValue(path ...any) any {
 	switch v := v.(type) {
 	case string:
 		return firstChars(v, maxAttemptedChars)
-	case jsontext.Value, bool:
+	case jsontext.Value:
+		if len(v) > maxAttemptedChars {
+			return string(v[:maxAttemptedChars]) // the beginning of a number is another number, so it is sent as text
+		}
+		return v
+	case bool:
 		return v
 	}
 	return nil

@@ -93,6 +93,8 @@ func TestAttemptedValues(t *testing.T) {
 		{"POST", "/things", `{"data":{"name":null}}`, `null`},
 		{"POST", "/things", `{"data":{"name":""}}`, `""`},
 		{"POST", "/things", `{"data":{"name":1.50}}`, `1.50`},
+		{"POST", "/things", `{"data":{"name":` + strings.Repeat("7", 256) + `}}`, strings.Repeat("7", 256)},
+		{"POST", "/things", `{"data":{"name":` + strings.Repeat("7", 257) + `}}`, `"` + strings.Repeat("7", 256) + `"`},
 		{"POST", "/things", `{"data":{"name":["a"]}}`, `null`},
 		{"POST", "/things", `{"data":{"name":"a","size":4}}`, `4`},
 		{"POST", "/things", `{"data":{"name":"a","other":true}}`, `true`},
