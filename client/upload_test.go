@@ -36,7 +36,7 @@ func wantPuts(t *testing.T, s *clienttest.Server, want int) {
 
 func TestUploadProgress(t *testing.T) {
 	_, c, _ := newClient(t)
-	content := strings.Repeat(good, 1<<16)
+	content := strings.Repeat("x", 9<<20) // one line: the server reads every line
 	for _, size := range []int64{0, 1, 1 << 20, 1<<20 + 1, int64(len(content))} {
 		t.Run(fmt.Sprint(size, " bytes"), func(t *testing.T) {
 			var mu sync.Mutex

@@ -101,14 +101,15 @@ func decodeStrictly(t *testing.T, text []byte, out any) {
 	}
 }
 
-// eventually polls until a condition holds, for a minute at most.
+// eventually polls until a condition holds, for a minute at most. It pauses between the polls, the longer the more there
+// were, so that many tests that wait leave the processors to what they wait for.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(time.Minute); !holds(); <-tick.C {
+	deadline := time.Now().Add(time.Minute)
+	for n := 1; !holds(); n++ {
 		if time.Now().After(deadline) {
 			t.Fatalf("not within a minute: %s", what)
 		}
+		<-time.After(pollingPace(n))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -189,8 +190,8 @@ func TestEveryChunkSize(t *testing.T) {
 							source := &recordingSource{file: []byte(file), mapped: window == 0}
 							p := NewPlan(int64(len(file)), int64(chunkBytes))
 							o := Options{MaxLineBytes: maxLineBytes, Window: window, Lookahead: lookahead}
-							if diff := cmp.Diff(want, readAll(t, source, p, o)); diff != "" {
-								t.Fatalf("chunks of %d bytes, %+v (-want +got):\n%s", chunkBytes, o, diff)
+							if got := readAll(t, source, p, o); !equalLines(want, got) {
+								t.Fatalf("chunks of %d bytes, %+v (-want +got):\n%s", chunkBytes, o, cmp.Diff(want, got))
 							}
 						}
 					}
@@ -237,6 +238,9 @@ func TestResume(t *testing.T) {
 		}
 	}
 }
+
+// equalLines reports whether lines are the same. It costs much less than cmp.Diff, which explains a difference.
+func equalLines(a, b []Line) bool { return reflect.DeepEqual(a, b) }
 
 // readLines reads all remaining lines and closes the reader.
 func readLines(t *testing.T, r *Reader) []Line {
