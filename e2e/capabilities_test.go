@@ -24,6 +24,7 @@ const (
 	samCLI        capability = "sam local invoke"
 	functionLog   capability = "log of functions"
 	eventLog      capability = "log of the event bus"
+	receivers     capability = "receivers of webhooks"
 )
 
 // environmentNames are the environments in the order of the table in the documentation.
@@ -76,6 +77,11 @@ var capabilities = []struct {
 		eventLog,
 		[]string{"localstack", "aws"},
 		"The local cloud writes what is put on the event bus into a file; elsewhere a rule would have to collect it",
+	},
+	{
+		receivers,
+		[]string{"sam", "localstack", "aws"},
+		"The receivers of webhooks run beside the suite, at loopback addresses, which the service calls in the local cloud only",
 	},
 	{samCLI, []string{"local", "localstack", "aws"}, "It is SAM's own command"},
 }

@@ -19,6 +19,7 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 		{"documents", func(s *session) []platformCall { return append(documentCalls(s, ""), fileCalls(s)...) }},
 		{"documents of products", func(s *session) []platformCall { return documentCalls(s, "/product") }},
 		{"external authentication", externalAuthCalls},
+		{"webhooks", webhookCalls},
 		{"documents of deals", func(s *session) []platformCall { return documentCalls(s, "/deal") }},
 	} {
 		t.Run(test.name, func(t *testing.T) {

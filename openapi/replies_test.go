@@ -19,6 +19,7 @@ import (
 	"sluice/shared/externalauth/externalauthhttp"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/transaction/transactionhttp"
+	"sluice/shared/webhook/webhookhttp"
 )
 
 // A reply's schema has the keys of the type that is sent, and requires those that are always sent.
@@ -34,6 +35,8 @@ func TestReplySchemasMatchTheirTypes(t *testing.T) {
 		"ClonedDocument": documenthttp.CloneReply{}, "Document": documenthttp.DocumentReply{}, "DocumentPage": documenthttp.PageReply{}, "FileUpload": documenthttp.UpdateFileReply{},
 		"ExternalAuthenticationId": externalauthhttp.IDReply{}, "StoredExternalAuthentication": externalauthhttp.StoredConfiguration{},
 		"ExternalAuthenticationItem": externalauthhttp.ListItem{},
+		"Webhooks":                   webhookhttp.ListReply{}, "Webhook": webhookhttp.WebhookReply{}, "DeletedWebhook": webhookhttp.DeleteReply{},
+		"Deliveries": webhookhttp.DeliveriesReply{}, "Delivery": webhookhttp.DeliveryReply{}, "Resent": webhookhttp.ResendReply{},
 	} {
 		c := comparison{t, sampler{d.Root, 0}, map[reflect.Type]bool{}}
 		c.value(name, c.at("#/components/schemas/"+name), reflect.TypeOf(reply))

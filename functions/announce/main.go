@@ -11,15 +11,22 @@ import (
 	"sluice/shared/announce"
 	"sluice/shared/batch"
 	"sluice/shared/batch/batchdb"
+	"sluice/shared/delivery"
 	"sluice/shared/event"
 	"sluice/shared/setup"
+	"sluice/shared/webhook/webhookdb"
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "EVENT_BUS")
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_WEBHOOKS", "EVENT_BUS", "DELIVERY_MACHINE_ARN",
+		"WEBHOOK_COLLECT_TIME")
+	webhooks := &delivery.Dispatcher{
+		Store:   webhookdb.New(env.DynamoDB(), env.WebhooksTable),
+		Starter: env.DeliveryMachine(), CollectTime: env.WebhookCollectTime, Now: time.Now,
+	}
 	lambda.Start((&announce.Announcer{
 		Batches:  batchdb.New(env.DynamoDB(), env.BatchesTable),
-		Senders:  map[batch.Receiver]event.Sender{batch.EventBus: env.EventBus()},
+		Senders:  map[batch.Receiver]event.Sender{batch.EventBus: env.EventBus(), batch.Webhooks: webhooks},
 		Attempt:  setup.RequestID,
 		Lease:    30 * time.Second, // the function's timeout in template.yaml
 		Patience: 10 * time.Second,

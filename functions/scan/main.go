@@ -28,8 +28,7 @@ func main() {
 		Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(),
 		Registry: authdb.New(env.DynamoDB(), env.ClientsTable),
 		Sweep: &intake.Sweep{Batches: batches, Files: documentStore, Uploads: env.Uploads(), Machine: env.Machine(),
-			Announcements: env.Announcements(),
-			Age:           env.SweepAge, Patience: env.UploadPatience},
+			Announcements: env.Announcements(), Age: env.SweepAge, Patience: env.UploadPatience},
 		Scanner: lines, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Now: time.Now, Log: env.Log,
 		Documents: &intake.Documents{
 			Store: documentStore, Files: env.Uploads(), Scanner: documents,

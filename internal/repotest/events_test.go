@@ -13,6 +13,7 @@ import (
 
 	"sluice/shared/announce"
 	"sluice/shared/auth/authhttp"
+	"sluice/shared/delivery"
 	"sluice/shared/intake"
 	"sluice/shared/pipeline"
 )
@@ -40,6 +41,8 @@ var eventTypes = map[string]any{
 	"ingest":        &pipeline.ChunkInput{},
 	"announce":      &announce.Input{},
 	"close":         &pipeline.CloseInput{},
+	"webhook":       &events.APIGatewayProxyRequest{},
+	"deliver":       &delivery.Input{},
 	"close-event":   &events.CloudWatchEvent{},
 
 	"announce-message": &announce.Input{},

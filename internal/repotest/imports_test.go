@@ -43,6 +43,7 @@ var layers = map[string]layer{
 	"shared/sealed":           kitLayer,
 	"shared/announce":         serviceLayer,
 	"shared/auth":             serviceLayer,
+	"shared/delivery":         serviceLayer,
 	"shared/intake":           serviceLayer,
 	"shared/outbound":         serviceLayer,
 	"shared/pipeline":         serviceLayer,
@@ -58,6 +59,7 @@ const sdkModule = "github.com/aws/aws-sdk-go-v2"
 // importExceptions are imports that the rules forbid, each with the reason for which it is allowed.
 var importExceptions = map[[2]string]string{
 	{"shared/batch/batchhttp", "shared/intake"}: "the key of an upload is intake's, which reads it again",
+	{"shared/delivery", "shared/outbound"}:      "deliveries are calls to the outside, and report why one failed",
 }
 
 // modulesOfOnePlace are modules that only some packages import, so that they can be replaced in one place.

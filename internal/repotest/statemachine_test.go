@@ -11,11 +11,18 @@ import (
 // Lambda reports the name of an error's type, and Retry and Catch match only that name: one that no type has never
 // matches.
 func TestStateMachineNamesRealErrors(t *testing.T) {
+	for file, folder := range map[string]string{"batch": "pipeline", "delivery": "delivery"} {
+		t.Run(file, func(t *testing.T) { checkErrorNames(t, file, folder) })
+	}
+}
+
+// checkErrorNames checks a state machine, of which the types of errors are in a folder of shared.
+func checkErrorNames(t *testing.T, file, folder string) {
 	var definition any
-	if err := json.Unmarshal(readFile(t, "statemachine/batch.asl.json"), &definition); err != nil {
+	if err := json.Unmarshal(readFile(t, "statemachine/"+file+".asl.json"), &definition); err != nil {
 		t.Fatal(err)
 	}
-	known := append(errorTypes(t, modulePath+"/shared/pipeline"), "Runtime.ExitError", "Sandbox.Timedout")
+	known := append(errorTypes(t, modulePath+"/shared/"+folder), "Runtime.ExitError", "Sandbox.Timedout")
 	names := 0
 	visitMembers(definition, func(key string, value any) {
 		if key != "ErrorEquals" {

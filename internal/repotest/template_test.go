@@ -19,6 +19,7 @@ import (
 	"sluice/shared/httpapi"
 	"sluice/shared/setup"
 	"sluice/shared/transaction/transactionhttp"
+	"sluice/shared/webhook/webhookhttp"
 )
 
 // template is what these tests read of template.yaml.
@@ -164,6 +165,7 @@ func servedRoutes() map[string][]httpapi.Route {
 		"entity":       (&entityhttp.Entities{}).Routes(),
 		"document":     (&documenthttp.Documents{}).Routes(),
 		"externalauth": (&externalauthhttp.Configurations{}).Routes(),
+		"webhook":      (&webhookhttp.Webhooks{}).Routes(),
 	}
 }
 

@@ -30,7 +30,7 @@ func (c *Cloud) readTemplate(context.Context) error {
 		Parameters: map[string]string{
 			"Environment": "test", "AuditRetentionDays": "0", "ApiLogRole": "existing", "MalwareScan": scan, "Arch": arch, "Issuer": c.descriptor.APIURL,
 			"AwsEndpointUrl": c.descriptor.AWSEndpointURL, "StorageEndpointUrl": c.descriptor.S3URL,
-			"PublicStorageUrl": c.descriptor.S3URL,
+			"PublicStorageUrl": c.descriptor.S3URL, "OutboundPrivateReceivers": "127.0.0.0/8,::1/128",
 		},
 	}, c.options.Set); err != nil {
 		return err

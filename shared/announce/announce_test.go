@@ -70,7 +70,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{store: batchdb.New(dynamotest.Start(t), "test-batches"), bus: &sender{}, clock: endedAt, attempt: "a"}
 	f.Announcer = &announce.Announcer{
-		Batches: f.store, Senders: map[batch.Receiver]event.Sender{batch.EventBus: f.bus},
+		Batches: f.store, Senders: map[batch.Receiver]event.Sender{batch.EventBus: f.bus, batch.Webhooks: &sender{}},
 		Attempt: func(context.Context) string { return f.attempt },
 		Lease:   30 * time.Second, Patience: 10 * time.Second,
 		Now: func() time.Time { return f.clock }, Log: slog.New(slog.DiscardHandler),

@@ -11,11 +11,15 @@ import (
 // apart, so that one that cannot be reached does not make the others be told again and again.
 type Receiver string
 
-// EventBus is the event bus of the AWS account.
-const EventBus Receiver = "event-bus"
+const (
+	// EventBus is the event bus of the AWS account.
+	EventBus Receiver = "event-bus"
+	// Webhooks are the webhooks of the tenant.
+	Webhooks Receiver = "webhooks"
+)
 
 // Receivers returns the receivers to whom the end of every batch is announced.
-func Receivers() []Receiver { return []Receiver{EventBus} }
+func Receivers() []Receiver { return []Receiver{EventBus, Webhooks} }
 
 // StatusURL returns the path at which the status of a batch can be read.
 func StatusURL(id ID) string { return "/tm/realtime/api/transactions/batch/status/" + string(id) }

@@ -39,6 +39,12 @@ const (
 	ExternalAuthenticationDelete = "ExternalAuthenticationDelete"
 )
 
+// Permissions of webhooks.
+const (
+	WebhookRead = "WebhookRead"
+	WebhookEdit = "WebhookEdit"
+)
+
 var all = []string{
 	BatchUpload, BatchRead, TransactionRead, TransactionWrite,
 	EntityDataAccessAndSearch, EntityDataEdit, EntityDataApprove,
@@ -46,6 +52,7 @@ var all = []string{
 	DocumentManagementAccess, DocumentManagementCreate, DocumentManagementCreateVirtual, DocumentManagementLink,
 	DocumentManagementEdit, DocumentManagementDelete,
 	ExternalAuthenticationAccess, ExternalAuthenticationCreate, ExternalAuthenticationEdit, ExternalAuthenticationDelete,
+	WebhookRead, WebhookEdit,
 }
 
 // All returns every permission there is.

@@ -13,10 +13,12 @@ import (
 
 	"sluice/shared/announce"
 	"sluice/shared/batch"
+	"sluice/shared/delivery"
 	"sluice/shared/intake"
 	"sluice/shared/intake/intakedb"
 	"sluice/shared/malware"
 	"sluice/shared/objects"
+	"sluice/shared/webhook"
 )
 
 // DynamoDB returns the client for stores.
@@ -53,6 +55,19 @@ func (e Env) Announcing(store batch.Store) *announce.Batches {
 // EventBus returns the event bus to which events are announced.
 func (e Env) EventBus() *announce.Bus {
 	return announce.NewBus(eventbridge.NewFromConfig(e.AWS), e.EventBusName)
+}
+
+// DeliveryMachine returns the state machine of deliveries to webhooks.
+func (e Env) DeliveryMachine() *delivery.Machine {
+	return delivery.NewMachine(sfn.NewFromConfig(e.AWS), e.DeliveryMachineARN)
+}
+
+// WebhookPolicy returns when deliveries are tried again and given up.
+func (e Env) WebhookPolicy() webhook.Policy {
+	return webhook.Policy{
+		FirstPause: e.WebhookFirstPause, MaxPause: e.WebhookMaxPause, Patience: e.WebhookPatience,
+		DisableAfter: e.WebhookDisableAfter,
+	}
 }
 
 // Scanners returns the scanners of batches and of documents or, where GuardDuty scans, its results in place of both.

@@ -26,6 +26,7 @@ type Config struct {
 	ClientsTable      string `env:"TABLE_CLIENTS"`
 	DocumentsTable    string `env:"TABLE_DOCUMENTS"`
 	ExternalAuthTable string `env:"TABLE_EXTERNALAUTH"`
+	WebhooksTable     string `env:"TABLE_WEBHOOKS"`
 
 	// UploadsBucket holds uploads/<tenant>/<batch id> and documents/<tenant>/<file id>.
 	UploadsBucket string `env:"BUCKET_UPLOADS"`
@@ -33,6 +34,8 @@ type Config struct {
 	WorkBucket string `env:"BUCKET_WORK"`
 	// StateMachine is the ARN of the state machine of batches.
 	StateMachine string `env:"STATE_MACHINE_ARN"`
+	// DeliveryMachineARN is that of the state machine of deliveries to webhooks.
+	DeliveryMachineARN string `env:"DELIVERY_MACHINE_ARN"`
 
 	// AnnounceFunction is the name of the function that announces events.
 	AnnounceFunction string `env:"ANNOUNCE_FUNCTION"`
@@ -62,6 +65,19 @@ type Config struct {
 	ClamdAddress string `env:"CLAMD_ADDRESS"`
 	// ScanPatience is the time after which an upload without a result of GuardDuty counts as not scannable.
 	ScanPatience time.Duration `env:"SCAN_PATIENCE"`
+
+	// WebhookFirstPause and WebhookMaxPause bound the pauses between attempts to deliver to a webhook; after
+	// WebhookPatience a delivery is given up.
+	WebhookFirstPause time.Duration `env:"WEBHOOK_FIRST_PAUSE"`
+	WebhookMaxPause   time.Duration `env:"WEBHOOK_MAX_PAUSE"`
+	WebhookPatience   time.Duration `env:"WEBHOOK_PATIENCE"`
+	// WebhookDisableAfter is how long no delivery to a webhook may have succeeded until giving one up disables it.
+	WebhookDisableAfter time.Duration `env:"WEBHOOK_DISABLE_AFTER"`
+	// WebhookCollectTime is how long a delivery of the type Batch collects messages.
+	WebhookCollectTime time.Duration `env:"WEBHOOK_COLLECT_TIME"`
+
+	// PrivateReceivers lists the private networks that may be called; see outbound.ParseAddressPolicy.
+	PrivateReceivers string `env:"OUTBOUND_PRIVATE_RECEIVERS"`
 
 	// SweepAge is how long a batch must not have moved before the sweep looks at it.
 	SweepAge time.Duration `env:"SWEEP_AGE"`

@@ -26,9 +26,9 @@ type Store interface {
 	Get(ctx context.Context, tenant, id string) (Webhook, error)
 	// List returns all webhooks of a tenant in the order of their creation.
 	List(ctx context.Context, tenant string) ([]Webhook, error)
-	// Save replaces what the tenant sets of a webhook and, if it is being enabled, its health. It is conditional on the
-	// Version that was read, and returns w with the next one. It returns ErrNotFound or ErrChanged.
-	Save(ctx context.Context, w Webhook) (Webhook, error)
+	// Save replaces what the tenant sets of a webhook and, with resetHealth, makes its health the zero value. It is
+	// conditional on the Version that was read, and returns w with the next one. It returns ErrNotFound or ErrChanged.
+	Save(ctx context.Context, w Webhook, resetHealth bool) (Webhook, error)
 	// Delete removes a webhook; its deliveries stay until they expire, and nobody reaches them. It returns ErrNotFound if
 	// there is no such webhook.
 	Delete(ctx context.Context, tenant, id string) error
@@ -36,7 +36,10 @@ type Store interface {
 	// MarkFailing sets the beginning of the time in which a webhook fails, unless one is set; with givenUp also that of
 	// the time in which deliveries are given up. It returns the health after it, and ErrNotFound.
 	MarkFailing(ctx context.Context, tenant, id string, at time.Time, givenUp bool) (Health, error)
-	// MarkWorking clears the two times, if the webhook has failed since the given time. Repeating it changes nothing.
+	// MarkRecovered sets the time at which a webhook that has failed since the given time has recovered, unless one is
+	// set, and returns the health after it. ok is false, and nothing changes, if it does not fail since then.
+	MarkRecovered(ctx context.Context, tenant, id string, failingSince, at time.Time) (h Health, ok bool, err error)
+	// MarkWorking clears these times, if the webhook has failed since the given one. Repeating it changes nothing.
 	MarkWorking(ctx context.Context, tenant, id string, failingSince time.Time) error
 	// Disable switches a webhook off for a reason. It returns the webhook after it; of one that is off already it
 	// changes nothing. It returns ErrNotFound if there is none.
@@ -54,8 +57,8 @@ type DeliveryStore interface {
 	// no room for it, stores d, which becomes the open one. It returns the delivery that has the message. A message that
 	// was collected before is not collected again. It returns ErrNotFound if the webhook was deleted.
 	Collect(ctx context.Context, w Webhook, d Delivery) (Delivery, error)
-	// StopCollecting closes an open delivery and begins a run. If it was closed before, nothing changes. It returns the
-	// delivery after it.
+	// StopCollecting closes an open delivery and begins its given run. If it was closed before, nothing changes. It
+	// returns the delivery after it.
 	StopCollecting(ctx context.Context, d Delivery, run int, at time.Time) (Delivery, error)
 	// GetDelivery returns a delivery. It returns ErrNotFound if the webhook has none of that ID.
 	GetDelivery(ctx context.Context, tenant, webhook, id string) (Delivery, error)

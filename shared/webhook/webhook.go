@@ -3,14 +3,18 @@
 package webhook
 
 import (
+	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"sluice/shared/event"
 )
 
-// Limits of a webhook (docs/contract/batch.md).
+// Limits of a webhook (docs/contract/webhooks.md, Management).
 const (
 	// MaxPerTenant is how many webhooks a tenant may have.
 	MaxPerTenant = 10
@@ -95,9 +99,17 @@ type Health struct {
 	FailingSince time.Time
 	// GivenUpSince is when the first delivery was given up after the last success; zero if none was.
 	GivenUpSince time.Time
+	// RecoveredAt is when a delivery succeeded after others were given up. It is set until that is announced.
+	RecoveredAt time.Time
 	// DisabledAt is when the service disabled the webhook, and DisabledReason why; zero and "" if it did not.
 	DisabledAt     time.Time
 	DisabledReason string
+}
+
+// NewID returns a new ID of a webhook: a UUIDv7, so that webhooks are in the order of their creation.
+func NewID() (string, error) {
+	id, err := uuid.NewV7()
+	return id.String(), err
 }
 
 // Wants reports whether the webhook asks for events of a type, enabled or not.
@@ -126,6 +138,29 @@ func (w *Webhook) ReplaceSecret(sealed []byte, now time.Time) {
 
 // Enable switches the webhook on, and forgets what deliveries have shown before.
 func (w *Webhook) Enable() { w.Enabled, w.Health = true, Health{} }
+
+// CheckURL returns what is wrong with the URL of a webhook, "" if nothing is. Whether its host may be called is decided
+// by each call.
+func CheckURL(text string) string {
+	if len(text) > MaxURLBytes {
+		return fmt.Sprintf("The value has more than %d bytes.", MaxURLBytes)
+	}
+	isPrintable := !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || !isPrintable || u.Opaque != "":
+		return "The value must be a URL such as https://example.com/events, with other characters percent-encoded."
+	case u.Scheme != "https":
+		return "The URL must begin with https://."
+	case u.Hostname() == "":
+		return "The URL must name a host."
+	case u.User != nil:
+		return "The URL must not contain a user name or password: use the headers of an external authentication."
+	case u.Fragment != "" || strings.Contains(text, "#"):
+		return "The URL must not contain a fragment (#...), which is never sent."
+	}
+	return ""
+}
 
 // CheckEventTypes returns what is wrong with a list of event types, "" if nothing is, and the index of the item at fault;
 // -1 for the list as a whole.

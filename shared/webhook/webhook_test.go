@@ -3,6 +3,7 @@ package webhook
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -208,4 +209,58 @@ func TestDisablesAt(t *testing.T) {
 	if got, want := dayPolicy.DisablesAt(Health{FailingSince: now}), now.AddDate(0, 0, 5); !got.Equal(want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
+}
+
+func TestCheckURL(t *testing.T) {
+	for url, ok := range map[string]bool{
+		"https://receiver.test":                                         true,
+		"https://receiver.test:8443/a/b?c=d%20e":                        true,
+		"https://127.0.0.1/":                                            true, // refused when it is called
+		"https://[::1]:9000/":                                           true,
+		"HTTPS://receiver.test":                                         true,
+		"https://" + strings.Repeat("a", MaxURLBytes-len("https://")):   true,
+		"https://" + strings.Repeat("a", MaxURLBytes-len("https://")+1): false,
+		"http://receiver.test":                                          false,
+		"ftp://receiver.test":                                           false,
+		"//receiver.test":                                               false,
+		"receiver.test":                                                 false,
+		"https:receiver.test":                                           false,
+		"https://":                                                      false,
+		"https:///path":                                                 false,
+		"https://:443/":                                                 false,
+		"https://user@receiver.test":                                    false,
+		"https://user:password@receiver.test":                           false,
+		"https://receiver.test/#a":                                      false,
+		"https://receiver.test/#":                                       false,
+		"https://receiver.test/a b":                                     false,
+		"https://receiver.test/é":                                       false,
+		"https://receiver.test/\r\nX: y":                                false,
+		"https://receiver.test/%zz":                                     false,
+		"https://receiver.test:port/":                                   false,
+		" https://receiver.test":                                        false,
+		"":                                                              false,
+	} {
+		if message := CheckURL(url); (message == "") != ok {
+			t.Errorf("%q: %q, want ok: %v", url, message, ok)
+		}
+	}
+}
+
+// A URL that is accepted makes a request to its host alone.
+func FuzzCheckURL(f *testing.F) {
+	f.Add("https://receiver.test:8443/a?b=c")
+	f.Add("https://a@b#c")
+	f.Add("https://[fe80::1%25eth0]/")
+	f.Fuzz(func(t *testing.T, text string) {
+		if CheckURL(text) != "" {
+			return
+		}
+		r, err := http.NewRequest(http.MethodPost, text, nil)
+		if err != nil {
+			t.Fatalf("%q was accepted, but makes no request: %v", text, err)
+		}
+		if r.URL.Scheme != "https" || r.URL.Hostname() == "" || r.URL.User != nil || strings.ContainsAny(text, "\r\n #") {
+			t.Errorf("%q was accepted as %#v", text, r.URL)
+		}
+	})
 }

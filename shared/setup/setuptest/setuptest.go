@@ -78,6 +78,7 @@ func settings(url string) []string {
 	given := map[string]string{
 		"LOG_LEVEL": "ERROR", "AWS_ENDPOINT_URL": url, "AWS_ENDPOINT_URL_S3": url, "MALWARE_SCAN": "guardduty",
 		"CLAMD_ADDRESS": "tcp://127.0.0.1:1", "ISSUER": "https://issuer.test",
+		"OUTBOUND_PRIVATE_RECEIVERS": "10.0.0.0/8",
 	}
 	var env []string
 	config := reflect.TypeFor[setup.Config]()

@@ -1,0 +1,471 @@
+package e2e
+
+import (
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sluice/shared/event"
+	"sluice/shared/webhook"
+)
+
+const webhooksPath = "/v1/webhooks"
+
+// webhookView is what these tests read of a webhook.
+type webhookView struct {
+	ID, Name, URL, Secret, Type                               string
+	Enabled                                                   bool
+	EventTypes                                                []string
+	BatchSize                                                 int
+	PreviousSecretUntil, FailingSince, DisablesAt, DisabledAt *time.Time
+	DisabledReason                                            *string
+}
+
+// deliveryView is what these tests read of a delivery.
+type deliveryView struct {
+	ID                     string
+	Events                 []struct{ ID, EventType string }
+	Outcome, Code, Message *string
+	NextAttemptAt          *time.Time
+	Run, AttemptCount      int
+	Attempts               []struct {
+		Outcome      string
+		Code, Answer *string
+		Status       *int
+	}
+	Payload json.RawMessage
+}
+
+// summary returns the outcome and the code of a delivery.
+func (d deliveryView) summary() string {
+	text := func(s *string) string {
+		if s == nil {
+			return "-"
+		}
+		return *s
+	}
+	return text(d.Outcome) + " " + text(d.Code)
+}
+
+// mustSend sends a call of the monitoring interface that must succeed, and decodes the reply into out unless that is
+// nil.
+func (s *session) mustSend(method, path, body string, out any) {
+	s.t.Helper()
+	contentType := ""
+	if body != "" {
+		contentType = "application/json"
+	}
+	status, _, text := s.call(method, path, contentType, body)
+	if status != http.StatusOK {
+		s.t.Fatalf("%s %s %.200s: %d %s, want 200", method, path, body, status, text)
+	}
+	if out == nil {
+		return
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		s.t.Fatalf("%s %s: %v: %s", method, path, err, text)
+	}
+}
+
+// newWebhook creates a webhook for all events. The other fields are JSON members, each with a leading comma.
+func (s *session) newWebhook(address, others string) webhookView {
+	s.t.Helper()
+	var w webhookView
+	s.mustSend("POST", webhooksPath, fmt.Sprintf(`{"url":%q,"eventTypes":["*"]%s}`, address, others), &w)
+	if w.Secret != "" {
+		issuedSecrets.add(w.Secret)
+	}
+	return w
+}
+
+// onlyDelivery returns the delivery of a webhook that has one.
+func (s *session) onlyDelivery(w webhookView) deliveryView {
+	s.t.Helper()
+	var list struct{ Deliveries []deliveryView }
+	s.mustSend("GET", webhooksPath+"/"+w.ID+"/deliveries", "", &list)
+	if len(list.Deliveries) != 1 {
+		s.t.Fatalf("%d deliveries, want 1: %+v", len(list.Deliveries), list.Deliveries)
+	}
+	return list.Deliveries[0]
+}
+
+// ended waits for the end of a delivery and returns it.
+func (s *session) ended(w webhookView, delivery string) deliveryView {
+	s.t.Helper()
+	var d deliveryView
+	eventually(s.t, "the end of delivery "+delivery, func() bool {
+		d = deliveryView{}
+		s.mustSend("GET", webhooksPath+"/"+w.ID+"/deliveries/"+delivery, "", &d)
+		return d.Outcome != nil
+	})
+	return d
+}
+
+// test has a test message delivered and returns the delivery once it has ended.
+func (s *session) test(w webhookView) deliveryView {
+	s.t.Helper()
+	var d deliveryView
+	s.mustSend("POST", webhooksPath+"/"+w.ID+"/test", "", &d)
+	return s.ended(w, d.ID)
+}
+
+// receiver is an HTTPS server on this machine that answers and records what it is sent.
+type receiver struct {
+	*httptest.Server
+	mu       sync.Mutex
+	answer   http.HandlerFunc
+	received []receivedRequest
+}
+
+// receivedRequest is a request that a receiver got.
+type receivedRequest struct {
+	header http.Header
+	body   []byte
+}
+
+// newReceiver starts a receiver and tells the service which certificate it has.
+func (s *session) newReceiver() *receiver {
+	s.t.Helper()
+	r := &receiver{answer: func(http.ResponseWriter, *http.Request) {}}
+	r.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		body, err := io.ReadAll(req.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		r.mu.Lock()
+		r.received = append(r.received, receivedRequest{req.Header, body})
+		answer := r.answer
+		r.mu.Unlock()
+		answer(w, req)
+	}))
+	s.t.Cleanup(r.Close)
+	r.Config.ErrorLog = nil
+	certificate := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: r.Certificate().Raw}))
+	s.newConfiguration(fmt.Sprintf(`{"url":%q,"endpointCertificate":{"isPublicCA":false,"certificate":%s}}`, r.URL, jsonText(certificate)))
+	return r
+}
+
+// answers sets what the receiver answers.
+func (r *receiver) answers(answer http.HandlerFunc) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answer = answer
+}
+
+// requests returns what the receiver got so far.
+func (r *receiver) requests() []receivedRequest {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]receivedRequest(nil), r.received...)
+}
+
+// webhookCalls creates a webhook and returns a call of each operation on webhooks.
+func webhookCalls(api *session) []platformCall {
+	w := api.newWebhook("https://receiver.invalid/events", "")
+	one := webhooksPath + "/" + w.ID
+	d := api.test(w)
+	return []platformCall{
+		{"GET", webhooksPath, ""},
+		{"GET", one, ""},
+		{"PUT", one, `{"url":"https://receiver.invalid","enabled":true,"eventTypes":["*"]}`},
+		{"GET", one + "/deliveries?limit=1&outcome=Failed", ""},
+		{"GET", one + "/deliveries/" + d.ID, ""},
+		{"POST", one + "/deliveries/" + d.ID + "/resend", ""},
+		{"POST", one + "/resend", `{"since":"2030-01-01T00:00:00Z"}`},
+		{"DELETE", one, ""},
+	}
+}
+
+// The end of a batch is delivered once, as the event bus has it, and signed with the secret that the creation showed.
+func TestWebhookGetsTheEndOfABatch(t *testing.T) {
+	t.Parallel()
+	requires(t, receivers)
+	api := loginNewTenant(t)
+	api.enableBatches()
+	r := api.newReceiver()
+	w := api.newWebhook(r.URL+"/events", "")
+	other := api.newWebhook(r.URL+"/other", `,"enabled":false`)
+	id := api.startBatch(true, nil)
+	api.follow(id)
+	eventually(t, "the delivery", func() bool { return len(r.requests()) > 0 })
+	got := r.requests()[0]
+	if err := webhook.Verify(got.header, got.body, w.Secret, time.Now()); err != nil {
+		t.Error(err)
+	}
+	if want := webhook.BodySignature(w.Secret, got.body); got.header.Get("x-signature") != want {
+		t.Errorf("x-signature is %s, want %s", got.header.Get("x-signature"), want)
+	}
+	var m event.Message
+	decodeStrictly(t, got.body, &m)
+	if m.CausationID != id || m.Type != event.BatchRejected || m.Tenant != api.tenantID {
+		t.Errorf("the message is %s, want the end of batch %s", got.body, id)
+	}
+	d := api.ended(w, got.header.Get("x-sluice-delivery"))
+	if d.summary() != "Successful -" || d.AttemptCount != 1 || d.Events[0].ID != m.ID || string(d.Payload) != string(got.body) {
+		t.Errorf("delivery %+v, want one successful attempt to deliver %s", d, got.body)
+	}
+	var list struct{ Deliveries []deliveryView }
+	if api.mustSend("GET", webhooksPath+"/"+other.ID+"/deliveries", "", &list); len(list.Deliveries) != 0 {
+		t.Errorf("a disabled webhook has the deliveries %+v", list.Deliveries)
+	}
+	if n := len(r.requests()); n != 1 {
+		t.Errorf("%d requests, want 1", n)
+	}
+}
+
+// A receiver that fails for a while gets the delivery later; its attempts are shown, and it can be sent again.
+func TestWebhookIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	requires(t, receivers)
+	api := loginNewTenant(t)
+	api.enableBatches()
+	r := api.newReceiver()
+	w := api.newWebhook(r.URL, "")
+	r.answers(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, "overloaded")
+	})
+	started := time.Now()
+	api.follow(api.startBatch(true, nil))
+	eventually(t, "the first attempt", func() bool { return len(r.requests()) > 0 })
+	r.answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) })
+	d := api.ended(w, r.requests()[0].header.Get("x-sluice-delivery"))
+	if len(d.Attempts) < 2 || d.summary() != "Successful -" {
+		t.Fatalf("delivery %+v, want a failed and a successful attempt", d)
+	}
+	first, last := d.Attempts[0], d.Attempts[len(d.Attempts)-1]
+	if *first.Status != 503 || *first.Code != "status" || *first.Answer != "overloaded" || *last.Status != 202 {
+		t.Errorf("attempts %+v, want 503 overloaded first and 202 last", d.Attempts)
+	}
+	before := len(r.requests())
+	var resent struct{ Resent int }
+	api.mustSend("POST", webhooksPath+"/"+w.ID+"/resend",
+		fmt.Sprintf(`{"since":%q,"outcomes":["Successful"]}`, started.Add(-time.Minute).UTC().Format(time.RFC3339)), &resent)
+	eventually(t, "the delivery that is sent again", func() bool { return len(r.requests()) > before })
+	again := r.requests()[before]
+	if resent.Resent != 1 || again.header.Get("x-sluice-delivery") != d.ID || string(again.body) != string(d.Payload) {
+		t.Errorf("%d deliveries were sent again, the first as %s, want %s", resent.Resent, again.header.Get("x-sluice-delivery"), d.ID)
+	}
+	if d = api.ended(w, d.ID); d.Run != 2 {
+		t.Errorf("sent again in run %d, want 2", d.Run)
+	}
+}
+
+// Each bad day of a receiver has an outcome that the tenant sees.
+func TestBadDaysOfReceivers(t *testing.T) {
+	t.Parallel()
+	requires(t, receivers)
+	api := loginNewTenant(t)
+	r := api.newReceiver()
+	for _, test := range []struct {
+		name, url string
+		answer    http.HandlerFunc
+		want      string
+	}{
+		{"500", r.URL, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "Failed status"},
+		{"410", r.URL, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(410) }, "Failed gone"},
+		{"redirect", r.URL, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "https://169.254.169.254/latest/meta-data")
+			w.WriteHeader(307)
+		}, "Failed redirect"},
+		{"a gigabyte", r.URL, func(w http.ResponseWriter, _ *http.Request) {
+			for block := make([]byte, 1<<20); ; {
+				if _, err := w.Write(block); err != nil {
+					return
+				}
+			}
+		}, "Successful -"},
+		{"reset", r.URL, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "Failed connection_failed"},
+		{"not TLS", "https" + strings.TrimPrefix(api.environment.APIURL, "http"), nil, "Failed tls_failed"},
+		{"certificate not known", "https://localhost:" + portOf(r.URL), nil, "Failed certificate_refused"},
+		{"link-local address", "https://169.254.169.254/", nil, "Failed address_refused"},
+		{"unknown name", "https://receiver.invalid/", nil, "Failed name_not_found"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.answer != nil {
+				r.answers(test.answer)
+			}
+			s := *api
+			s.t = t
+			w := s.newWebhook(test.url, "")
+			d := s.test(w)
+			if d.summary() != test.want || d.AttemptCount != 1 {
+				t.Errorf("%s after %d attempts, want %s after 1: %+v", d.summary(), d.AttemptCount, test.want, d)
+			}
+			s.mustSend("DELETE", webhooksPath+"/"+w.ID, "", nil)
+		})
+	}
+}
+
+func portOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		panic(err)
+	}
+	return u.Port()
+}
+
+// 410 to a delivery disables the webhook. What happens then is recorded and can be sent again.
+func TestGoneDisablesAWebhook(t *testing.T) {
+	t.Parallel()
+	requires(t, receivers)
+	api := loginNewTenant(t)
+	api.enableBatches()
+	r := api.newReceiver()
+	w := api.newWebhook(r.URL, "")
+	watcher := api.newWebhook(r.URL+"/watcher", "")
+	one := webhooksPath + "/" + w.ID
+	r.answers(func(w http.ResponseWriter, req *http.Request) {
+		if req.URL.Path != "/watcher" {
+			w.WriteHeader(http.StatusGone)
+		}
+	})
+	api.follow(api.startBatch(true, nil))
+	eventually(t, "the end of the webhook", func() bool {
+		api.mustSend("GET", one, "", &w)
+		return !w.Enabled
+	})
+	if w.DisabledReason == nil || *w.DisabledReason != "gone" || w.DisabledAt == nil {
+		t.Errorf("disabled: %+v, want the reason gone", w)
+	}
+	eventually(t, "the event that it is disabled", func() bool {
+		for _, got := range r.requests() {
+			var m event.Message
+			decodeStrictly(t, got.body, &m)
+			if m.Type == event.WebhookDisabled && m.CausationID == w.ID {
+				return webhook.Verify(got.header, got.body, watcher.Secret, time.Now()) == nil
+			}
+		}
+		return false
+	})
+	api.follow(api.startBatch(true, nil))
+	var list struct{ Deliveries []deliveryView }
+	eventually(t, "the delivery that is only recorded", func() bool {
+		api.mustSend("GET", one+"/deliveries", "", &list)
+		return len(list.Deliveries) == 2
+	})
+	if got := list.Deliveries[0].summary(); got != "Failed webhook_disabled" {
+		t.Errorf("the newer delivery: %s, want Failed webhook_disabled", got)
+	}
+	if status, _, text := api.call("POST", one+"/resend", "application/json", `{"since":"2020-01-01T00:00:00Z"}`); status != 409 {
+		t.Errorf("send again to a disabled webhook: %d %s, want 409", status, text)
+	}
+	r.answers(func(http.ResponseWriter, *http.Request) {})
+	api.mustSend("PUT", one, fmt.Sprintf(`{"url":%q,"enabled":true,"eventTypes":["*"]}`, r.URL), nil)
+	var resent struct{ Resent int }
+	api.mustSend("POST", one+"/resend", `{"since":"2020-01-01T00:00:00Z"}`, &resent)
+	if resent.Resent != 2 {
+		t.Errorf("%d deliveries are sent again, want 2", resent.Resent)
+	}
+	for _, d := range list.Deliveries {
+		if got := api.ended(w, d.ID); got.summary() != "Successful -" {
+			t.Errorf("sent again: %s, want success", got.summary())
+		}
+	}
+}
+
+// A delivery of the type Batch brings the messages of some time in one request.
+func TestBatchesOfEvents(t *testing.T) {
+	t.Parallel()
+	requires(t, receivers)
+	api := loginNewTenant(t)
+	api.enableBatches()
+	r := api.newReceiver()
+	w := api.newWebhook(r.URL, `,"type":"Batch","batchSize":10`)
+	ids := map[string]bool{}
+	for range 3 {
+		ids[api.startBatch(true, nil)] = true
+	}
+	for id := range ids {
+		api.follow(id)
+	}
+	eventually(t, "all messages", func() bool {
+		seen := 0
+		for _, got := range r.requests() {
+			var body struct{ Messages []event.Message }
+			decodeStrictly(t, got.body, &body)
+			if err := webhook.Verify(got.header, got.body, w.Secret, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range body.Messages {
+				if ids[m.CausationID] {
+					seen++
+				}
+			}
+		}
+		return seen == len(ids)
+	})
+}
+
+// While a secret is being replaced, deliveries are signed with both.
+func TestSecretOfAWebhookIsReplaced(t *testing.T) {
+	t.Parallel()
+	requires(t, receivers)
+	api := loginNewTenant(t)
+	r := api.newReceiver()
+	before, after := "before-"+uuid.NewString(), "after-"+uuid.NewString()
+	issuedSecrets.add(before)
+	issuedSecrets.add(after)
+	w := api.newWebhook(r.URL, fmt.Sprintf(`,"secret":%q`, before))
+	if w.Secret != "" {
+		t.Errorf("the reply shows the secret %q", w.Secret)
+	}
+	api.mustSend("PUT", webhooksPath+"/"+w.ID, fmt.Sprintf(`{"url":%q,"enabled":true,"eventTypes":["*"],"secret":%q}`, r.URL, after), &w)
+	if w.PreviousSecretUntil == nil || time.Until(*w.PreviousSecretUntil) < 23*time.Hour {
+		t.Errorf("the previous secret signs until %v, want a day", w.PreviousSecretUntil)
+	}
+	api.test(w)
+	got := r.requests()[0]
+	for _, secret := range []string{before, after} {
+		if err := webhook.Verify(got.header, got.body, secret, time.Now()); err != nil {
+			t.Errorf("%s: %v", secret[:6], err)
+		}
+	}
+	if got.header.Get("x-signature") != webhook.BodySignature(before, got.body) {
+		t.Error("x-signature is not made with the previous secret")
+	}
+}
+
+func TestTenWebhooks(t *testing.T) {
+	t.Parallel()
+	api := loginNewTenant(t)
+	var mu sync.Mutex
+	statuses := map[int]int{}
+	var group sync.WaitGroup
+	for range 14 {
+		group.Go(func() {
+			status, _, _ := api.call("POST", webhooksPath, "application/json", `{"url":"https://receiver.invalid","eventTypes":["*"]}`)
+			mu.Lock()
+			defer mu.Unlock()
+			statuses[status]++
+		})
+	}
+	group.Wait()
+	if statuses[200] != 10 || statuses[409] != 4 {
+		t.Errorf("statuses %v, want 10 of 200 and 4 of 409", statuses)
+	}
+}
+
+func TestWebhooksAreOfTheirTenant(t *testing.T) {
+	t.Parallel()
+	w := loginNewTenant(t).newWebhook("https://receiver.invalid", "")
+	stranger := loginNewTenant(t)
+	for _, call := range [][2]string{{"GET", ""}, {"DELETE", ""}, {"GET", "/deliveries"}, {"POST", "/test"}} {
+		stranger.expectStatusOf(http.StatusNotFound, call[0], webhooksPath+"/"+w.ID+call[1])
+	}
+	reader := loginNewClient(t, "--permission", "WebhookRead")
+	reader.expectStatusOf(http.StatusOK, "GET", webhooksPath)
+	if status, _, text := reader.call("POST", webhooksPath, "application/json", "{}"); status != 403 {
+		t.Errorf("create without WebhookEdit: %d %s, want 403", status, text)
+	}
+}

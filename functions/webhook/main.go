@@ -1,0 +1,39 @@
+// Webhook is the Lambda function of the endpoints of webhooks.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"sluice/shared/delivery"
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/sealed"
+	"sluice/shared/setup"
+	"sluice/shared/webhook"
+	"sluice/shared/webhook/webhookdb"
+	"sluice/shared/webhook/webhookhttp"
+)
+
+func main() {
+	ctx := context.Background()
+	env := setup.MustLoad(ctx, "TABLE_WEBHOOKS", "SECRETS_KEY_ID", "DELIVERY_MACHINE_ARN", "WEBHOOK_DISABLE_AFTER")
+	store := webhookdb.New(env.DynamoDB(), env.WebhooksTable)
+	s := &webhookhttp.Webhooks{
+		Store:      store,
+		Secrets:    sealed.New(env.KMS(), env.SecretsKey),
+		Dispatcher: &delivery.Dispatcher{Store: store, Starter: env.DeliveryMachine(), Now: time.Now},
+		Policy:     env.WebhookPolicy(),
+		Paging:     platform.LoadPaging(ctx, store),
+		Now:        time.Now,
+		NewID:      webhook.NewID,
+		NewSecret:  rand.Text,
+	}
+	api := httpapi.API{
+		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Audit: env.Audit, Log: env.Log, Now: time.Now,
+	}
+	lambda.Start(httpapi.Lambda(api.Handler()))
+}

@@ -1,0 +1,564 @@
+package webhookhttp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/delivery"
+	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/event"
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/webhook"
+	"sluice/shared/webhook/webhookdb"
+	"sluice/shared/webhook/webhookhttp"
+)
+
+const tenant = "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b11"
+
+// fixture serves webhooks over a real store to one caller. It stands in for the key and for the state machine.
+type fixture struct {
+	*testing.T
+	now    time.Time
+	caller httpapi.Caller
+	store  webhook.Store
+	// started are the names of the executions that were started.
+	started  []string
+	webhooks *webhookhttp.Webhooks
+}
+
+func newFixture(t *testing.T) *fixture {
+	f := &fixture{T: t, now: time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)}
+	store := webhookdb.New(dynamotest.Start(t), "test-webhooks")
+	clock := func() time.Time { return f.now }
+	f.store = store
+	f.caller = httpapi.Caller{
+		Tenant: tenant, Client: "c", Expires: f.now.AddDate(1, 0, 0), Permissions: []string{"WebhookRead", "WebhookEdit"},
+	}
+	f.webhooks = &webhookhttp.Webhooks{
+		Store: store, Secrets: f, Paging: platform.LoadPaging(t.Context(), store), Now: clock, NewID: webhook.NewID,
+		Dispatcher: &delivery.Dispatcher{Store: store, Starter: f, Now: clock},
+		Policy:     webhook.Policy{DisableAfter: 5 * 24 * time.Hour},
+		NewSecret:  func() string { return "a made secret" },
+	}
+	return f
+}
+
+// Seal shows what it seals, and for whom.
+func (f *fixture) Seal(_ context.Context, tenant, purpose string, plaintext []byte) ([]byte, error) {
+	return []byte(tenant + " " + purpose + " " + string(plaintext)), nil
+}
+
+func (f *fixture) Start(_ context.Context, name string, _ delivery.Start) error {
+	f.started = append(f.started, name)
+	return nil
+}
+
+// send sends a request and returns the status and the body of the reply, which it decodes into out unless that is nil.
+func (f *fixture) send(method, path, body string, out any) (int, string) {
+	f.Helper()
+	path, query, _ := strings.Cut(path, "?")
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		f.Fatal(err)
+	}
+	api := httpapi.API{
+		Routes: f.webhooks.Routes(), Errors: httpapi.MonitoringErrors, Log: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return f.now },
+	}
+	r, err := httpapi.Lambda(api.Handler())(f.Context(), events.APIGatewayProxyRequest{
+		HTTPMethod: method, Path: path, Body: body, MultiValueQueryStringParameters: values,
+		Headers:        map[string]string{"Content-Type": "application/json"},
+		RequestContext: events.APIGatewayProxyRequestContext{Authorizer: f.caller.Context()},
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	if out != nil {
+		if err := json.Unmarshal([]byte(r.Body), out); err != nil {
+			f.Fatalf("%s %s: %s: %v", method, path, r.Body, err)
+		}
+	}
+	return r.StatusCode, r.Body
+}
+
+// must is send for a request that must succeed.
+func (f *fixture) must(method, path, body string, out any) {
+	f.Helper()
+	if status, text := f.send(method, path, body, out); status != 200 {
+		f.Fatalf("%s %s: %d %s, want 200", method, path, status, text)
+	}
+}
+
+// create makes a webhook for all events and returns it.
+func (f *fixture) create() webhookhttp.WebhookReply {
+	f.Helper()
+	var w webhookhttp.WebhookReply
+	f.must("POST", "/v1/webhooks", `{"url":"https://receiver.test","eventTypes":["*"]}`, &w)
+	return w
+}
+
+// deliver stores a delivery of a webhook that has ended with an outcome, some minutes after now.
+func (f *fixture) deliver(w webhookhttp.WebhookReply, minutes int, outcome webhook.Outcome) webhook.Delivery {
+	f.Helper()
+	d, err := webhook.NewDelivery(webhook.Webhook{ID: w.ID, Tenant: tenant, Type: w.Type}, event.Message{
+		ID: event.NewID(event.BatchProcessed, fmt.Sprint(w.ID, minutes)), Tenant: tenant, Type: event.BatchProcessed,
+		Payload: []byte(`{"batch_id":"b"}`), When: f.now.Add(time.Duration(minutes) * time.Minute),
+	}, f.now)
+	if err != nil {
+		f.Fatal(err)
+	}
+	d.Outcome = outcome
+	if outcome != webhook.Pending {
+		d.EndedAt = f.now
+	}
+	if _, err := f.store.CreateDelivery(f.Context(), d); err != nil {
+		f.Fatal(err)
+	}
+	return d
+}
+
+func TestLifeOfAWebhook(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	var w webhookhttp.WebhookReply
+	f.must("POST", "/v1/webhooks", `{"url":"https://receiver.test/a?b=c","eventTypes":["batchtransaction:ingestionFailed"],`+
+		`"name":"é","secret":"s","emailAddresses":["a@receiver.test"],"type":"Batch","batchSize":10}`, &w)
+	want := webhookhttp.WebhookReply{
+		ID: w.ID, Name: "é", URL: "https://receiver.test/a?b=c", Enabled: true,
+		EventTypes: []string{"batchtransaction:ingestionFailed"}, EmailAddresses: []string{"a@receiver.test"},
+		Type: webhook.Batch, BatchSize: 10, CreatedAt: f.now, UpdatedAt: f.now,
+	}
+	if diff := cmp.Diff(want, w); diff != "" {
+		t.Errorf("created (-want +got):\n%s", diff)
+	}
+	stored, err := f.store.Get(t.Context(), tenant, w.ID)
+	if got := string(stored.Secret); err != nil || got != tenant+" webhook s" {
+		t.Errorf("the stored secret is %q, %v; want it sealed for the tenant", got, err)
+	}
+	made := f.create()
+	if made.Secret != "a made secret" || made.Type != webhook.Single || made.BatchSize != 100 || len(made.EmailAddresses) != 0 {
+		t.Errorf("created with defaults: %+v", made)
+	}
+	var list webhookhttp.ListReply
+	f.must("GET", "/v1/webhooks", "", &list)
+	made.Secret = ""
+	if diff := cmp.Diff([]webhookhttp.WebhookReply{want, made}, list.WebHooks); diff != "" {
+		t.Errorf("list (-want +got):\n%s", diff)
+	}
+
+	f.now = f.now.Add(time.Hour)
+	path := "/v1/webhooks/" + strings.ToUpper(w.ID)
+	f.must("PUT", path, `{"url":"https://receiver.test","enabled":false,"eventTypes":["*"],"secret":""}`, &w)
+	want = webhookhttp.WebhookReply{
+		ID: w.ID, URL: "https://receiver.test", EventTypes: []string{"*"}, EmailAddresses: []string{}, Type: webhook.Single,
+		BatchSize: 100, CreatedAt: want.CreatedAt, UpdatedAt: f.now,
+	}
+	if diff := cmp.Diff(want, w); diff != "" {
+		t.Errorf("replaced (-want +got):\n%s", diff)
+	}
+	f.must("PUT", path, `{"url":"https://receiver.test","enabled":true,"eventTypes":["*"],"secret":"t"}`, &w)
+	until := f.now.Add(24 * time.Hour)
+	want.Enabled, want.PreviousSecretUntil = true, &until
+	if diff := cmp.Diff(want, w); diff != "" {
+		t.Errorf("with a new secret (-want +got):\n%s", diff)
+	}
+	f.now = until
+	want.PreviousSecretUntil = nil
+	f.must("GET", path, "", &w)
+	if diff := cmp.Diff(want, w); diff != "" {
+		t.Errorf("a day later (-want +got):\n%s", diff)
+	}
+
+	var deleted webhookhttp.DeleteReply
+	f.must("DELETE", path, "", &deleted)
+	if deleted.ID != w.ID {
+		t.Errorf("deleted %s, want %s", deleted.ID, w.ID)
+	}
+	for _, method := range []string{"GET", "DELETE", "PUT"} {
+		if status, body := f.send(method, path, `{}`, nil); status != 404 || body != `{"message":"Webhook not found."}` {
+			t.Errorf("%s after the deletion: %d %s, want 404", method, status, body)
+		}
+	}
+}
+
+func TestElevenWebhooks(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for range webhook.MaxPerTenant {
+		f.create()
+	}
+	status, body := f.send("POST", "/v1/webhooks", `{"url":"https://receiver.test","eventTypes":["*"]}`, nil)
+	if status != 409 || !strings.Contains(body, "10 webhooks") {
+		t.Errorf("the eleventh: %d %s, want 409", status, body)
+	}
+}
+
+// Everything that is wrong with a request is named at once, with its place.
+func TestBadRequests(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.create()
+	one := "/v1/webhooks/" + w.ID
+	valid := func(field string) string {
+		return `{"url":"https://r.test","enabled":true,"eventTypes":["*"],` + field + `}`
+	}
+	for _, test := range []struct {
+		name, method, path, body string
+		status                   int
+		want                     []string
+	}{
+		{"no body", "POST", "/v1/webhooks", "", 422, []string{`["body"] missing`}},
+		{"not JSON", "POST", "/v1/webhooks", "{", 422, []string{`["body",1] json_invalid`}},
+		{"a list", "PUT", one, "[]", 422, []string{`["body"] object_type`}},
+		{"nothing set", "PUT", one, "{}", 422,
+			[]string{`["body","url"] missing`, `["body","enabled"] missing`, `["body","eventTypes"] missing`}},
+		{"nothing set at creation", "POST", "/v1/webhooks", "{}", 422,
+			[]string{`["body","url"] missing`, `["body","eventTypes"] missing`}},
+		{"unknown key", "POST", "/v1/webhooks", valid(`"secrets":"x"`), 422, []string{`["body","secrets"] extra_forbidden`}},
+		{"key twice", "POST", "/v1/webhooks", valid(`"url":"x"`), 422, []string{`["body","url"] json_duplicate_key`}},
+		{"all wrong", "PUT", one, `{"url":"http://r.test","enabled":true,"eventTypes":["*","x"],"name":"` + strings.Repeat("é", 129) +
+			`","secret":"` + strings.Repeat("s", 129) + `","emailAddresses":["x"],"type":"single","batchSize":9}`, 422,
+			[]string{`["body","url"] url`, `["body","eventTypes",0] event_type`, `["body","name"] string_too_long`,
+				`["body","secret"] string_too_long`, `["body","emailAddresses",0] email`, `["body","type"] enum`,
+				`["body","batchSize"] number_range`}},
+		{"six addresses", "PUT", one, valid(`"emailAddresses":["a@b.c","a@b.c","a@b.c","a@b.c","a@b.c","a@b.c"]`), 422,
+			[]string{`["body","emailAddresses"] array_too_long`}},
+		{"batch size", "PUT", one, valid(`"batchSize":101`), 422, []string{`["body","batchSize"] number_range`}},
+		{"wrong type", "PUT", one, valid(`"batchSize":"10"`), 422, []string{`["body","batchSize"] integer_type`}},
+		{"no events", "PUT", one, `{"url":"https://r.test","enabled":true,"eventTypes":[]}`, 422,
+			[]string{`["body","eventTypes"] event_type`}},
+		{"not a UUID", "GET", "/v1/webhooks/x", "", 422, []string{`["path","webhookId"] uuid`}},
+		{"not a UUID below", "GET", one + "/deliveries/x", "", 422, []string{`["path","deliveryId"] uuid`}},
+		{"unknown parameter", "GET", "/v1/webhooks?limit=1", "", 422, []string{`["query","limit"] extra_forbidden`}},
+		{"list parameters", "GET", one + "/deliveries?limit=0&outcome=failed&page=1", "", 422,
+			[]string{`["query","page"] extra_forbidden`, `["query","limit"] number_range`, `["query","outcome"] enum`}},
+		{"limit", "GET", one + "/deliveries?limit=101", "", 422, []string{`["query","limit"] number_range`}},
+		{"foreign token", "GET", one + "/deliveries?next=AAAA", "", 422, []string{`["query","next"] page_token`}},
+		{"resend without a time", "POST", one + "/resend", "{}", 422, []string{`["body","since"] missing`}},
+		{"resend since yesterday", "POST", one + "/resend", `{"since":"yesterday","outcomes":["Pending"]}`, 422,
+			[]string{`["body","since"] datetime`, `["body","outcomes",0] enum`}},
+		{"resend with a foreign token", "POST", one + "/resend", `{"since":"2026-01-31T00:00:00Z","next":"x"}`, 422,
+			[]string{`["body","next"] page_token`}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var reply struct {
+				Detail []struct {
+					Loc  json.RawMessage
+					Type string
+				}
+			}
+			status, body := f.send(test.method, test.path, test.body, &reply)
+			var got []string
+			for _, d := range reply.Detail {
+				got = append(got, string(d.Loc)+" "+d.Type)
+			}
+			if diff := cmp.Diff(test.want, got); status != test.status || diff != "" {
+				t.Errorf("%d %s, want %d (-want +got):\n%s", status, body, test.status, diff)
+			}
+		})
+	}
+	if got, err := f.store.Get(t.Context(), tenant, w.ID); err != nil || got.Version != 1 {
+		t.Errorf("the webhook has version %d, %v; want 1: nothing was changed", got.Version, err)
+	}
+}
+
+func TestPermissionsAndTenants(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.create()
+	d := f.deliver(w, 0, webhook.Failed)
+	one := "/v1/webhooks/" + w.ID
+	calls := map[string]string{ // and the permission that each needs
+		"GET /v1/webhooks": "WebhookRead", "POST /v1/webhooks": "WebhookEdit", "GET " + one: "WebhookRead",
+		"PUT " + one: "WebhookEdit", "DELETE " + one: "WebhookEdit", "POST " + one + "/test": "WebhookEdit",
+		"POST " + one + "/resend": "WebhookEdit", "GET " + one + "/deliveries": "WebhookRead",
+		"GET " + one + "/deliveries/" + d.ID: "WebhookRead", "POST " + one + "/deliveries/" + d.ID + "/resend": "WebhookEdit",
+	}
+	owner := f.caller
+	for call, permission := range calls {
+		method, path, _ := strings.Cut(call, " ")
+		f.caller = owner
+		f.caller.Permissions = []string{map[string]string{"WebhookRead": "WebhookEdit", "WebhookEdit": "WebhookRead"}[permission]}
+		if status, body := f.send(method, path, "{}", nil); status != 403 || !strings.Contains(body, permission) {
+			t.Errorf("%s without %s: %d %s, want 403", call, permission, status, body)
+		}
+		if path == "/v1/webhooks" {
+			continue
+		}
+		f.caller = owner
+		f.caller.Tenant = "8f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b11"
+		if status, body := f.send(method, path, "{}", nil); status != 404 {
+			t.Errorf("%s by another tenant: %d %s, want 404", call, status, body)
+		}
+	}
+	f.caller = owner
+	f.must("GET", one, "", nil)
+	if len(f.started) != 0 {
+		t.Errorf("executions %v were started, want none", f.started)
+	}
+}
+
+func TestDeliveriesInPages(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w, other := f.create(), f.create()
+	var ids []string
+	for i := range 7 {
+		outcome := webhook.Failed
+		if i%2 == 0 {
+			outcome = webhook.Successful
+		}
+		ids = append([]string{f.deliver(w, i, outcome).ID}, ids...)
+	}
+	f.deliver(other, 0, webhook.Failed)
+	read := func(query string) (got []string, pages int) {
+		t.Helper()
+		for next := ""; ; {
+			var page webhookhttp.DeliveriesReply
+			f.must("GET", "/v1/webhooks/"+w.ID+"/deliveries?"+query+next, "", &page)
+			for _, d := range page.Deliveries {
+				got = append(got, d.ID)
+			}
+			pages++
+			if page.Next == nil {
+				return got, pages
+			}
+			next = "&next=" + url.QueryEscape(*page.Next)
+		}
+	}
+	if got, pages := read("limit=3"); !cmp.Equal(ids, got) || pages != 3 {
+		t.Errorf("got %v in %d pages, want %v in 3", got, pages, ids)
+	}
+	if got, _ := read("limit=2&outcome=Failed"); !cmp.Equal([]string{ids[1], ids[3], ids[5]}, got) {
+		t.Errorf("failed: got %v, want every other of %v", got, ids)
+	}
+	if got, _ := read("outcome=Pending"); len(got) != 0 {
+		t.Errorf("pending: got %v, want none", got)
+	}
+	var page webhookhttp.DeliveriesReply
+	f.must("GET", "/v1/webhooks/"+w.ID+"/deliveries?limit=1", "", &page)
+	if status, _ := f.send("GET", "/v1/webhooks/"+other.ID+"/deliveries?next="+url.QueryEscape(*page.Next), "", nil); status != 422 {
+		t.Errorf("the page of another webhook: %d, want 422", status)
+	}
+}
+
+// A page ends early where the reply would become too large for the gateway.
+func TestLargeDeliveriesFitIntoReplies(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.create()
+	const count, size = 24, 250 << 10
+	for i := range count {
+		d := f.deliver(w, i, webhook.Failed)
+		d.ID, d.Type = webhook.NewDeliveryID(fmt.Sprint("large", i), w.ID, f.now), webhook.Batch
+		d.Messages[0].Text = []byte(`{"x":"` + strings.Repeat("y", size) + `"}`)
+		if _, err := f.store.CreateDelivery(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, next := 0, ""
+	for {
+		var page webhookhttp.DeliveriesReply
+		status, body := f.send("GET", "/v1/webhooks/"+w.ID+"/deliveries?limit=100"+next, "", &page)
+		if status != 200 || len(body) > 6<<20 {
+			t.Fatalf("a page has %d bytes, %d; want at most 6 MiB", len(body), status)
+		}
+		if found += len(page.Deliveries); page.Next == nil {
+			break
+		}
+		next = "&next=" + url.QueryEscape(*page.Next)
+	}
+	if found != 2*count {
+		t.Errorf("found %d deliveries, want %d", found, 2*count)
+	}
+}
+
+func TestDelivery(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.create()
+	d := f.deliver(w, 0, webhook.Pending)
+	d.Attempts = []webhook.Attempt{
+		{Number: 1, At: f.now, Took: time.Second, Outcome: webhook.TimedOut, Code: "timed_out", Message: "Too slow."},
+		{Number: 2, At: f.now, Outcome: webhook.Failed, Code: "status", Message: "The receiver answered 500.", Status: 500},
+	}
+	d.AttemptCount = 1
+	d.NextAttemptAt = f.now.Add(time.Minute)
+	if err := f.store.SaveAttempt(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	text := func(s string) *string { return &s }
+	status := 500
+	want := webhookhttp.DeliveryReply{
+		ID: d.ID, WebhookID: w.ID, Type: webhook.Single, Code: text("status"), Message: text("The receiver answered 500."),
+		Events:    []webhookhttp.EventReply{{ID: d.Messages[0].ID, EventType: "batchtransaction:ingestionProcessed"}},
+		CreatedAt: f.now, NextAttemptAt: &d.NextAttemptAt, Run: 1, AttemptCount: 1, Payload: d.Body(),
+		Attempts: []webhookhttp.AttemptReply{
+			{Number: 1, At: f.now, Milliseconds: 1000, Outcome: webhook.TimedOut, Code: text("timed_out"), Message: text("Too slow.")},
+			{Number: 2, At: f.now, Outcome: webhook.Failed, Code: text("status"), Message: text("The receiver answered 500."),
+				Status: &status, Answer: text("")},
+		},
+	}
+	var got webhookhttp.DeliveryReply
+	f.must("GET", "/v1/webhooks/"+w.ID+"/deliveries/"+d.ID, "", &got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	code, body := f.send("GET", "/v1/webhooks/"+w.ID+"/deliveries/"+w.ID, "", nil)
+	if code != 404 || body != `{"message":"Delivery not found."}` {
+		t.Errorf("an unknown delivery: %d %s, want 404", code, body)
+	}
+}
+
+func TestResend(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.create()
+	one := "/v1/webhooks/" + w.ID
+	d := f.deliver(w, 0, webhook.Successful)
+	var again webhookhttp.DeliveryReply
+	f.must("POST", one+"/deliveries/"+d.ID+"/resend", "", &again)
+	if again.Run != 2 || again.Outcome != nil || again.EndedAt != nil {
+		t.Errorf("sent again: %+v, want a pending second run", again)
+	}
+	for i := range 6 {
+		f.deliver(w, 10+i, []webhook.Outcome{webhook.Failed, webhook.Successful, webhook.TimedOut}[i%3])
+	}
+	f.started = nil
+	resend := func(body string, want int) {
+		t.Helper()
+		var reply webhookhttp.ResendReply
+		f.must("POST", one+"/resend", body, &reply)
+		if reply.Resent != want || reply.Next != nil || len(f.started) != want {
+			t.Errorf("%s: %+v and %d executions, want %d", body, reply, len(f.started), want)
+		}
+		f.started = nil
+	}
+	since := func(minutes int) string { return f.now.Add(time.Duration(minutes) * time.Minute).Format(time.RFC3339) }
+	resend(`{"since":"`+since(14)+`","outcomes":["Successful"]}`, 1)
+	resend(`{"since":"`+since(12)+`"}`, 3)
+	resend(`{"since":"`+since(0)+`"}`, 1)
+	resend(`{"since":"`+since(0)+`"}`, 0) // all are pending by now
+
+	f.must("PUT", one, `{"url":"https://receiver.test","eventTypes":["*"],"enabled":false}`, nil)
+	for _, path := range []string{one + "/resend", one + "/deliveries/" + d.ID + "/resend"} {
+		if status, body := f.send("POST", path, `{"since":"`+since(0)+`"}`, nil); status != 409 || !strings.Contains(body, "disabled") {
+			t.Errorf("%s to a disabled webhook: %d %s, want 409", path, status, body)
+		}
+	}
+	f.must("POST", one+"/test", "", &again)
+	if again.Events[0].EventType != "webhook:test" || len(f.started) != 1 {
+		t.Errorf("test of a disabled webhook: %+v", again)
+	}
+}
+
+// One request sends at most two hundred deliveries; the next ones continue where it ended.
+func TestResendManyInSteps(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.create()
+	const count = 450
+	for i := range count {
+		f.deliver(w, i, webhook.Failed)
+	}
+	var resent []int
+	for next := ""; ; {
+		var reply webhookhttp.ResendReply
+		f.must("POST", "/v1/webhooks/"+w.ID+"/resend", `{"since":"`+f.now.Format(time.RFC3339)+`"`+next+`}`, &reply)
+		resent = append(resent, reply.Resent)
+		if reply.Next == nil {
+			break
+		}
+		next = `,"next":"` + *reply.Next + `"`
+	}
+	if !cmp.Equal([]int{200, 200, 50}, resent) {
+		t.Errorf("sent again: %v, want 200, 200 and 50", resent)
+	}
+}
+
+// A webhook that the service has disabled shows since when and why; enabling it ends that.
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.create()
+	one := "/v1/webhooks/" + w.ID
+	if _, err := f.store.MarkFailing(t.Context(), tenant, w.ID, f.now, true); err != nil {
+		t.Fatal(err)
+	}
+	f.must("GET", one, "", &w)
+	if want := f.now.AddDate(0, 0, 5); w.FailingSince == nil || !w.FailingSince.Equal(f.now) || w.DisablesAt == nil || !w.DisablesAt.Equal(want) {
+		t.Errorf("failing since %v, to be disabled at %v; want %v and %v", w.FailingSince, w.DisablesAt, f.now, want)
+	}
+	if _, err := f.store.Disable(t.Context(), tenant, w.ID, webhook.ReasonFailing, f.now); err != nil {
+		t.Fatal(err)
+	}
+	w = webhookhttp.WebhookReply{}
+	f.must("GET", one, "", &w)
+	if w.Enabled || w.DisabledAt == nil || w.DisabledReason == nil || *w.DisabledReason != "failing" || w.DisablesAt != nil {
+		t.Errorf("disabled: %+v", w)
+	}
+	w = webhookhttp.WebhookReply{}
+	f.must("PUT", one, `{"url":"https://receiver.test","eventTypes":["*"],"enabled":true}`, &w)
+	if !w.Enabled || w.FailingSince != nil || w.DisabledAt != nil || w.DisabledReason != nil {
+		t.Errorf("enabled again: %+v, want no trace of failures", w)
+	}
+}
+
+// racingStore changes the webhook between the reading and the saving of an update.
+type racingStore struct {
+	webhook.Store
+	races int
+}
+
+func (s *racingStore) Save(ctx context.Context, w webhook.Webhook, resetHealth bool) (webhook.Webhook, error) {
+	if s.races--; s.races >= 0 {
+		return webhook.Webhook{}, webhook.ErrChanged
+	}
+	return s.Store.Save(ctx, w, resetHealth)
+}
+
+func TestUpdateAmongOthers(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.create()
+	for races, want := range map[int]int{4: 200, 5: 409} {
+		f.webhooks.Store = &racingStore{f.store, races}
+		status, body := f.send("PUT", "/v1/webhooks/"+w.ID, `{"url":"https://receiver.test","eventTypes":["*"],"enabled":true}`, nil)
+		if status != want {
+			t.Errorf("%d changes by others: %d %s, want %d", races, status, body, want)
+		}
+	}
+}
+
+var errKey = errors.New("the key is disabled: secret detail")
+
+type brokenKey struct{}
+
+func (brokenKey) Seal(context.Context, string, string, []byte) ([]byte, error) { return nil, errKey }
+
+// Without its key the service stores no secret, and tells the client nothing of the cause.
+func TestWithoutTheKey(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.webhooks.Secrets = brokenKey{}
+	status, body := f.send("POST", "/v1/webhooks", `{"url":"https://receiver.test","eventTypes":["*"]}`, nil)
+	if status != 500 || strings.Contains(body, "secret") {
+		t.Errorf("%d %s, want 500 without the cause", status, body)
+	}
+	var list webhookhttp.ListReply
+	f.must("GET", "/v1/webhooks", "", &list)
+	if len(list.WebHooks) != 0 {
+		t.Errorf("%d webhooks, want none", len(list.WebHooks))
+	}
+}
