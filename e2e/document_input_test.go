@@ -62,6 +62,11 @@ var urlRefusals = refusals{
 	`"https://[::ffff:169.254.1.1]/a"`:  badURL,
 	`"https://2852039166/a"`:            badURL,
 	`"https://0x7f.1/a"`:                badURL,
+	`"https://１２７.１/a"`:                 badURL, // fullwidth digits, which browsers read as 127.1
+	`"https://ｌｏｃａｌｈｏｓｔ/a"`:             badURL,
+	`"https://bücher.example/a"`:        badURL,
+	`"https://example.com:65536/a"`:     badURL,
+	`"https://example.com/\u202efdp"`:   badURL,
 	`"https://example.com/` + strings.Repeat("x", 2048-19) + `"`: tooLong,
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"sluice/shared/access"
 	"sluice/shared/document"
@@ -109,16 +110,27 @@ func checkFileName(v *platform.ValidationErrors, name string) {
 func checkURL(v *platform.ValidationErrors, text string) {
 	u, err := url.Parse(text)
 	switch {
-	case err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil:
+	case err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || !isPort(u.Port()):
 		v.Add("documentURL", "The value must be an absolute https URL.", platform.CodeURL)
-	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || strings.ContainsRune("\"'<>`\\^{|}\x7f", r) }):
+	case strings.ContainsFunc(text, func(r rune) bool {
+		return r <= ' ' || strings.ContainsRune("\"'<>`\\^{|}\x7f", r) || unicode.Is(unicode.Bidi_Control, r)
+	}):
 		v.Add("documentURL", "The value must not contain quotes, angle brackets or other characters that a URL encodes.",
 			platform.CodeURL)
+	case strings.ContainsFunc(u.Host, func(r rune) bool { return r > unicode.MaxASCII }):
+		// Browsers turn some of these characters into ASCII: fullwidth digits become an address.
+		v.Add("documentURL", "The host must be written in ASCII; a name with other characters begins with xn--.", platform.CodeURL)
 	case !isReachableHost(u.Hostname()):
 		v.Add("documentURL", "The host must not be an address that only one machine or network link knows, "+
 			"such as localhost or 169.254.0.1.", platform.CodeURL)
 	}
 	v.CheckText("documentURL", text, maxURL)
+}
+
+// isPort reports whether a port can be one; "" stands for the usual one.
+func isPort(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 16)
+	return text == "" || err == nil
 }
 
 // isReachableHost reports whether a host may be another machine than the reader's, in another network. A number that is
