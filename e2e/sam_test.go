@@ -107,8 +107,8 @@ func freeAddresses() (string, string, error) {
 	return found[0], found[1], nil
 }
 
-// withAuthorizer writes the built template once more so that SAM finds the authorizer, and returns its path: SAM looks
-// for one only in an API with a DefinitionBody, and does not resolve the GetAtt of its function.
+// withAuthorizer writes the built template once more so that SAM finds the authorizer, and returns its path: SAM does not
+// resolve the GetAtt of its function.
 func withAuthorizer() (string, error) {
 	text, err := os.ReadFile(filepath.Join(samBuild, "template.yaml"))
 	if err != nil {
@@ -123,7 +123,6 @@ func withAuthorizer() (string, error) {
 	if !ok || !found {
 		return "", errors.New("the template's Api has no authorizer BearerToken")
 	}
-	properties["DefinitionBody"] = map[string]any{"swagger": "2.0", "paths": map[string]any{}}
 	authorizer["FunctionArn"] = "arn:aws:lambda:us-east-1:123456789012:function:AuthorizerFunction"
 	if text, err = yaml.Marshal(template); err != nil {
 		return "", err

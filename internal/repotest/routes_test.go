@@ -16,7 +16,7 @@ import (
 func TestTheDescriptionHasTheRoutesOfTheTemplate(t *testing.T) {
 	want, got := map[string]bool{}, map[string]bool{}
 	for _, f := range loadTemplate(t).functions(t) {
-		for route, public := range f.routes() {
+		for route, public := range f.Routes {
 			if !strings.Contains(route, "+}") {
 				want[route] = public
 			}

@@ -55,6 +55,9 @@ func (b *builder) buildAll() error {
 			}
 		}
 	}
+	if err := b.checkRoutePermissions(); err != nil {
+		return err
+	}
 	for _, id := range sortedKeys(b.resources) {
 		kind := b.resources[id].kind
 		switch {

@@ -52,7 +52,7 @@ func (b *builder) addFunction(id string, p *properties) error {
 func (b *builder) addEvent(function, kind string, p *properties) error {
 	switch kind {
 	case "Api":
-		return b.addRoute(function, p)
+		return fmt.Errorf("is of type Api: routes are in the DefinitionBody of the API")
 	case "S3":
 		return b.addNotification(function, p)
 	}
@@ -83,113 +83,4 @@ func (b *builder) addNotification(function string, p *properties) error {
 		b.out.Buckets[i].Notifications = append(b.out.Buckets[i].Notifications, n)
 	}
 	return p.err
-}
-
-// addAPI adds the API and its gateway responses.
-func (b *builder) addAPI(id string, p *properties) error {
-	if b.out.API.ID != "" {
-		return fmt.Errorf("is a second API: the local cloud supports one")
-	}
-	api := API{ID: id, Stage: p.requiredText("StageName"), BinaryMediaTypes: p.textList("BinaryMediaTypes"),
-		Responses: map[string]GatewayResponse{}}
-	for i, t := range api.BinaryMediaTypes {
-		api.BinaryMediaTypes[i] = strings.ReplaceAll(t, "~1", "/")
-	}
-	responses := p.object("GatewayResponses")
-	for kind := range responses.values {
-		r := responses.object(kind)
-		response := GatewayResponse{
-			Status:  r.number("StatusCode", 0),
-			Headers: map[string]string{},
-			Body:    r.object("ResponseTemplates").text("application/json"),
-		}
-		headers := r.object("ResponseParameters").object("Headers")
-		for name := range headers.values {
-			value := headers.text(name)
-			if !isHeaderMapping(value) {
-				return fmt.Errorf("has a gateway response %s whose header %s is neither a string in single quotes "+
-					"nor context.requestId nor a header of the request", kind, name)
-			}
-			response.Headers[name] = value
-		}
-		api.Responses[kind] = response
-	}
-	b.out.API = api
-	return p.err
-}
-
-// isHeaderMapping reports whether the local gateway knows the value of a gateway response's header.
-func isHeaderMapping(value string) bool {
-	isLiteral := len(value) >= 2 && strings.HasPrefix(value, "'") && strings.HasSuffix(value, "'")
-	return isLiteral || value == MappedRequestID || strings.HasPrefix(value, MappedRequestHeader)
-}
-
-// methods are the methods that a route can have.
-var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "ANY"}
-
-// addRoute adds a route that leads to a function.
-func (b *builder) addRoute(function string, p *properties) error {
-	if b.out.API.ID == "" {
-		return fmt.Errorf("needs an AWS::Serverless::Api, which the template does not define")
-	}
-	r := Route{Method: strings.ToUpper(p.requiredText("Method")), Path: p.requiredText("Path"), Function: function}
-	if p.err != nil {
-		return p.err
-	}
-	if !slices.Contains(methods, r.Method) {
-		return fmt.Errorf("has the unknown method %s", r.Method)
-	}
-	if !strings.HasPrefix(r.Path, "/") {
-		return fmt.Errorf("has a path that does not begin with /")
-	}
-	for _, other := range b.out.API.Routes {
-		if other.Method == r.Method && other.Path == r.Path {
-			return fmt.Errorf("has the same route as %s", other.Function)
-		}
-	}
-	authorizer, err := b.authorizerFunction(p.object("Auth").text("Authorizer"))
-	if err != nil {
-		return err
-	}
-	r.Authorizer = authorizer
-	b.out.API.Routes = append(b.out.API.Routes, r)
-	return nil
-}
-
-// authorizerFunction returns the logical ID of the function of an authorizer of the API, and "" if the routes are open.
-// The name "" means the default authorizer.
-func (b *builder) authorizerFunction(name string) (string, error) {
-	v, err := b.resolve(b.resources[b.out.API.ID].properties["Auth"])
-	if err != nil {
-		return "", err
-	}
-	auth := newProperties(v)
-	if name == "" {
-		name = auth.text("DefaultAuthorizer")
-	}
-	if name == "" || name == "NONE" {
-		return "", nil
-	}
-	a := auth.object("Authorizers").object(name)
-	if a.values == nil {
-		return "", fmt.Errorf("names the authorizer %s, which the API does not define", name)
-	}
-	if kind := a.text("FunctionPayloadType"); kind != "REQUEST" {
-		return "", fmt.Errorf("has an authorizer of type %q: the local cloud supports only REQUEST", kind)
-	}
-	if a.object("Identity").number("ReauthorizeEvery", 300) != 0 {
-		return "", fmt.Errorf(
-			"has an authorizer whose results are cached, which is not supported: set ReauthorizeEvery to 0",
-		)
-	}
-	arn := a.text("FunctionArn")
-	for _, id := range sortedKeys(b.resources) {
-		if b.resources[id].kind != "AWS::Serverless::Function" {
-			continue
-		}
-		if own, err := b.arn(id, "lambda", "function:"); err == nil && own == arn {
-			return id, nil
-		}
-	}
-	return "", fmt.Errorf("has an authorizer whose FunctionArn is not that of a function of the template")
 }

@@ -50,6 +50,20 @@ Resources:
           StatusCode: "401"
           ResponseParameters: {Headers: {WWW-Authenticate: "'Bearer'"}}
           ResponseTemplates: {application/json: '{"message": "Unauthorized"}'}
+      DefinitionBody:
+        paths:
+          "/a/{id}":
+            get: {x-amazon-apigateway-integration: {type: aws_proxy, httpMethod: POST, uri: !Sub "arn:x:lambda:path/2015-03-31/functions/${EchoFunction.Arn}/invocations"}}
+          /b:
+            post: {security: [{NONE: []}], x-amazon-apigateway-integration: {type: aws_proxy, httpMethod: POST, uri: !Sub "arn:x:lambda:path/2015-03-31/functions/${EchoFunction.Arn}/invocations"}}
+            x-amazon-apigateway-any-method: {x-amazon-apigateway-integration: {type: aws_proxy, httpMethod: POST, uri: !Sub "arn:x:lambda:path/2015-03-31/functions/${EchoFunction.Arn}/invocations"}}
+  EchoServesApi:
+    Type: AWS::Lambda::Permission
+    Properties:
+      FunctionName: !Ref EchoFunction
+      Action: lambda:InvokeFunction
+      Principal: apigateway.amazonaws.com
+      SourceArn: !Sub "arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${Api}/*/*/*"
   GuardFunction:
     Type: AWS::Serverless::Function
     Properties: {FunctionName: !Sub "${Prefix}-guard", Timeout: 5}
@@ -70,8 +84,6 @@ Resources:
           LITERAL: !Sub "${!Kept} x"
           OWN: !Sub ["${Own}/${AWS::AccountId}", {Own: !Ref Machine}]
       Events:
-        Get: {Type: Api, Properties: {RestApiId: !Ref Api, Method: get, Path: "/a/{id}"}}
-        Open: {Type: Api, Properties: {RestApiId: !Ref Api, Method: POST, Path: /b, Auth: {Authorizer: NONE}}}
         Put:
           Type: S3
           Properties:
@@ -146,6 +158,7 @@ func TestLoad(t *testing.T) {
 			Routes: []Route{
 				{Method: "GET", Path: "/a/{id}", Function: "EchoFunction", Authorizer: "GuardFunction"},
 				{Method: "POST", Path: "/b", Function: "EchoFunction"},
+				{Method: "ANY", Path: "/b", Function: "EchoFunction", Authorizer: "GuardFunction"},
 			},
 			Responses: map[string]GatewayResponse{"UNAUTHORIZED": {Status: 401,
 				Headers: map[string]string{"WWW-Authenticate": "'Bearer'"}, Body: `{"message": "Unauthorized"}`}},
@@ -176,6 +189,8 @@ func TestLoad(t *testing.T) {
 		Keys: []Key{{LogicalID: "Signing", ID: key, Spec: "ECC_NIST_P256",
 			ARN: "arn:aws:kms:eu-west-1:000000000000:key/" + key, Policy: map[string]any{"Statement": []any{}}}},
 		Unserved: []string{"Schedule event of EchoFunction"},
+		Permissions: []Permission{{Function: "arn:aws:lambda:eu-west-1:000000000000:function:sluice-EchoFunction",
+			Service: "apigateway.amazonaws.com", Source: "arn:aws:execute-api:eu-west-1:000000000000:local/*/*/*"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("template (-want +got):\n%s", diff)
@@ -197,12 +212,16 @@ func TestBrokenTemplates(t *testing.T) {
 		{"timeout too long", "Timeout: 5", "Timeout: 901", "GuardFunction"},
 		{"no stage", "StageName: live", "Description: none", "Api"},
 		{"unquoted header", "\"'Bearer'\"", "Bearer", "Api"},
-		{"unknown authorizer", "Authorizer: NONE", "Authorizer: Other", "EchoFunction"},
-		{"cached authorizer", "ReauthorizeEvery: 0", "ReauthorizeEvery: 300", "EchoFunction"},
-		{"foreign authorizer", "!GetAtt GuardFunction.Arn", "arn:aws:lambda:eu-west-1:1:function:x", "EchoFunction"},
-		{"route twice", "Method: POST, Path: /b", "Method: GET, Path: '/a/{id}'", "EchoFunction"},
-		{"method", "Method: POST", "Method: FETCH", "EchoFunction"},
-		{"relative path", "Path: /b", "Path: b", "EchoFunction"},
+		{"unknown authorizer", "NONE: []", "Other: []", "Api"},
+		{"cached authorizer", "ReauthorizeEvery: 0", "ReauthorizeEvery: 300", "Api"},
+		{"foreign authorizer", "!GetAtt GuardFunction.Arn", "arn:aws:lambda:eu-west-1:1:function:x", "Api"},
+		{"route by an event", "Tick: {Type: Schedule", "Tick: {Type: Api", "EchoFunction"},
+		{"method", "            post: {", "            fetch: {", "Api"},
+		{"relative path", "          /b:", "          b:", "Api"},
+		{"another integration", "aws_proxy", "http", "Api"},
+		{"route to nowhere", "functions/${EchoFunction.Arn}", "functions/x", "Api"},
+		{"route without a permission", "/*/*/*", "/*/GET/a/*", "POST /b"},
+		{"permission of another service", "Principal: apigateway", "Principal: events", "EchoFunction"},
 		{"filter", "Name: prefix", "Name: middle", "EchoFunction"},
 		{
 			"no key schema",

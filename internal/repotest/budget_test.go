@@ -1,0 +1,174 @@
+package repotest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// What AWS allows a stack, and how much of it the template may use. The rest is for those who add to it.
+const (
+	// maxResources is the largest number of resources in a stack.
+	maxResources = 500
+	// maxInvokePolicy is the size of a function's resource policy, which says who may invoke it, in bytes.
+	maxInvokePolicy = 20_480
+	// maxRolePolicy is the size of all inline policies of a role, in characters without white space.
+	maxRolePolicy = 10_240
+	// usablePercent is the share of each limit that the template may use.
+	usablePercent = 70
+)
+
+// budget is what the template asks for once SAM has transformed it.
+type budget struct {
+	resources int
+	// invokeBytes and roleBytes hold the sizes of the two policies of each function.
+	invokeBytes, roleBytes map[string]int
+}
+
+// longName is as long as the longest name of a function: the longest prefix and what follows it.
+var longName = strings.Repeat("x", 21+len("-externalauth"))
+
+// permissionBytes is the size of one statement of a resource policy, with the longest names.
+func permissionBytes(sid string) int {
+	arn := func(service, resource string) string {
+		return "arn:aws-us-gov:" + service + ":us-gov-west-1:123456789012:" + resource
+	}
+	text, _ := json.Marshal(map[string]any{
+		"Sid": "stack-name-of-some-length-" + sid + "-0123456789AB", "Effect": "Allow",
+		"Principal": map[string]string{"Service": "apigateway.amazonaws.com"}, "Action": "lambda:InvokeFunction",
+		"Resource":  arn("lambda", "function:"+longName),
+		"Condition": map[string]any{"ArnLike": map[string]string{"AWS:SourceArn": arn("execute-api", "0123456789/*/POST/"+longName+longName)}},
+	})
+	return len(text) + 1
+}
+
+// countBudget adds up the resources that SAM makes: for each function a role, the configuration of its asynchronous
+// invocations, and a permission for each event; for the API a deployment, a stage and the authorizer's permission.
+// On AWS's own transform of this template the sum is the same.
+func countBudget(t *testing.T, m template) budget {
+	t.Helper()
+	b := budget{invokeBytes: map[string]int{}, roleBytes: map[string]int{}}
+	for id, node := range m.Resources {
+		var r struct {
+			Type       string `yaml:"Type"`
+			Properties struct {
+				FunctionName      yaml.Node            `yaml:"FunctionName"`
+				Events            map[string]yaml.Node `yaml:"Events"`
+				EventInvokeConfig yaml.Node            `yaml:"EventInvokeConfig"`
+				Policies          yaml.Node            `yaml:"Policies"`
+				Role              yaml.Node            `yaml:"Role"`
+			} `yaml:"Properties"`
+		}
+		if err := node.Decode(&r); err != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+		b.resources++
+		switch r.Type {
+		case "AWS::Serverless::Function":
+			b.resources += 1 + len(r.Properties.Events)
+			for event := range r.Properties.Events {
+				b.invokeBytes[id] += permissionBytes(id + event + "Permission")
+			}
+			if !r.Properties.EventInvokeConfig.IsZero() {
+				b.resources++
+			}
+			b.roleBytes[id] = policyChars(&r.Properties.Policies)
+		case "AWS::Serverless::StateMachine":
+			if r.Properties.Role.IsZero() {
+				b.resources++
+			}
+		case "AWS::Serverless::Api":
+			b.resources += 3
+		case "AWS::Lambda::Permission":
+			b.invokeBytes[r.Properties.FunctionName.Value] += permissionBytes(id)
+		}
+	}
+	return b
+}
+
+// policyChars returns the size of policies once their references are resolved, without white space.
+func policyChars(n *yaml.Node) int {
+	total := 0
+	switch n.Kind {
+	case yaml.ScalarNode:
+		total = len(n.Value) + 3 // quotation marks and a comma
+		if strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!") {
+			total = len("arn:aws-us-gov:dynamodb:us-gov-west-1:123456789012:table/") + len(longName) + len(n.Value)
+		}
+	default:
+		total = 2
+	}
+	for _, child := range n.Content {
+		total += policyChars(child)
+	}
+	return total
+}
+
+// The stack stays clear of what AWS allows: the next areas need room, too.
+func TestTheTemplateFitsAWS(t *testing.T) {
+	b := countBudget(t, loadTemplate(t))
+	within := func(what string, n, limit int) {
+		t.Helper()
+		if n > limit*usablePercent/100 {
+			t.Errorf("%s: %d, want at most %d %% of %d", what, n, usablePercent, limit)
+		}
+	}
+	within("resources", b.resources, maxResources)
+	largest := map[string]int{}
+	for what, sizes := range map[string]map[string]int{"resource policy": b.invokeBytes, "role's policies": b.roleBytes} {
+		for id, n := range sizes {
+			limit := map[string]int{"resource policy": maxInvokePolicy, "role's policies": maxRolePolicy}[what]
+			within(fmt.Sprintf("the %s of %s", what, id), n, limit)
+			largest[what] = max(largest[what], n)
+		}
+	}
+	t.Logf("%d resources of %d; largest resource policy %d of %d bytes; largest policies of a role %d of %d characters",
+		b.resources, maxResources, largest["resource policy"], maxInvokePolicy, largest["role's policies"], maxRolePolicy)
+}
+
+// A function that serves routes has one permission for all of them. An event of the type Api would add one for each, and no
+// route: those are in the DefinitionBody.
+func TestOnePermissionForAllRoutesOfAFunction(t *testing.T) {
+	m := loadTemplate(t)
+	permissions := map[string]int{}
+	for id, node := range m.Resources {
+		var r struct {
+			Type       string `yaml:"Type"`
+			Properties struct {
+				FunctionName string `yaml:"FunctionName"`
+				Principal    string `yaml:"Principal"`
+				SourceArn    string `yaml:"SourceArn"`
+			} `yaml:"Properties"`
+		}
+		if err := node.Decode(&r); err == nil && r.Type == "AWS::Lambda::Permission" && r.Properties.Principal == "apigateway.amazonaws.com" {
+			permissions[r.Properties.FunctionName]++
+			const want = "arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${Api}/*/*/*"
+			if r.Properties.SourceArn != want {
+				t.Errorf("%s has the SourceArn %s, want %s", id, r.Properties.SourceArn, want)
+			}
+		}
+	}
+	served := map[string]bool{}
+	for _, r := range m.routes(t) {
+		served[r.function] = true
+	}
+	for f := range served {
+		if permissions[f] != 1 {
+			t.Errorf("%s serves routes and has %d permissions of API Gateway, want 1", f, permissions[f])
+		}
+		delete(permissions, f)
+	}
+	for f := range permissions {
+		t.Errorf("%s serves no route and has a permission of API Gateway", f)
+	}
+	for name, f := range m.functions(t) {
+		for event, e := range f.Events {
+			if e.Type == "Api" {
+				t.Errorf("%s has an event %s of the type Api: write the route into the DefinitionBody of Api", name, event)
+			}
+		}
+	}
+}
