@@ -192,13 +192,25 @@ func TestSweepFindsBatchesOfEarlierReleases(t *testing.T) {
 // sweep invokes the scan function as its schedule does.
 func (e *Environment) sweep(t *testing.T) {
 	t.Helper()
-	event := []byte(`{"detail-type":"Scheduled Event","source":"aws.events"}`)
+	if failure := e.invoke(t, "scan", `{"detail-type":"Scheduled Event","source":"aws.events"}`, false); failure != "" {
+		t.Fatalf("the sweep failed: %s", failure)
+	}
+}
+
+// invoke invokes a function. It returns how the function failed, "" if it did not or is asynchronous.
+func (e *Environment) invoke(t *testing.T, function, event string, isAsynchronous bool) (failure string) {
+	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
-		e.AWSEndpointURL+"/2015-03-31/functions/"+e.Prefix+"-scan/invocations", bytes.NewReader(event))
+		e.AWSEndpointURL+"/2015-03-31/functions/"+e.Prefix+"-"+function+"/invocations", strings.NewReader(event))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := sha256.Sum256(event)
+	wanted := http.StatusOK
+	if isAsynchronous {
+		request.Header.Set("X-Amz-Invocation-Type", "Event")
+		wanted = http.StatusAccepted
+	}
+	sum := sha256.Sum256([]byte(event))
 	if err := v4.NewSigner().SignHTTP(t.Context(),
 		aws.Credentials{AccessKeyID: e.AccessKeyID, SecretAccessKey: e.SecretAccessKey}, request,
 		hex.EncodeToString(sum[:]), "lambda", e.Region, time.Now()); err != nil {
@@ -210,9 +222,13 @@ func (e *Environment) sweep(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK || resp.Header.Get("X-Amz-Function-Error") != "" {
-		t.Fatalf("the sweep was answered with %s: %s, %v", resp.Status, text, err)
+	if err != nil || resp.StatusCode != wanted {
+		t.Fatalf("the invocation of %s was answered with %s: %s, %v", function, resp.Status, text, err)
 	}
+	if resp.Header.Get("X-Amz-Function-Error") != "" {
+		return string(text)
+	}
+	return ""
 }
 
 // batchKey returns the key of a batch's row.

@@ -15,6 +15,7 @@ import (
 	"sluice/internal/localcloud"
 	"sluice/local/database"
 	"sluice/local/eventbridge"
+	"sluice/local/faults"
 	"sluice/local/guardduty"
 	"sluice/local/iam"
 	"sluice/local/lambda"
@@ -47,6 +48,8 @@ type Options struct {
 	Functions string
 	// SAMFile receives the functions' settings for `sam local --env-vars`; "" for none.
 	SAMFile string
+	// Kills are rules for killing functions, as package faults reads them; nil kills none.
+	Kills []string
 	// Verbose copies the functions' logs to Output.
 	Verbose bool
 	Output  io.Writer
@@ -75,6 +78,8 @@ type Cloud struct {
 	states    *states.Service
 	guardduty *guardduty.Service
 	bus       *eventbridge.Bus
+	// faults is nil unless Options.Kills are given.
+	faults *faults.Injector
 	// events is the file that receives what is put on the bus.
 	events *os.File
 

@@ -17,6 +17,7 @@ import (
 	"sluice/local/database"
 	"sluice/local/endpoint"
 	"sluice/local/eventbridge"
+	"sluice/local/faults"
 	"sluice/local/guardduty"
 	"sluice/local/iam"
 	"sluice/local/lambda"
@@ -117,11 +118,15 @@ func (c *Cloud) startFunctions(ctx context.Context) error {
 	for _, f := range c.template.Functions {
 		functions = append(functions, c.lambdaFunction(f))
 	}
-	var err error
+	interpose, err := c.startFaults()
+	if err != nil {
+		return err
+	}
 	if c.lambda, err = lambda.New(ctx, lambda.Config{
 		Functions: functions, Region: region, NewID: newID, Log: c.log, TempDir: c.path("tmp"),
 		JournalDir:    c.path("events"),
 		DeadLetterDir: c.path("dead-letters"), AuthorizeDeadLetter: c.authorizeDeadLetter,
+		Interpose: interpose,
 	}); err != nil {
 		return err
 	}
@@ -140,6 +145,19 @@ func (c *Cloud) startFunctions(ctx context.Context) error {
 		NewID: newID, Now: time.Now, OnEnded: c.publishEnd,
 	})
 	return err
+}
+
+// startFaults reads the rules by which functions are killed, and returns what puts itself between functions and AWS; nil
+// if there are none.
+func (c *Cloud) startFaults() (func(*lambda.Process) ([]string, func(), error), error) {
+	var err error
+	if c.faults, err = faults.New(c.options.Kills); err != nil || c.faults == nil {
+		return nil, err
+	}
+	addresses := map[string]string{
+		"AWS_ENDPOINT_URL": c.descriptor.AWSEndpointURL, "AWS_ENDPOINT_URL_S3": c.descriptor.S3URL,
+	}
+	return func(p *lambda.Process) ([]string, func(), error) { return c.faults.Interpose(p, addresses) }, nil
 }
 
 // publishEnd publishes the event that an execution has ended. If that fails, the sweep will find its batch.
@@ -226,6 +244,9 @@ func (c *Cloud) endpointServices() endpoint.Services {
 		Events:    c.bus,
 		GuardDuty: c.guardduty, Logs: c.log,
 		MachineOfToken: c.states.MachineOfToken, TagOfKey: c.kms.TagOf, PartitionKeys: map[string]string{},
+	}
+	if c.faults != nil {
+		s.Faults = c.faults
 	}
 	for _, t := range c.template.Tables {
 		s.PartitionKeys[t.Name] = t.PartitionKey()

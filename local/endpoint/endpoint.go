@@ -16,6 +16,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
 	"sluice/local/eventbridge"
+	"sluice/local/faults"
 	"sluice/local/guardduty"
 	"sluice/local/iam"
 	"sluice/local/lambda"
@@ -36,6 +37,8 @@ type Services struct {
 	Events http.Handler
 	// GuardDuty serves Malware Protection for S3.
 	GuardDuty http.Handler
+	// Faults serves what kills functions; nil for nothing.
+	Faults http.Handler
 	// Logs serves the part of CloudWatch Logs that the operator uses.
 	Logs http.Handler
 
@@ -86,6 +89,9 @@ func New(s Services) http.Handler {
 		"TrentService.":      {s.KMS, s.kmsRequests, "", http.StatusBadRequest},
 
 		eventbridge.TargetPrefix: {s.Events, s.eventsRequests, "", http.StatusBadRequest},
+	}
+	if s.Faults != nil {
+		byTarget[faults.TargetPrefix] = service{s.Faults, s.faultsRequests, "", http.StatusForbidden}
 	}
 	guardDuty := service{s.GuardDuty, s.guardDutyRequests, "", http.StatusForbidden}
 	functions := service{s.Lambda, s.lambdaRequests, "", http.StatusForbidden}

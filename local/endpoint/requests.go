@@ -203,6 +203,11 @@ func (s Services) eventsRequests(_ *http.Request, operation string, body []byte)
 	return out
 }
 
+// faultsRequests returns what a request to kill functions asks permission for, which only the operator has.
+func (s Services) faultsRequests(_ *http.Request, operation string, _ []byte) []iam.Request {
+	return []iam.Request{{Action: "sluice:" + operation, Resource: "*"}}
+}
+
 // guardDutyRequests returns what a request to GuardDuty asks permission for. Its action has no resource.
 func (s Services) guardDutyRequests(_ *http.Request, operation string, _ []byte) []iam.Request {
 	return []iam.Request{{Action: "guardduty:" + operation, Resource: "*"}}

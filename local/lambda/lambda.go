@@ -69,6 +69,9 @@ type Config struct {
 	AuthorizeDeadLetter func(function string) error
 	// Log receives what functions print.
 	Log Log
+	// Interpose, if not nil, is called for each process before it starts. It returns variables that replace those of the
+	// function, and a function that is called when the process has ended.
+	Interpose func(*Process) (environment []string, stop func(), err error)
 	// NewID returns a UUID, used as the ID of a request or a process.
 	NewID func() string
 	// InitTimeout limits the time until a new process asks for its first request; 0 means 10 seconds.

@@ -33,7 +33,12 @@ type sandbox struct {
 	results  chan Result
 	killOnce sync.Once
 
+	// stop is what Config.Interpose returned; nil without it.
+	stop func()
+
 	mu sync.Mutex
+	// payload is that of the request that was given to the process last.
+	payload []byte
 	// currentRequest is the ID of the request being handled. Clearing it gives the right to send the result.
 	currentRequest string
 	// lastRequest holds the ID, a string, to which output is attributed.
@@ -56,14 +61,29 @@ func startSandbox(s *Service, f Function) (*sandbox, error) {
 	cmd := exec.Command(f.Program)
 	cmd.Dir = filepath.Dir(f.Program)
 	cmd.Env = b.environment()
+	if s.cfg.Interpose != nil {
+		variables, stop, err := s.cfg.Interpose(&Process{b})
+		if err != nil {
+			return nil, errors.Join(err, r.Close(), os.RemoveAll(b.tempDir()))
+		}
+		cmd.Env, b.stop = append(cmd.Env, variables...), stop
+	}
 	cmd.Stdout, cmd.Stderr = w, w
 	s.sandboxes.add(b)
 	if b.group, err = process.Start(cmd); err != nil {
 		s.sandboxes.remove(b)
+		b.stopInterposed()
 		return nil, errors.Join(err, r.Close(), os.RemoveAll(b.tempDir()))
 	}
 	go b.forwardOutput(r)
 	return b, nil
+}
+
+// stopInterposed ends what Config.Interpose has started for the process.
+func (b *sandbox) stopInterposed() {
+	if b.stop != nil {
+		b.stop()
+	}
 }
 
 // tempDir returns the temporary folder of the process.
@@ -100,7 +120,7 @@ func (b *sandbox) run(r request) (result Result, answered, lost bool) {
 	initLimit := time.NewTimer(b.service.cfg.InitTimeout)
 	defer initLimit.Stop()
 	b.mu.Lock()
-	b.currentRequest = r.id
+	b.currentRequest, b.payload = r.id, r.payload
 	b.mu.Unlock()
 	b.lastRequest.Store(r.id)
 	r.deadline = begin.Add(b.fn.Timeout)
@@ -181,6 +201,7 @@ func (b *sandbox) kill() {
 	b.killOnce.Do(func() {
 		b.group.Kill()
 		b.service.sandboxes.remove(b)
+		b.stopInterposed()
 		_ = os.RemoveAll(b.tempDir()) // what remains is removed at the next start
 	})
 }
@@ -230,4 +251,25 @@ func memoryUsage(pid int, field string) int64 {
 	var kilobytes int64
 	_, _ = fmt.Sscan(string(rest[:min(len(rest), 32)]), &kilobytes)
 	return kilobytes << 10
+}
+
+// Process is what Config.Interpose is told of a process.
+type Process struct{ box *sandbox }
+
+// FunctionName returns the name of the function.
+func (p *Process) FunctionName() string { return p.box.fn.Name }
+
+// Payload returns the payload of the request that the process handles, or of the one that it handled last.
+func (p *Process) Payload() []byte {
+	p.box.mu.Lock()
+	defer p.box.mu.Unlock()
+	return p.box.payload
+}
+
+// Kill kills the process at once, and returns when it has ended. The request that it handles fails.
+func (p *Process) Kill(reason string) {
+	b := p.box
+	id, _ := b.lastRequest.Load().(string)
+	b.service.cfg.Log.WriteLine(b.fn.Name, id, fmt.Appendf(nil, `{"type":"platform.killed","at":%q}`, reason))
+	b.group.Kill()
 }

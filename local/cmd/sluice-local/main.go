@@ -84,6 +84,11 @@ func declareFlags(flags *flag.FlagSet, o *cloud.Options, getenv func(string) str
 	flags.StringVar(&o.SAMFile, "sam-env", "",
 		"`FILE` to which the functions' settings are written, for sam local --env-vars")
 	flags.BoolVar(&o.Verbose, "verbose", false, "print what the functions log")
+	flags.Func("kill", "`RULE` by which functions are killed at their calls to AWS, for tests (local/README.md); may be repeated",
+		func(s string) error {
+			o.Kills = append(o.Kills, s)
+			return nil
+		})
 	flags.Func("set", "`NAME=VALUE` of a parameter of the template; may be repeated", func(s string) error {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok || name == "" {
