@@ -210,3 +210,25 @@ func TestUploadAfterDisabling(t *testing.T) {
 		})
 	}
 }
+
+// A URL for the file of a document that was given out before its client was disabled takes an upload that nobody can
+// download.
+func TestDocumentUploadAfterDisabling(t *testing.T) {
+	t.Parallel()
+	reader := login(t, environment)
+	uploader := newClient(t, environment, environment.TenantID, "--permission", "DocumentManagementCreate")
+	document := loginAs(t, environment, uploader).createDocument("a.txt", uuid.NewString(), "")
+	var out any
+	if err := environment.admin(&out, "client", "disable", uploader.ClientID); err != nil {
+		t.Fatal(err)
+	}
+	if code, text := put(t, document.upload(), []byte("clean")); code != 200 {
+		t.Fatalf("upload: %d %s, want 200", code, text)
+	}
+	eventually(t, "the end of the scan", func() bool { return reader.readDocument(document.ID).Status != "Processing" })
+	d := reader.expectDocument(document.ID, "Error")
+	if want := "The client that asked for the upload URL has been disabled."; valueOrEmpty(d.ErrorMessage) != want {
+		t.Errorf("the reason is %q, want %q", valueOrEmpty(d.ErrorMessage), want)
+	}
+	reader.expectStatus(404, "GET", documentQueries+"/signedurl/"+document.ID, "")
+}

@@ -23,15 +23,15 @@ func main() {
 	env.Check(err)
 	retry := intake.RetryPolicy{Attempts: 5, Pause: 2 * time.Second}
 	batches := env.Announcing(batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit))
+	registry := authdb.New(env.DynamoDB(), env.ClientsTable)
 	documentStore := documentdb.New(env.DynamoDB(), env.DocumentsTable)
 	in := &intake.Intake{
-		Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(),
-		Registry: authdb.New(env.DynamoDB(), env.ClientsTable),
+		Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(), Registry: registry,
 		Sweep: &intake.Sweep{Batches: batches, Files: documentStore, Uploads: env.Uploads(), Machine: env.Machine(),
 			Announcements: env.Announcements(), Age: env.SweepAge, Patience: env.UploadPatience},
 		Scanner: lines, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Now: time.Now, Log: env.Log,
 		Documents: &intake.Documents{
-			Store: documentStore, Files: env.Uploads(), Scanner: documents,
+			Store: documentStore, Registry: registry, Files: env.Uploads(), Scanner: documents,
 			GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Log: env.Log},
 	}
 	lambda.Start(in.Handle)

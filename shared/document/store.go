@@ -76,6 +76,9 @@ type Store interface {
 	// outcome returns ErrScanRecorded and changes nothing. It returns ErrNotFound if the file does not exist or is
 	// about to be deleted: the caller then deletes the bytes.
 	RecordScan(ctx context.Context, tenant, file string, outcome State) error
+	// Uploader returns the client that was given the URL for uploading a file, "" if an earlier release gave it. It returns
+	// ErrNotFound if the file does not exist.
+	Uploader(ctx context.Context, tenant, file string) (client string, err error)
 	// EachWaiting calls visit with files whose scan has no outcome yet and that are to be looked at before a time, in no
 	// particular order and some of them only, until visit returns an error, which it returns. It may miss the latest
 	// writes.

@@ -19,6 +19,12 @@ type Documents struct {
 	Store interface {
 		// RecordScan is that of document.Store.
 		RecordScan(ctx context.Context, tenant, file string, s document.State) error
+		// Uploader is that of document.Store.
+		Uploader(ctx context.Context, tenant, file string) (client string, err error)
+	}
+	// Registry is that of Intake.
+	Registry interface {
+		MayUpload(ctx context.Context, tenant, client string) (isEnabled, hasFeature bool, err error)
 	}
 	Files interface {
 		tagger
@@ -44,6 +50,9 @@ func (d *Documents) Process(ctx context.Context, object batch.Object) error {
 		return nil
 	}
 	state, err := d.inspect(ctx, object)
+	if err == nil && state.Status == document.Completed {
+		state, err = d.checkUploader(ctx, tenant, file)
+	}
 	if err == nil {
 		err = d.tag(ctx, object, state)
 	}
@@ -77,6 +86,24 @@ func (d *Documents) Process(ctx context.Context, object batch.Object) error {
 		return d.refuse(ctx, object)
 	}
 	return err
+}
+
+// checkUploader returns the state of a clean file: it is refused if its client was disabled after it was given the URL.
+func (d *Documents) checkUploader(ctx context.Context, tenant, file string) (document.State, error) {
+	completed := document.State{Status: document.Completed}
+	client, err := d.Store.Uploader(ctx, tenant, file)
+	if errors.Is(err, document.ErrNotFound) || err == nil && client == "" {
+		return completed, nil
+	}
+	if err != nil {
+		return completed, err
+	}
+	isEnabled, _, err := d.Registry.MayUpload(ctx, tenant, client)
+	if err == nil && !isEnabled {
+		return document.State{Status: document.Failed, ErrorCode: document.ClientSideError,
+			ErrorMessage: "The client that asked for the upload URL has been disabled."}, nil
+	}
+	return completed, err
 }
 
 // End records an outcome of a file that no scan has come to, and makes the file unreadable. It changes nothing if an

@@ -30,6 +30,13 @@ func (p *documentStore) RecordScan(_ context.Context, tenant, file string, s doc
 	return nil
 }
 
+func (p *documentStore) Uploader(_ context.Context, tenant, file string) (string, error) {
+	if tenant != "t" || file != "f" {
+		return "", document.ErrNotFound
+	}
+	return "client", nil
+}
+
 type documentBucket struct {
 	bucket
 	emptied []string
@@ -83,7 +90,7 @@ func TestFilesOfDocuments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, bucket := &documentStore{}, &documentBucket{bucket: bucket{content: tt.content}}
-			in := &intake.Intake{Documents: &intake.Documents{Store: store, Files: bucket,
+			in := &intake.Intake{Documents: &intake.Documents{Store: store, Registry: &registry{}, Files: bucket,
 				Scanner:  &failingScanner{scanner{errs: tt.errs}},
 				MaxBytes: 100, Retry: intake.RetryPolicy{Attempts: 3}, Log: slog.New(slog.DiscardHandler)}}
 			if err := in.Process(t.Context(), batch.Object{Key: tt.key, Size: tt.size}, received); err != nil {
@@ -97,6 +104,40 @@ func TestFilesOfDocuments(t *testing.T) {
 				len(bucket.emptied) != tt.emptied {
 				t.Errorf("got %+v, the verdict %q, emptied %v, want %s %s, the verdict %q, %d emptied", got,
 					bucket.verdict(), bucket.emptied, tt.status, tt.code, tt.tag, tt.emptied)
+			}
+		})
+	}
+}
+
+// A client that is disabled after it was given the URL uploads in vain; what was found clean before stays so.
+func TestFileOfADisabledClient(t *testing.T) {
+	for name, tt := range map[string]struct {
+		file     string
+		recorded []document.State
+		want     document.State
+		tag      string
+		emptied  int
+	}{
+		"uploaded after disabling": {file: "f", want: document.State{Status: document.Failed, ErrorCode: document.ClientSideError,
+			ErrorMessage: "The client that asked for the upload URL has been disabled."}, tag: "refused"},
+		"event repeated after disabling": {file: "f", recorded: []document.State{{Status: document.Completed}},
+			want: document.State{Status: document.Completed}},
+		"deleted document": {file: "gone", tag: "clean", emptied: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, bucket := &documentStore{recorded: tt.recorded}, &documentBucket{bucket: bucket{content: "x"}}
+			in := &intake.Documents{Store: store, Registry: &registry{clientDisabled: true}, Files: bucket,
+				Scanner: malware.Builtin{}, MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
+			if err := in.Process(t.Context(), batch.Object{Key: "documents/t/" + tt.file, Size: 1}); err != nil {
+				t.Fatal(err)
+			}
+			var got document.State
+			if len(store.recorded) > 0 {
+				got = store.recorded[0]
+			}
+			if got != tt.want || bucket.verdict() != tt.tag || len(bucket.emptied) != tt.emptied {
+				t.Errorf("got %+v, the verdict %q, %d emptied; want %+v, %q, %d", got, bucket.verdict(), len(bucket.emptied),
+					tt.want, tt.tag, tt.emptied)
 			}
 		})
 	}
@@ -124,7 +165,7 @@ func TestRepeatedEventsOfDocuments(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			store, bucket := &documentStore{}, &documentBucket{bucket: bucket{content: tt.content}}
 			for _, errs := range tt.errs {
-				in := &intake.Documents{Store: store, Files: bucket, Scanner: &failingScanner{scanner{errs: errs}},
+				in := &intake.Documents{Store: store, Registry: &registry{}, Files: bucket, Scanner: &failingScanner{scanner{errs: errs}},
 					MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
 				if err := in.Process(t.Context(), batch.Object{Key: "documents/t/f", Size: 1}); err != nil {
 					t.Errorf("%v", err)
@@ -149,7 +190,7 @@ func (g *emptyBucket) Tag(context.Context, string, string, string) error { retur
 
 func TestEventOfADeletedFile(t *testing.T) {
 	store := &documentStore{}
-	in := &intake.Documents{Store: store, Files: &emptyBucket{}, Scanner: malware.Builtin{}, MaxBytes: 100,
+	in := &intake.Documents{Store: store, Registry: &registry{}, Files: &emptyBucket{}, Scanner: malware.Builtin{}, MaxBytes: 100,
 		Log:   slog.New(slog.DiscardHandler),
 		Retry: intake.RetryPolicy{Attempts: 9, Pause: time.Hour}}
 	if err := in.Process(t.Context(), batch.Object{Key: "documents/t/f", Size: 1}); err != nil ||

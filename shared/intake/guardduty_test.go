@@ -61,7 +61,7 @@ func newGuardDutyFixture(t *testing.T, db *dynamodb.Client) guardDutyFixture {
 		Uploads: intakedb.New(db, "test-batches", now), Rescanner: g.rescanner, Now: now,
 		Retry: intake.RetryPolicy{Attempts: scanAttempts}, MaxWait: time.Hour,
 	}
-	f.Documents = &intake.Documents{Store: g.documents, Files: g.files, GuardDuty: f.GuardDuty, MaxBytes: 1000,
+	f.Documents = &intake.Documents{Store: g.documents, Registry: &registry{}, Files: g.files, GuardDuty: f.GuardDuty, MaxBytes: 1000,
 		Log: slog.New(slog.DiscardHandler)}
 	return g
 }

@@ -49,7 +49,7 @@ func TestSweepOfFiles(t *testing.T) {
 			if tt.scanErr != nil {
 				scanErrs = []error{tt.scanErr}
 			}
-			f.Intake.Documents = &intake.Documents{Store: store, Files: bucket, Scanner: &failingScanner{scanner{errs: scanErrs}},
+			f.Intake.Documents = &intake.Documents{Store: store, Registry: &registry{}, Files: bucket, Scanner: &failingScanner{scanner{errs: scanErrs}},
 				MaxBytes: 100, Log: slog.New(slog.DiscardHandler)}
 			f.storage.info, f.storage.err = tt.info, tt.err
 			f.Intake.Sweep.Files = files

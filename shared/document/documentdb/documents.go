@@ -53,7 +53,7 @@ func (s *Store) Create(ctx context.Context, d document.Document, shared bool) er
 	case d.FileID != "" && shared:
 		writes = append(writes, s.shareFile(d.Tenant, d.FileID))
 	case d.FileID != "":
-		writes = append(writes, s.createFile(d.Tenant, d.FileID, d.CreatedAt))
+		writes = append(writes, s.createFile(d, d.CreatedAt))
 	}
 	failed, err := dynamo.Transact(ctx, s.db, writes)
 	switch {

@@ -29,11 +29,12 @@ func waitingShard(id string) string {
 	return string(waitingShards[sum.Sum32()%uint32(len(waitingShards))])
 }
 
-// createFile returns the write that stores a new file with its first document, which expects it from now on.
-func (s *Store) createFile(tenant, id string, now time.Time) types.TransactWriteItem {
-	item := fileKey(tenant, id)
-	item["documents"] = dynamo.Number(1)
-	item["waiting"], item["since"] = dynamo.String(waitingShard(id)), dynamo.String(dynamo.FormatTime(now))
+// createFile returns the write that stores the new file of its first document, which expects it from now on. The client
+// that may upload it is the one that has changed the document last.
+func (s *Store) createFile(d document.Document, now time.Time) types.TransactWriteItem {
+	item := fileKey(d.Tenant, d.FileID)
+	item["documents"], item["client"] = dynamo.Number(1), dynamo.String(d.UpdatedBy)
+	item["waiting"], item["since"] = dynamo.String(waitingShard(d.FileID)), dynamo.String(dynamo.FormatTime(now))
 	item["look_at"] = item["since"]
 	return types.TransactWriteItem{Put: &types.Put{
 		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
@@ -96,7 +97,7 @@ func (s *Store) ReplaceFile(ctx context.Context, d document.Document, previous s
 			ConditionExpression:       aws.String("version = :version"),
 			ExpressionAttributeValues: dynamo.Item{":version": dynamo.Number(version)},
 		}},
-		s.createFile(d.Tenant, d.FileID, d.UpdatedAt),
+		s.createFile(d, d.UpdatedAt),
 		s.removeReference(d.Tenant, previous, last),
 	})
 	if failed[0] || failed[2] {
@@ -127,6 +128,20 @@ func (s *Store) RecordScan(ctx context.Context, tenant, file string, outcome doc
 		return fmt.Errorf("record scan: %w", err)
 	}
 	return nil
+}
+
+// Uploader implements document.Store.
+func (s *Store) Uploader(ctx context.Context, tenant, file string) (string, error) {
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &s.table, Key: fileKey(tenant, file), ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return "", fmt.Errorf("read file: %w", err)
+	}
+	if out.Item == nil {
+		return "", document.ErrNotFound
+	}
+	return dynamo.StringAttribute(out.Item, "client"), nil
 }
 
 // EachWaiting implements document.Store. It reads the index waiting, the shards in random order.
