@@ -20,6 +20,7 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 		{"documents of products", func(s *session) []platformCall { return documentCalls(s, "/product") }},
 		{"external authentication", externalAuthCalls},
 		{"webhooks", webhookCalls},
+		{"screening", screeningCalls},
 		{"documents of deals", func(s *session) []platformCall { return documentCalls(s, "/deal") }},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"sluice/shared/entity/entityhttp"
 	"sluice/shared/externalauth/externalauthhttp"
 	"sluice/shared/httpapi/platform"
+	"sluice/shared/screening/screeninghttp"
 	"sluice/shared/transaction/transactionhttp"
 	"sluice/shared/webhook/webhookhttp"
 )
@@ -37,6 +38,8 @@ func TestReplySchemasMatchTheirTypes(t *testing.T) {
 		"ExternalAuthenticationItem": externalauthhttp.ListItem{},
 		"Webhooks":                   webhookhttp.ListReply{}, "Webhook": webhookhttp.WebhookReply{}, "DeletedWebhook": webhookhttp.DeleteReply{},
 		"Deliveries": webhookhttp.DeliveriesReply{}, "Delivery": webhookhttp.DeliveryReply{}, "Resent": webhookhttp.ResendReply{},
+		"CreatedScreeningBatch": screeninghttp.Created{}, "ScreeningBatch": screeninghttp.BatchReply{},
+		"ScreeningBatchOfEntity": screeninghttp.EntityBatchReply{}, "Match": screeninghttp.MatchReply{},
 	} {
 		c := comparison{t, sampler{d.Root, 0}, map[reflect.Type]bool{}}
 		c.value(name, c.at("#/components/schemas/"+name), reflect.TypeOf(reply))

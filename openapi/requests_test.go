@@ -17,6 +17,7 @@ import (
 	"sluice/shared/entity/entityhttp"
 	"sluice/shared/externalauth/externalauthhttp"
 	"sluice/shared/httpapi/platform"
+	"sluice/shared/screening/screeninghttp"
 )
 
 // A request is described twice, by its schema and by the type that it is decoded into. Every value that the schema
@@ -42,6 +43,8 @@ func TestRequestsAreAcceptedAsDescribed(t *testing.T) {
 	checkAgreement[documenthttp.UpdateFileRequest](t, d, "UpdateFile")
 	checkAgreement[documenthttp.LitePageRequest](t, d, "DocumentLitePageRequest")
 	checkAgreement[externalauthhttp.ConfigurationRequest](t, d, "ExternalAuthentication")
+	checkAgreement[screeninghttp.CreateRequest](t, d, "CreateScreeningBatch")
+	checkAgreement[screeninghttp.ResolveRequest](t, d, "ResolveMatches")
 	checkAgreement[batchhttp.UploadRequest](t, d, "UploadRequest")
 }
 

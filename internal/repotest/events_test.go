@@ -29,6 +29,7 @@ var eventTypes = map[string]any{
 	"entity":        &events.APIGatewayProxyRequest{},
 	"document":      &events.APIGatewayProxyRequest{},
 	"externalauth":  &events.APIGatewayProxyRequest{},
+	"screening":     &events.APIGatewayProxyRequest{},
 	"scan":          &events.S3Event{},
 	"scan-result":   &intake.ScanEvent{},
 	"scan-schedule": &events.CloudWatchEvent{},

@@ -17,6 +17,7 @@ import (
 	"sluice/shared/entity/entityhttp"
 	"sluice/shared/externalauth/externalauthhttp"
 	"sluice/shared/httpapi"
+	"sluice/shared/screening/screeninghttp"
 	"sluice/shared/setup"
 	"sluice/shared/transaction/transactionhttp"
 	"sluice/shared/webhook/webhookhttp"
@@ -202,6 +203,7 @@ func servedRoutes() map[string][]httpapi.Route {
 		"document":     (&documenthttp.Documents{}).Routes(),
 		"externalauth": (&externalauthhttp.Configurations{}).Routes(),
 		"webhook":      (&webhookhttp.Webhooks{}).Routes(),
+		"screening":    (&screeninghttp.Screenings{}).Routes(),
 	}
 }
 

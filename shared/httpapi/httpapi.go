@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"path"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,21 +59,25 @@ const DefaultMaxBody = 1 << 20
 // Handler serves the routes. It never panics and always writes a reply.
 func (a API) Handler() http.Handler {
 	// One mux refuses /error/{id} beside /{id}/clone, because both match /error/clone. API Gateway prefers the path
-	// whose fixed segment comes first, and so do two muxes that are asked in turn.
-	fixedFirst, others := http.NewServeMux(), http.NewServeMux()
+	// whose fixed segment comes first, and so do muxes that are asked in turn: each has the paths with as many segments
+	// before their first parameter, the most first.
+	var muxes []*http.ServeMux
+	byPrefix := map[int]*http.ServeMux{}
 	for _, r := range a.Routes {
-		mux := fixedFirst
-		if _, rest, ok := strings.Cut(r.Path, "}/"); ok && !strings.HasPrefix(rest, "{") {
-			mux = others
+		n := r.fixedSegments()
+		if byPrefix[n] == nil {
+			byPrefix[n] = http.NewServeMux()
 		}
-		mux.Handle(r.Method+" "+r.Path, a.serve(r))
+		byPrefix[n].Handle(r.Method+" "+r.Path, a.serve(r))
+	}
+	for _, n := range slices.Backward(slices.Sorted(maps.Keys(byPrefix))) {
+		muxes = append(muxes, byPrefix[n])
 	}
 	// API Gateway sends no other path to the function, but an environment without API Gateway may.
 	notFound := a.serve(Route{Path: "/", Public: true,
 		Endpoint: func(context.Context, Caller, *http.Request) (Reply, error) {
 			return Reply{}, fault.New(fault.NotFound, "not_found", "Not found.")
 		}})
-	others.Handle("/", notFound)
 	malformed := a.serve(Route{Path: "/", Public: true,
 		Endpoint: func(context.Context, Caller, *http.Request) (Reply, error) {
 			return Reply{}, fault.New(fault.BadRequest, "malformed_request", "The request is not valid.")
@@ -87,12 +92,20 @@ func (a API) Handler() http.Handler {
 			notFound.ServeHTTP(w, r)
 			return
 		}
-		if _, pattern := fixedFirst.Handler(r); pattern != "" {
-			fixedFirst.ServeHTTP(w, r)
-			return
+		for _, mux := range muxes {
+			if _, pattern := mux.Handler(r); pattern != "" {
+				mux.ServeHTTP(w, r)
+				return
+			}
 		}
-		others.ServeHTTP(w, r)
+		notFound.ServeHTTP(w, r)
 	})
+}
+
+// fixedSegments returns how many segments of the path come before its first parameter.
+func (r Route) fixedSegments() int {
+	fixed, _, _ := strings.Cut(r.Path, "{")
+	return strings.Count(fixed, "/")
 }
 
 func (a API) serve(route Route) http.Handler {

@@ -15,7 +15,7 @@ import (
 func TestFixedSegmentsComeFirst(t *testing.T) {
 	var routes []httpapi.Route
 	for _, path := range []string{"/a/{id}/clone", "/a/error/{id}", "/a/{id}", "/a/product/{id}",
-		"/a/product/{id}/clone"} {
+		"/a/product/{id}/clone", "/a/{id}/part/{part}/copy", "/a/deal/{id}/part/{part}"} {
 		routes = append(routes, httpapi.Route{Method: "PUT", Path: path, Public: true,
 			Endpoint: func(_ context.Context, _ httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 				return httpapi.Reply{Body: path + " " + r.PathValue("id")}, nil
@@ -27,7 +27,8 @@ func TestFixedSegmentsComeFirst(t *testing.T) {
 		"/a/7": "/a/{id} 7", "/a/7/clone": "/a/{id}/clone 7", "/a/error/7": "/a/error/{id} 7",
 		"/a/error/clone":   "/a/error/{id} clone",
 		"/a/product/clone": "/a/product/{id} clone", "/a/product/7/clone": "/a/product/{id}/clone 7",
-		"/a/product": "/a/{id} product",
+		"/a/product": "/a/{id} product", "/a/7/part/8/copy": "/a/{id}/part/{part}/copy 7",
+		"/a/deal/part/part/copy": "/a/deal/{id}/part/{part} part",
 	} {
 		t.Run(path, func(t *testing.T) {
 			w := httptest.NewRecorder()

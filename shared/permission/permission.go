@@ -45,6 +45,13 @@ const (
 	WebhookEdit = "WebhookEdit"
 )
 
+// Permissions of screening.
+const (
+	ScreeningAccess = "ScreeningAccess"
+	ScreeningCreate = "ScreeningCreate"
+	ScreeningEdit   = "ScreeningEdit"
+)
+
 var all = []string{
 	BatchUpload, BatchRead, TransactionRead, TransactionWrite,
 	EntityDataAccessAndSearch, EntityDataEdit, EntityDataApprove,
@@ -53,6 +60,7 @@ var all = []string{
 	DocumentManagementEdit, DocumentManagementDelete,
 	ExternalAuthenticationAccess, ExternalAuthenticationCreate, ExternalAuthenticationEdit, ExternalAuthenticationDelete,
 	WebhookRead, WebhookEdit,
+	ScreeningAccess, ScreeningCreate, ScreeningEdit,
 }
 
 // All returns every permission there is.

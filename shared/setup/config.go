@@ -27,6 +27,7 @@ type Config struct {
 	DocumentsTable    string `env:"TABLE_DOCUMENTS"`
 	ExternalAuthTable string `env:"TABLE_EXTERNALAUTH"`
 	WebhooksTable     string `env:"TABLE_WEBHOOKS"`
+	ScreeningsTable   string `env:"TABLE_SCREENINGS"`
 
 	// UploadsBucket holds uploads/<tenant>/<batch id> and documents/<tenant>/<file id>.
 	UploadsBucket string `env:"BUCKET_UPLOADS"`

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -70,6 +71,9 @@ func (r *Request) QueryUUID(name string) (string, error) {
 	}
 }
 
+// CorrelationID returns the ID that the client gave the request, "" if it gave none.
+func (r *Request) CorrelationID() string { return r.http.Header.Get(httpapi.CorrelationHeader) }
+
 // Query returns all values of a query parameter, none if it is absent.
 func (r *Request) Query(name string) []string { return r.http.URL.Query()[name] }
 
@@ -100,6 +104,21 @@ func (v *ValidationErrors) CheckQueryBool(name string) bool {
 	value, err := strconv.ParseBool(text)
 	if err != nil {
 		v.AddParameter(fault.InQuery, name, "The value must be true or false.", codeNotBoolean)
+	}
+	return value
+}
+
+// CheckQueryInt returns the value of a query parameter that must be an integer from low to high; absent and empty mean
+// the given value.
+func (v *ValidationErrors) CheckQueryInt(name string, absent, low, high int) int {
+	text := v.request.firstQuery(name)
+	if text == "" {
+		return absent
+	}
+	value, err := strconv.Atoi(text)
+	if err != nil || value < low || value > high {
+		v.AddParameter(fault.InQuery, name, fmt.Sprintf("The value must be between %d and %d.", low, high), CodeRange)
+		return absent
 	}
 	return value
 }

@@ -1,0 +1,26 @@
+// Screening is the Lambda function of the screening endpoints.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/google/uuid"
+
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/screening/screeningdb"
+	"sluice/shared/screening/screeninghttp"
+	"sluice/shared/setup"
+)
+
+func main() {
+	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS")
+	s := &screeninghttp.Screenings{
+		Store: screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
+		Now:   time.Now,
+		NewID: uuid.NewString,
+	}
+	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Audit, env.Log, time.Now)))
+}

@@ -1,0 +1,223 @@
+// Package screening holds screening batches: the entities that are checked against watch lists, the matches that
+// providers return, how people resolve them, and what follows from that for the entity. Package screening/screeningdb
+// stores them, screening/screeninghttp serves them.
+package screening
+
+import (
+	"errors"
+	"slices"
+	"time"
+)
+
+// Status is the state of a batch.
+type Status string
+
+// A batch begins open. It ends closed, when everything is resolved, and a newer batch of the same journey and process
+// overrides it, whether it is closed or not.
+const (
+	Open       Status = "Open"
+	Closed     Status = "Closed"
+	Overridden Status = "Overridden"
+)
+
+// ProviderStatus is how far a provider has come with a batch.
+type ProviderStatus string
+
+// The statuses of a provider. All but SearchInProgress are final.
+const (
+	SearchInProgress ProviderStatus = "Search In Progress"
+	SearchComplete   ProviderStatus = "Search Complete"
+	ReturnFailed     ProviderStatus = "Return Failed"
+)
+
+// TypeScreening is the type of a batch that a client creates.
+const TypeScreening = "Screening"
+
+// Limits of one batch. They keep every part of it within an item of DynamoDB, and its resolution within a transaction.
+const (
+	// MaxEntities is the largest number of entities of a batch.
+	MaxEntities = 500
+	// MaxAliases is the largest number of aliases of an entity.
+	MaxAliases = 100
+	// MaxAddresses is the largest number of addresses of an entity.
+	MaxAddresses = 20
+	// MaxProviders is the largest number of providers of a batch.
+	MaxProviders = 10
+	// MaxMatches is the largest number of matches of an entity in one answer of a provider.
+	MaxMatches = 1000
+	// MaxMatchBytes is the size of the largest match data as JSON.
+	MaxMatchBytes = 32 << 10
+	// MaxResolutionBytes is the size of the largest resolution as JSON.
+	MaxResolutionBytes = 16 << 10
+	// MaxResolvedAtOnce is the largest number of matches that are resolved together or not at all.
+	MaxResolvedAtOnce = 50
+)
+
+var (
+	// ErrNotFound means that the tenant has no such batch, entity or match.
+	ErrNotFound = errors.New("screening: not found")
+	// ErrChanged means that someone else has written the batch, entity or match since it was read.
+	ErrChanged = errors.New("screening: changed since it was read")
+	// ErrNotOpen means that the batch is closed or overridden.
+	ErrNotOpen = errors.New("screening: the batch is not open")
+	// ErrUnfinished means that a provider of the batch is still searching.
+	ErrUnfinished = errors.New("screening: a provider is still searching")
+	// ErrUnresolved means that the batch has matches that nobody has resolved.
+	ErrUnresolved = errors.New("screening: matches are unresolved")
+)
+
+// Batch is a group of entities that are screened together.
+type Batch struct {
+	ID     string
+	Tenant string
+	Status Status
+	// Type is TypeScreening.
+	Type string
+	// JourneyID and ProcessID select the batches that replace each other; either may be "".
+	JourneyID string
+	ProcessID string
+	// JourneyType, MainEntityID and MainEntityName describe the journey; "" if its creator did not give them.
+	JourneyType    string
+	MainEntityID   string
+	MainEntityName string
+	// Providers are those that search, in the order of their IDs.
+	Providers []ProviderRun
+	// EntityIDs are the entities of the batch, in the order in which they were given.
+	EntityIDs []string
+	// OverriddenIDs are the batches that this one replaced.
+	OverriddenIDs []string
+	CreatedAt     time.Time
+	CreatedBy     string
+	// ClosedAt is zero unless the batch was closed.
+	ClosedAt time.Time
+	// CorrelationID is that of the request that created the batch; "" if it had none.
+	CorrelationID string
+	// Matches, Unresolved and TrueMatches count matches: all of them, those in the status Unresolved and those in the
+	// status Match.
+	Matches     int
+	Unresolved  int
+	TrueMatches int
+	// Version is 1 for a new batch and grows by one with every change. Writes are conditional on it.
+	Version int64
+}
+
+// ProviderRun is the search of one provider for one batch.
+type ProviderRun struct {
+	ID     string
+	Status ProviderStatus
+	// ConfigurationSetID is the set of settings with which it searches; "" for the default set.
+	ConfigurationSetID string
+	// Error says why the search failed; nil unless Status is ReturnFailed.
+	Error *ProviderError
+	// Matches is how many matches it returned.
+	Matches int
+	// AnswerID is the ID of the answer that ended the search; only the matches of that answer belong to the batch. It is
+	// "" for a search that is under way.
+	AnswerID string
+}
+
+// ProviderError is the reason for which a search failed.
+type ProviderError struct {
+	// Source is Unknown, Invoker or Adapter.
+	Source string
+	// Code is E000, E001 or E002.
+	Code    string
+	Message string
+}
+
+// IsFinished reports whether the provider searches no longer.
+func (p ProviderRun) IsFinished() bool { return p.Status != SearchInProgress }
+
+// Close returns the batch closed. It returns ErrNotOpen, ErrUnfinished or ErrUnresolved if it cannot be.
+func (b Batch) Close(at time.Time) (Batch, error) {
+	switch {
+	case b.Status != Open:
+		return b, ErrNotOpen
+	case slices.ContainsFunc(b.Providers, func(p ProviderRun) bool { return !p.IsFinished() }):
+		return b, ErrUnfinished
+	case b.Unresolved > 0:
+		return b, ErrUnresolved
+	}
+	b.Status, b.ClosedAt = Closed, at
+	b.Version++
+	return b, nil
+}
+
+// Override returns the batch replaced by a newer one. A batch that was closed keeps the time of that.
+func (b Batch) Override() Batch {
+	b.Status = Overridden
+	b.Version++
+	return b
+}
+
+// Answer is how a provider ended its search.
+type Answer struct {
+	// ID tells answers of one provider apart. An answer that comes again has the same ID.
+	ID         string
+	ProviderID string
+	// Matches is how many matches it has; they are stored already.
+	Matches int
+	// Error is the reason for which the search failed; nil if it did not.
+	Error *ProviderError
+}
+
+// FinishProvider returns the batch after a provider has ended its search: with the matches of its answer, which are
+// unresolved, or with the reason why it failed. It returns ErrNotFound if the batch does not have the provider, ErrNotOpen
+// for a batch that is not open, and the batch as it is with false if the provider has ended already: an answer that comes
+// twice counts once, and the first of several answers is the one that counts.
+func (b Batch) FinishProvider(a Answer) (after Batch, isFirst bool, err error) {
+	i := slices.IndexFunc(b.Providers, func(p ProviderRun) bool { return p.ID == a.ProviderID })
+	switch {
+	case i < 0:
+		return b, false, ErrNotFound
+	case b.Providers[i].IsFinished():
+		return b, false, nil
+	case b.Status != Open:
+		return b, false, ErrNotOpen
+	}
+	b.Providers = slices.Clone(b.Providers)
+	p := &b.Providers[i]
+	p.Status, p.Error, p.Matches, p.AnswerID = SearchComplete, a.Error, a.Matches, a.ID
+	if a.Error != nil {
+		p.Status, p.Matches = ReturnFailed, 0
+	}
+	b.Matches += p.Matches
+	b.Unresolved += p.Matches
+	b.Version++
+	return b, true, nil
+}
+
+// HasAnswer reports whether an answer is the one that ended the search of its provider, so that its matches belong to
+// the batch.
+func (b Batch) HasAnswer(id string) bool {
+	return slices.ContainsFunc(b.Providers, func(p ProviderRun) bool { return p.AnswerID == id && p.Status == SearchComplete })
+}
+
+// HasEntity reports whether an entity belongs to the batch.
+func (b Batch) HasEntity(id string) bool { return slices.Contains(b.EntityIDs, id) }
+
+// Resolve returns the batch and its matches with the resolutions that people gave them, by the IDs of the matches. It
+// returns ErrNotOpen for a batch that is not open.
+func (b Batch) Resolve(matches []Match, resolutions map[string]Resolution) (Batch, []Match, error) {
+	if b.Status != Open {
+		return b, nil, ErrNotOpen
+	}
+	resolved := make([]Match, len(matches))
+	for i, m := range matches {
+		r := resolutions[m.ID]
+		b.Unresolved += countIf(r.Status == Unresolved) - countIf(m.Resolution.Status == Unresolved)
+		b.TrueMatches += countIf(r.Status == TrueMatch) - countIf(m.Resolution.Status == TrueMatch)
+		m.Resolution = r
+		m.Version++
+		resolved[i] = m
+	}
+	b.Version++
+	return b, resolved, nil
+}
+
+func countIf(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}

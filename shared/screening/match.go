@@ -1,0 +1,177 @@
+package screening
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// MatchStatus is what people have decided about a match.
+type MatchStatus string
+
+// The statuses of a match.
+const (
+	TrueMatch  MatchStatus = "Match"
+	NoMatch    MatchStatus = "No Match"
+	Unresolved MatchStatus = "Unresolved"
+)
+
+// Match is an entry of a provider's lists that may be the entity.
+type Match struct {
+	ID       string
+	BatchID  string
+	EntityID string
+	// AnswerID is the answer of a provider to which the match belongs.
+	AnswerID string
+	// AliasIDs are the aliases of the entity that the entry resembles; PrimaryName stands for its main name.
+	AliasIDs []string
+	// UniqueID identifies the entry over batches and versions of its list.
+	UniqueID   string
+	Data       MatchData
+	Resolution Resolution
+	// Version is 1 for a new match and grows by one with every resolution. Writes are conditional on it.
+	Version int64
+}
+
+// NewMatchID returns the ID of the match of an entity with an entry in an answer. The same answer has the same matches.
+func NewMatchID(answerID, entityID, uniqueID string) string {
+	return uuid.NewSHA1(uuid.Nil, fmt.Appendf(nil, "%q %q %q", answerID, entityID, uniqueID)).String()
+}
+
+// Resolution is what is decided about a match, and by whom.
+type Resolution struct {
+	Status   MatchStatus
+	Reason   string
+	Comments string
+	// Classification holds values that the institution gives to the match, by field.
+	Classification         map[string]Label
+	ClassificationReviewed bool
+	// Action is nil as long as nobody has acted on the match.
+	Action *MatchAction
+}
+
+// Label is a value of a field and how it is shown.
+type Label struct {
+	Value string `json:"value"`
+	Label string `json:"label"`
+}
+
+// ActorClient is the type of the actors here: programs of the tenant.
+const ActorClient = "Client"
+
+// MatchAction is the last action on a match.
+type MatchAction struct {
+	By string
+	// Type is ActorClient.
+	Type string
+	At   time.Time
+	// Reused means that the resolution was taken over from an earlier batch.
+	Reused bool
+}
+
+// MatchData is what a provider says of an entry of its lists. Its JSON form is the same on the wire and in storage.
+type MatchData struct {
+	ProviderID              string          `json:"providerId"`
+	ProviderSourceName      string          `json:"providerSourceName"`
+	Name                    string          `json:"name"`
+	ExternalIDs             []ExternalID    `json:"externalIds"`
+	Aliases                 []string        `json:"aliasesList"`
+	Gender                  *string         `json:"gender"`
+	BirthDates              []string        `json:"dateOfBirthList"`
+	Country                 *string         `json:"country"`
+	EntityType              *string         `json:"entityType"`
+	Score                   *float64        `json:"matchScore"`
+	ProviderSourceURL       *string         `json:"providerSourceUrl"`
+	ProviderSourceURLs      []SourceURL     `json:"providerSourceUrls"`
+	Addresses               []MatchAddress  `json:"addresses"`
+	Citizenships            []string        `json:"citizenshipList"`
+	Nationalities           []string        `json:"nationalityList"`
+	BirthPlaces             []string        `json:"placeOfBirthList"`
+	CountryOfResidence      *string         `json:"countryOfResidence"`
+	RegisteredCountry       *string         `json:"registeredCountry"`
+	IDs                     []Identifier    `json:"idsList"`
+	Associations            []Association   `json:"associations"`
+	Categories              []string        `json:"categories"`
+	CategoryDetails         []CategoryTable `json:"categoryDetails"`
+	Sources                 []string        `json:"sources"`
+	SourcesInfo             []string        `json:"sourcesInfo"`
+	AdditionalInfo          []InfoField     `json:"additionalInfo"`
+	RichTextAdditionalFacts *string         `json:"richTextAdditionalDetails"`
+}
+
+// ExternalID is an ID that another system knows.
+type ExternalID struct {
+	Source string `json:"source"`
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+}
+
+// SourceURL is an address at which a source describes an entry.
+type SourceURL struct {
+	URL           string  `json:"url"`
+	Label         *string `json:"label"`
+	EntityAliasID *string `json:"entityAliasId"`
+}
+
+// MatchAddress is an address of an entry.
+type MatchAddress struct {
+	Address
+	Category string `json:"category,omitempty"`
+}
+
+// Identifier is a document or number that identifies an entry.
+type Identifier struct {
+	Type       string  `json:"type"`
+	Value      string  `json:"value"`
+	Country    *string `json:"country"`
+	Label      *string `json:"label"`
+	IssueDate  *string `json:"issueDate"`
+	ExpiryDate *string `json:"expiryDate"`
+}
+
+// Association is another party to which an entry is related.
+type Association struct {
+	ExternalID          *string  `json:"externalId"`
+	Category            *string  `json:"category"`
+	FullName            string   `json:"fullName"`
+	Relationship        *string  `json:"relationship"`
+	RelationshipGroup   *string  `json:"relationshipGroup"`
+	OwnershipPercentage *float64 `json:"ownershipPercentage"`
+}
+
+// CategoryTable is what a provider tells about one category of risk, as rows of fields.
+type CategoryTable struct {
+	Kind string        `json:"kind"`
+	Rows []CategoryRow `json:"rows"`
+}
+
+// CategoryRow is a row of a CategoryTable; rows below it are SubRows.
+type CategoryRow struct {
+	Fields  []InfoField   `json:"fields"`
+	SubRows []CategoryRow `json:"subRows"`
+}
+
+// InfoField is a value with its label.
+type InfoField struct {
+	Label string `json:"label"`
+	Value string `json:"value"`
+}
+
+// WithLists returns the data with empty lists in place of absent ones, as readers see it.
+func (d MatchData) WithLists() MatchData {
+	d.ExternalIDs, d.Aliases, d.BirthDates = orEmpty(d.ExternalIDs), orEmpty(d.Aliases), orEmpty(d.BirthDates)
+	d.ProviderSourceURLs, d.Addresses = orEmpty(d.ProviderSourceURLs), orEmpty(d.Addresses)
+	d.Citizenships, d.Nationalities = orEmpty(d.Citizenships), orEmpty(d.Nationalities)
+	d.BirthPlaces, d.IDs, d.Associations = orEmpty(d.BirthPlaces), orEmpty(d.IDs), orEmpty(d.Associations)
+	d.Categories, d.CategoryDetails = orEmpty(d.Categories), orEmpty(d.CategoryDetails)
+	d.Sources, d.SourcesInfo, d.AdditionalInfo = orEmpty(d.Sources), orEmpty(d.SourcesInfo), orEmpty(d.AdditionalInfo)
+	return d
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

@@ -1,0 +1,259 @@
+// Package screeningdb keeps screening batches in DynamoDB.
+package screeningdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"sluice/shared/dynamo"
+	"sluice/shared/screening"
+)
+
+// Store is the screening.Store. Its table has the keys owner and part, with the rows
+//
+//	<tenant>#batch#<id>         batch                            a batch as JSON, its version
+//	<tenant>#batch#<id>         entity#<entity>                  an entity of the batch as JSON, its version
+//	<tenant>#batch#<id>         match#<length>#<entity>#<match>  a match as JSON, its resolution as JSON, its version
+//	<tenant>#journey#<journey>  process#<process>                the ID of the active batch of journey and process
+//	<tenant>#journey#<journey>  batch#<creation time>#<id>       a batch of the journey
+//	<tenant>#entity#<entity>    batch#<creation time>#<id>       a batch that has the entity
+//
+// Rows of lists may name batches that do not exist, because their creation failed; readers leave these out.
+type Store struct {
+	db    *dynamodb.Client
+	table string
+}
+
+// New returns the store in a table.
+func New(db *dynamodb.Client, table string) *Store { return &Store{db, table} }
+
+var _ screening.Store = (*Store)(nil)
+
+// maxAttempts is how often a batch is created that meets other new batches of its journey and process.
+const maxAttempts = 8
+
+// Create implements screening.Store.
+func (s *Store) Create(ctx context.Context, b screening.Batch, entities []screening.Entity) (screening.Batch, error) {
+	var items []dynamo.Item
+	for _, e := range entities {
+		item, err := marshalEntity(b.Tenant, e)
+		if err != nil {
+			return b, err
+		}
+		items = append(items, item, entityListItem(b, e.ID))
+	}
+	if err := dynamo.PutAll(ctx, s.db, s.table, items); err != nil {
+		return b, fmt.Errorf("create screening batch: %w", err)
+	}
+	for range maxAttempts {
+		created, err := s.create(ctx, b)
+		if !errors.Is(err, errOvertaken) {
+			return created, err
+		}
+	}
+	return b, screening.ErrChanged
+}
+
+// errOvertaken means that another batch became or left the active one meanwhile.
+var errOvertaken = errors.New("screeningdb: the active batch has changed")
+
+// create makes one attempt at the write that makes a batch visible.
+func (s *Store) create(ctx context.Context, b screening.Batch) (screening.Batch, error) {
+	var writes []types.TransactWriteItem
+	if b.JourneyID != "" {
+		overriding, previous, err := s.override(ctx, b)
+		if err != nil {
+			return b, err
+		}
+		if previous != "" {
+			b.OverriddenIDs = []string{previous}
+		}
+		writes = overriding
+	}
+	item, err := marshalBatch(b)
+	if err != nil {
+		return b, err
+	}
+	writes = append(writes, types.TransactWriteItem{Put: &types.Put{
+		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
+	}})
+	failed, err := dynamo.Transact(ctx, s.db, writes)
+	switch {
+	case failed[len(failed)-1]:
+		return b, screening.ErrChanged
+	case anyOf(failed):
+		return b, errOvertaken
+	case err != nil:
+		return b, fmt.Errorf("create screening batch: %w", err)
+	}
+	return b, nil
+}
+
+// override returns the writes that make a batch the active one of its journey and process, and the ID of the one that is
+// active now, "" if there is none.
+func (s *Store) override(ctx context.Context, b screening.Batch) ([]types.TransactWriteItem, string, error) {
+	active := processKey(b.Tenant, b.JourneyID, b.ProcessID)
+	row, err := s.read(ctx, active)
+	if err != nil {
+		return nil, "", err
+	}
+	previousID := dynamo.StringAttribute(row, "batch")
+	active["batch"] = dynamo.String(b.ID)
+	put := &types.Put{TableName: &s.table, Item: active, ConditionExpression: aws.String("attribute_not_exists(part)")}
+	writes := []types.TransactWriteItem{{Put: put},
+		{Put: &types.Put{TableName: &s.table, Item: journeyListItem(b)}}}
+	if previousID == "" {
+		return writes, "", nil
+	}
+	put.ConditionExpression = aws.String("#batch = :previous")
+	put.ExpressionAttributeNames = map[string]string{"#batch": "batch"}
+	put.ExpressionAttributeValues = dynamo.Item{":previous": dynamo.String(previousID)}
+	previous, err := s.Get(ctx, b.Tenant, previousID)
+	if err != nil {
+		return nil, "", err
+	}
+	replace, err := s.replaceBatch(previous.Override())
+	return append(writes, types.TransactWriteItem{Put: replace}), previousID, err
+}
+
+// replaceBatch returns the write of a batch whose previous version must be the stored one.
+func (s *Store) replaceBatch(b screening.Batch) (*types.Put, error) {
+	item, err := marshalBatch(b)
+	return &types.Put{
+		TableName: &s.table, Item: item, ConditionExpression: aws.String("version = :previous"),
+		ExpressionAttributeValues: dynamo.Item{":previous": dynamo.Number(b.Version - 1)},
+	}, err
+}
+
+func anyOf(values []bool) bool {
+	for _, v := range values {
+		if v {
+			return true
+		}
+	}
+	return false
+}
+
+// read reads the row of a key, nil if there is none.
+func (s *Store) read(ctx context.Context, key dynamo.Item) (dynamo.Item, error) {
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.table, Key: key, ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return nil, fmt.Errorf("read screening: %w", err)
+	}
+	return out.Item, nil
+}
+
+// Get implements screening.Store.
+func (s *Store) Get(ctx context.Context, tenant, id string) (screening.Batch, error) {
+	row, err := s.read(ctx, batchKey(tenant, id))
+	if err != nil {
+		return screening.Batch{}, err
+	}
+	if row == nil {
+		return screening.Batch{}, screening.ErrNotFound
+	}
+	return unmarshalBatch(row)
+}
+
+// FindActive implements screening.Store.
+func (s *Store) FindActive(ctx context.Context, tenant, journeyID, processID string) (string, error) {
+	row, err := s.read(ctx, processKey(tenant, journeyID, processID))
+	if err == nil && row == nil {
+		err = screening.ErrNotFound
+	}
+	return dynamo.StringAttribute(row, "batch"), err
+}
+
+// FindNewest implements screening.Store.
+func (s *Store) FindNewest(ctx context.Context, tenant, journeyID string) (string, error) {
+	ids, _, err := s.list(ctx, tenant+"#journey#"+journeyID, "", 1)
+	if err == nil && len(ids) == 0 {
+		return "", screening.ErrNotFound
+	}
+	if err != nil {
+		return "", err
+	}
+	return ids[0], nil
+}
+
+// ListBatchesOf implements screening.Store.
+func (s *Store) ListBatchesOf(ctx context.Context, tenant, entityID, after string, limit int) ([]string, string, error) {
+	return s.list(ctx, tenant+"#"+entityListOwner(entityID), after, limit)
+}
+
+// list reads a part of the list of an owner, newest first, and the position after it.
+func (s *Store) list(ctx context.Context, owner, after string, limit int) ([]string, string, error) {
+	query := &dynamodb.QueryInput{
+		TableName: &s.table, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false),
+		Limit:                     aws.Int32(int32(limit)),
+		KeyConditionExpression:    aws.String("#owner = :owner AND begins_with(part, :prefix)"),
+		ExpressionAttributeNames:  map[string]string{"#owner": "owner"},
+		ExpressionAttributeValues: dynamo.Item{":owner": dynamo.String(owner), ":prefix": dynamo.String("batch#")},
+	}
+	if after != "" {
+		query.ExclusiveStartKey = dynamo.Item{"owner": dynamo.String(owner), "part": dynamo.String(after)}
+	}
+	out, err := s.db.Query(ctx, query)
+	if err != nil {
+		return nil, "", fmt.Errorf("list screening batches: %w", err)
+	}
+	ids := make([]string, len(out.Items))
+	for i, item := range out.Items {
+		ids[i] = dynamo.StringAttribute(item, "batch")
+	}
+	return ids, dynamo.StringAttribute(out.LastEvaluatedKey, "part"), nil
+}
+
+// Save implements screening.Store.
+func (s *Store) Save(ctx context.Context, b screening.Batch) error {
+	put, err := s.replaceBatch(b)
+	if err != nil {
+		return err
+	}
+	err = dynamo.RetryConflicts(ctx, func() error {
+		_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: put.TableName, Item: put.Item, ConditionExpression: put.ConditionExpression,
+			ExpressionAttributeValues: put.ExpressionAttributeValues,
+		})
+		return err
+	})
+	if _, failed := dynamo.ConditionFailed(err); failed {
+		return screening.ErrChanged
+	}
+	if err != nil {
+		return fmt.Errorf("save screening batch: %w", err)
+	}
+	return nil
+}
+
+// GetEntities implements screening.Store.
+func (s *Store) GetEntities(ctx context.Context, tenant, batchID string, ids []string) ([]screening.Entity, error) {
+	keys := make([]dynamo.Item, len(ids))
+	for i, id := range ids {
+		keys[i] = entityKey(tenant, batchID, id)
+	}
+	items, err := dynamo.GetAll(ctx, s.db, s.table, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read screened entities: %w", err)
+	}
+	found := make(map[string]screening.Entity, len(items))
+	for _, item := range items {
+		e, err := unmarshalEntity(item)
+		if err != nil {
+			return nil, err
+		}
+		found[e.ID] = e
+	}
+	entities := make([]screening.Entity, 0, len(found))
+	for _, id := range ids {
+		if e, ok := found[id]; ok {
+			entities = append(entities, e)
+		}
+	}
+	return entities, nil
+}

@@ -1,0 +1,193 @@
+package screeningdb_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/screening"
+	"sluice/shared/screening/screeningdb"
+)
+
+const tenant = "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b11"
+
+var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
+
+func newBatch(journey, process string, entityIDs ...string) (screening.Batch, []screening.Entity) {
+	b := screening.Batch{ID: uuid.NewString(), Tenant: tenant, Status: screening.Open, Type: screening.TypeScreening,
+		JourneyID: journey, ProcessID: process, EntityIDs: entityIDs, CreatedAt: now, Version: 1,
+		Providers: []screening.ProviderRun{{ID: "p", Status: screening.SearchInProgress}}}
+	var entities []screening.Entity
+	for _, id := range entityIDs {
+		entities = append(entities, screening.Entity{ID: id, BatchID: b.ID, Version: 1,
+			Criteria: screening.SearchCriteria{Type: screening.Individual, FullName: "Ivan Petrov"}})
+	}
+	return b, entities
+}
+
+// Of batches of the same journey and process that are created at the same time exactly one is active in the end, and each
+// of the others is overridden by exactly one.
+func TestConcurrentBatchesOverrideEachOther(t *testing.T) {
+	t.Parallel()
+	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")
+	const count = 6
+	var wg sync.WaitGroup
+	ids := make([]string, count)
+	for i := range count {
+		wg.Go(func() {
+			for { // a client repeats what meets too many others
+				b, entities := newBatch("journey", "process", "e")
+				created, err := s.Create(ctx, b, entities)
+				if errors.Is(err, screening.ErrChanged) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				ids[i] = created.ID
+				return
+			}
+		})
+	}
+	wg.Wait()
+	overridden := map[string]int{}
+	open := 0
+	for _, id := range ids {
+		b, err := s.Get(ctx, tenant, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, previous := range b.OverriddenIDs {
+			overridden[previous]++
+		}
+		if b.Status == screening.Open {
+			open++
+			if active, err := s.FindActive(ctx, tenant, "journey", "process"); err != nil || active != id {
+				t.Errorf("the active batch is %q, %v, want %q", active, err, id)
+			}
+		}
+	}
+	if open != 1 || len(overridden) != count-1 {
+		t.Errorf("%d batches are open and %d are overridden, want 1 and %d", open, len(overridden), count-1)
+	}
+	for id, times := range overridden {
+		if times != 1 {
+			t.Errorf("batch %s is overridden %d times, want once", id, times)
+		}
+	}
+}
+
+// The matches of an answer that did not end its provider's search are not read.
+func TestOnlyTheFirstAnswerCounts(t *testing.T) {
+	t.Parallel()
+	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")
+	b, entities := newBatch("", "", "e#1", "e")
+	b, err := s.Create(ctx, b, entities)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, answer := range []string{"first", "second"} {
+		var matches []screening.Match
+		for i := range 3 {
+			matches = append(matches, newMatch(b, "e", answer, fmt.Sprint(answer, i)))
+		}
+		matches = append(matches, newMatch(b, "e#1", answer, "other"))
+		for range 2 { // adding again changes nothing
+			if err := s.AddMatches(ctx, tenant, matches); err != nil {
+				t.Fatal(err)
+			}
+		}
+		after, isFirst, err := b.FinishProvider(screening.Answer{ID: answer, ProviderID: "p", Matches: len(matches)})
+		if err != nil || isFirst != (answer == "first") {
+			t.Fatalf("the %s answer is the first: %v, %v", answer, isFirst, err)
+		}
+		if isFirst {
+			if err := s.Save(ctx, after); err != nil {
+				t.Fatal(err)
+			}
+			b = after
+		}
+	}
+	var got []string
+	for after := ""; ; {
+		page, next, err := s.ListMatches(ctx, b, "e", after, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range page {
+			got = append(got, m.AnswerID)
+		}
+		if after = next; after == "" {
+			break
+		}
+	}
+	if diff := cmp.Diff([]string{"first", "first", "first"}, got); diff != "" {
+		t.Errorf("the answers of the matches (-want +got):\n%s", diff)
+	}
+	if b.Unresolved != 4 || b.Matches != 4 {
+		t.Errorf("%d of %d matches are unresolved, want 4 of 4", b.Unresolved, b.Matches)
+	}
+}
+
+func newMatch(b screening.Batch, entityID, answer, unique string) screening.Match {
+	return screening.Match{ID: screening.NewMatchID(answer, entityID, unique), BatchID: b.ID, EntityID: entityID,
+		AnswerID: answer, AliasIDs: []string{screening.PrimaryName}, UniqueID: unique, Version: 1,
+		Data:       screening.MatchData{ProviderID: "p", ProviderSourceName: "list", Name: "PETROV, Ivan"},
+		Resolution: screening.Resolution{Status: screening.Unresolved}}
+}
+
+// A resolution is refused if a match or the batch has changed since it was read; then nothing of it is stored.
+func TestResolvingIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")
+	b, entities := newBatch("", "", "e")
+	b, err := s.Create(ctx, b, entities)
+	if err != nil {
+		t.Fatal(err)
+	}
+	matches := []screening.Match{newMatch(b, "e", "a", "1"), newMatch(b, "e", "a", "2")}
+	if err := s.AddMatches(ctx, tenant, matches); err != nil {
+		t.Fatal(err)
+	}
+	b, _, err = b.FinishProvider(screening.Answer{ID: "a", ProviderID: "p", Matches: 2})
+	if err == nil {
+		err = s.Save(ctx, b)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	resolve := func(status screening.MatchStatus, which ...screening.Match) (screening.Batch, []screening.Match) {
+		t.Helper()
+		resolutions := map[string]screening.Resolution{}
+		for _, m := range which {
+			resolutions[m.ID] = screening.Resolution{Status: status, Reason: "r"}
+		}
+		next, resolved, err := b.Resolve(which, resolutions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return next, resolved
+	}
+	late, lateMatches := resolve(screening.NoMatch, matches...)
+	next, resolved := resolve(screening.TrueMatch, matches[1])
+	if err := s.Resolve(ctx, next, resolved); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Resolve(ctx, late, lateMatches); !errors.Is(err, screening.ErrChanged) {
+		t.Errorf("a late resolution: got %v, want ErrChanged", err)
+	}
+	stored, err := s.Get(ctx, tenant, b.ID)
+	if err != nil || stored.Unresolved != 1 || stored.TrueMatches != 1 {
+		t.Errorf("%d unresolved and %d true matches, %v, want 1 and 1", stored.Unresolved, stored.TrueMatches, err)
+	}
+	got, err := s.GetMatches(ctx, stored, []screening.MatchRef{{EntityID: "e", MatchID: matches[0].ID}})
+	if err != nil || len(got) != 1 || got[0].Resolution.Status != screening.Unresolved {
+		t.Errorf("the other match is %+v, %v, want it unresolved", got, err)
+	}
+}

@@ -1,0 +1,132 @@
+package screeningdb
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"sluice/shared/dynamo"
+	"sluice/shared/screening"
+)
+
+// concurrency is how many matches one AddMatches stores at once.
+const concurrency = 16
+
+// AddMatches implements screening.Store.
+func (s *Store) AddMatches(ctx context.Context, tenant string, matches []screening.Match) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(concurrency)
+	for _, m := range matches {
+		g.Go(func() error {
+			item, err := marshalMatch(tenant, m)
+			if err != nil {
+				return err
+			}
+			_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
+				TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
+			})
+			if _, exists := dynamo.ConditionFailed(err); err == nil || exists {
+				return nil
+			}
+			return fmt.Errorf("add matches: %w", err)
+		})
+	}
+	return g.Wait()
+}
+
+// GetMatches implements screening.Store.
+func (s *Store) GetMatches(ctx context.Context, b screening.Batch, refs []screening.MatchRef) ([]screening.Match, error) {
+	keys := make([]dynamo.Item, len(refs))
+	for i, ref := range refs {
+		keys[i] = matchKey(b.Tenant, b.ID, ref)
+	}
+	items, err := dynamo.GetAll(ctx, s.db, s.table, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read matches: %w", err)
+	}
+	found := make(map[screening.MatchRef]screening.Match, len(items))
+	for _, item := range items {
+		m, err := unmarshalMatch(item)
+		if err != nil {
+			return nil, err
+		}
+		if b.HasAnswer(m.AnswerID) {
+			found[screening.MatchRef{EntityID: m.EntityID, MatchID: m.ID}] = m
+		}
+	}
+	matches := make([]screening.Match, 0, len(found))
+	for _, ref := range refs {
+		if m, ok := found[ref]; ok {
+			matches = append(matches, m)
+		}
+	}
+	return matches, nil
+}
+
+// ListMatches implements screening.Store.
+func (s *Store) ListMatches(ctx context.Context, b screening.Batch, entityID, after string, limit int) (
+	[]screening.Match, string, error) {
+	prefix := matchPrefix(entityID)
+	query := &dynamodb.QueryInput{
+		TableName: &s.table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(limit)),
+		KeyConditionExpression:   aws.String("#owner = :owner AND begins_with(part, :prefix)"),
+		ExpressionAttributeNames: map[string]string{"#owner": "owner"},
+		ExpressionAttributeValues: dynamo.Item{
+			":owner": dynamo.String(b.Tenant + "#batch#" + b.ID), ":prefix": dynamo.String(prefix)},
+	}
+	if after != "" {
+		query.ExclusiveStartKey = matchKey(b.Tenant, b.ID, screening.MatchRef{EntityID: entityID, MatchID: after})
+	}
+	out, err := s.db.Query(ctx, query)
+	if err != nil {
+		return nil, "", fmt.Errorf("list matches: %w", err)
+	}
+	var page []screening.Match
+	for _, item := range out.Items {
+		m, err := unmarshalMatch(item)
+		if err != nil {
+			return nil, "", err
+		}
+		if b.HasAnswer(m.AnswerID) {
+			page = append(page, m)
+		}
+	}
+	if last := dynamo.StringAttribute(out.LastEvaluatedKey, "part"); last != "" {
+		return page, last[len(prefix):], nil
+	}
+	return page, "", nil
+}
+
+// Resolve implements screening.Store.
+func (s *Store) Resolve(ctx context.Context, b screening.Batch, matches []screening.Match) error {
+	put, err := s.replaceBatch(b)
+	if err != nil {
+		return err
+	}
+	writes := []types.TransactWriteItem{{Put: put}}
+	for _, m := range matches {
+		resolution, err := marshalResolution(m.Resolution)
+		if err != nil {
+			return err
+		}
+		writes = append(writes, types.TransactWriteItem{Update: &types.Update{
+			TableName: &s.table, Key: matchKey(b.Tenant, b.ID, screening.MatchRef{EntityID: m.EntityID, MatchID: m.ID}),
+			UpdateExpression:    aws.String("SET resolution = :resolution, version = :next"),
+			ConditionExpression: aws.String("version = :previous"),
+			ExpressionAttributeValues: dynamo.Item{":resolution": resolution, ":next": dynamo.Number(m.Version),
+				":previous": dynamo.Number(m.Version - 1)},
+		}})
+	}
+	failed, err := dynamo.Transact(ctx, s.db, writes)
+	if anyOf(failed) {
+		return screening.ErrChanged
+	}
+	if err != nil {
+		return fmt.Errorf("resolve matches: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+package screeningdb
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"sluice/shared/dynamo"
+	"sluice/shared/fault"
+	"sluice/shared/screening"
+)
+
+// maxBodyBytes leaves room for the keys beside the body in an item of 400 KB.
+const maxBodyBytes = 380_000
+
+var (
+	errTooLarge = fault.Newf(fault.TooLarge, "screening_too_large",
+		"The batch or entity would have more than %d bytes as JSON.", maxBodyBytes)
+	errMatchTooLarge = fault.Newf(fault.TooLarge, "match_too_large",
+		"The match would have more than %d bytes as JSON.", screening.MaxMatchBytes)
+	errResolutionTooLarge = fault.Newf(fault.TooLarge, "resolution_too_large",
+		"The comments and the classification of a match would have more than %d bytes as JSON.",
+		screening.MaxResolutionBytes)
+)
+
+// batchBody is a batch as it is stored: as JSON in the attribute body.
+type batchBody struct {
+	ID             string           `json:"id"`
+	Tenant         string           `json:"tenant"`
+	Status         screening.Status `json:"status"`
+	Type           string           `json:"type"`
+	JourneyID      string           `json:"journeyId"`
+	ProcessID      string           `json:"processId"`
+	JourneyType    string           `json:"journeyType"`
+	MainEntityID   string           `json:"mainEntityId"`
+	MainEntityName string           `json:"mainEntityName"`
+	Providers      []providerBody   `json:"providers"`
+	EntityIDs      []string         `json:"entityIds"`
+	OverriddenIDs  []string         `json:"overriddenIds"`
+	CreatedAt      time.Time        `json:"createdAt"`
+	CreatedBy      string           `json:"createdBy"`
+	ClosedAt       time.Time        `json:"closedAt"`
+	CorrelationID  string           `json:"correlationId"`
+	Matches        int              `json:"matches"`
+	Unresolved     int              `json:"unresolved"`
+	TrueMatches    int              `json:"trueMatches"`
+	Version        int64            `json:"version"`
+}
+
+// providerBody is the search of a provider as it is stored in its batch.
+type providerBody struct {
+	ID                 string                   `json:"id"`
+	Status             screening.ProviderStatus `json:"status"`
+	ConfigurationSetID string                   `json:"configurationSetId"`
+	Error              *errorBody               `json:"error"`
+	Matches            int                      `json:"matches"`
+	AnswerID           string                   `json:"answerId"`
+}
+
+type errorBody struct {
+	Source  string `json:"source"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// entityBody is an entity as it is stored. Criteria and aliases have the form that they have on the wire.
+type entityBody struct {
+	ID            string                   `json:"id"`
+	BatchID       string                   `json:"batchId"`
+	LegalEntityID string                   `json:"legalEntityId"`
+	Criteria      screening.SearchCriteria `json:"criteria"`
+	Aliases       []screening.Alias        `json:"aliases"`
+	Version       int64                    `json:"version"`
+}
+
+// matchBody is the part of a match that never changes, as it is stored. Its data has the form that it has on the wire.
+type matchBody struct {
+	ID       string              `json:"id"`
+	BatchID  string              `json:"batchId"`
+	EntityID string              `json:"entityId"`
+	AnswerID string              `json:"answerId"`
+	AliasIDs []string            `json:"aliasIds"`
+	UniqueID string              `json:"uniqueId"`
+	Data     screening.MatchData `json:"data"`
+}
+
+// resolutionBody is the part of a match that people change, as it is stored in an attribute of its own.
+type resolutionBody struct {
+	Status                 screening.MatchStatus      `json:"status"`
+	Reason                 string                     `json:"reason"`
+	Comments               string                     `json:"comments"`
+	Classification         map[string]screening.Label `json:"classification"`
+	ClassificationReviewed bool                       `json:"classificationReviewed"`
+	Action                 *actionBody                `json:"action"`
+}
+
+type actionBody struct {
+	By     string    `json:"by"`
+	Type   string    `json:"type"`
+	At     time.Time `json:"at"`
+	Reused bool      `json:"reused"`
+}
+
+// key returns the key of a row. All rows of the area have the tenant first.
+func key(tenant, owner, part string) dynamo.Item {
+	return dynamo.Item{"owner": dynamo.String(tenant + "#" + owner), "part": dynamo.String(part)}
+}
+
+func batchKey(tenant, id string) dynamo.Item { return key(tenant, "batch#"+id, "batch") }
+
+func entityKey(tenant, batchID, id string) dynamo.Item {
+	return key(tenant, "batch#"+batchID, "entity#"+id)
+}
+
+// matchPrefix begins the parts of the matches of an entity. The length of the ID keeps apart the IDs that begin with
+// another one.
+func matchPrefix(entityID string) string { return fmt.Sprintf("match#%d#%s#", len(entityID), entityID) }
+
+func matchKey(tenant, batchID string, ref screening.MatchRef) dynamo.Item {
+	return key(tenant, "batch#"+batchID, matchPrefix(ref.EntityID)+ref.MatchID)
+}
+
+func processKey(tenant, journeyID, processID string) dynamo.Item {
+	return key(tenant, "journey#"+journeyID, "process#"+processID)
+}
+
+// listPart is the place of a batch in the list of a journey or an entity: by creation time, then ID.
+func listPart(b screening.Batch) string {
+	return "batch#" + b.CreatedAt.UTC().Format("2006-01-02T15:04:05.000000000Z") + "#" + b.ID
+}
+
+func journeyListItem(b screening.Batch) dynamo.Item {
+	item := key(b.Tenant, "journey#"+b.JourneyID, listPart(b))
+	item["batch"] = dynamo.String(b.ID)
+	return item
+}
+
+func entityListOwner(entityID string) string { return "entity#" + entityID }
+
+func entityListItem(b screening.Batch, entityID string) dynamo.Item {
+	item := key(b.Tenant, entityListOwner(entityID), listPart(b))
+	item["batch"] = dynamo.String(b.ID)
+	return item
+}
+
+func marshalBatch(b screening.Batch) (dynamo.Item, error) {
+	body := batchBody{
+		ID: b.ID, Tenant: b.Tenant, Status: b.Status, Type: b.Type, JourneyID: b.JourneyID, ProcessID: b.ProcessID,
+		JourneyType: b.JourneyType, MainEntityID: b.MainEntityID, MainEntityName: b.MainEntityName,
+		EntityIDs: b.EntityIDs, OverriddenIDs: b.OverriddenIDs, CreatedAt: b.CreatedAt, CreatedBy: b.CreatedBy,
+		ClosedAt: b.ClosedAt, CorrelationID: b.CorrelationID, Matches: b.Matches, Unresolved: b.Unresolved,
+		TrueMatches: b.TrueMatches, Version: b.Version,
+	}
+	for _, p := range b.Providers {
+		body.Providers = append(body.Providers, providerBody{p.ID, p.Status, p.ConfigurationSetID, (*errorBody)(p.Error),
+			p.Matches, p.AnswerID})
+	}
+	return marshal(batchKey(b.Tenant, b.ID), body, b.Version, maxBodyBytes, errTooLarge)
+}
+
+func unmarshalBatch(item dynamo.Item) (screening.Batch, error) {
+	var body batchBody
+	if err := unmarshal(item, "body", &body); err != nil {
+		return screening.Batch{}, err
+	}
+	b := screening.Batch{
+		ID: body.ID, Tenant: body.Tenant, Status: body.Status, Type: body.Type, JourneyID: body.JourneyID,
+		ProcessID: body.ProcessID, JourneyType: body.JourneyType, MainEntityID: body.MainEntityID,
+		MainEntityName: body.MainEntityName, EntityIDs: body.EntityIDs, OverriddenIDs: body.OverriddenIDs,
+		CreatedAt: body.CreatedAt, CreatedBy: body.CreatedBy, ClosedAt: body.ClosedAt, CorrelationID: body.CorrelationID,
+		Matches: body.Matches, Unresolved: body.Unresolved, TrueMatches: body.TrueMatches, Version: body.Version,
+	}
+	for _, p := range body.Providers {
+		b.Providers = append(b.Providers, screening.ProviderRun{ID: p.ID, Status: p.Status,
+			ConfigurationSetID: p.ConfigurationSetID, Error: (*screening.ProviderError)(p.Error), Matches: p.Matches,
+			AnswerID: p.AnswerID})
+	}
+	return b, nil
+}
+
+func marshalEntity(tenant string, e screening.Entity) (dynamo.Item, error) {
+	return marshal(entityKey(tenant, e.BatchID, e.ID), entityBody(e), e.Version, maxBodyBytes, errTooLarge)
+}
+
+func unmarshalEntity(item dynamo.Item) (screening.Entity, error) {
+	var body entityBody
+	err := unmarshal(item, "body", &body)
+	return screening.Entity(body), err
+}
+
+func marshalMatch(tenant string, m screening.Match) (dynamo.Item, error) {
+	ref := screening.MatchRef{EntityID: m.EntityID, MatchID: m.ID}
+	body := matchBody{m.ID, m.BatchID, m.EntityID, m.AnswerID, m.AliasIDs, m.UniqueID, m.Data}
+	item, err := marshal(matchKey(tenant, m.BatchID, ref), body, m.Version, screening.MaxMatchBytes, errMatchTooLarge)
+	if err != nil {
+		return nil, err
+	}
+	item["resolution"], err = marshalResolution(m.Resolution)
+	return item, err
+}
+
+func marshalResolution(r screening.Resolution) (types.AttributeValue, error) {
+	body, err := json.Marshal(resolutionBody{r.Status, r.Reason, r.Comments, r.Classification, r.ClassificationReviewed,
+		(*actionBody)(r.Action)})
+	if err == nil && len(body) > screening.MaxResolutionBytes {
+		err = errResolutionTooLarge
+	}
+	return dynamo.Binary(body), err
+}
+
+func unmarshalMatch(item dynamo.Item) (screening.Match, error) {
+	var body matchBody
+	var r resolutionBody
+	if err := errors.Join(unmarshal(item, "body", &body), unmarshal(item, "resolution", &r)); err != nil {
+		return screening.Match{}, err
+	}
+	return screening.Match{
+		ID: body.ID, BatchID: body.BatchID, EntityID: body.EntityID, AnswerID: body.AnswerID, AliasIDs: body.AliasIDs,
+		UniqueID: body.UniqueID, Data: body.Data, Version: dynamo.NumberAttribute(item, "version"),
+		Resolution: screening.Resolution{Status: r.Status, Reason: r.Reason, Comments: r.Comments,
+			Classification: r.Classification, ClassificationReviewed: r.ClassificationReviewed,
+			Action: (*screening.MatchAction)(r.Action)},
+	}, nil
+}
+
+// marshal adds a body and a version to the key of a row.
+func marshal(item dynamo.Item, body any, version int64, limit int, tooLarge error) (dynamo.Item, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("write screening: %w", err)
+	}
+	if len(text) > limit {
+		return nil, tooLarge
+	}
+	item["body"], item["version"] = dynamo.Binary(text), dynamo.Number(version)
+	return item, nil
+}
+
+func unmarshal(item dynamo.Item, attribute string, into any) error {
+	text := dynamo.BinaryAttribute(item, attribute)
+	if text == nil {
+		return fmt.Errorf("read screening: the row has no %s", attribute)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("read screening: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package screeningdb_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/screening"
+	"sluice/shared/screening/screeningdb"
+)
+
+func pointer[T any](v T) *T { return &v }
+
+// TestStoredScreenings pins what is stored: one golden item for each kind of row, with every attribute set. It writes
+// through the store and compares the items, and it reads the golden items through the store and compares the values.
+func TestStoredScreenings(t *testing.T) {
+	t.Parallel()
+	ctx, client := t.Context(), dynamotest.Start(t)
+	s := screeningdb.New(client, "test-screenings")
+	b, e, m := storedBatch(), storedEntity(), storedMatch()
+	if _, err := s.Create(ctx, b, []screening.Entity{e}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.AddMatches(ctx, tenant, []screening.Match{m}); err != nil {
+		t.Fatal(err)
+	}
+	dynamotest.CompareStored(t, client, "test-screenings", "screenings")
+
+	client = dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-screenings", "screenings")
+	s = screeningdb.New(client, "test-screenings")
+	got, err := s.Get(ctx, tenant, b.ID)
+	if diff := cmp.Diff(b, got); err != nil || diff != "" {
+		t.Errorf("batch: %v (-want +got)\n%s", err, diff)
+	}
+	entities, err := s.GetEntities(ctx, tenant, b.ID, []string{"e"})
+	if diff := cmp.Diff([]screening.Entity{e}, entities); err != nil || diff != "" {
+		t.Errorf("entity: %v (-want +got)\n%s", err, diff)
+	}
+	matches, _, err := s.ListMatches(ctx, b, "e", "", 10)
+	if diff := cmp.Diff([]screening.Match{m}, matches); err != nil || diff != "" {
+		t.Errorf("match: %v (-want +got)\n%s", err, diff)
+	}
+	if id, err := s.FindActive(ctx, tenant, "journey", "process"); err != nil || id != b.ID {
+		t.Errorf("active batch: got %q, %v, want %q", id, err, b.ID)
+	}
+	if id, err := s.FindNewest(ctx, tenant, "journey"); err != nil || id != b.ID {
+		t.Errorf("newest batch: got %q, %v, want %q", id, err, b.ID)
+	}
+	if ids, _, err := s.ListBatchesOf(ctx, tenant, "e", "", 10); err != nil || len(ids) != 1 || ids[0] != b.ID {
+		t.Errorf("batches of the entity: got %q, %v, want %q", ids, err, b.ID)
+	}
+}
+
+func storedBatch() screening.Batch {
+	return screening.Batch{
+		ID: "0197b0c4-52a1-7c3e-9d2f-6a1b3c5d7e90", Tenant: tenant, Status: screening.Open, Type: screening.TypeScreening,
+		JourneyID: "journey", ProcessID: "process", JourneyType: "onboarding", MainEntityID: "main", MainEntityName: "Main",
+		Providers: []screening.ProviderRun{
+			{ID: "p", Status: screening.SearchComplete, ConfigurationSetID: "set", Matches: 1, AnswerID: "answer"},
+			{ID: "q", Status: screening.ReturnFailed, AnswerID: "other",
+				Error: &screening.ProviderError{Source: "Adapter", Code: "E002", Message: "message"}}},
+		EntityIDs: []string{"e"}, CreatedAt: now, CreatedBy: "client", ClosedAt: now, CorrelationID: "correlation",
+		Matches: 3, Unresolved: 2, TrueMatches: 1, Version: 1,
+	}
+}
+
+func storedEntity() screening.Entity {
+	return screening.Entity{ID: "e", BatchID: storedBatch().ID, LegalEntityID: "e", Version: 1,
+		Criteria: screening.SearchCriteria{Type: screening.Individual, FullName: "Ivan Petrov", DateOfBirth: "17/03/1968",
+			Addresses: []screening.Address{{City: "Riga", CountryISO2: "LV"}}},
+		Aliases: []screening.Alias{{ID: "alias", AliasType: "maiden", LastName: "Ivanova"}}}
+}
+
+func storedMatch() screening.Match {
+	return screening.Match{
+		ID: "3d0b6f4e-8a52-5c1d-9e77-2b4a6c8e0f13", BatchID: storedBatch().ID, EntityID: "e", AnswerID: "answer",
+		AliasIDs: []string{"alias"}, UniqueID: "un:1", Version: 1,
+		Data: screening.MatchData{ProviderID: "p", ProviderSourceName: "un", Name: "PETROV", Score: pointer(91.5),
+			EntityType: pointer("Individual"), Categories: []string{"Sanctions"},
+			IDs: []screening.Identifier{{Type: "passport", Value: "1"}},
+			CategoryDetails: []screening.CategoryTable{{Kind: "k", Rows: []screening.CategoryRow{
+				{Fields: []screening.InfoField{{Label: "l", Value: "v"}}}}}}},
+		Resolution: screening.Resolution{Status: screening.TrueMatch, Reason: "reason", Comments: "comments",
+			Classification: map[string]screening.Label{"field": {Value: "v", Label: "l"}}, ClassificationReviewed: true,
+			Action: &screening.MatchAction{By: "client", Type: screening.ActorClient, At: now, Reused: true}},
+	}
+}

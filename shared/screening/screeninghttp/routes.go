@@ -1,0 +1,151 @@
+// Package screeninghttp serves screening (docs/contract/screening.md): batches, the resolution of their matches, and the
+// queries for both.
+package screeninghttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"sluice/shared/fault"
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/permission"
+	"sluice/shared/screening"
+)
+
+// Screenings answers the routes of screening.
+type Screenings struct {
+	Store screening.Store
+	Now   func() time.Time
+	// NewID returns a new UUID for a batch or an entity.
+	NewID func() string
+}
+
+const (
+	commandsPath = "/screeningcommand/api/v3"
+	queriesPath  = "/screeningquery/api/v4"
+)
+
+// Routes returns the routes of screening.
+func (s *Screenings) Routes() []httpapi.Route {
+	return slices.Concat(s.batchRoutes(), s.queryRoutes())
+}
+
+func (s *Screenings) batchRoutes() []httpapi.Route {
+	const post, put, path = http.MethodPost, http.MethodPut, commandsPath + "/batch"
+	return []httpapi.Route{
+		command(post, path, platform.Endpoint(s.Create, platform.FlattenErrors())),
+		command(put, path+"/{id}/complete", platform.Endpoint(s.Complete, platform.FlattenErrors())),
+		command(put, path+"/{id}/matches", platform.Endpoint(s.Resolve, platform.FlattenErrors())),
+	}
+}
+
+func (s *Screenings) queryRoutes() []httpapi.Route {
+	const path = queriesPath + "/batch"
+	return []httpapi.Route{
+		query(path+"/{batchId}", platform.Endpoint(s.Get)),
+		query(path+"/journey/{journeyId}", platform.Endpoint(s.GetNewest)),
+		query(path+"/journey/{journeyId}/process/{processId}", platform.Endpoint(s.GetActive)),
+		query(path+"/legalentity/{legalEntityId}", platform.Endpoint(s.ListOfLegalEntity)),
+		query(path+"/{batchId}/entity", platform.Endpoint(s.ListEntities)),
+		query(path+"/{batchId}/entity/{entityId}", platform.Endpoint(s.GetEntity)),
+		query(path+"/{batchId}/entity/{entityId}/match", platform.Endpoint(s.ListMatches)),
+		query(path+"/{batchId}/entity/{entityId}/match/{matchId}", platform.Endpoint(s.GetMatch)),
+	}
+}
+
+// command makes the route of a command, which needs one of two permissions and ScreeningAccess as well.
+func command(method, path string, next httpapi.Endpoint) httpapi.Route {
+	return httpapi.Route{Method: method, Path: path,
+		Permissions: []string{permission.ScreeningCreate, permission.ScreeningEdit},
+		Endpoint: func(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
+			if !slices.Contains(c.Permissions, permission.ScreeningAccess) {
+				return httpapi.Reply{}, fault.Newf(fault.Forbidden, "permission_missing",
+					"The client lacks the permission %s.", permission.ScreeningAccess)
+			}
+			return next(ctx, c, r)
+		}}
+}
+
+func query(path string, endpoint httpapi.Endpoint) httpapi.Route {
+	return httpapi.Route{Method: http.MethodGet, Path: path, Permissions: []string{permission.ScreeningAccess},
+		Endpoint: endpoint}
+}
+
+var (
+	errNoBatch   = fault.New(fault.NotFound, "screening_batch_not_found", "There is no such screening batch.")
+	errNoEntity  = fault.New(fault.NotFound, "screened_entity_not_found", "The batch has no such entity.")
+	errNoMatch   = fault.New(fault.NotFound, "match_not_found", "The entity has no such match in this batch.")
+	errBusy      = fault.New(fault.Conflict, "screening_busy", "The batch is being changed by others. Try again.")
+	errNotOpen   = fault.New(fault.BadRequest, "screening_batch_not_open", "The batch is not open any more.")
+	errSearching = fault.New(fault.BadRequest, "screening_unfinished",
+		"A provider is still searching. Wait until each has the status Search Complete or Return Failed.")
+	errUnresolved = fault.New(fault.BadRequest, "matches_unresolved",
+		"Matches of the batch are unresolved. Give each the status Match or No Match first.")
+	errTooManyEntities = fault.New(fault.TooLarge, "too_many_screened_entities",
+		"The reply would be too large. Read the entities in parts, GET /batch/{batchId}/entity with limit and after, "+
+			"or one by one.")
+	errTooManyMatches = fault.New(fault.TooLarge, "too_many_matches",
+		"The reply would be too large. Read the matches in parts, with limit and after.")
+	errTooManyBatches = fault.New(fault.TooLarge, "too_many_screening_batches",
+		"The reply would be too large. Ask for onlyWithTrueMatches, or for the batches of a journey.")
+)
+
+// faultOf returns the fault for an outcome of the domain or the store, and every other error as it is.
+func faultOf(err error) error {
+	switch {
+	case errors.Is(err, screening.ErrNotFound):
+		return errNoBatch
+	case errors.Is(err, screening.ErrNotOpen):
+		return errNotOpen
+	case errors.Is(err, screening.ErrUnfinished):
+		return errSearching
+	case errors.Is(err, screening.ErrUnresolved):
+		return errUnresolved
+	case errors.Is(err, screening.ErrChanged):
+		return errBusy.WithCause(err)
+	}
+	return err
+}
+
+// findBatch reads the batch that a path parameter names.
+func (s *Screenings) findBatch(ctx context.Context, r *platform.Request, parameter string) (screening.Batch, error) {
+	id := r.PathValue(parameter)
+	if !platform.IsUUID(id) {
+		return screening.Batch{}, errNoBatch
+	}
+	b, err := s.Store.Get(ctx, r.Tenant, toLower(id))
+	return b, faultOf(err)
+}
+
+// findEntity reads the entity of a batch that the path names.
+func (s *Screenings) findEntity(ctx context.Context, r *platform.Request, b screening.Batch) (screening.Entity, error) {
+	id := entityID(r.PathValue("entityId"))
+	if !b.HasEntity(id) {
+		return screening.Entity{}, errNoEntity
+	}
+	found, err := s.Store.GetEntities(ctx, r.Tenant, b.ID, []string{id})
+	if err == nil && len(found) == 0 {
+		err = errNoEntity
+	}
+	if err != nil {
+		return screening.Entity{}, err
+	}
+	return found[0], nil
+}
+
+// maxAttempts is how often a change is computed anew when another one was stored first.
+const maxAttempts = 8
+
+// retryIfChanged repeats what met a change by someone else.
+func retryIfChanged(do func() error) error {
+	for range maxAttempts {
+		if err := do(); !errors.Is(err, screening.ErrChanged) {
+			return err
+		}
+	}
+	return errBusy
+}

@@ -1,0 +1,50 @@
+package screening
+
+import "context"
+
+// MatchRef names a match.
+type MatchRef struct {
+	EntityID string
+	MatchID  string
+}
+
+// Store keeps batches with their entities and matches. It is safe for concurrent use; a read sees every acknowledged
+// write. A method that changes something is conditional on the versions that were read. A write whose outcome is unknown
+// may be repeated: if it was applied, the repetition returns ErrChanged.
+type Store interface {
+	// Create stores a new batch with its entities. If the batch has a journey, it becomes the active batch of journey and
+	// process, and the one that was active before is overridden in the same write; the batch is returned with the IDs of
+	// those that it replaced. Entities become visible with their batch. It returns ErrChanged if the ID is taken, or if
+	// others created batches of the same journey and process again and again.
+	Create(ctx context.Context, b Batch, entities []Entity) (Batch, error)
+	// Get reads a batch. It returns ErrNotFound if the tenant has no such batch.
+	Get(ctx context.Context, tenant, id string) (Batch, error)
+	// FindActive returns the ID of the active batch of a journey and process: the newest. It returns ErrNotFound if there
+	// is none.
+	FindActive(ctx context.Context, tenant, journeyID, processID string) (id string, err error)
+	// FindNewest returns the ID of the newest batch of a journey, whatever its process. It returns ErrNotFound if there is
+	// none.
+	FindNewest(ctx context.Context, tenant, journeyID string) (id string, err error)
+	// ListBatchesOf reads a part of the IDs of the batches that have an entity, newest first, beginning after a position
+	// ("" for the first part). The next position is "" at the end of the list.
+	ListBatchesOf(ctx context.Context, tenant, entityID, after string, limit int) (ids []string, next string, err error)
+	// Save replaces the batch of which b.Version is the next version. It returns ErrChanged if the stored version is
+	// another one.
+	Save(ctx context.Context, b Batch) error
+
+	// GetEntities reads those of the entities of a batch that exist, in the order of the IDs.
+	GetEntities(ctx context.Context, tenant, batchID string, ids []string) ([]Entity, error)
+
+	// AddMatches stores matches of an answer. They belong to the batch once FinishProvider has recorded the answer and the
+	// batch is saved. A match that is stored already stays as it is.
+	AddMatches(ctx context.Context, tenant string, matches []Match) error
+	// GetMatches reads those of the matches that belong to a batch, in the order of the references.
+	GetMatches(ctx context.Context, b Batch, refs []MatchRef) ([]Match, error)
+	// ListMatches reads a part of the matches of an entity that belong to a batch, in the order of their IDs, beginning
+	// after a match ("" for the first part). It returns at most limit matches, and fewer where that is what one read
+	// yields. The next position is "" at the end of the list.
+	ListMatches(ctx context.Context, b Batch, entityID, after string, limit int) (page []Match, next string, err error)
+	// Resolve replaces the resolutions of at most MaxResolvedAtOnce matches, and the batch with its counts, all or none. It
+	// returns ErrChanged unless the stored versions are those before.
+	Resolve(ctx context.Context, b Batch, matches []Match) error
+}
