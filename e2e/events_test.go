@@ -14,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/client"
@@ -179,5 +182,63 @@ func TestEndsAreAnnounced(t *testing.T) {
 				t.Errorf("report_complete (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Without the table of webhooks a batch ends as ever and is announced to the event bus, once; the webhooks are told when
+// the table is back.
+func TestLostWebhooksDelayNoBatch(t *testing.T) {
+	t.Parallel()
+	cloud := newCloud(t)
+	onboardEntities(t, cloud)
+	api := login(t, cloud)
+	r := api.newReceiver()
+	api.newWebhook(r.URL, "")
+	db, err := cloud.database(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := aws.String(cloud.Prefix + "-webhooks")
+	described, err := db.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := db.Scan(t.Context(), &dynamodb.ScanInput{TableName: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: name}); err != nil {
+		t.Fatal(err)
+	}
+	last := api.expectProcess("PROCESSED", jsonLines(validLine()))
+	api.expectAnnounced(last)
+	unannounced := func() []string {
+		set, _ := cloud.batchRow(t, last.BatchID)["unannounced"].(*types.AttributeValueMemberSS)
+		if set == nil {
+			return nil
+		}
+		return set.Value
+	}
+	eventually(t, "the record that the webhooks do not know", func() bool {
+		return slices.Equal(unannounced(), []string{"webhooks"})
+	})
+	if _, err := db.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName: name, KeySchema: described.Table.KeySchema, AttributeDefinitions: described.Table.AttributeDefinitions,
+		BillingMode: types.BillingModePayPerRequest,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows.Items {
+		if _, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: name, Item: row}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "the delivery to the webhook", func() bool { return len(r.requests()) > 0 && unannounced() == nil })
+	all, err := cloud.busEvents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(all[last.BatchID]); n != 1 || len(r.requests()) != 1 {
+		t.Errorf("%d events on the bus and %d deliveries, want one of each", n, len(r.requests()))
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/client"
+	"sluice/shared/event"
 )
 
 // killRule says at which of its calls to AWS a function is killed (local/README.md, Killing functions).
@@ -36,8 +37,11 @@ type killState struct {
 	Killed string
 }
 
-// killing is a cloud whose functions can be killed.
-type killing struct{ *Environment }
+// killing is a cloud whose functions can be killed, with a webhook of its tenant.
+type killing struct {
+	*Environment
+	receiver *receiver
+}
 
 // newKillingCloud starts a local cloud whose functions are killed by rules, and where a test wants it.
 func newKillingCloud(t *testing.T, rules ...string) killing {
@@ -53,7 +57,25 @@ func newKillingCloud(t *testing.T, rules ...string) killing {
 	}
 	e.killsFunctions = true
 	stopAtEnd(t, e)
-	return killing{e}
+	api := login(t, e)
+	c := killing{e, api.newReceiver()}
+	api.newWebhook(c.receiver.URL, "")
+	return c
+}
+
+// deliveries returns how often the receiver got the event about the end of a batch.
+func (c killing) deliveries(t *testing.T, id string) (n int) {
+	t.Helper()
+	for _, r := range c.receiver.requests() {
+		m, err := event.Decode(r.body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.CausationID == id {
+			n++
+		}
+	}
+	return n
 }
 
 // callFaults sends a signed request to the part of the local cloud that kills functions, and decodes its answer into out.
@@ -88,9 +110,10 @@ func (c killing) callFaults(operation string, in, out any) error {
 type killRun struct {
 	killRule
 	killState
-	// status is the one in which the batch ended, events how often that was announced.
-	status string
-	events int
+	// status is the one in which the batch ended, events how often that was announced to the bus, delivered how often to
+	// the webhook.
+	status            string
+	events, delivered int
 	// seconds is the time from the end of the batch until its announcement was seen.
 	seconds float64
 	// swept means that it was announced only after a sweep.
@@ -119,8 +142,8 @@ func (c killing) run(t *testing.T, k killRule, end func(api *session, u client.U
 	return r
 }
 
-// waitForAnnouncement waits until the end of a batch is announced, and nothing is recorded to be announced any more. It
-// sweeps if that takes long.
+// waitForAnnouncement waits until the end of a batch is announced to the bus and to the webhook, and nothing is recorded
+// to be announced any more. It sweeps if that takes long.
 func (r *killRun) waitForAnnouncement(t *testing.T, c killing, id string) {
 	t.Helper()
 	ended := time.Now()
@@ -137,8 +160,8 @@ func (r *killRun) waitForAnnouncement(t *testing.T, c killing, id string) {
 			r.swept = true
 			c.sweep(t)
 		}
-		r.events = len(all[id])
-		return r.events > 0 && !isOwed
+		r.events, r.delivered = len(all[id]), c.deliveries(t, id)
+		return r.events > 0 && r.delivered > 0 && !isOwed
 	})
 }
 
@@ -195,6 +218,9 @@ func TestAnnouncementsSurviveKills(t *testing.T) {
 					}
 					if mayDouble := test.function == "announce" && kill.Call > 1; r.events > 1 && !mayDouble {
 						t.Errorf("killed at %q, the end is announced %d times, want once", r.Killed, r.events)
+					}
+					if r.delivered != 1 {
+						t.Errorf("killed at %q, the end is delivered %d times, want once", r.Killed, r.delivered)
 					}
 					runs.add(r)
 				})
@@ -287,13 +313,19 @@ func (k *killRuns) table() string {
 		return cmp.Or(cmp.Compare(a.Function, b.Function), cmp.Compare(a.status, b.status), cmp.Compare(a.Call, b.Call))
 	})
 	var lines strings.Builder
-	announced, doubled, swept := 0, 0, 0
+	announced, doubled, swept, delivered, deliveredTwice := 0, 0, 0, 0, 0
 	for _, r := range k.runs {
 		if r.events > 0 {
 			announced++
 		}
 		if r.events > 1 {
 			doubled++
+		}
+		if r.delivered > 0 {
+			delivered++
+		}
+		if r.delivered > 1 {
+			deliveredTwice++
 		}
 		if r.swept {
 			swept++
@@ -302,9 +334,10 @@ func (k *killRuns) table() string {
 		if r.After {
 			when = "after"
 		}
-		fmt.Fprintf(&lines, "%-9s call %2d %-6s %-24.24s %-18s %d events %6.2f s\n", r.Function, r.Call, when, r.Killed, r.status,
-			r.events, r.seconds)
+		fmt.Fprintf(&lines, "%-9s call %2d %-6s %-24.24s %-18s bus %d webhook %d %6.2f s\n", r.Function, r.Call, when, r.Killed,
+			r.status, r.events, r.delivered, r.seconds)
 	}
-	return fmt.Sprintf("%d runs: %d announced, %d lost, %d doubled, %d only after a sweep\n%s", len(k.runs), announced,
-		len(k.runs)-announced, doubled, swept, &lines)
+	n := len(k.runs)
+	return fmt.Sprintf("%d runs. Bus: %d announced, %d lost, %d doubled. Webhook: %d delivered, %d lost, %d doubled. "+
+		"%d only after a sweep.\n%s", n, announced, n-announced, doubled, delivered, n-delivered, deliveredTwice, swept, &lines)
 }
