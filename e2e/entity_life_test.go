@@ -174,6 +174,30 @@ func TestConcurrentEdits(t *testing.T) {
 	api.expectEntity(e, "Compliant")
 }
 
+// Of drafts that are created at the same time, none is lost: the entity is being onboarded until the last one ends.
+func TestConcurrentDrafts(t *testing.T) {
+	t.Parallel()
+	api := login(t, environment)
+	e, journey := api.newEntity(""), uuid.NewString()
+	const count = 4
+	got := api.callConcurrently(count, "POST", entityCommand+"/"+e+"/draft",
+		func(int) string { return fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey) })
+	if want := map[int]int{202: count}; !maps.Equal(got, want) {
+		t.Errorf("%d drafts at once: %v, want %v", count, got, want)
+	}
+	var drafts []draftView
+	api.mustCall("POST", entityQuery+"/drafts-in-scope/searchentitydrafts",
+		fmt.Sprintf(`{"data":{"journeyId":%q}}`, journey), &drafts)
+	if len(drafts) != count {
+		t.Errorf("got %d drafts, want %d", len(drafts), count)
+	}
+	for _, d := range drafts {
+		api.expectEntity(e, "OnboardingInProgress")
+		api.mustCall("PUT", entityCommand+"/"+e+"/draft/"+d.ID+"/reject", "", nil)
+	}
+	api.expectEntity(e, "Unknown")
+}
+
 // Of two drafts that change one property, the second is told of the first and has to decide.
 func TestConflictsOfDrafts(t *testing.T) {
 	t.Parallel()

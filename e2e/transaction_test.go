@@ -82,14 +82,14 @@ func TestTransactionWithManyVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	const count, window = 100_000, 5000
-	newest := time.Now().UTC()
+	text, newest := []byte(l.String()), time.Now().UTC()
 	for first := 0; first < count; first += window {
 		versions := make([]transaction.Version, window)
 		for i := range versions {
 			versions[i] = transaction.Version{
 				Tenant: s.tenantID, TransactionID: l.transactionID(), Modification: l.modificationID(), Batch: u.BatchID,
 				ReceivedAt: newest.Add(-time.Duration(first + i)), Line: 1, MainEntity: transaction.Sender,
-				Text: []byte(l.String()),
+				Text: text,
 			}
 		}
 		if err := store.Put(t.Context(), versions); err != nil {

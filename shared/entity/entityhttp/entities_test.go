@@ -76,14 +76,6 @@ func newAPI(t *testing.T) *api {
 // send sends a request and returns the status and the data of the reply; its messages are in a.messages.
 func (a *api) send(method, path, body string) (int, json.RawMessage) {
 	a.t.Helper()
-	status, data, messages := a.exchange(method, path, body)
-	a.messages = messages
-	return status, data
-}
-
-// exchange is send for requests that run at the same time.
-func (a *api) exchange(method, path, body string) (int, json.RawMessage, []platform.Message) {
-	a.t.Helper()
 	r, err := a.call(a.t.Context(), events.APIGatewayProxyRequest{
 		HTTPMethod: method, Path: path, Body: body,
 		MultiValueHeaders: map[string][]string{"X-TENANT-ID": {a.caller.Tenant}, "Content-Type": {"application/json"}},
@@ -101,7 +93,8 @@ func (a *api) exchange(method, path, body string) (int, json.RawMessage, []platf
 	if err := decoder.Decode(&envelope); err != nil {
 		a.t.Fatalf("%s: %v", r.Body, err)
 	}
-	return r.StatusCode, envelope.Data, envelope.Messages
+	a.messages = envelope.Messages
+	return r.StatusCode, envelope.Data
 }
 
 // succeed sends a request that must succeed, and decodes the data of the reply.
@@ -238,35 +231,6 @@ func TestWarnings(t *testing.T) {
 	a.succeed("POST", command+"/full", `{"data":{"type":"Other","targetEntity":"Client","properties":{"a":{"type":"Single"}}}}`, &full)
 	if len(full.Properties) != 0 {
 		t.Errorf("got %+v, want no properties", full)
-	}
-}
-
-// Of drafts that are created at the same time, none is lost.
-func TestConcurrentDrafts(t *testing.T) {
-	a := newAPI(t)
-	e := a.createEntity("")
-	statuses := make(chan int)
-	for range 4 {
-		go func() {
-			status, _, _ := a.exchange("POST", command+"/"+e+"/draft", `{"data":{"journeyId":"`+journey+`"}}`)
-			statuses <- status
-		}()
-	}
-	for range 4 {
-		if status := <-statuses; status != 202 {
-			t.Errorf("got %d, want 202", status)
-		}
-	}
-	var drafts []entityhttp.EntityDraft
-	a.succeed("POST", query+"/drafts-in-scope/searchentitydrafts", `{"data":{"journeyId":"`+journey+`"}}`, &drafts)
-	for i, d := range drafts {
-		if got := a.readStatus(e); got != entity.OnboardingInProgress {
-			t.Errorf("before the rejection of draft %d: got %s, want %s", i, got, entity.OnboardingInProgress)
-		}
-		a.succeed("PUT", command+"/"+e+"/draft/"+d.ID+"/reject", "", nil)
-	}
-	if got := a.readStatus(e); got != entity.Unknown || len(drafts) != 4 {
-		t.Errorf("got %s after %d drafts, want %s after 4", got, len(drafts), entity.Unknown)
 	}
 }
 
