@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"sluice/shared/event"
+	"sluice/shared/externalauth"
 	"sluice/shared/externalauth/externalauthtest"
 )
 
@@ -171,4 +173,37 @@ func TestExternalAuthenticationBodies(t *testing.T) {
 				`{"clientCredentialsConfig":` + client + `,"endpointCertificate":{"isPublicCA":true,"validationMode":"x"}}}`: notInEnum}},
 		},
 	}})
+}
+
+// A certificate is announced before it ends, once. The schedule that does this is an hour long, so the test does what it
+// does.
+func TestCertificatesAreAnnounced(t *testing.T) {
+	t.Parallel()
+	requires(t, eventLog)
+	api := loginNewTenant(t)
+	end := time.Now().Add(3*24*time.Hour + 1500*time.Millisecond).Truncate(time.Second)
+	certificate := externalauthtest.New(t, "hooks.example.com", false, end.AddDate(-1, 0, 0), end, nil)
+	id := api.newConfiguration(`{"url":"https://hooks.example.com/a","endpointCertificate":{"isPublicCA":false,"certificate":` +
+		jsonText(certificate.PEM()) + `}}`)
+	var announced []busEvent
+	eventually(t, "the event about the certificate", func() bool {
+		if failure := environment.invoke(t, "certificate", `{"detail-type":"Scheduled Event","source":"aws.events"}`, false); failure != "" {
+			t.Fatalf("the function failed: %s", failure)
+		}
+		events, err := environment.busEvents()
+		if err != nil {
+			t.Fatal(err)
+		}
+		announced = events[id]
+		return len(announced) > 0
+	})
+	var payload externalauth.NoticePayload
+	if err := json.Unmarshal(announced[0].Detail.Payload, &payload); err != nil {
+		t.Fatal(err)
+	}
+	if got := announced[0]; len(announced) != 1 || got.DetailType != event.CertificateExpiring || got.Detail.Tenant != api.tenantID ||
+		payload.Days != 3 || !payload.NotAfter.Equal(end) || payload.Host != "hooks.example.com" {
+		t.Errorf("announced %+v, the first with %+v", announced, payload)
+	}
+	api.mustCall("GET", announced[0].Detail.RelativeURL, "", nil)
 }

@@ -74,6 +74,7 @@ func TestSAMInvoke(t *testing.T) {
 	s.invokeAPI("document", 202, `"id"`)
 	s.invokeAPI("externalauth", 202, `"configurationId"`)
 	s.invokeAPI("screening", 202, `"batchId"`)
+	s.invoke("certificate", "null")
 
 	// A failure is reported as one, though SAM exits with 0.
 	if _, err := s.runSAM(

@@ -30,6 +30,7 @@ var eventTypes = map[string]any{
 	"document":      &events.APIGatewayProxyRequest{},
 	"externalauth":  &events.APIGatewayProxyRequest{},
 	"screening":     &events.APIGatewayProxyRequest{},
+	"certificate":   &events.CloudWatchEvent{},
 	"scan":          &events.S3Event{},
 	"scan-result":   &intake.ScanEvent{},
 	"scan-schedule": &events.CloudWatchEvent{},

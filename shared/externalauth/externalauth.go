@@ -25,6 +25,10 @@ type Configuration struct {
 	// OAuth is the client that gets access tokens for the URL; nil for none.
 	OAuth *OAuth
 
+	// Noticed holds, by the SHA-256 of each certificate in force, the time up to which notices of its end are settled;
+	// see KeepNotices.
+	Noticed map[string]time.Time
+
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	// UpdatedBy is the ID of the client that saved the configuration last.

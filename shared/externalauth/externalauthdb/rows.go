@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/dynamo"
 	"sluice/shared/externalauth"
@@ -21,6 +23,11 @@ var errTooLarge = fault.New(fault.TooLarge, "configuration_too_large",
 const (
 	configurationPrefix = "configuration#"
 	urlPrefix           = "url#"
+
+	// watched is the one partition of the index of due notices.
+	watched = "certificates"
+	// noticeFormat sorts as times do.
+	noticeFormat = "2006-01-02T15:04:05Z"
 )
 
 // configurationRow is a configuration as it is stored.
@@ -32,6 +39,11 @@ type configurationRow struct {
 	EndpointCertificate *certificateRow `dynamodbav:"certificate,omitempty"`
 	Headers             []nameValueRow  `dynamodbav:"headers,omitempty"`
 	OAuth               *oauthRow       `dynamodbav:"oauth,omitempty"`
+	// Noticed holds times by thumbprints.
+	Noticed map[string]string `dynamodbav:"noticed,omitempty"`
+	// Watched and NoticeAt are the keys of the index of due notices. They are absent if no notice will be due.
+	Watched  string `dynamodbav:"watched,omitempty"`
+	NoticeAt string `dynamodbav:"notice_at,omitempty"`
 	// Sealed is a secretsBody as package sealed encrypts it.
 	Sealed    []byte `dynamodbav:"sealed,omitempty"`
 	CreatedAt string `dynamodbav:"created_at"`
@@ -86,6 +98,10 @@ func marshal(c externalauth.Configuration) (dynamo.Item, error) {
 		EndpointCertificate: certificateRowOf(c.EndpointCertificate), Headers: nameRows(c.Headers), Sealed: c.Sealed,
 		CreatedAt: dynamo.FormatTime(c.CreatedAt), UpdatedAt: dynamo.FormatTime(c.UpdatedAt), UpdatedBy: c.UpdatedBy,
 		Version: c.Version,
+	}
+	row.Noticed = noticedTexts(c)
+	if next := c.NextNotice(); !next.IsZero() {
+		row.Watched, row.NoticeAt = watched, next.UTC().Format(noticeFormat)
 	}
 	if o := c.OAuth; o != nil {
 		row.OAuth = &oauthRow{
@@ -173,10 +189,45 @@ func unmarshal(item dynamo.Item) (externalauth.Configuration, error) {
 		}
 	}
 	var err error
+	if c.Noticed, err = noticedTimes(row.Noticed); err != nil {
+		return externalauth.Configuration{}, fmt.Errorf("read configuration: %w", err)
+	}
 	if c.CreatedAt, err = dynamo.ParseTime(row.CreatedAt); err == nil {
 		c.UpdatedAt, err = dynamo.ParseTime(row.UpdatedAt)
 	}
 	return c, err
+}
+
+// noticedTexts returns Noticed as it is stored.
+func noticedTexts(c externalauth.Configuration) map[string]string {
+	if len(c.Noticed) == 0 {
+		return nil
+	}
+	texts := make(map[string]string, len(c.Noticed))
+	for thumbprint, at := range c.Noticed {
+		texts[thumbprint] = dynamo.FormatTime(at)
+	}
+	return texts
+}
+
+// noticedAttribute returns Noticed as an attribute.
+func noticedAttribute(c externalauth.Configuration) (types.AttributeValue, error) {
+	return attributevalue.Marshal(noticedTexts(c))
+}
+
+func noticedTimes(texts map[string]string) (map[string]time.Time, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	times := make(map[string]time.Time, len(texts))
+	for thumbprint, text := range texts {
+		at, err := dynamo.ParseTime(text)
+		if err != nil {
+			return nil, err
+		}
+		times[thumbprint] = at
+	}
+	return times, nil
 }
 
 // certificate returns the certificate of a row. Without a mode, it is the default one.

@@ -3,6 +3,7 @@ package externalauthdb_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -34,12 +35,29 @@ func (openBox) Open(_ context.Context, tenant, purpose string, text []byte) ([]b
 	return text[len(prefix):], nil
 }
 
+// storedPEM is a certificate that is valid until 2036, and storedThumbprint its SHA-256.
+const (
+	storedPEM = `-----BEGIN CERTIFICATE-----
+MIIBhzCCAS6gAwIBAgIGHy49TFtqMAoGCCqGSM49BAMCMDMxFTATBgNVBAoTDEV4
+YW1wbGUgQmFuazEaMBgGA1UEAxMRaG9va3MuZXhhbXBsZS5jb20wHhcNMjYwMTAx
+MDAwMDAwWhcNMzYwMTAxMDAwMDAwWjAzMRUwEwYDVQQKEwxFeGFtcGxlIEJhbmsx
+GjAYBgNVBAMTEWhvb2tzLmV4YW1wbGUuY29tMFkwEwYHKoZIzj0CAQYIKoZIzj0D
+AQcDQgAEWFOrknz4yYNfNGHpra56VBYgNUGBYQL8ZL9aqDn3PUMKUc9LaGe50okR
+jili62TmCRHuXx2dw9tBnQmcpehWYKMuMCwwDAYDVR0TAQH/BAIwADAcBgNVHREE
+FTATghFob29rcy5leGFtcGxlLmNvbTAKBggqhkjOPQQDAgNHADBEAiBbHeOMV+bJ
++nlQsg6Vjpq72EBL9zmG/oT5CtfAEHxfLQIgGUAbuQyrfanXOq+akYY2GBF0jPH/
+hnw85jPbTAllih8=
+-----END CERTIFICATE-----
+`
+	storedThumbprint = "3AF6D3A08C13AAFE61945A0A71D6EF8E971888F755498AA318B67F002A4FDA3C"
+)
+
 // storedConfiguration has every field set.
 func storedConfiguration() externalauth.Configuration {
 	return externalauth.Configuration{
 		ID: "7c2f1a52-3f6e-4b1e-9d0a-000000000002", Tenant: storedTenant, URL: "https://Hooks.example.com/a/",
 		IsMTLSEnabled:       true,
-		EndpointCertificate: &externalauth.Certificate{PEM: "pem", NextPEM: "next pem", Mode: externalauth.PinLeafThumbprint},
+		EndpointCertificate: &externalauth.Certificate{PEM: storedPEM, NextPEM: "next pem", Mode: externalauth.PinLeafThumbprint},
 		Headers:             []externalauth.NameValue{{Name: "X-Key", Value: "key"}},
 		OAuth: &externalauth.OAuth{
 			URL: "https://id.example.com/token", ClientID: "client", ClientSecret: "secret", UseBasicAuthentication: true,
@@ -49,6 +67,7 @@ func storedConfiguration() externalauth.Configuration {
 			Headers:    []externalauth.NameValue{{Name: "X-Token-Key", Value: "token key"}},
 			FormValues: []externalauth.NameValue{{Name: "scope", Value: "a b"}, {Name: "password", Value: "form secret"}},
 		},
+		Noticed:   map[string]time.Time{storedThumbprint: at},
 		CreatedAt: at, UpdatedAt: at.Add(time.Hour), UpdatedBy: "client ID", Version: 1,
 	}
 }
@@ -163,5 +182,60 @@ func TestPurpose(t *testing.T) {
 	}
 	if _, err := (openBox{}).Open(t.Context(), storedTenant, sealed.ExternalAuthentication, got.Sealed); err != nil {
 		t.Error(err)
+	}
+}
+
+// The index has what is due, whoever owns it, until that is settled or the configuration has changed.
+func TestDueNotices(t *testing.T) {
+	ctx := t.Context()
+	s := externalauthdb.New(dynamotest.Start(t), "test-externalauth", nil)
+	end := time.Date(2036, 1, 1, 0, 0, 0, 0, time.UTC)
+	first := end.Add(-30 * 24 * time.Hour)
+	newConfiguration := func(tenant, id, pem string) externalauth.Configuration {
+		c := externalauth.Configuration{ID: id, Tenant: tenant, URL: "https://" + id, Version: 1,
+			EndpointCertificate: &externalauth.Certificate{PEM: pem, Mode: externalauth.PinLeafThumbprint}}
+		c.KeepNotices(nil, at)
+		if err := s.Create(ctx, c); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	a, b := newConfiguration("t1", "a", storedPEM), newConfiguration("t2", "b", storedPEM)
+	newConfiguration("t1", "none", "")
+	expectDue := func(now time.Time, want ...string) {
+		t.Helper()
+		var got []string
+		if err := s.EachDue(ctx, now, func(c externalauth.Configuration) error {
+			got = append(got, c.Tenant+" "+c.ID)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("due at %v (-want +got):\n%s", now, diff)
+		}
+	}
+	expectDue(first.Add(-time.Second))
+	expectDue(first, "t1 a", "t2 b")
+	a.Noticed = map[string]time.Time{storedThumbprint: first}
+	if err := s.SetNoticed(ctx, a); err != nil {
+		t.Fatal(err)
+	}
+	b.Version = 7 // as if it had changed
+	b.Noticed = map[string]time.Time{storedThumbprint: first}
+	if err := s.SetNoticed(ctx, b); err != nil {
+		t.Fatal(err)
+	}
+	expectDue(first, "t2 b")
+	expectDue(end, "t1 a", "t2 b")
+	a.Noticed = map[string]time.Time{storedThumbprint: end}
+	if err := s.SetNoticed(ctx, a); err != nil {
+		t.Fatal(err)
+	}
+	expectDue(end.AddDate(1, 0, 0), "t2 b")
+	got, err := s.Get(ctx, "t1", "a")
+	if err != nil || !got.Noticed[storedThumbprint].Equal(end) || got.Version != 1 {
+		t.Errorf("stored %v, version %d, %v", got.Noticed, got.Version, err)
 	}
 }

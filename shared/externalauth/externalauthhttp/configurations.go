@@ -81,6 +81,7 @@ func (s *Configurations) create(ctx context.Context, r *platform.Request,
 	}
 	c.ID = s.NewID()
 	c.CreatedAt = c.UpdatedAt
+	c.KeepNotices(nil, c.UpdatedAt)
 	audit.AddObject(ctx, "configurationId", c.ID)
 	if err := s.Store.Create(ctx, c); err != nil {
 		return platform.WithWarnings[IDReply]{}, faultOf(err)
@@ -107,6 +108,7 @@ func (s *Configurations) replace(ctx context.Context, r *platform.Request,
 		return platform.WithWarnings[IDReply]{}, err
 	}
 	c.ID, c.CreatedAt = previous.ID, previous.CreatedAt
+	c.KeepNotices(&previous, c.UpdatedAt)
 	if err := s.Store.Save(ctx, previous, c); err != nil {
 		return platform.WithWarnings[IDReply]{}, faultOf(err)
 	}

@@ -1,0 +1,25 @@
+// Certificate is the Lambda function that announces certificates of external authentication before they end. A schedule
+// invokes it.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"sluice/shared/externalauth"
+	"sluice/shared/externalauth/externalauthdb"
+	"sluice/shared/setup"
+)
+
+func main() {
+	env := setup.MustLoad(context.Background(), "TABLE_EXTERNALAUTH", "ANNOUNCE_FUNCTION")
+	n := &externalauth.Notifier{
+		Store:  externalauthdb.New(env.DynamoDB(), env.ExternalAuthTable, nil), // which opens no secrets
+		Events: env.Announcements(),
+		Now:    time.Now,
+		Log:    env.Log,
+	}
+	lambda.Start(n.Run)
+}

@@ -1,0 +1,180 @@
+package externalauth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"sluice/shared/event"
+)
+
+// NoticeDays are how many days before the end of a certificate that is announced.
+var NoticeDays = []int{30, 14, 3}
+
+const day = 24 * time.Hour
+
+// noticed returns the time up to which the notices of a certificate are settled: announced, or older than the
+// certificate's place in the configuration.
+func (c *Configuration) noticed(given GivenCertificate) time.Time {
+	return c.Noticed[DetailsOf(given.Certificate).ThumbprintSHA256]
+}
+
+// KeepNotices carries over which notices are settled from the configuration that c replaces, or nil. Those of a
+// certificate that previous does not have begin at the given time.
+func (c *Configuration) KeepNotices(previous *Configuration, now time.Time) {
+	c.Noticed = nil
+	for _, given := range c.inForce() {
+		at := now
+		if previous != nil {
+			if before := previous.noticed(given); !before.IsZero() {
+				at = before
+			}
+		}
+		c.settle(given, at)
+	}
+}
+
+func (c *Configuration) settle(given GivenCertificate, at time.Time) {
+	if c.Noticed == nil {
+		c.Noticed = map[string]time.Time{}
+	}
+	c.Noticed[DetailsOf(given.Certificate).ThumbprintSHA256] = at
+}
+
+// NextNotice returns when the next notice of a certificate in force is due; zero if none ever is.
+func (c *Configuration) NextNotice() time.Time {
+	var next time.Time
+	for _, given := range c.inForce() {
+		for _, days := range NoticeDays {
+			at := given.Certificate.NotAfter.Add(-time.Duration(days) * day)
+			if at.After(c.noticed(given)) && (next.IsZero() || at.Before(next)) {
+				next = at
+			}
+		}
+	}
+	return next
+}
+
+// notice is the announcement that a certificate ends soon.
+type notice struct {
+	given GivenCertificate
+	days  int
+}
+
+// due returns the notices that are due and not settled; of one certificate, only the last.
+func (c *Configuration) due(now time.Time) []notice {
+	var all []notice
+	for _, given := range c.inForce() {
+		last := notice{}
+		for _, days := range NoticeDays { // the last one is nearest to the end
+			at := given.Certificate.NotAfter.Add(-time.Duration(days) * day)
+			if at.After(c.noticed(given)) && !at.After(now) {
+				last = notice{given, days}
+			}
+		}
+		if last.days > 0 {
+			all = append(all, last)
+		}
+	}
+	return all
+}
+
+// inForce returns the certificates that a receiver may present.
+func (c *Configuration) inForce() []GivenCertificate {
+	counting := *c
+	if c.OAuth != nil && c.OAuth.UseEndpointMTLS {
+		counting.OAuth = nil
+	}
+	return counting.Certificates()
+}
+
+// NoticePayload is the payload of event.CertificateExpiring.
+type NoticePayload struct {
+	ConfigurationID string `json:"configurationId"`
+	// Host is that of the configuration's URL, whose path may be confidential.
+	Host string `json:"host"`
+	// Property is the place of the certificate in the configuration.
+	Property         string    `json:"property"`
+	Subject          string    `json:"subject"`
+	ThumbprintSHA256 string    `json:"thumbprintSha256"`
+	NotAfter         time.Time `json:"notAfter"`
+	// Days is one of NoticeDays.
+	Days int `json:"days"`
+}
+
+// message returns the event of a notice. It is the same however often it is made.
+func (c *Configuration) message(n notice) (event.Message, error) {
+	details := DetailsOf(n.given.Certificate)
+	payload := NoticePayload{ConfigurationID: c.ID, Property: n.given.Property, Subject: details.Subject,
+		ThumbprintSHA256: details.ThumbprintSHA256, NotAfter: details.NotAfter, Days: n.days}
+	if u, err := url.Parse(c.URL); err == nil {
+		payload.Host = u.Host
+	}
+	text, err := json.Marshal(payload)
+	if err != nil {
+		return event.Message{}, err
+	}
+	subject := fmt.Sprintf("configuration %s, certificate %s, %d days ahead", c.ID, details.ThumbprintSHA256, n.days)
+	return event.Message{
+		ID: event.NewID(event.CertificateExpiring, subject), Tenant: c.Tenant, Type: event.CertificateExpiring,
+		RelativeURL: "/externalauthenticationquery/api/configuration/" + c.ID, Payload: text,
+		When: details.NotAfter.Add(-time.Duration(n.days) * day), CorrelationID: c.ID, CausationID: c.ID,
+	}, nil
+}
+
+// NoticeStore is the part of a store that Notifier needs.
+type NoticeStore interface {
+	// EachDue calls visit with each configuration, of any tenant, whose NextNotice is not after a time, and returns the
+	// first error of visit. It may miss what was written in the last seconds.
+	EachDue(ctx context.Context, now time.Time, visit func(Configuration) error) error
+	// SetNoticed stores Noticed of a configuration as it was read. It does nothing if the configuration has changed
+	// since.
+	SetNoticed(ctx context.Context, c Configuration) error
+}
+
+// Notifier announces certificates that end soon. Its method Run is run by a schedule.
+type Notifier struct {
+	Store  NoticeStore
+	Events event.Sender
+	Now    func() time.Time
+	Log    *slog.Logger
+}
+
+// Run announces what is due. It can be repeated, also at the same time: an event that is announced again has the same
+// ID. A configuration that fails keeps no other from being announced, and is due again the next time; the errors of all
+// are returned.
+func (n *Notifier) Run(ctx context.Context) error {
+	var errs []error
+	err := n.Store.EachDue(ctx, n.Now(), func(c Configuration) error {
+		if err := n.announce(ctx, c); err != nil {
+			errs = append(errs, fmt.Errorf("configuration %s: %w", c.ID, err))
+		}
+		return ctx.Err()
+	})
+	return errors.Join(append(errs, err)...)
+}
+
+// announce announces what is due of one configuration, and then records that.
+func (n *Notifier) announce(ctx context.Context, c Configuration) error {
+	now := n.Now()
+	notices := c.due(now)
+	for _, due := range notices {
+		m, err := c.message(due)
+		if err == nil {
+			err = n.Events.Send(ctx, m)
+		}
+		if err != nil {
+			return err
+		}
+		n.Log.InfoContext(ctx, "certificate ends soon", "tenant", c.Tenant, "configuration", c.ID, "days", due.days,
+			"event", m.ID)
+	}
+	for _, due := range notices {
+		c.settle(due.given, now)
+	}
+	return n.Store.SetNoticed(ctx, c)
+}
