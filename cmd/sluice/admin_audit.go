@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,8 @@ type actRecorder struct {
 	caller func(ctx context.Context) string
 	// group is the log group of the functions; stream is that of this act, "" until it is created.
 	group, stream string
+	// requestID is that of the records of this act.
+	requestID string
 }
 
 func newActRecorder(cfg aws.Config, prefix string, isLocal bool) *actRecorder {
@@ -67,7 +70,8 @@ var errNotRecorded = errors.New("the command ended, but its outcome could not be
 // run runs an act between two records. It does not begin an act whose record cannot be written. The error
 // is errNotRecorded if the record of its end cannot; the result counts then.
 func (r *actRecorder) run(ctx context.Context, record audit.Record, act func() (any, error)) (any, error) {
-	record.Kind, record.RequestID, record.Caller = "audit", uuid.NewString(), audit.Printable(r.caller(ctx))
+	r.requestID = uuid.NewString()
+	record.Kind, record.RequestID, record.Caller = "audit", r.requestID, audit.Printable(r.caller(ctx))
 	record.Source, _ = os.Hostname()
 	record.Outcome = audit.Started
 	if err := r.write(ctx, record); err != nil {
@@ -100,13 +104,38 @@ func (r *actRecorder) write(ctx context.Context, record audit.Record) error {
 		r.stream = stream
 	}
 	record.Time = time.Now().UTC()
-	text, err := json.Marshal(record)
-	if err != nil {
-		return err
+	return putEvents(ctx, r, record.Time, record)
+}
+
+// writtenTogether is how many records one call writes: fewer than the 10,000 events and 1 MB that it may have.
+const writtenTogether = 1000
+
+// writeTransitions appends what the act has changed, with the ID of the act's records, which name its caller.
+func (r *actRecorder) writeTransitions(ctx context.Context, transitions []audit.Transition) error {
+	now := time.Now().UTC()
+	for part := range slices.Chunk(transitions, writtenTogether) {
+		for i := range part {
+			part[i].Kind, part[i].Time, part[i].RequestID = "transition", now, r.requestID
+		}
+		if err := putEvents(ctx, r, now, part...); err != nil {
+			return fmt.Errorf("what was changed could not be recorded: %w", err)
+		}
+	}
+	return nil
+}
+
+// putEvents appends records of the same time to the stream of the act.
+func putEvents[T any](ctx context.Context, r *actRecorder, at time.Time, records ...T) error {
+	events := make([]types.InputLogEvent, len(records))
+	for i, record := range records {
+		text, err := json.Marshal(record)
+		if err != nil {
+			return err
+		}
+		events[i] = types.InputLogEvent{Message: aws.String(string(text)), Timestamp: aws.Int64(at.UnixMilli())}
 	}
 	out, err := r.logs.PutLogEvents(ctx, &cloudwatchlogs.PutLogEventsInput{
-		LogGroupName: &r.group, LogStreamName: &r.stream,
-		LogEvents: []types.InputLogEvent{{Message: aws.String(string(text)), Timestamp: aws.Int64(record.Time.UnixMilli())}},
+		LogGroupName: &r.group, LogStreamName: &r.stream, LogEvents: events,
 	})
 	if err == nil && out.RejectedLogEventsInfo != nil {
 		err = fmt.Errorf("the log group %s rejected the record: check the clock of this machine", r.group)

@@ -2,7 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,7 +29,18 @@ func (f *fakeInstallation) serveLogs(t *testing.T, w http.ResponseWriter, r *htt
 		_, _ = w.Write([]byte(`{"__type":"AccessDeniedException"}`))
 		return
 	}
+	if len(in.LogEvents) > 10_000 || r.ContentLength > 1<<20 {
+		t.Errorf("got %d events in %d bytes, want at most 10,000 and 1 MB", len(in.LogEvents), r.ContentLength)
+	}
 	for _, e := range in.LogEvents {
+		if strings.Contains(e.Message, `"record":"transition"`) {
+			var transition audit.Transition
+			if err := json.Unmarshal([]byte(e.Message), &transition); err != nil {
+				t.Error(err)
+			}
+			f.transitions = append(f.transitions, transition)
+			continue
+		}
 		var record audit.Record
 		if err := json.Unmarshal([]byte(e.Message), &record); err != nil {
 			t.Error(err)
@@ -34,6 +48,41 @@ func (f *fakeInstallation) serveLogs(t *testing.T, w http.ResponseWriter, r *htt
 		f.records = append(f.records, record)
 	}
 	_, _ = w.Write([]byte("{}"))
+}
+
+// Each change of a status that an import makes is recorded with the act that made it; what changes nothing leaves nothing.
+func TestImportedStatusesAreRecorded(t *testing.T) {
+	f := newFakeInstallation(t)
+	runAdmin[tenantOutput](t, f, "tenant", "create", "--id", f.tenant)
+	file := filepath.Join(t.TempDir(), "entities.jsonl")
+	const many = 2500
+	var text strings.Builder
+	for i := range many {
+		fmt.Fprintf(&text, `{"id":"%03d%s","status":"Compliant"}`+"\n", i, strings.Repeat("x", 240))
+	}
+	for i, want := range []int{many, 0, 1} {
+		if i == 2 {
+			text.Reset()
+			text.WriteString(`{"id":"000` + strings.Repeat("x", 240) + `","status":"ClientOffboarded"}`)
+		}
+		if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f.transitions = nil
+		runAdmin[importOutput](t, f, "entities", "import", file)
+		if len(f.transitions) != want {
+			t.Fatalf("import %d: %d changes are recorded, want %d", i, len(f.transitions), want)
+		}
+		act := f.records[len(f.records)-1]
+		for _, r := range f.transitions {
+			if r.Tenant != f.tenant || r.Message != "entity transition" || r.RequestID != act.RequestID || r.Entity == "" || r.Time.IsZero() {
+				t.Fatalf("got the record %+v, want the tenant, the entity and the ID of the act %+v", r, act)
+			}
+		}
+	}
+	if r := f.transitions[0]; r.From != "Compliant" || r.To != "ClientOffboarded" {
+		t.Errorf("got from %s to %s, want from Compliant to ClientOffboarded", r.From, r.To)
+	}
 }
 
 // Every act of an administrator leaves two records, with who did it, on what, and how it ended.

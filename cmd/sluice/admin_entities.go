@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"sluice/shared/audit"
 	"sluice/shared/entity"
 	"sluice/shared/property"
 )
@@ -66,7 +67,7 @@ func importEntities(ctx context.Context, a *admin, path string, o importOptions)
 			}
 		}
 		window = window[:0]
-		return err
+		return errors.Join(err, a.recorder.writeTransitions(ctx, transitionsOf(a.tenant, results)))
 	}
 	err := readEntities(ctx, path, func(e entity.Import) error {
 		if window = append(window, e); len(window) < importWindow {
@@ -82,6 +83,20 @@ func importEntities(ctx context.Context, a *admin, path string, o importOptions)
 			countNoun(out.Refused, "entity was", "entities were"), map[bool]string{true: "it is", false: "they are"}[out.Refused == 1])
 	}
 	return out, err
+}
+
+// transitionsOf returns the changes of lifecycle statuses that an import has made, for the audit trail.
+func transitionsOf(tenant string, results []entity.ImportResult) []audit.Transition {
+	var transitions []audit.Transition
+	for _, r := range results {
+		if r.Outcome != entity.ImportRefused && r.PreviousStatus != r.Status {
+			transitions = append(transitions, audit.Transition{
+				Message: "entity transition", Tenant: tenant, Entity: audit.Printable(r.ID),
+				From: string(r.PreviousStatus), To: string(r.Status),
+			})
+		}
+	}
+	return transitions
 }
 
 // reindexOutput is how the outcome of a reindexing is printed.

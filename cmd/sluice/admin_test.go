@@ -43,6 +43,8 @@ type fakeInstallation struct {
 	logFails bool
 	// records are the audit records that were written to the log group.
 	records []audit.Record
+	// transitions are the records of changes that acts have made.
+	transitions []audit.Transition
 }
 
 func newFakeInstallation(t *testing.T) *fakeInstallation {
