@@ -27,7 +27,7 @@ type Error struct {
 	Status int
 	// Message is the reply's message, or its reason (of a transaction that was sent singly), or "".
 	Message string
-	// Details are the validation errors of a 422.
+	// Details are the validation errors of a 422, or of a 400 on platform paths.
 	Details []Detail
 	// RetryAfter is how long the service asks to wait, of a 429; otherwise 0.
 	RetryAfter time.Duration
@@ -85,17 +85,43 @@ func newError(resp *http.Response, text []byte, called *url.URL, apiURL string) 
 		Message string          `json:"message"`
 		Reason  string          `json:"reason"`
 		Detail  json.RawMessage `json:"detail"`
+		// Data and Messages are those of platform paths. Data are the validation errors of a 400.
+		Data     json.RawMessage `json:"data"`
+		Messages []struct {
+			Message string `json:"message"`
+		} `json:"messages"`
 	}
 	e := &Error{Status: resp.StatusCode, URL: withoutQuery(called), APIURL: apiURL}
 	if json.Unmarshal(text, &body) == nil {
 		e.Message = cmp.Or(body.Message, body.Reason)
 		_ = json.Unmarshal(body.Detail, &e.Details)
+		if len(body.Messages) > 0 {
+			e.Message = body.Messages[0].Message
+			e.Details = platformDetails(body.Data)
+		}
 	}
 	e.Foreign = isForeign(e)
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return e
+}
+
+// platformDetails reads the validation errors of a platform path; nil if there are none.
+func platformDetails(data json.RawMessage) []Detail {
+	var failures []struct {
+		PropertyName string `json:"propertyName"`
+		ErrorMessage string `json:"errorMessage"`
+		ErrorCode    string `json:"errorCode"`
+	}
+	if json.Unmarshal(data, &failures) != nil {
+		return nil
+	}
+	var details []Detail
+	for _, f := range failures {
+		details = append(details, Detail{Loc: []any{f.PropertyName}, Msg: f.ErrorMessage, Type: f.ErrorCode})
+	}
+	return details
 }
 
 // isForeign reports whether a refusal is not one of the interface on its own paths, which always have a message of

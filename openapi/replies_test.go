@@ -18,6 +18,8 @@ import (
 	"sluice/shared/entity/entityhttp"
 	"sluice/shared/externalauth/externalauthhttp"
 	"sluice/shared/httpapi/platform"
+	"sluice/shared/outbound"
+	"sluice/shared/outbound/outboundhttp"
 	"sluice/shared/screening/screeninghttp"
 	"sluice/shared/transaction/transactionhttp"
 	"sluice/shared/webhook/webhookhttp"
@@ -40,6 +42,7 @@ func TestReplySchemasMatchTheirTypes(t *testing.T) {
 		"Deliveries": webhookhttp.DeliveriesReply{}, "Delivery": webhookhttp.DeliveryReply{}, "Resent": webhookhttp.ResendReply{},
 		"CreatedScreeningBatch": screeninghttp.Created{}, "ScreeningBatch": screeninghttp.BatchReply{},
 		"ScreeningBatchOfEntity": screeninghttp.EntityBatchReply{}, "Match": screeninghttp.MatchReply{},
+		"PresentedCertificates": outboundhttp.CheckReply{}, "ClientKeySet": outbound.JWKSet{},
 	} {
 		c := comparison{t, sampler{d.Root, 0}, map[reflect.Type]bool{}}
 		c.value(name, c.at("#/components/schemas/"+name), reflect.TypeOf(reply))

@@ -17,6 +17,7 @@ import (
 	"sluice/shared/entity/entityhttp"
 	"sluice/shared/externalauth/externalauthhttp"
 	"sluice/shared/httpapi/platform"
+	"sluice/shared/outbound/outboundhttp"
 	"sluice/shared/screening/screeninghttp"
 )
 
@@ -45,6 +46,7 @@ func TestRequestsAreAcceptedAsDescribed(t *testing.T) {
 	checkAgreement[externalauthhttp.ConfigurationRequest](t, d, "ExternalAuthentication")
 	checkAgreement[screeninghttp.CreateRequest](t, d, "CreateScreeningBatch")
 	checkAgreement[screeninghttp.ResolveRequest](t, d, "ResolveMatches")
+	checkAgreement[outboundhttp.CheckRequest](t, d, "CheckedUrl")
 	checkAgreement[batchhttp.UploadRequest](t, d, "UploadRequest")
 }
 

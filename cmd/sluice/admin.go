@@ -23,6 +23,8 @@ import (
 	"sluice/shared/audit"
 	"sluice/shared/auth/authdb"
 	"sluice/shared/entity/entitydb"
+	"sluice/shared/outbound"
+	"sluice/shared/outbound/outbounddb"
 	"sluice/shared/setup"
 )
 
@@ -41,7 +43,9 @@ type admin struct {
 	registry *authdb.Registry
 	profiles *entitydb.Profiles
 	kms      *kms.Client
-	recorder *actRecorder
+	// clientKeys are the keys that tenants' calls to others present.
+	clientKeys outbound.KeyStore
+	recorder   *actRecorder
 }
 
 func adminCommand() *cli.Command {
@@ -78,6 +82,7 @@ a local cloud, the usual AWS settings count, and --prefix if the stack has anoth
 				func(ctx context.Context, a *admin, args []string) (any, error) {
 					return setBatchFeature(ctx, a, args[0], false)
 				}),
+			a.clientCertificateCommand(),
 			a.createClientCommand(),
 			a.command("client list", "", "list the clients", listClients),
 			a.command("client disable", "CLIENT", "disable a client: it gets no tokens, and its tokens stop working",
@@ -230,6 +235,7 @@ func (a *admin) connect(ctx context.Context) error {
 	a.registry = authdb.New(db, a.prefix+"-clients")
 	a.profiles = entitydb.NewProfiles(db, a.prefix+"-records", a.prefix+"-entities")
 	a.kms = kms.NewFromConfig(cfg)
+	a.clientKeys = outbounddb.New(db, a.prefix+"-outbound")
 	return nil
 }
 

@@ -11,14 +11,15 @@ import (
 	"sluice/shared/delivery"
 	"sluice/shared/externalauth/externalauthdb"
 	"sluice/shared/outbound"
+	"sluice/shared/outbound/outbounddb"
 	"sluice/shared/sealed"
 	"sluice/shared/setup"
 	"sluice/shared/webhook/webhookdb"
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_WEBHOOKS", "TABLE_EXTERNALAUTH", "SECRETS_KEY_ID",
-		"ANNOUNCE_FUNCTION", "WEBHOOK_FIRST_PAUSE", "WEBHOOK_MAX_PAUSE", "WEBHOOK_PATIENCE", "WEBHOOK_DISABLE_AFTER")
+	env := setup.MustLoad(context.Background(), "TABLE_WEBHOOKS", "TABLE_EXTERNALAUTH", "TABLE_OUTBOUND",
+		"SECRETS_KEY_ID", "ANNOUNCE_FUNCTION", "WEBHOOK_FIRST_PAUSE", "WEBHOOK_MAX_PAUSE", "WEBHOOK_PATIENCE", "WEBHOOK_DISABLE_AFTER")
 	addresses, err := outbound.ParseAddressPolicy(env.PrivateReceivers)
 	env.Check(err)
 	secrets := sealed.New(env.KMS(), env.SecretsKey)
@@ -27,12 +28,11 @@ func main() {
 		Receivers: &outbound.Client{
 			Configurations: externalauthdb.New(env.DynamoDB(), env.ExternalAuthTable, secrets),
 			Addresses:      addresses,
+			Keys:           outbounddb.New(env.DynamoDB(), env.OutboundTable), KMS: env.KMS(),
 		},
 		Secrets: secrets,
 		Events:  env.Announcements(),
 		Policy:  env.WebhookPolicy(),
-		Now:     time.Now,
-		Random:  rand.Float64,
-		Log:     env.Log,
+		Now:     time.Now, Random: rand.Float64, Log: env.Log,
 	}).Handle)
 }

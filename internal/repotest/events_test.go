@@ -31,6 +31,7 @@ var eventTypes = map[string]any{
 	"externalauth":  &events.APIGatewayProxyRequest{},
 	"screening":     &events.APIGatewayProxyRequest{},
 	"certificate":   &events.CloudWatchEvent{},
+	"outbound":      &events.APIGatewayProxyRequest{},
 	"scan":          &events.S3Event{},
 	"scan-result":   &intake.ScanEvent{},
 	"scan-schedule": &events.CloudWatchEvent{},

@@ -17,6 +17,7 @@ import (
 	"sluice/shared/entity/entityhttp"
 	"sluice/shared/externalauth/externalauthhttp"
 	"sluice/shared/httpapi"
+	"sluice/shared/outbound/outboundhttp"
 	"sluice/shared/screening/screeninghttp"
 	"sluice/shared/setup"
 	"sluice/shared/transaction/transactionhttp"
@@ -204,6 +205,7 @@ func servedRoutes() map[string][]httpapi.Route {
 		"externalauth": (&externalauthhttp.Configurations{}).Routes(),
 		"webhook":      (&webhookhttp.Webhooks{}).Routes(),
 		"screening":    (&screeninghttp.Screenings{}).Routes(),
+		"outbound":     (&outboundhttp.Outbound{}).Routes(),
 	}
 }
 

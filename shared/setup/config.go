@@ -28,6 +28,7 @@ type Config struct {
 	ExternalAuthTable string `env:"TABLE_EXTERNALAUTH"`
 	WebhooksTable     string `env:"TABLE_WEBHOOKS"`
 	ScreeningsTable   string `env:"TABLE_SCREENINGS"`
+	OutboundTable     string `env:"TABLE_OUTBOUND"`
 
 	// UploadsBucket holds uploads/<tenant>/<batch id> and documents/<tenant>/<file id>.
 	UploadsBucket string `env:"BUCKET_UPLOADS"`

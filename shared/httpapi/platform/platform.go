@@ -21,11 +21,13 @@ import (
 // TenantHeader is the header of every platform call that names the tenant.
 const TenantHeader = "X-Tenant-Id"
 
-// Handler serves platform routes. It writes a record of each request to trail, unless that is nil.
+// Handler serves platform routes; public ones among them need no tenant header. It writes a record of each request to trail, unless that is nil.
 func Handler(routes []httpapi.Route, trail *audit.Log, log *slog.Logger, now func() time.Time) http.Handler {
 	checked := make([]httpapi.Route, len(routes))
 	for i, r := range routes {
-		r.Endpoint = requireTenantHeader(r.Endpoint)
+		if !r.Public {
+			r.Endpoint = requireTenantHeader(r.Endpoint)
+		}
 		checked[i] = r
 	}
 	return httpapi.API{Routes: checked, Errors: Errors, Audit: trail, Log: log, Now: now}.Handler()

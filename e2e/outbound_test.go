@@ -1,0 +1,247 @@
+package e2e
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sluice/shared/outbound/outboundtest"
+)
+
+// thisMachine are the dates of a certificate that is valid now, for a receiver on this machine.
+func thisMachine() outboundtest.Leaf {
+	return outboundtest.Leaf{Hosts: []string{"127.0.0.1"}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour)}
+}
+
+// receiverCheck is what these tests read of a check.
+type receiverCheck struct {
+	Chain     []struct{ Subject, Issuer, ThumbprintSHA256 string }
+	Decisions []struct {
+		Mode     string
+		Accepted bool
+		Reason   string
+	}
+}
+
+// text writes the decisions in short.
+func (c receiverCheck) text() string {
+	var s []string
+	for _, d := range c.Decisions {
+		s = append(s, fmt.Sprintf("%s %v", d.Mode, d.Accepted))
+	}
+	return strings.Join(s, ", ")
+}
+
+// check asks what a receiver presents.
+func (s *session) check(url string) (c receiverCheck) {
+	s.t.Helper()
+	s.mustCall("POST", externalAuthQueries+"/check", inEnvelope(jsonText(map[string]string{"url": url})), &c)
+	return c
+}
+
+// What a receiver presents and what each mode decides is shown by the endpoint and by the command line, by the
+// configuration as it is now.
+func TestCheckOfReceivers(t *testing.T) {
+	requires(t, receivers)
+	t.Parallel()
+	api := loginNewTenant(t)
+	root := outboundtest.NewRoot(t, "Test Root")
+	presented := root.NewIntermediate("Test Issuing CA").Issue(thisMachine())
+	server := outboundtest.NewServer(t, presented, http.NotFoundHandler())
+	url := "https://" + net.JoinHostPort("127.0.0.1", server.Port)
+
+	const none, pin, signer = "PinLeafThumbprint false, SignerChainValidationOnly false",
+		"PinLeafThumbprint true, SignerChainValidationOnly false", "PinLeafThumbprint false, SignerChainValidationOnly true"
+	c := api.check(url)
+	if c.text() != none || len(c.Chain) != 2 || c.Chain[0].Issuer != "CN=Test Issuing CA" || len(c.Chain[0].ThumbprintSHA256) != 64 {
+		t.Errorf("without a configuration: %+v", c)
+	}
+	data := func(der []byte) string {
+		return jsonText(map[string]any{"url": url, "endpointCertificate": map[string]any{
+			"isPublicCA": false, "certificate": outboundtest.PEM(der)}})
+	}
+	id := api.newConfiguration(data(presented.Certificate[0]))
+	if c := api.check(url + "/hooks?a=1"); c.text() != pin {
+		t.Errorf("with the leaf: %+v", c)
+	}
+	api.mustCall("PUT", externalAuthCommands+"?configurationId="+id, inEnvelope(data(root.Certificate.Raw)), nil)
+	if c := api.check(url); c.text() != signer {
+		t.Errorf("with the root: %+v", c)
+	}
+	for _, refused := range []string{"https://169.254.169.254/latest", "https://10.0.0.1", "https://[fd00:ec2::254]"} {
+		if c := api.check(refused); c.text() != none || len(c.Chain) != 0 || !strings.Contains(c.Decisions[0].Reason, " address") {
+			t.Errorf("%s: %+v", refused, c)
+		}
+	}
+	status, _, text := api.sendPlatform(api.tenantID, "POST", externalAuthQueries+"/check", inEnvelope(`{"url":"http://x.test"}`))
+	if status != http.StatusBadRequest || !strings.Contains(string(text), "UrlValidator") {
+		t.Errorf("a URL without TLS: %d %s, want 400 naming it", status, text)
+	}
+
+	own := login(t, environment)
+	other := own.check(url)
+	if other.text() != none {
+		t.Errorf("by the configuration of another tenant: %+v", other)
+	}
+	stdout, stderr, code, err := environment.runSluice("outbound", "check", url, "--api-url", environment.APIURL,
+		"--token-url", environment.TokenURL, "--client-id", environment.ClientID, "--client-secret",
+		environment.ClientSecret, "--scope", "tenant/"+environment.TenantID)
+	if err != nil || code != 1 || stderr != "" || !strings.Contains(stdout, "subject  CN=leaf\n") ||
+		!strings.Contains(stdout, "SignerChainValidationOnly  refused   No chain leads from") {
+		t.Errorf("sluice outbound check: %v, exit code %d, %q\n%s", err, code, stderr, stdout)
+	}
+}
+
+// clientKeyView is what these tests read of a tenant's client key.
+type clientKeyView struct {
+	KeyID              string `json:"kid"`
+	CertificateRequest string `json:"certificate_request"`
+	Certificate        *struct{ Issuer string }
+}
+
+// installClientCertificate has the operator request and install a client certificate of an authority.
+func (s *session) installClientCertificate(ca *outboundtest.Authority) clientKeyView {
+	s.t.Helper()
+	var requested, installed clientKeyView
+	command := []string{"tenant", "client-certificate", "--tenant", s.tenantID}
+	if err := environment.admin(&requested, append(command, "--request")...); err != nil {
+		s.t.Fatal(err)
+	}
+	block, _ := pem.Decode([]byte(requested.CertificateRequest))
+	if block == nil {
+		s.t.Fatalf("%q is not PEM", requested.CertificateRequest)
+	}
+	request, err := x509.ParseCertificateRequest(block.Bytes)
+	if err != nil || request.CheckSignature() != nil || request.Subject.CommonName != s.tenantID {
+		s.t.Fatalf("the request of %+v: %v", request, err)
+	}
+	leaf := thisMachine()
+	leaf.Usage = x509.ExtKeyUsageClientAuth
+	file := filepath.Join(s.t.TempDir(), "tenant.pem")
+	certificate := outboundtest.PEM(ca.IssueFor(leaf, request.PublicKey).Raw)
+	if err := os.WriteFile(file, []byte(certificate), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := environment.admin(&installed, append(command, "--install", file)...); err != nil {
+		s.t.Fatal(err)
+	}
+	if installed.KeyID != requested.KeyID || installed.Certificate == nil || installed.Certificate.Issuer != ca.Certificate.Subject.String() {
+		s.t.Errorf("after the installation: %+v", installed)
+	}
+	return installed
+}
+
+// A receiver gets calls by the tenant's client certificate and with an access token, for which the service authenticates
+// itself by an assertion that the published keys verify. Before there is a certificate nothing is sent.
+func TestCallsAreAuthenticated(t *testing.T) {
+	t.Parallel()
+	requires(t, receivers)
+	api := loginNewTenant(t)
+	root, clients := outboundtest.NewRoot(t, "Test Root"), outboundtest.NewRoot(t, "CA of clients")
+	presented := root.Issue(thisMachine())
+	wantCertificate := func(c *tls.Config) {
+		c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, outboundtest.Pool(clients)
+	}
+	var assertions, calls recorder
+	tokens := outboundtest.NewServer(t, presented, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		assertions.add(r.PostFormValue("client_assertion"))
+		fmt.Fprint(w, `{"access_token":"the-token","token_type":"Bearer","expires_in":3600}`)
+	}), wantCertificate)
+	server := outboundtest.NewServer(t, presented, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		calls.add(r.Header.Get("Authorization") + " " + r.Header.Get("X-Api-Key"))
+	}), wantCertificate)
+	at := func(s *outboundtest.Server) string { return "https://" + net.JoinHostPort("127.0.0.1", s.Port) }
+	api.newConfiguration(jsonText(map[string]any{
+		"url": at(server), "isMtlsEnabled": true, "headers": []any{map[string]string{"name": "X-Api-Key", "value": "the-key"}},
+		"endpointCertificate": map[string]any{"isPublicCA": false, "certificate": outboundtest.PEM(root.Certificate.Raw),
+			"validationMode": "SignerChainValidationOnly"},
+		"oAuthConfiguration": map[string]any{"clientCredentialsConfig": map[string]any{
+			"clientId": "sluice", "url": at(tokens) + "/token", "useBasicAuthentication": false,
+			"useEndpointMtlsConfiguration": true, "isJwtClientAssertionEnabled": true}},
+	}))
+	w := api.newWebhook(at(server)+"/events", "")
+	if d := api.test(w); d.summary() != "Failed client_certificate_unusable" || calls.count()+assertions.count() != 0 {
+		t.Errorf("without a client certificate: %s after %d requests", d.summary(), calls.count()+assertions.count())
+	}
+	key := api.installClientCertificate(clients)
+	for range 2 {
+		if d := api.test(w); d.summary() != "Successful -" {
+			t.Errorf("with a client certificate: %+v", d)
+		}
+	}
+	if got := calls.all(); !slices.Equal(got, []string{"Bearer the-token the-key", "Bearer the-token the-key"}) {
+		t.Errorf("the receiver got %q", got)
+	}
+	if assertions.count() == 0 {
+		t.Fatal("no token was asked for")
+	}
+	eventually(t, "the key is published", func() bool { return verifiesAssertion(t, assertions.all()[0], key.KeyID) })
+}
+
+// recorder records texts.
+type recorder struct {
+	mu    sync.Mutex
+	texts []string
+}
+
+func (r *recorder) add(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.texts = append(r.texts, text)
+}
+
+func (r *recorder) all() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.texts)
+}
+
+func (r *recorder) count() int { return len(r.all()) }
+
+// verifiesAssertion reports whether the published client keys contain one, by which an assertion is verified.
+func verifiesAssertion(t *testing.T, assertion, keyID string) bool {
+	t.Helper()
+	resp, err := http.Get(environment.APIURL + "/outbound/jwks.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var set struct{ Keys []struct{ Kid, X, Y string } }
+	decodeReply(t, resp, http.StatusOK, &set)
+	decode := func(text string) []byte {
+		raw, err := base64.RawURLEncoding.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw
+	}
+	for _, k := range set.Keys {
+		if k.Kid != keyID {
+			continue
+		}
+		number := func(raw []byte) *big.Int { return new(big.Int).SetBytes(raw) }
+		end := strings.LastIndexByte(assertion, '.')
+		signature, digest := decode(assertion[end+1:]), sha256.Sum256([]byte(assertion[:end]))
+		public := &ecdsa.PublicKey{Curve: elliptic.P256(), X: number(decode(k.X)), Y: number(decode(k.Y))}
+		if !ecdsa.Verify(public, digest[:], number(signature[:32]), number(signature[32:])) {
+			t.Errorf("the key %s does not verify %s", keyID, assertion)
+		}
+		return true
+	}
+	return false
+}

@@ -1,0 +1,32 @@
+// Outbound is the Lambda function that looks at what receivers outside present, and publishes the keys of client
+// assertions.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"sluice/shared/externalauth/externalauthdb"
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/outbound"
+	"sluice/shared/outbound/outbounddb"
+	"sluice/shared/outbound/outboundhttp"
+	"sluice/shared/setup"
+)
+
+func main() {
+	env := setup.MustLoad(context.Background(), "TABLE_EXTERNALAUTH", "TABLE_OUTBOUND")
+	addresses, err := outbound.ParseAddressPolicy(env.PrivateReceivers)
+	env.Check(err)
+	s := &outboundhttp.Outbound{
+		Inspector: &outbound.Client{Addresses: addresses},
+		// Secrets stay sealed: certificates are none.
+		Configurations: externalauthdb.New(env.DynamoDB(), env.ExternalAuthTable, nil),
+		Keys:           outbounddb.New(env.DynamoDB(), env.OutboundTable),
+		Now:            time.Now,
+	}
+	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Audit, env.Log, time.Now)))
+}
