@@ -132,12 +132,12 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// A receiver that is down for ten minutes gets all events, each once, when it is back.
-func TestManyEventsWhileTheReceiverIsDown(t *testing.T) {
+// A receiver that is down for ten minutes gets all thousand events, each once, when it is back.
+func TestThousandEventsWhileTheReceiverIsDown(t *testing.T) {
 	t.Parallel()
 	s := newSimulation(t)
 	s.create("w1", nil)
-	const events = 100
+	const events = 1000
 	down := start.Add(10 * time.Minute)
 	s.answer = func(*http.Request, []byte) (*outbound.Reply, error) {
 		if s.now.Before(down) {
@@ -339,7 +339,7 @@ func TestTest(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.runUntil(start.Add(time.Hour))
-	got, err := s.store.GetDelivery(t.Context(), tenant, "w1", d.ID)
+	got, err := s.store.GetDelivery(t.Context(), s.tenant, "w1", d.ID)
 	if err != nil || got.Outcome != webhook.Failed || got.AttemptCount != 1 || got.Messages[0].Type != event.WebhookTest {
 		t.Errorf("got %+v, %v; want one failed attempt", got, err)
 	}
@@ -347,7 +347,7 @@ func TestTest(t *testing.T) {
 		t.Errorf("health %+v, want none", w.Health)
 	}
 	if err := s.dispatcher.Send(t.Context(), event.Message{
-		ID: "e", Tenant: tenant, Type: event.WebhookTest, Payload: []byte("{}"), When: s.now,
+		ID: "e", Tenant: s.tenant, Type: event.WebhookTest, Payload: []byte("{}"), When: s.now,
 	}); err != nil || len(s.deliveries("w1")) != 1 {
 		t.Errorf("a test that is announced has %d deliveries, %v; want 1", len(s.deliveries("w1")), err)
 	}
@@ -367,7 +367,7 @@ func TestPendingDeliveryEnds(t *testing.T) {
 	if _, err := s.store.Save(t.Context(), w, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.store.Delete(t.Context(), tenant, "w2"); err != nil {
+	if err := s.store.Delete(t.Context(), s.tenant, "w2"); err != nil {
 		t.Fatal(err)
 	}
 	s.answerWith(200)

@@ -10,37 +10,38 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
 
-	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/event"
 	"sluice/shared/outbound"
 	"sluice/shared/webhook"
-	"sluice/shared/webhook/webhookdb"
+	"sluice/shared/webhook/webhooktest"
 )
-
-const tenant = "7c2f1a52-3f6e-4b1e-9d0a-000000000001"
 
 var start = time.Date(2025, 11, 25, 14, 3, 21, 0, time.UTC)
 
 // simulation runs the deliveries of webhooks by a clock of its own: it takes the place of Step Functions, of the
-// receivers, and of the key in KMS. The store is real.
+// receivers, and of the key in KMS.
 type simulation struct {
 	t          *testing.T
+	tenant     string
 	now        time.Time
-	store      *webhookdb.Store
+	store      webhook.Store
 	dispatcher *Dispatcher
 	step       *Step
 	// queue are the calls of the step that are due, names the executions that were started.
 	queue []dueCall
-	names map[string]bool
+	// surviving means that functions may be killed, and are called again then.
+	surviving bool
+	names     map[string]bool
 	// answer is what the receiver answers; received are the requests that reached it.
 	answer   func(r *http.Request, body []byte) (*outbound.Reply, error)
 	received []received
 	// announced are the events about webhooks.
 	announced []event.Message
-	// died is called before and after each call that the functions make, but those to DynamoDB; see killer.
-	died func(after bool)
+	// enter is called before each call that the functions make, but those to DynamoDB, and what it returns after it; see
+	// killer.
+	enter func() (leave func())
 }
 
 type dueCall struct {
@@ -50,20 +51,20 @@ type dueCall struct {
 
 // received is a request that reached the receiver.
 type received struct {
-	at       time.Time
-	delivery string
-	header   http.Header
-	body     string
+	at                time.Time
+	delivery, webhook string
+	header            http.Header
+	body              string
+	// accepted means that the answer was 2xx.
+	accepted bool
 }
 
-func newSimulation(t *testing.T) *simulation {
-	t.Helper()
-	return simulationOn(t, dynamotest.Start(t))
-}
+func newSimulation(t *testing.T) *simulation { return simulationOn(t, webhooktest.NewMemory()) }
 
-func simulationOn(t *testing.T, db *dynamodb.Client) *simulation {
+func simulationOn(t *testing.T, store webhook.Store) *simulation {
 	s := &simulation{
-		t: t, now: start, store: webhookdb.New(db, "test-webhooks"), names: map[string]bool{}, died: func(bool) {},
+		t: t, tenant: uuid.NewString(), now: start, store: store, names: map[string]bool{},
+		enter: func() func() { return func() {} },
 	}
 	clock := func() time.Time { return s.now }
 	s.dispatcher = &Dispatcher{Store: s.store, Starter: s, CollectTime: webhook.CollectTime, Now: clock}
@@ -80,8 +81,7 @@ func simulationOn(t *testing.T, db *dynamodb.Client) *simulation {
 
 // Start implements Starter.
 func (s *simulation) Start(_ context.Context, name string, in Start) error {
-	s.died(false)
-	defer s.died(true)
+	defer s.enter()()
 	if len(name) > 80 {
 		s.t.Errorf("the execution %s has a name of %d characters, want at most 80", name, len(name))
 	}
@@ -95,27 +95,28 @@ func (s *simulation) Start(_ context.Context, name string, in Start) error {
 
 // Do takes the place of outbound.Client.
 func (s *simulation) Do(_ context.Context, _ string, r *http.Request) (*outbound.Reply, error) {
-	s.died(false)
-	defer s.died(true)
+	defer s.enter()()
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.received = append(s.received, received{s.now, r.Header.Get(webhook.HeaderDelivery), r.Header, string(body)})
-	return s.answer(r, body)
+	reply, err := s.answer(r, body)
+	s.received = append(s.received, received{
+		at: s.now, delivery: r.Header.Get(webhook.HeaderDelivery), webhook: r.URL.Path, header: r.Header, body: string(body),
+		accepted: err == nil && reply.Status/100 == 2,
+	})
+	return reply, err
 }
 
 // Open takes the place of sealed.Box: a sealed secret is the secret.
 func (s *simulation) Open(_ context.Context, _, _ string, sealed []byte) ([]byte, error) {
-	s.died(false)
-	defer s.died(true)
+	defer s.enter()()
 	return sealed, nil
 }
 
 // Send takes the events about webhooks and passes them on to the other webhooks of the tenant.
 func (s *simulation) Send(ctx context.Context, m event.Message) error {
-	s.died(false)
-	defer s.died(true)
+	defer s.enter()()
 	s.announced = append(s.announced, m)
 	return s.dispatcher.Send(ctx, m)
 }
@@ -127,7 +128,7 @@ func (s *simulation) answerWith(status int) {
 func (s *simulation) create(id string, change func(*webhook.Webhook)) webhook.Webhook {
 	s.t.Helper()
 	w := webhook.Webhook{
-		ID: id, Tenant: tenant, URL: "https://receiver.test/" + id, Enabled: true, EventTypes: []string{"*"},
+		ID: id, Tenant: s.tenant, URL: "https://receiver.test/" + id, Enabled: true, EventTypes: []string{"*"},
 		Type: webhook.Single, BatchSize: 10, Secret: []byte("secret of " + id), CreatedAt: s.now, UpdatedAt: s.now,
 	}
 	if change != nil {
@@ -142,7 +143,7 @@ func (s *simulation) create(id string, change func(*webhook.Webhook)) webhook.We
 // newMessage returns the event of a batch that ended now.
 func (s *simulation) newMessage(batch string) event.Message {
 	return event.Message{
-		ID: event.NewID(event.BatchProcessed, batch), Tenant: tenant, Type: event.BatchProcessed, RelativeURL: "/" + batch,
+		ID: event.NewID(event.BatchProcessed, batch), Tenant: s.tenant, Type: event.BatchProcessed, RelativeURL: "/" + batch,
 		Payload: fmt.Appendf(nil, `{"batch_id":%q}`, batch), When: s.now, CorrelationID: batch, CausationID: batch,
 	}
 }
@@ -179,8 +180,14 @@ func (s *simulation) runUntil(end time.Time) {
 
 // call calls the step once, and again later if it asks for that.
 func (s *simulation) call(in Input) {
-	out, err := s.step.Handle(s.t.Context(), in)
-	if err != nil {
+	var out Output
+	handle := func() (err error) {
+		out, err = s.step.Handle(s.t.Context(), in)
+		return err
+	}
+	if s.surviving {
+		s.survive(handle)
+	} else if err := handle(); err != nil {
 		s.t.Fatal(err)
 	}
 	if !out.Done {
@@ -190,7 +197,7 @@ func (s *simulation) call(in Input) {
 
 func (s *simulation) webhook(id string) webhook.Webhook {
 	s.t.Helper()
-	w, err := s.store.Get(s.t.Context(), tenant, id)
+	w, err := s.store.Get(s.t.Context(), s.tenant, id)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -202,7 +209,7 @@ func (s *simulation) deliveries(id string) []webhook.Delivery {
 	s.t.Helper()
 	var all []webhook.Delivery
 	for position := ""; ; {
-		page, next, err := s.store.ListDeliveries(s.t.Context(), tenant, id, position, 1000)
+		page, next, err := s.store.ListDeliveries(s.t.Context(), s.tenant, id, position, 1000)
 		if err != nil {
 			s.t.Fatal(err)
 		}

@@ -13,7 +13,6 @@ import (
 
 	"sluice/shared/event"
 	"sluice/shared/webhook"
-	"sluice/shared/webhook/webhookdb"
 )
 
 // newDelivery returns the delivery of an event that happened some seconds after at.
@@ -34,7 +33,7 @@ func single(w webhook.Webhook) webhook.Webhook {
 	return w
 }
 
-func mustGet(t *testing.T, s *webhookdb.Store, d webhook.Delivery) webhook.Delivery {
+func mustGet(t *testing.T, s webhook.Store, d webhook.Delivery) webhook.Delivery {
 	t.Helper()
 	got, err := s.GetDelivery(t.Context(), tenant, d.WebhookID, d.ID)
 	if err != nil {
@@ -49,9 +48,10 @@ func normal(d webhook.Delivery) webhook.Delivery {
 	return d
 }
 
-func TestRunOfADelivery(t *testing.T) {
-	t.Parallel()
-	ctx, s := t.Context(), newStore(t)
+func TestRunOfADelivery(t *testing.T) { forEachStore(t, testRunOfADelivery) }
+
+func testRunOfADelivery(t *testing.T, s webhook.Store) {
+	ctx := t.Context()
 	d := newDelivery(t, single(newWebhook("w1")), "e1", 0)
 	for range 2 {
 		if _, err := s.CreateDelivery(ctx, d); err != nil {
@@ -122,9 +122,10 @@ func TestRunOfADelivery(t *testing.T) {
 	}
 }
 
-func TestListDeliveries(t *testing.T) {
-	t.Parallel()
-	ctx, s := t.Context(), newStore(t)
+func TestListDeliveries(t *testing.T) { forEachStore(t, testListDeliveries) }
+
+func testListDeliveries(t *testing.T, s webhook.Store) {
+	ctx := t.Context()
 	w := single(newWebhook("w1"))
 	var ids []string
 	for i := range 7 {
@@ -169,9 +170,10 @@ func TestListDeliveries(t *testing.T) {
 }
 
 // Messages fill one delivery after the other; each is in one of them, however often and by how many it is announced.
-func TestCollect(t *testing.T) {
-	t.Parallel()
-	ctx, s := t.Context(), newStore(t)
+func TestCollect(t *testing.T) { forEachStore(t, testCollect) }
+
+func testCollect(t *testing.T, s webhook.Store) {
+	ctx := t.Context()
 	w := create(t, s, newWebhook("w1"))
 	var g errgroup.Group
 	g.SetLimit(8)
@@ -205,9 +207,10 @@ func TestCollect(t *testing.T) {
 	}
 }
 
-func TestStopCollecting(t *testing.T) {
-	t.Parallel()
-	ctx, s := t.Context(), newStore(t)
+func TestStopCollecting(t *testing.T) { forEachStore(t, testStopCollecting) }
+
+func testStopCollecting(t *testing.T, s webhook.Store) {
+	ctx := t.Context()
 	w := create(t, s, newWebhook("w1"))
 	first, err := s.Collect(ctx, w, newDelivery(t, w, "e1", 0))
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/webhook"
 	"sluice/shared/webhook/webhookdb"
+	"sluice/shared/webhook/webhooktest"
 )
 
 const (
@@ -32,12 +33,14 @@ func newWebhook(id string) webhook.Webhook {
 	}
 }
 
-func newStore(t *testing.T) *webhookdb.Store {
-	t.Helper()
-	return webhookdb.New(dynamotest.Start(t), table)
+// forEachStore runs a test with the store on DynamoDB, and with the one in memory.
+func forEachStore(t *testing.T, test func(*testing.T, webhook.Store)) {
+	t.Parallel()
+	t.Run("DynamoDB", func(t *testing.T) { test(t, webhookdb.New(dynamotest.Start(t), table)) })
+	t.Run("memory", func(t *testing.T) { test(t, webhooktest.NewMemory()) })
 }
 
-func create(t *testing.T, s *webhookdb.Store, w webhook.Webhook) webhook.Webhook {
+func create(t *testing.T, s webhook.Store, w webhook.Webhook) webhook.Webhook {
 	t.Helper()
 	if err := s.Create(t.Context(), w); err != nil {
 		t.Fatal(err)
@@ -45,9 +48,10 @@ func create(t *testing.T, s *webhookdb.Store, w webhook.Webhook) webhook.Webhook
 	return w
 }
 
-func TestCreateAndChange(t *testing.T) {
-	t.Parallel()
-	ctx, s := t.Context(), newStore(t)
+func TestCreateAndChange(t *testing.T) { forEachStore(t, testCreateAndChange) }
+
+func testCreateAndChange(t *testing.T, s webhook.Store) {
+	ctx := t.Context()
 	w := create(t, s, newWebhook("w1"))
 	create(t, s, newWebhook("w1")) // repeated
 	other := newWebhook("w2")
@@ -97,9 +101,10 @@ func TestCreateAndChange(t *testing.T) {
 }
 
 // Of many creations at the same time ten succeed, and each deletion makes room for one.
-func TestLimitIsExact(t *testing.T) {
-	t.Parallel()
-	ctx, s := t.Context(), newStore(t)
+func TestLimitIsExact(t *testing.T) { forEachStore(t, testLimitIsExact) }
+
+func testLimitIsExact(t *testing.T, s webhook.Store) {
+	ctx := t.Context()
 	var created, refused atomic.Int64
 	var g errgroup.Group
 	for i := range webhook.MaxPerTenant + 5 {
@@ -134,9 +139,10 @@ func TestLimitIsExact(t *testing.T) {
 	}
 }
 
-func TestHealth(t *testing.T) {
-	t.Parallel()
-	ctx, s := t.Context(), newStore(t)
+func TestHealth(t *testing.T) { forEachStore(t, testHealth) }
+
+func testHealth(t *testing.T, s webhook.Store) {
+	ctx := t.Context()
 	w := create(t, s, newWebhook("w1"))
 	check := func(want webhook.Health) {
 		t.Helper()

@@ -15,18 +15,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/delivery"
-	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/event"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/webhook"
-	"sluice/shared/webhook/webhookdb"
 	"sluice/shared/webhook/webhookhttp"
+	"sluice/shared/webhook/webhooktest"
 )
 
 const tenant = "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b11"
 
-// fixture serves webhooks over a real store to one caller. It stands in for the key and for the state machine.
+// fixture serves webhooks to one caller. It stands in for the key and for the state machine.
 type fixture struct {
 	*testing.T
 	now    time.Time
@@ -39,14 +38,18 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	f := &fixture{T: t, now: time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)}
-	store := webhookdb.New(dynamotest.Start(t), "test-webhooks")
+	store := webhooktest.NewMemory()
+	paging, err := platform.NewPaging(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
 	clock := func() time.Time { return f.now }
 	f.store = store
 	f.caller = httpapi.Caller{
 		Tenant: tenant, Client: "c", Expires: f.now.AddDate(1, 0, 0), Permissions: []string{"WebhookRead", "WebhookEdit"},
 	}
 	f.webhooks = &webhookhttp.Webhooks{
-		Store: store, Secrets: f, Paging: platform.LoadPaging(t.Context(), store), Now: clock, NewID: webhook.NewID,
+		Store: store, Secrets: f, Paging: paging, Now: clock, NewID: webhook.NewID,
 		Dispatcher: &delivery.Dispatcher{Store: store, Starter: f, Now: clock},
 		Policy:     webhook.Policy{DisableAfter: 5 * 24 * time.Hour},
 		NewSecret:  func() string { return "a made secret" },
