@@ -18,11 +18,16 @@ type Index struct {
 	// Info describes the list.
 	Info Info
 
-	// words are the distinct words of all names and of two neighbours written as one, sorted by hash.
+	// words are the distinct words of all names and of two neighbours written as one.
 	words []names.Word
-	// wordKeys finds words: those whose keys fall into bucket b are keyWords[keyStarts[b]:keyStarts[b+1]].
+	// uses says for each word whether it is one of a name or a join.
+	uses []wordUse
+	// A key finds words: those whose keys fall into bucket b are keyWords[keyStarts[b]:keyStarts[b+1]], 24 bits of the
+	// word and 8 of the key. keyBits has a bit set for each key, so that most keys that no word has are found out at
+	// once.
 	keyStarts []uint32
 	keyWords  []uint32
+	keyBits   []uint64
 	// postStarts has two ranges of posts for each word: those of names of persons, then those of organisations.
 	postStarts []uint32
 	posts      []post
@@ -60,6 +65,7 @@ type post uint64
 // Limits of posts.
 const (
 	maxNames = 1 << 24
+	maxWords = 1 << 24
 	// weightUnit is the unit of a name's weight in a post. Weights are rounded down.
 	weightUnit = 8
 )
@@ -87,20 +93,47 @@ type nameRecord struct {
 	_      [3]uint8
 }
 
-// bucket returns the bucket of a key.
-func (x *Index) bucket(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> x.shift }
+// wordUse says where a word occurs.
+type wordUse uint8
+
+const (
+	// usedAlone words are words of a name.
+	usedAlone wordUse = 1 << iota
+	// usedAsJoin words are two neighbours written as one.
+	usedAsJoin
+)
+
+// keyBitsPerBucket is the logarithm of the number of bits in keyBits for each bucket.
+const keyBitsPerBucket = 3
+
+// mayHave reports whether any word may have a key.
+func (x *Index) mayHave(key uint64) bool {
+	bit := key >> (x.shift - keyBitsPerBucket)
+	return x.keyBits[bit/64]>>(bit%64)&1 != 0
+}
+
+// appendWords appends the words that may have a key.
+func (x *Index) appendWords(ids []uint32, key uint64) []uint32 {
+	b := key >> x.shift
+	for _, w := range x.keyWords[x.keyStarts[b]:x.keyStarts[b+1]] {
+		if byte(w>>24) == byte(key>>8) {
+			ids = append(ids, w&(maxWords-1))
+		}
+	}
+	return ids
+}
 
 // builder collects what an index is made of.
 type builder struct {
 	index    *Index
 	analyzer *Analyzer
-	ids      map[uint64]uint32
+	ids      map[names.Identity]uint32
 	seen     map[uint64]bool
 }
 
 // Build makes the index of a list.
 func Build(name string, format watchlist.Format, list *watchlist.List) *Index {
-	b := builder{index: &Index{}, analyzer: NewAnalyzer(), ids: map[uint64]uint32{}}
+	b := builder{index: &Index{}, analyzer: NewAnalyzer(), ids: map[names.Identity]uint32{}}
 	x := b.index
 	digest := fnv.New128a()
 	for i := range list.Entries {
@@ -159,10 +192,10 @@ func (b *builder) addName(entry int, n watchlist.Name, mode names.Mode) {
 	})
 	x.texts = append(x.texts, text...)
 	for i := range f.words {
-		x.nameWords = append(x.nameWords, b.id(&f.words[i]))
+		x.nameWords = append(x.nameWords, b.id(&f.words[i], usedAlone))
 	}
 	for i := range f.joins {
-		x.nameWords = append(x.nameWords, b.id(&f.joins[i]))
+		x.nameWords = append(x.nameWords, b.id(&f.joins[i], usedAsJoin))
 	}
 }
 
@@ -173,6 +206,9 @@ func nameIdentity(f *form, kind watchlist.NameKind, mode names.Mode) uint64 {
 	for i := range f.words {
 		binary.LittleEndian.PutUint64(buf[:], f.words[i].Hash)
 		h.Write(buf[:])
+	}
+	for i := range f.words {
+		h.Write([]byte{f.words[i].Identity().Script})
 	}
 	h.Write([]byte{byte(mode), boolByte(kind == watchlist.Weak)})
 	return h.Sum64()
@@ -186,13 +222,18 @@ func boolByte(b bool) byte {
 }
 
 // id returns the number of a word.
-func (b *builder) id(w *names.Word) uint32 {
-	id, found := b.ids[w.Hash]
+func (b *builder) id(w *names.Word, use wordUse) uint32 {
+	id, found := b.ids[w.Identity()]
 	if !found {
 		id = uint32(len(b.index.words))
-		b.ids[w.Hash] = id
+		b.ids[w.Identity()] = id
 		b.index.words = append(b.index.words, *w)
+		b.index.uses = append(b.index.uses, 0)
 	}
+	if use == usedAlone {
+		b.index.words[id] = *w // a join knows less about itself
+	}
+	b.index.uses[id] |= use
 	return id
 }
 
@@ -234,34 +275,36 @@ func (b *builder) addPosts() {
 // addKeys adds the table that finds words by their keys.
 func (b *builder) addKeys() {
 	x := b.index
-	type keyed struct{ bucket, word uint32 }
-	var all []uint64
-	var owners []uint32
+	type keyed struct {
+		key  uint64
+		word uint32
+	}
+	var pairs []keyed
+	var keys []uint64
 	for i := range x.words {
-		n := len(all)
-		if all = x.words[i].AppendKeys(all); x.words[i].IsInitial() {
-			all = append(all, x.words[i].InitialKey())
+		w := &x.words[i]
+		if keys = w.AppendJoinKeys(keys[:0]); x.uses[i]&usedAlone != 0 {
+			keys = w.AppendKeys(keys[:0])
 		}
-		for range all[n:] {
-			owners = append(owners, uint32(i))
+		for _, key := range keys {
+			pairs = append(pairs, keyed{key, uint32(i)})
 		}
 	}
+	slices.SortFunc(pairs, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.word, b.word)) })
+	pairs = slices.Compact(pairs)
 	bits := 4
-	for 1<<bits < len(all) {
+	for 1<<bits < len(pairs) {
 		bits++
 	}
 	x.shift = uint8(64 - bits)
-	pairs := make([]keyed, len(all))
-	for i, key := range all {
-		pairs[i] = keyed{uint32(x.bucket(key)), owners[i]}
-	}
-	slices.SortFunc(pairs, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.bucket, b.bucket), cmp.Compare(a.word, b.word)) })
-	pairs = slices.Compact(pairs)
 	x.keyStarts = make([]uint32, 1<<bits+1)
 	x.keyWords = make([]uint32, len(pairs))
+	x.keyBits = make([]uint64, max(1<<(bits+keyBitsPerBucket)/64, 1))
 	for i, p := range pairs {
-		x.keyWords[i] = p.word
-		x.keyStarts[p.bucket+1]++
+		x.keyWords[i] = p.word | uint32(byte(p.key>>8))<<24
+		x.keyStarts[p.key>>x.shift+1]++
+		bit := p.key >> (x.shift - keyBitsPerBucket)
+		x.keyBits[bit/64] |= 1 << (bit % 64)
 	}
 	for i := 1; i < len(x.keyStarts); i++ {
 		x.keyStarts[i] += x.keyStarts[i-1]
@@ -284,7 +327,7 @@ func (x *Index) text(name uint32) string {
 // Sizes returns the sizes of the parts of the index in bytes.
 func (x *Index) Sizes() map[string]int {
 	return map[string]int{
-		"words": len(x.words) * int(unsafe.Sizeof(names.Word{})), "keyStarts": len(x.keyStarts) * 4, "keyWords": len(x.keyWords) * 4,
+		"words": len(x.words) * int(unsafe.Sizeof(names.Word{})), "keyStarts": len(x.keyStarts) * 4, "keyWords": len(x.keyWords) * 4, "keyBits": len(x.keyBits) * 8,
 		"postStarts": len(x.postStarts) * 4, "posts": len(x.posts) * 8, "names": len(x.names) * int(unsafe.Sizeof(nameRecord{})),
 		"nameWords": len(x.nameWords) * 4, "texts": len(x.texts), "facts": len(x.facts),
 	}

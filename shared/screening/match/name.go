@@ -65,20 +65,9 @@ func (n *Name) in(mode names.Mode) form {
 		}
 	}
 	for i := 0; i+1 < len(f.words); i++ {
-		f.joins = append(f.joins, names.NewWord([]byte(joinTexts(f.texts[i], f.texts[i+1]))))
+		f.joins = append(f.joins, names.Join(&f.words[i], &f.words[i+1]))
 	}
 	return f
-}
-
-// joinTexts writes two folded words as one.
-func joinTexts(a, b string) string {
-	if len(b) > 0 && b[0] == '~' {
-		if len(a) > 0 && a[0] == '~' {
-			return a + b[1:]
-		}
-		return "~" + a + b[1:]
-	}
-	return a + b
 }
 
 // isTelling reports whether any word of the form says who is meant.
@@ -122,7 +111,7 @@ func (c *comparer) compare(q, l *form, mode names.Mode) int {
 			}
 		}
 		for j := range l.joins {
-			if q.words[i].Hash == l.words[j].Hash {
+			if q.words[i].IsSame(&l.words[j]) {
 				continue // the words themselves meet
 			}
 			if s, kind := names.JoinSimilarity(&q.joins[i], &l.joins[j]); s > 0 {
@@ -130,7 +119,7 @@ func (c *comparer) compare(q, l *form, mode names.Mode) int {
 			}
 		}
 	}
-	return c.score(&c.query, &c.list)
+	return c.score(&c.query, &c.list, mode)
 }
 
 func (c *comparer) addPair(q, nq, l, nl, similarity int, kind names.Kind) {

@@ -19,12 +19,14 @@ const (
 	// percentQuery is that of words of the query.
 	percentQuery = 50
 	// percentList is that of words of the list's name: an entry has more names than people use.
-	percentList = 20
-	// percentSingle takes its place if only one word met that says who is meant.
-	percentSingle = 60
+	percentList = 25
 	// percentConflict is added for words of both that did not meet: another given name is another person.
 	percentConflict = 80
 )
+
+// percentFew takes the place of percentList by the number of words that met and say who is meant: the fewer, the more
+// likely it is that they met by chance.
+var percentFew = [names.Modes][3]int32{names.Person: {0, 70, 60}, names.Organisation: {0, 50, 40}}
 
 // side is one of the two names as the score sees it.
 type side struct {
@@ -32,12 +34,14 @@ type side struct {
 	weight [names.MaxWords]int32
 	// telling has a bit for each word that says who is meant.
 	telling uint64
-	total   int32
+	// short has a bit for each word of few sounds.
+	short uint64
+	total int32
 }
 
 // set makes the side that of some of the words of a name.
 func (s *side) set(words []names.Word, mode names.Mode) {
-	s.n, s.telling, s.total = len(words), 0, 0
+	s.n, s.telling, s.short, s.total = len(words), 0, 0, 0
 	for i := range words {
 		s.setWord(i, &words[i], mode)
 	}
@@ -48,6 +52,9 @@ func (s *side) setWord(i int, w *names.Word, mode names.Mode) {
 	s.total += s.weight[i]
 	if w.IsTelling(mode) {
 		s.telling |= 1 << i
+	}
+	if w.IsShort() {
+		s.short |= 1 << i
 	}
 }
 
@@ -65,7 +72,9 @@ func (s *side) span(i, n uint8) int32 {
 type pair struct {
 	q, nq, l, nl uint8
 	kind         names.Kind
-	similarity   int32
+	// isShort reports that the word of the query is short.
+	isShort    bool
+	similarity int32
 	// weight is what the pair counts for, gain its part that is similar.
 	weight, gain int32
 }
@@ -90,12 +99,18 @@ func (s *scorer) add(q, l *side, mode names.Mode, p pair) {
 		}
 		p.weight = min(wq, wl)
 	}
-	p.gain = p.similarity * p.weight
+	p.isShort = q.short>>p.q&1 != 0
+	p.gain = shrink(p.similarity) * p.weight
 	s.pairs = append(s.pairs, p)
 }
 
+// shrink makes differences count more than in proportion: a name whose words are all a little different is another name.
+func shrink(similarity int32) int32 { return names.Equal - (names.Equal-similarity)*shrinkPercent/100 }
+
+const shrinkPercent = 135
+
 // score chooses among the pairs those in which the names meet, best first, and returns the score, 0 to scale.
-func (s *scorer) score(q, l *side) int {
+func (s *scorer) score(q, l *side, mode names.Mode) int {
 	slices.SortFunc(s.pairs, func(a, b pair) int {
 		return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(a.q, b.q), cmp.Compare(a.l, b.l), cmp.Compare(a.nq, b.nq),
 			cmp.Compare(a.nl, b.nl))
@@ -122,10 +137,62 @@ func (s *scorer) score(q, l *side) int {
 	}
 	missedQuery, missedList := q.total-queryWeight, l.total-listWeight
 	share := int32(percentList)
-	if tellingMet == 1 && onesCount(l.telling) > 1 && onesCount(listMet&l.telling) == 1 {
-		share = percentSingle
+	if met := min(tellingMet, onesCount(listMet&l.telling)); met < len(percentFew[mode]) {
+		share = percentFew[mode][met]
 	}
-	return ratio(gain, weight, missedQuery, missedList, share)
+	if tellingMet == 1 {
+		gain = 0
+		for i := range s.met {
+			gain += int32(names.Equal-2*(names.Equal-s.met[i].similarity)) * s.met[i].weight
+		}
+	}
+	score := ratio(max(gain, 0), weight, missedQuery, missedList, share)
+	return score * s.orderPercent(q) / 100
+}
+
+// orderPercent is what remains of the score for the order in which the words met. "Given Family" and "Family, Given"
+// differ by a rotation, which costs nothing. In names of short words, other orders are other names.
+func (s *scorer) orderPercent(q *side) int {
+	if len(s.met) < 3 {
+		return 100
+	}
+	var places [names.MaxWords]uint8 // of the list's words, by the query's; 0 is none
+	isShort := true
+	n := 0
+	for i := range s.met {
+		p := &s.met[i]
+		if q.telling>>p.q&1 != 0 {
+			places[p.q] = p.l + 1
+			n++
+			isShort = isShort && p.isShort
+		}
+	}
+	if n < 3 {
+		return 100
+	}
+	descents := 0
+	first, last := uint8(0), uint8(0)
+	for _, l := range places[:q.n] {
+		if l == 0 {
+			continue
+		}
+		if first == 0 {
+			first = l
+		} else if l < last {
+			descents++
+		}
+		last = l
+	}
+	if first < last {
+		descents++
+	}
+	switch {
+	case descents <= 1:
+		return 100
+	case isShort:
+		return 75
+	}
+	return 95
 }
 
 // ratio is the score of names that met with the given gain and weight and missed the rest.

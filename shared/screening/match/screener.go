@@ -1,9 +1,7 @@
 package match
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"sluice/shared/screening/names"
@@ -24,38 +22,31 @@ type Hit struct {
 
 // Screener searches several lists. It is not safe for concurrent use; several may share the indexes.
 type Screener struct {
-	indexes   []*Index
-	searchers []*Searcher
-	analyzer  *Analyzer
-	comparer  comparer
+	indexes  []*Index
+	searcher *Searcher
+	analyzer *Analyzer
+	comparer comparer
 }
 
 // NewScreener returns a screener of lists.
 func NewScreener(indexes ...*Index) *Screener {
-	s := &Screener{indexes: indexes, analyzer: NewAnalyzer()}
-	for _, x := range indexes {
-		s.searchers = append(s.searchers, NewSearcher(x))
-	}
-	return s
+	return &Screener{indexes: indexes, searcher: NewSearcher(indexes...), analyzer: NewAnalyzer()}
 }
 
 // Screen returns the entries of all lists that reach the threshold, best first; of equal scores, in the order of the
 // lists and of their entries.
 func (s *Screener) Screen(q Query, threshold float64) ([]Hit, error) {
 	var hits []Hit
-	for i, searcher := range s.searchers {
-		for _, m := range searcher.Find(q, threshold) {
-			entry, err := s.indexes[i].Entry(m.Entry)
-			if err != nil {
-				return nil, fmt.Errorf("reading entry %d of list %s: %w", m.Entry, s.indexes[i].Info.List, err)
-			}
-			hits = append(hits, Hit{
-				List: s.indexes[i].Info.List, ID: entry.ID, Name: m.Name, Score: m.Score,
-				Explanation: s.explain(q, &m, &s.indexes[i].Info),
-			})
+	for _, m := range s.searcher.Find(q, threshold) {
+		x := s.indexes[m.Index]
+		entry, err := x.Entry(m.Entry)
+		if err != nil {
+			return nil, fmt.Errorf("reading entry %d of list %s: %w", m.Entry, x.Info.List, err)
 		}
+		hits = append(hits, Hit{
+			List: x.Info.List, ID: entry.ID, Name: m.Name, Score: m.Score, Explanation: s.explain(q, &m, &x.Info),
+		})
 	}
-	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
 	return hits, nil
 }
 

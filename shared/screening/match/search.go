@@ -25,66 +25,89 @@ type candidate struct {
 	score int
 }
 
-// Searcher searches one index. It remembers words that it has looked up; what it finds does not depend on that. It is
-// not safe for concurrent use: each goroutine has one of its own.
+// Searcher searches indexes. It remembers words that it has looked up; what it finds does not depend on that. It is not
+// safe for concurrent use: each goroutine has one of its own.
 type Searcher struct {
-	index    *Index
+	indexes  []*Index
 	splitter *names.Splitter
 	cache    wordCache
-	scorer   scorer
-	list     side
-	mode     names.Mode
-	// listHash are the hashes of the words of the name that is being compared.
-	listHash [names.MaxWords]uint64
-	query    [names.Modes]querySide
 	words    []int32
-	joinBuf  []byte
-	// visited[name] is the search that saw a name last.
-	visited []uint32
+	query    [names.Modes]querySide
+
+	// What follows is of the index that is being searched.
+
+	x     *Index
+	order int
+	// visited[i][name] is the search that saw a name of index i last.
+	visited [][]uint32
 	search  uint32
-	found   []candidate
+	found   [][]candidate
+	scorer  scorer
+	list    side
+	mode    names.Mode
 }
 
-// NewSearcher returns a searcher of an index.
-func NewSearcher(x *Index) *Searcher {
-	s := &Searcher{index: x, splitter: names.NewSplitter(), visited: make([]uint32, len(x.names))}
-	s.cache.init()
+// NewSearcher returns a searcher of indexes.
+func NewSearcher(indexes ...*Index) *Searcher {
+	s := &Searcher{indexes: indexes, splitter: names.NewSplitter(), found: make([][]candidate, len(indexes))}
+	for _, x := range indexes {
+		s.visited = append(s.visited, make([]uint32, len(x.names)))
+	}
+	s.cache.init(len(indexes))
+	for mode := range s.query {
+		s.query[mode].mode = names.Mode(mode)
+	}
 	return s
 }
 
 // querySide is the query in one mode.
 type querySide struct {
 	side
-	// words and joins are those of the cache. joins[i] is words i and i+1 as one.
-	words, joins []int32
+	mode names.Mode
+	// words are those of the cache.
+	words []int32
+	// joins[i*indexes+j] is what index j has for words i and i+1 as one. It is empty if none has anything for any.
+	joins []reach
+	// matchable has a bit for each word for which an index has anything, alone or as part of a join.
+	matchable uint64
 }
 
-// find returns the names of the list that reach a threshold, 0 to scale, in the order of the list.
-func (s *Searcher) find(q Query, threshold int) []candidate {
-	s.found = s.found[:0]
+// find finds the names of each index that reach a threshold, 0 to scale, in the order of the index. It is valid until
+// the next call.
+func (s *Searcher) find(q Query, threshold int) [][]candidate {
+	for i := range s.found {
+		s.found[i] = s.found[i][:0]
+	}
 	s.splitter.Split(q.Name)
 	n := s.splitter.Len()
 	if n == 0 {
-		return nil
+		return s.found
 	}
-	s.cache.reserve(2 * names.MaxWords)
+	s.cache.reserve(names.MaxWords, len(s.indexes))
 	s.words = s.words[:0]
 	for i := range n {
 		s.words = append(s.words, s.lookUp(s.splitter.Word(i)))
 	}
 	forms := s.forms(n)
 	if s.search++; s.search == 0 {
-		clear(s.visited)
+		for _, v := range s.visited {
+			clear(v)
+		}
 		s.search = 1
 	}
 	for _, mode := range modesOf(q.Schema) {
 		side := &s.query[mode]
-		s.fill(side, mode, forms)
-		if side.telling != 0 {
-			s.findIn(side, mode, max(threshold, 1))
+		s.fill(side, forms)
+		if side.telling&side.matchable != 0 && s.isPossible(side, threshold) {
+			for i, x := range s.indexes {
+				s.x, s.order, s.mode = x, i, mode
+				s.findIn(side, max(threshold, 1))
+			}
 		}
 	}
-	slices.SortFunc(s.found, func(a, b candidate) int { return cmp.Compare(a.name, b.name) })
+	for _, found := range s.found {
+		slices.SortFunc(found, func(a, b candidate) int { return cmp.Compare(a.name, b.name) })
+	}
 	return s.found
 }
 
@@ -110,124 +133,168 @@ func (s *Searcher) forms(n int) uint64 {
 }
 
 // fill makes a side of the words of the query.
-func (s *Searcher) fill(q *querySide, mode names.Mode, forms uint64) {
-	q.n, q.telling, q.total = 0, 0, 0
+func (s *Searcher) fill(q *querySide, forms uint64) {
+	q.n, q.telling, q.short, q.total, q.matchable = 0, 0, 0, 0, 0
 	q.words, q.joins = q.words[:0], q.joins[:0]
-	previous := -1
 	for i, w := range s.words {
-		if mode == names.Organisation && forms>>i&1 != 0 {
+		if q.mode == names.Organisation && forms>>i&1 != 0 {
 			continue
 		}
-		if previous >= 0 {
-			q.joins = append(q.joins, s.lookUpJoin(previous, i))
+		known := &s.cache.words[w]
+		q.setWord(q.n, &known.word, q.mode)
+		if known.most[q.mode] > 0 {
+			q.matchable |= 1 << q.n
 		}
-		previous = i
 		q.words = append(q.words, w)
-		q.setWord(q.n, &s.cache.words[w].word, mode)
 		q.n++
+	}
+	for i := 0; i+1 < q.n; i++ {
+		s.addJoin(q, i)
 	}
 }
 
-// findIn adds the names of one mode that reach the threshold.
-func (s *Searcher) findIn(q *querySide, mode names.Mode, threshold int) {
-	opened := s.choose(q, mode, threshold)
+// addJoin looks up words i and i+1 of the query written as one.
+func (s *Searcher) addJoin(q *querySide, i int) {
+	join := names.Join(&s.cache.words[q.words[i]].word, &s.cache.words[q.words[i+1]].word)
+	s.cache.keys = join.AppendJoinKeys(s.cache.keys[:0])
+	for j, x := range s.indexes {
+		isKnown := false
+		for _, key := range s.cache.keys {
+			isKnown = isKnown || x.mayHave(key)
+		}
+		if !isKnown {
+			continue
+		}
+		r := s.cache.reachOf(x, &join, true)
+		if len(r.similar) == 0 {
+			continue
+		}
+		if len(q.joins) == 0 {
+			q.joins = slices.Grow(q.joins, names.MaxWords*len(s.indexes))[:(q.n-1)*len(s.indexes)]
+			clear(q.joins)
+		}
+		q.joins[i*len(s.indexes)+j] = r
+		q.matchable |= 3 << i
+	}
+}
+
+// reach returns what the index has for word i of the query.
+func (s *Searcher) reach(q *querySide, i int) *reach {
+	return &s.cache.reaches[int(q.words[i])*len(s.indexes)+s.order]
+}
+
+// joinReach returns what the index has for words i and i+1 of the query as one, nil for nothing.
+func (s *Searcher) joinReach(q *querySide, i int) *reach {
+	if len(q.joins) == 0 || i < 0 || i+1 >= q.n {
+		return nil
+	}
+	if r := &q.joins[i*len(s.indexes)+s.order]; len(r.similar) > 0 {
+		return r
+	}
+	return nil
+}
+
+// isPossible reports whether a name of any index may reach the threshold if all words for which an index has anything
+// meet something of the greatest weight.
+func (s *Searcher) isPossible(q *querySide, threshold int) bool {
+	var met, missed int64
+	for i := range q.n {
+		if q.matchable>>i&1 != 0 || s.cache.words[q.words[i]].word.IsInitial() {
+			met += int64(q.weight[i]) + maxJoinWeight
+		} else {
+			missed += int64(q.weight[i])
+		}
+	}
+	return canReach(met, missed, threshold)
+}
+
+// canReach reports whether names can reach a threshold that meet in twice the given weight and miss the other.
+func canReach(met, missed int64, threshold int) bool {
+	return met*scale*100 >= int64(threshold)*(met*100+2*percentQuery*missed)
+}
+
+// findIn adds the names of the index that reach the threshold.
+func (s *Searcher) findIn(q *querySide, threshold int) {
+	var f filter
+	f.set(s, q, threshold)
+	opened := s.choose(q, &f)
 	if opened == 0 {
 		return
 	}
-	filter := newFilter(s, q, mode, threshold)
 	for i := range q.n {
 		if opened>>i&1 != 0 {
-			s.open(q, mode, q.words[i], false, &filter)
+			s.open(q, s.reach(q, i), &f)
 		}
-		if i+1 < q.n && opened>>i&3 != 0 {
-			s.open(q, mode, q.joins[i], true, &filter)
+		if r := s.joinReach(q, i); r != nil && opened>>i&3 != 0 {
+			s.open(q, r, &f)
 		}
 	}
 }
 
 // choose returns the words whose names are to be compared: names without any of them cannot reach the threshold. It
 // prefers words with few names.
-func (s *Searcher) choose(q *querySide, mode names.Mode, threshold int) uint64 {
+func (s *Searcher) choose(q *querySide, f *filter) uint64 {
 	var order [names.MaxWords]uint8
+	var costs [names.MaxWords]int32
 	var rest int64 // twice what the words that are not opened can gain
 	for i := range q.n {
-		order[i] = uint8(i)
-		rest += int64(q.weight[i]) + int64(s.mostOf(q, mode, i))
+		rest += int64(q.weight[i]) + int64(f.most[i])
+		costs[i] = s.costOf(q, i)
+		j := i
+		for ; j > 0 && costs[order[j-1]] > costs[i]; j-- {
+			order[j] = order[j-1]
+		}
+		order[j] = uint8(i)
 	}
-	slices.SortFunc(order[:q.n], func(a, b uint8) int {
-		return cmp.Or(cmp.Compare(s.costOf(q, mode, int(a)), s.costOf(q, mode, int(b))), cmp.Compare(a, b))
-	})
-	var opened, useful uint64
+	var opened uint64
 	var missed int64
+	isUseful := false
 	for _, i := range order[:q.n] {
-		if opened&q.telling == q.telling || rest*scale*100 < int64(threshold)*(rest*100+2*percentQuery*missed) {
+		if opened&q.telling == q.telling || !canReach(rest, missed, f.threshold) {
 			break
 		}
 		opened |= 1 << i
-		if s.costOf(q, mode, int(i)) > 0 {
-			useful |= 1 << i
-		}
+		isUseful = isUseful || costs[i] > 0
 		missed += int64(q.weight[i])
-		rest -= int64(q.weight[i]) + int64(s.mostOf(q, mode, int(i)))
+		rest -= int64(q.weight[i]) + int64(f.most[i])
 	}
-	if useful == 0 {
+	if !isUseful {
 		return 0
 	}
 	return opened
 }
 
-// mostOf returns the greatest weight of what word i of the query can meet, alone or with a neighbour.
-func (s *Searcher) mostOf(q *querySide, mode names.Mode, i int) int32 {
-	w := &s.cache.words[q.words[i]]
-	most := w.most[mode]
-	if w.word.IsInitial() {
-		most = max(most, q.weight[i])
-	}
-	if i > 0 {
-		most = max(most, s.cache.words[q.joins[i-1]].mostJoined[mode])
-	}
-	if i+1 < q.n {
-		most = max(most, s.cache.words[q.joins[i]].mostJoined[mode])
-	}
-	return most
-}
-
 // costOf returns the number of names that are to be looked at if word i of the query is opened. Words that do not say who
 // is meant come last: a name must share one that does.
-func (s *Searcher) costOf(q *querySide, mode names.Mode, i int) int32 {
+func (s *Searcher) costOf(q *querySide, i int) int32 {
 	if q.telling>>i&1 == 0 {
 		return math.MaxInt32
 	}
-	cost := s.cache.words[q.words[i]].cost[mode]
-	if i > 0 {
-		cost += s.cache.words[q.joins[i-1]].costJoined[mode]
-	}
-	if i+1 < q.n {
-		cost += s.cache.words[q.joins[i]].costJoined[mode]
+	cost := s.reach(q, i).cost[q.mode]
+	for _, r := range [...]*reach{s.joinReach(q, i-1), s.joinReach(q, i)} {
+		if r != nil {
+			cost += r.cost[q.mode]
+		}
 	}
 	return cost
 }
 
-// open compares the query with all names that have a word similar to the given one.
-func (s *Searcher) open(q *querySide, mode names.Mode, word int32, isJoin bool, f *filter) {
-	x := s.index
-	w := &s.cache.words[word]
-	for _, similar := range s.cache.similarOf(w) {
-		if isJoin && similar.joined == 0 {
-			continue
-		}
-		slot := 2*similar.word + uint32(mode)
+// open compares the query with all names that have one of some words.
+func (s *Searcher) open(q *querySide, r *reach, f *filter) {
+	x, visited := s.x, s.visited[s.order]
+	for i := range r.similar {
+		slot := 2*r.similar[i].word + uint32(q.mode)
 		for _, p := range x.posts[x.postStarts[slot]:x.postStarts[slot+1]] {
 			if !f.passes(p) {
 				continue
 			}
 			name := p.name()
-			if s.visited[name] == s.search {
+			if visited[name] == s.search {
 				continue
 			}
-			s.visited[name] = s.search
+			visited[name] = s.search
 			if score := s.compare(q, name); score >= f.threshold {
-				s.found = append(s.found, candidate{name, score})
+				s.found[s.order] = append(s.found[s.order], candidate{name, score})
 			}
 		}
 	}
@@ -237,41 +304,31 @@ func (s *Searcher) open(q *querySide, mode names.Mode, word int32, isJoin bool, 
 type filter struct {
 	threshold int
 	n         int
-	masks     [maxFiltered]uint32
-	weight    [maxFiltered]int32
-	most      [maxFiltered]int32
 	total     int32
+	masks     [names.MaxWords]uint32
+	weight    [names.MaxWords]int32
+	most      [names.MaxWords]int32
 }
 
-// maxFiltered is the number of words of a query for which names are filtered. Names of longer queries are compared.
-const maxFiltered = 12
-
-func newFilter(s *Searcher, q *querySide, mode names.Mode, threshold int) filter {
-	f := filter{threshold: threshold, n: q.n, total: q.total}
-	if q.n > maxFiltered {
-		return f
-	}
+func (f *filter) set(s *Searcher, q *querySide, threshold int) {
+	f.threshold, f.n, f.total = threshold, q.n, q.total
 	for i := range q.n {
-		if f.masks[i] = s.cache.words[q.words[i]].mask; s.cache.words[q.words[i]].word.IsInitial() {
-			f.masks[i] = math.MaxUint32
+		r := s.reach(q, i)
+		f.masks[i], f.weight[i], f.most[i] = r.mask, q.weight[i], r.most[q.mode]
+		if s.cache.words[q.words[i]].word.IsInitial() {
+			f.masks[i], f.most[i] = math.MaxUint32, max(f.most[i], q.weight[i])
 		}
-		f.weight[i] = q.weight[i]
-		f.most[i] = s.mostOf(q, mode, i)
-		if i > 0 {
-			f.masks[i] |= s.cache.words[q.joins[i-1]].maskJoined
-		}
-		if i+1 < q.n {
-			f.masks[i] |= s.cache.words[q.joins[i]].maskJoined
+		for _, r := range [...]*reach{s.joinReach(q, i-1), s.joinReach(q, i)} {
+			if r != nil {
+				f.masks[i] |= r.mask
+				f.most[i] = max(f.most[i], r.most[q.mode])
+			}
 		}
 	}
-	return f
 }
 
 // passes reports whether the name of a post can reach the threshold.
 func (f *filter) passes(p post) bool {
-	if f.n > maxFiltered {
-		return true
-	}
 	signature := p.signature()
 	var query, list int32
 	for i := range f.n {
@@ -282,67 +339,76 @@ func (f *filter) passes(p post) bool {
 	}
 	met := int64(query) + int64(list) // twice the weight that can meet
 	missed := int64(percentQuery * (f.total - query))
-	if rest := p.weight() - list; rest > 0 && p.weight() < 255*weightUnit {
+	if rest := p.weight() - list; rest > 0 {
 		missed += int64(percentList) * int64(rest)
 		missed += int64(percentConflict) * int64(min(rest, f.total-query))
 	}
 	return met*scale*100 >= int64(f.threshold)*(met*100+2*missed)
 }
 
-// compare returns the score of the query and a name of the list.
+// compare returns the score of the query and a name of the index.
 func (s *Searcher) compare(q *querySide, name uint32) int {
-	x := s.index
+	x := s.x
 	r := &x.names[name]
 	n := int(r.n)
 	words := x.nameWords[r.words : int(r.words)+2*n-1]
 	l := &s.list
-	l.n, l.telling, l.total = n, 0, 0
+	l.n, l.telling, l.short, l.total = n, 0, 0, 0
 	for j, w := range words[:n] {
 		l.setWord(j, &x.words[w], r.mode)
-		s.listHash[j] = x.words[w].Hash
 	}
 	s.scorer.pairs = s.scorer.pairs[:0]
-	s.mode = r.mode
 	for i := range q.n {
 		s.addInitials(q, i, words[:n])
-		s.addPairs(q, i, 1, words[:n], 1, s.cache.similarOf(&s.cache.words[q.words[i]]))
-		s.addPairs(q, i, 1, words[n:], 2, s.cache.similarOf(&s.cache.words[q.words[i]]))
-		if i+1 < q.n {
-			similar := s.cache.similarOf(&s.cache.words[q.joins[i]])
-			s.addPairs(q, i, 2, words[:n], 1, similar)
-			s.addPairs(q, i, 2, words[n:], 2, similar)
+		s.addPairs(q, i, 1, words, n, s.reach(q, i))
+		if r := s.joinReach(q, i); r != nil {
+			s.addPairs(q, i, 2, words, n, r)
 		}
 	}
-	score := s.scorer.score(&q.side, l)
+	score := s.scorer.score(&q.side, l, q.mode)
 	if r.kind == watchlist.Weak {
 		score = score * weakPercent / 100
 	}
 	return score
 }
 
-// addPairs adds the pairs of nq words of the query from i on and the words or joins of a name.
-func (s *Searcher) addPairs(q *querySide, i, nq int, words []uint32, nl int, similar []similarWord) {
-	if len(similar) == 0 {
-		return
-	}
-	for j, w := range words {
-		k, found := slices.BinarySearchFunc(similar, w, func(e similarWord, w uint32) int { return cmp.Compare(e.word, w) })
-		if !found {
+// addPairs adds the pairs of nq words of the query from i on and the n words of a name and its joins.
+func (s *Searcher) addPairs(q *querySide, i, nq int, words []uint32, n int, r *reach) {
+	for k, w := range words {
+		if r.mask&signatureBit(w) == 0 {
 			continue
 		}
-		similarity, kind := similar[k].similarity, similar[k].kind
-		if nq+nl > 2 {
-			similarity, kind = similar[k].joined, names.Joined
-		}
-		if nq+nl == 4 && s.isSame(q, i, j) {
+		e := findWord(r.similar, w)
+		if e == nil {
 			continue
 		}
-		if similarity > 0 {
-			s.scorer.add(&q.side, &s.list, s.mode, pair{
-				q: uint8(i), nq: uint8(nq), l: uint8(j), nl: uint8(nl), similarity: int32(similarity), kind: kind,
-			})
+		p := pair{q: uint8(i), nq: uint8(nq), l: uint8(k), nl: 1, similarity: int32(e.similarity), kind: e.kind}
+		if k >= n {
+			p.l, p.nl, p.similarity, p.kind = uint8(k-n), 2, int32(e.joined), names.Joined
+			if nq == 2 && s.cache.words[q.words[i]].word.IsSame(&s.x.words[words[k-n]]) {
+				continue // the words themselves meet
+			}
+		}
+		if p.similarity > 0 {
+			s.scorer.add(&q.side, &s.list, q.mode, p)
 		}
 	}
+}
+
+// findWord returns the element of a word, nil if there is none. The elements are in the order of words.
+func findWord(similar []similarWord, word uint32) *similarWord {
+	low, high := 0, len(similar)
+	for low < high {
+		if middle := (low + high) / 2; similar[middle].word < word {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	if low < len(similar) && similar[low].word == word {
+		return &similar[low]
+	}
+	return nil
 }
 
 // addInitials adds the pairs of a word of one letter, which the index does not know to be similar to all words that begin
@@ -353,41 +419,42 @@ func (s *Searcher) addInitials(q *querySide, i int, words []uint32) {
 		return
 	}
 	for j, id := range words {
-		if similarity, kind := names.Similarity(w, &s.index.words[id]); kind == names.Initial {
-			s.scorer.add(&q.side, &s.list, s.mode, pair{
+		if similarity, kind := names.Similarity(w, &s.x.words[id]); kind == names.Initial {
+			s.scorer.add(&q.side, &s.list, q.mode, pair{
 				q: uint8(i), nq: 1, l: uint8(j), nl: 1, similarity: int32(similarity), kind: kind,
 			})
 		}
 	}
 }
 
-// isSame reports whether word i of the query is word j of the name that is being compared.
-func (s *Searcher) isSame(q *querySide, i, j int) bool {
-	return s.cache.words[q.words[i]].word.Hash == s.listHash[j]
-}
-
-// Matched is a name of the list and the score that it reached, 0 to 100.
+// Matched is a name of a list and the score that it reached, 0 to 100.
 type Matched struct {
+	// Index is the number of the index.
+	Index int
 	Entry uint32
 	Name  string
 	Kind  watchlist.NameKind
-	mode  names.Mode
 	Score float64
+	mode  names.Mode
 }
 
-// Find returns the best name of each entry that reaches a threshold, best first.
+// Find returns the best name of each entry that reaches a threshold, best first; of equal scores, in the order of the
+// indexes and entries.
 func (s *Searcher) Find(q Query, threshold float64) []Matched {
 	var best []Matched
-	for _, c := range s.find(q, int(threshold*scale/100)) {
-		r := &s.index.names[c.name]
-		m := Matched{Entry: r.entry, Name: s.index.text(c.name), Kind: r.kind, mode: r.mode, Score: points(c.score)}
-		if n := len(best); n > 0 && best[n-1].Entry == m.Entry {
-			if m.Score > best[n-1].Score {
-				best[n-1] = m
+	for i, found := range s.find(q, int(threshold*scale/100)) {
+		x := s.indexes[i]
+		for _, c := range found {
+			r := &x.names[c.name]
+			score := points(c.score)
+			if n := len(best); n > 0 && best[n-1].Index == i && best[n-1].Entry == r.entry {
+				if score <= best[n-1].Score {
+					continue
+				}
+				best = best[:n-1]
 			}
-			continue
+			best = append(best, Matched{Index: i, Entry: r.entry, Name: x.text(c.name), Kind: r.kind, mode: r.mode, Score: score})
 		}
-		best = append(best, m)
 	}
 	slices.SortStableFunc(best, func(a, b Matched) int { return cmp.Compare(b.Score, a.Score) })
 	return best

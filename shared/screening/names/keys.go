@@ -6,20 +6,50 @@ const maxKeyedSounds = 8
 
 // Seeds of the kinds of keys.
 const (
-	editSeed    = 0x13198a2e03707344
-	conceptSeed = 0xa4093822299f31d0
-	initialSeed = 0x082efa98ec4e6c89
+	textSeed     = 0x243f6a8885a308d3
+	skeletonSeed = 0x452821e638d01377
+	editSeed     = 0x13198a2e03707344
+	conceptSeed  = 0xa4093822299f31d0
+	initialSeed  = 0x082efa98ec4e6c89
+	shortSeed    = 0xbe5466cf34e90c6c
 )
 
-// AppendKeys appends keys of the word. Words for which Similarity is not 0 have a key in common; the reverse need not
-// hold. A key may occur twice.
+// AppendKeys appends the keys under which an index has the word.
 func (w *Word) AppendKeys(keys []uint64) []uint64 {
-	keys = append(keys, w.Hash)
-	for _, s := range w.skeletons {
-		if s != 0 {
-			keys = append(keys, s)
+	if w.IsInitial() {
+		keys = append(keys, w.initialKey())
+	}
+	script := uint64(0)
+	if w.flags&isAbjad != 0 {
+		script = 1
+	}
+	for i := range w.skeletons {
+		if w.consonants[i] == 1 {
+			keys = append(keys, mix(shortSeed^w.skeleton(i)^script<<32))
 		}
 	}
+	return w.appendCommonKeys(keys)
+}
+
+// AppendQueryKeys appends the keys under which an index has the words for which Similarity is not 0. Others may be there
+// as well. Words that begin with a given letter are not found by that letter.
+func (w *Word) AppendQueryKeys(keys []uint64) []uint64 {
+	if w.first != 0 {
+		keys = append(keys, w.initialKey())
+	}
+	for i := range w.skeletons {
+		if w.consonants[i] == 1 {
+			keys = append(keys, mix(shortSeed^w.skeleton(i)^1<<32))
+			if w.flags&isAbjad != 0 {
+				keys = append(keys, mix(shortSeed^w.skeleton(i)))
+			}
+		}
+	}
+	return w.appendCommonKeys(keys)
+}
+
+func (w *Word) appendCommonKeys(keys []uint64) []uint64 {
+	keys = w.AppendJoinKeys(keys)
 	for _, c := range w.concepts {
 		if c != 0 {
 			keys = append(keys, mix(conceptSeed^uint64(c)))
@@ -31,14 +61,20 @@ func (w *Word) AppendKeys(keys []uint64) []uint64 {
 	return w.appendEditKeys(keys)
 }
 
-// InitialKey returns the key that only words of one letter have, so that other words find their initials. It is 0 for
-// words that have none.
-func (w *Word) InitialKey() uint64 {
-	if w.first == 0 {
-		return 0
+// AppendJoinKeys appends the keys that words for which JoinSimilarity is not 0 have in common.
+func (w *Word) AppendJoinKeys(keys []uint64) []uint64 {
+	keys = append(keys, mix(textSeed^w.Hash))
+	if w.consonants[0] > 1 {
+		keys = append(keys, mix(skeletonSeed^w.skeleton(0)))
 	}
-	return mix(initialSeed ^ uint64(w.first))
+	if w.consonants[1] > 1 && w.skeleton(1) != w.skeleton(0) {
+		keys = append(keys, mix(skeletonSeed^w.skeleton(1)))
+	}
+	return keys
 }
+
+// initialKey returns the key that only words of one letter have, so that other words find their initials.
+func (w *Word) initialKey() uint64 { return mix(initialSeed ^ uint64(w.first)) }
 
 // appendEditKeys appends a key of the sounds and of what is left of them when up to MaxEdits sounds are deleted.
 func (w *Word) appendEditKeys(keys []uint64) []uint64 {

@@ -13,12 +13,12 @@ const greekLetters = `α a β v γ g δ d ε e ζ z η i θ th ι i κ k λ l μ
 ά a έ e ή i ί i ό o ύ y ώ o ϊ i ϋ y ΐ i ΰ y`
 
 // arabicLetters covers Arabic, Persian, Urdu, Pashto and Kurdish. Short vowels are not written in these scripts.
-const arabicLetters = `ا a أ a إ a آ a ٱ a ء - ئ y ؤ w ب b ت t ث th ج j ح h خ kh د d ذ dh ر r ز z س s ش sh ص s ض d ط t ظ z ع -
+const arabicLetters = `ا a أ a إ a آ a ٱ a ء - ئ y ؤ w ب b ت t ث th ج j ح h خ kh د d ذ dh ر r ز z س s ش sh ص s ض d ط t ظ z ع a
 غ gh ف f ق q ك k ک k ل l م m ن n ه h ہ h ھ h ة a ۃ a و w ي y ى y ی y ې y ے y ۍ y ئ y پ p چ ch ژ zh گ g ګ g ں n ٹ t ڈ d ڑ r
 څ c ځ z ډ d ړ r ږ zh ښ sh ڼ n ټ t ۆ w ێ y ە a ڤ v ڵ l ڕ r ۀ h ۋ v ۇ w ې y ڭ ng ۈ w`
 
 // hebrewLetters covers Hebrew, whose vowels are not written either.
-const hebrewLetters = `א a ב b ג g ד d ה h ו w ז z ח h ט t י y כ k ך k ל l מ m ם m נ n ן n ס s ע - פ p ף f צ ts ץ ts ק k ר r ש sh ת t`
+const hebrewLetters = `א a ב b ג g ד d ה h ו w ז z ח h ט t י y כ k ך k ל l מ m ם m נ n ן n ס s ע a פ p ף f צ ts ץ ts ק k ר r ש sh ת t`
 
 // georgianLetters and armenianLetters cover the alphabets of these languages.
 const georgianLetters = `ა a ბ b გ g დ d ე e ვ v ზ z თ t ი i კ k ლ l მ m ნ n ო o პ p ჟ zh რ r ს s ტ t უ u ფ p ქ k ღ gh ყ q შ sh

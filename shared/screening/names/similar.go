@@ -52,11 +52,27 @@ const (
 	// Equal is the similarity of equal words.
 	Equal = 1000
 	// minSimilarity is the least similarity at which words correspond.
-	minSimilarity     = 800
+	minSimilarity     = 790
 	initialSimilarity = 800
+	// minJoinSimilarity takes its place for words that are joined.
+	minJoinSimilarity = 950
 	meaningSimilarity = 950
-	scriptSimilarity  = 960
+	// minScriptSimilarity takes its place if vowels are not written in one of the words.
+	minScriptSimilarity = 840
 )
+
+// scriptSimilarity bounds the similarity of two words of which one is from a script without vowels: the fewer letters it
+// has, the more names it can stand for.
+func scriptSimilarity(a, b *Word) int {
+	if (a.flags^b.flags)&isAbjad == 0 {
+		return Equal
+	}
+	written := a.n
+	if b.flags&isAbjad != 0 {
+		written = b.n
+	}
+	return [...]int{0, 0, 820, 880, 930, 950, 960}[min(written, 6)]
+}
 
 // MaxEdits returns the number of edits that a word of n sounds may have: longer words have more places for errors and
 // fewer neighbours.
@@ -72,7 +88,7 @@ func MaxEdits(n int) int {
 
 // Similarity returns how similar two words are, in thousandths, and why; 0 if they do not correspond.
 func Similarity(a, b *Word) (int, Kind) {
-	if a.Hash == b.Hash {
+	if a.IsSame(b) {
 		return Equal, Exact
 	}
 	if a.sharesConcept(b) {
@@ -87,7 +103,7 @@ func Similarity(a, b *Word) (int, Kind) {
 		}
 		return 0, Different
 	}
-	sharesSkeleton := a.sharesSkeleton(b)
+	sharesSkeleton := a.sharesSkeleton(b, leastConsonants(a, b))
 	maxEdits := MaxEdits(int(min(a.n, b.n)))
 	if !sharesSkeleton && (maxEdits == 0 || !withinEdits(a.sounds[:a.n], b.sounds[:b.n], maxEdits)) {
 		return 0, Different
@@ -97,7 +113,10 @@ func Similarity(a, b *Word) (int, Kind) {
 	case s < minSimilarity:
 		return 0, Different
 	case (a.flags^b.flags)&isAbjad != 0:
-		return min(s, scriptSimilarity), Script
+		if s < minScriptSimilarity {
+			return 0, Different
+		}
+		return min(s, scriptSimilarity(a, b)), Script
 	case s >= 995:
 		return 990, Spelling
 	case sharesSkeleton:
@@ -120,18 +139,38 @@ func (w *Word) sharesConcept(o *Word) bool {
 	return false
 }
 
-// sharesSkeleton reports whether two words have the same consonants. One consonant is too little, unless the other
-// letters of one word are not written.
-func (w *Word) sharesSkeleton(o *Word) bool {
-	if min(w.consonants, o.consonants) < 2 && (w.flags|o.flags)&isAbjad == 0 {
-		return false
-	}
-	for _, a := range w.skeletons {
-		if a != 0 && (a == o.skeletons[0] || a == o.skeletons[1]) {
-			return true
+// Identity is the same for words that are the same, and only for them.
+type Identity struct {
+	Hash   uint64
+	Script uint8
+}
+
+// Identity returns the identity of the word.
+func (w *Word) Identity() Identity { return Identity{w.Hash, uint8(w.flags & isAbjad)} }
+
+// IsSame reports whether two words are the same.
+func (w *Word) IsSame(o *Word) bool { return w.Hash == o.Hash && (w.flags^o.flags)&isAbjad == 0 }
+
+// sharesSkeleton reports whether two words have the same consonants, at least as many as given, and vowels at the same
+// ends.
+func (w *Word) sharesSkeleton(o *Word, consonants uint8) bool {
+	for i := range w.skeletons {
+		for j := range o.skeletons {
+			if w.consonants[i] >= consonants && w.skeleton(i) == o.skeleton(j) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// leastConsonants returns how many consonants two words must share for that to say anything. One is too little, unless
+// the vowels of a word are not written.
+func leastConsonants(a, b *Word) uint8 {
+	if (a.flags|b.flags)&isAbjad != 0 {
+		return 1
+	}
+	return 2
 }
 
 // withinEdits reports whether a and b are at most k edits apart: insertions, deletions, replacements and exchanges of
@@ -170,10 +209,13 @@ func withinEdits(a, b []byte, k int) bool {
 
 // Costs of differences between sounds, in hundredths of a sound.
 const (
-	costSound      = 100
-	costVowel      = 50
-	costDiphthong  = 30
+	costSound     = 100
+	costVowel     = 50
+	costDiphthong = 30
+	// costEnding is that of the last vowel of a word, which tells Mario from Maria and Hassan from Hassani.
+	costEnding     = 110
 	costUnwritten  = 6
+	costLong       = 15
 	costExchange   = 80
 	costFirstSound = 40
 )
@@ -189,21 +231,35 @@ func soundCost(a, b *Word) int {
 	// If only one word is from a script without vowels, it is a.
 	abjad := (a.flags^b.flags)&isAbjad != 0
 	x, y := a.sounds[:a.n], b.sounds[:b.n]
+	var gaps [maxSounds]int
+	for j := range y {
+		gaps[j] = gapCost(y, j)
+		if abjad {
+			gaps[j] = unwrittenCost(y, j)
+		}
+	}
 	var rows [3][maxSounds + 1]int
 	prev2, prev, row := &rows[0], &rows[1], &rows[2]
-	for j := 1; j <= len(y); j++ {
-		prev[j] = prev[j-1] + gapCost(y, j-1, abjad)
+	for j := range y {
+		prev[j+1] = prev[j] + gaps[j]
 	}
 	for i := 1; i <= len(x); i++ {
-		gap := gapCost(x, i-1, false)
+		gap := gapCost(x, i-1)
+		if abjad {
+			gap = writtenCost(x, i-1)
+		}
 		row[0] = prev[0] + gap
 		for j := 1; j <= len(y); j++ {
 			c := prev[j-1]
 			if x[i-1] != y[j-1] {
-				c += replaceCost(x[i-1], y[j-1], abjad)
+				if i == len(x) && j == len(y) && isFullVowel(x[i-1]) && isFullVowel(y[j-1]) && !abjad {
+					c += 2 * replaceCost(x[i-1], y[j-1], abjad)
+				} else {
+					c += replaceCost(x[i-1], y[j-1], abjad)
+				}
 			}
-			c = min(c, prev[j]+gap, row[j-1]+gapCost(y, j-1, abjad))
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+			c = min(c, prev[j]+gap, row[j-1]+gaps[j-1])
+			if !abjad && i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
 				c = min(c, prev2[j-2]+costExchange)
 			}
 			row[j] = c
@@ -214,17 +270,31 @@ func soundCost(a, b *Word) int {
 	if x[0] != y[0] && replaceCost(x[0], y[0], abjad) > 50 && !abjad {
 		cost += costFirstSound
 	}
+	if n := min(len(x), len(y)); n <= shortWord && !abjad {
+		// Short words have many neighbours.
+		if cost = cost * 13 / 10; x[0] != y[0] && (x[0] == soundJ || y[0] == soundJ) {
+			cost += costFirstSound
+		}
+		if n < shortWord {
+			cost = cost * 18 / 10
+		}
+	}
 	return cost * 10 / max(len(x), len(y))
 }
 
-// gapCost returns the cost of a sound that the other word lacks; isUnwritten is set if the other word is from a script
-// without vowels.
-func gapCost(sounds []byte, i int, isUnwritten bool) int {
+// shortWord is the number of sounds of words in which a difference is rarely an error.
+const shortWord = 4
+
+// isFullVowel reports whether a sound is one of the vowels that endings of names consist of.
+func isFullVowel(c byte) bool { return c == 'a' || c == 'i' || c == 'o' }
+
+// gapCost returns the cost of a sound that the other word lacks.
+func gapCost(sounds []byte, i int) int {
 	c := sounds[i]
 	switch {
 	case isVowel(c) || c == 'w':
-		if isUnwritten {
-			return costUnwritten
+		if isFullVowel(c) && i+1 == len(sounds) && i > 1 && !isVowel(sounds[i-1]) {
+			return costEnding
 		}
 		if (c == 'i' || c == 'u' || c == 'w') && (i > 0 && isVowel(sounds[i-1]) || i+1 < len(sounds) && isVowel(sounds[i+1])) {
 			return costDiphthong
@@ -234,6 +304,46 @@ func gapCost(sounds []byte, i int, isUnwritten bool) int {
 		return costVowel
 	}
 	return costSound
+}
+
+// writtenCost returns the cost of a letter of a script without vowels that the other word lacks: long vowels are written
+// for a reason.
+func writtenCost(sounds []byte, i int) int {
+	switch sounds[i] {
+	case 'a':
+		if i > 0 {
+			return costVowel
+		}
+	case 'h':
+		if i+1 == len(sounds) {
+			return costUnwritten
+		}
+	}
+	return costSound
+}
+
+// unwrittenCost returns the cost of a sound that a word of a script without vowels lacks: short vowels are not written,
+// diphthongs are.
+func unwrittenCost(sounds []byte, i int) int {
+	c := sounds[i]
+	switch {
+	case i == 0:
+		return costSound // a word that begins with a vowel is written with a letter for it
+	case c == 'a' || c == 'e':
+		if i > 0 && i+1 == len(sounds) && !isVowel(sounds[i-1]) {
+			return costLong
+		}
+		return costUnwritten
+	case isVowel(c) || c == 'w':
+		if i > 0 && isVowel(sounds[i-1]) {
+			return costVowel
+		}
+		if i+1 == len(sounds) {
+			return costEnding
+		}
+		return costLong
+	}
+	return gapCost(sounds, i)
 }
 
 // replaceCosts are the costs of the pairs of sounds that languages exchange; all other pairs cost a sound.
@@ -248,10 +358,10 @@ var replaceCosts = func() (t [128][128]uint8) {
 			t[p[0]][p[1]], t[p[1]][p[0]] = cost, cost
 		}
 	}
-	set(20, "ei", "ou", "wv", "iJ", "sz", "sc", "zc", "kg")
+	set(20, "ei", "ou", "wv", "sz", "sc", "zc", "kg")
 	set(25, "ae", "SC", "SZ", "Xh", "fv", "Ss", "Zz", "cC", "JZ", "gh")
 	set(30, "uw", "ow", "Sc", "Kk", "Xk", "Xg", "td", "bp", "JC", "sZ", "zZ")
-	set(45, "ao", "eo", "Jg", "zd", "CX", "Ck", "kc", "iu", "sC", "zJ")
+	set(45, "iJ", "ao", "eo", "Jg", "zd", "CX", "Ck", "kc", "iu", "sC", "zJ")
 	set(60, "ai", "au", "eu", "io", "mn", "Js", "ts", "tz")
 	return t
 }()
@@ -263,8 +373,10 @@ func replaceCost(a, b byte, abjad bool) int {
 		switch {
 		case a == 'i' && b == 'e', a == 'w' && (b == 'u' || b == 'o' || b == 'v' || b == 'w'), a == 'a' && isVowel(b):
 			return costUnwritten
-		case a == 'd' && b == 'z', a == 't' && b == 's', a == 'b' && b == 'p', a == 'k' && b == 'g':
-			return costUnwritten
+		case a == 'd' && b == 'z', a == 't' && b == 's', a == 'b' && b == 'p', a == 'k' && b == 'g', a == 'J' && b == 'g':
+			return costLong
+		case a == 'X' && b == 'h', a == 'h' && b == 'X', a == 's' && b == 'z', a == 'z' && b == 's', a == 'h' && b == 'g', a == 'g' && b == 'h', a == 'X' && b == 'g':
+			return costExchange
 		}
 	}
 	return int(replaceCosts[a&0x7f][b&0x7f])
@@ -273,12 +385,14 @@ func replaceCost(a, b byte, abjad bool) int {
 // JoinSimilarity returns how similar two words are of which at least one is joined from two: what is left of a name
 // whose spaces are elsewhere must be nearly equal.
 func JoinSimilarity(a, b *Word) (int, Kind) {
-	s, kind := Similarity(a, b)
-	switch {
-	case kind == Exact:
-		return s, Joined
-	case (kind == Spelling || kind == Vowels || kind == Script) && s >= 900 && min(a.consonants, b.consonants) >= 3 && a.sharesSkeleton(b):
-		return s, Joined
+	if a.IsSame(b) {
+		return Equal, Joined
+	}
+	if (a.flags|b.flags)&isForeign != 0 || !a.sharesSkeleton(b, 3) {
+		return 0, Different
+	}
+	if s := 1000 - soundCost(a, b); s >= minJoinSimilarity {
+		return min(s, scriptSimilarity(a, b)), Joined
 	}
 	return 0, Different
 }

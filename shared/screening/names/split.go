@@ -40,6 +40,7 @@ type wordState struct {
 	start int
 	// source is where the word begins in the name.
 	source              source
+	isStarted           bool
 	latin, other, abjad int
 	// afterLower reports that the preceding byte was a lower-case letter of ASCII.
 	afterLower bool
@@ -117,8 +118,8 @@ func (s *Splitter) Split(name string) {
 }
 
 func (s *Splitter) startWord(source int) {
-	if len(s.buf) == s.word.start {
-		s.word.source.start = int32(source)
+	if !s.word.isStarted {
+		s.word.source.start, s.word.isStarted = int32(source), true
 	}
 }
 
@@ -165,7 +166,7 @@ func (s *Splitter) addRune(name string, i int) int {
 }
 
 // isMark reports whether a dropped rune of the Arabic or Hebrew block is a mark and not a letter.
-func isMark(r rune) bool { return r != 'ع' && r != 'ء' && r != 'ע' }
+func isMark(r rune) bool { return r != 'ء' }
 
 // addSyllable adds a syllable of Hangul.
 func (s *Splitter) addSyllable(n int) {
@@ -277,7 +278,7 @@ var (
 	}
 	faithSuffixes = [][]byte{
 		[]byte("uddin"), []byte("eddin"), []byte("addin"), []byte("iddin"), []byte("uddine"), []byte("eddine"), []byte("addine"),
-		[]byte("oddin"), []byte("ouddin"), []byte("aldin"), []byte("eldin"), []byte("uldin"),
+		[]byte("oddin"), []byte("ouddin"), []byte("aldin"), []byte("eldin"), []byte("uldin"), []byte("udin"),
 	}
 )
 
@@ -298,7 +299,7 @@ func (s *Splitter) endLatin(start int) {
 			if !bytes.HasSuffix(w, suffix) {
 				continue
 			}
-			if stem := n - len(suffix); stem >= 3 {
+			if stem := n - len(suffix); stem >= 3 && (len(suffix) > 4 || stem >= 4) {
 				s.buf = append(s.buf[:start+stem], "din"...)
 				s.insertBreak(start, start+stem)
 				s.push(start + stem)
@@ -355,8 +356,8 @@ func (s *Splitter) mergeServantOfGod(start int) {
 
 // abjadWords are short words of Arabic and Hebrew as they are written in Latin letters.
 var abjadWords = map[string]string{
-	"bn": "bin", "abn": "ibn", "bd": "abd", "abw": "abu", "aby": "abu", "al": "al", "bnt": "bint", "wld": "ould", "am": "umm",
-	"bw": "abu", "bdallh": "abdullah", "bdlh": "abdullah", "bdullh": "abdullah", "aldyn": "din", "dyn": "din",
+	"bn": "bin", "abn": "ibn", "abd": "abd", "abw": "abu", "aby": "abu", "al": "al", "bnt": "bint", "wld": "ould", "am": "umm",
+	"bw": "abu", "abdallh": "abdullah", "abdlh": "abdullah", "abdullh": "abdullah", "aldyn": "din", "dyn": "din",
 }
 
 // endAbjad ends a word of a script without vowels.
@@ -371,8 +372,8 @@ func (s *Splitter) endAbjad(start int) {
 		s.mergeServantOfGod(start)
 		return
 	}
-	if len(w) >= 7 && bytes.HasPrefix(w, []byte("bdal")) { // abd al-
-		rest := bytes.Clone(w[4:])
+	if len(w) >= 8 && bytes.HasPrefix(w, []byte("abdal")) { // abd al-
+		rest := bytes.Clone(w[5:])
 		s.buf = append(s.buf[:start], "abd"...)
 		s.push(start)
 		start = len(s.buf)

@@ -1,7 +1,5 @@
 package names
 
-import "bytes"
-
 // maxSounds is the number of sounds of a word that are compared.
 const maxSounds = 24
 
@@ -10,7 +8,8 @@ const maxSounds = 24
 type Word struct {
 	// Hash is that of the text. Words of different texts have different hashes, as far as 64 bits go.
 	Hash uint64
-	// skeletons are hashes of the word's consonants, reduced to classes of those that languages exchange; 0 is none.
+	// skeletons are hashes of the word's consonants, reduced to classes of those that languages exchange. The second is
+	// that without doubtful ones; it equals the first if there are none.
 	skeletons [2]uint64
 	// sounds[:n] is how the word sounds: one byte for each vowel and consonant, whatever the spelling.
 	sounds   [maxSounds]byte
@@ -19,8 +18,10 @@ type Word struct {
 	// Weight is what the word says about who is meant, in hundredths of an ordinary word, by Mode.
 	Weight [Modes]uint16
 	n      uint8
-	// consonants is the number of consonants in the shorter skeleton.
-	consonants uint8
+	// length is the number of letters.
+	length uint8
+	// consonants are the numbers of consonants in the skeletons.
+	consonants [2]uint8
 	// first is the first letter of the word if it is one of a to z; otherwise 0.
 	first byte
 	flags flags
@@ -35,7 +36,16 @@ const (
 	isAbjad
 	// isForeign words have letters that are not romanized.
 	isForeign
+	// beginsWithVowel and endsWithVowel are about what the first skeleton leaves out at its ends; twice as much about
+	// the second.
+	beginsWithVowel
+	endsWithVowel
+	secondBeginsWithVowel
+	secondEndsWithVowel
 )
+
+// vowelEnds are the flags of a skeleton.
+var vowelEnds = [2][2]flags{{beginsWithVowel, endsWithVowel}, {secondBeginsWithVowel, secondEndsWithVowel}}
 
 // Mode is the kind of name that words belong to.
 type Mode uint8
@@ -54,16 +64,18 @@ const Modes = int(modes)
 // NewWord analyses a folded word, as Splitter returns it.
 func NewWord(folded []byte) Word {
 	m := loadTables().words[string(folded)]
-	w := Word{Hash: hashBytes(folded, textSeed), class: m.class, concepts: m.concepts}
+	w := Word{class: m.class, concepts: m.concepts}
 	letters := folded
 	if len(letters) > 0 && letters[0] == abjadMark {
 		w.flags, letters = isAbjad, letters[1:]
 	}
 	for _, c := range letters {
+		w.Hash = w.Hash*hashBase + uint64(c)
 		if c >= 0x80 {
 			w.flags |= isForeign
 		}
 	}
+	w.length = uint8(len(letters))
 	if len(folded) > 0 && folded[0] >= 'a' && folded[0] <= 'z' {
 		w.first = folded[0]
 		if len(folded) == 1 {
@@ -80,6 +92,9 @@ func NewWord(folded []byte) Word {
 
 // IsInitial reports whether the word is one letter.
 func (w *Word) IsInitial() bool { return w.flags&isInitial != 0 }
+
+// IsShort reports whether the word has few sounds, as syllables of Chinese and Korean names have.
+func (w *Word) IsShort() bool { return w.n <= shortWord+1 && w.flags&isAbjad == 0 }
 
 // IsForm reports whether the word is an organisation form by itself.
 func (w *Word) IsForm() bool { return w.class&classForm != 0 }
@@ -293,8 +308,6 @@ func (w *Word) setSkeletons() {
 	if n := len(sounds); n > 2 && sounds[n-1] == 'h' {
 		sounds = sounds[:n-1]
 	}
-	var full, short [maxSounds]byte
-	nf, ns := 0, 0
 	for i, c := range sounds {
 		class := skeletonClass[c]
 		isDoubtful := c == soundJ
@@ -304,41 +317,82 @@ func (w *Word) setSkeletons() {
 				class = 0
 			}
 		}
-		if class == 0 {
-			continue
+		w.addConsonant(0, class, i, len(sounds))
+		if isDoubtful {
+			class = 0
 		}
-		full[nf] = class
-		nf++
-		if !isDoubtful {
-			short[ns] = class
-			ns++
-		}
-	}
-	w.consonants = uint8(nf)
-	if nf > 0 {
-		w.skeletons[0] = hashBytes(full[:nf], skeletonSeed)
-	}
-	if ns > 0 && !bytes.Equal(full[:nf], short[:ns]) {
-		w.skeletons[1] = hashBytes(short[:ns], skeletonSeed)
-		w.consonants = uint8(ns)
+		w.addConsonant(1, class, i, len(sounds))
 	}
 }
 
-// Seeds of the hashes of this package.
-const textSeed = 0x243f6a8885a308d3
-const skeletonSeed = 0x9ae16a3b2f90404f
+// addConsonant adds the consonant at place i of n to a skeleton; a class of 0 is a vowel.
+func (w *Word) addConsonant(skeleton int, class byte, i, n int) {
+	if class != 0 {
+		w.skeletons[skeleton] = w.skeletons[skeleton]*hashBase + uint64(class)
+		w.consonants[skeleton]++
+		return
+	}
+	if i == 0 {
+		w.flags |= vowelEnds[skeleton][0]
+	}
+	if i == n-1 {
+		w.flags |= vowelEnds[skeleton][1]
+	}
+}
 
-// hashBytes is a 64-bit hash that is the same on every machine: indexes store it.
-func hashBytes(b []byte, seed uint64) uint64 {
-	h := seed ^ 0xcbf29ce484222325
-	for _, c := range b {
-		h = (h ^ uint64(c)) * 0x100000001b3
+// skeleton returns a skeleton with what is at its ends.
+func (w *Word) skeleton(i int) uint64 {
+	s := w.skeletons[i] * 4
+	if w.flags&vowelEnds[i][0] != 0 {
+		s |= 1
 	}
-	h ^= h >> 32
-	h *= 0xd6e8feb86659fd93
-	h ^= h >> 32
-	if h == 0 {
-		return 1
+	if w.flags&vowelEnds[i][1] != 0 {
+		s |= 2
 	}
-	return h
+	return s
+}
+
+// hashBase is the base of the hashes of this package: a text is the number that its bytes are in this base, modulo 2^64.
+// The hash of two words written as one follows from theirs, and indexes can store hashes.
+const hashBase = 0x9e3779b97f4a7c15
+
+// hashPowers are the powers of hashBase.
+var hashPowers = func() (t [2*maxWordBytes + 1]uint64) {
+	t[0] = 1
+	for i := 1; i < len(t); i++ {
+		t[i] = t[i-1] * hashBase
+	}
+	return t
+}()
+
+// Join returns two neighbouring words as if they were written as one.
+func Join(a, b *Word) Word {
+	w := Word{
+		Hash: a.Hash*hashPowers[min(b.length, maxWordBytes)] + b.Hash,
+		flags: (a.flags|b.flags)&(isAbjad|isForeign) | a.flags&(beginsWithVowel|secondBeginsWithVowel) |
+			b.flags&(endsWithVowel|secondEndsWithVowel),
+		length: min(a.length+b.length, maxWordBytes),
+		first:  a.first,
+	}
+	if w.flags&isForeign != 0 {
+		return w
+	}
+	n := copy(w.sounds[:], a.sounds[:a.n])
+	second := b.sounds[:b.n]
+	isDoubled := len(second) > 0 && n > 0 && second[0] == w.sounds[n-1]
+	if isDoubled {
+		second = second[1:]
+	}
+	w.n = uint8(n + copy(w.sounds[n:], second))
+	for i := range w.skeletons {
+		// The first consonant of b is not repeated if a ends with it.
+		rest, count := b.skeletons[i], b.consonants[i]
+		if class := skeletonClass[b.sounds[0]]; isDoubled && class != 0 && b.sounds[0] != soundJ {
+			count--
+			rest -= uint64(class) * hashPowers[count]
+		}
+		w.skeletons[i] = a.skeletons[i]*hashPowers[count] + rest
+		w.consonants[i] = a.consonants[i] + count
+	}
+	return w
 }
