@@ -20,7 +20,7 @@ type similarWord struct {
 type reach struct {
 	similar []similarWord
 	// mask has the signature bits of all similar words.
-	mask uint32
+	mask uint64
 	// cost is the number of occurrences of similar words, most the greatest weight of one, by mode.
 	cost, most [names.Modes]int32
 }
@@ -28,6 +28,7 @@ type reach struct {
 // knownWord is a word of queries with what the indexes have for it.
 type knownWord struct {
 	word names.Word
+	info wordInfo
 	// text is a range of the cache.
 	text, textEnd uint32
 	// most is the greatest weight of a similar word in any index.
@@ -81,6 +82,7 @@ func (s *Searcher) lookUp(text []byte) int32 {
 		}
 	}
 	w := knownWord{word: names.NewWord(text), text: uint32(len(c.texts))}
+	w.info = newWordInfo(&w.word)
 	c.texts = append(c.texts, text...)
 	w.textEnd = uint32(len(c.texts))
 	c.keys = w.word.AppendQueryKeys(c.keys[:0])
@@ -125,7 +127,7 @@ func (c *wordCache) reachOf(x *Index, w *names.Word, isJoin bool) reach {
 			}
 			r.cost[mode] += count
 			if e.similarity > 0 {
-				r.most[mode] = max(r.most[mode], int32(x.words[id].Weight[mode]))
+				r.most[mode] = max(r.most[mode], x.infos[id].weight(names.Mode(mode)))
 			}
 			if e.joined > 0 {
 				r.most[mode] = maxJoinWeight

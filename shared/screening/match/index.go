@@ -20,8 +20,9 @@ type Index struct {
 
 	// words are the distinct words of all names and of two neighbours written as one.
 	words []names.Word
-	// uses says for each word whether it is one of a name or a join.
-	uses []wordUse
+	// infos are what the score needs to know of each word, uses says whether it is one of a name or a join.
+	infos []wordInfo
+	uses  []wordUse
 	// A key finds words: those whose keys fall into bucket b are keyWords[keyStarts[b]:keyStarts[b+1]], 24 bits of the
 	// word and 8 of the key. keyBits has a bit set for each key, so that most keys that no word has are found out at
 	// once.
@@ -59,27 +60,46 @@ type Info struct {
 	Unmatchable int `json:"unmatchable"`
 }
 
-// post is one occurrence of a word: 24 bits of the name, 8 of the weight of all its words, 32 of its signature.
-type post uint64
-
-// Limits of posts.
-const (
-	maxNames = 1 << 24
-	maxWords = 1 << 24
-	// weightUnit is the unit of a name's weight in a post. Weights are rounded down.
-	weightUnit = 8
-)
-
-func newPost(name int, weight int32, signature uint32) post {
-	return post(name) | post(min(weight/weightUnit, 255))<<24 | post(signature)<<32
+// post is one occurrence of a word in a name.
+type post struct {
+	// signature has the bits of all words and joins of the name.
+	signature uint64
+	name      uint32
+	// weight is that of all words of the name.
+	weight uint16
+	_      uint16
 }
 
-func (p post) name() uint32      { return uint32(p) & (maxNames - 1) }
-func (p post) weight() int32     { return int32(p>>24&255) * weightUnit }
-func (p post) signature() uint32 { return uint32(p >> 32) }
-
 // signatureBit is the bit of a word in the signatures of the names that have it.
-func signatureBit(word uint32) uint32 { return 1 << (word * 0x9e3779b1 >> 27) }
+func signatureBit(word uint32) uint64 { return 1 << (word * 0x9e3779b1 >> 26) }
+
+// wordInfo is what the score needs to know of a word: 8 bits of its weight in each mode, and wordBits.
+type wordInfo uint32
+
+// wordBits of a wordInfo.
+const (
+	tellingPerson       wordInfo = 1 << 16
+	tellingOrganisation wordInfo = 1 << 17
+	shortWord           wordInfo = 1 << 18
+)
+
+func newWordInfo(w *names.Word) wordInfo {
+	info := wordInfo(w.Weight[names.Person]) | wordInfo(w.Weight[names.Organisation])<<8
+	if w.IsTelling(names.Person) {
+		info |= tellingPerson
+	}
+	if w.IsTelling(names.Organisation) {
+		info |= tellingOrganisation
+	}
+	if w.IsShort() {
+		info |= shortWord
+	}
+	return info
+}
+
+func (i wordInfo) weight(mode names.Mode) int32   { return int32(i >> (8 * mode) & 0xff) }
+func (i wordInfo) isTelling(mode names.Mode) bool { return i&(tellingPerson<<mode) != 0 }
+func (i wordInfo) isShort() bool                  { return i&shortWord != 0 }
 
 // nameRecord is one name of an entry. Its words are nameWords[words:words+n], its joins the n-1 that follow.
 type nameRecord struct {
@@ -92,6 +112,12 @@ type nameRecord struct {
 	kind   watchlist.NameKind
 	_      [3]uint8
 }
+
+// Limits of an index, which follow from its keys.
+const (
+	maxWords = 1 << 24
+	maxNames = 1 << 24
+)
 
 // wordUse says where a word occurs.
 type wordUse uint8
@@ -150,6 +176,9 @@ func Build(name string, format watchlist.Format, list *watchlist.List) *Index {
 		x.facts = append(x.facts, fact...)
 	}
 	x.entries = append(x.entries, uint32(len(x.facts)))
+	for i := range x.words {
+		x.infos = append(x.infos, newWordInfo(&x.words[i]))
+	}
 	b.addPosts()
 	b.addKeys()
 	x.Info = Info{
@@ -245,17 +274,16 @@ func (b *builder) addPosts() {
 		for i := range x.names {
 			r := &x.names[i]
 			words := x.nameWords[r.words : r.words+uint32(r.n)*2-1]
-			var signature uint32
-			var weight int32
+			p := post{name: uint32(i)}
 			for j, w := range words {
-				signature |= signatureBit(w)
+				p.signature |= signatureBit(w)
 				if j < int(r.n) {
-					weight += int32(x.words[w].Weight[r.mode])
+					p.weight += x.words[w].Weight[r.mode]
 				}
 			}
 			for j, w := range words {
 				if !slices.Contains(words[:j], w) {
-					f(2*w+uint32(r.mode), newPost(i, weight, signature))
+					f(2*w+uint32(r.mode), p)
 				}
 			}
 		}
@@ -328,7 +356,7 @@ func (x *Index) text(name uint32) string {
 func (x *Index) Sizes() map[string]int {
 	return map[string]int{
 		"words": len(x.words) * int(unsafe.Sizeof(names.Word{})), "keyStarts": len(x.keyStarts) * 4, "keyWords": len(x.keyWords) * 4, "keyBits": len(x.keyBits) * 8,
-		"postStarts": len(x.postStarts) * 4, "posts": len(x.posts) * 8, "names": len(x.names) * int(unsafe.Sizeof(nameRecord{})),
+		"postStarts": len(x.postStarts) * 4, "posts": len(x.posts) * 16, "names": len(x.names) * int(unsafe.Sizeof(nameRecord{})),
 		"nameWords": len(x.nameWords) * 4, "texts": len(x.texts), "facts": len(x.facts),
 	}
 }

@@ -84,14 +84,13 @@ func (f *form) isTelling(mode names.Mode) bool {
 type comparer struct {
 	scorer
 	query, list side
-	mode        names.Mode
 }
 
 // compare returns the score of two names, 0 to scale. The pairs that met are in met afterwards.
 func (c *comparer) compare(q, l *form, mode names.Mode) int {
 	c.query.set(q.words, mode)
 	c.list.set(l.words, mode)
-	c.mode, c.pairs = mode, c.pairs[:0]
+	c.pairs = c.pairs[:0]
 	for i := range q.words {
 		for j := range l.words {
 			if s, kind := names.Similarity(&q.words[i], &l.words[j]); s > 0 {
@@ -119,11 +118,11 @@ func (c *comparer) compare(q, l *form, mode names.Mode) int {
 			}
 		}
 	}
+	c.weigh(&c.query, &c.list, mode)
 	return c.score(&c.query, &c.list, mode)
 }
 
 func (c *comparer) addPair(q, nq, l, nl, similarity int, kind names.Kind) {
-	c.add(&c.query, &c.list, c.mode, pair{
-		q: uint8(q), nq: uint8(nq), l: uint8(l), nl: uint8(nl), similarity: int32(similarity), kind: kind,
-	})
+	c.pairs = append(c.pairs,
+		pair{q: uint8(q), nq: uint8(nq), l: uint8(l), nl: uint8(nl), similarity: int32(similarity), kind: kind})
 }

@@ -17,7 +17,7 @@ const scale = 10000
 // Shares with which the weight of words that did not meet counts against a name.
 const (
 	// percentQuery is that of words of the query.
-	percentQuery = 50
+	percentQuery = 55
 	// percentList is that of words of the list's name: an entry has more names than people use.
 	percentList = 25
 	// percentConflict is added for words of both that did not meet: another given name is another person.
@@ -43,17 +43,17 @@ type side struct {
 func (s *side) set(words []names.Word, mode names.Mode) {
 	s.n, s.telling, s.short, s.total = len(words), 0, 0, 0
 	for i := range words {
-		s.setWord(i, &words[i], mode)
+		s.setWord(i, newWordInfo(&words[i]), mode)
 	}
 }
 
-func (s *side) setWord(i int, w *names.Word, mode names.Mode) {
-	s.weight[i] = int32(w.Weight[mode])
+func (s *side) setWord(i int, w wordInfo, mode names.Mode) {
+	s.weight[i] = w.weight(mode)
 	s.total += s.weight[i]
-	if w.IsTelling(mode) {
+	if w.isTelling(mode) {
 		s.telling |= 1 << i
 	}
-	if w.IsShort() {
+	if w.isShort() {
 		s.short |= 1 << i
 	}
 }
@@ -89,19 +89,23 @@ type scorer struct {
 	met []pair
 }
 
-// add adds a possible pair. An initial counts for no more than a letter; organisations have none.
-func (s *scorer) add(q, l *side, mode names.Mode, p pair) {
-	wq, wl := q.span(p.q, p.nq), l.span(p.l, p.nl)
-	p.weight = (wq + wl) / 2
-	if p.kind == names.Initial {
-		if mode == names.Organisation {
-			return
+// weigh sets what the pairs count for. An initial counts for no more than a letter; organisations have none.
+func (s *scorer) weigh(q, l *side, mode names.Mode) {
+	kept := s.pairs[:0]
+	for _, p := range s.pairs {
+		wq, wl := q.span(p.q, p.nq), l.span(p.l, p.nl)
+		p.weight = (wq + wl) / 2
+		if p.kind == names.Initial {
+			if mode == names.Organisation {
+				continue
+			}
+			p.weight = min(wq, wl)
 		}
-		p.weight = min(wq, wl)
+		p.isShort = q.short>>p.q&1 != 0
+		p.gain = shrink(p.similarity) * p.weight
+		kept = append(kept, p)
 	}
-	p.isShort = q.short>>p.q&1 != 0
-	p.gain = shrink(p.similarity) * p.weight
-	s.pairs = append(s.pairs, p)
+	s.pairs = kept
 }
 
 // shrink makes differences count more than in proportion: a name whose words are all a little different is another name.
@@ -111,10 +115,9 @@ const shrinkPercent = 135
 
 // score chooses among the pairs those in which the names meet, best first, and returns the score, 0 to scale.
 func (s *scorer) score(q, l *side, mode names.Mode) int {
-	slices.SortFunc(s.pairs, func(a, b pair) int {
-		return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(a.q, b.q), cmp.Compare(a.l, b.l), cmp.Compare(a.nq, b.nq),
-			cmp.Compare(a.nl, b.nl))
-	})
+	if len(s.pairs) > 1 {
+		slices.SortFunc(s.pairs, comparePairs)
+	}
 	s.met = s.met[:0]
 	var queryMet, listMet uint64
 	var weight, gain, queryWeight, listWeight int32
@@ -193,6 +196,14 @@ func (s *scorer) orderPercent(q *side) int {
 		return 75
 	}
 	return 95
+}
+
+// comparePairs orders pairs, the best first. No two are equal.
+func comparePairs(a, b pair) int {
+	if a.gain != b.gain {
+		return cmp.Compare(b.gain, a.gain)
+	}
+	return cmp.Or(cmp.Compare(a.q, b.q), cmp.Compare(a.l, b.l), cmp.Compare(a.nq, b.nq), cmp.Compare(a.nl, b.nl))
 }
 
 // ratio is the score of names that met with the given gain and weight and missed the rest.

@@ -141,7 +141,7 @@ func (s *Searcher) fill(q *querySide, forms uint64) {
 			continue
 		}
 		known := &s.cache.words[w]
-		q.setWord(q.n, &known.word, q.mode)
+		q.setWord(q.n, known.info, q.mode)
 		if known.most[q.mode] > 0 {
 			q.matchable |= 1 << q.n
 		}
@@ -284,16 +284,17 @@ func (s *Searcher) open(q *querySide, r *reach, f *filter) {
 	x, visited := s.x, s.visited[s.order]
 	for i := range r.similar {
 		slot := 2*r.similar[i].word + uint32(q.mode)
-		for _, p := range x.posts[x.postStarts[slot]:x.postStarts[slot+1]] {
-			if !f.passes(p) {
+		posts := x.posts[x.postStarts[slot]:x.postStarts[slot+1]]
+		for j := range posts {
+			if !f.passes(&posts[j]) {
 				continue
 			}
-			name := p.name()
+			name := posts[j].name
 			if visited[name] == s.search {
 				continue
 			}
 			visited[name] = s.search
-			if score := s.compare(q, name); score >= f.threshold {
+			if score := s.compare(q, name, f); score >= f.threshold {
 				s.found[s.order] = append(s.found[s.order], candidate{name, score})
 			}
 		}
@@ -305,7 +306,7 @@ type filter struct {
 	threshold int
 	n         int
 	total     int32
-	masks     [names.MaxWords]uint32
+	masks     [names.MaxWords]uint64
 	weight    [names.MaxWords]int32
 	most      [names.MaxWords]int32
 }
@@ -316,7 +317,7 @@ func (f *filter) set(s *Searcher, q *querySide, threshold int) {
 		r := s.reach(q, i)
 		f.masks[i], f.weight[i], f.most[i] = r.mask, q.weight[i], r.most[q.mode]
 		if s.cache.words[q.words[i]].word.IsInitial() {
-			f.masks[i], f.most[i] = math.MaxUint32, max(f.most[i], q.weight[i])
+			f.masks[i], f.most[i] = math.MaxUint64, max(f.most[i], q.weight[i])
 		}
 		for _, r := range [...]*reach{s.joinReach(q, i-1), s.joinReach(q, i)} {
 			if r != nil {
@@ -328,8 +329,8 @@ func (f *filter) set(s *Searcher, q *querySide, threshold int) {
 }
 
 // passes reports whether the name of a post can reach the threshold.
-func (f *filter) passes(p post) bool {
-	signature := p.signature()
+func (f *filter) passes(p *post) bool {
+	signature := p.signature
 	var query, list int32
 	for i := range f.n {
 		if f.masks[i]&signature != 0 {
@@ -339,32 +340,50 @@ func (f *filter) passes(p post) bool {
 	}
 	met := int64(query) + int64(list) // twice the weight that can meet
 	missed := int64(percentQuery * (f.total - query))
-	if rest := p.weight() - list; rest > 0 {
+	if rest := int32(p.weight) - list; rest > 0 {
 		missed += int64(percentList) * int64(rest)
 		missed += int64(percentConflict) * int64(min(rest, f.total-query))
 	}
 	return met*scale*100 >= int64(f.threshold)*(met*100+2*missed)
 }
 
-// compare returns the score of the query and a name of the index.
-func (s *Searcher) compare(q *querySide, name uint32) int {
+// compare returns the score of the query and a name of the index, or 0 if that is below the threshold.
+func (s *Searcher) compare(q *querySide, name uint32, f *filter) int {
 	x := s.x
 	r := &x.names[name]
 	n := int(r.n)
 	words := x.nameWords[r.words : int(r.words)+2*n-1]
+	s.scorer.pairs = s.scorer.pairs[:0]
+	var met, missed int64
+	for i := range q.n {
+		before := len(s.scorer.pairs)
+		s.addInitials(q, i, words[:n])
+		s.addPairs(q, i, 1, words, n, s.reach(q, i))
+		isMet := len(s.scorer.pairs) > before
+		if len(q.joins) > 0 {
+			if r := s.joinReach(q, i-1); r != nil {
+				isMet = true // the preceding word may have met with it
+			}
+			if r := s.joinReach(q, i); r != nil {
+				isMet = true
+				s.addPairs(q, i, 2, words, n, r)
+			}
+		}
+		if isMet {
+			met += int64(q.weight[i] + f.most[i])
+		} else {
+			missed += int64(q.weight[i])
+		}
+	}
+	if !canReach(met, missed, f.threshold) {
+		return 0
+	}
 	l := &s.list
 	l.n, l.telling, l.short, l.total = n, 0, 0, 0
 	for j, w := range words[:n] {
-		l.setWord(j, &x.words[w], r.mode)
+		l.setWord(j, x.infos[w], r.mode)
 	}
-	s.scorer.pairs = s.scorer.pairs[:0]
-	for i := range q.n {
-		s.addInitials(q, i, words[:n])
-		s.addPairs(q, i, 1, words, n, s.reach(q, i))
-		if r := s.joinReach(q, i); r != nil {
-			s.addPairs(q, i, 2, words, n, r)
-		}
-	}
+	s.scorer.weigh(&q.side, l, q.mode)
 	score := s.scorer.score(&q.side, l, q.mode)
 	if r.kind == watchlist.Weak {
 		score = score * weakPercent / 100
@@ -390,7 +409,7 @@ func (s *Searcher) addPairs(q *querySide, i, nq int, words []uint32, n int, r *r
 			}
 		}
 		if p.similarity > 0 {
-			s.scorer.add(&q.side, &s.list, q.mode, p)
+			s.scorer.pairs = append(s.scorer.pairs, p)
 		}
 	}
 }
@@ -420,9 +439,8 @@ func (s *Searcher) addInitials(q *querySide, i int, words []uint32) {
 	}
 	for j, id := range words {
 		if similarity, kind := names.Similarity(w, &s.x.words[id]); kind == names.Initial {
-			s.scorer.add(&q.side, &s.list, q.mode, pair{
-				q: uint8(i), nq: 1, l: uint8(j), nl: 1, similarity: int32(similarity), kind: kind,
-			})
+			s.scorer.pairs = append(s.scorer.pairs,
+				pair{q: uint8(i), nq: 1, l: uint8(j), nl: 1, similarity: int32(similarity), kind: kind})
 		}
 	}
 }

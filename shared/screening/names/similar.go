@@ -78,7 +78,7 @@ func scriptSimilarity(a, b *Word) int {
 // fewer neighbours.
 func MaxEdits(n int) int {
 	switch {
-	case n < 4:
+	case n < 5:
 		return 0
 	case n < 8:
 		return 1
@@ -108,7 +108,7 @@ func Similarity(a, b *Word) (int, Kind) {
 	if !sharesSkeleton && (maxEdits == 0 || !withinEdits(a.sounds[:a.n], b.sounds[:b.n], maxEdits)) {
 		return 0, Different
 	}
-	s := 1000 - soundCost(a, b)
+	s := 1000 - soundCost(a, b, 1000-minSimilarity)
 	switch {
 	case s < minSimilarity:
 		return 0, Different
@@ -220,8 +220,8 @@ const (
 	costFirstSound = 40
 )
 
-// soundCost returns the difference of two words in thousandths of the longer one.
-func soundCost(a, b *Word) int {
+// soundCost returns the difference of two words in thousandths of the longer one, or 1000 if it is above a limit.
+func soundCost(a, b *Word, limit int) int {
 	if a.n == 0 || b.n == 0 {
 		return 1000
 	}
@@ -231,6 +231,8 @@ func soundCost(a, b *Word) int {
 	// If only one word is from a script without vowels, it is a.
 	abjad := (a.flags^b.flags)&isAbjad != 0
 	x, y := a.sounds[:a.n], b.sounds[:b.n]
+	// The limit of the cost; what follows the table only adds to it.
+	limit = limit * max(len(x), len(y)) / 10
 	var gaps [maxSounds]int
 	for j := range y {
 		gaps[j] = gapCost(y, j)
@@ -249,6 +251,7 @@ func soundCost(a, b *Word) int {
 			gap = writtenCost(x, i-1)
 		}
 		row[0] = prev[0] + gap
+		best := row[0]
 		for j := 1; j <= len(y); j++ {
 			c := prev[j-1]
 			if x[i-1] != y[j-1] {
@@ -263,6 +266,11 @@ func soundCost(a, b *Word) int {
 				c = min(c, prev2[j-2]+costExchange)
 			}
 			row[j] = c
+			best = min(best, c)
+		}
+		// An exchange of neighbours goes on from the row before.
+		if best > limit && minOf(prev[:len(y)+1]) > limit-costExchange {
+			return 1000
 		}
 		prev2, prev, row = prev, row, prev2
 	}
@@ -280,6 +288,14 @@ func soundCost(a, b *Word) int {
 		}
 	}
 	return cost * 10 / max(len(x), len(y))
+}
+
+func minOf(row []int) int {
+	least := row[0]
+	for _, c := range row[1:] {
+		least = min(least, c)
+	}
+	return least
 }
 
 // shortWord is the number of sounds of words in which a difference is rarely an error.
@@ -391,7 +407,10 @@ func JoinSimilarity(a, b *Word) (int, Kind) {
 	if (a.flags|b.flags)&isForeign != 0 || !a.sharesSkeleton(b, 3) {
 		return 0, Different
 	}
-	if s := 1000 - soundCost(a, b); s >= minJoinSimilarity {
+	if max(a.n, b.n)-min(a.n, b.n) > 1 && (a.flags^b.flags)&isAbjad == 0 {
+		return 0, Different
+	}
+	if s := 1000 - soundCost(a, b, 1000-minJoinSimilarity); s >= minJoinSimilarity {
 		return min(s, scriptSimilarity(a, b)), Joined
 	}
 	return 0, Different

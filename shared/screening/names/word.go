@@ -317,6 +317,9 @@ func (w *Word) setSkeletons() {
 				class = 0
 			}
 		}
+		if i > 0 && i == len(sounds)-1 && c == 'e' {
+			continue // mute in many languages
+		}
 		w.addConsonant(0, class, i, len(sounds))
 		if isDoubtful {
 			class = 0
