@@ -120,7 +120,7 @@ func (s *screenRun) finish(hits int, err error) error {
 
 // loadLists reads the lists and makes their indexes.
 func (s *screenRun) loadLists() (*match.Screener, error) {
-	var indexes []*match.Index
+	var sources []match.Source
 	for _, l := range s.lists {
 		list, err := watchlist.Read(l.format, watchlist.FileSource(l.path))
 		if err != nil {
@@ -129,13 +129,15 @@ func (s *screenRun) loadLists() (*match.Screener, error) {
 		for _, problem := range list.Problems {
 			fmt.Fprintf(os.Stderr, "%s: %s\n", printable(l.path), printable(problem.String()))
 		}
-		x := match.Build(filepath.Base(l.path), l.format, list)
-		indexes = append(indexes, x)
+		sources = append(sources, match.Source{Name: filepath.Base(l.path), Format: l.format, List: list})
+	}
+	x := match.Build(sources...)
+	for i, l := range s.lists {
 		if !s.asJSON {
-			s.ui.printf("%s: %d entries, %d names\n", printable(l.path), x.Info.Entries, x.Info.Names)
+			s.ui.printf("%s: %d entries, %d names\n", printable(l.path), x.Lists[i].Entries, x.Lists[i].Names)
 		}
 	}
-	return match.NewScreener(indexes...), nil
+	return match.NewScreener(x), nil
 }
 
 // screen looks up one name, prints its hits and returns their number.

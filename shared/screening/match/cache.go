@@ -8,7 +8,7 @@ import (
 	"sluice/shared/screening/names"
 )
 
-// similarWord is a word of an index that is similar to one of a query.
+// similarWord is a word of the index that is similar to one of a query.
 type similarWord struct {
 	word uint32
 	// similarity is that to the word as one of a name, joined that to the word as a join; 0 if they do not correspond.
@@ -16,24 +16,29 @@ type similarWord struct {
 	kind               names.Kind
 }
 
-// reach is what one index has for a word of a query, or for two of them written as one.
+// reach is what the index has for a word of a query, or for two of them written as one.
 type reach struct {
 	similar []similarWord
 	// mask has the signature bits of all similar words.
 	mask uint64
 	// cost is the number of occurrences of similar words, most the greatest weight of one, by mode.
 	cost, most [names.Modes]int32
+	// isJoined reports that a similar word is a join.
+	isJoined bool
 }
 
-// knownWord is a word of queries with what the indexes have for it.
+// knownWord is a word of queries with what the index has for it.
 type knownWord struct {
 	word names.Word
 	info wordInfo
 	// text is a range of the cache.
 	text, textEnd uint32
-	// most is the greatest weight of a similar word in any index.
-	most [names.Modes]int32
+	// What follows is not known before isResolved is set.
+	isResolved bool
+	reach      reach
 }
+
+func (w *knownWord) textLength() uint32 { return w.textEnd - w.text }
 
 // Limits of the cache. It is emptied when it is full.
 const (
@@ -43,31 +48,28 @@ const (
 
 // wordCache remembers words of queries: names share most of theirs.
 type wordCache struct {
-	seed  maphash.Seed
-	slots []int32
-	words []knownWord
-	texts []byte
-	// reaches has one reach for each word and index.
-	reaches  []reach
+	seed     maphash.Seed
+	slots    []int32
+	words    []knownWord
+	texts    []byte
 	similars []similarWord
 	keys     []uint64
 	ids      []uint32
 }
 
-func (c *wordCache) init(indexes int) {
+func (c *wordCache) init() {
 	c.seed = maphash.MakeSeed()
 	c.slots = make([]int32, knownSlots)
 	c.words = append(c.words, knownWord{}) // no word is number 0
-	c.reaches = append(c.reaches, make([]reach, indexes)...)
 }
 
 // reserve empties the cache unless n more words fit: while a query is searched for, none disappears.
-func (c *wordCache) reserve(n, indexes int) {
+func (c *wordCache) reserve(n int) {
 	if len(c.words)+n < maxKnownWords {
 		return
 	}
 	clear(c.slots)
-	c.words, c.texts, c.reaches = c.words[:1], c.texts[:0], c.reaches[:indexes]
+	c.words, c.texts = c.words[:1], c.texts[:0]
 	c.similars = nil // the reaches of a search that has ended may still be read
 }
 
@@ -85,17 +87,19 @@ func (s *Searcher) lookUp(text []byte) int32 {
 	w.info = newWordInfo(&w.word)
 	c.texts = append(c.texts, text...)
 	w.textEnd = uint32(len(c.texts))
-	c.keys = w.word.AppendQueryKeys(c.keys[:0])
-	for _, x := range s.indexes {
-		r := c.reachOf(x, &w.word, false)
-		c.reaches = append(c.reaches, r)
-		for mode, most := range r.most {
-			w.most[mode] = max(w.most[mode], most)
-		}
-	}
 	c.words = append(c.words, w)
 	c.slots[slot] = int32(len(c.words) - 1)
 	return c.slots[slot]
+}
+
+// resolve finds out what the index has for a word. Most names are known to match nothing before all of their words
+// are resolved.
+func (s *Searcher) resolve(n int32) {
+	c := &s.cache
+	w := &c.words[n]
+	w.isResolved = true
+	c.keys = w.word.AppendQueryKeys(w.word.AppendJoinQueryKeys(c.keys[:0]))
+	w.reach = c.reachOf(s.index, &w.word, false)
 }
 
 // reachOf finds the words of an index that are similar to one whose keys are in c.keys.
@@ -119,7 +123,7 @@ func (c *wordCache) reachOf(x *Index, w *names.Word, isJoin bool) reach {
 			continue
 		}
 		c.similars = append(c.similars, e)
-		r.mask |= signatureBit(id)
+		r.mask |= x.signatureBit(id)
 		for mode := range names.Modes {
 			count := int32(x.postStarts[2*id+uint32(mode)+1] - x.postStarts[2*id+uint32(mode)])
 			if count == 0 {
@@ -129,10 +133,8 @@ func (c *wordCache) reachOf(x *Index, w *names.Word, isJoin bool) reach {
 			if e.similarity > 0 {
 				r.most[mode] = max(r.most[mode], x.infos[id].weight(names.Mode(mode)))
 			}
-			if e.joined > 0 {
-				r.most[mode] = maxJoinWeight
-			}
 		}
+		r.isJoined = r.isJoined || e.joined > 0
 	}
 	r.similar = c.similars[first:len(c.similars):len(c.similars)]
 	return r
@@ -157,6 +159,3 @@ func (x *Index) compareWord(w *names.Word, id uint32, isJoin bool) similarWord {
 	}
 	return e
 }
-
-// maxJoinWeight is the greatest weight of two words.
-const maxJoinWeight = 200

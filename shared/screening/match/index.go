@@ -2,7 +2,9 @@ package match
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"hash/fnv"
 	"slices"
@@ -12,11 +14,11 @@ import (
 	"sluice/shared/screening/watchlist"
 )
 
-// Index finds the entries of one list by their names. It consists of arrays without pointers, which are a file as they
-// are: see Open. It is safe for concurrent use.
+// Index finds the entries of lists by their names. It consists of arrays without pointers, which are a file as they are:
+// see Open. It is safe for concurrent use.
 type Index struct {
-	// Info describes the list.
-	Info Info
+	// Lists describe the lists, in the order of their entries.
+	Lists []Info
 
 	// words are the distinct words of all names and of two neighbours written as one.
 	words []names.Word
@@ -45,7 +47,7 @@ type Index struct {
 	shift uint8
 }
 
-// Info describes the list of an index.
+// Info describes a list of an index.
 type Info struct {
 	// List is the name of the list.
 	List string `json:"list"`
@@ -70,10 +72,12 @@ type post struct {
 	_      uint16
 }
 
-// signatureBit is the bit of a word in the signatures of the names that have it.
-func signatureBit(word uint32) uint64 { return 1 << (word * 0x9e3779b1 >> 26) }
+// signatureBit is the bit of a word in the signatures of the names that have it. Words with the same consonants share it:
+// most similar words have them.
+func (x *Index) signatureBit(word uint32) uint64 { return 1 << x.infos[word].signature() }
 
-// wordInfo is what the score needs to know of a word: 8 bits of its weight in each mode, and wordBits.
+// wordInfo is what the score needs to know of a word: 8 bits of its weight in each mode, wordBits, and 6 bits of its
+// signature.
 type wordInfo uint32
 
 // wordBits of a wordInfo.
@@ -94,8 +98,10 @@ func newWordInfo(w *names.Word) wordInfo {
 	if w.IsShort() {
 		info |= shortWord
 	}
-	return info
+	return info | wordInfo(w.ConsonantHash()>>58)<<24
 }
+
+func (i wordInfo) signature() uint8 { return uint8(i >> 24) }
 
 func (i wordInfo) weight(mode names.Mode) int32   { return int32(i >> (8 * mode) & 0xff) }
 func (i wordInfo) isTelling(mode names.Mode) bool { return i&(tellingPerson<<mode) != 0 }
@@ -155,49 +161,57 @@ type builder struct {
 	analyzer *Analyzer
 	ids      map[names.Identity]uint32
 	seen     map[uint64]bool
+	info     Info
 }
 
-// Build makes the index of a list.
-func Build(name string, format watchlist.Format, list *watchlist.List) *Index {
+// Source is a list of which an index is made.
+type Source struct {
+	// Name is how hits name the list.
+	Name   string
+	Format watchlist.Format
+	List   *watchlist.List
+}
+
+// Build makes the index of lists. The result is the same whenever the lists are.
+func Build(sources ...Source) *Index {
 	b := builder{index: &Index{}, analyzer: NewAnalyzer(), ids: map[names.Identity]uint32{}}
 	x := b.index
-	digest := fnv.New128a()
-	for i := range list.Entries {
-		x.entries = append(x.entries, uint32(len(x.facts)))
-		b.seen = map[uint64]bool{}
-		e := &list.Entries[i]
-		for _, n := range e.Names {
-			for _, mode := range modesOf(e.Schema) {
-				b.addName(i, n, mode)
-			}
-		}
-		fact, _ := json.Marshal(e) // an entry has nothing that cannot be written
-		digest.Write(fact)
-		x.facts = append(x.facts, fact...)
+	for _, source := range sources {
+		b.addList(source)
 	}
 	x.entries = append(x.entries, uint32(len(x.facts)))
+	b.sortWords()
 	for i := range x.words {
 		x.infos = append(x.infos, newWordInfo(&x.words[i]))
 	}
 	b.addPosts()
 	b.addKeys()
-	x.Info = Info{
-		List: name, Version: hex(digest.Sum(nil)), Format: string(format), Entries: len(list.Entries), Names: len(x.names),
-		Unmatchable: x.Info.Unmatchable,
-	}
-	if !list.SourceDate.IsZero() {
-		x.Info.SourceDate = list.SourceDate.UTC().Format("2006-01-02T15:04:05Z")
-	}
 	return x
 }
 
-func hex(b []byte) string {
-	const digits = "0123456789abcdef"
-	text := make([]byte, 0, 2*len(b))
-	for _, c := range b {
-		text = append(text, digits[c>>4], digits[c&15])
+// addList adds the entries of a list.
+func (b *builder) addList(source Source) {
+	x, list := b.index, source.List
+	b.info = Info{List: source.Name, Format: string(source.Format), Entries: len(list.Entries)}
+	if !list.SourceDate.IsZero() {
+		b.info.SourceDate = list.SourceDate.UTC().Format("2006-01-02T15:04:05Z")
 	}
-	return string(text)
+	digest := sha256.New()
+	for i := range list.Entries {
+		e := &list.Entries[i]
+		b.seen = map[uint64]bool{}
+		for _, n := range e.Names {
+			for _, mode := range modesOf(e.Schema) {
+				b.addName(len(x.entries), n, mode)
+			}
+		}
+		fact, _ := json.Marshal(e) // an entry has nothing that cannot be written
+		digest.Write(append(fact, '\n'))
+		x.entries = append(x.entries, uint32(len(x.facts)))
+		x.facts = append(x.facts, fact...)
+	}
+	b.info.Version = hex.EncodeToString(digest.Sum(nil))
+	x.Lists = append(x.Lists, b.info)
 }
 
 // addName adds a name of an entry. Names that say nothing are left out, and those that fold to what the entry has.
@@ -206,7 +220,7 @@ func (b *builder) addName(entry int, n watchlist.Name, mode names.Mode) {
 	analyzed := b.analyzer.Analyze(n.Text)
 	f := analyzed.in(mode)
 	if !f.isTelling(mode) || len(x.names) == maxNames {
-		x.Info.Unmatchable++
+		b.info.Unmatchable++
 		return
 	}
 	identity := nameIdentity(&f, n.Kind, mode)
@@ -214,6 +228,7 @@ func (b *builder) addName(entry int, n watchlist.Name, mode names.Mode) {
 		return
 	}
 	b.seen[identity] = true
+	b.info.Names++
 	text := n.Text[:min(len(n.Text), 1<<16-1)]
 	x.names = append(x.names, nameRecord{
 		entry: uint32(entry), words: uint32(len(x.nameWords)), text: uint32(len(x.texts)), length: uint16(len(text)),
@@ -266,6 +281,23 @@ func (b *builder) id(w *names.Word, use wordUse) uint32 {
 	return id
 }
 
+// sortWords puts words with the same consonants next to each other, because they are looked up together.
+func (b *builder) sortWords() {
+	x := b.index
+	order := make([]uint32, len(x.words))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(i, j uint32) int { return names.Compare(&x.words[i], &x.words[j]) })
+	words, uses, places := slices.Clone(x.words), slices.Clone(x.uses), make([]uint32, len(order))
+	for place, i := range order {
+		x.words[place], x.uses[place], places[i] = words[i], uses[i], uint32(place)
+	}
+	for i, w := range x.nameWords {
+		x.nameWords[i] = places[w]
+	}
+}
+
 // addPosts adds the occurrences of all words, in the order of names.
 func (b *builder) addPosts() {
 	x := b.index
@@ -276,7 +308,7 @@ func (b *builder) addPosts() {
 			words := x.nameWords[r.words : r.words+uint32(r.n)*2-1]
 			p := post{name: uint32(i)}
 			for j, w := range words {
-				p.signature |= signatureBit(w)
+				p.signature |= x.signatureBit(w)
 				if j < int(r.n) {
 					p.weight += x.words[w].Weight[r.mode]
 				}
@@ -312,7 +344,7 @@ func (b *builder) addKeys() {
 	for i := range x.words {
 		w := &x.words[i]
 		if keys = w.AppendJoinKeys(keys[:0]); x.uses[i]&usedAlone != 0 {
-			keys = w.AppendKeys(keys[:0])
+			keys = w.AppendKeys(keys)
 		}
 		for _, key := range keys {
 			pairs = append(pairs, keyed{key, uint32(i)})
@@ -339,7 +371,17 @@ func (b *builder) addKeys() {
 	}
 }
 
-// Entry returns an entry of the list.
+// listOf returns the list of an entry.
+func (x *Index) listOf(entry uint32) *Info {
+	i, rest := 0, int(entry)
+	for rest >= x.Lists[i].Entries {
+		rest -= x.Lists[i].Entries
+		i++
+	}
+	return &x.Lists[i]
+}
+
+// Entry returns an entry.
 func (x *Index) Entry(i uint32) (watchlist.Entry, error) {
 	var e watchlist.Entry
 	err := json.Unmarshal(x.facts[x.entries[i]:x.entries[i+1]], &e)

@@ -17,7 +17,7 @@ func sampleIndex(t testing.TB) *Index {
 	if list.ProblemCount > 0 {
 		t.Fatalf("the list has problems: %v", list.Problems)
 	}
-	return Build("sample", watchlist.TargetsSimpleCSV, list)
+	return Build(Source{Name: "sample", Format: watchlist.TargetsSimpleCSV, List: list})
 }
 
 // sampleQueries are names as they are asked for, with the entry that they mean, "" for none.
@@ -89,7 +89,7 @@ func TestIndexFindsWhatComparingFinds(t *testing.T) {
 	s := NewSearcher(x)
 	for _, threshold := range []int{1, 5000, 7000, Threshold * 100, 9500, scale} {
 		for _, name := range queries {
-			got := slices.Clone(s.find(Query{Name: name}, threshold)[0])
+			got := slices.Clone(s.find(Query{Name: name}, threshold))
 			want := x.compareAll(Query{Name: name}, threshold)
 			if !slices.Equal(got, want) && len(got)+len(want) > 0 {
 				t.Errorf("find(%q, %d) = %v, want %v", name, threshold, got, want)

@@ -2,6 +2,7 @@ package match
 
 import (
 	"math/bits"
+	"slices"
 
 	"sluice/shared/screening/names"
 )
@@ -89,6 +90,11 @@ type comparer struct {
 // compare returns the score of two names, 0 to scale. The pairs that met are in met afterwards.
 func (c *comparer) compare(q, l *form, mode names.Mode) int {
 	c.query.set(q.words, mode)
+	for i := range q.words {
+		if slices.ContainsFunc(q.words[:i], func(w names.Word) bool { return w.IsSame(&q.words[i]) }) {
+			c.query.repeat(i)
+		}
+	}
 	c.list.set(l.words, mode)
 	c.pairs = c.pairs[:0]
 	for i := range q.words {

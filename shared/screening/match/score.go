@@ -17,16 +17,18 @@ const scale = 10000
 // Shares with which the weight of words that did not meet counts against a name.
 const (
 	// percentQuery is that of words of the query.
-	percentQuery = 55
+	percentQuery = 60
 	// percentList is that of words of the list's name: an entry has more names than people use.
 	percentList = 25
+	// percentRepeated is what remains of the weight of a word of the query that occurs in it before.
+	percentRepeated = 25
 	// percentConflict is added for words of both that did not meet: another given name is another person.
 	percentConflict = 80
 )
 
 // percentFew takes the place of percentList by the number of words that met and say who is meant: the fewer, the more
 // likely it is that they met by chance.
-var percentFew = [names.Modes][3]int32{names.Person: {0, 70, 60}, names.Organisation: {0, 50, 40}}
+var percentFew = [names.Modes][3]int32{names.Person: {0, 80, 70}, names.Organisation: {0, 50, 40}}
 
 // side is one of the two names as the score sees it.
 type side struct {
@@ -56,6 +58,13 @@ func (s *side) setWord(i int, w wordInfo, mode names.Mode) {
 	if w.isShort() {
 		s.short |= 1 << i
 	}
+}
+
+// repeat makes word i of a query count for less because it repeats another: a word says the same only once.
+func (s *side) repeat(i int) {
+	rest := s.weight[i] * percentRepeated / 100
+	s.total -= s.weight[i] - rest
+	s.weight[i] = rest
 }
 
 // span returns the weight of n words from i on.
@@ -95,7 +104,10 @@ func (s *scorer) weigh(q, l *side, mode names.Mode) {
 	for _, p := range s.pairs {
 		wq, wl := q.span(p.q, p.nq), l.span(p.l, p.nl)
 		p.weight = (wq + wl) / 2
-		if p.kind == names.Initial {
+		switch p.kind {
+		case names.Joined:
+			p.weight = wq
+		case names.Initial:
 			if mode == names.Organisation {
 				continue
 			}

@@ -20,17 +20,17 @@ type Hit struct {
 	Explanation string `json:"explanation"`
 }
 
-// Screener searches several lists. It is not safe for concurrent use; several may share the indexes.
+// Screener searches an index and explains what it finds. It is not safe for concurrent use; several may share an index.
 type Screener struct {
-	indexes  []*Index
+	index    *Index
 	searcher *Searcher
 	analyzer *Analyzer
 	comparer comparer
 }
 
-// NewScreener returns a screener of lists.
-func NewScreener(indexes ...*Index) *Screener {
-	return &Screener{indexes: indexes, searcher: NewSearcher(indexes...), analyzer: NewAnalyzer()}
+// NewScreener returns a screener of an index.
+func NewScreener(x *Index) *Screener {
+	return &Screener{index: x, searcher: NewSearcher(x), analyzer: NewAnalyzer()}
 }
 
 // Screen returns the entries of all lists that reach the threshold, best first; of equal scores, in the order of the
@@ -38,13 +38,13 @@ func NewScreener(indexes ...*Index) *Screener {
 func (s *Screener) Screen(q Query, threshold float64) ([]Hit, error) {
 	var hits []Hit
 	for _, m := range s.searcher.Find(q, threshold) {
-		x := s.indexes[m.Index]
-		entry, err := x.Entry(m.Entry)
+		info := s.index.listOf(m.Entry)
+		entry, err := s.index.Entry(m.Entry)
 		if err != nil {
-			return nil, fmt.Errorf("reading entry %d of list %s: %w", m.Entry, x.Info.List, err)
+			return nil, fmt.Errorf("reading entry %d of the index: %w", m.Entry, err)
 		}
 		hits = append(hits, Hit{
-			List: x.Info.List, ID: entry.ID, Name: m.Name, Score: m.Score, Explanation: s.explain(q, &m, &x.Info),
+			List: info.List, ID: entry.ID, Name: m.Name, Score: m.Score, Explanation: s.explain(q, &m, info),
 		})
 	}
 	return hits, nil

@@ -25,35 +25,27 @@ type candidate struct {
 	score int
 }
 
-// Searcher searches indexes. It remembers words that it has looked up; what it finds does not depend on that. It is not
+// Searcher searches an index. It remembers words that it has looked up; what it finds does not depend on that. It is not
 // safe for concurrent use: each goroutine has one of its own.
 type Searcher struct {
-	indexes  []*Index
+	index    *Index
 	splitter *names.Splitter
 	cache    wordCache
 	words    []int32
 	query    [names.Modes]querySide
-
-	// What follows is of the index that is being searched.
-
-	x     *Index
-	order int
-	// visited[i][name] is the search that saw a name of index i last.
-	visited [][]uint32
+	filter   filter
+	// visited[name] is the search that saw a name last.
+	visited []uint32
 	search  uint32
-	found   [][]candidate
+	found   []candidate
 	scorer  scorer
 	list    side
-	mode    names.Mode
 }
 
-// NewSearcher returns a searcher of indexes.
-func NewSearcher(indexes ...*Index) *Searcher {
-	s := &Searcher{indexes: indexes, splitter: names.NewSplitter(), found: make([][]candidate, len(indexes))}
-	for _, x := range indexes {
-		s.visited = append(s.visited, make([]uint32, len(x.names)))
-	}
-	s.cache.init(len(indexes))
+// NewSearcher returns a searcher of an index.
+func NewSearcher(x *Index) *Searcher {
+	s := &Searcher{index: x, splitter: names.NewSplitter(), visited: make([]uint32, len(x.names))}
+	s.cache.init()
 	for mode := range s.query {
 		s.query[mode].mode = names.Mode(mode)
 	}
@@ -66,48 +58,39 @@ type querySide struct {
 	mode names.Mode
 	// words are those of the cache.
 	words []int32
-	// joins[i*indexes+j] is what index j has for words i and i+1 as one. It is empty if none has anything for any.
+	// joins[i] is what the index has for words i and i+1 as one. It is empty if there is nothing for any.
 	joins []reach
-	// matchable has a bit for each word for which an index has anything, alone or as part of a join.
-	matchable uint64
+	// joined has a bit for each word that an index has as part of a join with its neighbour.
+	joined uint64
 }
 
-// find finds the names of each index that reach a threshold, 0 to scale, in the order of the index. It is valid until
-// the next call.
-func (s *Searcher) find(q Query, threshold int) [][]candidate {
-	for i := range s.found {
-		s.found[i] = s.found[i][:0]
-	}
+// find finds the names that reach a threshold, 0 to scale, in the order of the index. It is valid until the next call.
+func (s *Searcher) find(q Query, threshold int) []candidate {
+	s.found = s.found[:0]
 	s.splitter.Split(q.Name)
 	n := s.splitter.Len()
 	if n == 0 {
 		return s.found
 	}
-	s.cache.reserve(names.MaxWords, len(s.indexes))
+	s.cache.reserve(names.MaxWords)
 	s.words = s.words[:0]
 	for i := range n {
 		s.words = append(s.words, s.lookUp(s.splitter.Word(i)))
 	}
 	forms := s.forms(n)
 	if s.search++; s.search == 0 {
-		for _, v := range s.visited {
-			clear(v)
-		}
+		clear(s.visited)
 		s.search = 1
 	}
+	threshold = max(threshold, 1)
 	for _, mode := range modesOf(q.Schema) {
 		side := &s.query[mode]
 		s.fill(side, forms)
-		if side.telling&side.matchable != 0 && s.isPossible(side, threshold) {
-			for i, x := range s.indexes {
-				s.x, s.order, s.mode = x, i, mode
-				s.findIn(side, max(threshold, 1))
-			}
+		if side.telling != 0 && s.isPossible(side, threshold) {
+			s.findIn(side, threshold)
 		}
 	}
-	for _, found := range s.found {
-		slices.SortFunc(found, func(a, b candidate) int { return cmp.Compare(a.name, b.name) })
-	}
+	slices.SortFunc(s.found, func(a, b candidate) int { return cmp.Compare(a.name, b.name) })
 	return s.found
 }
 
@@ -134,7 +117,7 @@ func (s *Searcher) forms(n int) uint64 {
 
 // fill makes a side of the words of the query.
 func (s *Searcher) fill(q *querySide, forms uint64) {
-	q.n, q.telling, q.short, q.total, q.matchable = 0, 0, 0, 0, 0
+	q.n, q.telling, q.short, q.total, q.joined = 0, 0, 0, 0, 0
 	q.words, q.joins = q.words[:0], q.joins[:0]
 	for i, w := range s.words {
 		if q.mode == names.Organisation && forms>>i&1 != 0 {
@@ -142,8 +125,8 @@ func (s *Searcher) fill(q *querySide, forms uint64) {
 		}
 		known := &s.cache.words[w]
 		q.setWord(q.n, known.info, q.mode)
-		if known.most[q.mode] > 0 {
-			q.matchable |= 1 << q.n
+		if slices.Contains(q.words, w) {
+			q.repeat(q.n)
 		}
 		q.words = append(q.words, w)
 		q.n++
@@ -156,57 +139,87 @@ func (s *Searcher) fill(q *querySide, forms uint64) {
 // addJoin looks up words i and i+1 of the query written as one.
 func (s *Searcher) addJoin(q *querySide, i int) {
 	join := names.Join(&s.cache.words[q.words[i]].word, &s.cache.words[q.words[i+1]].word)
-	s.cache.keys = join.AppendJoinKeys(s.cache.keys[:0])
-	for j, x := range s.indexes {
-		isKnown := false
-		for _, key := range s.cache.keys {
-			isKnown = isKnown || x.mayHave(key)
-		}
-		if !isKnown {
-			continue
-		}
-		r := s.cache.reachOf(x, &join, true)
-		if len(r.similar) == 0 {
-			continue
-		}
-		if len(q.joins) == 0 {
-			q.joins = slices.Grow(q.joins, names.MaxWords*len(s.indexes))[:(q.n-1)*len(s.indexes)]
-			clear(q.joins)
-		}
-		q.joins[i*len(s.indexes)+j] = r
-		q.matchable |= 3 << i
+	s.cache.keys = join.AppendJoinQueryKeys(s.cache.keys[:0])
+	isKnown := false
+	for _, key := range s.cache.keys {
+		isKnown = isKnown || s.index.mayHave(key)
 	}
+	if !isKnown {
+		return
+	}
+	r := s.cache.reachOf(s.index, &join, true)
+	if len(r.similar) == 0 {
+		return
+	}
+	if len(q.joins) == 0 {
+		q.joins = slices.Grow(q.joins, names.MaxWords)[:q.n-1]
+		clear(q.joins)
+	}
+	q.joins[i] = r
+	q.joined |= 3 << i
 }
 
 // reach returns what the index has for word i of the query.
-func (s *Searcher) reach(q *querySide, i int) *reach {
-	return &s.cache.reaches[int(q.words[i])*len(s.indexes)+s.order]
-}
+func (s *Searcher) reach(q *querySide, i int) *reach { return &s.cache.words[q.words[i]].reach }
 
 // joinReach returns what the index has for words i and i+1 of the query as one, nil for nothing.
 func (s *Searcher) joinReach(q *querySide, i int) *reach {
-	if len(q.joins) == 0 || i < 0 || i+1 >= q.n {
+	if len(q.joins) == 0 || i < 0 || i+1 >= q.n || len(q.joins[i].similar) == 0 {
 		return nil
 	}
-	if r := &q.joins[i*len(s.indexes)+s.order]; len(r.similar) > 0 {
-		return r
-	}
-	return nil
+	return &q.joins[i]
 }
 
-// isPossible reports whether a name of any index may reach the threshold if all words for which an index has anything
-// meet something of the greatest weight.
+// isPossible reports whether a name may reach the threshold, as far as it can be told from which words the
+// index has at all. If so, all words are resolved.
 func (s *Searcher) isPossible(q *querySide, threshold int) bool {
-	var met, missed int64
-	for i := range q.n {
-		if q.matchable>>i&1 != 0 || s.cache.words[q.words[i]].word.IsInitial() {
-			met += int64(q.weight[i]) + maxJoinWeight
-		} else {
-			missed += int64(q.weight[i])
+	var met, missed int64 // met is twice the weight
+	telling := q.telling
+	miss := func(i int) bool {
+		met -= 2 * maxWeight
+		missed += int64(q.weight[i])
+		telling &^= 1 << i
+		return telling != 0 && canReach(met, missed, threshold)
+	}
+	met = int64(2 * maxWeight * q.n)
+	var unresolved uint64
+	for i, n := range q.words {
+		w := &s.cache.words[n]
+		switch {
+		case q.joined>>i&1 != 0 || w.word.IsInitial():
+		case !w.isResolved:
+			unresolved |= 1 << i
+		case w.reach.cost[q.mode] == 0 && !miss(i):
+			return false
 		}
 	}
-	return canReach(met, missed, threshold)
+	// The longest words are the least likely to be in an index.
+	for unresolved != 0 {
+		longest := -1
+		for i, n := range q.words {
+			if unresolved>>i&1 != 0 && (longest < 0 || s.cache.words[n].textLength() > s.cache.words[q.words[longest]].textLength()) {
+				longest = i
+			}
+		}
+		unresolved &^= 1 << longest
+		w := q.words[longest]
+		if !s.cache.words[w].isResolved {
+			s.resolve(w)
+		}
+		if s.cache.words[w].reach.cost[q.mode] == 0 && !miss(longest) {
+			return false
+		}
+	}
+	for _, n := range q.words {
+		if !s.cache.words[n].isResolved {
+			s.resolve(n)
+		}
+	}
+	return true
 }
+
+// maxWeight is the greatest weight of a word.
+const maxWeight = 100
 
 // canReach reports whether names can reach a threshold that meet in twice the given weight and miss the other.
 func canReach(met, missed int64, threshold int) bool {
@@ -215,18 +228,19 @@ func canReach(met, missed int64, threshold int) bool {
 
 // findIn adds the names of the index that reach the threshold.
 func (s *Searcher) findIn(q *querySide, threshold int) {
-	var f filter
+	f := &s.filter
 	f.set(s, q, threshold)
-	opened := s.choose(q, &f)
+	opened := s.choose(q, f)
 	if opened == 0 {
 		return
 	}
+	f.setRequired()
 	for i := range q.n {
 		if opened>>i&1 != 0 {
-			s.open(q, s.reach(q, i), &f)
+			s.open(q, s.reach(q, i), f)
 		}
 		if r := s.joinReach(q, i); r != nil && opened>>i&3 != 0 {
-			s.open(q, r, &f)
+			s.open(q, r, f)
 		}
 	}
 }
@@ -281,7 +295,7 @@ func (s *Searcher) costOf(q *querySide, i int) int32 {
 
 // open compares the query with all names that have one of some words.
 func (s *Searcher) open(q *querySide, r *reach, f *filter) {
-	x, visited := s.x, s.visited[s.order]
+	x, visited := s.index, s.visited
 	for i := range r.similar {
 		slot := 2*r.similar[i].word + uint32(q.mode)
 		posts := x.posts[x.postStarts[slot]:x.postStarts[slot+1]]
@@ -295,7 +309,7 @@ func (s *Searcher) open(q *querySide, r *reach, f *filter) {
 			}
 			visited[name] = s.search
 			if score := s.compare(q, name, f); score >= f.threshold {
-				s.found[s.order] = append(s.found[s.order], candidate{name, score})
+				s.found = append(s.found, candidate{name, score})
 			}
 		}
 	}
@@ -309,6 +323,11 @@ type filter struct {
 	masks     [names.MaxWords]uint64
 	weight    [names.MaxWords]int32
 	most      [names.MaxWords]int32
+	// covers is the greatest weight of words of the list that a word can meet, which may count for less.
+	covers [names.MaxWords]int32
+	// required has the words without which no name reaches the threshold, in required[:n].
+	required  [names.MaxWords]uint8
+	nRequired int
 }
 
 func (f *filter) set(s *Searcher, q *querySide, threshold int) {
@@ -316,14 +335,33 @@ func (f *filter) set(s *Searcher, q *querySide, threshold int) {
 	for i := range q.n {
 		r := s.reach(q, i)
 		f.masks[i], f.weight[i], f.most[i] = r.mask, q.weight[i], r.most[q.mode]
+		f.covers[i] = f.most[i]
+		if r.isJoined {
+			f.most[i], f.covers[i] = max(f.most[i], q.weight[i]), 2*maxWeight
+		}
 		if s.cache.words[q.words[i]].word.IsInitial() {
-			f.masks[i], f.most[i] = math.MaxUint64, max(f.most[i], q.weight[i])
+			f.masks[i], f.most[i], f.covers[i] = math.MaxUint64, max(f.most[i], q.weight[i]), max(f.covers[i], maxWeight)
 		}
 		for _, r := range [...]*reach{s.joinReach(q, i-1), s.joinReach(q, i)} {
 			if r != nil {
 				f.masks[i] |= r.mask
-				f.most[i] = max(f.most[i], r.most[q.mode])
+				f.most[i], f.covers[i] = max(f.most[i], q.weight[i]), 2*maxWeight
 			}
+		}
+	}
+}
+
+// setRequired finds the words without which no name reaches the threshold.
+func (f *filter) setRequired() {
+	var met int64
+	for i := range f.n {
+		met += int64(f.weight[i] + f.most[i])
+	}
+	f.nRequired = 0
+	for i := range f.n {
+		if !canReach(met-int64(f.weight[i]+f.most[i]), int64(f.weight[i]), f.threshold) {
+			f.required[f.nRequired] = uint8(i)
+			f.nRequired++
 		}
 	}
 }
@@ -331,16 +369,22 @@ func (f *filter) set(s *Searcher, q *querySide, threshold int) {
 // passes reports whether the name of a post can reach the threshold.
 func (f *filter) passes(p *post) bool {
 	signature := p.signature
-	var query, list int32
+	for _, i := range f.required[:f.nRequired] {
+		if f.masks[i]&signature == 0 {
+			return false
+		}
+	}
+	var query, most, covers int32
 	for i := range f.n {
 		if f.masks[i]&signature != 0 {
 			query += f.weight[i]
-			list += f.most[i]
+			most += f.most[i]
+			covers += f.covers[i]
 		}
 	}
-	met := int64(query) + int64(list) // twice the weight that can meet
+	met := int64(query) + int64(most) // twice the weight that can meet
 	missed := int64(percentQuery * (f.total - query))
-	if rest := int32(p.weight) - list; rest > 0 {
+	if rest := int32(p.weight) - covers; rest > 0 {
 		missed += int64(percentList) * int64(rest)
 		missed += int64(percentConflict) * int64(min(rest, f.total-query))
 	}
@@ -349,7 +393,7 @@ func (f *filter) passes(p *post) bool {
 
 // compare returns the score of the query and a name of the index, or 0 if that is below the threshold.
 func (s *Searcher) compare(q *querySide, name uint32, f *filter) int {
-	x := s.x
+	x := s.index
 	r := &x.names[name]
 	n := int(r.n)
 	words := x.nameWords[r.words : int(r.words)+2*n-1]
@@ -394,7 +438,7 @@ func (s *Searcher) compare(q *querySide, name uint32, f *filter) int {
 // addPairs adds the pairs of nq words of the query from i on and the n words of a name and its joins.
 func (s *Searcher) addPairs(q *querySide, i, nq int, words []uint32, n int, r *reach) {
 	for k, w := range words {
-		if r.mask&signatureBit(w) == 0 {
+		if r.mask&s.index.signatureBit(w) == 0 {
 			continue
 		}
 		e := findWord(r.similar, w)
@@ -404,7 +448,7 @@ func (s *Searcher) addPairs(q *querySide, i, nq int, words []uint32, n int, r *r
 		p := pair{q: uint8(i), nq: uint8(nq), l: uint8(k), nl: 1, similarity: int32(e.similarity), kind: e.kind}
 		if k >= n {
 			p.l, p.nl, p.similarity, p.kind = uint8(k-n), 2, int32(e.joined), names.Joined
-			if nq == 2 && s.cache.words[q.words[i]].word.IsSame(&s.x.words[words[k-n]]) {
+			if nq == 2 && s.cache.words[q.words[i]].word.IsSame(&s.index.words[words[k-n]]) {
 				continue // the words themselves meet
 			}
 		}
@@ -438,7 +482,7 @@ func (s *Searcher) addInitials(q *querySide, i int, words []uint32) {
 		return
 	}
 	for j, id := range words {
-		if similarity, kind := names.Similarity(w, &s.x.words[id]); kind == names.Initial {
+		if similarity, kind := names.Similarity(w, &s.index.words[id]); kind == names.Initial {
 			s.scorer.pairs = append(s.scorer.pairs,
 				pair{q: uint8(i), nq: 1, l: uint8(j), nl: 1, similarity: int32(similarity), kind: kind})
 		}
@@ -447,8 +491,6 @@ func (s *Searcher) addInitials(q *querySide, i int, words []uint32) {
 
 // Matched is a name of a list and the score that it reached, 0 to 100.
 type Matched struct {
-	// Index is the number of the index.
-	Index int
 	Entry uint32
 	Name  string
 	Kind  watchlist.NameKind
@@ -457,21 +499,20 @@ type Matched struct {
 }
 
 // Find returns the best name of each entry that reaches a threshold, best first; of equal scores, in the order of the
-// indexes and entries.
+// entries.
 func (s *Searcher) Find(q Query, threshold float64) []Matched {
+	found := s.find(q, int(threshold*scale/100))
+	if len(found) == 0 {
+		return nil
+	}
 	var best []Matched
-	for i, found := range s.find(q, int(threshold*scale/100)) {
-		x := s.indexes[i]
-		for _, c := range found {
-			r := &x.names[c.name]
-			score := points(c.score)
-			if n := len(best); n > 0 && best[n-1].Index == i && best[n-1].Entry == r.entry {
-				if score <= best[n-1].Score {
-					continue
-				}
-				best = best[:n-1]
-			}
-			best = append(best, Matched{Index: i, Entry: r.entry, Name: x.text(c.name), Kind: r.kind, mode: r.mode, Score: score})
+	for _, c := range found {
+		r := &s.index.names[c.name]
+		m := Matched{Entry: r.entry, Name: s.index.text(c.name), Kind: r.kind, mode: r.mode, Score: points(c.score)}
+		if n := len(best); n == 0 || best[n-1].Entry != m.Entry {
+			best = append(best, m)
+		} else if m.Score > best[n-1].Score {
+			best[n-1] = m
 		}
 	}
 	slices.SortStableFunc(best, func(a, b Matched) int { return cmp.Compare(b.Score, a.Score) })

@@ -12,6 +12,10 @@ const (
 	conceptSeed  = 0xa4093822299f31d0
 	initialSeed  = 0x082efa98ec4e6c89
 	shortSeed    = 0xbe5466cf34e90c6c
+	// Of words that are compared with joins: their shapes, and their consonants by script.
+	shapeSeed     = 0xc0ac29b7c97c50dd
+	joinAbjadSeed = 0x3f84d5b5b5470917
+	joinLatinSeed = 0x9216d5d98979fb1b
 )
 
 // AppendKeys appends the keys under which an index has the word.
@@ -32,7 +36,7 @@ func (w *Word) AppendKeys(keys []uint64) []uint64 {
 }
 
 // AppendQueryKeys appends the keys under which an index has the words for which Similarity is not 0. Others may be there
-// as well. Words that begin with a given letter are not found by that letter.
+// as well, for example those of JoinSimilarity, which are not all there. Words that begin with a given letter are not found by that letter.
 func (w *Word) AppendQueryKeys(keys []uint64) []uint64 {
 	if w.first != 0 {
 		keys = append(keys, w.initialKey())
@@ -49,7 +53,13 @@ func (w *Word) AppendQueryKeys(keys []uint64) []uint64 {
 }
 
 func (w *Word) appendCommonKeys(keys []uint64) []uint64 {
-	keys = w.AppendJoinKeys(keys)
+	keys = append(keys, mix(textSeed^w.Hash))
+	if w.consonants[0] > 1 {
+		keys = append(keys, mix(skeletonSeed^w.skeleton(0)))
+	}
+	if w.consonants[1] > 1 && w.skeleton(1) != w.skeleton(0) {
+		keys = append(keys, mix(skeletonSeed^w.skeleton(1)))
+	}
 	for _, c := range w.concepts {
 		if c != 0 {
 			keys = append(keys, mix(conceptSeed^uint64(c)))
@@ -61,22 +71,35 @@ func (w *Word) appendCommonKeys(keys []uint64) []uint64 {
 	return w.appendEditKeys(keys)
 }
 
-// AppendJoinKeys appends the keys that words for which JoinSimilarity is not 0 have in common.
+// AppendJoinKeys appends the keys under which an index has the word for JoinSimilarity.
 func (w *Word) AppendJoinKeys(keys []uint64) []uint64 {
 	keys = append(keys, mix(textSeed^w.Hash))
-	if w.consonants[0] > 1 {
-		keys = append(keys, mix(skeletonSeed^w.skeleton(0)))
+	if w.consonants[0] < 3 || w.flags&isForeign != 0 {
+		return keys
 	}
-	if w.consonants[1] > 1 && w.skeleton(1) != w.skeleton(0) {
-		keys = append(keys, mix(skeletonSeed^w.skeleton(1)))
+	if w.flags&isAbjad != 0 {
+		return append(keys, mix(shapeSeed^w.shape()), mix(joinAbjadSeed^w.skeletons[0]))
 	}
-	return keys
+	return append(keys, mix(shapeSeed^w.shape()), mix(joinLatinSeed^w.skeletons[0]))
+}
+
+// AppendJoinQueryKeys appends the keys under which an index has the words for which JoinSimilarity is not 0.
+func (w *Word) AppendJoinQueryKeys(keys []uint64) []uint64 {
+	keys = append(keys, mix(textSeed^w.Hash))
+	if w.consonants[0] < 3 || w.flags&isForeign != 0 {
+		return keys
+	}
+	if w.flags&isAbjad != 0 {
+		return append(keys, mix(shapeSeed^w.shape()), mix(joinLatinSeed^w.skeletons[0]))
+	}
+	return append(keys, mix(shapeSeed^w.shape()), mix(joinAbjadSeed^w.skeletons[0]))
 }
 
 // initialKey returns the key that only words of one letter have, so that other words find their initials.
 func (w *Word) initialKey() uint64 { return mix(initialSeed ^ uint64(w.first)) }
 
-// appendEditKeys appends a key of the sounds and of what is left of them when up to MaxEdits sounds are deleted.
+// appendEditKeys appends a key of the sounds and of what is left of them when up to MaxEdits sounds are deleted. The first
+// sound takes part by its class alone.
 func (w *Word) appendEditKeys(keys []uint64) []uint64 {
 	edits := MaxEdits(int(w.n))
 	if edits == 0 {
@@ -85,22 +108,24 @@ func (w *Word) appendEditKeys(keys []uint64) []uint64 {
 	n := min(int(w.n), maxKeyedSounds)
 	sounds := w.sounds[:n]
 	var packed uint64
-	for i := n - 1; i >= 0; i-- {
+	for i := n - 1; i >= 1; i-- {
 		packed = packed<<8 | uint64(sounds[i])
 	}
-	keys = append(keys, mix(editSeed^packed))
-	for i := range n {
+	packed <<= 8
+	seed := uint64(editSeed) ^ uint64(initialClass[sounds[0]])
+	keys = append(keys, mix(seed^packed))
+	for i := 1; i < n; i++ {
 		// A deletion among equal neighbours leaves the same for each of them.
-		if i > 0 && sounds[i] == sounds[i-1] {
+		if i > 1 && sounds[i] == sounds[i-1] {
 			continue
 		}
 		one := deleteByte(packed, i)
-		keys = append(keys, mix(editSeed^one))
+		keys = append(keys, mix(seed^one))
 		if edits < 2 {
 			continue
 		}
 		for j := i; j < n-1; j++ {
-			keys = append(keys, mix(editSeed^deleteByte(one, j)))
+			keys = append(keys, mix(seed^deleteByte(one, j)))
 		}
 	}
 	return keys

@@ -1,5 +1,7 @@
 package names
 
+import "cmp"
+
 // Kind is how two words correspond.
 type Kind uint8
 
@@ -78,7 +80,7 @@ func scriptSimilarity(a, b *Word) int {
 // fewer neighbours.
 func MaxEdits(n int) int {
 	switch {
-	case n < 5:
+	case n < 4:
 		return 0
 	case n < 8:
 		return 1
@@ -105,7 +107,7 @@ func Similarity(a, b *Word) (int, Kind) {
 	}
 	sharesSkeleton := a.sharesSkeleton(b, leastConsonants(a, b))
 	maxEdits := MaxEdits(int(min(a.n, b.n)))
-	if !sharesSkeleton && (maxEdits == 0 || !withinEdits(a.sounds[:a.n], b.sounds[:b.n], maxEdits)) {
+	if !sharesSkeleton && (maxEdits == 0 || !isEdited(a, b, maxEdits)) {
 		return 0, Different
 	}
 	s := 1000 - soundCost(a, b, 1000-minSimilarity)
@@ -148,6 +150,11 @@ type Identity struct {
 // Identity returns the identity of the word.
 func (w *Word) Identity() Identity { return Identity{w.Hash, uint8(w.flags & isAbjad)} }
 
+// Compare orders words: those with the same consonants are next to each other.
+func Compare(a, b *Word) int {
+	return cmp.Or(cmp.Compare(a.skeletons[0], b.skeletons[0]), cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.flags, b.flags))
+}
+
 // IsSame reports whether two words are the same.
 func (w *Word) IsSame(o *Word) bool { return w.Hash == o.Hash && (w.flags^o.flags)&isAbjad == 0 }
 
@@ -172,6 +179,25 @@ func leastConsonants(a, b *Word) uint8 {
 	}
 	return 2
 }
+
+// isEdited reports whether two words begin alike and are at most k edits apart after their first sounds: people seldom
+// err in the first letter.
+func isEdited(a, b *Word, k int) bool {
+	return initialClass[a.sounds[0]] == initialClass[b.sounds[0]] && withinEdits(a.sounds[1:a.n], b.sounds[1:b.n], k)
+}
+
+// initialClass is the class of a sound at the beginning of a word.
+var initialClass = func() (t [128]byte) {
+	for c := range t {
+		t[c] = byte(c)
+	}
+	for _, class := range []string{"bpfvw", "dt", "kghX", "sSzZCcJ", "aeiou"} {
+		for i := range len(class) {
+			t[class[i]] = class[0]
+		}
+	}
+	return t
+}()
 
 // withinEdits reports whether a and b are at most k edits apart: insertions, deletions, replacements and exchanges of
 // neighbours, each place being edited once.
@@ -216,7 +242,7 @@ const (
 	costEnding     = 110
 	costUnwritten  = 6
 	costLong       = 15
-	costExchange   = 80
+	costExchange   = 60
 	costFirstSound = 40
 )
 
@@ -233,48 +259,68 @@ func soundCost(a, b *Word, limit int) int {
 	x, y := a.sounds[:a.n], b.sounds[:b.n]
 	// The limit of the cost; what follows the table only adds to it.
 	limit = limit * max(len(x), len(y)) / 10
-	var gaps [maxSounds]int
+	var gaps [maxSounds]int16
+	vowels := 0
 	for j := range y {
-		gaps[j] = gapCost(y, j)
+		gaps[j] = int16(gapCost(y, j))
 		if abjad {
-			gaps[j] = unwrittenCost(y, j)
+			gaps[j] = int16(unwrittenCost(y, j))
+		}
+		if isVowel(y[j]) {
+			vowels++
 		}
 	}
-	var rows [3][maxSounds + 1]int
+	if !abjad {
+		for _, c := range x {
+			if isVowel(c) {
+				vowels--
+			}
+		}
+		// Each vowel that the other word lacks costs at least that of a diphthong.
+		if max(vowels, -vowels)*costDiphthong > limit {
+			return 1000
+		}
+	}
+	var rows [3][maxSounds + 1]int16
 	prev2, prev, row := &rows[0], &rows[1], &rows[2]
 	for j := range y {
 		prev[j+1] = prev[j] + gaps[j]
 	}
+	least := int16(0) // of the preceding row
 	for i := 1; i <= len(x); i++ {
-		gap := gapCost(x, i-1)
+		gap := int16(gapCost(x, i-1))
 		if abjad {
-			gap = writtenCost(x, i-1)
+			gap = int16(writtenCost(x, i-1))
 		}
 		row[0] = prev[0] + gap
 		best := row[0]
+		costs := &replaceCosts[x[i-1]&0x7f]
 		for j := 1; j <= len(y); j++ {
 			c := prev[j-1]
 			if x[i-1] != y[j-1] {
-				if i == len(x) && j == len(y) && isFullVowel(x[i-1]) && isFullVowel(y[j-1]) && !abjad {
-					c += 2 * replaceCost(x[i-1], y[j-1], abjad)
-				} else {
-					c += replaceCost(x[i-1], y[j-1], abjad)
+				replace := int16(costs[y[j-1]&0x7f])
+				if abjad {
+					replace = int16(replaceCost(x[i-1], y[j-1], abjad))
+				} else if i == len(x) && j == len(y) && isFullVowel(x[i-1]) && isFullVowel(y[j-1]) {
+					replace *= 2
 				}
+				c += replace
 			}
 			c = min(c, prev[j]+gap, row[j-1]+gaps[j-1])
-			if !abjad && i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+			if i > 1 && j > 1 && !abjad && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
 				c = min(c, prev2[j-2]+costExchange)
 			}
 			row[j] = c
 			best = min(best, c)
 		}
 		// An exchange of neighbours goes on from the row before.
-		if best > limit && minOf(prev[:len(y)+1]) > limit-costExchange {
+		if int(best) > limit && int(least) > limit-costExchange {
 			return 1000
 		}
+		least = best
 		prev2, prev, row = prev, row, prev2
 	}
-	cost := prev[len(y)]
+	cost := int(prev[len(y)])
 	if x[0] != y[0] && replaceCost(x[0], y[0], abjad) > 50 && !abjad {
 		cost += costFirstSound
 	}
@@ -288,14 +334,6 @@ func soundCost(a, b *Word, limit int) int {
 		}
 	}
 	return cost * 10 / max(len(x), len(y))
-}
-
-func minOf(row []int) int {
-	least := row[0]
-	for _, c := range row[1:] {
-		least = min(least, c)
-	}
-	return least
 }
 
 // shortWord is the number of sounds of words in which a difference is rarely an error.
@@ -399,19 +437,55 @@ func replaceCost(a, b byte, abjad bool) int {
 }
 
 // JoinSimilarity returns how similar two words are of which at least one is joined from two: what is left of a name
-// whose spaces are elsewhere must be nearly equal.
+// whose spaces are elsewhere must be nearly equal, with the same consonants and, where they are written, vowels at the
+// same places.
 func JoinSimilarity(a, b *Word) (int, Kind) {
 	if a.IsSame(b) {
 		return Equal, Joined
 	}
-	if (a.flags|b.flags)&isForeign != 0 || !a.sharesSkeleton(b, 3) {
+	if (a.flags|b.flags)&isForeign != 0 || min(a.consonants[0], b.consonants[0]) < 3 {
 		return 0, Different
 	}
-	if max(a.n, b.n)-min(a.n, b.n) > 1 && (a.flags^b.flags)&isAbjad == 0 {
-		return 0, Different
+	switch (a.flags ^ b.flags) & isAbjad {
+	case 0:
+		if a.shape() != b.shape() {
+			return 0, Different
+		}
+	default:
+		if a.skeletons[0] != b.skeletons[0] {
+			return 0, Different
+		}
 	}
 	if s := 1000 - soundCost(a, b, 1000-minJoinSimilarity); s >= minJoinSimilarity {
 		return min(s, scriptSimilarity(a, b)), Joined
 	}
 	return 0, Different
 }
+
+// shape returns a hash of the classes of the consonants and of the places of the vowels.
+func (w *Word) shape() uint64 {
+	var h uint64
+	isVowel := false
+	for _, c := range w.sounds[:w.n] {
+		class := shapeClass[c]
+		if class == 'a' && isVowel {
+			continue
+		}
+		isVowel = class == 'a'
+		h = h*hashBase + uint64(class)
+	}
+	return h
+}
+
+// shapeClass is the class of a sound in a shape.
+var shapeClass = func() (t [128]byte) {
+	for c := range t {
+		if t[c] = skeletonClass[c]; t[c] == 0 {
+			t[c] = byte(c)
+		}
+		if isVowel(byte(c)) {
+			t[c] = 'a'
+		}
+	}
+	return t
+}()

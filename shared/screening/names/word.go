@@ -1,7 +1,7 @@
 package names
 
 // maxSounds is the number of sounds of a word that are compared.
-const maxSounds = 24
+const maxSounds = 20
 
 // Word is what the comparison of a folded word needs. It depends on nothing but the word's text, and has no pointers and
 // the same layout on every machine, so that an index can store words as they are.
@@ -122,7 +122,8 @@ const (
 	weightStop      = 10
 	weightGeneric   = 45
 	weightTrade     = 65
-	weightOneLetter = 40
+	weightOneLetter = 30
+	weightNumber    = 30
 )
 
 func (w *Word) setWeights(text string) {
@@ -149,6 +150,8 @@ func (w *Word) setWeights(text string) {
 	}
 	switch {
 	case w.IsInitial():
+	case isNumber(text) || isRoman(text):
+		organisation = weightNumber
 	case w.class&classStop != 0:
 		organisation = weightStop
 	case w.class&classGeneric != 0:
@@ -166,6 +169,19 @@ func isNumber(text string) bool {
 		}
 	}
 	return text != ""
+}
+
+// isRoman reports whether a word is a number of Roman numerals from II on, as names of funds and ships have it.
+func isRoman(text string) bool {
+	if len(text) < 2 || len(text) > 5 {
+		return false
+	}
+	for i := range len(text) {
+		if c := text[i]; c != 'i' && c != 'v' && c != 'x' {
+			return false
+		}
+	}
+	return true
 }
 
 var patronymEndings = []string{"ovich", "evich", "ovych", "evych", "yovych", "ovna", "evna", "ivna", "yivna", "ovic", "evic", "ovitch",
@@ -341,6 +357,14 @@ func (w *Word) addConsonant(skeleton int, class byte, i, n int) {
 	if i == n-1 {
 		w.flags |= vowelEnds[skeleton][1]
 	}
+}
+
+// ConsonantHash returns a hash that words with the same consonants share, or of the whole word if it has none.
+func (w *Word) ConsonantHash() uint64 {
+	if w.consonants[0] == 0 {
+		return mix(w.Hash)
+	}
+	return mix(w.skeletons[0])
 }
 
 // skeleton returns a skeleton with what is at its ends.
