@@ -119,18 +119,17 @@ func ParsePEM(text string) (*x509.Certificate, error) {
 	if strings.Contains(text, "PRIVATE KEY-----") {
 		return nil, ErrPrivateKey
 	}
-	rest := bytes.TrimSpace([]byte(text))
-	if !bytes.HasPrefix(rest, []byte("-----BEGIN "+certificateBlock+"-----")) {
+	// pem.Decode skips what it cannot read, so that what it returns may not be all there is.
+	const begin = "-----BEGIN " + certificateBlock + "-----"
+	text = strings.TrimSpace(text)
+	switch {
+	case !strings.HasPrefix(text, begin):
 		return nil, ErrNotPEM
+	case strings.Count(text, begin) > 1:
+		return nil, ErrSeveralCertificates
 	}
-	block, rest := pem.Decode(rest)
-	if block == nil || block.Type != certificateBlock || len(block.Headers) > 0 {
-		return nil, ErrNotPEM
-	}
-	if rest = bytes.TrimSpace(rest); len(rest) > 0 {
-		if next, _ := pem.Decode(rest); next != nil && next.Type == certificateBlock {
-			return nil, ErrSeveralCertificates
-		}
+	block, rest := pem.Decode([]byte(text))
+	if block == nil || block.Type != certificateBlock || len(block.Headers) > 0 || len(rest) > 0 {
 		return nil, ErrNotPEM
 	}
 	certificate, err := x509.ParseCertificate(block.Bytes)

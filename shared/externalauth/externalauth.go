@@ -5,6 +5,8 @@ package externalauth
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"time"
 )
@@ -92,8 +94,13 @@ func (s Secret) Masked() Secret {
 // String implements fmt.Stringer.
 func (s Secret) String() string { return string(s.Masked()) }
 
-// GoString implements fmt.GoStringer.
-func (s Secret) GoString() string { return string(s.Masked()) }
+// Format implements fmt.Formatter, for verbs that do not call String.
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
+
+// Format implements fmt.Formatter: package fmt would print what a pointer leads to without the methods of its fields.
+func (o OAuth) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "{URL:%s ClientID:%s ClientSecret:%s}", o.URL, o.ClientID, o.ClientSecret)
+}
 
 // MarshalText implements encoding.TextMarshaler.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.Masked()), nil }

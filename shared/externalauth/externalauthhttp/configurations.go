@@ -164,7 +164,7 @@ func (s *Configurations) get(ctx context.Context, r *platform.Request, _ platfor
 		return StoredConfiguration{}, faultOf(err)
 	}
 	gateway := httpapi.GatewayOf(ctx)
-	return storedOf(c, httpapi.APIURL(s.Address, gateway.DomainName, gateway.Stage))
+	return storedOf(c, httpapi.APIURL(s.Address, gateway.DomainName, gateway.Stage)), nil
 }
 
 // list returns all configurations.

@@ -84,19 +84,16 @@ type MTLSReply struct {
 const jwksPath = "/outbound/jwks.json"
 
 // storedOf returns a configuration as it is read. apiURL is the address of the API.
-func storedOf(c externalauth.Configuration, apiURL string) (StoredConfiguration, error) {
+func storedOf(c externalauth.Configuration, apiURL string) StoredConfiguration {
 	out := StoredConfiguration{
 		ID: c.ID, TenantID: c.Tenant, URL: c.URL, IsMTLSEnabled: c.IsMTLSEnabled, Headers: maskedPairs(c.Headers),
-	}
-	var err error
-	if out.EndpointCertificate, err = certificateOf(c.EndpointCertificate); err != nil || c.OAuth == nil {
-		return out, err
+		EndpointCertificate: certificateOf(c.EndpointCertificate),
 	}
 	o := c.OAuth
-	certificate, err := certificateOf(o.EndpointCertificate)
-	if err != nil {
-		return out, err
+	if o == nil {
+		return out
 	}
+	certificate := certificateOf(o.EndpointCertificate)
 	endpoint := TokenEndpointReply{
 		URL: o.URL, IsMTLSEnabled: o.IsMTLSEnabled, MTLSConfiguration: MTLSReply{certificate},
 		IsJWTClientAssertionEnabled: o.IsJWTClientAssertionEnabled, Headers: maskedPairs(o.Headers),
@@ -110,27 +107,28 @@ func storedOf(c externalauth.Configuration, apiURL string) (StoredConfiguration,
 		ClientID: o.ClientID, ClientSecret: orNull(o.ClientSecret.String()), UseBasicAuthentication: o.UseBasicAuthentication,
 		UseMTLSEndpointConfiguration: o.UseEndpointMTLS, EndpointCertificate: certificate, TokenEndpoint: endpoint,
 	}}
-	return out, nil
+	return out
 }
 
-func certificateOf(c *externalauth.Certificate) (*CertificateReply, error) {
+func certificateOf(c *externalauth.Certificate) *CertificateReply {
 	if c == nil {
-		return nil, nil
+		return nil
 	}
-	out := &CertificateReply{
-		IsPublicCA: c.IsPublicCA, Certificate: orNull(c.PEM), NextCertificate: orNull(c.NextPEM), ValidationMode: c.Mode,
+	return &CertificateReply{
+		IsPublicCA: c.IsPublicCA, Certificate: orNull(c.PEM), CertificateDetails: detailsOf(c.PEM),
+		NextCertificate: orNull(c.NextPEM), NextCertificateDetails: detailsOf(c.NextPEM), ValidationMode: c.Mode,
 	}
-	given, err := c.Given()
+}
+
+// detailsOf describes a stored certificate; nil if there is none, or if this release cannot read what an earlier one
+// could.
+func detailsOf(text string) *CertificateDetails {
+	c, err := externalauth.ParsePEM(text)
 	if err != nil {
-		return nil, err
+		return nil
 	}
-	for i, to := range []**CertificateDetails{&out.CertificateDetails, &out.NextCertificateDetails} {
-		if i < len(given) {
-			details := CertificateDetails(externalauth.DetailsOf(given[i]))
-			*to = &details
-		}
-	}
-	return out, nil
+	details := CertificateDetails(externalauth.DetailsOf(c))
+	return &details
 }
 
 // maskedPairs returns headers with masked values.
