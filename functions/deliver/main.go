@@ -28,7 +28,7 @@ func main() {
 		Receivers: &outbound.Client{
 			Configurations: externalauthdb.New(env.DynamoDB(), env.ExternalAuthTable, secrets),
 			Addresses:      addresses,
-			Keys:           outbounddb.New(env.DynamoDB(), env.OutboundTable), KMS: env.KMS(),
+			Keys:           outbounddb.New(env.DynamoDB(), env.OutboundTable), KMS: env.KMS(), Log: env.Log,
 		},
 		Secrets: secrets,
 		Events:  env.Announcements(),

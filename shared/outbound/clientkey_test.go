@@ -1,8 +1,10 @@
 package outbound_test
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -101,10 +103,15 @@ func TestKMSFailureIsNotShown(t *testing.T) {
 	client := newClient(t, externalauth.Configuration{ID: "c", URL: server.URL, IsMTLSEnabled: true})
 	client.PublicCAs = outboundtest.Pool(a.root)
 	client.Keys, client.KMS = outboundtest.NewKeys(key), outboundtest.FailingSigner{}
+	var log bytes.Buffer
+	client.Log = slog.New(slog.NewTextHandler(&log, nil))
 	_, err := client.Do(t.Context(), tenant, newRequest(t, server.URL, ""))
 	wantReason(t, err, outbound.ClientCertificateUnusable)
 	if strings.Contains(err.Error(), "leak") {
 		t.Errorf("the error tells what KMS said: %v", err)
+	}
+	if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "leak") || !strings.Contains(text, tenant) {
+		t.Errorf("the log has %q, want one line with the tenant and what KMS said", text)
 	}
 }
 

@@ -66,9 +66,6 @@ func (e *Error) withCause(cause error) *Error {
 	return e
 }
 
-// Unwrap returns a failure of the service itself that is the cause, for the log; nil if there is none.
-func (e *Error) Unwrap() error { return e.cause }
-
 // errTimeout is the cause with which the context of an exchange ends.
 var errTimeout = newError(TimedOut, "The receiver did not answer in time.")
 

@@ -296,3 +296,13 @@ func (hangingResolver) LookupNetIP(ctx context.Context, _, _ string) ([]netip.Ad
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
+
+// A connection that the receiver has ended while it was idle is replaced: the call is not lost.
+func TestEndedIdleConnection(t *testing.T) {
+	t.Parallel()
+	client, server := newReceiver(t, okHandler)
+	for range 3 {
+		wantCall(t, client, server.URL, "")
+		server.CloseConnections()
+	}
+}

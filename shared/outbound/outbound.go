@@ -12,6 +12,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -69,6 +70,8 @@ type Client struct {
 	MaxReplyBytes int64
 	// Now is the clock; nil is the system's.
 	Now func() time.Time
+	// Log gets the failures of the service's own parts, such as KMS, of which callers are told in general; nil for none.
+	Log *slog.Logger
 	// NewID returns the jti of a client assertion; nil makes random UUIDs.
 	NewID func() string
 
@@ -79,7 +82,8 @@ type Client struct {
 // Do calls the request's URL on behalf of a tenant, in the way that the tenant's configuration for the URL asks for. It
 // returns every reply that arrives, redirects and errors of the receiver too; an error is an *Error if the receiver or
 // the configuration is its cause. The body of a request must be one that http.NewRequest can repeat (bytes, a string).
-// The headers of the request win over those of the configuration, except for Authorization of a token.
+// A receiver may get a call twice: if it ends a connection that was used before without a reply, or after a 401. The
+// headers of the request win over those of the configuration, except for Authorization of a token.
 func (c *Client) Do(ctx context.Context, tenant string, r *http.Request) (*Reply, error) {
 	if err := checkURL(r.URL); err != nil {
 		return nil, err
@@ -92,6 +96,7 @@ func (c *Client) Do(ctx context.Context, tenant string, r *http.Request) (*Reply
 		return nil, err
 	}
 	reply, usedToken, err := call.do(ctx, r)
+	c.logCause(ctx, tenant, err)
 	if err != nil || reply.Status != http.StatusUnauthorized || usedToken == "" {
 		return reply, err
 	}
@@ -102,6 +107,7 @@ func (c *Client) Do(ctx context.Context, tenant string, r *http.Request) (*Reply
 		return nil, err
 	}
 	reply, _, err = call.do(ctx, r)
+	c.logCause(ctx, tenant, err)
 	return reply, err
 }
 
@@ -204,6 +210,11 @@ func (c *Client) exchange(ctx context.Context, t http.RoundTripper, r *http.Requ
 	if out.Header.Get("User-Agent") == "" {
 		out.Header.Set("User-Agent", "Sluice")
 	}
+	// The empty value lets http.Transport repeat the request if a connection that was used before ends without a reply;
+	// nothing is sent.
+	if _, ok := out.Header["Idempotency-Key"]; !ok {
+		out.Header["Idempotency-Key"] = nil
+	}
 	if r.GetBody != nil {
 		body, err := r.GetBody()
 		if err != nil {
@@ -262,6 +273,14 @@ func (c *Client) now() time.Time {
 		return time.Now()
 	}
 	return c.Now()
+}
+
+// logCause logs the cause of an error that does not show it.
+func (c *Client) logCause(ctx context.Context, tenant string, err error) {
+	var e *Error
+	if c.Log != nil && errors.As(err, &e) && e.cause != nil {
+		c.Log.ErrorContext(ctx, "call failed", "tenant", tenant, "reason", e.Reason, "error", e.cause)
+	}
 }
 
 func (c *Client) newID() string {
