@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sluice/client"
 	"sluice/shared/screening"
 	"sluice/shared/screening/screeningdb"
 )
@@ -84,7 +85,10 @@ func screeningCalls(api *session) []platformCall {
 	var entities []struct{ ID string }
 	api.mustCall("GET", b+"/"+batch+"/entity", "", &entities)
 	inEntity := b + "/" + batch + "/entity/" + entities[0].ID
-	return []platformCall{
+	ofBatch := "/batch/" + batch + "/entity/" + entities[0].ID
+	calls := documentCallsOfScreening(api, batch, ofBatch, "", "")
+	calls = append(calls, documentCallsOfScreening(api, batch, ofBatch, "/match/"+match, match)...)
+	return append(calls, []platformCall{
 		{"GET", b + "/" + open, ""},
 		{"GET", b + "/journey/" + journey, ""},
 		{"GET", b + "/journey/" + journey + "/process/onboarding", ""},
@@ -99,6 +103,28 @@ func screeningCalls(api *session) []platformCall {
 		{"GET", inEntity + "/match/" + match, ""},
 		{"PUT", commands + "/" + batch + "/complete", ""},
 		{"GET", b + "/" + batch, ""},
+		{"GET", screeningQueries + "/entity/" + entities[0].ID + "/documents?journeyId=" + journey, ""},
+		{"GET", screeningQueries + "/entity/" + entities[0].ID + "/match/un:1/documents", ""},
+	}...)
+}
+
+// documentCallsOfScreening creates a link of an entity or a match in a batch, and returns a call of each operation on the
+// documents of that place.
+func documentCallsOfScreening(api *session, batch, inBatch, match, matchID string) []platformCall {
+	place := inBatch + match + "/documents"
+	link := inEnvelope(`{"fileName":"a","documentType":"evidence","documentUrl":"https://example.com/a"}`)
+	var d struct{ DocumentID string }
+	api.mustCall("POST", screeningCommands+place+"/virtual", link, &d)
+	source := fmt.Sprintf(`{"documentId":%q,"reuseFromBatchId":%q}`, d.DocumentID, batch)
+	if matchID != "" {
+		source = strings.TrimSuffix(source, "}") + fmt.Sprintf(`,"reuseFromMatchId":%q}`, matchID)
+	}
+	return []platformCall{
+		{"POST", screeningCommands + place + "/upload-url",
+			inEnvelope(`{"fileName":"a.pdf","documentType":"evidence","friendlyName":"f","idempotencyKey":"k"}`)},
+		{"POST", screeningCommands + place + "/reuse", inEnvelope(source)},
+		{"GET", screeningQueries + place, ""},
+		{"DELETE", screeningCommands + place + "/" + d.DocumentID, ""},
 	}
 }
 
@@ -152,5 +178,55 @@ func TestScreeningMatches(t *testing.T) {
 	api.mustCall("GET", screeningQueries+"/batch/"+batch, "", &view)
 	if view.Status != "Closed" || view.TrueMatchesCount != 1 {
 		t.Errorf("the batch is %+v, want it closed with one true match", view)
+	}
+}
+
+// A document of a screened entity is uploaded, scanned, downloaded through document management, reused in the next batch,
+// and its file is deleted with the last document that has it.
+func TestScreeningDocuments(t *testing.T) {
+	t.Parallel()
+	api, other := login(t, environment), loginNewTenant(t)
+	journey, e := uuid.NewString(), uuid.NewString()
+	place := func(batch string) string { return "/batch/" + batch + "/entity/" + e + "/documents" }
+	first := api.newScreening(journey, e)
+	var d struct {
+		DocumentID, ExternalDocumentID, SignedURL string
+		RequiredHeaders                           map[string]string
+	}
+	request := inEnvelope(`{"fileName":"a.pdf","documentType":"evidence","idempotencyKey":"k"}`)
+	other.expectStatus(http.StatusNotFound, "POST", screeningCommands+place(first)+"/upload-url", request)
+	api.mustCall("POST", screeningCommands+place(first)+"/upload-url", request, &d)
+	upload := client.Upload{URL: d.SignedURL, RequiredHeaders: d.RequiredHeaders}
+	if code, text := put(t, upload, []byte("evidence")); code != http.StatusOK {
+		t.Fatalf("upload: %d %s", code, text)
+	}
+	eventually(t, "the result of the scan", func() bool {
+		return api.readDocument(d.ExternalDocumentID).Status == "Completed"
+	})
+	link := api.downloadURL(d.ExternalDocumentID)
+	expectFile(t, link, "evidence")
+
+	second := api.newScreening(journey, e)
+	var reused struct{ DocumentID string }
+	api.mustCall("POST", screeningCommands+place(second)+"/reuse",
+		inEnvelope(fmt.Sprintf(`{"documentId":%q,"reuseFromBatchId":%q}`, d.DocumentID, first)), &reused)
+	var items []struct {
+		ID, Status, BatchStatus        string
+		DocumentURL, ReusedFromBatchID *string
+	}
+	api.mustCall("GET", screeningQueries+place(second), "", &items)
+	if len(items) != 1 || items[0].ID != reused.DocumentID || items[0].Status != "Completed" || items[0].DocumentURL != nil {
+		t.Fatalf("the documents of the second batch are %+v, want the reused one", items)
+	}
+	api.mustCall("GET", screeningQueries+"/entity/"+e+"/documents?journeyId="+journey, "", &items)
+	if len(items) != 1 || items[0].ID != d.DocumentID || items[0].BatchStatus != "Overridden" {
+		t.Errorf("the documents across batches are %+v, want that of the overridden batch", items)
+	}
+	api.mustCall("DELETE", screeningCommands+place(second)+"/"+reused.DocumentID, "", nil)
+	expectFile(t, link, "evidence")
+	api.mustCall("DELETE", documentCommands+"/"+d.ExternalDocumentID+"?documentEntityType=Screening", "", nil)
+	expectNoFile(t, link)
+	if api.mustCall("GET", screeningQueries+"/entity/"+e+"/documents", "", &items); len(items) != 0 {
+		t.Errorf("the documents are %+v, want none: document management has deleted the last", items)
 	}
 }

@@ -43,6 +43,9 @@ func TestReplySchemasMatchTheirTypes(t *testing.T) {
 		"CreatedScreeningBatch": screeninghttp.Created{}, "ScreeningBatch": screeninghttp.BatchReply{},
 		"ScreeningBatchOfEntity": screeninghttp.EntityBatchReply{}, "Match": screeninghttp.MatchReply{},
 		"PresentedCertificates": outboundhttp.CheckReply{}, "ClientKeySet": outbound.JWKSet{},
+		"UploadedScreeningDocument": screeninghttp.UploadReply{}, "VirtualScreeningDocument": screeninghttp.VirtualReply{},
+		"ReusedScreeningDocument": screeninghttp.ReuseReply{}, "EntityDocument": screeninghttp.DocumentReply{},
+		"MatchDocument": screeninghttp.MatchDocumentReply{},
 	} {
 		c := comparison{t, sampler{d.Root, 0}, map[reflect.Type]bool{}}
 		c.value(name, c.at("#/components/schemas/"+name), reflect.TypeOf(reply))

@@ -47,6 +47,10 @@ func TestRequestsAreAcceptedAsDescribed(t *testing.T) {
 	checkAgreement[screeninghttp.CreateRequest](t, d, "CreateScreeningBatch")
 	checkAgreement[screeninghttp.ResolveRequest](t, d, "ResolveMatches")
 	checkAgreement[outboundhttp.CheckRequest](t, d, "CheckedUrl")
+	checkAgreement[screeninghttp.UploadRequest](t, d, "UploadScreeningDocument")
+	checkAgreement[screeninghttp.VirtualRequest](t, d, "AddVirtualScreeningDocument")
+	checkAgreement[screeninghttp.ReuseRequest](t, d, "ReuseScreeningDocument")
+	checkAgreement[screeninghttp.ReuseMatchRequest](t, d, "ReuseMatchDocument")
 	checkAgreement[batchhttp.UploadRequest](t, d, "UploadRequest")
 }
 

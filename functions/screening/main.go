@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/google/uuid"
 
+	"sluice/shared/document/documentdb"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/screening/screeningdb"
@@ -16,11 +17,15 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS")
+	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "TABLE_DOCUMENTS", "BUCKET_UPLOADS",
+		"UPLOAD_URL_LIFETIME")
 	s := &screeninghttp.Screenings{
-		Store: screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
-		Now:   time.Now,
-		NewID: uuid.NewString,
+		Store:          screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
+		Documents:      documentdb.New(env.DynamoDB(), env.DocumentsTable),
+		Files:          env.Uploads(),
+		UploadLifetime: env.UploadURLLifetime,
+		Now:            time.Now,
+		NewID:          uuid.NewString,
 	}
 	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Audit, env.Log, time.Now)))
 }

@@ -209,7 +209,7 @@ func TestNoUploadURLsForReports(t *testing.T) {
 		if s.Effect != "Allow" || !slices.Contains(s.Actions, "s3:PutObject") {
 			continue
 		}
-		isSigner := s.Owner == "BatchFunction" || s.Owner == "DocumentFunction"
+		isSigner := slices.Contains([]string{"BatchFunction", "DocumentFunction", "ScreeningFunction"}, s.Owner)
 		for _, resource := range s.Resources {
 			area := prefixPattern.FindStringSubmatch(resource)
 			if area == nil {

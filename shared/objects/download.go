@@ -59,6 +59,19 @@ func SafeFileName(name string) string {
 	return string(safe)
 }
 
+// FileNameProblem returns why a name must not be that of a file, for the client; "" if it may: it hides what kind of file
+// it is of, or where it is stored.
+func FileNameProblem(name string) string {
+	switch {
+	case strings.ContainsFunc(name, func(r rune) bool { return !IsSafeInFileName(r) }):
+		return "The value must not contain slashes, backslashes, control characters or characters that change the " +
+			"direction of writing."
+	case strings.HasSuffix(name, ".") || strings.HasSuffix(name, " "):
+		return "The value must not end with a dot or a space."
+	}
+	return ""
+}
+
 // IsSafeInFileName reports whether a character may be in a file name. Characters that join others, as some scripts
 // need, may.
 func IsSafeInFileName(r rune) bool {

@@ -58,6 +58,8 @@ var (
 	ErrNotFound = errors.New("screening: not found")
 	// ErrChanged means that someone else has written the batch, entity or match since it was read.
 	ErrChanged = errors.New("screening: changed since it was read")
+	// ErrExists means that the document is stored already.
+	ErrExists = errors.New("screening: exists already")
 	// ErrNotOpen means that the batch is closed or overridden.
 	ErrNotOpen = errors.New("screening: the batch is not open")
 	// ErrUnfinished means that a provider of the batch is still searching.

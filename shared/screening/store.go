@@ -47,4 +47,13 @@ type Store interface {
 	// Resolve replaces the resolutions of at most MaxResolvedAtOnce matches, and the batch with its counts, all or none. It
 	// returns ErrChanged unless the stored versions are those before.
 	Resolve(ctx context.Context, b Batch, matches []Match) error
+
+	// AddDocument stores a document of an open batch, of which b is the stored version. It returns ErrChanged if the batch
+	// has changed, and ErrExists if the document is stored already.
+	AddDocument(ctx context.Context, b Batch, d Document) error
+	// ListDocuments reads all documents of an entity in a batch and of its matches, in the order of the matches' IDs and
+	// then of their own.
+	ListDocuments(ctx context.Context, tenant, batchID, entityID string) ([]Document, error)
+	// RemoveDocument removes a document. Removing it again succeeds.
+	RemoveDocument(ctx context.Context, tenant string, d Document) error
 }

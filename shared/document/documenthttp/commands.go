@@ -23,7 +23,7 @@ func (c typedCommands) create(ctx context.Context, r *platform.Request,
 	}
 	d.FileID = c.NewID()
 	audit.AddObject(ctx, "documentId", d.ID)
-	signed, err := c.Files.SignPut(ctx, fileKey(d), c.UploadLifetime)
+	signed, err := c.Files.SignPut(ctx, d.FileKey(), c.UploadLifetime)
 	if err == nil {
 		err = faultOf(c.Store.Create(ctx, d, false))
 	}

@@ -10,9 +10,6 @@ import (
 	"sluice/shared/objects"
 )
 
-// fileKey returns the key of a document's file in its bucket.
-func fileKey(d document.Document) string { return document.FilePrefix + d.Tenant + "/" + d.FileID }
-
 // signDownload returns a URL from which the file of a document can be downloaded.
 func (s *Documents) signDownload(ctx context.Context, r *platform.Request, _ platform.NoBody) (string, error) {
 	d, file, err := s.findByPath(ctx, r)
@@ -24,7 +21,7 @@ func (s *Documents) signDownload(ctx context.Context, r *platform.Request, _ pla
 	case !d.IsReadable(file):
 		return "", fault.New(fault.NotFound, "file_not_found", "The document has no file that can be downloaded.")
 	}
-	signed, err := s.Files.SignGet(ctx, fileKey(d),
+	signed, err := s.Files.SignGet(ctx, d.FileKey(),
 		objects.Download{FileName: d.FileName, MediaType: document.MIMETypeOf(d.FileName)}, s.DownloadLifetime)
 	return signed.URL, err
 }
@@ -40,7 +37,7 @@ func (c typedCommands) updateFile(ctx context.Context, r *platform.Request,
 	if err != nil {
 		return platform.WithWarnings[UpdateFileReply]{}, err
 	}
-	signed, err := c.Files.SignPut(ctx, fileKey(d), c.UploadLifetime)
+	signed, err := c.Files.SignPut(ctx, d.FileKey(), c.UploadLifetime)
 	return platform.WithWarnings[UpdateFileReply]{
 		Data:     UpdateFileReply{d.ID, statusOfNew(d), signed.URL, signed.Headers},
 		Messages: warningsAbout(d),
@@ -98,18 +95,13 @@ func (c typedCommands) delete(ctx context.Context, r *platform.Request, _ platfo
 	return platform.NoData{}, err
 }
 
-// releaseFile releases the file of a document, and deletes its bytes if no other document shares it. An empty object
-// stays in their place longer than the upload URL is valid, so that the URL cannot put another file there.
+// releaseFile releases the file of a document, and deletes its bytes if no other document shares it.
 func (c typedCommands) releaseFile(ctx context.Context, d document.Document) (last bool, err error) {
-	last, err = c.Store.ReleaseFile(ctx, d)
-	if err != nil || !last {
-		return last, err
+	last, err = document.ReleaseFile(ctx, c.Store, c.Files, d)
+	if errors.Is(err, document.ErrStorage) {
+		err = errStorage.WithCause(err)
 	}
-	if err := c.Files.Empty(ctx, fileKey(d)); err != nil {
-		return last, fault.New(fault.Unavailable, "storage",
-			"The file cannot be deleted now. Try again.").WithCause(err)
-	}
-	return last, nil
+	return last, err
 }
 
 // retryIfChanged repeats what met a change by someone else.

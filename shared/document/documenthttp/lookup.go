@@ -21,6 +21,8 @@ var (
 		"The client lacks the access layers of this document.")
 )
 
+var errStorage = fault.New(fault.Unavailable, "storage", "The file cannot be deleted now. Try again.")
+
 // faultOf returns the fault for an outcome of the store, and every other error as it is.
 func faultOf(err error) error {
 	switch {

@@ -2,13 +2,9 @@ package documenthttp
 
 import (
 	"maps"
-	"net/netip"
-	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode"
 
 	"sluice/shared/access"
 	"sluice/shared/document"
@@ -19,8 +15,7 @@ import (
 
 // Limits of bodies.
 const (
-	maxItems    = 100  // of a list
-	maxURL      = 2048 // characters
+	maxItems    = 100 // of a list
 	maxPage     = 500
 	defaultPage = 100
 )
@@ -95,55 +90,16 @@ func (in *CreateVirtualRequest) Check(v *platform.ValidationErrors) {
 // checkFileName refuses names that hide what kind of file they are of, or where it is stored.
 func checkFileName(v *platform.ValidationErrors, name string) {
 	v.RequireText("fileName", name, platform.MaxName)
-	isUnsafe := func(r rune) bool { return !objects.IsSafeInFileName(r) }
-	switch {
-	case strings.ContainsFunc(name, isUnsafe):
-		v.Add("fileName", "The value must not contain slashes, backslashes, control characters or characters that change "+
-			"the direction of writing.", platform.CodeFileName)
-	case strings.HasSuffix(name, ".") || strings.HasSuffix(name, " "):
-		v.Add("fileName", "The value must not end with a dot or a space.", platform.CodeFileName)
+	if problem := objects.FileNameProblem(name); problem != "" {
+		v.Add("fileName", problem, platform.CodeFileName)
 	}
 }
 
-// checkURL refuses URLs that cannot be those of a document: people and programs are to follow them. A host by name, or
-// in a private network, may be one of the institution's own.
 func checkURL(v *platform.ValidationErrors, text string) {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || !isPort(u.Port()):
-		v.Add("documentURL", "The value must be an absolute https URL.", platform.CodeURL)
-	case strings.ContainsFunc(text, func(r rune) bool {
-		return r <= ' ' || strings.ContainsRune("\"'<>`\\^{|}\x7f", r) || unicode.Is(unicode.Bidi_Control, r)
-	}):
-		v.Add("documentURL", "The value must not contain quotes, angle brackets or other characters that a URL encodes.",
-			platform.CodeURL)
-	case strings.ContainsFunc(u.Host, func(r rune) bool { return r > unicode.MaxASCII }):
-		// Browsers turn some of these characters into ASCII: fullwidth digits become an address.
-		v.Add("documentURL", "The host must be written in ASCII; a name with other characters begins with xn--.", platform.CodeURL)
-	case !isReachableHost(u.Hostname()):
-		v.Add("documentURL", "The host must not be an address that only one machine or network link knows, "+
-			"such as localhost or 169.254.0.1.", platform.CodeURL)
+	if problem := document.URLProblem(text); problem != "" {
+		v.Add("documentURL", problem, platform.CodeURL)
 	}
-	v.CheckText("documentURL", text, maxURL)
-}
-
-// isPort reports whether a port can be one; "" stands for the usual one.
-func isPort(text string) bool {
-	_, err := strconv.ParseUint(text, 10, 16)
-	return text == "" || err == nil
-}
-
-// isReachableHost reports whether a host may be another machine than the reader's, in another network. A number that is
-// not an IP address in its usual form is not: some programs read it as one.
-func isReachableHost(host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if ip, err := netip.ParseAddr(host); err == nil {
-		ip = ip.Unmap()
-		return ip.Zone() == "" && !ip.IsLoopback() && !ip.IsUnspecified() && !ip.IsLinkLocalUnicast() &&
-			!ip.IsMulticast() && ip != netip.AddrFrom4([4]byte{255, 255, 255, 255})
-	}
-	last := host[strings.LastIndexByte(host, '.')+1:]
-	return last != "localhost" && last != "" && (last[0] < '0' || last[0] > '9')
+	v.CheckText("documentURL", text, document.MaxURL)
 }
 
 // UpdateRequest changes a document; what is absent or null stays as it is. Properties are merged: null removes one.

@@ -25,6 +25,9 @@ func TestStoredScreenings(t *testing.T) {
 	if err := s.AddMatches(ctx, tenant, []screening.Match{m}); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.AddDocument(ctx, b, storedDocument()); err != nil {
+		t.Fatal(err)
+	}
 	dynamotest.CompareStored(t, client, "test-screenings", "screenings")
 
 	client = dynamotest.Start(t)
@@ -41,6 +44,10 @@ func TestStoredScreenings(t *testing.T) {
 	matches, _, err := s.ListMatches(ctx, b, "e", "", 10)
 	if diff := cmp.Diff([]screening.Match{m}, matches); err != nil || diff != "" {
 		t.Errorf("match: %v (-want +got)\n%s", err, diff)
+	}
+	documents, err := s.ListDocuments(ctx, tenant, b.ID, "e")
+	if diff := cmp.Diff([]screening.Document{storedDocument()}, documents); err != nil || diff != "" {
+		t.Errorf("document: %v (-want +got)\n%s", err, diff)
 	}
 	if id, err := s.FindActive(ctx, tenant, "journey", "process"); err != nil || id != b.ID {
 		t.Errorf("active batch: got %q, %v, want %q", id, err, b.ID)
@@ -71,6 +78,12 @@ func storedEntity() screening.Entity {
 		Criteria: screening.SearchCriteria{Type: screening.Individual, FullName: "Ivan Petrov", DateOfBirth: "17/03/1968",
 			Addresses: []screening.Address{{City: "Riga", CountryISO2: "LV"}}},
 		Aliases: []screening.Alias{{ID: "alias", AliasType: "maiden", LastName: "Ivanova"}}}
+}
+
+func storedDocument() screening.Document {
+	return screening.Document{ID: "7c1d9f0e-2b64-4d0a-9a37-5f2e8c4b6d11", BatchID: storedBatch().ID, EntityID: "e",
+		MatchID: storedMatch().ID, MatchUniqueID: "un:1", DocumentID: "document", IdempotencyKey: "key", CreatedBy: "client",
+		CreatedAt: now, ReusedFromBatchID: "batch", ReusedFromMatchID: "match"}
 }
 
 func storedMatch() screening.Match {

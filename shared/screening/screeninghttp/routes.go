@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"sluice/shared/document"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
@@ -19,7 +20,12 @@ import (
 // Screenings answers the routes of screening.
 type Screenings struct {
 	Store screening.Store
-	Now   func() time.Time
+	// Documents and Files are those of document management.
+	Documents document.Store
+	Files     fileBucket
+	// UploadLifetime is how long signed URLs of uploads are valid.
+	UploadLifetime time.Duration
+	Now            func() time.Time
 	// NewID returns a new UUID for a batch or an entity.
 	NewID func() string
 }
@@ -31,7 +37,7 @@ const (
 
 // Routes returns the routes of screening.
 func (s *Screenings) Routes() []httpapi.Route {
-	return slices.Concat(s.batchRoutes(), s.queryRoutes())
+	return slices.Concat(s.batchRoutes(), s.queryRoutes(), s.documentRoutes())
 }
 
 func (s *Screenings) batchRoutes() []httpapi.Route {
@@ -55,6 +61,30 @@ func (s *Screenings) queryRoutes() []httpapi.Route {
 		query(path+"/{batchId}/entity/{entityId}/match", platform.Endpoint(s.ListMatches)),
 		query(path+"/{batchId}/entity/{entityId}/match/{matchId}", platform.Endpoint(s.GetMatch)),
 	}
+}
+
+// documentRoutes returns the routes of documents: the same ones for entities and for matches.
+func (s *Screenings) documentRoutes() []httpapi.Route {
+	const ofEntity, ofMatch = "/batch/{id}/entity/{entityId}", "/batch/{id}/entity/{entityId}/match/{matchId}"
+	routes := []httpapi.Route{
+		query(queriesPath+"/batch/{batchId}/entity/{entityId}/documents", platform.Endpoint(s.ListEntityDocuments)),
+		query(queriesPath+"/batch/{batchId}/entity/{entityId}/match/{matchId}/documents",
+			platform.Endpoint(s.ListMatchDocuments)),
+		query(queriesPath+"/entity/{entityId}/documents", platform.Endpoint(s.ListDocumentsOfEntity)),
+		query(queriesPath+"/entity/{entityId}/match/{matchEntityUniqueId}/documents",
+			platform.Endpoint(s.ListDocumentsOfEntry)),
+	}
+	reuse := []httpapi.Endpoint{platform.Endpoint(s.ReuseDocument, platform.FlattenErrors()),
+		platform.Endpoint(s.ReuseMatchDocument, platform.FlattenErrors())}
+	for i, owner := range []string{ofEntity, ofMatch} {
+		path := commandsPath + owner + "/documents"
+		routes = append(routes,
+			command(http.MethodPost, path+"/upload-url", platform.Endpoint(s.UploadDocument, platform.FlattenErrors())),
+			command(http.MethodPost, path+"/virtual", platform.Endpoint(s.AddVirtualDocument, platform.FlattenErrors())),
+			command(http.MethodPost, path+"/reuse", reuse[i]),
+			command(http.MethodDelete, path+"/{documentId}", platform.Endpoint(s.DeleteDocument, platform.FlattenErrors())))
+	}
+	return routes
 }
 
 // command makes the route of a command, which needs one of two permissions and ScreeningAccess as well.

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
+	"sluice/shared/document/documentdb"
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
@@ -34,20 +35,23 @@ var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 
 // api is the screening endpoints on a real store.
 type api struct {
-	t      *testing.T
-	store  *screeningdb.Store
-	call   func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
-	caller httpapi.Caller
+	t         *testing.T
+	store     *screeningdb.Store
+	documents *documentdb.Store
+	bucket    *fakeBucket
+	call      func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
+	caller    httpapi.Caller
 }
 
 func newAPI(t *testing.T) *api {
 	t.Helper()
 	var clock atomic.Int64 // milliseconds since now
-	store := screeningdb.New(dynamotest.Start(t), "test-screenings")
-	s := &screeninghttp.Screenings{Store: store, NewID: uuid.NewString,
+	client, bucket := dynamotest.Start(t), &fakeBucket{}
+	store, documents := screeningdb.New(client, "test-screenings"), documentdb.New(client, "test-documents")
+	s := &screeninghttp.Screenings{Store: store, Documents: documents, Files: bucket, NewID: uuid.NewString,
 		Now: func() time.Time { return now.Add(time.Duration(clock.Add(1)) * time.Millisecond) }}
 	return &api{
-		t: t, store: store,
+		t: t, store: store, documents: documents, bucket: bucket,
 		call: httpapi.Lambda(platform.Handler(s.Routes(), nil, slog.New(slog.DiscardHandler),
 			func() time.Time { return now })),
 		caller: httpapi.Caller{Tenant: tenant, Client: "c", Expires: now.Add(time.Hour),

@@ -1,0 +1,99 @@
+package screeningdb
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"sluice/shared/dynamo"
+	"sluice/shared/screening"
+)
+
+// documentBody is a document of a batch as it is stored.
+type documentBody struct {
+	ID                string    `json:"id"`
+	BatchID           string    `json:"batchId"`
+	EntityID          string    `json:"entityId"`
+	MatchID           string    `json:"matchId"`
+	MatchUniqueID     string    `json:"matchUniqueId"`
+	DocumentID        string    `json:"documentId"`
+	IdempotencyKey    string    `json:"idempotencyKey"`
+	CreatedBy         string    `json:"createdBy"`
+	CreatedAt         time.Time `json:"createdAt"`
+	ReusedFromBatchID string    `json:"reusedFromBatchId"`
+	ReusedFromMatchID string    `json:"reusedFromMatchId"`
+}
+
+// documentPrefix begins the parts of the documents of an entity and its matches.
+func documentPrefix(entityID string) string {
+	return fmt.Sprintf("document#%d#%s#", len(entityID), entityID)
+}
+
+func documentKey(tenant string, d screening.Document) dynamo.Item {
+	return key(tenant, "batch#"+d.BatchID, documentPrefix(d.EntityID)+d.MatchID+"#"+d.ID)
+}
+
+// AddDocument implements screening.Store.
+func (s *Store) AddDocument(ctx context.Context, b screening.Batch, d screening.Document) error {
+	item, err := marshal(documentKey(b.Tenant, d), documentBody(d), 1, maxBodyBytes, errTooLarge)
+	if err != nil {
+		return err
+	}
+	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
+		{ConditionCheck: &types.ConditionCheck{
+			TableName: &s.table, Key: batchKey(b.Tenant, b.ID), ConditionExpression: aws.String("version = :version"),
+			ExpressionAttributeValues: dynamo.Item{":version": dynamo.Number(b.Version)},
+		}},
+		{Put: &types.Put{
+			TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
+		}},
+	})
+	switch {
+	case failed[1]:
+		return screening.ErrExists
+	case failed[0]:
+		return screening.ErrChanged
+	case err != nil:
+		return fmt.Errorf("add document: %w", err)
+	}
+	return nil
+}
+
+// ListDocuments implements screening.Store.
+func (s *Store) ListDocuments(ctx context.Context, tenant, batchID, entityID string) ([]screening.Document, error) {
+	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
+		TableName: &s.table, ConsistentRead: aws.Bool(true),
+		KeyConditionExpression:   aws.String("#owner = :owner AND begins_with(part, :prefix)"),
+		ExpressionAttributeNames: map[string]string{"#owner": "owner"},
+		ExpressionAttributeValues: dynamo.Item{":owner": dynamo.String(tenant + "#batch#" + batchID),
+			":prefix": dynamo.String(documentPrefix(entityID))},
+	})
+	var all []screening.Document
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("list documents: %w", err)
+		}
+		for _, item := range page.Items {
+			var body documentBody
+			if err := unmarshal(item, "body", &body); err != nil {
+				return nil, err
+			}
+			all = append(all, screening.Document(body))
+		}
+	}
+	return all, nil
+}
+
+// RemoveDocument implements screening.Store.
+func (s *Store) RemoveDocument(ctx context.Context, tenant string, d screening.Document) error {
+	_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: documentKey(tenant, d)})
+	if err != nil {
+		return fmt.Errorf("remove document: %w", err)
+	}
+	return nil
+}
