@@ -40,7 +40,7 @@ func TestStoppedExecutionEndsItsBatch(t *testing.T) {
 		file.Write(jsonLines(validLine()))
 	}
 	id := api.startBatch(true, file.Bytes())
-	stopExecution(t, environment, id)
+	stopExecution(t, environment, "batch", id)
 	last, _ := api.follow(id)
 	if last.Status != "ERROR" || !strings.Contains(last.ErrorMessage, technicalFailure) {
 		t.Fatalf("the batch ended with %s (%q), want ERROR with %q", last.Status, last.ErrorMessage, technicalFailure)
@@ -49,7 +49,7 @@ func TestStoppedExecutionEndsItsBatch(t *testing.T) {
 		t.Errorf("the validation result is %+v, want valid null, no URL and the message of the status", r)
 	}
 	// Nothing that a step does after the end of its batch changes the batch, and neither does a second stop.
-	stopExecution(t, environment, id)
+	stopExecution(t, environment, "batch", id)
 	if again, _ := api.follow(id); again.Status != "ERROR" || !again.UpdatedAt.Equal(last.UpdatedAt) {
 		t.Errorf("later the status is %s of %v, want ERROR of %v", again.Status, again.UpdatedAt, last.UpdatedAt)
 	}
@@ -310,8 +310,8 @@ func (e *Environment) uploadTag(t *testing.T, batchID string) string {
 	return ""
 }
 
-// stopExecution stops the execution of a batch as soon as there is one.
-func stopExecution(t *testing.T, e *Environment, batchID string) {
+// stopExecution stops the execution of a name as soon as there is one. The machine is batch or delivery.
+func stopExecution(t *testing.T, e *Environment, machine, name string) {
 	t.Helper()
 	cfg, err := setup.LoadAWS(t.Context())
 	if err != nil {
@@ -327,10 +327,10 @@ func stopExecution(t *testing.T, e *Environment, batchID string) {
 		t.Fatal(err)
 	}
 	for _, m := range list.StateMachines {
-		if *m.Name != e.Prefix+"-batch" {
+		if *m.Name != e.Prefix+"-"+machine {
 			continue
 		}
-		arn := strings.Replace(*m.StateMachineArn, ":stateMachine:", ":execution:", 1) + ":" + batchID
+		arn := strings.Replace(*m.StateMachineArn, ":stateMachine:", ":execution:", 1) + ":" + name
 		eventually(t, "an execution to stop", func() bool {
 			_, err := machines.StopExecution(t.Context(), &sfn.StopExecutionInput{ExecutionArn: &arn})
 			var missing *types.ExecutionDoesNotExist
@@ -341,5 +341,5 @@ func stopExecution(t *testing.T, e *Environment, batchID string) {
 		})
 		return
 	}
-	t.Fatalf("there is no state machine %s-batch", e.Prefix)
+	t.Fatalf("there is no state machine %s-%s", e.Prefix, machine)
 }

@@ -469,3 +469,26 @@ func TestWebhooksAreOfTheirTenant(t *testing.T) {
 		t.Errorf("create without WebhookEdit: %d %s, want 403", status, text)
 	}
 }
+
+// A delivery whose execution is stopped ends all the same, and can be sent again.
+func TestStoppedDelivery(t *testing.T) {
+	t.Parallel()
+	requires(t, receivers)
+	api := loginNewTenant(t)
+	api.enableBatches()
+	r := api.newReceiver()
+	r.answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
+	w := api.newWebhook(r.URL, "")
+	api.follow(api.startBatch(true, nil))
+	eventually(t, "the first attempt", func() bool { return len(r.requests()) > 0 })
+	d := api.onlyDelivery(w)
+	stopExecution(t, environment, "delivery", d.Events[0].ID+"_"+w.ID)
+	if d = api.ended(w, d.ID); d.summary() != "Failed interrupted" {
+		t.Errorf("stopped: %s, want Failed interrupted", d.summary())
+	}
+	r.answers(func(http.ResponseWriter, *http.Request) {})
+	api.mustSend("POST", webhooksPath+"/"+w.ID+"/deliveries/"+d.ID+"/resend", "", nil)
+	if d = api.ended(w, d.ID); d.summary() != "Successful -" {
+		t.Errorf("sent again: %s", d.summary())
+	}
+}

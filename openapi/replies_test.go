@@ -58,7 +58,8 @@ func TestTheClientKnowsEveryKey(t *testing.T) {
 	for name, into := range map[string]any{
 		"Upload": client.Upload{}, "BatchStatus": client.Status{}, "BatchPending": client.Status{}, "Counts": client.Counts{},
 		"ValidationResult": client.ValidationResult{}, "StoredTransaction": client.Transaction{}, "StoredModification": client.Modification{},
-		"ReportLine": client.ReportLine{},
+		"ReportLine": client.ReportLine{}, "Webhook": client.Webhook{}, "Delivery": client.Delivery{},
+		"DeliveryEvent": client.DeliveryEvent{}, "Attempt": client.DeliveryAttempt{},
 	} {
 		known := fields(reflect.TypeOf(into))
 		for key := range (sampler{d.Root, 0}).at("#/components/schemas/" + name)["properties"].(map[string]any) {

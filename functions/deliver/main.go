@@ -34,5 +34,5 @@ func main() {
 		Events:  env.Announcements(),
 		Policy:  env.WebhookPolicy(),
 		Now:     time.Now, Random: rand.Float64, Log: env.Log,
-	}).Handle)
+	}).HandleInput)
 }

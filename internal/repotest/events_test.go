@@ -45,6 +45,7 @@ var eventTypes = map[string]any{
 	"announce":      &announce.Input{},
 	"close":         &pipeline.CloseInput{},
 	"webhook":       &events.APIGatewayProxyRequest{},
+	"deliver-event": &events.CloudWatchEvent{},
 	"deliver":       &delivery.Input{},
 	"close-event":   &events.CloudWatchEvent{},
 

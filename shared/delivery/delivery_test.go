@@ -411,3 +411,43 @@ func TestGiveUp(t *testing.T) {
 		t.Errorf("a delivery that has expired: %+v, %v; want done", out, err)
 	}
 }
+
+// An execution that was stopped leaves no delivery pending; anything that is not known is an error.
+func TestHandleInput(t *testing.T) {
+	t.Parallel()
+	s := newSimulation(t)
+	s.create("w1", nil)
+	s.send("b")
+	input, err := json.Marshal(s.queue[0].in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped := func(source, input string) string {
+		return fmt.Sprintf(`{"detail-type":"Step Functions Execution Status Change","source":%q,"detail":{"status":"ABORTED","input":%q}}`,
+			source, input)
+	}
+	for _, test := range []struct {
+		name, input string
+		ok          bool
+		code        string
+	}{
+		{"not JSON", `{`, false, ""},
+		{"another event", `{"detail-type":"Scheduled Event"}`, false, ""},
+		{"an event of others", stopped("aws.s3", string(input)), false, ""},
+		{"an event without an input", stopped("aws.states", "{}"), false, ""},
+		{"an execution that was stopped", stopped("aws.states", string(input)), true, webhook.CodeInterrupted},
+		{"the same again", stopped("aws.states", string(input)), true, webhook.CodeInterrupted},
+		{"the state after it", string(input), true, webhook.CodeInterrupted},
+	} {
+		out, err := s.step.HandleInput(t.Context(), []byte(test.input))
+		if (err == nil) != test.ok || test.ok && !out.Done {
+			t.Errorf("%s: %+v, %v; want done: %v", test.name, out, err, test.ok)
+		}
+		if d := s.deliveries("w1")[0]; d.Code != test.code {
+			t.Errorf("%s: the delivery has the code %q, want %q", test.name, d.Code, test.code)
+		}
+	}
+	if len(s.received) != 0 {
+		t.Errorf("%d requests, want none", len(s.received))
+	}
+}

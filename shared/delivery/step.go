@@ -3,6 +3,7 @@ package delivery
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,7 +19,8 @@ import (
 	"sluice/shared/webhook"
 )
 
-// Step makes the attempts of deliveries. Its method Handle is the function of the states Deliver and GiveUp.
+// Step makes the attempts of deliveries. Its method HandleInput is the deliver function: that of the
+// states Deliver and GiveUp, and of executions that have ended otherwise.
 type Step struct {
 	Store webhook.Store
 	// Receivers calls the receivers of a tenant.
@@ -60,6 +62,56 @@ type Output struct {
 	Done bool `json:"done"`
 	// Wait is the number of seconds until the next attempt.
 	Wait int `json:"wait"`
+}
+
+// ExecutionEvent is EventBridge's event about the end of an execution of the state machine
+// (docs.aws.amazon.com/step-functions/latest/dg/eventbridge-integration.html). Members that are not read are left out.
+type ExecutionEvent struct {
+	DetailType string `json:"detail-type"`
+	Source     string `json:"source"`
+	Detail     struct {
+		// Status is FAILED, TIMED_OUT or ABORTED.
+		Status string `json:"status"`
+		// Input is that of the execution, as JSON.
+		Input string `json:"input"`
+		Error string `json:"error"`
+		Cause string `json:"cause"`
+	} `json:"detail"`
+}
+
+// input returns what the event asks the step to do: to end the delivery, unless it has ended.
+func (e ExecutionEvent) input() (Input, error) {
+	var in Input
+	if err := json.Unmarshal([]byte(e.Detail.Input), &in); err != nil || e.Source != "aws.states" || in.DeliveryID == "" {
+		return Input{}, fmt.Errorf("event from %q about an execution with another input: %w", e.Source, err)
+	}
+	in.Failure = &Failure{Error: "Execution." + e.Detail.Status, Cause: e.Detail.Error + ": " + e.Detail.Cause}
+	return in, nil
+}
+
+// executionEventType is the detail-type of an ExecutionEvent.
+const executionEventType = "Step Functions Execution Status Change"
+
+// HandleInput handles the input of a state, or an ExecutionEvent: an execution that was stopped, or ran out of time, has
+// not reached GiveUp. It returns an error for anything else.
+func (s *Step) HandleInput(ctx context.Context, text json.RawMessage) (Output, error) {
+	var e ExecutionEvent
+	var in Input
+	err := json.Unmarshal(text, &e)
+	switch {
+	case err != nil:
+		return Output{}, fmt.Errorf("read input: %w", err)
+	case e.DetailType == executionEventType:
+		in, err = e.input()
+	case e.DetailType == "":
+		err = json.Unmarshal(text, &in)
+	default:
+		err = fmt.Errorf("unknown kind of event: detail-type %q", e.DetailType)
+	}
+	if err != nil {
+		return Output{}, err
+	}
+	return s.Handle(ctx, in)
 }
 
 // Transient asks the state machine to run the step again later. It is returned bare: Retry matches the name of the type.
