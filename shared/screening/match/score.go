@@ -28,7 +28,7 @@ const (
 
 // percentFew takes the place of percentList by the number of words that met and say who is meant: the fewer, the more
 // likely it is that they met by chance.
-var percentFew = [names.Modes][3]int32{names.Person: {0, 80, 70}, names.Organisation: {0, 50, 40}}
+var percentFew = [names.Modes][3]int32{names.Person: {0, 80, 65}, names.Organisation: {0, 50, 40}}
 
 // side is one of the two names as the score sees it.
 type side struct {

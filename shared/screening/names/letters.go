@@ -57,6 +57,11 @@ var (
 		"ng", "t", "t", "k", "t", "p", "t"}
 )
 
+// loneVowels are syllables of Hangul that are one vowel, by their number. They are written with two letters, so that they
+// are not taken for initials.
+var loneVowels = map[int]string{'아' - 0xac00: "ah", '어' - 0xac00: "eo", '오' - 0xac00: "oh", '우' - 0xac00: "wu",
+	'으' - 0xac00: "eu", '이' - 0xac00: "yi", '에' - 0xac00: "eh"}
+
 // lookalikes are letters of Cyrillic and Greek that look like other letters of Latin than they are romanized to. A word
 // in Latin letters with some of them is meant to be read as Latin.
 const lookalikes = `с c р p х x у y в b н h ѕ s ј j һ h г r к k т t м m ο o ρ p ν v υ u χ x η n τ t ε e ι i κ k α a`

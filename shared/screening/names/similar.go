@@ -57,8 +57,8 @@ const (
 	minSimilarity     = 790
 	initialSimilarity = 800
 	// minJoinSimilarity takes its place for words that are joined.
-	minJoinSimilarity = 950
-	meaningSimilarity = 950
+	minJoinSimilarity = 960
+	meaningSimilarity = 970
 	// minScriptSimilarity takes its place if vowels are not written in one of the words.
 	minScriptSimilarity = 840
 )
@@ -93,9 +93,15 @@ func Similarity(a, b *Word) (int, Kind) {
 	if a.IsSame(b) {
 		return Equal, Exact
 	}
-	if a.sharesConcept(b) {
+	s, kind := soundSimilarity(a, b)
+	if s < meaningSimilarity && a.sharesConcept(b) {
 		return meaningSimilarity, Meaning
 	}
+	return s, kind
+}
+
+// soundSimilarity is Similarity of words that are not the same, whatever they mean.
+func soundSimilarity(a, b *Word) (int, Kind) {
 	if (a.flags|b.flags)&isForeign != 0 {
 		return 0, Different
 	}

@@ -170,6 +170,11 @@ func isMark(r rune) bool { return r != 'ء' }
 
 // addSyllable adds a syllable of Hangul.
 func (s *Splitter) addSyllable(n int) {
+	if vowel, isAlone := loneVowels[n]; isAlone {
+		s.buf = append(s.buf, vowel...)
+		s.word.other++
+		return
+	}
 	s.buf = append(s.buf, hangulInitials[n/588]...)
 	s.buf = append(s.buf, hangulVowels[n%588/28]...)
 	s.buf = append(s.buf, hangulFinals[n%28]...)

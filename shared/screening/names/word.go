@@ -115,9 +115,10 @@ const (
 	weightOrdinary  = 100
 	weightCommon    = 75
 	weightShort     = 85
-	weightPatronym  = 60
+	weightPatronym  = 45
 	weightInitial   = 30
 	weightParticle  = 12
+	weightServant   = 45
 	weightTitle     = 8
 	weightStop      = 10
 	weightGeneric   = 45
@@ -141,6 +142,8 @@ func (w *Word) setWeights(text string) {
 		person, organisation = weightInitial, weightOneLetter
 	case w.class&classTitle != 0:
 		person = weightTitle
+	case text == "abd":
+		person = weightServant // the servant of someone is not that one
 	case w.class&classParticle != 0:
 		person = weightParticle
 	case w.class&classCommon != 0:
@@ -406,7 +409,7 @@ func Join(a, b *Word) Word {
 	}
 	n := copy(w.sounds[:], a.sounds[:a.n])
 	second := b.sounds[:b.n]
-	isDoubled := len(second) > 0 && n > 0 && second[0] == w.sounds[n-1]
+	isDoubled := len(second) > 0 && n > 0 && second[0] == w.sounds[n-1] && !isVowel(second[0])
 	if isDoubled {
 		second = second[1:]
 	}

@@ -15,6 +15,9 @@ var wordsData string
 //go:embed data/nicknames.txt
 var nicknamesData string
 
+//go:embed data/slavic.txt
+var slavicData string
+
 //go:embed data/people.txt
 var peopleData string
 
@@ -76,10 +79,12 @@ var loadTables = sync.OnceValue(func() *tables {
 		}
 		t.addConcept(concept, c, aliases)
 	})
-	eachLine(nicknamesData, func(_ string, aliases []string) {
-		concept++
-		t.addConcept(concept, 0, aliases)
-	})
+	for _, data := range []string{nicknamesData, slavicData} {
+		eachLine(data, func(_ string, aliases []string) {
+			concept++
+			t.addConcept(concept, 0, aliases)
+		})
+	}
 	t.addForms()
 	return t
 })
