@@ -66,10 +66,9 @@ demo: build
 local: build
 	@bin/sluice local
 
-# Everything that is checked. Unit tests and linting share the processors; the end-to-end suite has them to itself.
+# Everything that is checked, side by side: the end-to-end suite waits a lot, and what is long begins first.
 test: build
-	@$(MAKE) --no-print-directory -j2 --output-sync=target lint test-product test-local test-bench
-	@$(MAKE) --no-print-directory test-e2e
+	@$(MAKE) --no-print-directory -j3 --output-sync=target test-e2e test-product test-local lint test-bench
 
 lint: format vet staticcheck
 

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -66,37 +67,82 @@ func moduleRoot() (string, error) {
 	return "", err
 }
 
-// run starts the server on a port that was free a moment ago and waits until it answers.
+// startTimeout is how long a server may take to answer, on a machine that is busy with other tests.
+const startTimeout = time.Minute
+
+// run starts the server, waits until it answers and returns its address. The server cannot choose a port, and ends if
+// another process has taken the one that was free a moment ago: then it is started on another one.
 func run(t testing.TB, program string) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
-	_, port, _ := net.SplitHostPort(address)
-	var output bytes.Buffer
-	cmd := exec.Command(program, "--port", port)
-	cmd.Stdout, cmd.Stderr = &output, &output
-	ended, err := launch(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		<-ended
-	})
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); <-tick.C {
-		if conn, err := net.Dial("tcp", address); err == nil {
-			conn.Close()
+	const attempts = 5
+	var output *serverOutput
+	for range attempts {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		address := l.Addr().String()
+		l.Close()
+		_, port, _ := net.SplitHostPort(address)
+		output = &serverOutput{}
+		cmd := exec.Command(program, "--port", port)
+		cmd.Stdout, cmd.Stderr = output, output
+		ended, err := launch(cmd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			cmd.Process.Kill()
+			<-ended
+		})
+		if output.waitForAnswer(address, ended) {
 			return address
 		}
 	}
-	t.Fatalf("%s does not answer:\n%s", program, output.String())
+	t.Fatalf("%s does not answer:\n%s", program, output)
 	return ""
+}
+
+// serverOutput keeps what a server prints. It may be read while the server runs.
+type serverOutput struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (o *serverOutput) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *serverOutput) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// waitForAnswer reports whether the server that prints the output answers at its address. Whoever else answers there
+// does not count.
+func (o *serverOutput) waitForAnswer(address string, ended <-chan struct{}) bool {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(startTimeout); ; {
+		select {
+		case <-ended:
+			return false
+		case <-deadline:
+			return false
+		case <-tick.C:
+			if !strings.Contains(o.String(), "listening on http://"+address) {
+				continue
+			}
+			if conn, err := net.Dial("tcp", address); err == nil {
+				conn.Close()
+				return true
+			}
+		}
+	}
 }
 
 type attribute struct {

@@ -12,7 +12,8 @@ func TestStartMakesTheTablesOfTheTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"test-batches", "test-clients", "test-documents", "test-entities", "test-records", "test-transactions"}
+	want := []string{"test-batches", "test-clients", "test-documents", "test-entities", "test-externalauth", "test-outbound",
+		"test-records", "test-screenings", "test-transactions", "test-webhooks"}
 	if diff := cmp.Diff(want, out.TableNames); diff != "" {
 		t.Error(diff)
 	}
