@@ -90,7 +90,7 @@ var endTypes = map[string]event.Type{
 // functions.
 func (e *Environment) checkAnnounced() error {
 	var problems []error
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		ended := map[string]string{}
 		err := eachLine(filepath.Join(e.Data, "logs", "audit.jsonl"), func(line []byte) error {
 			var r struct{ Record, Msg, Batch, To string }

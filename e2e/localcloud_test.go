@@ -77,7 +77,7 @@ func startUncheckedCloud(data string, options ...string) (*Environment, error) {
 		text, err = os.ReadFile(ready)
 		return !errors.Is(err, os.ErrNotExist)
 	}
-	if err := p.waitFor(30*time.Second, isReady); err != nil {
+	if err := p.waitFor(time.Minute, isReady); err != nil {
 		return nil, err
 	}
 	e := &Environment{Data: data, cloud: p}

@@ -70,7 +70,7 @@ func TestImpossibleStarts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, program, append([]string{"local"}, test.args...)...)
 			out, err := cmd.CombinedOutput()

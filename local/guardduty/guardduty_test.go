@@ -60,8 +60,8 @@ func receive(t *testing.T, results chan intake.ScanEvent) intake.ScanEvent {
 	select {
 	case r := <-results:
 		return r
-	case <-time.After(10 * time.Second):
-		t.Fatal("no result within ten seconds")
+	case <-time.After(time.Minute):
+		t.Fatal("no result within a minute")
 		return intake.ScanEvent{}
 	}
 }

@@ -105,12 +105,14 @@ func (h *testService) invokeEvent(t *testing.T, event string) (reply, Result) {
 	return r, result
 }
 
-// waitUntil fails the test unless the condition holds within ten seconds.
+// waitUntil fails the test unless the condition holds within a minute.
 func waitUntil(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !condition(); {
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(time.Minute); !condition(); <-tick.C {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited ten seconds for %s", what)
+			t.Fatalf("waited a minute for %s", what)
 		}
 	}
 }

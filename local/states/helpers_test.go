@@ -112,8 +112,8 @@ func (b *testService) waitForEnd(t *testing.T, arn string) Execution {
 	}
 	select {
 	case <-e.doneChannel():
-	case <-time.After(20 * time.Second):
-		t.Fatal("the execution did not end within 20 seconds")
+	case <-time.After(time.Minute):
+		t.Fatal("the execution did not end within a minute")
 	}
 	return e.snapshot()
 }

@@ -125,20 +125,20 @@ func (r *localCloud) stop(t *testing.T, signal os.Signal) error {
 	select {
 	case err := <-r.exited:
 		return err
-	case <-time.After(10 * time.Second):
-		t.Fatalf("the local cloud did not end within ten seconds:\n%s", r.output)
+	case <-time.After(time.Minute):
+		t.Fatalf("the local cloud did not end within a minute:\n%s", r.output)
 		return nil
 	}
 }
 
-// waitUntil fails the test unless the condition holds within twenty seconds.
+// waitUntil fails the test unless the condition holds within a minute.
 func waitUntil(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(20 * time.Second); !condition(); <-tick.C {
+	for deadline := time.Now().Add(time.Minute); !condition(); <-tick.C {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited twenty seconds for %s", what)
+			t.Fatalf("waited a minute for %s", what)
 		}
 	}
 }
