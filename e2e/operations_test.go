@@ -19,7 +19,6 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 		{"documents", func(s *session) []platformCall { return append(documentCalls(s, ""), fileCalls(s)...) }},
 		{"documents of products", func(s *session) []platformCall { return documentCalls(s, "/product") }},
 		{"external authentication", externalAuthCalls},
-		{"webhooks", webhookCalls},
 		{"screening", screeningCalls},
 		{"documents of deals", func(s *session) []platformCall { return documentCalls(s, "/deal") }},
 	} {
