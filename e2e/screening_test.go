@@ -86,7 +86,7 @@ func screeningCalls(api *session) []platformCall {
 	api.mustCall("GET", b+"/"+batch+"/entity", "", &entities)
 	inEntity := b + "/" + batch + "/entity/" + entities[0].ID
 	ofBatch := "/batch/" + batch + "/entity/" + entities[0].ID
-	calls := documentCallsOfScreening(api, batch, ofBatch, "", "")
+	calls := append(materialityCalls(api, batch, entities[0].ID), documentCallsOfScreening(api, batch, ofBatch, "", "")...)
 	calls = append(calls, documentCallsOfScreening(api, batch, ofBatch, "/match/"+match, match)...)
 	return append(calls, []platformCall{
 		{"GET", b + "/" + open, ""},
@@ -106,6 +106,29 @@ func screeningCalls(api *session) []platformCall {
 		{"GET", screeningQueries + "/entity/" + entities[0].ID + "/documents?journeyId=" + journey, ""},
 		{"GET", screeningQueries + "/entity/" + entities[0].ID + "/match/un:1/documents", ""},
 	}...)
+}
+
+// materialityCalls returns a call of each operation on the materiality of an entity of a batch, and one that aggregates that
+// of another batch.
+func materialityCalls(api *session, batch, entityID string) []platformCall {
+	journey, main := uuid.NewString(), api.newEntity("")
+	api.newDraft(main, journey)
+	var aggregated struct{ BatchID string }
+	api.mustCall("POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
+		`{"entities":[{"searchCriteria":%s}],"journeyId":%q,"journeyMainLegalEntityId":%q}`,
+		screenedPerson("Ivan Petrov"), journey, main)), &aggregated)
+	e := screeningCommands + "/batch/" + batch + "/entity/" + entityID
+	return []platformCall{
+		{"PUT", e, inEnvelope(`{"entityMaterialityAssessment":{"pep":{"materialityStatus":"Material","jurisdictions":["Latvia"]},` +
+			`"sanctions":{"materialityStatus":"Material","okToProceed":true,"rationale":"r"}},` +
+			`"impactedClients":[{"legalEntityId":"c","isSelected":true}]}`)},
+		{"PUT", e + "/updatemateriality", inEnvelope(`{"properties":{"a":{"type":"Single","value":"x"}}}`)},
+		{"PUT", e + "/escalatematerialitytask", inEnvelope(fmt.Sprintf(`{"teamId":%q,"comment":"c"}`, uuid.NewString()))},
+		{"GET", screeningQueries + "/batch/" + batch + "/entity/" + entityID, ""},
+		{"PUT", e + "/deescalatematerialitytask", ""},
+		{"POST", screeningCommands + "/batch/" + aggregated.BatchID + "/aggregate-entity-materiality", ""},
+		{"GET", screeningQueries + "/batch/entity/" + entityID + "/materiality-assessment-history", ""},
+	}
 }
 
 // documentCallsOfScreening creates a link of an entity or a match in a batch, and returns a call of each operation on the
@@ -229,4 +252,46 @@ func TestScreeningDocuments(t *testing.T) {
 	if api.mustCall("GET", screeningQueries+"/entity/"+e+"/documents", "", &items); len(items) != 0 {
 		t.Errorf("the documents are %+v, want none: document management has deleted the last", items)
 	}
+}
+
+// The materiality of a batch is written to the draft of the journey's main legal entity, and becomes history when the batch
+// is closed; who lacks the main legal entity's layers does not see its name there.
+func TestScreeningMateriality(t *testing.T) {
+	t.Parallel()
+	api := loginNewClient(t, "--geographic", "Latvia")
+	journey, e := uuid.NewString(), uuid.NewString()
+	main := api.newEntity(`,"accessLayers":{"geographic":["Latvia"]}`)
+	draft := api.newDraft(main, journey)
+	var batch struct{ BatchID string }
+	api.mustCall("POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
+		`{"entities":[{"searchCriteria":%s,"legalEntityId":%q}],"journeyId":%q,"journeyType":"Review",`+
+			`"journeyMainLegalEntityId":%q,"journeyMainLegalEntityName":"Main"}`,
+		screenedPerson("Ivan Petrov"), e, journey, main)), &batch)
+	place := screeningCommands + "/batch/" + batch.BatchID
+	api.mustCall("PUT", place+"/entity/"+e, inEnvelope(`{"entityMaterialityAssessment":{"pep":{"materialityStatus":"Material"}}}`), nil)
+	api.mustCall("POST", place+"/aggregate-entity-materiality", "", nil)
+	var view struct {
+		Properties map[string]struct{ Value string }
+	}
+	api.mustCall("GET", entityQuery+"/entity/"+main+"/draft/"+draft, "", &view)
+	if view.Properties["finalMaterialityPEP"].Value != "Material" || view.Properties["overallMateriality"].Value != "Material" {
+		t.Errorf("the draft has %+v, want the aggregate", view.Properties)
+	}
+	api.mustCall("PUT", place+"/complete", "", nil)
+	history := screeningQueries + "/batch/entity/" + e + "/materiality-assessment-history"
+	for _, reader := range []struct {
+		*session
+		seesName bool
+	}{{api, true}, {login(t, environment), false}} {
+		var items []struct {
+			JourneyMainLegalEntityName *string
+			RestrictedFields           []string
+		}
+		reader.mustCall("GET", history, "", &items)
+		if len(items) != 1 || (items[0].JourneyMainLegalEntityName != nil) != reader.seesName ||
+			(len(items[0].RestrictedFields) == 0) != reader.seesName {
+			t.Errorf("the history is %+v, want one item whose name is seen: %v", items, reader.seesName)
+		}
+	}
+	loginNewTenant(t).expectStatus(http.StatusNotFound, "GET", history, "")
 }

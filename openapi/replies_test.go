@@ -45,7 +45,8 @@ func TestReplySchemasMatchTheirTypes(t *testing.T) {
 		"PresentedCertificates": outboundhttp.CheckReply{}, "ClientKeySet": outbound.JWKSet{},
 		"UploadedScreeningDocument": screeninghttp.UploadReply{}, "VirtualScreeningDocument": screeninghttp.VirtualReply{},
 		"ReusedScreeningDocument": screeninghttp.ReuseReply{}, "EntityDocument": screeninghttp.DocumentReply{},
-		"MatchDocument": screeninghttp.MatchDocumentReply{},
+		"MatchDocument": screeninghttp.MatchDocumentReply{}, "AggregatedMateriality": screeninghttp.AggregateReply{},
+		"MaterialityHistoryItem": screeninghttp.HistoryReply{},
 	} {
 		c := comparison{t, sampler{d.Root, 0}, map[reflect.Type]bool{}}
 		c.value(name, c.at("#/components/schemas/"+name), reflect.TypeOf(reply))

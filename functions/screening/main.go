@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/document/documentdb"
+	"sluice/shared/entity/entitydb"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/screening/screeningdb"
@@ -17,12 +18,13 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "TABLE_DOCUMENTS", "BUCKET_UPLOADS",
+	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "TABLE_DOCUMENTS", "TABLE_RECORDS", "BUCKET_UPLOADS",
 		"UPLOAD_URL_LIFETIME")
 	s := &screeninghttp.Screenings{
 		Store:          screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
 		Documents:      documentdb.New(env.DynamoDB(), env.DocumentsTable),
 		Files:          env.Uploads(),
+		Entities:       entitydb.NewProfiles(env.DynamoDB(), env.RecordsTable, ""), // statuses are not asked for
 		UploadLifetime: env.UploadURLLifetime,
 		Now:            time.Now,
 		NewID:          uuid.NewString,

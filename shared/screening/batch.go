@@ -41,6 +41,8 @@ const (
 	MaxAliases = 100
 	// MaxAddresses is the largest number of addresses of an entity.
 	MaxAddresses = 20
+	// MaxRelatedParties is the largest number of parties for which an entity has materiality properties.
+	MaxRelatedParties = 50
 	// MaxProviders is the largest number of providers of a batch.
 	MaxProviders = 10
 	// MaxMatches is the largest number of matches of an entity in one answer of a provider.

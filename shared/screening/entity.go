@@ -3,6 +3,8 @@ package screening
 import (
 	"cmp"
 	"strings"
+
+	"sluice/shared/property"
 )
 
 // Types of what is searched for.
@@ -23,6 +25,13 @@ type Entity struct {
 	LegalEntityID string
 	Criteria      SearchCriteria
 	Aliases       []Alias
+	// Assessment is nil as long as nobody has assessed the entity.
+	Assessment *Assessment
+	// Materiality holds properties by the ID of the entity that they are about: the entity itself or a related party.
+	Materiality map[string]map[string]property.Property
+	// Escalation is nil unless the materiality task is escalated.
+	Escalation      *Escalation
+	ImpactedClients []ImpactedClient
 	// Version is 1 for a new entity and grows by one with every change. Writes are conditional on it.
 	Version int64
 }

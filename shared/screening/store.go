@@ -34,6 +34,9 @@ type Store interface {
 
 	// GetEntities reads those of the entities of a batch that exist, in the order of the IDs.
 	GetEntities(ctx context.Context, tenant, batchID string, ids []string) ([]Entity, error)
+	// SaveEntity replaces an entity of an open batch, of which b is the stored version; e.Version is its next one. It
+	// returns ErrChanged if the batch or the entity has changed.
+	SaveEntity(ctx context.Context, b Batch, e Entity) error
 
 	// AddMatches stores matches of an answer. They belong to the batch once FinishProvider has recorded the answer and the
 	// batch is saved. A match that is stored already stays as it is.

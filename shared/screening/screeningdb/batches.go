@@ -42,6 +42,7 @@ const maxAttempts = 8
 func (s *Store) Create(ctx context.Context, b screening.Batch, entities []screening.Entity) (screening.Batch, error) {
 	var items []dynamo.Item
 	for _, e := range entities {
+		e.BatchID = b.ID
 		item, err := marshalEntity(b.Tenant, e)
 		if err != nil {
 			return b, err
@@ -257,4 +258,34 @@ func (s *Store) GetEntities(ctx context.Context, tenant, batchID string, ids []s
 		}
 	}
 	return entities, nil
+}
+
+// requireVersion returns the part of a transaction that requires a batch to be as it was read.
+func (s *Store) requireVersion(b screening.Batch) types.TransactWriteItem {
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+		TableName: &s.table, Key: batchKey(b.Tenant, b.ID), ConditionExpression: aws.String("version = :version"),
+		ExpressionAttributeValues: dynamo.Item{":version": dynamo.Number(b.Version)},
+	}}
+}
+
+// SaveEntity implements screening.Store.
+func (s *Store) SaveEntity(ctx context.Context, b screening.Batch, e screening.Entity) error {
+	item, err := marshalEntity(b.Tenant, e)
+	if err != nil {
+		return err
+	}
+	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
+		s.requireVersion(b),
+		{Put: &types.Put{
+			TableName: &s.table, Item: item, ConditionExpression: aws.String("version = :previous"),
+			ExpressionAttributeValues: dynamo.Item{":previous": dynamo.Number(e.Version - 1)},
+		}},
+	})
+	if anyOf(failed) {
+		return screening.ErrChanged
+	}
+	if err != nil {
+		return fmt.Errorf("save screened entity: %w", err)
+	}
+	return nil
 }

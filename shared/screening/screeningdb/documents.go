@@ -44,10 +44,7 @@ func (s *Store) AddDocument(ctx context.Context, b screening.Batch, d screening.
 		return err
 	}
 	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		{ConditionCheck: &types.ConditionCheck{
-			TableName: &s.table, Key: batchKey(b.Tenant, b.ID), ConditionExpression: aws.String("version = :version"),
-			ExpressionAttributeValues: dynamo.Item{":version": dynamo.Number(b.Version)},
-		}},
+		s.requireVersion(b),
 		{Put: &types.Put{
 			TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
 		}},

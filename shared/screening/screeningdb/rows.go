@@ -10,6 +10,7 @@ import (
 
 	"sluice/shared/dynamo"
 	"sluice/shared/fault"
+	"sluice/shared/property"
 	"sluice/shared/screening"
 )
 
@@ -66,14 +67,48 @@ type errorBody struct {
 	Message string `json:"message"`
 }
 
-// entityBody is an entity as it is stored. Criteria and aliases have the form that they have on the wire.
+// entityBody is an entity as it is stored. Criteria, aliases and properties have the form that they have on the wire.
 type entityBody struct {
-	ID            string                   `json:"id"`
-	BatchID       string                   `json:"batchId"`
-	LegalEntityID string                   `json:"legalEntityId"`
-	Criteria      screening.SearchCriteria `json:"criteria"`
-	Aliases       []screening.Alias        `json:"aliases"`
-	Version       int64                    `json:"version"`
+	ID              string                                  `json:"id"`
+	BatchID         string                                  `json:"batchId"`
+	LegalEntityID   string                                  `json:"legalEntityId"`
+	Criteria        screening.SearchCriteria                `json:"criteria"`
+	Aliases         []screening.Alias                       `json:"aliases"`
+	Assessment      *assessmentBody                         `json:"assessment"`
+	Materiality     map[string]map[string]property.Property `json:"materiality"`
+	Escalation      *escalationBody                         `json:"escalation"`
+	ImpactedClients []clientBody                            `json:"impactedClients"`
+	Version         int64                                   `json:"version"`
+}
+
+type assessmentBody struct {
+	Categories    map[screening.Category]categoryBody `json:"categories"`
+	Rationale     string                              `json:"rationale"`
+	By            string                              `json:"by"`
+	ByType        string                              `json:"byType"`
+	At            time.Time                           `json:"at"`
+	JourneyTaskID string                              `json:"journeyTaskId"`
+}
+
+type categoryBody struct {
+	Status        screening.Materiality `json:"status"`
+	Jurisdictions []string              `json:"jurisdictions"`
+	OKToProceed   *bool                 `json:"okToProceed"`
+	Rationale     string                `json:"rationale"`
+}
+
+type escalationBody struct {
+	TeamID  string    `json:"teamId"`
+	UserID  string    `json:"userId"`
+	Comment string    `json:"comment"`
+	By      string    `json:"by"`
+	At      time.Time `json:"at"`
+}
+
+type clientBody struct {
+	LegalEntityID       string `json:"legalEntityId"`
+	IsSelected          bool   `json:"isSelected"`
+	ReasonForNoFollowUp string `json:"reasonForNoFollowUp"`
 }
 
 // matchBody is the part of a match that never changes, as it is stored. Its data has the form that it has on the wire.
@@ -182,13 +217,40 @@ func unmarshalBatch(item dynamo.Item) (screening.Batch, error) {
 }
 
 func marshalEntity(tenant string, e screening.Entity) (dynamo.Item, error) {
-	return marshal(entityKey(tenant, e.BatchID, e.ID), entityBody(e), e.Version, maxBodyBytes, errTooLarge)
+	body := entityBody{ID: e.ID, BatchID: e.BatchID, LegalEntityID: e.LegalEntityID, Criteria: e.Criteria,
+		Aliases: e.Aliases, Materiality: e.Materiality, Escalation: (*escalationBody)(e.Escalation), Version: e.Version}
+	for _, c := range e.ImpactedClients {
+		body.ImpactedClients = append(body.ImpactedClients, clientBody(c))
+	}
+	if a := e.Assessment; a != nil {
+		body.Assessment = &assessmentBody{map[screening.Category]categoryBody{}, a.Rationale, a.By, a.ByType, a.At,
+			a.JourneyTaskID}
+		for name, c := range a.Categories {
+			body.Assessment.Categories[name] = categoryBody(c)
+		}
+	}
+	return marshal(entityKey(tenant, e.BatchID, e.ID), body, e.Version, maxBodyBytes, errTooLarge)
 }
 
 func unmarshalEntity(item dynamo.Item) (screening.Entity, error) {
 	var body entityBody
-	err := unmarshal(item, "body", &body)
-	return screening.Entity(body), err
+	if err := unmarshal(item, "body", &body); err != nil {
+		return screening.Entity{}, err
+	}
+	e := screening.Entity{ID: body.ID, BatchID: body.BatchID, LegalEntityID: body.LegalEntityID, Criteria: body.Criteria,
+		Aliases: body.Aliases, Materiality: body.Materiality, Escalation: (*screening.Escalation)(body.Escalation),
+		Version: body.Version}
+	for _, c := range body.ImpactedClients {
+		e.ImpactedClients = append(e.ImpactedClients, screening.ImpactedClient(c))
+	}
+	if a := body.Assessment; a != nil {
+		e.Assessment = &screening.Assessment{Categories: map[screening.Category]screening.CategoryAssessment{},
+			Rationale: a.Rationale, By: a.By, ByType: a.ByType, At: a.At, JourneyTaskID: a.JourneyTaskID}
+		for name, c := range a.Categories {
+			e.Assessment.Categories[name] = screening.CategoryAssessment(c)
+		}
+	}
+	return e, nil
 }
 
 func marshalMatch(tenant string, m screening.Match) (dynamo.Item, error) {

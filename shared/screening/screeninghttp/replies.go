@@ -3,6 +3,7 @@ package screeninghttp
 import (
 	"time"
 
+	"sluice/shared/property"
 	"sluice/shared/screening"
 )
 
@@ -111,13 +112,31 @@ type EntityReply struct {
 	ExternalIDs    []screening.ExternalID   `json:"externalIds"`
 	SearchCriteria screening.SearchCriteria `json:"searchCriteria"`
 	EntityAliases  []screening.Alias        `json:"entityAliases"`
+	// MaterialityAssessment has properties by the ID of the entity that they are about.
+	MaterialityAssessment           map[string]map[string]property.Property `json:"materialityAssessment"`
+	EntityMaterialityAssessment     *AssessmentReply                        `json:"entityMaterialityAssessment"`
+	MaterialityTaskEscalatedDetails *EscalationReply                        `json:"materialityTaskEscalatedDetails"`
+	ImpactedClients                 []ImpactedClientReply                   `json:"impactedClients"`
 }
 
 func entityReplyOf(e screening.Entity) EntityReply {
-	return EntityReply{
+	out := EntityReply{
 		ID: e.ID, LegalEntityID: orNull(e.LegalEntityID), EntityName: e.Criteria.Name(),
 		ExternalIDs: []screening.ExternalID{}, SearchCriteria: e.Criteria, EntityAliases: orEmpty(e.Aliases),
+		MaterialityAssessment: e.Materiality, EntityMaterialityAssessment: assessmentReplyOf(e.Assessment),
+		ImpactedClients: []ImpactedClientReply{},
 	}
+	if out.MaterialityAssessment == nil {
+		out.MaterialityAssessment = map[string]map[string]property.Property{}
+	}
+	if x := e.Escalation; x != nil {
+		out.MaterialityTaskEscalatedDetails = &EscalationReply{x.TeamID, orNull(x.UserID), x.Comment, x.By, x.At}
+	}
+	for _, c := range e.ImpactedClients {
+		out.ImpactedClients = append(out.ImpactedClients,
+			ImpactedClientReply{c.LegalEntityID, c.IsSelected, orNull(c.ReasonForNoFollowUp)})
+	}
+	return out
 }
 
 // MatchReply is a match.

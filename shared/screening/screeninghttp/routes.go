@@ -23,6 +23,8 @@ type Screenings struct {
 	// Documents and Files are those of document management.
 	Documents document.Store
 	Files     fileBucket
+	// Entities is the entity data.
+	Entities entityData
 	// UploadLifetime is how long signed URLs of uploads are valid.
 	UploadLifetime time.Duration
 	Now            func() time.Time
@@ -37,7 +39,7 @@ const (
 
 // Routes returns the routes of screening.
 func (s *Screenings) Routes() []httpapi.Route {
-	return slices.Concat(s.batchRoutes(), s.queryRoutes(), s.documentRoutes())
+	return slices.Concat(s.batchRoutes(), s.queryRoutes(), s.documentRoutes(), s.materialityRoutes())
 }
 
 func (s *Screenings) batchRoutes() []httpapi.Route {
@@ -85,6 +87,19 @@ func (s *Screenings) documentRoutes() []httpapi.Route {
 			command(http.MethodDelete, path+"/{documentId}", platform.Endpoint(s.DeleteDocument, platform.FlattenErrors())))
 	}
 	return routes
+}
+
+func (s *Screenings) materialityRoutes() []httpapi.Route {
+	const put, path = http.MethodPut, commandsPath + "/batch/{id}/entity/{entityId}"
+	return []httpapi.Route{
+		command(put, path, platform.Endpoint(s.UpdateEntity, platform.FlattenErrors())),
+		command(put, path+"/updatemateriality", platform.Endpoint(s.UpdateMateriality, platform.FlattenErrors())),
+		command(put, path+"/escalatematerialitytask", platform.Endpoint(s.Escalate, platform.FlattenErrors())),
+		command(put, path+"/deescalatematerialitytask", platform.Endpoint(s.Deescalate, platform.FlattenErrors())),
+		command(http.MethodPost, commandsPath+"/batch/{id}/aggregate-entity-materiality",
+			platform.Endpoint(s.Aggregate, platform.FlattenErrors())),
+		query(queriesPath+"/batch/entity/{entityId}/materiality-assessment-history", platform.Endpoint(s.History)),
+	}
 }
 
 // command makes the route of a command, which needs one of two permissions and ScreeningAccess as well.

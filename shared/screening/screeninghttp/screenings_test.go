@@ -17,6 +17,7 @@ import (
 
 	"sluice/shared/document/documentdb"
 	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/entity/entitydb"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/permission"
@@ -38,6 +39,7 @@ type api struct {
 	t         *testing.T
 	store     *screeningdb.Store
 	documents *documentdb.Store
+	entities  *entitydb.Profiles
 	bucket    *fakeBucket
 	call      func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
 	caller    httpapi.Caller
@@ -48,10 +50,11 @@ func newAPI(t *testing.T) *api {
 	var clock atomic.Int64 // milliseconds since now
 	client, bucket := dynamotest.Start(t), &fakeBucket{}
 	store, documents := screeningdb.New(client, "test-screenings"), documentdb.New(client, "test-documents")
-	s := &screeninghttp.Screenings{Store: store, Documents: documents, Files: bucket, NewID: uuid.NewString,
+	entities := entitydb.NewProfiles(client, "test-records", "test-entities")
+	s := &screeninghttp.Screenings{Store: store, Documents: documents, Files: bucket, Entities: entities, NewID: uuid.NewString,
 		Now: func() time.Time { return now.Add(time.Duration(clock.Add(1)) * time.Millisecond) }}
 	return &api{
-		t: t, store: store, documents: documents, bucket: bucket,
+		t: t, store: store, documents: documents, entities: entities, bucket: bucket,
 		call: httpapi.Lambda(platform.Handler(s.Routes(), nil, slog.New(slog.DiscardHandler),
 			func() time.Time { return now })),
 		caller: httpapi.Caller{Tenant: tenant, Client: "c", Expires: now.Add(time.Hour),

@@ -1,0 +1,104 @@
+package screening
+
+import "time"
+
+// Materiality is what people think of a category of risk of an entity.
+type Materiality string
+
+// The materialities, from the one that outweighs all others.
+const (
+	Material      Materiality = "Material"
+	Immaterial    Materiality = "Immaterial"
+	NoMateriality Materiality = "None"
+)
+
+// Combine returns the materiality of several: the one that outweighs the others. None of them gives NoMateriality.
+func Combine(all ...Materiality) Materiality {
+	combined := NoMateriality
+	for _, m := range all {
+		if m == Material || m == Immaterial && combined == NoMateriality {
+			combined = m
+		}
+	}
+	return combined
+}
+
+// Category is a category of risk.
+type Category string
+
+// The categories of risk, by the names of their members in an assessment.
+const (
+	PEP          Category = "pep"
+	Sanctions    Category = "sanctions"
+	AdverseMedia Category = "adverseMedia"
+	Enforcements Category = "enforcements"
+	Other        Category = "other"
+)
+
+// Categories lists the categories of risk.
+var Categories = []Category{PEP, Sanctions, AdverseMedia, Enforcements, Other}
+
+// Assessment is how material the findings about an entity are. Its JSON form is only that of storage.
+type Assessment struct {
+	// Categories has those that were assessed.
+	Categories map[Category]CategoryAssessment
+	Rationale  string
+	// By, ByType, At and JourneyTaskID are the last action on the assessment.
+	By            string
+	ByType        string
+	At            time.Time
+	JourneyTaskID string
+}
+
+// CategoryAssessment is how material the findings of one category are.
+type CategoryAssessment struct {
+	Status Materiality
+	// Jurisdictions, OKToProceed and Rationale are set only if Status is Material; the last two for Sanctions only.
+	Jurisdictions []string
+	OKToProceed   *bool
+	Rationale     string
+}
+
+// Outcome returns the materiality of all categories together.
+func (a Assessment) Outcome() Materiality {
+	var all []Materiality
+	for _, c := range a.Categories {
+		all = append(all, c.Status)
+	}
+	return Combine(all...)
+}
+
+// Escalation is the materiality task of an entity in the hands of a team.
+type Escalation struct {
+	TeamID string
+	// UserID is "" if the task is the whole team's.
+	UserID  string
+	Comment string
+	By      string
+	At      time.Time
+}
+
+// ImpactedClient is a client of the institution to whom a finding about an entity may matter.
+type ImpactedClient struct {
+	LegalEntityID string
+	IsSelected    bool
+	// ReasonForNoFollowUp is given if the client is not selected.
+	ReasonForNoFollowUp string
+}
+
+// Aggregate returns how material the findings about all entities together are, by category. It has every category.
+func Aggregate(entities []Entity) map[Category]Materiality {
+	out := map[Category]Materiality{}
+	for _, c := range Categories {
+		out[c] = NoMateriality
+	}
+	for _, e := range entities {
+		if e.Assessment == nil {
+			continue
+		}
+		for c, a := range e.Assessment.Categories {
+			out[c] = Combine(out[c], a.Status)
+		}
+	}
+	return out
+}

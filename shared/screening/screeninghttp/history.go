@@ -1,0 +1,122 @@
+package screeninghttp
+
+import (
+	"context"
+
+	"sluice/shared/access"
+	"sluice/shared/fault"
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/screening"
+)
+
+// HistoryReply is the assessment of an entity in a batch that was closed.
+type HistoryReply struct {
+	BatchID                     string            `json:"batchId"`
+	JourneyID                   *string           `json:"journeyId"`
+	JourneyType                 *string           `json:"journeyType"`
+	JourneyName                 *string           `json:"journeyName"`
+	JourneyMainLegalEntityID    *string           `json:"journeyMainLegalEntityId"`
+	JourneyMainLegalEntityName  *string           `json:"journeyMainLegalEntityName"`
+	EntityMaterialityAssessment HistoryAssessment `json:"entityMaterialityAssessment"`
+	JourneyAccessLayers         access.Layers     `json:"journeyAccessLayers"`
+	EntityAccessLayers          access.Layers     `json:"entityAccessLayers"`
+	// RestrictedFields are those that are null because the caller lacks the access layers.
+	RestrictedFields []string `json:"restrictedFields"`
+}
+
+// HistoryAssessment is an assessment with the true matches on which it rests.
+type HistoryAssessment struct {
+	Assessment  *AssessmentReply `json:"assessment"`
+	TrueMatches []TrueMatchReply `json:"trueMatches"`
+}
+
+// TrueMatchReply is a match that people found to be the entity.
+type TrueMatchReply struct {
+	MatchID            string              `json:"matchId"`
+	Name               string              `json:"name"`
+	EntityUniqueID     string              `json:"entityUniqueId"`
+	ClassificationData ClassificationReply `json:"classificationData"`
+	ProviderID         string              `json:"providerId"`
+}
+
+var errTooMuchHistory = fault.New(fault.TooLarge, "too_much_history",
+	"The reply would be too large. Read the entity in its batches one by one: GET /batch/legalentity/{legalEntityId} lists them.")
+
+// History returns the assessments of an entity in the batches that were closed, newest first. A closed batch never
+// changes, so that they are as they were then.
+func (s *Screenings) History(ctx context.Context, r *platform.Request, _ platform.NoBody) ([]HistoryReply, error) {
+	id := entityID(r.PathValue("entityId"))
+	if len(id) > platform.MaxID {
+		return nil, errNoEntity
+	}
+	layers, err := s.layersOf(ctx, r.Tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	if !r.Layers.CanReach(layers) {
+		return nil, errNoEntity
+	}
+	isKnown, budget, items := false, httpapi.ListBudget, []HistoryReply{}
+	err = s.forEachBatchOf(ctx, r.Tenant, id, func(b screening.Batch) error {
+		isKnown = true
+		if b.ClosedAt.IsZero() {
+			return nil
+		}
+		item, err := s.historyOf(ctx, r, b, id)
+		if err != nil || item == nil {
+			return err
+		}
+		item.EntityAccessLayers = layers
+		items = append(items, *item)
+		return budget.Reserve(item, errTooMuchHistory)
+	})
+	if err == nil && !isKnown {
+		err = errNoEntity
+	}
+	return items, err
+}
+
+// historyOf returns the assessment of an entity in a closed batch, nil if nobody assessed it there.
+func (s *Screenings) historyOf(ctx context.Context, r *platform.Request, b screening.Batch, id string) (*HistoryReply,
+	error) {
+	found, err := s.Store.GetEntities(ctx, b.Tenant, b.ID, []string{id})
+	if err != nil || len(found) == 0 || found[0].Assessment == nil {
+		return nil, err
+	}
+	item := &HistoryReply{BatchID: b.ID, JourneyID: orNull(b.JourneyID), JourneyType: orNull(b.JourneyType),
+		JourneyMainLegalEntityID: orNull(b.MainEntityID), JourneyMainLegalEntityName: orNull(b.MainEntityName),
+		EntityMaterialityAssessment: HistoryAssessment{assessmentReplyOf(found[0].Assessment), []TrueMatchReply{}},
+		RestrictedFields:            []string{}}
+	if item.JourneyAccessLayers, err = s.layersOf(ctx, b.Tenant, b.MainEntityID); err != nil {
+		return nil, err
+	}
+	if !r.Layers.CanReach(item.JourneyAccessLayers) && b.MainEntityName != "" {
+		item.JourneyMainLegalEntityName = nil
+		item.RestrictedFields = []string{"journeyMainLegalEntityName"}
+	}
+	if b.TrueMatches == 0 {
+		return item, nil
+	}
+	trueMatches := &item.EntityMaterialityAssessment.TrueMatches
+	err = s.forEachMatch(ctx, b, id, "", func(m screening.Match) (bool, error) {
+		if m.Resolution.Status == screening.TrueMatch {
+			*trueMatches = append(*trueMatches, TrueMatchReply{m.ID, m.Data.Name, m.UniqueID,
+				matchReplyOf(m).ClassificationData, m.Data.ProviderID})
+		}
+		return true, nil
+	})
+	return item, err
+}
+
+// layersOf returns the access layers of an entity in the entity data; Global and Enterprise if it is not there.
+func (s *Screenings) layersOf(ctx context.Context, tenant, id string) (access.Layers, error) {
+	if id == "" {
+		return access.Layers{}.OrDefault(), nil
+	}
+	profiles, err := s.Entities.GetProfiles(ctx, tenant, []string{id})
+	if err != nil || len(profiles) == 0 {
+		return access.Layers{}.OrDefault(), err
+	}
+	return profiles[0].Layers.OrDefault(), nil
+}
