@@ -64,6 +64,7 @@ func TestSAMInvoke(t *testing.T) {
 	s.invoke("admit", "{}")
 	s.invoke("ingest", `{"done":true}`)
 	s.run("close", map[string]string{"batch_id": u.BatchID}, "{}")
+	s.invoke("announce", "{}")
 	s.invokeAPI("transaction", 200, lines[0].modificationID(), u.BatchID)
 
 	failed := s.newUpload()
