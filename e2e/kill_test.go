@@ -176,7 +176,7 @@ func uploading(t *testing.T, file []byte) func(*session, client.Upload) {
 
 // Each function that ends batches, and the one that announces it, is killed before and after each of its calls to AWS.
 // Every batch ends as it would have ended, and is announced: once, unless announce is killed when the bus has the event
-// and the record does not say so.
+// and the record does not say so, which is between two calls.
 func TestAnnouncementsSurviveKills(t *testing.T) {
 	t.Parallel()
 	cloud := newKillingCloud(t)

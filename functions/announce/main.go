@@ -25,12 +25,12 @@ func main() {
 		Starter: env.DeliveryMachine(), CollectTime: env.WebhookCollectTime, Now: time.Now,
 	}
 	lambda.Start((&announce.Announcer{
-		Batches:  batchdb.New(env.DynamoDB(), env.BatchesTable),
-		Senders:  map[batch.Receiver]event.Sender{batch.EventBus: env.EventBus(), batch.Webhooks: webhooks},
-		Attempt:  setup.RequestID,
-		Lease:    30 * time.Second, // the function's timeout in template.yaml
-		Patience: 10 * time.Second,
-		Now:      time.Now,
-		Log:      env.Log,
+		Batches:   batchdb.New(env.DynamoDB(), env.BatchesTable),
+		Senders:   map[batch.Receiver]event.Sender{batch.EventBus: env.EventBus(), batch.Webhooks: webhooks},
+		Attempt:   setup.RequestID,
+		Lease:     30 * time.Second, // the function's timeout in template.yaml
+		HeadStart: time.Second, Patience: 10 * time.Second,
+		Now: time.Now,
+		Log: env.Log,
 	}).Handle)
 }

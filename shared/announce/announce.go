@@ -12,9 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"sluice/shared/batch"
 	"sluice/shared/event"
@@ -40,10 +40,12 @@ type Announcer struct {
 	Attempt func(context.Context) string
 	// Lease is how long an invocation may take; after it, another one may announce the same batch.
 	Lease time.Duration
-	// Patience is how long an invocation waits for one receiver.
-	Patience time.Duration
-	Now      func() time.Time
-	Log      *slog.Logger
+	// HeadStart is how long the event bus waits for the other receivers at most, Patience how long an invocation waits for
+	// one receiver.
+	HeadStart time.Duration
+	Patience  time.Duration
+	Now       func() time.Time
+	Log       *slog.Logger
 }
 
 // Handle announces the end of a batch to those whom it is unannounced to, or a message to all. It can be repeated. It
@@ -94,18 +96,33 @@ func (a *Announcer) announceMessage(ctx context.Context, m event.Message) error 
 	return err
 }
 
-// send sends a message to receivers, all at once, so that one that does not answer keeps no other waiting. It returns
-// those that have it, and an error if there are others.
+// send sends a message to receivers, all at once but for the event bus: that waits a moment for the others. They
+// recognise a message that they get again, and the bus passes it on again; told last, it is told twice only if the
+// function is killed before its next write. One that does not answer keeps the others waiting no longer than HeadStart.
+// send returns those that have the message, and an error if there are others.
 func (a *Announcer) send(ctx context.Context, m event.Message, to []batch.Receiver) (told []batch.Receiver, err error) {
 	errs := make([]error, len(to))
-	var group errgroup.Group
+	var others sync.WaitGroup
 	for i, r := range to {
-		group.Go(func() error {
-			errs[i] = a.sendTo(ctx, m, r)
-			return nil
-		})
+		if r != batch.EventBus {
+			others.Go(func() { errs[i] = a.sendTo(ctx, m, r) })
+		}
 	}
-	_ = group.Wait()
+	othersDone := make(chan struct{})
+	go func() {
+		others.Wait()
+		close(othersDone)
+	}()
+	if i := slices.Index(to, batch.EventBus); i >= 0 {
+		headStart := time.NewTimer(a.HeadStart)
+		defer headStart.Stop()
+		select {
+		case <-othersDone:
+		case <-headStart.C:
+		}
+		errs[i] = a.sendTo(ctx, m, batch.EventBus)
+	}
+	<-othersDone
 	for i, r := range to {
 		if errs[i] == nil {
 			told = append(told, r)

@@ -3,10 +3,12 @@ package announce_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -72,7 +74,7 @@ func newFixture(t *testing.T) *fixture {
 	f.Announcer = &announce.Announcer{
 		Batches: f.store, Senders: map[batch.Receiver]event.Sender{batch.EventBus: f.bus, batch.Webhooks: &sender{}},
 		Attempt: func(context.Context) string { return f.attempt },
-		Lease:   30 * time.Second, Patience: 10 * time.Second,
+		Lease:   30 * time.Second, HeadStart: time.Millisecond, Patience: 10 * time.Second,
 		Now: func() time.Time { return f.clock }, Log: slog.New(slog.DiscardHandler),
 	}
 	return f
@@ -156,6 +158,38 @@ func TestAnnouncementOfAKilledAttempt(t *testing.T) {
 		}
 	}
 }
+
+// The event bus is told after the others, which recognise what they get twice.
+func TestTheBusIsToldLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var order []string
+		record := func(name string, after time.Duration) event.Sender {
+			return senderFunc(func(context.Context, event.Message) error {
+				time.Sleep(after)
+				order = append(order, name)
+				return nil
+			})
+		}
+		a := &announce.Announcer{HeadStart: time.Second, Patience: time.Minute, Log: slog.New(slog.DiscardHandler)}
+		m := event.Message{ID: "m", Type: event.WebhookTest, Payload: []byte("{}")}
+		for after, want := range map[time.Duration]string{900 * time.Millisecond: "[webhooks bus]", 2 * time.Second: "[bus webhooks]"} {
+			order = nil
+			a.Senders = map[batch.Receiver]event.Sender{
+				batch.EventBus: record("bus", 0), batch.Webhooks: record("webhooks", after),
+			}
+			if _, err := a.Handle(t.Context(), announce.Input{Message: &m}); err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(order); got != want {
+				t.Errorf("webhooks that need %v: told %s, want %s", after, got, want)
+			}
+		}
+	})
+}
+
+type senderFunc func(context.Context, event.Message) error
+
+func (f senderFunc) Send(ctx context.Context, m event.Message) error { return f(ctx, m) }
 
 // A receiver that fails or hangs keeps no other from being told, and is told alone the next time.
 func TestReceiversAreToldApart(t *testing.T) {
