@@ -63,6 +63,7 @@ func externalAuthCalls(api *session) []platformCall {
 		{"PUT", externalAuthCommands + "?configurationId=" + id, inEnvelope(data)},
 		{"GET", externalAuthQueries + "/" + id, ""},
 		{"GET", externalAuthQueries + "/getAll", ""},
+		{"POST", externalAuthQueries + "/check", inEnvelope(`{"url":"https://receiver.invalid"}`)},
 		{"DELETE", externalAuthCommands + "?configurationId=" + id, ""},
 	}
 }

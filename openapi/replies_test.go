@@ -61,6 +61,8 @@ func TestTheClientKnowsEveryKey(t *testing.T) {
 		"ValidationResult": client.ValidationResult{}, "StoredTransaction": client.Transaction{}, "StoredModification": client.Modification{},
 		"ReportLine": client.ReportLine{}, "Webhook": client.Webhook{}, "Delivery": client.Delivery{},
 		"DeliveryEvent": client.DeliveryEvent{}, "Attempt": client.DeliveryAttempt{},
+		"PresentedCertificates": client.ReceiverCheck{},
+		"CertificateDetails":    client.CertificateDetails{}, "CertificateDecision": client.CertificateDecision{},
 	} {
 		known := fields(reflect.TypeOf(into))
 		for key := range (sampler{d.Root, 0}).at("#/components/schemas/" + name)["properties"].(map[string]any) {

@@ -3,8 +3,12 @@ package outbound_test
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"flag"
+	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -98,6 +102,46 @@ func tlsCases(t *testing.T, a authorities) []tlsCase {
 			signed: refused, viaIP: true},
 		{name: "by its IP address, wrong host, given the root", presented: leaf, given: root, pinned: refused,
 			signed: refused, viaIP: true},
+	}
+}
+
+var update = flag.Bool("update", false, "write the table of cases into the contract")
+
+// The contract lists the cases with what each mode decides.
+func TestCasesAreDocumented(t *testing.T) {
+	const (
+		page  = "../../docs/contract/external-authentication.md"
+		begin = "<!-- go test ./shared/outbound -run TestCasesAreDocumented -update -->\n"
+		end   = "<!-- end of the cases -->"
+	)
+	var table strings.Builder
+	table.WriteString("| Case | PinLeafThumbprint | SignerChainValidationOnly |\n|---|---|---|\n")
+	for _, c := range tlsCases(t, newAuthorities(t)) {
+		word := func(reason outbound.Reason) string {
+			if reason != "" {
+				return "refused"
+			}
+			return "accepted"
+		}
+		fmt.Fprintf(&table, "| %s | %s | %s |\n", c.name, word(c.pinned), word(c.signed))
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok1 := strings.Cut(string(text), begin)
+	present, after, ok2 := strings.Cut(rest, end)
+	if !ok1 || !ok2 {
+		t.Fatalf("%s has no place for the table", page)
+	}
+	if present == table.String() {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s is not current: go test ./shared/outbound -run TestCasesAreDocumented -update", page)
+	}
+	if err := os.WriteFile(page, []byte(before+begin+table.String()+end+after), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 

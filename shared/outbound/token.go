@@ -107,7 +107,10 @@ func (c *call) token(ctx context.Context) (string, error) {
 		if value, ok := c.client.tokens.get(key, c.client.now()); ok {
 			return value, nil
 		}
-		fetched, err := c.fetchToken(context.WithoutCancel(ctx))
+		// The time is for signing an assertion and for the exchange.
+		detached, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), 2*c.client.timeout(), errTimeout)
+		defer cancel()
+		fetched, err := c.fetchToken(detached)
 		if err != nil {
 			return "", err
 		}
