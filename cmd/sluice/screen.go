@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"sluice/internal/cli"
 	"sluice/shared/screening/match"
@@ -32,12 +33,22 @@ FORMAT is un-xml (the consolidated list of the United Nations), ofac-sdn-csv (sd
 alt.csv, add.csv and sdn_comments.csv are read if they are beside it), ftm-json (FollowTheMoney entities, one a line)
 or targets-simple-csv (targets.simple.csv of OpenSanctions).
 
---file reads CSV with a header: the column "name", or else the first; "schema" is used if it is there.
+--file reads CSV with a header: the column "name", or else the first; "birth_date", "country" and "schema" are used if
+they are there. Dates and countries take points from a hit whose entry has others; what only the entry has takes none.
 --pairs reads CSV with the columns name1, name2 and schema, and scores each pair; it needs no list.
 
 --json prints one object a line: {"name", "hits": [{"list", "id", "name", "score", "explanation"}]} for each name,
 {"score"} for each pair.`,
 		Flags: func(f *flag.FlagSet) {
+			f.StringVar(&s.query.BirthDate, "birth-date", "", "`DATE` of birth: YYYY, YYYY-MM or YYYY-MM-DD")
+			f.Func("country", "a `COUNTRY` of the name's bearer, as a code or in English; repeatable", func(c string) error {
+				s.query.Countries = append(s.query.Countries, c)
+				return nil
+			})
+			f.Func("list", "search only the list of this `NAME`, that of its file; repeatable", func(name string) error {
+				s.query.Lists = append(s.query.Lists, name)
+				return nil
+			})
 			f.Func("list-file", "a list as `FORMAT:FILE`; repeatable", s.addList)
 			f.StringVar(&s.file, "file", "", "CSV `FILE` of names to look up; - is standard input")
 			f.StringVar(&s.pairs, "pairs", "", "CSV `FILE` of pairs of names to compare; - is standard input")
@@ -64,8 +75,10 @@ type screenRun struct {
 	ui          *console
 	lists       []listFile
 	file, pairs string
-	threshold   float64
-	asJSON      bool
+	// query is what the flags say about every name.
+	query     match.Query
+	threshold float64
+	asJSON    bool
 }
 
 // listFile is a list that the command line names.
@@ -93,6 +106,8 @@ func (s *screenRun) run(ctx context.Context, args []string) error {
 	switch {
 	case given != 1:
 		return cli.Usagef("give one of NAME, --file and --pairs")
+	case s.query.BirthDate != "" && !isPartialDate(s.query.BirthDate):
+		return cli.Usagef("--birth-date is YYYY, YYYY-MM or YYYY-MM-DD, not %q", s.query.BirthDate)
 	case s.threshold < 0 || s.threshold > 100:
 		return cli.Usagef("--threshold is 0 to 100, not %v", s.threshold)
 	case s.pairs != "":
@@ -107,7 +122,18 @@ func (s *screenRun) run(ctx context.Context, args []string) error {
 	if s.file != "" {
 		return s.screenFile(ctx, screener)
 	}
-	return s.finish(s.screen(screener, match.Query{Name: args[0]}))
+	s.query.Name = args[0]
+	return s.finish(s.screen(screener, s.query))
+}
+
+// isPartialDate reports whether a text is a year, a month or a day.
+func isPartialDate(text string) bool {
+	for _, layout := range []string{"2006", "2006-01", "2006-01-02"} {
+		if _, err := time.Parse(layout, text); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // finish returns the exit code: 1 if there are hits.
@@ -182,7 +208,15 @@ func (s *screenRun) printJSON(v any) error {
 func (s *screenRun) screenFile(ctx context.Context, screener *match.Screener) error {
 	total, hits := 0, 0
 	err := eachRow(ctx, s.file, []string{"name"}, func(cell func(string) string) error {
-		n, err := s.screen(screener, match.Query{Name: cell("name"), Schema: watchlist.Schema(cell("schema"))})
+		q := s.query
+		q.Name, q.Schema = cell("name"), watchlist.Schema(cell("schema"))
+		if date := strings.TrimSpace(cell("birth_date")); date != "" {
+			q.BirthDate = date
+		}
+		if country := strings.TrimSpace(cell("country")); country != "" {
+			q.Countries = strings.Split(country, ";")
+		}
+		n, err := s.screen(screener, q)
 		total++
 		if n > 0 {
 			hits++

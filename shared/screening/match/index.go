@@ -42,9 +42,13 @@ type Index struct {
 	// entries are the places of the entries' facts in facts, one more than there are entries.
 	entries []uint32
 	facts   []byte
+	// identifiers are sorted by their hashes.
+	identifiers []identifierPost
 
 	// shift makes a bucket of a key.
 	shift uint8
+	// unmap ends the mapping of a file; nil if there is none.
+	unmap func() error
 }
 
 // Info describes a list of an index.
@@ -186,6 +190,7 @@ func Build(sources ...Source) *Index {
 	}
 	b.addPosts()
 	b.addKeys()
+	x.sortIdentifiers()
 	return x
 }
 
@@ -203,6 +208,11 @@ func (b *builder) addList(source Source) {
 		for _, n := range e.Names {
 			for _, mode := range modesOf(e.Schema) {
 				b.addName(len(x.entries), n, mode)
+			}
+		}
+		for _, id := range e.Identifiers {
+			if hash := identifierHash(id.Value); hash != 0 {
+				x.identifiers = append(x.identifiers, identifierPost{hash: hash, entry: uint32(len(x.entries))})
 			}
 		}
 		fact, _ := json.Marshal(e) // an entry has nothing that cannot be written
@@ -392,13 +402,4 @@ func (x *Index) Entry(i uint32) (watchlist.Entry, error) {
 func (x *Index) text(name uint32) string {
 	r := &x.names[name]
 	return unsafe.String(unsafe.SliceData(x.texts[r.text:]), int(r.length))
-}
-
-// Sizes returns the sizes of the parts of the index in bytes.
-func (x *Index) Sizes() map[string]int {
-	return map[string]int{
-		"words": len(x.words) * int(unsafe.Sizeof(names.Word{})), "keyStarts": len(x.keyStarts) * 4, "keyWords": len(x.keyWords) * 4, "keyBits": len(x.keyBits) * 8,
-		"postStarts": len(x.postStarts) * 4, "posts": len(x.posts) * 16, "names": len(x.names) * int(unsafe.Sizeof(nameRecord{})),
-		"nameWords": len(x.nameWords) * 4, "texts": len(x.texts), "facts": len(x.facts),
-	}
 }

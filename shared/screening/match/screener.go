@@ -1,10 +1,13 @@
 package match
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sluice/shared/screening/names"
+	"sluice/shared/screening/watchlist"
 )
 
 // Hit is an entry of a list whose name reached the threshold.
@@ -33,25 +36,59 @@ func NewScreener(x *Index) *Screener {
 	return &Screener{index: x, searcher: NewSearcher(x), analyzer: NewAnalyzer()}
 }
 
-// Screen returns the entries of all lists that reach the threshold, best first; of equal scores, in the order of the
-// lists and of their entries.
+// Screen returns the entries that reach the threshold, best first; of equal scores, in the order of the lists and of
+// their entries.
 func (s *Screener) Screen(q Query, threshold float64) ([]Hit, error) {
 	var hits []Hit
-	for _, m := range s.searcher.Find(q, threshold) {
-		info := s.index.listOf(m.Entry)
-		entry, err := s.index.Entry(m.Entry)
-		if err != nil {
-			return nil, fmt.Errorf("reading entry %d of the index: %w", m.Entry, err)
+	seen := map[uint32]bool{}
+	add := func(entry uint32, hit func(e *watchlist.Entry, info *Info) Hit) error {
+		info := s.index.listOf(entry)
+		if len(q.Lists) > 0 && !slices.Contains(q.Lists, info.List) {
+			return nil
 		}
-		hits = append(hits, Hit{
-			List: info.List, ID: entry.ID, Name: m.Name, Score: m.Score, Explanation: s.explain(q, &m, info),
-		})
+		e, err := s.index.Entry(entry)
+		if err != nil {
+			return fmt.Errorf("reading entry %d of the index: %w", entry, err)
+		}
+		if h := hit(&e, info); h.Score >= threshold {
+			h.List, h.ID = info.List, e.ID
+			hits = append(hits, h)
+		}
+		return nil
 	}
+	for _, value := range q.Identifiers {
+		for _, entry := range s.index.identified(value) {
+			if seen[entry] {
+				continue
+			}
+			seen[entry] = true
+			err := add(entry, func(e *watchlist.Entry, info *Info) Hit {
+				return Hit{Name: e.Names[0].Text, Score: identifierPoints, Explanation: fmt.Sprintf("same identifier %s%s", value,
+					describeList(info))}
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, m := range s.searcher.Find(q, threshold) {
+		if seen[m.Entry] {
+			continue
+		}
+		err := add(m.Entry, func(e *watchlist.Entry, info *Info) Hit {
+			score, notes := q.qualify(e, m.Score)
+			return Hit{Name: m.Name, Score: score, Explanation: s.explain(q, &m, info, notes)}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
 	return hits, nil
 }
 
 // explain says how the query and the name of a hit met.
-func (s *Screener) explain(q Query, m *Matched, info *Info) string {
+func (s *Screener) explain(q Query, m *Matched, info *Info, notes []string) string {
 	query, list := s.analyzer.Analyze(q.Name), s.analyzer.Analyze(m.Name)
 	qf, lf := query.in(m.mode), list.in(m.mode)
 	var b strings.Builder
@@ -60,10 +97,20 @@ func (s *Screener) explain(q Query, m *Matched, info *Info) string {
 		b.WriteString("; organisation forms do not count")
 	}
 	fmt.Fprintf(&b, "; %s name", m.Kind)
-	fmt.Fprintf(&b, "; list %s", info.List)
-	if info.SourceDate != "" {
-		fmt.Fprintf(&b, " of %s", info.SourceDate[:len("2006-01-02")])
+	for _, note := range notes {
+		b.WriteString("; " + note)
 	}
-	fmt.Fprintf(&b, ", version %s", info.Version[:12])
-	return b.String()
+	if query.Truncated {
+		b.WriteString("; the name was too long to be read to its end")
+	}
+	return b.String() + describeList(info)
+}
+
+// describeList says which version of a list it is.
+func describeList(info *Info) string {
+	text := "; list " + info.List
+	if info.SourceDate != "" {
+		text += " of " + info.SourceDate[:len("2006-01-02")]
+	}
+	return text + ", version " + info.Version[:12]
 }

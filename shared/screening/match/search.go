@@ -17,6 +17,16 @@ type Query struct {
 	Name string
 	// Schema is what the name belongs to, if that is known: Person, Organisation and so on.
 	Schema watchlist.Schema
+	// BirthDate is a year, month or day: 1961, 1961-04, 1961-04-02. "" is unknown.
+	BirthDate string
+	// Countries are codes or names of countries, Gender is "male" or "female", as far as they are known.
+	Countries []string
+	Gender    string
+	// Identifiers are numbers of passports, registers and the like. An entry that has one of them is a hit, whatever its
+	// name.
+	Identifiers []string
+	// Lists are the names of the lists that are searched; none means all.
+	Lists []string
 }
 
 // candidate is a name of the list that reached the threshold.

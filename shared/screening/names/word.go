@@ -25,6 +25,7 @@ type Word struct {
 	// first is the first letter of the word if it is one of a to z; otherwise 0.
 	first byte
 	flags flags
+	_     [2]uint8
 }
 
 type flags uint8

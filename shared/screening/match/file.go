@@ -1,0 +1,178 @@
+package match
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unsafe"
+
+	"sluice/shared/screening/names"
+)
+
+// The file of an index: fileMagic, the SHA-256 of everything that follows, the number of sections, the length of each in
+// bytes, and the sections, each beginning at a multiple of fileAlignment. Numbers are little-endian. Sections are the
+// arrays of the index as they are in memory.
+const (
+	// fileMagic ends with the version of the format. It changes with the format, with the tables of package names and
+	// with how words are analysed: an index and the queries must agree on them.
+	fileMagic     = "SLUICEIDX\x00\x00\x00\x00\x00\x00\x01"
+	fileAlignment = 64
+	fileSections  = 15
+)
+
+// ErrNotIndex is the error of a file that is not an index of this version, or a damaged one.
+var ErrNotIndex = errors.New("the file is not an index of this version, or it is damaged")
+
+// sections returns the arrays of the index as bytes, in the order of the file. Setting them is reading the file.
+func (x *Index) sections(lists *[]byte) [fileSections]section {
+	return [fileSections]section{
+		bytesOf(lists), bytesOf(&x.words), bytesOf(&x.infos), bytesOf(&x.uses), bytesOf(&x.keyStarts), bytesOf(&x.keyWords),
+		bytesOf(&x.keyBits), bytesOf(&x.postStarts), bytesOf(&x.posts), bytesOf(&x.names), bytesOf(&x.nameWords), bytesOf(&x.texts),
+		bytesOf(&x.entries), bytesOf(&x.facts), bytesOf(&x.identifiers),
+	}
+}
+
+// section is an array of an index.
+type section struct {
+	bytes func() []byte
+	set   func([]byte) error
+}
+
+func bytesOf[T any](s *[]T) section {
+	size := int(unsafe.Sizeof(*new(T)))
+	return section{
+		bytes: func() []byte { return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(*s))), len(*s)*size) },
+		set: func(b []byte) error {
+			if len(b)%size != 0 {
+				return ErrNotIndex
+			}
+			*s = unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/size)
+			return nil
+		},
+	}
+}
+
+// WriteTo writes the index as a file. The same lists make the same bytes.
+func (x *Index) WriteTo(w io.Writer) (int64, error) {
+	lists, err := json.Marshal(x.Lists)
+	if err != nil {
+		return 0, err
+	}
+	sections := x.sections(&lists)
+	var body bytes.Buffer
+	header := binary.LittleEndian.AppendUint64(nil, fileSections)
+	for _, s := range sections {
+		header = binary.LittleEndian.AppendUint64(header, uint64(len(s.bytes())))
+	}
+	body.Write(header)
+	start := len(fileMagic) + sha256.Size
+	for _, s := range sections {
+		body.Write(make([]byte, padding(start+body.Len())))
+		body.Write(s.bytes())
+	}
+	sum := sha256.Sum256(body.Bytes())
+	n, err := w.Write(append([]byte(fileMagic), sum[:]...))
+	if err != nil {
+		return int64(n), err
+	}
+	m, err := w.Write(body.Bytes())
+	return int64(n + m), err
+}
+
+// padding returns the bytes up to the next multiple of fileAlignment.
+func padding(offset int) int { return (fileAlignment - offset%fileAlignment) % fileAlignment }
+
+// Open maps the file of an index into memory. The index is valid until Close.
+func Open(path string) (*Index, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	data, unmap, err := mapFile(f, int(info.Size()))
+	if err != nil {
+		return nil, fmt.Errorf("mapping %s: %w", path, err)
+	}
+	x, err := Load(data)
+	if err != nil {
+		unmap()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	x.unmap = unmap
+	return x, nil
+}
+
+// Close gives the memory of an opened index back. The index must not be used any more.
+func (x *Index) Close() error {
+	if x.unmap == nil {
+		return nil
+	}
+	unmap := x.unmap
+	x.unmap = nil
+	return unmap()
+}
+
+// Load makes an index of the bytes of its file, which it keeps. They must begin at a multiple of 8, as allocations of
+// this size and mappings do.
+func Load(data []byte) (*Index, error) {
+	start := len(fileMagic) + sha256.Size
+	tableSize := 8 * (fileSections + 1)
+	if len(data) < start+tableSize || string(data[:len(fileMagic)]) != fileMagic || !isLittleEndian() {
+		return nil, ErrNotIndex
+	}
+	if sum := sha256.Sum256(data[start:]); !bytes.Equal(sum[:], data[len(fileMagic):start]) {
+		return nil, ErrNotIndex
+	}
+	x := &Index{}
+	var lists []byte
+	offset := start + tableSize
+	for i, s := range x.sections(&lists) {
+		length := binary.LittleEndian.Uint64(data[start+8*(i+1):])
+		offset += padding(offset)
+		if length > uint64(len(data)) || offset+int(length) > len(data) {
+			return nil, ErrNotIndex
+		}
+		if err := s.set(data[offset : offset+int(length) : offset+int(length)]); err != nil {
+			return nil, err
+		}
+		offset += int(length)
+	}
+	if err := json.Unmarshal(lists, &x.Lists); err != nil {
+		return nil, ErrNotIndex
+	}
+	return x, x.check()
+}
+
+// check compares the sizes of the arrays.
+func (x *Index) check() error {
+	n := len(x.words)
+	x.shift = 64
+	for 1<<(64-x.shift)+1 < len(x.keyStarts) {
+		x.shift--
+	}
+	isWhole := len(x.infos) == n && len(x.uses) == n && len(x.postStarts) == 2*n+1 && len(x.keyStarts) == 1<<(64-x.shift)+1 &&
+		len(x.keyBits) == max(1<<(64-x.shift+keyBitsPerBucket)/64, 1) && len(x.entries) > 0 &&
+		int(x.postStarts[2*n]) == len(x.posts) && int(x.keyStarts[len(x.keyStarts)-1]) == len(x.keyWords)
+	if !isWhole {
+		return ErrNotIndex
+	}
+	return nil
+}
+
+// isLittleEndian reports whether this machine stores numbers as the file has them.
+func isLittleEndian() bool {
+	one := uint16(1)
+	return *(*byte)(unsafe.Pointer(&one)) == 1 && unsafe.Sizeof(names.Word{}) == wordSize
+}
+
+// wordSize is the size of a word in the file.
+const wordSize = 64

@@ -1,0 +1,139 @@
+package match
+
+import (
+	"testing"
+
+	"sluice/shared/screening/watchlist"
+)
+
+// Names that say nothing match nothing, not even themselves.
+func TestNothingMatchesNothing(t *testing.T) {
+	nothing := []string{
+		"", " ", "...", "---", "\u200b\u200d", "Ltd", "LLC", "OOO", "S.A.", "GmbH", "Open Joint Stock Company", "ООО", "Общество с " +
+			"ограниченной ответственностью", "Dr", "Sheikh", "Mr. Dr.", "bin", "al", "de la", "the", "of the", "A", "J. B.", "'", "ـ",
+	}
+	list := &watchlist.List{}
+	for _, name := range nothing {
+		for _, schema := range []watchlist.Schema{watchlist.Person, watchlist.Organisation, watchlist.Unknown} {
+			for _, other := range append(nothing, "Anatoly Velkanov", "Harborline Shipping Ltd") {
+				isWhole := schema != watchlist.Person && isPersonsNothing(name) || schema != watchlist.Organisation && isFormAlone(name)
+				if score := Pair(name, other, schema); score > 0 && !isWhole {
+					t.Errorf("Pair(%q, %q, %s) = %v, want 0", name, other, schema, score)
+				}
+			}
+		}
+		list.Entries = append(list.Entries, watchlist.Entry{
+			ID: name, Schema: watchlist.Organisation, Names: []watchlist.Name{{Text: name}},
+		})
+	}
+	s := NewScreener(Build(Source{Name: "nothing", List: list}))
+	for _, name := range nothing {
+		hits, err := s.Screen(Query{Name: name}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(hits) > 0 && !isPersonsNothing(name) {
+			t.Errorf("%q hits %+v, want nothing", name, hits)
+		}
+	}
+}
+
+// isPersonsNothing reports whether a name says nothing of a person, but might name an organisation.
+func isPersonsNothing(name string) bool {
+	switch name {
+	case "Dr", "Sheikh", "Mr. Dr.", "bin", "al":
+		return true
+	}
+	return false
+}
+
+// isFormAlone reports whether a name is an organisation form, which might also name a person.
+func isFormAlone(name string) bool {
+	switch name {
+	case "Ltd", "LLC", "OOO", "GmbH", "Open Joint Stock Company", "ООО", "Общество с ограниченной ответственностью":
+		return true
+	}
+	return false
+}
+
+// An Arabic name without anything in common with another is no hit, and one that is the same is.
+func TestArabicNames(t *testing.T) {
+	for _, test := range []struct {
+		a, b  string
+		isHit bool
+	}{
+		{"قصي صدام", "Ivan Petrov", false},
+		{"ءء", "Ali Hassan", false},
+		{"محمد علي", "Mohammad Ali", true},
+		{"محمد علي", "Mahdi Saleh", false},
+		{"عبد الرحمن المزروقي", "Abdulrahman al-Mazruqi", true},
+	} {
+		if score := Pair(test.a, test.b, watchlist.Person); score >= Threshold != test.isHit {
+			t.Errorf("Pair(%q, %q) = %v, want a hit: %v", test.a, test.b, score, test.isHit)
+		}
+	}
+}
+
+// Facts that only the entry has do not move the score, nor do those that only the query has.
+func TestFactsOfOneSideAlone(t *testing.T) {
+	bare := watchlist.Entry{ID: "1", Schema: watchlist.Person, Names: []watchlist.Name{{Text: "Anatoly Velkanov"}}}
+	full := bare
+	full.BirthDates, full.Countries, full.Gender = []string{"1958-03-14"}, []string{"ru"}, "male"
+	full.Identifiers = []watchlist.Identifier{{Value: "AB1234567"}}
+	scoreOf := func(e watchlist.Entry, q Query) float64 {
+		s := NewScreener(Build(Source{Name: "one", List: &watchlist.List{Entries: []watchlist.Entry{e}}}))
+		hits, err := s.Screen(q, 1)
+		if err != nil || len(hits) != 1 {
+			t.Fatalf("Screen: %v, %v", hits, err)
+		}
+		return hits[0].Score
+	}
+	name := Query{Name: "Anatoli Velkanov"}
+	facts := Query{Name: name.Name, BirthDate: "1999", Countries: []string{"us"}, Gender: "female"}
+	want := scoreOf(bare, name)
+	if got := scoreOf(full, name); got != want {
+		t.Errorf("the score is %v with facts of the entry alone, want %v", got, want)
+	}
+	if got := scoreOf(bare, facts); got != want {
+		t.Errorf("the score is %v with facts of the query alone, want %v", got, want)
+	}
+	if got := scoreOf(full, facts); got >= want {
+		t.Errorf("the score is %v with facts that differ, want less than %v", got, want)
+	}
+	if got := scoreOf(full, Query{Name: "Someone Else", Identifiers: []string{"ab 1234567"}}); got != identifierPoints {
+		t.Errorf("the score is %v with the same identifier, want %v", got, identifierPoints)
+	}
+}
+
+// What a list has does not change what names of another list score.
+func TestListsDoNotChangeScores(t *testing.T) {
+	sample := sampleIndex(t)
+	other := &watchlist.List{Entries: []watchlist.Entry{
+		{ID: "x", Schema: watchlist.Person, Names: []watchlist.Name{{Text: "Anatoly Anatolyevich"}, {Text: "Velkanov Velkanov"}}},
+	}}
+	list, err := watchlist.Read(watchlist.TargetsSimpleCSV, watchlist.FileSource("../../../sampledata/watchlist.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := NewScreener(Build(Source{Name: "other", List: other}, Source{Name: "sample", List: list}))
+	alone := NewScreener(sample)
+	for name := range sampleQueries {
+		got, err := both.Screen(Query{Name: name, Lists: []string{"sample"}}, 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := alone.Screen(Query{Name: name}, 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != len(want) {
+			t.Errorf("%q has %d hits in two lists, %d in one", name, len(got), len(want))
+			continue
+		}
+		for i := range got {
+			if got[i].ID != want[i].ID || got[i].Score != want[i].Score {
+				t.Errorf("hit %d of %q is %+v in two lists, %+v in one", i, name, got[i], want[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package match
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"sluice/shared/screening/watchlist"
+)
+
+// Points that facts take from a score if query and entry both have them and they differ. What only one of them has
+// changes nothing.
+const (
+	pointsBirthYear   = 25
+	pointsBirthDay    = 15
+	pointsBirthSwap   = 3
+	pointsCountry     = 20
+	pointsGender      = 20
+	identifierPoints  = 97
+	minIdentifierSize = 5
+)
+
+// qualify returns the score after the facts of the query were compared with those of the entry, and what was found.
+func (q *Query) qualify(e *watchlist.Entry, score float64) (float64, []string) {
+	var notes []string
+	subtract := func(points float64, format string, args ...any) {
+		score = max(score-points, 0)
+		notes = append(notes, fmt.Sprintf(format, args...)+fmt.Sprintf(" (-%v)", points))
+	}
+	if q.BirthDate != "" && len(e.BirthDates) > 0 {
+		if points := birthPoints(q.BirthDate, e.BirthDates); points > 0 {
+			subtract(points, "born %s, not %s", strings.Join(e.BirthDates, " or "), q.BirthDate)
+		} else {
+			notes = append(notes, "same date of birth as far as known")
+		}
+	}
+	if len(q.Countries) > 0 && len(e.Countries) > 0 {
+		isShared := slices.ContainsFunc(q.Countries, func(c string) bool { return slices.Contains(e.Countries, watchlist.Country(c)) })
+		if isShared {
+			notes = append(notes, "a country in common")
+		} else {
+			subtract(pointsCountry, "countries %s, not %s", strings.Join(e.Countries, ", "), strings.Join(q.Countries, ", "))
+		}
+	}
+	if q.Gender != "" && e.Gender != "" && !strings.EqualFold(q.Gender, e.Gender) {
+		subtract(pointsGender, "gender %s, not %s", e.Gender, q.Gender)
+	}
+	return score, notes
+}
+
+// birthPoints returns what the best of an entry's dates of birth takes from the score. A date may be a year or a month.
+func birthPoints(asked string, dates []string) float64 {
+	best := float64(pointsBirthYear)
+	for _, date := range dates {
+		best = min(best, birthDifference(asked, date))
+	}
+	return best
+}
+
+func birthDifference(a, b string) float64 {
+	switch {
+	case strings.HasPrefix(a, b) || strings.HasPrefix(b, a):
+		return 0
+	case len(a) < 4 || len(b) < 4 || a[:4] != b[:4]:
+		return pointsBirthYear
+	case len(a) == 10 && len(b) == 10 && a[5:7] == b[8:10] && a[8:10] == b[5:7]:
+		return pointsBirthSwap // day and month in the other order
+	}
+	return pointsBirthDay
+}
+
+// identifierPost is an identifier of an entry.
+type identifierPost struct {
+	hash  uint64
+	entry uint32
+	_     uint32
+}
+
+// identifierHash returns a hash of the letters and digits of an identifier, 0 if they are too few.
+func identifierHash(value string) uint64 {
+	h := fnv.New64a()
+	n := 0
+	for _, r := range strings.ToUpper(value) {
+		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			h.Write([]byte{byte(r)})
+			n++
+		}
+	}
+	if n < minIdentifierSize {
+		return 0
+	}
+	return max(h.Sum64(), 1)
+}
+
+// sortIdentifiers puts identifiers into the order in which they are looked up.
+func (x *Index) sortIdentifiers() {
+	slices.SortFunc(x.identifiers, func(a, b identifierPost) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.entry, b.entry))
+	})
+}
+
+// identified returns the entries that have an identifier.
+func (x *Index) identified(value string) []uint32 {
+	hash := identifierHash(value)
+	if hash == 0 {
+		return nil
+	}
+	i, _ := slices.BinarySearchFunc(x.identifiers, hash, func(p identifierPost, h uint64) int { return cmp.Compare(p.hash, h) })
+	var entries []uint32
+	for ; i < len(x.identifiers) && x.identifiers[i].hash == hash; i++ {
+		entries = append(entries, x.identifiers[i].entry)
+	}
+	return slices.Compact(entries)
+}

@@ -1,0 +1,135 @@
+package names
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// Any text folds to bounded words that can be compared with each other, and an index would find what is similar.
+func FuzzSplit(f *testing.F) {
+	for _, name := range []string{
+		"Abd al-Raḥmān bin Yūsuf", "عبدالرحمن بن يوسف", "Сяргей Уладзіміравіч", "김정은", "毛泽东", "Аndrеi", "O'Neil-McDonald",
+		"a\u200db\u202ec", "\xff\xfe", "J.R.R. Tolkien", "रजनीकांत", "ﷺ", "Ig0r Sech1n", strings.Repeat("x", 5000), "בן־גוריון",
+	} {
+		f.Add(name, "Sergei Lavrov")
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		s := NewSplitter()
+		var words []Word
+		for _, name := range []string{a, b} {
+			s.Split(name)
+			if s.Len() > MaxWords {
+				t.Fatalf("%q has %d words", name, s.Len())
+			}
+			for i := range s.Len() {
+				folded := s.Word(i)
+				if len(folded) == 0 || len(folded) > maxWordBytes {
+					t.Fatalf("word %d of %q has %d bytes", i, name, len(folded))
+				}
+				if start, end := s.Source(i); start < 0 || start >= end || end > len(name) {
+					t.Fatalf("word %d of %q comes from bytes %d to %d", i, name, start, end)
+				}
+				words = append(words, NewWord(folded))
+			}
+		}
+		for i := range words {
+			checkWord(t, &words[i], words)
+		}
+	})
+}
+
+// checkWord checks a word against others.
+func checkWord(t *testing.T, w *Word, others []Word) {
+	t.Helper()
+	if s, kind := Similarity(w, w); s != Equal || kind != Exact {
+		t.Fatalf("a word is similar to itself by %d (%v)", s, kind)
+	}
+	for j := range others {
+		o := &others[j]
+		similarity, kind := Similarity(w, o)
+		back, _ := Similarity(o, w)
+		if similarity != back {
+			t.Fatalf("similarities of %v and %v are %d and %d", w, o, similarity, back)
+		}
+		if similarity > 0 && !(kind == Initial && w.IsInitial()) && !share(w.AppendQueryKeys(nil), o.AppendKeys(nil)) {
+			t.Fatalf("%v and %v are similar (%v) and share no key", w, o, kind)
+		}
+		join := Join(w, o)
+		for k := range others {
+			if s, _ := JoinSimilarity(&join, &others[k]); s > 0 && !share(join.AppendJoinQueryKeys(nil), others[k].AppendJoinKeys(nil)) {
+				t.Fatalf("%v is similar to the join %v and shares no key", others[k], join)
+			}
+		}
+	}
+}
+
+func share(a, b []uint64) bool {
+	return slices.ContainsFunc(a, func(key uint64) bool { return slices.Contains(b, key) })
+}
+
+// Words with random edits keep a key in common as long as they are similar.
+func TestSimilarWordsShareKeys(t *testing.T) {
+	letters := "abcdefghijklmnopqrstuvwxyz"
+	seed := uint64(1)
+	random := func(n int) int {
+		seed = mix(seed)
+		return int(seed>>33) % n
+	}
+	similar := 0
+	for range 20000 {
+		word := make([]byte, 3+random(10))
+		for i := range word {
+			word[i] = letters[random(len(letters))]
+		}
+		other := slices.Clone(word)
+		for range 1 + random(2) {
+			i := random(len(other))
+			switch random(4) {
+			case 0:
+				other[i] = letters[random(len(letters))]
+			case 1:
+				other = slices.Delete(other, i, min(i+1, len(other)-1))
+			case 2:
+				other = slices.Insert(other, i, letters[random(len(letters))])
+			default:
+				if i > 0 {
+					other[i], other[i-1] = other[i-1], other[i]
+				}
+			}
+		}
+		a, b := NewWord(word), NewWord(other)
+		if s, _ := Similarity(&a, &b); s > 0 && !a.IsInitial() {
+			similar++
+			if !share(a.AppendQueryKeys(nil), b.AppendKeys(nil)) {
+				t.Errorf("%s and %s are similar by %d and share no key", word, other, s)
+			}
+		}
+	}
+	if similar < 2000 {
+		t.Errorf("only %d pairs were similar; the test says little", similar)
+	}
+}
+
+// A name of 10 MB costs no more than one of the limit.
+func TestLongNameIsBounded(t *testing.T) {
+	for _, piece := range []string{"x", "ab ", "عبد ", "김", "\u0301", "\xff", "A.", "' "} {
+		name := strings.Repeat(piece, 10<<20/len(piece))
+		s := NewSplitter()
+		start := time.Now()
+		s.Split(name)
+		if d := time.Since(start); d > time.Second {
+			t.Errorf("a name of 10 MB of %q took %v", piece, d)
+		}
+		if !s.Truncated {
+			t.Errorf("a name of 10 MB of %q was not truncated", piece)
+		}
+		for i := range s.Len() {
+			if w := s.Word(i); len(w) > maxWordBytes || !utf8.Valid(w) && piece != "\xff" {
+				t.Errorf("a word of %q is %q", piece, w)
+			}
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package watchlist
+
+import (
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+)
+
+// texts is the source of a list whose files are given by the names of companions.
+func texts(files map[string]string) Source {
+	return func(companion string) (io.ReadCloser, error) {
+		text, found := files[companion]
+		if !found {
+			return nil, fs.ErrNotExist
+		}
+		return io.NopCloser(strings.NewReader(text)), nil
+	}
+}
+
+const unSample = `<?xml version="1.0"?>
+<CONSOLIDATED_LIST dateGenerated="2026-02-27T00:00:09.554Z"><INDIVIDUALS><INDIVIDUAL><DATAID>1</DATAID>
+<FIRST_NAME>ANATOLY</FIRST_NAME><SECOND_NAME>VELKANOV</SECOND_NAME><NAME_ORIGINAL_SCRIPT>Анатолий</NAME_ORIGINAL_SCRIPT>
+<NATIONALITY><VALUE>Russian Federation</VALUE></NATIONALITY>
+<INDIVIDUAL_ALIAS><QUALITY>Low</QUALITY><ALIAS_NAME>Tolya</ALIAS_NAME></INDIVIDUAL_ALIAS>
+<INDIVIDUAL_DATE_OF_BIRTH><TYPE_OF_DATE>BETWEEN</TYPE_OF_DATE><FROM_YEAR>1957</FROM_YEAR><TO_YEAR>1959</TO_YEAR></INDIVIDUAL_DATE_OF_BIRTH>
+</INDIVIDUAL></INDIVIDUALS><ENTITIES><ENTITY><DATAID/><FIRST_NAME>NO ID</FIRST_NAME></ENTITY></ENTITIES></CONSOLIDATED_LIST>`
+
+const sdnSample = "7,\"VELKANOV, Anatoly\",\"individual\",\"X] [Y\",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,\"DOB 14 Mar 1958; a.k.a. 'TOLYA'; " +
+	"Passport AB1234567 (Russia); Gender Male; na\"\r\nbroken\r\n\x1a"
+
+func TestReadUN(t *testing.T) {
+	list, err := Read(UNXML, texts(map[string]string{"": unSample}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Entries) != 1 || list.ProblemCount != 1 || list.SourceDate.Year() != 2026 {
+		t.Fatalf("read %d entries and %d problems of %v, want 1 and 1 of 2026", len(list.Entries), list.ProblemCount, list.SourceDate)
+	}
+	e := list.Entries[0]
+	if e.ID != "1" || e.Schema != Person || len(e.Names) != 3 || e.Names[2].Kind != Weak || len(e.BirthDates) != 3 ||
+		e.Countries[0] != "ru" {
+		t.Errorf("read %+v", e)
+	}
+}
+
+func TestReadOFAC(t *testing.T) {
+	list, err := Read(OFACSDNCSV, texts(map[string]string{
+		"": sdnSample, companionAlt: "7,1,\"fka\",\"VELKANOFF\",-0- \n8,2,\"aka\",\"NOBODY\",-0- \n",
+		companionAdd: "7,1,-0- ,\"Moscow\",\"Russia\",-0- \n", companionComments: "7,\"tionality Russia\"\n",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Entries) != 1 || list.ProblemCount != 2 {
+		t.Fatalf("read %d entries and the problems %v, want 1 and 2", len(list.Entries), list.Problems)
+	}
+	e := list.Entries[0]
+	if e.Schema != Person || len(e.Names) != 3 || e.BirthDates[0] != "1958-03-14" || e.Gender != "male" || len(e.Countries) != 1 ||
+		e.Identifiers[0] != (Identifier{Type: "Passport", Value: "AB1234567", Country: "ru"}) || len(e.Programs) != 2 {
+		t.Errorf("read %+v", e)
+	}
+}
+
+func TestReadFTM(t *testing.T) {
+	list, err := Read(FTMJSON, texts(map[string]string{"": `{"id":"a","schema":"Person","caption":"A B","properties":{"name":["A B","C D"],` +
+		`"weakAlias":["X"],"birthDate":["1961"],"nationality":["ru"],"taxNumber":["123456"]}}` + "\n{\n" +
+		`{"id":"b","schema":"Address","properties":{}}`}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Entries) != 1 || list.ProblemCount != 1 || len(list.Entries[0].Names) != 3 {
+		t.Errorf("read %+v", list)
+	}
+}
+
+func TestReadTargets(t *testing.T) {
+	list, err := Read(TargetsSimpleCSV, FileSource("../../../sampledata/watchlist.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Entries) != 16 || list.ProblemCount != 0 {
+		t.Errorf("read %d entries and %d problems, want 16 and none", len(list.Entries), list.ProblemCount)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	for format, text := range map[Format]string{
+		UNXML: "<x/>", OFACSDNCSV: "a\n", FTMJSON: "nothing\n", TargetsSimpleCSV: "a,b\n1,2\n", "other": "",
+	} {
+		t.Run(string(format), func(t *testing.T) {
+			if list, err := Read(format, texts(map[string]string{"": text})); err == nil {
+				t.Errorf("read %+v", list)
+			}
+		})
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(unSample)
+	f.Add(sdnSample)
+	f.Add(`{"id":"a","schema":"Person","properties":{"name":["A B"]}}`)
+	f.Add("id,schema,name\n1,Person,\"A B\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, format := range Formats {
+			files := map[string]string{"": text, companionAlt: text, companionAdd: text, companionComments: text}
+			list, err := Read(format, texts(files))
+			if err != nil {
+				continue
+			}
+			for _, e := range list.Entries {
+				if e.ID == "" || len(e.Names) == 0 || e.Names[0].Text == "" {
+					t.Errorf("%s: read the entry %+v", format, e)
+				}
+			}
+		}
+	})
+}
