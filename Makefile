@@ -6,7 +6,7 @@
 # make test-clients   what generators of clients make of that file
 
 .DEFAULT_GOAL := build
-.PHONY: build tools demo test local docs bench lint clean programs functions format vet staticcheck test-product test-local test-bench \
+.PHONY: build tools demo test local docs bench bench-screening lint clean programs functions format vet staticcheck test-product test-local test-bench \
 	test-e2e vulncheck test-sam test-localstack sam sam-build test-clients release
 
 # One set of flags for products, tests, vet and staticcheck, so that each package is compiled once; the race detector alone needs a
@@ -154,6 +154,11 @@ release:
 
 bench: programs functions
 	cd bench && go build -o ../bin/bench . && ../bin/bench
+
+# Quality and speed of name matching. SLUICE_SCREENING_DATA names the folder of the data, which are not part of the repository:
+# bench/screening/main.go says what it must have. PYTHON is the Python whose rapidfuzz and nomenklatura are measured beside it.
+bench-screening:
+	cd bench && go build -o ../bin/bench-screening ./screening && ../bin/bench-screening -python $(or $(PYTHON),python3)
 
 clean:
 	rm -rf bin dist .aws-sam
