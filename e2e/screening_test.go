@@ -92,6 +92,9 @@ func screeningCalls(api *session) []platformCall {
 		{"GET", b + "/" + open, ""},
 		{"GET", b + "/journey/" + journey, ""},
 		{"GET", b + "/journey/" + journey + "/process/onboarding", ""},
+		{"POST", screeningCommands + "/configuration", inEnvelope(`{"validityDays":{"p":365}}`)},
+		{"PATCH", screeningCommands + "/configuration", inEnvelope(`{"validityDays":{"p":30,"q":null}}`)},
+		{"POST", b + "/journey/" + journey + "/expiry", inEnvelope(`{"processIds":["onboarding","other"]}`)},
 		{"GET", b + "/legalentity/" + escaped + "?onlyWithTrueMatches=false", ""},
 		{"GET", b + "/" + open + "/entity?limit=1", ""},
 		{"GET", inEntity, ""},
@@ -294,4 +297,26 @@ func TestScreeningMateriality(t *testing.T) {
 		}
 	}
 	loginNewTenant(t).expectStatus(http.StatusNotFound, "GET", history, "")
+}
+
+// The active batch of a process does not expire while it is open; a process without a batch says so.
+func TestScreeningExpiry(t *testing.T) {
+	t.Parallel()
+	api, other := login(t, environment), loginNewTenant(t)
+	journey := uuid.NewString()
+	batch := api.newScreening(journey, uuid.NewString())
+	path := screeningQueries + "/batch/journey/" + journey + "/expiry"
+	var items []struct {
+		ProcessID, ExpiryStatus string
+		BatchID                 *string
+	}
+	api.mustCall("POST", path, inEnvelope(`{"processIds":["none","onboarding"]}`), &items)
+	if len(items) != 2 || items[0].ExpiryStatus != "NoActiveBatch" || items[0].BatchID != nil ||
+		items[1].ExpiryStatus != "NotExpiring" || *items[1].BatchID != batch {
+		t.Errorf("got %+v, want NoActiveBatch and NotExpiring of %s", items, batch)
+	}
+	other.mustCall("POST", path, inEnvelope(`{"processIds":["onboarding"]}`), &items)
+	if len(items) != 1 || items[0].ExpiryStatus != "NoActiveBatch" {
+		t.Errorf("another tenant sees %+v, want NoActiveBatch", items)
+	}
 }

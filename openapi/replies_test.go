@@ -46,7 +46,8 @@ func TestReplySchemasMatchTheirTypes(t *testing.T) {
 		"UploadedScreeningDocument": screeninghttp.UploadReply{}, "VirtualScreeningDocument": screeninghttp.VirtualReply{},
 		"ReusedScreeningDocument": screeninghttp.ReuseReply{}, "EntityDocument": screeninghttp.DocumentReply{},
 		"MatchDocument": screeninghttp.MatchDocumentReply{}, "AggregatedMateriality": screeninghttp.AggregateReply{},
-		"MaterialityHistoryItem": screeninghttp.HistoryReply{},
+		"MaterialityHistoryItem": screeninghttp.HistoryReply{}, "ScreeningExpiry": screeninghttp.ExpiryReply{},
+		"ScreeningConfiguration": screeninghttp.SettingsReply{},
 	} {
 		c := comparison{t, sampler{d.Root, 0}, map[reflect.Type]bool{}}
 		c.value(name, c.at("#/components/schemas/"+name), reflect.TypeOf(reply))

@@ -47,6 +47,8 @@ func TestRequestsAreAcceptedAsDescribed(t *testing.T) {
 	checkAgreement[screeninghttp.CreateRequest](t, d, "CreateScreeningBatch")
 	checkAgreement[screeninghttp.ResolveRequest](t, d, "ResolveMatches")
 	checkAgreement[outboundhttp.CheckRequest](t, d, "CheckedUrl")
+	checkAgreement[screeninghttp.SettingsRequest](t, d, "ScreeningConfigurationChange")
+	checkAgreement[screeninghttp.ExpiryRequest](t, d, "ScreeningExpiryRequest")
 	checkAgreement[screeninghttp.UpdateEntityRequest](t, d, "AssessScreenedEntity")
 	checkAgreement[screeninghttp.UpdateMaterialityRequest](t, d, "UpdateMateriality")
 	checkAgreement[screeninghttp.EscalateRequest](t, d, "EscalateMaterialityTask")

@@ -50,6 +50,9 @@ const (
 	ScreeningAccess = "ScreeningAccess"
 	ScreeningCreate = "ScreeningCreate"
 	ScreeningEdit   = "ScreeningEdit"
+
+	ScreeningConfigurationCreate = "ScreeningConfigurationCreate"
+	ScreeningConfigurationEdit   = "ScreeningConfigurationEdit"
 )
 
 var all = []string{
@@ -60,7 +63,7 @@ var all = []string{
 	DocumentManagementEdit, DocumentManagementDelete,
 	ExternalAuthenticationAccess, ExternalAuthenticationCreate, ExternalAuthenticationEdit, ExternalAuthenticationDelete,
 	WebhookRead, WebhookEdit,
-	ScreeningAccess, ScreeningCreate, ScreeningEdit,
+	ScreeningAccess, ScreeningCreate, ScreeningEdit, ScreeningConfigurationCreate, ScreeningConfigurationEdit,
 }
 
 // All returns every permission there is.

@@ -59,4 +59,10 @@ type Store interface {
 	ListDocuments(ctx context.Context, tenant, batchID, entityID string) ([]Document, error)
 	// RemoveDocument removes a document. Removing it again succeeds.
 	RemoveDocument(ctx context.Context, tenant string, d Document) error
+
+	// GetSettings reads the settings of a tenant, zero if it has none.
+	GetSettings(ctx context.Context, tenant string) (Settings, error)
+	// SaveSettings replaces the settings of which s.Version is the next version. It returns ErrChanged if the stored
+	// version is another one.
+	SaveSettings(ctx context.Context, tenant string, s Settings) error
 }

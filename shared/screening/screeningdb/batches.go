@@ -22,6 +22,7 @@ import (
 //	<tenant>#batch#<id>         document#<length>#<entity>#<match>#<document>  a document of the entity or its match as JSON
 //	<tenant>#journey#<journey>  process#<process>                the ID of the active batch of journey and process
 //	<tenant>#journey#<journey>  batch#<creation time>#<id>       a batch of the journey
+//	<tenant>#configuration      settings                         the tenant's settings as JSON, their version
 //	<tenant>#entity#<entity>    batch#<creation time>#<id>       a batch that has the entity
 //
 // Rows of lists may name batches that do not exist, because their creation failed; readers leave these out.

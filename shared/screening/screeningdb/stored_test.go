@@ -1,6 +1,7 @@
 package screeningdb_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,6 +30,13 @@ func TestStoredScreenings(t *testing.T) {
 	if err := s.AddDocument(ctx, b, storedDocument()); err != nil {
 		t.Fatal(err)
 	}
+	settings := screening.Settings{ValidityDays: map[string]int{"p": 365}, Version: 1}
+	if err := s.SaveSettings(ctx, tenant, settings); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SaveSettings(ctx, tenant, settings); !errors.Is(err, screening.ErrChanged) {
+		t.Errorf("the same version of the settings again: got %v, want ErrChanged", err)
+	}
 	dynamotest.CompareStored(t, client, "test-screenings", "screenings")
 
 	client = dynamotest.Start(t)
@@ -49,6 +57,10 @@ func TestStoredScreenings(t *testing.T) {
 	documents, err := s.ListDocuments(ctx, tenant, b.ID, "e")
 	if diff := cmp.Diff([]screening.Document{storedDocument()}, documents); err != nil || diff != "" {
 		t.Errorf("document: %v (-want +got)\n%s", err, diff)
+	}
+	stored, err := s.GetSettings(ctx, tenant)
+	if diff := cmp.Diff(settings, stored); err != nil || diff != "" {
+		t.Errorf("settings: %v (-want +got)\n%s", err, diff)
 	}
 	if id, err := s.FindActive(ctx, tenant, "journey", "process"); err != nil || id != b.ID {
 		t.Errorf("active batch: got %q, %v, want %q", id, err, b.ID)

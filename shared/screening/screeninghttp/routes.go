@@ -39,7 +39,8 @@ const (
 
 // Routes returns the routes of screening.
 func (s *Screenings) Routes() []httpapi.Route {
-	return slices.Concat(s.batchRoutes(), s.queryRoutes(), s.documentRoutes(), s.materialityRoutes())
+	return slices.Concat(s.batchRoutes(), s.queryRoutes(), s.documentRoutes(), s.materialityRoutes(),
+		s.settingsRoutes())
 }
 
 func (s *Screenings) batchRoutes() []httpapi.Route {
@@ -99,6 +100,20 @@ func (s *Screenings) materialityRoutes() []httpapi.Route {
 		command(http.MethodPost, commandsPath+"/batch/{id}/aggregate-entity-materiality",
 			platform.Endpoint(s.Aggregate, platform.FlattenErrors())),
 		query(queriesPath+"/batch/entity/{entityId}/materiality-assessment-history", platform.Endpoint(s.History)),
+	}
+}
+
+// settingsRoutes returns the routes of the tenant's settings and of what follows from them.
+func (s *Screenings) settingsRoutes() []httpapi.Route {
+	const path = commandsPath + "/configuration"
+	return []httpapi.Route{
+		{Method: http.MethodPost, Path: path, Permissions: []string{permission.ScreeningConfigurationCreate},
+			Endpoint: platform.Endpoint(s.SetSettings, platform.FlattenErrors())},
+		{Method: http.MethodPatch, Path: path, Permissions: []string{permission.ScreeningConfigurationEdit},
+			Endpoint: platform.Endpoint(s.MergeSettings, platform.FlattenErrors())},
+		{Method: http.MethodPost, Path: queriesPath + "/batch/journey/{journeyId}/expiry",
+			Permissions: []string{permission.ScreeningAccess},
+			Endpoint:    platform.Endpoint(s.Expiry, platform.ReadOnly())},
 	}
 }
 

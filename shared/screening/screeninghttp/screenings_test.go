@@ -343,3 +343,60 @@ func TestCreateRefuses(t *testing.T) {
 		})
 	}
 }
+
+func TestExpiry(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	a.caller.Permissions = append(a.caller.Permissions, permission.ScreeningConfigurationCreate,
+		permission.ScreeningConfigurationEdit)
+	var settings screeninghttp.SettingsReply
+	a.succeed("PATCH", commands+"/configuration", `{"data":{"validityDays":{"p":30,"q":1}}}`, &settings)
+	settings = screeninghttp.SettingsReply{}
+	a.succeed("PATCH", commands+"/configuration", `{"data":{"validityDays":{"q":null,"r":2}}}`, &settings)
+	if diff := cmp.Diff(map[string]int{"p": 30, "r": 2}, settings.ValidityDays); diff != "" {
+		t.Errorf("merged (-want +got)\n%s", diff)
+	}
+	settings = screeninghttp.SettingsReply{}
+	a.succeed("POST", commands+"/configuration", `{"data":{"validityDays":{"p":1}}}`, &settings)
+	if diff := cmp.Diff(map[string]int{"p": 1}, settings.ValidityDays); diff != "" {
+		t.Errorf("replaced (-want +got)\n%s", diff)
+	}
+	a.refuse(400, "invalid_request", "PATCH", commands+"/configuration", `{"data":{"validityDays":{"p":0}}}`)
+
+	store := func(process string, closed time.Time) string {
+		t.Helper()
+		b := screening.Batch{ID: uuid.NewString(), Tenant: tenant, Status: screening.Open, JourneyID: "j", ProcessID: process,
+			EntityIDs: []string{"e"}, CreatedAt: now, ClosedAt: closed, Version: 1,
+			Providers: []screening.ProviderRun{{ID: "p", Status: screening.SearchComplete}}}
+		if _, err := a.store.Create(t.Context(), b, []screening.Entity{{ID: "e", Version: 1}}); err != nil {
+			t.Fatal(err)
+		}
+		return b.ID
+	}
+	open, old := store("open", time.Time{}), store("old", now.AddDate(0, 0, -1))
+	recent := store("recent", now.Add(-time.Hour))
+	var got []screeninghttp.ExpiryReply
+	path := queries + "/batch/journey/j/expiry"
+	a.succeed("POST", path, `{"data":{"processIds":["recent","none","open","old"]}}`, &got)
+	end := now.Add(-time.Hour).AddDate(0, 0, 1)
+	want := []screeninghttp.ExpiryReply{
+		{ProcessID: "recent", BatchID: &recent, ExpiryStatus: screening.Valid,
+			Providers: []screeninghttp.ProviderExpiryReply{{ID: "p", ExpiryStatus: screening.Valid, ExpiryDate: &end}}},
+		{ProcessID: "none", ExpiryStatus: screening.NoActiveBatch, Providers: []screeninghttp.ProviderExpiryReply{}},
+		{ProcessID: "open", BatchID: &open, ExpiryStatus: screening.NotExpiring,
+			Providers: []screeninghttp.ProviderExpiryReply{{ID: "p", ExpiryStatus: screening.NotExpiring}}},
+		{ProcessID: "old", BatchID: &old, ExpiryStatus: screening.Expired,
+			Providers: []screeninghttp.ProviderExpiryReply{{ID: "p", ExpiryStatus: screening.Expired, ExpiryDate: &now}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for _, body := range []string{`[]`, `["a","a"]`, `[""]`} {
+		a.refuse(400, "invalid_request", "POST", path, `{"data":{"processIds":`+body+`}}`)
+	}
+	a.caller.Tenant = uuid.NewString()
+	got = nil
+	if a.succeed("POST", path, `{"data":{"processIds":["old"]}}`, &got); got[0].ExpiryStatus != screening.NoActiveBatch {
+		t.Errorf("another tenant sees %+v, want no active batch", got)
+	}
+}

@@ -1,0 +1,53 @@
+package screeningdb
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"sluice/shared/dynamo"
+	"sluice/shared/screening"
+)
+
+// settingsBody are a tenant's settings as they are stored.
+type settingsBody struct {
+	ValidityDays map[string]int `json:"validityDays"`
+}
+
+func settingsKey(tenant string) dynamo.Item { return key(tenant, "configuration", "settings") }
+
+// GetSettings implements screening.Store.
+func (s *Store) GetSettings(ctx context.Context, tenant string) (screening.Settings, error) {
+	row, err := s.read(ctx, settingsKey(tenant))
+	if err != nil || row == nil {
+		return screening.Settings{}, err
+	}
+	var body settingsBody
+	err = unmarshal(row, "body", &body)
+	return screening.Settings{ValidityDays: body.ValidityDays, Version: dynamo.NumberAttribute(row, "version")}, err
+}
+
+// SaveSettings implements screening.Store.
+func (s *Store) SaveSettings(ctx context.Context, tenant string, settings screening.Settings) error {
+	item, err := marshal(settingsKey(tenant), settingsBody{settings.ValidityDays}, settings.Version, maxBodyBytes,
+		errTooLarge)
+	if err != nil {
+		return err
+	}
+	put := &dynamodb.PutItemInput{TableName: &s.table, Item: item,
+		ConditionExpression: aws.String("attribute_not_exists(part)")}
+	if settings.Version > 1 {
+		put.ConditionExpression = aws.String("version = :previous")
+		put.ExpressionAttributeValues = dynamo.Item{":previous": dynamo.Number(settings.Version - 1)}
+	}
+	_, err = s.db.PutItem(ctx, put)
+	if _, failed := dynamo.ConditionFailed(err); failed {
+		return screening.ErrChanged
+	}
+	if err != nil {
+		return fmt.Errorf("save screening settings: %w", err)
+	}
+	return nil
+}
