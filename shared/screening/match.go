@@ -164,9 +164,22 @@ func (d MatchData) WithLists() MatchData {
 	d.ProviderSourceURLs, d.Addresses = orEmpty(d.ProviderSourceURLs), orEmpty(d.Addresses)
 	d.Citizenships, d.Nationalities = orEmpty(d.Citizenships), orEmpty(d.Nationalities)
 	d.BirthPlaces, d.IDs, d.Associations = orEmpty(d.BirthPlaces), orEmpty(d.IDs), orEmpty(d.Associations)
-	d.Categories, d.CategoryDetails = orEmpty(d.Categories), orEmpty(d.CategoryDetails)
+	d.Categories = orEmpty(d.Categories)
+	tables := make([]CategoryTable, len(d.CategoryDetails))
+	for i, t := range d.CategoryDetails {
+		tables[i] = CategoryTable{t.Kind, rowsWithLists(t.Rows)}
+	}
+	d.CategoryDetails = tables
 	d.Sources, d.SourcesInfo, d.AdditionalInfo = orEmpty(d.Sources), orEmpty(d.SourcesInfo), orEmpty(d.AdditionalInfo)
 	return d
+}
+
+func rowsWithLists(rows []CategoryRow) []CategoryRow {
+	out := make([]CategoryRow, len(rows))
+	for i, r := range rows {
+		out[i] = CategoryRow{orEmpty(r.Fields), rowsWithLists(r.SubRows)}
+	}
+	return out
 }
 
 func orEmpty[T any](list []T) []T {

@@ -161,8 +161,8 @@ func (s *Screenings) listInBatch(ctx context.Context, r *platform.Request) ([]Ma
 }
 
 // ListDocumentsOfEntity returns the completed documents of an entity in all batches that are not open.
-func (s *Screenings) ListDocumentsOfEntity(ctx context.Context, r *platform.Request, _ platform.NoBody) ([]DocumentReply,
-	error) {
+func (s *Screenings) ListDocumentsOfEntity(ctx context.Context, r *platform.Request, _ platform.NoBody) (
+	[]DocumentReply, error) {
 	all, err := s.listAcross(ctx, r, func(d screening.Document) bool { return d.MatchID == "" })
 	return withoutMatches(all), err
 }

@@ -65,8 +65,8 @@ func (s *Screenings) newDocument(r *platform.Request, p place) screening.Documen
 		MatchID: p.match.ID, MatchUniqueID: p.match.UniqueID, CreatedBy: r.Client, CreatedAt: s.Now().UTC()}
 }
 
-// addDocument stores a document in the place that the path names, whose batch must be open. made returns the document for
-// that place. It returns false if the document is there already.
+// addDocument stores a document in the place that the path names, whose batch must be open. made returns the document
+// for that place. It returns false if the document is there already.
 func (s *Screenings) addDocument(ctx context.Context, r *platform.Request,
 	made func(place) (screening.Document, error)) (d screening.Document, p place, isNew bool, err error) {
 	err = retryIfChanged(func() error {
@@ -201,7 +201,8 @@ func (s *Screenings) ReuseMatchDocument(ctx context.Context, r *platform.Request
 }
 
 // findSource finds the document that is to be reused.
-func (s *Screenings) findSource(ctx context.Context, r *platform.Request, in ReuseMatchRequest) (screening.Document, error) {
+func (s *Screenings) findSource(ctx context.Context, r *platform.Request,
+	in ReuseMatchRequest) (screening.Document, error) {
 	from, err := s.Store.Get(ctx, r.Tenant, toLower(in.ReuseFromBatchID))
 	if err != nil {
 		return screening.Document{}, faultOf(err)

@@ -41,7 +41,8 @@ type TrueMatchReply struct {
 }
 
 var errTooMuchHistory = fault.New(fault.TooLarge, "too_much_history",
-	"The reply would be too large. Read the entity in its batches one by one: GET /batch/legalentity/{legalEntityId} lists them.")
+	"The reply would be too large. Read the entity in its batches one by one: "+
+		"GET /batch/legalentity/{legalEntityId} lists them.")
 
 // History returns the assessments of an entity in the batches that were closed, newest first. A closed batch never
 // changes, so that they are as they were then.

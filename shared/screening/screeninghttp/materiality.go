@@ -22,7 +22,8 @@ type entityData interface {
 
 var (
 	errNoMainEntity = fault.New(fault.BadRequest, "no_main_legal_entity",
-		"The batch has no main legal entity, whose draft would get the result. Give journeyMainLegalEntityId when you create it.")
+		"The batch has no main legal entity, whose draft would get the result. "+
+			"Give journeyMainLegalEntityId when you create it.")
 	errNoMainDraft = fault.New(fault.BadRequest, "no_main_draft",
 		"The main legal entity has no draft in progress in the journey of the batch. Begin one first.")
 	errOverridden = fault.New(fault.BadRequest, "screening_batch_not_open",
@@ -52,7 +53,8 @@ func (s *Screenings) editEntity(ctx context.Context, r *platform.Request,
 	})
 }
 
-// UpdateEntity records the assessment of an entity and the clients to whom it may matter. What is absent stays as it is.
+// UpdateEntity records the assessment of an entity and the clients to whom it may matter. What is absent stays as it
+// is.
 func (s *Screenings) UpdateEntity(ctx context.Context, r *platform.Request,
 	in UpdateEntityRequest) (platform.NoData, error) {
 	return s.editEntity(ctx, r, func(e *screening.Entity) error {

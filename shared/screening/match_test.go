@@ -1,0 +1,28 @@
+package screening_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"sluice/shared/screening"
+)
+
+// Readers get empty lists and never null in their place, at any depth.
+func TestWithLists(t *testing.T) {
+	t.Parallel()
+	d := screening.MatchData{CategoryDetails: []screening.CategoryTable{
+		{Kind: "a"}, {Kind: "b", Rows: []screening.CategoryRow{{SubRows: []screening.CategoryRow{{}}}}}}}
+	text, err := json.Marshal(d.WithLists())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"categoryDetails", "rows", "fields", "subRows", "aliasesList", "idsList", "additionalInfo"} {
+		if !strings.Contains(string(text), `"`+key+`":[`) || strings.Contains(string(text), `"`+key+`":null`) {
+			t.Errorf("%s is not a list in %s", key, text)
+		}
+	}
+	if d.CategoryDetails[0].Rows != nil || d.CategoryDetails[1].Rows[0].Fields != nil {
+		t.Error("the data itself has changed")
+	}
+}
