@@ -237,7 +237,11 @@ func verifiesAssertion(t *testing.T, assertion, keyID string) bool {
 		number := func(raw []byte) *big.Int { return new(big.Int).SetBytes(raw) }
 		end := strings.LastIndexByte(assertion, '.')
 		signature, digest := decode(assertion[end+1:]), sha256.Sum256([]byte(assertion[:end]))
-		public := &ecdsa.PublicKey{Curve: elliptic.P256(), X: number(decode(k.X)), Y: number(decode(k.Y))}
+		public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(),
+			slices.Concat([]byte{4}, decode(k.X), decode(k.Y)))
+		if err != nil {
+			t.Fatal(err)
+		}
 		if !ecdsa.Verify(public, digest[:], number(signature[:32]), number(signature[32:])) {
 			t.Errorf("the key %s does not verify %s", keyID, assertion)
 		}

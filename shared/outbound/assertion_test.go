@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,7 +99,11 @@ func verifyAssertion(t *testing.T, text string, set outbound.JWKSet) (header, cl
 			continue
 		}
 		number := func(raw []byte) *big.Int { return new(big.Int).SetBytes(raw) }
-		public := &ecdsa.PublicKey{Curve: elliptic.P256(), X: number(decode(k.X)), Y: number(decode(k.Y))}
+		public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(),
+			slices.Concat([]byte{4}, decode(k.X), decode(k.Y)))
+		if err != nil {
+			t.Fatal(err)
+		}
 		if len(signature) != 64 || !ecdsa.Verify(public, digest[:], number(signature[:32]), number(signature[32:])) {
 			t.Error("the signature is wrong")
 		}

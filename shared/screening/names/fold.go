@@ -77,7 +77,7 @@ var loadFoldings = sync.OnceValue(func() *foldings {
 	for r := rune(0xac00); r <= 0xd7a3; r++ {
 		f.setValue(r, hangul)
 	}
-	for _, r := range "'’‘`´ʼʻʿʾʹʺ′＇ـ‌‍‎‏\u00ad\ufeff\"“”„«»" {
+	for _, r := range "'’‘`´ʼʻʿʾʹʺ′＇ـ\u200c\u200d\u200e\u200f\u00ad\ufeff\"“”„«»" {
 		f.setValue(r, dropped)
 	}
 	for _, r := range "\"“”„«»" {

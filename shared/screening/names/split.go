@@ -296,7 +296,7 @@ func (s *Splitter) endLatin(start int) {
 		return
 	}
 	if len(w) == 5 && string(w) == "allah" && s.Len() > 0 && string(s.Word(s.Len()-1)) == "abd" {
-		s.mergeServantOfGod(start)
+		s.mergeServantOfGod()
 		return
 	}
 	if n := len(w); n >= 5 && (w[n-1] == 'n' || w[n-1] == 'e') {
@@ -347,11 +347,11 @@ func (s *Splitter) endServant(start int) {
 }
 
 // mergeServantOfGod replaces the words "abd" and "allah" by the one that they mostly are.
-func (s *Splitter) mergeServantOfGod(start int) {
+func (s *Splitter) mergeServantOfGod() {
 	last := len(s.ends) - 1
 	s.word.source.start = s.sources[last].start
 	s.ends, s.sources = s.ends[:last], s.sources[:last]
-	start = 0
+	start := 0
 	if n := len(s.ends); n > 0 {
 		start = int(s.ends[n-1])
 	}
@@ -374,7 +374,7 @@ func (s *Splitter) endAbjad(start int) {
 		return
 	}
 	if string(w) == "allh" && s.Len() > 0 && string(s.Word(s.Len()-1)) == "abd" {
-		s.mergeServantOfGod(start)
+		s.mergeServantOfGod()
 		return
 	}
 	if len(w) >= 8 && bytes.HasPrefix(w, []byte("abdal")) { // abd al-
