@@ -39,8 +39,8 @@ type Webhook struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 	// PreviousSecretUntil is until when a secret that was replaced signs, too; nil if none does.
 	PreviousSecretUntil *time.Time `json:"previousSecretUntil"`
-	// FailingSince is when the first attempt failed after the last success, DisablesAt when giving up a delivery disables
-	// the webhook, DisabledAt when the service has. They are nil where they do not apply.
+	// FailingSince is when the first attempt failed after the last success, DisablesAt when giving up a delivery
+	// disables the webhook, DisabledAt when the service has. They are nil where they do not apply.
 	FailingSince *time.Time `json:"failingSince"`
 	DisablesAt   *time.Time `json:"disablesAt"`
 	DisabledAt   *time.Time `json:"disabledAt"`
@@ -141,8 +141,8 @@ func (c *Client) TestWebhook(ctx context.Context, id string) (Delivery, error) {
 }
 
 // Deliveries returns a page of up to limit deliveries of a webhook, newest first, those with an outcome (Pending,
-// Successful, Failed, TimedOut) or all. next, "" for the first page, is what the previous page returned, and "" again at
-// the end. A page can be short before that.
+// Successful, Failed, TimedOut) or all. next, "" for the first page, is what the previous page returned, and "" again
+// at the end. A page can be short before that.
 func (c *Client) Deliveries(ctx context.Context, webhookID, outcome string, limit int, next string) (
 	page []Delivery, nextPage string, err error) {
 	query := url.Values{"limit": {strconv.Itoa(limit)}}

@@ -64,13 +64,16 @@ func TestWebhookCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	var w webhookView
-	created := c.run(0, "webhooks", "create", "https://receiver.invalid/events", "--name", "events", "--secret-file", secret,
-		"--event", "batchtransaction:ingestionFailed", "--event", "batchtransaction:ingestionValidation_failed", "--json")
+	created := c.run(0, "webhooks", "create", "https://receiver.invalid/events", "--name", "events", "--secret-file",
+		secret,
+		"--event", "batchtransaction:ingestionFailed", "--event", "batchtransaction:ingestionValidation_failed",
+		"--json")
 	if err := json.Unmarshal([]byte(created), &w); err != nil || w.Secret != "" || len(w.EventTypes) != 2 {
 		t.Fatalf("created %s, %v; want two types of events and no secret", created, err)
 	}
 	c.run(2, "webhooks", "create", "http://receiver.invalid")
-	if list := c.run(0, "webhooks", "list"); !strings.Contains(list, w.ID+"  enabled  https://receiver.invalid/events") {
+	if list := c.run(0, "webhooks", "list"); !strings.Contains(list,
+		w.ID+"  enabled  https://receiver.invalid/events") {
 		t.Errorf("list: %s", list)
 	}
 	if failed := c.run(1, "webhooks", "test", w.ID); !strings.Contains(failed, "could not be looked up") {
@@ -78,7 +81,8 @@ func TestWebhookCommands(t *testing.T) {
 	}
 	r := c.newReceiver()
 	updated := c.run(0, "webhooks", "update", w.ID, "--url", r.URL, "--type", "Single", "--disable")
-	if !strings.Contains(updated, "disabled") || !strings.Contains(updated, "ingestionFailed") || !strings.Contains(updated, "events") {
+	if !strings.Contains(updated, "disabled") || !strings.Contains(updated, "ingestionFailed") ||
+		!strings.Contains(updated, "events") {
 		t.Errorf("updated: %s, want the rest as it was", updated)
 	}
 	c.run(2, "webhooks", "update", w.ID, "--enable", "--disable")
@@ -91,14 +95,16 @@ func TestWebhookCommands(t *testing.T) {
 	if err := json.Unmarshal([]byte(list), &failed); err != nil || failed.summary() != "Failed name_not_found" {
 		t.Errorf("failed deliveries: %s, %v; want one", list, err)
 	}
-	if shown := c.run(0, "webhooks", "deliveries", w.ID, failed.ID); !strings.Contains(shown, `"eventType": "webhook:test"`) {
+	if shown := c.run(0, "webhooks", "deliveries", w.ID, failed.ID); !strings.Contains(shown,
+		`"eventType": "webhook:test"`) {
 		t.Errorf("one delivery: %s, want its payload", shown)
 	}
 	c.run(0, "webhooks", "resend", w.ID, failed.ID)
 	if d := c.ended(w, failed.ID); d.summary() != "Successful -" {
 		t.Errorf("sent again: %s", d.summary())
 	}
-	if sent := c.run(0, "webhooks", "resend", w.ID, "--since", "1h", "--outcome", "Successful"); sent != "2 sent again\n" {
+	if sent := c.run(0, "webhooks", "resend", w.ID, "--since", "1h", "--outcome",
+		"Successful"); sent != "2 sent again\n" {
 		t.Errorf("sent again since an hour: %q, want 2", sent)
 	}
 	c.run(2, "webhooks", "resend", w.ID)
@@ -141,7 +147,8 @@ func TestListen(t *testing.T) {
 	if m.CausationID != id || m.Type != event.BatchRejected {
 		t.Errorf("printed %s, want the end of batch %s", out.String(), id)
 	}
-	if got := r.requests(); len(got) != 1 || string(got[0].body)+"\n" != out.String() || got[0].header.Get("x-sluice-signature") == "" {
+	if got := r.requests(); len(got) != 1 || string(got[0].body)+"\n" != out.String() ||
+		got[0].header.Get("x-sluice-signature") == "" {
 		t.Errorf("forwarded %+v, want what was printed, with its headers", got)
 	}
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
@@ -179,13 +186,15 @@ func TestWebhookGuide(t *testing.T) {
 	ctx := t.Context()
 	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", script.String())
 	cmd.Env = append(os.Environ(), "API_URL="+environment.APIURL, "RECEIVER="+r.URL+"/events",
-		"CLIENT_ID="+c.ClientID, "CLIENT_SECRET="+c.ClientSecret, "SCOPE=tenant/"+c.TenantID, "TOKEN_URL="+environment.TokenURL)
+		"CLIENT_ID="+c.ClientID, "CLIENT_SECRET="+c.ClientSecret, "SCOPE=tenant/"+c.TenantID,
+		"TOKEN_URL="+environment.TokenURL)
 	started := time.Now()
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("after %v: %v\n%s", time.Since(started), err, out)
 	}
-	for _, want := range []string{`"outcome": "Successful"`, `"eventType": "webhook:test"`, `"resent": 1`, `"previousSecretUntil": "2`} {
+	for _, want := range []string{`"outcome": "Successful"`, `"eventType": "webhook:test"`, `"resent": 1`,
+		`"previousSecretUntil": "2`} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the commands print no %s:\n%s", want, out)
 		}

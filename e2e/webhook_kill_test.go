@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The deliver function is killed before and after each of its calls to AWS. Every delivery succeeds: once, or twice where
-// the receiver has answered and that could not be recorded.
+// The deliver function is killed before and after each of its calls to AWS. Every delivery succeeds: once, or twice
+// where the receiver has answered and that could not be recorded.
 func TestDeliveriesSurviveKills(t *testing.T) {
 	t.Parallel()
 	cloud := newKillingCloud(t)
@@ -55,7 +55,8 @@ func TestDeliveriesSurviveKills(t *testing.T) {
 			t.Parallel()
 			state, received, d := deliver(t, kill)
 			if state.Killed == "" || d.summary() != "Successful -" || d.AttemptCount != 1 {
-				t.Errorf("killed at %q, the delivery is %s after %d attempts, want a kill and one success", state.Killed, d.summary(),
+				t.Errorf("killed at %q, the delivery is %s after %d attempts, want a kill and one success",
+					state.Killed, d.summary(),
 					d.AttemptCount)
 			}
 			// The last call records the attempt.
@@ -68,7 +69,8 @@ func TestDeliveriesSurviveKills(t *testing.T) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			table = append(table, fmt.Sprintf("call %d, after it: %-5v  %-40s  received %d", kill.Call, kill.After, state.Killed, received))
+			table = append(table, fmt.Sprintf("call %d, after it: %-5v  %-40s  received %d", kill.Call, kill.After,
+				state.Killed, received))
 		})
 	}
 }

@@ -151,7 +151,8 @@ func (s *session) newReceiver() *receiver {
 	s.t.Cleanup(r.Close)
 	r.Config.ErrorLog = nil
 	certificate := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: r.Certificate().Raw}))
-	s.newConfiguration(fmt.Sprintf(`{"url":%q,"endpointCertificate":{"isPublicCA":false,"certificate":%s}}`, r.URL, jsonText(certificate)))
+	s.newConfiguration(fmt.Sprintf(`{"url":%q,"endpointCertificate":{"isPublicCA":false,"certificate":%s}}`, r.URL,
+		jsonText(certificate)))
 	return r
 }
 
@@ -215,7 +216,8 @@ func TestWebhookGetsTheEndOfABatch(t *testing.T) {
 		t.Errorf("the message is %s, want the end of batch %s", got.body, id)
 	}
 	d := api.ended(w, got.header.Get("x-sluice-delivery"))
-	if d.summary() != "Successful -" || d.AttemptCount != 1 || d.Events[0].ID != m.ID || string(d.Payload) != string(got.body) {
+	if d.summary() != "Successful -" || d.AttemptCount != 1 || d.Events[0].ID != m.ID ||
+		string(d.Payload) != string(got.body) {
 		t.Errorf("delivery %+v, want one successful attempt to deliver %s", d, got.body)
 	}
 	var list struct{ Deliveries []deliveryView }
@@ -254,11 +256,13 @@ func TestWebhookIsTriedAgain(t *testing.T) {
 	before := len(r.requests())
 	var resent struct{ Resent int }
 	api.mustSend("POST", webhooksPath+"/"+w.ID+"/resend",
-		fmt.Sprintf(`{"since":%q,"outcomes":["Successful"]}`, started.Add(-time.Minute).UTC().Format(time.RFC3339)), &resent)
+		fmt.Sprintf(`{"since":%q,"outcomes":["Successful"]}`, started.Add(-time.Minute).UTC().Format(time.RFC3339)),
+		&resent)
 	eventually(t, "the delivery that is sent again", func() bool { return len(r.requests()) > before })
 	again := r.requests()[before]
 	if resent.Resent != 1 || again.header.Get("x-sluice-delivery") != d.ID || string(again.body) != string(d.Payload) {
-		t.Errorf("%d deliveries were sent again, the first as %s, want %s", resent.Resent, again.header.Get("x-sluice-delivery"), d.ID)
+		t.Errorf("%d deliveries were sent again, the first as %s, want %s", resent.Resent,
+			again.header.Get("x-sluice-delivery"), d.ID)
 	}
 	if d = api.ended(w, d.ID); d.Run != 2 {
 		t.Errorf("sent again in run %d, want 2", d.Run)
@@ -289,7 +293,8 @@ func TestBadDaysOfReceivers(t *testing.T) {
 				}
 			}
 		}, "Successful -"},
-		{"reset", r.URL, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "Failed connection_failed"},
+		{"reset", r.URL, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+			"Failed connection_failed"},
 		{"not TLS", "https" + strings.TrimPrefix(api.environment.APIURL, "http"), nil, "Failed tls_failed"},
 		{"certificate not known", "https://localhost:" + portOf(r.URL), nil, "Failed certificate_refused"},
 		{"link-local address", "https://169.254.169.254/", nil, "Failed address_refused"},
@@ -361,7 +366,8 @@ func TestGoneDisablesAWebhook(t *testing.T) {
 	if got := list.Deliveries[0].summary(); got != "Failed webhook_disabled" {
 		t.Errorf("the newer delivery: %s, want Failed webhook_disabled", got)
 	}
-	if status, _, text := api.call("POST", one+"/resend", "application/json", `{"since":"2020-01-01T00:00:00Z"}`); status != 409 {
+	if status, _, text := api.call("POST", one+"/resend", "application/json",
+		`{"since":"2020-01-01T00:00:00Z"}`); status != 409 {
 		t.Errorf("send again to a disabled webhook: %d %s, want 409", status, text)
 	}
 	r.answers(func(http.ResponseWriter, *http.Request) {})
@@ -424,7 +430,8 @@ func TestSecretOfAWebhookIsReplaced(t *testing.T) {
 	if w.Secret != "" {
 		t.Errorf("the reply shows the secret %q", w.Secret)
 	}
-	api.mustSend("PUT", webhooksPath+"/"+w.ID, fmt.Sprintf(`{"url":%q,"enabled":true,"eventTypes":["*"],"secret":%q}`, r.URL, after), &w)
+	api.mustSend("PUT", webhooksPath+"/"+w.ID, fmt.Sprintf(`{"url":%q,"enabled":true,"eventTypes":["*"],"secret":%q}`,
+		r.URL, after), &w)
 	if w.PreviousSecretUntil == nil || time.Until(*w.PreviousSecretUntil) < 23*time.Hour {
 		t.Errorf("the previous secret signs until %v, want a day", w.PreviousSecretUntil)
 	}
@@ -448,7 +455,8 @@ func TestTenWebhooks(t *testing.T) {
 	var group sync.WaitGroup
 	for range 14 {
 		group.Go(func() {
-			status, _, _ := api.call("POST", webhooksPath, "application/json", `{"url":"https://receiver.invalid","eventTypes":["*"]}`)
+			status, _, _ := api.call("POST", webhooksPath, "application/json",
+				`{"url":"https://receiver.invalid","eventTypes":["*"]}`)
 			mu.Lock()
 			defer mu.Unlock()
 			statuses[status]++

@@ -42,13 +42,15 @@ func listenCommand() *cli.Command {
 It serves HTTPS with a certificate of its own, tells the service to accept that certificate, creates a webhook, and
 removes both when it ends. Each request is verified as a receiver must: its signature and its time.
 
-The service must reach this program. That of a local cloud on the same machine does; for any other, give --url the address
-of a tunnel that passes TCP connections on to --address.`,
+The service must reach this program. That of a local cloud on the same machine does; for any other, give --url the
+address of a tunnel that passes TCP connections on to --address.`,
 		Flags: func(f *flag.FlagSet) {
 			f.Var(&events, "event", "`TYPE` of events to listen to; can be repeated (default * for all)")
-			f.StringVar(&l.forward, "forward", "", "`URL` to which each request is passed on; its answer is the answer to the service")
+			f.StringVar(&l.forward, "forward", "",
+				"`URL` to which each request is passed on; its answer is the answer to the service")
 			f.StringVar(&address, "address", "127.0.0.1:0", "`HOST:PORT` to listen at; port 0 takes a free one")
-			f.StringVar(&public, "url", "", "`URL` at which the service reaches this program (default that of --address)")
+			f.StringVar(&public, "url", "",
+				"`URL` at which the service reaches this program (default that of --address)")
 			f.BoolVar(&l.asJSON, "json", false, "print the messages, one a line, and everything else on standard error")
 			conn.addFlags(f)
 		},
@@ -212,7 +214,8 @@ func (l *listener) print(body []byte, note string) {
 		l.printf("%s  %s\n", time.Now().Format(time.TimeOnly), printable(string(body)))
 		return
 	}
-	l.printf("%s  %s  %s  %s  %s\n", m.When.Local().Format(time.TimeOnly), m.Type, m.CausationID, printable(string(m.Payload)), note)
+	l.printf("%s  %s  %s  %s  %s\n", m.When.Local().Format(time.TimeOnly), m.Type, m.CausationID,
+		printable(string(m.Payload)), note)
 }
 
 func (l *listener) printf(format string, args ...any) {

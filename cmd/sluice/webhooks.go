@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -19,7 +18,8 @@ func webhooksCommand() *cli.Command {
 		Name:    "webhooks",
 		Summary: "manage the addresses to which events are delivered, and the deliveries",
 		Commands: []*cli.Command{
-			listWebhooksCommand(), createWebhookCommand(), getWebhookCommand(), updateWebhookCommand(), deleteWebhookCommand(),
+			listWebhooksCommand(), createWebhookCommand(), getWebhookCommand(), updateWebhookCommand(),
+			deleteWebhookCommand(),
 			testWebhookCommand(), deliveriesCommand(), resendCommand(),
 		},
 		Examples: []string{
@@ -53,7 +53,8 @@ func (w *webhookFlags) addFlags(f *flag.FlagSet) {
 	f.Var(&w.events, "event", "`TYPE` of events that are delivered; can be repeated (default * for all)")
 	f.Var(&w.emails, "email", "`ADDRESS` of somebody in charge; can be repeated")
 	f.StringVar(&w.kind, "type", "", "`TYPE`: Single, or Batch to get the events of a minute at once (default Single)")
-	f.IntVar(&w.batchSize, "batch-size", 0, "`NUMBER` of events that fill a delivery of the type Batch, 10 to 100 (default 100)")
+	f.IntVar(&w.batchSize, "batch-size", 0,
+		"`NUMBER` of events that fill a delivery of the type Batch, 10 to 100 (default 100)")
 	f.StringVar(&w.secretFile, "secret-file", "", "`FILE` with the secret that signs deliveries; - is standard input")
 }
 
@@ -120,7 +121,8 @@ func listWebhooksCommand() *cli.Command {
 		}
 		table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 		for _, w := range list {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", w.ID, webhookState(w), printable(w.URL), strings.Join(w.EventTypes, " "))
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", w.ID, webhookState(w), printable(w.URL), strings.Join(w.EventTypes,
+				" "))
 		}
 		return table.Flush()
 	})
@@ -156,7 +158,8 @@ Without --secret-file the service makes the secret, which is printed this once.`
 		},
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
 		s := client.WebhookSettings{
-			URL: args[0], Enabled: !disabled, EventTypes: []string{"*"}, EmailAddresses: []string{}, Type: "Single", BatchSize: 100,
+			URL: args[0], Enabled: !disabled, EventTypes: []string{"*"}, EmailAddresses: []string{}, Type: "Single",
+			BatchSize: 100,
 		}
 		if err := flags.apply(&s); err != nil {
 			return err
@@ -223,7 +226,8 @@ func updateWebhookCommand() *cli.Command {
 	return webhookCommand(&cli.Command{
 		Name: "update", Args: "WEBHOOK", Summary: "change what the flags name, and leave the rest",
 		Description: `
-A new secret and the one before both sign for 24 hours. Enabling a webhook that the service has disabled ends its failure.`,
+A new secret and the one before both sign for 24 hours. Enabling a webhook that the service has disabled ends its
+failure.`,
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&url, "url", "", "`URL` to which events are delivered")
 			flags.addFlags(f)
@@ -261,203 +265,4 @@ func deleteWebhookCommand() *cli.Command {
 	}, func(ctx context.Context, c *client.Client, args []string, _ bool, _ io.Writer) error {
 		return c.DeleteWebhook(ctx, args[0])
 	})
-}
-
-func testWebhookCommand() *cli.Command {
-	return webhookCommand(&cli.Command{
-		Name: "test", Args: "WEBHOOK", Summary: "deliver a test message and show what came of it",
-		Description: `
-The message is delivered once, also to a webhook that is disabled. The exit code is 1 if the delivery did not succeed.`,
-		Examples: []string{"sluice webhooks test 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11"},
-	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
-		d, err := c.TestWebhook(ctx, args[0])
-		for n := 0; err == nil && d.Outcome == ""; n++ {
-			if err = sleep(ctx, client.Gently(n)); err == nil {
-				d, err = c.Delivery(ctx, args[0], d.ID)
-			}
-		}
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			err = printReply(stdout, d.Reply)
-		} else {
-			err = printDeliveries(stdout, []client.Delivery{d})
-		}
-		if err == nil && d.Outcome != "Successful" {
-			return exitRejected
-		}
-		return err
-	})
-}
-
-// sleep waits, and returns the context's error if that ends first.
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// maxDeliveriesPage is how many deliveries one request returns at most.
-const maxDeliveriesPage = 100
-
-func deliveriesCommand() *cli.Command {
-	var outcome string
-	var limit int
-	return webhookCommand(&cli.Command{
-		Name: "deliveries", Args: "WEBHOOK [DELIVERY]",
-		Summary: "list the deliveries of a webhook, newest first, or show one with its attempts",
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&outcome, "outcome", "", "only those with this `OUTCOME`: Pending, Successful, Failed or TimedOut")
-			f.IntVar(&limit, "limit", 50, "`NUMBER` of deliveries that are listed at most")
-		},
-		Examples: []string{
-			"sluice webhooks deliveries 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11 --outcome Failed",
-			"sluice webhooks deliveries 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11 019abf3c-5d80-7c44-9a55-3f1d2b6c8e21",
-		},
-	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
-		if len(args) == 2 {
-			d, err := c.Delivery(ctx, args[0], args[1])
-			switch {
-			case err != nil:
-				return err
-			case asJSON:
-				return printReply(stdout, d.Reply)
-			}
-			return printAttempts(stdout, d)
-		}
-		if limit < 1 {
-			return cli.Usagef("--limit must be at least 1")
-		}
-		for next := ""; limit > 0; {
-			page, more, err := c.Deliveries(ctx, args[0], outcome, min(limit, maxDeliveriesPage), next)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = printJSONLines(stdout, page)
-			} else {
-				err = printDeliveries(stdout, page)
-			}
-			if limit, next = limit-len(page), more; err != nil || next == "" {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// printDeliveries prints a line for each delivery.
-func printDeliveries(stdout io.Writer, deliveries []client.Delivery) error {
-	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	for _, d := range deliveries {
-		outcome, events := d.Outcome, d.Events[0].EventType
-		if outcome == "" {
-			outcome = "Pending"
-		}
-		if n := len(d.Events); n > 1 {
-			events = countOf(int64(n), "event")
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", d.CreatedAt.Format(time.RFC3339), d.ID, events, outcome,
-			countOf(int64(d.AttemptCount), "attempt"), printable(d.Message))
-	}
-	return table.Flush()
-}
-
-// printAttempts prints a delivery with its attempts.
-func printAttempts(stdout io.Writer, d client.Delivery) error {
-	if err := printDeliveries(stdout, []client.Delivery{d}); err != nil {
-		return err
-	}
-	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	for _, a := range d.Attempts {
-		status := "-"
-		if a.Status != 0 {
-			status = fmt.Sprint(a.Status)
-		}
-		fmt.Fprintf(table, "  %d\t%s\t%s\t%s\t%s\t%s\n", a.Number, a.At.Format(time.RFC3339),
-			(time.Duration(a.Milliseconds) * time.Millisecond).String(), status, a.Outcome, printable(a.Message+" "+a.Answer))
-	}
-	if d.NextAttemptAt != nil {
-		fmt.Fprintf(table, "  next\t%s\n", d.NextAttemptAt.Format(time.RFC3339))
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	return printReply(stdout, d.Payload)
-}
-
-func resendCommand() *cli.Command {
-	var since string
-	var outcomes listFlag
-	return webhookCommand(&cli.Command{
-		Name: "resend", Args: "WEBHOOK [DELIVERY]", Summary: "send deliveries again",
-		Description: `
-One DELIVERY is sent again whatever its outcome; --since sends again what was given up since a time. What is sent again
-has the ID that it had, so that its receiver can tell.`,
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&since, "since", "", "send again the events since this `TIME`, such as 2026-01-31T12:00:00Z, or 90m or 24h ago")
-			f.Var(&outcomes, "outcome", "with --since: only those with this `OUTCOME`; can be repeated (default Failed and TimedOut)")
-		},
-		Examples: []string{
-			"sluice webhooks resend 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11 --since 24h",
-			"sluice webhooks resend 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11 019abf3c-5d80-7c44-9a55-3f1d2b6c8e21",
-		},
-	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
-		if (len(args) == 2) == (since != "") {
-			return cli.Usagef("name either a DELIVERY or --since")
-		}
-		if len(args) == 2 {
-			d, err := c.ResendDelivery(ctx, args[0], args[1])
-			switch {
-			case err != nil:
-				return err
-			case asJSON:
-				return printReply(stdout, d.Reply)
-			}
-			return printDeliveries(stdout, []client.Delivery{d})
-		}
-		at, err := parseSince(since, time.Now())
-		if err != nil {
-			return err
-		}
-		n, err := c.ResendSince(ctx, args[0], at, outcomes...)
-		switch {
-		case err != nil && n > 0:
-			return fmt.Errorf("%w; %d were sent again before", err, n)
-		case err != nil:
-			return err
-		case asJSON:
-			return printJSONLines(stdout, []map[string]int{{"resent": n}})
-		}
-		_, err = fmt.Fprintf(stdout, "%d sent again\n", n)
-		return err
-	})
-}
-
-// printJSONLines prints the elements of a list, one a line.
-func printJSONLines[T any](stdout io.Writer, list []T) error {
-	encoder := json.NewEncoder(stdout)
-	encoder.SetEscapeHTML(false)
-	for _, v := range list {
-		if err := encoder.Encode(v); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// parseSince reads a time, or how long ago it was.
-func parseSince(text string, now time.Time) (time.Time, error) {
-	if d, err := time.ParseDuration(text); err == nil {
-		return now.Add(-d.Abs()), nil
-	}
-	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return time.Time{}, cli.Usagef("--since %s is neither a time such as 2026-01-31T12:00:00Z nor a duration such as 90m", text)
-	}
-	return t, nil
 }

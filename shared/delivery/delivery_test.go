@@ -87,11 +87,13 @@ func TestOutcomes(t *testing.T) {
 		{"302", answer(302, ""), webhook.Failed, "redirect",
 			"The receiver answered 302. Redirects are not followed: set the URL that they lead to.", true},
 		{"404", answer(404, ""), webhook.Failed, "status", "The receiver answered 404.", true},
-		{"410", answer(410, ""), webhook.Failed, "gone", "The receiver answered 410, which disables the webhook.", false},
+		{"410", answer(410, ""), webhook.Failed, "gone", "The receiver answered 410, which disables the webhook.",
+			false},
 		{"500", answer(500, ""), webhook.Failed, "status", "The receiver answered 500.", true},
 		{"slow", refuse(outbound.TimedOut), webhook.TimedOut, "timed_out", "It says why.", true},
 		{"private address", refuse(outbound.AddressRefused), webhook.Failed, "address_refused", "It says why.", true},
-		{"expired certificate", refuse(outbound.CertificateRefused), webhook.Failed, "certificate_refused", "It says why.", true},
+		{"expired certificate", refuse(outbound.CertificateRefused), webhook.Failed, "certificate_refused",
+			"It says why.", true},
 		{"reset", refuse(outbound.ConnectionFailed), webhook.Failed, "connection_failed", "It says why.", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -119,8 +121,10 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("the delivery is %s (%s), want %s (%s)", d.Outcome, d.Code, test.outcome, test.code)
 			}
 			s.runUntil(start.Add(25 * time.Hour))
-			if d = s.deliveries("w1")[0]; d.Outcome != test.outcome || d.Code != test.code || !d.NextAttemptAt.IsZero() {
-				t.Errorf("after a day the delivery is %q (%s), want %s (%s)", d.Outcome, d.Code, test.outcome, test.code)
+			if d = s.deliveries("w1")[0]; d.Outcome != test.outcome || d.Code != test.code ||
+				!d.NextAttemptAt.IsZero() {
+				t.Errorf("after a day the delivery is %q (%s), want %s (%s)", d.Outcome, d.Code, test.outcome,
+					test.code)
 			}
 			if (d.AttemptCount > 30) != test.retried {
 				t.Errorf("%d attempts, want more than 30: %v", d.AttemptCount, test.retried)
@@ -200,7 +204,8 @@ func TestFailingForDays(t *testing.T) {
 	s.runUntil(start.Add(7 * 24 * time.Hour))
 	w := s.webhook("w1")
 	fifth := start.Add(5 * 24 * time.Hour)
-	if w.Health.DisabledReason != webhook.ReasonFailing || !w.Health.FailingSince.Equal(start) || w.Health.DisabledAt.Before(fifth) {
+	if w.Health.DisabledReason != webhook.ReasonFailing || !w.Health.FailingSince.Equal(start) ||
+		w.Health.DisabledAt.Before(fifth) {
 		t.Errorf("health %+v, want disabled as failing since %v", w.Health, start)
 	}
 	codes := ""
@@ -253,7 +258,8 @@ func TestRecovered(t *testing.T) {
 	}
 	var p WebhookPayload
 	err := json.Unmarshal(s.announced[0].Payload, &p)
-	if err != nil || !p.FailingSince.Equal(start) || !p.GivenUpSince.Equal(start.Add(24*time.Hour)) || p.RecoveredAt.IsZero() {
+	if err != nil || !p.FailingSince.Equal(start) || !p.GivenUpSince.Equal(start.Add(24*time.Hour)) ||
+		p.RecoveredAt.IsZero() {
 		t.Errorf("payload %s, %v; want the dates of the failure", s.announced[0].Payload, err)
 	}
 	if h := s.webhook("w1").Health; h != (webhook.Health{}) {
@@ -332,7 +338,10 @@ func TestSecretIsReplaced(t *testing.T) {
 func TestTest(t *testing.T) {
 	t.Parallel()
 	s := newSimulation(t)
-	w := s.create("w1", func(w *webhook.Webhook) { w.Enabled, w.EventTypes = false, []string{string(event.BatchFailed)} })
+	w := s.create("w1", func(w *webhook.Webhook) {
+		w.Enabled, w.EventTypes = false,
+			[]string{string(event.BatchFailed)}
+	})
 	s.answerWith(410)
 	d, err := s.dispatcher.SendTest(t.Context(), w, "test 1")
 	if err != nil {
@@ -340,7 +349,8 @@ func TestTest(t *testing.T) {
 	}
 	s.runUntil(start.Add(time.Hour))
 	got, err := s.store.GetDelivery(t.Context(), s.tenant, "w1", d.ID)
-	if err != nil || got.Outcome != webhook.Failed || got.AttemptCount != 1 || got.Messages[0].Type != event.WebhookTest {
+	if err != nil || got.Outcome != webhook.Failed || got.AttemptCount != 1 ||
+		got.Messages[0].Type != event.WebhookTest {
 		t.Errorf("got %+v, %v; want one failed attempt", got, err)
 	}
 	if w := s.webhook("w1"); w.Health != (webhook.Health{}) {
@@ -375,7 +385,8 @@ func TestPendingDeliveryEnds(t *testing.T) {
 		t.Errorf("sent again: run %d, %v; want 2", d.Run, err)
 	}
 	s.runUntil(start.Add(time.Hour))
-	for id, want := range map[string]string{"w1": "Failed webhook_disabled", "w2": "Failed webhook_deleted", "w3": "Successful "} {
+	for id, want := range map[string]string{"w1": "Failed webhook_disabled", "w2": "Failed webhook_deleted",
+		"w3": "Successful "} {
 		d := s.deliveries(id)[0]
 		if got := string(d.Outcome) + " " + d.Code; got != want {
 			t.Errorf("%s: %s, want %s", id, got, want)
@@ -404,7 +415,8 @@ func TestGiveUp(t *testing.T) {
 	}
 	d := s.deliveries("w1")[0]
 	if d.Outcome != webhook.Failed || d.Code != webhook.CodeInterrupted || len(s.received) != 0 {
-		t.Errorf("the delivery is %s (%s) after %d requests, want Failed (interrupted) and none", d.Outcome, d.Code, len(s.received))
+		t.Errorf("the delivery is %s (%s) after %d requests, want Failed (interrupted) and none", d.Outcome, d.Code,
+			len(s.received))
 	}
 	in.DeliveryID = "unknown"
 	if out, err := s.step.Handle(t.Context(), in); err != nil || !out.Done {

@@ -1,6 +1,6 @@
-// Package delivery brings events to webhooks. The Dispatcher records a delivery for each webhook that wants an event, and
-// starts an execution of the state machine of deliveries (statemachine/delivery.asl.json) that is named after both. Its
-// step, Step, makes one attempt and says how long to wait until the next.
+// Package delivery brings events to webhooks. The Dispatcher records a delivery for each webhook that wants an event,
+// and starts an execution of the state machine of deliveries (statemachine/delivery.asl.json) that is named after both.
+// Its step, Step, makes one attempt and says how long to wait until the next.
 //
 // Both can run any number of times, also at the same time: a delivery is stored under an ID that follows from event and
 // webhook, an execution of a name starts once, and each attempt is recorded by a conditional write.
@@ -92,8 +92,8 @@ func (s *Dispatcher) begin(ctx context.Context, d webhook.Delivery) error {
 	return s.start(ctx, stored, 0)
 }
 
-// collect adds a message to the open delivery of a webhook. Its execution waits until the time for collecting is over; a
-// delivery that is full is begun again without a wait.
+// collect adds a message to the open delivery of a webhook. Its execution waits until the time for collecting is over;
+// a delivery that is full is begun again without a wait.
 func (s *Dispatcher) collect(ctx context.Context, w webhook.Webhook, d webhook.Delivery) error {
 	d, err := s.Store.Collect(ctx, w, d)
 	if errors.Is(err, webhook.ErrNotFound) {

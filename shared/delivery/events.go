@@ -33,8 +33,9 @@ func disabledEvent(w webhook.Webhook) event.Message {
 // recoveredEvent returns the event that a webhook to which deliveries were given up works again.
 func recoveredEvent(w webhook.Webhook) event.Message {
 	return newEvent(event.WebhookRecovered, w, w.Health.FailingSince, w.Health.RecoveredAt, WebhookPayload{
-		WebhookID: w.ID, Name: w.Name, FailingSince: w.Health.FailingSince.UTC(), GivenUpSince: w.Health.GivenUpSince.UTC(),
-		RecoveredAt: w.Health.RecoveredAt.UTC(),
+		WebhookID: w.ID, Name: w.Name, FailingSince: w.Health.FailingSince.UTC(),
+		GivenUpSince: w.Health.GivenUpSince.UTC(),
+		RecoveredAt:  w.Health.RecoveredAt.UTC(),
 	})
 }
 

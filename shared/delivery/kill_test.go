@@ -108,14 +108,16 @@ func TestKilledAtEveryCall(t *testing.T) {
 					want := scenario.play(s)
 					accepted, once := s.accepted()
 					if once != want {
-						t.Errorf("killed at call %d (after it: %v): %d messages were accepted, want %d", at, after, once, want)
+						t.Errorf("killed at call %d (after it: %v): %d messages were accepted, want %d", at, after,
+							once, want)
 					}
 					doubled += accepted - once
 					if accepted-once > 2 { // a whole delivery of the type Batch
 						t.Errorf("killed at call %d (after it: %v): %d messages came twice", at, after, accepted-once)
 					}
 					if types := s.announcedTypes(); types != scenario.events {
-						t.Errorf("killed at call %d (after it: %v): announced %q, want %q", at, after, types, scenario.events)
+						t.Errorf("killed at call %d (after it: %v): announced %q, want %q", at, after, types,
+							scenario.events)
 					}
 					if reached = k.killed; reached {
 						runs++

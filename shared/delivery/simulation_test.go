@@ -39,8 +39,8 @@ type simulation struct {
 	received []received
 	// announced are the events about webhooks.
 	announced []event.Message
-	// enter is called before each call that the functions make, but those to DynamoDB, and what it returns after it; see
-	// killer.
+	// enter is called before each call that the functions make, but those to DynamoDB, and what it returns after it;
+	// see killer.
 	enter func() (leave func())
 }
 
@@ -71,7 +71,8 @@ func simulationOn(t *testing.T, store webhook.Store) *simulation {
 	s.step = &Step{
 		Store: s.store, Receivers: s, Secrets: s, Events: s, Now: clock, Random: func() float64 { return 0.5 },
 		Policy: webhook.Policy{
-			FirstPause: 5 * time.Second, MaxPause: time.Hour, Patience: 24 * time.Hour, DisableAfter: 5 * 24 * time.Hour,
+			FirstPause: 5 * time.Second, MaxPause: time.Hour, Patience: 24 * time.Hour,
+			DisableAfter: 5 * 24 * time.Hour,
 		},
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
@@ -102,7 +103,8 @@ func (s *simulation) Do(_ context.Context, _ string, r *http.Request) (*outbound
 	}
 	reply, err := s.answer(r, body)
 	s.received = append(s.received, received{
-		at: s.now, delivery: r.Header.Get(webhook.HeaderDelivery), webhook: r.URL.Path, header: r.Header, body: string(body),
+		at: s.now, delivery: r.Header.Get(webhook.HeaderDelivery), webhook: r.URL.Path, header: r.Header,
+		body:     string(body),
 		accepted: err == nil && reply.Status/100 == 2,
 	})
 	return reply, err
@@ -143,8 +145,9 @@ func (s *simulation) create(id string, change func(*webhook.Webhook)) webhook.We
 // newMessage returns the event of a batch that ended now.
 func (s *simulation) newMessage(batch string) event.Message {
 	return event.Message{
-		ID: event.NewID(event.BatchProcessed, batch), Tenant: s.tenant, Type: event.BatchProcessed, RelativeURL: "/" + batch,
-		Payload: fmt.Appendf(nil, `{"batch_id":%q}`, batch), When: s.now, CorrelationID: batch, CausationID: batch,
+		ID: event.NewID(event.BatchProcessed, batch), Tenant: s.tenant, Type: event.BatchProcessed,
+		RelativeURL: "/" + batch,
+		Payload:     fmt.Appendf(nil, `{"batch_id":%q}`, batch), When: s.now, CorrelationID: batch, CausationID: batch,
 	}
 }
 

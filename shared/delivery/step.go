@@ -82,7 +82,8 @@ type ExecutionEvent struct {
 // input returns what the event asks the step to do: to end the delivery, unless it has ended.
 func (e ExecutionEvent) input() (Input, error) {
 	var in Input
-	if err := json.Unmarshal([]byte(e.Detail.Input), &in); err != nil || e.Source != "aws.states" || in.DeliveryID == "" {
+	if err := json.Unmarshal([]byte(e.Detail.Input), &in); err != nil || e.Source != "aws.states" ||
+		in.DeliveryID == "" {
 		return Input{}, fmt.Errorf("event from %q about an execution with another input: %w", e.Source, err)
 	}
 	in.Failure = &Failure{Error: "Execution." + e.Detail.Status, Cause: e.Detail.Error + ": " + e.Detail.Cause}
@@ -92,8 +93,8 @@ func (e ExecutionEvent) input() (Input, error) {
 // executionEventType is the detail-type of an ExecutionEvent.
 const executionEventType = "Step Functions Execution Status Change"
 
-// HandleInput handles the input of a state, or an ExecutionEvent: an execution that was stopped, or ran out of time, has
-// not reached GiveUp. It returns an error for anything else.
+// HandleInput handles the input of a state, or an ExecutionEvent: an execution that was stopped, or ran out of time,
+// has not reached GiveUp. It returns an error for anything else.
 func (s *Step) HandleInput(ctx context.Context, text json.RawMessage) (Output, error) {
 	var e ExecutionEvent
 	var in Input
@@ -114,7 +115,8 @@ func (s *Step) HandleInput(ctx context.Context, text json.RawMessage) (Output, e
 	return s.Handle(ctx, in)
 }
 
-// Transient asks the state machine to run the step again later. It is returned bare: Retry matches the name of the type.
+// Transient asks the state machine to run the step again later. It is returned bare: Retry matches the name of the
+// type.
 type Transient struct{ Message string }
 
 func (e *Transient) Error() string { return e.Message }
@@ -122,14 +124,15 @@ func (e *Transient) Error() string { return e.Message }
 // margin is the time that the step leaves at the end of its invocation to report an error.
 const margin = 2 * time.Second
 
-// Handle makes the attempt that is due, if one is. It may be repeated and run at the same time as itself: an attempt that
-// was recorded is not repeated, and a run that has ended, or was followed by another one, makes none.
+// Handle makes the attempt that is due, if one is. It may be repeated and run at the same time as itself: an attempt
+// that was recorded is not repeated, and a run that has ended, or was followed by another one, makes none.
 func (s *Step) Handle(ctx context.Context, in Input) (Output, error) {
 	ctx, cancel := deadline.Shorten(ctx, margin)
 	defer cancel()
 	out, err := s.handle(ctx, in)
 	if err != nil {
-		s.Log.ErrorContext(ctx, "delivery step failed", "webhook", in.WebhookID, "delivery", in.DeliveryID, "error", err)
+		s.Log.ErrorContext(ctx, "delivery step failed", "webhook", in.WebhookID, "delivery", in.DeliveryID, "error",
+			err)
 		return Output{}, &Transient{"the step did not finish; its log has the cause"}
 	}
 	return out, nil
@@ -147,7 +150,8 @@ func (s *Step) handle(ctx context.Context, in Input) (Output, error) {
 	case d.Outcome != webhook.Pending: // an earlier call has ended it
 		return Output{Done: true}, s.settle(ctx, d)
 	case in.Failure != nil:
-		s.Log.ErrorContext(ctx, "delivery given up", "delivery", d.ID, "error", in.Failure.Error, "cause", in.Failure.Cause)
+		s.Log.ErrorContext(ctx, "delivery given up", "delivery", d.ID, "error", in.Failure.Error, "cause",
+			in.Failure.Cause)
 		return s.end(ctx, d, webhook.CodeInterrupted)
 	}
 	w, err := s.Store.Get(ctx, in.Tenant, in.WebhookID)
@@ -303,70 +307,4 @@ func (s *Step) record(d webhook.Delivery, a webhook.Attempt) webhook.Delivery {
 	}
 	d.Outcome, d.Code, d.EndedAt = a.Outcome, a.Code, now
 	return d
-}
-
-// settle draws the consequences for the webhook of a delivery that has ended. It can be repeated: the events that it
-// sends have the same IDs each time.
-func (s *Step) settle(ctx context.Context, d webhook.Delivery) error {
-	if d.IsTest() || d.Code == webhook.CodeDisabled || d.Code == webhook.CodeDeleted || d.Code == webhook.CodeInterrupted {
-		return nil
-	}
-	w, err := s.Store.Get(ctx, d.Tenant, d.WebhookID)
-	if err != nil {
-		return ignoreNotFound(err)
-	}
-	if d.Outcome == webhook.Successful {
-		return s.settleSuccess(ctx, w, d)
-	}
-	health, err := s.Store.MarkFailing(ctx, w.Tenant, w.ID, lastAttempt(d).At, true)
-	if err != nil {
-		return ignoreNotFound(err)
-	}
-	reason := ""
-	switch disables := s.Policy.DisablesAt(health); {
-	case d.Code == webhook.CodeGone:
-		reason = webhook.ReasonGone
-	case !disables.IsZero() && !d.EndedAt.Before(disables):
-		reason = webhook.ReasonFailing
-	}
-	if reason == "" {
-		return nil
-	}
-	if w, err = s.Store.Disable(ctx, w.Tenant, w.ID, reason, d.EndedAt); err != nil {
-		return ignoreNotFound(err)
-	}
-	if !w.Health.DisabledAt.Equal(d.EndedAt) {
-		return nil // disabled before: the one that did it announces it
-	}
-	s.Log.WarnContext(ctx, "webhook disabled", "tenant", w.Tenant, "webhook", w.ID, "reason", reason)
-	return s.Events.Send(ctx, disabledEvent(w))
-}
-
-// settleSuccess ends the time in which a webhook failed. If deliveries were given up in it, the tenant is told.
-func (s *Step) settleSuccess(ctx context.Context, w webhook.Webhook, d webhook.Delivery) error {
-	since := w.Health.FailingSince
-	if since.IsZero() || since.After(d.EndedAt) {
-		return nil
-	}
-	if !w.Health.GivenUpSince.IsZero() {
-		// The time is kept until the event is sent: whoever sends it, and however often, it is the same event.
-		h, ok, err := s.Store.MarkRecovered(ctx, w.Tenant, w.ID, since, d.EndedAt)
-		if err != nil || !ok {
-			return err
-		}
-		w.Health = h
-		if err := s.Events.Send(ctx, recoveredEvent(w)); err != nil {
-			return err
-		}
-	}
-	return s.Store.MarkWorking(ctx, w.Tenant, w.ID, since)
-}
-
-func lastAttempt(d webhook.Delivery) webhook.Attempt { return d.Attempts[len(d.Attempts)-1] }
-
-func ignoreNotFound(err error) error {
-	if errors.Is(err, webhook.ErrNotFound) {
-		return nil
-	}
-	return err
 }

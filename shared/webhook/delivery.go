@@ -47,15 +47,15 @@ const (
 	MaxAnswerBytes = 1024
 	// MaxAttempts is how many attempts of a delivery are kept, the last ones.
 	MaxAttempts = 60
-	// MaxBodyBytes is the size of the messages that fill a delivery of the type Batch, whatever their number. An item of
-	// DynamoDB holds 400 KB.
+	// MaxBodyBytes is the size of the messages that fill a delivery of the type Batch, whatever their number. An item
+	// of DynamoDB holds 400 KB.
 	MaxBodyBytes = 256 << 10
 	// KeepTime is how long a delivery is kept.
 	KeepTime = 30 * 24 * time.Hour
 )
 
-// Delivery is one message, or for the type Batch some, on the way to one webhook. It ends when an attempt succeeds or the
-// attempts are given up, and can then be sent again.
+// Delivery is one message, or for the type Batch some, on the way to one webhook. It ends when an attempt succeeds or
+// the attempts are given up, and can then be sent again.
 type Delivery struct {
 	// ID is a UUIDv7; see NewDeliveryID.
 	ID        string
@@ -106,8 +106,8 @@ type Attempt struct {
 	Answer string
 }
 
-// NewDeliveryID returns the ID of the delivery of an event to a webhook. The same event has the same one each time. It is
-// a UUIDv7 of the time of the event, so that deliveries are in the order of their IDs.
+// NewDeliveryID returns the ID of the delivery of an event to a webhook. The same event has the same one each time. It
+// is a UUIDv7 of the time of the event, so that deliveries are in the order of their IDs.
 func NewDeliveryID(eventID, webhookID string, when time.Time) string {
 	sum := sha256.Sum256([]byte(eventID + "\n" + webhookID))
 	var id uuid.UUID

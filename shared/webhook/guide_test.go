@@ -54,7 +54,8 @@ func TestReceiversOfTheGuide(t *testing.T) {
 			if testing.Short() {
 				t.Skip("it starts an interpreter")
 			}
-			if err := exec.Command(language.command[0], map[bool]string{true: "version", false: "--version"}[language.name == "go"]).Run(); err != nil {
+			if err := exec.Command(language.command[0], map[bool]string{true: "version",
+				false: "--version"}[language.name == "go"]).Run(); err != nil {
 				t.Skipf("%s cannot be run: %v", language.command[0], err)
 			}
 			block := regexp.MustCompile("(?s)```" + language.name + "\n(.*?)```").FindSubmatch(page)
@@ -130,16 +131,24 @@ func checkReceiver(t *testing.T, address string, printed *output) {
 		{"a time that was changed", single, "new", now, func(h http.Header) {
 			h.Set("x-sluice-signature", strings.Replace(h.Get("x-sluice-signature"), "t=", "t=0", 1))
 		}, 403},
-		{"two times", single, "new", now, func(h http.Header) { h.Set("x-sluice-signature", "t=1,"+h.Get("x-sluice-signature")) }, 403},
+		{"two times", single, "new", now, func(h http.Header) {
+			h.Set("x-sluice-signature",
+				"t=1,"+h.Get("x-sluice-signature"))
+		}, 403},
 		{"no signature", single, "new", now, func(h http.Header) { h.Del("x-sluice-signature") }, 403},
-		{"not a signature", single, "new", now, func(h http.Header) { h.Set("x-sluice-signature", "t=x,v1=zz,=,v1") }, 403},
-		{"x-signature alone", single, "new", now, func(h http.Header) { h.Set("x-sluice-signature", h.Get("x-signature")) }, 403},
+		{"not a signature", single, "new", now, func(h http.Header) { h.Set("x-sluice-signature", "t=x,v1=zz,=,v1") },
+			403},
+		{"x-signature alone", single, "new", now, func(h http.Header) {
+			h.Set("x-sluice-signature",
+				h.Get("x-signature"))
+		}, 403},
 	} {
 		r, err := http.NewRequest(http.MethodPost, "http://"+address+"/events", strings.NewReader(test.body))
 		if err != nil {
 			t.Fatal(err)
 		}
-		webhook.Sign(r.Header, "0196f0a0-1111-7222-8333-444455556666", test.at, []byte(test.body), webhook.Secrets{Current: test.secret})
+		webhook.Sign(r.Header, "0196f0a0-1111-7222-8333-444455556666", test.at, []byte(test.body),
+			webhook.Secrets{Current: test.secret})
 		if test.change != nil {
 			test.change(r.Header)
 		}
@@ -155,7 +164,8 @@ func checkReceiver(t *testing.T, address string, printed *output) {
 	const want = "a:b first\nc:d second\n"
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(10 * time.Second); printed.String() != want && time.Now().Before(deadline); <-tick.C {
+	for deadline := time.Now().Add(10 * time.Second); printed.String() != want &&
+		time.Now().Before(deadline); <-tick.C {
 	}
 	if got := printed.String(); got != want {
 		t.Errorf("printed %q, want %q: each message once", got, want)

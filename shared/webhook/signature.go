@@ -35,8 +35,8 @@ type Secrets struct {
 	Previous string
 }
 
-// Sign sets the headers of one attempt to deliver a body. While a secret is being replaced, HeaderSignature has room for
-// one signature and is still made with the previous secret; HeaderVersioned has one of each.
+// Sign sets the headers of one attempt to deliver a body. While a secret is being replaced, HeaderSignature has room
+// for one signature and is still made with the previous secret; HeaderVersioned has one of each.
 func Sign(header http.Header, delivery string, at time.Time, body []byte, s Secrets) {
 	old := s.Previous
 	if old == "" {
@@ -82,8 +82,8 @@ var (
 	ErrSignatureTime = errors.New("the time of the signature is more than 5 minutes from now")
 )
 
-// Verify checks a delivery as a receiver does: one of the signatures in HeaderVersioned must be made with the secret, and
-// its time must be within SignatureTolerance of now. body must be the bytes as they were received.
+// Verify checks a delivery as a receiver does: one of the signatures in HeaderVersioned must be made with the secret,
+// and its time must be within SignatureTolerance of now. body must be the bytes as they were received.
 func Verify(header http.Header, body []byte, secret string, now time.Time) error {
 	t, signatures, err := parseVersioned(header.Get(HeaderVersioned))
 	delivery := header.Get(HeaderDelivery)

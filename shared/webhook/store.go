@@ -29,8 +29,8 @@ type Store interface {
 	// Save replaces what the tenant sets of a webhook and, with resetHealth, makes its health the zero value. It is
 	// conditional on the Version that was read, and returns w with the next one. It returns ErrNotFound or ErrChanged.
 	Save(ctx context.Context, w Webhook, resetHealth bool) (Webhook, error)
-	// Delete removes a webhook; its deliveries stay until they expire, and nobody reaches them. It returns ErrNotFound if
-	// there is no such webhook.
+	// Delete removes a webhook; its deliveries stay until they expire, and nobody reaches them. It returns ErrNotFound
+	// if there is no such webhook.
 	Delete(ctx context.Context, tenant, id string) error
 
 	// MarkFailing sets the beginning of the time in which a webhook fails, unless one is set; with givenUp also that of
@@ -50,12 +50,12 @@ type Store interface {
 
 // DeliveryStore is the part of Store that keeps deliveries.
 type DeliveryStore interface {
-	// CreateDelivery stores a new delivery of the type Single, which can have ended. If there is one of its ID, that one
-	// is returned and nothing changes.
+	// CreateDelivery stores a new delivery of the type Single, which can have ended. If there is one of its ID, that
+	// one is returned and nothing changes.
 	CreateDelivery(ctx context.Context, d Delivery) (Delivery, error)
-	// Collect adds the first message of a delivery of the type Batch to the open delivery of the webhook or, if that has
-	// no room for it, stores d, which becomes the open one. It returns the delivery that has the message. A message that
-	// was collected before is not collected again. It returns ErrNotFound if the webhook was deleted.
+	// Collect adds the first message of a delivery of the type Batch to the open delivery of the webhook or, if that
+	// has no room for it, stores d, which becomes the open one. It returns the delivery that has the message. A message
+	// that was collected before is not collected again. It returns ErrNotFound if the webhook was deleted.
 	Collect(ctx context.Context, w Webhook, d Delivery) (Delivery, error)
 	// StopCollecting closes an open delivery and begins its given run. If it was closed before, nothing changes. It
 	// returns the delivery after it.
@@ -63,9 +63,11 @@ type DeliveryStore interface {
 	// GetDelivery returns a delivery. It returns ErrNotFound if the webhook has none of that ID.
 	GetDelivery(ctx context.Context, tenant, webhook, id string) (Delivery, error)
 	// ListDeliveries returns up to limit deliveries after a position, newest first. next is "" at the end.
-	ListDeliveries(ctx context.Context, tenant, webhook, after string, limit int) (page []Delivery, next string, err error)
+	ListDeliveries(ctx context.Context, tenant, webhook, after string, limit int) (page []Delivery, next string,
+		err error)
 	// ListDeliveriesSince returns up to limit deliveries from an ID on, oldest first. next is "" at the end.
-	ListDeliveriesSince(ctx context.Context, tenant, webhook, from string, limit int) (page []Delivery, next string, err error)
+	ListDeliveriesSince(ctx context.Context, tenant, webhook, from string, limit int) (page []Delivery, next string,
+		err error)
 	// SaveAttempt records the last of d.Attempts and the state of d after it. It is conditional on the run of d, on its
 	// being pending, and on the number of attempts before, and returns ErrChanged otherwise.
 	SaveAttempt(ctx context.Context, d Delivery) error

@@ -129,8 +129,8 @@ func (w Webhook) SigningSecrets(now time.Time) (current, previous []byte) {
 	return w.Secret, nil
 }
 
-// ReplaceSecret makes a sealed secret the one that signs. The one before signs beside it for SecretOverlap; one that was
-// replaced earlier signs no longer.
+// ReplaceSecret makes a sealed secret the one that signs. The one before signs beside it for SecretOverlap; one that
+// was replaced earlier signs no longer.
 func (w *Webhook) ReplaceSecret(sealed []byte, now time.Time) {
 	w.PreviousSecret, w.PreviousUntil = w.Secret, now.Add(SecretOverlap)
 	w.Secret = sealed
@@ -162,8 +162,8 @@ func CheckURL(text string) string {
 	return ""
 }
 
-// CheckEventTypes returns what is wrong with a list of event types, "" if nothing is, and the index of the item at fault;
-// -1 for the list as a whole.
+// CheckEventTypes returns what is wrong with a list of event types, "" if nothing is, and the index of the item at
+// fault; -1 for the list as a whole.
 func CheckEventTypes(types []string) (message string, index int) {
 	if len(types) == 0 {
 		return `The list must name at least one type of events, or "*" for all.`, -1

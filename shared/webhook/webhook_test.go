@@ -16,7 +16,8 @@ import (
 var now = time.Date(2025, 11, 25, 14, 3, 21, 512e6, time.UTC)
 
 func newEvent(id string, t event.Type, when time.Time) event.Message {
-	return event.Message{ID: id, Tenant: "tenant", Type: t, RelativeURL: "/b", Payload: []byte(`{"name":"é"}`), When: when}
+	return event.Message{ID: id, Tenant: "tenant", Type: t, RelativeURL: "/b", Payload: []byte(`{"name":"é"}`),
+		When: when}
 }
 
 func TestWants(t *testing.T) {
@@ -109,16 +110,19 @@ func TestNewDeliveryID(t *testing.T) {
 }
 
 func TestBody(t *testing.T) {
-	single, err := NewDelivery(Webhook{ID: "w", Tenant: "tenant", Type: Single}, newEvent("1", event.BatchFailed, now), now)
+	single, err := NewDelivery(Webhook{ID: "w", Tenant: "tenant", Type: Single}, newEvent("1", event.BatchFailed, now),
+		now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := single.Body(); !bytes.Equal(got, single.Messages[0].Text) || !json.Valid(got) {
 		t.Errorf("a single message is sent as %s, want %s", got, single.Messages[0].Text)
 	}
-	batch, err := NewDelivery(Webhook{ID: "w", Tenant: "tenant", Type: Batch}, newEvent("1", event.BatchFailed, now), now)
+	batch, err := NewDelivery(Webhook{ID: "w", Tenant: "tenant", Type: Batch}, newEvent("1", event.BatchFailed, now),
+		now)
 	if err != nil || !batch.IsOpen || single.IsOpen {
-		t.Fatalf("the batch is open: %v, the single delivery: %v, %v; want true and false", batch.IsOpen, single.IsOpen, err)
+		t.Fatalf("the batch is open: %v, the single delivery: %v, %v; want true and false", batch.IsOpen, single.IsOpen,
+			err)
 	}
 	batch.Messages = append(batch.Messages, Message{ID: "2", Text: []byte(`{"id":"2"}`)})
 	want := `{"messages":[` + string(single.Messages[0].Text) + `,{"id":"2"}]}`
@@ -259,7 +263,8 @@ func FuzzCheckURL(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q was accepted, but makes no request: %v", text, err)
 		}
-		if r.URL.Scheme != "https" || r.URL.Hostname() == "" || r.URL.User != nil || strings.ContainsAny(text, "\r\n #") {
+		if r.URL.Scheme != "https" || r.URL.Hostname() == "" || r.URL.User != nil || strings.ContainsAny(text,
+			"\r\n #") {
 			t.Errorf("%q was accepted as %#v", text, r.URL)
 		}
 	})

@@ -2,7 +2,6 @@ package webhookdb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -75,7 +74,8 @@ func newDeliveryRow(d webhook.Delivery) deliveryRow {
 	}
 	for _, a := range d.Attempts {
 		row.Attempts = append(row.Attempts, attemptRow{
-			a.Number, dynamo.FormatTime(a.At), a.Took.Milliseconds(), string(a.Outcome), a.Code, a.Message, a.Status, a.Answer,
+			a.Number, dynamo.FormatTime(a.At), a.Took.Milliseconds(), string(a.Outcome), a.Code, a.Message, a.Status,
+			a.Answer,
 		})
 	}
 	return row
@@ -88,7 +88,8 @@ func readDelivery(item dynamo.Item) (webhook.Delivery, error) {
 	}
 	tenant, webhookID, _ := strings.Cut(row.Owner, "#")
 	d := webhook.Delivery{
-		ID: row.Part, Tenant: tenant, WebhookID: webhookID, Type: webhook.Type(row.Type), IsOpen: row.Open, Run: row.Run,
+		ID: row.Part, Tenant: tenant, WebhookID: webhookID, Type: webhook.Type(row.Type), IsOpen: row.Open,
+		Run:     row.Run,
 		Outcome: webhook.Outcome(row.Outcome), Code: row.Code, AttemptCount: row.AttemptCount,
 		Messages: make([]webhook.Message, len(row.Messages)), Attempts: make([]webhook.Attempt, len(row.Attempts)),
 	}
@@ -100,8 +101,9 @@ func readDelivery(item dynamo.Item) (webhook.Delivery, error) {
 	}
 	for i, a := range row.Attempts {
 		d.Attempts[i] = webhook.Attempt{
-			Number: a.Number, Took: time.Duration(a.Milliseconds) * time.Millisecond, Outcome: webhook.Outcome(a.Outcome),
-			Code: a.Code, Message: a.Message, Status: a.Status, Answer: a.Answer,
+			Number: a.Number, Took: time.Duration(a.Milliseconds) * time.Millisecond,
+			Outcome: webhook.Outcome(a.Outcome),
+			Code:    a.Code, Message: a.Message, Status: a.Status, Answer: a.Answer,
 		}
 		times[&d.Attempts[i].At] = a.At
 	}
@@ -211,21 +213,25 @@ func (s *Store) SaveAttempt(ctx context.Context, d webhook.Delivery) error {
 	if len(removes) > 0 {
 		expression += " REMOVE " + strings.Join(removes, ", ")
 	}
-	return s.updateRun(ctx, d, expression, "#run = :run AND attribute_not_exists(outcome) AND attempt_count = :before", values)
+	return s.updateRun(ctx, d, expression, "#run = :run AND attribute_not_exists(outcome) AND attempt_count = :before",
+		values)
 }
 
 // EndDelivery implements webhook.Store.
 func (s *Store) EndDelivery(ctx context.Context, d webhook.Delivery) error {
-	return s.updateRun(ctx, d, "SET outcome = :outcome, code = :code, ended_at = :at, #open = :false REMOVE next_attempt_at",
+	return s.updateRun(ctx, d,
+		"SET outcome = :outcome, code = :code, ended_at = :at, #open = :false REMOVE next_attempt_at",
 		"#run = :run AND attribute_not_exists(outcome)",
 		dynamo.Item{
 			":outcome": dynamo.String(string(d.Outcome)), ":code": dynamo.String(d.Code),
-			":at": dynamo.String(dynamo.FormatTime(d.EndedAt)), ":run": dynamo.Number(int64(d.Run)), ":false": dynamo.Bool(false),
+			":at": dynamo.String(dynamo.FormatTime(d.EndedAt)), ":run": dynamo.Number(int64(d.Run)),
+			":false": dynamo.Bool(false),
 		})
 }
 
 // updateRun updates a delivery under a condition on its run; it returns webhook.ErrChanged if the condition fails.
-func (s *Store) updateRun(ctx context.Context, d webhook.Delivery, expression, condition string, values dynamo.Item) error {
+func (s *Store) updateRun(ctx context.Context, d webhook.Delivery, expression, condition string,
+	values dynamo.Item) error {
 	names := map[string]string{"#run": "run"}
 	if strings.Contains(expression, "#open") {
 		names["#open"] = "open"
@@ -259,13 +265,15 @@ func (s *Store) updateDelivery(ctx context.Context, tenant, webhookID, id, expre
 }
 
 // BeginRun implements webhook.Store.
-func (s *Store) BeginRun(ctx context.Context, tenant, webhookID, id string, run int, at time.Time) (webhook.Delivery, error) {
+func (s *Store) BeginRun(ctx context.Context, tenant, webhookID, id string, run int, at time.Time) (webhook.Delivery,
+	error) {
 	current, err := s.updateDelivery(ctx, tenant, webhookID, id,
 		"SET #run = :run, run_at = :at, #open = :false, expires = :expires "+
 			"REMOVE outcome, code, ended_at, next_attempt_at", "#run < :run",
 		map[string]string{"#run": "run", "#open": "open"},
 		dynamo.Item{
-			":run": dynamo.Number(int64(run)), ":at": dynamo.String(dynamo.FormatTime(at)), ":false": dynamo.Bool(false),
+			":run": dynamo.Number(int64(run)), ":at": dynamo.String(dynamo.FormatTime(at)),
+			":false":   dynamo.Bool(false),
 			":expires": dynamo.Number(at.Add(webhook.KeepTime).Unix()),
 		})
 	if met, failed := dynamo.ConditionFailed(err); failed {
@@ -278,141 +286,4 @@ func (s *Store) BeginRun(ctx context.Context, tenant, webhookID, id string, run 
 		return webhook.Delivery{}, fmt.Errorf("begin run of delivery: %w", err)
 	}
 	return readDelivery(current)
-}
-
-// StopCollecting implements webhook.Store.
-func (s *Store) StopCollecting(ctx context.Context, d webhook.Delivery, run int, at time.Time) (webhook.Delivery, error) {
-	current, err := s.updateDelivery(ctx, d.Tenant, d.WebhookID, d.ID, "SET #open = :false, #run = :run, run_at = :at",
-		"#open = :true AND #run <= :run", map[string]string{"#run": "run", "#open": "open"},
-		dynamo.Item{
-			":run": dynamo.Number(int64(run)), ":at": dynamo.String(dynamo.FormatTime(at)), ":false": dynamo.Bool(false),
-			":true": dynamo.Bool(true),
-		})
-	if met, failed := dynamo.ConditionFailed(err); failed {
-		if met == nil {
-			return webhook.Delivery{}, webhook.ErrNotFound
-		}
-		return readDelivery(met)
-	}
-	if err != nil {
-		return webhook.Delivery{}, fmt.Errorf("close delivery: %w", err)
-	}
-	return readDelivery(current)
-}
-
-// Collect implements webhook.Store. A row for each event says which delivery has it, so that an event that is announced
-// again, however late, is not collected again.
-func (s *Store) Collect(ctx context.Context, w webhook.Webhook, d webhook.Delivery) (webhook.Delivery, error) {
-	for {
-		collected, err := s.tryCollect(ctx, w, d)
-		if !errors.Is(err, errCollectAgain) {
-			return collected, err
-		}
-		if ctx.Err() != nil {
-			return webhook.Delivery{}, ctx.Err()
-		}
-		if w, err = s.Get(ctx, w.Tenant, w.ID); err != nil {
-			return webhook.Delivery{}, err
-		}
-	}
-}
-
-// errCollectAgain means that others have changed what tryCollect has found.
-var errCollectAgain = errors.New("webhookdb: collected at the same time")
-
-func (s *Store) tryCollect(ctx context.Context, w webhook.Webhook, d webhook.Delivery) (webhook.Delivery, error) {
-	if w.OpenDelivery != "" {
-		failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-			s.putEvent(w, d, w.OpenDelivery), s.appendMessage(w, d.Messages[0]),
-		})
-		switch {
-		case failed[0]:
-			return s.deliveryOfEvent(ctx, w, d.Messages[0].ID)
-		case err == nil:
-			return s.GetDelivery(ctx, w.Tenant, w.ID, w.OpenDelivery)
-		case !failed[1]:
-			return webhook.Delivery{}, fmt.Errorf("collect message: %w", err)
-		}
-	}
-	item, err := attributevalue.MarshalMap(newDeliveryRow(d))
-	if err != nil {
-		return webhook.Delivery{}, fmt.Errorf("collect message: %w", err)
-	}
-	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		s.putEvent(w, d, d.ID),
-		{Put: &types.Put{TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)")}},
-		s.openDelivery(w, d.ID),
-	})
-	switch {
-	case failed[0]:
-		return s.deliveryOfEvent(ctx, w, d.Messages[0].ID)
-	case failed[1]:
-		return s.GetDelivery(ctx, w.Tenant, w.ID, d.ID) // it is kept longer than what says so
-	case failed[2]:
-		return webhook.Delivery{}, errCollectAgain
-	case err != nil:
-		return webhook.Delivery{}, fmt.Errorf("collect message: %w", err)
-	}
-	return d, nil
-}
-
-func eventKey(w webhook.Webhook, eventID string) dynamo.Item {
-	return dynamo.Item{
-		"owner": dynamo.String(deliveryOwner(w.Tenant, w.ID) + "#events"), "part": dynamo.String(eventID),
-	}
-}
-
-// putEvent records which delivery has the first message of d, unless one has it.
-func (s *Store) putEvent(w webhook.Webhook, d webhook.Delivery, delivery string) types.TransactWriteItem {
-	item := eventKey(w, d.Messages[0].ID)
-	item["delivery"] = dynamo.String(delivery)
-	item["expires"] = dynamo.Number(d.CreatedAt.Add(webhook.KeepTime).Unix())
-	return types.TransactWriteItem{Put: &types.Put{
-		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)"),
-	}}
-}
-
-// appendMessage adds a message to the open delivery of a webhook, if it has room.
-func (s *Store) appendMessage(w webhook.Webhook, m webhook.Message) types.TransactWriteItem {
-	size := int64(len(m.Text))
-	return types.TransactWriteItem{Update: &types.Update{
-		TableName: &s.table, Key: deliveryKey(w.Tenant, w.ID, w.OpenDelivery),
-		UpdateExpression:         aws.String("SET messages = list_append(messages, :message) ADD #bytes :size"),
-		ConditionExpression:      aws.String("#open = :true AND size(messages) < :most AND #bytes <= :room"),
-		ExpressionAttributeNames: map[string]string{"#open": "open", "#bytes": "bytes"},
-		ExpressionAttributeValues: dynamo.Item{
-			":message": &types.AttributeValueMemberL{Value: []types.AttributeValue{
-				&types.AttributeValueMemberM{Value: dynamo.Item{
-					"id": dynamo.String(m.ID), "type": dynamo.String(string(m.Type)), "text": dynamo.Binary(m.Text),
-				}},
-			}},
-			":size": dynamo.Number(size), ":true": dynamo.Bool(true), ":most": dynamo.Number(int64(w.BatchSize)),
-			":room": dynamo.Number(webhook.MaxBodyBytes - size),
-		},
-	}}
-}
-
-// openDelivery makes a delivery the open one of a webhook, in place of the one that the webhook was read with.
-func (s *Store) openDelivery(w webhook.Webhook, id string) types.TransactWriteItem {
-	update := types.Update{
-		TableName: &s.table, Key: webhookKey(w.Tenant, w.ID), UpdateExpression: aws.String("SET open_delivery = :new"),
-		ConditionExpression:       aws.String("attribute_exists(part) AND attribute_not_exists(open_delivery)"),
-		ExpressionAttributeValues: dynamo.Item{":new": dynamo.String(id)},
-	}
-	if w.OpenDelivery != "" {
-		update.ConditionExpression = aws.String("open_delivery = :old")
-		update.ExpressionAttributeValues[":old"] = dynamo.String(w.OpenDelivery)
-	}
-	return types.TransactWriteItem{Update: &update}
-}
-
-// deliveryOfEvent returns the delivery that has collected an event.
-func (s *Store) deliveryOfEvent(ctx context.Context, w webhook.Webhook, eventID string) (webhook.Delivery, error) {
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &s.table, Key: eventKey(w, eventID), ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
-		return webhook.Delivery{}, fmt.Errorf("find the delivery of an event: %w", err)
-	}
-	return s.GetDelivery(ctx, w.Tenant, w.ID, dynamo.StringAttribute(out.Item, "delivery"))
 }

@@ -83,8 +83,10 @@ func testRunOfADelivery(t *testing.T, s webhook.Store) {
 		t.Errorf("after an attempt: (-want +got)\n%s", diff)
 	}
 	ended := failed
-	ended.Outcome, ended.EndedAt, ended.NextAttemptAt, ended.AttemptCount = webhook.Successful, at.Add(time.Minute), time.Time{}, 2
-	ended.Attempts = append(slices.Clone(failed.Attempts), webhook.Attempt{Number: 2, At: at, Outcome: webhook.Successful})
+	ended.Outcome, ended.EndedAt, ended.NextAttemptAt, ended.AttemptCount = webhook.Successful, at.Add(time.Minute),
+		time.Time{}, 2
+	ended.Attempts = append(slices.Clone(failed.Attempts), webhook.Attempt{Number: 2, At: at,
+		Outcome: webhook.Successful})
 	if err := s.SaveAttempt(ctx, ended); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +156,10 @@ func testListDeliveries(t *testing.T, s webhook.Store) {
 	}
 	newest := slices.Clone(ids)
 	slices.Reverse(newest)
-	got, sizes := pages("", func(p string) ([]webhook.Delivery, string, error) { return s.ListDeliveries(ctx, tenant, "w1", p, 3) })
+	got, sizes := pages("", func(p string) ([]webhook.Delivery, string, error) {
+		return s.ListDeliveries(ctx, tenant,
+			"w1", p, 3)
+	})
 	if !slices.Equal(got, newest) {
 		t.Errorf("newest first: got %v in pages of %v, want %v", got, sizes, newest)
 	}
@@ -218,7 +223,8 @@ func testStopCollecting(t *testing.T, s webhook.Store) {
 	}
 	second, err := s.Collect(ctx, w, newDelivery(t, w, "e2", 1)) // with w as it was read before
 	if err != nil || second.ID != first.ID || len(second.Messages) != 2 {
-		t.Fatalf("the second message is in %s with %d messages, %v; want %s with 2", second.ID, len(second.Messages), err, first.ID)
+		t.Fatalf("the second message is in %s with %d messages, %v; want %s with 2", second.ID, len(second.Messages),
+			err, first.ID)
 	}
 	closed, err := s.StopCollecting(ctx, second, 2, at.Add(time.Minute))
 	if err != nil || closed.IsOpen || closed.Run != 2 || !closed.RunAt.Equal(at.Add(time.Minute)) {

@@ -196,7 +196,8 @@ func (s *Store) Save(ctx context.Context, w webhook.Webhook, resetHealth bool) (
 	}
 	names, values := map[string]string{}, dynamo.Item{":version": dynamo.Number(previous)}
 	var sets, removes []string
-	for i, name := range []string{"name", "url", "enabled", "event_types", "email_addresses", "type", "batch_size", "secret",
+	for i, name := range []string{"name", "url", "enabled", "event_types", "email_addresses", "type", "batch_size",
+		"secret",
 		"previous_secret", "previous_until", "updated_at", "version"} {
 		placeholder := fmt.Sprintf("a%d", i)
 		names["#"+placeholder] = name
@@ -227,8 +228,8 @@ func (s *Store) Save(ctx context.Context, w webhook.Webhook, resetHealth bool) (
 	return readWebhook(current)
 }
 
-// updateWebhook updates the row of a webhook under a condition. It returns the item after the update or, if the condition
-// failed, the one that the write met, nil if there is none.
+// updateWebhook updates the row of a webhook under a condition. It returns the item after the update or, if the
+// condition failed, the one that the write met, nil if there is none.
 func (s *Store) updateWebhook(ctx context.Context, tenant, id, expression, condition string, names map[string]string,
 	values dynamo.Item) (current dynamo.Item, failed bool, err error) {
 	if len(names) == 0 {
@@ -271,69 +272,6 @@ func (s *Store) Delete(ctx context.Context, tenant, id string) error {
 		return fmt.Errorf("delete webhook: %w", err)
 	}
 	return nil
-}
-
-// MarkFailing implements webhook.Store.
-func (s *Store) MarkFailing(ctx context.Context, tenant, id string, at time.Time, givenUp bool) (webhook.Health, error) {
-	expression := "SET failing_since = if_not_exists(failing_since, :at)"
-	if givenUp {
-		expression += ", given_up_since = if_not_exists(given_up_since, :at)"
-	}
-	current, failed, err := s.updateWebhook(ctx, tenant, id, expression, "attribute_exists(part)", nil,
-		dynamo.Item{":at": dynamo.String(dynamo.FormatTime(at))})
-	switch {
-	case failed:
-		return webhook.Health{}, webhook.ErrNotFound
-	case err != nil:
-		return webhook.Health{}, fmt.Errorf("mark webhook as failing: %w", err)
-	}
-	w, err := readWebhook(current)
-	return w.Health, err
-}
-
-// MarkRecovered implements webhook.Store.
-func (s *Store) MarkRecovered(ctx context.Context, tenant, id string, failingSince, at time.Time) (
-	webhook.Health, bool, error) {
-	current, failed, err := s.updateWebhook(ctx, tenant, id, "SET recovered_at = if_not_exists(recovered_at, :at)",
-		"failing_since = :since", nil, dynamo.Item{
-			":since": dynamo.String(dynamo.FormatTime(failingSince)), ":at": dynamo.String(dynamo.FormatTime(at)),
-		})
-	switch {
-	case failed:
-		return webhook.Health{}, false, nil
-	case err != nil:
-		return webhook.Health{}, false, fmt.Errorf("mark webhook as recovered: %w", err)
-	}
-	w, err := readWebhook(current)
-	return w.Health, true, err
-}
-
-// MarkWorking implements webhook.Store.
-func (s *Store) MarkWorking(ctx context.Context, tenant, id string, failingSince time.Time) error {
-	_, failed, err := s.updateWebhook(ctx, tenant, id, "REMOVE failing_since, given_up_since, recovered_at",
-		"failing_since = :since", nil,
-		dynamo.Item{":since": dynamo.String(dynamo.FormatTime(failingSince))})
-	if err != nil && !failed {
-		return fmt.Errorf("mark webhook as working: %w", err)
-	}
-	return nil
-}
-
-// Disable implements webhook.Store.
-func (s *Store) Disable(ctx context.Context, tenant, id, reason string, at time.Time) (webhook.Webhook, error) {
-	current, failed, err := s.updateWebhook(ctx, tenant, id,
-		"SET enabled = :false, disabled_at = :at, disabled_reason = :reason, version = version + :one", "enabled = :true", nil,
-		dynamo.Item{
-			":false": dynamo.Bool(false), ":true": dynamo.Bool(true), ":at": dynamo.String(dynamo.FormatTime(at)),
-			":reason": dynamo.String(reason), ":one": dynamo.Number(1),
-		})
-	switch {
-	case failed && current == nil:
-		return webhook.Webhook{}, webhook.ErrNotFound
-	case err != nil && !failed:
-		return webhook.Webhook{}, fmt.Errorf("disable webhook: %w", err)
-	}
-	return readWebhook(current)
 }
 
 // PagingKey returns the key that seals page tokens, storing the candidate if there is none yet.

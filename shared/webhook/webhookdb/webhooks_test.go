@@ -27,8 +27,9 @@ var at = time.Date(2025, 11, 25, 14, 3, 21, 512e6, time.UTC)
 func newWebhook(id string) webhook.Webhook {
 	return webhook.Webhook{
 		ID: id, Tenant: tenant, Name: "name", URL: "https://receiver.test/hook", Enabled: true,
-		EventTypes: []string{"*"}, EmailAddresses: []string{"someone@receiver.test"}, Type: webhook.Batch, BatchSize: 10,
-		Secret: []byte("sealed"), PreviousSecret: []byte("sealed before"), PreviousUntil: at.Add(time.Hour),
+		EventTypes: []string{"*"}, EmailAddresses: []string{"someone@receiver.test"}, Type: webhook.Batch,
+		BatchSize: 10,
+		Secret:    []byte("sealed"), PreviousSecret: []byte("sealed before"), PreviousUntil: at.Add(time.Hour),
 		CreatedAt: at, UpdatedAt: at.Add(time.Minute), Version: 1,
 	}
 }
@@ -89,7 +90,8 @@ func testCreateAndChange(t *testing.T, s webhook.Store) {
 	_, failErr := s.MarkFailing(ctx, tenant, "w1", at, true)
 	_, disableErr := s.Disable(ctx, tenant, "w1", webhook.ReasonGone, at)
 	for what, err := range map[string]error{
-		"get": getErr, "save": saveErr, "delete": s.Delete(ctx, tenant, "w1"), "mark failing": failErr, "disable": disableErr,
+		"get": getErr, "save": saveErr, "delete": s.Delete(ctx, tenant, "w1"), "mark failing": failErr,
+		"disable": disableErr,
 	} {
 		if !errors.Is(err, webhook.ErrNotFound) {
 			t.Errorf("%s after delete: %v, want %v", what, err, webhook.ErrNotFound)
@@ -170,7 +172,8 @@ func testHealth(t *testing.T, s webhook.Store) {
 	if _, ok, err := s.MarkRecovered(ctx, tenant, "w1", at.Add(-1), at.Add(time.Hour)); err != nil || ok {
 		t.Errorf("recovered from another failure: %v, %v; want false", ok, err)
 	}
-	recovered := webhook.Health{FailingSince: at, GivenUpSince: at.Add(2 * time.Hour), RecoveredAt: at.Add(4 * time.Hour)}
+	recovered := webhook.Health{FailingSince: at, GivenUpSince: at.Add(2 * time.Hour),
+		RecoveredAt: at.Add(4 * time.Hour)}
 	for i := range 2 { // the second time later
 		h, ok, err := s.MarkRecovered(ctx, tenant, "w1", at, at.Add(time.Duration(4+i)*time.Hour))
 		if err != nil || !ok || h != recovered {
@@ -184,7 +187,8 @@ func testHealth(t *testing.T, s webhook.Store) {
 	check(webhook.Health{})
 
 	mark(0, true)
-	disabled := webhook.Health{FailingSince: at, GivenUpSince: at, DisabledAt: at.Add(1), DisabledReason: webhook.ReasonGone}
+	disabled := webhook.Health{FailingSince: at, GivenUpSince: at, DisabledAt: at.Add(1),
+		DisabledReason: webhook.ReasonGone}
 	for i, reason := range []string{webhook.ReasonGone, webhook.ReasonFailing} { // the second finds it disabled
 		got, err := s.Disable(ctx, tenant, "w1", reason, at.Add(time.Duration(i)+1))
 		if err != nil || got.Enabled || got.Health != disabled || !got.IsDisabledByService() {
@@ -204,7 +208,8 @@ func testHealth(t *testing.T, s webhook.Store) {
 		t.Errorf("save: %+v, %v; want the health %+v", current.Health, err, disabled)
 	}
 	current.Enable()
-	if current, err = s.Save(ctx, current, true); err != nil || !current.Enabled || current.Health != (webhook.Health{}) {
+	if current, err = s.Save(ctx, current, true); err != nil || !current.Enabled ||
+		current.Health != (webhook.Health{}) {
 		t.Errorf("enable: %+v, %v; want no trace of failures", current, err)
 	}
 	check(webhook.Health{})

@@ -32,8 +32,8 @@ type WebhookReply struct {
 	UpdatedAt      time.Time    `json:"updatedAt"`
 	// PreviousSecretUntil is until when the replaced secret signs, too; null if none does.
 	PreviousSecretUntil *time.Time `json:"previousSecretUntil"`
-	// FailingSince is when the first attempt after the last success failed, DisablesAt when giving up a delivery disables
-	// the webhook, DisabledAt when the service has; each is null if it does not apply.
+	// FailingSince is when the first attempt after the last success failed, DisablesAt when giving up a delivery
+	// disables the webhook, DisabledAt when the service has; each is null if it does not apply.
 	FailingSince *time.Time `json:"failingSince"`
 	DisablesAt   *time.Time `json:"disablesAt"`
 	DisabledAt   *time.Time `json:"disabledAt"`

@@ -46,7 +46,8 @@ func newFixture(t *testing.T) *fixture {
 	clock := func() time.Time { return f.now }
 	f.store = store
 	f.caller = httpapi.Caller{
-		Tenant: tenant, Client: "c", Expires: f.now.AddDate(1, 0, 0), Permissions: []string{"WebhookRead", "WebhookEdit"},
+		Tenant: tenant, Client: "c", Expires: f.now.AddDate(1, 0, 0), Permissions: []string{"WebhookRead",
+			"WebhookEdit"},
 	}
 	f.webhooks = &webhookhttp.Webhooks{
 		Store: store, Secrets: f, Paging: paging, Now: clock, NewID: webhook.NewID,
@@ -135,8 +136,9 @@ func TestLifeOfAWebhook(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	var w webhookhttp.WebhookReply
-	f.must("POST", "/v1/webhooks", `{"url":"https://receiver.test/a?b=c","eventTypes":["batchtransaction:ingestionFailed"],`+
-		`"name":"é","secret":"s","emailAddresses":["a@receiver.test"],"type":"Batch","batchSize":10}`, &w)
+	f.must("POST", "/v1/webhooks",
+		`{"url":"https://receiver.test/a?b=c","eventTypes":["batchtransaction:ingestionFailed"],`+
+			`"name":"é","secret":"s","emailAddresses":["a@receiver.test"],"type":"Batch","batchSize":10}`, &w)
 	want := webhookhttp.WebhookReply{
 		ID: w.ID, Name: "é", URL: "https://receiver.test/a?b=c", Enabled: true,
 		EventTypes: []string{"batchtransaction:ingestionFailed"}, EmailAddresses: []string{"a@receiver.test"},
@@ -150,7 +152,8 @@ func TestLifeOfAWebhook(t *testing.T) {
 		t.Errorf("the stored secret is %q, %v; want it sealed for the tenant", got, err)
 	}
 	made := f.create()
-	if made.Secret != "a made secret" || made.Type != webhook.Single || made.BatchSize != 100 || len(made.EmailAddresses) != 0 {
+	if made.Secret != "a made secret" || made.Type != webhook.Single || made.BatchSize != 100 ||
+		len(made.EmailAddresses) != 0 {
 		t.Errorf("created with defaults: %+v", made)
 	}
 	var list webhookhttp.ListReply
@@ -164,7 +167,8 @@ func TestLifeOfAWebhook(t *testing.T) {
 	path := "/v1/webhooks/" + strings.ToUpper(w.ID)
 	f.must("PUT", path, `{"url":"https://receiver.test","enabled":false,"eventTypes":["*"],"secret":""}`, &w)
 	want = webhookhttp.WebhookReply{
-		ID: w.ID, URL: "https://receiver.test", EventTypes: []string{"*"}, EmailAddresses: []string{}, Type: webhook.Single,
+		ID: w.ID, URL: "https://receiver.test", EventTypes: []string{"*"}, EmailAddresses: []string{},
+		Type:      webhook.Single,
 		BatchSize: 100, CreatedAt: want.CreatedAt, UpdatedAt: f.now,
 	}
 	if diff := cmp.Diff(want, w); diff != "" {
@@ -189,7 +193,8 @@ func TestLifeOfAWebhook(t *testing.T) {
 		t.Errorf("deleted %s, want %s", deleted.ID, w.ID)
 	}
 	for _, method := range []string{"GET", "DELETE", "PUT"} {
-		if status, body := f.send(method, path, `{}`, nil); status != 404 || body != `{"message":"Webhook not found."}` {
+		if status, body := f.send(method, path, `{}`, nil); status != 404 ||
+			body != `{"message":"Webhook not found."}` {
 			t.Errorf("%s after the deletion: %d %s, want 404", method, status, body)
 		}
 	}
@@ -228,10 +233,12 @@ func TestBadRequests(t *testing.T) {
 			[]string{`["body","url"] missing`, `["body","enabled"] missing`, `["body","eventTypes"] missing`}},
 		{"nothing set at creation", "POST", "/v1/webhooks", "{}", 422,
 			[]string{`["body","url"] missing`, `["body","eventTypes"] missing`}},
-		{"unknown key", "POST", "/v1/webhooks", valid(`"secrets":"x"`), 422, []string{`["body","secrets"] extra_forbidden`}},
+		{"unknown key", "POST", "/v1/webhooks", valid(`"secrets":"x"`), 422,
+			[]string{`["body","secrets"] extra_forbidden`}},
 		{"key twice", "POST", "/v1/webhooks", valid(`"url":"x"`), 422, []string{`["body","url"] json_duplicate_key`}},
-		{"all wrong", "PUT", one, `{"url":"http://r.test","enabled":true,"eventTypes":["*","x"],"name":"` + strings.Repeat("é", 129) +
-			`","secret":"` + strings.Repeat("s", 129) + `","emailAddresses":["x"],"type":"single","batchSize":9}`, 422,
+		{"all wrong", "PUT", one,
+			`{"url":"http://r.test","enabled":true,"eventTypes":["*","x"],"name":"` + strings.Repeat("é", 129) +
+				`","secret":"` + strings.Repeat("s", 129) + `","emailAddresses":["x"],"type":"single","batchSize":9}`, 422,
 			[]string{`["body","url"] url`, `["body","eventTypes",0] event_type`, `["body","name"] string_too_long`,
 				`["body","secret"] string_too_long`, `["body","emailAddresses",0] email`, `["body","type"] enum`,
 				`["body","batchSize"] number_range`}},
@@ -286,13 +293,15 @@ func TestPermissionsAndTenants(t *testing.T) {
 		"GET /v1/webhooks": "WebhookRead", "POST /v1/webhooks": "WebhookEdit", "GET " + one: "WebhookRead",
 		"PUT " + one: "WebhookEdit", "DELETE " + one: "WebhookEdit", "POST " + one + "/test": "WebhookEdit",
 		"POST " + one + "/resend": "WebhookEdit", "GET " + one + "/deliveries": "WebhookRead",
-		"GET " + one + "/deliveries/" + d.ID: "WebhookRead", "POST " + one + "/deliveries/" + d.ID + "/resend": "WebhookEdit",
+		"GET " + one + "/deliveries/" + d.ID:              "WebhookRead",
+		"POST " + one + "/deliveries/" + d.ID + "/resend": "WebhookEdit",
 	}
 	owner := f.caller
 	for call, permission := range calls {
 		method, path, _ := strings.Cut(call, " ")
 		f.caller = owner
-		f.caller.Permissions = []string{map[string]string{"WebhookRead": "WebhookEdit", "WebhookEdit": "WebhookRead"}[permission]}
+		f.caller.Permissions = []string{map[string]string{"WebhookRead": "WebhookEdit",
+			"WebhookEdit": "WebhookRead"}[permission]}
 		if status, body := f.send(method, path, "{}", nil); status != 403 || !strings.Contains(body, permission) {
 			t.Errorf("%s without %s: %d %s, want 403", call, permission, status, body)
 		}
@@ -351,7 +360,8 @@ func TestDeliveriesInPages(t *testing.T) {
 	}
 	var page webhookhttp.DeliveriesReply
 	f.must("GET", "/v1/webhooks/"+w.ID+"/deliveries?limit=1", "", &page)
-	if status, _ := f.send("GET", "/v1/webhooks/"+other.ID+"/deliveries?next="+url.QueryEscape(*page.Next), "", nil); status != 422 {
+	if status, _ := f.send("GET", "/v1/webhooks/"+other.ID+"/deliveries?next="+url.QueryEscape(*page.Next), "",
+		nil); status != 422 {
 		t.Errorf("the page of another webhook: %d, want 422", status)
 	}
 }
@@ -394,7 +404,8 @@ func TestDelivery(t *testing.T) {
 	d := f.deliver(w, 0, webhook.Pending)
 	d.Attempts = []webhook.Attempt{
 		{Number: 1, At: f.now, Took: time.Second, Outcome: webhook.TimedOut, Code: "timed_out", Message: "Too slow."},
-		{Number: 2, At: f.now, Outcome: webhook.Failed, Code: "status", Message: "The receiver answered 500.", Status: 500},
+		{Number: 2, At: f.now, Outcome: webhook.Failed, Code: "status", Message: "The receiver answered 500.",
+			Status: 500},
 	}
 	d.AttemptCount = 1
 	d.NextAttemptAt = f.now.Add(time.Minute)
@@ -404,13 +415,16 @@ func TestDelivery(t *testing.T) {
 	text := func(s string) *string { return &s }
 	status := 500
 	want := webhookhttp.DeliveryReply{
-		ID: d.ID, WebhookID: w.ID, Type: webhook.Single, Code: text("status"), Message: text("The receiver answered 500."),
+		ID: d.ID, WebhookID: w.ID, Type: webhook.Single, Code: text("status"),
+		Message:   text("The receiver answered 500."),
 		Events:    []webhookhttp.EventReply{{ID: d.Messages[0].ID, EventType: "batchtransaction:ingestionProcessed"}},
 		CreatedAt: f.now, NextAttemptAt: &d.NextAttemptAt, Run: 1, AttemptCount: 1, Payload: d.Body(),
 		Attempts: []webhookhttp.AttemptReply{
-			{Number: 1, At: f.now, Milliseconds: 1000, Outcome: webhook.TimedOut, Code: text("timed_out"), Message: text("Too slow.")},
-			{Number: 2, At: f.now, Outcome: webhook.Failed, Code: text("status"), Message: text("The receiver answered 500."),
-				Status: &status, Answer: text("")},
+			{Number: 1, At: f.now, Milliseconds: 1000, Outcome: webhook.TimedOut, Code: text("timed_out"),
+				Message: text("Too slow.")},
+			{Number: 2, At: f.now, Outcome: webhook.Failed, Code: text("status"),
+				Message: text("The receiver answered 500."),
+				Status:  &status, Answer: text("")},
 		},
 	}
 	var got webhookhttp.DeliveryReply
@@ -456,7 +470,8 @@ func TestResend(t *testing.T) {
 
 	f.must("PUT", one, `{"url":"https://receiver.test","eventTypes":["*"],"enabled":false}`, nil)
 	for _, path := range []string{one + "/resend", one + "/deliveries/" + d.ID + "/resend"} {
-		if status, body := f.send("POST", path, `{"since":"`+since(0)+`"}`, nil); status != 409 || !strings.Contains(body, "disabled") {
+		if status, body := f.send("POST", path, `{"since":"`+since(0)+`"}`, nil); status != 409 ||
+			!strings.Contains(body, "disabled") {
 			t.Errorf("%s to a disabled webhook: %d %s, want 409", path, status, body)
 		}
 	}
@@ -500,7 +515,8 @@ func TestHealth(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.must("GET", one, "", &w)
-	if want := f.now.AddDate(0, 0, 5); w.FailingSince == nil || !w.FailingSince.Equal(f.now) || w.DisablesAt == nil || !w.DisablesAt.Equal(want) {
+	if want := f.now.AddDate(0, 0, 5); w.FailingSince == nil || !w.FailingSince.Equal(f.now) || w.DisablesAt == nil ||
+		!w.DisablesAt.Equal(want) {
 		t.Errorf("failing since %v, to be disabled at %v; want %v and %v", w.FailingSince, w.DisablesAt, f.now, want)
 	}
 	if _, err := f.store.Disable(t.Context(), tenant, w.ID, webhook.ReasonFailing, f.now); err != nil {
@@ -508,7 +524,8 @@ func TestHealth(t *testing.T) {
 	}
 	w = webhookhttp.WebhookReply{}
 	f.must("GET", one, "", &w)
-	if w.Enabled || w.DisabledAt == nil || w.DisabledReason == nil || *w.DisabledReason != "failing" || w.DisablesAt != nil {
+	if w.Enabled || w.DisabledAt == nil || w.DisabledReason == nil || *w.DisabledReason != "failing" ||
+		w.DisablesAt != nil {
 		t.Errorf("disabled: %+v", w)
 	}
 	w = webhookhttp.WebhookReply{}
@@ -537,7 +554,8 @@ func TestUpdateAmongOthers(t *testing.T) {
 	w := f.create()
 	for races, want := range map[int]int{4: 200, 5: 409} {
 		f.webhooks.Store = &racingStore{f.store, races}
-		status, body := f.send("PUT", "/v1/webhooks/"+w.ID, `{"url":"https://receiver.test","eventTypes":["*"],"enabled":true}`, nil)
+		status, body := f.send("PUT", "/v1/webhooks/"+w.ID,
+			`{"url":"https://receiver.test","eventTypes":["*"],"enabled":true}`, nil)
 		if status != want {
 			t.Errorf("%d changes by others: %d %s, want %d", races, status, body, want)
 		}

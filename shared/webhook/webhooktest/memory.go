@@ -1,5 +1,5 @@
-// Package webhooktest has a store of webhooks in memory, for tests that need many deliveries. The tests of webhookdb hold
-// it to what the one on DynamoDB does.
+// Package webhooktest has a store of webhooks in memory, for tests that need many deliveries. The tests of webhookdb
+// hold it to what the one on DynamoDB does.
 package webhooktest
 
 import (
@@ -27,7 +27,8 @@ var _ webhook.Store = (*Memory)(nil)
 // NewMemory returns an empty store.
 func NewMemory() *Memory {
 	return &Memory{
-		webhooks: map[string]webhook.Webhook{}, deliveries: map[string]webhook.Delivery{}, collected: map[string]string{},
+		webhooks: map[string]webhook.Webhook{}, deliveries: map[string]webhook.Delivery{},
+		collected: map[string]string{},
 	}
 }
 
@@ -215,7 +216,8 @@ func (m *Memory) Collect(_ context.Context, w webhook.Webhook, d webhook.Deliver
 }
 
 // changeDelivery changes a delivery that exists, unless f returns an error.
-func (m *Memory) changeDelivery(tenant, webhookID, id string, f func(d *webhook.Delivery) error) (webhook.Delivery, error) {
+func (m *Memory) changeDelivery(tenant, webhookID, id string, f func(d *webhook.Delivery) error) (webhook.Delivery,
+	error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	d, ok := m.deliveries[key(tenant, webhookID, id)]
@@ -231,7 +233,8 @@ func (m *Memory) changeDelivery(tenant, webhookID, id string, f func(d *webhook.
 }
 
 // StopCollecting implements webhook.Store.
-func (m *Memory) StopCollecting(_ context.Context, d webhook.Delivery, run int, at time.Time) (webhook.Delivery, error) {
+func (m *Memory) StopCollecting(_ context.Context, d webhook.Delivery, run int, at time.Time) (webhook.Delivery,
+	error) {
 	return m.changeDelivery(d.Tenant, d.WebhookID, d.ID, func(d *webhook.Delivery) error {
 		if d.IsOpen && d.Run <= run {
 			d.IsOpen, d.Run, d.RunAt = false, run, at
@@ -299,14 +302,16 @@ func (m *Memory) EndDelivery(_ context.Context, ended webhook.Delivery) error {
 		if d.Run != ended.Run || d.Outcome != webhook.Pending {
 			return webhook.ErrChanged
 		}
-		d.Outcome, d.Code, d.EndedAt, d.NextAttemptAt, d.IsOpen = ended.Outcome, ended.Code, ended.EndedAt, time.Time{}, false
+		d.Outcome, d.Code, d.EndedAt, d.NextAttemptAt, d.IsOpen = ended.Outcome, ended.Code, ended.EndedAt, time.Time{},
+			false
 		return nil
 	})
 	return err
 }
 
 // BeginRun implements webhook.Store.
-func (m *Memory) BeginRun(_ context.Context, tenant, webhookID, id string, run int, at time.Time) (webhook.Delivery, error) {
+func (m *Memory) BeginRun(_ context.Context, tenant, webhookID, id string, run int, at time.Time) (webhook.Delivery,
+	error) {
 	return m.changeDelivery(tenant, webhookID, id, func(d *webhook.Delivery) error {
 		if d.Run < run {
 			d.Run, d.RunAt, d.IsOpen = run, at, false
