@@ -222,7 +222,7 @@ func TestScreeningDocuments(t *testing.T) {
 	request := inEnvelope(`{"fileName":"a.pdf","documentType":"evidence","idempotencyKey":"k"}`)
 	other.expectStatus(http.StatusNotFound, "POST", screeningCommands+place(first)+"/upload-url", request)
 	api.mustCall("POST", screeningCommands+place(first)+"/upload-url", request, &d)
-	upload := client.Upload{URL: d.SignedURL, RequiredHeaders: d.RequiredHeaders}
+	upload := client.Upload{URL: d.SignedURL, Method: http.MethodPut, RequiredHeaders: d.RequiredHeaders}
 	if code, text := put(t, upload, []byte("evidence")); code != http.StatusOK {
 		t.Fatalf("upload: %d %s", code, text)
 	}
