@@ -66,9 +66,10 @@ demo: build
 local: build
 	@bin/sluice local
 
-# Everything that is checked, side by side: the end-to-end suite waits a lot, and what is long begins first.
+# Everything that is checked, side by side: the end-to-end suite waits a lot, and what is long begins first. A failure
+# of one target does not hide those of others.
 test: build
-	@$(MAKE) --no-print-directory -j3 --output-sync=target test-e2e test-product test-local lint test-bench
+	@$(MAKE) --no-print-directory -k -j3 --output-sync=target test-e2e test-product test-local lint test-bench
 
 lint: format vet staticcheck
 

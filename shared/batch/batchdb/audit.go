@@ -32,7 +32,7 @@ func (s *Store) record(ctx context.Context, b batch.Batch) {
 	case b.Status.IsTerminal():
 		t.Message = "batch finished"
 		if seconds > 0 {
-			t.LinesPerSecond = math.Round(float64(*t.Lines) / seconds)
+			t.LinesPerSecond = math.Round(float64(*t.Lines)/seconds*1000) / 1000
 		}
 	}
 	s.trail.WriteTransition(ctx, t)
