@@ -60,8 +60,8 @@ var (
 	ErrNotPEM = errors.New("the value must be one certificate in PEM, from -----BEGIN CERTIFICATE----- to " +
 		"-----END CERTIFICATE-----, with nothing else around it")
 	ErrSeveralCertificates = errors.New("the value has more than one certificate; give exactly one, not a chain")
-	ErrPrivateKey          = errors.New("the value contains a private key; it was not stored. Give the certificate alone, " +
-		"and replace the key if it was in use")
+	ErrPrivateKey          = errors.New("the value contains a private key; it was not stored. Give the certificate " +
+		"alone, and replace the key if it was in use")
 	ErrNotCA = errors.New("with SignerChainValidationOnly, the certificate must be that of a CA, which signs others; " +
 		"to accept just this one, use PinLeafThumbprint")
 )
