@@ -19,8 +19,8 @@ type similarWord struct {
 // reach is what the index has for a word of a query, or for two of them written as one.
 type reach struct {
 	similar []similarWord
-	// mask has the signature bits of all similar words.
-	mask uint64
+	// mask has the bits of all similar words and joins.
+	mask signature
 	// cost is the number of occurrences of similar words, most the greatest weight of one, by mode.
 	cost, most [names.Modes]int32
 	// isJoined reports that a similar word is a join.
@@ -123,7 +123,12 @@ func (c *wordCache) reachOf(x *Index, w *names.Word, isJoin bool) reach {
 			continue
 		}
 		c.similars = append(c.similars, e)
-		r.mask |= x.signatureBit(id)
+		if e.similarity > 0 {
+			r.mask.addWord(x.infos[id])
+		}
+		if e.joined > 0 {
+			r.mask.addJoin(x.infos[id])
+		}
 		for mode := range names.Modes {
 			count := int32(x.postStarts[2*id+uint32(mode)+1] - x.postStarts[2*id+uint32(mode)])
 			if count == 0 {

@@ -68,19 +68,41 @@ type Info struct {
 
 // post is one occurrence of a word in a name.
 type post struct {
-	// signature has the bits of all words and joins of the name.
-	signature uint64
-	name      uint32
+	signature
+	name uint32
 	// weight is that of all words of the name.
 	weight uint16
-	_      uint16
+	_      [6]uint8
 }
 
-// signatureBit is the bit of a word in the signatures of the names that have it. Words with the same consonants share it:
-// most similar words have them.
-func (x *Index) signatureBit(word uint32) uint64 { return 1 << x.infos[word].signature() }
+// signature tells with some certainty which words a name does not have: each word sets a bit of words, each join one of
+// joins. Words with the same consonants share theirs, and most similar words have the same consonants.
+type signature struct {
+	words [2]uint64
+	joins uint32
+}
 
-// wordInfo is what the score needs to know of a word: 8 bits of its weight in each mode, wordBits, and 6 bits of its
+func (s *signature) addWord(i wordInfo) { s.words[i.signature()>>6] |= 1 << (i.signature() & 63) }
+func (s *signature) addJoin(i wordInfo) { s.joins |= 1 << (i.signature() & 31) }
+
+func (s *signature) hasWord(i wordInfo) bool {
+	return s.words[i.signature()>>6]>>(i.signature()&63)&1 != 0
+}
+func (s *signature) hasJoin(i wordInfo) bool { return s.joins>>(i.signature()&31)&1 != 0 }
+
+// meets reports whether two signatures have a bit in common.
+func (s *signature) meets(o *signature) bool {
+	return s.words[0]&o.words[0]|s.words[1]&o.words[1]|uint64(s.joins&o.joins) != 0
+}
+
+// add adds the bits of another signature.
+func (s *signature) add(o *signature) {
+	s.words[0] |= o.words[0]
+	s.words[1] |= o.words[1]
+	s.joins |= o.joins
+}
+
+// wordInfo is what the score needs to know of a word: 8 bits of its weight in each mode, wordBits, and 7 bits of its
 // signature.
 type wordInfo uint32
 
@@ -102,7 +124,7 @@ func newWordInfo(w *names.Word) wordInfo {
 	if w.IsShort() {
 		info |= shortWord
 	}
-	return info | wordInfo(w.ConsonantHash()>>58)<<24
+	return info | wordInfo(w.ConsonantHash()>>57)<<24
 }
 
 func (i wordInfo) signature() uint8 { return uint8(i >> 24) }
@@ -318,9 +340,11 @@ func (b *builder) addPosts() {
 			words := x.nameWords[r.words : r.words+uint32(r.n)*2-1]
 			p := post{name: uint32(i)}
 			for j, w := range words {
-				p.signature |= x.signatureBit(w)
 				if j < int(r.n) {
+					p.addWord(x.infos[w])
 					p.weight += x.words[w].Weight[r.mode]
+				} else {
+					p.addJoin(x.infos[w])
 				}
 			}
 			for j, w := range words {

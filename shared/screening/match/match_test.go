@@ -2,8 +2,10 @@ package match
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"sluice/shared/screening/names"
 	"sluice/shared/screening/watchlist"
 )
 
@@ -86,11 +88,11 @@ func TestIndexFindsWhatComparingFinds(t *testing.T) {
 		queries = append(queries, x.text(uint32(i)))
 	}
 	slices.Sort(queries)
-	s := NewSearcher(x)
+	s, all := NewSearcher(x), newBruteForce(x)
 	for _, threshold := range []int{1, 5000, 7000, Threshold * 100, 9500, scale} {
 		for _, name := range queries {
 			got := slices.Clone(s.find(Query{Name: name}, threshold))
-			want := x.compareAll(Query{Name: name}, threshold)
+			want := all.find(Query{Name: name}, threshold)
 			if !slices.Equal(got, want) && len(got)+len(want) > 0 {
 				t.Errorf("find(%q, %d) = %v, want %v", name, threshold, got, want)
 			}
@@ -98,21 +100,36 @@ func TestIndexFindsWhatComparingFinds(t *testing.T) {
 	}
 }
 
-// compareAll is find without an index.
-func (x *Index) compareAll(q Query, threshold int) []candidate {
-	var found []candidate
-	analyzer := NewAnalyzer()
-	query := analyzer.Analyze(q.Name)
-	var c comparer
+// bruteForce compares with every name of an index.
+type bruteForce struct {
+	x        *Index
+	analyzer *Analyzer
+	forms    []form
+	comparer comparer
+}
+
+func newBruteForce(x *Index) *bruteForce {
+	b := &bruteForce{x: x, analyzer: NewAnalyzer()}
 	for i := range x.names {
-		r := &x.names[i]
+		b.forms = append(b.forms, b.analyzer.Analyze(x.text(uint32(i))).in(x.names[i].mode))
+	}
+	return b
+}
+
+// find is Searcher.find without an index.
+func (b *bruteForce) find(q Query, threshold int) []candidate {
+	var found []candidate
+	query := b.analyzer.Analyze(q.Name)
+	forms := [names.Modes]form{}
+	for mode := range forms {
+		forms[mode] = query.in(names.Mode(mode))
+	}
+	for i := range b.x.names {
+		r := &b.x.names[i]
 		if !slices.Contains(modesOf(q.Schema), r.mode) {
 			continue
 		}
-		qf := query.in(r.mode)
-		name := analyzer.Analyze(x.text(uint32(i)))
-		lf := name.in(r.mode)
-		score := c.compare(&qf, &lf, r.mode)
+		score := b.comparer.compare(&forms[r.mode], &b.forms[i], r.mode)
 		if r.kind == watchlist.Weak {
 			score = score * weakPercent / 100
 		}
@@ -121,4 +138,10 @@ func (x *Index) compareAll(q Query, threshold int) []candidate {
 		}
 	}
 	return found
+}
+
+// cutList cuts FORMAT:FILE.
+func cutList(text string) (watchlist.Format, string, bool) {
+	format, path, found := strings.Cut(text, ":")
+	return watchlist.Format(format), path, found
 }

@@ -330,7 +330,7 @@ type filter struct {
 	threshold int
 	n         int
 	total     int32
-	masks     [names.MaxWords]uint64
+	masks     [names.MaxWords]signature
 	weight    [names.MaxWords]int32
 	most      [names.MaxWords]int32
 	// covers is the greatest weight of words of the list that a word can meet, which may count for less.
@@ -350,16 +350,19 @@ func (f *filter) set(s *Searcher, q *querySide, threshold int) {
 			f.most[i], f.covers[i] = max(f.most[i], q.weight[i]), 2*maxWeight
 		}
 		if s.cache.words[q.words[i]].word.IsInitial() {
-			f.masks[i], f.most[i], f.covers[i] = math.MaxUint64, max(f.most[i], q.weight[i]), max(f.covers[i], maxWeight)
+			f.masks[i], f.most[i], f.covers[i] = anyWord, max(f.most[i], q.weight[i]), max(f.covers[i], maxWeight)
 		}
 		for _, r := range [...]*reach{s.joinReach(q, i-1), s.joinReach(q, i)} {
 			if r != nil {
-				f.masks[i] |= r.mask
+				f.masks[i].add(&r.mask)
 				f.most[i], f.covers[i] = max(f.most[i], q.weight[i]), 2*maxWeight
 			}
 		}
 	}
 }
+
+// anyWord is the mask of what any name may have.
+var anyWord = signature{words: [2]uint64{math.MaxUint64, math.MaxUint64}, joins: math.MaxUint32}
 
 // setRequired finds the words without which no name reaches the threshold.
 func (f *filter) setRequired() {
@@ -378,15 +381,14 @@ func (f *filter) setRequired() {
 
 // passes reports whether the name of a post can reach the threshold.
 func (f *filter) passes(p *post) bool {
-	signature := p.signature
 	for _, i := range f.required[:f.nRequired] {
-		if f.masks[i]&signature == 0 {
+		if !f.masks[i].meets(&p.signature) {
 			return false
 		}
 	}
 	var query, most, covers int32
 	for i := range f.n {
-		if f.masks[i]&signature != 0 {
+		if f.masks[i].meets(&p.signature) {
 			query += f.weight[i]
 			most += f.most[i]
 			covers += f.covers[i]
@@ -448,7 +450,7 @@ func (s *Searcher) compare(q *querySide, name uint32, f *filter) int {
 // addPairs adds the pairs of nq words of the query from i on and the n words of a name and its joins.
 func (s *Searcher) addPairs(q *querySide, i, nq int, words []uint32, n int, r *reach) {
 	for k, w := range words {
-		if r.mask&s.index.signatureBit(w) == 0 {
+		if info := s.index.infos[w]; k < n && !r.mask.hasWord(info) || k >= n && !r.mask.hasJoin(info) {
 			continue
 		}
 		e := findWord(r.similar, w)
