@@ -21,6 +21,8 @@ type reach struct {
 	similar []similarWord
 	// mask has the bits of all similar words and joins.
 	mask signature
+	// prints are those of all similar words.
+	prints printSet
 	// cost is the number of occurrences of similar words, most the greatest weight of one, by mode.
 	cost, most [names.Modes]int32
 	// isJoined reports that a similar word is a join.
@@ -125,6 +127,7 @@ func (c *wordCache) reachOf(x *Index, w *names.Word, isJoin bool) reach {
 		c.similars = append(c.similars, e)
 		if e.similarity > 0 {
 			r.mask.addWord(x.infos[id])
+			r.prints.add(x.infos[id])
 		}
 		if e.joined > 0 {
 			r.mask.addJoin(x.infos[id])

@@ -72,7 +72,34 @@ type post struct {
 	name uint32
 	// weight is that of all words of the name.
 	weight uint16
-	_      [6]uint8
+	// n is the number of words in prints, or more if it is above maxPrints.
+	n uint8
+	_ [5]uint8
+	// prints are 9 bits of each word, from the low bits on.
+	prints uint64
+}
+
+// maxPrints is the number of words of a name that a post has the prints of.
+const maxPrints = 7
+
+// printSet is a set of prints of words.
+type printSet [8]uint64
+
+func (s *printSet) add(i wordInfo) { s[i.print()>>6] |= 1 << (i.print() & 63) }
+
+// mayMeet reports whether a name may have a word of the set.
+func (s *printSet) mayMeet(p *post) bool {
+	if p.n > maxPrints {
+		return true
+	}
+	prints := p.prints
+	for range p.n {
+		if s[prints>>6&7]>>(prints&63)&1 != 0 {
+			return true
+		}
+		prints >>= 9
+	}
+	return false
 }
 
 // signature tells with some certainty which words a name does not have: each word sets a bit of words, each join one of
@@ -124,10 +151,14 @@ func newWordInfo(w *names.Word) wordInfo {
 	if w.IsShort() {
 		info |= shortWord
 	}
-	return info | wordInfo(w.ConsonantHash()>>57)<<24
+	h := w.ConsonantHash()
+	return info | wordInfo(h>>57)<<24 | wordInfo(h>>50&3)<<19
 }
 
 func (i wordInfo) signature() uint8 { return uint8(i >> 24) }
+
+// print returns 9 bits by which words are told apart.
+func (i wordInfo) print() uint16 { return uint16(i>>24&0x7f) | uint16(i>>19&3)<<7 }
 
 func (i wordInfo) weight(mode names.Mode) int32   { return int32(i >> (8 * mode) & 0xff) }
 func (i wordInfo) isTelling(mode names.Mode) bool { return i&(tellingPerson<<mode) != 0 }
@@ -342,6 +373,9 @@ func (b *builder) addPosts() {
 			for j, w := range words {
 				if j < int(r.n) {
 					p.addWord(x.infos[w])
+					if p.n++; p.n <= maxPrints {
+						p.prints |= uint64(x.infos[w].print()) << (9 * (p.n - 1))
+					}
 					p.weight += x.words[w].Weight[r.mode]
 				} else {
 					p.addJoin(x.infos[w])

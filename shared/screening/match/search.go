@@ -331,8 +331,10 @@ type filter struct {
 	n         int
 	total     int32
 	masks     [names.MaxWords]signature
-	weight    [names.MaxWords]int32
-	most      [names.MaxWords]int32
+	// prints are those of the words that each word of the query can meet, nil if only masks can tell.
+	prints [names.MaxWords]*printSet
+	weight [names.MaxWords]int32
+	most   [names.MaxWords]int32
 	// covers is the greatest weight of words of the list that a word can meet, which may count for less.
 	covers [names.MaxWords]int32
 	// required has the words without which no name reaches the threshold, in required[:n].
@@ -344,17 +346,19 @@ func (f *filter) set(s *Searcher, q *querySide, threshold int) {
 	f.threshold, f.n, f.total = threshold, q.n, q.total
 	for i := range q.n {
 		r := s.reach(q, i)
-		f.masks[i], f.weight[i], f.most[i] = r.mask, q.weight[i], r.most[q.mode]
+		f.masks[i], f.prints[i], f.weight[i], f.most[i] = r.mask, &r.prints, q.weight[i], r.most[q.mode]
 		f.covers[i] = f.most[i]
 		if r.isJoined {
 			f.most[i], f.covers[i] = max(f.most[i], q.weight[i]), 2*maxWeight
 		}
 		if s.cache.words[q.words[i]].word.IsInitial() {
+			f.prints[i] = nil
 			f.masks[i], f.most[i], f.covers[i] = anyWord, max(f.most[i], q.weight[i]), max(f.covers[i], maxWeight)
 		}
 		for _, r := range [...]*reach{s.joinReach(q, i-1), s.joinReach(q, i)} {
 			if r != nil {
 				f.masks[i].add(&r.mask)
+				f.prints[i] = nil
 				f.most[i], f.covers[i] = max(f.most[i], q.weight[i]), 2*maxWeight
 			}
 		}
@@ -383,6 +387,11 @@ func (f *filter) setRequired() {
 func (f *filter) passes(p *post) bool {
 	for _, i := range f.required[:f.nRequired] {
 		if !f.masks[i].meets(&p.signature) {
+			return false
+		}
+	}
+	for _, i := range f.required[:f.nRequired] {
+		if f.prints[i] != nil && f.masks[i].joins&p.joins == 0 && !f.prints[i].mayMeet(p) {
 			return false
 		}
 	}
