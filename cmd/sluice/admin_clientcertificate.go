@@ -30,19 +30,21 @@ type clientCertificateOptions struct {
 
 func (a *admin) clientCertificateCommand() *cli.Command {
 	var o clientCertificateOptions
-	c := a.command("tenant client-certificate", "", "show, request or install the certificate that a tenant's calls present",
+	c := a.command("tenant client-certificate", "",
+		"show, request or install the certificate that a tenant's calls present",
 		func(ctx context.Context, a *admin, _ []string) (any, error) {
 			return manageClientCertificate(ctx, a, o)
 		})
 	c.Flags = func(f *flag.FlagSet) {
-		f.BoolVar(&o.isRequested, "request", false, "create the tenant's key unless there is one, and print a certificate request")
+		f.BoolVar(&o.isRequested, "request", false,
+			"create the tenant's key unless there is one, and print a certificate request")
 		f.StringVar(&o.commonName, "common-name", "", "`NAME` of the tenant in the request (default its ID)")
 		f.StringVar(&o.file, "install", "", "install the certificates in `FILE`; - is standard input")
 	}
 	c.Description = `
-Sluice presents this certificate to receivers (webhooks, adapters, token endpoints) for which a configuration of external
-authentication sets isMtlsEnabled, and signs client assertions with its key. The key is made in KMS and never leaves it;
-a tenant has one.
+Sluice presents this certificate to receivers (webhooks, adapters, token endpoints) for which a configuration of
+external authentication sets isMtlsEnabled, and signs client assertions with its key. The key is made in KMS and never
+leaves it; a tenant has one.
 
 --request prints the request as certificate_request: have it signed for client authentication. --install takes what the
 CA sends, in PEM: the certificate, then those that lead to its root; the root may be left out. To renew a certificate,

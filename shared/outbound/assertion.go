@@ -78,7 +78,8 @@ func sign(signer crypto.Signer, header, claims any) (string, error) {
 	}
 	const size = 32
 	raw := make([]byte, 2*size)
-	if signature.R.Sign() <= 0 || signature.S.Sign() <= 0 || signature.R.BitLen() > 8*size || signature.S.BitLen() > 8*size {
+	isOutOfRange := func(n *big.Int) bool { return n.Sign() <= 0 || n.BitLen() > 8*size }
+	if isOutOfRange(signature.R) || isOutOfRange(signature.S) {
 		return "", errors.New("outbound: the signature of KMS is out of range")
 	}
 	signature.R.FillBytes(raw[:size])

@@ -70,7 +70,7 @@ type Client struct {
 	MaxReplyBytes int64
 	// Now is the clock; nil is the system's.
 	Now func() time.Time
-	// Log gets the failures of the service's own parts, such as KMS, of which callers are told in general; nil for none.
+	// Log gets the failures of the service's own parts, such as KMS, which callers are only told of; nil for none.
 	Log *slog.Logger
 	// NewID returns the jti of a client assertion; nil makes random UUIDs.
 	NewID func() string
@@ -179,8 +179,8 @@ func (c *call) transport(ctx context.Context) (http.RoundTripper, error) {
 
 // transportFor returns the connections on which the receiver presents a certificate that is acceptable, and the
 // service that of the tenant if isMTLSEnabled.
-func (c *call) transportFor(ctx context.Context, certificate *externalauth.Certificate, isMTLSEnabled, isTokenEndpoint bool) (
-	http.RoundTripper, error) {
+func (c *call) transportFor(ctx context.Context, certificate *externalauth.Certificate,
+	isMTLSEnabled, isTokenEndpoint bool) (http.RoundTripper, error) {
 	rules, err := newTLSRules(certificate, c.client.PublicCAs)
 	if err != nil {
 		return nil, err
@@ -202,7 +202,8 @@ func (c *call) tokenKey() tokenKey {
 }
 
 // exchange sends a request with the given headers in place of its own, and reads the reply.
-func (c *Client) exchange(ctx context.Context, t http.RoundTripper, r *http.Request, header http.Header) (*Reply, error) {
+func (c *Client) exchange(ctx context.Context, t http.RoundTripper, r *http.Request, header http.Header) (
+	*Reply, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout(), errTimeout)
 	defer cancel()
 	out := r.Clone(ctx)

@@ -34,8 +34,8 @@ func CertificateRequest(ctx context.Context, k ClientKey, s Signer, commonName s
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der}), nil
 }
 
-// ParseCertificates reads the certificates that are to be installed for a client key: in PEM, its own first, each of the
-// others being the issuer of the one preceding it. The root may be left out. Its errors say what is wrong.
+// ParseCertificates reads the certificates that are to be installed for a client key: in PEM, its own first, each of
+// the others being the issuer of the one preceding it. The root may be left out. Its errors say what is wrong.
 func (k ClientKey) ParseCertificates(text []byte, now time.Time) ([]*x509.Certificate, error) {
 	var chain []*x509.Certificate
 	for rest := bytes.TrimSpace(text); len(rest) > 0; rest = bytes.TrimSpace(rest) {
@@ -68,8 +68,8 @@ func (k ClientKey) checkChain(chain []*x509.Certificate, now time.Time) error {
 	}
 	leaf := chain[0]
 	usages := leaf.ExtKeyUsage
-	isForClients := slices.Contains(usages, x509.ExtKeyUsageClientAuth) || slices.Contains(usages, x509.ExtKeyUsageAny) ||
-		len(usages)+len(leaf.UnknownExtKeyUsage) == 0
+	isForClients := len(usages)+len(leaf.UnknownExtKeyUsage) == 0 ||
+		slices.Contains(usages, x509.ExtKeyUsageClientAuth) || slices.Contains(usages, x509.ExtKeyUsageAny)
 	switch own, ok := leaf.PublicKey.(*ecdsa.PublicKey); {
 	case !ok || !own.Equal(public):
 		return errors.New("its first certificate is not one of the tenant's client key: send the issuer the request " +

@@ -170,7 +170,8 @@ func (c *call) tokenTransport(ctx context.Context) (http.RoundTripper, error) {
 }
 
 // reservedFormValues are not taken from a configuration's form values.
-var reservedFormValues = []string{"grant_type", "client_id", "client_secret", "client_assertion", "client_assertion_type"}
+var reservedFormValues = []string{"grant_type", "client_id", "client_secret", "client_assertion",
+	"client_assertion_type"}
 
 // tokenForm returns the form of a token request, and adds a header if that is how the client authenticates.
 func (c *call) tokenForm(ctx context.Context, header http.Header) (url.Values, error) {
