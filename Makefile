@@ -66,10 +66,11 @@ demo: build
 local: build
 	@bin/sluice local
 
-# Everything that is checked, side by side: the end-to-end suite waits a lot, and what is long begins first. A failure
-# of one target does not hide those of others.
+# Everything that is checked. Unit tests and linting share the processors; the end-to-end suite, which measures times, has
+# them to itself. A failure of one target does not hide those of others.
 test: build
-	@$(MAKE) --no-print-directory -k -j3 --output-sync=target test-e2e test-product test-local lint test-bench
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target test-product test-local lint test-bench; others=$$?; \
+	$(MAKE) --no-print-directory test-e2e && exit $$others
 
 lint: format vet staticcheck
 

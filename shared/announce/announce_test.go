@@ -162,10 +162,13 @@ func TestAnnouncementOfAKilledAttempt(t *testing.T) {
 // The event bus is told after the others, which recognise what they get twice.
 func TestTheBusIsToldLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		var order []string
 		record := func(name string, after time.Duration) event.Sender {
 			return senderFunc(func(context.Context, event.Message) error {
 				time.Sleep(after)
+				mu.Lock()
+				defer mu.Unlock()
 				order = append(order, name)
 				return nil
 			})
