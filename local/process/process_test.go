@@ -13,26 +13,7 @@ import (
 )
 
 func TestKillEndsWholeGroup(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("sh", "-c", "sleep 600 & echo $!; wait")
-	cmd.Stdout = w
-	g, err := Start(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Close()
-	line := make([]byte, 32)
-	n, err := r.Read(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	child, err := strconv.Atoi(strings.TrimSpace(string(line[:n])))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, child := startWithChild(t, "sleep 600 & echo $!; wait")
 	g.Kill()
 	if g.Err() == nil {
 		t.Error("Err of a killed process is nil")
@@ -54,26 +35,7 @@ func waitForEndOf(t *testing.T, child int) {
 
 // The processes that a leader has started end with it.
 func TestGroupEndsWithItsLeader(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("sh", "-c", "sleep 600 & echo $!")
-	cmd.Stdout = w
-	g, err := Start(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Close()
-	line := make([]byte, 32)
-	n, err := r.Read(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	child, err := strconv.Atoi(strings.TrimSpace(string(line[:n])))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, child := startWithChild(t, "sleep 600 & echo $!")
 	<-g.Done()
 	waitForEndOf(t, child)
 }
@@ -96,6 +58,32 @@ func TestNoSignalReachesAnotherProcess(t *testing.T) {
 	if !isRunning(other.PID()) {
 		t.Error("a signal for a process that has ended killed another process with the same ID")
 	}
+}
+
+// startWithChild runs a shell command that starts another process and prints its ID, and returns the group and that ID.
+func startWithChild(t *testing.T, command string) (g *Group, child int) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Stdout = w
+	g, err = Start(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	line := make([]byte, 32)
+	n, err := r.Read(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err = strconv.Atoi(strings.TrimSpace(string(line[:n])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, child
 }
 
 // isRunning reports whether a process runs. One that has ended but has not been waited for does not count.
