@@ -162,6 +162,9 @@ func (s *Service) invoke(ctx context.Context, name, requestID string, payload []
 	if len(payload) > MaxPayload {
 		return Result{}, ErrTooLarge
 	}
+	if s.isClosed() { // select chooses at random if a slot is free too
+		return Result{}, ErrClosed
+	}
 	select {
 	case p.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -176,11 +179,24 @@ func (s *Service) invoke(ctx context.Context, name, requestID string, payload []
 	}()
 	select {
 	case r := <-result:
+		if r.Failed && s.isClosed() { // Close may have ended the process
+			return Result{}, ErrClosed
+		}
 		return r, nil
 	case <-ctx.Done():
 		return Result{}, ctx.Err()
 	case <-s.closed:
 		return Result{}, ErrClosed
+	}
+}
+
+// isClosed reports whether Close has begun to end the processes.
+func (s *Service) isClosed() bool {
+	select {
+	case <-s.closed:
+		return true
+	default:
+		return false
 	}
 }
 
