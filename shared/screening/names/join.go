@@ -1,0 +1,87 @@
+package names
+
+// JoinSimilarity returns how similar two words are of which at least one is joined from two: what is left of a name
+// whose spaces are elsewhere must be nearly equal, with the same consonants and, where they are written, vowels at the
+// same places.
+func JoinSimilarity(a, b *Word) (int, Kind) {
+	if a.IsSame(b) {
+		return Equal, Joined
+	}
+	if (a.flags|b.flags)&isForeign != 0 || min(a.consonants[0], b.consonants[0]) < 3 {
+		return 0, Different
+	}
+	switch (a.flags ^ b.flags) & isAbjad {
+	case 0:
+		if a.shape() != b.shape() {
+			return 0, Different
+		}
+	default:
+		if a.skeletons[0] != b.skeletons[0] {
+			return 0, Different
+		}
+	}
+	if s := 1000 - soundCost(a, b, 1000-minJoinSimilarity); s >= minJoinSimilarity {
+		return min(s, scriptSimilarity(a, b)), Joined
+	}
+	return 0, Different
+}
+
+// shape returns a hash of the classes of the consonants and of the places of the vowels.
+func (w *Word) shape() uint64 {
+	var h uint64
+	isVowel := false
+	for _, c := range w.sounds[:w.n] {
+		class := shapeClass[c]
+		if class == 'a' && isVowel {
+			continue
+		}
+		isVowel = class == 'a'
+		h = h*hashBase + uint64(class)
+	}
+	return h
+}
+
+// shapeClass is the class of a sound in a shape.
+var shapeClass = func() (t [128]byte) {
+	for c := range t {
+		if t[c] = skeletonClass[c]; t[c] == 0 {
+			t[c] = byte(c)
+		}
+		if isVowel(byte(c)) {
+			t[c] = 'a'
+		}
+	}
+	return t
+}()
+
+// Join returns two neighbouring words as if they were written as one.
+func Join(a, b *Word) Word {
+	w := Word{
+		Hash: a.Hash*hashPowers[min(b.length, maxWordBytes)] + b.Hash,
+		flags: (a.flags|b.flags)&(isAbjad|isForeign) | a.flags&(beginsWithVowel|secondBeginsWithVowel) |
+			b.flags&(endsWithVowel|secondEndsWithVowel),
+		length: min(a.length+b.length, maxWordBytes),
+		first:  a.first,
+	}
+	if w.flags&isForeign != 0 {
+		return w
+	}
+	n := copy(w.sounds[:], a.sounds[:a.n])
+	second := b.sounds[:b.n]
+	isDoubled := len(second) > 0 && n > 0 && second[0] == w.sounds[n-1] && !isVowel(second[0])
+	if isDoubled {
+		second = second[1:]
+	}
+	w.n = uint8(n + copy(w.sounds[n:], second))
+	for i := range w.skeletons {
+		// The first consonant of b is not repeated if a ends with it.
+		rest, count := b.skeletons[i], b.consonants[i]
+		if class := skeletonClass[b.sounds[0]]; isDoubled && class != 0 && b.sounds[0] != soundJ {
+			count--
+			rest -= uint64(class) * hashPowers[count]
+		}
+		w.skeletons[i] = a.skeletons[i]*hashPowers[count] + rest
+		w.consonants[i] = a.consonants[i] + count
+	}
+	return w
+}
