@@ -48,6 +48,8 @@ var layers = map[string]layer{
 	"shared/outbound":         serviceLayer,
 	"shared/pipeline":         serviceLayer,
 	"shared/setup":            setupLayer,
+
+	"shared/screening/execution": serviceLayer,
 }
 
 // domainModules are the modules that domain packages may import.

@@ -96,6 +96,13 @@ type Batch struct {
 	ClosedAt time.Time
 	// CorrelationID is that of the request that created the batch; "" if it had none.
 	CorrelationID string
+	// Lists are the versions of watch lists that the built-in provider searches. They are pinned: a search that is repeated
+	// finds the same, whatever was imported meanwhile.
+	Lists []ListVersion
+	// Runs is the number of runs that were begun: 1 for a new batch, 0 for one without searches. StartedAt is when the last
+	// one was.
+	Runs      int
+	StartedAt time.Time
 	// Matches, Unresolved and TrueMatches count matches: all of them, those in the status Unresolved and those in the
 	// status Match.
 	Matches     int
@@ -118,15 +125,8 @@ type ProviderRun struct {
 	// AnswerID is the ID of the answer that ended the search; only the matches of that answer belong to the batch. It is
 	// "" for a search that is under way.
 	AnswerID string
-}
-
-// ProviderError is the reason for which a search failed.
-type ProviderError struct {
-	// Source is Unknown, Invoker or Adapter.
-	Source string
-	// Code is E000, E001 or E002.
-	Code    string
-	Message string
+	// Run is the run of the batch in which the provider searches or has searched last.
+	Run int
 }
 
 // IsFinished reports whether the provider searches no longer.
@@ -147,9 +147,16 @@ func (b Batch) Close(at time.Time) (Batch, error) {
 	return b, nil
 }
 
-// Override returns the batch replaced by a newer one. A batch that was closed keeps the time of that.
+// Override returns the batch replaced by a newer one. A batch that was closed keeps the time of that. Searches that are
+// under way have failed: nobody waits for them any more.
 func (b Batch) Override() Batch {
 	b.Status = Overridden
+	b.Providers = slices.Clone(b.Providers)
+	for i := range b.Providers {
+		if p := &b.Providers[i]; !p.IsFinished() {
+			p.Status, p.Error = ReturnFailed, errOverridden
+		}
+	}
 	b.Version++
 	return b
 }
@@ -159,6 +166,8 @@ type Answer struct {
 	// ID tells answers of one provider apart. An answer that comes again has the same ID.
 	ID         string
 	ProviderID string
+	// Run is the run that it answers; 0 stands for the present one.
+	Run int
 	// Matches is how many matches it has; they are stored already.
 	Matches int
 	// Error is the reason for which the search failed; nil if it did not.
@@ -167,14 +176,14 @@ type Answer struct {
 
 // FinishProvider returns the batch after a provider has ended its search: with the matches of its answer, which are
 // unresolved, or with the reason why it failed. It returns ErrNotFound if the batch does not have the provider, ErrNotOpen
-// for a batch that is not open, and the batch as it is with false if the provider has ended already: an answer that comes
-// twice counts once, and the first of several answers is the one that counts.
+// for a batch that is not open, and the batch as it is with false if the provider has ended already, or searches in another
+// run: an answer that comes twice counts once, and the first of several answers is the one that counts.
 func (b Batch) FinishProvider(a Answer) (after Batch, isFirst bool, err error) {
 	i := slices.IndexFunc(b.Providers, func(p ProviderRun) bool { return p.ID == a.ProviderID })
 	switch {
 	case i < 0:
 		return b, false, ErrNotFound
-	case b.Providers[i].IsFinished():
+	case b.Providers[i].IsFinished() || a.Run != 0 && a.Run != b.Providers[i].Run:
 		return b, false, nil
 	case b.Status != Open:
 		return b, false, ErrNotOpen
@@ -195,6 +204,15 @@ func (b Batch) FinishProvider(a Answer) (after Batch, isFirst bool, err error) {
 // the batch.
 func (b Batch) HasAnswer(id string) bool {
 	return slices.ContainsFunc(b.Providers, func(p ProviderRun) bool { return p.AnswerID == id && p.Status == SearchComplete })
+}
+
+// Provider returns the search of a provider, false if the batch does not have it.
+func (b Batch) Provider(id string) (ProviderRun, bool) {
+	i := slices.IndexFunc(b.Providers, func(p ProviderRun) bool { return p.ID == id })
+	if i < 0 {
+		return ProviderRun{}, false
+	}
+	return b.Providers[i], true
 }
 
 // HasEntity reports whether an entity belongs to the batch.

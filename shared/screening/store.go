@@ -1,6 +1,21 @@
 package screening
 
-import "context"
+import (
+	"context"
+	"time"
+)
+
+// Search is what is known of the question that was sent to a provider for a batch.
+type Search struct {
+	BatchID    string
+	ProviderID string
+	// Run is the run of the batch in which it was asked.
+	Run int
+	// Token is the task token of the execution that waits for the answer.
+	Token string
+	// AskedAt is when the adapter of the provider accepted the question; zero before that.
+	AskedAt time.Time
+}
 
 // MatchRef names a match.
 type MatchRef struct {
@@ -31,6 +46,17 @@ type Store interface {
 	// Save replaces the batch of which b.Version is the next version. It returns ErrChanged if the stored version is
 	// another one.
 	Save(ctx context.Context, b Batch) error
+
+	// EachSearching calls visit for batches in which a provider searches and that are to be looked at before a time: when
+	// their run was started or, after Postpone, at its time. It may leave out some of many. It ends with the first error of
+	// visit.
+	EachSearching(ctx context.Context, before time.Time, visit func(tenant, batchID string) error) error
+	// Postpone sets when a batch is to be looked at, if a provider of it searches.
+	Postpone(ctx context.Context, tenant, id string, at time.Time) error
+	// GetSearch reads the question to a provider. It returns ErrNotFound if there was none.
+	GetSearch(ctx context.Context, tenant, batchID, providerID string) (Search, error)
+	// SaveSearch stores the question to a provider. It returns ErrChanged if that of a later run is stored.
+	SaveSearch(ctx context.Context, tenant string, s Search) error
 
 	// GetEntities reads those of the entities of a batch that exist, in the order of the IDs.
 	GetEntities(ctx context.Context, tenant, batchID string, ids []string) ([]Entity, error)

@@ -20,10 +20,13 @@ import (
 //	<tenant>#batch#<id>         entity#<entity>                  an entity of the batch as JSON, its version
 //	<tenant>#batch#<id>         match#<length>#<entity>#<match>  a match as JSON, its resolution as JSON, its version
 //	<tenant>#batch#<id>         document#<length>#<entity>#<match>#<document>  a document of the entity or its match as JSON
+//	<tenant>#batch#<id>         search#<provider>            the run, the task token and the time of a question to a provider
 //	<tenant>#journey#<journey>  process#<process>                the ID of the active batch of journey and process
 //	<tenant>#journey#<journey>  batch#<creation time>#<id>       a batch of the journey
 //	<tenant>#configuration      settings                         the tenant's settings as JSON, their version
 //	<tenant>#entity#<entity>    batch#<creation time>#<id>       a batch that has the entity
+//
+// The index searching (searching / look_at) holds the batches of which a provider searches.
 //
 // Rows of lists may name batches that do not exist, because their creation failed; readers leave these out.
 type Store struct {

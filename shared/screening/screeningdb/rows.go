@@ -45,6 +45,9 @@ type batchBody struct {
 	CreatedBy      string           `json:"createdBy"`
 	ClosedAt       time.Time        `json:"closedAt"`
 	CorrelationID  string           `json:"correlationId"`
+	Lists          []listBody       `json:"lists,omitempty"`
+	Runs           int              `json:"runs,omitempty"`
+	StartedAt      time.Time        `json:"startedAt,omitzero"`
 	Matches        int              `json:"matches"`
 	Unresolved     int              `json:"unresolved"`
 	TrueMatches    int              `json:"trueMatches"`
@@ -59,6 +62,16 @@ type providerBody struct {
 	Error              *errorBody               `json:"error"`
 	Matches            int                      `json:"matches"`
 	AnswerID           string                   `json:"answerId"`
+	Run                int                      `json:"run,omitempty"`
+}
+
+// listBody is a pinned version of a list as it is stored in its batch.
+type listBody struct {
+	List       string    `json:"list"`
+	Owner      string    `json:"owner"`
+	Version    string    `json:"version"`
+	SourceDate time.Time `json:"sourceDate"`
+	ImportedAt time.Time `json:"importedAt"`
 }
 
 type errorBody struct {
@@ -150,6 +163,10 @@ func entityKey(tenant, batchID, id string) dynamo.Item {
 	return key(tenant, "batch#"+batchID, "entity#"+id)
 }
 
+func searchKey(tenant, batchID, provider string) dynamo.Item {
+	return key(tenant, "batch#"+batchID, "search#"+provider)
+}
+
 // matchPrefix begins the parts of the matches of an entity. The length of the ID keeps apart the IDs that begin with
 // another one.
 func matchPrefix(entityID string) string { return fmt.Sprintf("match#%d#%s#", len(entityID), entityID) }
@@ -187,13 +204,24 @@ func marshalBatch(b screening.Batch) (dynamo.Item, error) {
 		JourneyType: b.JourneyType, MainEntityID: b.MainEntityID, MainEntityName: b.MainEntityName,
 		EntityIDs: b.EntityIDs, OverriddenIDs: b.OverriddenIDs, CreatedAt: b.CreatedAt, CreatedBy: b.CreatedBy,
 		ClosedAt: b.ClosedAt, CorrelationID: b.CorrelationID, Matches: b.Matches, Unresolved: b.Unresolved,
-		TrueMatches: b.TrueMatches, Version: b.Version,
+		TrueMatches: b.TrueMatches, Version: b.Version, Runs: b.Runs, StartedAt: b.StartedAt,
+	}
+	for _, l := range b.Lists {
+		body.Lists = append(body.Lists, listBody(l))
 	}
 	for _, p := range b.Providers {
 		body.Providers = append(body.Providers, providerBody{p.ID, p.Status, p.ConfigurationSetID, (*errorBody)(p.Error),
-			p.Matches, p.AnswerID})
+			p.Matches, p.AnswerID, p.Run})
 	}
-	return marshal(batchKey(b.Tenant, b.ID), body, b.Version, maxBodyBytes, errTooLarge)
+	item, err := marshal(batchKey(b.Tenant, b.ID), body, b.Version, maxBodyBytes, errTooLarge)
+	if err == nil && b.IsSearching() {
+		since := b.StartedAt
+		if since.Before(b.CreatedAt) {
+			since = b.CreatedAt
+		}
+		item["searching"], item["look_at"] = dynamo.String(shard(b.ID)), dynamo.String(dynamo.FormatTime(since))
+	}
+	return item, err
 }
 
 func unmarshalBatch(item dynamo.Item) (screening.Batch, error) {
@@ -207,11 +235,15 @@ func unmarshalBatch(item dynamo.Item) (screening.Batch, error) {
 		MainEntityName: body.MainEntityName, EntityIDs: body.EntityIDs, OverriddenIDs: body.OverriddenIDs,
 		CreatedAt: body.CreatedAt, CreatedBy: body.CreatedBy, ClosedAt: body.ClosedAt, CorrelationID: body.CorrelationID,
 		Matches: body.Matches, Unresolved: body.Unresolved, TrueMatches: body.TrueMatches, Version: body.Version,
+		Runs: body.Runs, StartedAt: body.StartedAt,
+	}
+	for _, l := range body.Lists {
+		b.Lists = append(b.Lists, screening.ListVersion(l))
 	}
 	for _, p := range body.Providers {
 		b.Providers = append(b.Providers, screening.ProviderRun{ID: p.ID, Status: p.Status,
 			ConfigurationSetID: p.ConfigurationSetID, Error: (*screening.ProviderError)(p.Error), Matches: p.Matches,
-			AnswerID: p.AnswerID})
+			AnswerID: p.AnswerID, Run: p.Run})
 	}
 	return b, nil
 }

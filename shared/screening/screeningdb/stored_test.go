@@ -30,6 +30,14 @@ func TestStoredScreenings(t *testing.T) {
 	if err := s.AddDocument(ctx, b, storedDocument()); err != nil {
 		t.Fatal(err)
 	}
+	search := screening.Search{BatchID: b.ID, ProviderID: "r", Run: 2, Token: "token", AskedAt: now}
+	if err := s.SaveSearch(ctx, tenant, search); err != nil {
+		t.Fatal(err)
+	}
+	earlier := screening.Search{BatchID: b.ID, ProviderID: "r", Run: 1}
+	if err := s.SaveSearch(ctx, tenant, earlier); !errors.Is(err, screening.ErrChanged) {
+		t.Errorf("a question of an earlier run: got %v, want ErrChanged", err)
+	}
 	settings := screening.Settings{ValidityDays: map[string]int{"p": 365}, Version: 1}
 	if err := s.SaveSettings(ctx, tenant, settings); err != nil {
 		t.Fatal(err)
@@ -62,6 +70,10 @@ func TestStoredScreenings(t *testing.T) {
 	if diff := cmp.Diff(settings, stored); err != nil || diff != "" {
 		t.Errorf("settings: %v (-want +got)\n%s", err, diff)
 	}
+	asked, err := s.GetSearch(ctx, tenant, b.ID, "r")
+	if diff := cmp.Diff(search, asked); err != nil || diff != "" {
+		t.Errorf("question: %v (-want +got)\n%s", err, diff)
+	}
 	if id, err := s.FindActive(ctx, tenant, "journey", "process"); err != nil || id != b.ID {
 		t.Errorf("active batch: got %q, %v, want %q", id, err, b.ID)
 	}
@@ -78,9 +90,12 @@ func storedBatch() screening.Batch {
 		ID: "0197b0c4-52a1-7c3e-9d2f-6a1b3c5d7e90", Tenant: tenant, Status: screening.Open, Type: screening.TypeScreening,
 		JourneyID: "journey", ProcessID: "process", JourneyType: "onboarding", MainEntityID: "main", MainEntityName: "Main",
 		Providers: []screening.ProviderRun{
-			{ID: "p", Status: screening.SearchComplete, ConfigurationSetID: "set", Matches: 1, AnswerID: "answer"},
+			{ID: "p", Status: screening.SearchComplete, ConfigurationSetID: "set", Matches: 1, AnswerID: "answer", Run: 1},
 			{ID: "q", Status: screening.ReturnFailed, AnswerID: "other",
-				Error: &screening.ProviderError{Source: "Adapter", Code: "E002", Message: "message"}}},
+				Error: &screening.ProviderError{Source: "Adapter", Code: "E002", Message: "message"}},
+			{ID: "r", Status: screening.SearchInProgress, Run: 2}},
+		Lists: []screening.ListVersion{{List: "un", Owner: tenant, Version: "0a1b2c", SourceDate: now, ImportedAt: now}},
+		Runs:  2, StartedAt: now,
 		EntityIDs: []string{"e"}, CreatedAt: now, CreatedBy: "client", ClosedAt: now, CorrelationID: "correlation",
 		Matches: 3, Unresolved: 2, TrueMatches: 1, Version: 1,
 	}

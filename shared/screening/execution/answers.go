@@ -1,0 +1,187 @@
+package execution
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"sluice/shared/fault"
+	"sluice/shared/screening"
+)
+
+// Outcome says what became of an answer.
+type Outcome string
+
+// The outcomes of answers.
+const (
+	// Recorded answers have ended the search of their provider.
+	Recorded Outcome = "recorded"
+	// Repeated answers are recorded already.
+	Repeated Outcome = "repeated"
+	// Late answers came after the search had ended otherwise, or after its batch had.
+	Late Outcome = "late"
+	// Unknown answers name a batch that the tenant does not have, or a provider that it was not searched by.
+	Unknown Outcome = "unknown"
+)
+
+// Answer is what a provider says about the entities of a batch.
+type Answer struct {
+	// ID tells the answers of a provider apart: the same answer that comes again has the same ID.
+	ID string
+	// Matches need EntityID, AliasIDs, UniqueID and Data; Record sets the rest.
+	Matches []screening.Match
+	// Error is the reason for which the provider has failed; nil if it has not.
+	Error *screening.ProviderError
+}
+
+// Answers records the answers of providers. It is safe for concurrent use.
+type Answers struct {
+	Store screening.Store
+	// Tasks wakes executions that wait for an answer.
+	Tasks Tasks
+	// MaxMatches is how many matches of an entity an answer may have; 0 means screening.MaxMatches.
+	MaxMatches int
+	Log        *slog.Logger
+}
+
+// Tasks completes tasks of executions.
+type Tasks interface {
+	// Complete completes the task of a token. A token that nobody waits for any more is success.
+	Complete(ctx context.Context, token string) error
+}
+
+// maxAttempts is how often a change is computed anew when another one was stored first.
+const maxAttempts = 16
+
+// Record records the answer of a provider about a batch, and lets the execution that waits for it go on. It may be
+// repeated, and called at the same time with the same answer and with others: the first answer counts, and an answer that
+// is recorded stays recorded. An answer that is not valid ends the search with the error E002.
+func (a *Answers) Record(ctx context.Context, tenant, batchID, providerID string, answer Answer) (Outcome, error) {
+	outcome, run, err := a.record(ctx, tenant, batchID, providerID, answer)
+	if err != nil {
+		return "", err
+	}
+	if outcome == Late || outcome == Unknown {
+		a.Log.WarnContext(ctx, "an answer of a screening provider was ignored", "tenant", tenant, "batch", batchID, "provider",
+			providerID, "outcome", outcome)
+		return outcome, nil
+	}
+	return outcome, a.wake(ctx, tenant, batchID, providerID, run)
+}
+
+func (a *Answers) record(ctx context.Context, tenant, batchID, providerID string, answer Answer) (Outcome, int, error) {
+	stored := -1 // the run for which the matches are stored
+	for range maxAttempts {
+		b, err := a.Store.Get(ctx, tenant, batchID)
+		if errors.Is(err, screening.ErrNotFound) {
+			return Unknown, 0, nil
+		}
+		if err != nil {
+			return "", 0, err
+		}
+		p, ok := b.Provider(providerID)
+		if !ok || providerID == screening.BuiltIn {
+			return Unknown, 0, nil
+		}
+		record := screening.Answer{ID: answerID(p, answer.ID), ProviderID: p.ID, Matches: len(answer.Matches), Error: answer.Error}
+		switch {
+		case p.IsFinished() && p.AnswerID == record.ID:
+			return Repeated, p.Run, nil
+		case p.IsFinished() || b.Status != screening.Open:
+			return Late, p.Run, nil
+		}
+		if record.Error == nil {
+			record.Error = a.check(b, answer)
+		}
+		if record.Error == nil && stored != p.Run {
+			if record.Error, err = a.storeMatches(ctx, b, record, answer.Matches); err != nil {
+				return "", 0, err
+			}
+			stored = p.Run
+		}
+		err = finish(ctx, a.Store, b, record)
+		if !errors.Is(err, screening.ErrChanged) {
+			return Recorded, p.Run, err
+		}
+	}
+	return "", 0, screening.ErrChanged
+}
+
+// answerID returns the ID of an answer of a provider in its present run, which no other provider or run has.
+func answerID(p screening.ProviderRun, id string) string {
+	return fmt.Sprintf("%s/%d/%s", p.ID, p.Run, id)
+}
+
+// finish ends the search of a provider. It returns ErrChanged if someone else has changed the batch.
+func finish(ctx context.Context, store screening.Store, b screening.Batch, a screening.Answer) error {
+	after, isFirst, err := b.FinishProvider(a)
+	if err != nil || !isFirst {
+		return err
+	}
+	return store.Save(ctx, after)
+}
+
+// check returns what is wrong with the matches of an answer, nil if nothing is.
+func (a *Answers) check(b screening.Batch, answer Answer) *screening.ProviderError {
+	limit, counts, ids := a.MaxMatches, map[string]int{}, map[string]bool{}
+	if limit == 0 {
+		limit = screening.MaxMatches
+	}
+	for _, m := range answer.Matches {
+		if !b.HasEntity(m.EntityID) {
+			return invalid("The answer has a match of the entity %.100q, which the batch does not have.", m.EntityID)
+		}
+		id := screening.NewMatchID("", m.EntityID, m.UniqueID)
+		if ids[id] {
+			return invalid("The answer has two matches of the entity %.100q with %.100q.", m.EntityID, m.UniqueID)
+		}
+		ids[id] = true
+		if counts[m.EntityID]++; counts[m.EntityID] > limit {
+			return invalid("The answer has more than %d matches of the entity %.100q.", limit, m.EntityID)
+		}
+	}
+	return nil
+}
+
+func invalid(format string, args ...any) *screening.ProviderError {
+	return &screening.ProviderError{Source: screening.SourceAdapter, Code: screening.CodeInvalidAnswer,
+		Message: fmt.Sprintf(format, args...)}
+}
+
+// storeMatches stores the matches of an answer. They do not belong to the batch before the answer is recorded.
+func (a *Answers) storeMatches(ctx context.Context, b screening.Batch, record screening.Answer, matches []screening.Match) (
+	*screening.ProviderError, error) {
+	complete := make([]screening.Match, len(matches))
+	for i, m := range matches {
+		complete[i] = newMatch(b, record, m)
+	}
+	err := a.Store.AddMatches(ctx, b.Tenant, complete)
+	var f *fault.Error
+	if errors.As(err, &f) && f.Kind == fault.TooLarge {
+		return invalid("%s", f.Message), nil
+	}
+	return nil, err
+}
+
+// newMatch returns a match of an answer that nobody has resolved.
+func newMatch(b screening.Batch, record screening.Answer, m screening.Match) screening.Match {
+	m.ID, m.BatchID, m.AnswerID = screening.NewMatchID(record.ID, m.EntityID, m.UniqueID), b.ID, record.ID
+	m.Data.ProviderID = record.ProviderID
+	m.Resolution = screening.Resolution{Status: screening.Unresolved}
+	m.Version = 1
+	return m
+}
+
+// wake completes the task that waits for the answer of a provider. If nobody does so, the task ends by its timeout, which
+// finds the search ended.
+func (a *Answers) wake(ctx context.Context, tenant, batchID, providerID string, run int) error {
+	search, err := a.Store.GetSearch(ctx, tenant, batchID, providerID)
+	if errors.Is(err, screening.ErrNotFound) || err == nil && (search.Run != run || search.Token == "") {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return a.Tasks.Complete(ctx, search.Token)
+}

@@ -1,0 +1,143 @@
+package screening
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+)
+
+// BuiltIn is the ID of the provider that this service is itself: it searches the watch lists that were imported, and needs
+// neither configuration nor adapter.
+const BuiltIn = "sluice"
+
+// Sources of errors of providers.
+const (
+	// SourceUnknown is the source of an error that cannot be assigned.
+	SourceUnknown = "Unknown"
+	// SourceInvoker is this service: it could not search, ask or wait any longer.
+	SourceInvoker = "Invoker"
+	// SourceAdapter is the adapter of the provider.
+	SourceAdapter = "Adapter"
+)
+
+// Codes of errors of providers.
+const (
+	// CodeNotSpecified is any error but the following.
+	CodeNotSpecified = "E000"
+	// CodeRejected means that the adapter has rejected the message.
+	CodeRejected = "E001"
+	// CodeInvalidAnswer means that the answer of the adapter is not valid.
+	CodeInvalidAnswer = "E002"
+)
+
+// ProviderError is the reason for which a search failed.
+type ProviderError struct {
+	// Source is SourceUnknown, SourceInvoker or SourceAdapter.
+	Source string
+	// Code is CodeNotSpecified, CodeRejected or CodeInvalidAnswer.
+	Code    string
+	Message string
+}
+
+// Reasons for which a search fails that was not made.
+var (
+	// ErrNoLists is the reason for a search of the built-in provider without lists.
+	ErrNoLists = &ProviderError{SourceInvoker, CodeNotSpecified,
+		"No watch list was imported that could be searched. Import one and run the screening again."}
+	errOverridden = &ProviderError{SourceInvoker, CodeNotSpecified,
+		"A newer batch of the same journey and process replaced this one before the search ended."}
+)
+
+// ErrNothingToRun means that no search of the batch has failed, so that none can be run again.
+var ErrNothingToRun = errors.New("screening: no search has failed")
+
+// ListVersion is a version of a watch list, as batches pin it.
+type ListVersion struct {
+	// List is the name of the list.
+	List string
+	// Owner is the tenant that imported the list; "" if all tenants share it.
+	Owner string
+	// Version is the SHA-256 digest of the version, in hexadecimal.
+	Version string
+	// SourceDate is the date of the list as its publisher gives it; zero if it does not.
+	SourceDate time.Time
+	// ImportedAt is when the version was imported.
+	ImportedAt time.Time
+}
+
+// IsSearching reports whether a provider of an open batch searches.
+func (b Batch) IsSearching() bool {
+	return b.Status == Open && slices.ContainsFunc(b.Providers, func(p ProviderRun) bool { return !p.IsFinished() })
+}
+
+// Searching returns the providers that search in a run; none if the batch is not open.
+func (b Batch) Searching(run int) []ProviderRun {
+	if b.Status != Open {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(b.Providers), func(p ProviderRun) bool { return p.IsFinished() || p.Run != run })
+}
+
+// SearchingRuns returns the runs in which providers of an open batch search, in ascending order.
+func (b Batch) SearchingRuns() []int {
+	var runs []int
+	for _, p := range b.Providers {
+		if b.Status == Open && !p.IsFinished() {
+			runs = append(runs, p.Run)
+		}
+	}
+	slices.Sort(runs)
+	return slices.Compact(runs)
+}
+
+// Begin returns a new batch in which the given providers search: those that can do so in its first run, and with the
+// reason those that cannot. The providers are put into the order of their IDs.
+func (b Batch) Begin(providers []ProviderRun, at time.Time) Batch {
+	b.Providers = slices.Clone(providers)
+	slices.SortFunc(b.Providers, func(x, y ProviderRun) int { return strings.Compare(x.ID, y.ID) })
+	for i := range b.Providers {
+		b.begin(&b.Providers[i], 1)
+	}
+	if b.IsSearching() {
+		b.Runs, b.StartedAt = 1, at
+	}
+	return b
+}
+
+// begin begins the search of a provider in a run.
+func (b Batch) begin(p *ProviderRun, run int) {
+	p.Status, p.Error, p.Matches, p.AnswerID, p.Run = SearchInProgress, nil, 0, "", run
+	if p.ID == BuiltIn && len(b.Lists) == 0 {
+		p.Status, p.Error = ReturnFailed, ErrNoLists
+	}
+}
+
+// Rerun returns the batch in which the providers whose searches have failed search again, in a run of their own; with an
+// ID, only that one. It returns ErrNotFound if the batch does not have the provider, ErrNotOpen for a batch that is not
+// open, and ErrNothingToRun if none of them has failed.
+func (b Batch) Rerun(providerID string, at time.Time) (Batch, error) {
+	has := func(p ProviderRun) bool { return p.ID == providerID }
+	switch {
+	case providerID != "" && !slices.ContainsFunc(b.Providers, has):
+		return b, ErrNotFound
+	case b.Status != Open:
+		return b, ErrNotOpen
+	}
+	b.Providers = slices.Clone(b.Providers)
+	found := false
+	for i := range b.Providers {
+		p := &b.Providers[i]
+		if p.Status == ReturnFailed && (providerID == "" || has(*p)) {
+			b.begin(p, b.Runs+1)
+			found = true
+		}
+	}
+	if !found {
+		return b, ErrNothingToRun
+	}
+	b.Runs++
+	b.StartedAt = at
+	b.Version++
+	return b, nil
+}

@@ -1,0 +1,108 @@
+package screeningdb
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"sluice/shared/dynamo"
+	"sluice/shared/screening"
+)
+
+// shards are the partition keys of the index searching. Batches are spread over them by the last digit of their IDs, which
+// is random, so that no partition takes all writes.
+const shards = "0123456789abcdef"
+
+// visitsPerShard is the number of batches of one shard that one call of EachSearching visits.
+const visitsPerShard = 100
+
+func shard(id string) string {
+	if id == "" {
+		return shards[:1]
+	}
+	return id[len(id)-1:]
+}
+
+// EachSearching implements screening.Store. It reads the shards of the index in random order.
+func (s *Store) EachSearching(ctx context.Context, before time.Time, visit func(tenant, batchID string) error) error {
+	for _, i := range rand.Perm(len(shards)) {
+		out, err := s.db.Query(ctx, &dynamodb.QueryInput{
+			TableName: &s.table, IndexName: aws.String("searching"), Limit: aws.Int32(visitsPerShard),
+			KeyConditionExpression: aws.String("searching = :shard AND look_at < :before"),
+			ExpressionAttributeValues: dynamo.Item{
+				":shard": dynamo.String(shards[i : i+1]), ":before": dynamo.String(dynamo.FormatTime(before)),
+			},
+		})
+		if err != nil {
+			return fmt.Errorf("list searching batches: %w", err)
+		}
+		for _, item := range out.Items {
+			tenant, id, ok := strings.Cut(dynamo.StringAttribute(item, "owner"), "#batch#")
+			if !ok {
+				return fmt.Errorf("list searching batches: the key %q is not that of a batch", dynamo.StringAttribute(item, "owner"))
+			}
+			if err := visit(tenant, id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Postpone implements screening.Store. It sets look_at, on the condition that the batch is in the index.
+func (s *Store) Postpone(ctx context.Context, tenant, id string, at time.Time) error {
+	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: batchKey(tenant, id),
+		UpdateExpression:          aws.String("SET look_at = :at"),
+		ConditionExpression:       aws.String("attribute_exists(searching)"),
+		ExpressionAttributeValues: dynamo.Item{":at": dynamo.String(dynamo.FormatTime(at))},
+	})
+	if _, failed := dynamo.ConditionFailed(err); err != nil && !failed {
+		return fmt.Errorf("postpone screening batch: %w", err)
+	}
+	return nil
+}
+
+// GetSearch implements screening.Store.
+func (s *Store) GetSearch(ctx context.Context, tenant, batchID, provider string) (screening.Search, error) {
+	row, err := s.read(ctx, searchKey(tenant, batchID, provider))
+	if err == nil && row == nil {
+		err = screening.ErrNotFound
+	}
+	if err != nil {
+		return screening.Search{}, err
+	}
+	search := screening.Search{BatchID: batchID, ProviderID: provider, Run: int(dynamo.NumberAttribute(row, "run")),
+		Token: dynamo.StringAttribute(row, "token")}
+	if text := dynamo.StringAttribute(row, "asked_at"); text != "" {
+		search.AskedAt, err = dynamo.ParseTime(text)
+	}
+	return search, err
+}
+
+// SaveSearch implements screening.Store.
+func (s *Store) SaveSearch(ctx context.Context, tenant string, search screening.Search) error {
+	item := searchKey(tenant, search.BatchID, search.ProviderID)
+	item["run"], item["token"] = dynamo.Number(int64(search.Run)), dynamo.String(search.Token)
+	if !search.AskedAt.IsZero() {
+		item["asked_at"] = dynamo.String(dynamo.FormatTime(search.AskedAt))
+	}
+	_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &s.table, Item: item,
+		ConditionExpression:       aws.String("attribute_not_exists(part) OR #run <= :run"),
+		ExpressionAttributeNames:  map[string]string{"#run": "run"},
+		ExpressionAttributeValues: dynamo.Item{":run": dynamo.Number(int64(search.Run))},
+	})
+	if _, failed := dynamo.ConditionFailed(err); failed {
+		return screening.ErrChanged
+	}
+	if err != nil {
+		return fmt.Errorf("save search: %w", err)
+	}
+	return nil
+}
