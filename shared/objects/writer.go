@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -34,6 +35,15 @@ type Writer struct {
 // Create returns a writer for an object.
 func (b *Bucket) Create(ctx context.Context, key string) *Writer {
 	return &Writer{ctx: ctx, bucket: b, key: key}
+}
+
+// WriteObject stores what write writes as an object, in the place of one that exists. If write fails, nothing changes.
+func (b *Bucket) WriteObject(ctx context.Context, key string, write func(io.Writer) error) error {
+	w := b.Create(ctx, key)
+	if err := write(w); err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	return w.Close()
 }
 
 // Size returns the number of bytes written so far.

@@ -18,6 +18,8 @@ import (
 	"sluice/shared/intake/intakedb"
 	"sluice/shared/malware"
 	"sluice/shared/objects"
+	"sluice/shared/screening/catalog"
+	"sluice/shared/screening/catalog/catalogdb"
 	"sluice/shared/webhook"
 )
 
@@ -34,6 +36,14 @@ func (e Env) bucket(name string) *objects.Bucket {
 	return objects.New(e.AWS, name, objects.Options{
 		PathStyle: e.Endpoint != "" || e.StorageEndpoint != "",
 		PublicURL: e.PublicStorageURL,
+	})
+}
+
+// Watchlists returns the loader of watchlists. It reads TABLE_WATCHLISTS and BUCKET_WORK.
+func (e Env) Watchlists() *catalog.Loader {
+	return catalog.NewLoader(catalog.Options{
+		Versions: catalogdb.New(e.DynamoDB(), e.WatchlistsTable), Files: e.Work(), Recheck: e.WatchlistRecheck, Now: time.Now,
+		Log: e.Log,
 	})
 }
 

@@ -29,10 +29,11 @@ type Config struct {
 	WebhooksTable     string `env:"TABLE_WEBHOOKS"`
 	ScreeningsTable   string `env:"TABLE_SCREENINGS"`
 	OutboundTable     string `env:"TABLE_OUTBOUND"`
+	WatchlistsTable   string `env:"TABLE_WATCHLISTS"`
 
 	// UploadsBucket holds uploads/<tenant>/<batch id> and documents/<tenant>/<file id>.
 	UploadsBucket string `env:"BUCKET_UPLOADS"`
-	// WorkBucket holds work/<batch id>/... and reports/<tenant>/<batch id>/...
+	// WorkBucket holds work/<batch id>/..., reports/<tenant>/<batch id>/... and watchlists/<owner>/<list>/...
 	WorkBucket string `env:"BUCKET_WORK"`
 	// StateMachine is the ARN of the state machine of batches.
 	StateMachine string `env:"STATE_MACHINE_ARN"`
@@ -80,6 +81,10 @@ type Config struct {
 
 	// PrivateReceivers lists the private networks that may be called; see outbound.ParseAddressPolicy.
 	PrivateReceivers string `env:"OUTBOUND_PRIVATE_RECEIVERS"`
+
+	// WatchlistRecheck is how long a function uses what it knows of the current versions of watchlists; zero means
+	// catalog.DefaultRecheck.
+	WatchlistRecheck time.Duration `env:"WATCHLIST_RECHECK"`
 
 	// SweepAge is how long a batch must not have moved before the sweep looks at it.
 	SweepAge time.Duration `env:"SWEEP_AGE"`

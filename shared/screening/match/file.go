@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +25,9 @@ const (
 	fileAlignment = 64
 	fileSections  = 15
 )
+
+// FileFormat names the format of the files that this program writes and reads: files of another one cannot be opened.
+func FileFormat() string { return hex.EncodeToString([]byte(fileMagic)[len("SLUICEIDX"):]) }
 
 // ErrNotIndex is the error of a file that is not an index of this version, or a damaged one.
 var ErrNotIndex = errors.New("the file is not an index of this version, or it is damaged")
@@ -94,18 +98,23 @@ func Open(path string) (*Index, error) {
 		return nil, err
 	}
 	defer f.Close()
+	return OpenFile(f)
+}
+
+// OpenFile is Open for a file that is open already. It may be closed and removed as soon as OpenFile has returned.
+func OpenFile(f *os.File) (*Index, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
 	data, unmap, err := mapFile(f, int(info.Size()))
 	if err != nil {
-		return nil, fmt.Errorf("mapping %s: %w", path, err)
+		return nil, fmt.Errorf("mapping %s: %w", f.Name(), err)
 	}
 	x, err := Load(data)
 	if err != nil {
 		unmap()
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	x.unmap = unmap
 	return x, nil

@@ -55,7 +55,7 @@ type Index struct {
 type Info struct {
 	// List is the name of the list.
 	List string `json:"list"`
-	// Version is the digest of the list's entries, in hex.
+	// Version is the digest of the list's date and entries, in hex.
 	Version string `json:"version"`
 	// SourceDate is the date of the list as its file says, in the format of RFC 3339; "" if it does not.
 	SourceDate string `json:"source_date,omitempty"`
@@ -255,6 +255,7 @@ func (b *builder) addList(source Source) {
 		b.info.SourceDate = list.SourceDate.UTC().Format("2006-01-02T15:04:05Z")
 	}
 	digest := sha256.New()
+	digest.Write([]byte(b.info.SourceDate + "\n"))
 	for i := range list.Entries {
 		e := &list.Entries[i]
 		b.seen = map[uint64]bool{}

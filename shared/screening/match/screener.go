@@ -21,6 +21,10 @@ type Hit struct {
 	Score float64 `json:"score"`
 	// Explanation says which words met which, how, what was missing, and which version of the list it is.
 	Explanation string `json:"explanation"`
+	// Entry is the entry as the list has it.
+	Entry *watchlist.Entry `json:"-"`
+	// place is that of the entry in its index.
+	place uint32
 }
 
 // Screener searches an index and explains what it finds. It is not safe for concurrent use; several may share an index.
@@ -51,7 +55,7 @@ func (s *Screener) Screen(q Query, threshold float64) ([]Hit, error) {
 			return fmt.Errorf("reading entry %d of the index: %w", entry, err)
 		}
 		if h := hit(&e, info); h.Score >= threshold {
-			h.List, h.ID = info.List, e.ID
+			h.List, h.ID, h.Entry, h.place = info.List, e.ID, &e, entry
 			hits = append(hits, h)
 		}
 		return nil
@@ -77,13 +81,16 @@ func (s *Screener) Screen(q Query, threshold float64) ([]Hit, error) {
 		}
 		err := add(m.Entry, func(e *watchlist.Entry, info *Info) Hit {
 			score, notes := q.qualify(e, m.Score)
-			return Hit{Name: m.Name, Score: score, Explanation: s.explain(q, &m, info, notes)}
+			// The text is copied, so that hits outlive the index.
+			return Hit{Name: strings.Clone(m.Name), Score: score, Explanation: s.explain(q, &m, info, notes)}
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
+	slices.SortFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.place, b.place))
+	})
 	return hits, nil
 }
 

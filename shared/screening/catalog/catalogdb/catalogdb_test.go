@@ -1,0 +1,53 @@
+package catalogdb_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/screening/catalog"
+	"sluice/shared/screening/catalog/catalogdb"
+	"sluice/shared/screening/catalog/catalogtest"
+	"sluice/shared/screening/watchlist"
+)
+
+const table = "test-watchlists"
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+	catalogtest.Conform(t, catalogdb.New(dynamotest.Start(t), table))
+}
+
+// TestStoredWatchlists pins what is stored; see the golden items.
+func TestStoredWatchlists(t *testing.T) {
+	t.Parallel()
+	ctx, client := t.Context(), dynamotest.Start(t)
+	s := catalogdb.New(client, table)
+	v := catalog.Version{
+		VersionRef: catalog.VersionRef{Owner: catalog.Shared, List: "un", Version: "v1"}, Format: watchlist.UNXML,
+		File: "un.xml", SourceDate: catalogtest.Now, ImportedAt: catalogtest.Now, ImportedBy: "me", Entries: 3, Names: 4,
+		Unmatchable: 1, Problems: 2, Indexes: map[string]catalog.IndexFile{"01": {SHA256: "aa", Bytes: 5}},
+	}
+	p := catalog.Pointer{Owner: catalog.Shared, List: "un", Current: v, Previous: &v, MovedAt: catalogtest.Now, MovedBy: "you",
+		Revision: 1}
+	if err := s.AddVersion(ctx, v); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SavePointer(ctx, p); err != nil {
+		t.Fatal(err)
+	}
+	dynamotest.CompareStored(t, client, table, "watchlists")
+
+	client = dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, table, "watchlists")
+	s = catalogdb.New(client, table)
+	got, err := s.Version(ctx, v.VersionRef)
+	if diff := cmp.Diff(v, got); err != nil || diff != "" {
+		t.Errorf("version: %v (-want +got)\n%s", err, diff)
+	}
+	pointer, err := s.Pointer(ctx, p.Owner, p.List)
+	if diff := cmp.Diff(p, pointer); err != nil || diff != "" {
+		t.Errorf("pointer: %v (-want +got)\n%s", err, diff)
+	}
+}

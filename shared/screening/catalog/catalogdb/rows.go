@@ -1,0 +1,95 @@
+package catalogdb
+
+import (
+	"errors"
+
+	"sluice/shared/dynamo"
+	"sluice/shared/screening/catalog"
+	"sluice/shared/screening/watchlist"
+)
+
+// pointerRow is a catalog.Pointer without the keys of its item.
+type pointerRow struct {
+	Owner    string      `dynamodbav:"owner"`
+	List     string      `dynamodbav:"list"`
+	Current  versionRow  `dynamodbav:"current"`
+	Previous *versionRow `dynamodbav:"previous,omitempty"`
+	MovedAt  string      `dynamodbav:"moved_at"`
+	MovedBy  string      `dynamodbav:"moved_by"`
+	Revision int64       `dynamodbav:"revision"`
+}
+
+func newPointerRow(p catalog.Pointer) pointerRow {
+	row := pointerRow{
+		Owner: p.Owner, List: p.List, Current: newVersionRow(p.Current), MovedAt: dynamo.FormatTime(p.MovedAt),
+		MovedBy: p.MovedBy, Revision: p.Revision,
+	}
+	if p.Previous != nil {
+		previous := newVersionRow(*p.Previous)
+		row.Previous = &previous
+	}
+	return row
+}
+
+func (r pointerRow) pointer() (catalog.Pointer, error) {
+	p := catalog.Pointer{Owner: r.Owner, List: r.List, MovedBy: r.MovedBy, Revision: r.Revision}
+	var err, err1, err2 error
+	p.MovedAt, err = dynamo.ParseTime(r.MovedAt)
+	p.Current, err1 = r.Current.version()
+	if r.Previous != nil {
+		var previous catalog.Version
+		previous, err2 = r.Previous.version()
+		p.Previous = &previous
+	}
+	return p, errors.Join(err, err1, err2)
+}
+
+// versionRow is a catalog.Version: an item of its own, and a part of a pointer's.
+type versionRow struct {
+	Owner       string              `dynamodbav:"owner"`
+	List        string              `dynamodbav:"list"`
+	Version     string              `dynamodbav:"version"`
+	Format      string              `dynamodbav:"format"`
+	File        string              `dynamodbav:"file"`
+	SourceDate  string              `dynamodbav:"source_date,omitempty"`
+	ImportedAt  string              `dynamodbav:"imported_at"`
+	ImportedBy  string              `dynamodbav:"imported_by"`
+	Entries     int                 `dynamodbav:"entries"`
+	Names       int                 `dynamodbav:"names"`
+	Unmatchable int                 `dynamodbav:"unmatchable"`
+	Problems    int                 `dynamodbav:"problems"`
+	Indexes     map[string]indexRow `dynamodbav:"indexes"`
+}
+
+// indexRow is a catalog.IndexFile.
+type indexRow struct {
+	SHA256 string `dynamodbav:"sha256"`
+	Bytes  int64  `dynamodbav:"bytes"`
+}
+
+func newVersionRow(v catalog.Version) versionRow {
+	row := versionRow{
+		Owner: v.Owner, List: v.List, Version: v.Version, Format: string(v.Format), File: v.File,
+		SourceDate: dynamo.FormatTime(v.SourceDate), ImportedAt: dynamo.FormatTime(v.ImportedAt), ImportedBy: v.ImportedBy,
+		Entries: v.Entries, Names: v.Names, Unmatchable: v.Unmatchable, Problems: v.Problems, Indexes: map[string]indexRow{},
+	}
+	for format, index := range v.Indexes {
+		row.Indexes[format] = indexRow(index)
+	}
+	return row
+}
+
+func (r versionRow) version() (catalog.Version, error) {
+	v := catalog.Version{
+		VersionRef: catalog.VersionRef{Owner: r.Owner, List: r.List, Version: r.Version}, Format: watchlist.Format(r.Format),
+		File: r.File, ImportedBy: r.ImportedBy, Entries: r.Entries, Names: r.Names, Unmatchable: r.Unmatchable,
+		Problems: r.Problems, Indexes: map[string]catalog.IndexFile{},
+	}
+	for format, index := range r.Indexes {
+		v.Indexes[format] = catalog.IndexFile(index)
+	}
+	var err1, err2 error
+	v.SourceDate, err1 = dynamo.ParseTime(r.SourceDate)
+	v.ImportedAt, err2 = dynamo.ParseTime(r.ImportedAt)
+	return v, errors.Join(err1, err2)
+}

@@ -1,0 +1,18 @@
+// Package catalog holds the watchlists that an installation has: immutable versions of each list, shared by all tenants
+// or of one tenant, and which of them is current. Package catalog/catalogdb stores what is known of them; their entries
+// and indexes are objects.
+//
+// A function screens names by a Loader, which package setup makes in one line:
+//
+//	lists := env.Watchlists() // once, in main; it needs TABLE_WATCHLISTS and BUCKET_WORK
+//
+//	loaded, err := lists.Current(ctx, tenant, nil)         // the tenant's active lists, or those that are named
+//	hits, err := catalog.NewScreener(loaded...).Screen(match.Query{Name: name}, match.Threshold)
+//
+// The tenant is that of the caller's token. A Loaded has the version, the date of the source and the age of its list,
+// and as a VersionRef what a batch pins: Loader.Open opens the same version again. A Screener is for one goroutine at a
+// time; any number of them may share what was loaded. Nothing has to be closed.
+//
+// The function's policies need dynamodb:GetItem and dynamodb:Query on the table, and s3:GetObject on the objects below
+// KeyPrefix of the bucket.
+package catalog

@@ -1,0 +1,261 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sluice/shared/screening/match"
+)
+
+// Defaults of a Loader.
+const (
+	// DefaultRecheck is how long a Loader uses what it knows of the current versions.
+	DefaultRecheck = 30 * time.Second
+	// DefaultMaxBytes bounds the indexes that a Loader holds, which is what they take of the temporary folder.
+	DefaultMaxBytes = 400 << 20
+)
+
+// Messages of the log from which metrics are made.
+const (
+	messageNotLoaded  = "a watchlist version cannot be loaded"
+	messageNotCurrent = "the current watchlist versions cannot be read"
+	messageBuilt      = "the index of a watchlist version is that of another release: it is built from its entries"
+)
+
+// Options are what a Loader needs.
+type Options struct {
+	Versions Reader
+	Files    Opener
+	// Dir is the folder of temporary files; "" means the system's.
+	Dir string
+	// MaxBytes bounds the size of the indexes that are held; 0 means DefaultMaxBytes.
+	MaxBytes int64
+	// Recheck is how long what is known of current versions is used; 0 means DefaultRecheck.
+	Recheck time.Duration
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// Loader opens lists and keeps what it has opened. It is safe for concurrent use; several calls that need the same
+// version load it once.
+type Loader struct {
+	Options
+
+	mu sync.Mutex
+	// pointers are what is known of the lists of each owner.
+	pointers map[string]*ownerPointers
+	indexes  indexCache
+	// good is the version of each list that was loaded last.
+	good map[listKey]VersionRef
+	// failed is when a version could not be loaded: it is not tried again before Recheck has passed.
+	failed map[VersionRef]failure
+}
+
+type listKey struct{ owner, list string }
+
+// failure is why a version could not be loaded, and when.
+type failure struct {
+	at  time.Time
+	err error
+}
+
+// ownerPointers are the pointers of one owner. Its mutex is held while they are read.
+type ownerPointers struct {
+	mu     sync.Mutex
+	readAt time.Time
+	lists  []Pointer
+}
+
+// maxOwners is the number of owners whose pointers are kept.
+const maxOwners = 1000
+
+// NewLoader returns a loader.
+func NewLoader(o Options) *Loader {
+	if o.MaxBytes == 0 {
+		o.MaxBytes = DefaultMaxBytes
+	}
+	if o.Recheck == 0 {
+		o.Recheck = DefaultRecheck
+	}
+	return &Loader{
+		Options: o, pointers: map[string]*ownerPointers{}, good: map[listKey]VersionRef{}, failed: map[VersionRef]failure{},
+		indexes: indexCache{loads: map[VersionRef]*load{}},
+	}
+}
+
+// Loaded is a version of a list that is ready to be searched; see NewScreener.
+type Loaded struct {
+	Version
+	// Problem says why this version is used although another one is current; "" if it is the current one or was asked for
+	// by Open. The cause is in the log.
+	Problem string
+
+	index *match.Index
+}
+
+// Current loads the current versions of lists that a tenant sees: of those with the given names in their order, or of
+// all in the order of their names. A list of the tenant's own takes the place of a shared one of the same name. It
+// returns an *UnknownListError for a name that the tenant does not see, and ErrNoLists if it sees no list at all. A
+// current version that cannot be loaded is replaced by the one that this loader had loaded before or, if there is none,
+// by the previous one; its Problem says so.
+func (l *Loader) Current(ctx context.Context, tenant string, lists []string) ([]Loaded, error) {
+	pointers, err := l.visible(ctx, tenant, lists)
+	if err != nil {
+		return nil, err
+	}
+	loaded := make([]Loaded, len(pointers))
+	g, ctx := errgroup.WithContext(ctx)
+	for i, p := range pointers {
+		g.Go(func() (err error) {
+			loaded[i], err = l.loadCurrent(ctx, p)
+			return err
+		})
+	}
+	return loaded, g.Wait()
+}
+
+// Open loads a version, current or not. It returns ErrNotFound if there is none. Who gives the version must have it from
+// Current, or from a place that only the service writes: no tenant is asked for.
+func (l *Loader) Open(ctx context.Context, ref VersionRef) (Loaded, error) {
+	if loaded, isLoaded := l.indexes.get(ref); isLoaded {
+		return loaded, nil
+	}
+	v, err := l.Versions.Version(ctx, ref)
+	if err != nil {
+		return Loaded{}, err
+	}
+	return l.load(ctx, v)
+}
+
+// visible returns the pointers of the lists that Current loads.
+func (l *Loader) visible(ctx context.Context, tenant string, lists []string) ([]Pointer, error) {
+	byName := map[string]Pointer{}
+	for _, owner := range []string{Shared, tenant} {
+		pointers, err := l.pointersOf(ctx, owner)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range pointers {
+			byName[p.List] = p
+		}
+	}
+	var chosen []Pointer
+	if len(lists) == 0 {
+		for _, p := range byName {
+			chosen = append(chosen, p)
+		}
+		slices.SortFunc(chosen, func(a, b Pointer) int { return strings.Compare(a.List, b.List) })
+	}
+	for i, name := range lists {
+		p, found := byName[name]
+		if !found {
+			return nil, &UnknownListError{name}
+		}
+		if !slices.Contains(lists[:i], name) {
+			chosen = append(chosen, p)
+		}
+	}
+	if len(chosen) == 0 {
+		return nil, ErrNoLists
+	}
+	return chosen, nil
+}
+
+// pointersOf returns the pointers of an owner, at most Recheck old. If they cannot be read, what was read before is used
+// again.
+func (l *Loader) pointersOf(ctx context.Context, owner string) ([]Pointer, error) {
+	l.mu.Lock()
+	if len(l.pointers) > maxOwners {
+		clear(l.pointers)
+	}
+	o := l.pointers[owner]
+	if o == nil {
+		o = &ownerPointers{}
+		l.pointers[owner] = o
+	}
+	l.mu.Unlock()
+
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := l.Now()
+	if !o.readAt.IsZero() && now.Sub(o.readAt) < l.Recheck {
+		return o.lists, nil
+	}
+	lists, err := l.Versions.Pointers(ctx, owner)
+	switch {
+	case err == nil:
+		o.lists, o.readAt = lists, now
+	case o.readAt.IsZero() || ctx.Err() != nil:
+		return nil, err
+	default:
+		o.readAt = now
+		l.Log.ErrorContext(ctx, messageNotCurrent, "owner", owner, "error", err)
+	}
+	return o.lists, nil
+}
+
+// loadCurrent loads the current version of a list, or the one that takes its place.
+func (l *Loader) loadCurrent(ctx context.Context, p Pointer) (Loaded, error) {
+	key := listKey{p.Owner, p.List}
+	loaded, err := l.loadUnlessFailed(ctx, p.Current)
+	if err == nil {
+		l.mu.Lock()
+		l.good[key] = p.Current.VersionRef
+		l.mu.Unlock()
+		return loaded, nil
+	}
+	if ctx.Err() != nil {
+		return Loaded{}, err
+	}
+	problem := "version " + short(p.Current.Version) + " cannot be loaded"
+	l.mu.Lock()
+	good, found := l.good[key]
+	l.mu.Unlock()
+	if found {
+		if loaded, isLoaded := l.indexes.get(good); isLoaded {
+			loaded.Problem = problem
+			return loaded, nil
+		}
+	}
+	if p.Previous == nil {
+		return Loaded{}, err
+	}
+	loaded, previousErr := l.loadUnlessFailed(ctx, *p.Previous)
+	if previousErr != nil {
+		return Loaded{}, errors.Join(err, previousErr)
+	}
+	loaded.Problem = problem
+	return loaded, nil
+}
+
+// loadUnlessFailed is load but for a version that could not be loaded a short time ago.
+func (l *Loader) loadUnlessFailed(ctx context.Context, v Version) (Loaded, error) {
+	l.mu.Lock()
+	f, hasFailed := l.failed[v.VersionRef]
+	if hasFailed && l.Now().Sub(f.at) >= l.Recheck {
+		delete(l.failed, v.VersionRef)
+		hasFailed = false
+	}
+	l.mu.Unlock()
+	if hasFailed {
+		return Loaded{}, f.err
+	}
+	loaded, err := l.load(ctx, v)
+	if err != nil && ctx.Err() == nil {
+		l.mu.Lock()
+		l.failed[v.VersionRef] = failure{l.Now(), err}
+		l.mu.Unlock()
+		l.Log.ErrorContext(ctx, messageNotLoaded, "owner", v.Owner, "list", v.List, "version", v.Version, "error", err)
+	}
+	return loaded, err
+}
+
+// short is the part of a version that people are shown.
+func short(version string) string { return version[:min(len(version), 12)] }

@@ -1,0 +1,50 @@
+package catalog
+
+import (
+	"cmp"
+	"runtime"
+	"slices"
+
+	"sluice/shared/screening/match"
+)
+
+// Screener looks names up in several lists. It finds what one index of all these lists would give, in the same order. It
+// is not safe for concurrent use; several may share their lists.
+type Screener struct {
+	lists     []Loaded
+	screeners []*match.Screener
+}
+
+// NewScreener returns a screener of lists.
+func NewScreener(lists ...Loaded) *Screener {
+	s := &Screener{lists: lists}
+	for _, l := range lists {
+		s.screeners = append(s.screeners, match.NewScreener(l.index))
+	}
+	return s
+}
+
+// Found is a hit and the list that has it.
+type Found struct {
+	match.Hit
+	// Source is the list; Hit.List is its name.
+	Source *Loaded
+}
+
+// Screen returns the entries that reach the threshold, best first; of equal scores, in the order of the lists and of
+// their entries.
+func (s *Screener) Screen(q match.Query, threshold float64) ([]Found, error) {
+	defer runtime.KeepAlive(s) // what is mapped is unmapped when nothing refers to its index any more
+	var found []Found
+	for i, screener := range s.screeners {
+		hits, err := screener.Screen(q, threshold)
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range hits {
+			found = append(found, Found{Hit: h, Source: &s.lists[i]})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Found) int { return cmp.Compare(b.Score, a.Score) })
+	return found, nil
+}

@@ -1,0 +1,41 @@
+package catalog
+
+import (
+	"context"
+	"io"
+)
+
+// Reader reads what is known of lists. It is safe for concurrent use; a read sees every acknowledged write.
+type Reader interface {
+	// Pointers reads the pointers of all lists of an owner, by name.
+	Pointers(ctx context.Context, owner string) ([]Pointer, error)
+	// Version reads a version. It returns ErrNotFound if there is none.
+	Version(ctx context.Context, ref VersionRef) (Version, error)
+}
+
+// Store keeps what is known of lists.
+type Store interface {
+	Reader
+	// Pointer reads the pointer of a list. It returns ErrNotFound if there is no such list.
+	Pointer(ctx context.Context, owner, list string) (Pointer, error)
+	// SavePointer replaces the pointer of which p.Revision is the next revision. It returns ErrChanged if the stored
+	// revision is another one.
+	SavePointer(ctx context.Context, p Pointer) error
+	// AddVersion stores a version. If it is stored already, its import becomes this one, and the indexes of both remain.
+	AddVersion(ctx context.Context, v Version) error
+	// Versions reads all versions of a list, those that were imported last first.
+	Versions(ctx context.Context, owner, list string) ([]Version, error)
+}
+
+// Opener reads objects by their keys.
+type Opener interface {
+	// Open reads the bytes [from, to) of an object, or to its end if to is negative. The etag is "".
+	Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error)
+}
+
+// Files keeps objects.
+type Files interface {
+	Opener
+	// WriteObject stores what write writes as an object, in the place of one that exists, or nothing if write fails.
+	WriteObject(ctx context.Context, key string, write func(io.Writer) error) error
+}

@@ -1,0 +1,118 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"sluice/shared/screening/watchlist"
+)
+
+// Shared is the owner of the lists that all tenants see. All other owners are tenants.
+const Shared = "shared"
+
+// KeyPrefix begins the keys of all objects: KeyPrefix<owner>/<list>/<SHA-256 in hex>.idx are indexes,
+// .../<version>.entries.gz the entries of which they were made.
+const KeyPrefix = "watchlists/"
+
+var (
+	// ErrNotFound means that there is no such list or version.
+	ErrNotFound = errors.New("catalog: not found")
+	// ErrChanged means that someone else has changed which version of the list is current.
+	ErrChanged = errors.New("catalog: changed since it was read")
+	// ErrUnknownList means that a tenant has asked for a list that it does not see. It is an *UnknownListError.
+	ErrUnknownList = errors.New("catalog: unknown list")
+	// ErrNoLists means that a tenant sees no list at all.
+	ErrNoLists = errors.New("catalog: there is no list")
+)
+
+// UnknownListError names the list that a tenant does not see.
+type UnknownListError struct{ List string }
+
+// Error implements error. The text may be shown to the client who gave the name.
+func (e *UnknownListError) Error() string { return fmt.Sprintf("There is no list %q.", e.List) }
+
+// Unwrap returns ErrUnknownList.
+func (e *UnknownListError) Unwrap() error { return ErrUnknownList }
+
+var listName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// CheckListName returns an error that says what the name of a list must be if this is none.
+func CheckListName(name string) error {
+	if !listName.MatchString(name) {
+		return fmt.Errorf("the name of a list has 1 to 64 letters, digits, dots, hyphens and underscores, and begins with a "+
+			"letter or a digit; %q does not", name)
+	}
+	return nil
+}
+
+// VersionRef names a version of a list. Its JSON form is for those who pin versions.
+type VersionRef struct {
+	// Owner is Shared or a tenant.
+	Owner string `json:"owner"`
+	List  string `json:"list"`
+	// Version is the digest of the list's date and entries, as hits name it: match.Info.
+	Version string `json:"version"`
+}
+
+// String names the version in logs.
+func (r VersionRef) String() string { return r.Owner + "/" + r.List + "/" + r.Version }
+
+// entriesKey is the key of the object with the entries.
+func (r VersionRef) entriesKey() string {
+	return KeyPrefix + r.Owner + "/" + r.List + "/" + r.Version + ".entries.gz"
+}
+
+// indexKey is the key of the object with an index.
+func (r VersionRef) indexKey(f IndexFile) string {
+	return KeyPrefix + r.Owner + "/" + r.List + "/" + f.SHA256 + ".idx"
+}
+
+// Version is one content of a list. It never changes, but for the indexes that are made of it.
+type Version struct {
+	VersionRef
+	Format watchlist.Format
+	// File is the name of the file that was imported.
+	File string
+	// SourceDate is the date of the list, as the file says; zero if it does not.
+	SourceDate time.Time
+	// ImportedAt and ImportedBy are the last import of this content.
+	ImportedAt time.Time
+	ImportedBy string
+	// Entries is the number of entries, Names that of names that can match, Unmatchable that of those that cannot.
+	// Problems is the number of rows that could not be read.
+	Entries, Names, Unmatchable, Problems int
+	// Indexes are the files that were made of it, by match.FileFormat.
+	Indexes map[string]IndexFile
+}
+
+// IndexFile describes the object of an index.
+type IndexFile struct {
+	// SHA256 is that of the whole file, in hex.
+	SHA256 string
+	Bytes  int64
+}
+
+// Age returns how old the list is: since the date of its source or, if that is not known, since its import.
+func (v Version) Age(now time.Time) time.Duration {
+	from := v.SourceDate
+	if from.IsZero() {
+		from = v.ImportedAt
+	}
+	return max(now.Sub(from), 0)
+}
+
+// Pointer says which version of a list is current.
+type Pointer struct {
+	Owner string
+	List  string
+	// Current is what names are screened with, Previous what was current before; nil if there was none.
+	Current  Version
+	Previous *Version
+	// MovedAt and MovedBy are the last change.
+	MovedAt time.Time
+	MovedBy string
+	// Revision is 1 for a new list and grows by one with each change. Writes are conditional on it.
+	Revision int64
+}
