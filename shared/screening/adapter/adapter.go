@@ -1,0 +1,129 @@
+// Package adapter holds the contract with the adapters of foreign screening providers (docs/contract/screening.md,
+// Adapters): the messages in both directions, how they are encrypted and authenticated, what their data is, and the
+// client that sends them. It knows neither AWS nor the receptor's HTTP endpoint, so that adapters can be written with it.
+package adapter
+
+import "sluice/shared/screening"
+
+// Type says what a message is about. Its form on the wire is its value.
+type Type string
+
+// The types of messages that are sent and received. The other types of the contract, which begin with OngoingScreening,
+// are refused.
+const (
+	Screen         Type = "Screen"
+	ResolveMatches Type = "ResolveMatches"
+	// Test is the type of messages by which an adapter tries its token and its keys. They change nothing.
+	Test Type = "Test"
+)
+
+// Types of ongoing screening, which the service does not do.
+const (
+	OngoingScreening           Type = "OngoingScreening"
+	OngoingScreeningUpdate     Type = "OngoingScreeningUpdate"
+	OngoingScreeningGetResults Type = "OngoingScreeningGetResults"
+)
+
+// Outcomes of what an adapter was asked to do.
+const (
+	Success = "Success"
+	Error   = "Error"
+)
+
+// The headers of messages in both directions.
+const (
+	TenantHeader   = "X-Tenant-Id"
+	ProviderHeader = "X-Provider-Id"
+	// IVHeader has the initialization vector and MACHeader the message authentication code, in Base64.
+	IVHeader  = "X-Encryption-Iv"
+	MACHeader = "X-Authentication-Mac"
+)
+
+// Paths below the URL of an adapter.
+const (
+	ScreenPath         = "/api/screen"
+	ResolveMatchesPath = "/api/resolvematches"
+)
+
+// Limits of what an adapter sends.
+const (
+	// MaxBodyBytes is the size of the largest message to the receptor. Larger responses are uploaded.
+	MaxBodyBytes = 4 << 20
+	// MaxUploadBytes is the size of the largest uploaded response.
+	MaxUploadBytes = 16 << 20
+	// MaxJSONBytes is the size of the largest response as JSON, decrypted and unpacked.
+	MaxJSONBytes = 32 << 20
+	// MaxRatio is how many times as large as the packed response the unpacked one may be.
+	MaxRatio = 100
+	// MaxMatches is the largest number of matches of one response.
+	MaxMatches = 10_000
+	// MaxErrorDetails is the largest number of characters of errorDetails.
+	MaxErrorDetails = 1000
+)
+
+// Message is the body of a call of an adapter.
+type Message struct {
+	// Data is what the message is about, in the form that Seal or Encode returns.
+	Data string `json:"Data"`
+	// ID is that of the batch.
+	ID         string `json:"Id"`
+	Tenant     string `json:"Tenant"`
+	ProviderID string `json:"ProviderId"`
+	Type       Type   `json:"Type"`
+}
+
+// Reply is the body of a message of an adapter to the receptor.
+type Reply struct {
+	// ID is that of the batch, as in the message that is answered.
+	ID         string `json:"id"`
+	Tenant     string `json:"tenant"`
+	ProviderID string `json:"providerId"`
+	Type       Type   `json:"type"`
+	// Status is Success or Error.
+	Status string `json:"status"`
+	// ErrorDetails says to people why the status is Error. It is not authenticated; see Answer.ErrorDetails.
+	ErrorDetails string `json:"errorDetails,omitempty"`
+	// Response is an Answer in the form that Seal or Encode returns; UploadID names the upload that has it instead.
+	Response string `json:"response,omitempty"`
+	UploadID string `json:"uploadId,omitempty"`
+}
+
+// The sources of failures of providers.
+const (
+	sourceInvoker = "Invoker"
+	sourceAdapter = "Adapter"
+)
+
+// Codes of the failures of providers.
+const (
+	// CodeNotSpecified: the adapter could not be called, did not answer, or answered with the status Error.
+	CodeNotSpecified = "E000"
+	// CodeRejected: the adapter answered the call with 400.
+	CodeRejected = "E001"
+	// CodeInvalidResponse: the adapter's response is not valid.
+	CodeInvalidResponse = "E002"
+)
+
+// RejectedByAdapter is the failure of a provider whose adapter answered the call with 400.
+func RejectedByAdapter() *screening.ProviderError {
+	return &screening.ProviderError{Source: sourceAdapter, Code: CodeRejected,
+		Message: "The adapter answered 400: it rejected the message."}
+}
+
+// FailedCall is the failure of a provider whose adapter could not be called.
+func FailedCall(message string) *screening.ProviderError {
+	return &screening.ProviderError{Source: sourceInvoker, Code: CodeNotSpecified, Message: message}
+}
+
+// FailedSearch is the failure of a provider whose adapter answered with the status Error.
+func FailedSearch(details string) *screening.ProviderError {
+	if details == "" {
+		details = "The adapter answered with the status Error and no details."
+	}
+	return &screening.ProviderError{Source: sourceAdapter, Code: CodeNotSpecified, Message: details}
+}
+
+// InvalidResponse is the failure of a provider whose adapter sent a response that is not valid.
+func InvalidResponse(message string) *screening.ProviderError {
+	return &screening.ProviderError{Source: sourceAdapter, Code: CodeInvalidResponse, Message: message}
+}

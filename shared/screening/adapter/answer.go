@@ -1,0 +1,229 @@
+package adapter
+
+import (
+	"errors"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"sluice/shared/screening"
+)
+
+// Answer is what a response says: matches, or why there are none. Its members are named so that the first 12 bytes of
+// its JSON text contain nothing but a brace, a quotation mark and a name, with white space: every name has at least seven
+// letters. A changed initialization vector changes those bytes alone. They then say the same or are refused, because
+// other names are not known and both members are required; compressed text is protected by its checksum.
+type Answer struct {
+	// BatchID is that of the batch, so that the response to one batch cannot be sent as that to another.
+	BatchID string `json:"batchId"`
+	// Matches is what a successful search has found, for the type Screen only.
+	Matches []AnswerMatch `json:"matches,omitzero"`
+	// ErrorDetails says to people why the status is Error, for that status only.
+	ErrorDetails *string `json:"errorDetails,omitzero"`
+}
+
+// AnswerMatch is an entry of the provider's lists that may be an entity of the batch.
+type AnswerMatch struct {
+	EntityID string `json:"entityId"`
+	// EntityUniqueID identifies the entry over batches.
+	EntityUniqueID string `json:"entityUniqueId"`
+	// EntityAliasIDs are the names of the entity that the entry resembles; empty stands for its main name.
+	EntityAliasIDs []string            `json:"entityAliasIds,omitempty"`
+	MatchData      screening.MatchData `json:"matchData"`
+}
+
+// Limits of the values of a match, in bytes.
+const (
+	maxID    = 255
+	maxURL   = 2048
+	maxDepth = 5 // rows below rows
+)
+
+// ParseAnswer reads the JSON text of a response with a type and a status. Keys that are not known, keys that appear
+// twice, values of another type and invalid UTF-8 are refused with an *InvalidError.
+func ParseAnswer(text []byte, t Type, status string) (Answer, error) {
+	if !utf8.Valid(text) {
+		return Answer{}, invalidf("The response is not valid UTF-8.")
+	}
+	var a Answer
+	if err := json.Unmarshal(text, &a, json.RejectUnknownMembers(true)); err != nil {
+		return Answer{}, explain(err)
+	}
+	switch {
+	case a.BatchID == "":
+		return Answer{}, invalidf("The response has no batchId.")
+	case a.ErrorDetails != nil && status != Error:
+		return Answer{}, invalidf("The response has errorDetails, but the status is %s.", status)
+	case a.ErrorDetails == nil && status == Error:
+		return Answer{}, invalidf("The status is Error, but the response has no errorDetails.")
+	case a.Matches != nil && (status != Success || t != Screen):
+		return Answer{}, invalidf("The response has matches, but it does not answer a search with success.")
+	case a.Matches == nil && status == Success && t == Screen:
+		return Answer{}, invalidf("The response has no matches. A search without a match has an empty list.")
+	case len(a.Matches) > MaxMatches:
+		return Answer{}, invalidf("The response has %d matches; at most %d are accepted.", len(a.Matches), MaxMatches)
+	case a.ErrorDetails != nil && utf8.RuneCountInString(*a.ErrorDetails) > MaxErrorDetails:
+		return Answer{}, invalidf("errorDetails has more than %d characters.", MaxErrorDetails)
+	}
+	return a, nil
+}
+
+// explain says where the JSON text is not as it must be, without quoting values.
+func explain(err error) error {
+	var semantic *json.SemanticError
+	var syntactic *jsontext.SyntacticError
+	switch {
+	case errors.As(err, &semantic) && errors.Is(err, json.ErrUnknownName):
+		return invalidf("The response has a key that is not known: %s.", place(semantic.JSONPointer))
+	case errors.As(err, &semantic):
+		return invalidf("The response has a value of the wrong type: %s.", place(semantic.JSONPointer))
+	case errors.As(err, &syntactic) && errors.Is(err, jsontext.ErrDuplicateName):
+		return invalidf("The response has a key twice: %s.", place(syntactic.JSONPointer))
+	case errors.As(err, &syntactic):
+		return invalidf("The response is not valid JSON: it could be read up to byte %d.", syntactic.ByteOffset)
+	}
+	return invalidf("The response is not a JSON object of the right form.")
+}
+
+// maxPlace is how many bytes of a place in the response a message names.
+const maxPlace = 200
+
+// place returns a pointer as text that is safe in a message.
+func place(p jsontext.Pointer) string {
+	text := strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, string(p))
+	if text == "" {
+		return "the whole"
+	}
+	if len(text) > maxPlace {
+		return strings.ToValidUTF8(text[:maxPlace], "") + "..."
+	}
+	return text
+}
+
+// Batch is what the matches of an answer are checked against.
+type Batch struct {
+	ID         string
+	ProviderID string
+	// Aliases are the IDs of the aliases of each entity, by the entity's ID.
+	Aliases map[string][]string
+}
+
+// Check returns the matches of an answer to a batch, with what the provider says of each. It returns an *InvalidError
+// that names the first match that is not valid.
+func (a Answer) Check(b Batch) ([]screening.Match, error) {
+	if !strings.EqualFold(a.BatchID, b.ID) {
+		return nil, invalidf("The response is that to another batch.")
+	}
+	matches := make([]screening.Match, len(a.Matches))
+	for i, m := range a.Matches {
+		if err := m.check(b); err != nil {
+			return nil, invalidf("matches/%d: %s", i, err)
+		}
+		aliases := m.EntityAliasIDs
+		if len(aliases) == 0 {
+			aliases = []string{screening.PrimaryName}
+		}
+		matches[i] = screening.Match{EntityID: m.EntityID, AliasIDs: aliases, UniqueID: m.EntityUniqueID, Data: m.MatchData}
+	}
+	return matches, nil
+}
+
+func (m AnswerMatch) check(b Batch) error {
+	aliases, ok := b.Aliases[m.EntityID]
+	if !ok {
+		return invalidf("The batch has no entity of this entityId.")
+	}
+	if m.EntityUniqueID == "" || len(m.EntityUniqueID) > maxID {
+		return invalidf("entityUniqueId must have 1 to %d bytes.", maxID)
+	}
+	for i, id := range m.EntityAliasIDs {
+		if id != screening.PrimaryName && !slices.Contains(aliases, id) || slices.Contains(m.EntityAliasIDs[:i], id) {
+			return invalidf("entityAliasIds must be IDs of the entity's aliases or %s, each once.", screening.PrimaryName)
+		}
+	}
+	return checkData(m.MatchData, b.ProviderID)
+}
+
+// checkData checks what a provider says of an entry.
+func checkData(d screening.MatchData, providerID string) error {
+	if d.ProviderID != providerID {
+		return invalidf("matchData/providerId must be that of the message.")
+	}
+	if d.ProviderSourceName == "" {
+		return invalidf("matchData/providerSourceName is missing.")
+	}
+	for _, c := range d.Categories {
+		if !slices.Contains(categories, c) {
+			return invalidf("matchData/categories has a value that is not one of %s.", strings.Join(categories, ", "))
+		}
+	}
+	if d.EntityType != nil && !slices.Contains(entityTypes, *d.EntityType) {
+		return invalidf("matchData/entityType is not one of %s.", strings.Join(entityTypes, ", "))
+	}
+	if d.Gender != nil && !slices.Contains(genders, *d.Gender) {
+		return invalidf("matchData/gender is not one of %s.", strings.Join(genders, ", "))
+	}
+	if d.Score != nil && (math.IsNaN(*d.Score) || *d.Score < 0 || *d.Score > 100) {
+		return invalidf("matchData/matchScore must be 0 to 100.")
+	}
+	if d.ProviderSourceURL != nil && !isWebAddress(*d.ProviderSourceURL) {
+		return invalidf("matchData/providerSourceUrl must be an absolute http or https URL.")
+	}
+	for _, u := range d.ProviderSourceURLs {
+		if !isWebAddress(u.URL) {
+			return invalidf("matchData/providerSourceUrls must be absolute http or https URLs.")
+		}
+	}
+	for _, t := range d.CategoryDetails {
+		if depthOf(t.Rows) > maxDepth {
+			return invalidf("matchData/categoryDetails has rows in more than %d levels.", maxDepth)
+		}
+	}
+	text, err := json.Marshal(d)
+	if err != nil || len(text) > screening.MaxMatchBytes-matchRoom {
+		return invalidf("matchData has more than %d bytes as JSON.", screening.MaxMatchBytes-matchRoom)
+	}
+	return nil
+}
+
+// matchRoom is kept for what is stored beside the data of a match.
+const matchRoom = 2 << 10
+
+// The values of enumerations of matchData.
+var (
+	categories  = []string{"AdverseMedia", "Enforcements", "Other", "Pep", "Sanctions"}
+	entityTypes = []string{"Individual", "Company", "Other"}
+	genders     = []string{"Male", "Female"}
+)
+
+// isWebAddress reports whether a text is a URL that people can be led to.
+func isWebAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && len(text) <= maxURL && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
+}
+
+// depthOf returns how many levels rows have, or more than maxDepth.
+func depthOf(rows []screening.CategoryRow) int {
+	return depthBelow(rows, 0)
+}
+
+func depthBelow(rows []screening.CategoryRow, level int) int {
+	deepest := level
+	if len(rows) == 0 || level > maxDepth {
+		return deepest
+	}
+	for _, r := range rows {
+		deepest = max(deepest, depthBelow(r.SubRows, level+1))
+	}
+	return max(deepest, level+1)
+}
