@@ -1,6 +1,9 @@
 package screening
 
-import "time"
+import (
+	"maps"
+	"time"
+)
 
 // Limits of the validity of a provider's search, in days.
 const (
@@ -11,8 +14,15 @@ const (
 // Settings are what a tenant decides about its screening.
 type Settings struct {
 	// ValidityDays is for how many days after the close of a batch the search of a provider is valid, by the provider's
-	// ID. The search of any other provider does not expire.
+	// ID. For any other provider, Provider.ValidityDays says it.
 	ValidityDays map[string]int
+	// ActiveProviders are the providers of batches that name none.
+	ActiveProviders []string
+	// ActiveLists are the watch lists in which the built-in provider searches where nothing else says so; nil for all
+	// that the tenant has.
+	ActiveLists []string
+	// Threshold is the score from which on an entry is a match of the built-in provider; nil for DefaultThreshold.
+	Threshold *float64
 	// Version is 0 if the tenant has no settings, and grows by one with every change. Writes are conditional on it.
 	Version int64
 }
@@ -36,13 +46,27 @@ type ProviderExpiry struct {
 	At time.Time
 }
 
-// Expiry says at a time which searches of a batch are valid, and whether the batch is: Expired if the search of any
-// provider is, else Valid if any is, else NotExpiring. Searches of a batch that was not closed do not expire.
-func (b Batch) Expiry(s Settings, at time.Time) (ExpiryStatus, []ProviderExpiry) {
+// Validities returns for how many days the searches of providers are valid, by the providers' IDs. It has those alone
+// whose searches expire.
+func (s Settings) Validities(providers []Provider) map[string]int {
+	days := map[string]int{}
+	for _, p := range providers {
+		if p.ValidityDays > 0 {
+			days[p.ID] = p.ValidityDays
+		}
+	}
+	maps.Copy(days, s.ValidityDays)
+	return days
+}
+
+// Expiry says at a time which searches of a batch are valid by the validities of providers, and whether the batch is:
+// Expired if the search of any provider is, else Valid if any is, else NotExpiring. Searches of a batch that was not
+// closed do not expire.
+func (b Batch) Expiry(validities map[string]int, at time.Time) (ExpiryStatus, []ProviderExpiry) {
 	all, providers := NotExpiring, make([]ProviderExpiry, len(b.Providers))
 	for i, p := range b.Providers {
 		providers[i] = ProviderExpiry{Provider: p, Status: NotExpiring}
-		days, expires := s.ValidityDays[p.ID]
+		days, expires := validities[p.ID]
 		if !expires || b.ClosedAt.IsZero() {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 func TestExpiry(t *testing.T) {
 	t.Parallel()
 	closed := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
-	settings := screening.Settings{ValidityDays: map[string]int{"short": 1, "long": 30}}
+	validities := map[string]int{"short": 1, "long": 30}
 	end := closed.AddDate(0, 0, 1)
 	for _, test := range []struct {
 		name      string
@@ -33,7 +33,7 @@ func TestExpiry(t *testing.T) {
 			for _, id := range test.providers {
 				b.Providers = append(b.Providers, screening.ProviderRun{ID: id})
 			}
-			got, providers := b.Expiry(settings, test.at)
+			got, providers := b.Expiry(validities, test.at)
 			if got != test.want || len(providers) != len(test.providers) {
 				t.Errorf("got %s, %+v, want %s", got, providers, test.want)
 			}

@@ -19,6 +19,7 @@ import (
 const (
 	ExternalAuthentication = "external-authentication"
 	Webhook                = "webhook"
+	ScreeningAdapter       = "screening-adapter"
 )
 
 // kmsAPI is the part of the KMS client that a Box needs.

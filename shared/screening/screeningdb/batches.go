@@ -26,7 +26,7 @@ import (
 //	<tenant>#configuration      settings                         the tenant's settings as JSON, their version
 //	<tenant>#entity#<entity>    batch#<creation time>#<id>       a batch that has the entity
 //
-// The index searching (searching / look_at) holds the batches of which a provider searches.
+// and those of Providers. The index searching (searching / look_at) holds the batches of which a provider searches.
 //
 // Rows of lists may name batches that do not exist, because their creation failed; readers leave these out.
 type Store struct {

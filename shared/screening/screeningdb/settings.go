@@ -13,10 +13,13 @@ import (
 
 // settingsBody are a tenant's settings as they are stored.
 type settingsBody struct {
-	ValidityDays map[string]int `json:"validityDays"`
+	ValidityDays    map[string]int `json:"validityDays"`
+	ActiveProviders []string       `json:"activeProviders,omitempty"`
+	ActiveLists     []string       `json:"activeLists,omitempty"`
+	Threshold       *float64       `json:"threshold,omitempty"`
 }
 
-func settingsKey(tenant string) dynamo.Item { return key(tenant, "configuration", "settings") }
+func settingsKey(tenant string) dynamo.Item { return key(tenant, configurationOwner, "settings") }
 
 // GetSettings implements screening.Store.
 func (s *Store) GetSettings(ctx context.Context, tenant string) (screening.Settings, error) {
@@ -26,13 +29,14 @@ func (s *Store) GetSettings(ctx context.Context, tenant string) (screening.Setti
 	}
 	var body settingsBody
 	err = unmarshal(row, "body", &body)
-	return screening.Settings{ValidityDays: body.ValidityDays, Version: dynamo.NumberAttribute(row, "version")}, err
+	return screening.Settings{ValidityDays: body.ValidityDays, ActiveProviders: body.ActiveProviders,
+		ActiveLists: body.ActiveLists, Threshold: body.Threshold, Version: dynamo.NumberAttribute(row, "version")}, err
 }
 
 // SaveSettings implements screening.Store.
 func (s *Store) SaveSettings(ctx context.Context, tenant string, settings screening.Settings) error {
-	item, err := marshal(settingsKey(tenant), settingsBody{settings.ValidityDays}, settings.Version, maxBodyBytes,
-		errTooLarge)
+	item, err := marshal(settingsKey(tenant), settingsBody{settings.ValidityDays, settings.ActiveProviders,
+		settings.ActiveLists, settings.Threshold}, settings.Version, maxBodyBytes, errTooLarge)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,8 @@ func TestStoredScreenings(t *testing.T) {
 	if err := s.SaveSearch(ctx, tenant, earlier); !errors.Is(err, screening.ErrChanged) {
 		t.Errorf("a question of an earlier run: got %v, want ErrChanged", err)
 	}
-	settings := screening.Settings{ValidityDays: map[string]int{"p": 365}, Version: 1}
+	settings := screening.Settings{ValidityDays: map[string]int{"p": 365}, ActiveProviders: []string{"p"},
+		ActiveLists: []string{"un"}, Threshold: pointer(90.5), Version: 1}
 	if err := s.SaveSettings(ctx, tenant, settings); err != nil {
 		t.Fatal(err)
 	}

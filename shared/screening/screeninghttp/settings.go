@@ -131,7 +131,7 @@ func (s *Screenings) Expiry(ctx context.Context, r *platform.Request, in ExpiryR
 		if err != nil {
 			return nil, err
 		}
-		status, providers := b.Expiry(settings, s.Now())
+		status, providers := b.Expiry(settings.ValidityDays, s.Now())
 		items[i].BatchID, items[i].ExpiryStatus = &b.ID, status
 		for _, p := range providers {
 			items[i].Providers = append(items[i].Providers, ProviderExpiryReply{p.Provider.ID,

@@ -1,0 +1,211 @@
+package screeningdb_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/externalauth"
+	"sluice/shared/fault"
+	"sluice/shared/screening"
+	"sluice/shared/screening/screeningdb"
+	"sluice/shared/sealed"
+)
+
+// openBox writes what it seals with the tenant and the purpose before it, so that golden files can be read.
+type openBox struct{}
+
+func (openBox) Seal(_ context.Context, tenant, purpose string, plaintext []byte) ([]byte, error) {
+	return []byte(tenant + " " + purpose + " " + string(plaintext)), nil
+}
+
+func (openBox) Open(_ context.Context, tenant, purpose string, text []byte) ([]byte, error) {
+	prefix := tenant + " " + sealed.ScreeningAdapter + " "
+	if purpose != sealed.ScreeningAdapter || len(text) < len(prefix) || string(text[:len(prefix)]) != prefix {
+		return nil, errors.New("another tenant's or purpose's")
+	}
+	return text[len(prefix):], nil
+}
+
+func newProviders(t *testing.T) *screeningdb.Providers {
+	t.Helper()
+	return screeningdb.NewProviders(dynamotest.Start(t), "test-screenings", openBox{})
+}
+
+// storedProvider has every field set.
+func storedProvider(id string) screening.Provider {
+	return screening.Provider{
+		Tenant: tenant, ID: id, Name: "Acme", Version: 1, ValidityDays: 365, CreatedAt: now, UpdatedAt: now,
+		UpdatedBy: "client",
+		Adapter: &screening.Adapter{URL: "https://adapter.example.com/a", IsAuthenticationActive: true,
+			AuthenticationKey: "MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=",
+			EncryptionKey:     "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="},
+		Fields: []screening.SettingField{{ID: "fuzzy", Name: "Fuzzy", Type: screening.Toggle},
+			{ID: "depth", Name: "Depth", Type: screening.TextInput, EnabledBy: "fuzzy", IsMandatory: true}},
+		Sets: []screening.ConfigurationSet{{ID: "set", Name: "Default", Description: "d",
+			Settings: []screening.Setting{{FieldID: "fuzzy", Value: "true"}, {FieldID: "depth", Value: "3"}}}},
+	}
+}
+
+func masked(p screening.Provider) screening.Provider {
+	a := *p.Adapter
+	a.AuthenticationKey, a.EncryptionKey = a.AuthenticationKey.Masked(), a.EncryptionKey.Masked()
+	p.Adapter = &a
+	return p
+}
+
+var withoutSealed = cmpopts.IgnoreFields(screening.Provider{}, "Sealed")
+
+// TestStoredProviders pins what is stored of providers, as TestStoredScreenings does.
+func TestStoredProviders(t *testing.T) {
+	t.Parallel()
+	ctx, client := t.Context(), dynamotest.Start(t)
+	s := screeningdb.NewProviders(client, "test-screenings", openBox{})
+	want := storedProvider("acme")
+	if err := s.CreateProvider(ctx, want); err != nil {
+		t.Fatal(err)
+	}
+	builtIn := screening.BuiltInProvider(tenant)
+	builtIn.Sets[0].Settings = []screening.Setting{{FieldID: "threshold", Value: "90"}}
+	if err := s.SaveProvider(ctx, screening.BuiltInProvider(tenant), builtIn); err != nil {
+		t.Fatal(err)
+	}
+	builtIn.Version = 1
+	dynamotest.CompareStored(t, client, "test-screenings", "providers")
+
+	client = dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-screenings", "providers")
+	s = screeningdb.NewProviders(client, "test-screenings", openBox{})
+	got, err := s.GetProvider(ctx, tenant, "acme")
+	if diff := cmp.Diff(masked(want), got, withoutSealed); err != nil || diff != "" {
+		t.Errorf("masked: %v (-want +got)\n%s", err, diff)
+	}
+	got, err = s.Reveal(ctx, got)
+	if diff := cmp.Diff(want, got, withoutSealed); err != nil || diff != "" {
+		t.Errorf("revealed: %v (-want +got)\n%s", err, diff)
+	}
+	all, err := s.ListProviders(ctx, tenant)
+	if diff := cmp.Diff([]screening.Provider{builtIn, masked(want)}, all, withoutSealed); err != nil || diff != "" {
+		t.Errorf("list: %v (-want +got)\n%s", err, diff)
+	}
+}
+
+// Keys that are masked stay as they are stored, new ones replace them, and a store without a box handles none.
+func TestKeysOfProviders(t *testing.T) {
+	t.Parallel()
+	ctx, db := t.Context(), dynamotest.Start(t)
+	s := screeningdb.NewProviders(db, "test-screenings", openBox{})
+	p := storedProvider("acme")
+	if err := s.CreateProvider(ctx, p); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := s.GetProvider(ctx, tenant, "acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := stored
+	changed.Name = "Acme 2"
+	withoutBox := screeningdb.NewProviders(db, "test-screenings", nil)
+	if err := withoutBox.SaveProvider(ctx, stored, changed); err != nil {
+		t.Fatalf("a change with masked keys: %v", err)
+	}
+	if err := s.SaveProvider(ctx, stored, changed); !errors.Is(err, screening.ErrChanged) {
+		t.Errorf("the same change again: got %v, want ErrChanged", err)
+	}
+	if stored, err = s.GetProvider(ctx, tenant, "acme"); err != nil || stored.Name != "Acme 2" || stored.Version != 2 {
+		t.Fatalf("got %+v, %v, want the change at version 2", stored, err)
+	}
+	revealed, err := s.Reveal(ctx, stored)
+	if err != nil || revealed.Adapter.EncryptionKey.Reveal() != p.Adapter.EncryptionKey.Reveal() {
+		t.Errorf("after a change with masked keys: %v, got another key", err)
+	}
+	if _, err := withoutBox.Reveal(ctx, stored); err == nil {
+		t.Error("a store without a box reveals keys")
+	}
+	revealed.Adapter.EncryptionKey = ""
+	if err := withoutBox.SaveProvider(ctx, stored, revealed); err == nil {
+		t.Error("a store without a box stores keys")
+	}
+	if err := s.SaveProvider(ctx, stored, revealed); err != nil {
+		t.Fatal(err)
+	}
+	stored, err = s.GetProvider(ctx, tenant, "acme")
+	if err != nil || stored.Adapter.EncryptionKey != "" || stored.Adapter.AuthenticationKey != externalauth.Mask {
+		t.Errorf("without the encryption key: got %+v, %v", stored.Adapter, err)
+	}
+}
+
+// Of creations of one provider at the same time exactly one succeeds, a tenant has no more than its number of them, and
+// what is deleted makes room.
+func TestProvidersAreCounted(t *testing.T) {
+	t.Parallel()
+	ctx, s := t.Context(), newProviders(t)
+	var wg sync.WaitGroup
+	created := make([]int, 3)
+	for w := range created {
+		wg.Go(func() {
+			for i := range screening.MaxConfiguredProviders + 1 {
+				switch err := s.CreateProvider(ctx, storedProvider(fmt.Sprintf("p%02d", i))); {
+				case err == nil:
+					created[w]++
+				case !errors.Is(err, screening.ErrProviderExists) && !errors.Is(err, screening.ErrTooManyProviders):
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	all, err := s.ListProviders(ctx, tenant)
+	sum := created[0] + created[1] + created[2]
+	if err != nil || len(all) != screening.MaxConfiguredProviders+1 || sum != screening.MaxConfiguredProviders {
+		t.Fatalf("got %d providers of %d creations, %v, want %d and the built-in one", len(all), sum, err,
+			screening.MaxConfiguredProviders)
+	}
+	if err := s.CreateProvider(ctx, storedProvider("other")); !errors.Is(err, screening.ErrTooManyProviders) {
+		t.Errorf("one too many: got %v, want ErrTooManyProviders", err)
+	}
+	last := all[len(all)-1]
+	for _, want := range []error{nil, screening.ErrChanged} {
+		if err := s.DeleteProvider(ctx, last); !errors.Is(err, want) {
+			t.Errorf("delete: got %v, want %v", err, want)
+		}
+	}
+	if err := s.CreateProvider(ctx, storedProvider("other")); err != nil {
+		t.Errorf("after a deletion: %v", err)
+	}
+}
+
+// A provider that is too large is refused before it is stored, at the byte.
+func TestProvidersAreBounded(t *testing.T) {
+	t.Parallel()
+	ctx, s := t.Context(), newProviders(t)
+	p := storedProvider("acme")
+	fits := 0
+	for _, size := range []int{60_000, screening.MaxProviderBytes} {
+		p.Sets[0].Description = strings.Repeat("x", size)
+		err := s.CreateProvider(ctx, p)
+		var refused *fault.Error
+		switch {
+		case err == nil:
+			fits++
+		case !errors.As(err, &refused) || refused.Code != "provider_too_large":
+			t.Errorf("%d bytes: got %v, want provider_too_large", size, err)
+		}
+	}
+	if fits != 1 {
+		t.Errorf("%d of two sizes fit, want 1", fits)
+	}
+	if _, err := s.GetProvider(ctx, tenant, "nobody"); !errors.Is(err, screening.ErrNotFound) {
+		t.Errorf("an unknown provider: got %v, want ErrNotFound", err)
+	}
+	if got, err := s.GetProvider(ctx, tenant, screening.BuiltIn); err != nil || !got.IsBuiltIn() || got.Version != 0 {
+		t.Errorf("the built-in provider: got %+v, %v", got, err)
+	}
+}
