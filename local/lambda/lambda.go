@@ -27,7 +27,7 @@ type Function struct {
 	Endpoint string
 	// Environment is added to the variables that every function has.
 	Environment map[string]string
-	// Timeout limits the duration of a request.
+	// Timeout limits the duration of a request. The time in which its process starts does not count.
 	Timeout time.Duration
 	// MemoryMB limits the resident memory of a process, in MiB.
 	MemoryMB int
@@ -162,8 +162,12 @@ func (s *Service) invoke(ctx context.Context, name, requestID string, payload []
 	if len(payload) > MaxPayload {
 		return Result{}, ErrTooLarge
 	}
-	if s.isClosed() { // select chooses at random if a slot is free too
+	// These are checked first because select chooses at random if a slot is free, too.
+	if s.isClosed() {
 		return Result{}, ErrClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
 	}
 	select {
 	case p.slots <- struct{}{}:

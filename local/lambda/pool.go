@@ -17,7 +17,7 @@ import (
 type request struct {
 	id      string
 	payload []byte
-	// deadline is set when the request is given to a process.
+	// deadline is set when a process receives the request.
 	deadline time.Time
 }
 

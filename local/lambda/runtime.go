@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // sandboxRegistry finds processes by their IDs, which are part of the addresses of the Runtime API that they receive.
@@ -66,6 +67,9 @@ func (s *Service) serveRuntime(w http.ResponseWriter, r *http.Request) {
 func (b *sandbox) serveNext(w http.ResponseWriter, r *http.Request) {
 	select {
 	case req := <-b.requests:
+		// As on AWS, the start of a process takes nothing of the function's time.
+		req.deadline = time.Now().Add(b.fn.Timeout)
+		b.received <- req
 		h := w.Header()
 		h.Set("Content-Type", "application/json")
 		h.Set("Lambda-Runtime-Aws-Request-Id", req.id)

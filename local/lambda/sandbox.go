@@ -27,8 +27,10 @@ type sandbox struct {
 	// idleSince is guarded by the pool's mutex.
 	idleSince time.Time
 
-	// requests passes a request to the handler of the Runtime API when the process asks for one.
+	// requests passes a request to the handler of the Runtime API when the process asks for one, and received passes it
+	// back with its deadline.
 	requests chan request
+	received chan request
 	// results has room for one result.
 	results  chan Result
 	killOnce sync.Once
@@ -48,7 +50,7 @@ type sandbox struct {
 // startSandbox starts a process.
 func startSandbox(s *Service, f Function) (*sandbox, error) {
 	b := &sandbox{id: s.cfg.NewID(), service: s, fn: f, started: time.Now(),
-		requests: make(chan request), results: make(chan Result, 1)}
+		requests: make(chan request), received: make(chan request), results: make(chan Result, 1)}
 	b.lastRequest.Store("")
 	if err := os.MkdirAll(b.tempDir(), 0o700); err != nil {
 		return nil, err
@@ -123,7 +125,6 @@ func (b *sandbox) run(r request) (result Result, answered, lost bool) {
 	b.currentRequest, b.payload = r.id, r.payload
 	b.mu.Unlock()
 	b.lastRequest.Store(r.id)
-	r.deadline = begin.Add(b.fn.Timeout)
 	select {
 	case <-b.group.Done(): // checked first: a handler of its last call may still be waiting for a request
 		return b.exitResult(r), false, true
@@ -131,6 +132,7 @@ func (b *sandbox) run(r request) (result Result, answered, lost bool) {
 	}
 	select {
 	case b.requests <- r:
+		r = <-b.received
 	case <-b.group.Done():
 		return b.exitResult(r), false, true
 	case <-initLimit.C:
@@ -157,21 +159,27 @@ func (b *sandbox) wait(r request) (result Result, answered bool) {
 		case result = <-b.results:
 			return result, true
 		case <-b.group.Done():
-			// A result sent just before the end counts.
-			select {
-			case result = <-b.results:
-			default:
-				result = b.exitResult(r)
-			}
+			result, _ = b.resultOr(b.exitResult(r))
 			return result, false
 		case <-timeout.C:
-			return failedResult(r.id, "Sandbox.Timedout",
-				fmt.Sprintf("Task timed out after %.2f seconds", b.fn.Timeout.Seconds())), false
+			return b.resultOr(failedResult(r.id, "Sandbox.Timedout",
+				fmt.Sprintf("Task timed out after %.2f seconds", b.fn.Timeout.Seconds())))
 		case <-tick.C:
 			if used := memoryUsage(b.group.PID(), "VmRSS:"); used > int64(b.fn.MemoryMB)<<20 {
 				return failedResult(r.id, "Runtime.ExitError", "Runtime exited with error: signal: killed"), false
 			}
 		}
+	}
+}
+
+// resultOr returns the result that the process has sent just before its end or the end of its time, which counts, or
+// the given failure if there is none.
+func (b *sandbox) resultOr(failure Result) (result Result, answered bool) {
+	select {
+	case result = <-b.results:
+		return result, true
+	default:
+		return failure, false
 	}
 }
 

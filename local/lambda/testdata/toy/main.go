@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,6 +47,8 @@ func main() {
 		os.Exit(3)
 	case "hang":
 		<-time.After(time.Hour)
+	case "late":
+		<-time.After(100 * time.Millisecond)
 	}
 	lambda.Start(handle)
 }
@@ -73,8 +77,16 @@ func handle(ctx context.Context, e event) (reply, error) {
 		}()
 	case "hang":
 		select {}
-	case "wait":
-		<-time.After(time.Duration(e.N) * time.Millisecond)
+	case "meet": // waits until N processes have done this in the folder
+		if err := os.WriteFile(filepath.Join(e.Text, strconv.Itoa(r.PID)), nil, 0o600); err != nil {
+			return r, err
+		}
+		for met, err := os.ReadDir(e.Text); len(met) < e.N; met, err = os.ReadDir(e.Text) {
+			if err != nil {
+				return r, err
+			}
+			<-time.After(time.Millisecond)
+		}
 	case "big":
 		r.Text = strings.Repeat("x", e.N)
 	case "hold": // N megabytes
