@@ -159,16 +159,21 @@ func TestDescribeAndList(t *testing.T) {
 func TestTaskTokens(t *testing.T) {
 	t.Parallel()
 	tokens := make(chan string, 1)
-	b := newTestService(
-		t,
-		oneState(
-			waitingTask+`, "HeartbeatSeconds": 1, "Catch": [{"ErrorEquals": ["Own", "States.Timeout"], "Next": "Caught"}]`,
-		),
-		func(_ context.Context, _ string, p map[string]any) (any, string) {
-			tokens <- p["token"].(string)
-			return nil, ""
-		},
-	)
+	// newService returns a service with a task that waits for a token, with a limit for the time between two heartbeats.
+	newService := func(heartbeatSeconds int) *testService {
+		return newTestService(
+			t,
+			oneState(fmt.Sprintf(
+				`%s, "HeartbeatSeconds": %d, "Catch": [{"ErrorEquals": ["Own", "States.Timeout"], "Next": "Caught"}]`,
+				waitingTask, heartbeatSeconds,
+			)),
+			func(_ context.Context, _ string, p map[string]any) (any, string) {
+				tokens <- p["token"].(string)
+				return nil, ""
+			},
+		)
+	}
+	b := newService(60)
 	send := func(operation, token, rest string) string {
 		_, kind := b.call(t, operation, fmt.Sprintf(`{"taskToken":%q%s}`, token, rest))
 		return kind
@@ -202,6 +207,7 @@ func TestTaskTokens(t *testing.T) {
 	if got := b.waitForEnd(t, e.ARN); string(got.Output) != `{"Cause":"c","Error":"Own"}` {
 		t.Errorf("execution %s with output %s", got.Status, got.Output)
 	}
+	b = newService(1)
 	if e, err = b.Start(machineARN, "silent", nil); err != nil {
 		t.Fatal(err)
 	}

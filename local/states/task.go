@@ -138,14 +138,28 @@ func (c *functionCall) waitForToken(ctx context.Context) (any, *Failure) {
 		case <-c.token.heartbeats:
 		case <-silence.C:
 			if c.heartbeat > 0 {
-				return nil, newFailure("States.HeartbeatTimeout", "There was no heartbeat for %v.", c.heartbeat)
+				return c.withdrawToken(
+					newFailure("States.HeartbeatTimeout", "There was no heartbeat for %v.", c.heartbeat))
 			}
 		case <-ctx.Done():
 			if context.Cause(ctx) == errTaskTimeout {
-				return nil, newFailure("States.Timeout", "The task took longer than its TimeoutSeconds.")
+				return c.withdrawToken(
+					newFailure("States.Timeout", "The task took longer than its TimeoutSeconds."))
 			}
 			return nil, interrupted
 		}
+	}
+}
+
+// withdrawToken ends a task whose time is over with a failure. If its token was answered just before, the answer counts:
+// whoever sent it was told so.
+func (c *functionCall) withdrawToken(failure *Failure) (any, *Failure) {
+	c.tokens.remove(c.token)
+	select {
+	case sent := <-c.token.result:
+		return sent.output, sent.failure
+	default:
+		return nil, failure
 	}
 }
 
