@@ -17,25 +17,27 @@ import (
 	"sluice/local/gateway"
 )
 
-// chooseAddresses chooses the addresses: the requested ports, else those of the last run, so that tokens and signed
-// URLs remain valid, else any free ones.
+// chooseAddresses listens on the requested ports, else on those of the last run, so that tokens and signed URLs remain
+// valid, else on any free ones. A port that is listened on from here until its service answers is nobody else's.
+// Requests wait until then.
 func (c *Cloud) chooseAddresses(context.Context) error {
 	for _, a := range []struct {
-		service string
-		port    int
-		host    string
-		url     *string
+		service  string
+		port     int
+		host     string
+		url      *string
+		listener *net.Listener
 	}{
-		{"the API", c.options.Ports.API, c.options.Host, &c.descriptor.APIURL},
-		{"S3", c.options.Ports.S3, c.options.Host, &c.descriptor.S3URL},
-		{"the AWS endpoint", c.options.Ports.AWS, c.options.Host, &c.descriptor.AWSEndpointURL},
-		{"DynamoDB", c.options.Ports.DynamoDB, "127.0.0.1", &c.descriptor.DynamoDBURL},
+		{"the API", c.options.Ports.API, c.options.Host, &c.descriptor.APIURL, &c.listeners.api},
+		{"S3", c.options.Ports.S3, c.options.Host, &c.descriptor.S3URL, &c.listeners.s3},
+		{"the AWS endpoint", c.options.Ports.AWS, c.options.Host, &c.descriptor.AWSEndpointURL, &c.listeners.aws},
+		{"DynamoDB", c.options.Ports.DynamoDB, "127.0.0.1", &c.descriptor.DynamoDBURL, &c.listeners.dynamoDB},
 	} {
 		listener, err := chooseListener(a.host, a.port, *a.url)
 		if err != nil {
 			return fmt.Errorf("%s cannot listen: %w", a.service, err)
 		}
-		defer listener.Close() // only after all are chosen: no two services may get the same port
+		*a.listener = listener
 		*a.url = "http://" + net.JoinHostPort(reachableHost(a.host), strconv.Itoa(listener.Addr().(*net.TCPAddr).Port))
 	}
 	c.descriptor.TokenURL = c.descriptor.APIURL + "/oauth2/token"
@@ -99,21 +101,6 @@ func databaseHost() string {
 	return "127.0.0.1"
 }
 
-// listen opens the ports of the API and the AWS endpoint. Requests wait until serve.
-func (c *Cloud) listen(context.Context) error {
-	for _, address := range []string{
-		c.listenAddress(c.descriptor.APIURL), c.listenAddress(c.descriptor.AWSEndpointURL),
-		hostPort(c.descriptor.DynamoDBURL),
-	} {
-		l, err := net.Listen("tcp", address)
-		if err != nil {
-			return fmt.Errorf("cannot listen on %s: %w", address, err)
-		}
-		c.listeners = append(c.listeners, l)
-	}
-	return nil
-}
-
 // serve begins to answer requests to the API and the AWS endpoint.
 func (c *Cloud) serve(context.Context) error {
 	names := map[string]string{}
@@ -121,15 +108,15 @@ func (c *Cloud) serve(context.Context) error {
 		names[f.ID] = f.Name
 	}
 	aws := endpoint.New(c.endpointServices())
-	for i, handler := range []http.Handler{
-		gateway.New(gateway.Config{
+	for listener, handler := range map[net.Listener]http.Handler{
+		c.listeners.api: gateway.New(gateway.Config{
 			API: c.template.API, Names: names, Functions: c.lambda, Region: region, Account: account, NewID: newID,
 			Now: time.Now,
 		}),
-		aws,
-		aws, // at the address of DynamoDB, too: only who has keys of the cloud gets through to the server
+		c.listeners.aws:      aws,
+		c.listeners.dynamoDB: aws, // only who has keys of the cloud gets through to the server
 	} {
-		listener, server := c.listeners[i], &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+		server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 		c.servers = append(c.servers, server)
 		go func() {
 			if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

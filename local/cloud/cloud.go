@@ -83,9 +83,10 @@ type Cloud struct {
 	// events is the file that receives what is put on the bus.
 	events *os.File
 
-	// listeners and servers are those of the API and the AWS endpoint.
-	listeners []net.Listener
-	servers   []*http.Server
+	// listeners are those of the four addresses.
+	listeners struct{ api, s3, aws, dynamoDB net.Listener }
+	// servers are those of the API and the AWS endpoint.
+	servers []*http.Server
 	// failed receives the error of a server that has ended.
 	failed chan error
 	// functionsReady is closed once functions can be invoked.
@@ -137,7 +138,7 @@ func start(ctx context.Context, o Options) (*Cloud, error) {
 		return nil, err
 	}
 	for _, step := range []func(context.Context) error{
-		c.openDataFolder, c.chooseAddresses, c.readTemplate, c.readPolicies, c.startStores, c.createKeys, c.listen,
+		c.openDataFolder, c.chooseAddresses, c.readTemplate, c.readPolicies, c.startStores, c.createKeys,
 		c.writeSAMSettings, c.startFunctions, c.serve, c.provision, c.writeDescriptor,
 	} {
 		err := step(ctx)
@@ -184,8 +185,10 @@ func (c *Cloud) close(ctx context.Context) {
 		}
 		cancel()
 	}
-	for _, l := range c.listeners {
-		_ = l.Close() // closed already if its server was started
+	for _, l := range []net.Listener{c.listeners.api, c.listeners.aws, c.listeners.dynamoDB} {
+		if l != nil {
+			_ = l.Close() // closed already if its server was started
+		}
 	}
 	if c.guardduty != nil {
 		c.guardduty.Close()
@@ -198,6 +201,9 @@ func (c *Cloud) close(ctx context.Context) {
 	}
 	if c.lambda != nil {
 		c.lambda.Close()
+	}
+	if c.listeners.s3 != nil {
+		_ = c.listeners.s3.Close() // closed already if the S3 server could not be started
 	}
 	if c.storage != nil {
 		c.storage.Close()

@@ -114,14 +114,19 @@ func (s *Server) createTables(ctx context.Context, tables []template.Table) erro
 // errEnded is returned when the server ends before it has answered.
 var errEnded = errors.New("the DynamoDB server ended unexpectedly")
 
-// waitUntilReady returns once the server answers, or an error after ten seconds. The error quotes the end of the log.
+// readyTimeout is how long the server may take to answer, on a machine that is busy with other things.
+const readyTimeout = time.Minute
+
+// waitUntilReady returns once the server answers, or an error after readyTimeout. The error quotes the end of the log.
+// Another program that answers at the address does not count.
 func (s *Server) waitUntilReady(ctx context.Context, log *os.File) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if s.call(ctx, "ListTables", struct{}{}, nil) == nil {
+		isListening := strings.Contains(lastOutput(log), "listening on http://"+s.address)
+		if isListening && s.call(ctx, "ListTables", struct{}{}, nil) == nil {
 			return nil
 		}
 		select {
@@ -129,7 +134,7 @@ func (s *Server) waitUntilReady(ctx context.Context, log *os.File) error {
 		case <-s.group.Done():
 			return fmt.Errorf("%w (%v): %s", errEnded, s.group.Err(), lastOutput(log))
 		case <-ctx.Done():
-			return fmt.Errorf("the DynamoDB server did not answer within ten seconds: %s", lastOutput(log))
+			return fmt.Errorf("the DynamoDB server did not answer (%w): %s", context.Cause(ctx), lastOutput(log))
 		}
 	}
 }

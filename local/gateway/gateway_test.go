@@ -59,6 +59,12 @@ var api = template.API{
 // status 204.
 func newTestServer(t *testing.T, f functions) *httptest.Server {
 	t.Helper()
+	return newTestServerWithin(t, f, time.Minute)
+}
+
+// newTestServerWithin is newTestServer with a limit for the time of a function.
+func newTestServerWithin(t *testing.T, f functions, timeout time.Duration) *httptest.Server {
+	t.Helper()
 	all := functions{
 		"echo": func(_ context.Context, payload []byte) (lambda.Result, error) {
 			text, err := json.Marshal(events.APIGatewayProxyResponse{StatusCode: 200, Body: string(payload)})
@@ -72,7 +78,7 @@ func newTestServer(t *testing.T, f functions) *httptest.Server {
 	server := httptest.NewServer(New(Config{API: api, Functions: all, Region: "eu-west-1", Account: "000000000000",
 		Names: map[string]string{"Echo": "echo", "Fixed": "fixed", "Guard": "guard"},
 		NewID: func() string { return "the-id" }, Now: func() time.Time { return time.Unix(1_700_000_000, 0) },
-		Timeout: 500 * time.Millisecond}))
+		Timeout: timeout}))
 	t.Cleanup(server.Close)
 	return server
 }
@@ -244,7 +250,12 @@ func TestResponses(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			resp, text := send(t, "GET", newTestServer(t, functions{"fixed": test.invoke}).URL+"/a/fixed", "")
+			timeout := time.Minute
+			if test.status == http.StatusGatewayTimeout {
+				timeout = 50 * time.Millisecond
+			}
+			server := newTestServerWithin(t, functions{"fixed": test.invoke}, timeout)
+			resp, text := send(t, "GET", server.URL+"/a/fixed", "")
 			if resp.StatusCode != test.status || test.body != "" && text != test.body {
 				t.Errorf("got %d %q, want %d %q", resp.StatusCode, text, test.status, test.body)
 			}

@@ -27,7 +27,9 @@ import (
 
 // Config describes a Server.
 type Config struct {
-	// Address is the host and port to listen on.
+	// Listener accepts the connections of clients. Start and Close close it; nil means that Start listens on Address.
+	Listener net.Listener
+	// Address is the host and port at which the server answers.
 	Address string
 	// Dir is an absolute path; each bucket is a folder in it.
 	Dir    string
@@ -60,17 +62,20 @@ const healthPath = "/sluice-storage-health"
 
 // Start starts the server, waits until it answers and creates the buckets.
 func Start(ctx context.Context, c Config) (*Server, error) {
+	listener := c.Listener
+	if listener == nil {
+		var err error
+		if listener, err = net.Listen("tcp", c.Address); err != nil {
+			return nil, err
+		}
+	}
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
-		return nil, err
+		return nil, errors.Join(err, listener.Close())
 	}
 	files, err := posix.New(c.Dir, meta.XattrMeta{},
 		posix.PosixOpts{NewDirPerm: 0o700, NewFilePerm: 0o600, CopyObjectThreshold: 5 << 30})
 	if err != nil {
-		return nil, fmt.Errorf("the folder %s cannot hold objects: %w", c.Dir, err)
-	}
-	listener, err := net.Listen("tcp", c.Address)
-	if err != nil {
-		return nil, err
+		return nil, errors.Join(fmt.Errorf("the folder %s cannot hold objects: %w", c.Dir, err), listener.Close())
 	}
 	// Paths of sockets are limited to about a hundred bytes, which the data folder may exceed.
 	sockets, err := os.MkdirTemp("", "sluice-s3-")
@@ -124,9 +129,9 @@ func (s *Server) Close() {
 // Ended returns a channel that is closed when the server has ended, whether by Close or by an error.
 func (s *Server) Ended() <-chan struct{} { return s.ended }
 
-// waitUntilReady creates the buckets as soon as the server answers, which must be within ten seconds.
+// waitUntilReady creates the buckets as soon as the server answers, which must be within a minute.
 func (s *Server) waitUntilReady(ctx context.Context, c Config) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()

@@ -49,9 +49,9 @@ func run(m *testing.M) int {
 	if err != nil {
 		panic(err)
 	}
-	address = listener.Addr().String()
+	defer listener.Close()
 	config := Config{
-		Address: address,
+		Address: listener.Addr().String(),
 		Dir:     dir,
 		Region:  "eu-west-1",
 		Buckets: []string{bucket},
@@ -67,8 +67,12 @@ func run(m *testing.M) int {
 	if _, err := Start(context.Background(), config); err == nil {
 		panic("Start returned no error although the port is in use")
 	}
-	listener.Close()
 	for range 2 { // the second start finds an existing bucket
+		if config.Listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			panic(err)
+		}
+		address = config.Listener.Addr().String()
+		config.Address = address
 		s, err := Start(context.Background(), config)
 		if err != nil {
 			panic(err)

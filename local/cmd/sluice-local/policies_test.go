@@ -62,7 +62,7 @@ func (r *localCloud) upload(t *testing.T, url string) (int, string) {
 // startAndFail runs a local cloud that cannot start, and returns its output and how it ended.
 func startAndFail(t *testing.T, args ...string) ([]byte, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	return exec.CommandContext(ctx, program, args...).CombinedOutput()
 }
