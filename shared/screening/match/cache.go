@@ -13,20 +13,29 @@ type similarWord struct {
 	word uint32
 	// similarity is that to the word as one of a name, joined that to the word as a join; 0 if they do not correspond.
 	similarity, joined uint16
-	kind               names.Kind
+	// posts are where those of names of persons begin, those of organisations, and where these end.
+	posts  [names.Modes + 1]uint32
+	weight [names.Modes]uint8
+	kind   names.Kind
 }
 
 // reach is what the index has for a word of a query, or for two of them written as one.
 type reach struct {
+	// similar are in the order of words.
 	similar []similarWord
-	// mask has the bits of all similar words and joins.
-	mask signature
-	// prints are those of all similar words.
-	prints printSet
-	// cost is the number of occurrences of similar words, most the greatest weight of one, by mode.
-	cost, most [names.Modes]int32
-	// isJoined reports that a similar word is a join.
-	isJoined bool
+	// best is, by mode, what is known of the similar words together.
+	best [names.Modes]bestWord
+}
+
+// bestWord bounds what any of some words can add to a score.
+type bestWord struct {
+	// posts is the number of occurrences of the words.
+	posts int32
+	// similarity is the greatest similarity to a word of a name that is not an initial, initial that to an initial, and
+	// joined that to a join.
+	similarity, initial, joined uint16
+	// weight is the greatest weight of a word of a name, initialWeight the least of an initial.
+	weight, initialWeight uint8
 }
 
 // knownWord is a word of queries with what the index has for it.
@@ -124,28 +133,38 @@ func (c *wordCache) reachOf(x *Index, w *names.Word, isJoin bool) reach {
 		if e.similarity == 0 && e.joined == 0 {
 			continue
 		}
-		c.similars = append(c.similars, e)
-		if e.similarity > 0 {
-			r.mask.addWord(x.infos[id])
-			r.prints.add(x.infos[id])
-		}
-		if e.joined > 0 {
-			r.mask.addJoin(x.infos[id])
-		}
+		e.posts = [names.Modes + 1]uint32(x.postStarts[2*id : 2*id+uint32(names.Modes)+1])
 		for mode := range names.Modes {
-			count := int32(x.postStarts[2*id+uint32(mode)+1] - x.postStarts[2*id+uint32(mode)])
-			if count == 0 {
-				continue
-			}
-			r.cost[mode] += count
-			if e.similarity > 0 {
-				r.most[mode] = max(r.most[mode], x.infos[id].weight(names.Mode(mode)))
+			e.weight[mode] = uint8(x.infos[id].weight(names.Mode(mode)))
+			if count := e.posts[mode+1] - e.posts[mode]; count > 0 {
+				r.best[mode].add(&e, count, mode)
 			}
 		}
-		r.isJoined = r.isJoined || e.joined > 0
+		c.similars = append(c.similars, e)
 	}
 	r.similar = c.similars[first:len(c.similars):len(c.similars)]
 	return r
+}
+
+// add adds a word with some occurrences.
+func (b *bestWord) add(e *similarWord, posts uint32, mode int) {
+	weight := e.weight[mode]
+	switch {
+	case e.similarity == 0:
+	case e.kind != names.Initial:
+		b.similarity = max(b.similarity, e.similarity)
+	case names.Mode(mode) == names.Organisation:
+		return
+	case b.initial == 0:
+		b.initial, b.initialWeight = e.similarity, weight
+	default:
+		b.initialWeight = min(b.initialWeight, weight)
+	}
+	b.posts += int32(posts)
+	if e.similarity > 0 {
+		b.weight = max(b.weight, weight)
+	}
+	b.joined = max(b.joined, e.joined)
 }
 
 // compareWord compares a word of a query, or two as one, with a word of the index.

@@ -21,7 +21,7 @@ import (
 const (
 	// fileMagic ends with the version of the format. It changes with the format, with the tables of package names and
 	// with how words are analysed: an index and the queries must agree on them.
-	fileMagic     = "SLUICEIDX\x00\x00\x00\x00\x00\x00\x01"
+	fileMagic     = "SLUICEIDX\x00\x00\x00\x00\x00\x00\x02"
 	fileAlignment = 64
 	fileSections  = 15
 )

@@ -30,6 +30,15 @@ const (
 // likely it is that they met by chance.
 var percentFew = [names.Modes][3]int32{names.Person: {0, 80, 65}, names.Organisation: {0, 50, 40}}
 
+// shareOfList returns the percentage with which words of the list count that did not meet, if so many did that say who is
+// meant.
+func shareOfList(mode names.Mode, met int) int32 {
+	if met < len(percentFew[mode]) {
+		return percentFew[mode][met]
+	}
+	return percentList
+}
+
 // side is one of the two names as the score sees it.
 type side struct {
 	n      int
@@ -103,21 +112,26 @@ func (s *scorer) weigh(q, l *side, mode names.Mode) {
 	kept := s.pairs[:0]
 	for _, p := range s.pairs {
 		wq, wl := q.span(p.q, p.nq), l.span(p.l, p.nl)
-		p.weight = (wq + wl) / 2
-		switch p.kind {
-		case names.Joined:
-			p.weight = wq
-		case names.Initial:
-			if mode == names.Organisation {
-				continue
-			}
-			p.weight = min(wq, wl)
+		if p.kind == names.Initial && mode == names.Organisation {
+			continue
 		}
+		p.weight = pairWeight(p.kind, wq, wl)
 		p.isShort = q.short>>p.q&1 != 0
 		p.gain = shrink(p.similarity) * p.weight
 		kept = append(kept, p)
 	}
 	s.pairs = kept
+}
+
+// pairWeight returns what words of two weights count for that meet.
+func pairWeight(kind names.Kind, query, list int32) int32 {
+	switch kind {
+	case names.Joined:
+		return query
+	case names.Initial:
+		return min(query, list)
+	}
+	return (query + list) / 2
 }
 
 // shrink makes differences count more than in proportion: a name whose words are all a little different is another name.
@@ -151,10 +165,7 @@ func (s *scorer) score(q, l *side, mode names.Mode) int {
 		return 0
 	}
 	missedQuery, missedList := q.total-queryWeight, l.total-listWeight
-	share := int32(percentList)
-	if met := min(tellingMet, onesCount(listMet&l.telling)); met < len(percentFew[mode]) {
-		share = percentFew[mode][met]
-	}
+	share := shareOfList(mode, min(tellingMet, onesCount(listMet&l.telling)))
 	if tellingMet == 1 {
 		gain = 0
 		for i := range s.met {

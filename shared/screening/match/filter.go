@@ -1,0 +1,81 @@
+package match
+
+import "sluice/shared/screening/names"
+
+// filter is a fast test of whether the name of a post may reach the threshold.
+type filter struct {
+	n int
+	// words are the words of the query that are tested, those first whose absence costs most.
+	words [names.MaxWords]uint8
+	// losses are by how much the margin of a name is less if a word of the query meets nothing, rests the sums of the
+	// losses of that word and those after it.
+	losses, rests [names.MaxWords]int64
+	// sets are, in the same order, the words that each can meet.
+	sets []printSet
+}
+
+// set makes the filter that of a query of which some words are opened.
+func (f *filter) set(s *Searcher, q *querySide, opened uint64) {
+	b := &s.bounds
+	f.n = 0
+	for i := range q.n {
+		loss := b.best[i] - b.miss[i]
+		if loss == 0 || opened == 1<<i || s.cache.words[q.words[i]].word.IsInitial() {
+			continue
+		}
+		j := f.n
+		for ; j > 0 && f.losses[j-1] < loss; j-- {
+			f.words[j], f.losses[j] = f.words[j-1], f.losses[j-1]
+		}
+		f.words[j], f.losses[j] = uint8(i), loss
+		f.n++
+	}
+	rest := int64(0)
+	for k := f.n - 1; k >= 0; k-- {
+		rest += f.losses[k]
+		f.rests[k] = rest
+		f.fill(k, s, q)
+	}
+}
+
+// fill fills set k.
+func (f *filter) fill(k int, s *Searcher, q *querySide) {
+	b, i, set := &s.bounds, int(f.words[k]), &f.sets[k]
+	set.hasJoins = q.joined>>i&1 != 0
+	others := b.sum - b.best[i]
+	for j := range s.reach(q, i).similar {
+		e := &s.reach(q, i).similar[j]
+		// A word that does not suffice if all others meet their best is as good as none.
+		if e.posts[q.mode] == e.posts[q.mode+1] || others+b.wordMargin(q, i, e) < 0 {
+			continue
+		}
+		set.add(e.word)
+		set.hasJoins = set.hasJoins || e.joined > 0
+	}
+	for _, r := range [...]*reach{s.joinReach(q, i-1), s.joinReach(q, i)} {
+		if r != nil {
+			for j := range r.similar {
+				set.add(r.similar[j].word)
+			}
+		}
+	}
+}
+
+// clear empties the sets.
+func (f *filter) clear() { clear(f.sets[:f.n]) }
+
+// passes reports whether the name of a post may reach the threshold if all words of the query have a margin together. It
+// does not test some words, which are known to meet.
+func (f *filter) passes(p *post, margin int64, known uint64) bool {
+	for k := range f.n {
+		if margin >= f.rests[k] {
+			return true
+		}
+		if known>>f.words[k]&1 == 0 && !f.sets[k].mayMeet(p) {
+			if margin -= f.losses[k]; margin < 0 {
+				return false
+			}
+		}
+	}
+	return true
+}

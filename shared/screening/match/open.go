@@ -1,0 +1,257 @@
+package match
+
+import (
+	"math"
+
+	"sluice/shared/screening/names"
+	"sluice/shared/screening/watchlist"
+)
+
+// findIn adds the names of the index that reach the threshold of the bounds.
+func (s *Searcher) findIn(q *querySide) {
+	opened := s.choose(q)
+	if opened == 0 {
+		return
+	}
+	s.filter.set(s, q, opened)
+	for i := range q.n {
+		if opened>>i&1 != 0 {
+			s.open(q, i, s.reach(q, i), false)
+		}
+		if r := s.joinReach(q, i); r != nil && opened>>i&3 != 0 {
+			s.open(q, i, r, true)
+		}
+	}
+	s.filter.clear()
+}
+
+// choose returns the words whose names are to be compared: names without any of them cannot reach the threshold. It
+// prefers words with few names.
+func (s *Searcher) choose(q *querySide) uint64 {
+	b := &s.bounds
+	var order [names.MaxWords]uint8
+	var costs [names.MaxWords]int32
+	for i := range q.n {
+		costs[i] = s.costOf(q, i)
+		j := i
+		for ; j > 0 && costs[order[j-1]] > costs[i]; j-- {
+			order[j] = order[j-1]
+		}
+		order[j] = uint8(i)
+	}
+	var opened uint64
+	isUseful := false
+	rest := b.sum // the margin of names that have none of the opened words
+	for _, i := range order[:q.n] {
+		if opened&q.telling == q.telling || rest < 0 {
+			break
+		}
+		opened |= 1 << i
+		isUseful = isUseful || costs[i] > 0
+		rest += b.miss[i] - b.best[i]
+	}
+	if !isUseful {
+		return 0
+	}
+	return opened
+}
+
+// costOf returns the number of names that are to be looked at if word i of the query is opened. Words that do not say who
+// is meant come last: a name must share one that does.
+func (s *Searcher) costOf(q *querySide, i int) int32 {
+	if q.telling>>i&1 == 0 {
+		return math.MaxInt32
+	}
+	cost := s.reach(q, i).best[q.mode].posts
+	for _, r := range [...]*reach{s.joinReach(q, i-1), s.joinReach(q, i)} {
+		if r != nil {
+			cost += r.best[q.mode].posts
+		}
+	}
+	return cost
+}
+
+// open compares the query with the names that have a word that is similar to word i of the query, or to its join with
+// the next word.
+func (s *Searcher) open(q *querySide, i int, r *reach, isJoin bool) {
+	b := &s.bounds
+	skip := uint64(1) << i
+	if isJoin {
+		skip = 3 << i
+	}
+	for k := range r.similar {
+		e := &r.similar[k]
+		posts := s.index.posts[e.posts[q.mode]:e.posts[q.mode+1]]
+		if len(posts) == 0 {
+			continue
+		}
+		margin := b.sum
+		if !isJoin {
+			if margin += b.wordMargin(q, i, e) - b.best[i]; margin < 0 {
+				continue
+			}
+		}
+		s.openPosts(q, posts, margin, skip)
+	}
+}
+
+// openPosts compares the query with the names of posts that may reach the threshold, if what meets in their word has a
+// margin such that all words of the query have that margin together. The filter skips some words of the query.
+func (s *Searcher) openPosts(q *querySide, posts []post, margin int64, skip uint64) {
+	greatest := s.bounds.greatestWeight(margin)
+	for i := range posts {
+		p := &posts[i]
+		if int32(p.weight) > greatest {
+			return
+		}
+		if !s.filter.passes(p, margin, skip) || s.visited[p.name] == s.search {
+			continue
+		}
+		s.visited[p.name] = s.search
+		if score := s.compare(q, p.name, int32(p.weight)); score >= int(s.bounds.threshold) {
+			s.found = append(s.found, candidate{p.name, score})
+		}
+	}
+}
+
+// compare returns the score of the query and a name of the index that has a weight, or 0 if that is below the threshold.
+func (s *Searcher) compare(q *querySide, name uint32, weight int32) int {
+	x, b := s.index, &s.bounds
+	r := &x.names[name]
+	words := x.wordsOf(r)
+	s.scorer.pairs = s.scorer.pairs[:0]
+	c := &s.cover
+	for i := range q.n {
+		c.margins[i], c.weights[i] = b.miss[i], 0
+	}
+	c.met = 0
+	for i := range q.n {
+		s.addInitials(q, i, words[:r.n])
+		s.addPairs(q, i, words, int(r.n))
+		if reach := s.joinReach(q, i); reach != nil {
+			s.addJoinPairs(q, i, words, int(r.n), reach)
+		}
+	}
+	if !b.canReach(q, c, weight) {
+		return 0
+	}
+	l := &s.list
+	l.n, l.telling, l.short, l.total = int(r.n), 0, 0, 0
+	for j, w := range words[:r.n] {
+		l.setWord(j, x.infos[w], r.mode)
+	}
+	s.scorer.weigh(&q.side, l, q.mode)
+	score := s.scorer.score(&q.side, l, q.mode)
+	if r.kind == watchlist.Weak {
+		score = score * weakPercent / 100
+	}
+	return score
+}
+
+// cover is what the words of a query can meet in one name.
+type cover struct {
+	// margins are the best margins, weights the greatest weights of words of the name that meet one of the query.
+	margins [names.MaxWords]int64
+	weights [names.MaxWords]int32
+	// met has a bit for each word of the query that meets any.
+	met uint64
+}
+
+// add adds that word i can meet words of the name with a weight.
+func (c *cover) add(i int, margin int64, weight int32) {
+	c.met |= 1 << i
+	c.margins[i] = max(c.margins[i], margin)
+	c.weights[i] = max(c.weights[i], weight)
+}
+
+// canReach reports whether a name of a weight whose words meet those of the query so can reach the threshold.
+func (b *bounds) canReach(q *querySide, c *cover, weight int32) bool {
+	telling := onesCount(c.met & q.telling)
+	if telling == 0 {
+		return false
+	}
+	var sum int64
+	var missedQuery int32
+	for i := range q.n {
+		sum += c.margins[i]
+		weight -= c.weights[i]
+		if c.met>>i&1 == 0 {
+			missedQuery += q.weight[i]
+		}
+	}
+	return sum+b.listMargin(weight, missedQuery, leastShare(q.mode, telling)) >= 0
+}
+
+// addPairs adds the pairs of word i of the query and the n words of a name and their joins.
+func (s *Searcher) addPairs(q *querySide, i int, words []uint32, n int) {
+	similar := s.reach(q, i).similar
+	for k, w := range words {
+		e := findWord(similar, w)
+		switch {
+		case e == nil:
+		case k < n && e.similarity > 0:
+			s.addPair(pair{q: uint8(i), nq: 1, l: uint8(k), nl: 1, similarity: int32(e.similarity), kind: e.kind})
+			weight := int32(e.weight[q.mode])
+			s.cover.add(i, s.bounds.margin(e.similarity, pairWeight(e.kind, q.weight[i], weight)), weight)
+		case k >= n && e.joined > 0:
+			s.addPair(pair{q: uint8(i), nq: 1, l: uint8(k - n), nl: 2, similarity: int32(e.joined), kind: names.Joined})
+			s.cover.add(i, s.bounds.margin(e.joined, q.weight[i]), 2*maxWeight)
+		}
+	}
+}
+
+// addJoinPairs adds the pairs of words i and i+1 of the query as one and the n words of a name and their joins.
+func (s *Searcher) addJoinPairs(q *querySide, i int, words []uint32, n int, r *reach) {
+	for k, w := range words {
+		e := findWord(r.similar, w)
+		if e == nil {
+			continue
+		}
+		p := pair{q: uint8(i), nq: 2, l: uint8(k), nl: 1, similarity: int32(e.similarity), kind: e.kind}
+		if k >= n {
+			p.l, p.nl, p.similarity, p.kind = uint8(k-n), 2, int32(e.joined), names.Joined
+			if s.cache.words[q.words[i]].word.IsSame(&s.index.words[words[k-n]]) {
+				continue // the words themselves meet
+			}
+		}
+		if p.similarity > 0 {
+			s.addPair(p)
+			s.cover.add(i, s.bounds.margin(uint16(p.similarity), q.weight[i]), 2*maxWeight)
+			s.cover.add(i+1, s.bounds.margin(uint16(p.similarity), q.weight[i+1]), 0)
+		}
+	}
+}
+
+func (s *Searcher) addPair(p pair) { s.scorer.pairs = append(s.scorer.pairs, p) }
+
+// findWord returns the element of a word, nil if there is none. The elements are in the order of words.
+func findWord(similar []similarWord, word uint32) *similarWord {
+	low, high := 0, len(similar)
+	for low < high {
+		if middle := (low + high) / 2; similar[middle].word < word {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	if low < len(similar) && similar[low].word == word {
+		return &similar[low]
+	}
+	return nil
+}
+
+// addInitials adds the pairs of a word of one letter, which the index does not know to be similar to all words that begin
+// with it.
+func (s *Searcher) addInitials(q *querySide, i int, words []uint32) {
+	w := &s.cache.words[q.words[i]].word
+	if !w.IsInitial() || q.mode == names.Organisation {
+		return
+	}
+	for j, id := range words {
+		if similarity, kind := names.Similarity(w, &s.index.words[id]); kind == names.Initial {
+			s.addPair(pair{q: uint8(i), nq: 1, l: uint8(j), nl: 1, similarity: int32(similarity), kind: kind})
+			weight := s.index.infos[id].weight(q.mode)
+			s.cover.add(i, s.bounds.margin(uint16(similarity), pairWeight(kind, q.weight[i], weight)), weight)
+		}
+	}
+}
