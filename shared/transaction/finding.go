@@ -78,6 +78,21 @@ type Reference struct {
 	Offset int
 }
 
+// Name is the name that a line gives an entity which it describes itself.
+type Name struct {
+	// Role is the part that the entity plays.
+	Role Role
+
+	// ExternalID is the value of unknown/external_id, without escapes; nil if it is absent or not a string.
+	ExternalID []byte
+
+	// FullName is the value of unknown/full_name, without escapes.
+	FullName []byte
+
+	// Offset is the place of that value in the line in bytes, from 0.
+	Offset int
+}
+
 // Result is what a scanner returns for one line. It and everything in it is valid until the scanner reads its next
 // line.
 type Result struct {
@@ -104,6 +119,10 @@ type Result struct {
 
 	// References are the well-formed uses of by_external_id, whose entities have yet to be looked up.
 	References []Reference
+
+	// Names are the names of unknown entities that can be read, in the order of the line, whatever else is wrong with
+	// these entities. They are empty unless Rules.CollectNames is set.
+	Names []Name
 
 	// MainEntity is the role of the entity for which the transaction is monitored; NoRole if the line names none.
 	MainEntity Role

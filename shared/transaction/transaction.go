@@ -62,6 +62,9 @@ type Rules struct {
 
 	// MaxFindings is how many findings are kept of each line; 0 means the constant MaxFindings.
 	MaxFindings int
+
+	// CollectNames asks for Result.Names. It has no influence on anything else.
+	CollectNames bool
 }
 
 // Role is the part that an entity plays in a transaction. Its numbers are stored and must not change.

@@ -108,7 +108,7 @@ type directoryCheck struct {
 	directory *Directory
 	// pending are the references that have not been looked up.
 	pending []pendingReference
-	// forbidden are the references to entities that are missing or not onboarded. Their field entity is the state.
+	// forbidden are the references to entities that are missing or not onboarded. Their field text is the state.
 	forbidden []reference
 	sections  sectionWriter
 }
@@ -147,7 +147,7 @@ func (c *directoryCheck) lookUpPending() {
 			}
 			if state := c.directory.state(group[i].hash); state != Onboarded {
 				ref := group[i].reference
-				ref.entity = uint32(state)
+				ref.text = uint32(state)
 				c.forbidden = append(c.forbidden, ref)
 			}
 		}
@@ -159,7 +159,7 @@ func (c *directoryCheck) lookUpPending() {
 // and removes all references. It writes nothing if there are no rejections.
 func (c *directoryCheck) writeRejections(w io.Writer, chunk, count int) error {
 	c.lookUpPending()
-	byState := groupBy(int(Onboarded), c.forbidden, func(r reference) uint32 { return r.entity })
+	byState := groupBy(int(Onboarded), c.forbidden, func(r reference) uint32 { return r.text })
 	_, err := c.sections.write(w, rejectionsMagic, count, func(i int, b []byte) []byte {
 		if i != chunk || len(c.forbidden) == 0 {
 			return b

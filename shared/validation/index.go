@@ -47,12 +47,8 @@ type indexWriter struct {
 	firstLines []uint32
 	repeats    []repeatedLine
 
-	// entities are the digests of the entities that the chunk refers to. Their IDs are concatenated in entityIDs; the
-	// ID of entity i ends at entityIDEnds[i].
-	entities     duplicate.Table
-	entityIDs    []byte
-	entityIDEnds []uint32
-	references   []reference
+	// entities are the IDs of the entities that the chunk refers to.
+	entities uses
 
 	sections sectionWriter
 }
@@ -65,17 +61,11 @@ type indexedID struct {
 // repeatedLine is a further line of the digest with a number.
 type repeatedLine struct{ number, line uint32 }
 
-// reference is a use of an entity by a line. The offset is that of the ID in the chunk.
-type reference struct {
-	entity, line, offset uint32
-	role                 transaction.Role
-}
-
 // reset starts the index of a chunk.
 func (x *indexWriter) reset(digestKey [16]byte) {
 	x.key = duplicate.NewKey(digestKey)
-	x.entities.Reset(x.entities.Len())
-	x.ids, x.entityIDs, x.entityIDEnds, x.references = x.ids[:0], x.entityIDs[:0], x.entityIDEnds[:0], x.references[:0]
+	x.entities.reset()
+	x.ids = x.ids[:0]
 }
 
 // addID adds the modification ID of a line. Lines must be added in order.
@@ -85,35 +75,19 @@ func (x *indexWriter) addID(id []byte, line int64) {
 
 // addReference adds a reference to an entity. References must be added in the order of their lines and offsets.
 func (x *indexWriter) addReference(id []byte, line, offset int64, role transaction.Role) {
-	entity, isNew := x.entities.Intern(x.key.Digest(id))
-	if isNew {
-		x.entityIDs = append(x.entityIDs, id...)
-		x.entityIDEnds = append(x.entityIDEnds, uint32(len(x.entityIDs)))
-	}
-	x.references = append(x.references, reference{entity, uint32(line), uint32(offset), role})
+	x.entities.add(x.key.Digest(id), id, line, offset, role)
 }
 
 // writeTo writes the index and returns its length, which is 0 if nothing was added.
 func (x *indexWriter) writeTo(w io.Writer) (int64, error) {
 	ids := groupBy(Partitions, x.ids, func(id indexedID) uint32 { return uint32(id.digest.Partition(Partitions)) })
-	entities := groupBy(Partitions, x.entities.Digests(),
-		func(d duplicate.Digest) uint32 { return uint32(d.Partition(Partitions)) })
-	references := groupBy(len(x.entityIDEnds), x.references, func(r reference) uint32 { return r.entity })
-	var list []byte
+	entities := x.entities.group()
 	return x.sections.write(w, indexMagic, Partitions, func(p int, b []byte) []byte {
-		ids, entities := ids.group(p), entities.group(p)
-		if len(ids)+len(entities) == 0 {
+		ids := ids.group(p)
+		if len(ids)+len(entities.partitions.group(p)) == 0 {
 			return b
 		}
-		b = x.appendIDs(b, ids)
-		b = binary.AppendUvarint(b, uint64(len(entities)))
-		for _, entity := range entities {
-			b = appendText(b, x.entityID(entity))
-			references := references.group(int(entity))
-			list = appendReferences(list[:0], references, x.references)
-			b = appendCountedList(b, len(references), list)
-		}
-		return b
+		return entities.appendPartition(x.appendIDs(b, ids), p)
 	})
 }
 
@@ -156,14 +130,6 @@ func (x *indexWriter) internIDs(ids []uint32) {
 	}
 }
 
-func (x *indexWriter) entityID(entity uint32) []byte {
-	start := uint32(0)
-	if entity > 0 {
-		start = x.entityIDEnds[entity-1]
-	}
-	return x.entityIDs[start:x.entityIDEnds[entity]]
-}
-
 // appendLines appends the lines of an ID: the first one, and the further ones, which are indexes into repeats.
 func appendLines(b []byte, line uint32, further []uint32, repeats []repeatedLine) []byte {
 	b = binary.AppendUvarint(b, uint64(line))
@@ -171,18 +137,6 @@ func appendLines(b []byte, line uint32, further []uint32, repeats []repeatedLine
 		next := repeats[i].line
 		b = binary.AppendUvarint(b, uint64(next-line))
 		line = next
-	}
-	return b
-}
-
-// appendReferences appends those references that the indexes name.
-func appendReferences(b []byte, indexes []uint32, references []reference) []byte {
-	var line, offset uint32
-	for _, i := range indexes {
-		r := references[i]
-		b = append(binary.AppendUvarint(b, uint64(r.line-line)), byte(r.role))
-		b = binary.AppendUvarint(b, uint64(r.offset-offset))
-		line, offset = r.line, r.offset
 	}
 	return b
 }
@@ -247,22 +201,4 @@ func validLines(list []byte, count, lineCount int64) bool {
 		}
 	}
 	return count >= 2 && len(d.b) == 0
-}
-
-// entityReferences is an entity of a section, with the number of its references and the references as they are encoded.
-type entityReferences struct {
-	id         []byte
-	count      uint64
-	references []byte
-}
-
-// eachEntity decodes the entities of a section and calls f with each of them. The references themselves are not
-// checked.
-func eachEntity(d *decoder, f func(entityReferences)) {
-	for n := d.uvarint(); n > 0 && !d.failed; n-- {
-		e := entityReferences{d.text(), d.uvarint(), d.text()}
-		if !d.failed {
-			f(e)
-		}
-	}
 }

@@ -164,7 +164,7 @@ func (r *reconciler) addSection(chunk int, section []byte, lineCount int64) erro
 		r.repeated = append(r.repeated, id)
 	}
 	r.entitySections[chunk] = d.b
-	eachEntity(d, func(entityReferences) {})
+	eachUse(d, func(usedText) {})
 	return d.finish(fmt.Sprintf("index of chunk %d", chunk))
 }
 
@@ -221,13 +221,13 @@ func (r *reconciler) lookUpEntities(ctx context.Context, entities Entities, key 
 		if section == nil {
 			continue
 		}
-		eachEntity(&decoder{b: section}, func(e entityReferences) {
-			number, isNew := r.entities.Intern(key.Digest(e.id))
+		eachUse(&decoder{b: section}, func(e usedText) {
+			number, isNew := r.entities.Intern(key.Digest(e.text))
 			r.entityNumbers = append(r.entityNumbers, number)
 			if !isNew || err != nil {
 				return
 			}
-			if ids = append(ids, string(e.id)); len(ids) == MaxLookup {
+			if ids = append(ids, string(e.text)); len(ids) == MaxLookup {
 				err = r.addEntityStates(ctx, entities, ids)
 				ids = ids[:0]
 			}

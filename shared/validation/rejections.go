@@ -97,21 +97,21 @@ func (r *reconciler) firstEntities() []int {
 // appendForbiddenEntities appends the entities of a chunk that transactions may not name, and their number before them.
 // The entities of the chunk begin at firstEntity in entityNumbers.
 func (r *reconciler) appendForbiddenEntities(b []byte, chunk, firstEntity int) (_ []byte, count int) {
-	eachForbidden := func(f func(EntityState, entityReferences)) {
+	eachForbidden := func(f func(EntityState, usedText)) {
 		if r.entitySections[chunk] == nil {
 			return
 		}
 		i := firstEntity
-		eachEntity(&decoder{b: r.entitySections[chunk]}, func(e entityReferences) {
+		eachUse(&decoder{b: r.entitySections[chunk]}, func(e usedText) {
 			if state := r.entityStates[r.entityNumbers[i]]; state != Onboarded {
 				f(state, e)
 			}
 			i++
 		})
 	}
-	eachForbidden(func(EntityState, entityReferences) { count++ })
+	eachForbidden(func(EntityState, usedText) { count++ })
 	b = binary.AppendUvarint(b, uint64(count))
-	eachForbidden(func(state EntityState, e entityReferences) {
+	eachForbidden(func(state EntityState, e usedText) {
 		b = appendForbiddenEntity(b, state, int(e.count), e.references)
 	})
 	return b, count
@@ -174,7 +174,7 @@ func (c *chunkRejections) addSection(section []byte, lineCount int64) error {
 	}
 	for n := d.uvarint(); n > 0 && !d.failed; n-- {
 		state, count := EntityState(d.byte()), d.uvarint()
-		references := &decoder{b: d.text()}
+		references := d.text()
 		reason := entityMissing
 		switch state {
 		case Missing:
@@ -183,8 +183,7 @@ func (c *chunkRejections) addSection(section []byte, lineCount int64) error {
 		default:
 			d.fail()
 		}
-		c.addReferences(references, count, reason, lineCount)
-		if references.failed || len(references.b) > 0 {
+		if !c.addReferences(references, count, reason, lineCount) {
 			d.fail()
 		}
 	}
@@ -213,17 +212,9 @@ func (c *chunkRejections) addDuplicate(d *decoder, lineCount int64) {
 	c.sets = append(c.sets, set)
 }
 
-// addReferences decodes count references to an entity and adds a rejection for each.
-func (c *chunkRejections) addReferences(d *decoder, count uint64, reason rejectionReason, lineCount int64) {
-	line, offset := int64(0), uint32(0)
-	for ; count > 0 && !d.failed; count-- {
-		line += d.uvarintUpTo(lineCount)
-		role := transaction.Role(d.byte())
-		offset += uint32(d.uvarintUpTo(1<<32 - 1))
-		if d.failed || line >= lineCount || role == transaction.NoRole || role > transaction.ReceivingPartner {
-			d.fail()
-			return
-		}
-		c.rejections = append(c.rejections, rejection{line: uint32(line), reason: reason, offset: offset, role: role})
-	}
+// addReferences decodes count references to an entity or a name and adds a rejection for each.
+func (c *chunkRejections) addReferences(list []byte, count uint64, reason rejectionReason, lineCount int64) bool {
+	return decodeReferences(list, count, lineCount, func(r reference) {
+		c.rejections = append(c.rejections, rejection{line: r.line, reason: reason, offset: r.offset, role: r.role})
+	})
 }

@@ -36,6 +36,12 @@ type entityCapture struct {
 	// id is by_external_id without escapes, nil if it is absent or not valid; idOffset is its offset in the line.
 	id       []byte
 	idOffset int
+
+	// unknownID and fullName are what an unknown entity says of itself, without escapes; nil if it is absent or no
+	// string. fullNameOffset is the offset of the name in the line. They are kept only if names are collected.
+	unknownID      []byte
+	fullName       []byte
+	fullNameOffset int
 }
 
 // The members of an entity to which the rules for entities refer.
@@ -53,7 +59,12 @@ func (s *Scanner) readEntityField(b []byte, i int, f *field) int {
 	if i < 0 || b[start] != '{' {
 		return i
 	}
-	e, form := s.entity, formNone
+	if s.entity.fullName != nil {
+		s.result.Names = append(s.result.Names, transaction.Name{
+			Role: f.Role, ExternalID: s.entity.unknownID, FullName: s.entity.fullName, Offset: s.entity.fullNameOffset,
+		})
+	}
+	e, form := &s.entity, formNone
 	if e.isUnknown {
 		form = formUnknown
 	}

@@ -1,6 +1,8 @@
 package scanner
 
 import (
+	"math"
+
 	"sluice/shared/transaction/schema"
 	"sluice/shared/transaction/swar"
 )
@@ -37,6 +39,30 @@ func fastASCII(b []byte, i, least, most int) int {
 		return declined
 	}
 	return end + 1
+}
+
+// fastUnknownID reads the ID of an unknown entity, and keeps it if names are collected.
+func (s *Scanner) fastUnknownID(b []byte, i, least, most int) int {
+	end := fastASCII(b, i, least, most)
+	if s.rules.CollectNames && end != declined {
+		s.entity.unknownID = b[i+1 : end-1]
+	}
+	return end
+}
+
+// fastFullName reads the name of an unknown entity. If names are collected, it reads and keeps one that is in ASCII.
+func (s *Scanner) fastFullName(b []byte, i int) int {
+	if b[i] != '"' {
+		return declined
+	}
+	if !s.rules.CollectNames {
+		return s.skipString(b, i)
+	}
+	end := fastASCII(b, i, 0, math.MaxInt)
+	if end != declined {
+		s.entity.fullName, s.entity.fullNameOffset = b[i+1:end-1], i
+	}
+	return end
 }
 
 // fastUUID reads a UUID.

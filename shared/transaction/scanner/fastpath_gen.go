@@ -337,12 +337,12 @@ func (s *Scanner) readUnknown(b []byte, i int) (end int, present uint64) {
 		case 9:
 			if string(k[0:8]) == `"externa` && string(k[6:14]) == `nal_id":` && seen&(1<<0) == 0 {
 				value := skipOneSpace(b, i+14)
-				bit, end = 1<<0, fastASCII(b, value, 1, 255)
+				bit, end = 1<<0, s.fastUnknownID(b, value, 1, 255)
 			}
 		case 15:
 			if string(k[0:8]) == `"full_na` && string(k[4:12]) == `l_name":` && seen&(1<<1) == 0 {
 				value := skipOneSpace(b, i+12)
-				bit, end = 1<<1, s.fastString(b, value)
+				bit, end = 1<<1, s.fastFullName(b, value)
 			}
 		case 11:
 			if string(k[0:8]) == `"risk_as` && string(k[8:16]) == `sessment` && string(k[10:18]) == `ssment":` && seen&(1<<2) == 0 {

@@ -84,7 +84,7 @@ func (s *Scanner) failUnexpected(i int) int {
 func (s *Scanner) failWith(f transaction.Finding) int {
 	r := &s.result
 	r.Findings, r.Dropped = append(r.Findings[:0], f), 0
-	r.References = r.References[:0]
+	r.References, r.Names = r.References[:0], r.Names[:0]
 	r.MainEntity = transaction.NoRole
 	return failed
 }

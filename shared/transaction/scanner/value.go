@@ -31,7 +31,7 @@ func (s *Scanner) readValue(b []byte, i int, f *field) int {
 		return s.skipValueOf(b, i, f.key)
 	}
 	text, end := s.readString(b, i)
-	if end < 0 || f.isFree {
+	if end < 0 || f.isFree && f.Capture == schema.CaptureNone {
 		return end
 	}
 	if code := s.checkString(text, f); code != "" {
@@ -128,11 +128,24 @@ func (s *Scanner) capture(text []byte, offset int, f *field) {
 		if len(text) > 0 && len(text) <= transaction.MaxIDBytes {
 			s.entity.id, s.entity.idOffset = text, offset
 		}
+	case schema.CaptureUnknownID, schema.CaptureFullName:
+		if s.rules.CollectNames {
+			s.captureUnknown(text, offset, f)
+		}
 	default:
 		if len(text) > 0 {
 			s.captureID(text, offset, f)
 		}
 	}
+}
+
+// captureUnknown keeps the ID or the name of an unknown entity.
+func (s *Scanner) captureUnknown(text []byte, offset int, f *field) {
+	if f.Capture == schema.CaptureUnknownID {
+		s.entity.unknownID = text
+		return
+	}
+	s.entity.fullName, s.entity.fullNameOffset = text, offset
 }
 
 // captureID keeps an identifier of the line.

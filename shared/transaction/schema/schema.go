@@ -89,6 +89,8 @@ const (
 	CapturePaymentType
 	CaptureByExternalID
 	CaptureEntityType
+	CaptureUnknownID
+	CaptureFullName
 )
 
 // Field is one row of the table: one member of an object.
@@ -190,8 +192,8 @@ var Entity = newClosedObject("Entity",
 
 // Unknown is an entity that a line describes itself.
 var Unknown = newOpenObject("Unknown",
-	Field{Name: "external_id", Kind: KindID, Required: true},
-	Field{Name: "full_name", Kind: KindString},
+	Field{Name: "external_id", Kind: KindID, Required: true, Capture: CaptureUnknownID},
+	Field{Name: "full_name", Kind: KindString, Capture: CaptureFullName},
 	Field{Name: "risk_assessment", Kind: KindString},
 	Field{Name: "label", Kind: KindEnum,
 		Enum: []string{"sender", "receiver", "merchant", "consumer", "merchant_profile"}},

@@ -179,7 +179,7 @@ func comparison(name string) string {
 }
 
 // captures are the Go statements that keep a string, without its quotation marks, by what it is kept for. The type of
-// an entity is kept by its reader.
+// an entity is kept by its reader, and so are the ID and the name of an unknown one.
 var captures = map[schema.Capture]string{
 	schema.CaptureRequestUUID:    "s.result.RequestUUID = b[value+1 : end-1]",
 	schema.CaptureTransactionID:  "s.result.TransactionExternalID = b[value+1 : end-1]",
@@ -213,6 +213,12 @@ var readers = map[schema.Kind]string{
 
 // readerOf returns the Go expression that reads the value of a field, which the expression variable denotes.
 func readerOf(f *schema.Field, variable string) string {
+	switch f.Capture {
+	case schema.CaptureUnknownID:
+		return fmt.Sprintf("s.fastUnknownID(b, value, %d, %d)", f.Min, f.Max)
+	case schema.CaptureFullName:
+		return "s.fastFullName(b, value)"
+	}
 	if f.Kind == schema.KindString && f.Max == schema.Unlimited {
 		return "s.fastString(b, value)"
 	}
