@@ -24,6 +24,9 @@ type Summary struct {
 	// ReportComplete is false if entries of the report are short, because the report has passed its limit. It is set in
 	// the summary of a whole report; nil in that of a part.
 	ReportComplete *bool `json:"report_complete,omitempty"`
+
+	// Screening is what the screening of names came to; nil if they were not screened. It is not stored.
+	Screening *Screening `json:"-"`
 }
 
 // Counts are numbers of lines. Blank lines are not counted. Total is Accepted plus Invalid.

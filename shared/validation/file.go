@@ -41,9 +41,21 @@ type FileInput struct {
 	TempDir string
 	// MaxReportBytes is the number of bytes of the report after which its entries are short; 0 means no limit.
 	MaxReportBytes int64
+	// Screening is how names are screened; nil if they are not. The Scanner must collect them.
+	Screening *FileScreening
 	// Progress is called after each chunk that has been validated or settled, by several goroutines at once. It may be
 	// nil.
 	Progress func(Progress)
+}
+
+// FileScreening is how ValidateFile screens the names of unknown entities.
+type FileScreening struct {
+	// NewScreener returns a screener for one worker.
+	NewScreener func() Screener
+	// Reject means that lines with hits are rejected.
+	Reject bool
+	// Alerts receives the alerts, up to FileInput.MaxReportBytes.
+	Alerts io.Writer
 }
 
 // Progress is how far ValidateFile is. First Read increases to the size of the file, and then Settled does.
@@ -72,15 +84,24 @@ func ValidateFile(ctx context.Context, in FileInput, out io.Writer) (report.Summ
 		indexes:             make([]*spool, n),
 		entityRejections:    make([]*spool, n),
 		duplicateRejections: make([]*spool, Partitions),
+		names:               make([]*spool, n),
+		hits:                make([]*spool, Partitions),
 	}
 	v.memory.tempDir = in.TempDir
 	v.memory.unallocated = int(cmp.Or(in.WorkMemory, DefaultWorkMemory) / blockBytes)
-	defer func() { _ = closeAll(v.findings, v.indexes, v.entityRejections, v.duplicateRejections) }()
+	defer func() {
+		_ = closeAll(v.findings, v.indexes, v.entityRejections, v.duplicateRejections, v.names, v.hits)
+	}()
 	if err := v.validate(ctx); err != nil {
 		return report.Summary{}, err
 	}
 	if err := v.reconcile(ctx); err != nil {
 		return report.Summary{}, err
+	}
+	if in.Screening != nil {
+		if err := v.screen(ctx); err != nil {
+			return report.Summary{}, err
+		}
 	}
 	return v.settle(ctx, out)
 }
@@ -98,6 +119,10 @@ type fileValidator struct {
 	entityRejections []*spool
 	// duplicateRejections are work files by partition; nil where there are no duplicates.
 	duplicateRejections []*spool
+	// names are work files by chunk, and hits by partition; nil where there are none.
+	names, hits []*spool
+	// screened is the number of distinct names.
+	screened int64
 
 	read, settled atomic.Int64
 }
@@ -144,6 +169,10 @@ func (v *fileValidator) validate(ctx context.Context) error {
 		v.findings[i], v.indexes[i], v.entityRejections[i] = v.newSpool(), v.newSpool(), v.newSpool()
 		err = catchFault(func() error {
 			in := ValidateInput{ChunkInput: v.chunkInput(i, scanner), DigestKey: v.in.DigestKey}
+			if v.in.Screening != nil {
+				v.names[i] = v.newSpool()
+				in.Names = v.names[i]
+			}
 			result, err = validator.validate(ctx, in, v.findings[i], v.indexes[i])
 			return errors.Join(err, validator.entities.writeRejections(v.entityRejections[i], i, len(v.results)))
 		})
@@ -212,8 +241,8 @@ func (v *fileValidator) settle(ctx context.Context, out io.Writer) (report.Summa
 	}
 	scanners := newPool(v.workers, v.in.NewScanner)
 	settlers := newPool(v.workers, func() *settler { return new(settler) })
-	parts := make([]*spool, len(v.results))
-	defer func() { _ = closeAll(parts) }()
+	parts, alerts := make([]*spool, len(v.results)), make([]*spool, len(v.results))
+	defer func() { _ = closeAll(parts, alerts) }()
 	produce := func(ctx context.Context, i int) (result SettleResult, err error) {
 		scanner, s := scanners.get(), settlers.get()
 		defer scanners.put(scanner)
@@ -221,6 +250,10 @@ func (v *fileValidator) settle(ctx context.Context, out io.Writer) (report.Summa
 		parts[i] = v.newSpool()
 		in := v.settleInput(i, scanner, firstLines[i], duplicates)
 		in.ReportStart = reportStarts[i]
+		if v.in.Screening != nil {
+			alerts[i] = v.newSpool()
+			in.Screening = v.screeningInput(alerts[i])
+		}
 		err = catchFault(func() error {
 			result, err = s.settle(ctx, in, parts[i], io.Discard)
 			return err
@@ -229,9 +262,13 @@ func (v *fileValidator) settle(ctx context.Context, out io.Writer) (report.Summa
 	}
 	var sum report.Summary
 	joiner := report.NewJoiner(out, v.in.MaxReportBytes)
+	joinAlerts := v.alertJoiner(&sum)
 	err := forEachInOrder(ctx, len(v.results), v.workers, produce, func(i int, result SettleResult) error {
 		sum.Add(result.Summary)
 		if err := joiner.AddPart(parts[i].reader(), result.ReportBytes-result.ShortBytes, result.ShortBytes); err != nil {
+			return err
+		}
+		if err := joinAlerts(result, alerts[i]); err != nil {
 			return err
 		}
 		v.settled.Add(v.results[i].Bytes)

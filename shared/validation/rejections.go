@@ -129,6 +129,7 @@ const (
 	duplicateID rejectionReason = iota
 	entityMissing
 	entityNotOnboarded
+	screeningHit
 )
 
 // rejection is one reason, besides its own findings, to reject a line.
@@ -137,9 +138,9 @@ type rejection struct {
 	line uint32
 	// set is, for a duplicate ID, the index in chunkRejections.sets.
 	set uint32
-	// offset is, for a reference to an entity, the offset of the ID in the chunk.
+	// offset is, for a reference to an entity or a name, the offset of the ID or name in the chunk.
 	offset uint32
-	// role is, for a reference to an entity, the role of the entity.
+	// role is, for a reference to an entity or a name, the role of the entity.
 	role   transaction.Role
 	reason rejectionReason
 }

@@ -45,6 +45,8 @@ type SettleInput struct {
 	// ReportStart is a number of bytes that the parts of the preceding chunks are not shorter than: the sum of their
 	// ValidateResult.MinReportBytes. It saves bytes; report.Joiner makes the same report without it.
 	ReportStart int64
+	// Screening is what the screening of names has found; nil if they are not screened.
+	Screening *ScreeningInput
 }
 
 // SettleResult is the outcome of settling a chunk.
@@ -56,6 +58,10 @@ type SettleResult struct {
 	ReportBytes int64
 	// ShortBytes is how many of them, at the end of the part, are short entries.
 	ShortBytes int64
+	// Hits is the number of alerts, and AlertBytes the number of bytes of those that were written.
+	Hits, AlertBytes int64
+	// AlertsLeftOut means that some of the alerts were not written, because of their limit.
+	AlertsLeftOut bool
 }
 
 // SettleChunk is the third pass. It merges the findings and rejections of a chunk, and writes the chunk's part of the
@@ -76,6 +82,7 @@ type settler struct {
 	findings   findingsReader
 	sections   sectionReader
 	rejections chunkRejections
+	alerts     alerter
 	// remaining are the rejections that have not been merged yet, by line.
 	remaining []rejection
 
@@ -104,6 +111,10 @@ func (s *settler) settle(ctx context.Context, in SettleInput, reportPart, accept
 	if err := s.merge(ctx); err != nil {
 		return SettleResult{}, err
 	}
+	s.closeLines()
+	if err := s.writeAlerts(ctx); err != nil {
+		return SettleResult{}, err
+	}
 	return s.finish()
 }
 
@@ -115,9 +126,18 @@ func (s *settler) readRejections(ctx context.Context) error {
 			return readSection(ctx, s.in.Rejections[p], rejectionsMagic, s.in.Plan.Count(), s.in.Chunk, buf)
 		},
 		func(_ int, section []byte) error { return s.rejections.addSection(section, s.in.LineCount) })
+	if err != nil {
+		return err
+	}
+	if err := s.alerts.read(ctx, &s.in); err != nil {
+		return err
+	}
+	if s.in.Screening != nil && s.in.Screening.Reject {
+		s.rejections.rejections = s.alerts.appendRejections(s.rejections.rejections)
+	}
 	slices.SortFunc(s.rejections.rejections, func(a, b rejection) int { return cmp.Compare(a.line, b.line) })
 	s.remaining = s.rejections.rejections
-	return err
+	return nil
 }
 
 // merge goes through the findings and the rejections in the order of their lines.
@@ -168,25 +188,32 @@ func (s *settler) nextRejections() []rejection {
 // rejectValidLine rejects a line that has rejections but no findings. Its identifiers are in no work file, so it is
 // read again.
 func (s *settler) rejectValidLine(ctx context.Context, rejections []rejection) error {
-	number := int64(rejections[0].line)
+	line, res, err := s.readLine(ctx, int64(rejections[0].line))
+	if err != nil {
+		return err
+	}
+	s.validLine.RequestUUID = res.RequestUUID
+	s.validLine.TransactionExternalID = res.TransactionExternalID
+	s.validLine.ModificationID = res.ModificationID
+	s.validLine.Errors = s.validLine.Errors[:0]
+	return s.rejectLine(line.Number, &s.validLine, rejections, line.Offset+int64(res.ModificationOffset))
+}
+
+// readLine reads and scans a line of the chunk again. Lines are read in order, unless closeLines is called in between.
+// The line and its result are valid until the next call.
+func (s *settler) readLine(ctx context.Context, number int64) (*chunk.Line, *transaction.Result, error) {
 	s.seekLine(ctx, number)
 	for s.lines.Next() {
 		line := s.lines.Line()
 		s.linesNext = line.Number + 1
-		if line.Number < number {
-			continue
+		if line.Number == number {
+			return line, s.in.scan(line), nil
 		}
-		res := s.in.scan(line)
-		s.validLine.RequestUUID = res.RequestUUID
-		s.validLine.TransactionExternalID = res.TransactionExternalID
-		s.validLine.ModificationID = res.ModificationID
-		s.validLine.Errors = s.validLine.Errors[:0]
-		return s.rejectLine(number, &s.validLine, rejections, line.Offset+int64(res.ModificationOffset))
 	}
 	if err := s.lines.Err(); err != nil {
-		return err
+		return nil, nil, err
 	}
-	return fmt.Errorf("%w: rejection of line %d, which the chunk does not have", ErrCorrupt, number)
+	return nil, nil, fmt.Errorf("%w: something is known of line %d, which the chunk does not have", ErrCorrupt, number)
 }
 
 // seekLine makes lines read from the last seek point that does not follow a line, unless it is already between the two.
@@ -253,7 +280,7 @@ func (s *settler) summarize(line *report.Line, rejections []rejection, modificat
 // isRejection reports whether errors of a code are made of rejections, not of findings.
 func isRejection(code transaction.Code) bool {
 	return code == CodeDuplicateModificationID || code == transaction.CodeEntityNotFound ||
-		code == transaction.CodeEntityNotOnboarded
+		code == transaction.CodeEntityNotOnboarded || code == CodeScreeningHit
 }
 
 // errorOf returns the error of the report for a rejection of a line, whose number is that in the file.
@@ -275,8 +302,12 @@ func (s *settler) errorOf(line int64, r rejection, modificationOffset int64) rep
 		Message: notFoundMessage,
 		Offset:  s.chunkStart + int64(r.offset),
 	}
-	if r.reason == entityNotOnboarded {
+	switch r.reason {
+	case entityNotOnboarded:
 		e.Code, e.Message = transaction.CodeEntityNotOnboarded, notOnboardedMessage
+	case screeningHit:
+		e.Code, e.Message = CodeScreeningHit, screeningHitMessage
+		e.Pointer = "/" + r.role.Name() + "/unknown/full_name"
 	}
 	return e
 }

@@ -19,6 +19,9 @@ type ValidateInput struct {
 	// DigestKey is the key of the digests of IDs. It must be unknown to whoever makes the file, and the same for all
 	// chunks and partitions of a batch.
 	DigestKey [16]byte
+	// Names receives the names of unknown entities (see names.go) that the Scanner collects; nil if they are not
+	// screened.
+	Names io.Writer
 }
 
 // ValidateResult is what later passes need from a chunk besides its work files.
@@ -35,6 +38,8 @@ type ValidateResult struct {
 	FindingsBytes int64
 	// IndexBytes is the number of bytes written to index. If it is 0, the index is empty, and the file is not needed.
 	IndexBytes int64
+	// NamesBytes is the number of bytes written to names. If it is 0, there are none, and the file is not needed.
+	NamesBytes int64
 	// SeekPoints are the positions of some lines in order, so that a line can be read again without all lines preceding
 	// it.
 	SeekPoints []chunk.Position
@@ -62,6 +67,7 @@ type chunkValidator struct {
 	nextSeekPoint int64
 	findings      findingsWriter
 	index         indexWriter
+	names         namesWriter
 }
 
 func (v *chunkValidator) validate(
@@ -74,6 +80,7 @@ func (v *chunkValidator) validate(
 	v.chunkStart, v.nextSeekPoint, v.result = start, start+seekPointDistance, ValidateResult{Bytes: end - start}
 	v.findings.reset(findings)
 	v.index.reset(in.DigestKey)
+	v.names.reset(in.DigestKey)
 	if err := v.readLines(ctx, in.ChunkInput); err != nil {
 		return ValidateResult{}, err
 	}
@@ -85,6 +92,11 @@ func (v *chunkValidator) validate(
 		return ValidateResult{}, fmt.Errorf("write index: %w", err)
 	}
 	v.result.FindingsBytes, v.result.IndexBytes = v.findings.written, indexBytes
+	if in.Names != nil {
+		if v.result.NamesBytes, err = v.names.writeTo(in.Names); err != nil {
+			return ValidateResult{}, fmt.Errorf("write names: %w", err)
+		}
+	}
 	return v.result, nil
 }
 
@@ -126,6 +138,9 @@ func (v *chunkValidator) addLine(line *chunk.Line, res *transaction.Result) erro
 		} else {
 			v.index.addReference(ref.ID, line.Number, offset, ref.Role)
 		}
+	}
+	if len(res.Names) > 0 {
+		v.names.addLine(line, line.Offset-v.chunkStart, res)
 	}
 	if len(res.Findings) == 0 {
 		return nil
