@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -146,18 +145,10 @@ func (s *screenRun) finish(hits int, err error) error {
 
 // loadLists reads the lists and makes their indexes.
 func (s *screenRun) loadLists() (*match.Screener, error) {
-	var sources []match.Source
-	for _, l := range s.lists {
-		list, err := watchlist.Read(l.format, watchlist.FileSource(l.path))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", l.path, err)
-		}
-		for _, problem := range list.Problems {
-			fmt.Fprintf(os.Stderr, "%s: %s\n", printable(l.path), printable(problem.String()))
-		}
-		sources = append(sources, match.Source{Name: filepath.Base(l.path), Format: l.format, List: list})
+	x, err := s.buildIndex()
+	if err != nil {
+		return nil, err
 	}
-	x := match.Build(sources...)
 	for i, l := range s.lists {
 		if !s.asJSON {
 			s.ui.printf("%s: %d entries, %d names\n", printable(l.path), x.Lists[i].Entries, x.Lists[i].Names)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -37,7 +38,11 @@ transaction a line (JSON Lines); - is standard input. Without --entities, whethe
 cores are used; GOMAXPROCS=1 in the environment makes it one.
 
 --json prints {"valid", "message", "counts": {"total", "accepted", "invalid"}, "codes": {CODE: {"count", "examples":
-[{"line", "pointer", "message", "offset"}]}}}.`,
+[{"line", "pointer", "message", "offset"}]}}}, and with --screen "names_screened" and "hits".
+
+--screen compares the names of the entities that the lines describe themselves (full_name of unknown) with lists, as the
+service does for a batch with screen_unknown; each distinct name once. FORMAT is as in 'sluice screen'. Hits do not make
+lines invalid unless --on-hit reject says so.`,
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&v.entitiesPath, "entities", "",
 				"`FILE` of known entities, one {\"id\": \"...\", \"status\": \"Compliant\"} a line, as for "+
@@ -47,11 +52,13 @@ cores are used; GOMAXPROCS=1 in the environment makes it one.
 			f.BoolVar(&quiet, "quiet", false, "print nothing; the exit code says whether every line is valid")
 			f.BoolVar(&byPaymentType, "main-entity-by-type", false,
 				"the main entity of a payin is its receiver, of all others the sender")
+			v.screen.addFlags(f)
 		},
 		Examples: []string{
 			"sluice validate batch.jsonl",
 			"sluice validate batch.jsonl --entities batch.jsonl.entities --report errors.jsonl",
 			"gzip -dc batch.jsonl.gz | sluice validate -",
+			"sluice validate batch.jsonl --screen un-xml:consolidated.xml --alerts hits.jsonl",
 		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
 			if asJSON && quiet {
@@ -60,11 +67,18 @@ cores are used; GOMAXPROCS=1 in the environment makes it one.
 			if err := requireOneStdin(args[0], v.entitiesPath); err != nil {
 				return err
 			}
+			if err := v.screen.check(); err != nil {
+				return err
+			}
 			var err error
 			if v.ui, v.report, err = openReport(reportPath, stdout, asJSON); err != nil {
 				return err
 			}
 			defer v.report.discard()
+			if v.ui, err = v.screen.open(v.ui, stdout, asJSON, quiet, v.report.isStdout()); err != nil {
+				return err
+			}
+			defer v.screen.alerts.discard()
 			if quiet {
 				v.ui = newConsole(io.Discard)
 			}
@@ -102,6 +116,8 @@ type validateRun struct {
 	// report is where the report goes; nil if there is to be none.
 	report     *outputFile
 	mainEntity transaction.MainEntityRule
+	// screen says with what names are screened.
+	screen screenOptions
 }
 
 // run validates a file and prints the outcome.
@@ -127,20 +143,32 @@ func (v *validateRun) run(ctx context.Context, path string) (report.Summary, err
 	if v.report != nil {
 		out.Reset(v.report)
 	}
+	screening, flushAlerts, err := v.screen.fileScreening()
+	if err != nil {
+		return report.Summary{}, err
+	}
 	progress := newProgressBar(v.ui, size)
-	summary, err := validation.ValidateFile(ctx, v.input(newFileSource(file), size, known, progress), out)
+	in := v.input(newFileSource(file), size, known, progress)
+	in.Screening = screening
+	summary, err := validation.ValidateFile(ctx, in, out)
 	progress.clear()
 	if info, statErr := file.Stat(); err == nil && statErr == nil && info.Size() < size {
 		err = validation.ErrShrank // the last page of a mapped file reads as zeros beyond its new end
 	}
 	if err == nil {
-		err = out.Flush()
+		err = errors.Join(out.Flush(), flushAlerts())
+	}
+	if errors.Is(err, validation.ErrTooManyHits) {
+		err = fmt.Errorf("the names have too many hits at the threshold %v; raise it with --threshold", v.screen.threshold)
 	}
 	if err != nil {
 		return summary, err
 	}
 	v.print(summary, path, file, size, time.Since(progress.started))
-	return summary, v.finishReport(summary)
+	if err := v.finishReport(summary); err != nil {
+		return summary, err
+	}
+	return summary, v.screen.finish(v.ui, summary.Screening)
 }
 
 // input describes the file to the validation.
@@ -150,6 +178,7 @@ func (v *validateRun) input(
 	settings := auth.DefaultSettings()
 	rules := transaction.Rules{
 		ReceivedAt: v.now, MaxPast: settings.MaxPast, MaxFuture: settings.MaxFuture, MainEntity: v.mainEntity,
+		CollectNames: v.screen.isAsked(),
 	}
 	in := validation.FileInput{
 		Source:     file,
@@ -235,6 +264,10 @@ func printSummary(stdout io.Writer, s report.Summary) error {
 	if s.Codes == nil {
 		s.Codes = map[transaction.Code]report.CodeInfo{}
 	}
+	var names, hits *int64
+	if s.Screening != nil {
+		names, hits = &s.Screening.Names, &s.Screening.Hits
+	}
 	return printJSON(stdout, struct {
 		Valid   bool                                 `json:"valid"`
 		Message string                               `json:"message"`
@@ -242,9 +275,12 @@ func printSummary(stdout io.Writer, s report.Summary) error {
 		Codes   map[transaction.Code]report.CodeInfo `json:"codes"`
 		// ReportComplete is as in the service's results.
 		ReportComplete *bool `json:"report_complete,omitempty"`
+		// NamesScreened and Hits are absent if names were not screened.
+		NamesScreened *int64 `json:"names_screened,omitempty"`
+		Hits          *int64 `json:"hits,omitempty"`
 	}{
 		s.Counts.Total > 0 && s.Counts.Invalid == 0, formatVerdict(newConsole(io.Discard), s), s.Counts, s.Codes,
-		s.ReportComplete,
+		s.ReportComplete, names, hits,
 	})
 }
 

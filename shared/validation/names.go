@@ -11,13 +11,14 @@ import (
 	"sluice/shared/transaction"
 )
 
-// The names of a chunk are a sectioned file with one section for each partition of the digests: the names of the unknown
-// entities of its lines, without white space around them, each once with its references, as the index has entities.
+// The names of a chunk are a sectioned file with one section for each partition of the digests: the names of the
+// unknown entities of its lines, without white space around them, each once with its references, as the index has
+// entities.
 // There is such a file only for a batch whose names are screened.
 const namesMagic = "SLN1"
 
-// maxNameBytes is the length of the longest name that is kept. It is more than a name may have to be read to its end, so
-// that the matcher can tell that it was too long.
+// maxNameBytes is the length of the longest name that is kept. It is more than a name may have to be read to its end,
+// so that the matcher can tell that it was too long.
 const maxNameBytes = names.MaxBytes + utf8.UTFMax
 
 // screenedName returns the part of a name that is screened: it is distinct from another one if this part is. It is

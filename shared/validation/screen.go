@@ -77,8 +77,8 @@ type ScreenResult struct {
 	HitsBytes int64
 }
 
-// ScreenPartition compares each distinct name of one partition with watchlists, once, and writes the hits, or nothing if
-// there are none. It returns ErrTooManyHits if they would take too much memory here or in SettleChunk.
+// ScreenPartition compares each distinct name of one partition with watchlists, once, and writes the hits, or nothing
+// if there are none. It returns ErrTooManyHits if they would take too much memory here or in SettleChunk.
 func ScreenPartition(ctx context.Context, in ScreenInput, hits io.Writer) (ScreenResult, error) {
 	return new(partitionScreener).screen(ctx, in, hits)
 }
@@ -95,7 +95,6 @@ type partitionScreener struct {
 	// unscreened are the names of one section that were not in those before, and numbers are their numbers.
 	unscreened []string
 	numbers    []uint32
-	buf        []byte
 }
 
 // chunkHits are the names of a chunk that have hits.
@@ -249,4 +248,24 @@ func decodeHits(encoded []byte) ([]report.Hit, error) {
 		hits = append(hits, h)
 	}
 	return hits, d.finish("hits of a name")
+}
+
+// ScreenerFunc is a Screener that looks up one name at a time: it returns the hits of a name, the best first.
+type ScreenerFunc func(name string) ([]report.Hit, error)
+
+// Screen implements Screener.
+func (f ScreenerFunc) Screen(ctx context.Context, names []string, found func(i int, hits []report.Hit)) error {
+	for i, name := range names {
+		if i%64 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		hits, err := f(name)
+		if err != nil {
+			return err
+		}
+		if len(hits) > 0 {
+			found(i, hits)
+		}
+	}
+	return nil
 }

@@ -283,7 +283,9 @@ func TestTooManyHits(t *testing.T) {
 
 type failingScreener struct{ err error }
 
-func (f failingScreener) Screen(context.Context, []string, func(int, []report.Hit)) error { return f.err }
+func (f failingScreener) Screen(context.Context, []string, func(int, []report.Hit)) error {
+	return f.err
+}
 
 func TestErrorsOfTheScreenerAreReturned(t *testing.T) {
 	t.Parallel()

@@ -16,10 +16,13 @@
 //	                            v               v             from every partition
 //	                     report, bitmap    report, bitmap
 //
+// If names are screened, ValidateChunk writes the names of the chunk, too, ScreenPartition compares those of a
+// partition with watchlists and writes hits, and SettleChunk joins the hits to the lines and writes alerts.
+//
 // The parts of the report, in the order of the chunks, are the report of the batch (package report). The accept bitmap
 // of a chunk marks the lines that will be ingested. The formats of the work files are documented where they are
-// written: findings.go, index.go, rejections.go and bitmap.go. Each begins with a magic that ends with a version,
-// because two releases may work on one batch; golden files in testdata/stored pin every byte.
+// written: findings.go, index.go, rejections.go, names.go, screen.go and bitmap.go. Each begins with a magic that ends
+// with a version, because two releases may work on one batch; golden files in testdata/stored pin every byte.
 //
 // How work files are stored is left to the caller: the package writes them to an io.Writer from their start to their
 // end, and reads them from an io.Reader or by ranges from a chunk.Source.
@@ -43,6 +46,8 @@
 //     largest section of the index.
 //   - ReconcilePartition holds 48 bytes for each modification ID of the partition, the references to entities of the
 //     partition as they were written, and up to bufferedSectionBytes or the largest section of the rejections.
+//   - ScreenPartition holds 24 bytes for each name of the partition, the names of one chunk, and up to
+//     MaxPartitionHitBytes (64 MiB) of hits with their references.
 //   - SettleChunk holds the rejections of the chunk, 16 bytes each, and one record of findings, at most maxRecordBytes
 //     (64 MiB).
 package validation
