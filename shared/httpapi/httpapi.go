@@ -37,7 +37,9 @@ type Route struct {
 	// enough.
 	Permissions []string
 	// Feature is what the tenant must have; "" for none.
-	Feature  string
+	Feature string
+	// MaxBody is the size of the largest request body in bytes; 0 means that of the API.
+	MaxBody  int64
 	Endpoint Endpoint
 }
 
@@ -53,7 +55,7 @@ type API struct {
 	Now   func() time.Time
 }
 
-// DefaultMaxBody is 1 MiB: no valid request of any endpoint comes near it.
+// DefaultMaxBody is 1 MiB: no valid request comes near it, but for endpoints whose route says so.
 const DefaultMaxBody = 1 << 20
 
 // Handler serves the routes. It never panics and always writes a reply.
@@ -116,7 +118,7 @@ func (a API) serve(route Route) http.Handler {
 		ctx, trail := a.beginRecord(shortened, route, r)
 		r = r.WithContext(ctx)
 		a.correlate(w, r)
-		r.Body = http.MaxBytesReader(w, r.Body, cmp.Or(a.MaxBody, DefaultMaxBody))
+		r.Body = http.MaxBytesReader(w, r.Body, cmp.Or(route.MaxBody, a.MaxBody, DefaultMaxBody))
 		reply, err := a.answer(route, r)
 		if err != nil {
 			header := reply.Header

@@ -87,6 +87,15 @@ func (b *Bucket) SignPut(ctx context.Context, key string, lifetime time.Duration
 	})
 }
 
+// SignPutOf is SignPut for an object of exactly the given size in bytes.
+func (b *Bucket) SignPutOf(ctx context.Context, key string, size int64, lifetime time.Duration) (SignedURL, error) {
+	return b.sign(ctx, lifetime, func(o func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error) {
+		return b.signer.PresignPutObject(ctx, &s3.PutObjectInput{
+			Bucket: &b.name, Key: &key, IfNoneMatch: aws.String("*"), ContentLength: &size,
+		}, o)
+	})
+}
+
 // SignGet signs the download of an object. The reply is as d says, whatever the uploader has said. Each call returns
 // another URL, also within one second.
 func (b *Bucket) SignGet(ctx context.Context, key string, d Download, lifetime time.Duration) (SignedURL, error) {

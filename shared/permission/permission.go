@@ -53,6 +53,9 @@ const (
 
 	ScreeningConfigurationCreate = "ScreeningConfigurationCreate"
 	ScreeningConfigurationEdit   = "ScreeningConfigurationEdit"
+
+	// ScreeningReceptor is that of adapters, which need no other one.
+	ScreeningReceptor = "ScreeningReceptor"
 )
 
 var all = []string{
@@ -64,6 +67,7 @@ var all = []string{
 	ExternalAuthenticationAccess, ExternalAuthenticationCreate, ExternalAuthenticationEdit, ExternalAuthenticationDelete,
 	WebhookRead, WebhookEdit,
 	ScreeningAccess, ScreeningCreate, ScreeningEdit, ScreeningConfigurationCreate, ScreeningConfigurationEdit,
+	ScreeningReceptor,
 }
 
 // All returns every permission there is.

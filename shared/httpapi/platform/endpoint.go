@@ -26,7 +26,8 @@ func Endpoint[In, Out any](f func(ctx context.Context, r *Request, in In) (Out, 
 		apply(&o)
 	}
 	return func(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
-		request := &Request{Caller: c, http: r, body: &httpapi.Body{}, bodyProperty: o.bodyProperty}
+		request := &Request{Caller: c, http: r, body: &httpapi.Body{}, bodyProperty: o.bodyProperty,
+			isBodyOptional: o.isBodyOptional}
 		out, err := call(ctx, request, f)
 		if err != nil {
 			if o.hideValues {
@@ -46,10 +47,11 @@ func Endpoint[In, Out any](f func(ctx context.Context, r *Request, in In) (Out, 
 }
 
 type endpointOptions struct {
-	bodyProperty  string
-	readOnly      bool
-	flattenErrors bool
-	hideValues    bool
+	bodyProperty   string
+	isBodyOptional bool
+	readOnly       bool
+	flattenErrors  bool
+	hideValues     bool
 }
 
 // Option changes how an endpoint reads requests or writes replies.
@@ -60,6 +62,9 @@ type Option func(*endpointOptions)
 func Unenveloped(property string) Option {
 	return func(o *endpointOptions) { o.bodyProperty = property }
 }
+
+// OptionalBody lets a request do without a body: In is then its zero value.
+func OptionalBody() Option { return func(o *endpointOptions) { o.isBodyOptional = true } }
 
 // ReadOnly marks an endpoint that changes nothing although its method is not GET.
 func ReadOnly() Option { return func(o *endpointOptions) { o.readOnly = true } }
@@ -118,6 +123,9 @@ func call[In, Out any](ctx context.Context, r *Request, f func(context.Context, 
 func decode[In any](r *Request) (in In, err error) {
 	if r.body, err = httpapi.ReadBody(r.http); err != nil {
 		return in, err
+	}
+	if r.isBodyOptional && len(r.body.Text) == 0 {
+		return in, nil
 	}
 	if r.bodyProperty != "" {
 		return decodeUnenveloped[In](r.body)

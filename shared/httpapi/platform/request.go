@@ -19,6 +19,8 @@ type Request struct {
 	body *httpapi.Body
 	// bodyProperty is what the whole body is called; "" if it has an envelope.
 	bodyProperty string
+	// isBodyOptional means that there need not be a body.
+	isBodyOptional bool
 }
 
 // Validate runs a check and returns the validation errors that it adds as one fault.Invalid, nil if it adds none.
@@ -73,6 +75,9 @@ func (r *Request) QueryUUID(name string) (string, error) {
 
 // CorrelationID returns the ID that the client gave the request, "" if it gave none.
 func (r *Request) CorrelationID() string { return r.http.Header.Get(httpapi.CorrelationHeader) }
+
+// Header returns the first value of a header, "" if it is absent.
+func (r *Request) Header(name string) string { return r.http.Header.Get(name) }
 
 // Query returns all values of a query parameter, none if it is absent.
 func (r *Request) Query(name string) []string { return r.http.URL.Query()[name] }

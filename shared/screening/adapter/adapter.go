@@ -3,7 +3,11 @@
 // client that sends them. It knows neither AWS nor the receptor's HTTP endpoint, so that adapters can be written with it.
 package adapter
 
-import "sluice/shared/screening"
+import (
+	"strings"
+
+	"sluice/shared/screening"
+)
 
 // Type says what a message is about. Its form on the wire is its value.
 type Type string
@@ -88,42 +92,27 @@ type Reply struct {
 	UploadID string `json:"uploadId,omitempty"`
 }
 
-// The sources of failures of providers.
-const (
-	sourceInvoker = "Invoker"
-	sourceAdapter = "Adapter"
-)
-
-// Codes of the failures of providers.
-const (
-	// CodeNotSpecified: the adapter could not be called, did not answer, or answered with the status Error.
-	CodeNotSpecified = "E000"
-	// CodeRejected: the adapter answered the call with 400.
-	CodeRejected = "E001"
-	// CodeInvalidResponse: the adapter's response is not valid.
-	CodeInvalidResponse = "E002"
-)
-
 // RejectedByAdapter is the failure of a provider whose adapter answered the call with 400.
 func RejectedByAdapter() *screening.ProviderError {
-	return &screening.ProviderError{Source: sourceAdapter, Code: CodeRejected,
+	return &screening.ProviderError{Source: screening.SourceAdapter, Code: screening.CodeRejected,
 		Message: "The adapter answered 400: it rejected the message."}
 }
 
 // FailedCall is the failure of a provider whose adapter could not be called.
 func FailedCall(message string) *screening.ProviderError {
-	return &screening.ProviderError{Source: sourceInvoker, Code: CodeNotSpecified, Message: message}
+	return &screening.ProviderError{Source: screening.SourceInvoker, Code: screening.CodeNotSpecified, Message: message}
 }
 
-// FailedSearch is the failure of a provider whose adapter answered with the status Error.
+// FailedSearch is the failure of a provider whose adapter answered with the status Error, with what it says about that.
 func FailedSearch(details string) *screening.ProviderError {
+	details = strings.TrimSpace(details)
 	if details == "" {
 		details = "The adapter answered with the status Error and no details."
 	}
-	return &screening.ProviderError{Source: sourceAdapter, Code: CodeNotSpecified, Message: details}
+	return &screening.ProviderError{Source: screening.SourceAdapter, Code: screening.CodeNotSpecified, Message: details}
 }
 
 // InvalidResponse is the failure of a provider whose adapter sent a response that is not valid.
 func InvalidResponse(message string) *screening.ProviderError {
-	return &screening.ProviderError{Source: sourceAdapter, Code: CodeInvalidResponse, Message: message}
+	return &screening.ProviderError{Source: screening.SourceAdapter, Code: screening.CodeInvalidAnswer, Message: message}
 }

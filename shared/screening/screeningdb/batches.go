@@ -24,6 +24,7 @@ import (
 //	<tenant>#journey#<journey>  process#<process>                the ID of the active batch of journey and process
 //	<tenant>#journey#<journey>  batch#<creation time>#<id>       a batch of the journey
 //	<tenant>#configuration      settings                         the tenant's settings as JSON, their version
+//	<tenant>#uploads            upload#<id>                      the place for a response of an adapter; it expires
 //	<tenant>#entity#<entity>    batch#<creation time>#<id>       a batch that has the entity
 //
 // and those of Providers. The index searching (searching / look_at) holds the batches of which a provider searches.

@@ -3,12 +3,14 @@ package screeningdb_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/property"
 	"sluice/shared/screening"
+	"sluice/shared/screening/adapter"
 	"sluice/shared/screening/screeningdb"
 )
 
@@ -46,6 +48,11 @@ func TestStoredScreenings(t *testing.T) {
 	if err := s.SaveSettings(ctx, tenant, settings); !errors.Is(err, screening.ErrChanged) {
 		t.Errorf("the same version of the settings again: got %v, want ErrChanged", err)
 	}
+	upload := adapter.Upload{Tenant: tenant, ID: "5f0c6c0e-5a39-4d8e-9a0b-1c2d3e4f5a6b", CreatedAt: now, CreatedBy: "client",
+		Expires: now.Add(time.Hour), UsedBy: "message"}
+	if err := errors.Join(s.CreateUpload(ctx, upload), s.UseUpload(ctx, tenant, upload.ID, upload.UsedBy)); err != nil {
+		t.Fatal(err)
+	}
 	dynamotest.CompareStored(t, client, "test-screenings", "screenings")
 
 	client = dynamotest.Start(t)
@@ -74,6 +81,10 @@ func TestStoredScreenings(t *testing.T) {
 	asked, err := s.GetSearch(ctx, tenant, b.ID, "r")
 	if diff := cmp.Diff(search, asked); err != nil || diff != "" {
 		t.Errorf("question: %v (-want +got)\n%s", err, diff)
+	}
+	place, err := s.GetUpload(ctx, tenant, upload.ID)
+	if diff := cmp.Diff(upload, place); err != nil || diff != "" {
+		t.Errorf("upload: %v (-want +got)\n%s", err, diff)
 	}
 	if id, err := s.FindActive(ctx, tenant, "journey", "process"); err != nil || id != b.ID {
 		t.Errorf("active batch: got %q, %v, want %q", id, err, b.ID)

@@ -1,0 +1,227 @@
+package receptorhttp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"sluice/shared/audit"
+	"sluice/shared/entity"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/objects"
+	"sluice/shared/screening"
+	"sluice/shared/screening/adapter"
+)
+
+// Receive records what an adapter answers. It may be repeated: an answer that comes twice counts once. Answers that are
+// late or about something unknown are recorded in the audit trail and otherwise ignored.
+func (s *Receptor) Receive(ctx context.Context, r *platform.Request, in Message) (platform.NoData, error) {
+	m := in.reply()
+	m.ID, m.UploadID = strings.ToLower(m.ID), strings.ToLower(m.UploadID)
+	audit.AddObject(ctx, "batchId", m.ID)
+	audit.AddObject(ctx, "providerId", m.ProviderID)
+	if err := authorize(r, m); err != nil {
+		return platform.NoData{}, err
+	}
+	keys, err := s.keysOf(ctx, r.Tenant, m.ProviderID)
+	if err != nil {
+		return platform.NoData{}, err
+	}
+	if m.UploadID != "" {
+		if m.Response, err = s.readUpload(ctx, r.Tenant, m.UploadID); err != nil {
+			return platform.NoData{}, err
+		}
+	}
+	answer, err := s.open(r, m, keys)
+	if err != nil {
+		return platform.NoData{}, err
+	}
+	if m.UploadID != "" {
+		if err := s.useUpload(ctx, r.Tenant, m, answer.id); err != nil {
+			return platform.NoData{}, err
+		}
+	}
+	outcome, err := s.handle(ctx, r.Tenant, m, answer)
+	audit.AddObject(ctx, "answer", outcome)
+	return platform.NoData{}, err
+}
+
+// keysOf returns the keys of a provider, nil if its messages are not authenticated. A provider that is not configured
+// correctly has messages that nobody can authenticate.
+func (s *Receptor) keysOf(ctx context.Context, tenant, providerID string) (*adapter.Keys, error) {
+	p, err := s.Providers.GetProvider(ctx, tenant, providerID)
+	if errors.Is(err, screening.ErrNotFound) {
+		return nil, errNotAuthentic
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p, err = s.Providers.Reveal(ctx, p); err != nil {
+		return nil, err
+	}
+	keys, err := adapter.KeysOf(p)
+	if err != nil {
+		return nil, errNotAuthentic.WithCause(fmt.Errorf("provider %s: %w", p.ID, err))
+	}
+	return keys, nil
+}
+
+// answer is the authenticated content of a message.
+type answer struct {
+	// id is the same for the same content, however it was encrypted.
+	id string
+	// Answer is what the response says, unless it is not valid: then invalid says why.
+	adapter.Answer
+	invalid *adapter.InvalidError
+}
+
+// open authenticates and reads the response of a message. It returns errNotAuthentic, or an answer.
+func (s *Receptor) open(r *platform.Request, m adapter.Reply, keys *adapter.Keys) (answer, error) {
+	var packed []byte
+	var err error
+	switch {
+	case keys != nil:
+		packed, err = keys.Open(adapter.Sealed{Data: m.Response, IV: r.Header(adapter.IVHeader),
+			MAC: r.Header(adapter.MACHeader)})
+		if err != nil {
+			return answer{}, errNotAuthentic
+		}
+	case m.Response == "": // an error without a response
+		return answer{id: digest(m, []byte(m.ErrorDetails)),
+			Answer: adapter.Answer{BatchID: m.ID, ErrorDetails: &m.ErrorDetails}}, nil
+	default:
+		packed, err = adapter.Decode(m.Response)
+	}
+	var text []byte
+	if err == nil {
+		text, err = adapter.Unpack(packed)
+	}
+	a := answer{id: digest(m, text)}
+	if err == nil {
+		a.Answer, err = adapter.ParseAnswer(text, m.Type, m.Status)
+	}
+	if err == nil && !strings.EqualFold(a.BatchID, m.ID) {
+		// The response itself is authentic, but this message is not: it is that to another batch.
+		return answer{}, errNotAuthentic
+	}
+	if err != nil && !errors.As(err, &a.invalid) {
+		return answer{}, err
+	}
+	return a, nil
+}
+
+// digest names what a message says.
+func digest(m adapter.Reply, text []byte) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q %q %q ", m.ID, m.ProviderID, m.Type, m.Status)
+	h.Write(text)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// handle does what an answer asks for, and returns what became of it.
+func (s *Receptor) handle(ctx context.Context, tenant string, m adapter.Reply, a answer) (string, error) {
+	if a.invalid != nil {
+		s.Log.WarnContext(ctx, "the response of a screening adapter is not valid", "tenant", tenant, "batch", m.ID, "provider",
+			m.ProviderID, "type", m.Type, "reason", a.invalid.Message)
+	}
+	if m.Type != adapter.Screen {
+		// Nothing waits for these: what the service has to know is that they arrived.
+		if m.Status == adapter.Error {
+			s.Log.WarnContext(ctx, "a screening adapter reports an error", "tenant", tenant, "batch", m.ID, "provider",
+				m.ProviderID, "type", m.Type)
+		}
+		return "noted", nil
+	}
+	var matches []screening.Match
+	var failure *screening.ProviderError
+	switch {
+	case a.invalid != nil:
+		failure = adapter.InvalidResponse(a.invalid.Message)
+	case m.Status == adapter.Error:
+		failure = adapter.FailedSearch(*a.ErrorDetails)
+	default:
+		var err error
+		if matches, failure, err = s.check(ctx, tenant, m, a.Answer); err != nil {
+			return "", err
+		}
+	}
+	return s.Answers.Record(ctx, tenant, m.ID, m.ProviderID, a.id, matches, failure)
+}
+
+// check checks the matches of an answer against their batch. Those to a batch that is not there need no check.
+func (s *Receptor) check(ctx context.Context, tenant string, m adapter.Reply, a adapter.Answer) ([]screening.Match,
+	*screening.ProviderError, error) {
+	b, err := s.Batches.Get(ctx, tenant, m.ID)
+	if errors.Is(err, screening.ErrNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	var ids []string
+	asked := map[string]bool{}
+	for _, match := range a.Matches {
+		if id := entity.NormalizeID(match.EntityID); !asked[id] && b.HasEntity(id) {
+			asked[id] = true
+			ids = append(ids, id)
+		}
+	}
+	entities, err := s.Batches.GetEntities(ctx, tenant, b.ID, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	of := adapter.Batch{ID: b.ID, ProviderID: m.ProviderID, Aliases: map[string][]string{}}
+	for _, e := range entities {
+		of.Aliases[e.ID] = []string{}
+		for _, alias := range e.Aliases {
+			of.Aliases[e.ID] = append(of.Aliases[e.ID], alias.ID)
+		}
+	}
+	matches, err := a.Check(of)
+	var invalid *adapter.InvalidError
+	if errors.As(err, &invalid) {
+		return nil, adapter.InvalidResponse(invalid.Message), nil
+	}
+	return matches, nil, err
+}
+
+// readUpload returns the text of an uploaded response.
+func (s *Receptor) readUpload(ctx context.Context, tenant, id string) (string, error) {
+	u, err := s.Uploads.GetUpload(ctx, tenant, id)
+	if errors.Is(err, adapter.ErrNoUpload) || err == nil && !s.Now().Before(u.Expires) {
+		return "", errNoUpload
+	}
+	if err != nil {
+		return "", err
+	}
+	// S3 denies what does not exist, as the function may not list the bucket.
+	file, err := s.Files.Open(ctx, adapter.UploadKey(tenant, id), "", 0, -1)
+	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied) {
+		return "", errNotUploaded
+	}
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, adapter.MaxUploadBytes+1))
+	if len(text) > adapter.MaxUploadBytes {
+		return "", errUploadTooLarge
+	}
+	return string(text), err
+}
+
+// useUpload lets one message use an upload, again and again.
+func (s *Receptor) useUpload(ctx context.Context, tenant string, m adapter.Reply, message string) error {
+	err := s.Uploads.UseUpload(ctx, tenant, m.UploadID, message)
+	switch {
+	case errors.Is(err, adapter.ErrNoUpload):
+		return errNoUpload
+	case errors.Is(err, adapter.ErrUploadUsed):
+		return errUploadUsed
+	}
+	return err
+}

@@ -1,0 +1,93 @@
+// Package receptorhttp serves the receptor: the endpoints at which the adapters of screening providers deliver their
+// answers (docs/contract/screening.md, Adapters).
+package receptorhttp
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"sluice/shared/fault"
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/objects"
+	"sluice/shared/permission"
+	"sluice/shared/screening"
+	"sluice/shared/screening/adapter"
+)
+
+// Receptor answers the routes of the receptor.
+type Receptor struct {
+	Providers Providers
+	Batches   Batches
+	Answers   Answers
+	Uploads   adapter.UploadStore
+	Files     Files
+	// UploadLifetime is how long signed URLs of uploads are valid.
+	UploadLifetime time.Duration
+	Now            func() time.Time
+	// NewID returns a new UUID for an upload.
+	NewID func() string
+	Log   *slog.Logger
+}
+
+// Providers reads the providers of tenants with their keys. It is a part of screening.ProviderStore.
+type Providers interface {
+	GetProvider(ctx context.Context, tenant, id string) (screening.Provider, error)
+	Reveal(ctx context.Context, p screening.Provider) (screening.Provider, error)
+}
+
+// Batches reads what answers are about. It is a part of screening.Store.
+type Batches interface {
+	Get(ctx context.Context, tenant, id string) (screening.Batch, error)
+	GetEntities(ctx context.Context, tenant, batchID string, ids []string) ([]screening.Entity, error)
+}
+
+// Answers records the answers of providers.
+type Answers interface {
+	// Record records an answer and says what became of it: it was recorded, repeated, late or unknown. It may be repeated.
+	// Matches need their entities, aliases, unique IDs and data.
+	Record(ctx context.Context, tenant, batchID, providerID, answerID string, matches []screening.Match,
+		failure *screening.ProviderError) (outcome string, err error)
+}
+
+// Files holds uploaded responses.
+type Files interface {
+	SignPut(ctx context.Context, key string, lifetime time.Duration) (objects.SignedURL, error)
+	SignPutOf(ctx context.Context, key string, size int64, lifetime time.Duration) (objects.SignedURL, error)
+	Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error)
+}
+
+const path = "/screeningreceptor/api/receptor"
+
+// Routes returns the routes of the receptor.
+func (s *Receptor) Routes() []httpapi.Route {
+	permissions := []string{permission.ScreeningReceptor}
+	return []httpapi.Route{
+		{Method: http.MethodPost, Path: path, Permissions: permissions, MaxBody: adapter.MaxBodyBytes,
+			Endpoint: platform.Endpoint(s.Receive, platform.Unenveloped("message"), platform.FlattenErrors(),
+				platform.HideAttemptedValues())},
+		{Method: http.MethodPost, Path: path + "/upload-url", Permissions: permissions,
+			Endpoint: platform.Endpoint(s.CreateUpload, platform.Unenveloped("upload"), platform.OptionalBody(),
+				platform.FlattenErrors())},
+	}
+}
+
+var (
+	errOtherTenant = fault.New(fault.Forbidden, "TenantMismatch", "The message names another tenant than the token.")
+	// errNotAuthentic does not say what is wrong, or whether there is such a provider.
+	errNotAuthentic = fault.New(fault.Forbidden, "message_not_authentic",
+		"The message could not be authenticated with the keys of the provider. Nothing was recorded.")
+	errOngoing = fault.New(fault.BadRequest, "ongoing_screening_unsupported",
+		"Ongoing screening is not supported. The types Screen, ResolveMatches and Test are.")
+	errNoUpload = fault.New(fault.BadRequest, "response_upload_not_found",
+		"There is no such upload, or it has expired. Ask for a new one.")
+	errNotUploaded = fault.New(fault.BadRequest, "response_not_uploaded",
+		"The response has not been uploaded. PUT it to signedUrl first.")
+	errUploadUsed = fault.New(fault.BadRequest, "response_upload_used",
+		"Another message has used the upload. Ask for a new one.")
+	errUploadTooLarge = fault.Newf(fault.TooLarge, "response_too_large",
+		"An uploaded response has at most %d bytes.", adapter.MaxUploadBytes)
+)

@@ -1,0 +1,385 @@
+package receptorhttp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/uuid"
+
+	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/externalauth"
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/objects"
+	"sluice/shared/permission"
+	"sluice/shared/screening"
+	"sluice/shared/screening/adapter"
+	"sluice/shared/screening/execution"
+	"sluice/shared/screening/receptorhttp"
+	"sluice/shared/screening/screeningdb"
+)
+
+const (
+	tenant      = "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b11"
+	otherTenant = "0d3f5c1b-6a57-4a0d-9c58-3c1b7b1f2a10"
+	path        = "/screeningreceptor/api/receptor"
+
+	encryptionKey     = "ZW5jcnlwdGlvbi1rZXktZm9yLXRlc3RzLTMyYnl0ZXM="
+	authenticationKey = "YXV0aGVudGljYXRpb24ta2V5LWZvci10ZXN0LTMyYnk="
+	otherKey          = "b3RoZXItYXV0aGVudGljYXRpb24ta2V5LTMyLWJ5dGU="
+)
+
+var (
+	now   = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
+	quiet = slog.New(slog.DiscardHandler)
+)
+
+// providers are the configured providers of every tenant, with their keys: acme and other have keys, plain has none, and
+// half has a key for encryption alone.
+type providers struct{}
+
+func (providers) GetProvider(_ context.Context, tenant, id string) (screening.Provider, error) {
+	p := screening.Provider{Tenant: tenant, ID: id, Adapter: &screening.Adapter{URL: "https://adapter.example"}}
+	set := func(authentication, encryption externalauth.Secret) {
+		p.Adapter.IsAuthenticationActive, p.Adapter.AuthenticationKey = authentication != "", authentication
+		p.Adapter.EncryptionKey = encryption
+	}
+	switch id {
+	case "acme":
+		set(authenticationKey, encryptionKey)
+	case "other":
+		set(otherKey, encryptionKey)
+	case "plain":
+	case "half":
+		set("", encryptionKey)
+	case screening.BuiltIn:
+		return screening.BuiltInProvider(tenant), nil
+	default:
+		return p, screening.ErrNotFound
+	}
+	return p, nil
+}
+
+func (providers) Reveal(_ context.Context, p screening.Provider) (screening.Provider, error) {
+	return p, nil
+}
+
+// files are uploaded files in memory.
+type files struct {
+	mu   sync.Mutex
+	byID map[string][]byte
+}
+
+func (f *files) SignPut(_ context.Context, key string, lifetime time.Duration) (objects.SignedURL, error) {
+	return objects.SignedURL{URL: "https://storage.example/" + key, Expires: now.Add(lifetime)}, nil
+}
+
+func (f *files) SignPutOf(_ context.Context, key string, size int64, lifetime time.Duration) (objects.SignedURL, error) {
+	return objects.SignedURL{URL: fmt.Sprintf("https://storage.example/%s?size=%d", key, size), Expires: now.Add(lifetime)}, nil
+}
+
+func (f *files) Open(_ context.Context, key, _ string, _, _ int64) (io.ReadCloser, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	content, ok := f.byID[key]
+	if !ok {
+		return nil, fmt.Errorf("%w: no such key", objects.ErrDenied)
+	}
+	return io.NopCloser(bytes.NewReader(content)), nil
+}
+
+// recorder hands answers on to what records them.
+type recorder struct{ *execution.Answers }
+
+func (r recorder) Record(ctx context.Context, tenant, batchID, providerID, answerID string, matches []screening.Match,
+	failure *screening.ProviderError) (string, error) {
+	outcome, err := r.Answers.Record(ctx, tenant, batchID, providerID,
+		execution.Answer{ID: answerID, Matches: matches, Error: failure})
+	return string(outcome), err
+}
+
+type noTasks struct{}
+
+func (noTasks) Complete(context.Context, string) error { return nil }
+
+// fixture is the receptor on a real store.
+type fixture struct {
+	t     *testing.T
+	store *screeningdb.Store
+	files *files
+	clock time.Time
+	call  func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
+	// caller is who calls.
+	caller httpapi.Caller
+}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{t: t, store: screeningdb.New(dynamotest.Start(t), "test-screenings"), clock: now,
+		files: &files{byID: map[string][]byte{}},
+		caller: httpapi.Caller{Tenant: tenant, Client: "c", Expires: now.Add(24 * time.Hour),
+			Permissions: []string{permission.ScreeningReceptor}}}
+	s := &receptorhttp.Receptor{Providers: providers{}, Batches: f.store, Uploads: f.store, Files: f.files,
+		Answers:        recorder{&execution.Answers{Store: f.store, Tasks: noTasks{}, Log: quiet}},
+		UploadLifetime: time.Hour, Now: func() time.Time { return f.clock }, NewID: uuid.NewString, Log: quiet}
+	f.call = httpapi.Lambda(platform.Handler(s.Routes(), nil, quiet, func() time.Time { return f.clock }))
+	return f
+}
+
+// create stores a batch of a tenant with the entities entity-1, which has the alias a, and entity-2. The providers search.
+func (f *fixture) create(tenant string, providers ...string) screening.Batch {
+	f.t.Helper()
+	var runs []screening.ProviderRun
+	for _, id := range providers {
+		runs = append(runs, screening.ProviderRun{ID: id})
+	}
+	b := screening.Batch{ID: uuid.NewString(), Tenant: tenant, Status: screening.Open, Type: screening.TypeScreening,
+		EntityIDs: []string{"entity-1", "entity-2"}, CreatedAt: now, Version: 1}.Begin(runs, now)
+	b, err := f.store.Create(f.t.Context(), b, []screening.Entity{
+		{ID: "entity-1", Version: 1, Aliases: []screening.Alias{{ID: "a"}}}, {ID: "entity-2", Version: 1}})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return b
+}
+
+// search returns the search of a provider as it is stored.
+func (f *fixture) search(b screening.Batch, provider string) screening.ProviderRun {
+	f.t.Helper()
+	stored, err := f.store.Get(f.t.Context(), b.Tenant, b.ID)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	p, ok := stored.Provider(provider)
+	if !ok {
+		f.t.Fatalf("the batch has no provider %s", provider)
+	}
+	return p
+}
+
+func newKeys(t testing.TB, authentication string) *adapter.Keys {
+	t.Helper()
+	keys, err := adapter.ParseKeys(encryptionKey, authentication)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys
+}
+
+// message is a message to the receptor with its headers.
+type message struct {
+	adapter.Reply
+	iv, mac string
+}
+
+// response returns the JSON text of a successful search with n matches.
+func response(batchID, provider string, n int) string {
+	matches := make([]string, n)
+	for i := range matches {
+		matches[i] = fmt.Sprintf(`{"entityId":"entity-%d","entityUniqueId":"%s:%d",`+
+			`"matchData":{"providerId":%q,"providerSourceName":"List"}}`, i%2+1, provider, i, provider)
+	}
+	return fmt.Sprintf(`{"batchId":%q,"matches":[%s]}`, batchID, strings.Join(matches, ","))
+}
+
+// sealed returns a message of a provider with a response that is sealed with the keys of acme.
+func (f *fixture) sealed(b screening.Batch, status, text string, compress bool) message {
+	f.t.Helper()
+	s, err := newKeys(f.t, authenticationKey).Seal([]byte(text), compress)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return message{adapter.Reply{ID: b.ID, Tenant: b.Tenant, ProviderID: "acme", Type: adapter.Screen, Status: status,
+		Response: s.Data}, s.IV, s.MAC}
+}
+
+// post sends a body and returns the status and the first message of the reply.
+func (f *fixture) post(path, body, iv, mac string) (int, platform.Message, json.RawMessage) {
+	f.t.Helper()
+	r, err := f.call(f.t.Context(), events.APIGatewayProxyRequest{
+		HTTPMethod: http.MethodPost, Path: path, Body: body,
+		MultiValueHeaders: map[string][]string{"X-TENANT-ID": {f.caller.Tenant}, "Content-Type": {"application/json"},
+			"X-ENCRYPTION-IV": {iv}, "X-AUTHENTICATION-MAC": {mac}},
+		RequestContext: events.APIGatewayProxyRequestContext{Authorizer: f.caller.Context()},
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var data json.RawMessage
+	envelope := platform.Envelope{Data: &data}
+	if err := json.Unmarshal([]byte(r.Body), &envelope); err != nil {
+		f.t.Fatalf("%s: %v", r.Body, err)
+	}
+	if len(envelope.Messages) > 0 {
+		return r.StatusCode, envelope.Messages[0], data
+	}
+	return r.StatusCode, platform.Message{}, data
+}
+
+func (f *fixture) send(m message) (int, platform.Message) {
+	f.t.Helper()
+	body, err := json.Marshal(m.Reply)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	status, first, _ := f.post(path, string(body), m.iv, m.mac)
+	return status, first
+}
+
+func (f *fixture) accept(m message) {
+	f.t.Helper()
+	if status, first := f.send(m); status != http.StatusAccepted {
+		f.t.Fatalf("got %d %s %s, want 202", status, first.ErrorCode, first.Message)
+	}
+}
+
+func (f *fixture) expectSearch(b screening.Batch, provider string, want screening.ProviderStatus, matches int) {
+	f.t.Helper()
+	if p := f.search(b, provider); p.Status != want || p.Matches != matches {
+		f.t.Errorf("got %s with %d matches (%+v), want %s with %d", p.Status, p.Matches, p.Error, want, matches)
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for _, compress := range []bool{false, true} {
+		b := f.create(tenant, "acme")
+		m := f.sealed(b, adapter.Success, response(b.ID, "acme", 5), compress)
+		f.accept(m)
+		f.expectSearch(b, "acme", screening.SearchComplete, 5)
+		stored, err := f.store.Get(t.Context(), tenant, b.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		matches, _, err := f.store.ListMatches(t.Context(), stored, "entity-1", "", 10)
+		if err != nil || len(matches) != 3 || matches[0].AliasIDs[0] != screening.PrimaryName {
+			t.Errorf("got %+v, %v, want 3 matches of the main name", matches, err)
+		}
+		// Twice is once, also where it is encrypted anew; another answer is late.
+		f.accept(m)
+		f.accept(f.sealed(b, adapter.Success, response(b.ID, "acme", 5), !compress))
+		f.accept(f.sealed(b, adapter.Success, response(b.ID, "acme", 6), compress))
+		f.expectSearch(b, "acme", screening.SearchComplete, 5)
+	}
+}
+
+// The message may be in an envelope, as elsewhere on the platform, and IDs that are UUIDs count in any case.
+func TestFormsOfMessages(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for name, form := range map[string]func(string) string{
+		"bare":       func(s string) string { return s },
+		"in data":    func(s string) string { return `{"data":` + s + `}` },
+		"upper case": func(s string) string { return strings.Replace(s, tenant, strings.ToUpper(tenant), 1) },
+		"nulls":      func(s string) string { return strings.Replace(s, "{", `{"errorDetails":null,"uploadId":null,`, 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := f.create(tenant, "acme")
+			m := f.sealed(b, adapter.Success, response(b.ID, "acme", 1), true)
+			body, err := json.Marshal(m.Reply)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if status, first, _ := f.post(path, form(string(body)), m.iv, m.mac); status != http.StatusAccepted {
+				t.Fatalf("got %d %+v, want 202", status, first)
+			}
+			f.expectSearch(b, "acme", screening.SearchComplete, 1)
+		})
+	}
+}
+
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	for name, test := range map[string]struct {
+		status string
+		text   func(batchID string) string
+		want   screening.ProviderError
+	}{
+		"error with details": {adapter.Error, func(id string) string { return `{"batchId":"` + id + `","errorDetails":"Licence expired"}` },
+			screening.ProviderError{Source: "Adapter", Code: "E000", Message: "Licence expired"}},
+		"error without details": {adapter.Error, func(id string) string { return `{"batchId":"` + id + `","errorDetails":""}` },
+			screening.ProviderError{Source: "Adapter", Code: "E000",
+				Message: "The adapter answered with the status Error and no details."}},
+		"not JSON": {adapter.Success, func(string) string { return "<xml/>" },
+			screening.ProviderError{Source: "Adapter", Code: "E002",
+				Message: "The response is not valid JSON: it could be read up to byte 0."}},
+		"unknown entity": {adapter.Success, func(id string) string {
+			return strings.Replace(response(id, "acme", 1), "entity-1", "entity-9", 1)
+		}, screening.ProviderError{Source: "Adapter", Code: "E002",
+			Message: "matches/0: The batch has no entity of this entityId."}},
+		"invalid match data": {adapter.Success, func(id string) string { return response(id, "other", 1) },
+			screening.ProviderError{Source: "Adapter", Code: "E002",
+				Message: "matches/0: matchData/providerId must be that of the message."}},
+		"too many matches of an entity": {adapter.Success, func(id string) string { return response(id, "acme", 2002) },
+			screening.ProviderError{Source: "Adapter", Code: "E002",
+				Message: `The answer has more than 1000 matches of the entity "entity-1".`}},
+		"bomb": {adapter.Success, func(id string) string { return strings.Repeat(" ", 2<<20) },
+			screening.ProviderError{Source: "Adapter", Code: "E002",
+				Message: "The response is more than 100 times as large when it is unpacked."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := f.create(tenant, "acme")
+			f.accept(f.sealed(b, test.status, test.text(b.ID), true))
+			f.expectSearch(b, "acme", screening.ReturnFailed, 0)
+			if got := f.search(b, "acme").Error; got == nil || *got != test.want {
+				t.Errorf("got %+v, want %+v", got, test.want)
+			}
+		})
+	}
+}
+
+// What cannot be authenticated changes nothing, and the reply does not say what is wrong.
+func TestMessagesThatAreNotAuthentic(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	foreign, mine := f.create(otherTenant, "acme"), f.create(tenant, "acme", "other")
+	good := func() message { return f.sealed(mine, adapter.Success, response(mine.ID, "acme", 1), false) }
+	for name, change := range map[string]func(m *message){
+		"no MAC":                        func(m *message) { m.mac = "" },
+		"no IV":                         func(m *message) { m.iv = "" },
+		"wrong MAC":                     func(m *message) { m.mac = good().mac },
+		"swapped IV":                    func(m *message) { m.iv = good().iv },
+		"truncated ciphertext":          func(m *message) { m.Response = m.Response[:64] },
+		"plaintext":                     func(m *message) { m.Response = response(mine.ID, "acme", 1) },
+		"other provider of the batch":   func(m *message) { m.ProviderID = "other" },
+		"provider that nobody has":      func(m *message) { m.ProviderID = "nobody" },
+		"built-in provider":             func(m *message) { m.ProviderID = screening.BuiltIn },
+		"encryption without a MAC":      func(m *message) { m.ProviderID = "half" },
+		"response to another batch":     func(m *message) { m.ID = f.create(tenant, "acme").ID },
+		"response to a foreign batch":   func(m *message) { m.ID = foreign.ID },
+		"an error without its response": func(m *message) { m.Status, m.Response, m.ErrorDetails = adapter.Error, "", "no" },
+		"other authentication key": func(m *message) {
+			s, err := newKeys(t, otherKey).Seal([]byte(response(mine.ID, "acme", 1)), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Response, m.iv, m.mac = s.Data, s.IV, s.MAC
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := good()
+			change(&m)
+			status, first := f.send(m)
+			if status != http.StatusForbidden || first.ErrorCode != "message_not_authentic" {
+				t.Errorf("got %d %+v, want 403 message_not_authentic", status, first)
+			}
+			f.expectSearch(mine, "acme", screening.SearchInProgress, 0)
+			f.expectSearch(mine, "other", screening.SearchInProgress, 0)
+			f.expectSearch(foreign, "acme", screening.SearchInProgress, 0)
+		})
+	}
+	f.accept(good())
+	f.expectSearch(mine, "acme", screening.SearchComplete, 1)
+}

@@ -1,0 +1,68 @@
+package receptorhttp
+
+import (
+	"context"
+	"time"
+
+	"sluice/shared/audit"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/objects"
+	"sluice/shared/screening/adapter"
+)
+
+// UploadRequest asks for the upload of a response; every member may be absent, and so may the body.
+type UploadRequest struct {
+	uploadDetails
+	Data *uploadDetails `json:"data"`
+}
+
+type uploadDetails struct {
+	// ContentLength is the size of the file: the URL then takes no other one.
+	ContentLength *int `json:"contentLength"`
+}
+
+// size returns the announced size, 0 if there is none.
+func (in *UploadRequest) size() *int {
+	if in.Data != nil {
+		return in.Data.ContentLength
+	}
+	return in.ContentLength
+}
+
+// Check adds what is wrong with the request.
+func (in *UploadRequest) Check(v *platform.ValidationErrors) {
+	if n := in.size(); n != nil {
+		v.CheckBetween("contentLength", *n, 1, adapter.MaxUploadBytes)
+	}
+}
+
+// UploadReply is the place for a response.
+type UploadReply struct {
+	UploadID  string `json:"uploadId"`
+	SignedURL string `json:"signedUrl"`
+	// RequiredHeaders are those that the PUT must have.
+	RequiredHeaders map[string]string `json:"requiredHeaders"`
+	ExpiresAt       time.Time         `json:"expiresAt"`
+}
+
+// uploadGrace is how long after the end of its URL a message may name an upload.
+const uploadGrace = 15 * time.Minute
+
+// CreateUpload makes a place for a response that is too large for a message.
+func (s *Receptor) CreateUpload(ctx context.Context, r *platform.Request, in UploadRequest) (UploadReply, error) {
+	now := s.Now().UTC()
+	u := adapter.Upload{Tenant: r.Tenant, ID: s.NewID(), CreatedAt: now, CreatedBy: r.Client,
+		Expires: now.Add(s.UploadLifetime + uploadGrace)}
+	audit.AddObject(ctx, "uploadId", u.ID)
+	if err := s.Uploads.CreateUpload(ctx, u); err != nil {
+		return UploadReply{}, err
+	}
+	var signed objects.SignedURL
+	var err error
+	if n := in.size(); n != nil {
+		signed, err = s.Files.SignPutOf(ctx, adapter.UploadKey(u.Tenant, u.ID), int64(*n), s.UploadLifetime)
+	} else {
+		signed, err = s.Files.SignPut(ctx, adapter.UploadKey(u.Tenant, u.ID), s.UploadLifetime)
+	}
+	return UploadReply{u.ID, signed.URL, signed.Headers, u.Expires}, err
+}

@@ -1,0 +1,55 @@
+package screeningdb_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/screening/adapter"
+	"sluice/shared/screening/screeningdb"
+)
+
+// An upload belongs to one tenant and is used by one message, which may come again.
+func TestUploads(t *testing.T) {
+	t.Parallel()
+	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")
+	u := adapter.Upload{Tenant: tenant, ID: "u", CreatedAt: now, CreatedBy: "client", Expires: now.Add(time.Hour)}
+	if err := s.CreateUpload(ctx, u); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CreateUpload(ctx, u); err == nil {
+		t.Error("the same upload was created twice")
+	}
+	for _, of := range [][2]string{{"other", "u"}, {tenant, "v"}} {
+		if _, err := s.GetUpload(ctx, of[0], of[1]); !errors.Is(err, adapter.ErrNoUpload) {
+			t.Errorf("get %v: got %v, want ErrNoUpload", of, err)
+		}
+		if err := s.UseUpload(ctx, of[0], of[1], "m"); !errors.Is(err, adapter.ErrNoUpload) {
+			t.Errorf("use %v: got %v, want ErrNoUpload", of, err)
+		}
+	}
+	var all sync.WaitGroup
+	var used atomic.Int32
+	for i := range 8 {
+		all.Go(func() {
+			err := s.UseUpload(ctx, tenant, "u", fmt.Sprint("message ", i))
+			if err == nil {
+				used.Add(1)
+			} else if !errors.Is(err, adapter.ErrUploadUsed) {
+				t.Errorf("got %v, want ErrUploadUsed", err)
+			}
+		})
+	}
+	all.Wait()
+	stored, err := s.GetUpload(ctx, tenant, "u")
+	if err != nil || used.Load() != 1 {
+		t.Fatalf("%d messages use the upload (%+v, %v), want 1", used.Load(), stored, err)
+	}
+	if err := s.UseUpload(ctx, tenant, "u", stored.UsedBy); err != nil {
+		t.Errorf("the same message again: %v", err)
+	}
+}
