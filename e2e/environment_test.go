@@ -101,7 +101,7 @@ func (e *Environment) runSluice(args ...string) (stdout, stderr string, code int
 	cmd := exec.Command(program, args...)
 	cmd.Env = append(os.Environ(), "SLUICE_DATA=")
 	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL": e.AWSEndpointURL, "AWS_REGION": e.Region,
+		"AWS_ENDPOINT_URL": e.AWSEndpointURL, "AWS_ENDPOINT_URL_S3": e.S3URL, "AWS_REGION": e.Region,
 		"AWS_ACCESS_KEY_ID": e.AccessKeyID, "AWS_SECRET_ACCESS_KEY": e.SecretAccessKey,
 	} {
 		if value != "" {

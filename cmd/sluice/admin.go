@@ -36,7 +36,9 @@ type admin struct {
 	prefix string
 	// tenant is --tenant, else that of the local cloud; "" on AWS.
 	tenant string
-	now    time.Time
+	// hasNoDefaultTenant is set if a command without --tenant is not about a tenant.
+	hasNoDefaultTenant bool
+	now                time.Time
 	// isLocal is set if the installation is a local cloud that was found by its data folder.
 	isLocal bool
 
@@ -46,13 +48,18 @@ type admin struct {
 	// clientKeys are the keys that tenants' calls to others present.
 	clientKeys outbound.KeyStore
 	recorder   *actRecorder
+	// aws are the settings for all services but S3, storage those for S3.
+	aws, storage aws.Config
 }
+
+// time returns the time at which the command began.
+func (a *admin) time() time.Time { return a.now }
 
 func adminCommand() *cli.Command {
 	a := &admin{now: time.Now().UTC()}
 	return &cli.Command{
 		Name:        "admin",
-		Summary:     "administer tenants, clients, entities and signing keys",
+		Summary:     "administer tenants, clients, entities, watchlists and signing keys",
 		Description: "Every command prints its result as JSON.",
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&a.data, "data", "",
@@ -69,7 +76,7 @@ func adminCommand() *cli.Command {
 		Notes: `
 The installation: --data names the data folder of a running local cloud (SLUICE_DATA; .sluice if it exists). Without
 a local cloud, the usual AWS settings count, and --prefix if the stack has another prefix than sluice.`,
-		Commands: []*cli.Command{
+		Commands: append([]*cli.Command{
 			a.createTenantCommand(),
 			a.command("tenant list", "", "list the tenants", listTenants),
 			a.command("tenant get", "TENANT", "print the settings of a tenant", getTenant),
@@ -92,7 +99,7 @@ a local cloud, the usual AWS settings count, and --prefix if the stack has anoth
 			a.rotateKeyCommand(),
 			a.command("key list", "", "list the signing keys of access tokens", listKeys),
 			a.retireKeyCommand(),
-		},
+		}, a.watchlistCommands()...),
 	}
 }
 
@@ -230,6 +237,7 @@ func (a *admin) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.aws = cfg
 	a.recorder = newActRecorder(cfg, a.prefix, a.isLocal)
 	db := dynamodb.NewFromConfig(cfg)
 	a.registry = authdb.New(db, a.prefix+"-clients")
@@ -250,6 +258,7 @@ func (a *admin) awsConfig(ctx context.Context) (aws.Config, error) {
 	if err != nil {
 		return cfg, err
 	}
+	a.storage = cfg
 	if local == nil {
 		setDefault(&a.prefix, "sluice")
 		return cfg, checkAWS(ctx, cfg)
@@ -257,9 +266,13 @@ func (a *admin) awsConfig(ctx context.Context) (aws.Config, error) {
 	cfg.BaseEndpoint = &local.AWSEndpointURL
 	cfg.Region = local.Region
 	cfg.Credentials = credentials.NewStaticCredentialsProvider(local.AccessKeyID, local.SecretAccessKey, "")
+	a.storage = cfg.Copy()
+	a.storage.BaseEndpoint = &local.S3URL
 	a.isLocal = true
 	setDefault(&a.prefix, local.Prefix)
-	setDefault(&a.tenant, local.TenantID)
+	if !a.hasNoDefaultTenant {
+		setDefault(&a.tenant, local.TenantID)
+	}
 	return cfg, nil
 }
 

@@ -22,8 +22,8 @@ func inUTF16(order binary.AppendByteOrder, mark bool, text string) string {
 	return string(out)
 }
 
-// objects are the elements of an array, more than a sample holds.
-func objects(separator string) string {
+// elements are the elements of an array, more than a sample holds.
+func elements(separator string) string {
 	var items []string
 	for i := range 3000 {
 		items = append(items, fmt.Sprintf(`{"transaction_external_id":"t%d","modification":{"id":"m%d"}}`, i, i))
@@ -58,10 +58,10 @@ func TestForeignFormatsAreRecognized(t *testing.T) {
 		"array with a mark":        {"\xEF\xBB\xBF" + `[{"a":1},{"a":2}]` + "\n", array},
 		"array of lines":           {"[{\"a\":1},\n{\"a\":2}\n]\n", array},
 		"pretty array":             {"[\n  {\n    \"a\": 1\n  }\n]\n", array},
-		"large array":              {"[" + objects(",") + "]", array},
-		"large pretty array":       {"[\n" + objects(",\n") + "\n]", array},
+		"large array":              {"[" + elements(",") + "]", array},
+		"large pretty array":       {"[\n" + elements(",\n") + "\n]", array},
 		"pretty objects":           {"{\n  \"a\": 1\n}\n{\n  \"a\": 2\n}\n", spread},
-		"large object":             {"{\n\"items\": [\n" + objects(",\n") + "]\n}", spread},
+		"large object":             {"{\n\"items\": [\n" + elements(",\n") + "]\n}", spread},
 		"UTF-16 with a mark":       {inUTF16(binary.LittleEndian, true, "{}\n"), "UTF-16 text"},
 		"UTF-16 BE with a mark":    {inUTF16(binary.BigEndian, true, "{}\n"), "UTF-16 text"},
 		"UTF-16":                   {inUTF16(binary.LittleEndian, false, "{\"ü\":1}\n"), little},
@@ -98,10 +98,10 @@ func TestJSONLinesAreNotRefused(t *testing.T) {
 		"a long line with brackets":   `{"a":[` + strings.Repeat("[1,2],", sampleBytes/6) + "1]}\n",
 		"a broken first line":         "{\"a\":1,}\n{\"a\":2}\n",
 		"a cut first line":            "{\"a\":1\n{\"a\":2}\n{\"a\":3}\n",
-		"a cut first line, long":      "{\"a\":\n" + objects("\n"),
+		"a cut first line, long":      "{\"a\":\n" + elements("\n"),
 		"an array first":              "[1,2]\n{\"a\":2}\n",
 		"an array of objects first":   "[{\"a\":1}]\n{\"a\":2}\n",
-		"an open array first":         "[{\"a\":1},\n" + objects("\n"),
+		"an open array first":         "[{\"a\":1},\n" + elements("\n"),
 		"arrays as lines":             "[{\"a\":1}]\n[{\"a\":2}]\n",
 		"a comment first":             "# a, b, c\n{\"a\":2}\n",
 		"a CSV header before objects": "id,amount\n{\"a\":2}\n",

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -67,6 +68,27 @@ func New(cfg aws.Config, name string, o Options) *Bucket {
 		o.Now = time.Now
 	}
 	return &Bucket{name, client, s3.NewPresignClient(public), cfg.Credentials, o.Now}
+}
+
+// Find returns the bucket in the region of the configuration whose name begins with a prefix, before the account and the
+// region. It returns an error if there is none or more than one.
+func Find(ctx context.Context, cfg aws.Config, prefix string, o Options) (*Bucket, error) {
+	out, err := New(cfg, "", o).client.ListBuckets(ctx, &s3.ListBucketsInput{Prefix: &prefix})
+	if err != nil {
+		return nil, fmt.Errorf("list buckets: %w", err)
+	}
+	var names []string
+	for _, b := range out.Buckets {
+		name := aws.ToString(b.Name)
+		account, isRegion := strings.CutSuffix(strings.TrimPrefix(name, prefix), "-"+cfg.Region)
+		if strings.HasPrefix(name, prefix) && isRegion && strings.Trim(account, "0123456789") == "" {
+			names = append(names, name)
+		}
+	}
+	if len(names) != 1 {
+		return nil, fmt.Errorf("there are %d buckets %sACCOUNT-%s, not one", len(names), prefix, cfg.Region)
+	}
+	return New(cfg, names[0], o), nil
 }
 
 // SignedURL is a URL that lets its holder make one request.

@@ -44,8 +44,10 @@ type Plan struct {
 	Before Pointer
 	// Version is the one that would become current.
 	Version Version
-	// Changes are those from the current version.
-	Changes Changes
+	// Changes are those from the current version; of a new list there are none.
+	Changes []Change
+	// Counts counts them; of a new list, all entries are added.
+	Counts Changes
 
 	entries []watchlist.Entry
 	index   *bytes.Buffer
@@ -57,7 +59,7 @@ type Plan struct {
 func (p *Plan) IsUnchanged() bool { return p.isComplete }
 
 // IsTooManyLost reports whether more than a tenth of the entries of the current version would be lost.
-func (p *Plan) IsTooManyLost() bool { return p.Changes.Removed*10 > p.Before.Current.Entries }
+func (p *Plan) IsTooManyLost() bool { return p.Counts.Removed*10 > p.Before.Current.Entries }
 
 // Plan prepares an import and changes nothing.
 func (i *Importer) Plan(ctx context.Context, in Import) (*Plan, error) {
@@ -109,7 +111,7 @@ func (p *Plan) buildIndex() error {
 func (i *Importer) compare(ctx context.Context, p *Plan) error {
 	current := p.Before.Current
 	if p.Before.Revision == 0 {
-		p.Changes = Changes{Added: p.Version.Entries}
+		p.Counts = Changes{Added: p.Version.Entries}
 		return nil
 	}
 	if current.Version == p.Version.Version {
@@ -121,7 +123,8 @@ func (i *Importer) compare(ctx context.Context, p *Plan) error {
 	if err != nil {
 		return fmt.Errorf("reading the current version, to compare with it: %w", err)
 	}
-	p.Changes = countChanges(entries, p.entries)
+	p.Changes = Diff(entries, p.entries)
+	p.Counts = CountChanges(p.Changes)
 	return nil
 }
 
@@ -176,6 +179,40 @@ func (i *Importer) move(ctx context.Context, before Pointer, ref Version) error 
 		}
 	}
 	return err
+}
+
+// ErrNoPrevious means that a list has had no other version.
+var ErrNoPrevious = errors.New("catalog: there is no previous version")
+
+// Rollback makes a version of a list current that is stored: the one with the given digest, or the previous one if that
+// is "". It returns the pointer before and after, which are the same if the version is current already. It returns
+// ErrNotFound if there is no such list or version, ErrNoPrevious, and ErrChanged as Apply does.
+func (i *Importer) Rollback(ctx context.Context, owner, list, version string) (before, after Pointer, err error) {
+	before, err = i.Store.Pointer(ctx, owner, list)
+	if err != nil {
+		return before, before, err
+	}
+	if version == "" {
+		if before.Previous == nil {
+			return before, before, ErrNoPrevious
+		}
+		version = before.Previous.Version
+	}
+	if version == before.Current.Version {
+		return before, before, nil
+	}
+	v, err := i.Store.Version(ctx, VersionRef{Owner: owner, List: list, Version: version})
+	if err != nil {
+		return before, before, err
+	}
+	if !i.isStored(ctx, v.entriesKey()) {
+		return before, before, fmt.Errorf("%w: the entries of %s are gone", ErrNotFound, v)
+	}
+	if err := i.move(ctx, before, v); err != nil {
+		return before, before, err
+	}
+	after, err = i.Store.Pointer(ctx, owner, list)
+	return before, after, err
 }
 
 // ReadEntries reads the entries of a version.

@@ -118,7 +118,8 @@ func (p Problem) String() string {
 	return p.Row + ": " + p.Reason
 }
 
-const maxProblems = 1000
+// maxProblems bounds what a file that is not a list at all makes of memory.
+const maxProblems = 100_000
 
 func (l *List) addProblem(file, row, format string, args ...any) {
 	l.ProblemCount++

@@ -215,6 +215,13 @@ func (m *Memory) Damage(suffix string) int {
 	return n
 }
 
+// Remove removes each object whose key has a suffix.
+func (m *Memory) Remove(suffix string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.objects, func(key string, _ []byte) bool { return strings.HasSuffix(key, suffix) })
+}
+
 // FailReads lets the reading of pointers fail, or succeed again.
 func (m *Memory) FailReads(fail bool) {
 	m.mu.Lock()
