@@ -88,11 +88,8 @@ func (g *Generator) writeEntity(role string, known bool) {
 	w.startMember("unknown")
 	w.openObject("unknown")
 	w.plainMember("external_id", "cust-"+strconv.FormatUint(r.below(1e9), 10))
-	if r.chance(40) {
-		w.textMember("full_name", companies.pick(r))
-	} else {
-		w.textMember("full_name", firstNames.pick(r)+" "+lastNames.pick(r))
-	}
+	g.name = appendFullName(g.name[:0], r)
+	w.textMember("full_name", string(g.name))
 	if r.chance(50) {
 		w.plainMember("risk_assessment", pick(r, risks))
 	}

@@ -137,16 +137,6 @@ var (
 		{"Jansen", "Smith", "Keller", "Rossi", "Novak", "de Vries", "O'Brien", "Martin", "Berg", "Silva"},
 		{"Müller", "Gärtner", "Nuñez", "Wójcik", "Ångström", "Παπαδόπουλος", "Иванова", "田中", "حداد", "शर्मा"},
 	}
-	companies = textPair{
-		{
-			"Blue Harbour Trading B.V.", "Northwind Logistics GmbH", "Acme \"Fast\" Parts Ltd",
-			"Green Field Foods NV", "Orbit Software Inc.",
-		},
-		{
-			"Café Zürich & Söhne AG", "Crème Brûlée SARL", "株式会社さくら商事", "ООО «Северный ветер»",
-			"Błękitna Fala sp. z o.o.",
-		},
-	}
 	streets = textPair{
 		{"Keizersgracht 241", "12 High Street", "Hauptstrasse 7", "Via Roma 18", "Rue de la Paix 3"},
 		{"Königsallee 60", "Plaça de Catalunya 9", "ul. Świętokrzyska 14", "Østergade 27", "東京都渋谷区1-2-3"},

@@ -45,6 +45,8 @@ type Generator struct {
 
 	w writer
 	r random
+	// name is the memory of the name that is being made.
+	name []byte
 }
 
 // New returns a generator. It fails if the options are out of range.

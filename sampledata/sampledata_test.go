@@ -309,3 +309,48 @@ func BenchmarkGenerator(b *testing.B) {
 		})
 	}
 }
+
+// The names of unknown entities are distributed as names are: one in many lines, most in one.
+func TestNamesFollowZipf(t *testing.T) {
+	count := map[string]int{}
+	names := 0
+	for _, line := range sampledata.Lines(6000, 3, 0) {
+		for _, role := range []string{"sender", "receiver", "sending_partner", "receiving_partner"} {
+			var decoded map[string]json.RawMessage
+			var party struct {
+				Unknown struct {
+					FullName string `json:"full_name"`
+				}
+			}
+			if err := json.Unmarshal(line, &decoded); err != nil {
+				t.Fatal(err)
+			}
+			if decoded[role] == nil {
+				continue
+			}
+			if err := json.Unmarshal(decoded[role], &party); err != nil {
+				t.Fatal(err)
+			}
+			if name := party.Unknown.FullName; name != "" {
+				names++
+				count[name]++
+			}
+		}
+	}
+	most, ascii := 0, 0
+	for name, n := range count {
+		most = max(most, n)
+		if !utf8.ValidString(name) || strings.TrimSpace(name) != name {
+			t.Errorf("%q is no name", name)
+		}
+		if !strings.ContainsFunc(name, func(r rune) bool { return r > 127 }) {
+			ascii++
+		}
+	}
+	if share := float64(len(count)) / float64(names); share < 0.6 || share > 0.95 || most < 5 {
+		t.Errorf("of %d names %.2f are distinct, and one occurs %d times", names, share, most)
+	}
+	if share := float64(ascii) / float64(len(count)); share < 0.6 || share > 0.85 {
+		t.Errorf("%.2f of the names are in ASCII", share)
+	}
+}
