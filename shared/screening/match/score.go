@@ -110,7 +110,10 @@ type scorer struct {
 // weigh sets what the pairs count for. An initial counts for no more than a letter; organisations have none.
 func (s *scorer) weigh(q, l *side, mode names.Mode) {
 	kept := s.pairs[:0]
-	for _, p := range s.pairs {
+	for i, p := range s.pairs {
+		if p.nq == 2 && p.nl == 2 && s.meetsApart(i) {
+			continue
+		}
 		wq, wl := q.span(p.q, p.nq), l.span(p.l, p.nl)
 		if p.kind == names.Initial && mode == names.Organisation {
 			continue
@@ -132,6 +135,19 @@ func pairWeight(kind names.Kind, query, list int32) int32 {
 		return min(query, list)
 	}
 	return (query + list) / 2
+}
+
+// meetsApart reports whether either of two words of the query that a pair joins meets its counterpart alone: then the
+// spaces of the two names are not elsewhere.
+func (s *scorer) meetsApart(pair int) bool {
+	joined := s.pairs[pair]
+	for i := range s.pairs {
+		p := &s.pairs[i]
+		if p.nq == 1 && p.nl == 1 && p.q-joined.q == p.l-joined.l && p.q-joined.q < 2 && p.kind != names.Initial {
+			return true
+		}
+	}
+	return false
 }
 
 // shrink makes differences count more than in proportion: a name whose words are all a little different is another name.

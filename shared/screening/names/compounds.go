@@ -9,7 +9,7 @@ var (
 	}
 	faithSuffixes = [][]byte{
 		[]byte("uddin"), []byte("eddin"), []byte("addin"), []byte("iddin"), []byte("uddine"), []byte("eddine"), []byte("addine"),
-		[]byte("oddin"), []byte("ouddin"), []byte("aldin"), []byte("eldin"), []byte("uldin"), []byte("udin"),
+		[]byte("oddin"), []byte("ouddin"), []byte("aldin"), []byte("eldin"), []byte("uldin"), []byte("udin"), []byte("ouddine"), []byte("oudine"),
 	}
 )
 
@@ -17,6 +17,14 @@ var (
 // become several: "abdulrahman" is "abd rahman", "salahuddin" is "salah din".
 func (s *Splitter) endLatin(start int) {
 	w := s.buf[start:]
+	if len(w) >= 3 && w[0] == 'a' && w[1] == 'd' && w[2] == 'b' {
+		w[1], w[2] = 'b', 'd' // no name begins so but by an exchange of letters
+	}
+	if len(w) >= 7 && w[0] == 'e' && w[1] == w[2] && bytes.IndexByte([]byte("dnrstz"), w[1]) >= 0 && w[3] == 'a' {
+		n := copy(w, w[2:]) // the article as it is heard before some consonants: "Essaadi"
+		s.buf = s.buf[:start+n]
+		w = s.buf[start:]
+	}
 	if len(w) >= 4 && w[0] == 'a' && w[1] == 'b' && w[2] == 'd' {
 		s.endServant(start)
 		return
@@ -87,38 +95,76 @@ func (s *Splitter) mergeServantOfGod() {
 
 // abjadWords are short words of Arabic and Hebrew as they are written in Latin letters.
 var abjadWords = map[string]string{
-	"bn": "bin", "abn": "ibn", "abd": "abd", "abw": "abu", "aby": "abu", "al": "al", "bnt": "bint", "wld": "ould", "am": "umm",
-	"bw": "abu", "abdallh": "abdullah", "abdlh": "abdullah", "abdullh": "abdullah", "aldyn": "din", "dyn": "din",
+	"bn": "bin", "abn": "ibn", "Abd": "abd", "abw": "abu", "aby": "abu", "al": "al", "bnt": "bint", "wld": "ould", "am": "umm",
+	"bw": "abu", "Abdallh": "abdullah", "Abdlh": "abdullah", "Abdllh": "abdullah", "Abdullh": "abdullah", "aldyn": "din",
+	"dyn": "din", "allh": "~Alh",
+}
+
+// abjadSuffixes are the second parts of compound names that are written in one word or in two.
+var abjadSuffixes = []struct{ letters, word string }{
+	{"aldyn", "din"}, {"alrKmn", "~rKmn"}, {"alrKman", "~rKman"}, {"alKq", "~Kq"},
 }
 
 // endAbjad ends a word of a script without vowels.
 func (s *Splitter) endAbjad(start int) {
-	w := s.buf[start:]
-	if latin, found := abjadWords[string(w)]; found {
-		s.buf = append(s.buf[:start], latin...)
-		s.push(start)
-		return
-	}
+	w := bytes.Clone(s.buf[start:])
 	if string(w) == "allh" && s.Len() > 0 && string(s.Word(s.Len()-1)) == "abd" {
 		s.mergeServantOfGod()
 		return
 	}
-	if len(w) >= 8 && bytes.HasPrefix(w, []byte("abdal")) { // abd al-
-		rest := bytes.Clone(w[5:])
-		s.buf = append(s.buf[:start], "abd"...)
-		s.push(start)
-		start = len(s.buf)
-		s.buf = append(s.buf, abjadMark)
-		s.buf = append(s.buf, rest...)
-		s.push(start)
+	if text, found := abjadWords[string(w)]; found {
+		s.pushText(start, text)
 		return
 	}
-	if len(w) >= 5 && w[0] == 'a' && w[1] == 'l' { // the article
+	if len(w) >= 7 && bytes.HasPrefix(w, []byte("Abdal")) { // abd al-
+		s.pushText(start, "abd")
+		s.pushAbjad(len(s.buf), w[5:])
+		return
+	}
+	if len(w) >= 4 && w[0] == 'a' && w[1] == 'l' { // the article
 		w = w[2:]
 	}
-	w = bytes.Clone(w)
-	s.buf = append(append(s.buf[:start], abjadMark), w...)
+	if stem, found := bytes.CutSuffix(w, []byte("allh")); found && len(stem) >= 2 {
+		w = append(stem, "Alh"...) // the vowel before the name of God is any
+	}
+	for _, suffix := range abjadSuffixes {
+		if stem, found := bytes.CutSuffix(w, []byte(suffix.letters)); found && len(stem) >= 2 {
+			s.pushAbjad(start, stem)
+			s.pushText(len(s.buf), suffix.word)
+			return
+		}
+	}
+	s.pushAbjad(start, w)
+}
+
+// pushAbjad makes what begins at start a word of the given letters of a script without vowels.
+func (s *Splitter) pushAbjad(start int, letters []byte) {
+	s.buf = append(append(s.buf[:start], abjadMark), letters...)
 	s.push(start)
+}
+
+// pushText makes what begins at start a given word.
+func (s *Splitter) pushText(start int, word string) {
+	s.buf = append(s.buf[:start], word...)
+	s.push(start)
+}
+
+// abjadLetters are the capitals of letters.go as they are written in Latin letters.
+var abjadLetters = [128]string{
+	'A': "a", 'C': "ch", 'D': "d", 'G': "gh", 'H': "a", 'S': "sh", 'T': "th", 'X': "kh", 'Y': "a", 'Z': "zh",
+}
+
+// spellAbjad writes the letters of scripts without vowels in a word that has others as well in Latin letters.
+func (s *Splitter) spellAbjad(start int) {
+	w := bytes.Clone(s.buf[start:])
+	s.buf = s.buf[:start]
+	for _, c := range w {
+		if c < 0x80 && abjadLetters[c] != "" {
+			s.buf = append(s.buf, abjadLetters[c]...)
+		} else {
+			s.buf = append(s.buf, c)
+		}
+	}
 }
 
 // joinInitials joins three or more consecutive words of one letter, which are an abbreviation: "L.X.C" is "lxc".

@@ -6,8 +6,12 @@ const (
 	costVowel     = 50
 	costDiphthong = 30
 	// costEnding is that of the last vowel of a word, which tells Mario from Maria and Hassan from Hassani.
-	costEnding     = 110
-	costUnwritten  = 6
+	costEnding    = 110
+	costUnwritten = 6
+	// costSilent is that of a written letter that need not be heard.
+	costSilent = 25
+	// costFinalYeh is that of an a for the last i of a word.
+	costFinalYeh   = 45
 	costLong       = 15
 	costExchange   = 60
 	costFirstSound = 40
@@ -18,11 +22,6 @@ func soundCost(a, b *Word, limit int) int {
 	if a.n == 0 || b.n == 0 {
 		return 1000
 	}
-	if b.flags&isAbjad != 0 && a.flags&isAbjad == 0 {
-		a, b = b, a
-	}
-	// If only one word is from a script without vowels, it is a.
-	abjad := (a.flags^b.flags)&isAbjad != 0
 	x, y := a.sounds[:a.n], b.sounds[:b.n]
 	// The limit of the cost; what follows the table only adds to it.
 	limit = limit * max(len(x), len(y)) / 10
@@ -30,24 +29,42 @@ func soundCost(a, b *Word, limit int) int {
 	vowels := 0
 	for j := range y {
 		gaps[j] = int16(gapCost(y, j))
-		if abjad {
-			gaps[j] = int16(unwrittenCost(y, j))
-		}
 		if isVowel(y[j]) {
 			vowels++
 		}
 	}
-	if !abjad {
-		for _, c := range x {
-			if isVowel(c) {
-				vowels--
-			}
-		}
-		// Each vowel that the other word lacks costs at least that of a diphthong.
-		if max(vowels, -vowels)*costDiphthong > limit {
-			return 1000
+	for _, c := range x {
+		if isVowel(c) {
+			vowels--
 		}
 	}
+	// Each vowel that the other word lacks costs at least that of a diphthong.
+	if max(vowels, -vowels)*costDiphthong > limit {
+		return 1000
+	}
+	cost := alignSounds(x, y, gaps[:len(y)], limit)
+	if cost < 0 {
+		return 1000
+	}
+	isGlide := beginsWithGlide(x, y) || beginsWithGlide(y, x)
+	if x[0] != y[0] && replaceCosts[x[0]&0x7f][y[0]&0x7f] > 50 && !isGlide {
+		cost += costFirstSound
+	}
+	if n := min(len(x), len(y)); n <= shortWord {
+		// Short words have many neighbours.
+		if cost = cost * 13 / 10; x[0] != y[0] && (x[0] == soundJ || y[0] == soundJ) && !isGlide {
+			cost += costFirstSound
+		}
+		if n < shortWord {
+			cost = cost * 18 / 10
+		}
+	}
+	return cost * 10 / max(len(x), len(y))
+}
+
+// alignSounds returns the least cost of making y of x, or -1 if it is above a limit. The gaps are the costs of what x
+// lacks of y.
+func alignSounds(x, y []byte, gaps []int16, limit int) int {
 	var rows [3][maxSounds + 1]int16
 	prev2, prev, row := &rows[0], &rows[1], &rows[2]
 	for j := range y {
@@ -56,9 +73,6 @@ func soundCost(a, b *Word, limit int) int {
 	least := int16(0) // of the preceding row
 	for i := 1; i <= len(x); i++ {
 		gap := int16(gapCost(x, i-1))
-		if abjad {
-			gap = int16(writtenCost(x, i-1))
-		}
 		row[0] = prev[0] + gap
 		best := row[0]
 		costs := &replaceCosts[x[i-1]&0x7f]
@@ -66,15 +80,13 @@ func soundCost(a, b *Word, limit int) int {
 			c := prev[j-1]
 			if x[i-1] != y[j-1] {
 				replace := int16(costs[y[j-1]&0x7f])
-				if abjad {
-					replace = int16(replaceCost(x[i-1], y[j-1], abjad))
-				} else if i == len(x) && j == len(y) && isFullVowel(x[i-1]) && isFullVowel(y[j-1]) {
+				if i == len(x) && j == len(y) && isFullVowel(x[i-1]) && isFullVowel(y[j-1]) {
 					replace *= 2
 				}
 				c += replace
 			}
 			c = min(c, prev[j]+gap, row[j-1]+gaps[j-1])
-			if i > 1 && j > 1 && !abjad && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
 				c = min(c, prev2[j-2]+costExchange)
 			}
 			row[j] = c
@@ -82,25 +94,52 @@ func soundCost(a, b *Word, limit int) int {
 		}
 		// An exchange of neighbours goes on from the row before.
 		if int(best) > limit && int(least) > limit-costExchange {
-			return 1000
+			return -1
 		}
 		least = best
 		prev2, prev, row = prev, row, prev2
 	}
-	cost := int(prev[len(y)])
-	if x[0] != y[0] && replaceCost(x[0], y[0], abjad) > 50 && !abjad {
-		cost += costFirstSound
+	return int(prev[len(y)])
+}
+
+// scriptDifference is soundCost of the letters of a word of a script without vowels and the sounds of one in Latin
+// letters.
+func scriptDifference(letters, sounds []byte, limit int) int {
+	if len(letters) == 0 || len(sounds) == 0 {
+		return 1000
 	}
-	if n := min(len(x), len(y)); n <= shortWord && !abjad {
-		// Short words have many neighbours.
-		if cost = cost * 13 / 10; x[0] != y[0] && (x[0] == soundJ || y[0] == soundJ) {
-			cost += costFirstSound
-		}
-		if n < shortWord {
-			cost = cost * 18 / 10
-		}
+	longer := max(len(letters), len(sounds))
+	limit = limit * longer / 10
+	var gaps [maxSounds]int16
+	var rows [2][maxSounds + 1]int16
+	prev, row := &rows[0], &rows[1]
+	for j := range sounds {
+		gaps[j] = int16(unwrittenCost(sounds, j))
+		prev[j+1] = prev[j] + gaps[j]
 	}
-	return cost * 10 / max(len(x), len(y))
+	for i := range letters {
+		gap := int16(writtenCost(letters, i))
+		row[0] = prev[0] + gap
+		best := row[0]
+		for j, sound := range sounds {
+			c := prev[j]
+			if letters[i] != sound {
+				c += int16(scriptCost(letters, i, sound))
+			}
+			row[j+1] = min(c, prev[j+1]+gap, row[j]+gaps[j])
+			best = min(best, row[j+1])
+		}
+		if int(best) > limit {
+			return 1000
+		}
+		prev, row = row, prev
+	}
+	return int(prev[len(sounds)]) * 10 / longer
+}
+
+// beginsWithGlide reports whether one word begins with the je of "Jelena" and the other with the e of "Elena".
+func beginsWithGlide(a, b []byte) bool {
+	return len(a) > 1 && a[0] == soundJ && a[1] == 'e' && (b[0] == 'e' || b[0] == 'i')
 }
 
 // shortWord is the number of sounds of words in which a difference is rarely an error.
@@ -113,6 +152,10 @@ func isFullVowel(c byte) bool { return c == 'a' || c == 'i' || c == 'o' }
 func gapCost(sounds []byte, i int) int {
 	c := sounds[i]
 	switch {
+	case c == soundJ && i == 0 && len(sounds) > 1 && sounds[1] == 'e':
+		return costExchange
+	case c == soundJ && i > 0 && i+1 < len(sounds) && isVowel(sounds[i-1]) && isVowel(sounds[i+1]):
+		return costDiphthong + 10 // the y of Slavic languages
 	case isVowel(c) || c == 'w':
 		if isFullVowel(c) && i+1 == len(sounds) && i > 1 && !isVowel(sounds[i-1]) {
 			return costEnding
@@ -130,15 +173,32 @@ func gapCost(sounds []byte, i int) int {
 // writtenCost returns the cost of a letter of a script without vowels that the other word lacks: long vowels are written
 // for a reason.
 func writtenCost(sounds []byte, i int) int {
-	switch sounds[i] {
-	case 'a':
-		if i > 0 {
+	switch c := sounds[i]; c {
+	case 'a', soundAyn:
+		switch {
+		case i == 0 && len(sounds) > 1 && (sounds[1] == 'i' || sounds[1] == 'w'):
+			return costUnwritten // it carries the vowel that follows
+		case c == soundAyn:
+			return costSilent
+		case i > 0 && i+1 < len(sounds):
 			return costVowel
 		}
-	case 'h':
-		if i+1 == len(sounds) {
-			return costUnwritten
+	case 'i':
+		if i > 1 && sounds[i-1] == soundAyn && sounds[i-2] == 'i' {
+			return costSilent // i with ayn and i
 		}
+	case soundFinalY:
+		return costSilent
+	case soundFinalT:
+		return costUnwritten
+	case 'h':
+		switch {
+		case i+1 == len(sounds):
+			return costUnwritten
+		case i > 0 && isDigraphStart(sounds[i-1]):
+			return costLong // as the h of "Azhar", where Latin letters make one sound of it
+		}
+		return costExchange // as in the aspirates of Urdu
 	}
 	return costSound
 }
@@ -155,6 +215,8 @@ func unwrittenCost(sounds []byte, i int) int {
 			return costLong
 		}
 		return costUnwritten
+	case c == soundJ:
+		return costSound
 	case isVowel(c) || c == 'w':
 		if i > 0 && isVowel(sounds[i-1]) {
 			return costVowel
@@ -182,23 +244,61 @@ var replaceCosts = func() (t [128][128]uint8) {
 	set(20, "ei", "ou", "wv", "sz", "sc", "zc", "kg")
 	set(25, "ae", "SC", "SZ", "Xh", "fv", "Ss", "Zz", "cC", "JZ", "gh")
 	set(30, "uw", "ow", "Sc", "Kk", "Xk", "Xg", "td", "bp", "JC", "sZ", "zZ")
-	set(45, "iJ", "ao", "eo", "Jg", "zd", "CX", "Ck", "kc", "iu", "sC", "zJ")
+	set(45, "iJ", "ao", "eo", "Jg", "zd", "Ck", "kc", "iu", "sC", "zJ")
+	set(55, "CX")
 	set(60, "ai", "au", "eu", "io", "mn", "Js", "ts", "tz")
+	// Letters of scripts without vowels that are confused with each other.
+	set(20, "Yi", "YH", "Ha", "Hh", "qk")
+	set(30, "Dd", "Dz", "Qt", "Qs", "qg", "qG", "Aa", "Ya")
 	return t
 }()
 
-// replaceCost returns the cost of sound b in the place of a. If a is of a script without vowels, its i and w stand for
-// several long vowels, and its a for any vowel at the beginning of a word.
-func replaceCost(a, b byte, abjad bool) int {
-	if abjad {
-		switch {
-		case a == 'i' && b == 'e', a == 'w' && (b == 'u' || b == 'o' || b == 'v' || b == 'w'), a == 'a' && isVowel(b):
-			return costUnwritten
-		case a == 'd' && b == 'z', a == 't' && b == 's', a == 'b' && b == 'p', a == 'k' && b == 'g', a == 'J' && b == 'g':
-			return costLong
-		case a == 'X' && b == 'h', a == 'h' && b == 'X', a == 's' && b == 'z', a == 'z' && b == 's', a == 'h' && b == 'g', a == 'g' && b == 'h', a == 'X' && b == 'g':
-			return costExchange
+// scriptCosts are the costs of letters of scripts without vowels and the sounds that they stand for: i and w are several
+// long vowels. All other pairs cost what they cost in one script.
+var scriptCosts = func() (t [128][128]uint8) {
+	t = replaceCosts
+	set := func(cost uint8, letter byte, sounds string) {
+		for i := range len(sounds) {
+			t[letter][sounds[i]] = cost
 		}
 	}
-	return int(replaceCosts[a&0x7f][b&0x7f])
+	set(costUnwritten, 'i', "e")
+	set(costUnwritten, 'w', "uovw")
+	set(costUnwritten, 'a', "a")
+	set(costSilent, 'a', "eo")
+	set(costUnwritten, soundAyn, "aeiou")
+	set(costUnwritten, soundFinalT, "aeiouh")
+	set(costUnwritten, soundFinalY, "aie")
+	set(0, soundQaf, "k")
+	set(0, soundTheh, "t")
+	set(0, soundDhal, "dz")
+	set(costLong, soundFinalT, "t")
+	set(costLong, soundTheh, "s")
+	set(costLong, soundDhal, "t")
+	set(costLong, soundQaf, "g")
+	set(costLong, 'b', "pv")
+	set(costLong, 'k', "g")
+	set(costLong, soundJ, "gZ")
+	set(costLong, 'g', "h")
+	set(costExchange, 'g', "X")
+	set(costExchange, soundKh, "hg")
+	set(costExchange, 'h', "Xg")
+	set(costExchange, 's', "z")
+	set(costExchange, 'z', "s")
+	return t
+}()
+
+// scriptCost returns the cost of sound b in the place of letter i of a word of a script without vowels: the first may
+// carry any vowel, the last i may be read as a.
+func scriptCost(letters []byte, i int, b byte) int {
+	a := letters[i]
+	switch {
+	case i == 0 && a == 'a' && isVowel(b):
+		return costUnwritten
+	case i > 0 && a == 'i' && b == soundJ:
+		return costSound
+	case i+1 == len(letters) && a == 'i' && b == 'a':
+		return costFinalYeh
+	}
+	return int(scriptCosts[a&0x7f][b&0x7f])
 }

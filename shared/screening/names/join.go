@@ -10,18 +10,17 @@ func JoinSimilarity(a, b *Word) (int, Kind) {
 	if (a.flags|b.flags)&isForeign != 0 || min(a.consonants[0], b.consonants[0]) < 3 {
 		return 0, Different
 	}
-	switch (a.flags ^ b.flags) & isAbjad {
-	case 0:
-		if a.shape() != b.shape() {
-			return 0, Different
+	if (a.flags^b.flags)&isAbjad != 0 {
+		if s, kind := acrossScripts(a, b); kind == Script && s >= minScriptJoinSimilarity {
+			return s, Joined
 		}
-	default:
-		if a.skeletons[0] != b.skeletons[0] {
-			return 0, Different
-		}
+		return 0, Different
+	}
+	if a.shape() != b.shape() {
+		return 0, Different
 	}
 	if s := 1000 - soundCost(a, b, 1000-minJoinSimilarity); s >= minJoinSimilarity {
-		return min(s, scriptSimilarity(a, b)), Joined
+		return s, Joined
 	}
 	return 0, Different
 }

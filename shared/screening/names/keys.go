@@ -11,11 +11,11 @@ const (
 	editSeed     = 0x13198a2e03707344
 	conceptSeed  = 0xa4093822299f31d0
 	initialSeed  = 0x082efa98ec4e6c89
-	shortSeed    = 0xbe5466cf34e90c6c
+	// Of words of one kind of script that are compared with those of another.
+	scriptSeed = 0xbe5466cf34e90c6c
 	// Of words that are compared with joins: their shapes, and their consonants by script.
-	shapeSeed     = 0xc0ac29b7c97c50dd
-	joinAbjadSeed = 0x3f84d5b5b5470917
-	joinLatinSeed = 0x9216d5d98979fb1b
+	shapeSeed      = 0xc0ac29b7c97c50dd
+	scriptJoinSeed = 0x3f84d5b5b5470917
 )
 
 // AppendKeys appends the keys under which an index has the word.
@@ -23,16 +23,7 @@ func (w *Word) AppendKeys(keys []uint64) []uint64 {
 	if w.IsInitial() {
 		keys = append(keys, w.initialKey())
 	}
-	script := uint64(0)
-	if w.flags&isAbjad != 0 {
-		script = 1
-	}
-	for i := range w.skeletons {
-		if w.consonants[i] == 1 {
-			keys = append(keys, mix(shortSeed^w.skeleton(i)^script<<32))
-		}
-	}
-	return w.appendCommonKeys(keys)
+	return w.appendCommonKeys(w.appendScriptKeys(keys, false, scriptSeed))
 }
 
 // AppendQueryKeys appends the keys under which an index has the words for which Similarity is not 0. Others may be there
@@ -41,23 +32,33 @@ func (w *Word) AppendQueryKeys(keys []uint64) []uint64 {
 	if w.first != 0 {
 		keys = append(keys, w.initialKey())
 	}
-	for i := range w.skeletons {
-		if w.consonants[i] == 1 {
-			keys = append(keys, mix(shortSeed^w.skeleton(i)^1<<32))
-			if w.flags&isAbjad != 0 {
-				keys = append(keys, mix(shortSeed^w.skeleton(i)))
-			}
+	return w.appendCommonKeys(w.appendScriptKeys(keys, true, scriptSeed))
+}
+
+// appendScriptKeys appends the keys by which words of scripts without vowels find those of other scripts and the reverse;
+// words of the same kind do not share them.
+func (w *Word) appendScriptKeys(keys []uint64, isQuery bool, seed uint64) []uint64 {
+	if w.flags&isForeign != 0 || w.IsInitial() {
+		return keys
+	}
+	if isQuery != (w.flags&isAbjad != 0) {
+		seed = ^seed
+	}
+	for _, h := range w.scriptSkeletons() {
+		if h != 0 {
+			keys = append(keys, mix(seed^h))
 		}
 	}
-	return w.appendCommonKeys(keys)
+	return keys
 }
 
 func (w *Word) appendCommonKeys(keys []uint64) []uint64 {
 	keys = append(keys, mix(textSeed^w.Hash))
-	if w.consonants[0] > 1 {
+	least := leastConsonants(w, w)
+	if w.consonants[0] >= least {
 		keys = append(keys, mix(skeletonSeed^w.skeleton(0)))
 	}
-	if w.consonants[1] > 1 && w.skeleton(1) != w.skeleton(0) {
+	if w.consonants[1] >= least && w.skeleton(1) != w.skeleton(0) {
 		keys = append(keys, mix(skeletonSeed^w.skeleton(1)))
 	}
 	for _, c := range w.concepts {
@@ -77,10 +78,7 @@ func (w *Word) AppendJoinKeys(keys []uint64) []uint64 {
 	if w.consonants[0] < 3 || w.flags&isForeign != 0 {
 		return keys
 	}
-	if w.flags&isAbjad != 0 {
-		return append(keys, mix(shapeSeed^w.shape()), mix(joinAbjadSeed^w.skeletons[0]))
-	}
-	return append(keys, mix(shapeSeed^w.shape()), mix(joinLatinSeed^w.skeletons[0]))
+	return w.appendScriptKeys(append(keys, mix(shapeSeed^w.shape())), false, scriptJoinSeed)
 }
 
 // AppendJoinQueryKeys appends the keys under which an index has the words for which JoinSimilarity is not 0.
@@ -89,10 +87,7 @@ func (w *Word) AppendJoinQueryKeys(keys []uint64) []uint64 {
 	if w.consonants[0] < 3 || w.flags&isForeign != 0 {
 		return keys
 	}
-	if w.flags&isAbjad != 0 {
-		return append(keys, mix(shapeSeed^w.shape()), mix(joinLatinSeed^w.skeletons[0]))
-	}
-	return append(keys, mix(shapeSeed^w.shape()), mix(joinAbjadSeed^w.skeletons[0]))
+	return w.appendScriptKeys(append(keys, mix(shapeSeed^w.shape())), true, scriptJoinSeed)
 }
 
 // initialKey returns the key that only words of one letter have, so that other words find their initials.

@@ -11,7 +11,9 @@ const (
 	initialSimilarity = 800
 	// minJoinSimilarity takes its place for words that are joined.
 	minJoinSimilarity = 960
-	meaningSimilarity = 970
+	// minScriptJoinSimilarity takes its place if vowels are not written in one of the words.
+	minScriptJoinSimilarity = 930
+	meaningSimilarity       = 970
 	// minScriptSimilarity takes its place if vowels are not written in one of the words.
 	minScriptSimilarity = 840
 )
@@ -26,7 +28,7 @@ func scriptSimilarity(a, b *Word) int {
 	if b.flags&isAbjad != 0 {
 		written = b.n
 	}
-	return [...]int{0, 0, 820, 880, 930, 950, 960}[min(written, 6)]
+	return [...]int{0, 0, 850, 880, 930, 950, 960}[min(written, 6)]
 }
 
 // MaxEdits returns the number of edits that a word of n sounds may have: longer words have more places for errors and
@@ -64,6 +66,9 @@ func soundSimilarity(a, b *Word) (int, Kind) {
 		}
 		return 0, Different
 	}
+	if (a.flags^b.flags)&isAbjad != 0 {
+		return acrossScripts(a, b)
+	}
 	sharesSkeleton := a.sharesSkeleton(b, leastConsonants(a, b))
 	maxEdits := MaxEdits(int(min(a.n, b.n)))
 	if !sharesSkeleton && (maxEdits == 0 || !isEdited(a, b, maxEdits)) {
@@ -73,17 +78,37 @@ func soundSimilarity(a, b *Word) (int, Kind) {
 	switch {
 	case s < minSimilarity:
 		return 0, Different
-	case (a.flags^b.flags)&isAbjad != 0:
-		if s < minScriptSimilarity {
-			return 0, Different
-		}
-		return min(s, scriptSimilarity(a, b)), Script
 	case s >= 995:
 		return 990, Spelling
 	case sharesSkeleton:
 		return s, Vowels
 	}
 	return s, Edited
+}
+
+// acrossScripts is soundSimilarity of words of which one is from a script without vowels.
+func acrossScripts(a, b *Word) (int, Kind) {
+	if a.flags&isAbjad == 0 {
+		a, b = b, a
+	}
+	if s := scriptLikeness(a, b, b.sounds[:b.n]); s > 0 && sharesScriptSkeleton(b, a, false) {
+		return s, Script
+	}
+	if bare := b.bareSounds(); bare != nil {
+		if s := scriptLikeness(a, b, bare); s > 0 && sharesScriptSkeleton(b, a, true) {
+			return s, Script
+		}
+	}
+	return 0, Different
+}
+
+// scriptLikeness returns how similar a word of a script without vowels is to sounds of another word; 0 if it is too little.
+func scriptLikeness(abjad, latin *Word, sounds []byte) int {
+	s := 1000 - scriptDifference(abjad.sounds[:abjad.n], sounds, 1000-minScriptSimilarity)
+	if s < minScriptSimilarity {
+		return 0
+	}
+	return min(s, scriptSimilarity(abjad, latin))
 }
 
 func (w *Word) sharesConcept(o *Word) bool {
@@ -106,8 +131,14 @@ type Identity struct {
 	Script uint8
 }
 
-// Identity returns the identity of the word.
-func (w *Word) Identity() Identity { return Identity{w.Hash, uint8(w.flags & isAbjad)} }
+// Identity returns the identity of the word. A join may sound otherwise than the word that has its letters.
+func (w *Word) Identity() Identity {
+	sounds := uint64(w.consonants[0])
+	for _, c := range w.sounds[:w.n] {
+		sounds = sounds*hashBase + uint64(c)
+	}
+	return Identity{w.Hash ^ mix(sounds), uint8(w.flags & isAbjad)}
+}
 
 // Compare orders words: those with the same consonants are next to each other.
 func Compare(a, b *Word) int {
@@ -150,7 +181,7 @@ var initialClass = func() (t [128]byte) {
 	for c := range t {
 		t[c] = byte(c)
 	}
-	for _, class := range []string{"bpfvw", "dt", "kghX", "sSzZCcJ", "aeiou"} {
+	for _, class := range []string{"bpfvw", "dtDQ", "kghXq", "sSzZCcJ", "aeiouA"} {
 		for i := range len(class) {
 			t[class[i]] = class[0]
 		}

@@ -1,8 +1,10 @@
 package names
 
+import "bytes"
+
 // skeletonClass is the class of a consonant in a skeleton; 0 for sounds that are left out.
 var skeletonClass = func() (t [128]byte) {
-	for _, c := range []string{"bp", "d", "t", "fv", "hgX", "k", "l", "m", "n", "r", "szSZCcJ"} {
+	for _, c := range []string{"bp", "dD", "tQ", "fv", "hgX", "kq", "l", "m", "n", "r", "szSZCcJ"} {
 		for i := range len(c) {
 			t[c[i]] = c[0]
 		}
@@ -13,19 +15,23 @@ var skeletonClass = func() (t [128]byte) {
 	return t
 }()
 
-// setSkeletons computes the skeletons. The letters J and w are consonants in some languages and vowels in others, so
-// that a word with one of them has two. In a script without vowels, w is a consonant where a vowel follows it.
+// setSkeletons computes the skeletons. The letters J and w are consonants in some languages and vowels in others, and so is
+// a final u, so that a word with one of them has two. In a word with J, w is a consonant. In a script without vowels, w is
+// a consonant where a vowel follows it.
 func (w *Word) setSkeletons() {
 	sounds := w.sounds[:w.n]
 	if n := len(sounds); n > 2 && sounds[n-1] == 'h' {
 		sounds = sounds[:n-1]
 	}
+	doubtful := byte('w')
+	if bytes.IndexByte(sounds, soundJ) >= 0 {
+		doubtful = soundJ
+	}
 	for i, c := range sounds {
 		class := skeletonClass[c]
-		isDoubtful := c == soundJ
 		if c == 'w' {
-			class, isDoubtful = 'f', true
-			if w.flags&isAbjad != 0 && i > 0 && (i+1 == len(sounds) || !isVowel(sounds[i+1]) && sounds[i+1] != 'w') {
+			class = 'f'
+			if w.flags&isAbjad != 0 && isUnwrittenVowel(sounds, i) {
 				class = 0
 			}
 		}
@@ -33,11 +39,21 @@ func (w *Word) setSkeletons() {
 			continue // mute in many languages
 		}
 		w.addConsonant(0, class, i, len(sounds))
-		if isDoubtful {
+		switch {
+		case c == doubtful:
 			class = 0
+		case c == soundCh && doubtful != soundJ && len(sounds) > shortWord+1:
+			class = skeletonClass[soundKh] // as German and Polish write it
+		case c == 'u' && i == len(sounds)-1 && len(sounds) > shortWord && w.flags&isAbjad == 0:
+			class = 'f' // as Belarusian ends words in v
 		}
 		w.addConsonant(1, class, i, len(sounds))
 	}
+}
+
+// isUnwrittenVowel reports whether sound i of a script without vowels, which is w, is a vowel.
+func isUnwrittenVowel(sounds []byte, i int) bool {
+	return i > 0 && (i+1 == len(sounds) || !isVowel(sounds[i+1]) && sounds[i+1] != 'w')
 }
 
 // addConsonant adds the consonant at place i of n to a skeleton; a class of 0 is a vowel.
@@ -87,3 +103,134 @@ var hashPowers = func() (t [2*maxWordBytes + 1]uint64) {
 	}
 	return t
 }()
+
+// scriptClass is the class of a consonant where one of two words is from a script without vowels: each letter of such a
+// script stands for several sounds.
+var scriptClass = func() (t [128]byte) {
+	for _, c := range []string{"bp", "tdszSZCcDQ", "fv", "kghXqJ", "l", "m", "n", "r"} {
+		for i := range len(c) {
+			t[c[i]] = c[0]
+		}
+	}
+	for c := byte('0'); c <= '9'; c++ {
+		t[c] = c
+	}
+	return t
+}()
+
+// reading is one of the ways to read what is doubtful in a word when it is compared with one of another script.
+type reading uint8
+
+const (
+	// plainReading is the one in which all letters are what they mostly are.
+	plainReading reading = iota
+	// vowelReading has w as a vowel and a final heh with dots as a t.
+	vowelReading
+	// glideReading has j as a vowel in Latin letters, and not the h of a script without vowels where Latin letters would
+	// make one sound of it and the letter before it: "Fathi", "Azhar".
+	glideReading
+	// bareReading is without the article with which a word in Latin letters may begin.
+	bareReading
+	readings
+)
+
+// scriptSkeleton returns a hash of the consonants in a reading of a word in the classes of scriptClass, 0 if it has none,
+// and whether another reading may differ.
+func (w *Word) scriptSkeleton(r reading) (hash uint64, isDoubtful bool) {
+	sounds := w.sounds[:w.n]
+	if r == bareReading {
+		sounds = w.bareSounds()
+	}
+	consonants := 0
+	for i, c := range sounds {
+		class := scriptClass[c]
+		switch c {
+		case 'w', 'h', soundJ, soundFinalT:
+			isDoubtful = true
+			class = w.doubtfulClass(sounds, i, r)
+		}
+		if class != 0 {
+			hash = hash*hashBase + uint64(class)
+			consonants++
+		} else if i == 0 {
+			hash++
+		}
+	}
+	if consonants == 0 {
+		return 0, isDoubtful
+	}
+	return hash, isDoubtful
+}
+
+// doubtfulClass returns the class of a sound that is a consonant in some readings.
+func (w *Word) doubtfulClass(sounds []byte, i int, r reading) byte {
+	isAbjad := w.flags&isAbjad != 0
+	switch c := sounds[i]; c {
+	case 'w':
+		if isAbjad && isUnwrittenVowel(sounds, i) || r == vowelReading {
+			return 0
+		}
+		return 'f'
+	case 'h':
+		if i == len(sounds)-1 || r == glideReading && isAbjad && i > 0 && isDigraphStart(sounds[i-1]) {
+			return 0
+		}
+	case soundJ:
+		if r == glideReading && !isAbjad {
+			return 0
+		}
+	case soundFinalT:
+		if r == vowelReading {
+			return scriptClass['t']
+		}
+	}
+	return scriptClass[sounds[i]]
+}
+
+// isDigraphStart reports whether a sound followed by h is written as two letters that are read as one sound.
+func isDigraphStart(c byte) bool {
+	return c == 't' || c == 'd' || c == 's' || c == 'z' || c == 'k' || c == 'g' || c == soundDhal || c == soundTheh
+}
+
+// bareSounds returns the sounds of a word in Latin letters without the article of Arabic that it begins with, nil if there
+// is none.
+func (w *Word) bareSounds() []byte {
+	if w.n < 5 || w.flags&isAbjad != 0 || !isVowel(w.sounds[0]) || w.sounds[1] != 'l' {
+		return nil
+	}
+	return w.sounds[2:w.n]
+}
+
+// scriptSkeletons returns the hashes of scriptSkeleton, 0 for those that are the same as another.
+func (w *Word) scriptSkeletons() (t [readings]uint64) {
+	var isDoubtful bool
+	t[plainReading], isDoubtful = w.scriptSkeleton(plainReading)
+	if isDoubtful {
+		t[vowelReading], _ = w.scriptSkeleton(vowelReading)
+		t[glideReading], _ = w.scriptSkeleton(glideReading)
+	}
+	if w.bareSounds() != nil {
+		t[bareReading], _ = w.scriptSkeleton(bareReading)
+	}
+	for r := plainReading + 1; r < readings; r++ {
+		for other := range r {
+			if t[other] == t[r] {
+				t[r] = 0
+			}
+		}
+	}
+	return t
+}
+
+// sharesScriptSkeleton reports whether a word in Latin letters has the consonants of one of a script without vowels, in
+// the bare reading or in any other.
+func sharesScriptSkeleton(latin, abjad *Word, isBare bool) bool {
+	a, b := latin.scriptSkeletons(), abjad.scriptSkeletons()
+	for r, h := range a {
+		if (reading(r) == bareReading) == isBare && h != 0 &&
+			(h == b[plainReading] || h == b[vowelReading] || h == b[glideReading]) {
+			return true
+		}
+	}
+	return false
+}

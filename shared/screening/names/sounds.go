@@ -1,6 +1,7 @@
 package names
 
-// Sounds of several letters. Vowels are aeiou, w is a semivowel, and i stands for y as well.
+// Sounds that are not written by the letter that they are. Vowels are aeiou, w is a semivowel, and i stands for y as
+// well.
 const (
 	soundSh = 'S'
 	soundZh = 'Z'
@@ -8,30 +9,86 @@ const (
 	soundKh = 'X'
 	soundTs = 'c'
 	soundJ  = 'J'
+	// The sounds that follow are letters of scripts without vowels that are romanized in several ways: theh as th, t or s,
+	// the emphatic consonants as d, dh, z or th, qaf as q, k, g or gh, ayn as any vowel or not at all, a final heh with
+	// dots as a, ah, at or et, and alef maksura as a or i.
+	soundTheh   = 'Q'
+	soundDhal   = 'D'
+	soundQaf    = 'q'
+	soundAyn    = 'A'
+	soundFinalT = 'H'
+	soundFinalY = 'Y'
 )
 
-// spelling is a group of letters and the sounds it is read as.
+// spelling is a group of letters and the sounds that it is read as.
 type spelling struct {
 	letters string
 	sounds  string
+	// isThere reports whether the group is read so at a place of a word; nil is everywhere.
+	isThere func(word []byte, start, end int) bool
 }
 
-// spellings are the groups of several letters, by their first letter, the longest first.
+// spellings are the groups of several letters, by their first letter. The first that fits is read.
 var spellings = func() (t [128][]spelling) {
 	for _, s := range []spelling{
-		{"shch", "S"}, {"stch", "S"}, {"sch", "S"}, {"sh", "S"}, {"sj", "S"}, {"zh", "Z"}, {"zj", "Z"}, {"dzh", "J"}, {"dsch", "J"},
-		{"dj", "J"}, {"dz", "z"}, {"kh", "X"}, {"gh", "g"}, {"tsch", "C"}, {"tch", "C"}, {"tsj", "C"}, {"tj", "C"}, {"ch", "C"},
-		{"cz", "C"}, {"ck", "k"}, {"cq", "k"}, {"ph", "f"}, {"pf", "f"}, {"th", "t"}, {"dh", "d"}, {"bh", "b"},
-		{"jh", "J"}, {"ts", "c"}, {"tz", "c"}, {"ce", "se"}, {"ci", "si"}, {"cy", "si"}, {"qu", "k"}, {"q", "k"}, {"x", "ks"},
-		{"c", "k"}, {"j", "J"}, {"y", "i"}, {"ou", "u"}, {"oo", "u"}, {"ee", "i"}, {"ije", "ie"}, {"0", "0"},
+		{"shch", "S", nil}, {"stch", "S", nil}, {"sch", "S", nil}, {"sh", "S", nil}, {"sj", "S", nil}, {"zh", "Z", nil},
+		{"zj", "Z", nil}, {"dzh", "J", nil}, {"dsch", "J", nil}, {"djev", "diev", nil}, {"djew", "diew", nil}, {"dj", "J", nil},
+		{"dzad", "dzad", nil}, {"dz", "z", nil}, {"kh", "X", nil}, {"gh", "g", nil}, {"tsch", "C", nil}, {"tch", "C", nil},
+		{"tsj", "C", nil}, {"tj", "ti", nil}, {"chtch", "S", nil}, {"ch", "X", isBeforeConsonant}, {"ch", "C", nil},
+		{"cz", "C", nil}, {"ck", "k", nil}, {"cq", "k", nil}, {"ph", "f", nil}, {"pf", "f", nil}, {"th", "t", nil},
+		{"dh", "d", nil}, {"bh", "b", nil}, {"jh", "J", nil}, {"ts", "c", nil}, {"tz", "c", nil}, {"ce", "se", nil},
+		{"cic", "siC", isAtEnd},
+		{"ic", "iC", isSlavicEnding}, {"ci", "si", nil}, {"cy", "si", nil}, {"gue", "ge", isInLongWord}, {"gui", "gi", isInLongWord},
+		{"qua", "ka", nil}, {"que", "ke", nil}, {"qui", "ki", nil}, {"quo", "ko", nil}, {"q", "k", nil},
+		{"xa", "Xa", isAtStart}, {"xo", "Xo", isAtStart}, {"xe", "kse", isAtStart}, {"x", "S", isAtStart}, {"x", "X", isBeforeConsonant}, {"x", "ks", nil}, {"c", "k", nil},
+		{"j", "i", isGlide}, {"j", "J", nil}, {"y", "i", nil}, {"ou", "u", nil}, {"oo", "u", nil}, {"ee", "i", nil},
+		{"ije", "ie", nil},
 	} {
 		t[s.letters[0]] = append(t[s.letters[0]], s)
 	}
 	return t
 }()
 
+func isAtStart(_ []byte, start, _ int) bool { return start == 0 }
+
+func isAtEnd(word []byte, start, end int) bool { return start > 0 && end == len(word) }
+
+// isInLongWord reports whether the word is none of the syllables that Chinese names consist of.
+func isInLongWord(word []byte, _, _ int) bool { return len(word) > 4 }
+
+// isBeforeConsonant reports whether a consonant follows: "Christo", "Achmed", "Axmed".
+func isBeforeConsonant(word []byte, _, end int) bool {
+	return end < len(word) && word[end] >= 'a' && !isVowel(word[end]) && word[end] != 'y' && word[end] != 'h' && word[end] != 'c'
+}
+
+// isSlavicEnding reports whether a word ends in the c of "Karadzic", not in that of "Cedric".
+func isSlavicEnding(word []byte, start, end int) bool {
+	return end == len(word) && start >= 3 && !isVowel(word[start-1]) && word[start-1] != 'r' && word[start-1] != 'n'
+}
+
+// isGlide reports whether the letter j at a place is the y of Slavic languages and German: "Sergej", "Gajdukevich",
+// "Fjodor", "Uljana". Elsewhere it may be that of English or French.
+func isGlide(word []byte, start, end int) bool {
+	if start == 0 {
+		return false
+	}
+	before := word[start-1]
+	switch before {
+	case 'e', 'i', 'o', 'y':
+		return end == len(word) || !isVowel(word[end]) && word[end] != 'j'
+	case 'b', 'f', 'k', 'l', 'p', 't', 'v', 'w':
+		isArticle := start == 2 && before == 'l' && isVowel(word[0])
+		return !isArticle && end < len(word) && isVowel(word[end])
+	case 'm':
+		return end < len(word) && word[end] == 'o'
+	case 'h': // after the sounds of tsch and sch
+		return start >= 3 && word[start-2] == 'c' && word[start-3] == 's'
+	}
+	return start == 1 && !isVowel(before) && before != 'd'
+}
+
 // appendSounds appends the sounds of lower-case letters, at most maxSounds of them in all.
-func appendSounds(b, letters []byte, isAbjad bool) []byte {
+func appendSounds(b, letters []byte) []byte {
 	hasLetters := 0
 	for _, c := range letters {
 		if c >= 'a' {
@@ -45,8 +102,10 @@ func appendSounds(b, letters []byte, isAbjad bool) []byte {
 			c = digitLookalike(c)
 		}
 		size, sounds := 1, ""
-		for _, s := range spellings[c&0x7f] {
-			if (len(s.letters) == 1 || !isAbjad || isDigraph(s.letters)) && hasPrefix(letters[i:], s.letters, c) {
+		candidates := spellings[c&0x7f]
+		for k := range candidates {
+			s := &candidates[k]
+			if hasPrefix(letters[i:], s.letters, c) && (s.isThere == nil || s.isThere(letters, i, i+len(s.letters))) {
 				size, sounds = len(s.letters), s.sounds
 				break
 			}
@@ -60,15 +119,40 @@ func appendSounds(b, letters []byte, isAbjad bool) []byte {
 		}
 		i += size
 	}
-	// A final h after a vowel is only a way to write the vowel.
-	if n := len(b) - start; n >= 3 && b[len(b)-1] == 'h' && (isVowel(b[len(b)-2]) || isAbjad) {
-		b = b[:len(b)-1]
+	// A final h after an open vowel is only a way to write the vowel.
+	if n := len(b) - start; n >= 3 && b[len(b)-1] == 'h' {
+		if before := b[len(b)-2]; before == 'a' || before == 'e' || before == 'o' {
+			b = b[:len(b)-1]
+		}
 	}
 	return b
 }
 
-// isDigraph reports whether a group of letters is one letter of an abjad.
-func isDigraph(letters string) bool { return len(letters) == 2 && letters[1] == 'h' || letters == "ts" }
+// abjadSounds are the sounds of the letters of scripts without vowels, as letters.go writes them; 0 is the letter itself.
+var abjadSounds = [128]byte{
+	'A': soundAyn, 'C': soundCh, 'D': soundDhal, 'G': 'g', 'H': soundFinalT, 'K': 'h', 'S': soundSh, 'T': soundTheh, 'X': soundKh,
+	'Y': soundFinalY, 'Z': soundZh, 'c': soundTs, 'j': soundJ, 'q': soundQaf, 'y': 'i',
+}
+
+// appendAbjadSounds is appendSounds of a word of a script without vowels. Equal consonants that follow each other have a
+// vowel between them.
+func appendAbjadSounds(b, letters []byte) []byte {
+	start := len(b)
+	for _, c := range letters {
+		if sound := abjadSounds[c&0x7f]; sound != 0 {
+			c = sound
+		}
+		if isVowel(c) {
+			b = appendSound(b, start, c)
+		} else if len(b)-start < maxSounds {
+			b = append(b, c)
+		}
+	}
+	if n := len(b) - start; n >= 3 && letters[len(letters)-1] == 'h' {
+		b = b[:len(b)-1] // heh, which only carries the vowel
+	}
+	return b
+}
 
 // hasPrefix reports whether letters, of which the first is to be read as first, begin with a prefix.
 func hasPrefix(letters []byte, prefix string, first byte) bool {
@@ -102,4 +186,10 @@ func digitLookalike(c byte) byte {
 	return c
 }
 
-func isVowel(c byte) bool { return c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u' }
+func isVowel(c byte) bool {
+	switch c {
+	case 'a', 'e', 'i', 'o', 'u', soundAyn, soundFinalT, soundFinalY:
+		return true
+	}
+	return false
+}

@@ -227,6 +227,9 @@ func (s *Splitter) endWord(name string, end int) {
 	if w.abjad > 0 && w.latin == 0 && w.other == 0 {
 		s.endAbjad(w.start)
 	} else {
+		if w.abjad > 0 {
+			s.spellAbjad(w.start)
+		}
 		s.endLatin(w.start)
 	}
 	s.word = wordState{start: len(s.buf)}

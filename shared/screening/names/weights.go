@@ -5,7 +5,7 @@ const (
 	weightOrdinary  = 100
 	weightCommon    = 75
 	weightShort     = 85
-	weightPatronym  = 45
+	weightPatronym  = 35
 	weightInitial   = 30
 	weightParticle  = 12
 	weightServant   = 45

@@ -84,7 +84,11 @@ func NewWord(folded []byte) Word {
 		}
 	}
 	if w.flags&isForeign == 0 {
-		w.n = uint8(len(appendSounds(w.sounds[:0], letters, w.flags&isAbjad != 0)))
+		if w.flags&isAbjad != 0 {
+			w.n = uint8(len(appendAbjadSounds(w.sounds[:0], letters)))
+		} else {
+			w.n = uint8(len(appendSounds(w.sounds[:0], letters)))
+		}
 		w.setSkeletons()
 	}
 	w.setWeights(string(folded))
