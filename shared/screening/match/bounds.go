@@ -102,7 +102,11 @@ func (b *bounds) setBest(s *Searcher, q *querySide, i int) {
 		best, covers = max(best, b.margin(names.Equal, weight)), max(covers, maxWeight)
 	}
 	if q.joined>>i&1 != 0 {
-		best, covers = max(best, b.margin(names.Equal, weight)), 2*maxWeight
+		similarity := uint16(names.Equal)
+		if q.hasJoins {
+			similarity = max(s.joinReach(q, i-1).greatest(q.mode), s.joinReach(q, i).greatest(q.mode))
+		}
+		best, covers = max(best, b.margin(similarity, weight)), 2*maxWeight
 	}
 	b.best[i] = best
 	b.sum += best
@@ -156,9 +160,12 @@ func (s *Searcher) isPossible(q *querySide, threshold int) bool {
 	if b.sum < 0 || telling == 0 {
 		return false
 	}
+	if !q.hasJoins {
+		s.resolveJoins(q)
+	}
 	b.set(s, q, threshold)
 	b.setShare(q)
-	return true
+	return b.sum >= 0
 }
 
 // longest returns the longest of some words of a query, which is the least likely to be in an index.

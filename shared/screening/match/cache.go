@@ -27,6 +27,14 @@ type reach struct {
 	best [names.Modes]bestWord
 }
 
+// greatest returns the greatest similarity to any word or join that names have in a mode.
+func (r *reach) greatest(mode names.Mode) uint16 {
+	if r == nil {
+		return 0
+	}
+	return max(r.best[mode].similarity, r.best[mode].joined)
+}
+
 // bestWord bounds what any of some words can add to a score.
 type bestWord struct {
 	// posts is the number of occurrences of the words.
@@ -66,6 +74,8 @@ type wordCache struct {
 	similars []similarWord
 	keys     []uint64
 	ids      []uint32
+	// touched depends on all words that are looked at, so that they are in the processor's cache at once.
+	touched uint64
 }
 
 func (c *wordCache) init() {
@@ -115,14 +125,12 @@ func (s *Searcher) resolve(n int32) {
 
 // reachOf finds the words of an index that are similar to one whose keys are in c.keys.
 func (c *wordCache) reachOf(x *Index, w *names.Word, isJoin bool) reach {
-	c.ids = c.ids[:0]
-	for _, key := range c.keys {
-		if x.mayHave(key) {
-			c.ids = x.appendWords(c.ids, key)
-		}
-	}
+	c.ids = x.appendWords(c.ids[:0], c.keys)
 	if len(c.ids) == 0 {
 		return reach{}
+	}
+	for _, id := range c.ids {
+		c.touched += x.words[id].Hash
 	}
 	slices.Sort(c.ids)
 	c.ids = slices.Compact(c.ids)

@@ -2,6 +2,7 @@ package match
 
 import (
 	"encoding/json"
+	"slices"
 	"unsafe"
 
 	"sluice/shared/screening/names"
@@ -124,19 +125,43 @@ const (
 // keyBitsPerBucket is the logarithm of the number of bits in keyBits for each bucket.
 const keyBitsPerBucket = 3
 
-// mayHave reports whether any word may have a key.
-func (x *Index) mayHave(key uint64) bool {
+// mayHave returns 1 if any word may have a key; otherwise 0.
+func (x *Index) mayHave(key uint64) uint64 {
 	bit := key >> (x.shift - keyBitsPerBucket)
-	return x.keyBits[bit/64]>>(bit%64)&1 != 0
+	return x.keyBits[bit/64] >> (bit % 64) & 1
 }
 
-// appendWords appends the words that may have a key.
-func (x *Index) appendWords(ids []uint32, key uint64) []uint32 {
-	b := key >> x.shift
-	for _, w := range x.keyWords[x.keyStarts[b]:x.keyStarts[b+1]] {
-		if byte(w>>24) == byte(key>>8) {
-			ids = append(ids, w&(maxWords-1))
+// mayHaveAny reports whether any word may have one of some keys.
+func (x *Index) mayHaveAny(keys []uint64) bool {
+	any := uint64(0)
+	for _, key := range keys {
+		any |= x.mayHave(key)
+	}
+	return any != 0
+}
+
+// appendWords appends the words that may have one of some keys, which it overwrites. Each step looks at all keys before
+// the next begins, and none depends on what it finds, so that the processor waits for memory as seldom as possible.
+func (x *Index) appendWords(ids []uint32, keys []uint64) []uint32 {
+	n := 0
+	for _, key := range keys {
+		keys[n] = key
+		n += int(x.mayHave(key))
+	}
+	for _, key := range keys[:n] {
+		b := key >> x.shift
+		found := x.keyWords[x.keyStarts[b]:x.keyStarts[b+1]]
+		ids = slices.Grow(ids, len(found))
+		m := len(ids)
+		room := ids[m : m+len(found)]
+		k := 0
+		for _, w := range found {
+			room[k] = w & (maxWords - 1)
+			if byte(w>>24) == byte(key>>8) {
+				k++
+			}
 		}
+		ids = ids[:m+k]
 	}
 	return ids
 }

@@ -71,8 +71,10 @@ type querySide struct {
 	words []int32
 	// joins[i] is what the index has for words i and i+1 as one. It is empty if there is nothing for any.
 	joins []reach
-	// joined has a bit for each word that an index has as part of a join with its neighbour.
-	joined uint64
+	// joined has a bit for each word that an index has as part of a join with its neighbour, or may have if hasJoins is
+	// not set: then joins are not known yet.
+	joined   uint64
+	hasJoins bool
 }
 
 // find finds the names that reach a threshold, 0 to scale, in the order of the index. It is valid until the next call.
@@ -142,32 +144,43 @@ func (s *Searcher) fill(q *querySide, forms uint64) {
 		q.words = append(q.words, w)
 		q.n++
 	}
+	s.findJoins(q)
+}
+
+// findJoins finds out which neighbours the index may have written as one.
+func (s *Searcher) findJoins(q *querySide) {
+	q.hasJoins = true
 	for i := 0; i+1 < q.n; i++ {
-		s.addJoin(q, i)
+		join := names.Join(&s.cache.words[q.words[i]].word, &s.cache.words[q.words[i+1]].word)
+		s.cache.keys = join.AppendJoinQueryKeys(s.cache.keys[:0])
+		if s.index.mayHaveAny(s.cache.keys) {
+			q.joined |= 3 << i
+			q.hasJoins = false
+		}
 	}
 }
 
-// addJoin looks up words i and i+1 of the query written as one.
-func (s *Searcher) addJoin(q *querySide, i int) {
-	join := names.Join(&s.cache.words[q.words[i]].word, &s.cache.words[q.words[i+1]].word)
-	s.cache.keys = join.AppendJoinQueryKeys(s.cache.keys[:0])
-	isKnown := false
-	for _, key := range s.cache.keys {
-		isKnown = isKnown || s.index.mayHave(key)
+// resolveJoins finds out what the index has for the neighbours that it may have written as one.
+func (s *Searcher) resolveJoins(q *querySide) {
+	maybe := q.joined
+	q.joined, q.hasJoins = 0, true
+	for i := 0; i+1 < q.n; i++ {
+		if maybe>>i&3 != 3 {
+			continue
+		}
+		join := names.Join(&s.cache.words[q.words[i]].word, &s.cache.words[q.words[i+1]].word)
+		s.cache.keys = join.AppendJoinQueryKeys(s.cache.keys[:0])
+		r := s.cache.reachOf(s.index, &join, true)
+		if r.best[q.mode].posts == 0 {
+			continue
+		}
+		if len(q.joins) == 0 {
+			q.joins = slices.Grow(q.joins, names.MaxWords)[:q.n-1]
+			clear(q.joins)
+		}
+		q.joins[i] = r
+		q.joined |= 3 << i
 	}
-	if !isKnown {
-		return
-	}
-	r := s.cache.reachOf(s.index, &join, true)
-	if len(r.similar) == 0 {
-		return
-	}
-	if len(q.joins) == 0 {
-		q.joins = slices.Grow(q.joins, names.MaxWords)[:q.n-1]
-		clear(q.joins)
-	}
-	q.joins[i] = r
-	q.joined |= 3 << i
 }
 
 // reach returns what the index has for word i of the query.
