@@ -79,3 +79,19 @@ func (f *filter) passes(p *post, margin int64, known uint64) bool {
 	}
 	return true
 }
+
+// passesName is passes for a name whose joins the post does not have, and perhaps not its words.
+func (f *filter) passesName(x *Index, name uint32, margin int64, known uint64) bool {
+	words := x.wordsOf(&x.names[name])
+	for k := range f.n {
+		if margin >= f.rests[k] {
+			return true
+		}
+		if known>>f.words[k]&1 == 0 && !f.sets[k].mayHaveAny(words) {
+			if margin -= f.losses[k]; margin < 0 {
+				return false
+			}
+		}
+	}
+	return true
+}

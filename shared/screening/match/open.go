@@ -107,6 +107,9 @@ func (s *Searcher) openPosts(q *querySide, posts []post, margin int64, skip uint
 		if !s.filter.passes(p, margin, skip) || s.visited[p.name] == s.search {
 			continue
 		}
+		if p.joins > maxPrints && !s.filter.passesName(s.index, p.name, margin, skip) {
+			continue
+		}
 		s.visited[p.name] = s.search
 		if score := s.compare(q, p.name, int32(p.weight)); score >= int(s.bounds.threshold) {
 			s.found = append(s.found, candidate{p.name, score})

@@ -37,6 +37,16 @@ type printSet struct {
 
 func (s *printSet) add(word uint32) { s.bits[printOf(word)/64] |= 1 << (word % 64) }
 
+// mayHaveAny reports whether the set may have any of some words.
+func (s *printSet) mayHaveAny(words []uint32) bool {
+	for _, w := range words {
+		if s.bits[printOf(w)/64]>>(w%64)&1 != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // mayMeet reports whether the name of a post may have a word of the set beside that of the post.
 func (s *printSet) mayMeet(p *post) bool {
 	if p.words > maxPrints {

@@ -2,6 +2,7 @@ package match
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 
 	"sluice/shared/screening/names"
@@ -69,12 +70,14 @@ type querySide struct {
 	mode names.Mode
 	// words are those of the cache.
 	words []int32
-	// joins[i] is what the index has for words i and i+1 as one. It is empty if there is nothing for any.
-	joins []reach
-	// joined has a bit for each word that an index has as part of a join with its neighbour, or may have if hasJoins is
-	// not set: then joins are not known yet.
-	joined   uint64
-	hasJoins bool
+	// joins are its own or those of another mode with the same words.
+	joins    *queryJoins
+	ownJoins queryJoins
+	// joined has a bit for each word that an index has as part of a join with its neighbour, or may have if joins are not
+	// resolved.
+	joined uint64
+	// search is the search that the side was filled for.
+	search uint32
 }
 
 // find finds the names that reach a threshold, 0 to scale, in the order of the index. It is valid until the next call.
@@ -131,7 +134,7 @@ func (s *Searcher) forms(n int) uint64 {
 // fill makes a side of the words of the query.
 func (s *Searcher) fill(q *querySide, forms uint64) {
 	q.n, q.telling, q.short, q.total, q.joined = 0, 0, 0, 0, 0
-	q.words, q.joins = q.words[:0], q.joins[:0]
+	q.words, q.search = q.words[:0], s.search
 	for i, w := range s.words {
 		if q.mode == names.Organisation && forms>>i&1 != 0 {
 			continue
@@ -144,42 +147,75 @@ func (s *Searcher) fill(q *querySide, forms uint64) {
 		q.words = append(q.words, w)
 		q.n++
 	}
-	s.findJoins(q)
+	if q.mode != names.Person && forms == 0 && s.query[names.Person].search == s.search {
+		q.joins = s.query[names.Person].joins // the words are the same
+	} else {
+		q.joins = &q.ownJoins
+		s.findJoins(q)
+	}
+	q.setJoined()
+}
+
+// queryJoins are what the index has for neighbours of a query written as one.
+type queryJoins struct {
+	// maybe has a bit for each word that the index may have as a join with the next one.
+	maybe uint64
+	// reaches are empty before isResolved is set, and if there are none.
+	reaches    []reach
+	isResolved bool
 }
 
 // findJoins finds out which neighbours the index may have written as one.
 func (s *Searcher) findJoins(q *querySide) {
-	q.hasJoins = true
+	joins := q.joins
+	joins.maybe, joins.reaches = 0, joins.reaches[:0]
 	for i := 0; i+1 < q.n; i++ {
-		join := names.Join(&s.cache.words[q.words[i]].word, &s.cache.words[q.words[i+1]].word)
-		s.cache.keys = join.AppendJoinQueryKeys(s.cache.keys[:0])
+		s.joinKeys(q, i)
 		if s.index.mayHaveAny(s.cache.keys) {
-			q.joined |= 3 << i
-			q.hasJoins = false
+			joins.maybe |= 1 << i
 		}
 	}
+	joins.isResolved = joins.maybe == 0
+}
+
+// joinKeys returns words i and i+1 of a query as one. Their keys are in the cache then.
+func (s *Searcher) joinKeys(q *querySide, i int) names.Word {
+	join := names.Join(&s.cache.words[q.words[i]].word, &s.cache.words[q.words[i+1]].word)
+	s.cache.keys = join.AppendJoinQueryKeys(s.cache.keys[:0])
+	return join
 }
 
 // resolveJoins finds out what the index has for the neighbours that it may have written as one.
 func (s *Searcher) resolveJoins(q *querySide) {
-	maybe := q.joined
-	q.joined, q.hasJoins = 0, true
-	for i := 0; i+1 < q.n; i++ {
-		if maybe>>i&3 != 3 {
-			continue
-		}
-		join := names.Join(&s.cache.words[q.words[i]].word, &s.cache.words[q.words[i+1]].word)
-		s.cache.keys = join.AppendJoinQueryKeys(s.cache.keys[:0])
+	joins := q.joins
+	for maybe := joins.maybe; maybe != 0; maybe &= maybe - 1 {
+		i := bits.TrailingZeros64(maybe)
+		join := s.joinKeys(q, i)
 		r := s.cache.reachOf(s.index, &join, true)
-		if r.best[q.mode].posts == 0 {
+		if len(r.similar) == 0 {
 			continue
 		}
-		if len(q.joins) == 0 {
-			q.joins = slices.Grow(q.joins, names.MaxWords)[:q.n-1]
-			clear(q.joins)
+		if len(joins.reaches) == 0 {
+			joins.reaches = slices.Grow(joins.reaches, names.MaxWords)[:q.n-1]
+			clear(joins.reaches)
 		}
-		q.joins[i] = r
-		q.joined |= 3 << i
+		joins.reaches[i] = r
+	}
+	joins.isResolved = true
+	q.setJoined()
+}
+
+// setJoined sets what follows from the joins of the query.
+func (q *querySide) setJoined() {
+	q.joined = q.joins.maybe | q.joins.maybe<<1
+	if !q.joins.isResolved {
+		return
+	}
+	q.joined = 0
+	for i := range q.joins.reaches {
+		if q.joins.reaches[i].best[q.mode].posts > 0 {
+			q.joined |= 3 << i
+		}
 	}
 }
 
@@ -188,10 +224,10 @@ func (s *Searcher) reach(q *querySide, i int) *reach { return &s.cache.words[q.w
 
 // joinReach returns what the index has for words i and i+1 of the query as one, nil for nothing.
 func (s *Searcher) joinReach(q *querySide, i int) *reach {
-	if len(q.joins) == 0 || i < 0 || i+1 >= q.n || len(q.joins[i].similar) == 0 {
+	if len(q.joins.reaches) == 0 || i < 0 || i+1 >= q.n || q.joins.reaches[i].best[q.mode].posts == 0 {
 		return nil
 	}
-	return &q.joins[i]
+	return &q.joins.reaches[i]
 }
 
 // Matched is a name of a list and the score that it reached, 0 to 100.
