@@ -15,6 +15,26 @@ func cutDate(text string) string {
 	return text
 }
 
+// isoDate is cutDate, or "" if that is none: a year, a month or a day.
+func isoDate(text string) string {
+	date := cutDate(text)
+	for _, layout := range []string{"2006-01-02", "2006-01", "2006"} {
+		if _, err := time.Parse(layout, date); err == nil {
+			return date
+		}
+	}
+	return ""
+}
+
+// addCirca adds the year of a date that is only about right, and the years before and after it.
+func addCirca(dates []string, date string) []string {
+	year, err := strconv.Atoi(date[:4])
+	if err != nil {
+		return dates
+	}
+	return addYears(dates, strconv.Itoa(year-1), strconv.Itoa(year+1))
+}
+
 // maxYears bounds the range of years that an entry may give for a birth.
 const maxYears = 30
 
@@ -34,9 +54,9 @@ func addYears(dates []string, from, to string) []string {
 	return dates
 }
 
-// parseDate reads a date of the remarks of OFAC: "22 Jun 1960", "Jun 1960", "1960", "circa 1960".
+// parseDate reads a date of the remarks of OFAC: "22 Jun 1960", "Jun 1960", "1960".
 func parseDate(text string) string {
-	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "circa "))
+	text = strings.TrimSpace(text)
 	for _, layout := range []struct{ in, out string }{
 		{"02 Jan 2006", "2006-01-02"}, {"2 Jan 2006", "2006-01-02"}, {"Jan 2006", "2006-01"}, {"2006", "2006"},
 	} {

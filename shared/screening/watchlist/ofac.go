@@ -182,13 +182,21 @@ func (e *Entry) addRemarks(remarks string) {
 	}
 }
 
-// addOFACBirth adds a date of birth or a range: "1955 to 1957".
+// addOFACBirth adds a date of birth or a range: "1955 to 1957", "circa 1955-1957", "circa 1955".
 func (e *Entry) addOFACBirth(text string) {
+	text, isCirca := strings.CutPrefix(strings.TrimSpace(text), "circa ")
 	from, to, isRange := strings.Cut(text, " to ")
-	first, last := parseDate(from), parseDate(to)
-	if isRange && len(first) >= 4 && len(last) >= 4 {
-		e.BirthDates = addYears(e.BirthDates, first[:4], last[:4])
-		return
+	if !isRange {
+		from, to, isRange = strings.Cut(text, "-")
 	}
-	e.BirthDates = addUnique(e.BirthDates, first)
+	first, last := parseDate(from), parseDate(to)
+	switch {
+	case first == "":
+	case isRange && last != "":
+		e.BirthDates = addYears(e.BirthDates, first[:4], last[:4])
+	case isCirca:
+		e.BirthDates = addCirca(e.BirthDates, first)
+	default:
+		e.BirthDates = addUnique(e.BirthDates, first)
+	}
 }

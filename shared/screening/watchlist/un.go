@@ -1,6 +1,7 @@
 package watchlist
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -38,6 +39,7 @@ type unPlace struct {
 }
 
 type unBirth struct {
+	Type string `xml:"TYPE_OF_DATE"`
 	Date string `xml:"DATE"`
 	Year string `xml:"YEAR"`
 	From string `xml:"FROM_YEAR"`
@@ -104,8 +106,8 @@ func (l *List) addUN(e *unEntry, isPerson bool, n int) {
 		l.addProblem("", fmt.Sprintf("entry %d", n), "it has no DATAID")
 		return
 	}
-	entry.addName(strings.Join([]string{e.FirstName, e.SecondName, e.ThirdName, e.FourthName}, " "), Primary)
-	entry.addName(e.Original, Alias)
+	entry.addNames(nameTexts(strings.Join([]string{e.FirstName, e.SecondName, e.ThirdName, e.FourthName}, " ")), Primary)
+	entry.addNames(nameTexts(e.Original), Alias)
 	for _, a := range append(e.PersonAlias, e.EntityAlias...) {
 		kind := Alias
 		if strings.EqualFold(strings.TrimSpace(a.Quality), "Low") {
@@ -114,7 +116,7 @@ func (l *List) addUN(e *unEntry, isPerson bool, n int) {
 		if strings.EqualFold(strings.TrimSpace(a.Quality), "f.k.a.") {
 			kind = Previous
 		}
-		entry.addName(a.Name, kind)
+		entry.addNames(nameTexts(a.Name), kind)
 	}
 	if len(entry.Names) == 0 {
 		l.addProblem("", "entry "+entry.ID, "it has no name")
@@ -140,11 +142,12 @@ func (l *List) addUN(e *unEntry, isPerson bool, n int) {
 }
 
 func (e *Entry) addBirth(b unBirth) {
+	date := cmp.Or(isoDate(b.Date), isoDate(b.Year))
 	switch {
-	case strings.TrimSpace(b.Date) != "":
-		e.BirthDates = addUnique(e.BirthDates, cutDate(b.Date))
-	case strings.TrimSpace(b.Year) != "":
-		e.BirthDates = addUnique(e.BirthDates, b.Year)
+	case date != "" && strings.EqualFold(strings.TrimSpace(b.Type), "APPROXIMATELY"):
+		e.BirthDates = addCirca(e.BirthDates, date)
+	case date != "":
+		e.BirthDates = addUnique(e.BirthDates, date)
 	default:
 		e.BirthDates = addYears(e.BirthDates, b.From, b.To)
 	}

@@ -143,6 +143,10 @@ func (e *Entry) addName(text string, kind NameKind) {
 		}
 	}
 	e.Names = append(e.Names, Name{Text: text, Kind: kind})
+	if e.Schema != Person {
+		name, _ := withoutAcronym(text)
+		e.addName(name, kind)
+	}
 }
 
 // strength orders kinds of names, the strongest first.
