@@ -18,9 +18,9 @@ import (
 
 const (
 	// startTimeout is how long a local cloud may take until everything answers.
-	startTimeout = 30 * time.Second
+	startTimeout = 2 * time.Minute
 	// stopTimeout is how long it may take to stop before it is killed.
-	stopTimeout = 10 * time.Second
+	stopTimeout = 30 * time.Second
 )
 
 // localCommand hands over to the local cloud's own program, with its flags, signals and exit code.

@@ -5,10 +5,19 @@ package main
 import (
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 
 	"sluice/shared/chunk"
 )
+
+// Whoever starts this program may have it killed at its own end, as Linux offers. The program that replaces this one is
+// killed in its place only if the first thread replaces it, which then runs main, locked to it here.
+func init() {
+	if len(os.Args) > 1 && os.Args[1] == "local" {
+		runtime.LockOSThread()
+	}
+}
 
 // execReplace replaces this process by a program. It returns only on failure.
 func execReplace(program string, args []string) error {
@@ -16,8 +25,11 @@ func execReplace(program string, args []string) error {
 }
 
 // newProcessGroup starts a command in a process group of its own. Ctrl-C in the terminal then reaches only this
-// process, which stops the command when it is ready to.
-func newProcessGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// process, which stops the command when it is ready to. On Linux the command is killed if this process is.
+func newProcessGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	dieWithParent(cmd.SysProcAttr)
+}
 
 // interrupt asks a process to stop, as Ctrl-C does.
 func interrupt(p *os.Process) error { return p.Signal(syscall.SIGINT) }
