@@ -17,7 +17,11 @@ func startDemo(t *testing.T, args ...string) (demo *process, folder string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder = t.TempDir()
+	// A folder with a short name: the demo makes sockets in it, whose paths are limited to about a hundred bytes.
+	if folder, err = os.MkdirTemp("", "demo-"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	cmd := exec.Command(program, append([]string{"demo"}, args...)...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+folder)
 	if demo, err = startProcess(cmd); err != nil {

@@ -109,7 +109,10 @@ func (e *Environment) runSluice(args ...string) (stdout, stderr string, code int
 		}
 	}
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err = cmd.Run()
+	if err := startWithSuite(cmd); err != nil {
+		return "", "", 0, err
+	}
+	err = cmd.Wait()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		err = nil

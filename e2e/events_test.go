@@ -90,34 +90,42 @@ var endTypes = map[string]event.Type{
 // functions.
 func (e *Environment) checkAnnounced() error {
 	var problems []error
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		ended := map[string]string{}
-		err := eachLine(filepath.Join(e.Data, "logs", "audit.jsonl"), func(line []byte) error {
-			var r struct{ Record, Msg, Batch, To string }
-			if err := json.Unmarshal(line, &r); err != nil {
-				return err
-			}
-			if r.Record == "transition" && r.Msg == "batch finished" {
-				ended[r.Batch] = r.To
-			}
-			return nil
-		})
-		events, eventsErr := e.busEvents()
-		if err := errors.Join(err, eventsErr); err != nil {
+	var failure error
+	becomesTrue(func() bool {
+		problems, failure = e.announcementProblems()
+		return len(problems) == 0 || failure != nil
+	})
+	return errors.Join(append(problems, failure)...)
+}
+
+// announcementProblems returns a problem for each batch that has ended and is not announced as checkAnnounced says.
+func (e *Environment) announcementProblems() (problems []error, err error) {
+	ended := map[string]string{}
+	err = eachLine(filepath.Join(e.Data, "logs", "audit.jsonl"), func(line []byte) error {
+		var r struct{ Record, Msg, Batch, To string }
+		if err := json.Unmarshal(line, &r); err != nil {
 			return err
 		}
-		problems = nil
-		for id, status := range ended {
-			of := events[id]
-			isWrong := func(b busEvent) bool { return b.DetailType != endTypes[status] || b.Detail.ID != of[0].Detail.ID }
-			if len(of) == 0 || slices.ContainsFunc(of, isWrong) || len(of) > 1 && !e.killsFunctions {
-				problems = append(problems, fmt.Errorf("batch %s ended in %s; announced: %+v", id, status, of))
-			}
+		if r.Record == "transition" && r.Msg == "batch finished" {
+			ended[r.Batch] = r.To
 		}
-		if problems == nil || time.Now().After(deadline) {
-			return errors.Join(problems...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	events, err := e.busEvents()
+	if err != nil {
+		return nil, err
+	}
+	for id, status := range ended {
+		of := events[id]
+		isWrong := func(b busEvent) bool { return b.DetailType != endTypes[status] || b.Detail.ID != of[0].Detail.ID }
+		if len(of) == 0 || slices.ContainsFunc(of, isWrong) || len(of) > 1 && !e.killsFunctions {
+			problems = append(problems, fmt.Errorf("batch %s ended in %s; announced: %+v", id, status, of))
 		}
 	}
+	return problems, nil
 }
 
 // expectAnnounced waits until the end of a batch is announced, and compares the event with the batch's last status.

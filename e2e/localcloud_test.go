@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 )
 
 // builtProgram returns the path of a program that `make build` builds.
@@ -64,7 +63,7 @@ func startUncheckedCloud(data string, options ...string) (*Environment, error) {
 		return nil, err
 	}
 	ready := filepath.Join(data, "ready.json")
-	if err := os.RemoveAll(ready); err != nil {
+	if err := errors.Join(os.MkdirAll(data, 0o700), os.RemoveAll(ready)); err != nil {
 		return nil, err
 	}
 	args := append([]string{"local", "--data", data, "--ready-file", ready}, options...)
@@ -77,7 +76,7 @@ func startUncheckedCloud(data string, options ...string) (*Environment, error) {
 		text, err = os.ReadFile(ready)
 		return !errors.Is(err, os.ErrNotExist)
 	}
-	if err := p.waitFor(time.Minute, isReady); err != nil {
+	if err := p.waitFor(patience, isReady); err != nil {
 		return nil, err
 	}
 	e := &Environment{Data: data, cloud: p}

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,15 +42,15 @@ func runSuite(m *testing.M) (code int, err error) {
 	if !isFlagGiven("test.parallel") {
 		flag.Set("test.parallel", parallelTests)
 	}
-	data, err := os.MkdirTemp("", "sluice-e2e-")
+	folder, remove, err := newSuiteFolder()
 	if err != nil {
 		return 1, err
 	}
-	defer os.RemoveAll(data)
+	defer func() { err = errors.Join(err, remove()) }()
 	if contract, err = installContractTransport(); err != nil {
 		return 1, err
 	}
-	if environment, err = startEnvironment(data); err != nil {
+	if environment, err = startEnvironment(filepath.Join(folder, "shared")); err != nil {
 		return 1, err
 	}
 	code = m.Run()

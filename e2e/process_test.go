@@ -6,11 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 )
 
-// process is a program that was started for an environment. What it prints is kept for the message of a failure.
+// process is a program that was started for an environment. What it prints is kept for the message of a failure. It ends
+// with the suite.
 type process struct {
 	*exec.Cmd
 	output *outputBuffer
@@ -21,11 +23,53 @@ type process struct {
 func startProcess(cmd *exec.Cmd) (*process, error) {
 	p := &process{Cmd: cmd, output: &outputBuffer{}, exited: make(chan error, 1)}
 	cmd.Stdout, cmd.Stderr = p.output, p.output
-	if err := cmd.Start(); err != nil {
+	if err := startWithSuite(cmd); err != nil {
 		return nil, err
 	}
 	go func() { p.exited <- cmd.Wait() }()
 	return p, nil
+}
+
+// starts runs functions on a thread that exists as long as the suite. A program gets its death signal when the thread that
+// started it ends.
+var starts = sync.OnceValue(func() chan<- func() {
+	tasks := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for task := range tasks {
+			task()
+		}
+	}()
+	return tasks
+})
+
+// programs are those that were started.
+var programs struct {
+	mu      sync.Mutex
+	started []*exec.Cmd
+}
+
+// startWithSuite starts a program that ends with the suite, also if that is killed.
+func startWithSuite(cmd *exec.Cmd) error {
+	dieWithSuite(cmd)
+	started := make(chan error)
+	starts() <- func() { started <- cmd.Start() }
+	err := <-started
+	if err == nil {
+		programs.mu.Lock()
+		defer programs.mu.Unlock()
+		programs.started = append(programs.started, cmd)
+	}
+	return err
+}
+
+// killPrograms kills what startWithSuite has started and what has not ended.
+func killPrograms() {
+	programs.mu.Lock()
+	defer programs.mu.Unlock()
+	for _, cmd := range programs.started {
+		_ = cmd.Process.Kill() // an error means that it has ended
+	}
 }
 
 func (p *process) name() string { return filepath.Base(p.Args[0]) + " " + p.Args[1] }
@@ -52,7 +96,10 @@ func (p *process) waitFor(timeout time.Duration, holds func() bool) error {
 	}
 }
 
-// stop sends a signal. It is an error if the process fails, or does not exit within thirty seconds.
+// stopPatience is how long a process may take to exit, on a machine that is busy with other things.
+const stopPatience = 2 * time.Minute
+
+// stop sends a signal. It is an error if the process fails, or does not exit in time.
 func (p *process) stop(signal os.Signal) error {
 	if err := p.Process.Signal(signal); err != nil {
 		return err
@@ -63,8 +110,8 @@ func (p *process) stop(signal os.Signal) error {
 			return fmt.Errorf("%s ended with %w:\n%s", p.name(), err, p.output)
 		}
 		return nil
-	case <-time.After(30 * time.Second):
-		return errors.Join(fmt.Errorf("%s does not end after %v", p.name(), signal), p.Process.Kill())
+	case <-time.After(stopPatience):
+		return errors.Join(fmt.Errorf("%s does not end after %v:\n%s", p.name(), signal, p.output), p.Process.Kill())
 	}
 }
 

@@ -130,7 +130,7 @@ func TestListen(t *testing.T) {
 		"--event", "batchtransaction:ingestionValidation_failed"}, c.connection()...)...)
 	cmd.Env = append(os.Environ(), "SLUICE_DATA=")
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
+	if err := startWithSuite(cmd); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
