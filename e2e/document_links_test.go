@@ -40,7 +40,8 @@ func TestLinksServeOnlyScannedFiles(t *testing.T) {
 	}{
 		{"the built-in check", func(*testing.T) []string { return []string{"ScanConcurrency=1"} }, ""},
 		{"clamd", func(t *testing.T) []string {
-			return []string{"MalwareScan=clamd", "ClamdAddress=" + startSlowClamd(t)}
+			scan := func() { <-time.After(150 * time.Millisecond) } // the time in which an attacker reads
+			return []string{"MalwareScan=clamd", "ClamdAddress=" + startClamd(t, scan)}
 		}, ""},
 		{"GuardDuty", func(*testing.T) []string { return []string{"MalwareScan=guardduty"} }, "# scan takes 150ms\n"},
 	} {
@@ -189,7 +190,8 @@ func TestUploadURLsAcceptNoOtherHeaders(t *testing.T) {
 // What is not scanned yet is read by nobody: not by the operator, and not by way of a copy.
 func TestUnscannedUploadsAreNotRead(t *testing.T) {
 	t.Parallel()
-	cloud := newCloud(t, "MalwareScan=clamd", "ClamdAddress="+startSlowClamd(t))
+	scans := make(chan struct{})
+	cloud := newCloud(t, "MalwareScan=clamd", "ClamdAddress="+startClamd(t, func() { <-scans }))
 	api, storage := login(t, cloud), operatorStorage(cloud)
 	document := api.createDocument("a.txt", uuid.NewString(), "")
 	for name, u := range map[string]client.Upload{"document": document.upload(), "batch": api.newUpload(true)} {
@@ -221,6 +223,11 @@ func TestUnscannedUploadsAreNotRead(t *testing.T) {
 			CopySource: aws.String(bucket + "/" + key)}); err == nil {
 			t.Errorf("%s before the scan: it was copied, want AccessDenied", name)
 		}
+		select {
+		case scans <- struct{}{}:
+		case <-time.After(patience):
+			t.Fatalf("%s: no scan has begun after %v", name, patience)
+		}
 		eventually(t, "the scan of the "+name, func() bool { return read() == "read" })
 	}
 }
@@ -233,9 +240,9 @@ func operatorStorage(e *Environment) *s3.Client {
 	})
 }
 
-// startSlowClamd starts a server that speaks clamd's INSTREAM command, takes its time for each file, and finds the
-// EICAR test file. It returns the server's address.
-func startSlowClamd(t *testing.T) string {
+// startClamd starts a server that speaks clamd's INSTREAM command and finds the EICAR test file. It calls scan for each
+// file before it answers. It returns the server's address.
+func startClamd(t *testing.T, scan func()) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -248,14 +255,14 @@ func startSlowClamd(t *testing.T) string {
 			if err != nil {
 				return // the test has ended
 			}
-			go answerInstream(conn)
+			go answerInstream(conn, scan)
 		}
 	}()
 	return "tcp://" + listener.Addr().String()
 }
 
 // answerInstream scans the one file of a connection. A connection that breaks is the caller's affair.
-func answerInstream(conn net.Conn) {
+func answerInstream(conn net.Conn, scan func()) {
 	defer conn.Close()
 	r := bufio.NewReader(conn)
 	if command, err := r.ReadString(0); err != nil || command != "zINSTREAM\x00" {
@@ -274,7 +281,7 @@ func answerInstream(conn net.Conn) {
 			return
 		}
 	}
-	time.Sleep(150 * time.Millisecond) // the scan: the time in which an attacker reads
+	scan()
 	reply := "stream: OK"
 	if strings.Contains(file.String(), eicar) {
 		reply = "stream: Eicar-Test-Signature FOUND"

@@ -58,7 +58,7 @@ func TestStoppedExecutionEndsItsBatch(t *testing.T) {
 // The sweep ends or moves on what nothing else moves.
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	cloud := newCloud(t, "UploadUrlLifetime=5", "UploadPatience=1", "SweepAge=1")
+	cloud := newCloud(t, "SweepAge=1")
 	onboardEntities(t, cloud)
 	api := login(t, cloud)
 	// A batch of its own for each case; all wait together, because every sweep looks at all of them.
@@ -80,7 +80,7 @@ func TestSweep(t *testing.T) {
 	t.Run("never uploaded", func(t *testing.T) {
 		t.Parallel()
 		upload := api.newUpload(true)
-		// A slow PUT begins while the URL is valid, and ends after the batch.
+		// A slow PUT begins while the upload is waited for, and ends after the batch.
 		body, rest := io.Pipe()
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, upload.URL, body)
 		if err != nil {
@@ -104,6 +104,7 @@ func TestSweep(t *testing.T) {
 		if _, err := rest.Write(half); err != nil {
 			t.Fatal(err)
 		}
+		cloud.expectNoUpload(t, upload.BatchID)
 		expectEnd(t, upload.BatchID, "ERROR", "The upload did not arrive in time.")
 		if r := api.result(upload.BatchID); r.Valid != nil || r.Message != "The upload did not arrive in time." {
 			t.Errorf("the validation result is %+v, want valid null and the message", r)
@@ -161,7 +162,7 @@ func TestSweep(t *testing.T) {
 		sum := md5.Sum(file)
 		row["status"] = text("UPLOADED")
 		row["received_at"] = text(time.Now().UTC().Format(time.RFC3339Nano))
-		row["updated_at"] = text(time.Now().Add(time.Hour).UTC().Format(time.RFC3339Nano)) // the patience is a second
+		row["updated_at"] = row["received_at"]
 		row["object"] = &dynamodbtypes.AttributeValueMemberM{Value: map[string]dynamodbtypes.AttributeValue{
 			"key":  text("uploads/" + cloud.TenantID + "/" + upload.BatchID),
 			"etag": text(`"` + hex.EncodeToString(sum[:]) + `"`),
@@ -175,9 +176,11 @@ func TestSweep(t *testing.T) {
 // A batch that an earlier release left behind, without the attributes by which the sweep finds batches, is found.
 func TestSweepFindsBatchesOfEarlierReleases(t *testing.T) {
 	t.Parallel()
-	cloud := newCloud(t, "UploadUrlLifetime=1", "UploadPatience=1", "SweepAge=1")
+	cloud := newCloud(t, "SweepAge=1")
 	api := login(t, cloud)
-	row := cloud.batchRow(t, api.newUpload(true).BatchID)
+	upload := api.newUpload(true)
+	cloud.expectNoUpload(t, upload.BatchID)
+	row := cloud.batchRow(t, upload.BatchID)
 	delete(row, "unfinished")
 	delete(row, "look_at")
 	cloud.putBatchRow(t, row)
@@ -259,6 +262,16 @@ func (e *Environment) putBatchRow(t *testing.T, row map[string]dynamodbtypes.Att
 	}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// expectNoUpload makes a batch one whose upload is not waited for any more, since long ago.
+func (e *Environment) expectNoUpload(t *testing.T, id string) {
+	t.Helper()
+	row := e.batchRow(t, id)
+	longAgo := time.Now().AddDate(0, 0, -3).UTC().Format(time.RFC3339Nano)
+	row["upload_by"] = &dynamodbtypes.AttributeValueMemberS{Value: longAgo}
+	row["look_at"] = row["upload_by"]
+	e.putBatchRow(t, row)
 }
 
 // deleteBatchRow deletes the row of a batch.
