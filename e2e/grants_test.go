@@ -21,6 +21,7 @@ var grantsAllowedUnused = map[string]string{
 	"sluice-scan DeadLetters sqs:SendMessage":               "an event becomes a dead letter after failing three times, and none does here",
 	"sluice-close DeadLetters sqs:SendMessage":              "an event becomes a dead letter after failing three times, and none does here",
 	"sluice-announce DeadLetters sqs:SendMessage":           "an event becomes a dead letter after failing three times, and none does here",
+	"sluice-conduct DeadLetters sqs:SendMessage":            "an event becomes a dead letter after failing three times, and none does here",
 	"sluice-deliver DeadLetters sqs:SendMessage":            "an event becomes a dead letter after failing three times, and none does here",
 	"sluice-scan WaitingScans dynamodb:Query":               "the sweep for missing results runs every five minutes",
 	"sluice-scan ScanAgain guardduty:SendObjectMalwareScan": "the sweep for missing results runs every five minutes",

@@ -12,6 +12,7 @@ import (
 	"sluice/shared/entity/entitydb"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
+	"sluice/shared/screening/catalog/catalogdb"
 	"sluice/shared/screening/screeningdb"
 	"sluice/shared/screening/screeninghttp"
 	"sluice/shared/setup"
@@ -19,15 +20,19 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "TABLE_DOCUMENTS", "TABLE_RECORDS", "BUCKET_UPLOADS",
-		"UPLOAD_URL_LIFETIME")
+		"UPLOAD_URL_LIFETIME", "TABLE_WATCHLISTS", "SCREENING_MACHINE_ARN")
 	s := &screeninghttp.Screenings{
 		Store:          screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
 		Documents:      documentdb.New(env.DynamoDB(), env.DocumentsTable),
 		Files:          env.Uploads(),
-		Entities:       entitydb.NewProfiles(env.DynamoDB(), env.RecordsTable, ""), // statuses are not asked for
+		Entities:       entitydb.NewProfiles(env.DynamoDB(), env.RecordsTable, ""),         // statuses are not asked for
+		Providers:      screeningdb.NewProviders(env.DynamoDB(), env.ScreeningsTable, nil), // keys are not asked for
+		Lists:          catalogdb.New(env.DynamoDB(), env.WatchlistsTable),
+		Searches:       env.ScreeningMachine(),
 		UploadLifetime: env.UploadURLLifetime,
 		Now:            time.Now,
 		NewID:          uuid.NewString,
+		Log:            env.Log,
 	}
 	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Audit, env.Log, time.Now)))
 }

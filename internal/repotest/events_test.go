@@ -16,6 +16,7 @@ import (
 	"sluice/shared/delivery"
 	"sluice/shared/intake"
 	"sluice/shared/pipeline"
+	"sluice/shared/screening/execution"
 )
 
 // eventTypes are the inputs of the functions by the name of their sample event: the function's name, followed by a
@@ -48,6 +49,11 @@ var eventTypes = map[string]any{
 	"deliver-event": &events.CloudWatchEvent{},
 	"deliver":       &delivery.Input{},
 	"close-event":   &events.CloudWatchEvent{},
+
+	"conduct":          &execution.ConductInput{},
+	"conduct-event":    &events.CloudWatchEvent{},
+	"conduct-schedule": &events.CloudWatchEvent{},
+	"search":           &execution.SearchInput{},
 
 	"announce-message": &announce.Input{},
 }

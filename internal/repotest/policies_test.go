@@ -96,6 +96,7 @@ var allowedToBeWide = map[string]string{
 		"it reaches what the account's protection plans cover",
 	"ScanFunction LookAtExecutions": "each batch has an execution of its own; " +
 		"all are those of the state machine of this deployment",
+	"ConductFunction LookAtExecutions": "as of ScanFunction: each run has an execution of its own",
 	"ApiAccountRole AccessLogs": "API Gateway has one role for the logs of all APIs of the account and region, " +
 		"and checks that it allows these actions",
 	"MalwarePlanRole OwnRule": "GuardDuty chooses the end of its rule's name; " +
@@ -107,7 +108,7 @@ var (
 	actionPattern = regexp.MustCompile(`^[a-z0-9]+:[A-Z][A-Za-z]+$`)
 	// prefixPattern matches the widest resource that a statement about objects may have: one prefix of a bucket.
 	prefixPattern = regexp.MustCompile(`^arn:\$\{AWS::Partition\}:s3:::\$\{Prefix\}-(uploads|work|audit)-` +
-		`\$\{AWS::AccountId\}-\$\{AWS::Region\}/(uploads|documents|work|reports|records|errors)/\*$`)
+		`\$\{AWS::AccountId\}-\$\{AWS::Region\}/(uploads|documents|work|reports|records|errors|watchlists)/\*$`)
 	tablePattern = regexp.MustCompile(`([A-Za-z]+)Table\.Arn`)
 )
 

@@ -11,7 +11,9 @@ import (
 // Lambda reports the name of an error's type, and Retry and Catch match only that name: one that no type has never
 // matches.
 func TestStateMachineNamesRealErrors(t *testing.T) {
-	for file, folder := range map[string]string{"batch": "pipeline", "delivery": "delivery"} {
+	for file, folder := range map[string]string{
+		"batch": "pipeline", "delivery": "delivery", "screening": "screening/execution",
+	} {
 		t.Run(file, func(t *testing.T) { checkErrorNames(t, file, folder) })
 	}
 }

@@ -26,13 +26,15 @@ type state struct {
 	OutputPath optionalPath
 	ResultPath optionalPath
 
-	Parameters       payloadTemplate
-	ResultSelector   payloadTemplate
-	Resource         string
-	TimeoutSeconds   int
-	HeartbeatSeconds int
-	Retry            []retrier
-	Catch            []catcher
+	Parameters     payloadTemplate
+	ResultSelector payloadTemplate
+	Resource       string
+	TimeoutSeconds int
+	// TimeoutSecondsPath leads to the TimeoutSeconds in the input.
+	TimeoutSecondsPath optionalPath
+	HeartbeatSeconds   int
+	Retry              []retrier
+	Catch              []catcher
 
 	ItemsPath          optionalPath
 	ItemSelector       payloadTemplate
@@ -74,7 +76,8 @@ const commonFields = "Type Comment InputPath OutputPath "
 
 // allowedFields holds the fields of each supported type.
 var allowedFields = map[string]string{
-	"Task": commonFields + "Next End ResultPath Parameters ResultSelector Resource TimeoutSeconds HeartbeatSeconds " +
+	"Task": commonFields + "Next End ResultPath Parameters ResultSelector Resource TimeoutSeconds TimeoutSecondsPath " +
+		"HeartbeatSeconds " +
 		"Retry Catch",
 	"Map": commonFields + "Next End ResultPath ResultSelector ItemsPath ItemSelector ItemProcessor MaxConcurrency " +
 		"MaxConcurrencyPath Retry Catch",
@@ -212,6 +215,9 @@ func (s *state) check() error {
 	case "Task":
 		if _, _, err := s.taskTarget(); err != nil {
 			return err
+		}
+		if s.TimeoutSeconds > 0 && s.TimeoutSecondsPath.isSet {
+			return fmt.Errorf("must not have both TimeoutSeconds and TimeoutSecondsPath")
 		}
 		if s.HeartbeatSeconds > 0 && s.TimeoutSeconds > 0 && s.HeartbeatSeconds >= s.TimeoutSeconds {
 			return fmt.Errorf("has HeartbeatSeconds that are not less than its TimeoutSeconds")

@@ -44,14 +44,32 @@ func (ip *interpreter) runTask(ctx context.Context, s *state, input any, context
 			return nil, newFailure("States.Runtime", "The state %s does not name a function.", s.name)
 		}
 	}
-	if s.TimeoutSeconds > 0 {
+	timeout, failure := s.timeout(input, contextObject)
+	if failure != nil {
+		return nil, failure
+	}
+	if timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, time.Duration(s.TimeoutSeconds)*time.Second, errTaskTimeout)
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout, errTaskTimeout)
 		defer cancel()
 	}
 	c.recordStart(parameters)
 	result, failure := c.invoke(ctx)
 	return result, c.recordEnd(result, failure)
+}
+
+// timeout returns how long one attempt of a Task may take, 0 for no limit.
+func (s *state) timeout(input any, contextObject map[string]any) (time.Duration, *Failure) {
+	if !s.TimeoutSecondsPath.isSet {
+		return time.Duration(s.TimeoutSeconds) * time.Second, nil
+	}
+	v, _ := s.TimeoutSecondsPath.lookup(input, contextObject)
+	seconds, ok := toFloat(v)
+	if !ok || seconds < 1 {
+		return 0, newFailure("States.Runtime", "The TimeoutSecondsPath %s does not lead to a number of 1 or more.",
+			s.TimeoutSecondsPath.text)
+	}
+	return time.Duration(min(seconds, 1e8)) * time.Second, nil
 }
 
 // errTaskTimeout is the cause that interrupts a task after its TimeoutSeconds.

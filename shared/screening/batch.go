@@ -99,6 +99,8 @@ type Batch struct {
 	// Lists are the versions of watch lists that the built-in provider searches. They are pinned: a search that is repeated
 	// finds the same, whatever was imported meanwhile.
 	Lists []ListVersion
+	// Threshold is the score from which on an entry is a match of the built-in provider. It is pinned, too.
+	Threshold float64
 	// Runs is the number of runs that were begun: 1 for a new batch, 0 for one without searches. StartedAt is when the last
 	// one was.
 	Runs      int

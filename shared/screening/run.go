@@ -56,9 +56,9 @@ var ErrNothingToRun = errors.New("screening: no search has failed")
 type ListVersion struct {
 	// List is the name of the list.
 	List string
-	// Owner is the tenant that imported the list; "" if all tenants share it.
+	// Owner is the tenant whose list it is, or a word for the lists that all tenants share: catalog.Shared.
 	Owner string
-	// Version is the SHA-256 digest of the version, in hexadecimal.
+	// Version is the digest of the version's content.
 	Version string
 	// SourceDate is the date of the list as its publisher gives it; zero if it does not.
 	SourceDate time.Time
@@ -91,13 +91,17 @@ func (b Batch) SearchingRuns() []int {
 	return slices.Compact(runs)
 }
 
-// Begin returns a new batch in which the given providers search: those that can do so in its first run, and with the
-// reason those that cannot. The providers are put into the order of their IDs.
+// Begin returns a new batch in whose first run the given providers search. Those with an error have failed already, and so
+// has the built-in one if no lists are pinned. The providers are put into the order of their IDs.
 func (b Batch) Begin(providers []ProviderRun, at time.Time) Batch {
 	b.Providers = slices.Clone(providers)
 	slices.SortFunc(b.Providers, func(x, y ProviderRun) int { return strings.Compare(x.ID, y.ID) })
 	for i := range b.Providers {
-		b.begin(&b.Providers[i], 1)
+		if p := &b.Providers[i]; p.Error != nil {
+			p.Status, p.Run = ReturnFailed, 1
+		} else {
+			b.begin(p, 1)
+		}
 	}
 	if b.IsSearching() {
 		b.Runs, b.StartedAt = 1, at

@@ -20,6 +20,7 @@ import (
 	"sluice/shared/objects"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogdb"
+	"sluice/shared/screening/execution"
 	"sluice/shared/webhook"
 )
 
@@ -70,6 +71,11 @@ func (e Env) EventBus() *announce.Bus {
 // DeliveryMachine returns the state machine of deliveries to webhooks.
 func (e Env) DeliveryMachine() *delivery.Machine {
 	return delivery.NewMachine(sfn.NewFromConfig(e.AWS), e.DeliveryMachineARN)
+}
+
+// ScreeningMachine returns the state machine of screening batches.
+func (e Env) ScreeningMachine() *execution.Machine {
+	return execution.NewMachine(sfn.NewFromConfig(e.AWS), e.ScreeningMachineARN)
 }
 
 // WebhookPolicy returns when deliveries are tried again and given up.

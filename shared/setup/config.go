@@ -40,6 +40,15 @@ type Config struct {
 	// DeliveryMachineARN is that of the state machine of deliveries to webhooks.
 	DeliveryMachineARN string `env:"DELIVERY_MACHINE_ARN"`
 
+	// ScreeningMachineARN is that of the state machine of screening batches.
+	ScreeningMachineARN string `env:"SCREENING_MACHINE_ARN"`
+	// ScreeningPatience is how long a screening provider may take to answer.
+	ScreeningPatience time.Duration `env:"SCREENING_PATIENCE"`
+	// ScreeningWidth is how many providers of a screening batch search at once.
+	ScreeningWidth int64 `env:"SCREENING_WIDTH"`
+	// ScreeningMaxMatches is how many matches of an entity one provider may have.
+	ScreeningMaxMatches int64 `env:"SCREENING_MAX_MATCHES"`
+
 	// AnnounceFunction is the name of the function that announces events.
 	AnnounceFunction string `env:"ANNOUNCE_FUNCTION"`
 	// EventBusName is the name or the ARN of the event bus to which events are announced.

@@ -136,9 +136,29 @@ func (l *Loader) Open(ctx context.Context, ref VersionRef) (Loaded, error) {
 
 // visible returns the pointers of the lists that Current loads.
 func (l *Loader) visible(ctx context.Context, tenant string, lists []string) ([]Pointer, error) {
+	return choose(tenant, lists, func(owner string) ([]Pointer, error) { return l.pointersOf(ctx, owner) })
+}
+
+// CurrentVersions returns the versions that Loader.Current would load of the lists that a tenant sees, as they are now,
+// without loading them. It returns the same errors.
+func CurrentVersions(ctx context.Context, versions Reader, tenant string, lists []string) ([]Version, error) {
+	pointers, err := choose(tenant, lists, func(owner string) ([]Pointer, error) { return versions.Pointers(ctx, owner) })
+	if err != nil {
+		return nil, err
+	}
+	current := make([]Version, len(pointers))
+	for i, p := range pointers {
+		current[i] = p.Current
+	}
+	return current, nil
+}
+
+// choose returns the pointers of lists that a tenant sees: of those with the given names in their order, or of all in the
+// order of their names.
+func choose(tenant string, lists []string, read func(owner string) ([]Pointer, error)) ([]Pointer, error) {
 	byName := map[string]Pointer{}
 	for _, owner := range []string{Shared, tenant} {
-		pointers, err := l.pointersOf(ctx, owner)
+		pointers, err := read(owner)
 		if err != nil {
 			return nil, err
 		}

@@ -10,9 +10,25 @@ package execution
 
 import (
 	"context"
+	"time"
 
 	"sluice/shared/screening"
 )
+
+// Input is the input of an execution, and of each of its states.
+type Input struct {
+	Tenant  string `json:"tenant"`
+	BatchID string `json:"batch_id"`
+	Run     int    `json:"run"`
+}
+
+// margin is the time that a step leaves at the end of its invocation to report an error.
+const margin = 2 * time.Second
+
+// Transient asks the state machine to run the step again later. It is returned bare: Retry matches the name of the type.
+type Transient struct{ Message string }
+
+func (e *Transient) Error() string { return e.Message }
 
 // Adapters sends messages to the adapters of providers.
 type Adapters interface {

@@ -46,6 +46,7 @@ type batchBody struct {
 	ClosedAt       time.Time        `json:"closedAt"`
 	CorrelationID  string           `json:"correlationId"`
 	Lists          []listBody       `json:"lists,omitempty"`
+	Threshold      float64          `json:"threshold,omitempty"`
 	Runs           int              `json:"runs,omitempty"`
 	StartedAt      time.Time        `json:"startedAt,omitzero"`
 	Matches        int              `json:"matches"`
@@ -204,7 +205,8 @@ func marshalBatch(b screening.Batch) (dynamo.Item, error) {
 		JourneyType: b.JourneyType, MainEntityID: b.MainEntityID, MainEntityName: b.MainEntityName,
 		EntityIDs: b.EntityIDs, OverriddenIDs: b.OverriddenIDs, CreatedAt: b.CreatedAt, CreatedBy: b.CreatedBy,
 		ClosedAt: b.ClosedAt, CorrelationID: b.CorrelationID, Matches: b.Matches, Unresolved: b.Unresolved,
-		TrueMatches: b.TrueMatches, Version: b.Version, Runs: b.Runs, StartedAt: b.StartedAt,
+		TrueMatches: b.TrueMatches, Version: b.Version, Threshold: b.Threshold,
+		Runs: b.Runs, StartedAt: b.StartedAt,
 	}
 	for _, l := range b.Lists {
 		body.Lists = append(body.Lists, listBody(l))
@@ -235,7 +237,7 @@ func unmarshalBatch(item dynamo.Item) (screening.Batch, error) {
 		MainEntityName: body.MainEntityName, EntityIDs: body.EntityIDs, OverriddenIDs: body.OverriddenIDs,
 		CreatedAt: body.CreatedAt, CreatedBy: body.CreatedBy, ClosedAt: body.ClosedAt, CorrelationID: body.CorrelationID,
 		Matches: body.Matches, Unresolved: body.Unresolved, TrueMatches: body.TrueMatches, Version: body.Version,
-		Runs: body.Runs, StartedAt: body.StartedAt,
+		Threshold: body.Threshold, Runs: body.Runs, StartedAt: body.StartedAt,
 	}
 	for _, l := range body.Lists {
 		b.Lists = append(b.Lists, screening.ListVersion(l))

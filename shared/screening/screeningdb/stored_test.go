@@ -106,8 +106,8 @@ func storedBatch() screening.Batch {
 			{ID: "q", Status: screening.ReturnFailed, AnswerID: "other",
 				Error: &screening.ProviderError{Source: "Adapter", Code: "E002", Message: "message"}},
 			{ID: "r", Status: screening.SearchInProgress, Run: 2}},
-		Lists: []screening.ListVersion{{List: "un", Owner: tenant, Version: "0a1b2c", SourceDate: now, ImportedAt: now}},
-		Runs:  2, StartedAt: now,
+		Lists:     []screening.ListVersion{{List: "un", Owner: tenant, Version: "0a1b2c", SourceDate: now, ImportedAt: now}},
+		Threshold: 85, Runs: 2, StartedAt: now,
 		EntityIDs: []string{"e"}, CreatedAt: now, CreatedBy: "client", ClosedAt: now, CorrelationID: "correlation",
 		Matches: 3, Unresolved: 2, TrueMatches: 1, Version: 1,
 	}

@@ -16,11 +16,8 @@ func toLower(id string) string { return strings.ToLower(id) }
 // entityID returns an entity's ID as it is stored: a UUID counts in any case.
 func entityID(id string) string { return entity.NormalizeID(id) }
 
-// Create stores a new batch. A batch of the same journey and process that is there already is overridden.
+// Create stores a new batch and starts its searches. A batch of the same journey and process that is there already is overridden.
 func (s *Screenings) Create(ctx context.Context, r *platform.Request, in CreateRequest) (Created, error) {
-	if len(in.Providers) > 0 {
-		return Created{}, r.Invalid("providers.0.providerId", "No provider of this ID is configured.", CodeProvider)
-	}
 	b := screening.Batch{
 		ID: s.NewID(), Tenant: r.Tenant, Status: screening.Open, Type: screening.TypeScreening,
 		JourneyID: entityID(in.JourneyID), ProcessID: entityID(in.ProcessID), JourneyType: in.JourneyType,
@@ -35,10 +32,14 @@ func (s *Screenings) Create(ctx context.Context, r *platform.Request, in CreateR
 		b.EntityIDs = append(b.EntityIDs, entities[i].ID)
 	}
 	audit.AddObject(ctx, "batchId", b.ID)
-	b, err := s.Store.Create(ctx, b, entities)
+	b, err := s.addSearches(ctx, r, b, in.Providers)
 	if err != nil {
+		return Created{}, err
+	}
+	if b, err = s.Store.Create(ctx, b, entities); err != nil {
 		return Created{}, faultOf(err)
 	}
+	s.start(ctx, b)
 	for _, id := range b.OverriddenIDs {
 		recordTransition(ctx, id, "", screening.Overridden)
 	}

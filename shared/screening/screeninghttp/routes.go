@@ -5,6 +5,7 @@ package screeninghttp
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"slices"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/permission"
 	"sluice/shared/screening"
+	"sluice/shared/screening/catalog"
 )
 
 // Screenings answers the routes of screening.
@@ -24,12 +26,18 @@ type Screenings struct {
 	Documents document.Store
 	Files     fileBucket
 	// Entities is the entity data.
-	Entities entityData
+	Entities  entityData
+	Providers providerStore
+	// Lists says which watch lists tenants have.
+	Lists catalog.Reader
+	// Searches starts the searches of batches.
+	Searches searches
 	// UploadLifetime is how long signed URLs of uploads are valid.
 	UploadLifetime time.Duration
 	Now            func() time.Time
 	// NewID returns a new UUID for a batch or an entity.
 	NewID func() string
+	Log   *slog.Logger
 }
 
 const (
@@ -48,6 +56,7 @@ func (s *Screenings) batchRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		command(post, path, platform.Endpoint(s.Create, platform.FlattenErrors())),
 		command(put, path+"/{id}/complete", platform.Endpoint(s.Complete, platform.FlattenErrors())),
+		command(post, path+"/{id}/rerun", platform.Endpoint(s.Rerun, platform.FlattenErrors())),
 		command(put, path+"/{id}/matches", platform.Endpoint(s.Resolve, platform.FlattenErrors())),
 	}
 }
@@ -143,6 +152,8 @@ var (
 	errNotOpen   = fault.New(fault.BadRequest, "screening_batch_not_open", "The batch is not open any more.")
 	errSearching = fault.New(fault.BadRequest, "screening_unfinished",
 		"A provider is still searching. Wait until each has the status Search Complete or Return Failed.")
+	errNothingToRun = fault.New(fault.BadRequest, "screening_nothing_to_run",
+		"No search has failed. Only searches with the status Return Failed can be run again.")
 	errUnresolved = fault.New(fault.BadRequest, "matches_unresolved",
 		"Matches of the batch are unresolved. Give each the status Match or No Match first.")
 	errTooManyEntities = fault.New(fault.TooLarge, "too_many_screened_entities",
@@ -165,6 +176,8 @@ func faultOf(err error) error {
 		return errSearching
 	case errors.Is(err, screening.ErrUnresolved):
 		return errUnresolved
+	case errors.Is(err, screening.ErrNothingToRun):
+		return errNothingToRun
 	case errors.Is(err, screening.ErrChanged):
 		return errBusy.WithCause(err)
 	}

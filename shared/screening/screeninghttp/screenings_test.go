@@ -22,6 +22,7 @@ import (
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/permission"
 	"sluice/shared/screening"
+	"sluice/shared/screening/catalog/catalogtest"
 	"sluice/shared/screening/screeningdb"
 	"sluice/shared/screening/screeninghttp"
 )
@@ -41,6 +42,8 @@ type api struct {
 	documents *documentdb.Store
 	entities  *entitydb.Profiles
 	bucket    *fakeBucket
+	lists     *catalogtest.Memory
+	started   *startedRuns
 	call      func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
 	caller    httpapi.Caller
 }
@@ -51,10 +54,13 @@ func newAPI(t *testing.T) *api {
 	client, bucket := dynamotest.Start(t), &fakeBucket{}
 	store, documents := screeningdb.New(client, "test-screenings"), documentdb.New(client, "test-documents")
 	entities := entitydb.NewProfiles(client, "test-records", "test-entities")
+	lists, started := catalogtest.NewMemory(), &startedRuns{}
 	s := &screeninghttp.Screenings{Store: store, Documents: documents, Files: bucket, Entities: entities, NewID: uuid.NewString,
+		Providers: screeningdb.NewProviders(client, "test-screenings", nil), Lists: lists, Searches: started,
+		Log: slog.New(slog.DiscardHandler),
 		Now: func() time.Time { return now.Add(time.Duration(clock.Add(1)) * time.Millisecond) }}
 	return &api{
-		t: t, store: store, documents: documents, entities: entities, bucket: bucket,
+		t: t, store: store, documents: documents, entities: entities, bucket: bucket, lists: lists, started: started,
 		call: httpapi.Lambda(platform.Handler(s.Routes(), nil, slog.New(slog.DiscardHandler),
 			func() time.Time { return now })),
 		caller: httpapi.Caller{Tenant: tenant, Client: "c", Expires: now.Add(time.Hour),

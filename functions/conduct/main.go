@@ -1,0 +1,28 @@
+// Conduct is the Lambda function that begins and ends the executions of screening batches, those that were stopped
+// included, and sweeps up what was not started.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"sluice/shared/screening/execution"
+	"sluice/shared/screening/screeningdb"
+	"sluice/shared/setup"
+)
+
+func main() {
+	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "SCREENING_MACHINE_ARN", "SCREENING_PATIENCE",
+		"SCREENING_WIDTH", "SWEEP_AGE")
+	lambda.Start((&execution.Conduct{
+		Store:    screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
+		Runs:     env.ScreeningMachine(),
+		Patience: env.ScreeningPatience,
+		Width:    int(env.ScreeningWidth),
+		SweepAge: env.SweepAge,
+		Now:      time.Now,
+		Log:      env.Log,
+	}).HandleInput)
+}

@@ -1,0 +1,26 @@
+// Search is the Lambda function of the built-in screening provider: it searches the pinned watch lists for some of the
+// entities of a screening batch.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"sluice/shared/screening/execution"
+	"sluice/shared/screening/screeningdb"
+	"sluice/shared/setup"
+)
+
+func main() {
+	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "TABLE_WATCHLISTS", "BUCKET_WORK",
+		"SCREENING_MAX_MATCHES")
+	lambda.Start((&execution.Search{
+		Store:      screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
+		Lists:      env.Watchlists(),
+		MaxMatches: int(env.ScreeningMaxMatches),
+		Now:        time.Now,
+		Log:        env.Log,
+	}).Handle)
+}

@@ -1,0 +1,229 @@
+package execution
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"sluice/shared/deadline"
+	"sluice/shared/screening"
+)
+
+// Conduct begins and ends the executions of screening batches. Its method HandleInput is the conduct function: that of the
+// states Begin and GiveUp, of executions that have ended otherwise, and of the sweep.
+type Conduct struct {
+	Store screening.Store
+	// Runs are the executions.
+	Runs interface {
+		StartRun(ctx context.Context, in Input) error
+		Execution(ctx context.Context, in Input) (State, error)
+	}
+	// Patience is how long a provider may take to answer.
+	Patience time.Duration
+	// Width is how many providers of a batch search at once.
+	Width int
+	// SweepAge is the age of a run from which on the sweep looks at it, unless longestSweepAge is less.
+	SweepAge time.Duration
+	Now      func() time.Time
+	Log      *slog.Logger
+}
+
+// ConductInput is the input of the states Begin and GiveUp.
+type ConductInput struct {
+	Input
+	// ProviderID is the provider that has failed; "" for all of the run.
+	ProviderID string `json:"provider,omitempty"`
+	// Failure is why the run, or the search of the provider, cannot go on; nil in the state Begin.
+	Failure *Failure `json:"failure,omitempty"`
+}
+
+// Failure is the error of a state as the state machine's Catch passes it on.
+type Failure struct {
+	Error string `json:"Error"`
+	Cause string `json:"Cause"`
+}
+
+// Plan says what an execution does.
+type Plan struct {
+	Providers []PlannedProvider `json:"providers"`
+	// Width is how many of them search at once.
+	Width int `json:"width"`
+	// Patience is for how many seconds the answer of a provider is awaited.
+	Patience int `json:"patience"`
+}
+
+// PlannedProvider is a provider that searches.
+type PlannedProvider struct {
+	ID string `json:"id"`
+	// IsBuiltIn tells the built-in provider from those that have adapters.
+	IsBuiltIn bool `json:"built_in"`
+}
+
+// Types of events, by their detail-type.
+const (
+	executionEventType = "Step Functions Execution Status Change"
+	scheduledEventType = "Scheduled Event"
+)
+
+// event is an event of EventBridge: that an execution has ended
+// (docs.aws.amazon.com/step-functions/latest/dg/eventbridge-integration.html), or that it is time for a sweep.
+type event struct {
+	DetailType string `json:"detail-type"`
+	Source     string `json:"source"`
+	Detail     struct {
+		// Status is FAILED, TIMED_OUT or ABORTED.
+		Status string `json:"status"`
+		// Input is that of the execution, as JSON.
+		Input string `json:"input"`
+		Error string `json:"error"`
+		Cause string `json:"cause"`
+	} `json:"detail"`
+}
+
+// input returns what an event about an execution asks to do: to end the searches of the run, unless they have ended.
+func (e event) input() (ConductInput, error) {
+	var in ConductInput
+	if err := json.Unmarshal([]byte(e.Detail.Input), &in); err != nil || e.Source != "aws.states" || in.BatchID == "" {
+		return ConductInput{}, fmt.Errorf("event from %q about an execution with another input: %w", e.Source, err)
+	}
+	in.ProviderID, in.Failure = "", &Failure{Error: "Execution." + e.Detail.Status,
+		Cause: e.Detail.Error + ": " + e.Detail.Cause}
+	return in, nil
+}
+
+// HandleInput handles the input of a state, the end of an execution that was stopped or ran out of time, or the schedule of
+// the sweep. It returns an error for anything else.
+func (c *Conduct) HandleInput(ctx context.Context, text json.RawMessage) (Plan, error) {
+	ctx, cancel := deadline.Shorten(ctx, margin)
+	defer cancel()
+	var e event
+	var in ConductInput
+	err := json.Unmarshal(text, &e)
+	switch {
+	case err != nil:
+		return Plan{}, fmt.Errorf("read input: %w", err)
+	case e.DetailType == scheduledEventType:
+		return Plan{}, c.sweep(ctx)
+	case e.DetailType == executionEventType:
+		in, err = e.input()
+	case e.DetailType == "":
+		err = json.Unmarshal(text, &in)
+	default:
+		err = fmt.Errorf("unknown kind of event: detail-type %q", e.DetailType)
+	}
+	if err != nil {
+		return Plan{}, err
+	}
+	plan, err := c.Handle(ctx, in)
+	if err != nil {
+		c.Log.ErrorContext(ctx, "screening step failed", "batch", in.BatchID, "error", err)
+		return Plan{}, &Transient{"the step did not finish; its log has the cause"}
+	}
+	return plan, nil
+}
+
+// Handle returns the plan of a run or, with a failure, ends searches of it as failed. It may be repeated: searches that have
+// ended stay as they are, and are not in the plan.
+func (c *Conduct) Handle(ctx context.Context, in ConductInput) (Plan, error) {
+	plan := Plan{Providers: []PlannedProvider{}, Width: c.Width, Patience: int(c.Patience / time.Second)}
+	b, err := c.Store.Get(ctx, in.Tenant, in.BatchID)
+	if errors.Is(err, screening.ErrNotFound) {
+		return plan, nil // an execution is started only for a batch that is stored: nothing can be done for it
+	}
+	if err != nil {
+		return Plan{}, err
+	}
+	for _, p := range b.Searching(in.Run) {
+		switch {
+		case in.Failure == nil:
+			plan.Providers = append(plan.Providers, PlannedProvider{p.ID, p.ID == screening.BuiltIn})
+		case in.ProviderID == "" || in.ProviderID == p.ID:
+			c.Log.ErrorContext(ctx, "screening search given up", "batch", b.ID, "provider", p.ID, "error", in.Failure.Error,
+				"cause", in.Failure.Cause)
+			if err := c.fail(ctx, b, p, in.Failure); err != nil {
+				return Plan{}, err
+			}
+		}
+	}
+	return plan, nil
+}
+
+// fail ends the search of a provider as failed.
+func (c *Conduct) fail(ctx context.Context, b screening.Batch, p screening.ProviderRun, f *Failure) error {
+	return finishCurrent(ctx, c.Store, b.Tenant, b.ID, screening.Answer{ID: answerID(p, "failure"), ProviderID: p.ID, Run: p.Run,
+		Error: c.errorOf(p, f)})
+}
+
+// errorOf returns what clients are told of a failure. Its cause is in the log.
+func (c *Conduct) errorOf(p screening.ProviderRun, f *Failure) *screening.ProviderError {
+	e := &screening.ProviderError{Source: screening.SourceInvoker, Code: screening.CodeNotSpecified}
+	var lambda struct {
+		Message string `json:"errorMessage"`
+	}
+	isForeign := p.ID != screening.BuiltIn
+	switch {
+	case isForeign && f.Error == "States.Timeout":
+		e.Source = screening.SourceAdapter
+		e.Message = fmt.Sprintf("The provider did not answer within %v.", c.Patience)
+	case isForeign && f.Error == "Unreachable" && json.Unmarshal([]byte(f.Cause), &lambda) == nil && lambda.Message != "":
+		e.Source, e.Message = screening.SourceAdapter, lambda.Message
+	default:
+		e.Message = "The search was interrupted. Run it again."
+	}
+	return e
+}
+
+// Ages and pauses of the sweep.
+const (
+	// longestSweepAge is the age of a run at which its start is not under way any more.
+	longestSweepAge = time.Minute
+	// longestPause is the longest time between two looks of the sweep at one batch.
+	longestPause = time.Hour
+)
+
+// sweep looks at the batches of which providers search: it starts what was not started, and ends what nothing will end. A
+// batch that fails does not keep the others waiting.
+func (c *Conduct) sweep(ctx context.Context) error {
+	var errs []error
+	err := c.Store.EachSearching(ctx, c.Now().Add(-min(longestSweepAge, c.SweepAge)), func(tenant, batchID string) error {
+		errs = append(errs, c.sweepBatch(ctx, tenant, batchID))
+		return ctx.Err()
+	})
+	return errors.Join(append(errs, err)...)
+}
+
+func (c *Conduct) sweepBatch(ctx context.Context, tenant, batchID string) error {
+	b, err := c.Store.Get(ctx, tenant, batchID)
+	if errors.Is(err, screening.ErrNotFound) || err == nil && !b.IsSearching() {
+		return nil // the index is a moment late
+	}
+	if err != nil {
+		return err
+	}
+	// The next look is agreed first: a batch that interrupts the function must not be the first one of every sweep.
+	now := c.Now()
+	if err := c.Store.Postpone(ctx, tenant, batchID, now.Add(min(now.Sub(b.StartedAt)/4, longestPause))); err != nil {
+		return err
+	}
+	var errs []error
+	for _, run := range b.SearchingRuns() {
+		errs = append(errs, c.sweepRun(ctx, Input{tenant, batchID, run}))
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Conduct) sweepRun(ctx context.Context, in Input) error {
+	state, err := c.Runs.Execution(ctx, in)
+	switch {
+	case err != nil || state == Running:
+		return err
+	case state == NoExecution:
+		c.Log.WarnContext(ctx, "the start of a screening was lost", "batch", in.BatchID, "run", in.Run)
+		return c.Runs.StartRun(ctx, in)
+	}
+	_, err = c.Handle(ctx, ConductInput{Input: in, Failure: &Failure{Error: "Sweep", Cause: "the execution has ended"}})
+	return err
+}

@@ -1,0 +1,151 @@
+package execution
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"sluice/shared/deadline"
+	"sluice/shared/screening"
+	"sluice/shared/screening/catalog"
+	"sluice/shared/screening/lookup"
+)
+
+// entitiesAtOnce is how many entities of a batch one step of the built-in provider searches for.
+const entitiesAtOnce = 25
+
+// Search is the step of the built-in provider: it searches the pinned lists for some of the entities of a batch.
+type Search struct {
+	Store screening.Store
+	Lists interface {
+		// Open is that of catalog.Loader.
+		Open(ctx context.Context, ref catalog.VersionRef) (catalog.Loaded, error)
+	}
+	// MaxMatches is how many matches an entity may have.
+	MaxMatches int
+	Now        func() time.Time
+	Log        *slog.Logger
+}
+
+// SearchInput is the input of Search.
+type SearchInput struct {
+	Input
+	Progress Progress `json:"progress"`
+}
+
+// Progress is how far the search of a batch is.
+type Progress struct {
+	// Next is the place of the next entity in the batch.
+	Next int `json:"next"`
+	// Matches is how many matches those before it have.
+	Matches int `json:"matches"`
+	// Done means that the search has ended.
+	Done bool `json:"done"`
+}
+
+// Handle searches for the next entities of a batch and, after the last ones, ends the search. It may be repeated and run at
+// the same time as itself: the pinned lists give the same matches under the same IDs again.
+func (s *Search) Handle(ctx context.Context, in SearchInput) (Progress, error) {
+	ctx, cancel := deadline.Shorten(ctx, margin)
+	defer cancel()
+	out, err := s.handle(ctx, in)
+	if err != nil {
+		s.Log.ErrorContext(ctx, "screening step failed", "batch", in.BatchID, "error", err)
+		return Progress{}, &Transient{"the step did not finish; its log has the cause"}
+	}
+	return out, nil
+}
+
+func (s *Search) handle(ctx context.Context, in SearchInput) (Progress, error) {
+	done := Progress{in.Progress.Next, in.Progress.Matches, true}
+	b, err := s.Store.Get(ctx, in.Tenant, in.BatchID)
+	if err != nil {
+		return Progress{}, err
+	}
+	p, isHere := b.Provider(screening.BuiltIn)
+	if !isHere || p.IsFinished() || p.Run != in.Run || b.Status != screening.Open {
+		return done, nil
+	}
+	answer := screening.Answer{ID: answerID(p, ""), ProviderID: p.ID, Run: in.Run, Matches: in.Progress.Matches}
+	next := min(in.Progress.Next+entitiesAtOnce, len(b.EntityIDs))
+	found, problem, err := s.search(ctx, b, b.EntityIDs[min(in.Progress.Next, next):next])
+	if err != nil {
+		return Progress{}, err
+	}
+	matches := make([]screening.Match, len(found))
+	for i, m := range found {
+		matches[i] = newMatch(b, answer, m)
+	}
+	if err := s.Store.AddMatches(ctx, b.Tenant, matches); err != nil {
+		return Progress{}, err
+	}
+	answer.Matches += len(matches)
+	if answer.Error = problem; problem == nil && next < len(b.EntityIDs) {
+		return Progress{next, answer.Matches, false}, nil
+	}
+	return done, finishCurrent(ctx, s.Store, in.Tenant, in.BatchID, answer)
+}
+
+// search returns the matches of entities of a batch, or what is wrong with them.
+func (s *Search) search(ctx context.Context, b screening.Batch, ids []string) ([]screening.Match, *screening.ProviderError,
+	error) {
+	if len(ids) == 0 {
+		return nil, nil, nil
+	}
+	lists := make([]catalog.Loaded, len(b.Lists))
+	for i, l := range b.Lists {
+		var err error
+		if lists[i], err = s.Lists.Open(ctx, catalog.VersionRef{Owner: l.Owner, List: l.List, Version: l.Version}); err != nil {
+			return nil, nil, fmt.Errorf("open a pinned list: %w", err)
+		}
+	}
+	entities, err := s.Store.GetEntities(ctx, b.Tenant, b.ID, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	screener, now := catalog.NewScreener(lists...), s.Now()
+	var matches []screening.Match
+	for _, e := range entities {
+		found, err := lookup.Find(screener, lookup.Questions(e.Criteria, e.Aliases), b.Threshold)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(found) > s.MaxMatches {
+			return nil, tooManyMatches(e, len(found), s.MaxMatches), nil
+		}
+		for _, m := range found {
+			matches = append(matches, screening.Match{EntityID: e.ID, AliasIDs: m.AliasIDs, UniqueID: lookup.UniqueID(m.Found),
+				Data: lookup.DataOf(m.Found, now)})
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return matches, nil, nil
+}
+
+func tooManyMatches(e screening.Entity, found, limit int) *screening.ProviderError {
+	return &screening.ProviderError{Source: screening.SourceInvoker, Code: screening.CodeNotSpecified, Message: fmt.Sprintf(
+		"The entity %.100q has %d matches, more than the %d that a search may have. Add facts such as the date of birth and the "+
+			"nationality, or raise the threshold, and open a new batch.", e.ID, found, limit)}
+}
+
+// finishCurrent ends the search of a provider of the stored batch, unless it has ended otherwise.
+func finishCurrent(ctx context.Context, store screening.Store, tenant, batchID string, a screening.Answer) error {
+	for range maxAttempts {
+		b, err := store.Get(ctx, tenant, batchID)
+		if err != nil {
+			return err
+		}
+		err = finish(ctx, store, b, a)
+		if errors.Is(err, screening.ErrNotOpen) || errors.Is(err, screening.ErrNotFound) {
+			return nil
+		}
+		if !errors.Is(err, screening.ErrChanged) {
+			return err
+		}
+	}
+	return screening.ErrChanged
+}
