@@ -36,19 +36,28 @@ func TestRemoteEndpoint(t *testing.T) {
 		}
 	}))
 	defer remote.Close()
-	s, err := New(context.Background(), Config{
-		Functions: []Function{{Name: "toy", Endpoint: remote.URL, Timeout: time.Second, Concurrency: 1}},
-		Log:       &testLog{}, NewID: uuid.NewString, TempDir: t.TempDir(), JournalDir: t.TempDir(), DeadLetterDir: t.TempDir(),
-		InitTimeout: time.Second,
-	})
-	if err != nil {
-		t.Fatal(err)
+	// newService returns a service that waits for the endpoint twice as long as the limit.
+	newService := func(limit time.Duration) *Service {
+		s, err := New(context.Background(), Config{
+			Functions: []Function{{Name: "toy", Endpoint: remote.URL, Timeout: limit, Concurrency: 1}},
+			Log:       &testLog{}, NewID: uuid.NewString, TempDir: t.TempDir(), JournalDir: t.TempDir(), DeadLetterDir: t.TempDir(),
+			InitTimeout: limit,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		return s
 	}
-	defer s.Close()
+	patient, impatient := newService(timeout), newService(10*time.Millisecond)
 	for payload, want := range map[string]string{
 		`{"a":1}`: "", `"fails"`: "Transient", `"is missing"`: "Lambda.ServiceException", `"times out"`: "Sandbox.Timedout",
 		`"answers too much"`: "Function.ResponseSizeTooLarge", `"hangs"`: "Sandbox.Timedout",
 	} {
+		s := patient
+		if payload == `"hangs"` {
+			s = impatient
+		}
 		r, err := s.Invoke(t.Context(), "toy", []byte(payload))
 		if err != nil || r.Failed != (want != "") || r.ErrorType != want || want == "" && string(r.Payload) != payload {
 			t.Errorf("%s: failed = %v with %q (%.200s), %v; want %q", payload, r.Failed, r.ErrorType, r.Payload, err,
@@ -56,7 +65,7 @@ func TestRemoteEndpoint(t *testing.T) {
 		}
 	}
 	remote.Close()
-	if r, err := s.Invoke(t.Context(), "toy", []byte(`1`)); err != nil || r.ErrorType != "Lambda.ServiceException" {
+	if r, err := patient.Invoke(t.Context(), "toy", []byte(`1`)); err != nil || r.ErrorType != "Lambda.ServiceException" {
 		t.Errorf("endpoint not running: %+v, %v; want Lambda.ServiceException", r, err)
 	}
 }
