@@ -219,6 +219,7 @@ func TestNoTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer listener.Close()
 	go func() {
 		for {
 			conn, err := listener.Accept()
@@ -232,7 +233,14 @@ func TestNoTLS(t *testing.T) {
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	url := "https://" + net.JoinHostPort(outboundtest.ReceiverHost, port)
 	wantCall(t, newClient(t), url, outbound.TLSFailed)
-	listener.Close()
+	// Nothing listens at the near end of a connection, and nobody else can while it is open.
+	conn, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, port, _ = net.SplitHostPort(conn.LocalAddr().String())
+	url = "https://" + net.JoinHostPort(outboundtest.ReceiverHost, port)
 	wantCall(t, newClient(t), url, outbound.ConnectionFailed)
 }
 

@@ -72,38 +72,71 @@ func TestReceiversOfTheGuide(t *testing.T) {
 	}
 }
 
-// startReceiver runs a receiver with the secrets "new" and "old" until the test ends, and returns its address.
+// startReceiver runs a receiver with the secrets "new" and "old" until the test ends, and returns its address. The
+// receiver takes a port that was free a moment before, and ends if another program was faster: then it is started again.
 func startReceiver(t *testing.T, command []string) (address string, printed *output) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address = l.Addr().String()
-	l.Close()
-	_, port, _ := net.SplitHostPort(address)
-	printed = &output{}
-	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Env = append(os.Environ(), "PORT="+port, "WEBHOOK_SECRETS=new old")
-	cmd.Stdout, cmd.Stderr = printed, printed
-	startGroup(cmd)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		endGroup(cmd)
-		_ = cmd.Wait()
-	})
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(time.Minute); ; <-tick.C {
-		conn, err := net.Dial("tcp", address)
-		if err == nil {
-			conn.Close()
+	const attempts = 3
+	for range attempts {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		address = l.Addr().String()
+		l.Close()
+		_, port, _ := net.SplitHostPort(address)
+		printed = &output{}
+		cmd := exec.Command(command[0], command[1:]...)
+		cmd.Env = append(os.Environ(), "PORT="+port, "WEBHOOK_SECRETS=new old")
+		cmd.Stdout, cmd.Stderr = printed, printed
+		startGroup(cmd)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_ = cmd.Wait()
+		}()
+		t.Cleanup(func() {
+			select {
+			case <-ended: // its process ID may be another's
+			default:
+				endGroup(cmd)
+				<-ended
+			}
+		})
+		if isListening(t, address, ended) {
 			return address, printed
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%v does not listen: %s", command, printed)
+	}
+	t.Fatalf("%v does not listen: %s", command, printed)
+	return "", nil
+}
+
+// isListening waits until a program listens at an address, and reports false if it ends before that.
+func isListening(t *testing.T, address string, ended <-chan struct{}) bool {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(3 * time.Minute); ; {
+		select {
+		case <-ended:
+			return false
+		case <-deadline:
+			return false
+		case <-tick.C:
+		}
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			continue
+		}
+		conn.Close()
+		select {
+		case <-ended: // somebody else listens there
+			return false
+		default:
+			return true
 		}
 	}
 }
@@ -164,7 +197,7 @@ func checkReceiver(t *testing.T, address string, printed *output) {
 	const want = "a:b first\nc:d second\n"
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(10 * time.Second); printed.String() != want &&
+	for deadline := time.Now().Add(time.Minute); printed.String() != want &&
 		time.Now().Before(deadline); <-tick.C {
 	}
 	if got := printed.String(); got != want {
