@@ -76,6 +76,7 @@ func TestSAMInvoke(t *testing.T) {
 	s.invokeAPI("externalauth", 202, `"configurationId"`)
 	s.invokeAPI("screening", 202, `"batchId"`)
 	s.invoke("certificate", "null")
+	s.invoke("watchlist", "null")
 	s.invokeAPI("outbound", 200, `"decisions"`)
 
 	// A failure is reported as one, though SAM exits with 0.

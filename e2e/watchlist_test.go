@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -94,5 +95,44 @@ func TestWatchlists(t *testing.T) {
 	}
 	if got := hits(); len(got) != 1 || got[0] != "sl-1" {
 		t.Errorf("hits %v after the rollback, want sl-1", got)
+	}
+}
+
+// Versions that nothing needs are condemned, and removed an hour later.
+func TestWatchlistVersionsAreRemoved(t *testing.T) {
+	t.Parallel()
+	s := loginNewTenant(t)
+	db, err := s.environment.database(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := catalogdb.New(db, s.environment.Prefix+"-watchlists")
+	var versions []catalog.Version
+	for i := range 9 {
+		v := catalog.Version{VersionRef: catalog.VersionRef{Owner: s.tenantID, List: "old", Version: fmt.Sprint("v", i)},
+			ImportedAt: time.Now().Add(time.Duration(i)*time.Minute - 48*time.Hour)}
+		if err := store.AddVersion(t.Context(), v); err != nil {
+			t.Fatal(err)
+		}
+		versions = append(versions, v)
+	}
+	err = store.SavePointer(t.Context(), catalog.Pointer{Owner: s.tenantID, List: "old", Current: versions[8], Revision: 1})
+	if err == nil {
+		err = store.Condemn(t.Context(), versions[0], time.Now().Add(-2*time.Hour))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if failure := s.environment.invoke(t, "watchlist", `{"detail-type":"Scheduled Event","source":"aws.events"}`, false); failure != "" {
+		t.Fatalf("the function failed: %s", failure)
+	}
+	left, err := store.Versions(t.Context(), s.tenantID, "old")
+	if err != nil || len(left) != 8 {
+		t.Errorf("%d versions are left, %v; want 8", len(left), err)
+	}
+	for _, v := range left {
+		if want := v.Version == "v1" || v.Version == "v2"; !v.CondemnedAt.IsZero() != want {
+			t.Errorf("version %s is condemned: %t, want %t", v.Version, !want, want)
+		}
 	}
 }

@@ -32,6 +32,7 @@ var eventTypes = map[string]any{
 	"externalauth":  &events.APIGatewayProxyRequest{},
 	"screening":     &events.APIGatewayProxyRequest{},
 	"certificate":   &events.CloudWatchEvent{},
+	"watchlist":     &events.CloudWatchEvent{},
 	"outbound":      &events.APIGatewayProxyRequest{},
 	"scan":          &events.S3Event{},
 	"scan-result":   &intake.ScanEvent{},

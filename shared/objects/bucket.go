@@ -243,6 +243,14 @@ func (b *Bucket) Empty(ctx context.Context, key string) error {
 	return nil
 }
 
+// Remove removes an object. Removing one that does not exist is success.
+func (b *Bucket) Remove(ctx context.Context, key string) error {
+	if _, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: &key}); err != nil {
+		return fmt.Errorf("remove object: %w", withOutcome(err))
+	}
+	return nil
+}
+
 // withOutcome joins err with the outcome that callers act on, if it is one.
 func withOutcome(err error) error {
 	var api smithy.APIError

@@ -94,6 +94,8 @@ type Config struct {
 	// WatchlistRecheck is how long a function uses what it knows of the current versions of watchlists; zero means
 	// catalog.DefaultRecheck.
 	WatchlistRecheck time.Duration `env:"WATCHLIST_RECHECK"`
+	// WatchlistMaxAge is the age of a watchlist from which on it is reported.
+	WatchlistMaxAge time.Duration `env:"WATCHLIST_MAX_AGE"`
 
 	// SweepAge is how long a batch must not have moved before the sweep looks at it.
 	SweepAge time.Duration `env:"SWEEP_AGE"`

@@ -135,7 +135,8 @@ func (i *Importer) isStored(ctx context.Context, key string) bool {
 }
 
 // Apply makes the version of a plan current. It returns ErrTooManyLost unless that is forced, and ErrChanged if someone
-// else has moved the pointer since the plan was made: the other's import stands. Applying a plan again is success.
+// else has moved the pointer since the plan was made, whose import counts, or if the version is being removed. Applying a
+// plan again is success.
 func (i *Importer) Apply(ctx context.Context, p *Plan, force bool) error {
 	if p.isComplete {
 		return nil
@@ -144,6 +145,10 @@ func (i *Importer) Apply(ctx context.Context, p *Plan, force bool) error {
 		return ErrTooManyLost
 	}
 	v := p.Version
+	// The row goes first: it keeps the objects from being removed.
+	if err := i.Store.AddVersion(ctx, v); err != nil {
+		return err
+	}
 	err := i.Files.WriteObject(ctx, v.entriesKey(), func(w io.Writer) error { return writeEntries(w, p.entries) })
 	if err != nil {
 		return err
@@ -153,9 +158,6 @@ func (i *Importer) Apply(ctx context.Context, p *Plan, force bool) error {
 		return err
 	})
 	if err != nil {
-		return err
-	}
-	if err := i.Store.AddVersion(ctx, v); err != nil {
 		return err
 	}
 	return i.move(ctx, p.Before, v)
@@ -205,7 +207,7 @@ func (i *Importer) Rollback(ctx context.Context, owner, list, version string) (b
 	if err != nil {
 		return before, before, err
 	}
-	if !i.isStored(ctx, v.entriesKey()) {
+	if !v.CondemnedAt.IsZero() || !i.isStored(ctx, v.entriesKey()) {
 		return before, before, fmt.Errorf("%w: the entries of %s are gone", ErrNotFound, v)
 	}
 	if err := i.move(ctx, before, v); err != nil {

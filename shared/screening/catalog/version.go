@@ -3,7 +3,9 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"time"
 
 	"sluice/shared/screening/watchlist"
@@ -85,6 +87,10 @@ type Version struct {
 	Entries, Names, Unmatchable, Problems int
 	// Indexes are the files that were made of it, by match.FileFormat.
 	Indexes map[string]IndexFile
+	// IsPinned reports that a batch refers to the version, so that it is never removed.
+	IsPinned bool
+	// CondemnedAt is when it was decided to remove the version; zero unless it was.
+	CondemnedAt time.Time
 }
 
 // IndexFile describes the object of an index.
@@ -92,6 +98,15 @@ type IndexFile struct {
 	// SHA256 is that of the whole file, in hex.
 	SHA256 string
 	Bytes  int64
+}
+
+// objectKeys returns the keys of all objects of the version.
+func (v Version) objectKeys() []string {
+	keys := []string{v.entriesKey()}
+	for _, format := range slices.Sorted(maps.Keys(v.Indexes)) {
+		keys = append(keys, v.indexKey(v.Indexes[format]))
+	}
+	return keys
 }
 
 // Age returns how old the list is: since the date of its source or, if that is not known, since its import.

@@ -3,10 +3,10 @@ package catalogdb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -20,21 +20,31 @@ import (
 //
 //	<owner>  list#<list>               which version of a list is current
 //	<owner>  version#<list>#<version>  a version
+//	owners   owner#<owner>             an owner
 type Store struct {
 	db    *dynamodb.Client
 	table string
+	// pinned are versions that are known to be pinned.
+	pinned sync.Map
 }
 
-var _ catalog.Store = (*Store)(nil)
+var (
+	_ catalog.Store  = (*Store)(nil)
+	_ catalog.Pinner = (*Store)(nil)
+)
 
 // New returns the store on the given table.
-func New(db *dynamodb.Client, table string) *Store { return &Store{db, table} }
+func New(db *dynamodb.Client, table string) *Store { return &Store{db: db, table: table} }
 
 func key(owner, part string) dynamo.Item {
 	return dynamo.Item{"owner": dynamo.String(owner), "part": dynamo.String(part)}
 }
 
-const listPart = "list#"
+const (
+	listPart  = "list#"
+	ownersKey = "owners"
+	ownerPart = "owner#"
+)
 
 func versionsPart(list string) string { return "version#" + list + "#" }
 
@@ -140,6 +150,8 @@ func (s *Store) SavePointer(ctx context.Context, p catalog.Pointer) error {
 	if p.Revision > 1 {
 		put.ConditionExpression = aws.String("revision = :previous")
 		put.ExpressionAttributeValues = dynamo.Item{":previous": dynamo.Number(p.Revision - 1)}
+	} else if _, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table, Item: key(ownersKey, ownerPart+p.Owner)}); err != nil {
+		return fmt.Errorf("add the owner of a watchlist: %w", err)
 	}
 	_, err = s.db.PutItem(ctx, put)
 	if _, failed := dynamo.ConditionFailed(err); failed {
@@ -174,9 +186,10 @@ func (s *Store) AddVersion(ctx context.Context, v catalog.Version) error {
 // importAgain records another import of a version, and its indexes.
 func (s *Store) importAgain(ctx context.Context, v catalog.Version, part string) error {
 	update := &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: key(v.Owner, part), ConditionExpression: aws.String("attribute_exists(part)"),
-		UpdateExpression:         aws.String("SET imported_at = :at, imported_by = :by, #file = :file"),
-		ExpressionAttributeNames: map[string]string{"#file": "file", "#indexes": "indexes"},
+		TableName: &s.table, Key: key(v.Owner, part),
+		ConditionExpression:      aws.String("attribute_exists(part) AND attribute_not_exists(removing)"),
+		UpdateExpression:         aws.String("REMOVE condemned_at SET imported_at = :at, imported_by = :by, #file = :file"),
+		ExpressionAttributeNames: map[string]string{"#file": "file"},
 		ExpressionAttributeValues: dynamo.Item{
 			":at": dynamo.String(dynamo.FormatTime(v.ImportedAt)), ":by": dynamo.String(v.ImportedBy), ":file": dynamo.String(v.File),
 		},
@@ -187,13 +200,14 @@ func (s *Store) importAgain(ctx context.Context, v catalog.Version, part string)
 			return err
 		}
 		name := fmt.Sprint("#f", i)
+		update.ExpressionAttributeNames["#indexes"] = "indexes"
 		update.ExpressionAttributeNames[name] = format
 		update.ExpressionAttributeValues[fmt.Sprint(":f", i)] = index
 		update.UpdateExpression = aws.String(fmt.Sprintf("%s, #indexes.%s = :f%d", *update.UpdateExpression, name, i))
 	}
 	_, err := s.db.UpdateItem(ctx, update)
 	if _, failed := dynamo.ConditionFailed(err); failed {
-		return errors.New("the version was removed at the same time")
+		return catalog.ErrChanged
 	}
 	return err
 }

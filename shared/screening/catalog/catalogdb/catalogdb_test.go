@@ -37,13 +37,29 @@ func TestStoredWatchlists(t *testing.T) {
 	if err := s.SavePointer(ctx, p); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.Pin(ctx, v.VersionRef); err != nil {
+		t.Fatal(err)
+	}
+	removed := v
+	removed.Version, removed.Indexes, removed.CondemnedAt = "v2", map[string]catalog.IndexFile{}, catalogtest.Now
+	if err := s.AddVersion(ctx, removed); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.BeginRemoval(ctx, removed); err != nil {
+		t.Fatal(err)
+	}
 	dynamotest.CompareStored(t, client, table, "watchlists")
 
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, table, "watchlists")
 	s = catalogdb.New(client, table)
+	if got, err := s.Version(ctx, removed.VersionRef); err != nil || !cmp.Equal(removed, got) {
+		t.Errorf("version that is being removed: %v (-want +got)\n%s", err, cmp.Diff(removed, got))
+	}
+	pinned := v
+	pinned.IsPinned = true
 	got, err := s.Version(ctx, v.VersionRef)
-	if diff := cmp.Diff(v, got); err != nil || diff != "" {
+	if diff := cmp.Diff(pinned, got); err != nil || diff != "" {
 		t.Errorf("version: %v (-want +got)\n%s", err, diff)
 	}
 	pointer, err := s.Pointer(ctx, p.Owner, p.List)

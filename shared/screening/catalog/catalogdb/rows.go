@@ -59,6 +59,8 @@ type versionRow struct {
 	Unmatchable int                 `dynamodbav:"unmatchable"`
 	Problems    int                 `dynamodbav:"problems"`
 	Indexes     map[string]indexRow `dynamodbav:"indexes"`
+	IsPinned    bool                `dynamodbav:"pinned,omitempty"`
+	CondemnedAt string              `dynamodbav:"condemned_at,omitempty"`
 }
 
 // indexRow is a catalog.IndexFile.
@@ -72,6 +74,7 @@ func newVersionRow(v catalog.Version) versionRow {
 		Owner: v.Owner, List: v.List, Version: v.Version, Format: string(v.Format), File: v.File,
 		SourceDate: dynamo.FormatTime(v.SourceDate), ImportedAt: dynamo.FormatTime(v.ImportedAt), ImportedBy: v.ImportedBy,
 		Entries: v.Entries, Names: v.Names, Unmatchable: v.Unmatchable, Problems: v.Problems, Indexes: map[string]indexRow{},
+		IsPinned: v.IsPinned, CondemnedAt: dynamo.FormatTime(v.CondemnedAt),
 	}
 	for format, index := range v.Indexes {
 		row.Indexes[format] = indexRow(index)
@@ -83,13 +86,14 @@ func (r versionRow) version() (catalog.Version, error) {
 	v := catalog.Version{
 		VersionRef: catalog.VersionRef{Owner: r.Owner, List: r.List, Version: r.Version}, Format: watchlist.Format(r.Format),
 		File: r.File, ImportedBy: r.ImportedBy, Entries: r.Entries, Names: r.Names, Unmatchable: r.Unmatchable,
-		Problems: r.Problems, Indexes: map[string]catalog.IndexFile{},
+		Problems: r.Problems, Indexes: map[string]catalog.IndexFile{}, IsPinned: r.IsPinned,
 	}
 	for format, index := range r.Indexes {
 		v.Indexes[format] = catalog.IndexFile(index)
 	}
-	var err1, err2 error
+	var err1, err2, err3 error
 	v.SourceDate, err1 = dynamo.ParseTime(r.SourceDate)
 	v.ImportedAt, err2 = dynamo.ParseTime(r.ImportedAt)
-	return v, errors.Join(err1, err2)
+	v.CondemnedAt, err3 = dynamo.ParseTime(r.CondemnedAt)
+	return v, errors.Join(err1, err2, err3)
 }

@@ -23,12 +23,14 @@ import (
 // Now is the time of imports.
 var Now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 
-// Memory is a catalog in memory: a catalog.Store and catalog.Files.
+// Memory is a catalog in memory: catalog.Store, catalog.Files, catalog.Pinner and catalog.Remover.
 type Memory struct {
 	mu       sync.Mutex
 	pointers map[[2]string]catalog.Pointer
 	versions map[catalog.VersionRef]catalog.Version
 	objects  map[string][]byte
+	// removing are the versions whose removal has begun.
+	removing map[catalog.VersionRef]bool
 	// opened counts how often each object was opened, reads how often pointers were read.
 	opened map[string]int
 	reads  int
@@ -37,15 +39,17 @@ type Memory struct {
 }
 
 var (
-	_ catalog.Store = (*Memory)(nil)
-	_ catalog.Files = (*Memory)(nil)
+	_ catalog.Store   = (*Memory)(nil)
+	_ catalog.Files   = (*Memory)(nil)
+	_ catalog.Pinner  = (*Memory)(nil)
+	_ catalog.Remover = (*Memory)(nil)
 )
 
 // NewMemory returns a catalog without lists.
 func NewMemory() *Memory {
 	return &Memory{
 		pointers: map[[2]string]catalog.Pointer{}, versions: map[catalog.VersionRef]catalog.Version{},
-		objects: map[string][]byte{}, opened: map[string]int{},
+		objects: map[string][]byte{}, opened: map[string]int{}, removing: map[catalog.VersionRef]bool{},
 	}
 }
 
@@ -143,10 +147,14 @@ func (m *Memory) SavePointer(_ context.Context, p catalog.Pointer) error {
 func (m *Memory) AddVersion(_ context.Context, v catalog.Version) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.removing[v.VersionRef] {
+		return catalog.ErrChanged
+	}
 	if stored, found := m.versions[v.VersionRef]; found {
 		indexes := maps.Clone(stored.Indexes)
 		maps.Copy(indexes, v.Indexes)
 		stored.ImportedAt, stored.ImportedBy, stored.File, stored.Indexes = v.ImportedAt, v.ImportedBy, v.File, indexes
+		stored.CondemnedAt = time.Time{}
 		v = stored
 	}
 	m.versions[v.VersionRef] = v
@@ -199,6 +207,82 @@ func (m *Memory) WriteObject(_ context.Context, key string, write func(io.Writer
 	return nil
 }
 
+// Remove implements catalog.Remover.
+func (m *Memory) Remove(_ context.Context, key string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.objects, key)
+	return nil
+}
+
+// Objects returns how many objects there are.
+func (m *Memory) Objects() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.objects)
+}
+
+// Owners implements catalog.Store.
+func (m *Memory) Owners(context.Context) ([]string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var owners []string
+	for key := range m.pointers {
+		owners = append(owners, key[0])
+	}
+	slices.Sort(owners)
+	return slices.Compact(owners), nil
+}
+
+// Pin implements catalog.Pinner.
+func (m *Memory) Pin(_ context.Context, ref catalog.VersionRef) error {
+	return m.change(ref, catalog.ErrNotFound, func(v *catalog.Version) bool {
+		v.IsPinned = true
+		return v.CondemnedAt.IsZero()
+	})
+}
+
+// Condemn implements catalog.Store.
+func (m *Memory) Condemn(_ context.Context, read catalog.Version, at time.Time) error {
+	return m.change(read.VersionRef, catalog.ErrChanged, func(v *catalog.Version) bool {
+		isUnchanged := !v.IsPinned && v.CondemnedAt.IsZero() && v.ImportedAt.Equal(read.ImportedAt)
+		v.CondemnedAt = at
+		return isUnchanged
+	})
+}
+
+// BeginRemoval implements catalog.Store.
+func (m *Memory) BeginRemoval(_ context.Context, read catalog.Version) error {
+	return m.change(read.VersionRef, catalog.ErrChanged, func(v *catalog.Version) bool {
+		m.removing[v.VersionRef] = !v.IsPinned && !v.CondemnedAt.IsZero() && v.CondemnedAt.Equal(read.CondemnedAt)
+		return m.removing[v.VersionRef]
+	})
+}
+
+// RemoveVersion implements catalog.Store.
+func (m *Memory) RemoveVersion(_ context.Context, ref catalog.VersionRef) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, found := m.versions[ref]; found && !m.removing[ref] {
+		return catalog.ErrChanged
+	}
+	delete(m.versions, ref)
+	delete(m.removing, ref)
+	return nil
+}
+
+// change changes a stored version if f reports that it may be, and returns an error otherwise.
+func (m *Memory) change(ref catalog.VersionRef, otherwise error, f func(v *catalog.Version) bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v, found := m.versions[ref]
+	if !found || !f(&v) {
+		return otherwise
+	}
+	m.versions[ref] = v
+	return nil
+}
+
 // Damage changes the last byte of each object whose key has a suffix, and returns how many there are.
 func (m *Memory) Damage(suffix string) int {
 	m.mu.Lock()
@@ -215,8 +299,8 @@ func (m *Memory) Damage(suffix string) int {
 	return n
 }
 
-// Remove removes each object whose key has a suffix.
-func (m *Memory) Remove(suffix string) {
+// Lose removes each object whose key has a suffix.
+func (m *Memory) Lose(suffix string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	maps.DeleteFunc(m.objects, func(key string, _ []byte) bool { return strings.HasSuffix(key, suffix) })

@@ -11,8 +11,12 @@ import (
 )
 
 // Conform checks that a store keeps what catalog.Store promises.
-func Conform(t *testing.T, s catalog.Store) {
+func Conform(t *testing.T, s interface {
+	catalog.Store
+	catalog.Pinner
+}) {
 	ctx := t.Context()
+	conformRemoval(t, s, s)
 	v := catalog.Version{
 		VersionRef: catalog.VersionRef{Owner: "o", List: "un", Version: "v1"}, Format: watchlist.UNXML, File: "un.xml",
 		SourceDate: Now.AddDate(0, 0, -1), ImportedAt: Now, ImportedBy: "me", Entries: 3, Names: 4, Unmatchable: 1, Problems: 2,
@@ -89,6 +93,10 @@ func conformPointers(t *testing.T, s catalog.Store, v, older catalog.Version) {
 			t.Fatal(err)
 		}
 	}
+	owners, err := s.Owners(ctx)
+	if diff := cmp.Diff([]string{"o", "other"}, owners); err != nil || diff != "" {
+		t.Errorf("owners: %v (-want +got)\n%s", err, diff)
+	}
 	got, err := s.Pointer(ctx, "o", "un")
 	if diff := cmp.Diff(next, got); err != nil || diff != "" {
 		t.Errorf("pointer: %v (-want +got)\n%s", err, diff)
@@ -97,4 +105,55 @@ func conformPointers(t *testing.T, s catalog.Store, v, older catalog.Version) {
 	if diff := cmp.Diff([]catalog.Pointer{second, next}, pointers); err != nil || diff != "" {
 		t.Errorf("pointers: %v (-want +got)\n%s", err, diff)
 	}
+}
+
+// conformRemoval checks what a store does with versions that are removed.
+func conformRemoval(t *testing.T, s catalog.Store, pinner catalog.Pinner) {
+	ctx := t.Context()
+	v := catalog.Version{VersionRef: catalog.VersionRef{Owner: "removed", List: "a", Version: "v"}, ImportedAt: Now}
+	want := func(what string, err, want error) {
+		t.Helper()
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", what, err, want)
+		}
+	}
+	read := func() catalog.Version {
+		t.Helper()
+		stored, err := s.Version(ctx, v.VersionRef)
+		want("reading it", err, nil)
+		return stored
+	}
+	want("pinning a version that does not exist", pinner.Pin(ctx, v.VersionRef), catalog.ErrNotFound)
+	want("condemning it", s.Condemn(ctx, v, Now), catalog.ErrChanged)
+	want("beginning to remove it", s.BeginRemoval(ctx, v), catalog.ErrChanged)
+	want("removing it", s.RemoveVersion(ctx, v.VersionRef), nil)
+	want("adding it", s.AddVersion(ctx, v), nil)
+	want("removing what is not condemned", s.BeginRemoval(ctx, read()), catalog.ErrChanged)
+	want("condemning it", s.Condemn(ctx, read(), Now), nil)
+	want("condemning it again", s.Condemn(ctx, read(), Now), catalog.ErrChanged)
+	want("pinning what is condemned", pinner.Pin(ctx, v.VersionRef), catalog.ErrNotFound)
+	want("removing what is only condemned", s.RemoveVersion(ctx, v.VersionRef), catalog.ErrChanged)
+	condemned := read()
+	v.ImportedAt = Now.Add(1)
+	want("importing it again", s.AddVersion(ctx, v), nil)
+	want("removing what was imported again", s.BeginRemoval(ctx, condemned), catalog.ErrChanged)
+	want("condemning what was imported since it was read", s.Condemn(ctx, condemned, Now), catalog.ErrChanged)
+	want("condemning it", s.Condemn(ctx, read(), Now), nil)
+	for range 2 {
+		want("beginning to remove it", s.BeginRemoval(ctx, read()), nil)
+	}
+	want("importing it meanwhile", s.AddVersion(ctx, v), catalog.ErrChanged)
+	for range 2 {
+		want("removing it", s.RemoveVersion(ctx, v.VersionRef), nil)
+	}
+	_, err := s.Version(ctx, v.VersionRef)
+	want("reading what was removed", err, catalog.ErrNotFound)
+	want("adding it", s.AddVersion(ctx, v), nil)
+	for range 2 {
+		want("pinning it", pinner.Pin(ctx, v.VersionRef), nil)
+	}
+	if !read().IsPinned {
+		t.Error("a pinned version is not")
+	}
+	want("condemning what is pinned", s.Condemn(ctx, read(), Now), catalog.ErrChanged)
 }

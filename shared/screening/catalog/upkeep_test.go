@@ -1,0 +1,109 @@
+package catalog_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice/shared/screening/catalog"
+	"sluice/shared/screening/catalog/catalogtest"
+)
+
+func newUpkeep(m *catalogtest.Memory, c *clock, log *strings.Builder) *catalog.Upkeep {
+	return &catalog.Upkeep{Store: m, Objects: m, MaxAge: 14 * 24 * time.Hour, Now: c.Now, Log: slog.New(slog.NewJSONHandler(log, nil))}
+}
+
+// Versions are removed in two steps, unless they are current, previous, among the last, pinned or needed again.
+func TestPrune(t *testing.T) {
+	t.Parallel()
+	m, c := catalogtest.NewMemory(), &clock{now: catalogtest.Now}
+	var log strings.Builder
+	upkeep := newUpkeep(m, c, &log)
+	var versions []catalog.Version
+	for i := range 12 {
+		i := catalog.Importer{Store: m, Files: m, Now: c.Now, By: fmt.Sprint(i)}
+		p := plan(t, &i, c.Now(), persons(len(versions), 1)...)
+		if err := i.Apply(t.Context(), p, true); err != nil {
+			t.Fatal(err)
+		}
+		versions = append(versions, p.Version)
+		c.advance(time.Second)
+	}
+	if err := m.Pin(t.Context(), versions[1].VersionRef); err != nil {
+		t.Fatal(err)
+	}
+	left := func() (left string) {
+		t.Helper()
+		if err := upkeep.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range versions {
+			switch stored, err := m.Version(t.Context(), v.VersionRef); {
+			case errors.Is(err, catalog.ErrNotFound):
+			case !stored.CondemnedAt.IsZero():
+				left += fmt.Sprintf("(%d)", i)
+			default:
+				left += fmt.Sprint(i)
+			}
+		}
+		return left
+	}
+	expect := func(what, want string) {
+		t.Helper()
+		if got := left(); got != want {
+			t.Errorf("%s: %s is left, want %s", what, got, want)
+		}
+	}
+	expect("at once", "01234567891011")
+	c.advance(24*time.Hour - 12*time.Second - 1)
+	expect("just before a day has passed since the first import", "01234567891011")
+	c.advance(12 * time.Second)
+	expect("after a day", "(0)1(2)(3)(4)567891011")
+	i := catalog.Importer{Store: m, Files: m, Now: c.Now, By: "again"}
+	if _, _, err := i.Rollback(t.Context(), catalog.Shared, "un", versions[2].Version); !errors.Is(err, catalog.ErrNotFound) {
+		t.Errorf("rolling back to a condemned version: %v, want ErrNotFound", err)
+	}
+	if err := m.AddVersion(t.Context(), versions[3]); err != nil {
+		t.Fatal(err)
+	}
+	c.advance(time.Hour - 1)
+	expect("just before an hour has passed", "(0)1(2)(3)(4)567891011")
+	c.advance(1)
+	expect("after an hour", "1(3)567891011")
+	if got := m.Objects(); got != 18 {
+		t.Errorf("%d objects are left, want 18 of 9 versions", got)
+	}
+	c.advance(time.Hour)
+	expect("after another hour", "1567891011")
+	if strings.Contains(log.String(), "a watchlist is old") {
+		t.Errorf("a list of a day is reported as old:\n%s", log.String())
+	}
+}
+
+// A list is reported once it is as old as the setting says, whoever owns it.
+func TestOldListsAreReported(t *testing.T) {
+	t.Parallel()
+	m, c := catalogtest.NewMemory(), &clock{now: catalogtest.Now}
+	m.Import(t, catalog.Shared, "un", persons(0, 1)...) // it is a day older than its import
+	m.Import(t, tenant, "own", persons(0, 1)...)
+	var log strings.Builder
+	upkeep := newUpkeep(m, c, &log)
+	for _, test := range []struct {
+		wait time.Duration
+		want int
+	}{{13*24*time.Hour - 1, 0}, {1, 2}} {
+		c.advance(test.wait)
+		if err := upkeep.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(log.String(), `"msg":"a watchlist is old"`); got != test.want {
+			t.Errorf("%d reports, want %d:\n%s", got, test.want, log.String())
+		}
+	}
+	if !strings.Contains(log.String(), `"list":"own"`) || !strings.Contains(log.String(), `"age_days":14`) {
+		t.Errorf("the log has no list or age:\n%s", log.String())
+	}
+}
