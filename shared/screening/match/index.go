@@ -69,6 +69,8 @@ const (
 	tellingPerson       wordInfo = 1 << 16
 	tellingOrganisation wordInfo = 1 << 17
 	shortWord           wordInfo = 1 << 18
+	descentWord         wordInfo = 1 << 19
+	numberWord          wordInfo = 1 << 20
 )
 
 func newWordInfo(w *names.Word) wordInfo {
@@ -81,6 +83,12 @@ func newWordInfo(w *names.Word) wordInfo {
 	}
 	if w.IsShort() {
 		info |= shortWord
+	}
+	if w.IsDescent() {
+		info |= descentWord
+	}
+	if w.IsNumber() {
+		info |= numberWord
 	}
 	return info
 }

@@ -7,7 +7,11 @@ import (
 	"sluice/shared/screening/names"
 )
 
-func onesCount(x uint64) int { return bits.OnesCount64(x) }
+func onesCount(x uint64) int     { return bits.OnesCount64(x) }
+func trailingZeros(x uint64) int { return bits.TrailingZeros64(x) }
+
+// lastBit returns the number of the highest bit, -1 if there is none.
+func lastBit(x uint64) int { return bits.Len64(x) - 1 }
 
 // Name is a name that has been analysed.
 type Name struct {

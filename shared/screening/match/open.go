@@ -139,7 +139,7 @@ func (s *Searcher) compare(q *querySide, name uint32, weight int32) int {
 		return 0
 	}
 	l := &s.list
-	l.n, l.telling, l.short, l.total = int(r.n), 0, 0, 0
+	l.reset(int(r.n))
 	for j, w := range words[:r.n] {
 		l.setWord(j, x.infos[w], r.mode)
 	}

@@ -28,7 +28,7 @@ const (
 
 // percentFew takes the place of percentList by the number of words that met and say who is meant: the fewer, the more
 // likely it is that they met by chance.
-var percentFew = [names.Modes][3]int32{names.Person: {0, 80, 65}, names.Organisation: {0, 50, 40}}
+var percentFew = [names.Modes][3]int32{names.Person: {0, 80, 60}, names.Organisation: {0, 50, 40}}
 
 // shareOfList returns the percentage with which words of the list count that did not meet, if so many did that say who is
 // meant.
@@ -45,17 +45,24 @@ type side struct {
 	weight [names.MaxWords]int32
 	// telling has a bit for each word that says who is meant.
 	telling uint64
-	// short has a bit for each word of few sounds.
-	short uint64
-	total int32
+	// short has a bit for each word of few sounds, descent for each that joins a name with that of a parent, numbers for
+	// each number.
+	short, descent, numbers uint64
+	total                   int32
 }
 
 // set makes the side that of some of the words of a name.
 func (s *side) set(words []names.Word, mode names.Mode) {
-	s.n, s.telling, s.short, s.total = len(words), 0, 0, 0
+	s.reset(len(words))
 	for i := range words {
 		s.setWord(i, newWordInfo(&words[i]), mode)
 	}
+}
+
+// reset makes the side one of n words that setWord sets.
+func (s *side) reset(n int) {
+	s.n, s.total = n, 0
+	s.telling, s.short, s.descent, s.numbers = 0, 0, 0, 0
 }
 
 func (s *side) setWord(i int, w wordInfo, mode names.Mode) {
@@ -66,6 +73,12 @@ func (s *side) setWord(i int, w wordInfo, mode names.Mode) {
 	}
 	if w.isShort() {
 		s.short |= 1 << i
+	}
+	if w&descentWord != 0 {
+		s.descent |= 1 << i
+	}
+	if w&numberWord != 0 {
+		s.numbers |= 1 << i
 	}
 }
 
@@ -189,7 +202,48 @@ func (s *scorer) score(q, l *side, mode names.Mode) int {
 		}
 	}
 	score := ratio(max(gain, 0), weight, missedQuery, missedList, share)
-	return score * s.orderPercent(q) / 100
+	score = score * s.orderPercent(q) / 100
+	switch {
+	case mode == names.Person && s.isSwapped(q, l):
+		return score * percentSwapped / 100
+	case mode == names.Organisation && q.numbers&^queryMet != 0 && l.numbers&^listMet != 0:
+		return score * percentNumber / 100
+	}
+	return score
+}
+
+// What remains of a score for differences that words alone do not show.
+const (
+	// percentSwapped is for a person who is named as another's parent and the reverse.
+	percentSwapped = 80
+	// percentNumber is for organisations whose numbers differ.
+	percentNumber = 85
+)
+
+// isSwapped reports whether the words around one of descent have met crosswise: "Ahmad bin Hasan" and "Hasan bin Ahmad".
+func (s *scorer) isSwapped(q, l *side) bool {
+	if q.descent == 0 || l.descent == 0 {
+		return false
+	}
+	for rest := q.descent; rest != 0; rest &= rest - 1 {
+		at := trailingZeros(rest)
+		child, hasChild := s.listWord(lastBit(q.telling & (1<<at - 1)))
+		parent, hasParent := s.listWord(trailingZeros(q.telling &^ (2<<at - 1)))
+		if hasChild && hasParent && parent < child && l.descent>>parent&(1<<(child-parent)-1) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// listWord returns the word of the list that word i of the query has met.
+func (s *scorer) listWord(i int) (word uint8, isMet bool) {
+	for k := range s.met {
+		if p := &s.met[k]; int(p.q) <= i && i < int(p.q+p.nq) {
+			return p.l, true
+		}
+	}
+	return 0, false
 }
 
 // orderPercent is what remains of the score for the order in which the words met. "Given Family" and "Family, Given"

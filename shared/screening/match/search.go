@@ -133,7 +133,8 @@ func (s *Searcher) forms(n int) uint64 {
 
 // fill makes a side of the words of the query.
 func (s *Searcher) fill(q *querySide, forms uint64) {
-	q.n, q.telling, q.short, q.total, q.joined = 0, 0, 0, 0, 0
+	q.reset(0)
+	q.joined = 0
 	q.words, q.search = q.words[:0], s.search
 	for i, w := range s.words {
 		if q.mode == names.Organisation && forms>>i&1 != 0 {

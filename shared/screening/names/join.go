@@ -62,8 +62,8 @@ func Join(a, b *Word) Word {
 		length: min(a.length+b.length, maxWordBytes),
 		first:  a.first,
 	}
-	if w.flags&isForeign != 0 {
-		return w
+	if w.flags&isForeign != 0 || (a.class|b.class)&classNumber != 0 {
+		return w // numbers are not spelled in several ways
 	}
 	n := copy(w.sounds[:], a.sounds[:a.n])
 	second := b.sounds[:b.n]

@@ -32,7 +32,7 @@ func (w *Word) AppendQueryKeys(keys []uint64) []uint64 {
 	if w.first != 0 {
 		keys = append(keys, w.initialKey())
 	}
-	return w.appendCommonKeys(w.appendScriptKeys(keys, true, scriptSeed))
+	return w.appendExchangeKey(w.appendCommonKeys(w.appendScriptKeys(keys, true, scriptSeed)))
 }
 
 // appendScriptKeys appends the keys by which words of scripts without vowels find those of other scripts and the reverse;
@@ -96,11 +96,10 @@ func (w *Word) initialKey() uint64 { return mix(initialSeed ^ uint64(w.first)) }
 // appendEditKeys appends a key of the sounds and of what is left of them when up to MaxEdits sounds are deleted. The first
 // sound takes part by its class alone.
 func (w *Word) appendEditKeys(keys []uint64) []uint64 {
-	edits := MaxEdits(int(w.n))
-	if edits == 0 {
+	n := min(int(w.n), maxKeyedSounds)
+	if n < 2 {
 		return keys
 	}
-	n := min(int(w.n), maxKeyedSounds)
 	sounds := w.sounds[:n]
 	var packed uint64
 	for i := n - 1; i >= 1; i-- {
@@ -109,6 +108,10 @@ func (w *Word) appendEditKeys(keys []uint64) []uint64 {
 	packed <<= 8
 	seed := uint64(editSeed) ^ uint64(initialClass[sounds[0]])
 	keys = append(keys, mix(seed^packed))
+	edits := MaxEdits(int(w.n))
+	if edits == 0 {
+		return keys
+	}
 	for i := 1; i < n; i++ {
 		// A deletion among equal neighbours leaves the same for each of them.
 		if i > 1 && sounds[i] == sounds[i-1] {
@@ -124,6 +127,18 @@ func (w *Word) appendEditKeys(keys []uint64) []uint64 {
 		}
 	}
 	return keys
+}
+
+// appendExchangeKey appends the key of the word with its first two sounds exchanged, by which a query finds such words.
+func (w *Word) appendExchangeKey(keys []uint64) []uint64 {
+	if w.flags&isForeign != 0 || w.n < minExchanged || w.sounds[0] == w.sounds[1] {
+		return keys
+	}
+	packed := uint64(w.sounds[0])
+	for i := min(int(w.n), maxKeyedSounds) - 1; i >= 2; i-- {
+		packed |= uint64(w.sounds[i]) << (8 * (i - 1))
+	}
+	return append(keys, mix(editSeed^uint64(initialClass[w.sounds[1]])^packed<<8))
 }
 
 // deleteByte removes byte i of a packed string.

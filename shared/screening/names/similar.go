@@ -1,6 +1,9 @@
 package names
 
-import "cmp"
+import (
+	"bytes"
+	"cmp"
+)
 
 // Similarities in thousandths.
 const (
@@ -57,7 +60,7 @@ func Similarity(a, b *Word) (int, Kind) {
 
 // soundSimilarity is Similarity of words that are not the same, whatever they mean.
 func soundSimilarity(a, b *Word) (int, Kind) {
-	if (a.flags|b.flags)&isForeign != 0 {
+	if (a.flags|b.flags)&isForeign != 0 || (a.class|b.class)&classNumber != 0 {
 		return 0, Different
 	}
 	if a.IsInitial() != b.IsInitial() {
@@ -70,8 +73,10 @@ func soundSimilarity(a, b *Word) (int, Kind) {
 		return acrossScripts(a, b)
 	}
 	sharesSkeleton := a.sharesSkeleton(b, leastConsonants(a, b))
-	maxEdits := MaxEdits(int(min(a.n, b.n)))
-	if !sharesSkeleton && (maxEdits == 0 || !isEdited(a, b, maxEdits)) {
+	if !sharesSkeleton && !isEdited(a, b, MaxEdits(int(min(a.n, b.n)))) {
+		if isExchanged(a, b) {
+			return 1000 - 10*costExchange/int(a.n)*13/10, Edited
+		}
 		return 0, Different
 	}
 	s := 1000 - soundCost(a, b, 1000-minSimilarity)
@@ -170,9 +175,21 @@ func leastConsonants(a, b *Word) uint8 {
 	return 2
 }
 
+// minExchanged is the number of sounds of words whose first two may have been exchanged.
+const minExchanged = 4
+
+// isExchanged reports whether two words differ by the order of their first two sounds: "Abid" and "Baid".
+func isExchanged(a, b *Word) bool {
+	return a.n == b.n && a.n >= minExchanged && a.sounds[0] == b.sounds[1] && a.sounds[1] == b.sounds[0] &&
+		a.sounds[0] != a.sounds[1] && bytes.Equal(a.sounds[2:a.n], b.sounds[2:b.n])
+}
+
 // isEdited reports whether two words begin alike and are at most k edits apart after their first sounds: people seldom
-// err in the first letter.
+// err in the first letter. Words of two sounds or more may be spelled in two ways.
 func isEdited(a, b *Word, k int) bool {
+	if k == 0 {
+		return a.n >= 2 && bytes.Equal(a.sounds[:a.n], b.sounds[:b.n])
+	}
 	return initialClass[a.sounds[0]] == initialClass[b.sounds[0]] && withinEdits(a.sounds[1:a.n], b.sounds[1:b.n], k)
 }
 

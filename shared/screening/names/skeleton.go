@@ -172,7 +172,7 @@ func (w *Word) doubtfulClass(sounds []byte, i int, r reading) byte {
 		}
 		return 'f'
 	case 'h':
-		if i == len(sounds)-1 || r == glideReading && isAbjad && i > 0 && isDigraphStart(sounds[i-1]) {
+		if i == len(sounds)-1 && i > 1 || r == glideReading && isAbjad && i > 0 && isDigraphStart(sounds[i-1]) {
 			return 0
 		}
 	case soundJ:

@@ -43,7 +43,7 @@ func (w *Word) setWeights(text string) {
 	}
 	switch {
 	case w.IsInitial():
-	case isNumber(text) || isRoman(text):
+	case w.class&classNumber != 0:
 		organisation = weightNumber
 	case w.class&classStop != 0:
 		organisation = weightStop

@@ -66,6 +66,9 @@ const Modes = int(modes)
 func NewWord(folded []byte) Word {
 	m := loadTables().words[string(folded)]
 	w := Word{class: m.class, concepts: m.concepts}
+	if isNumber(string(folded)) || isRoman(string(folded)) {
+		w.class |= classNumber
+	}
 	letters := folded
 	if len(letters) > 0 && letters[0] == abjadMark {
 		w.flags, letters = isAbjad, letters[1:]
@@ -106,6 +109,12 @@ func (w *Word) IsForm() bool { return w.class&classForm != 0 }
 
 // IsFormStart reports whether the word begins an organisation form of several words.
 func (w *Word) IsFormStart() bool { return w.class&classFormStart != 0 }
+
+// IsDescent reports whether the word joins a name with that of a parent: "bin".
+func (w *Word) IsDescent() bool { return w.class&classDescent != 0 }
+
+// IsNumber reports whether the word is a number, in digits or Roman numerals from II on.
+func (w *Word) IsNumber() bool { return w.class&classNumber != 0 }
 
 // IsTelling reports whether the word says who is meant: it is not a title, a particle, a stop word or an initial.
 func (w *Word) IsTelling(m Mode) bool {

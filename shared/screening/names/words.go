@@ -40,6 +40,10 @@ const (
 	classTrade
 	// classForm words are organisation forms by themselves: "GmbH", "LLC".
 	classForm
+	// classDescent words join a name with that of a parent: "bin".
+	classDescent
+	// classNumber words are numbers.
+	classNumber
 	// classFormStart words begin an organisation form of several words: "Open Joint Stock Company".
 	classFormStart
 )
@@ -93,6 +97,7 @@ var loadTables = sync.OnceValue(func() *tables {
 func (t *tables) addPeople() {
 	classes := map[string]class{
 		"title": classTitle, "particle": classParticle, "stop": classStop, "common": classCommon,
+		"descent": classDescent,
 	}
 	eachLine(peopleData, func(key string, words []string) {
 		for _, word := range words {
@@ -120,7 +125,7 @@ func (t *tables) addForms() {
 			switch {
 			case len(folded) == 0:
 			case len(folded) == 1:
-				if len(folded[0]) > 1 && !t.isTelling(folded[0]) {
+				if len(folded[0]) > 1 && !t.isTelling(folded[0]) && !isRoman(folded[0]) {
 					t.add(folded[0], classForm, 0)
 				}
 			default:

@@ -1,0 +1,94 @@
+package match
+
+import (
+	"testing"
+
+	"sluice/shared/screening/watchlist"
+)
+
+// Pairs of names by what makes them equal or different. The persons are invented.
+func TestClassesOfNames(t *testing.T) {
+	for class, pairs := range map[string][]struct {
+		a, b  string
+		isHit bool
+	}{
+		"romanizations of Russian": {
+			{"Велканов Сергей Юрьевич", "Sergej Welkanow", true},
+			{"Евгения Хрущёва", "Evgeniya Khrushcheva", true},
+			{"Евгения Велканова", "Jewgenija Welkanowa", true},
+			{"Щербаков Алексей", "Aleksei Shcherbakov", true},
+			{"Щербаков Алексей", "Alexey Scherbakov", true},
+			{"Андрей Чайкин", "Andreï Tchaïkine", true},
+			{"Жуков Юрий", "Iouri Joukov", true},
+			{"Сергей Велканов", "Andrei Velkanov", false},
+			{"Сергей Велканов", "Sergei Volkov", false},
+		},
+		"one name in Ukrainian, Belarusian and Russian": {
+			{"Сергій Гриценко", "Sergei Gritsenko", true},
+			{"Сяргей Рыбакоў", "Sergey Rybakov", true},
+			{"Уладзімір Зайцаў", "Vladimir Zaytsev", true},
+			{"Serhii Hrytsenko", "Sergei Gritsenko", true},
+			{"Siarhei Rybakou", "Sergey Rybakov", true},
+		},
+		"letters of Arabic that stand for several sounds": {
+			{"فضل الرحمن الزهراني", "Fazlurrahman Zahrani", true},
+			{"كاظم ذاكر", "Kadhim Zakir", true},
+			{"ثاقب رجب", "Saqib Ragab", true},
+			{"إسحاق الأزهري", "Ishaq al-Azhari", true},
+			{"طه الفاتح", "Taha Fatih", true},
+			{"علوش القاسمي", "Alouche Gasmi", true},
+			{"شفيق الله حقاني", "Shafiqullah Haqqani", true},
+			{"عبدالحي مطمئن", "Abdul Hai Motmaen", true},
+			{"عيسى الصبار", "Issa Essabar", true},
+			{"حسين زارع", "Hassan Suri", false},
+			{"حسن قاضي", "Hassan Hijazi", false},
+			{"محمد حميدي", "Mohammad Ahmadi", false},
+		},
+		"typing errors": {
+			{"Baid Velkanov", "Abid Velkanov", true},
+			{"Adbul Karim Velkan", "Abdul Karim Velkan", true},
+			{"Kim Jong-uun", "Kim Jong-un", true},
+			{"Anatoly Velkanvo", "Anatoly Velkanov", true},
+			{"Ian Velkan", "Ina Velkan", false},
+		},
+		"parents and children": {
+			{"Ahmad bin Hasan al-Velkani", "Hasan bin Ahmad al-Velkani", false},
+			{"Ahmad bin Hasan al-Velkani", "Ahmad Hasan al-Velkani", true},
+			{"Velkani, Ahmad bin Hasan", "Ahmad bin Hasan Velkani", true},
+		},
+	} {
+		t.Run(class, func(t *testing.T) {
+			for _, p := range pairs {
+				if score := Pair(p.a, p.b, watchlist.Person); score >= Threshold != p.isHit {
+					t.Errorf("Pair(%q, %q) = %v, want a hit: %v", p.a, p.b, score, p.isHit)
+				}
+			}
+		})
+	}
+}
+
+func TestClassesOfOrganisations(t *testing.T) {
+	for class, pairs := range map[string][]struct {
+		a, b  string
+		isHit bool
+	}{
+		"numbers": {
+			{"Velkan Battalion 3", "Velkan Battalion 5", false},
+			{"Velkan Capital Partners Battalion III", "Velkan Capital Partners Battalion IV", false},
+			{"Velkan Capital Partners III", "Velkan Capital Partners III LP", true},
+		},
+		"organisation forms": {
+			{"Velkan Maritime GmbH", "VELKAN MARITIME LLC", true},
+			{"OOO Velkan", "Velkan", true},
+			{"Velkan Maritime II Inc.", "Velkan Maritime III Inc.", false},
+		},
+	} {
+		t.Run(class, func(t *testing.T) {
+			for _, p := range pairs {
+				if score := Pair(p.a, p.b, watchlist.Organisation); score >= Threshold != p.isHit {
+					t.Errorf("Pair(%q, %q) = %v, want a hit: %v", p.a, p.b, score, p.isHit)
+				}
+			}
+		})
+	}
+}
