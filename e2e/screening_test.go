@@ -88,6 +88,7 @@ func screeningCalls(api *session) []platformCall {
 	ofBatch := "/batch/" + batch + "/entity/" + entities[0].ID
 	calls := append(materialityCalls(api, batch, entities[0].ID), documentCallsOfScreening(api, batch, ofBatch, "", "")...)
 	calls = append(calls, documentCallsOfScreening(api, batch, ofBatch, "/match/"+match, match)...)
+	calls = append(calls, providerCalls(api)...)
 	return append(calls, []platformCall{
 		{"GET", b + "/" + open, ""},
 		{"GET", b + "/journey/" + journey, ""},
@@ -109,6 +110,41 @@ func screeningCalls(api *session) []platformCall {
 		{"GET", screeningQueries + "/entity/" + entities[0].ID + "/documents?journeyId=" + journey, ""},
 		{"GET", screeningQueries + "/entity/" + entities[0].ID + "/match/un:1/documents", ""},
 	}...)
+}
+
+// providerCalls configures two providers and returns a call of each operation on them; the last ones delete one.
+func providerCalls(api *session) []platformCall {
+	const provider, set = screeningCommands + "/configuration/provider", screeningCommands + "/configuration/configuration-set"
+	id, other := "p-"+uuid.NewString(), "p-"+uuid.NewString()
+	const rest = `,"name":"Acme","adapterConfiguration":{"url":"https://adapter.example.com","authenticationActive":true,` +
+		`"authenticationKey":%q,"encryptionKey":%q},"additionalSettingsSchema":[{"fieldId":"f","name":"F","type":"Toggle"}],` +
+		`"defaultConfigurationSet":{"name":"n","description":"d","additionalSettings":[{"fieldId":"f","value":"true"}]},` +
+		`"validityDays":30}`
+	const first, second = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=", "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+	const mask = "********"
+	body := func(id, first, second string) string {
+		return inEnvelope(fmt.Sprintf(`{"id":%q`+rest, id, first, second))
+	}
+	newSet := inEnvelope(fmt.Sprintf(`{"providerId":%q,"name":"n","description":"d"}`, id))
+	var created struct{ ID string }
+	api.mustCall("POST", provider, body(id, first, second), nil)
+	api.mustCall("POST", set, newSet, &created)
+	return []platformCall{
+		{"GET", screeningQueries + "/configuration", ""},
+		{"POST", provider, body(other, first, second)},
+		{"GET", screeningQueries + "/configuration/provider", ""},
+		{"GET", screeningQueries + "/configuration/provider/" + id, ""},
+		{"PUT", provider + "/" + id, body(id, mask, mask)},
+		{"PUT", provider + "/" + id + "/settings-schema", inEnvelope(
+			`{"additionalSettingsSchema":[{"fieldId":"f","name":"F","type":"Toggle","mandatory":false}]}`)},
+		{"POST", set, newSet},
+		{"PATCH", set + "/" + created.ID, inEnvelope(`{"additionalSettings":[{"fieldId":"f","value":"false"}]}`)},
+		{"POST", screeningCommands + "/batch", inEnvelope(fmt.Sprintf(`{"entities":[{"searchCriteria":%s}],"providers":[`+
+			`{"providerId":%q,"configurationSetId":%q}]}`, screenedPerson("Ivan Petrov"), id, created.ID))},
+		{"DELETE", set + "/" + created.ID, ""},
+		{"DELETE", provider + "/" + other, ""},
+		{"DELETE", provider + "/" + id, ""},
+	}
 }
 
 // materialityCalls returns a call of each operation on the materiality of an entity of a batch, and one that aggregates that

@@ -47,7 +47,8 @@ func TestReplySchemasMatchTheirTypes(t *testing.T) {
 		"ReusedScreeningDocument": screeninghttp.ReuseReply{}, "EntityDocument": screeninghttp.DocumentReply{},
 		"MatchDocument": screeninghttp.MatchDocumentReply{}, "AggregatedMateriality": screeninghttp.AggregateReply{},
 		"MaterialityHistoryItem": screeninghttp.HistoryReply{}, "ScreeningExpiry": screeninghttp.ExpiryReply{},
-		"ScreeningConfiguration": screeninghttp.SettingsReply{},
+		"ScreeningConfiguration": screeninghttp.SettingsReply{}, "CreatedProvider": screeninghttp.CreatedProvider{},
+		"ConfiguredProvider": screeninghttp.ConfiguredProvider{}, "CreatedConfigurationSet": screeninghttp.IDReply{},
 	} {
 		c := comparison{t, sampler{d.Root, 0}, map[reflect.Type]bool{}}
 		c.value(name, c.at("#/components/schemas/"+name), reflect.TypeOf(reply))

@@ -31,6 +31,7 @@ var eventTypes = map[string]any{
 	"document":      &events.APIGatewayProxyRequest{},
 	"externalauth":  &events.APIGatewayProxyRequest{},
 	"screening":     &events.APIGatewayProxyRequest{},
+	"provider":      &events.APIGatewayProxyRequest{},
 	"certificate":   &events.CloudWatchEvent{},
 	"watchlist":     &events.CloudWatchEvent{},
 	"outbound":      &events.APIGatewayProxyRequest{},

@@ -205,6 +205,7 @@ func servedRoutes() map[string][]httpapi.Route {
 		"externalauth": (&externalauthhttp.Configurations{}).Routes(),
 		"webhook":      (&webhookhttp.Webhooks{}).Routes(),
 		"screening":    (&screeninghttp.Screenings{}).Routes(),
+		"provider":     (&screeninghttp.Configurations{}).Routes(),
 		"outbound":     (&outboundhttp.Outbound{}).Routes(),
 	}
 }

@@ -53,6 +53,8 @@ const (
 
 	ScreeningConfigurationCreate = "ScreeningConfigurationCreate"
 	ScreeningConfigurationEdit   = "ScreeningConfigurationEdit"
+	ScreeningConfigurationAccess = "ScreeningConfigurationAccess"
+	ScreeningConfigurationDelete = "ScreeningConfigurationDelete"
 
 	// ScreeningReceptor is that of adapters, which need no other one.
 	ScreeningReceptor = "ScreeningReceptor"
@@ -67,7 +69,7 @@ var all = []string{
 	ExternalAuthenticationAccess, ExternalAuthenticationCreate, ExternalAuthenticationEdit, ExternalAuthenticationDelete,
 	WebhookRead, WebhookEdit,
 	ScreeningAccess, ScreeningCreate, ScreeningEdit, ScreeningConfigurationCreate, ScreeningConfigurationEdit,
-	ScreeningReceptor,
+	ScreeningConfigurationAccess, ScreeningConfigurationDelete, ScreeningReceptor,
 }
 
 // All returns every permission there is.

@@ -16,7 +16,7 @@ type Settings struct {
 	// ValidityDays is for how many days after the close of a batch the search of a provider is valid, by the provider's
 	// ID. For any other provider, Provider.ValidityDays says it.
 	ValidityDays map[string]int
-	// ActiveProviders are the providers of batches that name none.
+	// ActiveProviders are the providers of batches that name none; nil for the built-in one.
 	ActiveProviders []string
 	// ActiveLists are the watch lists in which the built-in provider searches where nothing else says so; nil for all
 	// that the tenant has.
@@ -44,6 +44,14 @@ type ProviderExpiry struct {
 	Status   ExpiryStatus
 	// At is zero for a search that does not expire.
 	At time.Time
+}
+
+// Active returns the providers of batches that name none.
+func (s Settings) Active() []string {
+	if len(s.ActiveProviders) == 0 {
+		return []string{BuiltIn}
+	}
+	return s.ActiveProviders
 }
 
 // Validities returns for how many days the searches of providers are valid, by the providers' IDs. It has those alone

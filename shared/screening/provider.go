@@ -39,7 +39,7 @@ type Provider struct {
 	// ID is chosen by the tenant. It consists of letters, digits, dots, hyphens and underscores.
 	ID   string
 	Name string
-	// Adapter is how the provider is reached; nil for the built-in one.
+	// Adapter is how the provider is reached; nil for the built-in one, and for one that cannot be asked yet.
 	Adapter *Adapter
 	// Fields are the settings that the provider has.
 	Fields []SettingField

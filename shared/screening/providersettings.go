@@ -225,6 +225,15 @@ func (s Settings) Search(set ConfigurationSet) BuiltInSearch {
 	return search
 }
 
+// CheckSet returns what is wrong with the settings of a set of the provider.
+func (p Provider) CheckSet(set ConfigurationSet) []SettingProblem {
+	problems := CheckSettings(p.Fields, set.Settings)
+	if p.IsBuiltIn() {
+		problems = append(problems, CheckBuiltInSettings(set.Settings)...)
+	}
+	return problems
+}
+
 // CheckBuiltInSettings returns what is wrong with the settings of a set of the built-in provider beside what
 // CheckSettings says.
 func CheckBuiltInSettings(settings []Setting) []SettingProblem {

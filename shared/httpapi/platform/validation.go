@@ -79,6 +79,9 @@ func (v *ValidationErrors) AddParameter(source, name, message, code string) {
 	v.details = append(v.details, d)
 }
 
+// Count returns how many validation errors there are.
+func (v *ValidationErrors) Count() int { return len(v.details) }
+
 // Err returns a fault.Invalid with all validation errors, nil if there are none.
 func (v *ValidationErrors) Err() error {
 	if len(v.details) == 0 {

@@ -16,6 +16,8 @@ const (
 	CodeProvider = "ProviderValidator"
 	CodeName     = "NameValidator"
 	CodeDate     = "DateValidator"
+	CodeKey      = "KeyValidator"
+	CodeSetting  = "SettingValidator"
 )
 
 // Limits of bodies, in characters unless they say otherwise.

@@ -27,7 +27,7 @@ type Screenings struct {
 	Files     fileBucket
 	// Entities is the entity data.
 	Entities  entityData
-	Providers providerStore
+	Providers providerReader
 	// Lists says which watch lists tenants have.
 	Lists catalog.Reader
 	// Searches starts the searches of batches.
@@ -40,6 +40,12 @@ type Screenings struct {
 	Log   *slog.Logger
 }
 
+// providerReader reads the providers of tenants. It is a part of screening.ProviderStore, without the keys.
+type providerReader interface {
+	GetProvider(ctx context.Context, tenant, id string) (screening.Provider, error)
+	ListProviders(ctx context.Context, tenant string) ([]screening.Provider, error)
+}
+
 const (
 	commandsPath = "/screeningcommand/api/v3"
 	queriesPath  = "/screeningquery/api/v4"
@@ -48,7 +54,7 @@ const (
 // Routes returns the routes of screening.
 func (s *Screenings) Routes() []httpapi.Route {
 	return slices.Concat(s.batchRoutes(), s.queryRoutes(), s.documentRoutes(), s.materialityRoutes(),
-		s.settingsRoutes())
+		s.expiryRoutes())
 }
 
 func (s *Screenings) batchRoutes() []httpapi.Route {
@@ -112,18 +118,10 @@ func (s *Screenings) materialityRoutes() []httpapi.Route {
 	}
 }
 
-// settingsRoutes returns the routes of the tenant's settings and of what follows from them.
-func (s *Screenings) settingsRoutes() []httpapi.Route {
-	const path = commandsPath + "/configuration"
-	return []httpapi.Route{
-		{Method: http.MethodPost, Path: path, Permissions: []string{permission.ScreeningConfigurationCreate},
-			Endpoint: platform.Endpoint(s.SetSettings, platform.FlattenErrors())},
-		{Method: http.MethodPatch, Path: path, Permissions: []string{permission.ScreeningConfigurationEdit},
-			Endpoint: platform.Endpoint(s.MergeSettings, platform.FlattenErrors())},
-		{Method: http.MethodPost, Path: queriesPath + "/batch/journey/{journeyId}/expiry",
-			Permissions: []string{permission.ScreeningAccess},
-			Endpoint:    platform.Endpoint(s.Expiry, platform.ReadOnly())},
-	}
+// expiryRoutes returns the routes of how long searches are valid.
+func (s *Screenings) expiryRoutes() []httpapi.Route {
+	return []httpapi.Route{{Method: http.MethodPost, Path: queriesPath + "/batch/journey/{journeyId}/expiry",
+		Permissions: []string{permission.ScreeningAccess}, Endpoint: platform.Endpoint(s.Expiry, platform.ReadOnly())}}
 }
 
 // command makes the route of a command, which needs one of two permissions and ScreeningAccess as well.
@@ -150,6 +148,8 @@ var (
 	errNoMatch   = fault.New(fault.NotFound, "match_not_found", "The entity has no such match in this batch.")
 	errBusy      = fault.New(fault.Conflict, "screening_busy", "The batch is being changed by others. Try again.")
 	errNotOpen   = fault.New(fault.BadRequest, "screening_batch_not_open", "The batch is not open any more.")
+	errNotActive = fault.New(fault.BadRequest, "active_provider_missing",
+		"One of the tenant's activeProviders cannot search any more. Change the configuration, or name the providers.")
 	errSearching = fault.New(fault.BadRequest, "screening_unfinished",
 		"A provider is still searching. Wait until each has the status Search Complete or Return Failed.")
 	errNothingToRun = fault.New(fault.BadRequest, "screening_nothing_to_run",

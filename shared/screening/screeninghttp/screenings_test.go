@@ -1,11 +1,13 @@
 package screeninghttp_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -37,15 +39,18 @@ var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 
 // api is the screening endpoints on a real store.
 type api struct {
-	t         *testing.T
-	store     *screeningdb.Store
-	documents *documentdb.Store
-	entities  *entitydb.Profiles
-	bucket    *fakeBucket
-	lists     *catalogtest.Memory
-	started   *startedRuns
-	call      func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
-	caller    httpapi.Caller
+	t          *testing.T
+	store      *screeningdb.Store
+	documents  *documentdb.Store
+	entities   *entitydb.Profiles
+	bucket     *fakeBucket
+	configured *screeningdb.Providers
+	lists      *catalogtest.Memory
+	started    *startedRuns
+	// log is what the endpoints logged.
+	log    *bytes.Buffer
+	call   func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
+	caller httpapi.Caller
 }
 
 func newAPI(t *testing.T) *api {
@@ -55,14 +60,19 @@ func newAPI(t *testing.T) *api {
 	store, documents := screeningdb.New(client, "test-screenings"), documentdb.New(client, "test-documents")
 	entities := entitydb.NewProfiles(client, "test-records", "test-entities")
 	lists, started := catalogtest.NewMemory(), &startedRuns{}
-	s := &screeninghttp.Screenings{Store: store, Documents: documents, Files: bucket, Entities: entities, NewID: uuid.NewString,
-		Providers: screeningdb.NewProviders(client, "test-screenings", nil), Lists: lists, Searches: started,
-		Log: slog.New(slog.DiscardHandler),
-		Now: func() time.Time { return now.Add(time.Duration(clock.Add(1)) * time.Millisecond) }}
+	providers := screeningdb.NewProviders(client, "test-screenings", openBox{})
+	clockNow := func() time.Time { return now.Add(time.Duration(clock.Add(1)) * time.Millisecond) }
+	s := &screeninghttp.Screenings{Store: store, Providers: providers, Documents: documents, Files: bucket,
+		Entities: entities, NewID: uuid.NewString, Now: clockNow, Lists: lists, Searches: started,
+		Log: slog.New(slog.DiscardHandler)}
+	configurations := &screeninghttp.Configurations{Settings: store, Providers: providers, Now: clockNow,
+		NewID: uuid.NewString}
+	log := &bytes.Buffer{}
 	return &api{
-		t: t, store: store, documents: documents, entities: entities, bucket: bucket, lists: lists, started: started,
-		call: httpapi.Lambda(platform.Handler(s.Routes(), nil, slog.New(slog.DiscardHandler),
-			func() time.Time { return now })),
+		t: t, store: store, documents: documents, entities: entities, bucket: bucket, configured: providers, lists: lists,
+		started: started, log: log,
+		call: httpapi.Lambda(platform.Handler(slices.Concat(s.Routes(), configurations.Routes()), nil,
+			slog.New(slog.NewJSONHandler(log, nil)), func() time.Time { return now })),
 		caller: httpapi.Caller{Tenant: tenant, Client: "c", Expires: now.Add(time.Hour),
 			Permissions: []string{permission.ScreeningAccess, permission.ScreeningCreate}},
 	}

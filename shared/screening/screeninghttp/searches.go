@@ -10,12 +10,6 @@ import (
 	"sluice/shared/screening/catalog"
 )
 
-// providerStore reads the providers of tenants.
-type providerStore interface {
-	// GetProvider is that of screening.ProviderStore.
-	GetProvider(ctx context.Context, tenant, id string) (screening.Provider, error)
-}
-
 // searches starts the searches of batches.
 type searches interface {
 	// Start starts the last run of a batch. Repeating it is success.
@@ -30,52 +24,58 @@ func (s *Screenings) addSearches(ctx context.Context, r *platform.Request, b scr
 	if err != nil {
 		return b, err
 	}
-	isAsked := len(asked) > 0
-	if !isAsked {
-		asked = activeProviders(settings)
+	configured, err := s.Providers.ListProviders(ctx, r.Tenant)
+	if err != nil {
+		return b, err
 	}
-	var runs []screening.ProviderRun
-	for i, a := range asked {
-		run := screening.ProviderRun{ID: a.ProviderID}
-		if a.ConfigurationSetID != nil {
-			run.ConfigurationSetID = toLower(*a.ConfigurationSetID)
+	runs, err := chooseProviders(r, configured, settings, asked)
+	if err != nil {
+		return b, err
+	}
+	for i, run := range runs {
+		if run.ID != screening.BuiltIn {
+			continue
 		}
-		p, err := s.Providers.GetProvider(ctx, r.Tenant, a.ProviderID)
-		isKnown := !errors.Is(err, screening.ErrNotFound)
-		if isKnown && err != nil {
+		p, _ := findProvider(configured, run.ID)
+		set, _ := p.FindSet(run.ConfigurationSetID)
+		if b, runs[i].Error, err = s.pin(ctx, b, settings.Search(set)); err != nil {
 			return b, err
 		}
-		if !isKnown && !isAsked {
-			continue // deleted since it was made active
-		}
-		if !isKnown {
-			return b, r.Invalid(fmt.Sprintf("providers.%d.providerId", i), "No provider of this ID is configured.", CodeProvider)
-		}
-		set, isKnown := p.FindSet(run.ConfigurationSetID)
-		if !isKnown {
-			return b, r.Invalid(fmt.Sprintf("providers.%d.configurationSetId", i), "The provider has no set of this ID.",
-				CodeProvider)
-		}
-		if p.ID == screening.BuiltIn {
-			if b, run.Error, err = s.pin(ctx, b, settings.Search(set)); err != nil {
-				return b, err
-			}
-		}
-		runs = append(runs, run)
 	}
 	return b.Begin(runs, b.CreatedAt), nil
 }
 
-// activeProviders returns the providers of batches that name none.
-func activeProviders(settings screening.Settings) []ProviderRequest {
-	if settings.ActiveProviders == nil {
-		return []ProviderRequest{{ProviderID: screening.BuiltIn}}
+// chooseProviders returns the searches of the providers that a request asks for; without any, of those that are active for
+// the tenant, with their default sets.
+func chooseProviders(r *platform.Request, configured []screening.Provider, settings screening.Settings,
+	asked []ProviderRequest) ([]screening.ProviderRun, error) {
+	if len(asked) == 0 {
+		var runs []screening.ProviderRun
+		for _, id := range settings.Active() {
+			if _, problem := findProvider(configured, id); problem != "" {
+				return nil, errNotActive.WithCause(fmt.Errorf("%s: %s", id, problem))
+			}
+			runs = append(runs, screening.ProviderRun{ID: id})
+		}
+		return runs, nil
 	}
-	var active []ProviderRequest
-	for _, id := range settings.ActiveProviders {
-		active = append(active, ProviderRequest{ProviderID: id})
-	}
-	return active
+	runs := make([]screening.ProviderRun, len(asked))
+	err := r.Validate(func(v *platform.ValidationErrors) {
+		for i, a := range asked {
+			runs[i].ID = a.ProviderID
+			if a.ConfigurationSetID != nil {
+				runs[i].ConfigurationSetID = toLower(*a.ConfigurationSetID)
+			}
+			p, problem := findProvider(configured, a.ProviderID)
+			if problem != "" {
+				v.Add(fmt.Sprintf("providers.%d.providerId", i), problem, CodeProvider)
+			} else if _, ok := p.FindSet(runs[i].ConfigurationSetID); !ok {
+				v.Add(fmt.Sprintf("providers.%d.configurationSetId", i), "The provider has no configuration set of this ID.",
+					CodeProvider)
+			}
+		}
+	})
+	return runs, err
 }
 
 // pin returns a batch with the present versions of the lists that the built-in provider is to search, or the reason for

@@ -2,141 +2,173 @@ package screeninghttp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/screening"
 )
 
-const (
-	// maxExpiryProcesses is how many processes one request asks about.
-	maxExpiryProcesses = 100
-	// maxValidities is for how many providers a tenant has a validity.
-	maxValidities = 100
-)
+// maxValidities is for how many providers a tenant has a validity.
+const maxValidities = 100
 
 // SettingsRequest is the screening configuration of a tenant, or changes of it.
 type SettingsRequest struct {
 	// ValidityDays is by the ID of the provider; null removes one.
 	ValidityDays map[string]*int `json:"validityDays"`
+	// ActiveProviders and ActiveLists have their defaults if they are empty, not if they are absent.
+	ActiveProviders []string `json:"activeProviders"`
+	ActiveLists     []string `json:"activeLists"`
+	Threshold       *float64 `json:"threshold"`
 }
 
 // Check adds what is wrong with the data.
 func (in *SettingsRequest) Check(v *platform.ValidationErrors) {
-	v.RequireValue("validityDays", in.ValidityDays != nil)
-	if !v.CheckCount("validityDays", len(in.ValidityDays), maxValidities) {
-		return
-	}
-	for _, id := range slices.Sorted(maps.Keys(in.ValidityDays)) {
-		v.RequireText("validityDays", id, platform.MaxName)
-		if days := in.ValidityDays[id]; days != nil {
-			v.CheckBetween("validityDays."+id, *days, screening.MinValidityDays, screening.MaxValidityDays)
+	if v.CheckCount("validityDays", len(in.ValidityDays), maxValidities) {
+		for _, id := range slices.Sorted(maps.Keys(in.ValidityDays)) {
+			v.RequireText("validityDays", id, platform.MaxName)
+			if days := in.ValidityDays[id]; days != nil {
+				v.CheckBetween("validityDays."+id, *days, screening.MinValidityDays, screening.MaxValidityDays)
+			}
 		}
 	}
+	if v.CheckCount("activeProviders", len(in.ActiveProviders), screening.MaxProviders) {
+		for i, id := range in.ActiveProviders {
+			v.RequireText(fmt.Sprintf("activeProviders.%d", i), id, screening.MaxProviderID)
+		}
+		v.CheckUnique("activeProviders", in.ActiveProviders)
+	}
+	checkLists(v, "activeLists", in.ActiveLists)
+	checkThreshold(v, in.Threshold)
 }
 
-// SettingsReply is the screening configuration of a tenant.
+func checkLists(v *platform.ValidationErrors, property string, lists []string) {
+	if v.CheckCount(property, len(lists), screening.MaxLists) {
+		for i, name := range lists {
+			v.RequireText(fmt.Sprintf("%s.%d", property, i), name, screening.MaxListName)
+		}
+		v.CheckUnique(property, lists)
+	}
+}
+
+func checkThreshold(v *platform.ValidationErrors, threshold *float64) {
+	if threshold != nil && (*threshold < screening.MinThreshold || *threshold > screening.MaxThreshold) {
+		v.Add("threshold", fmt.Sprintf("The value must be between %d and %d.", screening.MinThreshold, screening.MaxThreshold),
+			platform.CodeRange)
+	}
+}
+
+// SettingsReply is the screening configuration of a tenant, with the defaults of what it has not set.
 type SettingsReply struct {
-	ValidityDays map[string]int `json:"validityDays"`
+	ValidityDays    map[string]int `json:"validityDays"`
+	ActiveProviders []string       `json:"activeProviders"`
+	// ActiveLists are empty if all lists are active.
+	ActiveLists []string `json:"activeLists"`
+	Threshold   float64  `json:"threshold"`
 }
 
-// SetSettings replaces the screening configuration of the tenant.
-func (s *Screenings) SetSettings(ctx context.Context, r *platform.Request, in SettingsRequest) (SettingsReply, error) {
-	return s.changeSettings(ctx, r, nil, in)
+func settingsReplyOf(s screening.Settings) SettingsReply {
+	reply := SettingsReply{ValidityDays: s.ValidityDays, ActiveProviders: s.Active(),
+		ActiveLists: orEmpty(s.ActiveLists), Threshold: s.Search(screening.ConfigurationSet{}).Threshold}
+	if reply.ValidityDays == nil {
+		reply.ValidityDays = map[string]int{}
+	}
+	return reply
 }
 
-// MergeSettings changes the screening configuration of the tenant.
-func (s *Screenings) MergeSettings(ctx context.Context, r *platform.Request, in SettingsRequest) (SettingsReply, error) {
-	return s.changeSettings(ctx, r, func(old screening.Settings) map[string]int { return old.ValidityDays }, in)
+// getSettings returns the screening configuration of the tenant.
+func (s *Configurations) getSettings(ctx context.Context, r *platform.Request, _ platform.NoBody) (SettingsReply,
+	error) {
+	settings, err := s.Settings.GetSettings(ctx, r.Tenant)
+	return settingsReplyOf(settings), err
 }
 
-// changeSettings stores the settings that begin returns, none if it is nil, with the changes of a request.
-func (s *Screenings) changeSettings(ctx context.Context, r *platform.Request,
-	begin func(screening.Settings) map[string]int, in SettingsRequest) (SettingsReply, error) {
-	reply := SettingsReply{}
+// setSettings replaces the screening configuration of the tenant.
+func (s *Configurations) setSettings(ctx context.Context, r *platform.Request, in SettingsRequest) (SettingsReply,
+	error) {
+	return s.changeSettings(ctx, r, in, func(old screening.Settings) screening.Settings {
+		return screening.Settings{Version: old.Version}
+	})
+}
+
+// mergeSettings changes the screening configuration of the tenant. What is absent stays as it is.
+func (s *Configurations) mergeSettings(ctx context.Context, r *platform.Request, in SettingsRequest) (SettingsReply,
+	error) {
+	return s.changeSettings(ctx, r, in, func(old screening.Settings) screening.Settings { return old })
+}
+
+// changeSettings stores the settings that begin makes of the stored ones, with the changes of a request.
+func (s *Configurations) changeSettings(ctx context.Context, r *platform.Request, in SettingsRequest,
+	begin func(old screening.Settings) screening.Settings) (SettingsReply, error) {
+	if err := s.checkActive(ctx, r, in.ActiveProviders); err != nil {
+		return SettingsReply{}, err
+	}
+	var settings screening.Settings
 	err := retryIfChanged(func() error {
-		settings, err := s.Store.GetSettings(ctx, r.Tenant)
+		old, err := s.Settings.GetSettings(ctx, r.Tenant)
 		if err != nil {
 			return err
 		}
-		days := map[string]int{}
-		if begin != nil {
-			maps.Copy(days, begin(settings))
-		}
-		for id, d := range in.ValidityDays {
-			if delete(days, id); d != nil {
-				days[id] = *d
-			}
-		}
-		if len(days) > maxValidities {
+		settings = in.apply(begin(old))
+		if len(settings.ValidityDays) > maxValidities {
 			return r.Invalid("validityDays", fmt.Sprintf("A tenant has a validity for at most %d providers.", maxValidities),
 				platform.CodeCount)
 		}
-		settings.ValidityDays, reply.ValidityDays = days, days
 		settings.Version++
-		return s.Store.SaveSettings(ctx, r.Tenant, settings)
+		return s.Settings.SaveSettings(ctx, r.Tenant, settings)
 	})
-	return reply, err
+	return settingsReplyOf(settings), err
 }
 
-// ExpiryRequest asks about processes of a journey.
-type ExpiryRequest struct {
-	ProcessIDs []string `json:"processIds"`
+// apply returns settings with the changes of the request.
+func (in SettingsRequest) apply(s screening.Settings) screening.Settings {
+	days := map[string]int{}
+	maps.Copy(days, s.ValidityDays)
+	for id, d := range in.ValidityDays {
+		if delete(days, id); d != nil {
+			days[id] = *d
+		}
+	}
+	s.ValidityDays = days
+	if in.ActiveProviders != nil {
+		s.ActiveProviders = in.ActiveProviders
+	}
+	if in.ActiveLists != nil {
+		s.ActiveLists = in.ActiveLists
+	}
+	if in.Threshold != nil {
+		s.Threshold = in.Threshold
+	}
+	return s
 }
 
-// Check adds what is wrong with the data.
-func (in *ExpiryRequest) Check(v *platform.ValidationErrors) {
-	v.RequireValue("processIds", len(in.ProcessIDs) > 0)
-	v.CheckIDs("processIds", in.ProcessIDs, maxExpiryProcesses)
-	v.CheckUnique("processIds", in.ProcessIDs)
-}
-
-// ExpiryReply says whether the active batch of a process is still valid.
-type ExpiryReply struct {
-	ProcessID    string                 `json:"processId"`
-	BatchID      *string                `json:"batchId"`
-	ExpiryStatus screening.ExpiryStatus `json:"expiryStatus"`
-	Providers    []ProviderExpiryReply  `json:"providers"`
-}
-
-// ProviderExpiryReply says until when the search of a provider is valid.
-type ProviderExpiryReply struct {
-	ID                 string                 `json:"id"`
-	ConfigurationSetID *string                `json:"configurationSetId"`
-	ExpiryStatus       screening.ExpiryStatus `json:"expiryStatus"`
-	ExpiryDate         *time.Time             `json:"expiryDate"`
-}
-
-// Expiry says for processes of a journey, in the order of the request, whether their active batches are still valid.
-func (s *Screenings) Expiry(ctx context.Context, r *platform.Request, in ExpiryRequest) ([]ExpiryReply, error) {
-	settings, err := s.Store.GetSettings(ctx, r.Tenant)
+// checkActive returns a fault if one of the providers cannot search.
+func (s *Configurations) checkActive(ctx context.Context, r *platform.Request, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	configured, err := s.Providers.ListProviders(ctx, r.Tenant)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	journey, items := entityID(r.PathValue("journeyId")), make([]ExpiryReply, len(in.ProcessIDs))
-	for i, process := range in.ProcessIDs {
-		items[i] = ExpiryReply{ProcessID: process, ExpiryStatus: screening.NoActiveBatch, Providers: []ProviderExpiryReply{}}
-		id, err := s.Store.FindActive(ctx, r.Tenant, journey, entityID(process))
-		if errors.Is(err, screening.ErrNotFound) {
-			continue
+	return r.Validate(func(v *platform.ValidationErrors) {
+		for i, id := range ids {
+			if _, problem := findProvider(configured, id); problem != "" {
+				v.Add(fmt.Sprintf("activeProviders.%d", i), problem, CodeProvider)
+			}
 		}
-		if err != nil {
-			return nil, err
-		}
-		b, err := s.Store.Get(ctx, r.Tenant, id)
-		if err != nil {
-			return nil, err
-		}
-		status, providers := b.Expiry(settings.ValidityDays, s.Now())
-		items[i].BatchID, items[i].ExpiryStatus = &b.ID, status
-		for _, p := range providers {
-			items[i].Providers = append(items[i].Providers, ProviderExpiryReply{p.Provider.ID,
-				orNull(p.Provider.ConfigurationSetID), p.Status, timeOrNull(p.At)})
-		}
+	})
+}
+
+// findProvider finds the provider of an ID, and says in words why it cannot search; "" if it can.
+func findProvider(configured []screening.Provider, id string) (p screening.Provider, problem string) {
+	i := slices.IndexFunc(configured, func(p screening.Provider) bool { return p.ID == id })
+	switch {
+	case i < 0:
+		return screening.Provider{}, "No provider of this ID is configured."
+	case configured[i].Adapter == nil && !configured[i].IsBuiltIn():
+		return configured[i], "The provider has no adapterConfiguration, so that it cannot be asked."
 	}
-	return items, nil
+	return configured[i], ""
 }

@@ -1,0 +1,30 @@
+// Provider is the Lambda function of the endpoints of what a tenant configures for its screening, its providers above
+// all.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/google/uuid"
+
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/screening/screeningdb"
+	"sluice/shared/screening/screeninghttp"
+	"sluice/shared/sealed"
+	"sluice/shared/setup"
+)
+
+func main() {
+	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "SECRETS_KEY_ID")
+	box := sealed.New(env.KMS(), env.SecretsKey)
+	s := &screeninghttp.Configurations{
+		Settings:  screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
+		Providers: screeningdb.NewProviders(env.DynamoDB(), env.ScreeningsTable, box),
+		Now:       time.Now,
+		NewID:     uuid.NewString,
+	}
+	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Audit, env.Log, time.Now)))
+}

@@ -1,0 +1,151 @@
+package screeninghttp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sluice/shared/audit"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/screening"
+)
+
+// CreateSetRequest is the data of a new configuration set.
+type CreateSetRequest struct {
+	ProviderID string `json:"providerId"`
+	SetRequest
+}
+
+// Check adds what is wrong with the data.
+func (in *CreateSetRequest) Check(v *platform.ValidationErrors) {
+	v.RequireText("providerId", in.ProviderID, screening.MaxProviderID)
+	in.check(v, "")
+}
+
+// ChangeSetRequest is what changes of a configuration set. What is absent stays as it is.
+type ChangeSetRequest struct {
+	Name               *string          `json:"name"`
+	Description        *string          `json:"description"`
+	AdditionalSettings []SettingRequest `json:"additionalSettings"`
+}
+
+// Check adds what is wrong with the data.
+func (in *ChangeSetRequest) Check(v *platform.ValidationErrors) {
+	if in.Name != nil {
+		v.RequireText("name", *in.Name, platform.MaxName)
+	}
+	if in.Description != nil {
+		v.RequireText("description", *in.Description, maxDescription)
+	}
+	checkSettingRequests(v, "additionalSettings", in.AdditionalSettings)
+}
+
+// createSet stores a new set of a provider.
+func (s *Configurations) createSet(ctx context.Context, r *platform.Request, in CreateSetRequest) (IDReply, error) {
+	set := in.set(s.NewID())
+	audit.AddObject(ctx, "providerId", in.ProviderID)
+	audit.AddObject(ctx, "configurationSetId", set.ID)
+	find := func() (screening.Provider, error) {
+		configured, err := s.Providers.ListProviders(ctx, r.Tenant)
+		if err != nil {
+			return screening.Provider{}, err
+		}
+		i := slices.IndexFunc(configured, func(p screening.Provider) bool { return p.ID == in.ProviderID })
+		if i < 0 {
+			return screening.Provider{}, r.Invalid("providerId", "No provider of this ID is configured.", CodeProvider)
+		}
+		return configured[i], nil
+	}
+	err := s.editProvider(ctx, r, find, func(p *screening.Provider) error {
+		if len(p.Sets) >= screening.MaxSets {
+			return errTooManySets
+		}
+		p.Sets = append(p.Sets, set)
+		return checkSet(r, *p, set)
+	})
+	return IDReply{set.ID}, err
+}
+
+// changeSet changes a set, also a default one.
+func (s *Configurations) changeSet(ctx context.Context, r *platform.Request, in ChangeSetRequest) (platform.NoData,
+	error) {
+	return platform.NoData{}, s.editSet(ctx, r, func(p *screening.Provider, i int) error {
+		set := &p.Sets[i]
+		if in.Name != nil {
+			set.Name = *in.Name
+		}
+		if in.Description != nil {
+			set.Description = *in.Description
+		}
+		if in.AdditionalSettings != nil {
+			set.Settings = settingsOf(in.AdditionalSettings)
+		}
+		return checkSet(r, *p, *set)
+	})
+}
+
+// deleteSet removes a set that is not the default one of its provider.
+func (s *Configurations) deleteSet(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData,
+	error) {
+	return platform.NoData{}, s.editSet(ctx, r, func(p *screening.Provider, i int) error {
+		if i == 0 {
+			return errDefaultSet
+		}
+		p.Sets = slices.Delete(p.Sets, i, i+1)
+		return nil
+	})
+}
+
+// editSet changes the provider that has the set of the path. change gets the place of the set among its sets.
+func (s *Configurations) editSet(ctx context.Context, r *platform.Request,
+	change func(p *screening.Provider, i int) error) error {
+	id := toLower(r.PathValue("id"))
+	if !platform.IsUUID(id) {
+		return errNoSet
+	}
+	audit.AddObject(ctx, "configurationSetId", id)
+	has := func(p screening.Provider) int {
+		return slices.IndexFunc(p.Sets, func(set screening.ConfigurationSet) bool { return set.ID == id })
+	}
+	find := func() (screening.Provider, error) {
+		configured, err := s.Providers.ListProviders(ctx, r.Tenant)
+		if err != nil {
+			return screening.Provider{}, err
+		}
+		for _, p := range configured {
+			if has(p) >= 0 {
+				return p, nil
+			}
+		}
+		return screening.Provider{}, errNoSet
+	}
+	return s.editProvider(ctx, r, find, func(p *screening.Provider) error { return change(p, has(*p)) })
+}
+
+// checkSet returns a fault if the settings of a set do not fit its provider.
+func checkSet(r *platform.Request, p screening.Provider, set screening.ConfigurationSet) error {
+	return r.Validate(func(v *platform.ValidationErrors) {
+		addSettingProblems(v, "additionalSettings", p.CheckSet(set))
+	})
+}
+
+// checkSchema returns a fault if the fields of a provider's schema do not fit each other, or its sets do not fit them.
+// isDefaultGiven means that the request has the default set as well.
+func checkSchema(r *platform.Request, p screening.Provider, isDefaultGiven bool) error {
+	return r.Validate(func(v *platform.ValidationErrors) {
+		if addSettingProblems(v, schemaProperty, screening.CheckFields(p.Fields)); v.Count() > 0 {
+			return
+		}
+		for i, set := range p.Sets {
+			problems := p.CheckSet(set)
+			switch {
+			case i == 0 && isDefaultGiven:
+				addSettingProblems(v, "defaultConfigurationSet.additionalSettings", problems)
+			case len(problems) > 0:
+				v.Add(schemaProperty, fmt.Sprintf("The configuration set %q (%s) would not fit: %s Change the set first; a "+
+					"setting that is to be mandatory must be optional until each set has a value.", set.Name, set.ID,
+					problems[0].Message), CodeSetting)
+			}
+		}
+	})
+}

@@ -1,0 +1,251 @@
+package screeninghttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"sluice/shared/audit"
+	"sluice/shared/fault"
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/permission"
+	"sluice/shared/screening"
+)
+
+// Configurations answers the routes of what a tenant configures: its providers, their sets of settings, and what holds
+// for all of its screening.
+type Configurations struct {
+	Settings  settingsStore
+	Providers screening.ProviderStore
+	Now       func() time.Time
+	// NewID returns a new UUID for a set.
+	NewID func() string
+}
+
+// settingsStore keeps the settings of tenants.
+type settingsStore interface {
+	GetSettings(ctx context.Context, tenant string) (screening.Settings, error)
+	SaveSettings(ctx context.Context, tenant string, s screening.Settings) error
+}
+
+// Routes returns the routes of the configuration.
+func (s *Configurations) Routes() []httpapi.Route {
+	const commands, queries = commandsPath + "/configuration", queriesPath + "/configuration"
+	const provider, set = "/provider/{providerId}", "/configuration-set"
+	route := func(method, path, permission string, endpoint httpapi.Endpoint) httpapi.Route {
+		return httpapi.Route{Method: method, Path: path, Permissions: []string{permission}, Endpoint: endpoint}
+	}
+	const create, edit = permission.ScreeningConfigurationCreate, permission.ScreeningConfigurationEdit
+	const access, remove = permission.ScreeningConfigurationAccess, permission.ScreeningConfigurationDelete
+	flat := platform.FlattenErrors()
+	return []httpapi.Route{
+		route(http.MethodPost, commands, create, platform.Endpoint(s.setSettings, flat)),
+		route(http.MethodPatch, commands, edit, platform.Endpoint(s.mergeSettings, flat)),
+		route(http.MethodGet, queries, access, platform.Endpoint(s.getSettings)),
+
+		route(http.MethodPost, commands+"/provider", create, platform.Endpoint(s.createProvider, flat)),
+		route(http.MethodPut, commands+provider, edit, platform.Endpoint(s.replaceProvider, flat)),
+		route(http.MethodDelete, commands+provider, remove, platform.Endpoint(s.deleteProvider, flat)),
+		route(http.MethodPut, commands+provider+"/settings-schema", edit, platform.Endpoint(s.replaceSchema, flat)),
+		route(http.MethodGet, queries+"/provider", access, platform.Endpoint(s.listProviders)),
+		route(http.MethodGet, queries+provider, access, platform.Endpoint(s.getProvider)),
+
+		route(http.MethodPost, commands+set, create, platform.Endpoint(s.createSet, flat)),
+		route(http.MethodPatch, commands+set+"/{id}", edit, platform.Endpoint(s.changeSet, flat)),
+		route(http.MethodDelete, commands+set+"/{id}", remove, platform.Endpoint(s.deleteSet, flat)),
+	}
+}
+
+var (
+	errNoProvider = fault.New(fault.NotFound, "provider_not_found", "No provider of this ID is configured.")
+	errNoSet      = fault.New(fault.NotFound, "configuration_set_not_found",
+		"No provider has a configuration set of this ID.")
+	errProviderExists = fault.New(fault.Conflict, "provider_exists",
+		"A provider of this ID is configured already. Change it with PUT.")
+	errTooManyProviders = fault.Newf(fault.Conflict, "too_many_providers",
+		"The tenant has %d providers already. Delete one first.", screening.MaxConfiguredProviders)
+	errTooManySets = fault.Newf(fault.Conflict, "too_many_configuration_sets",
+		"The provider has %d configuration sets already. Delete one first.", screening.MaxSets)
+	errBuiltIn = fault.New(fault.BadRequest, "provider_built_in",
+		"The built-in provider can neither be replaced nor deleted. Change its configuration sets, and its validity in "+
+			"validityDays of the configuration.")
+	errDefaultSet = fault.New(fault.BadRequest, "default_configuration_set",
+		"The default set of a provider cannot be deleted. Change it.")
+	errActive = fault.New(fault.Conflict, "provider_active",
+		"The provider is one of activeProviders of the configuration. Take it out of them first.")
+	errConfigurationBusy = fault.New(fault.Conflict, "configuration_changed",
+		"The configuration is being changed by others. Try again.")
+)
+
+// IDReply is the reply to something new.
+type IDReply struct {
+	ID string `json:"id"`
+}
+
+// CreatedProvider is the reply to a new provider.
+type CreatedProvider struct {
+	ID                        string `json:"id"`
+	DefaultConfigurationSetID string `json:"defaultConfigurationSetId"`
+}
+
+// createProvider stores a new provider.
+func (s *Configurations) createProvider(ctx context.Context, r *platform.Request, in ProviderConfigurationRequest) (
+	CreatedProvider, error) {
+	audit.AddObject(ctx, "providerId", in.ID)
+	p := in.apply(screening.Provider{Tenant: r.Tenant, ID: in.ID, Sets: []screening.ConfigurationSet{{ID: s.NewID()}}})
+	if err := s.keepKeys(ctx, r, &p, nil); err != nil {
+		return CreatedProvider{}, err
+	}
+	if err := checkSchema(r, p, true); err != nil {
+		return CreatedProvider{}, err
+	}
+	p.UpdatedAt, p.UpdatedBy = s.Now().UTC(), r.Client
+	p.CreatedAt = p.UpdatedAt
+	err := s.Providers.CreateProvider(ctx, p)
+	switch {
+	case errors.Is(err, screening.ErrProviderExists):
+		err = errProviderExists
+	case errors.Is(err, screening.ErrTooManyProviders):
+		err = errTooManyProviders
+	}
+	return CreatedProvider{p.ID, p.Sets[0].ID}, err
+}
+
+// keepKeys replaces masked keys of a provider by those of the stored one, nil for a new provider, and checks that the
+// keys can be used together.
+func (s *Configurations) keepKeys(ctx context.Context, r *platform.Request, p, stored *screening.Provider) error {
+	if p.Adapter.HasMaskedKeys() && stored != nil {
+		revealed, err := s.Providers.Reveal(ctx, *stored)
+		if err != nil {
+			return err
+		}
+		stored = &revealed
+	}
+	return r.Validate(func(v *platform.ValidationErrors) {
+		for _, m := range p.KeepKeys(stored) {
+			v.Add(m.Property, m.Reason, platform.CodeSecret)
+		}
+		if a := p.Adapter; v.Count() == 0 && a != nil && a.EncryptionKey != "" && a.EncryptionKey == a.AuthenticationKey {
+			v.Add("adapterConfiguration.encryptionKey", "The two keys must differ.", CodeKey)
+		}
+	})
+}
+
+// findProvider reads the provider that the path names.
+func (s *Configurations) findProvider(ctx context.Context, r *platform.Request) (screening.Provider, error) {
+	id := r.PathValue("providerId")
+	if len(id) > screening.MaxProviderID {
+		return screening.Provider{}, errNoProvider
+	}
+	audit.AddObject(ctx, "providerId", id)
+	p, err := s.Providers.GetProvider(ctx, r.Tenant, id)
+	if errors.Is(err, screening.ErrNotFound) {
+		err = errNoProvider
+	}
+	return p, err
+}
+
+// editProvider changes the provider that find finds, and stores it.
+func (s *Configurations) editProvider(ctx context.Context, r *platform.Request,
+	find func() (screening.Provider, error), change func(p *screening.Provider) error) error {
+	for range maxAttempts {
+		previous, err := find()
+		if err != nil {
+			return err
+		}
+		p := previous
+		p.Sets = slices.Clone(p.Sets)
+		if err := change(&p); err != nil {
+			return err
+		}
+		p.UpdatedAt, p.UpdatedBy = s.Now().UTC(), r.Client
+		if err := s.Providers.SaveProvider(ctx, previous, p); !errors.Is(err, screening.ErrChanged) {
+			return err
+		}
+	}
+	return errConfigurationBusy
+}
+
+// replaceProvider stores another adapter, schema, default set and validity of a provider. Its other sets stay, and must
+// fit the schema. A masked key means the stored one.
+func (s *Configurations) replaceProvider(ctx context.Context, r *platform.Request,
+	in ReplaceProviderRequest) (platform.NoData, error) {
+	find := func() (screening.Provider, error) { return s.findProvider(ctx, r) }
+	return platform.NoData{}, s.editProvider(ctx, r, find, func(p *screening.Provider) error {
+		stored := *p
+		if p.IsBuiltIn() {
+			return errBuiltIn
+		}
+		if *p = in.apply(*p); in.ID != "" && in.ID != p.ID {
+			return r.Invalid("id", "The value must be that of the path: a provider keeps its ID.", CodeProvider)
+		}
+		if err := s.keepKeys(ctx, r, p, &stored); err != nil {
+			return err
+		}
+		return checkSchema(r, *p, true)
+	})
+}
+
+// replaceSchema stores another schema of a provider's settings. All sets must fit it.
+func (s *Configurations) replaceSchema(ctx context.Context, r *platform.Request, in SchemaRequest) (platform.NoData,
+	error) {
+	find := func() (screening.Provider, error) { return s.findProvider(ctx, r) }
+	return platform.NoData{}, s.editProvider(ctx, r, find, func(p *screening.Provider) error {
+		if p.IsBuiltIn() {
+			return errBuiltIn
+		}
+		p.Fields = fieldsOf(in.AdditionalSettingsSchema)
+		return checkSchema(r, *p, false)
+	})
+}
+
+// deleteProvider removes a provider with its sets, unless it is an active one.
+func (s *Configurations) deleteProvider(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData,
+	error) {
+	p, err := s.findProvider(ctx, r)
+	if err != nil {
+		return platform.NoData{}, err
+	}
+	if p.IsBuiltIn() {
+		return platform.NoData{}, errBuiltIn
+	}
+	settings, err := s.Settings.GetSettings(ctx, r.Tenant)
+	if err != nil {
+		return platform.NoData{}, err
+	}
+	if slices.Contains(settings.ActiveProviders, p.ID) {
+		return platform.NoData{}, errActive
+	}
+	if err = s.Providers.DeleteProvider(ctx, p); errors.Is(err, screening.ErrChanged) {
+		err = errConfigurationBusy.WithCause(err)
+	}
+	return platform.NoData{}, err
+}
+
+// getProvider returns one provider, its keys masked.
+func (s *Configurations) getProvider(ctx context.Context, r *platform.Request, _ platform.NoBody) (
+	ConfiguredProvider, error) {
+	p, err := s.findProvider(ctx, r)
+	if err != nil {
+		return ConfiguredProvider{}, err
+	}
+	return configuredProviderOf(p), nil
+}
+
+// listProviders returns all providers of the tenant, their keys masked: the built-in one, then the others in the order
+// of their IDs.
+func (s *Configurations) listProviders(ctx context.Context, r *platform.Request, _ platform.NoBody) (
+	[]ConfiguredProvider, error) {
+	providers, err := s.Providers.ListProviders(ctx, r.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]ConfiguredProvider, len(providers))
+	for i, p := range providers {
+		items[i] = configuredProviderOf(p)
+	}
+	return items, nil
+}
