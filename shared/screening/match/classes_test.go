@@ -77,6 +77,18 @@ func TestClassesOfOrganisations(t *testing.T) {
 			{"Velkan Capital Partners Battalion III", "Velkan Capital Partners Battalion IV", false},
 			{"Velkan Capital Partners III", "Velkan Capital Partners III LP", true},
 		},
+		"translated words": {
+			{"Минский завод колёсных тягачей «Велкан»", "Velkan Minsk Wheel Tractor Plant", true},
+			{"Страховая компания «Велкан»", "Velkan Insurance Company", true},
+			{"Велканский банк развития", "Velkan Development Company", false},
+			{"شركة الولكان للنفط", "Al Wulkan Petroleum Company", true},
+			{"جمعية الولكان الخيرية", "Wulkan Charity Association", true},
+			{"المصرف التجاري السوري", "Commercial Bank of Syria", true},
+			{"المصرف التجاري السوري", "Industrial Bank of Syria", false},
+			{"شركة النفط السورية", "Iraqi Petroleum Company", false},
+			{"First Velkan Bank", "1st Velkan Bank", true},
+			{"Velkan Intl. Shipping Co.", "Velkan International Shipping Company", true},
+		},
 		"organisation forms": {
 			{"Velkan Maritime GmbH", "VELKAN MARITIME LLC", true},
 			{"OOO Velkan", "Velkan", true},

@@ -121,7 +121,13 @@ func (s *Splitter) endAbjad(start int) {
 		s.pushAbjad(len(s.buf), w[5:])
 		return
 	}
-	if len(w) >= 4 && w[0] == 'a' && w[1] == 'l' { // the article
+	switch {
+	case len(w) >= 6 && bytes.HasPrefix(w, []byte("wal")): // and the
+		s.pushText(start, "wa")
+		start, w = len(s.buf), w[3:]
+	case len(w) >= 5 && w[0] == 'l' && w[1] == 'l': // for the
+		w = w[2:]
+	case len(w) >= 4 && w[0] == 'a' && w[1] == 'l': // the article
 		w = w[2:]
 	}
 	if stem, found := bytes.CutSuffix(w, []byte("allh")); found && len(stem) >= 2 {

@@ -25,7 +25,6 @@ type Word struct {
 	// first is the first letter of the word if it is one of a to z; otherwise 0.
 	first byte
 	flags flags
-	_     [2]uint8
 }
 
 type flags uint8
@@ -64,7 +63,7 @@ const Modes = int(modes)
 
 // NewWord analyses a folded word, as Splitter returns it.
 func NewWord(folded []byte) Word {
-	m := loadTables().words[string(folded)]
+	m := loadTables().meaningOf(folded)
 	w := Word{class: m.class, concepts: m.concepts}
 	if isNumber(string(folded)) || isRoman(string(folded)) {
 		w.class |= classNumber

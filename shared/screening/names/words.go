@@ -12,6 +12,9 @@ var formsData string
 //go:embed data/words.txt
 var wordsData string
 
+//go:embed data/translations.txt
+var translationsData string
+
 //go:embed data/nicknames.txt
 var nicknamesData string
 
@@ -56,11 +59,13 @@ type meaning struct {
 }
 
 // maxConcepts is the number of concepts that one word can have.
-const maxConcepts = 3
+const maxConcepts = 4
 
 // tables are the tables of this package, with all words folded.
 type tables struct {
 	words map[string]meaning
+	// stems are words without their endings, in Slavic languages.
+	stems map[string]meaning
 	// forms are the organisation forms of several words: the words joined by spaces.
 	forms map[string]bool
 	// longestForm is the number of words of the longest of them.
@@ -68,21 +73,23 @@ type tables struct {
 }
 
 var loadTables = sync.OnceValue(func() *tables {
-	t := &tables{words: map[string]meaning{}, forms: map[string]bool{}}
+	t := &tables{words: map[string]meaning{}, stems: map[string]meaning{}, forms: map[string]bool{}}
 	t.addPeople()
 	concept := uint16(0)
 	group := ""
-	eachLine(wordsData, func(key string, aliases []string) {
-		if key != group {
-			group = key
-			concept++
-		}
-		c := classTrade
-		if strings.HasPrefix(key, "generic ") {
-			c = classGeneric
-		}
-		t.addConcept(concept, c, aliases)
-	})
+	for _, data := range []string{wordsData, translationsData} {
+		eachLine(data, func(key string, aliases []string) {
+			if key != group {
+				group = key
+				concept++
+			}
+			c := classTrade
+			if strings.HasPrefix(key, "generic ") {
+				c = classGeneric
+			}
+			t.addConcept(concept, c, aliases)
+		})
+	}
 	for _, data := range []string{nicknamesData, slavicData} {
 		eachLine(data, func(_ string, aliases []string) {
 			concept++
@@ -108,14 +115,60 @@ func (t *tables) addPeople() {
 	})
 }
 
-// addConcept adds words that mean the same. What folds to several words is left out, and so is what folds to fewer than
-// two letters.
+// addConcept adds words that mean the same. What folds to several words is left out, and so is what folds to one letter. A
+// word that ends in - is a stem.
 func (t *tables) addConcept(concept uint16, c class, aliases []string) {
 	for _, alias := range aliases {
-		if folded := foldWords(alias); len(folded) == 1 && len(folded[0]) > 1 {
+		folded := foldWords(alias)
+		if len(folded) != 1 || len(folded[0]) < 2 && !isNumber(folded[0]) {
+			continue
+		}
+		if strings.HasSuffix(alias, "-") {
+			add(t.stems, folded[0], c, concept)
+		} else {
 			t.add(folded[0], c, concept)
 		}
 	}
+}
+
+// stemEndings are the endings that Slavic languages append to stems.
+var stemEndings = map[string]bool{
+	"": true, "a": true, "e": true, "i": true, "o": true, "u": true, "y": true, "aya": true, "oye": true, "oe": true, "ye": true, "ie": true,
+	"yi": true, "yy": true, "iy": true, "ii": true, "oy": true, "oi": true, "ogo": true, "ykh": true, "ikh": true, "ov": true, "iv": true, "om": true,
+	"ya": true, "iya": true, "iyi": true, "yu": true, "ia": true, "aia": true, "oho": true, "yj": true, "ij": true, "aja": true, "oje": true,
+	"nya": true, "nyi": true, "stvo": true, "stva": true, "iye": true,
+}
+
+// Limits of the stems of words and of their endings.
+const (
+	minStem   = 3
+	maxEnding = 4
+)
+
+// meaningOf returns what the tables know about a folded word.
+func (t *tables) meaningOf(word []byte) meaning {
+	m, isKnown := t.words[string(word)]
+	if len(word) < minStem {
+		return m
+	}
+	if word[0] == abjadMark {
+		if isKnown {
+			return m
+		}
+		// Prepositions and the conjunction are written before Arabic words without a space.
+		if len(word) > minStem+1 && (word[1] == 'l' || word[1] == 'w' || word[1] == 'b') {
+			m = t.words[string(abjadMark)+string(word[2:])]
+			m.class &= classGeneric | classTrade
+		}
+		return m
+	}
+	for n := min(maxEnding, len(word)-minStem); n >= 0; n-- {
+		at := len(word) - n
+		if stem, isStem := t.stems[string(word[:at])]; isStem && stemEndings[string(word[at:])] {
+			return m.with(stem)
+		}
+	}
+	return m
 }
 
 func (t *tables) addForms() {
@@ -141,21 +194,36 @@ func (t *tables) addForms() {
 // a name without it is another one.
 func (t *tables) isTelling(word string) bool { return t.words[word].class&classTrade != 0 }
 
-func (t *tables) add(word string, c class, concept uint16) {
-	m := t.words[word]
-	m.class |= c
-	if concept != 0 {
-		for i := range m.concepts {
-			if m.concepts[i] == concept {
-				break
-			}
-			if m.concepts[i] == 0 {
-				m.concepts[i] = concept
-				break
-			}
+// with returns a meaning with what another adds to it.
+func (m meaning) with(o meaning) meaning {
+	m.class |= o.class
+	for _, c := range o.concepts {
+		m.addConcept(c)
+	}
+	return m
+}
+
+// addConcept adds a concept unless there is no place for it; 0 is none.
+func (m *meaning) addConcept(concept uint16) {
+	for i := range m.concepts {
+		if m.concepts[i] == concept {
+			return
+		}
+		if m.concepts[i] == 0 {
+			m.concepts[i] = concept
+			return
 		}
 	}
-	t.words[word] = m
+}
+
+func (t *tables) add(word string, c class, concept uint16) { add(t.words, word, c, concept) }
+
+// add adds a class and, if it is not 0, a concept to what is known about a word.
+func add(words map[string]meaning, word string, c class, concept uint16) {
+	m := words[word]
+	m.class |= c
+	m.addConcept(concept)
+	words[word] = m
 }
 
 // eachLine calls f for each line "key: word|word" that is not a comment.
