@@ -157,12 +157,15 @@ func (c *Client) dial(ctx context.Context, hostPort string) (net.Conn, error) {
 	}
 	var refused, failed error
 	var dialer net.Dialer
-	for _, a := range addresses {
+	for i, a := range addresses {
 		if err := c.Addresses.Check(host, a); err != nil {
 			refused = err
 			continue
 		}
-		attempt, cancel := context.WithTimeoutCause(ctx, dialTimeout, errTimeout)
+		attempt, cancel := ctx, context.CancelFunc(func() {})
+		if i < len(addresses)-1 {
+			attempt, cancel = context.WithTimeoutCause(ctx, dialTimeout, errTimeout)
+		}
 		conn, err := dialer.DialContext(attempt, "tcp", net.JoinHostPort(a.String(), port))
 		if err == nil {
 			cancel()

@@ -282,7 +282,7 @@ func TestHangingReceivers(t *testing.T) {
 func TestHangingLookUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := newClient(t)
-		client.Resolver = hangingResolver{}
+		client.Resolver, client.Timeout = hangingResolver{}, 0
 		start := time.Now()
 		wantCall(t, client, "https://receiver.test/", outbound.TimedOut)
 		if waited := time.Since(start); waited != outbound.DefaultTimeout {

@@ -34,7 +34,8 @@ func newClient(t *testing.T, c ...externalauth.Configuration) *outbound.Client {
 	}
 	return &outbound.Client{
 		Configurations: configurations(c), Addresses: policy, Resolver: outboundtest.NewResolver(),
-		Now: func() time.Time { return outboundtest.Now },
+		Now:     func() time.Time { return outboundtest.Now },
+		Timeout: time.Minute, // a machine that is busy with other things needs more than the default
 	}
 }
 

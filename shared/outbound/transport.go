@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// dialTimeout is the time for a connection to one address of a receiver.
+	// dialTimeout is the time for a connection to one address of a receiver if there is another one to try.
 	dialTimeout = 3 * time.Second
 	// maxAddresses is how many addresses of a receiver are tried.
 	maxAddresses = 4
