@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -14,6 +15,11 @@ import (
 // fakeLocalProgram writes a local cloud that is a shell script. Its arguments are --data DIR --ready-file FILE.
 func fakeLocalProgram(t *testing.T, script string) (program, data string) {
 	t.Helper()
+	// As for the program itself, SIGINT is not ignored, which a shell could not change, if these tests run in the
+	// background.
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	t.Cleanup(func() { signal.Stop(interrupts) })
 	dir := t.TempDir()
 	program = filepath.Join(dir, "sluice-local")
 	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
