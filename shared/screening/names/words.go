@@ -135,7 +135,7 @@ func (t *tables) addConcept(concept uint16, c class, aliases []string) {
 var stemEndings = map[string]bool{
 	"": true, "a": true, "e": true, "i": true, "o": true, "u": true, "y": true, "aya": true, "oye": true, "oe": true, "ye": true, "ie": true,
 	"yi": true, "yy": true, "iy": true, "ii": true, "oy": true, "oi": true, "ogo": true, "ykh": true, "ikh": true, "ov": true, "iv": true, "om": true,
-	"ya": true, "iya": true, "iyi": true, "yu": true, "ia": true, "aia": true, "oho": true, "yj": true, "ij": true, "aja": true, "oje": true,
+	"ya": true, "iya": true, "iyi": true, "yu": true, "ey": true, "ei": true, "ia": true, "aia": true, "oho": true, "yj": true, "ij": true, "aja": true, "oje": true,
 	"nya": true, "nyi": true, "stvo": true, "stva": true, "iye": true,
 }
 
