@@ -2,6 +2,7 @@ package match
 
 import (
 	"bytes"
+	"cmp"
 	"hash/maphash"
 	"slices"
 
@@ -74,7 +75,8 @@ type wordCache struct {
 	similars []similarWord
 	keys     []uint64
 	ids      []uint32
-	// touched depends on all words that are looked at, so that they are in the processor's cache at once.
+	ranges   []keyRange
+	// touched depends on all that is about to be read, so that the processor fetches it at once.
 	touched uint64
 }
 
@@ -125,15 +127,10 @@ func (s *Searcher) resolve(n int32) {
 
 // reachOf finds the words of an index that are similar to one whose keys are in c.keys.
 func (c *wordCache) reachOf(x *Index, w *names.Word, isJoin bool) reach {
-	c.ids = x.appendWords(c.ids[:0], c.keys)
+	c.findWords(x)
 	if len(c.ids) == 0 {
 		return reach{}
 	}
-	for _, id := range c.ids {
-		c.touched += x.words[id].Hash
-	}
-	slices.Sort(c.ids)
-	c.ids = slices.Compact(c.ids)
 	first := len(c.similars)
 	var r reach
 	for _, id := range c.ids {
@@ -151,8 +148,58 @@ func (c *wordCache) reachOf(x *Index, w *names.Word, isJoin bool) reach {
 		c.similars = append(c.similars, e)
 	}
 	r.similar = c.similars[first:len(c.similars):len(c.similars)]
+	slices.SortFunc(r.similar, func(a, b similarWord) int { return cmp.Compare(a.word, b.word) })
 	return r
 }
+
+// keyRange is a range of keyWords, of which those with a check may have a key.
+type keyRange struct {
+	start, end uint32
+	check      byte
+}
+
+// findWords finds the words of an index that may have one of the keys, which it overwrites. Each step looks at all keys
+// before the next begins, so that the processor waits for memory as seldom as possible.
+func (c *wordCache) findWords(x *Index) {
+	n := 0
+	for _, key := range c.keys {
+		c.keys[n] = key
+		n += int(x.mayHave(key))
+	}
+	c.ids, c.ranges = c.ids[:0], c.ranges[:0]
+	for _, key := range c.keys[:n] {
+		b := key >> x.shift
+		c.ranges = append(c.ranges, keyRange{x.keyStarts[b], x.keyStarts[b+1], byte(key >> 8)})
+	}
+	for _, r := range c.ranges {
+		c.touched += uint64(x.keyWords[min(int(r.start), len(x.keyWords)-1)])
+	}
+	var seen [16]uint64 // bits of words that may have been found
+	for _, r := range c.ranges {
+		for _, w := range x.keyWords[r.start:r.end] {
+			if byte(w>>24) != r.check {
+				continue
+			}
+			id := w & (maxWords - 1)
+			word, bit := id/64%16, uint64(1)<<(id%64)
+			if seen[word]&bit != 0 && len(c.ids) <= maxUnsorted && slices.Contains(c.ids, id) {
+				continue
+			}
+			seen[word] |= bit
+			c.ids = append(c.ids, id)
+		}
+	}
+	if len(c.ids) > maxUnsorted {
+		slices.Sort(c.ids)
+		c.ids = slices.Compact(c.ids)
+	}
+	for _, id := range c.ids {
+		c.touched += x.words[id].Hash
+	}
+}
+
+// maxUnsorted is the number of words up to which duplicates are found by looking at all.
+const maxUnsorted = 200
 
 // add adds a word with some occurrences.
 func (b *bestWord) add(e *similarWord, posts uint32, mode int) {

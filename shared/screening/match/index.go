@@ -2,7 +2,6 @@ package match
 
 import (
 	"encoding/json"
-	"slices"
 	"unsafe"
 
 	"sluice/shared/screening/names"
@@ -146,32 +145,6 @@ func (x *Index) mayHaveAny(keys []uint64) bool {
 		any |= x.mayHave(key)
 	}
 	return any != 0
-}
-
-// appendWords appends the words that may have one of some keys, which it overwrites. Each step looks at all keys before
-// the next begins, and none depends on what it finds, so that the processor waits for memory as seldom as possible.
-func (x *Index) appendWords(ids []uint32, keys []uint64) []uint32 {
-	n := 0
-	for _, key := range keys {
-		keys[n] = key
-		n += int(x.mayHave(key))
-	}
-	for _, key := range keys[:n] {
-		b := key >> x.shift
-		found := x.keyWords[x.keyStarts[b]:x.keyStarts[b+1]]
-		ids = slices.Grow(ids, len(found))
-		m := len(ids)
-		room := ids[m : m+len(found)]
-		k := 0
-		for _, w := range found {
-			room[k] = w & (maxWords - 1)
-			if byte(w>>24) == byte(key>>8) {
-				k++
-			}
-		}
-		ids = ids[:m+k]
-	}
-	return ids
 }
 
 // listOf returns the list of an entry.

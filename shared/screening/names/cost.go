@@ -25,22 +25,13 @@ func soundCost(a, b *Word, limit int) int {
 	x, y := a.sounds[:a.n], b.sounds[:b.n]
 	// The limit of the cost; what follows the table only adds to it.
 	limit = limit * max(len(x), len(y)) / 10
+	// Each vowel that the other word lacks costs at least that of a diphthong.
+	if vowels := countVowels(x) - countVowels(y); max(vowels, -vowels)*costDiphthong > limit {
+		return 1000
+	}
 	var gaps [maxSounds]int16
-	vowels := 0
 	for j := range y {
 		gaps[j] = int16(gapCost(y, j))
-		if isVowel(y[j]) {
-			vowels++
-		}
-	}
-	for _, c := range x {
-		if isVowel(c) {
-			vowels--
-		}
-	}
-	// Each vowel that the other word lacks costs at least that of a diphthong.
-	if max(vowels, -vowels)*costDiphthong > limit {
-		return 1000
 	}
 	cost := alignSounds(x, y, gaps[:len(y)], limit)
 	if cost < 0 {
@@ -62,35 +53,42 @@ func soundCost(a, b *Word, limit int) int {
 	return cost * 10 / max(len(x), len(y))
 }
 
+// countVowels returns the number of vowels.
+func countVowels(sounds []byte) int {
+	n := 0
+	for _, c := range sounds {
+		if isVowel(c) {
+			n++
+		}
+	}
+	return n
+}
+
 // alignSounds returns the least cost of making y of x, or -1 if it is above a limit. The gaps are the costs of what x
 // lacks of y.
 func alignSounds(x, y []byte, gaps []int16, limit int) int {
 	var rows [3][maxSounds + 1]int16
-	prev2, prev, row := &rows[0], &rows[1], &rows[2]
+	prev2, prev, row := rows[0][:len(y)+1], rows[1][:len(y)+1], rows[2][:len(y)+1]
 	for j := range y {
 		prev[j+1] = prev[j] + gaps[j]
 	}
 	least := int16(0) // of the preceding row
-	for i := 1; i <= len(x); i++ {
-		gap := int16(gapCost(x, i-1))
-		row[0] = prev[0] + gap
-		best := row[0]
-		costs := &replaceCosts[x[i-1]&0x7f]
-		for j := 1; j <= len(y); j++ {
-			c := prev[j-1]
-			if x[i-1] != y[j-1] {
-				replace := int16(costs[y[j-1]&0x7f])
-				if i == len(x) && j == len(y) && isFullVowel(x[i-1]) && isFullVowel(y[j-1]) {
-					replace *= 2
-				}
-				c += replace
+	for i, a := range x {
+		gap := int16(gapCost(x, i))
+		costs := &replaceCosts[a&0x7f]
+		diagonal := prev[0]
+		left := diagonal + gap
+		best := left
+		row[0] = left
+		for j, b := range y {
+			above := prev[j+1]
+			left = min(diagonal+int16(costs[b&0x7f]), above+gap, left+gaps[j])
+			if i > 0 && j > 0 && a == y[j-1] && x[i-1] == b {
+				left = min(left, prev2[j-1]+costExchange)
 			}
-			c = min(c, prev[j]+gap, row[j-1]+gaps[j-1])
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				c = min(c, prev2[j-2]+costExchange)
-			}
-			row[j] = c
-			best = min(best, c)
+			row[j+1] = left
+			best = min(best, left)
+			diagonal = above
 		}
 		// An exchange of neighbours goes on from the row before.
 		if int(best) > limit && int(least) > limit-costExchange {
@@ -99,7 +97,15 @@ func alignSounds(x, y []byte, gaps []int16, limit int) int {
 		least = best
 		prev2, prev, row = prev, row, prev2
 	}
-	return int(prev[len(y)])
+	cost := prev[len(y)]
+	if i, j := len(x)-1, len(y)-1; isFullVowel(x[i]) && isFullVowel(y[j]) && x[i] != y[j] {
+		// The last vowels tell names apart. The row that prev2 and prev were made of are those before.
+		cost = min(prev2[j]+2*int16(replaceCosts[x[i]&0x7f][y[j]&0x7f]), prev2[j+1]+int16(gapCost(x, i)), prev[j]+gaps[j])
+		if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
+			cost = min(cost, row[j-1]+costExchange)
+		}
+	}
+	return int(cost)
 }
 
 // scriptDifference is soundCost of the letters of a word of a script without vowels and the sounds of one in Latin
@@ -151,6 +157,9 @@ func isFullVowel(c byte) bool { return c == 'a' || c == 'i' || c == 'o' }
 // gapCost returns the cost of a sound that the other word lacks.
 func gapCost(sounds []byte, i int) int {
 	c := sounds[i]
+	if isPlain[c&0x7f] {
+		return costSound
+	}
 	switch {
 	case c == soundJ && i == 0 && len(sounds) > 1 && sounds[1] == 'e':
 		return costExchange
@@ -169,6 +178,14 @@ func gapCost(sounds []byte, i int) int {
 	}
 	return costSound
 }
+
+// isPlain has the sounds that always cost a sound if the other word lacks them.
+var isPlain = func() (t [128]bool) {
+	for c := range t {
+		t[c] = !isVowel(byte(c)) && c != soundJ && c != 'w' && c != 'h'
+	}
+	return t
+}()
 
 // writtenCost returns the cost of a letter of a script without vowels that the other word lacks: long vowels are written
 // for a reason.
@@ -233,7 +250,9 @@ func unwrittenCost(sounds []byte, i int) int {
 var replaceCosts = func() (t [128][128]uint8) {
 	for a := range t {
 		for b := range t[a] {
-			t[a][b] = costSound
+			if a != b {
+				t[a][b] = costSound
+			}
 		}
 	}
 	set := func(cost uint8, pairs ...string) {

@@ -212,6 +212,19 @@ func withinEdits(a, b []byte, k int) bool {
 	if len(a)-len(b) > k || len(b)-len(a) > k {
 		return false
 	}
+	// What words begin and end with alike needs no edit.
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	switch n := max(len(a), len(b)); {
+	case n <= k:
+		return true
+	case k < 2:
+		return n == 2 && len(a) == len(b) && a[0] == b[1] && a[1] == b[0]
+	}
 	var rows [3][maxSounds + 1]int8
 	prev2, prev, row := &rows[0], &rows[1], &rows[2]
 	for j := range len(b) + 1 {

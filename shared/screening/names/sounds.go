@@ -186,10 +186,9 @@ func digitLookalike(c byte) byte {
 	return c
 }
 
-func isVowel(c byte) bool {
-	switch c {
-	case 'a', 'e', 'i', 'o', 'u', soundAyn, soundFinalT, soundFinalY:
-		return true
-	}
-	return false
+func isVowel(c byte) bool { return vowelSounds[c] }
+
+// vowelSounds has the sounds that are vowels.
+var vowelSounds = [256]bool{
+	'a': true, 'e': true, 'i': true, 'o': true, 'u': true, soundAyn: true, soundFinalT: true, soundFinalY: true,
 }
