@@ -78,7 +78,7 @@ func (b *bounds) set(s *Searcher, q *querySide, threshold int) {
 
 // setBest sets the best margin of word i.
 func (b *bounds) setBest(s *Searcher, q *querySide, i int) {
-	w := &s.cache.words[q.words[i]]
+	w := s.cache.word(q.words[i])
 	weight := q.weight[i]
 	best, covers := b.miss[i], int32(0)
 	if w.isResolved {
@@ -137,7 +137,7 @@ func (s *Searcher) isPossible(q *querySide, threshold int) bool {
 	var unresolved uint64
 	telling := q.telling
 	for i, n := range q.words {
-		w := &s.cache.words[n]
+		w := s.cache.word(n)
 		switch {
 		case !w.isResolved:
 			unresolved |= 1 << i
@@ -148,7 +148,7 @@ func (s *Searcher) isPossible(q *querySide, threshold int) bool {
 	for b.sum >= 0 && telling != 0 && unresolved != 0 {
 		i := s.longest(q, unresolved)
 		unresolved &^= 1 << i
-		if w := q.words[i]; !s.cache.words[w].isResolved {
+		if w := q.words[i]; !s.cache.word(w).isResolved {
 			s.resolve(w)
 		}
 		b.sum -= b.best[i]
@@ -172,7 +172,7 @@ func (s *Searcher) isPossible(q *querySide, threshold int) bool {
 func (s *Searcher) longest(q *querySide, words uint64) int {
 	longest, length := -1, uint32(0)
 	for i, n := range q.words {
-		if l := s.cache.words[n].textLength(); words>>i&1 != 0 && (longest < 0 || l > length) {
+		if l := s.cache.word(n).textLength(); words>>i&1 != 0 && (longest < 0 || l > length) {
 			longest, length = i, l
 		}
 	}

@@ -64,62 +64,101 @@ func (w *knownWord) textLength() uint32 { return w.textEnd - w.text }
 const (
 	maxKnownWords = 1 << 16
 	knownSlots    = 1 << 17
+	// chunkWords is the number of known words that are allocated at once, chunkSimilar that of similar words.
+	chunkWords   = 1 << 9
+	chunkSimilar = 1 << 12
 )
 
 // wordCache remembers words of queries: names share most of theirs.
 type wordCache struct {
-	seed     maphash.Seed
-	slots    []int32
-	words    []knownWord
+	seed maphash.Seed
+	// slots have the numbers of words in their low 16 bits and bits of the hash above; 0 is none.
+	slots []uint32
+	// chunks have the words, of which there are n. They stay where they are.
+	chunks   []*[chunkWords]knownWord
+	n        int
 	texts    []byte
 	similars []similarWord
-	keys     []uint64
-	ids      []uint32
-	ranges   []keyRange
+	// keys, ids, ranges and found are those of the word that is being looked up.
+	keys   []uint64
+	ids    []uint32
+	ranges []keyRange
+	found  []similarWord
 	// touched depends on all that is about to be read, so that the processor fetches it at once.
 	touched uint64
 }
 
 func (c *wordCache) init() {
 	c.seed = maphash.MakeSeed()
-	c.slots = make([]int32, knownSlots)
-	c.words = append(c.words, knownWord{}) // no word is number 0
+	c.slots = make([]uint32, knownSlots)
+	c.n = 1 // no word is number 0
+}
+
+// word returns a word by its number.
+func (c *wordCache) word(n int32) *knownWord { return &c.chunks[n/chunkWords][n%chunkWords] }
+
+// add adds a word and returns its number.
+func (c *wordCache) add(text []byte) int32 {
+	n := c.n
+	if n/chunkWords == len(c.chunks) {
+		c.chunks = append(c.chunks, new([chunkWords]knownWord))
+	}
+	c.n++
+	w := c.word(int32(n))
+	*w = knownWord{word: names.NewWord(text), text: uint32(len(c.texts)), textEnd: uint32(len(c.texts) + len(text))}
+	w.info = newWordInfo(&w.word)
+	c.texts = append(c.texts, text...)
+	return int32(n)
 }
 
 // reserve empties the cache unless n more words fit: while a query is searched for, none disappears.
 func (c *wordCache) reserve(n int) {
-	if len(c.words)+n < maxKnownWords {
+	if c.n+n < maxKnownWords {
 		return
 	}
 	clear(c.slots)
-	c.words, c.texts = c.words[:1], c.texts[:0]
-	c.similars = nil // the reaches of a search that has ended may still be read
+	c.n, c.texts = 1, c.texts[:0]
+}
+
+// keep returns the similar words of found, which are not changed any more, in the order of words.
+func (c *wordCache) keep() []similarWord {
+	if len(c.found) == 0 {
+		return nil
+	}
+	slices.SortFunc(c.found, func(a, b similarWord) int { return cmp.Compare(a.word, b.word) })
+	if cap(c.similars)-len(c.similars) < len(c.found) {
+		c.similars = make([]similarWord, 0, max(chunkSimilar, len(c.found)))
+	}
+	first := len(c.similars)
+	c.similars = append(c.similars, c.found...)
+	return c.similars[first:len(c.similars):len(c.similars)]
 }
 
 // lookUp returns the number of a folded word in the cache.
 func (s *Searcher) lookUp(text []byte) int32 {
 	c := &s.cache
-	slot := maphash.Bytes(c.seed, text) % knownSlots
+	hash := maphash.Bytes(c.seed, text)
+	tag := uint32(hash>>48) << 16
+	slot := hash % knownSlots
 	for ; c.slots[slot] != 0; slot = (slot + 1) % knownSlots {
-		n := c.slots[slot]
-		if w := &c.words[n]; bytes.Equal(c.texts[w.text:w.textEnd], text) {
-			return n
+		found := c.slots[slot]
+		if found&^0xffff != tag {
+			continue
+		}
+		if w := c.word(int32(found & 0xffff)); bytes.Equal(c.texts[w.text:w.textEnd], text) {
+			return int32(found & 0xffff)
 		}
 	}
-	w := knownWord{word: names.NewWord(text), text: uint32(len(c.texts))}
-	w.info = newWordInfo(&w.word)
-	c.texts = append(c.texts, text...)
-	w.textEnd = uint32(len(c.texts))
-	c.words = append(c.words, w)
-	c.slots[slot] = int32(len(c.words) - 1)
-	return c.slots[slot]
+	n := c.add(text)
+	c.slots[slot] = tag | uint32(n)
+	return n
 }
 
 // resolve finds out what the index has for a word. Most names are known to match nothing before all of their words
 // are resolved.
 func (s *Searcher) resolve(n int32) {
 	c := &s.cache
-	w := &c.words[n]
+	w := c.word(n)
 	w.isResolved = true
 	c.keys = w.word.AppendQueryKeys(w.word.AppendJoinQueryKeys(c.keys[:0]))
 	w.reach = c.reachOf(s.index, &w.word, false)
@@ -131,7 +170,7 @@ func (c *wordCache) reachOf(x *Index, w *names.Word, isJoin bool) reach {
 	if len(c.ids) == 0 {
 		return reach{}
 	}
-	first := len(c.similars)
+	c.found = c.found[:0]
 	var r reach
 	for _, id := range c.ids {
 		e := x.compareWord(w, id, isJoin)
@@ -145,10 +184,9 @@ func (c *wordCache) reachOf(x *Index, w *names.Word, isJoin bool) reach {
 				r.best[mode].add(&e, count, mode)
 			}
 		}
-		c.similars = append(c.similars, e)
+		c.found = append(c.found, e)
 	}
-	r.similar = c.similars[first:len(c.similars):len(c.similars)]
-	slices.SortFunc(r.similar, func(a, b similarWord) int { return cmp.Compare(a.word, b.word) })
+	r.similar = c.keep()
 	return r
 }
 

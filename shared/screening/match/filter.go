@@ -20,7 +20,7 @@ func (f *filter) set(s *Searcher, q *querySide, opened uint64) {
 	f.n = 0
 	for i := range q.n {
 		loss := b.best[i] - b.miss[i]
-		if loss == 0 || opened == 1<<i || s.cache.words[q.words[i]].word.IsInitial() {
+		if loss == 0 || opened == 1<<i || s.cache.word(q.words[i]).word.IsInitial() {
 			continue
 		}
 		j := f.n

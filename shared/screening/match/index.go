@@ -138,13 +138,20 @@ func (x *Index) mayHave(key uint64) uint64 {
 	return x.keyBits[bit/64] >> (bit % 64) & 1
 }
 
-// mayHaveAny reports whether any word may have one of some keys.
-func (x *Index) mayHaveAny(keys []uint64) bool {
-	any := uint64(0)
+// has reports whether a word has one of some keys, as far as 8 more bits of them tell.
+func (x *Index) has(keys []uint64) bool {
 	for _, key := range keys {
-		any |= x.mayHave(key)
+		if x.mayHave(key) == 0 {
+			continue
+		}
+		b := key >> x.shift
+		for _, w := range x.keyWords[x.keyStarts[b]:x.keyStarts[b+1]] {
+			if byte(w>>24) == byte(key>>8) {
+				return true
+			}
+		}
 	}
-	return any != 0
+	return false
 }
 
 // listOf returns the list of an entry.

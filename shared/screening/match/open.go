@@ -213,7 +213,7 @@ func (s *Searcher) addJoinPairs(q *querySide, i int, words []uint32, n int, r *r
 		p := pair{q: uint8(i), nq: 2, l: uint8(k), nl: 1, similarity: int32(e.similarity), kind: e.kind}
 		if k >= n {
 			p.l, p.nl, p.similarity, p.kind = uint8(k-n), 2, int32(e.joined), names.Joined
-			if s.cache.words[q.words[i]].word.IsSame(&s.index.words[words[k-n]]) {
+			if s.cache.word(q.words[i]).word.IsSame(&s.index.words[words[k-n]]) {
 				continue // the words themselves meet
 			}
 		}
@@ -246,7 +246,7 @@ func findWord(similar []similarWord, word uint32) *similarWord {
 // addInitials adds the pairs of a word of one letter, which the index does not know to be similar to all words that begin
 // with it.
 func (s *Searcher) addInitials(q *querySide, i int, words []uint32) {
-	w := &s.cache.words[q.words[i]].word
+	w := &s.cache.word(q.words[i]).word
 	if !w.IsInitial() || q.mode == names.Organisation {
 		return
 	}

@@ -115,7 +115,7 @@ func (s *Searcher) forms(n int) uint64 {
 	var forms uint64
 	isStart := false
 	for i, w := range s.words {
-		word := &s.cache.words[w].word
+		word := &s.cache.word(w).word
 		if word.IsForm() {
 			forms |= 1 << i
 		}
@@ -126,7 +126,7 @@ func (s *Searcher) forms(n int) uint64 {
 	}
 	words := make([]names.Word, n)
 	for i, w := range s.words {
-		words[i] = s.cache.words[w].word
+		words[i] = s.cache.word(w).word
 	}
 	return names.Forms(words, func(i int) string { return string(s.splitter.Word(i)) })
 }
@@ -140,7 +140,7 @@ func (s *Searcher) fill(q *querySide, forms uint64) {
 		if q.mode == names.Organisation && forms>>i&1 != 0 {
 			continue
 		}
-		known := &s.cache.words[w]
+		known := s.cache.word(w)
 		q.setWord(q.n, known.info, q.mode)
 		if slices.Contains(q.words, w) {
 			q.repeat(q.n)
@@ -172,7 +172,7 @@ func (s *Searcher) findJoins(q *querySide) {
 	joins.maybe, joins.reaches = 0, joins.reaches[:0]
 	for i := 0; i+1 < q.n; i++ {
 		s.joinKeys(q, i)
-		if s.index.mayHaveAny(s.cache.keys) {
+		if s.index.has(s.cache.keys) {
 			joins.maybe |= 1 << i
 		}
 	}
@@ -181,7 +181,7 @@ func (s *Searcher) findJoins(q *querySide) {
 
 // joinKeys returns words i and i+1 of a query as one. Their keys are in the cache then.
 func (s *Searcher) joinKeys(q *querySide, i int) names.Word {
-	join := names.Join(&s.cache.words[q.words[i]].word, &s.cache.words[q.words[i+1]].word)
+	join := names.Join(&s.cache.word(q.words[i]).word, &s.cache.word(q.words[i+1]).word)
 	s.cache.keys = join.AppendJoinQueryKeys(s.cache.keys[:0])
 	return join
 }
@@ -221,7 +221,7 @@ func (q *querySide) setJoined() {
 }
 
 // reach returns what the index has for word i of the query.
-func (s *Searcher) reach(q *querySide, i int) *reach { return &s.cache.words[q.words[i]].reach }
+func (s *Searcher) reach(q *querySide, i int) *reach { return &s.cache.word(q.words[i]).reach }
 
 // joinReach returns what the index has for words i and i+1 of the query as one, nil for nothing.
 func (s *Searcher) joinReach(q *querySide, i int) *reach {
