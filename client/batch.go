@@ -72,6 +72,10 @@ type Status struct {
 	// ingestion.
 	BytesTotal int64 `json:"bytes_total"`
 	BytesDone  int64 `json:"bytes_done"`
+	// NamesScreened is the number of distinct names of unknown entities that were screened, and Hits that of alerts; nil
+	// until they are known, and if UploadOptions.Screening was not given.
+	NamesScreened *int64 `json:"names_screened"`
+	Hits          *int64 `json:"hits"`
 
 	// Reply is the service's reply, byte for byte. It may have fields that this type does not.
 	Reply json.RawMessage `json:"-"`
@@ -190,9 +194,21 @@ type ReportError struct {
 // CreateUpload creates a batch and returns where its file goes. With rejectOnInvalid, one invalid line rejects the
 // whole batch; without, invalid lines are dropped and the others stored. Each call creates another batch.
 func (c *Client) CreateUpload(ctx context.Context, rejectOnInvalid bool) (Upload, error) {
+	return c.CreateUploadWith(ctx, UploadOptions{RejectOnInvalid: rejectOnInvalid})
+}
+
+// UploadOptions say how a batch is processed.
+type UploadOptions struct {
+	// RejectOnInvalid means that one invalid line rejects the whole batch; otherwise invalid lines are dropped.
+	RejectOnInvalid bool `json:"reject_on_invalid"`
+	// Screening asks for the names of unknown entities to be screened; they are not if it is nil.
+	Screening *Screening `json:"screen_unknown,omitempty"`
+}
+
+// CreateUploadWith is CreateUpload with further options. An option that the service does not accept is a 422 *Error.
+func (c *Client) CreateUploadWith(ctx context.Context, o UploadOptions) (Upload, error) {
 	var out Upload
-	in := map[string]bool{"reject_on_invalid": rejectOnInvalid}
-	err := c.call(ctx, http.MethodPost, basePath+"batch/generate-upload-url", in, &out)
+	err := c.call(ctx, http.MethodPost, basePath+"batch/generate-upload-url", o, &out)
 	return out, err
 }
 

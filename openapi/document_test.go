@@ -125,6 +125,7 @@ func TestObjectsAreClosed(t *testing.T) {
 	open := map[string]bool{
 		// The service ignores other keys of these.
 		"#/components/schemas/TokenRequest": true, "#/components/schemas/UploadRequest": true,
+		"#/components/schemas/ScreenUnknown": true,
 	}
 	extended := map[string]bool{}
 	visit("#", d.Root, func(at string, m map[string]any) {
@@ -253,8 +254,8 @@ func TestEveryComponentIsUsed(t *testing.T) {
 	for kind, all := range d.Root["components"].(map[string]any) {
 		for name := range all.(map[string]any) {
 			at := "#/components/" + kind + "/" + name
-			// ReportLine is what the URL of a report gives.
-			if !referred[at] && kind != "securitySchemes" && name != "ReportLine" {
+			// ReportLine is what the URL of a report gives, and Alert what that of alerts gives.
+			if !referred[at] && kind != "securitySchemes" && name != "ReportLine" && name != "Alert" {
 				t.Errorf("no reference leads to %s", at)
 			}
 		}

@@ -30,8 +30,9 @@ func TestReplySchemasMatchTheirTypes(t *testing.T) {
 	d := load(t)
 	for name, reply := range map[string]any{
 		"Token": authhttp.TokenReply{}, "Upload": batchhttp.UploadReply{}, "BatchStatus": batchhttp.StatusReply{},
-		"BatchPending": batchhttp.PendingReply{}, "ValidationResult": batchhttp.ResultReply{}, "StoredTransaction": transactionhttp.TransactionReply{},
-		"Refusal": platform.Envelope{}, "Failure": platform.Failure{},
+		"BatchPending": batchhttp.PendingReply{}, "ValidationResult": batchhttp.ResultReply{}, "ScreeningResult": batchhttp.ScreeningReply{},
+		"StoredTransaction": transactionhttp.TransactionReply{},
+		"Refusal":           platform.Envelope{}, "Failure": platform.Failure{},
 		"CreatedEntity": entityhttp.Created{}, "Entity": entityhttp.Entity{}, "NewDraft": entityhttp.NewDraft{}, "EntityDraft": entityhttp.EntityDraft{},
 		"PartialProperties": entityhttp.PartialReply{}, "DraftsByReach": entityhttp.ReachReply{}, "DraftNames": entityhttp.NamesReply{},
 		"LightPage": entityhttp.LightReply{}, "DocumentUpload": documenthttp.UploadReply{}, "CreatedDocument": documenthttp.CreateVirtualReply{},
@@ -61,6 +62,7 @@ func TestTheClientKnowsEveryKey(t *testing.T) {
 	for name, into := range map[string]any{
 		"Upload": client.Upload{}, "BatchStatus": client.Status{}, "BatchPending": client.Status{}, "Counts": client.Counts{},
 		"ValidationResult": client.ValidationResult{}, "StoredTransaction": client.Transaction{}, "StoredModification": client.Modification{},
+		"ScreeningResult": client.ScreeningResult{}, "ScreenedList": client.ScreenedList{}, "Alert": client.Alert{},
 		"ReportLine": client.ReportLine{}, "Webhook": client.Webhook{}, "Delivery": client.Delivery{},
 		"DeliveryEvent": client.DeliveryEvent{}, "Attempt": client.DeliveryAttempt{},
 		"PresentedCertificates": client.ReceiverCheck{},

@@ -17,11 +17,12 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK", "UPLOAD_URL_LIFETIME",
-		"DOWNLOAD_URL_LIFETIME", "MAX_UPLOAD_BYTES", "REPORT_RETENTION_DAYS")
+		"DOWNLOAD_URL_LIFETIME", "MAX_UPLOAD_BYTES", "REPORT_RETENTION_DAYS", "TABLE_WATCHLISTS")
 	s := &batchhttp.Batches{
 		Store:            batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
 		Uploads:          env.Uploads(),
 		Reports:          env.Work(),
+		Lists:            env.Watchlists(),
 		UploadLifetime:   env.UploadURLLifetime,
 		DownloadLifetime: env.DownloadURLLifetime,
 		MaxBytes:         env.MaxUploadBytes,

@@ -14,7 +14,7 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "MAX_LINE_BYTES", "MAX_TRANSACTIONS", "MAX_REPORT_BYTES",
-		"MAP_CONCURRENCY")
+		"MAP_CONCURRENCY", "TABLE_WATCHLISTS", "BUCKET_WORK")
 	lambda.Start((&pipeline.Plan{
 		Batches:         batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
 		ChunkBytes:      env.ChunkBytes,
@@ -22,6 +22,7 @@ func main() {
 		MaxTransactions: env.MaxTransactions,
 		MaxReportBytes:  env.MaxReportBytes,
 		Concurrency:     int(env.MapConcurrency),
+		Lists:           env.Watchlists(),
 		Now:             time.Now,
 		Log:             env.Log,
 	}).Run)

@@ -41,6 +41,7 @@ var eventTypes = map[string]any{
 	"plan":          &pipeline.BatchInput{},
 	"validate":      &pipeline.ChunkInput{},
 	"reconcile":     &pipeline.PartitionInput{},
+	"screennames":   &pipeline.PartitionInput{},
 	"settle":        &pipeline.ChunkInput{},
 	"verdict":       &pipeline.BatchInput{},
 	"admit":         &pipeline.BatchInput{},

@@ -24,6 +24,7 @@ import (
 	"sluice/shared/entity/entitydb"
 	"sluice/shared/entity/entitytest"
 	"sluice/shared/pipeline"
+	"sluice/shared/screening/catalog/catalogtest"
 	"sluice/shared/transaction"
 	"sluice/shared/transaction/transactiondb"
 )
@@ -38,10 +39,13 @@ type testBatch struct {
 	transactions *transactiondb.Store
 	id           batch.ID
 	tenant       string
+	// lists are the watchlists with which names are screened.
+	lists *catalogtest.Memory
 
 	plan      pipeline.Plan
 	validate  pipeline.Validate
 	reconcile pipeline.Reconcile
+	screen    pipeline.Screen
 	settle    pipeline.Settle
 	verdict   pipeline.Verdict
 	admit     pipeline.Admit
@@ -51,6 +55,12 @@ type testBatch struct {
 
 // newTestBatch uploads a file and returns its batch in the state in which the scan leaves it.
 func newTestBatch(t *testing.T, content string, reject bool) *testBatch {
+	t.Helper()
+	return newScreenedBatch(t, content, reject, nil)
+}
+
+// newScreenedBatch is newTestBatch for a batch whose names are screened.
+func newScreenedBatch(t *testing.T, content string, reject bool, screening *batch.Screening) *testBatch {
 	t.Helper()
 	db := dynamotest.Start(t)
 	transactions, err := transactiondb.New(db, "test-transactions")
@@ -108,12 +118,21 @@ func newTestBatch(t *testing.T, content string, reject bool) *testBatch {
 		Log:          log,
 	}
 	w.close = pipeline.Close{Batches: w.batches, Now: now, Log: log}
-	w.put(content, reject)
+	w.lists = catalogtest.NewMemory()
+	w.screen = pipeline.Screen{Batches: w.batches, Work: files, NewAttempt: pipeline.NewAttempt, Log: log}
+	w.openLists()
+	w.put(content, reject, screening)
 	return w
 }
 
+// openLists gives the steps a loader that knows nothing of the watchlists yet, as a cold function has.
+func (w *testBatch) openLists() {
+	loader := w.lists.Loader()
+	w.plan.Lists, w.screen.Lists = loader, loader
+}
+
 // put uploads the file and creates the batch.
-func (w *testBatch) put(content string, reject bool) {
+func (w *testBatch) put(content string, reject bool, screening *batch.Screening) {
 	w.t.Helper()
 	ctx := context.Background()
 	key := "uploads/" + w.tenant + "/" + string(w.id)
@@ -124,7 +143,7 @@ func (w *testBatch) put(content string, reject bool) {
 	}
 	b := batch.Batch{
 		ID: w.id, Tenant: w.tenant, Status: batch.AwaitingUpload, RejectOnInvalid: reject, CreatedAt: received, UpdatedAt: received,
-		Settings: batch.Settings{MaxFuture: 720 * time.Hour},
+		Settings: batch.Settings{MaxFuture: 720 * time.Hour}, Screening: screening,
 	}
 	if err := w.batches.Create(ctx, b); err != nil {
 		w.t.Fatal(err)
@@ -184,6 +203,9 @@ func (w *testBatch) run() batch.Batch {
 	}
 	for _, r := range plan.Partitions {
 		runThrice(w, "reconcile", w.reconcile.Run, pipeline.PartitionInput{ID: w.id, Partitions: r})
+	}
+	for _, r := range plan.Screening {
+		runThrice(w, "screen", w.screen.Run, pipeline.PartitionInput{ID: w.id, Partitions: r})
 	}
 	for _, i := range plan.Chunks {
 		runThrice(w, "settle", w.settle.Run, pipeline.ChunkInput{ID: w.id, Index: i})

@@ -36,6 +36,8 @@ type Batch struct {
 	// Object is the uploaded file; zero until it is pinned.
 	Object   Object
 	Settings Settings
+	// Screening is how the names of unknown entities are screened; nil if they are not.
+	Screening *Screening
 	// Plan divides the file into chunks; zero before ValidationStarted.
 	Plan chunk.Plan
 	// MaxLineBytes is the length of the longest line allowed, pinned with the plan.
@@ -132,6 +134,8 @@ type Verdict struct {
 	ReportKey, SummaryKey string
 	// ReportShortened means that the report passed Batch.MaxReportBytes, so that its last entries are short.
 	ReportShortened bool
+	// Screening is what the screening of names came to; nil if they were not screened.
+	Screening *ScreeningVerdict
 }
 
 // Valid reports whether there is at least one transaction and all transactions are valid.
@@ -164,6 +168,8 @@ type ValidateResult struct {
 	IndexKey string
 	// MinReportBytes is a number of bytes that the chunk's part of a report of full entries is not shorter than.
 	MinReportBytes int64
+	// NamesKey names the work file of the names of unknown entities; empty if there are none or they are not screened.
+	NamesKey string
 }
 
 // ReconcileResult is the committed result of reconciling one partition.
@@ -190,6 +196,12 @@ type SettleResult struct {
 	ShortBytes int64
 	// SummaryKey names the summary of that part; empty if no line is rejected.
 	SummaryKey string
+	// Hits is the number of alerts of the chunk. AlertsKey names the work file of those that were written and AlertBytes
+	// is its size; empty and 0 if there are none. AlertsLeftOut means that not all were written.
+	Hits          int64
+	AlertsKey     string
+	AlertBytes    int64
+	AlertsLeftOut bool
 }
 
 // Acceptance says how many transactions of a chunk are accepted.

@@ -86,6 +86,8 @@ type Transition struct {
 	MaxLineBytes    int64
 	MaxTransactions int64
 	MaxReportBytes  int64
+	// ListVersions are pinned with ValidationStarted, if names are screened.
+	ListVersions []ListVersion
 	// Verdict is recorded with PendingIngestion and ValidationFailed.
 	Verdict *Verdict
 	// ErrorMessage is recorded with ValidationFailed and Failed.

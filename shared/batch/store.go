@@ -86,6 +86,11 @@ type JobStore interface {
 	// Reconciled returns the committed results of all partitions; nil for a partition that has none yet.
 	Reconciled(ctx context.Context, id ID) ([Partitions]*ReconcileResult, error)
 
+	// CommitScreened commits the result of screening the names of one partition.
+	CommitScreened(ctx context.Context, id ID, partition int, r ScreenResult) (ScreenResult, error)
+	// Screened returns the committed results of all partitions; nil for a partition that has none yet.
+	Screened(ctx context.Context, id ID) ([Partitions]*ScreenResult, error)
+
 	// CommitLineCounts commits the line counts of a batch, so that settling a chunk need not read every chunk.
 	CommitLineCounts(ctx context.Context, id ID, c LineCounts) (LineCounts, error)
 	// LineCounts returns the committed line counts; nil if there are none. Batches that were reconciled by a release

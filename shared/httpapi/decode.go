@@ -131,6 +131,8 @@ func jsonTypeOf(t reflect.Type) string {
 		return jsonTypeOf(t.Elem())
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		return "integer"
+	case reflect.Float32, reflect.Float64:
+		return "number"
 	case reflect.Struct, reflect.Map:
 		return "object"
 	case reflect.Slice:

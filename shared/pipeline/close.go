@@ -152,8 +152,15 @@ func (s *Close) fail(ctx context.Context, id batch.ID, f Failure) error {
 
 // failureMessage tells the client what to do about a failure. The cause is in the log only.
 func failureMessage(name string) string {
-	if name == "ObjectChanged" {
+	switch name {
+	case "ObjectChanged":
 		return "The uploaded file changed or was removed after it was received. Upload it again as a new batch."
+	case "WatchlistsUnavailable":
+		return "The watchlists to screen with could not be loaded; nothing of the batch was ingested. " +
+			"Upload it again as a new batch."
+	case "TooManyHits":
+		return "The names of the batch have too many hits at this threshold of screen_unknown; nothing of the batch was " +
+			"ingested. Upload it again as a new batch with a higher threshold."
 	}
 	return batch.TechnicalFailure
 }

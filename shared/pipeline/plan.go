@@ -23,15 +23,19 @@ type Plan struct {
 	MaxReportBytes int64
 	// Concurrency is how many chunks or partitions of a batch are worked on at the same time.
 	Concurrency int
-	Now         func() time.Time
-	Log         *slog.Logger
+	// Lists loads the watchlists with which names are screened.
+	Lists watchlists
+	Now   func() time.Time
+	Log   *slog.Logger
 }
 
 // PlanOutput is what the Map states iterate over.
 type PlanOutput struct {
-	ID          batch.ID         `json:"batch_id"`
-	Chunks      []int            `json:"chunks"`
-	Partitions  []PartitionRange `json:"partitions"`
+	ID         batch.ID         `json:"batch_id"`
+	Chunks     []int            `json:"chunks"`
+	Partitions []PartitionRange `json:"partitions"`
+	// Screening are the partitions whose names are screened; empty if they are not.
+	Screening   []PartitionRange `json:"screening"`
 	Concurrency int              `json:"concurrency"`
 }
 
@@ -57,10 +61,14 @@ func (s *Plan) run(ctx context.Context, id batch.ID) (PlanOutput, error) {
 	}
 	plan := chunk.NewPlan(j.Object.Size, s.ChunkBytes)
 	plan.ChunkBytes = max(plan.ChunkBytes, (j.Object.Size+maxChunks-1)/maxChunks)
+	versions, err := s.currentLists(ctx, j)
+	if err != nil {
+		return PlanOutput{}, err
+	}
 	err = j.transition(ctx, batch.Transition{
 		To: batch.ValidationStarted, At: s.Now(),
 		Plan: &plan, MaxLineBytes: s.MaxLineBytes, MaxTransactions: s.MaxTransactions,
-		MaxReportBytes: s.MaxReportBytes,
+		MaxReportBytes: s.MaxReportBytes, ListVersions: versions,
 	})
 	if err != nil {
 		return PlanOutput{}, err
@@ -68,7 +76,10 @@ func (s *Plan) run(ctx context.Context, id batch.ID) (PlanOutput, error) {
 	// An earlier run may have pinned a plan with other settings, so the output is made from the batch.
 	out := PlanOutput{
 		ID: id, Chunks: make([]int, j.Plan.Count()), Partitions: partitionRanges(j.Object.Size),
-		Concurrency: s.Concurrency,
+		Screening: []PartitionRange{}, Concurrency: s.Concurrency,
+	}
+	if j.Screening != nil {
+		out.Screening = out.Partitions
 	}
 	for i := range out.Chunks {
 		out.Chunks[i] = i

@@ -80,6 +80,12 @@ func (s *Settle) settle(ctx context.Context, j *job, c batch.Chunk, counts batch
 	summary := s.Work.Create(ctx, j.chunkWorkKey(c.Index, attempt, "summary"))
 	defer summary.Abort()
 
+	alerts := s.Work.Create(ctx, j.chunkWorkKey(c.Index, attempt, "alerts"))
+	defer alerts.Abort()
+	if input.Screening, err = s.screening(ctx, j, alerts); err != nil {
+		return batch.SettleResult{}, err
+	}
+
 	r, err := validation.SettleChunk(ctx, input, part, accepted)
 	if err != nil {
 		return batch.SettleResult{}, err
@@ -87,6 +93,10 @@ func (s *Settle) settle(ctx context.Context, j *job, c batch.Chunk, counts batch
 	result := batch.SettleResult{
 		FirstLine: firstLine, Accepted: r.Summary.Counts.Accepted,
 		Invalid: r.Summary.Counts.Invalid, ReportBytes: part.Size(), ShortBytes: r.ShortBytes,
+		Hits: r.Hits, AlertBytes: r.AlertBytes, AlertsLeftOut: r.AlertsLeftOut,
+	}
+	if result.AlertsKey, err = alerts.CommitIfWritten(); err != nil {
+		return batch.SettleResult{}, err
 	}
 	if result.ReportKey, err = part.CommitIfWritten(); err != nil {
 		return batch.SettleResult{}, err

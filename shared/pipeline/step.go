@@ -55,6 +55,16 @@ type BatchOver struct{ Message string }
 
 func (e *BatchOver) Error() string { return e.Message }
 
+// WatchlistsUnavailable reports that no version of a watchlist with which names are screened can be loaded.
+type WatchlistsUnavailable struct{ Message string }
+
+func (e *WatchlistsUnavailable) Error() string { return e.Message }
+
+// TooManyHits reports that names have more hits than can be listed. No retry can help.
+type TooManyHits struct{ Message string }
+
+func (e *TooManyHits) Error() string { return e.Message }
+
 // margin is the time that a step leaves at the end of its invocation to report an error.
 const margin = 2 * time.Second
 
@@ -85,6 +95,12 @@ func stepError(ctx context.Context, log *slog.Logger, id batch.ID, err error) er
 	log.ErrorContext(ctx, "step failed", "batch", id, "error", err)
 	if errors.Is(err, errUploadChanged) {
 		return &ObjectChanged{"the uploaded file is gone or has changed"}
+	}
+	switch {
+	case errors.Is(err, errWatchlists):
+		return &WatchlistsUnavailable{"the watchlists cannot be loaded; the log of the step has the cause"}
+	case errors.Is(err, validation.ErrTooManyHits):
+		return &TooManyHits{"the names have too many hits"}
 	}
 	return &Transient{"the step did not finish; its log has the cause"}
 }
@@ -207,6 +223,7 @@ func (j *job) newScanner() *scanner.Scanner {
 		MaxFuture:    j.Settings.MaxFuture,
 		MainEntity:   j.Settings.MainEntity,
 		MaxLineBytes: int(j.MaxLineBytes),
+		CollectNames: j.Screening != nil,
 	})
 }
 

@@ -10,7 +10,8 @@ import (
 )
 
 // Validate is the step of the state ValidateChunk, the first pass: it reads the lines of one chunk, judges each by
-// itself, and commits the keys of two work files, the findings and the index of digests and entity references.
+// itself, and commits the keys of its work files: the findings, the index of digests and entity references and, if they are
+// screened, the names of unknown entities.
 type Validate struct {
 	Batches batch.JobStore
 	Uploads uploads
@@ -39,7 +40,13 @@ func (s *Validate) run(ctx context.Context, in ChunkInput) error {
 	index := s.Work.Create(ctx, j.chunkWorkKey(in.Index, attempt, "index"))
 	defer index.Abort()
 
+	names := s.Work.Create(ctx, j.chunkWorkKey(in.Index, attempt, "names"))
+	defer names.Abort()
+
 	input := validation.ValidateInput{ChunkInput: j.chunkInput(in.Index, s.Uploads), DigestKey: j.DigestKey}
+	if j.Screening != nil {
+		input.Names = names
+	}
 	r, err := validation.ValidateChunk(ctx, input, findings, index)
 	if err != nil {
 		return err
@@ -50,6 +57,9 @@ func (s *Validate) run(ctx context.Context, in ChunkInput) error {
 		return err
 	}
 	if result.IndexKey, err = index.CommitIfWritten(); err != nil {
+		return err
+	}
+	if result.NamesKey, err = names.CommitIfWritten(); err != nil {
 		return err
 	}
 	_, err = s.Batches.CommitValidated(ctx, in.ID, in.Index, result)

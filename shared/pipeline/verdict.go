@@ -115,6 +115,10 @@ func (s *Verdict) writeReport(ctx context.Context, j *job, chunks []batch.Chunk)
 	if err := whole.Close(); err != nil { // an empty report is an object, too
 		return batch.Verdict{}, err
 	}
+	screening, err := s.writeAlerts(ctx, j, chunks, attempt)
+	if err != nil {
+		return batch.Verdict{}, err
+	}
 	complete := !joiner.Shortened()
 	sum.ReportComplete = &complete
 	summary := s.Work.Create(ctx, summaryKey)
@@ -125,6 +129,7 @@ func (s *Verdict) writeReport(ctx context.Context, j *job, chunks []batch.Chunk)
 	return batch.Verdict{
 		Total: sum.Counts.Total, Accepted: sum.Counts.Accepted, Invalid: sum.Counts.Invalid,
 		ReportKey: reportKey, SummaryKey: summaryKey, ReportShortened: !complete,
+		Screening: screening,
 	}, nil
 }
 

@@ -23,8 +23,8 @@ import (
 )
 
 // Store is the batch.Store on DynamoDB. The partition key of its table is id (the batch) and the sort key is part:
-// "batch" is the batch itself, "chunk#00001" a chunk, "marks#03" the result of reconciling a partition, "lines" the
-// line counts. The index by-tenant (tenant / id) holds the "batch" items only. The index unfinished (unfinished /
+// "batch" is the batch itself, "chunk#00001" a chunk, "marks#03" the result of reconciling a partition, "names#03"
+// that of screening its names, "lines" the line counts. The index by-tenant (tenant / id) holds the "batch" items only. The index unfinished (unfinished /
 // look_at) holds those that are not in a terminal status, or whose end is not announced to everyone.
 type Store struct {
 	db    *dynamodb.Client
@@ -182,6 +182,9 @@ func updateExpression(t batch.Transition) (
 		errs = append(errs, assign("chunk_bytes", t.Plan.ChunkBytes), assign("max_line_bytes", t.MaxLineBytes),
 			assign("max_transactions", t.MaxTransactions), assign("max_report_bytes", t.MaxReportBytes))
 	}
+	if t.ListVersions != nil {
+		errs = append(errs, assign("list_versions", newListVersionRows(t.ListVersions)))
+	}
 	if t.Verdict != nil {
 		errs = append(errs, assign("verdict", newVerdictRow(*t.Verdict)))
 	}
@@ -258,6 +261,9 @@ type batchRow struct {
 	DigestKey       []byte      `dynamodbav:"digest_key"`
 	Verdict         *verdictRow `dynamodbav:"verdict,omitempty"`
 	Unannounced     []string    `dynamodbav:"unannounced,stringset,omitempty"`
+
+	Screening    *screeningRow    `dynamodbav:"screening,omitempty"`
+	ListVersions []listVersionRow `dynamodbav:"list_versions,omitempty"`
 }
 
 type objectRow struct {
@@ -282,6 +288,8 @@ type verdictRow struct {
 	ReportKey  string `dynamodbav:"report,omitempty"`
 	SummaryKey string `dynamodbav:"summary,omitempty"`
 	Shortened  bool   `dynamodbav:"report_shortened,omitempty"`
+
+	Screening *screeningVerdictRow `dynamodbav:"screening,omitempty"`
 }
 
 func marshalBatch(b batch.Batch) (dynamo.Item, error) {
@@ -295,6 +303,10 @@ func marshalBatch(b batch.Batch) (dynamo.Item, error) {
 		ChunkBytes: b.Plan.ChunkBytes, MaxLineBytes: b.MaxLineBytes, MaxTransactions: b.MaxTransactions,
 		MaxReportBytes: b.MaxReportBytes,
 		DigestKey:      b.DigestKey[:],
+		Screening:      newScreeningRow(b.Screening),
+	}
+	if b.Screening != nil {
+		row.ListVersions = newListVersionRows(b.Screening.Versions)
 	}
 	if b.Object != (batch.Object{}) {
 		o := objectRow(b.Object)
@@ -337,7 +349,8 @@ func unmarshalBatch(item dynamo.Item) (batch.Batch, error) {
 	for _, r := range row.Unannounced {
 		b.Unannounced = append(b.Unannounced, batch.Receiver(r))
 	}
-	var errs [4]error
+	var errs [5]error
+	b.Screening, errs[4] = row.Screening.screening(row.ListVersions)
 	b.CreatedAt, errs[0] = dynamo.ParseTime(row.CreatedAt)
 	b.UpdatedAt, errs[1] = dynamo.ParseTime(row.UpdatedAt)
 	b.UploadBy, errs[2] = dynamo.ParseTime(row.UploadBy)
@@ -364,14 +377,14 @@ func (r settingsRow) settings() batch.Settings {
 func newVerdictRow(v batch.Verdict) verdictRow {
 	return verdictRow{
 		Total: v.Total, Accepted: v.Accepted, Invalid: v.Invalid, ReportKey: v.ReportKey, SummaryKey: v.SummaryKey,
-		Shortened: v.ReportShortened,
+		Shortened: v.ReportShortened, Screening: (*screeningVerdictRow)(v.Screening),
 	}
 }
 
 func (r verdictRow) verdict() batch.Verdict {
 	v := batch.Verdict{
 		Total: r.Total, Accepted: r.Accepted, Invalid: r.Invalid, ReportKey: r.ReportKey, SummaryKey: r.SummaryKey,
-		ReportShortened: r.Shortened,
+		ReportShortened: r.Shortened, Screening: (*batch.ScreeningVerdict)(r.Screening),
 	}
 	if r.ReportKey == "" {
 		v.Outcome = batch.TooManyTransactions

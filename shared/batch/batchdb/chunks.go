@@ -212,6 +212,7 @@ type (
 		FindingsKey    string `dynamodbav:"FindingsKey"`
 		IndexKey       string `dynamodbav:"IndexKey"`
 		MinReportBytes int64  `dynamodbav:"MinReportBytes,omitempty"`
+		NamesKey       string `dynamodbav:"NamesKey,omitempty"`
 	}
 	// settledRow has no first line if the chunk was skipped.
 	settledRow struct {
@@ -223,6 +224,11 @@ type (
 		ReportBytes int64  `dynamodbav:"ReportBytes"`
 		SummaryKey  string `dynamodbav:"SummaryKey"`
 		ShortBytes  int64  `dynamodbav:"ShortBytes,omitempty"`
+
+		Hits          int64  `dynamodbav:"Hits,omitempty"`
+		AlertsKey     string `dynamodbav:"AlertsKey,omitempty"`
+		AlertBytes    int64  `dynamodbav:"AlertBytes,omitempty"`
+		AlertsLeftOut bool   `dynamodbav:"AlertsLeftOut,omitempty"`
 	}
 	ingestedRow struct {
 		Done   bool  `dynamodbav:"Done"`
@@ -237,6 +243,7 @@ func newSettledRow(r batch.SettleResult) settledRow {
 		FirstLine: r.FirstLine, Accepted: r.Accepted, Invalid: r.Invalid, AcceptedKey: r.AcceptedKey,
 		ReportKey: r.ReportKey, ReportBytes: r.ReportBytes, SummaryKey: r.SummaryKey,
 		ShortBytes: r.ShortBytes,
+		Hits:       r.Hits, AlertsKey: r.AlertsKey, AlertBytes: r.AlertBytes, AlertsLeftOut: r.AlertsLeftOut,
 	}
 }
 
@@ -245,6 +252,7 @@ func (r settledRow) result() batch.SettleResult {
 		Skipped: r.FirstLine == 0, FirstLine: r.FirstLine, Accepted: r.Accepted, Invalid: r.Invalid,
 		AcceptedKey: r.AcceptedKey, ReportKey: r.ReportKey, ReportBytes: r.ReportBytes, SummaryKey: r.SummaryKey,
 		ShortBytes: r.ShortBytes,
+		Hits:       r.Hits, AlertsKey: r.AlertsKey, AlertBytes: r.AlertBytes, AlertsLeftOut: r.AlertsLeftOut,
 	}
 }
 

@@ -200,3 +200,63 @@ func TestStoredUnfinished(t *testing.T) {
 		}
 	}
 }
+
+// TestStoredScreening pins what is stored of the screening of names.
+func TestStoredScreening(t *testing.T) {
+	ctx, client := t.Context(), dynamotest.Start(t)
+	s := batchdb.New(client, "test-batches")
+	b := batchtest.NewBatch(t, storedTenant)
+	b.ID = storedBatch
+	b.Screening = &batch.Screening{Lists: []string{"un", "own"}, Threshold: 82.5, Reject: true}
+	if err := s.Create(ctx, b); err != nil {
+		t.Fatal(err)
+	}
+	plan := chunk.NewPlan(1000, 100)
+	verdict := batch.Verdict{Total: 9, Accepted: 7, Invalid: 2, ReportKey: "report", SummaryKey: "summary",
+		Screening: &batch.ScreeningVerdict{Names: 5, Hits: 3, AlertsKey: "alerts", AlertsShortened: true}}
+	var want batch.Batch
+	for _, c := range []batch.Transition{
+		{To: batch.Uploaded, At: at, ReceivedAt: at.Add(time.Second),
+			Object: &batch.Object{Key: "uploads/t/b", ETag: `"e"`, Version: "v", Size: 1000}},
+		{To: batch.ValidationStarted, At: at, Plan: &plan, ListVersions: []batch.ListVersion{
+			{Owner: "shared", List: "un", Version: "v1", SourceDate: at.UTC().Truncate(time.Second)},
+			{Owner: storedTenant, List: "own", Version: "v2"}}},
+		{To: batch.PendingIngestion, At: at, Verdict: &verdict},
+	} {
+		var err error
+		if want, err = s.Apply(ctx, b.ID, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	validated := batch.ValidateResult{Lines: 10, NamesKey: "names"}
+	settled := batch.SettleResult{FirstLine: 1, Hits: 3, AlertsKey: "alerts", AlertBytes: 500, AlertsLeftOut: true}
+	if _, err := s.CommitValidated(ctx, b.ID, 0, validated); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.CommitSettled(ctx, b.ID, 0, settled); err != nil {
+		t.Fatal(err)
+	}
+	screened := [batch.Partitions]*batch.ScreenResult{2: {Names: 4, HitsKey: "hits"}, 15: {}}
+	for _, p := range []int{2, 15} {
+		if _, err := s.CommitScreened(ctx, b.ID, p, *screened[p]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dynamotest.CompareStored(t, client, "test-batches", "screening")
+
+	client = dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-batches", "screening")
+	s = batchdb.New(client, "test-batches")
+	got, err := s.Get(ctx, b.ID)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("batch: error %v, (-want +got)\n%s", err, diff)
+	}
+	c, err := s.Chunk(ctx, b.ID, 0)
+	if diff := cmp.Diff(batch.Chunk{Validated: &validated, Settled: &settled}, c); err != nil || diff != "" {
+		t.Errorf("chunk: error %v, (-want +got)\n%s", err, diff)
+	}
+	results, err := s.Screened(ctx, b.ID)
+	if diff := cmp.Diff(screened, results); err != nil || diff != "" {
+		t.Errorf("screened partitions: error %v, (-want +got)\n%s", err, diff)
+	}
+}

@@ -37,6 +37,8 @@ type Batches struct {
 	Store   store
 	Uploads uploadSigner
 	Reports reportSigner
+	// Lists are the lists with which names can be screened.
+	Lists watchlists
 	// UploadLifetime and DownloadLifetime are how long signed URLs are valid.
 	UploadLifetime, DownloadLifetime time.Duration
 	// MaxBytes is the size of the largest upload, which clients are told.
@@ -60,6 +62,8 @@ func (s *Batches) Routes() []httpapi.Route {
 		{Method: http.MethodGet, Path: base + "/status/{batch_id}", Permissions: read, Endpoint: s.Status},
 		{Method: http.MethodGet, Path: base + "/validation-result/{batch_id}", Permissions: read,
 			Endpoint: s.ValidationResult},
+		{Method: http.MethodGet, Path: base + "/screening-result/{batch_id}", Permissions: read,
+			Endpoint: s.ScreeningResult},
 	}
 }
 
@@ -67,6 +71,8 @@ func (s *Batches) Routes() []httpapi.Route {
 type UploadRequest struct {
 	// RejectOnInvalid is true if it is absent.
 	RejectOnInvalid *bool `json:"reject_on_invalid"`
+	// ScreenUnknown asks for the names of unknown entities to be screened; they are not if it is absent or null.
+	ScreenUnknown *ScreenUnknown `json:"screen_unknown"`
 }
 
 // UploadReply is everything that a client needs to upload a file.
@@ -85,6 +91,10 @@ func (s *Batches) GenerateUploadURL(ctx context.Context, caller httpapi.Caller, 
 	if err != nil {
 		return UploadReply{}, fmt.Errorf("read the tenant's settings: %w", err)
 	}
+	screening, err := s.screening(ctx, caller.Tenant, in.ScreenUnknown)
+	if err != nil {
+		return UploadReply{}, err
+	}
 	id, err := s.NewID()
 	if err != nil {
 		return UploadReply{}, fmt.Errorf("make a batch ID: %w", err)
@@ -99,7 +109,7 @@ func (s *Batches) GenerateUploadURL(ctx context.Context, caller httpapi.Caller, 
 		ID: id, Tenant: caller.Tenant, Client: caller.Client, Status: batch.AwaitingUpload,
 		RejectOnInvalid: in.RejectOnInvalid == nil || *in.RejectOnInvalid,
 		CreatedAt:       now, UpdatedAt: now, UploadBy: signed.Expires,
-		Settings: settings, DigestKey: s.NewKey(),
+		Settings: settings, Screening: screening, DigestKey: s.NewKey(),
 	})
 	if err != nil {
 		return UploadReply{}, err

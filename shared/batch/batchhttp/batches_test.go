@@ -23,6 +23,7 @@ import (
 	"sluice/shared/httpapi"
 	"sluice/shared/objects"
 	"sluice/shared/permission"
+	"sluice/shared/screening/catalog/catalogtest"
 	"sluice/shared/transaction"
 )
 
@@ -35,6 +36,7 @@ type api struct {
 	batches *batchdb.Store
 	caller  httpapi.Caller
 	now     time.Time // of the endpoints
+	lists   *catalogtest.Memory
 	httpapi.API
 }
 
@@ -48,13 +50,13 @@ func newAPI(t *testing.T) *api {
 	bucket := func(name string) *objects.Bucket {
 		return objects.New(cfg, name, objects.Options{PathStyle: true, Now: clock})
 	}
-	a := &api{batches: batchdb.New(dynamotest.Start(t), "test-batches"), now: now}
+	a := &api{batches: batchdb.New(dynamotest.Start(t), "test-batches"), now: now, lists: catalogtest.NewMemory()}
 	a.caller = httpapi.Caller{
 		Tenant: "t1", Client: "c1", Permissions: []string{permission.BatchUpload, permission.BatchRead},
 		Features: []string{batch.Feature}, Expires: now.Add(time.Hour), Attributes: settings.Attributes(),
 	}
 	b := &batchhttp.Batches{
-		Store: a.batches, Uploads: bucket("uploads"), Reports: bucket("work"), UploadLifetime: 15 * time.Minute,
+		Store: a.batches, Uploads: bucket("uploads"), Reports: bucket("work"), Lists: a.lists.Loader(), UploadLifetime: 15 * time.Minute,
 		DownloadLifetime: time.Minute, MaxBytes: 1000, ReportDays: 30, Now: func() time.Time { return a.now },
 		NewID: batch.NewID, NewKey: func() [16]byte { return [16]byte{1, 2, 3} },
 	}

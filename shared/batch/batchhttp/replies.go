@@ -30,6 +30,9 @@ type StatusReply struct {
 	BytesTotal      int64        `json:"bytes_total"`
 	// BytesDone counts the bytes of the current pass: validation until PENDING_INGESTION, ingestion after it.
 	BytesDone int64 `json:"bytes_done"`
+	// NamesScreened and Hits are null until they are known, and always if names are not screened.
+	NamesScreened *int64 `json:"names_screened"`
+	Hits          *int64 `json:"hits"`
 }
 
 // Counts are numbers of transactions of a batch; each is null until it is known.
@@ -58,6 +61,9 @@ func (s *Batches) Status(ctx context.Context, caller httpapi.Caller, r *http.Req
 	}
 	if out.Counts, out.BytesDone, err = s.progress(ctx, b); err != nil {
 		return httpapi.Reply{}, err
+	}
+	if b.Verdict != nil && b.Verdict.Screening != nil {
+		out.NamesScreened, out.Hits = &b.Verdict.Screening.Names, &b.Verdict.Screening.Hits
 	}
 	return httpapi.Reply{Body: out}, nil
 }

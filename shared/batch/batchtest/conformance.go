@@ -26,6 +26,7 @@ func Conform(t *testing.T, open func(t *testing.T) batch.Store) {
 		"cursor":      testCursor,
 		"partitions":  testPartitions,
 		"line counts": testLineCounts,
+		"screening":   testScreening,
 		"recent":      testRecent,
 		"statuses":    testStatuses,
 		"unfinished":  testUnfinished,

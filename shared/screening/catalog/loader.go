@@ -121,6 +121,19 @@ func (l *Loader) Current(ctx context.Context, tenant string, lists []string) ([]
 	return loaded, g.Wait()
 }
 
+// Names returns the names of the lists that Current would load, without loading them, and its errors about them.
+func (l *Loader) Names(ctx context.Context, tenant string, lists []string) ([]string, error) {
+	pointers, err := l.visible(ctx, tenant, lists)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(pointers))
+	for i, p := range pointers {
+		names[i] = p.List
+	}
+	return names, nil
+}
+
 // Open loads a version, current or not. It returns ErrNotFound if there is none. Who gives the version must have it from
 // Current, or from a place that only the service writes: no tenant is asked for.
 func (l *Loader) Open(ctx context.Context, ref VersionRef) (Loaded, error) {
@@ -134,9 +147,17 @@ func (l *Loader) Open(ctx context.Context, ref VersionRef) (Loaded, error) {
 	return l.load(ctx, v)
 }
 
-// visible returns the pointers of the lists that Current loads.
+// visible returns the pointers of the lists that Current loads. If what is known of them does not have a list, they are
+// read again: the list may have been imported since.
 func (l *Loader) visible(ctx context.Context, tenant string, lists []string) ([]Pointer, error) {
-	return choose(tenant, lists, func(owner string) ([]Pointer, error) { return l.pointersOf(ctx, owner) })
+	read := func(since time.Time) ([]Pointer, error) {
+		return choose(tenant, lists, func(owner string) ([]Pointer, error) { return l.pointersOf(ctx, owner, since) })
+	}
+	pointers, err := read(l.Now().Add(-l.Recheck))
+	if errors.Is(err, ErrUnknownList) || errors.Is(err, ErrNoLists) {
+		return read(l.Now())
+	}
+	return pointers, err
 }
 
 // CurrentVersions returns the versions that Loader.Current would load of the lists that a tenant sees, as they are now,
@@ -188,9 +209,9 @@ func choose(tenant string, lists []string, read func(owner string) ([]Pointer, e
 	return chosen, nil
 }
 
-// pointersOf returns the pointers of an owner, at most Recheck old. If they cannot be read, what was read before is used
+// pointersOf returns the pointers of an owner that were read after a time. If they cannot be read, what was read before is used
 // again.
-func (l *Loader) pointersOf(ctx context.Context, owner string) ([]Pointer, error) {
+func (l *Loader) pointersOf(ctx context.Context, owner string, since time.Time) ([]Pointer, error) {
 	l.mu.Lock()
 	if len(l.pointers) > maxOwners {
 		clear(l.pointers)
@@ -205,7 +226,7 @@ func (l *Loader) pointersOf(ctx context.Context, owner string) ([]Pointer, error
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := l.Now()
-	if !o.readAt.IsZero() && now.Sub(o.readAt) < l.Recheck {
+	if !o.readAt.IsZero() && o.readAt.After(since) {
 		return o.lists, nil
 	}
 	lists, err := l.Versions.Pointers(ctx, owner)

@@ -1,0 +1,242 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sluice/client"
+)
+
+// wantedName is on the list of the tests.
+const wantedName = "Anatoly Velkanov"
+
+// importList imports a list of one person for a tenant of an environment and returns its file, which has the name of the
+// list, so that the command line calls it the same.
+func importList(t *testing.T, e *Environment, tenantID, list, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), list)
+	if err := os.WriteFile(path, []byte("id,schema,name\nx-1,Person,"+name+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out any
+	err := e.admin(&out, "watchlist", "import", "--tenant", tenantID, "--list", list, "--format", "targets-simple-csv", path,
+		"--force")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// named returns a valid line to an unknown receiver with a name.
+func named(name string) line {
+	return validLine().withUnknown("receiver", map[string]any{"external_id": "u-" + name, "full_name": name})
+}
+
+// processScreened processes a file whose names are screened and returns the last status.
+func (s *session) processScreened(o client.UploadOptions, file []byte) client.Status {
+	s.t.Helper()
+	u, err := s.client.CreateUploadWith(s.t.Context(), o)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if r, err := s.client.ScreeningResult(s.t.Context(), u.BatchID); err != nil || !r.Pending {
+		s.t.Errorf("screening result before the upload: %+v, %v; want none yet", r, err)
+	}
+	if err := s.client.UploadFile(s.t.Context(), u, bytes.NewReader(file), int64(len(file)), nil); err != nil {
+		s.t.Fatal(err)
+	}
+	last, _ := s.follow(u.BatchID)
+	return last
+}
+
+// readAlerts returns the alerts of a batch as they are stored, and its screening result.
+func (s *session) readAlerts(batchID string) ([]byte, client.ScreeningResult) {
+	s.t.Helper()
+	r, err := s.client.ScreeningResult(s.t.Context(), batchID)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if r.AlertsFileURL == "" {
+		return nil, r
+	}
+	body, err := s.client.OpenAlerts(s.t.Context(), r.AlertsFileURL)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer body.Close()
+	text, err := io.ReadAll(body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return text, r
+}
+
+// A batch is screened as sluice validate screens its file, whatever becomes of lines with hits.
+func TestBatchScreening(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	api := login(t, environment)
+	const list = "e2e-batch"
+	path := importList(t, environment, environment.TenantID, list, wantedName)
+	var lines []fmt.Stringer
+	for i := range 40 {
+		lines = append(lines, named(fmt.Sprintf("Quiet Person %c", 'A'+i%26)))
+	}
+	lines[3], lines[17], lines[38] = named(wantedName), named(" "+wantedName+"\u00a0"), named("Velkanov, Anatoly")
+	lines = append(lines, rawLine("not JSON"))
+	file := jsonLines(lines...)
+	screening := &client.Screening{Lists: []string{list}}
+	rejecting := &client.Screening{Lists: []string{list}, OnHit: client.OnHitReject}
+	for _, test := range []struct {
+		name     string
+		options  client.UploadOptions
+		status   string
+		accepted int64
+	}{
+		{"hits are reported", client.UploadOptions{Screening: screening}, "PROCESSED", 40},
+		{"lines with hits are dropped", client.UploadOptions{Screening: rejecting}, "PROCESSED", 37},
+		{"a line with a hit rejects the batch", client.UploadOptions{RejectOnInvalid: true, Screening: rejecting},
+			"VALIDATION_FAILED", 37},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			api := login(t, environment)
+			last := api.processScreened(test.options, file)
+			if last.Status != test.status || *last.Counts.Accepted != test.accepted {
+				t.Fatalf("the batch ended with %s (%q), %d accepted; want %s, %d", last.Status, last.ErrorMessage,
+					*last.Counts.Accepted, test.status, test.accepted)
+			}
+			if last.NamesScreened == nil || *last.NamesScreened != 27 || *last.Hits != 3 {
+				t.Errorf("the status is %s, want 27 names and 3 hits", last.Reply)
+			}
+			alerts, result := api.readAlerts(last.BatchID)
+			if *result.Hits != 3 || *result.NamesScreened != 27 || result.Lists[0].List != list ||
+				bytes.Count(alerts, []byte(result.Lists[0].Version)) < 3 {
+				t.Errorf("the screening result is %s with the alerts\n%s", result.Reply, alerts)
+			}
+			if offline := validateOffline(t, file, path); !bytes.Equal(offline, alerts) {
+				t.Errorf("the alerts of the batch are\n%s\nthose of the command line\n%s", alerts, offline)
+			}
+		})
+	}
+	t.Run("no hits", func(t *testing.T) {
+		t.Parallel()
+		api := login(t, environment)
+		last := api.processScreened(client.UploadOptions{RejectOnInvalid: true, Screening: rejecting},
+			jsonLines(named("Quiet Person"), validLine()))
+		if _, result := api.readAlerts(last.BatchID); last.Status != "PROCESSED" || *last.NamesScreened != 1 || *result.Hits != 0 {
+			t.Errorf("the batch ended with %s, %s; want PROCESSED without hits", last.Status, result.Reply)
+		}
+	})
+	t.Run("not asked for", func(t *testing.T) {
+		t.Parallel()
+		api := login(t, environment)
+		last := api.process(true, jsonLines(named(wantedName)))
+		if last.Status != "PROCESSED" || last.NamesScreened != nil || last.Hits != nil {
+			t.Errorf("the batch ended with %+v, want PROCESSED and no counts of names", last)
+		}
+		var refused *client.Error
+		_, err := api.client.ScreeningResult(t.Context(), last.BatchID)
+		if !errors.As(err, &refused) || refused.Status != http.StatusNotFound {
+			t.Errorf("its screening result: %v, want 404", err)
+		}
+	})
+	t.Run("an unknown list", func(t *testing.T) {
+		t.Parallel()
+		var refused *client.Error
+		_, err := api.client.CreateUploadWith(t.Context(), client.UploadOptions{Screening: &client.Screening{Lists: []string{"e2e-none"}}})
+		if !errors.As(err, &refused) || refused.Status != http.StatusUnprocessableEntity || !strings.Contains(err.Error(), "e2e-none") {
+			t.Errorf("got %v, want 422 that names the list", err)
+		}
+	})
+}
+
+// validateOffline returns the alerts that the command line finds in a file.
+func validateOffline(t *testing.T, file []byte, list string) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	batch, alerts := filepath.Join(dir, "batch.jsonl"), filepath.Join(dir, "alerts.jsonl")
+	if err := os.WriteFile(batch, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code, err := environment.runSluice("validate", batch, "--screen", "targets-simple-csv:"+list, "--alerts",
+		alerts)
+	if err != nil || code != 1 { // a line is invalid
+		t.Fatalf("sluice validate: exit code %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+	text, err := os.ReadFile(alerts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// The function that screens names is killed before and after its calls to AWS. The batch ends as it would have ended,
+// with the same alerts. A name of 10,000 lines is screened once.
+func TestScreeningSurvivesKills(t *testing.T) {
+	t.Parallel()
+	cloud := newKillingCloud(t)
+	onboardEntities(t, cloud.Environment)
+	importList(t, cloud.Environment, cloud.TenantID, "killing", wantedName)
+	options := client.UploadOptions{RejectOnInvalid: true, Screening: &client.Screening{Lists: []string{"killing"}}}
+	run := func(t *testing.T, k killRule, n int) killState {
+		t.Helper()
+		api := login(t, cloud.Environment)
+		u, err := api.client.CreateUploadWith(t.Context(), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.Function, k.Payload = "screennames", u.BatchID
+		var kill struct {
+			Number int `json:"number"`
+		}
+		if err := cloud.callFaults("Arm", k, &kill); err != nil {
+			t.Fatal(err)
+		}
+		lines := make([]line, n)
+		for i := range lines {
+			lines[i] = named(wantedName)
+		}
+		file := jsonLines(append(lines, named("Quiet Person"))...)
+		if err := api.client.UploadFile(t.Context(), u, bytes.NewReader(file), int64(len(file)), nil); err != nil {
+			t.Fatal(err)
+		}
+		last, _ := api.follow(u.BatchID)
+		if last.Status != "PROCESSED" || *last.NamesScreened != 2 || *last.Hits != int64(n) {
+			t.Errorf("the batch ended with %s", last.Reply)
+		}
+		alerts, _ := api.readAlerts(u.BatchID)
+		for i, text := range bytes.SplitAfter(alerts, []byte("\n"))[:n] {
+			var a client.Alert
+			if err := json.Unmarshal(text, &a); err != nil || a.Line != int64(i+1) || a.FullName != wantedName {
+				t.Fatalf("alert %d is %s, %v", i, text, err)
+			}
+		}
+		var state killState
+		if err := cloud.callFaults("State", kill, &state); err != nil {
+			t.Fatal(err)
+		}
+		return state
+	}
+	if state := run(t, killRule{Call: 1e6}, 10_000); state.Calls < 37 {
+		t.Fatalf("screennames makes %d calls, want 5 and at least 2 for each partition", state.Calls)
+	}
+	for _, call := range []int{1, 2, 3, 4, 5, 6, 7, 8, 20, 36} { // which of them are for names depends on their digests
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprintf("call %d after %v", call, after), func(t *testing.T) {
+				t.Parallel()
+				if state := run(t, killRule{Call: call, After: after}, 3); state.Killed == "" {
+					t.Error("nothing was killed")
+				}
+			})
+		}
+	}
+}

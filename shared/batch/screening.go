@@ -1,0 +1,47 @@
+package batch
+
+import "time"
+
+// DefaultThreshold is the score that a hit reaches if the client does not say another one.
+const DefaultThreshold = 80
+
+// Screening is how the names of a batch's unknown entities are screened.
+type Screening struct {
+	// Lists are the names of the watchlists, as of the creation of the batch.
+	Lists []string
+	// Threshold is the score that a hit reaches, 0 to 100.
+	Threshold float64
+	// Reject means that lines with hits are rejected.
+	Reject bool
+	// Versions are those of the lists, pinned with the plan.
+	Versions []ListVersion
+}
+
+// ListVersion is a version of a watchlist.
+type ListVersion struct {
+	// Owner is the tenant that has the list, or that of shared ones.
+	Owner string
+	List  string
+	// Version is the digest by which hits name it.
+	Version string
+	// SourceDate is the date of the list as its file says; zero if it does not.
+	SourceDate time.Time
+}
+
+// ScreenResult is the committed result of screening the names of one partition.
+type ScreenResult struct {
+	// Names is the number of distinct names.
+	Names int64
+	// HitsKey names the work file of the hits; empty if there are none.
+	HitsKey string
+}
+
+// ScreeningVerdict is what the screening of a batch came to.
+type ScreeningVerdict struct {
+	// Names is the number of distinct names that were screened, and Hits that of alerts.
+	Names, Hits int64
+	// AlertsKey names the alerts in the work bucket; empty if there are none.
+	AlertsKey string
+	// AlertsShortened means that the alerts passed Batch.MaxReportBytes, so that the last ones are left out.
+	AlertsShortened bool
+}
