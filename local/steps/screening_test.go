@@ -12,6 +12,7 @@ import (
 
 	"sluice/shared/batch"
 	"sluice/shared/pipeline"
+	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
 )
 
@@ -219,7 +220,9 @@ func TestTheLastGoodVersionIsPinned(t *testing.T) {
 	first := w.lists.Import(t, w.tenant, "own", catalogtest.Person("e1", "Anatoly Velkanov"))
 	second := w.lists.Import(t, w.tenant, "own", catalogtest.Person("e2", "Anatoly Velkanov"))
 	for _, file := range second.Indexes {
-		w.lists.Remove(file.SHA256 + ".idx")
+		if err := w.lists.Remove(t.Context(), catalog.KeyPrefix+w.tenant+"/own/"+file.SHA256+".idx"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	b := w.run()
 	if alerts := w.alerts(b); len(alerts) != 1 || alerts[0].ListVersion != first.Version {
