@@ -4,33 +4,24 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"unsafe"
-
-	"sluice/shared/screening/names"
 )
 
-// The file of an index: fileMagic, the SHA-256 of everything that follows, the number of sections, the length of each in
-// bytes, and the sections, each beginning at a multiple of fileAlignment. Numbers are little-endian. Sections are the
-// arrays of the index as they are in memory.
+// The file of an index: fileMagic and the version of the format, the SHA-256 of everything that follows, the number of
+// sections, the length of each in bytes, and the sections, each beginning at a multiple of fileAlignment. Numbers are
+// little-endian. Sections are the arrays of the index as they are in memory.
 const (
-	// fileMagic ends with the version of the format. It changes with the format, with the tables of package names and
-	// with how words are analysed: an index and the queries must agree on them.
-	fileMagic     = "SLUICEIDX\x00\x00\x00\x00\x00\x00\x02"
 	fileAlignment = 64
 	fileSections  = 15
+	// sumStart is where the checksum is, fileStart where what it is of begins.
+	sumStart  = len(fileMagic) + versionSize
+	fileStart = sumStart + sha256.Size
 )
-
-// FileFormat names the format of the files that this program writes and reads: files of another one cannot be opened.
-func FileFormat() string { return hex.EncodeToString([]byte(fileMagic)[len("SLUICEIDX"):]) }
-
-// ErrNotIndex is the error of a file that is not an index of this version, or a damaged one.
-var ErrNotIndex = errors.New("the file is not an index of this version, or it is damaged")
 
 // sections returns the arrays of the index as bytes, in the order of the file. Setting them is reading the file.
 func (x *Index) sections(lists *[]byte) [fileSections]section {
@@ -74,13 +65,12 @@ func (x *Index) WriteTo(w io.Writer) (int64, error) {
 		header = binary.LittleEndian.AppendUint64(header, uint64(len(s.bytes())))
 	}
 	body.Write(header)
-	start := len(fileMagic) + sha256.Size
 	for _, s := range sections {
-		body.Write(make([]byte, padding(start+body.Len())))
+		body.Write(make([]byte, padding(fileStart+body.Len())))
 		body.Write(s.bytes())
 	}
-	sum := sha256.Sum256(body.Bytes())
-	n, err := w.Write(append([]byte(fileMagic), sum[:]...))
+	sum, version := sha256.Sum256(body.Bytes()), fileVersion()
+	n, err := w.Write(slices.Concat([]byte(fileMagic), version[:], sum[:]))
 	if err != nil {
 		return int64(n), err
 	}
@@ -131,21 +121,24 @@ func (x *Index) Close() error {
 }
 
 // Load makes an index of the bytes of its file, which it keeps. They must begin at a multiple of 8, as allocations of
-// this size and mappings do.
+// this size and mappings do. The error is ErrOtherFormat if another version of this program wrote the file, ErrNotIndex if
+// none did or it is damaged.
 func Load(data []byte) (*Index, error) {
-	start := len(fileMagic) + sha256.Size
-	tableSize := 8 * (fileSections + 1)
-	if len(data) < start+tableSize || string(data[:len(fileMagic)]) != fileMagic || !isLittleEndian() {
+	const tableSize = 8 * (fileSections + 1)
+	if len(data) < fileStart+tableSize || string(data[:len(fileMagic)]) != fileMagic || !isLittleEndian() {
 		return nil, ErrNotIndex
 	}
-	if sum := sha256.Sum256(data[start:]); !bytes.Equal(sum[:], data[len(fileMagic):start]) {
+	if version := fileVersion(); !bytes.Equal(data[len(fileMagic):sumStart], version[:]) {
+		return nil, ErrOtherFormat
+	}
+	if sum := sha256.Sum256(data[fileStart:]); !bytes.Equal(sum[:], data[sumStart:fileStart]) {
 		return nil, ErrNotIndex
 	}
 	x := &Index{}
 	var lists []byte
-	offset := start + tableSize
+	offset := fileStart + tableSize
 	for i, s := range x.sections(&lists) {
-		length := binary.LittleEndian.Uint64(data[start+8*(i+1):])
+		length := binary.LittleEndian.Uint64(data[fileStart+8*(i+1):])
 		offset += padding(offset)
 		if length > uint64(len(data)) || offset+int(length) > len(data) {
 			return nil, ErrNotIndex
@@ -180,8 +173,5 @@ func (x *Index) check() error {
 // isLittleEndian reports whether this machine stores numbers as the file has them.
 func isLittleEndian() bool {
 	one := uint16(1)
-	return *(*byte)(unsafe.Pointer(&one)) == 1 && unsafe.Sizeof(names.Word{}) == wordSize
+	return *(*byte)(unsafe.Pointer(&one)) == 1
 }
-
-// wordSize is the size of a word in the file.
-const wordSize = 64

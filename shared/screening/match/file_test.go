@@ -5,7 +5,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -49,7 +51,7 @@ func TestDamagedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := b.Bytes()
-	for _, n := range []int{0, 1, len(fileMagic), 100, len(whole) / 2, len(whole) - 1} {
+	for _, n := range []int{0, 1, sumStart, 100, len(whole) / 2, len(whole) - 1} {
 		if _, err := Load(slices.Clone(whole[:n])); !errors.Is(err, ErrNotIndex) {
 			t.Errorf("Load of the first %d bytes: %v, want ErrNotIndex", n, err)
 		}
@@ -58,5 +60,60 @@ func TestDamagedFile(t *testing.T) {
 		if _, err := Load(damaged); !errors.Is(err, ErrNotIndex) {
 			t.Errorf("Load with a changed byte at %d: %v, want ErrNotIndex", n, err)
 		}
+	}
+}
+
+// An index of another format is refused with what to do about it.
+func TestFileOfAnotherFormat(t *testing.T) {
+	var b bytes.Buffer
+	if _, err := sampleIndex(t).WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	b.Bytes()[len(fileMagic)] ^= 1
+	path := filepath.Join(t.TempDir(), "other.idx")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path); !errors.Is(err, ErrOtherFormat) || !strings.Contains(err.Error(), "import the list again") {
+		t.Errorf("Open of an index of another format: %v, want %v", err, ErrOtherFormat)
+	}
+}
+
+// The format of a file changes with the layout of anything that is stored, without anybody changing a number.
+func TestLayout(t *testing.T) {
+	type before struct{ A, B uint32 }
+	type after struct {
+		A uint32
+		B uint16
+	}
+	type renamed struct{ A, C uint32 }
+	base := layout(reflect.TypeFor[struct{ x []before }]())
+	for name, other := range map[string]reflect.Type{
+		"size":  reflect.TypeFor[struct{ x []after }](),
+		"name":  reflect.TypeFor[struct{ x []renamed }](),
+		"array": reflect.TypeFor[struct{ x [2]before }](),
+	} {
+		if layout(other) == base {
+			t.Errorf("%s: the layout is the same: %s", name, base)
+		}
+	}
+	whole := layout(reflect.TypeFor[Index]())
+	for _, name := range []string{"sounds", "skeletons", "prints", "weight", "keyStarts", "identifiers"} {
+		if !strings.Contains(whole, name) {
+			t.Errorf("the layout of the index has no %s: %s", name, whole)
+		}
+	}
+}
+
+// The format depends on nothing but the program.
+func TestFileFormat(t *testing.T) {
+	var first, second bytes.Buffer
+	digestCorpus(&first)
+	digestCorpus(&second)
+	if !bytes.Equal(first.Bytes(), second.Bytes()) {
+		t.Error("two indexes of the corpus have different bytes")
+	}
+	if got := FileFormat(); len(got) != 2*versionSize {
+		t.Errorf("FileFormat() = %q, want %d digits", got, 2*versionSize)
 	}
 }

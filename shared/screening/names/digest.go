@@ -1,0 +1,57 @@
+package names
+
+import (
+	"sync"
+	"unsafe"
+)
+
+// Digest returns a hash of how names become words and words become what indexes store of them: of the tables of this
+// package, and of the analysis of all words in them. What was stored under another digest must not be compared with words
+// of this program.
+var Digest = sync.OnceValue(func() uint64 { return loadTables().digest() + loadFoldings().digest() })
+
+// digest does not depend on the order of the maps.
+func (t *tables) digest() uint64 {
+	sum := uint64(0)
+	for text, m := range t.words {
+		w := NewWord([]byte(text))
+		w.class, w.concepts = m.class, m.concepts
+		sum += w.digest(text)
+	}
+	for form := range t.forms {
+		w := NewWord([]byte(form))
+		sum += w.digest(form)
+	}
+	return sum
+}
+
+// digest returns a hash of all that is stored of a word.
+func (w *Word) digest(text string) uint64 {
+	h := uint64(0)
+	for i := range len(text) {
+		h = h*hashBase + uint64(text[i])
+	}
+	for _, v := range *(*[unsafe.Sizeof(Word{}) / 8]uint64)(unsafe.Pointer(w)) {
+		h = mix(h ^ v)
+	}
+	for _, key := range w.AppendKeys(w.AppendJoinKeys(nil)) {
+		h = mix(h ^ key)
+	}
+	return h
+}
+
+func (f *foldings) digest() uint64 {
+	sum := uint64(0)
+	for page, values := range f.pages {
+		if values == nil {
+			continue
+		}
+		for i, v := range values {
+			sum += mix(uint64(page<<8|i)<<32 | uint64(v))
+		}
+	}
+	for r, v := range f.lookalikes {
+		sum += mix(mix(uint64(r)<<32 | uint64(v)))
+	}
+	return sum
+}
