@@ -1,26 +1,35 @@
-// Watchlist is the Lambda function that looks after watchlists: it reports those that are old and removes versions that
-// nothing needs. A schedule invokes it.
+// Watchlist is the Lambda function that looks after watchlists: it reports those that are old, removes versions that
+// nothing needs, and rescreens what tenants have screened when a list has changed. A schedule invokes it.
 package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"sluice/shared/deadline"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogdb"
+	"sluice/shared/screening/rescreening"
+	"sluice/shared/screening/screeningdb"
 	"sluice/shared/setup"
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_WATCHLISTS", "BUCKET_WORK", "WATCHLIST_MAX_AGE")
-	u := &catalog.Upkeep{
-		Store:   catalogdb.New(env.DynamoDB(), env.WatchlistsTable),
-		Objects: env.Work(),
-		MaxAge:  env.WatchlistMaxAge,
-		Now:     time.Now,
-		Log:     env.Log,
+	env := setup.MustLoad(context.Background(), "TABLE_WATCHLISTS", "TABLE_SCREENINGS", "BUCKET_WORK", "ANNOUNCE_FUNCTION",
+		"WATCHLIST_MAX_AGE", "SCREENING_MAX_MATCHES")
+	lists := catalogdb.New(env.DynamoDB(), env.WatchlistsTable)
+	batches := screeningdb.New(env.DynamoDB(), env.ScreeningsTable)
+	u := &catalog.Upkeep{Store: lists, Objects: env.Work(), MaxAge: env.WatchlistMaxAge, Now: time.Now, Log: env.Log}
+	r := &rescreening.Rescreening{
+		Rounds: batches, Batches: batches, Lists: lists, Files: env.Work(), Events: env.Announcements(),
+		MaxMatches: int(env.ScreeningMaxMatches), Now: time.Now, Log: env.Log,
 	}
-	lambda.Start(u.Run)
+	lambda.Start(func(ctx context.Context) error {
+		ctx, cancel := deadline.Shorten(ctx, 20*time.Second)
+		defer cancel()
+		return errors.Join(u.Run(ctx), r.Run(ctx))
+	})
 }

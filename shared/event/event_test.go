@@ -57,6 +57,7 @@ func TestSource(t *testing.T) {
 	for eventType, want := range map[Type]string{
 		BatchProcessed: "sluice.batch", BatchRejected: "sluice.batch", BatchFailed: "sluice.batch",
 		CertificateExpiring: "sluice.externalauthentication", WebhookDisabled: "sluice.webhook",
+		WatchlistUpdated: "sluice.watchlist", RescreeningFinished: "sluice.rescreening",
 	} {
 		if got := eventType.Source(); got != want {
 			t.Errorf("source of %s: got %s, want %s", eventType, got, want)

@@ -24,6 +24,10 @@ const (
 	WebhookDisabled Type = "webhook:disabled"
 	// WebhookRecovered: a delivery to a webhook succeeded after others had failed.
 	WebhookRecovered Type = "webhook:recovered"
+	// WatchlistUpdated: a watchlist that the tenant screens against has another version.
+	WatchlistUpdated Type = "watchlist.updated"
+	// RescreeningFinished: what the tenant has screened before was screened against the changes of a watchlist.
+	RescreeningFinished Type = "rescreening.finished"
 )
 
 // The types of the contract that nothing announces yet. A webhook may name them.
@@ -37,7 +41,7 @@ const (
 // Types returns every type that a webhook may name.
 func Types() []Type {
 	return []Type{BatchProcessed, BatchRejected, BatchFailed, RiskCompleted, TransactionFailed, CertificateExpiring,
-		WebhookTest, WebhookDisabled, WebhookRecovered}
+		WebhookTest, WebhookDisabled, WebhookRecovered, WatchlistUpdated, RescreeningFinished}
 }
 
 // IsKnown reports whether t is one of Types.
@@ -45,7 +49,10 @@ func (t Type) IsKnown() bool { return slices.Contains(Types(), t) }
 
 // Source returns the source of the type on the event bus, by which rules of EventBridge choose events.
 func (t Type) Source() string {
-	area, _, _ := strings.Cut(string(t), ":")
+	area := string(t)
+	if end := strings.IndexAny(area, ":."); end >= 0 {
+		area = area[:end]
+	}
 	switch area {
 	case "batchtransaction":
 		area = "batch"

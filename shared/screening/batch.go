@@ -33,6 +33,9 @@ const (
 // TypeScreening is the type of a batch that a client creates.
 const TypeScreening = "Screening"
 
+// TypeRescreening is the type of a batch of what a change of a watch list has newly matched.
+const TypeRescreening = "OngoingScreening"
+
 // Limits of one batch. They keep every part of it within an item of DynamoDB, and its resolution within a transaction.
 const (
 	// MaxEntities is the largest number of entities of a batch.

@@ -26,6 +26,9 @@ import (
 //	<tenant>#configuration      settings                         the tenant's settings as JSON, their version
 //	<tenant>#uploads            upload#<id>                      the place for a response of an adapter; it expires
 //	<tenant>#entity#<entity>    batch#<creation time>#<id>       a batch that has the entity
+//	<tenant>#batches            batch#<creation time>#<id>       a batch of the tenant
+//	<tenant>#rescreening        list#<owner>#<list>              a rescreening.Round as JSON, its revision
+//	tenants                     tenant#<tenant>                  a tenant that has batches
 //
 // and those of Providers. The index searching (searching / look_at) holds the batches of which a provider searches.
 //
@@ -45,7 +48,7 @@ const maxAttempts = 8
 
 // Create implements screening.Store.
 func (s *Store) Create(ctx context.Context, b screening.Batch, entities []screening.Entity) (screening.Batch, error) {
-	var items []dynamo.Item
+	items := []dynamo.Item{tenantItem(b.Tenant), tenantListItem(b)}
 	for _, e := range entities {
 		e.BatchID = b.ID
 		item, err := marshalEntity(b.Tenant, e)

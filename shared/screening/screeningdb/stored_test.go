@@ -11,6 +11,7 @@ import (
 	"sluice/shared/property"
 	"sluice/shared/screening"
 	"sluice/shared/screening/adapter"
+	"sluice/shared/screening/rescreening"
 	"sluice/shared/screening/screeningdb"
 )
 
@@ -53,6 +54,15 @@ func TestStoredScreenings(t *testing.T) {
 	if err := errors.Join(s.CreateUpload(ctx, upload), s.UseUpload(ctx, tenant, upload.ID, upload.UsedBy)); err != nil {
 		t.Fatal(err)
 	}
+	round := rescreening.Round{Tenant: tenant, Owner: "shared", List: "un", Done: "v1", BeganAt: b.CreatedAt, Next: "v2",
+		NextBeganAt: b.CreatedAt, After: "batch#x", IsAnnounced: true, Names: 3, Matches: 2, Batches: []string{"b"}, BatchCount: 1,
+		Revision: 1}
+	if err := s.SaveRound(ctx, round); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SaveRound(ctx, round); !errors.Is(err, screening.ErrChanged) {
+		t.Errorf("the same revision of the round again: got %v, want ErrChanged", err)
+	}
 	dynamotest.CompareStored(t, client, "test-screenings", "screenings")
 
 	client = dynamotest.Start(t)
@@ -69,6 +79,10 @@ func TestStoredScreenings(t *testing.T) {
 	matches, _, err := s.ListMatches(ctx, b, "e", "", 10)
 	if diff := cmp.Diff([]screening.Match{m}, matches); err != nil || diff != "" {
 		t.Errorf("match: %v (-want +got)\n%s", err, diff)
+	}
+	gotRound, err := s.GetRound(ctx, tenant, "shared", "un")
+	if diff := cmp.Diff(round, gotRound); err != nil || diff != "" {
+		t.Errorf("round: %v (-want +got)\n%s", err, diff)
 	}
 	documents, err := s.ListDocuments(ctx, tenant, b.ID, "e")
 	if diff := cmp.Diff([]screening.Document{storedDocument()}, documents); err != nil || diff != "" {

@@ -28,8 +28,11 @@ type Screenings struct {
 	// Entities is the entity data.
 	Entities  entityData
 	Providers providerReader
-	// Lists says which watch lists tenants have.
-	Lists catalog.Reader
+	// Lists says which watch lists tenants have, and keeps the versions that are pinned.
+	Lists interface {
+		catalog.Reader
+		catalog.Pinner
+	}
 	// Searches starts the searches of batches.
 	Searches searches
 	// UploadLifetime is how long signed URLs of uploads are valid.

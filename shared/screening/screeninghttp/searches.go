@@ -95,6 +95,9 @@ func (s *Screenings) pin(ctx context.Context, b screening.Batch, search screenin
 		return b, nil, err
 	}
 	for _, v := range versions {
+		if err := s.Lists.Pin(ctx, v.VersionRef); err != nil {
+			return b, nil, err
+		}
 		b.Lists = append(b.Lists, screening.ListVersion{List: v.List, Owner: v.Owner, Version: v.Version,
 			SourceDate: v.SourceDate.UTC(), ImportedAt: v.ImportedAt.UTC()})
 	}

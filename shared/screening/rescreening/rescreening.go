@@ -1,0 +1,226 @@
+// Package rescreening looks again for the entities that tenants have screened when a watchlist changes: among the entries
+// that are new or changed, and nowhere else. What it finds becomes a new screening batch, unless people know it already.
+package rescreening
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"sluice/shared/event"
+	"sluice/shared/screening"
+	"sluice/shared/screening/catalog"
+)
+
+// Round is the rescreening of the batches of a tenant after a change of a list: the one that is under way, and what the
+// last one has done.
+type Round struct {
+	Tenant string
+	// Owner and List name the list.
+	Owner string
+	List  string
+	// Done is the version that the last round ended with; "" if there was none. BeganAt is when that round began: batches
+	// that were created later may have pinned an older version.
+	Done    string
+	BeganAt time.Time
+	// Next is the version of the round that is under way; "" if none is. NextBeganAt is when it began.
+	Next        string
+	NextBeganAt time.Time
+	// After is how far the round is in the tenant's batches.
+	After string
+	// IsAnnounced reports that the round's beginning was announced.
+	IsAnnounced bool
+	// Names and Matches count the names that the round has screened, and the new matches.
+	Names   int
+	Matches int
+	// Batches are the first of the batches that the round has created, BatchCount is the number of all.
+	Batches    []string
+	BatchCount int
+	// Revision is 0 if nothing is stored, and grows by one with every change. Writes are conditional on it.
+	Revision int64
+}
+
+// maxNamedBatches is how many new batches an event names.
+const maxNamedBatches = 100
+
+// Rounds keeps rounds, and lists what they go through.
+type Rounds interface {
+	// ListTenants reads a part of the tenants that have screening batches, beginning after a position ("" for the first
+	// part). The next position is "" at the end of the list.
+	ListTenants(ctx context.Context, after string, limit int) (tenants []string, next string, err error)
+	// ListBatches reads a part of the IDs of a tenant's batches, newest first, as ListTenants does.
+	ListBatches(ctx context.Context, tenant, after string, limit int) (ids []string, next string, err error)
+	// GetRound reads the round of a tenant and a list, one with the revision 0 if nothing is stored.
+	GetRound(ctx context.Context, tenant, owner, list string) (Round, error)
+	// SaveRound replaces the round of which r.Revision is the next revision. It returns screening.ErrChanged if the stored
+	// revision is another one.
+	SaveRound(ctx context.Context, r Round) error
+}
+
+// Batches keeps screening batches.
+type Batches interface {
+	// These are those of screening.Store.
+	Get(ctx context.Context, tenant, id string) (screening.Batch, error)
+	GetEntities(ctx context.Context, tenant, batchID string, ids []string) ([]screening.Entity, error)
+	GetMatches(ctx context.Context, b screening.Batch, refs []screening.MatchRef) ([]screening.Match, error)
+	ListBatchesOf(ctx context.Context, tenant, entityID, after string, limit int) (ids []string, next string, err error)
+	AddMatches(ctx context.Context, tenant string, matches []screening.Match) error
+	Create(ctx context.Context, b screening.Batch, entities []screening.Entity) (screening.Batch, error)
+	GetSettings(ctx context.Context, tenant string) (screening.Settings, error)
+}
+
+// Lists says which versions of lists there are.
+type Lists interface {
+	catalog.Reader
+	catalog.Pinner
+}
+
+// Rescreening rescreens.
+type Rescreening struct {
+	Rounds  Rounds
+	Batches Batches
+	Lists   Lists
+	Files   catalog.Opener
+	// Events announces what the rescreening does.
+	Events event.Sender
+	// MaxMatches is how many matches an entity may have in one batch.
+	MaxMatches int
+	Now        func() time.Time
+	Log        *slog.Logger
+}
+
+// pageSize is how many tenants or batches are read together; after as many batches a round is saved.
+const pageSize = 50
+
+// Run rescreens what is to be rescreened since lists have changed. It may be repeated and run at the same time as itself:
+// the same round creates the same batches and events. It goes on where an earlier run ended, by its deadline or by an
+// error. An error of a tenant does not keep the others from their turn.
+func (s *Rescreening) Run(ctx context.Context) error {
+	var errs []error
+	for after := ""; ; {
+		tenants, next, err := s.Rounds.ListTenants(ctx, after, pageSize)
+		if err != nil {
+			return errors.Join(append(errs, err)...)
+		}
+		for _, tenant := range tenants {
+			if err := s.rescreenTenant(ctx, tenant); err != nil {
+				errs = append(errs, fmt.Errorf("rescreening for the tenant %s: %w", tenant, err))
+			}
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return nil // the next run goes on
+			}
+		}
+		if after = next; after == "" {
+			return errors.Join(errs...)
+		}
+	}
+}
+
+// rescreenTenant rescreens the batches of a tenant for each list that has changed.
+func (s *Rescreening) rescreenTenant(ctx context.Context, tenant string) error {
+	versions, err := catalog.CurrentVersions(ctx, s.Lists, tenant, nil)
+	if errors.Is(err, catalog.ErrNoLists) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	settings, err := s.Batches.GetSettings(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, v := range versions {
+		round, err := s.Rounds.GetRound(ctx, tenant, v.Owner, v.List)
+		if err == nil && (round.Done != v.Version || round.Next != "") {
+			r := &run{Rescreening: s, round: round, version: v, settings: settings, contents: newContents(s.Files, s.Lists)}
+			err = r.finish(ctx)
+		}
+		if errors.Is(err, screening.ErrChanged) {
+			err = nil // another run is at it
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("list %s: %w", v.List, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// run is what one call of Run does for a round.
+type run struct {
+	*Rescreening
+	round    Round
+	version  catalog.Version
+	settings screening.Settings
+	contents *contents
+}
+
+// finish begins the round unless it has begun, goes through the batches that are left, and ends it.
+func (r *run) finish(ctx context.Context) error {
+	if r.round.Next != r.version.Version {
+		r.round.Next, r.round.NextBeganAt, r.round.After = r.version.Version, r.Now().UTC().Truncate(time.Second), ""
+		r.round.Names, r.round.Matches, r.round.Batches, r.round.BatchCount, r.round.IsAnnounced = 0, 0, nil, 0, false
+		if err := r.save(ctx); err != nil {
+			return err
+		}
+	}
+	if r.round.Done != "" {
+		if err := r.announceUpdate(ctx); err != nil {
+			return err
+		}
+	}
+	for isEnd := false; !isEnd; {
+		ids, next, err := r.Rounds.ListBatches(ctx, r.round.Tenant, r.round.After, pageSize)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := r.rescreenBatch(ctx, id); err != nil {
+				return fmt.Errorf("batch %s: %w", id, err)
+			}
+		}
+		r.round.After, isEnd = next, next == ""
+		if !isEnd {
+			if err := r.save(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.announceEnd(ctx); err != nil {
+		return err
+	}
+	r.round.Done, r.round.BeganAt = r.round.Next, r.round.NextBeganAt
+	r.round.Next, r.round.NextBeganAt, r.round.After = "", time.Time{}, ""
+	return r.save(ctx)
+}
+
+func (r *run) save(ctx context.Context) error {
+	r.round.Revision++
+	return r.Rounds.SaveRound(ctx, r.round)
+}
+
+// overlap is how much earlier than a round a batch must have been created to have been seen by it for certain: it is
+// dated before it is stored.
+const overlap = time.Minute
+
+// baseOf returns the version that a batch was last screened against, "" if there is none, and whether it is to be screened
+// against the list at all.
+func (r *run) baseOf(b screening.Batch) (version string, isScreened bool) {
+	p, isBuiltIn := b.Provider(screening.BuiltIn)
+	if !isBuiltIn || p.Status == screening.ReturnFailed || b.Status == screening.Overridden || b.Type == screening.TypeRescreening {
+		return "", false
+	}
+	i := slices.IndexFunc(b.Lists, func(l screening.ListVersion) bool { return l.Owner == r.version.Owner && l.List == r.version.List })
+	switch {
+	case i < 0 && r.settings.ActiveLists != nil && !slices.Contains(r.settings.ActiveLists, r.version.List):
+		return "", false
+	case r.round.Done != "" && b.CreatedAt.Before(r.round.BeganAt.Add(-overlap)):
+		return r.round.Done, true
+	case i < 0:
+		return "", true
+	}
+	return b.Lists[i].Version, true
+}

@@ -1,0 +1,387 @@
+package rescreening_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/event"
+	"sluice/shared/screening"
+	"sluice/shared/screening/catalog"
+	"sluice/shared/screening/catalog/catalogtest"
+	"sluice/shared/screening/lookup"
+	"sluice/shared/screening/rescreening"
+	"sluice/shared/screening/screeningdb"
+	"sluice/shared/screening/watchlist"
+)
+
+const tenant = "7c2f1a52-3f6e-4b1e-9d0a-000000000001"
+
+// office is a tenant's screening with a list "un", on a real store and a catalog in memory.
+type office struct {
+	t      *testing.T
+	store  *screeningdb.Store
+	lists  *catalogtest.Memory
+	now    time.Time
+	events []event.Message
+	// failures is how many more events cannot be sent.
+	failures int
+	*rescreening.Rescreening
+}
+
+func newOffice(t *testing.T) *office {
+	t.Helper()
+	o := &office{t: t, store: screeningdb.New(dynamotest.Start(t), "test-screenings"), lists: catalogtest.NewMemory(), now: catalogtest.Now}
+	o.Rescreening = &rescreening.Rescreening{
+		Rounds: o.store, Batches: o.store, Lists: o.lists, Files: o.lists, Events: o, MaxMatches: 2,
+		Now: func() time.Time { return o.now }, Log: slog.New(slog.DiscardHandler),
+	}
+	return o
+}
+
+// Send implements event.Sender.
+func (o *office) Send(_ context.Context, m event.Message) error {
+	if o.failures > 0 {
+		o.failures--
+		return errors.New("the event bus does not answer")
+	}
+	if !slices.ContainsFunc(o.events, func(e event.Message) bool { return e.ID == m.ID }) {
+		o.events = append(o.events, m)
+	}
+	return nil
+}
+
+func (o *office) must(err error) {
+	o.t.Helper()
+	if err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// update imports the list and lets time pass.
+func (o *office) update(entries ...watchlist.Entry) {
+	o.t.Helper()
+	o.lists.Import(o.t, catalog.Shared, "un", append(entries, catalogtest.Person("other", "Someone Else Altogether"))...)
+	o.now = o.now.Add(time.Hour)
+}
+
+// screen stores a batch of individuals of a journey, whose search of the present lists has ended.
+func (o *office) screen(journey string, names ...string) screening.Batch {
+	o.t.Helper()
+	ctx := o.t.Context()
+	b := screening.Batch{ID: uuid.NewString(), Tenant: tenant, Status: screening.Open, Type: screening.TypeScreening, JourneyID: journey,
+		ProcessID: "onboarding", CreatedAt: o.now, Version: 1, Threshold: 80}
+	loaded, err := o.lists.Loader().Current(ctx, tenant, nil)
+	o.must(err)
+	for _, l := range loaded {
+		b.Lists = append(b.Lists, screening.ListVersion{List: l.List, Owner: l.Owner, Version: l.Version.Version})
+	}
+	run := screening.ProviderRun{ID: screening.BuiltIn, Status: screening.SearchComplete, AnswerID: "answer " + b.ID}
+	var entities []screening.Entity
+	var matches []screening.Match
+	for _, name := range names {
+		e := screening.Entity{ID: name, Version: 1, Criteria: screening.SearchCriteria{Type: screening.Individual, FullName: name}}
+		entities, b.EntityIDs = append(entities, e), append(b.EntityIDs, e.ID)
+		found, err := lookup.Find(catalog.NewScreener(loaded...), lookup.Questions(e.Criteria, nil), b.Threshold)
+		o.must(err)
+		for _, f := range found {
+			id := lookup.UniqueID(f.Found)
+			matches = append(matches, screening.Match{ID: screening.NewMatchID(run.AnswerID, e.ID, id), BatchID: b.ID, EntityID: e.ID,
+				AnswerID: run.AnswerID, UniqueID: id, Resolution: screening.Resolution{Status: screening.Unresolved}, Version: 1})
+		}
+	}
+	run.Matches, b.Matches, b.Unresolved = len(matches), len(matches), len(matches)
+	b.Providers = []screening.ProviderRun{run}
+	o.must(o.store.AddMatches(ctx, tenant, matches))
+	b, err = o.store.Create(ctx, b, entities)
+	o.must(err)
+	return b
+}
+
+// resolve gives all matches of an entity a status, in all of its batches.
+func (o *office) resolve(entityID string, status screening.MatchStatus) {
+	o.t.Helper()
+	for _, b := range o.batches(entityID) {
+		matches, _, err := o.store.ListMatches(o.t.Context(), b, entityID, "", 100)
+		o.must(err)
+		resolutions := map[string]screening.Resolution{}
+		for _, m := range matches {
+			resolutions[m.ID] = screening.Resolution{Status: status, Reason: "Another person",
+				Action: &screening.MatchAction{By: "me", Type: screening.ActorClient, At: o.now}}
+		}
+		b, matches, err = b.Resolve(matches, resolutions)
+		o.must(err)
+		o.must(o.store.Resolve(o.t.Context(), b, matches))
+	}
+}
+
+// batches returns the batches of an entity, the first one first.
+func (o *office) batches(entityID string) []screening.Batch {
+	o.t.Helper()
+	ids, _, err := o.store.ListBatchesOf(o.t.Context(), tenant, entityID, "", 100)
+	o.must(err)
+	var batches []screening.Batch
+	for _, id := range slices.Backward(ids) {
+		b, err := o.store.Get(o.t.Context(), tenant, id)
+		o.must(err)
+		batches = append(batches, b)
+	}
+	return batches
+}
+
+// expect rescreens twice, and checks what is in the rescreening batches of an entity: the entries' IDs, those of a batch
+// in brackets.
+func (o *office) expect(what, entityID, want string) {
+	o.t.Helper()
+	for range 2 {
+		o.must(o.Run(o.t.Context()))
+	}
+	var got []string
+	for _, b := range o.batches(entityID) {
+		if b.Type != screening.TypeRescreening {
+			continue
+		}
+		matches, _, err := o.store.ListMatches(o.t.Context(), b, entityID, "", 100)
+		o.must(err)
+		var ids []string
+		for _, m := range matches {
+			ids = append(ids, strings.TrimPrefix(m.UniqueID, "un:"))
+		}
+		slices.Sort(ids)
+		got = append(got, "["+strings.Join(ids, " ")+"]")
+	}
+	slices.Sort(got)
+	if text := strings.Join(got, ""); text != want {
+		o.t.Errorf("%s: the rescreening batches have %q, want %q", what, text, want)
+	}
+}
+
+func born(e watchlist.Entry, date string) watchlist.Entry {
+	e.BirthDates = []string{date}
+	return e
+}
+
+const asked = "Anatoly Velkanov"
+
+// New entries appear in a new batch of the journey, which replaces no other one. Nothing else does, nor a second time.
+func TestNewEntries(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	first := catalogtest.Person("1", "Anatoly Velkanov")
+	o.update(first)
+	b := o.screen("journey", asked, "Boris Testov")
+	old := o.screen("replaced", asked)
+	o.screen("replaced", "Nobody Known")
+	o.expect("without a change", asked, "")
+	if len(o.events) != 0 {
+		t.Errorf("%d events without a change", len(o.events))
+	}
+	o.update(first, catalogtest.Person("2", "Anatolij Velkanov"))
+	o.expect("with a new entry", asked, "[2]")
+	o.expect("for someone else", "Boris Testov", "")
+	batches := o.batches(asked)
+	added := batches[len(batches)-1]
+	if added.JourneyID != "journey" || added.ProcessID == b.ProcessID || len(added.EntityIDs) != 1 || added.Unresolved != 1 ||
+		added.Status != screening.Open || added.Lists[0].Version == b.Lists[0].Version {
+		t.Errorf("the new batch is %+v", added)
+	}
+	if stored, err := o.store.Get(t.Context(), tenant, b.ID); err != nil || stored.Status != screening.Open {
+		t.Errorf("the first batch is %s, %v; want it open", stored.Status, err)
+	}
+	if stored, err := o.store.Get(t.Context(), tenant, old.ID); err != nil || stored.Status != screening.Overridden {
+		t.Errorf("the replaced batch is %s, %v", stored.Status, err)
+	}
+	if v, err := o.lists.Version(t.Context(), catalog.VersionRef{Owner: catalog.Shared, List: "un", Version: added.Lists[0].Version}); err != nil ||
+		!v.IsPinned {
+		t.Errorf("the version of the new batch is pinned: %t, %v", v.IsPinned, err)
+	}
+	o.expectEvents(added.ID)
+}
+
+// expectEvents checks the two events of a round with one new batch.
+func (o *office) expectEvents(batchID string) {
+	o.t.Helper()
+	if len(o.events) != 2 || o.events[0].Type != event.WatchlistUpdated || o.events[1].Type != event.RescreeningFinished {
+		o.t.Fatalf("events %+v", o.events)
+	}
+	var update rescreening.UpdatePayload
+	var end rescreening.EndPayload
+	o.must(json.Unmarshal(o.events[0].Payload, &update))
+	o.must(json.Unmarshal(o.events[1].Payload, &end))
+	if !update.IsShared || update.List != "un" || update.PreviousVersion == nil || update.Changes == nil || update.Changes.Added != 1 {
+		o.t.Errorf("payload %s", o.events[0].Payload)
+	}
+	if end.NewMatches != 1 || !slices.Equal(end.Batches, []string{batchID}) || end.BatchCount != 1 || end.NamesScreened != 3 ||
+		end.Version != update.Version {
+		o.t.Errorf("payload %s", o.events[1].Payload)
+	}
+}
+
+// What a person has cleared does not come back, whatever ID it has, until what it is recognised by changes.
+func TestClearedPairs(t *testing.T) {
+	t.Parallel()
+	person := catalogtest.Person
+	amended := person("1", asked)
+	amended.Countries = []string{"ru"}
+	for _, test := range []struct {
+		name string
+		// updates are the versions of the list after the one in which the entry was cleared.
+		updates [][]watchlist.Entry
+		want    string
+	}{
+		{"as it was", [][]watchlist.Entry{{person("1", asked), person("2", "Boris Testov")}}, ""},
+		{"another country", [][]watchlist.Entry{{amended}}, ""},
+		{"another name", [][]watchlist.Entry{{person("1", asked, "Tolya Velkanov")}}, "[1]"},
+		{"a birth date", [][]watchlist.Entry{{born(person("1", asked), "1958")}}, "[1]"},
+		{"another ID", [][]watchlist.Entry{{person("9", asked)}}, ""},
+		{"another ID and a birth date", [][]watchlist.Entry{{born(person("9", asked), "1958")}}, "[9]"},
+		{"another ID, then a birth date", [][]watchlist.Entry{{person("9", asked)}, {born(person("9", asked), "1958")}}, "[9]"},
+		{"gone and there again", [][]watchlist.Entry{{}, {person("1", asked)}}, ""},
+		{"gone and there again, otherwise", [][]watchlist.Entry{{}, {born(person("1", asked), "1958")}}, "[1]"},
+		{"another one of the same name", [][]watchlist.Entry{{person("1", asked), person("2", asked)}}, "[2]"},
+		{"forth and back", [][]watchlist.Entry{{person("1", asked), person("2", asked)}, {person("1", asked)},
+			{person("1", asked), person("2", asked)}}, "[2]"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			o := newOffice(t)
+			o.update(person("1", asked))
+			o.screen("journey", asked)
+			o.resolve(asked, screening.NoMatch)
+			o.expect("before any change", asked, "")
+			for i, entries := range test.updates {
+				o.update(entries...)
+				if i < len(test.updates)-1 {
+					o.must(o.Run(t.Context()))
+				}
+			}
+			o.expect("after the changes", asked, test.want)
+		})
+	}
+}
+
+// Two entries that were cleared are merged into one: it stays cleared unless it says more than both.
+func TestClearedPairsAreMerged(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		merged watchlist.Entry
+		want   string
+	}{
+		"no more": {catalogtest.Person("2", "Anatolij Velkanov", asked), ""},
+		"more":    {catalogtest.Person("2", "Anatolij Velkanov", asked, "Tolya Velkanov"), "[2]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOffice(t)
+			o.update(catalogtest.Person("1", asked), catalogtest.Person("2", "Anatolij Velkanov"))
+			o.screen("journey", asked)
+			o.resolve(asked, screening.NoMatch)
+			o.expect("before", asked, "")
+			o.update(test.merged)
+			o.expect("merged", asked, test.want)
+		})
+	}
+}
+
+// Matches that people have before them, or have found to be true, do not come back either, however their entry changes.
+func TestOpenMatches(t *testing.T) {
+	t.Parallel()
+	for _, status := range []screening.MatchStatus{screening.Unresolved, screening.TrueMatch} {
+		t.Run(string(status), func(t *testing.T) {
+			t.Parallel()
+			o := newOffice(t)
+			o.update(catalogtest.Person("1", asked))
+			o.screen("journey", asked)
+			o.resolve(asked, status)
+			o.expect("before", asked, "")
+			o.update(born(catalogtest.Person("1", asked), "1958"))
+			o.expect("changed", asked, "")
+		})
+	}
+}
+
+// Cleared pairs do not use up a limit, and what is above it goes into another batch.
+func TestLimitOfMatches(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	var entries []watchlist.Entry
+	add := func(n int) {
+		for range n {
+			entries = append(entries, catalogtest.Person(fmt.Sprint(len(entries)+1), asked))
+		}
+		o.update(entries...)
+	}
+	add(5)
+	o.screen("journey", asked)
+	o.resolve(asked, screening.NoMatch)
+	o.expect("before", asked, "")
+	add(2)
+	o.expect("two new ones", asked, "[6 7]")
+	add(3)
+	o.expect("three more", asked, "[10][6 7][8 9]")
+}
+
+// A round that fails is finished by the next run, and by no more than it takes.
+func TestRoundsGoOn(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.update(catalogtest.Person("1", "Someone Known"))
+	o.screen("journey", asked, "Boris Testov", "Nobody Known")
+	o.must(o.Run(t.Context()))
+	o.update(catalogtest.Person("1", "Someone Known"), catalogtest.Person("2", asked))
+	for range 2 { // at the beginning
+		o.failures = 1
+		if err := o.Run(t.Context()); err == nil {
+			t.Error("an event that cannot be sent is no error")
+		}
+	}
+	ended := errors.New("ended")
+	o.Events = sender(func(m event.Message) error {
+		if m.Type == event.RescreeningFinished {
+			return ended
+		}
+		return o.Send(t.Context(), m)
+	})
+	for range 2 { // at the end
+		if err := o.Run(t.Context()); !errors.Is(err, ended) {
+			t.Errorf("got %v, want an error", err)
+		}
+	}
+	o.Events = o
+	o.expect("after failures", asked, "[2]")
+	batches := o.batches(asked)
+	o.expectEvents(batches[1].ID)
+}
+
+type sender func(m event.Message) error
+
+// Send implements event.Sender.
+func (f sender) Send(_ context.Context, m event.Message) error { return f(m) }
+
+// A list that is new, and one that is the tenant's own, are screened as a whole; a list that is not active is not.
+func TestNewLists(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.update(catalogtest.Person("1", "Someone Known"))
+	o.screen("journey", asked)
+	o.must(o.Run(t.Context()))
+	o.lists.Import(t, tenant, "own", catalogtest.Person("1", asked))
+	o.lists.Import(t, "another", "foreign", catalogtest.Person("1", asked))
+	settings := screening.Settings{ActiveLists: []string{"un"}, Version: 1}
+	o.must(o.store.SaveSettings(t.Context(), tenant, settings))
+	o.expect("not active", asked, "")
+	settings.ActiveLists, settings.Version = []string{"un", "own"}, 2
+	o.must(o.store.SaveSettings(t.Context(), tenant, settings))
+	o.now = o.now.Add(time.Hour)
+	o.lists.Import(t, tenant, "own", catalogtest.Person("1", asked), catalogtest.Person("2", "Boris Testov"))
+	o.expect("active", asked, "[own:1]")
+}
