@@ -2,7 +2,9 @@ package match
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 
 	"sluice/shared/screening/names"
 )
@@ -10,44 +12,70 @@ import (
 // explain says in words how two names met.
 func (c *comparer) explain(q, l *form, mode names.Mode) string {
 	c.compare(q, l, mode)
-	var b strings.Builder
+	slices.SortFunc(c.met, func(a, b pair) int { return int(a.q) - int(b.q) })
+	var parts []string
 	var queryMet, listMet uint64
-	for i := range q.words {
-		for _, p := range c.met {
-			if int(p.q) != i {
-				continue
-			}
-			queryMet |= p.queryBits()
-			listMet |= p.listBits()
-			if b.Len() > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(describePair(q, l, &p))
+	for i := range c.met {
+		p := &c.met[i]
+		queryMet |= p.queryBits()
+		listMet |= p.listBits()
+		// Two words that were written as one in both names are told as that one.
+		if i > 0 && q.sources[p.q] == q.sources[c.met[i-1].q] && l.sources[p.l] == l.sources[c.met[i-1].l] {
+			continue
+		}
+		parts = append(parts, describePair(q, l, p))
+	}
+	text := strings.Join(parts, ", ")
+	if words := q.missing(queryMet, &c.query); words != "" {
+		text += "; only in the query: " + words
+	}
+	if words := l.missing(listMet, &c.list); words != "" {
+		text += "; only in the list: " + words
+	}
+	if mode == names.Person && c.isSwapped(&c.query, &c.list) {
+		text += "; parent and child are the other way round"
+	}
+	return text
+}
+
+// missing returns the words that met nothing and count.
+func (f *form) missing(met uint64, weights *side) string {
+	var words []string
+	for i := range f.words {
+		if met>>i&1 == 0 && weights.weight[i] > 0 {
+			words = append(words, fmt.Sprintf("%q", f.sources[i]))
 		}
 	}
-	missing := func(f *form, met uint64, weights *side, text string) {
-		var words []string
-		for i := range f.words {
-			if met>>i&1 == 0 && weights.weight[i] > 0 {
-				words = append(words, fmt.Sprintf("%q", f.sources[i]))
-			}
-		}
-		if len(words) > 0 {
-			fmt.Fprintf(&b, "; %s %s", text, strings.Join(words, ", "))
-		}
-	}
-	missing(q, queryMet, &c.query, "only in the query:")
-	missing(l, listMet, &c.list, "only in the list:")
-	return b.String()
+	return strings.Join(words, ", ")
 }
 
 // describePair says how words of the two names met.
 func describePair(q, l *form, p *pair) string {
-	a := strings.Join(q.sources[p.q:p.q+p.nq], " ")
-	b := strings.Join(l.sources[p.l:p.l+p.nl], " ")
+	a, b := joinSources(q.sources[p.q:p.q+p.nq]), joinSources(l.sources[p.l:p.l+p.nl])
 	how := p.kind.String()
-	if p.kind != names.Exact {
+	switch {
+	case p.kind == names.Exact && isLatin(a) != isLatin(b):
+		how = "romanized"
+	case p.kind == names.Meaning && !q.words[p.q].IsOfOrganisations():
+		how = "forms of one name"
+	case p.kind != names.Exact && p.similarity == names.Equal:
+	case p.kind != names.Exact:
 		how += fmt.Sprintf(" %d%%", p.similarity/10)
 	}
 	return fmt.Sprintf("%q = %q (%s)", a, b, how)
+}
+
+// joinSources joins what two words come from, which may be one.
+func joinSources(sources []string) string {
+	return strings.Join(slices.Compact(slices.Clone(sources)), " ")
+}
+
+// isLatin reports whether the first letter of a text is one of the Latin script.
+func isLatin(text string) bool {
+	for _, r := range text {
+		if unicode.IsLetter(r) {
+			return unicode.Is(unicode.Latin, r)
+		}
+	}
+	return true
 }

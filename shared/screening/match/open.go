@@ -146,7 +146,7 @@ func (s *Searcher) compare(q *querySide, name uint32, weight int32) int {
 	s.scorer.weigh(&q.side, l, q.mode)
 	score := s.scorer.score(&q.side, l, q.mode)
 	if r.kind == watchlist.Weak {
-		score = score * weakPercent / 100
+		score = score * s.weakShare() / 100
 	}
 	return score
 }

@@ -137,3 +137,57 @@ func TestListsDoNotChangeScores(t *testing.T) {
 		}
 	}
 }
+
+// A weak alias is no hit alone, but with the same date of birth, or with an identifier, that both have.
+func TestWeakAliases(t *testing.T) {
+	entry := watchlist.Entry{
+		ID: "1", Schema: watchlist.Person, BirthDates: []string{"1958-03-14"}, Identifiers: []watchlist.Identifier{{Value: "AB1234567"}},
+		Names: []watchlist.Name{{Text: "Anatoly Velkanov"}, {Text: "Boris Weakling", Kind: watchlist.Weak}},
+	}
+	s := NewScreener(Build(Source{Name: "one", List: &watchlist.List{Entries: []watchlist.Entry{entry}}}))
+	for name, test := range map[string]struct {
+		query Query
+		want  float64
+	}{
+		"alone":                      {Query{Name: "Boris Weakling"}, 78},
+		"same day":                   {Query{Name: "Boris Weakling", BirthDate: "1958-03-14"}, 98},
+		"same year":                  {Query{Name: "Boris Weakling", BirthDate: "1958"}, 85},
+		"other day":                  {Query{Name: "Boris Weakling", BirthDate: "1958-03-15"}, 78 - pointsBirthDay},
+		"other year":                 {Query{Name: "Boris Weakling", BirthDate: "1959"}, 78 - pointsBirthYear},
+		"same day, other country":    {Query{Name: "Boris Weakling", BirthDate: "1958-03-14", Countries: []string{"us"}}, 98},
+		"same identifier":            {Query{Name: "Boris Weakling", Identifiers: []string{"AB-1234567"}}, identifierPoints},
+		"identifier and date":        {Query{Name: "Boris Weakling", BirthDate: "1958-03-14", Identifiers: []string{"AB1234567"}}, 98},
+		"another name, same day":     {Query{Name: "Someone Else", BirthDate: "1958-03-14"}, 0},
+		"strong name, other year":    {Query{Name: "Anatoly Velkanov", BirthDate: "1999"}, 100 - pointsBirthYear},
+		"strong name, same day":      {Query{Name: "Anatoly Velkanov", BirthDate: "1958-03-14"}, 100},
+		"strong name and identifier": {Query{Name: "Anatoly Velkanov", Identifiers: []string{"AB1234567"}}, 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hits, err := s.Screen(test.query, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := 0.0
+			if len(hits) > 0 {
+				got = hits[0].Score
+			}
+			if len(hits) > 1 || got != test.want {
+				t.Errorf("the hits are %+v, want one of %v", hits, test.want)
+			}
+		})
+	}
+}
+
+// A query and an entry score the same the other way round if all of their words meet.
+func TestScoresOfWholeNamesAreSymmetric(t *testing.T) {
+	for _, pair := range [][2]string{
+		{"Anatoly Velkanov", "Анатолий Велканов"}, {"Abdulrahman Yusuf", "عبد الرحمن يوسف"}, {"Velkan Trading", "Торговля Велкан"},
+		{"Kim Jong-uun", "Kim Jong-un"}, {"Sergei Welkanow", "Siarhei Velkanau"}, {"Baid Velkanov", "Abid Velkanov"},
+	} {
+		for _, schema := range []watchlist.Schema{watchlist.Person, watchlist.Organisation, watchlist.Unknown} {
+			if a, b := Pair(pair[0], pair[1], schema), Pair(pair[1], pair[0], schema); a != b {
+				t.Errorf("Pair(%q, %q, %s) is %v, and %v the other way round", pair[0], pair[1], schema, a, b)
+			}
+		}
+	}
+}

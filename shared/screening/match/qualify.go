@@ -22,18 +22,24 @@ const (
 	minIdentifierSize = 5
 )
 
+// What remains of the score of a weak alias if the dates of birth are the same to the day, or as far as they are known.
+const (
+	percentSameDay  = 98
+	percentSameYear = 85
+)
+
 // qualify returns the score after the facts of the query were compared with those of the entry, and what was found.
 func (q *Query) qualify(e *watchlist.Entry, score float64) (float64, []string) {
 	var notes []string
 	subtract := func(points float64, format string, args ...any) {
 		score = max(score-points, 0)
-		notes = append(notes, fmt.Sprintf(format, args...)+fmt.Sprintf(" (-%v)", points))
+		notes = append(notes, fmt.Sprintf(format, args...)+fmt.Sprintf(" (%v points less)", points))
 	}
 	if q.BirthDate != "" && len(e.BirthDates) > 0 {
 		if points := birthPoints(q.BirthDate, e.BirthDates); points > 0 {
-			subtract(points, "born %s, not %s", strings.Join(e.BirthDates, " or "), q.BirthDate)
+			subtract(points, "the entry was born %s, not %s", strings.Join(e.BirthDates, " or "), q.BirthDate)
 		} else {
-			notes = append(notes, "same date of birth as far as known")
+			notes = append(notes, "same date of birth as far as both are known")
 		}
 	}
 	if len(q.Countries) > 0 && len(e.Countries) > 0 {
@@ -41,13 +47,32 @@ func (q *Query) qualify(e *watchlist.Entry, score float64) (float64, []string) {
 		if isShared {
 			notes = append(notes, "a country in common")
 		} else {
-			subtract(pointsCountry, "countries %s, not %s", strings.Join(e.Countries, ", "), strings.Join(q.Countries, ", "))
+			subtract(pointsCountry, "the entry's countries are %s, not %s", strings.Join(e.Countries, ", "), strings.Join(q.Countries, ", "))
 		}
 	}
 	if q.Gender != "" && e.Gender != "" && !strings.EqualFold(q.Gender, e.Gender) {
-		subtract(pointsGender, "gender %s, not %s", e.Gender, q.Gender)
+		subtract(pointsGender, "the entry is %s, not %s", e.Gender, q.Gender)
 	}
 	return score, notes
+}
+
+// qualifyWeak is qualify of a weak alias, whose score is that of any name: an alias that lists call weak counts only if
+// the dates of birth are the same.
+func (q *Query) qualifyWeak(e *watchlist.Entry, score float64) (float64, []string) {
+	percent := 0
+	for _, date := range e.BirthDates {
+		switch {
+		case date == q.BirthDate && len(date) == len("2006-01-02"):
+			percent = max(percent, percentSameDay)
+		case birthDifference(q.BirthDate, date) == 0:
+			percent = max(percent, percentSameYear)
+		}
+	}
+	if percent == 0 {
+		return 0, nil
+	}
+	score, notes := q.qualify(e, points(int(score*float64(percent)+0.5)))
+	return score, append(notes, fmt.Sprintf("with the date of birth it counts %d %%", percent))
 }
 
 // birthPoints returns what the best of an entry's dates of birth takes from the score. A date may be a year or a month.

@@ -43,32 +43,12 @@ func NewScreener(x *Index) *Screener {
 // Screen returns the entries that reach the threshold, best first; of equal scores, in the order of the lists and of
 // their entries.
 func (s *Screener) Screen(q Query, threshold float64) ([]Hit, error) {
-	var hits []Hit
-	seen := map[uint32]bool{}
-	add := func(entry uint32, hit func(e *watchlist.Entry, info *Info) Hit) error {
-		info := s.index.listOf(entry)
-		if len(q.Lists) > 0 && !slices.Contains(q.Lists, info.List) {
-			return nil
-		}
-		e, err := s.index.Entry(entry)
-		if err != nil {
-			return fmt.Errorf("reading entry %d of the index: %w", entry, err)
-		}
-		if h := hit(&e, info); h.Score >= threshold {
-			h.List, h.ID, h.Entry, h.place = info.List, e.ID, &e, entry
-			hits = append(hits, h)
-		}
-		return nil
-	}
+	found := hitSet{screener: s, query: &q, threshold: threshold, places: map[uint32]int{}, identified: map[uint32][]string{}}
 	for _, value := range q.Identifiers {
 		for _, entry := range s.index.identified(value) {
-			if seen[entry] {
-				continue
-			}
-			seen[entry] = true
-			err := add(entry, func(e *watchlist.Entry, info *Info) Hit {
-				return Hit{Name: e.Names[0].Text, Score: identifierPoints, Explanation: fmt.Sprintf("same identifier %s%s", value,
-					describeList(info))}
+			found.identified[entry] = append(found.identified[entry], value)
+			err := found.add(entry, func(e *watchlist.Entry, info *Info) Hit {
+				return Hit{Name: e.Names[0].Text, Score: identifierPoints, Explanation: "same identifier " + value + describeList(info)}
 			})
 			if err != nil {
 				return nil, err
@@ -76,22 +56,75 @@ func (s *Screener) Screen(q Query, threshold float64) ([]Hit, error) {
 		}
 	}
 	for _, m := range s.searcher.Find(q, threshold) {
-		if seen[m.Entry] {
-			continue
-		}
-		err := add(m.Entry, func(e *watchlist.Entry, info *Info) Hit {
-			score, notes := q.qualify(e, m.Score)
-			// The text is copied, so that hits outlive the index.
-			return Hit{Name: strings.Clone(m.Name), Score: score, Explanation: s.explain(q, &m, info, notes)}
-		})
-		if err != nil {
+		if err := found.addName(&m, (*Query).qualify); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortFunc(hits, func(a, b Hit) int {
+	if q.BirthDate != "" {
+		for _, m := range s.searcher.FindWeak(q, threshold) {
+			if err := found.addName(&m, (*Query).qualifyWeak); err != nil {
+				return nil, err
+			}
+		}
+	}
+	slices.SortFunc(found.hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.place, b.place))
 	})
-	return hits, nil
+	return found.hits, nil
+}
+
+// hitSet collects the hits of a query, the best of each entry.
+type hitSet struct {
+	screener  *Screener
+	query     *Query
+	threshold float64
+	hits      []Hit
+	// places are those of the entries in hits.
+	places map[uint32]int
+	// identified are the identifiers of the query that entries have.
+	identified map[uint32][]string
+}
+
+// addName adds an entry whose name was found, after its facts have been compared.
+func (h *hitSet) addName(m *Matched, qualify func(*Query, *watchlist.Entry, float64) (float64, []string)) error {
+	return h.add(m.Entry, func(e *watchlist.Entry, info *Info) Hit {
+		score, notes := qualify(h.query, e, m.Score)
+		if score < h.threshold {
+			return Hit{}
+		}
+		for _, value := range h.identified[m.Entry] {
+			notes = append(notes, "same identifier "+value)
+		}
+		// The text is copied, so that hits outlive the index.
+		return Hit{Name: strings.Clone(m.Name), Score: score, Explanation: h.screener.explain(*h.query, m, info, notes)}
+	})
+}
+
+// add adds an entry unless it is below the threshold, of another list, or already there with as high a score.
+func (h *hitSet) add(entry uint32, hit func(e *watchlist.Entry, info *Info) Hit) error {
+	index := h.screener.index
+	info := index.listOf(entry)
+	if len(h.query.Lists) > 0 && !slices.Contains(h.query.Lists, info.List) {
+		return nil
+	}
+	e, err := index.Entry(entry)
+	if err != nil {
+		return fmt.Errorf("reading entry %d of the index: %w", entry, err)
+	}
+	found := hit(&e, info)
+	if found.Score < h.threshold || found.Explanation == "" {
+		return nil
+	}
+	found.List, found.ID, found.Entry, found.place = info.List, e.ID, &e, entry
+	place, isThere := h.places[entry]
+	switch {
+	case !isThere:
+		h.places[entry] = len(h.hits)
+		h.hits = append(h.hits, found)
+	case found.Score > h.hits[place].Score:
+		h.hits[place] = found
+	}
+	return nil
 }
 
 // explain says how the query and the name of a hit met.
@@ -103,7 +136,7 @@ func (s *Screener) explain(q Query, m *Matched, info *Info, notes []string) stri
 	if m.mode == names.Organisation && query.forms|list.forms != 0 {
 		b.WriteString("; organisation forms do not count")
 	}
-	fmt.Fprintf(&b, "; %s name", m.Kind)
+	b.WriteString("; " + describeKind(m.Kind))
 	for _, note := range notes {
 		b.WriteString("; " + note)
 	}
@@ -111,6 +144,19 @@ func (s *Screener) explain(q Query, m *Matched, info *Info, notes []string) stri
 		b.WriteString("; the name was too long to be read to its end")
 	}
 	return b.String() + describeList(info)
+}
+
+// describeKind says what kind of name an entry's name is.
+func describeKind(kind watchlist.NameKind) string {
+	switch kind {
+	case watchlist.Primary:
+		return "primary name of the entry"
+	case watchlist.Weak:
+		return fmt.Sprintf("weak alias of the entry, which alone counts %d %%", weakPercent)
+	case watchlist.Previous:
+		return "previous name of the entry"
+	}
+	return "alias of the entry"
 }
 
 // describeList says which version of a list it is.

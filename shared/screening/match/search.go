@@ -9,8 +9,17 @@ import (
 	"sluice/shared/screening/watchlist"
 )
 
-// weakPercent is what remains of a score that a weak alias has reached.
+// weakPercent is what remains of a score that a weak alias has reached, unless a date of birth speaks for it.
 const weakPercent = 78
+
+// weakShare returns the percentage that remains of a score that a weak alias has reached. Scores are only taken from, so
+// that the bounds of a search hold for any percentage.
+func (s *Searcher) weakShare() int {
+	if s.keepsWeak {
+		return 100
+	}
+	return weakPercent
+}
 
 // Query is what is searched for.
 type Query struct {
@@ -52,6 +61,8 @@ type Searcher struct {
 	scorer  scorer
 	cover   cover
 	list    side
+	// keepsWeak reports that weak aliases are found with the scores that they have without weakPercent.
+	keepsWeak bool
 }
 
 // NewSearcher returns a searcher of an index.
@@ -259,4 +270,11 @@ func (s *Searcher) Find(q Query, threshold float64) []Matched {
 	}
 	slices.SortStableFunc(best, func(a, b Matched) int { return cmp.Compare(b.Score, a.Score) })
 	return best
+}
+
+// FindWeak returns the best weak alias of each entry that would reach a threshold if it were none.
+func (s *Searcher) FindWeak(q Query, threshold float64) []Matched {
+	s.keepsWeak = true
+	defer func() { s.keepsWeak = false }()
+	return slices.DeleteFunc(s.Find(q, threshold), func(m Matched) bool { return m.Kind != watchlist.Weak })
 }

@@ -30,19 +30,19 @@ func (k Kind) String() string {
 	case Exact:
 		return "exact"
 	case Spelling:
-		return "spelling"
+		return "sounds the same"
 	case Edited:
-		return "edit"
+		return "misspelt"
 	case Vowels:
-		return "phonetic"
+		return "sounds alike"
 	case Script:
 		return "transliterated"
 	case Meaning:
-		return "meaning"
+		return "means the same"
 	case Initial:
 		return "initial"
 	case Joined:
-		return "joined"
+		return "written as one"
 	}
 	return "different"
 }

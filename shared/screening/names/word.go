@@ -109,6 +109,9 @@ func (w *Word) IsForm() bool { return w.class&classForm != 0 }
 // IsFormStart reports whether the word begins an organisation form of several words.
 func (w *Word) IsFormStart() bool { return w.class&classFormStart != 0 }
 
+// IsOfOrganisations reports whether the word says what an organisation is or does.
+func (w *Word) IsOfOrganisations() bool { return w.class&(classGeneric|classTrade) != 0 }
+
 // IsDescent reports whether the word joins a name with that of a parent: "bin".
 func (w *Word) IsDescent() bool { return w.class&classDescent != 0 }
 

@@ -18,6 +18,9 @@ var translationsData string
 //go:embed data/nicknames.txt
 var nicknamesData string
 
+//go:embed data/given.txt
+var givenData string
+
 //go:embed data/slavic.txt
 var slavicData string
 
@@ -90,7 +93,7 @@ var loadTables = sync.OnceValue(func() *tables {
 			t.addConcept(concept, c, aliases)
 		})
 	}
-	for _, data := range []string{nicknamesData, slavicData} {
+	for _, data := range []string{nicknamesData, slavicData, givenData} {
 		eachLine(data, func(_ string, aliases []string) {
 			concept++
 			t.addConcept(concept, 0, aliases)
