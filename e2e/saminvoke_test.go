@@ -75,6 +75,8 @@ func TestSAMInvoke(t *testing.T) {
 	s.invokeAPI("document", 202, `"id"`)
 	s.invokeAPI("externalauth", 202, `"configurationId"`)
 	s.invokeAPI("screening", 202, `"batchId"`)
+	s.invokeAPI("provider", 202, `"defaultConfigurationSetId"`)
+	s.invokeAPI("matchname", 400, "no_watch_lists")
 	s.invoke("certificate", "null")
 	s.invoke("watchlist", "null")
 	s.invokeAPI("outbound", 200, `"decisions"`)

@@ -53,6 +53,7 @@ func TestRequestsAreAcceptedAsDescribed(t *testing.T) {
 	checkAgreement[screeninghttp.SchemaRequest](t, d, "SettingsSchema")
 	checkAgreement[screeninghttp.CreateSetRequest](t, d, "CreateConfigurationSet")
 	checkAgreement[screeninghttp.ChangeSetRequest](t, d, "ChangeConfigurationSet")
+	checkAgreement[screeninghttp.NameRequest](t, d, "MatchName")
 	checkAgreement[screeninghttp.ExpiryRequest](t, d, "ScreeningExpiryRequest")
 	checkAgreement[screeninghttp.UpdateEntityRequest](t, d, "AssessScreenedEntity")
 	checkAgreement[screeninghttp.UpdateMaterialityRequest](t, d, "UpdateMateriality")

@@ -32,6 +32,7 @@ var eventTypes = map[string]any{
 	"externalauth":  &events.APIGatewayProxyRequest{},
 	"screening":     &events.APIGatewayProxyRequest{},
 	"provider":      &events.APIGatewayProxyRequest{},
+	"matchname":     &events.APIGatewayProxyRequest{},
 	"certificate":   &events.CloudWatchEvent{},
 	"watchlist":     &events.CloudWatchEvent{},
 	"outbound":      &events.APIGatewayProxyRequest{},

@@ -206,6 +206,7 @@ func servedRoutes() map[string][]httpapi.Route {
 		"webhook":      (&webhookhttp.Webhooks{}).Routes(),
 		"screening":    (&screeninghttp.Screenings{}).Routes(),
 		"provider":     (&screeninghttp.Configurations{}).Routes(),
+		"matchname":    (&screeninghttp.Names{}).Routes(),
 		"outbound":     (&outboundhttp.Outbound{}).Routes(),
 	}
 }

@@ -18,6 +18,7 @@ const (
 	CodeDate     = "DateValidator"
 	CodeKey      = "KeyValidator"
 	CodeSetting  = "SettingValidator"
+	CodeList     = "ListValidator"
 )
 
 // Limits of bodies, in characters unless they say otherwise.

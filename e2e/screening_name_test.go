@@ -1,0 +1,99 @@
+package e2e
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// namedHit is a hit as the command line prints it.
+type namedHit struct {
+	List, ID, Name, Explanation string
+	Score                       float64
+}
+
+// matchName looks a name up by the interface.
+func (s *session) matchName(data string) []namedHit {
+	s.t.Helper()
+	var found []struct {
+		ProviderSourceName string
+		ExternalIDs        []struct{ Value string }
+		MatchScore         float64
+		AdditionalInfo     []struct{ Label, Value string }
+	}
+	s.mustCall("POST", screeningQueries+"/match-name", inEnvelope(data), &found)
+	hits := []namedHit{}
+	for _, f := range found {
+		info := map[string]string{}
+		for _, i := range f.AdditionalInfo {
+			info[i.Label] = i.Value
+		}
+		if info["List version"] == "" || info["List age"] == "" {
+			s.t.Errorf("the hit %+v does not say how old its list is", f)
+		}
+		hits = append(hits, namedHit{List: f.ProviderSourceName, ID: f.ExternalIDs[0].Value, Name: info["Matched name"],
+			Score: f.MatchScore, Explanation: info["Explanation"]})
+	}
+	return hits
+}
+
+// A name that is tried alone has the hits that the command finds in the same list.
+func TestMatchName(t *testing.T) {
+	t.Parallel()
+	api := loginNewTenant(t)
+	const path = screeningQueries + "/match-name"
+	const nobody = `{"searchCriteria":{"type":"Individual","fullName":"Ivan Petrov"}}`
+	api.expectStatus(400, "POST", path, inEnvelope(nobody)) // without any list
+	sample := filepath.Join("..", "sampledata", "watchlist.csv")
+	var out any
+	if err := api.environment.admin(&out, "watchlist", "import", "--tenant", api.tenantID, "--list", "watchlist.csv", "--format",
+		"targets-simple-csv", sample, "--force"); err != nil {
+		t.Fatal(err)
+	}
+	rows := [][]string{{"name", "schema"}, {"Anatolij Welkanow", "Person"}, {"Анатолий Велканов", "Person"},
+		{"Abdulrahman Almazrouqi", "Person"}, {"Vector Stal Zavod", "Organization"}, {"Velkanov", "Organization"}, {"Nobody", "Person"}}
+	file := filepath.Join(t.TempDir(), "names.csv")
+	var text strings.Builder
+	if err := csv.NewWriter(&text).WriteAll(rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code, err := api.environment.runSluice("screen", "--file", file, "--list-file", "targets-simple-csv:"+sample,
+		"--threshold", "70", "--json")
+	if err != nil || code != 1 {
+		t.Fatalf("sluice screen: exit %d, %v: %s", code, err, stderr)
+	}
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	total := 0
+	for i, line := range lines {
+		var want struct{ Hits []namedHit }
+		if err := json.Unmarshal([]byte(line), &want); err != nil {
+			t.Fatal(err)
+		}
+		total += len(want.Hits)
+		criteria := map[string]string{"type": "Individual", "fullName": rows[i+1][0]}
+		if rows[i+1][1] != "Person" {
+			criteria = map[string]string{"type": "Company", "legalEntityName": rows[i+1][0]}
+		}
+		data, _ := json.Marshal(map[string]any{"searchCriteria": criteria, "threshold": 70, "lists": []string{"watchlist.csv"}})
+		if diff := cmp.Diff(want.Hits, api.matchName(string(data))); diff != "" {
+			t.Errorf("%s (-command +interface)\n%s", rows[i+1][0], diff)
+		}
+	}
+	if len(lines) != len(rows)-1 || total < 4 {
+		t.Errorf("the command printed %d lines with %d hits, want %d with 4 or more", len(lines), total, len(rows)-1)
+	}
+	if hits := api.matchName(nobody); len(hits) != 0 {
+		t.Errorf("got the hits %+v, want none", hits)
+	}
+	api.expectStatus(400, "POST", path, inEnvelope(strings.Replace(nobody, "}}", `},"lists":["unknown"]}`, 1)))
+	other := loginNewTenant(t, "--permission", "ScreeningCreate")
+	other.expectStatus(403, "POST", path, inEnvelope(nobody))
+}

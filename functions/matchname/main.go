@@ -1,0 +1,26 @@
+// Matchname is the Lambda function of the endpoint by which a name is tried alone against watch lists.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/screening/screeningdb"
+	"sluice/shared/screening/screeninghttp"
+	"sluice/shared/setup"
+)
+
+func main() {
+	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "TABLE_WATCHLISTS", "BUCKET_WORK")
+	s := &screeninghttp.Names{
+		Settings:  screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
+		Providers: screeningdb.NewProviders(env.DynamoDB(), env.ScreeningsTable, nil), // keys are not asked for
+		Lists:     env.Watchlists(),
+		Now:       time.Now,
+	}
+	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Audit, env.Log, time.Now)))
+}
