@@ -29,6 +29,7 @@ const (
 // batch is a batch and what will become of it.
 type batch struct {
 	rejectOnInvalid bool
+	screening       *client.Screening
 	// signature is the query of the batch's signed URLs.
 	signature string
 
@@ -48,7 +49,8 @@ type batch struct {
 
 func (s *Server) createUpload(w http.ResponseWriter, r *http.Request) {
 	var request struct {
-		RejectOnInvalid *bool `json:"reject_on_invalid"`
+		RejectOnInvalid *bool             `json:"reject_on_invalid"`
+		ScreenUnknown   *client.Screening `json:"screen_unknown"`
 	}
 	if text, _ := io.ReadAll(r.Body); len(text) > 0 {
 		if err := json.Unmarshal(text, &request); err != nil {
@@ -56,9 +58,13 @@ func (s *Server) createUpload(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if s.refuseScreening(w, request.ScreenUnknown) {
+		return
+	}
 	id := fmt.Sprintf("01980000-0000-7000-8000-%012d", len(s.batches)+1)
 	b := &batch{
 		rejectOnInvalid: request.RejectOnInvalid == nil || *request.RejectOnInvalid,
+		screening:       request.ScreenUnknown,
 		signature:       "X-Amz-Signature=" + strings.Repeat("5", 8),
 	}
 	s.batches[id] = b
@@ -142,6 +148,11 @@ func (s *Server) readStatus(w http.ResponseWriter, r *http.Request) {
 	status := client.Status{
 		BatchID: id, Status: b.status, RejectOnInvalid: b.rejectOnInvalid, Counts: b.counts(),
 		CreatedAt: b.receivedAt, UpdatedAt: b.receivedAt, ReceivedAt: b.receivedAt, BytesTotal: size, BytesDone: size,
+	}
+	if b.screening != nil && b.counts().Total != nil {
+		names, alerts := b.screen()
+		hits := int64(len(alerts))
+		status.NamesScreened, status.Hits = &names, &hits
 	}
 	if b.status == client.StatusError || b.status == client.StatusValidationFailed {
 		status.ErrorMessage = b.errorMessage

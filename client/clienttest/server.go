@@ -63,6 +63,8 @@ func New() *Server {
 	mux.HandleFunc("POST "+basePath+"batch/generate-upload-url", s.authorized(s.createUpload))
 	mux.HandleFunc("GET "+basePath+"batch/status/{id}", s.authorized(s.readStatus))
 	mux.HandleFunc("GET "+basePath+"batch/validation-result/{id}", s.authorized(s.readResult))
+	mux.HandleFunc("GET "+basePath+"batch/screening-result/{id}", s.authorized(s.readScreening))
+	mux.HandleFunc("GET /storage/alerts/{id}", s.readAlerts)
 	mux.HandleFunc("GET "+basePath+"{id}", s.authorized(s.readTransaction))
 	mux.HandleFunc("GET "+strings.TrimSuffix(basePath, "/"), s.authorized(s.readTransaction))
 	mux.HandleFunc("PUT /storage/uploads/{id}", s.putFile)

@@ -34,6 +34,7 @@ whose upload is complete continues without it; 'sluice status BATCH' shows how f
 				"print the service's last reply about the status and nothing else, indented")
 			f.BoolVar(&quiet, "quiet", false,
 				"print the ID of the batch and nothing else; the exit code says how it ended")
+			u.screen.addFlags(f)
 			f.BoolVar(&detach, "detach", false, "end when the upload is complete; do not wait for the end of the batch")
 			conn.addFlags(f)
 		},
@@ -41,6 +42,7 @@ whose upload is complete continues without it; 'sluice status BATCH' shows how f
 			"sluice upload batch.jsonl",
 			"sluice upload batch.jsonl --reject-on-invalid=false --report errors.jsonl",
 			"gzip -dc batch.jsonl.gz | sluice upload - --json",
+			"sluice upload batch.jsonl --screen un,ofac --on-hit reject --alerts hits.jsonl",
 			"batch=$(sluice upload batch.jsonl --detach --quiet)",
 		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
@@ -49,6 +51,11 @@ whose upload is complete continues without it; 'sluice status BATCH' shows how f
 				return cli.Usagef("--report needs the end of the batch, for which --detach does not wait")
 			case asJSON && quiet:
 				return cli.Usagef("give either --json or --quiet")
+			case detach && u.screen.alertsPath != "":
+				return cli.Usagef("--alerts needs the end of the batch, for which --detach does not wait")
+			}
+			if err := u.screen.check(); err != nil {
+				return err
 			}
 			if err := requireOneStdin(args[0], conn.secretFile); err != nil {
 				return err
@@ -65,6 +72,10 @@ whose upload is complete continues without it; 'sluice status BATCH' shows how f
 				return err
 			}
 			defer u.report.discard()
+			if u.ui, err = u.screen.open(u.ui, stdout, asJSON, quiet, u.report.isStdout()); err != nil {
+				return err
+			}
+			defer u.screen.alerts.discard()
 			u.path, u.brief, u.detach = args[0], (asJSON || quiet) && u.report == nil, detach
 			if quiet {
 				u.onBatch = func(id string) { fmt.Fprintln(stdout, id) }
@@ -91,6 +102,8 @@ type uploadRun struct {
 	ui              *console
 	path            string
 	rejectOnInvalid bool
+	// screen says with what names are screened.
+	screen uploadScreening
 	// report is where to store the report; nil if it is not to be stored.
 	report   *outputFile
 	interval client.PollInterval
@@ -123,7 +136,8 @@ func (u *uploadRun) run(ctx context.Context) error {
 	if err := checkFormat(file, size, u.path, "sluice upload -"); err != nil {
 		return err
 	}
-	target, err := u.client.CreateUpload(ctx, u.rejectOnInvalid)
+	target, err := u.client.CreateUploadWith(ctx,
+		client.UploadOptions{RejectOnInvalid: u.rejectOnInvalid, Screening: u.screen.request()})
 	if err != nil {
 		return err
 	}
@@ -187,6 +201,9 @@ func (u *uploadRun) printOutcome(ctx context.Context, last client.Status, file i
 		counts = result.Counts
 	}
 	printCounts(u.ui, counts)
+	if err := u.screen.show(ctx, u.client, u.ui, last); err != nil {
+		return err
+	}
 	if u.brief {
 		return nil
 	}

@@ -29,9 +29,14 @@ const maxShownAlerts = 5
 
 // screenOptions are the flags that have names screened while a file is validated.
 type screenOptions struct {
-	lists      screenRun
-	threshold  float64
-	onHit      string
+	lists     screenRun
+	threshold float64
+	onHit     string
+	alertsOutput
+}
+
+// alertsOutput is where the hits of a command go.
+type alertsOutput struct {
 	alertsPath string
 	// alerts is where the alerts go; nil if some are shown only.
 	alerts *outputFile
@@ -39,12 +44,24 @@ type screenOptions struct {
 	shown alertPreview
 }
 
+// writer returns what the alerts are written to.
+func (o *alertsOutput) writer() io.Writer {
+	if o.alerts != nil {
+		return o.alerts
+	}
+	return &o.shown
+}
+
+func (o *alertsOutput) addFlag(f *flag.FlagSet) {
+	f.StringVar(&o.alertsPath, "alerts", "", "store the hits of --screen in `FILE`, one JSON object each; - is standard "+
+		"output, and all else then goes to standard error")
+}
+
 func (o *screenOptions) addFlags(f *flag.FlagSet) {
 	f.Func("screen", "screen the names of unknown entities with the list `FORMAT:FILE`, as 'sluice screen' does; "+
 		"repeatable", o.lists.addList)
 	addScreenFlags(f, &o.threshold, &o.onHit)
-	f.StringVar(&o.alertsPath, "alerts", "", "store the hits of --screen in `FILE`, one JSON object each; - is standard "+
-		"output, and all else then goes to standard error")
+	o.addFlag(f)
 }
 
 // addScreenFlags declares the flags that the commands which have names screened share.
@@ -78,7 +95,7 @@ func checkScreenFlags(threshold float64, onHit string) error {
 }
 
 // open opens the file of the alerts and returns the console that remains.
-func (o *screenOptions) open(ui *console, stdout io.Writer, asJSON, quiet, reportToStdout bool) (*console, error) {
+func (o *alertsOutput) open(ui *console, stdout io.Writer, asJSON, quiet, reportToStdout bool) (*console, error) {
 	var err error
 	if o.alerts, err = openOutput(o.alertsPath, "the hits", stdout); err != nil || !o.alerts.isStdout() {
 		return ui, err
@@ -106,11 +123,7 @@ func (o *screenOptions) fileScreening() (*validation.FileScreening, func() error
 	for _, info := range index.Lists {
 		versions[info.List] = info.Version
 	}
-	var to io.Writer = &o.shown
-	if o.alerts != nil {
-		to = o.alerts
-	}
-	out := bufio.NewWriterSize(to, 1<<16)
+	out := bufio.NewWriterSize(o.writer(), 1<<16)
 	return &validation.FileScreening{
 		NewScreener: func() validation.Screener {
 			screener := match.NewScreener(index)
@@ -150,7 +163,7 @@ func (s *screenRun) buildIndex() (*match.Index, error) {
 }
 
 // finish closes the file of the alerts and says what was found.
-func (o *screenOptions) finish(ui *console, s *report.Screening) error {
+func (o *alertsOutput) finish(ui *console, s *report.Screening) error {
 	if s == nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"sluice/shared/batch/batchdb"
 	"sluice/shared/pipeline"
+	"sluice/shared/screening/catalog/catalogdb"
 	"sluice/shared/setup"
 )
 
@@ -23,6 +24,7 @@ func main() {
 		MaxReportBytes:  env.MaxReportBytes,
 		Concurrency:     int(env.MapConcurrency),
 		Lists:           env.Watchlists(),
+		Pins:            catalogdb.New(env.DynamoDB(), env.WatchlistsTable),
 		Now:             time.Now,
 		Log:             env.Log,
 	}).Run)

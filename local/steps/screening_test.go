@@ -126,6 +126,9 @@ func TestListVersionsArePinned(t *testing.T) {
 		!b.Screening.Versions[0].SourceDate.Equal(first.SourceDate) {
 		t.Errorf("pinned %+v, want version %s", b.Screening.Versions, first.Version)
 	}
+	if v, err := w.lists.Version(t.Context(), first.VersionRef); err != nil || !v.IsPinned {
+		t.Errorf("the version is %+v, %v; want it to be pinned", v, err)
+	}
 	if alerts := w.alerts(b); len(alerts) != 1 || alerts[0].EntryID != "e1" || alerts[0].ListVersion != first.Version {
 		t.Errorf("alerts %+v, want that of the first version", alerts)
 	}

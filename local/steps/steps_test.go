@@ -128,7 +128,7 @@ func newScreenedBatch(t *testing.T, content string, reject bool, screening *batc
 // openLists gives the steps a loader that knows nothing of the watchlists yet, as a cold function has.
 func (w *testBatch) openLists() {
 	loader := w.lists.Loader()
-	w.plan.Lists, w.screen.Lists = loader, loader
+	w.plan.Lists, w.plan.Pins, w.screen.Lists = loader, w.lists, loader
 }
 
 // put uploads the file and creates the batch.

@@ -7,6 +7,7 @@ import (
 
 	"sluice/shared/batch"
 	"sluice/shared/chunk"
+	"sluice/shared/screening/catalog"
 )
 
 // Plan is the step of the state Plan: it divides the file into chunks and pins the plan with the transition to
@@ -25,8 +26,10 @@ type Plan struct {
 	Concurrency int
 	// Lists loads the watchlists with which names are screened.
 	Lists watchlists
-	Now   func() time.Time
-	Log   *slog.Logger
+	// Pins records to which versions of watchlists batches refer.
+	Pins catalog.Pinner
+	Now  func() time.Time
+	Log  *slog.Logger
 }
 
 // PlanOutput is what the Map states iterate over.

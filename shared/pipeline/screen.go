@@ -35,9 +35,9 @@ type watchlists interface {
 // errWatchlists means that a list cannot be loaded.
 var errWatchlists = errors.New("watchlists cannot be loaded")
 
-// currentLists returns the versions to pin of the lists with which the names of a batch are screened: those that are
-// current or, if one cannot be loaded, the last good one. It returns nil if names are not screened or the versions are
-// pinned.
+// currentLists returns the versions of the lists with which the names of a batch are screened: those that are
+// current or, if one cannot be loaded, the last good one. From now on they are not removed. It returns nil if names are
+// not screened or the versions are pinned.
 func (s *Plan) currentLists(ctx context.Context, j *job) ([]batch.ListVersion, error) {
 	if j.Screening == nil || j.Screening.Versions != nil {
 		return nil, nil
@@ -51,6 +51,9 @@ func (s *Plan) currentLists(ctx context.Context, j *job) ([]batch.ListVersion, e
 		if l.Problem != "" {
 			s.Log.WarnContext(ctx, "a batch is screened with an older version of a watchlist", "batch", j.ID, "list", l.List,
 				"version", l.Version.Version, "problem", l.Problem)
+		}
+		if err := s.Pins.Pin(ctx, l.VersionRef); err != nil {
+			return nil, errors.Join(errWatchlists, err)
 		}
 		versions[i] = batch.ListVersion{Owner: l.Owner, List: l.List, Version: l.Version.Version, SourceDate: l.SourceDate}
 	}
