@@ -47,7 +47,7 @@ func program() *cli.Command {
 		Summary: "ingest batches of financial transactions, one JSON object a line",
 		Commands: []*cli.Command{
 			validateCommand(), uploadCommand(), sendCommand(), statusCommand(), resultsCommand(), screenCommand(), generateCommand(),
-			webhooksCommand(), listenCommand(), outboundCommand(), localCommand(),
+			webhooksCommand(), listenCommand(), adapterCommand(), outboundCommand(), localCommand(),
 			adminCommand(), demoCommand(), versionCommand(),
 		},
 		Examples: []string{

@@ -18,6 +18,7 @@ import (
 	"sluice/shared/externalauth/externalauthhttp"
 	"sluice/shared/httpapi"
 	"sluice/shared/outbound/outboundhttp"
+	"sluice/shared/screening/receptorhttp"
 	"sluice/shared/screening/screeninghttp"
 	"sluice/shared/setup"
 	"sluice/shared/transaction/transactionhttp"
@@ -207,6 +208,7 @@ func servedRoutes() map[string][]httpapi.Route {
 		"screening":    (&screeninghttp.Screenings{}).Routes(),
 		"provider":     (&screeninghttp.Configurations{}).Routes(),
 		"matchname":    (&screeninghttp.Names{}).Routes(),
+		"receptor":     (&receptorhttp.Receptor{}).Routes(),
 		"outbound":     (&outboundhttp.Outbound{}).Routes(),
 	}
 }

@@ -102,3 +102,13 @@ func mayPass(r outbound.Reason) bool {
 func misconfigured(cause error) error {
 	return &Refusal{ProviderError: *adapter.FailedCall("The provider cannot be called: " + cause.Error() + ".")}
 }
+
+// Receptor records the answers that the receptor has received.
+type Receptor struct{ *Answers }
+
+// Record records an answer and says what became of it.
+func (r Receptor) Record(ctx context.Context, tenant, batchID, providerID, answerID string, matches []screening.Match,
+	failure *screening.ProviderError) (outcome string, err error) {
+	o, err := r.Answers.Record(ctx, tenant, batchID, providerID, Answer{answerID, matches, failure})
+	return string(o), err
+}

@@ -98,16 +98,6 @@ func (f *files) Open(_ context.Context, key, _ string, _, _ int64) (io.ReadClose
 	return io.NopCloser(bytes.NewReader(content)), nil
 }
 
-// recorder hands answers on to what records them.
-type recorder struct{ *execution.Answers }
-
-func (r recorder) Record(ctx context.Context, tenant, batchID, providerID, answerID string, matches []screening.Match,
-	failure *screening.ProviderError) (string, error) {
-	outcome, err := r.Answers.Record(ctx, tenant, batchID, providerID,
-		execution.Answer{ID: answerID, Matches: matches, Error: failure})
-	return string(outcome), err
-}
-
 type noTasks struct{}
 
 func (noTasks) Complete(context.Context, string) error { return nil }
@@ -130,7 +120,7 @@ func newFixture(t *testing.T) *fixture {
 		caller: httpapi.Caller{Tenant: tenant, Client: "c", Expires: now.Add(24 * time.Hour),
 			Permissions: []string{permission.ScreeningReceptor}}}
 	s := &receptorhttp.Receptor{Providers: providers{}, Batches: f.store, Uploads: f.store, Files: f.files,
-		Answers:        recorder{&execution.Answers{Store: f.store, Tasks: noTasks{}, Log: quiet}},
+		Answers:        execution.Receptor{Answers: &execution.Answers{Store: f.store, Tasks: noTasks{}, Log: quiet}},
 		UploadLifetime: time.Hour, Now: func() time.Time { return f.clock }, NewID: uuid.NewString, Log: quiet}
 	f.call = httpapi.Lambda(platform.Handler(s.Routes(), nil, quiet, func() time.Time { return f.clock }))
 	return f
