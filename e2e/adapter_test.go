@@ -69,7 +69,7 @@ func (c *tenantClient) startAdapter(provider string, faults ...string) adapterPr
 	})
 	c.mustCall("POST", screeningCommands+"/configuration/provider", inEnvelope(fmt.Sprintf(`{"id":%q,"name":%q,`+
 		`"adapterConfiguration":{"url":%q,"authenticationActive":true,"authenticationKey":%q,"encryptionKey":%q},`+
-		`"defaultConfigurationSet":{"name":"Default"}}`, provider, provider, address, authentication, encryption)), nil)
+		`"defaultConfigurationSet":{"name":"Default","description":"d"}}`, provider, provider, address, authentication, encryption)), nil)
 	return p
 }
 
@@ -144,7 +144,7 @@ func TestReceptor(t *testing.T) {
 	c := newTenantClient(t)
 	c.mustCall("POST", screeningCommands+"/configuration/provider", inEnvelope(
 		`{"id":"plain","name":"Plain","adapterConfiguration":{"url":"https://adapter.example"},`+
-			`"defaultConfigurationSet":{"name":"Default"}}`), nil)
+			`"defaultConfigurationSet":{"name":"Default","description":"d"}}`), nil)
 	message := func(tenant, provider, kind string) string {
 		return fmt.Sprintf(`{"id":%q,"tenant":%q,"providerId":%q,"type":%q,"status":"Error","errorDetails":"none"}`,
 			uuid.NewString(), tenant, provider, kind)
