@@ -104,7 +104,7 @@ func TestForeignProviders(t *testing.T) {
 		"invents: Return Failed (Adapter E002: matches/1: The batch has no entity of this entityId.), "+
 		"large: Search Complete, "+
 		"rejects: Return Failed (Adapter E001: The adapter answered 400: it rejected the message.)")
-	eventually(t, "the second answer of the same adapter", func() bool { return strings.Contains(large.out.String(), "1 matches") })
+	eventually(t, "the second answer of the same adapter", func() bool { return strings.Contains(large.out.String(), "1 match\n") })
 	var matches []matchView
 	c.mustCall("GET", screeningQueries+"/batch/"+batch+"/entity/"+entity+"/match", "", &matches)
 	found := map[string]matchView{}

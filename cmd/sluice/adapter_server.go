@@ -105,6 +105,9 @@ func (s *adapterServer) handle(m adapter.Message, text []byte) {
 		*answer.ErrorDetails = "The adapter could not search: " + err.Error()
 	}
 	result := fmt.Sprintf("%d matches", len(answer.Matches))
+	if len(answer.Matches) == 1 {
+		result = "1 match"
+	}
 	if answer.ErrorDetails != nil {
 		result = *answer.ErrorDetails
 	}

@@ -46,7 +46,7 @@ type Services struct {
 	ARN func(service, resource string) string
 	// PartitionKeys holds the name of the partition key of each table.
 	PartitionKeys map[string]string
-	// MachineOfToken returns the ARN of the state machine that waits for a task token, and "" if none does.
+	// MachineOfToken returns the ARN of the state machine to which a task token belongs, and "" for what is no token.
 	MachineOfToken func(taskToken string) string
 	// TagOfKey returns the value of a tag of a KMS key, and "" if it has none. Names of tags are compared ignoring
 	// case.

@@ -195,6 +195,9 @@ func TestTaskTokens(t *testing.T) {
 	if got := b.waitForEnd(t, e.ARN); string(got.Output) != `{"a":1}` {
 		t.Errorf("execution %s with output %s", got.Status, got.Output)
 	}
+	if got := b.MachineOfToken(token); got != machineARN || b.MachineOfToken("x") != "" || b.MachineOfToken("") != "" {
+		t.Errorf("the token belongs to %q after the task, want its machine", got)
+	}
 	for _, operation := range []string{"SendTaskHeartbeat", "SendTaskFailure"} {
 		if kind := send(operation, token, ""); kind != "TaskTimedOut" {
 			t.Errorf("%s after the task: %q, want TaskTimedOut", operation, kind)

@@ -220,8 +220,9 @@ func (s *Service) find(arn string) (*execution, error) {
 	return e, nil
 }
 
-// MachineOfToken returns the ARN of the machine of which a task waits for a token, and "" if none does.
-func (s *Service) MachineOfToken(token string) string { return s.deps.tokens.machineOf(token) }
+// MachineOfToken returns the ARN of the machine of which a task waits, or has waited, for a token, and "" for what is no
+// token.
+func (s *Service) MachineOfToken(token string) string { return machineOf(token) }
 
 // Describe returns an execution as it is now.
 func (s *Service) Describe(arn string) (Execution, error) {

@@ -2,6 +2,7 @@ package states
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"strings"
 	"sync"
@@ -235,9 +236,8 @@ type taskTokens struct {
 
 // taskToken is the token of one waiting task.
 type taskToken struct {
+	// id begins with the ARN of the task's machine, encoded.
 	id string
-	// machineARN is the ARN of the task's machine.
-	machineARN string
 	// result has room for one result.
 	result     chan taskResult
 	heartbeats chan struct{}
@@ -254,8 +254,7 @@ func (t *taskTokens) create(machineARN string) *taskToken {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	token := &taskToken{
-		id:         t.newID(),
-		machineARN: machineARN,
+		id:         base64.RawURLEncoding.EncodeToString([]byte(machineARN)) + "." + t.newID(),
 		result:     make(chan taskResult, 1),
 		heartbeats: make(chan struct{}, 1),
 	}
@@ -270,14 +269,14 @@ func (t *taskTokens) remove(token *taskToken) {
 	delete(t.open, token.id)
 }
 
-// machineOf returns the ARN of the machine of a token, and "" if no task waits for it.
-func (t *taskTokens) machineOf(id string) string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if token, ok := t.open[id]; ok {
-		return token.machineARN
+// machineOf returns the ARN of the machine of a token, whether or not a task waits for it, and "" for what is no token.
+func machineOf(id string) string {
+	encoded, _, isToken := strings.Cut(id, ".")
+	arn, err := base64.RawURLEncoding.DecodeString(encoded)
+	if !isToken || err != nil {
+		return ""
 	}
-	return ""
+	return string(arn)
 }
 
 // complete sends a task its result and invalidates the token. It returns false if no task waits for the token.
