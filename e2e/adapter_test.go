@@ -92,7 +92,7 @@ func TestForeignProviders(t *testing.T) {
 	t.Parallel()
 	requires(t, receivers)
 	c := newTenantClient(t)
-	c.startAdapter("good")
+	good := c.startAdapter("good")
 	large := c.startAdapter("large", "upload", "twice")
 	c.startAdapter("rejects", "reject")
 	c.startAdapter("breaks", "error")
@@ -117,6 +117,17 @@ func TestForeignProviders(t *testing.T) {
 	if m := found["good"]; m.EntityUniqueID != "list:1" || m.MatchData.Name != "PETROV, Ivan" || m.MatchData.MatchScore != 97.5 ||
 		m.Status != "Unresolved" || len(m.EntityAliasIDs) != 1 || m.EntityAliasIDs[0] != "PrimaryName" {
 		t.Errorf("got %+v", m)
+	}
+
+	// What people decide is told to the adapter of the match, and to no other one.
+	c.mustCall("PUT", screeningCommands+"/batch/"+batch+"/matches", inEnvelope(fmt.Sprintf(
+		`[{"entityId":%q,"matches":[{"matchId":%q,"status":"No Match","reason":"another person"}]}]`, entity,
+		found["good"].ID)), nil)
+	eventually(t, "the resolution at the adapter", func() bool {
+		return strings.Contains(good.out.String(), "match "+found["good"].ID+" of batch "+batch+": No Match, another person")
+	})
+	if strings.Contains(large.out.String(), "No Match") {
+		t.Errorf("another adapter was told of it: %s", large.out.String())
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "TABLE_DOCUMENTS", "TABLE_RECORDS", "BUCKET_UPLOADS",
-		"UPLOAD_URL_LIFETIME", "TABLE_WATCHLISTS", "SCREENING_MACHINE_ARN")
+		"UPLOAD_URL_LIFETIME", "TABLE_WATCHLISTS", "SCREENING_MACHINE_ARN", "RESOLUTION_MACHINE_ARN")
 	s := &screeninghttp.Screenings{
 		Store:          screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
 		Documents:      documentdb.New(env.DynamoDB(), env.DocumentsTable),
@@ -29,6 +29,7 @@ func main() {
 		Providers:      screeningdb.NewProviders(env.DynamoDB(), env.ScreeningsTable, nil), // keys are not asked for
 		Lists:          catalogdb.New(env.DynamoDB(), env.WatchlistsTable),
 		Searches:       env.ScreeningMachine(),
+		Resolutions:    env.Notifier(),
 		UploadLifetime: env.UploadURLLifetime,
 		Now:            time.Now,
 		NewID:          uuid.NewString,

@@ -60,6 +60,8 @@ var eventTypes = map[string]any{
 	"conduct-schedule": &events.CloudWatchEvent{},
 	"search":           &execution.SearchInput{},
 
+	"notify": &execution.Notice{},
+
 	"announce-message": &announce.Input{},
 }
 

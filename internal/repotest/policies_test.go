@@ -90,6 +90,7 @@ var allowedToBeWide = map[string]string{
 	"SecretsKey AccountDecides": "as of SigningKey",
 	"TokenFunction SignWithRotatedKeys": "a rotated key is created after the stack; " +
 		"the condition requires a tag that only keys of this deployment have",
+	"NotifyFunction SignWithClientKeys": "as of DeliverFunction",
 	"DeliverFunction SignWithClientKeys": "an administrator creates the client keys of tenants after the stack; " +
 		"the condition requires a tag that only keys of this deployment have",
 	"ScanFunction ScanAgain": "the action supports no resources; " +

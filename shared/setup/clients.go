@@ -78,6 +78,11 @@ func (e Env) ScreeningMachine() *execution.Machine {
 	return execution.NewMachine(sfn.NewFromConfig(e.AWS), e.ScreeningMachineARN)
 }
 
+// Notifier returns what starts notices of resolutions to the adapters of screening providers.
+func (e Env) Notifier() *execution.Notifier {
+	return execution.NewNotifier(sfn.NewFromConfig(e.AWS), e.ResolutionMachineARN, time.Now)
+}
+
 // WebhookPolicy returns when deliveries are tried again and given up.
 func (e Env) WebhookPolicy() webhook.Policy {
 	return webhook.Policy{

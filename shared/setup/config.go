@@ -42,6 +42,8 @@ type Config struct {
 
 	// ScreeningMachineARN is that of the state machine of screening batches.
 	ScreeningMachineARN string `env:"SCREENING_MACHINE_ARN"`
+	// ResolutionMachineARN is that of the state machine that tells adapters of resolutions.
+	ResolutionMachineARN string `env:"RESOLUTION_MACHINE_ARN"`
 	// ScreeningPatience is how long a screening provider may take to answer.
 	ScreeningPatience time.Duration `env:"SCREENING_PATIENCE"`
 	// ScreeningWidth is how many providers of a screening batch search at once.

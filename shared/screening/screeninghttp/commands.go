@@ -95,6 +95,10 @@ func (s *Screenings) Resolve(ctx context.Context, r *platform.Request, in Resolv
 		if err != nil {
 			return faultOf(err)
 		}
+		// The notices of adapters are started first: if this request ends here, they find nothing to tell.
+		if err := s.Resolutions.Start(ctx, b, matches); err != nil {
+			return err
+		}
 		return s.Store.Resolve(ctx, b, matches)
 	})
 }

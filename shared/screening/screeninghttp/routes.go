@@ -35,6 +35,8 @@ type Screenings struct {
 	}
 	// Searches starts the searches of batches.
 	Searches searches
+	// Resolutions tells the adapters of foreign providers what people decided about their matches.
+	Resolutions resolutions
 	// UploadLifetime is how long signed URLs of uploads are valid.
 	UploadLifetime time.Duration
 	Now            func() time.Time
@@ -47,6 +49,12 @@ type Screenings struct {
 type providerReader interface {
 	GetProvider(ctx context.Context, tenant, id string) (screening.Provider, error)
 	ListProviders(ctx context.Context, tenant string) ([]screening.Provider, error)
+}
+
+// resolutions tells adapters what people decided.
+type resolutions interface {
+	// Start sees to it that adapters learn of resolutions that are about to be stored, if they are. Repeating it is success.
+	Start(ctx context.Context, b screening.Batch, resolved []screening.Match) error
 }
 
 const (

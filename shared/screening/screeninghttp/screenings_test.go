@@ -47,6 +47,7 @@ type api struct {
 	configured *screeningdb.Providers
 	lists      *catalogtest.Memory
 	started    *startedRuns
+	notices    *startedNotices
 	// log is what the endpoints logged.
 	log    *bytes.Buffer
 	call   func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
@@ -59,18 +60,18 @@ func newAPI(t *testing.T) *api {
 	client, bucket := dynamotest.Start(t), &fakeBucket{}
 	store, documents := screeningdb.New(client, "test-screenings"), documentdb.New(client, "test-documents")
 	entities := entitydb.NewProfiles(client, "test-records", "test-entities")
-	lists, started := catalogtest.NewMemory(), &startedRuns{}
+	lists, started, notices := catalogtest.NewMemory(), &startedRuns{}, &startedNotices{}
 	providers := screeningdb.NewProviders(client, "test-screenings", openBox{})
 	clockNow := func() time.Time { return now.Add(time.Duration(clock.Add(1)) * time.Millisecond) }
 	s := &screeninghttp.Screenings{Store: store, Providers: providers, Documents: documents, Files: bucket,
-		Entities: entities, NewID: uuid.NewString, Now: clockNow, Lists: lists, Searches: started,
+		Entities: entities, NewID: uuid.NewString, Now: clockNow, Lists: lists, Searches: started, Resolutions: notices,
 		Log: slog.New(slog.DiscardHandler)}
 	configurations := &screeninghttp.Configurations{Settings: store, Providers: providers, Now: clockNow,
 		NewID: uuid.NewString}
 	log := &bytes.Buffer{}
 	return &api{
 		t: t, store: store, documents: documents, entities: entities, bucket: bucket, configured: providers, lists: lists,
-		started: started, log: log,
+		started: started, notices: notices, log: log,
 		call: httpapi.Lambda(platform.Handler(slices.Concat(s.Routes(), configurations.Routes()), nil,
 			slog.New(slog.NewJSONHandler(log, nil)), func() time.Time { return now })),
 		caller: httpapi.Caller{Tenant: tenant, Client: "c", Expires: now.Add(time.Hour),

@@ -1,0 +1,157 @@
+package execution_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/screening"
+	"sluice/shared/screening/adapter"
+	"sluice/shared/screening/execution"
+)
+
+// told records what an adapter was told, and answers with err.
+type told struct {
+	err     error
+	calls   int
+	matches []screening.Match
+}
+
+func (a *told) ResolveMatches(_ context.Context, _, _, _ string, matches []screening.Match) error {
+	a.calls++
+	a.matches = matches
+	return a.err
+}
+
+// resolvable stores a batch with two matches of acme and returns it with them.
+func (f *fixture) resolvable() (screening.Batch, []screening.Match) {
+	f.t.Helper()
+	b := f.create("acme", screening.BuiltIn)
+	data := screening.MatchData{ProviderID: "acme", ProviderSourceName: "L"}
+	f.record(execution.Recorded, b.ID, "acme", execution.Answer{ID: "1", Matches: []screening.Match{
+		{EntityID: "e", UniqueID: "acme:1", Data: data}, {EntityID: "f", UniqueID: "acme:2", Data: data}}})
+	b = f.get(b.ID)
+	var matches []screening.Match
+	for _, id := range b.EntityIDs {
+		page, _, err := f.store.ListMatches(f.t.Context(), b, id, "", 10)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		matches = append(matches, page...)
+	}
+	if len(matches) != 2 {
+		f.t.Fatalf("got the matches %+v, want 2", matches)
+	}
+	return b, matches
+}
+
+// resolve returns the batch and the matches after they were resolved; they are not stored.
+func (f *fixture) resolve(b screening.Batch, matches []screening.Match, status screening.MatchStatus) (screening.Batch,
+	[]screening.Match) {
+	f.t.Helper()
+	resolutions := map[string]screening.Resolution{}
+	for _, m := range matches {
+		resolutions[m.ID] = screening.Resolution{Status: status, Reason: "reason"}
+	}
+	b, resolved, err := b.Resolve(matches, resolutions)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return b, resolved
+}
+
+// There is one notice for each foreign provider; the built-in one needs none.
+func TestNotices(t *testing.T) {
+	b := screening.Batch{ID: "b", Tenant: tenant, Providers: []screening.ProviderRun{
+		{ID: "acme", AnswerID: "x"}, {ID: "other", AnswerID: "y"}, {ID: screening.BuiltIn, AnswerID: "z"}}}
+	got := execution.Notices(b, []screening.Match{
+		{ID: "1", EntityID: "e", AnswerID: "y", Version: 2}, {ID: "2", EntityID: "e", AnswerID: "z", Version: 2},
+		{ID: "3", EntityID: "f", AnswerID: "x", Version: 3}, {ID: "4", EntityID: "f", AnswerID: "y", Version: 2}}, now)
+	want := []execution.Notice{
+		{Tenant: tenant, BatchID: "b", ProviderID: "acme", At: now, Matches: []execution.ResolvedMatch{{"f", "3", 3}}},
+		{Tenant: tenant, BatchID: "b", ProviderID: "other", At: now,
+			Matches: []execution.ResolvedMatch{{"e", "1", 2}, {"f", "4", 2}}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := execution.Notices(b, nil, now); len(got) != 0 {
+		t.Errorf("got %+v for nothing, want none", got)
+	}
+}
+
+// An adapter learns of resolutions once they are stored, and of nothing else.
+func TestNotify(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	b, matches := f.resolvable()
+	clock, adapters := now, &told{}
+	step := &execution.Notify{Store: f.store, Adapters: adapters, Now: func() time.Time { return clock }, Log: quiet}
+	after, resolved := f.resolve(b, matches, screening.TrueMatch)
+	notice := execution.Notices(after, resolved, now)[0]
+
+	var notStored *execution.NotStored
+	if err := step.Handle(t.Context(), notice); !errors.As(err, &notStored) || adapters.calls != 0 {
+		t.Fatalf("before the resolutions are stored: got %v after %d calls, want NotStored", err, adapters.calls)
+	}
+	clock = now.Add(time.Minute)
+	if err := step.Handle(t.Context(), notice); err != nil || adapters.calls != 0 {
+		t.Fatalf("resolutions that never were stored: got %v after %d calls, want no call", err, adapters.calls)
+	}
+	clock = now
+	if err := f.store.Resolve(t.Context(), after, resolved); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // it may be repeated
+		if err := step.Handle(t.Context(), notice); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if adapters.calls != 2 || len(adapters.matches) != 2 || adapters.matches[0].Resolution.Status != screening.TrueMatch {
+		t.Errorf("got %d calls with %+v, want 2 with both matches", adapters.calls, adapters.matches)
+	}
+
+	// Of two resolutions, the later notice and the earlier one tell what counts now.
+	after, resolved = f.resolve(f.get(b.ID), resolved, screening.NoMatch)
+	if err := f.store.Resolve(t.Context(), after, resolved); err != nil {
+		t.Fatal(err)
+	}
+	if err := step.Handle(t.Context(), notice); err != nil || adapters.matches[0].Resolution.Status != screening.NoMatch {
+		t.Errorf("got %v and %+v, want what counts now", err, adapters.matches)
+	}
+
+	notice.BatchID = "unknown"
+	if err := step.Handle(t.Context(), notice); err != nil || adapters.calls != 3 {
+		t.Errorf("an unknown batch: got %v after %d calls, want no further one", err, adapters.calls)
+	}
+}
+
+// What an adapter answers decides whether it is told again.
+func TestNotifyRefusals(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	b, matches := f.resolvable()
+	after, resolved := f.resolve(b, matches, screening.NoMatch)
+	if err := f.store.Resolve(t.Context(), after, resolved); err != nil {
+		t.Fatal(err)
+	}
+	notice := execution.Notices(after, resolved, now)[0]
+	for name, test := range map[string]struct {
+		err  error
+		want any // an error of the type; nil for none
+	}{
+		"busy":     {&execution.Refusal{ProviderError: *adapter.FailedCall("busy"), MayPass: true}, new(*execution.Unreachable)},
+		"rejected": {&execution.Refusal{ProviderError: *adapter.RejectedByAdapter()}, nil},
+		"broken":   {errors.New("broken"), new(*execution.Transient)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			step := &execution.Notify{Store: f.store, Adapters: &told{err: test.err}, Now: func() time.Time { return now }, Log: quiet}
+			err := step.Handle(t.Context(), notice)
+			if test.want == nil && err != nil || test.want != nil && !errors.As(err, test.want) {
+				t.Errorf("got %v (%T), want %T", err, err, test.want)
+			}
+		})
+	}
+}
