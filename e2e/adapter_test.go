@@ -69,7 +69,8 @@ func (c *tenantClient) startAdapter(provider string, faults ...string) adapterPr
 	})
 	c.mustCall("POST", screeningCommands+"/configuration/provider", inEnvelope(fmt.Sprintf(`{"id":%q,"name":%q,`+
 		`"adapterConfiguration":{"url":%q,"authenticationActive":true,"authenticationKey":%q,"encryptionKey":%q},`+
-		`"defaultConfigurationSet":{"name":"Default","description":"d"}}`, provider, provider, address, authentication, encryption)), nil)
+		`"defaultConfigurationSet":{"name":"Default","description":"d"}}`, provider, provider, address, authentication,
+		encryption)), nil)
 	return p
 }
 
@@ -82,7 +83,8 @@ func (c *tenantClient) screenBy(entityID string, providers ...string) (batch str
 	}
 	var reply struct{ BatchID string }
 	c.mustCall("POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
-		`{"entities":[{"searchCriteria":%s,"legalEntityId":%q}],"providers":[%s]}`, screenedPerson("Ivan Petrov"), entityID,
+		`{"entities":[{"searchCriteria":%s,"legalEntityId":%q}],"providers":[%s]}`, screenedPerson("Ivan Petrov"),
+		entityID,
 		strings.Join(list, ","))), &reply)
 	return reply.BatchID
 }
@@ -104,7 +106,9 @@ func TestForeignProviders(t *testing.T) {
 		"invents: Return Failed (Adapter E002: matches/1: The batch has no entity of this entityId.), "+
 		"large: Search Complete, "+
 		"rejects: Return Failed (Adapter E001: The adapter answered 400: it rejected the message.)")
-	eventually(t, "the second answer of the same adapter", func() bool { return strings.Contains(large.out.String(), "1 match\n") })
+	eventually(t, "the second answer of the same adapter", func() bool {
+		return strings.Contains(large.out.String(), "1 match\n")
+	})
 	var matches []matchView
 	c.mustCall("GET", screeningQueries+"/batch/"+batch+"/entity/"+entity+"/match", "", &matches)
 	found := map[string]matchView{}
@@ -114,7 +118,8 @@ func TestForeignProviders(t *testing.T) {
 	if len(matches) != 2 || len(found) != 2 {
 		t.Fatalf("got the matches %+v, want one of each provider that has answered", matches)
 	}
-	if m := found["good"]; m.EntityUniqueID != "list:1" || m.MatchData.Name != "PETROV, Ivan" || m.MatchData.MatchScore != 97.5 ||
+	if m := found["good"]; m.EntityUniqueID != "list:1" || m.MatchData.Name != "PETROV, Ivan" ||
+		m.MatchData.MatchScore != 97.5 ||
 		m.Status != "Unresolved" || len(m.EntityAliasIDs) != 1 || m.EntityAliasIDs[0] != "PrimaryName" {
 		t.Errorf("got %+v", m)
 	}
@@ -124,7 +129,8 @@ func TestForeignProviders(t *testing.T) {
 		`[{"entityId":%q,"matches":[{"matchId":%q,"status":"No Match","reason":"another person"}]}]`, entity,
 		found["good"].ID)), nil)
 	eventually(t, "the resolution at the adapter", func() bool {
-		return strings.Contains(good.out.String(), "match "+found["good"].ID+" of batch "+batch+": No Match, another person")
+		return strings.Contains(good.out.String(),
+			"match "+found["good"].ID+" of batch "+batch+": No Match, another person")
 	})
 	if strings.Contains(large.out.String(), "No Match") {
 		t.Errorf("another adapter was told of it: %s", large.out.String())
@@ -176,7 +182,8 @@ func TestReceptor(t *testing.T) {
 	var upload struct{ UploadID, SignedURL string }
 	c.mustCall("POST", receptorPath+"/upload-url", "", &upload)
 	c.expectStatus(http.StatusBadRequest, "POST", receptorPath, fmt.Sprintf(
-		`{"id":"b","tenant":%q,"providerId":"plain","type":"Test","status":"Success","uploadId":%q}`, c.TenantID, upload.UploadID))
+		`{"id":"b","tenant":%q,"providerId":"plain","type":"Test","status":"Success","uploadId":%q}`, c.TenantID,
+		upload.UploadID))
 	c.expectStatus(http.StatusBadRequest, "POST", receptorPath+"/upload-url", `{"contentLength":0}`)
 
 	adapterOnly := loginAs(t, environment, newClient(t, environment, c.TenantID, "--permission", "ScreeningReceptor"))

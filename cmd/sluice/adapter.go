@@ -54,11 +54,13 @@ match. --fail makes it answer as adapters should not; it can be repeated:
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&a.provider, "provider", "example", "`ID` of the provider")
 			f.StringVar(&a.address, "address", "127.0.0.1:0", "`HOST:PORT` to listen at; port 0 takes a free one")
-			f.StringVar(&a.public, "url", "", "`URL` at which the service reaches this program (default that of --address)")
+			f.StringVar(&a.public, "url", "",
+				"`URL` at which the service reaches this program (default that of --address)")
 			f.BoolVar(&a.plain, "http", false, "serve HTTP without TLS")
 			f.StringVar(&a.certificate, "certificate", "", "PEM `FILE` with the certificate to serve")
 			f.StringVar(&a.key, "key", "", "PEM `FILE` with the key of the certificate")
-			f.StringVar(&a.encryption, "encryption-key", "", "`KEY` for encryption (default $"+encryptionKeyVariable+")")
+			f.StringVar(&a.encryption, "encryption-key", "",
+				"`KEY` for encryption (default $"+encryptionKeyVariable+")")
 			f.StringVar(&a.authentication, "authentication-key", "",
 				"`KEY` for authentication (default $"+authenticationKeyVariable+")")
 			f.Func("list-file", "a list as `FORMAT:FILE`, as of 'sluice screen'; repeatable", a.lists.addList)
@@ -115,7 +117,8 @@ func (a *adapterCommandFlags) run(ctx context.Context) (err error) {
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" {
 		return cli.Usagef("--url %s is not an https URL", a.public)
 	}
-	server := &http.Server{Handler: &a.server, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
+	server := &http.Server{Handler: &a.server, ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog: log.New(io.Discard, "", 0)}
 	failed := make(chan error, 1)
 	if a.plain {
 		go func() { failed <- server.Serve(socket) }()
@@ -172,8 +175,8 @@ func (a *adapterCommandFlags) prepare() (err error) {
 	return err
 }
 
-// loadCertificate returns the certificate to serve. Without one of the user's it makes one and has the service accept it;
-// remove takes that back.
+// loadCertificate returns the certificate to serve. Without one of the user's it makes one and has the service accept
+// it; remove takes that back.
 func (a *adapterCommandFlags) loadCertificate(ctx context.Context, u *url.URL) (
 	certificate tls.Certificate, remove func(context.Context) error, err error) {
 	remove = func(context.Context) error { return nil }

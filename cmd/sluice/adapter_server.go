@@ -73,7 +73,8 @@ func (s *adapterServer) read(w http.ResponseWriter, r *http.Request) (adapter.Me
 	if err := json.Unmarshal(body, &m); err != nil {
 		return m, nil, errors.New("the body is not a message")
 	}
-	is := map[adapter.Type]string{adapter.Screen: adapter.ScreenPath, adapter.ResolveMatches: adapter.ResolveMatchesPath}
+	is := map[adapter.Type]string{adapter.Screen: adapter.ScreenPath,
+		adapter.ResolveMatches: adapter.ResolveMatchesPath}
 	switch {
 	case is[m.Type] == "" || !strings.HasSuffix(r.URL.Path, is[m.Type]):
 		return m, nil, fmt.Errorf("the type %q does not belong to this path", m.Type)
@@ -218,7 +219,8 @@ func (s *adapterServer) lookUp(name, kind string) ([]match.Hit, error) {
 
 func (s *adapterServer) matchOf(h match.Hit) adapter.AnswerMatch {
 	return adapter.AnswerMatch{EntityUniqueID: h.List + ":" + h.ID, MatchData: screening.MatchData{
-		ProviderID: s.provider, ProviderSourceName: h.List, Name: h.Name, Score: &h.Score, Categories: []string{"Sanctions"},
+		ProviderID: s.provider, ProviderSourceName: h.List, Name: h.Name, Score: &h.Score,
+		Categories:     []string{"Sanctions"},
 		AdditionalInfo: []screening.InfoField{{Label: "Explanation", Value: h.Explanation}}}}
 }
 
@@ -277,7 +279,8 @@ func readAnswers(path string) (map[string][]adapter.AnswerMatch, error) {
 	answers := map[string][]adapter.AnswerMatch{}
 	for i, a := range list {
 		if a.Name == "" || a.EntityUniqueID == "" || a.MatchData.ProviderSourceName == "" {
-			return nil, fmt.Errorf("%s: answer %d lacks name, entityUniqueId or matchData/providerSourceName", path, i+1)
+			return nil, fmt.Errorf("%s: answer %d lacks name, entityUniqueId or matchData/providerSourceName", path,
+				i+1)
 		}
 		name := strings.ToLower(a.Name)
 		answers[name] = append(answers[name], a.AnswerMatch)

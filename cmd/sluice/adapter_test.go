@@ -143,8 +143,9 @@ var testScreenData = adapter.ScreenData{BatchID: "batch", Entities: []adapter.Sc
 
 func TestAdapterAnswers(t *testing.T) {
 	t.Parallel()
-	want := []adapter.AnswerMatch{{EntityID: "e1", EntityUniqueID: "acme:1", EntityAliasIDs: []string{"PrimaryName", "a"},
-		MatchData: screening.MatchData{ProviderID: "acme", ProviderSourceName: "Acme", Name: "TESTOV"}}}
+	want := []adapter.AnswerMatch{{EntityID: "e1", EntityUniqueID: "acme:1",
+		EntityAliasIDs: []string{"PrimaryName", "a"},
+		MatchData:      screening.MatchData{ProviderID: "acme", ProviderSourceName: "Acme", Name: "TESTOV"}}}
 	for fault, test := range map[string]struct{ status, replies int }{
 		"": {202, 1}, "upload": {202, 1}, "twice": {202, 2}, "silent": {202, 0}, "reject": {400, 0}, "fail": {500, 0},
 	} {
@@ -154,7 +155,8 @@ func TestAdapterAnswers(t *testing.T) {
 			if fault != "" {
 				s.faults = listFlag{fault}
 			}
-			if status := f.ask(s, adapter.Screen, testScreenData, nil); status != test.status || len(f.replies) != test.replies {
+			if status := f.ask(s, adapter.Screen, testScreenData, nil); status != test.status ||
+				len(f.replies) != test.replies {
 				t.Fatalf("got %d and %d answers, want %d and %d", status, len(f.replies), test.status, test.replies)
 			}
 			for i := range f.replies {
@@ -197,7 +199,8 @@ func TestAdapterFaults(t *testing.T) {
 func TestAdapterGetsResolutions(t *testing.T) {
 	t.Parallel()
 	f := newFakeReceptor(t)
-	data := adapter.ResolveData{BatchID: "batch", Matches: []adapter.ResolvedMatch{{MatchID: "m", Status: screening.NoMatch}}}
+	data := adapter.ResolveData{BatchID: "batch",
+		Matches: []adapter.ResolvedMatch{{MatchID: "m", Status: screening.NoMatch}}}
 	if status := f.ask(f.newAdapter(), adapter.ResolveMatches, data, nil); status != http.StatusAccepted {
 		t.Fatalf("got %d, want 202", status)
 	}
@@ -219,7 +222,8 @@ func TestAdapterRejects(t *testing.T) {
 		"no JSON":          func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader("{")) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			if status := f.ask(f.newAdapter(), adapter.Screen, testScreenData, change); status != http.StatusBadRequest {
+			status := f.ask(f.newAdapter(), adapter.Screen, testScreenData, change)
+			if status != http.StatusBadRequest {
 				t.Errorf("got %d, want 400", status)
 			}
 			if len(f.replies) != 0 {

@@ -27,8 +27,9 @@ func main() {
 		Adapters: &execution.AdapterCalls{
 			Providers: screeningdb.NewProviders(env.DynamoDB(), env.ScreeningsTable, secrets),
 			Receivers: &outbound.Client{
-				Configurations: externalauthdb.New(env.DynamoDB(), env.ExternalAuthTable, secrets), Addresses: addresses,
-				Keys: outbounddb.New(env.DynamoDB(), env.OutboundTable), KMS: env.KMS(), Log: env.Log,
+				Configurations: externalauthdb.New(env.DynamoDB(), env.ExternalAuthTable, secrets),
+				Addresses:      addresses,
+				Keys:           outbounddb.New(env.DynamoDB(), env.OutboundTable), KMS: env.KMS(), Log: env.Log,
 			},
 		},
 		Now: time.Now, Log: env.Log,

@@ -18,13 +18,15 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "BUCKET_WORK", "SECRETS_KEY_ID", "UPLOAD_URL_LIFETIME")
+	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "BUCKET_WORK", "SECRETS_KEY_ID",
+		"UPLOAD_URL_LIFETIME")
 	store := screeningdb.New(env.DynamoDB(), env.ScreeningsTable)
 	s := &receptorhttp.Receptor{
 		Providers: screeningdb.NewProviders(env.DynamoDB(), env.ScreeningsTable, sealed.New(env.KMS(), env.SecretsKey)),
 		Batches:   store,
-		Answers:   execution.Receptor{Answers: &execution.Answers{Store: store, Tasks: env.ScreeningMachine(), Log: env.Log}},
-		Uploads:   store, Files: env.Work(), UploadLifetime: env.UploadURLLifetime,
+		Answers: execution.Receptor{Answers: &execution.Answers{Store: store, Tasks: env.ScreeningMachine(),
+			Log: env.Log}},
+		Uploads: store, Files: env.Work(), UploadLifetime: env.UploadURLLifetime,
 		Now: time.Now, NewID: uuid.NewString, Log: env.Log,
 	}
 	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Audit, env.Log, time.Now)))

@@ -1,6 +1,6 @@
 // Package adapter holds the contract with the adapters of foreign screening providers (docs/contract/screening.md,
 // Adapters): the messages in both directions, how they are encrypted and authenticated, what their data is, and the
-// client that sends them. It knows neither AWS nor the receptor's HTTP endpoint, so that adapters can be written with it.
+// client that sends them. It knows neither AWS nor the receptor's HTTP endpoint, so adapters can be made of it.
 package adapter
 
 import (
@@ -114,5 +114,6 @@ func FailedSearch(details string) *screening.ProviderError {
 
 // InvalidResponse is the failure of a provider whose adapter sent a response that is not valid.
 func InvalidResponse(message string) *screening.ProviderError {
-	return &screening.ProviderError{Source: screening.SourceAdapter, Code: screening.CodeInvalidAnswer, Message: message}
+	return &screening.ProviderError{Source: screening.SourceAdapter, Code: screening.CodeInvalidAnswer,
+		Message: message}
 }

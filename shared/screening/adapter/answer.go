@@ -16,9 +16,9 @@ import (
 )
 
 // Answer is what a response says: matches, or why there are none. Its members are named so that the first 12 bytes of
-// its JSON text contain nothing but a brace, a quotation mark and a name, with white space: every name has at least seven
-// letters. A changed initialization vector changes those bytes alone. They then say the same or are refused, because
-// other names are not known and both members are required; compressed text is protected by its checksum.
+// its JSON text contain nothing but a brace, a quotation mark and a name, with white space: every name has at least
+// seven letters. A changed initialization vector changes those bytes alone. They then say the same or are refused,
+// because other names are not known and both members are required; compressed text is protected by its checksum.
 type Answer struct {
 	// BatchID is that of the batch, so that the response to one batch cannot be sent as that to another.
 	BatchID string `json:"batchId"`
@@ -135,7 +135,8 @@ func (a Answer) Check(b Batch) ([]screening.Match, error) {
 		if len(aliases) == 0 {
 			aliases = []string{screening.PrimaryName}
 		}
-		matches[i] = screening.Match{EntityID: m.EntityID, AliasIDs: aliases, UniqueID: m.EntityUniqueID, Data: m.MatchData}
+		matches[i] = screening.Match{EntityID: m.EntityID, AliasIDs: aliases, UniqueID: m.EntityUniqueID,
+			Data: m.MatchData}
 	}
 	return matches, nil
 }
@@ -150,7 +151,8 @@ func (m AnswerMatch) check(b Batch) error {
 	}
 	for i, id := range m.EntityAliasIDs {
 		if id != screening.PrimaryName && !slices.Contains(aliases, id) || slices.Contains(m.EntityAliasIDs[:i], id) {
-			return invalidf("entityAliasIds must be IDs of the entity's aliases or %s, each once.", screening.PrimaryName)
+			return invalidf("entityAliasIds must be IDs of the entity's aliases or %s, each once.",
+				screening.PrimaryName)
 		}
 	}
 	return checkData(m.MatchData, b.ProviderID)

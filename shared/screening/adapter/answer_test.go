@@ -110,7 +110,8 @@ func TestAnswerIsRefused(t *testing.T) {
 		"key in another case":   {`{"BatchId":"` + batchID + `","matches":[]}`, "not known: /BatchId"},
 		"100,000 matches":       {many(100_000), "100000 matches; at most 10000"},
 		"one match too many":    {many(adapter.MaxMatches + 1), "at most 10000"},
-		"nested deeply":         {`{"batchId":"` + batchID + `","matches":` + strings.Repeat("[", 100_000), "wrong type"},
+		"nested deeply": {`{"batchId":"` + batchID + `","matches":` + strings.Repeat("[", 100_000),
+			"wrong type"},
 
 		"unknown entity":        {match("entityId", `"entity-3"`), "no entity"},
 		"no entity":             {match("entityId", ""), "no entity"},
@@ -160,7 +161,8 @@ func TestLargestAnswers(t *testing.T) {
 	for name, text := range map[string]string{
 		"most matches":        many(adapter.MaxMatches),
 		"rows in five levels": answerWith(t, nil, map[string]string{"categoryDetails": nested(5)}),
-		"longest unique ID":   answerWith(t, map[string]string{"entityUniqueId": `"` + strings.Repeat("x", 255) + `"`}, nil),
+		"longest unique ID": answerWith(t, map[string]string{"entityUniqueId": `"` + strings.Repeat("x", 255) + `"`},
+			nil),
 		"batch in upper case": strings.Replace(many(1), batchID, strings.ToUpper(batchID), 1),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -201,7 +203,8 @@ func TestAnswersByTypeAndStatus(t *testing.T) {
 	} {
 		_, err := adapter.ParseAnswer([]byte(id+test.members+"}"), test.kind, test.status)
 		if (err == nil) != test.ok {
-			t.Errorf("%s %s %.40s: got %v, want it to be accepted: %v", test.kind, test.status, test.members, err, test.ok)
+			t.Errorf("%s %s %.40s: got %v, want it to be accepted: %v", test.kind, test.status, test.members, err,
+				test.ok)
 		}
 	}
 }

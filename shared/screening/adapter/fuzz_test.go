@@ -11,7 +11,8 @@ import (
 // Whatever an adapter sends is an answer of bounded matches, or refused with a sentence.
 func FuzzAnswer(f *testing.F) {
 	for _, text := range []string{
-		"", "{}", "null", many(2), `{"batchId":"` + batchID + `","errorDetails":"no"}`, "\x1f\x8b", "\x1f\x8b\x08\x00", "[[[[",
+		"", "{}", "null", many(2), `{"batchId":"` + batchID + `","errorDetails":"no"}`, "\x1f\x8b", "\x1f\x8b\x08\x00",
+		"[[[[",
 		`{"batchId":"` + batchID + `","matches":[{"matchData":{"categoryDetails":` + nested(7) + `}}]}`,
 	} {
 		f.Add([]byte(text), adapter.Success)

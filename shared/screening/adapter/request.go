@@ -90,8 +90,8 @@ const (
 	MaxRequestBytes = 16 << 20
 )
 
-// NewRequest returns the call of the adapter of a provider whose keys are revealed. Its errors say what is wrong with the
-// configuration, or that the message would be too large.
+// NewRequest returns the call of the adapter of a provider whose keys are revealed. Its errors say what is wrong with
+// the configuration, or that the message would be too large.
 func NewRequest(ctx context.Context, p screening.Provider, t Type, batchID string, data any) (*http.Request, error) {
 	keys, err := KeysOf(p)
 	if err != nil {

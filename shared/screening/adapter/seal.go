@@ -91,9 +91,9 @@ func (k *Keys) seal(encoded, iv []byte) (Sealed, error) {
 // before anything is decrypted, and whatever is wrong gives ErrNotAuthentic, so that nobody without the key for
 // authentication learns anything of the plaintext.
 //
-// The contract's MAC is that of the ciphertext alone. A changed initialization vector changes the first 16 characters of
-// the encrypted text and so the first 12 bytes of the packed text, nothing else; ParseAnswer explains why it cannot
-// change what an answer means.
+// The contract's MAC is that of the ciphertext alone. A changed initialization vector changes the first 16 characters
+// of the encrypted text and so the first 12 bytes of the packed text, nothing else; ParseAnswer explains why it
+// cannot change what an answer means.
 func (k *Keys) Open(s Sealed) ([]byte, error) {
 	ciphertext, errData := decodeBase64(s.Data)
 	iv, errIV := decodeBase64(s.IV)

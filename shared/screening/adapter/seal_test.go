@@ -30,7 +30,8 @@ func newKeys(t testing.TB) *adapter.Keys {
 	return keys
 }
 
-// sealedByOthers is a response that openssl has sealed: base64 -w0 | openssl enc -aes-256-cbc, openssl dgst -sha256 -hmac.
+// sealedByOthers is a response that openssl has sealed: base64 -w0 | openssl enc -aes-256-cbc, openssl dgst -sha256
+// -hmac.
 var sealedByOthers = adapter.Sealed{
 	Data: "Wi3WVu60d0seduognPxXBjwysSJK0A7ueWSbeF13qOVaHYTHM3jhuHEs8iDMgKpYUqSU3+s7u9reoFx/EaibI1kfbdpsH41vIAeQk/bO7M+a" +
 		"AJJuLzggTDmZ3XmrK2za",
@@ -62,7 +63,8 @@ func TestSealAndOpen(t *testing.T) {
 				if got, err := adapter.Unpack(packed); err != nil || string(got) != text {
 					t.Errorf("got %q, %v, want %q", got, err, text)
 				}
-				if again, err := keys.Seal([]byte(text), compress); err != nil || again.IV == sealed.IV || again.Data == sealed.Data {
+				if again, err := keys.Seal([]byte(text), compress); err != nil || again.IV == sealed.IV ||
+					again.Data == sealed.Data {
 					t.Errorf("sealing twice gives the same bytes: %v", err)
 				}
 			})
@@ -112,15 +114,16 @@ func TestOpenRefuses(t *testing.T) {
 		"truncated by a block, MAC right": {encode(ciphertext[:16]), sealed.IV, macOf(ciphertext[:16])},
 		"truncated by a byte, MAC right": {encode(ciphertext[:len(ciphertext)-1]), sealed.IV,
 			macOf(ciphertext[:len(ciphertext)-1])},
-		"IV of another length":      {sealed.Data, encode(make([]byte, 12)), sealed.MAC},
-		"another IV":                {sealed.Data, encode(make([]byte, 16)), sealed.MAC},
-		"Base64 with a line feed":   {sealed.Data[:8] + "\n" + sealed.Data[8:], sealed.IV, sealed.MAC},
-		"Base64 with spare bits":    {sealed.Data, sealed.IV[:21] + "x==", sealed.MAC},
-		"MAC with a line feed":      {sealed.Data, sealed.IV, sealed.MAC + "\n"},
-		"Base64 without padding":    {sealed.Data, strings.TrimRight(sealed.IV, "="), sealed.MAC},
-		"not Base64":                {"{}", sealed.IV, sealed.MAC},
-		"wrong key for encryption":  sealWith(t, encode(make([]byte, 32)), text),
-		"right key, other contents": {encode(bytes.Repeat([]byte{1}, 32)), sealed.IV, macOf(bytes.Repeat([]byte{1}, 32))},
+		"IV of another length":     {sealed.Data, encode(make([]byte, 12)), sealed.MAC},
+		"another IV":               {sealed.Data, encode(make([]byte, 16)), sealed.MAC},
+		"Base64 with a line feed":  {sealed.Data[:8] + "\n" + sealed.Data[8:], sealed.IV, sealed.MAC},
+		"Base64 with spare bits":   {sealed.Data, sealed.IV[:21] + "x==", sealed.MAC},
+		"MAC with a line feed":     {sealed.Data, sealed.IV, sealed.MAC + "\n"},
+		"Base64 without padding":   {sealed.Data, strings.TrimRight(sealed.IV, "="), sealed.MAC},
+		"not Base64":               {"{}", sealed.IV, sealed.MAC},
+		"wrong key for encryption": sealWith(t, encode(make([]byte, 32)), text),
+		"right key, other contents": {encode(bytes.Repeat([]byte{1}, 32)), sealed.IV, macOf(bytes.Repeat([]byte{1},
+			32))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if packed, err := keys.Open(s); !errors.Is(err, adapter.ErrNotAuthentic) {
@@ -148,8 +151,8 @@ func sealWith(t *testing.T, encryption string, text []byte) adapter.Sealed {
 	return s
 }
 
-// The initialization vector is not part of what is authenticated. Every change of one of its bits is refused, or what it
-// changes means the same.
+// The initialization vector is not part of what is authenticated. Every change of one of its bits is refused, or what
+// it changes means the same.
 func TestChangedIVChangesNothing(t *testing.T) {
 	keys := newKeys(t)
 	for name, text := range map[string]string{
@@ -223,7 +226,8 @@ func TestParseKeys(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			keys, err := adapter.ParseKeys(test.encryption, test.authentication)
-			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(),
+				test.want)) {
 				t.Fatalf("got %v, want %q", err, test.want)
 			}
 			if text := fmt.Sprintf("%v %+v %#v %s", keys, keys, keys, err); strings.Contains(text, "1 1") ||

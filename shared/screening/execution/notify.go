@@ -20,8 +20,8 @@ import (
 	"sluice/shared/screening"
 )
 
-// Notice is the input of an execution that tells the adapter of a provider what people decided about its matches, and of
-// its only state.
+// Notice is the input of an execution that tells the adapter of a provider what people decided about its matches, and
+// of its only state.
 type Notice struct {
 	Tenant     string          `json:"tenant"`
 	BatchID    string          `json:"batch_id"`
@@ -46,10 +46,12 @@ type Notifier struct {
 }
 
 // NewNotifier returns a notifier for the state machine with the given ARN.
-func NewNotifier(client *sfn.Client, arn string, now func() time.Time) *Notifier { return &Notifier{client, arn, now} }
+func NewNotifier(client *sfn.Client, arn string, now func() time.Time) *Notifier {
+	return &Notifier{client, arn, now}
+}
 
-// Start sees to it that the adapters of foreign providers learn of resolutions that are about to be stored. It is called
-// before they are: if they never are, nothing is sent. Repeating it is success.
+// Start sees to it that the adapters of foreign providers learn of resolutions that are about to be stored. It is
+// called before they are: if they never are, nothing is sent. Repeating it is success.
 func (n *Notifier) Start(ctx context.Context, b screening.Batch, resolved []screening.Match) error {
 	for _, notice := range Notices(b, resolved, n.now().UTC()) {
 		input, err := json.Marshal(notice)
@@ -67,8 +69,8 @@ func (n *Notifier) Start(ctx context.Context, b screening.Batch, resolved []scre
 	return nil
 }
 
-// Notices returns what to tell the adapters of foreign providers about matches of a batch that were resolved: one notice
-// for each provider, in the order of their IDs.
+// Notices returns what to tell the adapters of foreign providers about matches of a batch that were resolved: one
+// notice for each provider, in the order of their IDs.
 func Notices(b screening.Batch, resolved []screening.Match, at time.Time) []Notice {
 	byProvider := map[string]*Notice{}
 	for _, m := range resolved {
@@ -142,7 +144,8 @@ func (n *Notify) Handle(ctx context.Context, in Notice) error {
 	case errors.As(err, &notStored):
 		return notStored
 	case err != nil:
-		n.Log.ErrorContext(ctx, "notice of resolutions failed", "batch", in.BatchID, "provider", in.ProviderID, "error", err)
+		n.Log.ErrorContext(ctx, "notice of resolutions failed", "batch", in.BatchID, "provider", in.ProviderID, "error",
+			err)
 		return &Transient{"the step did not finish; its log has the cause"}
 	}
 	return nil

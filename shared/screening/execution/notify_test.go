@@ -109,7 +109,8 @@ func TestNotify(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if adapters.calls != 2 || len(adapters.matches) != 2 || adapters.matches[0].Resolution.Status != screening.TrueMatch {
+	if adapters.calls != 2 || len(adapters.matches) != 2 ||
+		adapters.matches[0].Resolution.Status != screening.TrueMatch {
 		t.Errorf("got %d calls with %+v, want 2 with both matches", adapters.calls, adapters.matches)
 	}
 
@@ -118,7 +119,8 @@ func TestNotify(t *testing.T) {
 	if err := f.store.Resolve(t.Context(), after, resolved); err != nil {
 		t.Fatal(err)
 	}
-	if err := step.Handle(t.Context(), notice); err != nil || adapters.matches[0].Resolution.Status != screening.NoMatch {
+	if err := step.Handle(t.Context(), notice); err != nil ||
+		adapters.matches[0].Resolution.Status != screening.NoMatch {
 		t.Errorf("got %v and %+v, want what counts now", err, adapters.matches)
 	}
 
@@ -142,12 +144,14 @@ func TestNotifyRefusals(t *testing.T) {
 		err  error
 		want any // an error of the type; nil for none
 	}{
-		"busy":     {&execution.Refusal{ProviderError: *adapter.FailedCall("busy"), MayPass: true}, new(*execution.Unreachable)},
+		"busy": {&execution.Refusal{ProviderError: *adapter.FailedCall("busy"), MayPass: true},
+			new(*execution.Unreachable)},
 		"rejected": {&execution.Refusal{ProviderError: *adapter.RejectedByAdapter()}, nil},
 		"broken":   {errors.New("broken"), new(*execution.Transient)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			step := &execution.Notify{Store: f.store, Adapters: &told{err: test.err}, Now: func() time.Time { return now }, Log: quiet}
+			step := &execution.Notify{Store: f.store, Adapters: &told{err: test.err},
+				Now: func() time.Time { return now }, Log: quiet}
 			err := step.Handle(t.Context(), notice)
 			if test.want == nil && err != nil || test.want != nil && !errors.As(err, test.want) {
 				t.Errorf("got %v (%T), want %T", err, err, test.want)

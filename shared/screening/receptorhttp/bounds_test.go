@@ -37,28 +37,39 @@ func TestMessagesThatAreRefused(t *testing.T) {
 		code   string
 		want   string // a part of the message
 	}{
-		"nothing":                 {"", 400, "invalid_request", "missing"},
-		"an empty object":         {"{}", 400, "invalid_request", "providerId"},
-		"a list":                  {"[]", 400, "invalid_request", "JSON"},
-		"null":                    {"null", 400, "invalid_request", "missing"},
-		"cut":                     {unchanged[:len(unchanged)-1], 400, "invalid_request", "JSON"},
-		"unknown key":             {strings.Replace(unchanged, "{", `{"mac":"",`, 1), 400, "invalid_request", "JSON"},
-		"key twice":               {strings.Replace(unchanged, "{", `{"id":"x",`, 1), 400, "invalid_request", "JSON"},
-		"invalid UTF-8":           {strings.Replace(unchanged, "acme", "\xff", 1), 400, "", ""},
-		"nested deeply":           {strings.Repeat(`{"data":`, 200_000), 400, "invalid_request", "JSON"},
-		"both forms":              {`{"id":"x","data":` + unchanged + `}`, 400, "invalid_request", "not both"},
-		"unknown type":            {ofType("screen"), 400, "invalid_request", "type"},
-		"ongoing screening":       {ofType(adapter.OngoingScreening), 400, "ongoing_screening_unsupported", "not supported"},
-		"ongoing, update":         {ofType(adapter.OngoingScreeningUpdate), 400, "ongoing_screening_unsupported", "not supported"},
-		"ongoing, results":        {ofType(adapter.OngoingScreeningGetResults), 400, "ongoing_screening_unsupported", ""},
-		"unknown status":          {body(func(r *adapter.Reply) { r.Status = "success" }), 400, "invalid_request", "status"},
-		"no response":             {body(func(r *adapter.Reply) { r.Response = "" }), 400, "response_missing", "uploadId"},
-		"another tenant":          {body(func(r *adapter.Reply) { r.Tenant = otherTenant }), 403, "TenantMismatch", "tenant"},
-		"response and upload":     {body(func(r *adapter.Reply) { r.UploadID = uuid.NewString() }), 400, "invalid_request", "not both"},
-		"upload that is no UUID":  {body(func(r *adapter.Reply) { r.Response, r.UploadID = "", "../x" }), 400, "invalid_request", "uploadId"},
-		"error details too long":  {body(func(r *adapter.Reply) { r.ErrorDetails = strings.Repeat("x", 1001) }), 400, "invalid_request", ""},
-		"ID of a batch too long":  {body(func(r *adapter.Reply) { r.ID = strings.Repeat("x", 256) }), 400, "invalid_request", "id"},
-		"number for the response": {strings.Replace(unchanged, `"`+m.Response+`"`, "1", 1), 400, "invalid_request", "JSON"},
+		"nothing":         {"", 400, "invalid_request", "missing"},
+		"an empty object": {"{}", 400, "invalid_request", "providerId"},
+		"a list":          {"[]", 400, "invalid_request", "JSON"},
+		"null":            {"null", 400, "invalid_request", "missing"},
+		"cut":             {unchanged[:len(unchanged)-1], 400, "invalid_request", "JSON"},
+		"unknown key":     {strings.Replace(unchanged, "{", `{"mac":"",`, 1), 400, "invalid_request", "JSON"},
+		"key twice":       {strings.Replace(unchanged, "{", `{"id":"x",`, 1), 400, "invalid_request", "JSON"},
+		"invalid UTF-8":   {strings.Replace(unchanged, "acme", "\xff", 1), 400, "", ""},
+		"nested deeply":   {strings.Repeat(`{"data":`, 200_000), 400, "invalid_request", "JSON"},
+		"both forms":      {`{"id":"x","data":` + unchanged + `}`, 400, "invalid_request", "not both"},
+		"unknown type":    {ofType("screen"), 400, "invalid_request", "type"},
+		"ongoing screening": {ofType(adapter.OngoingScreening), 400, "ongoing_screening_unsupported",
+			"not supported"},
+		"ongoing, update": {ofType(adapter.OngoingScreeningUpdate), 400, "ongoing_screening_unsupported",
+			"not supported"},
+		"ongoing, results": {ofType(adapter.OngoingScreeningGetResults), 400, "ongoing_screening_unsupported",
+			""},
+		"unknown status": {body(func(r *adapter.Reply) { r.Status = "success" }), 400, "invalid_request",
+			"status"},
+		"no response": {body(func(r *adapter.Reply) { r.Response = "" }), 400, "response_missing",
+			"uploadId"},
+		"another tenant": {body(func(r *adapter.Reply) { r.Tenant = otherTenant }), 403, "TenantMismatch",
+			"tenant"},
+		"response and upload": {body(func(r *adapter.Reply) { r.UploadID = uuid.NewString() }), 400,
+			"invalid_request", "not both"},
+		"upload that is no UUID": {body(func(r *adapter.Reply) { r.Response, r.UploadID = "", "../x" }), 400,
+			"invalid_request", "uploadId"},
+		"error details too long": {body(func(r *adapter.Reply) { r.ErrorDetails = strings.Repeat("x", 1001) }), 400,
+			"invalid_request", ""},
+		"ID of a batch too long": {body(func(r *adapter.Reply) { r.ID = strings.Repeat("x", 256) }), 400,
+			"invalid_request", "id"},
+		"number for the response": {strings.Replace(unchanged, `"`+m.Response+`"`, "1", 1), 400, "invalid_request",
+			"JSON"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, first, _ := f.post(path, test.body, m.iv, m.mac)
@@ -121,7 +132,8 @@ func TestAnswersThatAreIgnored(t *testing.T) {
 	f.expectSearch(without, "other", screening.SearchInProgress, 0)
 
 	late := f.create(tenant, "acme")
-	after, _, err := late.FinishProvider(screening.Answer{ID: "none", ProviderID: "acme", Error: adapter.FailedCall("late")})
+	after, _, err := late.FinishProvider(screening.Answer{ID: "none", ProviderID: "acme",
+		Error: adapter.FailedCall("late")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +300,8 @@ func TestUploads(t *testing.T) {
 			status int
 		}{
 			{`{"contentLength":16777216}`, 202}, {`{"contentLength":16777217}`, 400}, {`{"contentLength":0}`, 400},
-			{`{"data":{"contentLength":1}}`, 202}, {`{"data":{"contentLength":-1}}`, 400}, {`{"size":1}`, 400}, {"[]", 400},
+			{`{"data":{"contentLength":1}}`, 202}, {`{"data":{"contentLength":-1}}`, 400}, {`{"size":1}`, 400}, {"[]",
+				400},
 		} {
 			if status, first, _ := f.post(path+"/upload-url", test.body, "", ""); status != test.status {
 				t.Errorf("%s: got %d %+v, want %d", test.body, status, first, test.status)
@@ -325,7 +338,8 @@ func TestAnswersAtTheSameTime(t *testing.T) {
 		}
 		found += len(matches)
 	}
-	if p.Status != screening.SearchComplete || p.Matches != found || stored.Unresolved != found || found < 1 || found > 2 {
+	if p.Status != screening.SearchComplete || p.Matches != found || stored.Unresolved != found || found < 1 ||
+		found > 2 {
 		t.Errorf("got %+v with %d matches and %d unresolved ones", p, found, stored.Unresolved)
 	}
 }

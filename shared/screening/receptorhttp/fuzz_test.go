@@ -56,7 +56,8 @@ func FuzzMessage(f *testing.F) {
 	}
 	f.Add(string(text), s.IV, "x")
 	f.Add(`{"data":`+string(text)+`}`, "", "")
-	f.Add(`{"id":"b","tenant":"`+tenant+`","providerId":"plain","type":"Screen","status":"Error","errorDetails":"x"}`, "", "")
+	f.Add(`{"id":"b","tenant":"`+tenant+`","providerId":"plain","type":"Screen","status":"Error","errorDetails":"x"}`,
+		"", "")
 	f.Add("{", "", "")
 	f.Add("\xff", "AAAA", "AAAA")
 	f.Fuzz(func(t *testing.T, body, iv, mac string) {

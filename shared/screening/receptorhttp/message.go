@@ -26,7 +26,8 @@ func (in *Message) Check(v *platform.ValidationErrors) {
 	v.RequireUUID("tenant", m.Tenant)
 	v.RequireText("providerId", m.ProviderID, screening.MaxProviderID)
 	v.RequireOneOf("type", string(m.Type), string(adapter.Screen), string(adapter.ResolveMatches), string(adapter.Test),
-		string(adapter.OngoingScreening), string(adapter.OngoingScreeningUpdate), string(adapter.OngoingScreeningGetResults))
+		string(adapter.OngoingScreening), string(adapter.OngoingScreeningUpdate),
+		string(adapter.OngoingScreeningGetResults))
 	v.RequireOneOf("status", m.Status, adapter.Success, adapter.Error)
 	v.CheckText("errorDetails", m.ErrorDetails, adapter.MaxErrorDetails)
 	if m.UploadID != "" {

@@ -125,7 +125,8 @@ func digest(m adapter.Reply, text []byte) string {
 // handle does what an answer asks for, and returns what became of it.
 func (s *Receptor) handle(ctx context.Context, tenant string, m adapter.Reply, a answer) (string, error) {
 	if a.invalid != nil {
-		s.Log.WarnContext(ctx, "the response of a screening adapter is not valid", "tenant", tenant, "batch", m.ID, "provider",
+		s.Log.WarnContext(ctx, "the response of a screening adapter is not valid", "tenant", tenant, "batch", m.ID,
+			"provider",
 			m.ProviderID, "type", m.Type, "reason", a.invalid.Message)
 	}
 	if m.Type != adapter.Screen {

@@ -47,8 +47,8 @@ type Batches interface {
 
 // Answers records the answers of providers.
 type Answers interface {
-	// Record records an answer and says what became of it: it was recorded, repeated, late or unknown. It may be repeated.
-	// Matches need their entities, aliases, unique IDs and data.
+	// Record records an answer and says what became of it: it was recorded, repeated, late or unknown. It may be
+	// repeated. Matches need their entities, aliases, unique IDs and data.
 	Record(ctx context.Context, tenant, batchID, providerID, answerID string, matches []screening.Match,
 		failure *screening.ProviderError) (outcome string, err error)
 }

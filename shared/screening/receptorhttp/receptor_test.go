@@ -44,8 +44,8 @@ var (
 	quiet = slog.New(slog.DiscardHandler)
 )
 
-// providers are the configured providers of every tenant, with their keys: acme and other have keys, plain has none, and
-// half has a key for encryption alone.
+// providers are the configured providers of every tenant, with their keys: acme and other have keys, plain has none,
+// and half has a key for encryption alone.
 type providers struct{}
 
 func (providers) GetProvider(_ context.Context, tenant, id string) (screening.Provider, error) {
@@ -84,8 +84,10 @@ func (f *files) SignPut(_ context.Context, key string, lifetime time.Duration) (
 	return objects.SignedURL{URL: "https://storage.example/" + key, Expires: now.Add(lifetime)}, nil
 }
 
-func (f *files) SignPutOf(_ context.Context, key string, size int64, lifetime time.Duration) (objects.SignedURL, error) {
-	return objects.SignedURL{URL: fmt.Sprintf("https://storage.example/%s?size=%d", key, size), Expires: now.Add(lifetime)}, nil
+func (f *files) SignPutOf(_ context.Context, key string, size int64, lifetime time.Duration) (objects.SignedURL,
+	error) {
+	return objects.SignedURL{URL: fmt.Sprintf("https://storage.example/%s?size=%d", key, size),
+		Expires: now.Add(lifetime)}, nil
 }
 
 func (f *files) Open(_ context.Context, key, _ string, _, _ int64) (io.ReadCloser, error) {
@@ -126,7 +128,8 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// create stores a batch of a tenant with the entities entity-1, which has the alias a, and entity-2. The providers search.
+// create stores a batch of a tenant with the entities entity-1, which has the alias a, and entity-2. The providers
+// search.
 func (f *fixture) create(tenant string, providers ...string) screening.Batch {
 	f.t.Helper()
 	var runs []screening.ProviderRun
@@ -272,7 +275,10 @@ func TestFormsOfMessages(t *testing.T) {
 		"bare":       func(s string) string { return s },
 		"in data":    func(s string) string { return `{"data":` + s + `}` },
 		"upper case": func(s string) string { return strings.Replace(s, tenant, strings.ToUpper(tenant), 1) },
-		"nulls":      func(s string) string { return strings.Replace(s, "{", `{"errorDetails":null,"uploadId":null,`, 1) },
+		"nulls": func(s string) string {
+			return strings.Replace(s, "{", `{"errorDetails":null,"uploadId":null,`,
+				1)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := f.create(tenant, "acme")
@@ -297,9 +303,11 @@ func TestFailures(t *testing.T) {
 		text   func(batchID string) string
 		want   screening.ProviderError
 	}{
-		"error with details": {adapter.Error, func(id string) string { return `{"batchId":"` + id + `","errorDetails":"Licence expired"}` },
+		"error with details": {adapter.Error,
+			func(id string) string { return `{"batchId":"` + id + `","errorDetails":"Licence expired"}` },
 			screening.ProviderError{Source: "Adapter", Code: "E000", Message: "Licence expired"}},
-		"error without details": {adapter.Error, func(id string) string { return `{"batchId":"` + id + `","errorDetails":""}` },
+		"error without details": {adapter.Error,
+			func(id string) string { return `{"batchId":"` + id + `","errorDetails":""}` },
 			screening.ProviderError{Source: "Adapter", Code: "E000",
 				Message: "The adapter answered with the status Error and no details."}},
 		"not JSON": {adapter.Success, func(string) string { return "<xml/>" },
@@ -337,19 +345,22 @@ func TestMessagesThatAreNotAuthentic(t *testing.T) {
 	foreign, mine := f.create(otherTenant, "acme"), f.create(tenant, "acme", "other")
 	good := func() message { return f.sealed(mine, adapter.Success, response(mine.ID, "acme", 1), false) }
 	for name, change := range map[string]func(m *message){
-		"no MAC":                        func(m *message) { m.mac = "" },
-		"no IV":                         func(m *message) { m.iv = "" },
-		"wrong MAC":                     func(m *message) { m.mac = good().mac },
-		"swapped IV":                    func(m *message) { m.iv = good().iv },
-		"truncated ciphertext":          func(m *message) { m.Response = m.Response[:64] },
-		"plaintext":                     func(m *message) { m.Response = response(mine.ID, "acme", 1) },
-		"other provider of the batch":   func(m *message) { m.ProviderID = "other" },
-		"provider that nobody has":      func(m *message) { m.ProviderID = "nobody" },
-		"built-in provider":             func(m *message) { m.ProviderID = screening.BuiltIn },
-		"encryption without a MAC":      func(m *message) { m.ProviderID = "half" },
-		"response to another batch":     func(m *message) { m.ID = f.create(tenant, "acme").ID },
-		"response to a foreign batch":   func(m *message) { m.ID = foreign.ID },
-		"an error without its response": func(m *message) { m.Status, m.Response, m.ErrorDetails = adapter.Error, "", "no" },
+		"no MAC":                      func(m *message) { m.mac = "" },
+		"no IV":                       func(m *message) { m.iv = "" },
+		"wrong MAC":                   func(m *message) { m.mac = good().mac },
+		"swapped IV":                  func(m *message) { m.iv = good().iv },
+		"truncated ciphertext":        func(m *message) { m.Response = m.Response[:64] },
+		"plaintext":                   func(m *message) { m.Response = response(mine.ID, "acme", 1) },
+		"other provider of the batch": func(m *message) { m.ProviderID = "other" },
+		"provider that nobody has":    func(m *message) { m.ProviderID = "nobody" },
+		"built-in provider":           func(m *message) { m.ProviderID = screening.BuiltIn },
+		"encryption without a MAC":    func(m *message) { m.ProviderID = "half" },
+		"response to another batch":   func(m *message) { m.ID = f.create(tenant, "acme").ID },
+		"response to a foreign batch": func(m *message) { m.ID = foreign.ID },
+		"an error without its response": func(m *message) {
+			m.Status, m.Response, m.ErrorDetails = adapter.Error, "",
+				"no"
+		},
 		"other authentication key": func(m *message) {
 			s, err := newKeys(t, otherKey).Seal([]byte(response(mine.ID, "acme", 1)), false)
 			if err != nil {

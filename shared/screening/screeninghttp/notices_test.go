@@ -27,7 +27,8 @@ func TestResolutionsAreNoticed(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	batch, ids := a.createSearched("e", 2)
-	resolve := fmt.Sprintf(`{"data":[{"entityId":"e","matches":[{"matchId":%q,"status":"No Match","reason":"r"}]}]}`, ids[0])
+	resolve := fmt.Sprintf(`{"data":[{"entityId":"e","matches":[{"matchId":%q,"status":"No Match","reason":"r"}]}]}`,
+		ids[0])
 	path, match := commands+"/batch/"+batch+"/matches", queries+"/batch/"+batch+"/entity/e/match/"+ids[0]
 	a.notices.err = errors.New("broken")
 	a.refuse(500, "INTERNAL_SERVER_ERROR", "PUT", path, resolve)
