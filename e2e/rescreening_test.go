@@ -14,7 +14,8 @@ import (
 // rescreen invokes the function that looks after watchlists, as its schedule does.
 func (s *session) rescreen() {
 	s.t.Helper()
-	if failure := s.environment.invoke(s.t, "watchlist", `{"detail-type":"Scheduled Event","source":"aws.events"}`, false); failure != "" {
+	if failure := s.environment.invoke(s.t, "watchlist", `{"detail-type":"Scheduled Event","source":"aws.events"}`,
+		false); failure != "" {
 		s.t.Fatalf("the function failed: %s", failure)
 	}
 }
@@ -34,7 +35,8 @@ func (s *session) ongoing(entityID string) (batches []string, matches []matchVie
 	return batches, matches
 }
 
-// A change of a list brings its new entry into a new batch, and neither the one that was cleared nor the same a second time.
+// A change of a list brings its new entry into a new batch, and neither the one that was cleared nor the same a second
+// time.
 func TestRescreening(t *testing.T) {
 	t.Parallel()
 	requires(t, eventLog)
@@ -60,7 +62,8 @@ func TestRescreening(t *testing.T) {
 		api.rescreen()
 	}
 	batches, matches := api.ongoing(e)
-	if len(batches) != 1 || len(matches) != 1 || matches[0].EntityUniqueID != "own:2" || matches[0].Status != "Unresolved" {
+	if len(batches) != 1 || len(matches) != 1 || matches[0].EntityUniqueID != "own:2" ||
+		matches[0].Status != "Unresolved" {
 		t.Fatalf("got the batches %v with %+v, want one with own:2", batches, matches)
 	}
 	version := matches[0].info("List version")
@@ -80,7 +83,8 @@ func TestRescreening(t *testing.T) {
 	}
 	var end rescreening.EndPayload
 	if err := json.Unmarshal(seen[event.RescreeningFinished].Detail.Payload, &end); err != nil || end.NewMatches != 1 ||
-		end.BatchCount != 1 || end.Batches[0] != batches[0] || seen[event.WatchlistUpdated].Detail.Tenant != api.tenantID {
+		end.BatchCount != 1 || end.Batches[0] != batches[0] ||
+		seen[event.WatchlistUpdated].Detail.Tenant != api.tenantID {
 		t.Errorf("announced %+v, the end with %+v, %v", announced, end, err)
 	}
 }

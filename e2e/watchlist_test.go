@@ -36,7 +36,8 @@ func (e *Environment) loader(t *testing.T) *catalog.Loader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return catalog.NewLoader(catalog.Options{Versions: catalogdb.New(db, e.Prefix+"-watchlists"), Files: bucket, Dir: t.TempDir(),
+	return catalog.NewLoader(catalog.Options{Versions: catalogdb.New(db, e.Prefix+"-watchlists"), Files: bucket,
+		Dir: t.TempDir(),
 		Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 }
 
@@ -61,7 +62,8 @@ func TestWatchlists(t *testing.T) {
 	}
 	sample := filepath.Join("..", "sampledata", "watchlist.csv")
 	first := importList(sample)
-	if again := importList(sample); first.Outcome != "imported" || again.Outcome != "unchanged" || again.Version != first.Version {
+	if again := importList(sample); first.Outcome != "imported" || again.Outcome != "unchanged" ||
+		again.Version != first.Version {
 		t.Errorf("imported %+v, then %+v", first, again)
 	}
 	other := filepath.Join(t.TempDir(), "other.csv")
@@ -90,7 +92,8 @@ func TestWatchlists(t *testing.T) {
 		t.Errorf("hits %v in the second version, want none", got)
 	}
 	var out any
-	if err := s.environment.admin(&out, "watchlist", "rollback", "--tenant", s.tenantID, "--list", "sample"); err != nil {
+	if err := s.environment.admin(&out, "watchlist", "rollback", "--tenant", s.tenantID, "--list",
+		"sample"); err != nil {
 		t.Fatal(err)
 	}
 	if got := hits(); len(got) != 1 || got[0] != "sl-1" {
@@ -109,21 +112,24 @@ func TestWatchlistVersionsAreRemoved(t *testing.T) {
 	store := catalogdb.New(db, s.environment.Prefix+"-watchlists")
 	var versions []catalog.Version
 	for i := range 9 {
-		v := catalog.Version{VersionRef: catalog.VersionRef{Owner: s.tenantID, List: "old", Version: fmt.Sprint("v", i)},
+		v := catalog.Version{VersionRef: catalog.VersionRef{Owner: s.tenantID, List: "old",
+			Version: fmt.Sprint("v", i)},
 			ImportedAt: time.Now().Add(time.Duration(i)*time.Minute - 48*time.Hour)}
 		if err := store.AddVersion(t.Context(), v); err != nil {
 			t.Fatal(err)
 		}
 		versions = append(versions, v)
 	}
-	err = store.SavePointer(t.Context(), catalog.Pointer{Owner: s.tenantID, List: "old", Current: versions[8], Revision: 1})
+	err = store.SavePointer(t.Context(), catalog.Pointer{Owner: s.tenantID, List: "old", Current: versions[8],
+		Revision: 1})
 	if err == nil {
 		err = store.Condemn(t.Context(), versions[0], time.Now().Add(-2*time.Hour))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if failure := s.environment.invoke(t, "watchlist", `{"detail-type":"Scheduled Event","source":"aws.events"}`, false); failure != "" {
+	if failure := s.environment.invoke(t, "watchlist", `{"detail-type":"Scheduled Event","source":"aws.events"}`,
+		false); failure != "" {
 		t.Fatalf("the function failed: %s", failure)
 	}
 	left, err := store.Versions(t.Context(), s.tenantID, "old")

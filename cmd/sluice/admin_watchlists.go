@@ -75,7 +75,8 @@ half a minute.`
 	c.Examples = []string{
 		"sluice admin watchlist import --list un --format un-xml consolidated.xml --dry-run",
 		"sluice admin watchlist import --list ofac --format ofac-sdn-csv sdn.csv",
-		"sluice admin watchlist import --list internal --format targets-simple-csv own.csv --tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
+		"sluice admin watchlist import --list internal --format targets-simple-csv own.csv " +
+			"--tenant 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
 	}
 	return c
 }
@@ -102,7 +103,8 @@ func (a *admin) rollbackWatchlistCommand() *cli.Command {
 		f.StringVar(&o.list, "list", "", "`NAME` of the list")
 		f.StringVar(&o.version, "to", "", "`VERSION`, or its beginning (default the previous one)")
 	}
-	c.Examples = []string{"sluice admin watchlist rollback --list un", "sluice admin watchlist rollback --list un --to 3f1c9a07d2b4"}
+	c.Examples = []string{"sluice admin watchlist rollback --list un",
+		"sluice admin watchlist rollback --list un --to 3f1c9a07d2b4"}
 	return c
 }
 
@@ -193,12 +195,13 @@ func stdinSource(companion string) (io.ReadCloser, error) {
 func explainImport(err error, p *catalog.Plan) error {
 	switch {
 	case errors.Is(err, catalog.ErrTooManyLost):
-		return fmt.Errorf("nothing was imported: of the %s of the current version, %s would be lost, more than a tenth; "+
-			"--dry-run names them, --force imports the list all the same", countNoun(p.Before.Current.Entries, "entry", "entries"),
+		return fmt.Errorf("nothing was imported: of the %s of the current version, %s would be lost, more than "+
+			"a tenth; --dry-run names them, --force imports the list all the same",
+			countNoun(p.Before.Current.Entries, "entry", "entries"),
 			formatNumber(int64(p.Counts.Removed)))
 	case errors.Is(err, catalog.ErrChanged):
-		return errors.New("nothing was imported: someone else has made another version current at the same time; look at it " +
-			"with 'sluice admin watchlist list', and import again if that is still what you want")
+		return errors.New("nothing was imported: someone else has made another version current at the same time; look at " +
+			"it with 'sluice admin watchlist list', and import again if that is still what you want")
 	}
 	return err
 }
@@ -224,7 +227,8 @@ func (w *watchlistAdmin) rollback(ctx context.Context, o watchlistOptions) (any,
 		return nil, err
 	}
 	out := rolledBackList{
-		List: o.list, TenantID: w.tenantID(), Outcome: "rolled_back", Version: newVersionOutput(after.Current, w.admin.now),
+		List: o.list, TenantID: w.tenantID(), Outcome: "rolled_back",
+		Version:  newVersionOutput(after.Current, w.admin.now),
 		Previous: before.Current.Version,
 	}
 	if before.Revision == after.Revision {

@@ -92,8 +92,8 @@ type versionOutput struct {
 	ImportedBy string     `json:"imported_by"`
 	Format     string     `json:"format"`
 	File       string     `json:"file"`
-	// Entries counts entries, Names the names that can match, Unmatchable those that cannot, Problems the rows that could
-	// not be read.
+	// Entries counts entries, Names the names that can match, Unmatchable those that cannot, Problems the rows that
+	// could not be read.
 	Entries     int `json:"entries"`
 	Names       int `json:"names"`
 	Unmatchable int `json:"unmatchable"`
@@ -102,8 +102,10 @@ type versionOutput struct {
 
 func newVersionOutput(v catalog.Version, now time.Time) versionOutput {
 	out := versionOutput{
-		Version: v.Version, AgeDays: math.Round(v.Age(now).Hours()/2.4) / 10, ImportedAt: v.ImportedAt, ImportedBy: v.ImportedBy,
-		Format: string(v.Format), File: v.File, Entries: v.Entries, Names: v.Names, Unmatchable: v.Unmatchable, Problems: v.Problems,
+		Version: v.Version, AgeDays: math.Round(v.Age(now).Hours()/2.4) / 10, ImportedAt: v.ImportedAt,
+		ImportedBy: v.ImportedBy,
+		Format:     string(v.Format), File: v.File, Entries: v.Entries, Names: v.Names, Unmatchable: v.Unmatchable,
+		Problems: v.Problems,
 	}
 	if !v.SourceDate.IsZero() {
 		out.SourceDate = &v.SourceDate
@@ -165,7 +167,8 @@ func (w *watchlistAdmin) listLists(ctx context.Context, only string) (any, error
 
 func (w *watchlistAdmin) describeList(ctx context.Context, p catalog.Pointer) (listOutput, error) {
 	current := newVersionOutput(p.Current, w.admin.now)
-	out := listOutput{List: p.List, Current: current.Version, AgeDays: current.AgeDays, MovedAt: p.MovedAt, MovedBy: p.MovedBy}
+	out := listOutput{List: p.List, Current: current.Version, AgeDays: current.AgeDays, MovedAt: p.MovedAt,
+		MovedBy: p.MovedBy}
 	if p.Owner != catalog.Shared {
 		out.TenantID = p.Owner
 	}

@@ -86,14 +86,16 @@ func TestAdminWatchlists(t *testing.T) {
 		t.Errorf("lists %+v, want none", lists)
 	}
 	importArgs := func(path string, flags ...string) []string {
-		return append([]string{"watchlist", "import", "--list", "own", "--format", "targets-simple-csv", path}, flags...)
+		return append([]string{"watchlist", "import", "--list", "own", "--format", "targets-simple-csv", path},
+			flags...)
 	}
 	dry := runAdmin[importedList](t, f, importArgs(writeList(t, 0, 20), "--dry-run")...)
 	if dry.Outcome != "dry_run" || dry.Counts.Added != 20 || dry.Version.Entries != 20 || len(storage.objects) != 0 {
 		t.Errorf("dry run %+v with %d objects", dry, len(storage.objects))
 	}
 	first := runAdmin[importedList](t, f, importArgs(writeList(t, 0, 20))...)
-	if first.Outcome != "imported" || first.Version.Version != dry.Version.Version || first.Previous != "" || len(storage.objects) != 2 ||
+	if first.Outcome != "imported" || first.Version.Version != dry.Version.Version || first.Previous != "" ||
+		len(storage.objects) != 2 ||
 		first.TenantID != "" || !strings.HasPrefix(first.Version.ImportedBy, "operator (") {
 		t.Errorf("imported %+v with %d objects", first, len(storage.objects))
 	}
@@ -103,7 +105,8 @@ func TestAdminWatchlists(t *testing.T) {
 	}
 	f.wantError(t, "of the 20 entries of the current version, 3 would be lost", importArgs(writeList(t, 3, 21))...)
 	second := runAdmin[importedList](t, f, importArgs(writeList(t, 3, 21), "--force")...)
-	if second.Outcome != "imported" || second.Previous != first.Version.Version || second.Counts.Removed != 3 || second.Counts.Added != 1 ||
+	if second.Outcome != "imported" || second.Previous != first.Version.Version || second.Counts.Removed != 3 ||
+		second.Counts.Added != 1 ||
 		second.Differences["removed"][2] != (differenceOutput{ID: "p2", Name: "Anatoly Velkanovc"}) {
 		t.Errorf("forced: %+v", second)
 	}
@@ -119,13 +122,15 @@ func TestAdminWatchlists(t *testing.T) {
 		{[]string{"--to", first.Version.Version[:8]}, "unchanged", first.Version.Version},
 		{[]string{"--to", strings.ToUpper(second.Version.Version)}, "rolled_back", second.Version.Version},
 	} {
-		got := runAdmin[rolledBackList](t, f, append([]string{"watchlist", "rollback", "--list", "own"}, step.args...)...)
+		got := runAdmin[rolledBackList](t, f, append([]string{"watchlist", "rollback", "--list", "own"},
+			step.args...)...)
 		if got.Outcome != step.outcome || got.Version.Version != step.want {
 			t.Errorf("rollback %v: %+v, want version %s", step.args, got, step.want)
 		}
 	}
 	last := f.records[len(f.records)-1]
-	if last.Route != "admin watchlist rollback" || last.Outcome != audit.OK || last.Objects["list"] != "own" || last.Tenant != "" {
+	if last.Route != "admin watchlist rollback" || last.Outcome != audit.OK || last.Objects["list"] != "own" ||
+		last.Tenant != "" {
 		t.Errorf("record %+v", last)
 	}
 }
@@ -136,7 +141,8 @@ func TestAdminWatchlistsOfATenant(t *testing.T) {
 	tenant := runAdmin[tenantOutput](t, f, "tenant", "create").TenantID
 	other := runAdmin[tenantOutput](t, f, "tenant", "create").TenantID
 	path := writeList(t, 0, 2)
-	own := runAdmin[importedList](t, f, "watchlist", "import", "--list", "own", "--format", "targets-simple-csv", path, "--tenant", tenant)
+	own := runAdmin[importedList](t, f, "watchlist", "import", "--list", "own", "--format", "targets-simple-csv", path,
+		"--tenant", tenant)
 	runAdmin[importedList](t, f, "watchlist", "import", "--list", "all", "--format", "targets-simple-csv", path)
 	for id, want := range map[string]int{tenant: 2, other: 1} {
 		lists := runAdmin[[]listOutput](t, f, "watchlist", "list", "--tenant", id)
@@ -144,7 +150,8 @@ func TestAdminWatchlistsOfATenant(t *testing.T) {
 			t.Errorf("tenant %s sees %+v, want %d lists", id, lists, want)
 		}
 	}
-	if p, err := catalogdb.New(f.db, "test-watchlists").Pointer(t.Context(), tenant, "own"); err != nil || p.Current.Owner != tenant {
+	if p, err := catalogdb.New(f.db, "test-watchlists").Pointer(t.Context(), tenant, "own"); err != nil ||
+		p.Current.Owner != tenant {
 		t.Errorf("pointer %+v, %v", p, err)
 	}
 }
@@ -154,7 +161,8 @@ func TestAdminWatchlistRefusals(t *testing.T) {
 	path := writeList(t, 0, 2)
 	f.wantError(t, "--list is needed", "watchlist", "import", "--format", "un-xml", path)
 	f.wantError(t, "--format is one of un-xml, ", "watchlist", "import", "--list", "a", path)
-	f.wantError(t, "--list: the name of a list has ", "watchlist", "import", "--list", "a/b", "--format", "un-xml", path)
+	f.wantError(t, "--list: the name of a list has ", "watchlist", "import", "--list", "a/b", "--format", "un-xml",
+		path)
 	f.wantError(t, "reading a list as un-xml", "watchlist", "import", "--list", "a", "--format", "un-xml", path)
 	f.wantError(t, "no such file", "watchlist", "import", "--list", "a", "--format", "un-xml", path+"x")
 	f.wantError(t, `no tenant "x"`, "watchlist", "list", "--tenant", "x")

@@ -18,7 +18,8 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_WATCHLISTS", "TABLE_SCREENINGS", "BUCKET_WORK", "ANNOUNCE_FUNCTION",
+	env := setup.MustLoad(context.Background(), "TABLE_WATCHLISTS", "TABLE_SCREENINGS", "BUCKET_WORK",
+		"ANNOUNCE_FUNCTION",
 		"WATCHLIST_MAX_AGE", "SCREENING_MAX_MATCHES")
 	lists := catalogdb.New(env.DynamoDB(), env.WatchlistsTable)
 	batches := screeningdb.New(env.DynamoDB(), env.ScreeningsTable)

@@ -32,11 +32,12 @@ const (
 // Change is what has become of one entry.
 type Change struct {
 	Kind ChangeKind
-	// Before is nil for an added entry, After for a removed one. After of a merged entry is the one that it is part of now.
+	// Before is nil for an added entry, After for a removed one. After of a merged entry is the one that it is part of
+	// now.
 	Before, After *watchlist.Entry
-	// IsNews reports that After may match names that Before did not match, or that what people have found out about Before
-	// may not be true of it: it is added, or what it is recognised by has changed. A merged entry is news if the entry that
-	// it is part of says more than the entries that were merged.
+	// IsNews reports that After may match names that Before did not match, or that what people have found out about
+	// Before may not be true of it: it is added, or what it is recognised by has changed. A merged entry is news if the
+	// entry that it is part of says more than the entries that were merged.
 	IsNews bool
 }
 
@@ -139,8 +140,8 @@ func keyEntries(entries []watchlist.Entry) (map[entryKey]*watchlist.Entry, []ent
 	return keyed, keys
 }
 
-// Diff returns what has changed from one version of a list to another: removed, merged and moved entries in the order of
-// before, then all others in the order of after.
+// Diff returns what has changed from one version of a list to another: removed, merged and moved entries in the order
+// of before, then all others in the order of after.
 func Diff(before, after []watchlist.Entry) []Change {
 	d := &differ{keyOf: map[*watchlist.Entry]entryKey{}}
 	var oldKeys, newKeys []entryKey

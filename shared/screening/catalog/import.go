@@ -135,8 +135,8 @@ func (i *Importer) isStored(ctx context.Context, key string) bool {
 }
 
 // Apply makes the version of a plan current. It returns ErrTooManyLost unless that is forced, and ErrChanged if someone
-// else has moved the pointer since the plan was made, whose import counts, or if the version is being removed. Applying a
-// plan again is success.
+// else has moved the pointer since the plan was made, whose import counts, or if the version is being removed. Applying
+// a plan again is success.
 func (i *Importer) Apply(ctx context.Context, p *Plan, force bool) error {
 	if p.isComplete {
 		return nil

@@ -21,7 +21,8 @@ func newImporter(m *catalogtest.Memory) *catalog.Importer {
 // plan plans the import of a shared list "un".
 func plan(t *testing.T, i *catalog.Importer, date time.Time, entries ...watchlist.Entry) *catalog.Plan {
 	t.Helper()
-	p, err := i.Plan(t.Context(), catalog.Import{Owner: catalog.Shared, List: "un", Format: watchlist.UNXML, File: "un.xml",
+	p, err := i.Plan(t.Context(), catalog.Import{Owner: catalog.Shared, List: "un", Format: watchlist.UNXML,
+		File:    "un.xml",
 		Content: &watchlist.List{SourceDate: date, Entries: entries, ProblemCount: 2}})
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +34,8 @@ func plan(t *testing.T, i *catalog.Importer, date time.Time, entries ...watchlis
 func persons(from, n int) []watchlist.Entry {
 	var entries []watchlist.Entry
 	for i := from; i < from+n; i++ {
-		entries = append(entries, catalogtest.Person(fmt.Sprint(i), fmt.Sprintf("Anatoly Velkanov%c%c", 'a'+i/26, 'a'+i%26)))
+		entries = append(entries, catalogtest.Person(fmt.Sprint(i), fmt.Sprintf("Anatoly Velkanov%c%c", 'a'+i/26,
+			'a'+i%26)))
 	}
 	return entries
 }
@@ -62,18 +64,21 @@ func TestImport(t *testing.T) {
 	if again = plan(t, i, catalogtest.Now, persons(0, 3)...); again.IsUnchanged() {
 		t.Error("the same file again is not needed although an object is gone")
 	}
-	if err := i.Apply(t.Context(), again, false); err != nil || !plan(t, i, catalogtest.Now, persons(0, 3)...).IsUnchanged() {
+	if err := i.Apply(t.Context(), again, false); err != nil || !plan(t, i, catalogtest.Now,
+		persons(0, 3)...).IsUnchanged() {
 		t.Errorf("restoring it: %v", err)
 	}
 	redated := plan(t, i, catalogtest.Now.AddDate(0, 0, 1), persons(0, 3)...)
-	if redated.IsUnchanged() || redated.Counts != (catalog.Changes{}) || redated.Version.Version == first.Version.Version {
+	if redated.IsUnchanged() || redated.Counts != (catalog.Changes{}) ||
+		redated.Version.Version == first.Version.Version {
 		t.Errorf("the same entries of another date: %+v", redated)
 	}
 	if err := i.Apply(t.Context(), redated, false); err != nil {
 		t.Fatal(err)
 	}
 	p, err := m.Pointer(t.Context(), catalog.Shared, "un")
-	if err != nil || p.Current.Version != redated.Version.Version || p.Previous.Version != first.Version.Version || p.MovedBy != "tester" ||
+	if err != nil || p.Current.Version != redated.Version.Version || p.Previous.Version != first.Version.Version ||
+		p.MovedBy != "tester" ||
 		p.Current.Entries != 3 || p.Current.Names != 3 || p.Current.Problems != 2 || p.Current.File != "un.xml" {
 		t.Errorf("pointer %+v, %v", p, err)
 	}
@@ -143,7 +148,8 @@ func TestTwoImportsAtOnce(t *testing.T) {
 		if err := i.Apply(t.Context(), same, true); err != nil {
 			t.Errorf("round %d: the same import by someone else: %v", round, err)
 		}
-		if p, err := m.Pointer(t.Context(), catalog.Shared, "un"); err != nil || p.Current.Version != one.Version.Version {
+		if p, err := m.Pointer(t.Context(), catalog.Shared, "un"); err != nil ||
+			p.Current.Version != one.Version.Version {
 			t.Errorf("round %d: current is %s, %v", round, p.Current.Version, err)
 		}
 	}
@@ -170,7 +176,8 @@ func TestRollback(t *testing.T) {
 	}{{"", 1}, {"", 2}, {versions[0], 0}, {versions[0], 0}, {"", 2}} {
 		_, after, err := i.Rollback(ctx, catalog.Shared, "un", step.to)
 		if err != nil || after.Current.Version != versions[step.want] {
-			t.Errorf("to %.12q: version %d is current, %v; want %d", step.to, slices.Index(versions, after.Current.Version), err, step.want)
+			t.Errorf("to %.12q: version %d is current, %v; want %d", step.to,
+				slices.Index(versions, after.Current.Version), err, step.want)
 		}
 	}
 	for name, args := range map[string][2]string{"list": {"other", ""}, "version": {"un", "none"}} {
@@ -186,13 +193,15 @@ func TestListNames(t *testing.T) {
 	for range 64 {
 		long += "a"
 	}
-	for name, isName := range map[string]bool{"un": true, "UN-1.b_c": true, long: true, long + "a": false, "": false, ".un": false, "a/b": false,
+	for name, isName := range map[string]bool{"un": true, "UN-1.b_c": true, long: true, long + "a": false, "": false,
+		".un": false, "a/b": false,
 		"a b": false, "a#b": false, "ä": false, "a\n": false} {
 		if err := catalog.CheckListName(name); (err == nil) != isName {
 			t.Errorf("%q: %v", name, err)
 		}
 		_, err := newImporter(catalogtest.NewMemory()).Plan(context.Background(), catalog.Import{
-			Owner: catalog.Shared, List: name, Format: watchlist.UNXML, Content: &watchlist.List{Entries: persons(0, 1)}})
+			Owner: catalog.Shared, List: name, Format: watchlist.UNXML, Content: &watchlist.List{Entries: persons(0,
+				1)}})
 		if (err == nil) != isName {
 			t.Errorf("importing %q: %v", name, err)
 		}

@@ -85,7 +85,8 @@ func NewLoader(o Options) *Loader {
 		o.Recheck = DefaultRecheck
 	}
 	return &Loader{
-		Options: o, pointers: map[string]*ownerPointers{}, good: map[listKey]VersionRef{}, failed: map[VersionRef]failure{},
+		Options: o, pointers: map[string]*ownerPointers{}, good: map[listKey]VersionRef{},
+		failed:  map[VersionRef]failure{},
 		indexes: indexCache{loads: map[VersionRef]*load{}},
 	}
 }
@@ -93,8 +94,8 @@ func NewLoader(o Options) *Loader {
 // Loaded is a version of a list that is ready to be searched; see NewScreener.
 type Loaded struct {
 	Version
-	// Problem says why this version is used although another one is current; "" if it is the current one or was asked for
-	// by Open. The cause is in the log.
+	// Problem says why this version is used although another one is current; "" if it is the current one or was asked
+	// for by Open. The cause is in the log.
 	Problem string
 
 	index *match.Index
@@ -134,8 +135,8 @@ func (l *Loader) Names(ctx context.Context, tenant string, lists []string) ([]st
 	return names, nil
 }
 
-// Open loads a version, current or not. It returns ErrNotFound if there is none. Who gives the version must have it from
-// Current, or from a place that only the service writes: no tenant is asked for.
+// Open loads a version, current or not. It returns ErrNotFound if there is none. Who gives the version must have it
+// from Current, or from a place that only the service writes: no tenant is asked for.
 func (l *Loader) Open(ctx context.Context, ref VersionRef) (Loaded, error) {
 	if loaded, isLoaded := l.indexes.get(ref); isLoaded {
 		return loaded, nil
@@ -163,7 +164,9 @@ func (l *Loader) visible(ctx context.Context, tenant string, lists []string) ([]
 // CurrentVersions returns the versions that Loader.Current would load of the lists that a tenant sees, as they are now,
 // without loading them. It returns the same errors.
 func CurrentVersions(ctx context.Context, versions Reader, tenant string, lists []string) ([]Version, error) {
-	pointers, err := choose(tenant, lists, func(owner string) ([]Pointer, error) { return versions.Pointers(ctx, owner) })
+	pointers, err := choose(tenant, lists, func(owner string) ([]Pointer, error) {
+		return versions.Pointers(ctx, owner)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -174,8 +177,8 @@ func CurrentVersions(ctx context.Context, versions Reader, tenant string, lists 
 	return current, nil
 }
 
-// choose returns the pointers of lists that a tenant sees: of those with the given names in their order, or of all in the
-// order of their names.
+// choose returns the pointers of lists that a tenant sees: of those with the given names in their order, or of all in
+// the order of their names.
 func choose(tenant string, lists []string, read func(owner string) ([]Pointer, error)) ([]Pointer, error) {
 	byName := map[string]Pointer{}
 	for _, owner := range []string{Shared, tenant} {
@@ -209,8 +212,8 @@ func choose(tenant string, lists []string, read func(owner string) ([]Pointer, e
 	return chosen, nil
 }
 
-// pointersOf returns the pointers of an owner that were read after a time. If they cannot be read, what was read before is used
-// again.
+// pointersOf returns the pointers of an owner that were read after a time. If they cannot be read, what was read before
+// is used again.
 func (l *Loader) pointersOf(ctx context.Context, owner string, since time.Time) ([]Pointer, error) {
 	l.mu.Lock()
 	if len(l.pointers) > maxOwners {

@@ -64,7 +64,8 @@ func TestVisibleLists(t *testing.T) {
 			loaded, err := m.Loader().Current(t.Context(), test.tenant, test.lists)
 			var unknown *catalog.UnknownListError
 			if test.unknown != "" {
-				if !errors.As(err, &unknown) || unknown.List != test.unknown || !errors.Is(err, catalog.ErrUnknownList) {
+				if !errors.As(err, &unknown) || unknown.List != test.unknown ||
+					!errors.Is(err, catalog.ErrUnknownList) {
 					t.Errorf("got %v, want an error about the list %q", err, test.unknown)
 				}
 				return
@@ -74,7 +75,8 @@ func TestVisibleLists(t *testing.T) {
 			}
 		})
 	}
-	if _, err := catalogtest.NewMemory().Loader().Current(t.Context(), tenant, nil); !errors.Is(err, catalog.ErrNoLists) {
+	if _, err := catalogtest.NewMemory().Loader().Current(t.Context(), tenant, nil); !errors.Is(err,
+		catalog.ErrNoLists) {
 		t.Errorf("without any list: %v, want ErrNoLists", err)
 	}
 }
@@ -95,10 +97,12 @@ func TestLoadOnce(t *testing.T) {
 				return
 			}
 			hits, err := catalog.NewScreener(loaded...).Screen(match.Query{Name: "Anatoly Velkanov"}, match.Threshold)
-			if err != nil || len(hits) != 1 || hits[0].Entry.ID != "1" || hits[0].Source.Version.Version != loaded[0].Version.Version {
+			if err != nil || len(hits) != 1 || hits[0].Entry.ID != "1" ||
+				hits[0].Source.Version.Version != loaded[0].Version.Version {
 				t.Errorf("hits %+v, %v", hits, err)
 			}
-			if again, err := loader.Open(t.Context(), loaded[0].VersionRef); err != nil || again.Version.Version != loaded[0].Version.Version {
+			if again, err := loader.Open(t.Context(), loaded[0].VersionRef); err != nil ||
+				again.Version.Version != loaded[0].Version.Version {
 				t.Errorf("opening it by its version: %+v, %v", again.Version, err)
 			}
 		})
@@ -106,7 +110,8 @@ func TestLoadOnce(t *testing.T) {
 	wg.Wait()
 	reads, opened := m.Counts()
 	if reads != 2 || opened-before != 1 {
-		t.Errorf("pointers were read %d times and objects opened %d times, want 2 (of two owners) and 1", reads, opened-before)
+		t.Errorf("pointers were read %d times and objects opened %d times, want 2 (of two owners) and 1", reads,
+			opened-before)
 	}
 }
 
@@ -135,7 +140,8 @@ func TestLastGoodVersionServes(t *testing.T) {
 	good := m.Import(t, catalog.Shared, "un", catalogtest.Person("1", "Anatoly Velkanov"))
 	c := &clock{now: catalogtest.Now}
 	var log strings.Builder
-	options := catalog.Options{Versions: m, Files: m, Now: c.Now, Recheck: time.Minute, Log: slog.New(slog.NewJSONHandler(&log, nil))}
+	options := catalog.Options{Versions: m, Files: m, Now: c.Now, Recheck: time.Minute,
+		Log: slog.New(slog.NewJSONHandler(&log, nil))}
 	warm := catalog.NewLoader(options)
 	current := func(l *catalog.Loader) catalog.Loaded {
 		t.Helper()
@@ -148,7 +154,8 @@ func TestLastGoodVersionServes(t *testing.T) {
 	if l := current(warm); l.Problem != "" || l.Version.Version != good.Version || l.Age(c.Now()) != 24*time.Hour {
 		t.Errorf("loaded %+v", l)
 	}
-	next := m.Import(t, catalog.Shared, "un", catalogtest.Person("1", "Anatoly Velkanov"), catalogtest.Person("2", "Boris Testov"))
+	next := m.Import(t, catalog.Shared, "un", catalogtest.Person("1", "Anatoly Velkanov"),
+		catalogtest.Person("2", "Boris Testov"))
 	m.Damage(next.Indexes[match.FileFormat()].SHA256 + ".idx")
 	c.advance(time.Minute - 1)
 	if l := current(warm); l.Problem != "" || l.Version.Version != good.Version {
@@ -156,7 +163,8 @@ func TestLastGoodVersionServes(t *testing.T) {
 	}
 	c.advance(1)
 	for name, loader := range map[string]*catalog.Loader{"warm": warm, "new": catalog.NewLoader(options)} {
-		if l := current(loader); l.Version.Version != good.Version || l.Problem != "version "+next.Version[:12]+" cannot be loaded" {
+		if l := current(loader); l.Version.Version != good.Version ||
+			l.Problem != "version "+next.Version[:12]+" cannot be loaded" {
 			t.Errorf("%s: loaded %+v with the problem %q", name, l.Version, l.Problem)
 		}
 	}
@@ -185,7 +193,8 @@ func TestBoundedBytes(t *testing.T) {
 	a := m.Import(t, catalog.Shared, "a", catalogtest.Person("1", "Anatoly Velkanov"))
 	b := m.Import(t, catalog.Shared, "b", catalogtest.Person("1", "Boris Testov"))
 	size := func(v catalog.Version) int64 { return v.Indexes[match.FileFormat()].Bytes }
-	options := catalog.Options{Versions: m, Files: m, Now: func() time.Time { return catalogtest.Now }, Log: slog.New(slog.DiscardHandler),
+	options := catalog.Options{Versions: m, Files: m, Now: func() time.Time { return catalogtest.Now },
+		Log:      slog.New(slog.DiscardHandler),
 		MaxBytes: max(size(a), size(b))}
 	loader := catalog.NewLoader(options)
 	_, before := m.Counts()
@@ -208,7 +217,8 @@ func TestBoundedBytes(t *testing.T) {
 	if _, err := catalog.NewLoader(options).Open(t.Context(), a.VersionRef); err == nil {
 		t.Error("an index larger than all room was loaded")
 	}
-	if _, err := loader.Open(t.Context(), catalog.VersionRef{Owner: tenant, List: "a", Version: a.Version}); !errors.Is(err, catalog.ErrNotFound) {
+	if _, err := loader.Open(t.Context(), catalog.VersionRef{Owner: tenant, List: "a",
+		Version: a.Version}); !errors.Is(err, catalog.ErrNotFound) {
 		t.Errorf("a version that does not exist: %v, want ErrNotFound", err)
 	}
 }
@@ -243,8 +253,10 @@ func TestHitsAreThoseOfOneIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := &watchlist.List{Entries: append([]watchlist.Entry{
-		catalogtest.Person("x", "Anatoly Anatolyevich"), catalogtest.Person("y", "Anatoly Velkanov", "Tolya")}, sample.Entries[:8]...)}
-	other.Entries[1].BirthDates, other.Entries[1].Identifiers = []string{"1990"}, []watchlist.Identifier{{Value: "AB1234567"}}
+		catalogtest.Person("x", "Anatoly Anatolyevich"), catalogtest.Person("y", "Anatoly Velkanov",
+			"Tolya")}, sample.Entries[:8]...)}
+	other.Entries[1].BirthDates, other.Entries[1].Identifiers = []string{"1990"},
+		[]watchlist.Identifier{{Value: "AB1234567"}}
 	m := catalogtest.NewMemory()
 	catalogtest.Import(t, m, m, catalog.Shared, "other", other)
 	catalogtest.Import(t, m, m, tenant, "sample", sample)
@@ -258,7 +270,8 @@ func TestHitsAreThoseOfOneIndex(t *testing.T) {
 	total := 0
 	for _, e := range append(sample.Entries, other.Entries...) {
 		for _, n := range e.Names {
-			for _, q := range []match.Query{{Name: n.Text}, {Name: n.Text, BirthDate: "1958-03-14", Countries: []string{"ru"}},
+			for _, q := range []match.Query{{Name: n.Text}, {Name: n.Text, BirthDate: "1958-03-14",
+				Countries: []string{"ru"}},
 				{Name: n.Text, Identifiers: []string{"AB1234567"}}, {Name: n.Text, Lists: []string{"other"}}} {
 				want, err := one.Screen(q, 60)
 				if err != nil {

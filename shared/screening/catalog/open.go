@@ -177,7 +177,8 @@ func (l *Loader) download(ctx context.Context, key string, file IndexFile, w io.
 		return fmt.Errorf("reading %s: %w", key, err)
 	}
 	if sum := hex.EncodeToString(digest.Sum(nil)); n != file.Bytes || sum != file.SHA256 {
-		return fmt.Errorf("%s has %d bytes or more with the SHA-256 %s, want %d with %s", key, n, sum, file.Bytes, file.SHA256)
+		return fmt.Errorf("%s has %d bytes or more with the SHA-256 %s, want %d with %s", key, n, sum, file.Bytes,
+			file.SHA256)
 	}
 	return nil
 }

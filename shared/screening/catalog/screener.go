@@ -8,8 +8,8 @@ import (
 	"sluice/shared/screening/match"
 )
 
-// Screener looks names up in several lists. It finds what one index of all these lists would give, in the same order. It
-// is not safe for concurrent use; several may share their lists.
+// Screener looks names up in several lists. It finds what one index of all these lists would give, in the same order.
+// It is not safe for concurrent use; several may share their lists.
 type Screener struct {
 	lists     []Loaded
 	screeners []*match.Screener

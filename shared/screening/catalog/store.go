@@ -22,18 +22,18 @@ type Store interface {
 	// SavePointer replaces the pointer of which p.Revision is the next revision. It returns ErrChanged if the stored
 	// revision is another one.
 	SavePointer(ctx context.Context, p Pointer) error
-	// AddVersion stores a version. If it is stored already, its import becomes this one, the indexes of both remain, and it
-	// is condemned no longer. It returns ErrChanged while its removal goes on.
+	// AddVersion stores a version. If it is stored already, its import becomes this one, the indexes of both remain,
+	// and it is condemned no longer. It returns ErrChanged while its removal goes on.
 	AddVersion(ctx context.Context, v Version) error
 	// Versions reads all versions of a list, those that were imported last first.
 	Versions(ctx context.Context, owner, list string) ([]Version, error)
 	// Owners reads the owners that have or had lists, in the order of their names.
 	Owners(ctx context.Context) ([]string, error)
-	// Condemn records that a version, which was read, is to be removed. It returns ErrChanged if it is pinned, or if it was
-	// condemned or imported again since.
+	// Condemn records that a version, which was read, is to be removed. It returns ErrChanged if it is pinned, or if it
+	// was condemned or imported again since.
 	Condemn(ctx context.Context, v Version, at time.Time) error
-	// BeginRemoval begins the removal of a version that was condemned when it was read. From then on it cannot be needed
-	// again. Repeating it is success. It returns ErrChanged if it is condemned no longer.
+	// BeginRemoval begins the removal of a version that was condemned when it was read. From then on it cannot be
+	// needed again. Repeating it is success. It returns ErrChanged if it is condemned no longer.
 	BeginRemoval(ctx context.Context, v Version) error
 	// RemoveVersion ends the removal of a version. Repeating it is success.
 	RemoveVersion(ctx context.Context, ref VersionRef) error

@@ -57,8 +57,8 @@ func (u *Upkeep) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Prune removes versions of a list to which no batch refers, and which are neither current, nor previous, nor among those
-// that were imported last. A version is condemned first, and removed by a later run.
+// Prune removes versions of a list to which no batch refers, and which are neither current, nor previous, nor among
+// those that were imported last. A version is condemned first, and removed by a later run.
 func (u *Upkeep) Prune(ctx context.Context, p Pointer) error {
 	versions, err := u.Store.Versions(ctx, p.Owner, p.List)
 	if err != nil {
@@ -96,8 +96,8 @@ func (u *Upkeep) remove(ctx context.Context, v Version) error {
 	return err
 }
 
-// removeObjects removes the objects of a version, then the version. An import of the same content waits for that: what it
-// stores is not removed.
+// removeObjects removes the objects of a version, then the version. An import of the same content waits for that: what
+// it stores is not removed.
 func (u *Upkeep) removeObjects(ctx context.Context, v Version) error {
 	for _, key := range v.objectKeys() {
 		if err := u.Objects.Remove(ctx, key); err != nil {

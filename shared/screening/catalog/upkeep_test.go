@@ -13,7 +13,8 @@ import (
 )
 
 func newUpkeep(m *catalogtest.Memory, c *clock, log *strings.Builder) *catalog.Upkeep {
-	return &catalog.Upkeep{Store: m, Objects: m, MaxAge: 14 * 24 * time.Hour, Now: c.Now, Log: slog.New(slog.NewJSONHandler(log, nil))}
+	return &catalog.Upkeep{Store: m, Objects: m, MaxAge: 14 * 24 * time.Hour, Now: c.Now,
+		Log: slog.New(slog.NewJSONHandler(log, nil))}
 }
 
 // Versions are removed in two steps, unless they are current, previous, among the last, pinned or needed again.
@@ -63,7 +64,8 @@ func TestPrune(t *testing.T) {
 	c.advance(12 * time.Second)
 	expect("after a day", "(0)1(2)(3)(4)567891011")
 	i := catalog.Importer{Store: m, Files: m, Now: c.Now, By: "again"}
-	if _, _, err := i.Rollback(t.Context(), catalog.Shared, "un", versions[2].Version); !errors.Is(err, catalog.ErrNotFound) {
+	if _, _, err := i.Rollback(t.Context(), catalog.Shared, "un", versions[2].Version); !errors.Is(err,
+		catalog.ErrNotFound) {
 		t.Errorf("rolling back to a condemned version: %v, want ErrNotFound", err)
 	}
 	if err := m.AddVersion(t.Context(), versions[3]); err != nil {

@@ -96,14 +96,15 @@ func threshold(b screening.Batch) float64 {
 // rescreenings is the namespace of the IDs of new batches.
 var rescreenings = uuid.MustParse("6a3f5f57-5cf8-5d0f-9a53-3c6f0d1b7c52")
 
-// newBatch returns a batch for new matches of another one, without them. It is the same whenever the round is. It belongs
-// to the same journey, and to a process of its own: it takes no other batch's place.
+// newBatch returns a batch for new matches of another one, without them. It is the same whenever the round is. It
+// belongs to the same journey, and to a process of its own: it takes no other batch's place.
 func (r *run) newBatch(b screening.Batch, part int) screening.Batch {
 	id := uuid.NewSHA1(rescreenings, fmt.Appendf(nil, "%q %q %q %q %q %d %d", b.Tenant, r.version.Owner, r.version.List,
 		r.version.Version, b.ID, r.round.NextBeganAt.Unix(), part)).String()
 	next := screening.Batch{
 		ID: id, Tenant: b.Tenant, Status: screening.Open, Type: screening.TypeRescreening, JourneyID: b.JourneyID,
-		JourneyType: b.JourneyType, MainEntityID: b.MainEntityID, MainEntityName: b.MainEntityName, CreatedAt: r.round.NextBeganAt,
+		JourneyType: b.JourneyType, MainEntityID: b.MainEntityID, MainEntityName: b.MainEntityName,
+		CreatedAt: r.round.NextBeganAt,
 		CreatedBy: screening.BuiltIn, Threshold: threshold(b), Version: 1,
 		Lists: []screening.ListVersion{{List: r.version.List, Owner: r.version.Owner, Version: r.version.Version,
 			SourceDate: r.version.SourceDate, ImportedAt: r.version.ImportedAt}},
@@ -115,13 +116,15 @@ func (r *run) newBatch(b screening.Batch, part int) screening.Batch {
 }
 
 // create stores a new batch of entities with the first matches of each. If it is stored already, it stays as it is.
-func (r *run) create(ctx context.Context, next screening.Batch, affected []screening.Entity, found map[string][]lookup.Match) error {
+func (r *run) create(ctx context.Context, next screening.Batch, affected []screening.Entity,
+	found map[string][]lookup.Match) error {
 	var entities []screening.Entity
 	var matches []screening.Match
 	for _, e := range affected {
 		next.EntityIDs = append(next.EntityIDs, e.ID)
-		entities = append(entities, screening.Entity{ID: e.ID, BatchID: next.ID, LegalEntityID: e.LegalEntityID, Criteria: e.Criteria,
-			Aliases: e.Aliases, Version: 1})
+		entities = append(entities, screening.Entity{ID: e.ID, BatchID: next.ID, LegalEntityID: e.LegalEntityID,
+			Criteria: e.Criteria,
+			Aliases:  e.Aliases, Version: 1})
 		for _, m := range found[e.ID][:min(len(found[e.ID]), r.MaxMatches)] {
 			matches = append(matches, r.newMatch(next, e, m))
 		}
@@ -166,8 +169,8 @@ func (r *run) newMatch(b screening.Batch, e screening.Entity, m lookup.Match) sc
 	uniqueID, data := lookup.UniqueID(m.Found), lookup.DataOf(m.Found, r.Now())
 	data.ProviderID = screening.BuiltIn
 	return screening.Match{
-		ID: screening.NewMatchID(b.ID, e.ID, uniqueID), BatchID: b.ID, EntityID: e.ID, AnswerID: b.ID, AliasIDs: m.AliasIDs,
-		UniqueID: uniqueID, Data: data, Resolution: screening.Resolution{Status: screening.Unresolved},
+		ID: screening.NewMatchID(b.ID, e.ID, uniqueID), BatchID: b.ID, EntityID: e.ID, AnswerID: b.ID,
+		AliasIDs: m.AliasIDs, UniqueID: uniqueID, Data: data, Resolution: screening.Resolution{Status: screening.Unresolved},
 		Version: 1,
 	}
 }
@@ -191,7 +194,10 @@ func (r *run) knownMatches(ctx context.Context, tenant, entityID string) (*known
 			return nil, err
 		}
 		p, isBuiltIn := b.Provider(screening.BuiltIn)
-		i := slices.IndexFunc(b.Lists, func(l screening.ListVersion) bool { return l.Owner == r.version.Owner && l.List == r.version.List })
+		i := slices.IndexFunc(b.Lists, func(l screening.ListVersion) bool {
+			return l.Owner == r.version.Owner &&
+				l.List == r.version.List
+		})
 		isOfThisRound := b.Type == screening.TypeRescreening && b.CreatedAt.Equal(r.round.NextBeganAt)
 		if isBuiltIn && p.Status == screening.SearchComplete && i >= 0 && !isOfThisRound {
 			k.batches = append(k.batches, earlier{batch: b, answerID: p.AnswerID, version: b.Lists[i].Version})
@@ -213,9 +219,9 @@ type earlier struct {
 	version  string
 }
 
-// has reports whether people know a match of the entity with an entry: whether they have cleared it, and nothing by which
-// the entry is recognised has changed since, or have it before them, or have found it to be true. An entry that has
-// another ID now, or was merged into another one, is looked for as what it was.
+// has reports whether people know a match of the entity with an entry: whether they have cleared it, and nothing by
+// which the entry is recognised has changed since, or have it before them, or have found it to be true. An entry that
+// has another ID now, or was merged into another one, is looked for as what it was.
 func (k *known) has(ctx context.Context, entryID string) (bool, error) {
 	for _, e := range k.batches {
 		origins, err := k.contents.originsOf(ctx, entryID, e.version, k.version)

@@ -19,7 +19,8 @@ type contents struct {
 // news are what has changed since a version.
 type news struct {
 	changes []catalog.Change
-	// screener finds the entries that are news; nil if there are none.
+	// screener finds the entries that are new or changed in anything: other countries, for example, may make an entry
+	// match that did not. It is nil if there are none.
 	screener *catalog.Screener
 	// origins are what entries were before, by their IDs; entries that are as they were are not there.
 	origins map[string][]origin
@@ -38,8 +39,8 @@ func newContents(files catalog.Opener, versions catalog.Reader) *contents {
 	return &contents{files: files, versions: versions, since: map[string]*news{}}
 }
 
-// newsSince returns what has changed from a version to the present one. Without a version, or if it is stored no longer,
-// all entries are new.
+// newsSince returns what has changed from a version to the present one. Without a version, or if it is stored no
+// longer, all entries are new.
 func (c *contents) newsSince(ctx context.Context, base string, present catalog.Version) (*news, error) {
 	if n := c.since[base]; n != nil {
 		return n, nil
@@ -74,7 +75,7 @@ func (c *contents) newsSince(ctx context.Context, base string, present catalog.V
 			id := change.After.ID
 			n.origins[id] = append(n.origins[id], origin{change.Before.ID, change.IsNews})
 		}
-		if change.IsNews && !seen[change.After] {
+		if !seen[change.After] {
 			seen[change.After] = true
 			entries = append(entries, *change.After)
 		}

@@ -39,7 +39,8 @@ func (r *run) announceUpdate(ctx context.Context) error {
 	if r.round.IsAnnounced {
 		return nil
 	}
-	payload := UpdatePayload{List: r.version.List, IsShared: r.version.Owner == catalog.Shared, Version: r.version.Version,
+	payload := UpdatePayload{List: r.version.List, IsShared: r.version.Owner == catalog.Shared,
+		Version:         r.version.Version,
 		PreviousVersion: optional(r.round.Done), Entries: r.version.Entries}
 	if !r.version.SourceDate.IsZero() {
 		payload.SourceDate = &r.version.SourceDate
@@ -67,8 +68,9 @@ func (r *run) announceEnd(ctx context.Context) error {
 		return nil
 	}
 	return r.announce(ctx, event.RescreeningFinished, r.Now(), EndPayload{
-		List: r.version.List, Version: r.version.Version, PreviousVersion: optional(r.round.Done), NamesScreened: r.round.Names,
-		NewMatches: r.round.Matches, Batches: append([]string{}, r.round.Batches...), BatchCount: r.round.BatchCount,
+		List: r.version.List, Version: r.version.Version, PreviousVersion: optional(r.round.Done),
+		NamesScreened: r.round.Names,
+		NewMatches:    r.round.Matches, Batches: append([]string{}, r.round.Batches...), BatchCount: r.round.BatchCount,
 	})
 }
 
@@ -84,7 +86,8 @@ func (r *run) announce(ctx context.Context, t event.Type, when time.Time, payloa
 		path = "/screeningquery/api/v4/batch/" + r.round.Batches[0]
 	}
 	return r.Events.Send(ctx, event.Message{
-		ID: event.NewID(t, subject), Tenant: r.round.Tenant, Type: t, RelativeURL: path, Payload: text, When: when.UTC(),
+		ID: event.NewID(t, subject), Tenant: r.round.Tenant, Type: t, RelativeURL: path, Payload: text,
+		When:          when.UTC(),
 		CorrelationID: event.NewID(event.WatchlistUpdated, subject), CausationID: r.version.Version,
 	})
 }

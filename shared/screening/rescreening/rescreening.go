@@ -1,5 +1,6 @@
-// Package rescreening looks again for the entities that tenants have screened when a watchlist changes: among the entries
-// that are new or changed, and nowhere else. What it finds becomes a new screening batch, unless people know it already.
+// Package rescreening looks again for the entities that tenants have screened when a watchlist changes: among the
+// entries that are new or changed, and nowhere else. What it finds becomes a new screening batch, unless people know it
+// already.
 package rescreening
 
 import (
@@ -22,8 +23,8 @@ type Round struct {
 	// Owner and List name the list.
 	Owner string
 	List  string
-	// Done is the version that the last round ended with; "" if there was none. BeganAt is when that round began: batches
-	// that were created later may have pinned an older version.
+	// Done is the version that the last round ended with; "" if there was none. BeganAt is when that round began:
+	// batches that were created later may have pinned an older version.
 	Done    string
 	BeganAt time.Time
 	// Next is the version of the round that is under way; "" if none is. NextBeganAt is when it began.
@@ -55,8 +56,8 @@ type Rounds interface {
 	ListBatches(ctx context.Context, tenant, after string, limit int) (ids []string, next string, err error)
 	// GetRound reads the round of a tenant and a list, one with the revision 0 if nothing is stored.
 	GetRound(ctx context.Context, tenant, owner, list string) (Round, error)
-	// SaveRound replaces the round of which r.Revision is the next revision. It returns screening.ErrChanged if the stored
-	// revision is another one.
+	// SaveRound replaces the round of which r.Revision is the next revision. It returns screening.ErrChanged if the
+	// stored revision is another one.
 	SaveRound(ctx context.Context, r Round) error
 }
 
@@ -95,9 +96,9 @@ type Rescreening struct {
 // pageSize is how many tenants or batches are read together; after as many batches a round is saved.
 const pageSize = 50
 
-// Run rescreens what is to be rescreened since lists have changed. It may be repeated and run at the same time as itself:
-// the same round creates the same batches and events. It goes on where an earlier run ended, by its deadline or by an
-// error. An error of a tenant does not keep the others from their turn.
+// Run rescreens what is to be rescreened since lists have changed. It may be repeated and run at the same time as
+// itself: the same round creates the same batches and events. It goes on where an earlier run ended, by its deadline or
+// by an error. An error of a tenant does not keep the others from their turn.
 func (s *Rescreening) Run(ctx context.Context) error {
 	var errs []error
 	for after := ""; ; {
@@ -136,7 +137,8 @@ func (s *Rescreening) rescreenTenant(ctx context.Context, tenant string) error {
 	for _, v := range versions {
 		round, err := s.Rounds.GetRound(ctx, tenant, v.Owner, v.List)
 		if err == nil && (round.Done != v.Version || round.Next != "") {
-			r := &run{Rescreening: s, round: round, version: v, settings: settings, contents: newContents(s.Files, s.Lists)}
+			r := &run{Rescreening: s, round: round, version: v, settings: settings,
+				contents: newContents(s.Files, s.Lists)}
 			err = r.finish(ctx)
 		}
 		if errors.Is(err, screening.ErrChanged) {
@@ -206,14 +208,18 @@ func (r *run) save(ctx context.Context) error {
 // dated before it is stored.
 const overlap = time.Minute
 
-// baseOf returns the version that a batch was last screened against, "" if there is none, and whether it is to be screened
-// against the list at all.
+// baseOf returns the version that a batch was last screened against, "" if there is none, and whether it is to be
+// screened against the list at all.
 func (r *run) baseOf(b screening.Batch) (version string, isScreened bool) {
 	p, isBuiltIn := b.Provider(screening.BuiltIn)
-	if !isBuiltIn || p.Status == screening.ReturnFailed || b.Status == screening.Overridden || b.Type == screening.TypeRescreening {
+	if !isBuiltIn || p.Status == screening.ReturnFailed || b.Status == screening.Overridden ||
+		b.Type == screening.TypeRescreening {
 		return "", false
 	}
-	i := slices.IndexFunc(b.Lists, func(l screening.ListVersion) bool { return l.Owner == r.version.Owner && l.List == r.version.List })
+	i := slices.IndexFunc(b.Lists, func(l screening.ListVersion) bool {
+		return l.Owner == r.version.Owner &&
+			l.List == r.version.List
+	})
 	switch {
 	case i < 0 && r.settings.ActiveLists != nil && !slices.Contains(r.settings.ActiveLists, r.version.List):
 		return "", false

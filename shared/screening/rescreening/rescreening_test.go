@@ -33,6 +33,8 @@ type office struct {
 	lists  *catalogtest.Memory
 	now    time.Time
 	events []event.Message
+	// criteria are what is known of all entities that are screened.
+	criteria screening.SearchCriteria
 	// failures is how many more events cannot be sent.
 	failures int
 	*rescreening.Rescreening
@@ -40,7 +42,8 @@ type office struct {
 
 func newOffice(t *testing.T) *office {
 	t.Helper()
-	o := &office{t: t, store: screeningdb.New(dynamotest.Start(t), "test-screenings"), lists: catalogtest.NewMemory(), now: catalogtest.Now}
+	o := &office{t: t, store: screeningdb.New(dynamotest.Start(t), "test-screenings"), lists: catalogtest.NewMemory(),
+		now: catalogtest.Now}
 	o.Rescreening = &rescreening.Rescreening{
 		Rounds: o.store, Batches: o.store, Lists: o.lists, Files: o.lists, Events: o, MaxMatches: 2,
 		Now: func() time.Time { return o.now }, Log: slog.New(slog.DiscardHandler),
@@ -70,7 +73,8 @@ func (o *office) must(err error) {
 // update imports the list and lets time pass.
 func (o *office) update(entries ...watchlist.Entry) {
 	o.t.Helper()
-	o.lists.Import(o.t, catalog.Shared, "un", append(entries, catalogtest.Person("other", "Someone Else Altogether"))...)
+	o.lists.Import(o.t, catalog.Shared, "un", append(entries, catalogtest.Person("other",
+		"Someone Else Altogether"))...)
 	o.now = o.now.Add(time.Hour)
 }
 
@@ -78,7 +82,8 @@ func (o *office) update(entries ...watchlist.Entry) {
 func (o *office) screen(journey string, names ...string) screening.Batch {
 	o.t.Helper()
 	ctx := o.t.Context()
-	b := screening.Batch{ID: uuid.NewString(), Tenant: tenant, Status: screening.Open, Type: screening.TypeScreening, JourneyID: journey,
+	b := screening.Batch{ID: uuid.NewString(), Tenant: tenant, Status: screening.Open, Type: screening.TypeScreening,
+		JourneyID: journey,
 		ProcessID: "onboarding", CreatedAt: o.now, Version: 1, Threshold: 80}
 	loaded, err := o.lists.Loader().Current(ctx, tenant, nil)
 	o.must(err)
@@ -89,14 +94,16 @@ func (o *office) screen(journey string, names ...string) screening.Batch {
 	var entities []screening.Entity
 	var matches []screening.Match
 	for _, name := range names {
-		e := screening.Entity{ID: name, Version: 1, Criteria: screening.SearchCriteria{Type: screening.Individual, FullName: name}}
+		e := screening.Entity{ID: name, Version: 1, Criteria: o.criteria}
+		e.Criteria.Type, e.Criteria.FullName = screening.Individual, name
 		entities, b.EntityIDs = append(entities, e), append(b.EntityIDs, e.ID)
 		found, err := lookup.Find(catalog.NewScreener(loaded...), lookup.Questions(e.Criteria, nil), b.Threshold)
 		o.must(err)
 		for _, f := range found {
 			id := lookup.UniqueID(f.Found)
-			matches = append(matches, screening.Match{ID: screening.NewMatchID(run.AnswerID, e.ID, id), BatchID: b.ID, EntityID: e.ID,
-				AnswerID: run.AnswerID, UniqueID: id, Resolution: screening.Resolution{Status: screening.Unresolved}, Version: 1})
+			matches = append(matches, screening.Match{ID: screening.NewMatchID(run.AnswerID, e.ID, id), BatchID: b.ID,
+				EntityID: e.ID, AnswerID: run.AnswerID, UniqueID: id, Version: 1,
+				Resolution: screening.Resolution{Status: screening.Unresolved}})
 		}
 	}
 	run.Matches, b.Matches, b.Unresolved = len(matches), len(matches), len(matches)
@@ -138,8 +145,8 @@ func (o *office) batches(entityID string) []screening.Batch {
 	return batches
 }
 
-// expect rescreens twice, and checks what is in the rescreening batches of an entity: the entries' IDs, those of a batch
-// in brackets.
+// expect rescreens twice, and checks what is in the rescreening batches of an entity: the entries' IDs, those of a
+// batch in brackets.
 func (o *office) expect(what, entityID, want string) {
 	o.t.Helper()
 	for range 2 {
@@ -190,7 +197,8 @@ func TestNewEntries(t *testing.T) {
 	o.expect("for someone else", "Boris Testov", "")
 	batches := o.batches(asked)
 	added := batches[len(batches)-1]
-	if added.JourneyID != "journey" || added.ProcessID == b.ProcessID || len(added.EntityIDs) != 1 || added.Unresolved != 1 ||
+	if added.JourneyID != "journey" || added.ProcessID == b.ProcessID || len(added.EntityIDs) != 1 ||
+		added.Unresolved != 1 ||
 		added.Status != screening.Open || added.Lists[0].Version == b.Lists[0].Version {
 		t.Errorf("the new batch is %+v", added)
 	}
@@ -200,7 +208,8 @@ func TestNewEntries(t *testing.T) {
 	if stored, err := o.store.Get(t.Context(), tenant, old.ID); err != nil || stored.Status != screening.Overridden {
 		t.Errorf("the replaced batch is %s, %v", stored.Status, err)
 	}
-	if v, err := o.lists.Version(t.Context(), catalog.VersionRef{Owner: catalog.Shared, List: "un", Version: added.Lists[0].Version}); err != nil ||
+	if v, err := o.lists.Version(t.Context(), catalog.VersionRef{Owner: catalog.Shared, List: "un",
+		Version: added.Lists[0].Version}); err != nil ||
 		!v.IsPinned {
 		t.Errorf("the version of the new batch is pinned: %t, %v", v.IsPinned, err)
 	}
@@ -210,17 +219,20 @@ func TestNewEntries(t *testing.T) {
 // expectEvents checks the two events of a round with one new batch.
 func (o *office) expectEvents(batchID string) {
 	o.t.Helper()
-	if len(o.events) != 2 || o.events[0].Type != event.WatchlistUpdated || o.events[1].Type != event.RescreeningFinished {
+	if len(o.events) != 2 || o.events[0].Type != event.WatchlistUpdated ||
+		o.events[1].Type != event.RescreeningFinished {
 		o.t.Fatalf("events %+v", o.events)
 	}
 	var update rescreening.UpdatePayload
 	var end rescreening.EndPayload
 	o.must(json.Unmarshal(o.events[0].Payload, &update))
 	o.must(json.Unmarshal(o.events[1].Payload, &end))
-	if !update.IsShared || update.List != "un" || update.PreviousVersion == nil || update.Changes == nil || update.Changes.Added != 1 {
+	if !update.IsShared || update.List != "un" || update.PreviousVersion == nil || update.Changes == nil ||
+		update.Changes.Added != 1 {
 		o.t.Errorf("payload %s", o.events[0].Payload)
 	}
-	if end.NewMatches != 1 || !slices.Equal(end.Batches, []string{batchID}) || end.BatchCount != 1 || end.NamesScreened != 3 ||
+	if end.NewMatches != 1 || !slices.Equal(end.Batches, []string{batchID}) || end.BatchCount != 1 ||
+		end.NamesScreened != 3 ||
 		end.Version != update.Version {
 		o.t.Errorf("payload %s", o.events[1].Payload)
 	}
@@ -244,7 +256,8 @@ func TestClearedPairs(t *testing.T) {
 		{"a birth date", [][]watchlist.Entry{{born(person("1", asked), "1958")}}, "[1]"},
 		{"another ID", [][]watchlist.Entry{{person("9", asked)}}, ""},
 		{"another ID and a birth date", [][]watchlist.Entry{{born(person("9", asked), "1958")}}, "[9]"},
-		{"another ID, then a birth date", [][]watchlist.Entry{{person("9", asked)}, {born(person("9", asked), "1958")}}, "[9]"},
+		{"another ID, then a birth date", [][]watchlist.Entry{{person("9", asked)}, {born(person("9", asked), "1958")}},
+			"[9]"},
 		{"gone and there again", [][]watchlist.Entry{{}, {person("1", asked)}}, ""},
 		{"gone and there again, otherwise", [][]watchlist.Entry{{}, {born(person("1", asked), "1958")}}, "[1]"},
 		{"another one of the same name", [][]watchlist.Entry{{person("1", asked), person("2", asked)}}, "[2]"},
@@ -267,6 +280,24 @@ func TestClearedPairs(t *testing.T) {
 			o.expect("after the changes", asked, test.want)
 		})
 	}
+}
+
+// An entry that has changed in nothing by which it is recognised may still match what it did not match before.
+func TestAmendedEntries(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	entry := catalogtest.Person("1", "Anatolij Velkanoff")
+	entry.Countries = []string{"us"}
+	o.update(entry)
+	o.criteria.Nationality = "ru"
+	o.screen("journey", asked)
+	if b := o.batches(asked)[0]; b.Matches != 0 {
+		t.Fatalf("the first batch has %d matches, want none because of the country", b.Matches)
+	}
+	o.expect("before", asked, "")
+	entry.Countries = []string{"ru"}
+	o.update(entry)
+	o.expect("another country", asked, "[1]")
 }
 
 // Two entries that were cleared are merged into one: it stays cleared unless it says more than both.

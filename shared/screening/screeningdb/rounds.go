@@ -91,22 +91,25 @@ func (s *Store) GetRound(ctx context.Context, tenant, owner, list string) (rescr
 	}
 	round.Done, round.BeganAt, round.Next, round.NextBeganAt = body.Done, body.BeganAt, body.Next, body.NextBeganAt
 	round.After, round.IsAnnounced, round.Names, round.Matches = body.After, body.IsAnnounced, body.Names, body.Matches
-	round.Batches, round.BatchCount, round.Revision = body.Batches, body.BatchCount, dynamo.NumberAttribute(row, "version")
+	round.Batches, round.BatchCount, round.Revision = body.Batches, body.BatchCount, dynamo.NumberAttribute(row,
+		"version")
 	return round, nil
 }
 
 // SaveRound implements rescreening.Rounds.
 func (s *Store) SaveRound(ctx context.Context, r rescreening.Round) error {
 	text, err := json.Marshal(roundBody{
-		Done: r.Done, BeganAt: r.BeganAt, Next: r.Next, NextBeganAt: r.NextBeganAt, After: r.After, IsAnnounced: r.IsAnnounced,
-		Names: r.Names, Matches: r.Matches, Batches: r.Batches, BatchCount: r.BatchCount,
+		Done: r.Done, BeganAt: r.BeganAt, Next: r.Next, NextBeganAt: r.NextBeganAt, After: r.After,
+		IsAnnounced: r.IsAnnounced,
+		Names:       r.Names, Matches: r.Matches, Batches: r.Batches, BatchCount: r.BatchCount,
 	})
 	if err != nil {
 		return err
 	}
 	item := roundKey(r.Tenant, r.Owner, r.List)
 	item["body"], item["version"] = dynamo.String(string(text)), dynamo.Number(r.Revision)
-	put := &dynamodb.PutItemInput{TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)")}
+	put := &dynamodb.PutItemInput{TableName: &s.table, Item: item,
+		ConditionExpression: aws.String("attribute_not_exists(part)")}
 	if r.Revision > 1 {
 		put.ConditionExpression = aws.String("version = :previous")
 		put.ExpressionAttributeValues = dynamo.Item{":previous": dynamo.Number(r.Revision - 1)}

@@ -150,7 +150,8 @@ func (s *Store) SavePointer(ctx context.Context, p catalog.Pointer) error {
 	if p.Revision > 1 {
 		put.ConditionExpression = aws.String("revision = :previous")
 		put.ExpressionAttributeValues = dynamo.Item{":previous": dynamo.Number(p.Revision - 1)}
-	} else if _, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table, Item: key(ownersKey, ownerPart+p.Owner)}); err != nil {
+	} else if _, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table,
+		Item: key(ownersKey, ownerPart+p.Owner)}); err != nil {
 		return fmt.Errorf("add the owner of a watchlist: %w", err)
 	}
 	_, err = s.db.PutItem(ctx, put)
@@ -187,11 +188,13 @@ func (s *Store) AddVersion(ctx context.Context, v catalog.Version) error {
 func (s *Store) importAgain(ctx context.Context, v catalog.Version, part string) error {
 	update := &dynamodb.UpdateItemInput{
 		TableName: &s.table, Key: key(v.Owner, part),
-		ConditionExpression:      aws.String("attribute_exists(part) AND attribute_not_exists(removing)"),
-		UpdateExpression:         aws.String("REMOVE condemned_at SET imported_at = :at, imported_by = :by, #file = :file"),
+		ConditionExpression: aws.String("attribute_exists(part) AND attribute_not_exists(removing)"),
+		UpdateExpression: aws.String("REMOVE condemned_at SET imported_at = :at, imported_by = :by, " +
+			"#file = :file"),
 		ExpressionAttributeNames: map[string]string{"#file": "file"},
 		ExpressionAttributeValues: dynamo.Item{
-			":at": dynamo.String(dynamo.FormatTime(v.ImportedAt)), ":by": dynamo.String(v.ImportedBy), ":file": dynamo.String(v.File),
+			":at": dynamo.String(dynamo.FormatTime(v.ImportedAt)), ":by": dynamo.String(v.ImportedBy),
+			":file": dynamo.String(v.File),
 		},
 	}
 	for i, format := range slices.Sorted(maps.Keys(v.Indexes)) {

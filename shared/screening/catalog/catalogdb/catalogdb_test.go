@@ -26,10 +26,12 @@ func TestStoredWatchlists(t *testing.T) {
 	s := catalogdb.New(client, table)
 	v := catalog.Version{
 		VersionRef: catalog.VersionRef{Owner: catalog.Shared, List: "un", Version: "v1"}, Format: watchlist.UNXML,
-		File: "un.xml", SourceDate: catalogtest.Now, ImportedAt: catalogtest.Now, ImportedBy: "me", Entries: 3, Names: 4,
+		File: "un.xml", SourceDate: catalogtest.Now, ImportedAt: catalogtest.Now, ImportedBy: "me", Entries: 3,
+		Names:       4,
 		Unmatchable: 1, Problems: 2, Indexes: map[string]catalog.IndexFile{"01": {SHA256: "aa", Bytes: 5}},
 	}
-	p := catalog.Pointer{Owner: catalog.Shared, List: "un", Current: v, Previous: &v, MovedAt: catalogtest.Now, MovedBy: "you",
+	p := catalog.Pointer{Owner: catalog.Shared, List: "un", Current: v, Previous: &v, MovedAt: catalogtest.Now,
+		MovedBy:  "you",
 		Revision: 1}
 	if err := s.AddVersion(ctx, v); err != nil {
 		t.Fatal(err)

@@ -72,8 +72,10 @@ type indexRow struct {
 func newVersionRow(v catalog.Version) versionRow {
 	row := versionRow{
 		Owner: v.Owner, List: v.List, Version: v.Version, Format: string(v.Format), File: v.File,
-		SourceDate: dynamo.FormatTime(v.SourceDate), ImportedAt: dynamo.FormatTime(v.ImportedAt), ImportedBy: v.ImportedBy,
-		Entries: v.Entries, Names: v.Names, Unmatchable: v.Unmatchable, Problems: v.Problems, Indexes: map[string]indexRow{},
+		SourceDate: dynamo.FormatTime(v.SourceDate), ImportedAt: dynamo.FormatTime(v.ImportedAt),
+		ImportedBy: v.ImportedBy,
+		Entries:    v.Entries, Names: v.Names, Unmatchable: v.Unmatchable, Problems: v.Problems,
+		Indexes:  map[string]indexRow{},
 		IsPinned: v.IsPinned, CondemnedAt: dynamo.FormatTime(v.CondemnedAt),
 	}
 	for format, index := range v.Indexes {
@@ -84,7 +86,8 @@ func newVersionRow(v catalog.Version) versionRow {
 
 func (r versionRow) version() (catalog.Version, error) {
 	v := catalog.Version{
-		VersionRef: catalog.VersionRef{Owner: r.Owner, List: r.List, Version: r.Version}, Format: watchlist.Format(r.Format),
+		VersionRef: catalog.VersionRef{Owner: r.Owner, List: r.List,
+			Version: r.Version}, Format: watchlist.Format(r.Format),
 		File: r.File, ImportedBy: r.ImportedBy, Entries: r.Entries, Names: r.Names, Unmatchable: r.Unmatchable,
 		Problems: r.Problems, Indexes: map[string]catalog.IndexFile{}, IsPinned: r.IsPinned,
 	}

@@ -19,7 +19,8 @@ func Conform(t *testing.T, s interface {
 	conformRemoval(t, s, s)
 	v := catalog.Version{
 		VersionRef: catalog.VersionRef{Owner: "o", List: "un", Version: "v1"}, Format: watchlist.UNXML, File: "un.xml",
-		SourceDate: Now.AddDate(0, 0, -1), ImportedAt: Now, ImportedBy: "me", Entries: 3, Names: 4, Unmatchable: 1, Problems: 2,
+		SourceDate: Now.AddDate(0, 0, -1), ImportedAt: Now, ImportedBy: "me",
+		Entries: 3, Names: 4, Unmatchable: 1, Problems: 2,
 		Indexes: map[string]catalog.IndexFile{"01": {SHA256: "aa", Bytes: 5}},
 	}
 	if _, err := s.Version(ctx, v.VersionRef); !errors.Is(err, catalog.ErrNotFound) {
@@ -45,7 +46,8 @@ func Conform(t *testing.T, s interface {
 	}
 	older := v
 	older.Version = "v0"
-	for _, other := range []catalog.VersionRef{{Owner: "o", List: "una", Version: "v"}, {Owner: "other", List: "un", Version: "v"}} {
+	for _, other := range []catalog.VersionRef{{Owner: "o", List: "una", Version: "v"},
+		{Owner: "other", List: "un", Version: "v"}} {
 		o := v
 		o.VersionRef = other
 		if err := s.AddVersion(ctx, o); err != nil {
