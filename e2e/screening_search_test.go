@@ -3,7 +3,9 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -101,7 +103,8 @@ func TestBuiltInScreening(t *testing.T) {
 	api := loginNewTenant(t)
 	e := uuid.NewString()
 	early := api.newScreening("", e)
-	api.expectSearched(early, "sluice: Return Failed (Invoker E000: No watch list was imported that could be searched. "+
+	api.expectSearched(early, "sluice: Return Failed (Invoker E000: No watch list was imported that could be "+
+		"searched. "+
 		"Import one and run the screening again.)")
 
 	api.importWatchlist("own", map[string]string{"1": "Ivan Petrov", "2": "Vanya", "3": "Anna Schmidt"})
@@ -118,9 +121,12 @@ func TestBuiltInScreening(t *testing.T) {
 		found[m.EntityUniqueID] = m
 	}
 	m := found["own:1"]
-	if len(matches) != len(found) || found["own:3"].ID != "" || m.Status != "Unresolved" || m.MatchData.MatchScore != 100 ||
-		m.MatchData.ProviderID != "sluice" || m.MatchData.Name != "Ivan Petrov" || m.EntityAliasIDs[0] != "PrimaryName" ||
-		!strings.Contains(m.info("Explanation"), `"Ivan" = "Ivan"`) || len(m.info("List version")) != 64 || m.info("List age") != "0 days" {
+	if len(matches) != len(found) || found["own:3"].ID != "" || m.Status != "Unresolved" ||
+		m.MatchData.MatchScore != 100 ||
+		m.MatchData.ProviderID != "sluice" || m.MatchData.Name != "Ivan Petrov" ||
+		m.EntityAliasIDs[0] != "PrimaryName" ||
+		!strings.Contains(m.info("Explanation"), `"Ivan" = "Ivan"`) || len(m.info("List version")) != 64 ||
+		m.info("List age") != "0 days" {
 		t.Errorf("got the matches %+v, want that of own:1, explained", matches)
 	}
 	var resolutions []string
@@ -142,7 +148,8 @@ func (s *session) screenings() *screeningdb.Store {
 // sweepScreenings invokes the conduct function as its schedule does.
 func (e *Environment) sweepScreenings(t *testing.T) {
 	t.Helper()
-	if failure := e.invoke(t, "conduct", `{"detail-type":"Scheduled Event","source":"aws.events"}`, false); failure != "" {
+	if failure := e.invoke(t, "conduct", `{"detail-type":"Scheduled Event","source":"aws.events"}`,
+		false); failure != "" {
 		t.Fatalf("the sweep failed: %s", failure)
 	}
 }
@@ -164,8 +171,10 @@ func TestStuckScreenings(t *testing.T) {
 	before := time.Now().UTC().Add(-2 * time.Minute)
 	lost := b
 	lost.ID, lost.Version, lost.CreatedAt = uuid.NewString(), 1, before
-	lost, err = api.screenings().Create(t.Context(), lost.Begin([]screening.ProviderRun{{ID: screening.BuiltIn}}, before),
-		[]screening.Entity{{ID: e, Version: 1, Criteria: screening.SearchCriteria{Type: screening.Individual, FullName: "Ivan Petrov"}}})
+	lost, err = api.screenings().Create(t.Context(),
+		lost.Begin([]screening.ProviderRun{{ID: screening.BuiltIn}}, before),
+		[]screening.Entity{{ID: e, Version: 1,
+			Criteria: screening.SearchCriteria{Type: screening.Individual, FullName: "Ivan Petrov"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,4 +189,38 @@ func TestStuckScreenings(t *testing.T) {
 	api.expectSearched(batch, "sluice: Return Failed (Invoker E000: The search was interrupted. Run it again.)")
 	api.mustCall("POST", screeningCommands+"/batch/"+batch+"/rerun", inEnvelope(`{}`), nil)
 	api.expectSearched(batch, "sluice: Search Complete")
+}
+
+// The commands of docs/screening.md work as they are.
+func TestScreeningGuide(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"bash", "curl", "jq"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is not installed", tool)
+		}
+	}
+	page, err := os.ReadFile("../docs/screening.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```sh\n(.*?)```").FindSubmatch(page)
+	if block == nil {
+		t.Fatal("docs/screening.md has no block of commands")
+	}
+	c := newTenantClient(t)
+	c.importWatchlist("un", map[string]string{"7": "Anatoly Velkanov", "8": "Abd al-Rahman al-Mazruqi"})
+	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", string(block[1]))
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(os.Environ(), "API_URL="+environment.APIURL, "TOKEN_URL="+environment.TokenURL,
+		"CLIENT_ID="+c.ClientID, "CLIENT_SECRET="+c.ClientSecret, "TENANT="+c.TenantID)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{`"status": "Search Complete"`, "un:7  Anatoly Velkanov", "  Explanation: ",
+		`"outcome": "Material"`, `"un:7"`} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("the commands print no %s:\n%s", want, out)
+		}
+	}
 }

@@ -59,6 +59,7 @@ var eventTypes = map[string]any{
 	"conduct-event":    &events.CloudWatchEvent{},
 	"conduct-schedule": &events.CloudWatchEvent{},
 	"search":           &execution.SearchInput{},
+	"ask":              &execution.AskInput{},
 
 	"notify": &execution.Notice{},
 

@@ -44,8 +44,8 @@ func checkErrorNames(t *testing.T, file, folder string) {
 	}
 }
 
-// A task that gets no answer is repeated, and long before the execution itself runs out of time; no function runs as long
-// as a task may take.
+// A task that gets no answer is repeated, and long before the execution itself runs out of time; no function runs as
+// long as a task may take.
 func TestTasksEnd(t *testing.T) {
 	var machine struct{ TimeoutSeconds int }
 	text := readFile(t, "statemachine/batch.asl.json")
@@ -66,7 +66,8 @@ func TestTasksEnd(t *testing.T) {
 		tasks++
 		limit, _ := state["TimeoutSeconds"].(float64)
 		if limit <= longestFunction || int(limit)*8 > machine.TimeoutSeconds {
-			t.Errorf("%s has TimeoutSeconds %v, want more than %d and less than an eighth of the execution's %d", name, limit,
+			t.Errorf("%s has TimeoutSeconds %v, want more than %d and less than an eighth of the execution's %d", name,
+				limit,
 				longestFunction, machine.TimeoutSeconds)
 		}
 		retry, err := json.Marshal(state["Retry"])
@@ -81,6 +82,33 @@ func TestTasksEnd(t *testing.T) {
 	})
 	if tasks == 0 {
 		t.Error("the state machine has no task")
+	}
+}
+
+// No task of the machine of screenings waits without end, the one that waits for an answer included; none is without an
+// end after its retries.
+func TestTasksOfScreeningsEnd(t *testing.T) {
+	var definition any
+	if err := json.Unmarshal(readFile(t, "statemachine/screening.asl.json"), &definition); err != nil {
+		t.Fatal(err)
+	}
+	tasks := 0
+	visitMembers(definition, func(name string, value any) {
+		state, _ := value.(map[string]any)
+		if state["Type"] != "Task" {
+			return
+		}
+		tasks++
+		limit, _ := state["TimeoutSeconds"].(float64)
+		if (limit < 60 || limit > 1000) && state["TimeoutSecondsPath"] == nil {
+			t.Errorf("%s has TimeoutSeconds %v, want 60 to 1000", name, limit)
+		}
+		if state["Retry"] == nil || state["Catch"] == nil && !strings.HasPrefix(name, "GiveUp") {
+			t.Errorf("%s has no Retry or no Catch", name)
+		}
+	})
+	if tasks != 5 {
+		t.Errorf("the state machine has %d tasks, want 5", tasks)
 	}
 }
 

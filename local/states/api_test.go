@@ -253,6 +253,13 @@ func TestStopAndTimeouts(t *testing.T) {
 	if got := b.run(t, `{}`); got.Status != Failed || got.Error != "States.Timeout" {
 		t.Errorf("execution after a task's timeout: %+v, want FAILED with States.Timeout", got)
 	}
+	b = newTestService(t, oneState(task+`"Parameters": {"FunctionName": "toy"}, "TimeoutSecondsPath": "$.n"`), hang)
+	for input, want := range map[string]string{`{"n":1}`: "States.Timeout", `{"n":0}`: "States.Runtime",
+		`{"n":"1"}`: "States.Runtime", `{}`: "States.Runtime"} {
+		if got := b.run(t, input); got.Status != Failed || got.Error != want {
+			t.Errorf("execution with the timeout of %s: %+v, want FAILED with %s", input, got, want)
+		}
+	}
 }
 
 // An execution that was running when the program ended is restarted at its first state.

@@ -64,6 +64,7 @@ func TestUnsupportedDefinitionsAreErrors(t *testing.T) {
 		{"all not last", oneState(task + `"Retry":[{"ErrorEquals":["States.ALL"]},{"ErrorEquals":["A"]}]`), "S"},
 		{"empty errors", oneState(task + `"Retry":[{"ErrorEquals":[]}]`), "S"},
 		{"wait", oneState(`"Type":"Wait"`), "S"},
+		{"two timeouts", oneState(task + `"TimeoutSeconds":5,"TimeoutSecondsPath":"$.n"`), "S"},
 		{"heartbeat", oneState(task + `"TimeoutSeconds":5,"HeartbeatSeconds":5`), "S"},
 	}
 	for _, test := range tests {
@@ -76,14 +77,16 @@ func TestUnsupportedDefinitionsAreErrors(t *testing.T) {
 	}
 }
 
-func TestOwnDefinition(t *testing.T) {
+func TestOwnDefinitions(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../statemachine/batch.asl.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Parse(text); err != nil {
-		t.Error(err)
+	for _, name := range []string{"batch", "delivery", "screening"} {
+		text, err := os.ReadFile("../../statemachine/" + name + ".asl.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Parse(text); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -170,8 +170,8 @@ func (c *functionCall) waitForToken(ctx context.Context) (any, *Failure) {
 	}
 }
 
-// withdrawToken ends a task whose time is over with a failure. If its token was answered just before, the answer counts:
-// whoever sent it was told so.
+// withdrawToken ends a task whose time is over with a failure. If its token was answered just before, the answer
+// counts: whoever sent it was told so.
 func (c *functionCall) withdrawToken(failure *Failure) (any, *Failure) {
 	c.tokens.remove(c.token)
 	select {

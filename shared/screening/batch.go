@@ -99,13 +99,13 @@ type Batch struct {
 	ClosedAt time.Time
 	// CorrelationID is that of the request that created the batch; "" if it had none.
 	CorrelationID string
-	// Lists are the versions of watch lists that the built-in provider searches. They are pinned: a search that is repeated
-	// finds the same, whatever was imported meanwhile.
+	// Lists are the versions of watch lists that the built-in provider searches. They are pinned: a search that is
+	// repeated finds the same, whatever was imported meanwhile.
 	Lists []ListVersion
 	// Threshold is the score from which on an entry is a match of the built-in provider. It is pinned, too.
 	Threshold float64
-	// Runs is the number of runs that were begun: 1 for a new batch, 0 for one without searches. StartedAt is when the last
-	// one was.
+	// Runs is the number of runs that were begun: 1 for a new batch, 0 for one without searches. StartedAt is when the
+	// last one was.
 	Runs      int
 	StartedAt time.Time
 	// Matches, Unresolved and TrueMatches count matches: all of them, those in the status Unresolved and those in the
@@ -127,8 +127,8 @@ type ProviderRun struct {
 	Error *ProviderError
 	// Matches is how many matches it returned.
 	Matches int
-	// AnswerID is the ID of the answer that ended the search; only the matches of that answer belong to the batch. It is
-	// "" for a search that is under way.
+	// AnswerID is the ID of the answer that ended the search; only the matches of that answer belong to the batch. It
+	// is "" for a search that is under way.
 	AnswerID string
 	// Run is the run of the batch in which the provider searches or has searched last.
 	Run int
@@ -180,9 +180,10 @@ type Answer struct {
 }
 
 // FinishProvider returns the batch after a provider has ended its search: with the matches of its answer, which are
-// unresolved, or with the reason why it failed. It returns ErrNotFound if the batch does not have the provider, ErrNotOpen
-// for a batch that is not open, and the batch as it is with false if the provider has ended already, or searches in another
-// run: an answer that comes twice counts once, and the first of several answers is the one that counts.
+// unresolved, or with the reason why it failed. It returns ErrNotFound if the batch does not have the provider,
+// ErrNotOpen for a batch that is not open, and the batch as it is with false if the provider has ended already, or
+// searches in another run: an answer that comes twice counts once, and the first of several answers is the one that
+// counts.
 func (b Batch) FinishProvider(a Answer) (after Batch, isFirst bool, err error) {
 	i := slices.IndexFunc(b.Providers, func(p ProviderRun) bool { return p.ID == a.ProviderID })
 	switch {
@@ -208,7 +209,10 @@ func (b Batch) FinishProvider(a Answer) (after Batch, isFirst bool, err error) {
 // HasAnswer reports whether an answer is the one that ended the search of its provider, so that its matches belong to
 // the batch.
 func (b Batch) HasAnswer(id string) bool {
-	return slices.ContainsFunc(b.Providers, func(p ProviderRun) bool { return p.AnswerID == id && p.Status == SearchComplete })
+	return slices.ContainsFunc(b.Providers, func(p ProviderRun) bool {
+		return p.AnswerID == id &&
+			p.Status == SearchComplete
+	})
 }
 
 // Provider returns the search of a provider, false if the batch does not have it.

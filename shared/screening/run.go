@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// BuiltIn is the ID of the provider that this service is itself: it searches the watch lists that were imported, and needs
-// neither configuration nor adapter.
+// BuiltIn is the ID of the provider that this service is itself: it searches the watch lists that were imported, and
+// needs neither configuration nor adapter.
 const BuiltIn = "sluice"
 
 // Sources of errors of providers.
@@ -76,7 +76,8 @@ func (b Batch) Searching(run int) []ProviderRun {
 	if b.Status != Open {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(b.Providers), func(p ProviderRun) bool { return p.IsFinished() || p.Run != run })
+	return slices.DeleteFunc(slices.Clone(b.Providers),
+		func(p ProviderRun) bool { return p.IsFinished() || p.Run != run })
 }
 
 // SearchingRuns returns the runs in which providers of an open batch search, in ascending order.
@@ -91,8 +92,8 @@ func (b Batch) SearchingRuns() []int {
 	return slices.Compact(runs)
 }
 
-// Begin returns a new batch in whose first run the given providers search. Those with an error have failed already, and so
-// has the built-in one if no lists are pinned. The providers are put into the order of their IDs.
+// Begin returns a new batch in whose first run the given providers search. Those with an error have failed already, and
+// so has the built-in one if no lists are pinned. The providers are put into the order of their IDs.
 func (b Batch) Begin(providers []ProviderRun, at time.Time) Batch {
 	b.Providers = slices.Clone(providers)
 	slices.SortFunc(b.Providers, func(x, y ProviderRun) int { return strings.Compare(x.ID, y.ID) })
@@ -117,9 +118,9 @@ func (b Batch) begin(p *ProviderRun, run int) {
 	}
 }
 
-// Rerun returns the batch in which the providers whose searches have failed search again, in a run of their own; with an
-// ID, only that one. It returns ErrNotFound if the batch does not have the provider, ErrNotOpen for a batch that is not
-// open, and ErrNothingToRun if none of them has failed.
+// Rerun returns the batch in which the providers whose searches have failed search again, in a run of their own; with
+// an ID, only that one. It returns ErrNotFound if the batch does not have the provider, ErrNotOpen for a batch that is
+// not open, and ErrNothingToRun if none of them has failed.
 func (b Batch) Rerun(providerID string, at time.Time) (Batch, error) {
 	has := func(p ProviderRun) bool { return p.ID == providerID }
 	switch {

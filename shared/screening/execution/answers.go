@@ -55,15 +55,16 @@ type Tasks interface {
 const maxAttempts = 16
 
 // Record records the answer of a provider about a batch, and lets the execution that waits for it go on. It may be
-// repeated, and called at the same time with the same answer and with others: the first answer counts, and an answer that
-// is recorded stays recorded. An answer that is not valid ends the search with the error E002.
+// repeated, and called at the same time with the same answer and with others: the first answer counts, and an answer
+// that is recorded stays recorded. An answer that is not valid ends the search with the error E002.
 func (a *Answers) Record(ctx context.Context, tenant, batchID, providerID string, answer Answer) (Outcome, error) {
 	outcome, run, err := a.record(ctx, tenant, batchID, providerID, answer)
 	if err != nil {
 		return "", err
 	}
 	if outcome == Late || outcome == Unknown {
-		a.Log.WarnContext(ctx, "an answer of a screening provider was ignored", "tenant", tenant, "batch", batchID, "provider",
+		a.Log.WarnContext(ctx, "an answer of a screening provider was ignored", "tenant", tenant, "batch", batchID,
+			"provider",
 			providerID, "outcome", outcome)
 		return outcome, nil
 	}
@@ -84,7 +85,8 @@ func (a *Answers) record(ctx context.Context, tenant, batchID, providerID string
 		if !ok || providerID == screening.BuiltIn {
 			return Unknown, 0, nil
 		}
-		record := screening.Answer{ID: answerID(p, answer.ID), ProviderID: p.ID, Matches: len(answer.Matches), Error: answer.Error}
+		record := screening.Answer{ID: answerID(p, answer.ID), ProviderID: p.ID, Matches: len(answer.Matches),
+			Error: answer.Error}
 		switch {
 		case p.IsFinished() && p.AnswerID == record.ID:
 			return Repeated, p.Run, nil
@@ -150,7 +152,8 @@ func invalid(format string, args ...any) *screening.ProviderError {
 }
 
 // storeMatches stores the matches of an answer. They do not belong to the batch before the answer is recorded.
-func (a *Answers) storeMatches(ctx context.Context, b screening.Batch, record screening.Answer, matches []screening.Match) (
+func (a *Answers) storeMatches(ctx context.Context, b screening.Batch, record screening.Answer,
+	matches []screening.Match) (
 	*screening.ProviderError, error) {
 	complete := make([]screening.Match, len(matches))
 	for i, m := range matches {
@@ -173,8 +176,8 @@ func newMatch(b screening.Batch, record screening.Answer, m screening.Match) scr
 	return m
 }
 
-// wake completes the task that waits for the answer of a provider. If nobody does so, the task ends by its timeout, which
-// finds the search ended.
+// wake completes the task that waits for the answer of a provider. If nobody does so, the task ends by its timeout,
+// which finds the search ended.
 func (a *Answers) wake(ctx context.Context, tenant, batchID, providerID string, run int) error {
 	search, err := a.Store.GetSearch(ctx, tenant, batchID, providerID)
 	if errors.Is(err, screening.ErrNotFound) || err == nil && (search.Run != run || search.Token == "") {

@@ -87,8 +87,9 @@ func (f *fixture) record(want execution.Outcome, batch, provider string, a execu
 // matches returns n matches of an entity.
 func matches(entity string, n int) (all []screening.Match) {
 	for i := range n {
-		all = append(all, screening.Match{EntityID: entity, UniqueID: fmt.Sprint("list:", i), AliasIDs: []string{screening.PrimaryName},
-			Data: screening.MatchData{Name: "Ivan Petrov", ProviderSourceName: "list"}})
+		all = append(all, screening.Match{EntityID: entity, UniqueID: fmt.Sprint("list:", i),
+			AliasIDs: []string{screening.PrimaryName},
+			Data:     screening.MatchData{Name: "Ivan Petrov", ProviderSourceName: "list"}})
 	}
 	return all
 }
@@ -112,7 +113,8 @@ func TestAnAnswerEndsTheSearchOfItsProvider(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	b := f.create("p", "q")
-	if err := f.store.SaveSearch(t.Context(), tenant, screening.Search{BatchID: b.ID, ProviderID: "p", Run: 1, Token: "t"}); err != nil {
+	if err := f.store.SaveSearch(t.Context(), tenant,
+		screening.Search{BatchID: b.ID, ProviderID: "p", Run: 1, Token: "t"}); err != nil {
 		t.Fatal(err)
 	}
 	answer := execution.Answer{ID: "1", Matches: append(matches("e", 3), matches("f", 1)...)}
@@ -124,7 +126,8 @@ func TestAnAnswerEndsTheSearchOfItsProvider(t *testing.T) {
 		t.Errorf("tokens: got %q, want t for the answer and for its repetition", got)
 	}
 	page, _, err := f.store.ListMatches(t.Context(), f.get(b.ID), "e", "", 10)
-	if err != nil || len(page) != 3 || page[0].Data.ProviderID != "p" || page[0].Resolution.Status != screening.Unresolved {
+	if err != nil || len(page) != 3 || page[0].Data.ProviderID != "p" ||
+		page[0].Resolution.Status != screening.Unresolved {
 		t.Errorf("matches: got %+v, %v, want three unresolved ones of p", page, err)
 	}
 	f.record(execution.Recorded, b.ID, "q", execution.Answer{ID: "1", Error: &screening.ProviderError{
@@ -177,7 +180,8 @@ func TestAnswersAtTheSameTime(t *testing.T) {
 	count := map[execution.Outcome]int{}
 	for i := range 9 {
 		wg.Go(func() {
-			got, err := f.answers.Record(t.Context(), tenant, b.ID, string("pqr"[i%3]), execution.Answer{ID: fmt.Sprint(i), Matches: matches("e", 2)})
+			got, err := f.answers.Record(t.Context(), tenant, b.ID, string("pqr"[i%3]),
+				execution.Answer{ID: fmt.Sprint(i), Matches: matches("e", 2)})
 			mu.Lock()
 			defer mu.Unlock()
 			if count[got]++; err != nil {

@@ -35,8 +35,9 @@ type Unreachable struct{ Message string }
 
 func (e *Unreachable) Error() string { return e.Message }
 
-// Handle asks a provider, unless it was asked in this run, and leaves the token for the answer. If nothing is to be waited
-// for, it completes the task itself. It may be repeated with the same token and with others: the last one counts.
+// Handle asks a provider, unless it was asked in this run, and leaves the token for the answer. If nothing is to be
+// waited for, it completes the task itself. It may be repeated with the same token and with others: the last one
+// counts.
 func (a *Ask) Handle(ctx context.Context, in AskInput) error {
 	ctx, cancel := deadline.Shorten(ctx, margin)
 	defer cancel()
@@ -107,8 +108,9 @@ func (a *Ask) ask(ctx context.Context, b screening.Batch, p screening.ProviderRu
 // end ends the search of a provider as failed, and the task.
 func (a *Ask) end(ctx context.Context, b screening.Batch, p screening.ProviderRun, token string,
 	reason *screening.ProviderError) error {
-	err := finishCurrent(ctx, a.Store, b.Tenant, b.ID, screening.Answer{ID: answerID(p, "failure"), ProviderID: p.ID, Run: p.Run,
-		Error: reason})
+	err := finishCurrent(ctx, a.Store, b.Tenant, b.ID,
+		screening.Answer{ID: answerID(p, "failure"), ProviderID: p.ID, Run: p.Run,
+			Error: reason})
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 	"sluice/shared/screening"
 )
 
-// Conduct begins and ends the executions of screening batches. Its method HandleInput is the conduct function: that of the
-// states Begin and GiveUp, of executions that have ended otherwise, and of the sweep.
+// Conduct begins and ends the executions of screening batches. Its method HandleInput is the conduct function: that of
+// the states Begin and GiveUp, of executions that have ended otherwise, and of the sweep.
 type Conduct struct {
 	Store screening.Store
 	// Runs are the executions.
@@ -94,8 +94,8 @@ func (e event) input() (ConductInput, error) {
 	return in, nil
 }
 
-// HandleInput handles the input of a state, the end of an execution that was stopped or ran out of time, or the schedule of
-// the sweep. It returns an error for anything else.
+// HandleInput handles the input of a state, the end of an execution that was stopped or ran out of time, or the
+// schedule of the sweep. It returns an error for anything else.
 func (c *Conduct) HandleInput(ctx context.Context, text json.RawMessage) (Plan, error) {
 	ctx, cancel := deadline.Shorten(ctx, margin)
 	defer cancel()
@@ -125,8 +125,8 @@ func (c *Conduct) HandleInput(ctx context.Context, text json.RawMessage) (Plan, 
 	return plan, nil
 }
 
-// Handle returns the plan of a run or, with a failure, ends searches of it as failed. It may be repeated: searches that have
-// ended stay as they are, and are not in the plan.
+// Handle returns the plan of a run or, with a failure, ends searches of it as failed. It may be repeated: searches that
+// have ended stay as they are, and are not in the plan.
 func (c *Conduct) Handle(ctx context.Context, in ConductInput) (Plan, error) {
 	plan := Plan{Providers: []PlannedProvider{}, Width: c.Width, Patience: int(c.Patience / time.Second)}
 	b, err := c.Store.Get(ctx, in.Tenant, in.BatchID)
@@ -141,7 +141,8 @@ func (c *Conduct) Handle(ctx context.Context, in ConductInput) (Plan, error) {
 		case in.Failure == nil:
 			plan.Providers = append(plan.Providers, PlannedProvider{p.ID, p.ID == screening.BuiltIn})
 		case in.ProviderID == "" || in.ProviderID == p.ID:
-			c.Log.ErrorContext(ctx, "screening search given up", "batch", b.ID, "provider", p.ID, "error", in.Failure.Error,
+			c.Log.ErrorContext(ctx, "screening search given up", "batch", b.ID, "provider", p.ID, "error",
+				in.Failure.Error,
 				"cause", in.Failure.Cause)
 			if err := c.fail(ctx, b, p, in.Failure); err != nil {
 				return Plan{}, err
@@ -153,8 +154,9 @@ func (c *Conduct) Handle(ctx context.Context, in ConductInput) (Plan, error) {
 
 // fail ends the search of a provider as failed.
 func (c *Conduct) fail(ctx context.Context, b screening.Batch, p screening.ProviderRun, f *Failure) error {
-	return finishCurrent(ctx, c.Store, b.Tenant, b.ID, screening.Answer{ID: answerID(p, "failure"), ProviderID: p.ID, Run: p.Run,
-		Error: c.errorOf(p, f)})
+	return finishCurrent(ctx, c.Store, b.Tenant, b.ID,
+		screening.Answer{ID: answerID(p, "failure"), ProviderID: p.ID, Run: p.Run,
+			Error: c.errorOf(p, f)})
 }
 
 // errorOf returns what clients are told of a failure. Its cause is in the log.
@@ -168,7 +170,8 @@ func (c *Conduct) errorOf(p screening.ProviderRun, f *Failure) *screening.Provid
 	case isForeign && f.Error == "States.Timeout":
 		e.Source = screening.SourceAdapter
 		e.Message = fmt.Sprintf("The provider did not answer within %v.", c.Patience)
-	case isForeign && f.Error == "Unreachable" && json.Unmarshal([]byte(f.Cause), &lambda) == nil && lambda.Message != "":
+	case isForeign && f.Error == "Unreachable" && json.Unmarshal([]byte(f.Cause), &lambda) == nil &&
+		lambda.Message != "":
 		e.Source, e.Message = screening.SourceAdapter, lambda.Message
 	default:
 		e.Message = "The search was interrupted. Run it again."
@@ -184,14 +187,15 @@ const (
 	longestPause = time.Hour
 )
 
-// sweep looks at the batches of which providers search: it starts what was not started, and ends what nothing will end. A
-// batch that fails does not keep the others waiting.
+// sweep looks at the batches of which providers search: it starts what was not started, and ends what nothing will end.
+// A batch that fails does not keep the others waiting.
 func (c *Conduct) sweep(ctx context.Context) error {
 	var errs []error
-	err := c.Store.EachSearching(ctx, c.Now().Add(-min(longestSweepAge, c.SweepAge)), func(tenant, batchID string) error {
-		errs = append(errs, c.sweepBatch(ctx, tenant, batchID))
-		return ctx.Err()
-	})
+	err := c.Store.EachSearching(ctx, c.Now().Add(-min(longestSweepAge, c.SweepAge)),
+		func(tenant, batchID string) error {
+			errs = append(errs, c.sweepBatch(ctx, tenant, batchID))
+			return ctx.Err()
+		})
 	return errors.Join(append(errs, err)...)
 }
 

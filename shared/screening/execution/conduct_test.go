@@ -32,7 +32,8 @@ func (r *runs) Execution(_ context.Context, in execution.Input) (execution.State
 
 func newConduct(f *fixture) (*execution.Conduct, *runs) {
 	r := &runs{states: map[execution.Input]execution.State{}}
-	return &execution.Conduct{Store: f.store, Runs: r, Patience: 15 * time.Minute, Width: 4, SweepAge: time.Hour, Log: quiet,
+	return &execution.Conduct{Store: f.store, Runs: r, Patience: 15 * time.Minute, Width: 4, SweepAge: time.Hour,
+		Log: quiet,
 		Now: func() time.Time { return now.Add(time.Hour) }}, r
 }
 
@@ -89,12 +90,15 @@ func TestFailuresEndSearches(t *testing.T) {
 		want           string
 	}{
 		{"no answer", "p", failure("States.Timeout", ""), "Adapter E000 The provider did not answer within 15m0s."},
-		{"unreachable", "p", failure("Unreachable", `{"errorMessage":"The adapter answered 500.","errorType":"Unreachable"}`),
+		{"unreachable", "p", failure("Unreachable",
+			`{"errorMessage":"The adapter answered 500.","errorType":"Unreachable"}`),
 			"Adapter E000 The adapter answered 500."},
 		{"a fault of the service", "p", failure("Transient", `{"errorMessage":"secret"}`),
 			"Invoker E000 The search was interrupted. Run it again."},
-		{"unreadable cause", "p", failure("Unreachable", `?`), "Invoker E000 The search was interrupted. Run it again."},
-		{"all of a run", "", failure("Execution.ABORTED", ""), "Invoker E000 The search was interrupted. Run it again."},
+		{"unreadable cause", "p", failure("Unreachable", `?`),
+			"Invoker E000 The search was interrupted. Run it again."},
+		{"all of a run", "", failure("Execution.ABORTED", ""),
+			"Invoker E000 The search was interrupted. Run it again."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := *f
@@ -148,7 +152,8 @@ func TestUnknownEventsAreRefused(t *testing.T) {
 	c, _ := newConduct(newFixture(t))
 	for _, text := range []string{`[]`, `{"detail-type":"Other"}`, `{`,
 		`{"detail-type":"Step Functions Execution Status Change","source":"aws.states","detail":{"input":"{}"}}`,
-		`{"detail-type":"Step Functions Execution Status Change","source":"other","detail":{"input":"{\"batch_id\":\"b\"}"}}`,
+		`{"detail-type":"Step Functions Execution Status Change","source":"other",` +
+			`"detail":{"input":"{\"batch_id\":\"b\"}"}}`,
 	} {
 		if _, err := c.HandleInput(t.Context(), json.RawMessage(text)); err == nil {
 			t.Errorf("%s: got no error", text)
@@ -187,7 +192,8 @@ func TestSweep(t *testing.T) {
 	// One that fails is reported, and looked at again.
 	b = f.create("p")
 	r.err = errors.New("throttled")
-	if _, err := c.HandleInput(t.Context(), json.RawMessage(`{"detail-type":"Scheduled Event"}`)); !errors.Is(err, r.err) {
+	if _, err := c.HandleInput(t.Context(), json.RawMessage(`{"detail-type":"Scheduled Event"}`)); !errors.Is(err,
+		r.err) {
 		t.Errorf("got %v, want %v", err, r.err)
 	}
 	r.err = nil

@@ -1,11 +1,12 @@
-// Package execution runs the searches of screening batches: a state machine of its own (statemachine/screening.asl.json),
-// whose executions have the IDs of their batches as names. It has a branch for each provider. That of the built-in provider
-// searches the pinned lists, some entities at a time (Search); that of any other one sends a question to the provider's
-// adapter (Ask) and waits for the answer, which the receptor records (Answers). A branch that fails, and an execution that
-// is stopped, end their searches as failed (Conduct), which also starts executions whose start was lost.
+// Package execution runs the searches of screening batches: a state machine of its own
+// (statemachine/screening.asl.json), whose executions have the IDs of their batches as names. It has a branch for each
+// provider. That of the built-in provider searches the pinned lists, some entities at a time (Search); that of any
+// other one sends a question to the provider's adapter (Ask) and waits for the answer, which the receptor records
+// (Answers). A branch that fails, and an execution that is stopped, end their searches as failed (Conduct), which also
+// starts executions whose start was lost.
 //
-// All of them can run any number of times, also at the same time: the IDs of matches follow from what they are about, and
-// a search ends by a conditional write.
+// All of them can run any number of times, also at the same time: the IDs of matches follow from what they are about,
+// and a search ends by a conditional write.
 package execution
 
 import (
@@ -25,7 +26,8 @@ type Input struct {
 // margin is the time that a step leaves at the end of its invocation to report an error.
 const margin = 2 * time.Second
 
-// Transient asks the state machine to run the step again later. It is returned bare: Retry matches the name of the type.
+// Transient asks the state machine to run the step again later. It is returned bare: Retry matches the name of the
+// type.
 type Transient struct{ Message string }
 
 func (e *Transient) Error() string { return e.Message }

@@ -45,8 +45,8 @@ type Progress struct {
 	Done bool `json:"done"`
 }
 
-// Handle searches for the next entities of a batch and, after the last ones, ends the search. It may be repeated and run at
-// the same time as itself: the pinned lists give the same matches under the same IDs again.
+// Handle searches for the next entities of a batch and, after the last ones, ends the search. It may be repeated and
+// run at the same time as itself: the pinned lists give the same matches under the same IDs again.
 func (s *Search) Handle(ctx context.Context, in SearchInput) (Progress, error) {
 	ctx, cancel := deadline.Shorten(ctx, margin)
 	defer cancel()
@@ -89,7 +89,8 @@ func (s *Search) handle(ctx context.Context, in SearchInput) (Progress, error) {
 }
 
 // search returns the matches of entities of a batch, or what is wrong with them.
-func (s *Search) search(ctx context.Context, b screening.Batch, ids []string) ([]screening.Match, *screening.ProviderError,
+func (s *Search) search(ctx context.Context, b screening.Batch, ids []string) ([]screening.Match,
+	*screening.ProviderError,
 	error) {
 	if len(ids) == 0 {
 		return nil, nil, nil
@@ -97,7 +98,8 @@ func (s *Search) search(ctx context.Context, b screening.Batch, ids []string) ([
 	lists := make([]catalog.Loaded, len(b.Lists))
 	for i, l := range b.Lists {
 		var err error
-		if lists[i], err = s.Lists.Open(ctx, catalog.VersionRef{Owner: l.Owner, List: l.List, Version: l.Version}); err != nil {
+		if lists[i], err = s.Lists.Open(ctx, catalog.VersionRef{Owner: l.Owner, List: l.List,
+			Version: l.Version}); err != nil {
 			return nil, nil, fmt.Errorf("open a pinned list: %w", err)
 		}
 	}
@@ -116,8 +118,9 @@ func (s *Search) search(ctx context.Context, b screening.Batch, ids []string) ([
 			return nil, tooManyMatches(e, len(found), s.MaxMatches), nil
 		}
 		for _, m := range found {
-			matches = append(matches, screening.Match{EntityID: e.ID, AliasIDs: m.AliasIDs, UniqueID: lookup.UniqueID(m.Found),
-				Data: lookup.DataOf(m.Found, now)})
+			matches = append(matches, screening.Match{EntityID: e.ID, AliasIDs: m.AliasIDs,
+				UniqueID: lookup.UniqueID(m.Found),
+				Data:     lookup.DataOf(m.Found, now)})
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -127,9 +130,11 @@ func (s *Search) search(ctx context.Context, b screening.Batch, ids []string) ([
 }
 
 func tooManyMatches(e screening.Entity, found, limit int) *screening.ProviderError {
-	return &screening.ProviderError{Source: screening.SourceInvoker, Code: screening.CodeNotSpecified, Message: fmt.Sprintf(
-		"The entity %.100q has %d matches, more than the %d that a search may have. Add facts such as the date of birth and the "+
-			"nationality, or raise the threshold, and open a new batch.", e.ID, found, limit)}
+	return &screening.ProviderError{Source: screening.SourceInvoker, Code: screening.CodeNotSpecified,
+		Message: fmt.Sprintf(
+			"The entity %.100q has %d matches, more than the %d that a search may have. Add facts such as the date of "+
+				"birth and the "+
+				"nationality, or raise the threshold, and open a new batch.", e.ID, found, limit)}
 }
 
 // finishCurrent ends the search of a provider of the stored batch, unless it has ended otherwise.

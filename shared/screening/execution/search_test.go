@@ -35,7 +35,8 @@ func newBuiltIn(t *testing.T) *builtIn {
 // open stores a batch of individuals with the given names that searches the present lists.
 func (b *builtIn) open(names ...string) screening.Batch {
 	b.t.Helper()
-	batch := screening.Batch{ID: uuid.NewString(), Tenant: tenant, Status: screening.Open, CreatedAt: now, Version: 1, Threshold: 80}
+	batch := screening.Batch{ID: uuid.NewString(), Tenant: tenant, Status: screening.Open, CreatedAt: now, Version: 1,
+		Threshold: 80}
 	versions, err := catalog.CurrentVersions(b.t.Context(), b.lists, tenant, nil)
 	if err != nil {
 		b.t.Fatal(err)
@@ -49,7 +50,8 @@ func (b *builtIn) open(names ...string) screening.Batch {
 			Criteria: screening.SearchCriteria{Type: screening.Individual, FullName: name}}
 		entities, batch.EntityIDs = append(entities, e), append(batch.EntityIDs, e.ID)
 	}
-	batch, err = b.store.Create(b.t.Context(), batch.Begin([]screening.ProviderRun{{ID: screening.BuiltIn}}, now), entities)
+	batch, err = b.store.Create(b.t.Context(), batch.Begin([]screening.ProviderRun{{ID: screening.BuiltIn}}, now),
+		entities)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -175,7 +177,8 @@ func TestAListThatCannotBeOpened(t *testing.T) {
 	b.lists.Import(t, catalog.Shared, "un", catalogtest.Person("1", "Ivan Petrov"))
 	batch := b.open("Ivan Petrov")
 	b.search.Lists = brokenLists{}
-	_, err := b.search.Handle(context.Background(), execution.SearchInput{Input: execution.Input{Tenant: tenant, BatchID: batch.ID, Run: 1}})
+	_, err := b.search.Handle(context.Background(),
+		execution.SearchInput{Input: execution.Input{Tenant: tenant, BatchID: batch.ID, Run: 1}})
 	var transient *execution.Transient
 	if !errors.As(err, &transient) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("got %v, want Transient without the cause", err)

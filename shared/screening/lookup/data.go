@@ -33,13 +33,14 @@ const maxTextBytes = 1 << 10
 // spareBytes is kept in a match for what is stored beside its data.
 const spareBytes = 1 << 10
 
-// DataOf returns what a match says of an entry at a time. What would make it larger than a match may be is left out, with
-// a note on that.
+// DataOf returns what a match says of an entry at a time. What would make it larger than a match may be is left out,
+// with a note on that.
 func DataOf(f catalog.Found, at time.Time) screening.MatchData {
 	e, score := f.Entry, f.Score
 	d := screening.MatchData{ProviderID: screening.BuiltIn, ProviderSourceName: f.List, Name: shorten(e.Names[0].Text),
 		ExternalIDs: []screening.ExternalID{{Source: f.List, Name: "id", Value: e.ID}},
-		Gender:      genderOf(e.Gender), BirthDates: e.BirthDates, EntityType: pointer(entityType(e.Schema)), Score: &score,
+		Gender:      genderOf(e.Gender), BirthDates: e.BirthDates, EntityType: pointer(entityType(e.Schema)),
+		Score:      &score,
 		Categories: []string{"Sanctions"}, Sources: []string{f.List}}
 	for _, n := range e.Names[1:] {
 		d.Aliases = append(d.Aliases, shorten(n.Text))
@@ -72,13 +73,15 @@ func info(f catalog.Found, at time.Time) []screening.InfoField {
 		{Label: labelVersion, Value: v.Version},
 	}
 	if !v.SourceDate.IsZero() {
-		fields = append(fields, screening.InfoField{Label: labelSourceDate, Value: v.SourceDate.UTC().Format(time.DateOnly)})
+		fields = append(fields, screening.InfoField{Label: labelSourceDate,
+			Value: v.SourceDate.UTC().Format(time.DateOnly)})
 	}
 	fields = append(fields,
 		screening.InfoField{Label: labelImported, Value: v.ImportedAt.UTC().Format(time.RFC3339)},
 		screening.InfoField{Label: labelAge, Value: days(v.Age(at))})
 	if len(e.Programs) > 0 {
-		fields = append(fields, screening.InfoField{Label: labelPrograms, Value: shorten(strings.Join(e.Programs, ", "))})
+		fields = append(fields, screening.InfoField{Label: labelPrograms,
+			Value: shorten(strings.Join(e.Programs, ", "))})
 	}
 	if len(e.Countries) > 1 {
 		countries := strings.ToUpper(strings.Join(e.Countries, ", "))

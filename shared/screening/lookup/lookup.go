@@ -27,8 +27,8 @@ type Question struct {
 	Query   match.Query
 }
 
-// Questions returns the names by which an entity is looked up, each with the facts that are known of the entity. Names of
-// white space are left out. Only the first has the identifiers: they are the same for all.
+// Questions returns the names by which an entity is looked up, each with the facts that are known of the entity. Names
+// of white space are left out. Only the first has the identifiers: they are the same for all.
 func Questions(c screening.SearchCriteria, aliases []screening.Alias) []Question {
 	facts := Facts(c)
 	questions := []Question{{screening.PrimaryName, facts}}
@@ -48,7 +48,8 @@ func Facts(c screening.SearchCriteria) match.Query {
 	if c.Type == screening.Company {
 		q.Schema = watchlist.Organisation
 	}
-	for _, country := range []string{c.Nationality, c.Citizenship, c.CitizenshipISO2, c.CitizenshipISO3, c.CountryOfResidence,
+	for _, country := range []string{c.Nationality, c.Citizenship, c.CitizenshipISO2, c.CitizenshipISO3,
+		c.CountryOfResidence,
 		c.RegisteredCountry, c.RegisteredCountryISO2, c.RegisteredCountryISO3} {
 		q.Countries = appendNew(q.Countries, country)
 	}

@@ -19,13 +19,17 @@ import (
 
 func TestQuestions(t *testing.T) {
 	t.Parallel()
-	questions := lookup.Questions(screening.SearchCriteria{Type: screening.Individual, FirstName: "Ivan", LastName: "Petrov",
-		DateOfBirth: "17/03/1968", Gender: "M", Nationality: "Russia", CitizenshipISO2: "RU", CountryOfResidence: "Latvia",
-		Citizenship: "Russia", PassportNumber: "AB 12345", IDNumber: " ", UniqueID: "not a number of a document"},
-		[]screening.Alias{{ID: "a", FullName: "Vanya"}, {ID: "blank", FullName: " "}, {ID: "b", FirstName: "I.", LastName: "Petroff"}})
+	questions := lookup.Questions(screening.SearchCriteria{Type: screening.Individual, FirstName: "Ivan",
+		LastName:    "Petrov",
+		DateOfBirth: "17/03/1968", Gender: "M", Nationality: "Russia", CitizenshipISO2: "RU",
+		CountryOfResidence: "Latvia",
+		Citizenship:        "Russia", PassportNumber: "AB 12345", IDNumber: " ", UniqueID: "not a number of a document"},
+		[]screening.Alias{{ID: "a", FullName: "Vanya"}, {ID: "blank", FullName: " "},
+			{ID: "b", FirstName: "I.", LastName: "Petroff"}})
 	facts := match.Query{Schema: watchlist.Person, BirthDate: "1968-03-17", Gender: "male",
 		Countries: []string{"Russia", "RU", "Latvia"}}
-	want := []lookup.Question{{AliasID: screening.PrimaryName, Query: facts}, {AliasID: "a", Query: facts}, {AliasID: "b", Query: facts}}
+	want := []lookup.Question{{AliasID: screening.PrimaryName, Query: facts}, {AliasID: "a", Query: facts},
+		{AliasID: "b", Query: facts}}
 	for i, name := range []string{"Ivan Petrov", "Vanya", "I. Petroff"} {
 		want[i].Query.Name = name
 	}
@@ -33,7 +37,8 @@ func TestQuestions(t *testing.T) {
 	if diff := cmp.Diff(want, questions); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	company := lookup.Facts(screening.SearchCriteria{Type: screening.Company, DateOfBirth: "31/02/1968", Gender: "other"})
+	company := lookup.Facts(screening.SearchCriteria{Type: screening.Company, DateOfBirth: "31/02/1968",
+		Gender: "other"})
 	if diff := cmp.Diff(match.Query{Schema: watchlist.Organisation}, company); diff != "" {
 		t.Errorf("a company: (-want +got)\n%s", diff)
 	}
@@ -97,7 +102,8 @@ func TestDataOf(t *testing.T) {
 	}
 	delete(info, "Explanation")
 	want := map[string]string{"Matched name": "Ivan Petrov", "List": "un", "List version": f.Source.Version.Version,
-		"List date": catalogtest.Now.AddDate(0, 0, -1).Format(time.DateOnly), "List age": "5 days", "Programs": "TALIBAN",
+		"List date": catalogtest.Now.AddDate(0, 0,
+			-1).Format(time.DateOnly), "List age": "5 days", "Programs": "TALIBAN",
 		"List imported": catalogtest.Now.Format(time.RFC3339), "Countries": "RU, LV"}
 	if diff := cmp.Diff(want, info); diff != "" {
 		t.Errorf("additionalInfo: (-want +got)\n%s", diff)
@@ -106,8 +112,10 @@ func TestDataOf(t *testing.T) {
 	text := func(s string) *string { return &s }
 	score := f.Score
 	wantData := screening.MatchData{ProviderID: "sluice", ProviderSourceName: "un", Name: "Ivan Petrov",
-		ExternalIDs: []screening.ExternalID{{Source: "un", Name: "id", Value: "6908555"}}, Aliases: []string{"Vanya Petroff"},
-		Gender: text("Male"), BirthDates: []string{"1968", "1969-01-02"}, Country: text("RU"), EntityType: text("Individual"),
+		ExternalIDs: []screening.ExternalID{{Source: "un", Name: "id",
+			Value: "6908555"}}, Aliases: []string{"Vanya Petroff"},
+		Gender: text("Male"), BirthDates: []string{"1968",
+			"1969-01-02"}, Country: text("RU"), EntityType: text("Individual"),
 		Score: &score, ProviderSourceURL: text("https://example.com/6908555"),
 		ProviderSourceURLs: []screening.SourceURL{{URL: "https://example.com/6908555", Label: text("un")}},
 		IDs:                []screening.Identifier{{Type: "passport", Value: "AB12345", Country: text("RU")}},
@@ -122,7 +130,8 @@ func TestDataOfLargeEntriesFits(t *testing.T) {
 	t.Parallel()
 	e := catalogtest.Person("1", "Ivan Petrov", strings.Repeat("Ж", 40_000))
 	for i := range 400 {
-		e.Names = append(e.Names, watchlist.Name{Text: fmt.Sprintf("Ivan Petrov %d %s", i, strings.Repeat("<é", 80)), Kind: watchlist.Alias})
+		e.Names = append(e.Names, watchlist.Name{Text: fmt.Sprintf("Ivan Petrov %d %s", i, strings.Repeat("<é", 80)),
+			Kind: watchlist.Alias})
 		e.Identifiers = append(e.Identifiers, watchlist.Identifier{Value: strings.Repeat("\u2028", 400)})
 	}
 	d := lookup.DataOf(find(t, e, "Ivan Petrov"), catalogtest.Now)
@@ -130,7 +139,8 @@ func TestDataOfLargeEntriesFits(t *testing.T) {
 	if err != nil || len(text) > screening.MaxMatchBytes {
 		t.Errorf("got %d bytes, %v, want at most %d", len(text), err, screening.MaxMatchBytes)
 	}
-	if last := d.AdditionalInfo[len(d.AdditionalInfo)-1]; last.Label != "Left out" || !strings.Contains(last.Value, " of the 801 names") {
+	if last := d.AdditionalInfo[len(d.AdditionalInfo)-1]; last.Label != "Left out" ||
+		!strings.Contains(last.Value, " of the 801 names") {
 		t.Errorf("got %+v, want a note on what is left out", last)
 	}
 	if !json.Valid(text) || strings.Contains(string(text), "\uFFFD") {

@@ -14,8 +14,8 @@ import (
 	"sluice/shared/screening"
 )
 
-// shards are the partition keys of the index searching. Batches are spread over them by the last digit of their IDs, which
-// is random, so that no partition takes all writes.
+// shards are the partition keys of the index searching. Batches are spread over them by the last digit of their IDs,
+// which is random, so that no partition takes all writes.
 const shards = "0123456789abcdef"
 
 // visitsPerShard is the number of batches of one shard that one call of EachSearching visits.
@@ -44,7 +44,8 @@ func (s *Store) EachSearching(ctx context.Context, before time.Time, visit func(
 		for _, item := range out.Items {
 			tenant, id, ok := strings.Cut(dynamo.StringAttribute(item, "owner"), "#batch#")
 			if !ok {
-				return fmt.Errorf("list searching batches: the key %q is not that of a batch", dynamo.StringAttribute(item, "owner"))
+				return fmt.Errorf("list searching batches: the key %q is not that of a batch",
+					dynamo.StringAttribute(item, "owner"))
 			}
 			if err := visit(tenant, id); err != nil {
 				return err

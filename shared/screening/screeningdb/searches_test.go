@@ -17,8 +17,9 @@ func TestSearchingBatchesAreFound(t *testing.T) {
 	t.Parallel()
 	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")
 	create := func(journey string, providers ...screening.ProviderRun) screening.Batch {
-		b := screening.Batch{ID: uuid.NewString(), Tenant: tenant, Status: screening.Open, JourneyID: journey, CreatedAt: now,
-			Version: 1}
+		b := screening.Batch{ID: uuid.NewString(), Tenant: tenant, Status: screening.Open, JourneyID: journey,
+			CreatedAt: now,
+			Version:   1}
 		b, err := s.Create(ctx, b.Begin(providers, now), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +41,8 @@ func TestSearchingBatchesAreFound(t *testing.T) {
 	if !found(b.ID, later) || found(b.ID, now) || found(idle.ID, later) {
 		t.Error("want the batch that searches from a second after its creation on, and not the other one")
 	}
-	if err := s.Postpone(ctx, tenant, b.ID, later); err != nil || found(b.ID, later) || !found(b.ID, later.Add(time.Second)) {
+	if err := s.Postpone(ctx, tenant, b.ID, later); err != nil || found(b.ID, later) ||
+		!found(b.ID, later.Add(time.Second)) {
 		t.Errorf("postponed: %v, want it to be found after that time alone", err)
 	}
 	if err := s.Postpone(ctx, tenant, idle.ID, now); err != nil || found(idle.ID, later) {

@@ -16,7 +16,6 @@ import (
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/permission"
 	"sluice/shared/screening"
-	"sluice/shared/screening/catalog"
 )
 
 // Screenings answers the routes of screening.
@@ -28,11 +27,7 @@ type Screenings struct {
 	// Entities is the entity data.
 	Entities  entityData
 	Providers providerReader
-	// Lists says which watch lists tenants have, and keeps the versions that are pinned.
-	Lists interface {
-		catalog.Reader
-		catalog.Pinner
-	}
+	Lists     listCatalog
 	// Searches starts the searches of batches.
 	Searches searches
 	// Resolutions tells the adapters of foreign providers what people decided about their matches.

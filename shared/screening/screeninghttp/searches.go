@@ -10,6 +10,12 @@ import (
 	"sluice/shared/screening/catalog"
 )
 
+// listCatalog says which watch lists tenants have, and which of their versions batches need.
+type listCatalog interface {
+	catalog.Reader
+	catalog.Pinner
+}
+
 // searches starts the searches of batches.
 type searches interface {
 	// Start starts the last run of a batch. Repeating it is success.
@@ -83,7 +89,7 @@ func chooseProviders(r *platform.Request, configured []screening.Provider, setti
 func (s *Screenings) pin(ctx context.Context, b screening.Batch, search screening.BuiltInSearch) (screening.Batch,
 	*screening.ProviderError, error) {
 	b.Lists, b.Threshold = nil, search.Threshold
-	versions, err := catalog.CurrentVersions(ctx, s.Lists, b.Tenant, search.Lists)
+	versions, err := s.pinCurrent(ctx, b.Tenant, search.Lists)
 	var unknown *catalog.UnknownListError
 	switch {
 	case errors.Is(err, catalog.ErrNoLists):
@@ -95,13 +101,30 @@ func (s *Screenings) pin(ctx context.Context, b screening.Batch, search screenin
 		return b, nil, err
 	}
 	for _, v := range versions {
-		if err := s.Lists.Pin(ctx, v.VersionRef); err != nil {
-			return b, nil, err
-		}
 		b.Lists = append(b.Lists, screening.ListVersion{List: v.List, Owner: v.Owner, Version: v.Version,
 			SourceDate: v.SourceDate.UTC(), ImportedAt: v.ImportedAt.UTC()})
 	}
 	return b, nil, nil
+}
+
+// pinCurrent records that a batch refers to the present versions of lists, and returns them. It does so before the
+// batch is stored: a version that no batch refers to may be removed.
+func (s *Screenings) pinCurrent(ctx context.Context, tenant string, lists []string) (versions []catalog.Version,
+	err error) {
+	err = retryIfChanged(func() error {
+		if versions, err = catalog.CurrentVersions(ctx, s.Lists, tenant, lists); err != nil {
+			return err
+		}
+		for _, v := range versions {
+			if err := s.Lists.Pin(ctx, v.VersionRef); errors.Is(err, catalog.ErrNotFound) {
+				return screening.ErrChanged // it is not the present one any more, and was removed
+			} else if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return versions, err
 }
 
 // start starts the searches of a batch that is stored. If that fails, the sweep starts them.

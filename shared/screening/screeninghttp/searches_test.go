@@ -13,8 +13,8 @@ import (
 	"sluice/shared/screening/watchlist"
 )
 
-// startedRuns records the runs that were started, as the ID of the batch and the number of the run. Without an execution,
-// their searches stay in progress.
+// startedRuns records the runs that were started, as the ID of the batch and the number of the run. Without an
+// execution, their searches stay in progress.
 type startedRuns struct {
 	mu   sync.Mutex
 	runs []string
@@ -95,6 +95,11 @@ func TestANewBatchPinsListsAndIsSearched(t *testing.T) {
 	if got := pins(); got != want {
 		t.Errorf("pinned %s, want %s", got, want)
 	}
+	for _, v := range []catalog.Version{shared, own} {
+		if v, err := a.lists.Version(t.Context(), v.VersionRef); err != nil || !v.IsPinned {
+			t.Errorf("%s: %v, want it to be pinned", v, err)
+		}
+	}
 	a.lists.Import(t, catalog.Shared, "un", listed, watchlist.Entry{ID: "2", Names: listed.Names})
 	a.refuse(400, "screening_nothing_to_run", "POST", commands+"/batch/"+id+"/rerun", `{"data":{}}`)
 	a.end(id, &screening.ProviderError{Source: screening.SourceInvoker, Code: "E000", Message: "broken"})
@@ -146,5 +151,6 @@ func TestProvidersOfABatch(t *testing.T) {
 	a.succeed("POST", commands+"/batch", create(`{"providerId":"sluice"}`), nil)
 	a.refuse(400, "invalid_request", "POST", commands+"/batch", create(
 		`{"providerId":"sluice","configurationSetId":"d7a2b1c0-6e5f-4d3c-8b2a-1f0e9d8c7b14"}`))
-	a.refuse(400, "invalid_request", "POST", commands+"/batch", create(`{"providerId":"sluice"},{"providerId":"sluice"}`))
+	a.refuse(400, "invalid_request", "POST", commands+"/batch",
+		create(`{"providerId":"sluice"},{"providerId":"sluice"}`))
 }

@@ -1,0 +1,93 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+)
+
+// loginTenantOf opens a session of a new client of a new tenant of an environment.
+func loginTenantOf(t *testing.T, e *Environment) *session {
+	t.Helper()
+	var tenant struct {
+		ID string `json:"tenant_id"`
+	}
+	if err := e.admin(&tenant, "tenant", "create"); err != nil {
+		t.Fatal(err)
+	}
+	return loginAs(t, e, newClient(t, e, tenant.ID))
+}
+
+// arm has a function killed by a rule, and returns how the rule's state is read.
+func (c killing) arm(t *testing.T, rule killRule) (read func() killState) {
+	t.Helper()
+	var kill struct {
+		Number int `json:"number"`
+	}
+	if err := c.callFaults("Arm", rule, &kill); err != nil {
+		t.Fatal(err)
+	}
+	return func() (state killState) {
+		t.Helper()
+		if err := c.callFaults("State", kill, &state); err != nil {
+			t.Fatal(err)
+		}
+		return state
+	}
+}
+
+// The functions that search are killed before and after each of their calls to AWS. Every search ends with the same
+// matches, each of them once.
+func TestScreeningsSurviveKills(t *testing.T) {
+	t.Parallel()
+	cloud := newKillingCloud(t)
+	var mu sync.Mutex
+	var table []string
+	t.Cleanup(func() {
+		slices.Sort(table)
+		t.Logf("%d kills, 0 searches lost\n%s", len(table), strings.Join(table, "\n"))
+	})
+	// search has a batch of a tenant of its own searched, and a function killed meanwhile.
+	search := func(t *testing.T, rule killRule) killState {
+		t.Helper()
+		api := loginTenantOf(t, cloud.Environment)
+		api.importWatchlist("own", map[string]string{"1": "Ivan Petrov", "2": "Petrov Ivan"})
+		rule.Payload = api.tenantID
+		read := cloud.arm(t, rule)
+		entity := uuid.NewString()
+		batch := api.newScreening("", entity)
+		api.expectSearched(batch, "sluice: Search Complete")
+		var matches []matchView
+		api.mustCall("GET", screeningQueries+"/batch/"+batch+"/entity/"+entity+"/match", "", &matches)
+		var view searchedView
+		api.mustCall("GET", screeningQueries+"/batch/"+batch, "", &view)
+		if n := view.Metadata.TotalMatchesForProvider["sluice"]; len(matches) != 2 || n != 2 {
+			t.Errorf("%d matches, %d counted, want 2", len(matches), n)
+		}
+		return read()
+	}
+	for _, function := range []string{"search", "conduct"} {
+		unharmed := search(t, killRule{Function: function, Call: 1e6})
+		if least := map[string]int{"search": 6, "conduct": 1}[function]; unharmed.Calls < least {
+			t.Fatalf("%s makes %d calls, want %d or more", function, unharmed.Calls, least)
+		}
+		for i := range 2 * unharmed.Calls {
+			kill := killRule{Function: function, Call: i/2 + 1, After: i%2 == 1}
+			t.Run(fmt.Sprintf("%s call %d after %v", function, kill.Call, kill.After), func(t *testing.T) {
+				t.Parallel()
+				state := search(t, kill)
+				if state.Killed == "" {
+					t.Error("the function was not killed")
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				table = append(table, fmt.Sprintf("%s call %d, after it: %-5v  %s", function, kill.Call, kill.After,
+					state.Killed))
+			})
+		}
+	}
+}
