@@ -5,7 +5,7 @@ import "bytes"
 var (
 	servantPrefixes = [][]byte{
 		[]byte("abdul"), []byte("abdal"), []byte("abdel"), []byte("abdol"), []byte("abdur"), []byte("abdus"), []byte("abdir"),
-		[]byte("abdil"), []byte("abdoul"),
+		[]byte("abdil"), []byte("abdoul"), []byte("abduul"), []byte("abddul"), []byte("abbdul"), []byte("abdl"),
 	}
 	faithSuffixes = [][]byte{
 		[]byte("uddin"), []byte("eddin"), []byte("addin"), []byte("iddin"), []byte("uddine"), []byte("eddine"), []byte("addine"),
@@ -19,6 +19,10 @@ func (s *Splitter) endLatin(start int) {
 	w := s.buf[start:]
 	if len(w) >= 3 && w[0] == 'a' && w[1] == 'd' && w[2] == 'b' {
 		w[1], w[2] = 'b', 'd' // no name begins so but by an exchange of letters
+	}
+	if string(w) == "badul" || string(w) == "bdul" || string(w) == "abdu" {
+		s.pushText(start, "abd") // nor is any name one of these
+		return
 	}
 	if len(w) >= 7 && w[0] == 'e' && w[1] == w[2] && bytes.IndexByte([]byte("dnrstz"), w[1]) >= 0 && w[3] == 'a' {
 		n := copy(w, w[2:]) // the article as it is heard before some consonants: "Essaadi"
