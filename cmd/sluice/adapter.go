@@ -170,9 +170,13 @@ func (a *adapterCommandFlags) prepare() (err error) {
 	}
 	if len(a.lists.lists) > 0 {
 		s.threshold = a.lists.threshold
-		s.screener, err = a.lists.loadLists()
+		index, err := a.lists.loadLists()
+		if err != nil {
+			return err
+		}
+		s.screener = match.NewScreener(index)
 	}
-	return err
+	return nil
 }
 
 // loadCertificate returns the certificate to serve. Without one of the user's it makes one and has the service accept

@@ -1,14 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -33,7 +32,7 @@ alt.csv, add.csv and sdn_comments.csv are read if they are beside it), ftm-json 
 or targets-simple-csv (targets.simple.csv of OpenSanctions).
 
 --file reads CSV with a header: the column "name", or else the first; "birth_date", "country" and "schema" are used if
-they are there. Dates and countries take points from a hit whose entry has others; what only the entry has takes none.
+they are there. All processors work on it (GOMAXPROCS sets how many); what is printed is in the order of the file. Dates and countries take points from a hit whose entry has others; what only the entry has takes none.
 --pairs reads CSV with the columns name1, name2 and schema, and scores each pair; it needs no list.
 
 --json prints one object a line: {"name", "hits": [{"list", "id", "name", "score", "explanation"}]} for each name,
@@ -114,15 +113,15 @@ func (s *screenRun) run(ctx context.Context, args []string) error {
 	case len(s.lists) == 0:
 		return cli.Usagef("name a list with --list-file FORMAT:FILE")
 	}
-	screener, err := s.loadLists()
+	index, err := s.loadLists()
 	if err != nil {
 		return err
 	}
 	if s.file != "" {
-		return s.screenFile(ctx, screener)
+		return s.finish(s.screenFile(ctx, index, runtime.GOMAXPROCS(0)))
 	}
 	s.query.Name = args[0]
-	return s.finish(s.screen(screener, s.query))
+	return s.finish(s.screen(match.NewScreener(index), s.query))
 }
 
 // isPartialDate reports whether a text is a year, a month or a day.
@@ -144,7 +143,7 @@ func (s *screenRun) finish(hits int, err error) error {
 }
 
 // loadLists reads the lists and makes their indexes.
-func (s *screenRun) loadLists() (*match.Screener, error) {
+func (s *screenRun) loadLists() (*match.Index, error) {
 	x, err := s.buildIndex()
 	if err != nil {
 		return nil, err
@@ -154,26 +153,46 @@ func (s *screenRun) loadLists() (*match.Screener, error) {
 			s.ui.printf("%s: %d entries, %d names\n", printable(l.path), x.Lists[i].Entries, x.Lists[i].Names)
 		}
 	}
-	return match.NewScreener(x), nil
+	return x, nil
 }
 
 // screen looks up one name, prints its hits and returns their number.
 func (s *screenRun) screen(screener *match.Screener, q match.Query) (int, error) {
+	var b bytes.Buffer
+	n, err := s.appendHits(&b, screener, q)
+	if err != nil {
+		return 0, err
+	}
+	return n, s.print(b.Bytes())
+}
+
+// print prints what appendHits has appended.
+func (s *screenRun) print(text []byte) error {
+	if s.asJSON {
+		_, err := s.stdout.Write(text)
+		return err
+	}
+	s.ui.printf("%s", text)
+	return nil
+}
+
+// appendHits looks up one name, appends what is to be printed of its hits and returns their number.
+func (s *screenRun) appendHits(b *bytes.Buffer, screener *match.Screener, q match.Query) (int, error) {
 	hits, err := screener.Screen(q, s.threshold)
 	if err != nil {
 		return 0, err
 	}
 	if s.asJSON {
-		return len(hits), s.printJSON(struct {
+		return len(hits), encodeLine(b, struct {
 			Name string      `json:"name"`
 			Hits []match.Hit `json:"hits"`
 		}{q.Name, append([]match.Hit{}, hits...)})
 	}
 	if len(hits) > 0 || s.file == "" {
-		s.ui.printf("%s: %s\n", printable(q.Name), formatHits(len(hits)))
+		fmt.Fprintf(b, "%s: %s\n", printable(q.Name), formatHits(len(hits)))
 	}
 	for _, h := range hits {
-		s.ui.printf("  %5.1f  %s  %s %s\n         %s\n", h.Score, printable(h.Name), printable(h.List), printable(h.ID),
+		fmt.Fprintf(b, "  %5.1f  %s  %s %s\n         %s\n", h.Score, printable(h.Name), printable(h.List), printable(h.ID),
 			printable(h.Explanation))
 	}
 	return len(hits), nil
@@ -189,39 +208,11 @@ func formatHits(n int) string {
 	return fmt.Sprintf("%d hits", n)
 }
 
-func (s *screenRun) printJSON(v any) error {
-	encoder := json.NewEncoder(s.stdout)
+// encodeLine writes a value as a line of JSON.
+func encodeLine(w io.Writer, v any) error {
+	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(v)
-}
-
-// screenFile looks up each name of a file.
-func (s *screenRun) screenFile(ctx context.Context, screener *match.Screener) error {
-	total, hits := 0, 0
-	err := eachRow(ctx, s.file, []string{"name"}, func(cell func(string) string) error {
-		q := s.query
-		q.Name, q.Schema = cell("name"), watchlist.Schema(cell("schema"))
-		if date := strings.TrimSpace(cell("birth_date")); date != "" {
-			q.BirthDate = date
-		}
-		if country := strings.TrimSpace(cell("country")); country != "" {
-			q.Countries = strings.Split(country, ";")
-		}
-		n, err := s.screen(screener, q)
-		total++
-		if n > 0 {
-			hits++
-		}
-		if total%1000 == 0 {
-			s.ui.setLive(part{text: fmt.Sprintf("%d names, %d with hits", total, hits)})
-		}
-		return err
-	})
-	s.ui.setLive()
-	if err == nil && !s.asJSON {
-		s.ui.printf("%d names, %d with hits\n", total, hits)
-	}
-	return s.finish(hits, err)
 }
 
 // scorePairs compares the pairs of a file.
@@ -233,61 +224,10 @@ func (s *screenRun) scorePairs(ctx context.Context) error {
 			hits++
 		}
 		if s.asJSON {
-			return s.printJSON(map[string]float64{"score": score})
+			return encodeLine(s.stdout, map[string]float64{"score": score})
 		}
 		s.ui.printf("%5.1f  %s | %s\n", score, printable(cell("name1")), printable(cell("name2")))
 		return nil
 	})
 	return s.finish(hits, err)
-}
-
-// eachRow calls f for each row of a CSV file with a header. Of one required column, the first takes the place if no
-// column has its name.
-func eachRow(ctx context.Context, path string, required []string, f func(cell func(column string) string) error) error {
-	file := os.Stdin
-	if path != stdName {
-		var err error
-		if file, err = os.Open(path); err != nil {
-			return err
-		}
-		defer file.Close()
-	}
-	reader := csv.NewReader(file)
-	reader.FieldsPerRecord, reader.LazyQuotes, reader.ReuseRecord = -1, true, true
-	header, err := reader.Read()
-	if err != nil {
-		return fmt.Errorf("%s: reading the header: %w", path, err)
-	}
-	columns := map[string]int{}
-	for i, name := range header {
-		columns[strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))] = i
-	}
-	for _, name := range required {
-		if _, found := columns[name]; !found && len(required) > 1 {
-			return fmt.Errorf("%s: the header has no column %q", path, name)
-		} else if !found {
-			columns[name] = 0
-		}
-	}
-	for {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("%w; the file was not read to its end", cli.ErrInterrupted)
-		}
-		row, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		err = f(func(column string) string {
-			if i, found := columns[column]; found && i < len(row) {
-				return row[i]
-			}
-			return ""
-		})
-		if err != nil {
-			return err
-		}
-	}
 }

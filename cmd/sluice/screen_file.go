@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"sluice/internal/cli"
+	"sluice/shared/screening/match"
+	"sluice/shared/screening/watchlist"
+)
+
+// Bounds of what screenFile keeps in memory: rows that are read ahead, by worker, in portions of names and bytes. A
+// portion has at least one row, however long that is.
+const (
+	portionNames      = 256
+	portionBytes      = 1 << 18
+	portionsPerWorker = 4
+)
+
+// portion is some consecutive rows of a file and, when done is closed, what is to be printed of them.
+type portion struct {
+	queries []match.Query
+	size    int
+	output  bytes.Buffer
+	hits    int
+	err     error
+	done    chan struct{}
+}
+
+// screenFile looks up each name of a file with some workers at once, prints the hits in the order of the file and returns
+// how many names have any.
+func (s *screenRun) screenFile(ctx context.Context, index *match.Index, workers int) (int, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	work := make(chan *portion)
+	inOrder := make(chan *portion, workers*portionsPerWorker)
+	var running sync.WaitGroup
+	for range workers {
+		running.Go(func() {
+			screener := match.NewScreener(index)
+			for p := range work {
+				s.screenPortion(ctx, screener, p)
+			}
+		})
+	}
+	var readErr error
+	running.Go(func() {
+		defer close(inOrder)
+		defer close(work)
+		readErr = s.readPortions(ctx, work, inOrder)
+	})
+	hits, err := s.printPortions(inOrder, stop)
+	running.Wait()
+	if err == nil {
+		err = readErr
+	}
+	return hits, err
+}
+
+// readPortions reads the rows of the file. A portion goes to a worker as soon as one is free, so that rows that come
+// slowly do not wait for each other.
+func (s *screenRun) readPortions(ctx context.Context, work, inOrder chan<- *portion) error {
+	p := newPortion()
+	pass := func(isFull bool) error {
+		if isFull {
+			select {
+			case work <- p:
+			case <-ctx.Done():
+				return errNotWhole
+			}
+		} else {
+			select {
+			case work <- p:
+			default:
+				return nil
+			}
+		}
+		inOrder <- p
+		p = newPortion()
+		return nil
+	}
+	err := eachRow(ctx, s.file, []string{"name"}, func(cell func(string) string) error {
+		p.add(s.queryOf(cell))
+		return pass(len(p.queries) >= portionNames || p.size >= portionBytes)
+	})
+	if err == nil && len(p.queries) > 0 {
+		err = pass(true)
+	}
+	return err
+}
+
+func newPortion() *portion { return &portion{done: make(chan struct{})} }
+
+// add adds a row.
+func (p *portion) add(q match.Query) {
+	p.queries = append(p.queries, q)
+	p.size += len(q.Name)
+}
+
+// queryOf returns what a row asks for.
+func (s *screenRun) queryOf(cell func(column string) string) match.Query {
+	q := s.query
+	q.Name, q.Schema = cell("name"), watchlist.Schema(cell("schema"))
+	if date := strings.TrimSpace(cell("birth_date")); date != "" {
+		q.BirthDate = date
+	}
+	if country := strings.TrimSpace(cell("country")); country != "" {
+		q.Countries = strings.Split(country, ";")
+	}
+	return q
+}
+
+// screenPortion looks up the names of a portion.
+func (s *screenRun) screenPortion(ctx context.Context, screener *match.Screener, p *portion) {
+	defer close(p.done)
+	for _, q := range p.queries {
+		if ctx.Err() != nil {
+			p.err = fmt.Errorf("%w; not all names were looked up", cli.ErrInterrupted)
+			return
+		}
+		n, err := s.appendHits(&p.output, screener, q)
+		if err != nil {
+			p.err = err
+			return
+		}
+		if n > 0 {
+			p.hits++
+		}
+	}
+}
+
+// printPortions prints portions in their order until there are no more, and returns how many names have hits. After an
+// error it stops the others and prints nothing more.
+func (s *screenRun) printPortions(inOrder <-chan *portion, stop func()) (hits int, err error) {
+	progress := s.progress()
+	total := 0
+	for p := range inOrder {
+		<-p.done
+		if err == nil {
+			err = p.err
+		}
+		if err == nil {
+			err = s.print(p.output.Bytes())
+		}
+		if err != nil {
+			stop()
+			continue
+		}
+		total += len(p.queries)
+		hits += p.hits
+		progress.setLive(part{text: fmt.Sprintf("%d names, %d with hits", total, hits)})
+	}
+	progress.setLive()
+	if err == nil && !s.asJSON {
+		s.ui.printf("%d names, %d with hits\n", total, hits)
+	}
+	return hits, err
+}
+
+// progress returns the console that shows how far a file has been screened: standard output, or standard error if that is
+// not a terminal or has JSON.
+func (s *screenRun) progress() *console {
+	switch {
+	case s.ui.terminal == nil:
+		return newConsole(os.Stderr)
+	case s.asJSON:
+		return newConsole(io.Discard)
+	}
+	return s.ui
+}
+
+// eachRow calls f for each row of a CSV file with a header. Of one required column, the first takes the place if no
+// column has its name.
+func eachRow(ctx context.Context, path string, required []string, f func(cell func(column string) string) error) error {
+	file := os.Stdin
+	if path != stdName {
+		var err error
+		if file, err = os.Open(path); err != nil {
+			return err
+		}
+		defer file.Close()
+	}
+	reader := csv.NewReader(file)
+	reader.FieldsPerRecord, reader.LazyQuotes, reader.ReuseRecord = -1, true, true
+	header, err := reader.Read()
+	if err != nil {
+		return fmt.Errorf("%s: reading the header: %w", path, err)
+	}
+	columns := map[string]int{}
+	for i, name := range header {
+		columns[strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))] = i
+	}
+	for _, name := range required {
+		if _, found := columns[name]; !found && len(required) > 1 {
+			return fmt.Errorf("%s: the header has no column %q", path, name)
+		} else if !found {
+			columns[name] = 0
+		}
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return errNotWhole
+		}
+		row, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		err = f(func(column string) string {
+			if i, found := columns[column]; found && i < len(row) {
+				return row[i]
+			}
+			return ""
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// errNotWhole is the error of a file that was being read when the command was interrupted.
+var errNotWhole = fmt.Errorf("%w; the file was not read to its end", cli.ErrInterrupted)
