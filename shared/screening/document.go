@@ -28,6 +28,8 @@ type Document struct {
 	// ReusedFromBatchID and ReusedFromMatchID say where a reused document comes from; "" for any other.
 	ReusedFromBatchID string
 	ReusedFromMatchID string
+	// IsBeingRemoved means that its removal was begun while the batch was open. It can be completed at any time.
+	IsBeingRemoved bool
 }
 
 // WithKey returns the document with an idempotency key and the IDs that follow from it: the same key in the same place

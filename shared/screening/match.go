@@ -39,6 +39,17 @@ func NewMatchID(answerID, entityID, uniqueID string) string {
 	return uuid.NewSHA1(uuid.Nil, fmt.Appendf(nil, "%q %q %q", answerID, entityID, uniqueID)).String()
 }
 
+// EntityOverLimit returns the entity of which matches has more than MaxMatches, false if there is none.
+func EntityOverLimit(matches []Match) (entityID string, found bool) {
+	counts := map[string]int{}
+	for _, m := range matches {
+		if counts[m.EntityID]++; counts[m.EntityID] > MaxMatches {
+			return m.EntityID, true
+		}
+	}
+	return "", false
+}
+
 // Resolution is what is decided about a match, and by whom.
 type Resolution struct {
 	Status   MatchStatus

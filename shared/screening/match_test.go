@@ -26,3 +26,17 @@ func TestWithLists(t *testing.T) {
 		t.Error("the data itself has changed")
 	}
 }
+
+func TestEntityOverLimit(t *testing.T) {
+	t.Parallel()
+	var matches []screening.Match
+	for range screening.MaxMatches {
+		matches = append(matches, screening.Match{EntityID: "a"}, screening.Match{EntityID: "b"})
+	}
+	if id, found := screening.EntityOverLimit(matches); found {
+		t.Errorf("%d matches of each entity: got %q, want none over the limit", screening.MaxMatches, id)
+	}
+	if id, found := screening.EntityOverLimit(append(matches, screening.Match{EntityID: "b"})); !found || id != "b" {
+		t.Errorf("one more of b: got %q, %v", id, found)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/fault"
 	"sluice/shared/screening"
 	"sluice/shared/screening/screeningdb"
 )
@@ -189,5 +190,28 @@ func TestResolvingIsAllOrNothing(t *testing.T) {
 	got, err := s.GetMatches(ctx, stored, []screening.MatchRef{{EntityID: "e", MatchID: matches[0].ID}})
 	if err != nil || len(got) != 1 || got[0].Resolution.Status != screening.Unresolved {
 		t.Errorf("the other match is %+v, %v, want it unresolved", got, err)
+	}
+}
+
+// Matches over the limit of an entity are refused before any of them is stored.
+func TestTooManyMatchesAreRefused(t *testing.T) {
+	t.Parallel()
+	ctx, s := t.Context(), screeningdb.New(dynamotest.Start(t), "test-screenings")
+	b, entities := newBatch("", "", "e")
+	b, err := s.Create(ctx, b, entities)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var matches []screening.Match
+	for i := range screening.MaxMatches + 1 {
+		matches = append(matches, screening.Match{ID: fmt.Sprint(i), BatchID: b.ID, EntityID: "e", AnswerID: "a", Version: 1})
+	}
+	var refused *fault.Error
+	if err := s.AddMatches(ctx, tenant, matches); !errors.As(err, &refused) || refused.Code != "too_many_entity_matches" {
+		t.Errorf("got %v, want too_many_entity_matches", err)
+	}
+	b.Providers[0].Status, b.Providers[0].AnswerID = screening.SearchComplete, "a"
+	if stored, _, err := s.ListMatches(ctx, b, "e", "", 10); err != nil || len(stored) != 0 {
+		t.Errorf("stored %d matches, %v, want none", len(stored), err)
 	}
 }

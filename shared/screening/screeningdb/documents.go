@@ -39,7 +39,9 @@ func documentKey(tenant string, d screening.Document) dynamo.Item {
 
 // AddDocument implements screening.Store.
 func (s *Store) AddDocument(ctx context.Context, b screening.Batch, d screening.Document) error {
-	item, err := marshal(documentKey(b.Tenant, d), documentBody(d), 1, maxBodyBytes, errTooLarge)
+	body := documentBody{d.ID, d.BatchID, d.EntityID, d.MatchID, d.MatchUniqueID, d.DocumentID, d.IdempotencyKey, d.CreatedBy,
+		d.CreatedAt, d.ReusedFromBatchID, d.ReusedFromMatchID}
+	item, err := marshal(documentKey(b.Tenant, d), body, 1, maxBodyBytes, errTooLarge)
 	if err != nil {
 		return err
 	}
@@ -80,10 +82,36 @@ func (s *Store) ListDocuments(ctx context.Context, tenant, batchID, entityID str
 			if err := unmarshal(item, "body", &body); err != nil {
 				return nil, err
 			}
-			all = append(all, screening.Document(body))
+			_, isBeingRemoved := item["removing"]
+			all = append(all, screening.Document{ID: body.ID, BatchID: body.BatchID, EntityID: body.EntityID,
+				MatchID: body.MatchID, MatchUniqueID: body.MatchUniqueID, DocumentID: body.DocumentID,
+				IdempotencyKey: body.IdempotencyKey, CreatedBy: body.CreatedBy, CreatedAt: body.CreatedAt,
+				ReusedFromBatchID: body.ReusedFromBatchID, ReusedFromMatchID: body.ReusedFromMatchID,
+				IsBeingRemoved: isBeingRemoved})
 		}
 	}
 	return all, nil
+}
+
+// BeginRemoval implements screening.Store.
+func (s *Store) BeginRemoval(ctx context.Context, b screening.Batch, d screening.Document) error {
+	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
+		s.requireVersion(b),
+		{Update: &types.Update{
+			TableName: &s.table, Key: documentKey(b.Tenant, d), ConditionExpression: aws.String("attribute_exists(part)"),
+			UpdateExpression:          aws.String("SET removing = :true"),
+			ExpressionAttributeValues: dynamo.Item{":true": dynamo.Bool(true)},
+		}},
+	})
+	switch {
+	case failed[1]:
+		return screening.ErrNotFound
+	case failed[0]:
+		return screening.ErrChanged
+	case err != nil:
+		return fmt.Errorf("begin removal of document: %w", err)
+	}
+	return nil
 }
 
 // RemoveDocument implements screening.Store.

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sluice/shared/dynamo"
+	"sluice/shared/fault"
 	"sluice/shared/screening"
 )
 
@@ -18,6 +19,11 @@ const concurrency = 16
 
 // AddMatches implements screening.Store.
 func (s *Store) AddMatches(ctx context.Context, tenant string, matches []screening.Match) error {
+	if id, found := screening.EntityOverLimit(matches); found {
+		return fault.Newf(fault.TooLarge, "too_many_entity_matches",
+			"The entity %.100q has more than %d matches. Raise the threshold, or give the provider more facts about it.", id,
+			screening.MaxMatches)
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(concurrency)
 	for _, m := range matches {

@@ -32,6 +32,8 @@ var (
 		"The document belongs to a match with another entry: both matches must have the same entityUniqueId.")
 	errKeyUsed = fault.New(fault.BadRequest, "idempotency_key_used",
 		"The idempotency key belongs to another document. Use a new one.")
+	errBeingDeleted = fault.New(fault.Conflict, "document_being_deleted",
+		"The document with this idempotency key is being deleted. Repeat the deletion, or use another key.")
 	errStorage = fault.New(fault.Unavailable, "storage", "The file cannot be deleted now. Try again.")
 )
 
@@ -80,9 +82,11 @@ func (s *Screenings) addDocument(ctx context.Context, r *platform.Request,
 		if err != nil {
 			return err
 		}
-		isThere := slices.ContainsFunc(there, func(other screening.Document) bool { return other.ID == d.ID })
+		i := slices.IndexFunc(there, func(other screening.Document) bool { return other.ID == d.ID })
 		switch {
-		case isThere:
+		case i >= 0 && there[i].IsBeingRemoved:
+			return errBeingDeleted
+		case i >= 0:
 			isNew = false
 			return nil
 		case p.batch.Status != screening.Open:
@@ -219,30 +223,66 @@ func (s *Screenings) findSource(ctx context.Context, r *platform.Request,
 	return screening.Document{}, err
 }
 
-// DeleteDocument deletes a document of an open batch, and its file if no other document shares it.
+// DeleteDocument deletes a document of an open batch, and its file if no other document shares it. It is decided by one
+// write that requires the batch to be open; what is decided can be repeated until it is done, whatever becomes of the batch.
 func (s *Screenings) DeleteDocument(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData,
 	error) {
-	p, err := s.findPlace(ctx, r, "id")
+	var d screening.Document
+	err := retryIfChanged(func() (err error) {
+		d, err = s.beginRemoval(ctx, r)
+		return err
+	})
 	if err != nil {
 		return platform.NoData{}, err
 	}
+	audit.AddObject(ctx, "documentId", d.DocumentID)
+	if err := s.deleteFromManagement(ctx, r, d.DocumentID); err != nil {
+		return platform.NoData{}, err
+	}
+	return platform.NoData{}, s.Store.RemoveDocument(ctx, r.Tenant, d)
+}
+
+// beginRemoval marks the document that the path names as being removed, unless it is marked already.
+func (s *Screenings) beginRemoval(ctx context.Context, r *platform.Request) (screening.Document, error) {
+	p, err := s.findPlace(ctx, r, "id")
+	if err != nil {
+		return screening.Document{}, err
+	}
 	all, err := s.Store.ListDocuments(ctx, r.Tenant, p.batch.ID, p.entityID)
 	if err != nil {
-		return platform.NoData{}, err
+		return screening.Document{}, err
 	}
 	i := slices.IndexFunc(all, func(d screening.Document) bool {
 		return d.ID == toLower(r.PathValue("documentId")) && d.MatchID == p.match.ID
 	})
 	switch {
 	case i < 0:
-		return platform.NoData{}, errNoDocument
+		return screening.Document{}, errNoDocument
+	case all[i].IsBeingRemoved:
+		return all[i], nil
 	case p.batch.Status != screening.Open:
-		return platform.NoData{}, errNotOpen
+		return screening.Document{}, errNotOpen
 	}
-	if err := s.deleteFromManagement(ctx, r, all[i].DocumentID); err != nil {
-		return platform.NoData{}, err
+	if err := s.requireReach(ctx, r, all[i].DocumentID); err != nil {
+		return screening.Document{}, err
 	}
-	return platform.NoData{}, s.Store.RemoveDocument(ctx, r.Tenant, all[i])
+	err = s.Store.BeginRemoval(ctx, p.batch, all[i])
+	if errors.Is(err, screening.ErrNotFound) {
+		err = errNoDocument
+	}
+	return all[i], err
+}
+
+// requireReach returns errNoDocument for a document of document management that the caller does not reach.
+func (s *Screenings) requireReach(ctx context.Context, r *platform.Request, id string) error {
+	full, _, err := s.Documents.Get(ctx, r.Tenant, id)
+	switch {
+	case errors.Is(err, document.ErrNotFound):
+		return nil
+	case err == nil && !r.Layers.CanReach(full.Layers):
+		return errNoDocument
+	}
+	return err
 }
 
 // deleteFromManagement deletes a document from document management. Deleting it again succeeds.

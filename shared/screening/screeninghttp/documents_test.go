@@ -13,6 +13,7 @@ import (
 	"sluice/shared/document"
 	"sluice/shared/objects"
 	"sluice/shared/screening"
+	"sluice/shared/screening/screeningdb"
 	"sluice/shared/screening/screeninghttp"
 )
 
@@ -202,5 +203,46 @@ func TestDeletionIsRepeated(t *testing.T) {
 	a.succeed("DELETE", commands+place+"/documents/"+d.DocumentID, "", nil)
 	if items := a.list(place + "/documents"); len(items) != 0 {
 		t.Errorf("got %+v, want nothing", items)
+	}
+}
+
+// hookedStore calls a function once after documents were listed, in which others do something.
+type hookedStore struct {
+	*screeningdb.Store
+	afterList func()
+}
+
+func (s *hookedStore) ListDocuments(ctx context.Context, tenant, batchID, entityID string) ([]screening.Document, error) {
+	all, err := s.Store.ListDocuments(ctx, tenant, batchID, entityID)
+	if f := s.afterList; f != nil {
+		s.afterList = nil
+		f()
+	}
+	return all, err
+}
+
+// A batch that is closed while a document of it is to be deleted keeps the document. A deletion that was begun before is
+// completed after.
+func TestDeletionRacesWithClose(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	b := a.create("", "e")
+	place := "/batch/" + b + "/entity/e"
+	kept, begun := a.upload(place, ""), a.upload(place, "key")
+	a.bucket.fails = true
+	a.refuse(503, "INTERNAL_SERVER_ERROR", "DELETE", commands+place+"/documents/"+begun.DocumentID, "")
+	a.bucket.fails = false
+	a.refuse(409, "CONFLICT", "POST", commands+place+"/documents/upload-url",
+		`{"data":{"fileName":"a.pdf","documentType":"evidence","idempotencyKey":"key"}}`)
+
+	a.hook.afterList = func() { a.succeed("PUT", commands+"/batch/"+b+"/complete", "", nil) }
+	a.refuse(400, "screening_batch_not_open", "DELETE", commands+place+"/documents/"+kept.DocumentID, "")
+	if items := a.list(place + "/documents"); len(items) != 2 || items[0].BatchStatus != screening.Closed ||
+		len(a.bucket.deleted) != 0 {
+		t.Errorf("got %+v and the deleted files %v, want both documents in the closed batch", items, a.bucket.deleted)
+	}
+	a.succeed("DELETE", commands+place+"/documents/"+begun.DocumentID, "", nil)
+	if items := a.list(place + "/documents"); len(items) != 1 || items[0].ID != kept.DocumentID || len(a.bucket.deleted) != 1 {
+		t.Errorf("got %+v and the deleted files %v, want the document that was kept", items, a.bucket.deleted)
 	}
 }

@@ -48,6 +48,8 @@ type api struct {
 	lists      *catalogtest.Memory
 	started    *startedRuns
 	notices    *startedNotices
+	// hook is the store that the endpoints use.
+	hook *hookedStore
 	// log is what the endpoints logged.
 	log    *bytes.Buffer
 	call   func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
@@ -63,7 +65,8 @@ func newAPI(t *testing.T) *api {
 	lists, started, notices := catalogtest.NewMemory(), &startedRuns{}, &startedNotices{}
 	providers := screeningdb.NewProviders(client, "test-screenings", openBox{})
 	clockNow := func() time.Time { return now.Add(time.Duration(clock.Add(1)) * time.Millisecond) }
-	s := &screeninghttp.Screenings{Store: store, Providers: providers, Documents: documents, Files: bucket,
+	hook := &hookedStore{Store: store}
+	s := &screeninghttp.Screenings{Store: hook, Providers: providers, Documents: documents, Files: bucket,
 		Entities: entities, NewID: uuid.NewString, Now: clockNow, Lists: lists, Searches: started, Resolutions: notices,
 		Log: slog.New(slog.DiscardHandler)}
 	configurations := &screeninghttp.Configurations{Settings: store, Providers: providers, Now: clockNow,
@@ -71,7 +74,7 @@ func newAPI(t *testing.T) *api {
 	log := &bytes.Buffer{}
 	return &api{
 		t: t, store: store, documents: documents, entities: entities, bucket: bucket, configured: providers, lists: lists,
-		started: started, notices: notices, log: log,
+		started: started, notices: notices, log: log, hook: hook,
 		call: httpapi.Lambda(platform.Handler(slices.Concat(s.Routes(), configurations.Routes()), nil,
 			slog.New(slog.NewJSONHandler(log, nil)), func() time.Time { return now })),
 		caller: httpapi.Caller{Tenant: tenant, Client: "c", Expires: now.Add(time.Hour),
