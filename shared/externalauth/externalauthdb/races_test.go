@@ -37,6 +37,11 @@ func TestRaces(t *testing.T) {
 		})
 	}
 	wait.Wait()
+	// All others may have been deleted at the end.
+	last := externalauth.Configuration{ID: "last", Tenant: storedTenant, URL: "https://hooks.example.com/last"}
+	if err := s.Create(t.Context(), last); err != nil {
+		t.Fatal(err)
+	}
 	out, err := db.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("test-externalauth"), ConsistentRead: aws.Bool(true)})
 	if err != nil {
 		t.Fatal(err)
