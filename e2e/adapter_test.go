@@ -1,8 +1,14 @@
 package e2e
 
 import (
+	"crypto/rand"
+	"encoding/base64"
 	"fmt"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -10,6 +16,144 @@ import (
 )
 
 const receptorPath = "/screeningreceptor/api/receptor"
+
+// adapterAnswers is the file from which the adapters of these tests answer.
+const adapterAnswers = `[{"name": "Ivan Petrov", "entityUniqueId": "list:1", "matchData": {"providerSourceName": "List",
+	"name": "PETROV, Ivan", "matchScore": 97.5, "categories": ["Sanctions"]}}]`
+
+// adapterAddress is what 'sluice adapter' prints when it serves.
+var adapterAddress = regexp.MustCompile(` at (https://\S+);`)
+
+// adapterProcess is a running 'sluice adapter'.
+type adapterProcess struct{ out *outputBuffer }
+
+// startAdapter runs 'sluice adapter' for a provider, with faults, and configures the provider.
+func (c *tenantClient) startAdapter(provider string, faults ...string) adapterProcess {
+	c.t.Helper()
+	program, err := builtProgram("sluice")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	newKey := func() string {
+		key := make([]byte, 32)
+		rand.Read(key)
+		return base64.StdEncoding.EncodeToString(key)
+	}
+	encryption, authentication := newKey(), newKey()
+	answers := filepath.Join(c.t.TempDir(), "answers.json")
+	if err := os.WriteFile(answers, []byte(adapterAnswers), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	args := []string{"adapter", "--provider", provider, "--answers", answers}
+	for _, fault := range faults {
+		args = append(args, "--fail", fault)
+	}
+	p := adapterProcess{&outputBuffer{}}
+	cmd := exec.Command(program, append(args, c.connection()...)...)
+	cmd.Env = append(os.Environ(), "SLUICE_DATA=", "SLUICE_ADAPTER_ENCRYPTION_KEY="+encryption,
+		"SLUICE_ADAPTER_AUTHENTICATION_KEY="+authentication)
+	cmd.Stdout, cmd.Stderr = p.out, p.out
+	if err := cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	var address string
+	eventually(c.t, "the address of the adapter of "+provider, func() bool {
+		if found := adapterAddress.FindStringSubmatch(p.out.String()); found != nil {
+			address = found[1]
+		}
+		return address != ""
+	})
+	c.mustCall("POST", screeningCommands+"/configuration/provider", inEnvelope(fmt.Sprintf(`{"id":%q,"name":%q,`+
+		`"adapterConfiguration":{"url":%q,"authenticationActive":true,"authenticationKey":%q,"encryptionKey":%q},`+
+		`"defaultConfigurationSet":{"name":"Default","description":"d"}}`, provider, provider, address, authentication,
+		encryption)), nil)
+	return p
+}
+
+// screenBy creates a batch of one person that providers search for.
+func (c *tenantClient) screenBy(entityID string, providers ...string) (batch string) {
+	c.t.Helper()
+	var list []string
+	for _, id := range providers {
+		list = append(list, fmt.Sprintf(`{"providerId":%q}`, id))
+	}
+	var reply struct{ BatchID string }
+	c.mustCall("POST", screeningCommands+"/batch", inEnvelope(fmt.Sprintf(
+		`{"entities":[{"searchCriteria":%s,"legalEntityId":%q}],"providers":[%s]}`, screenedPerson("Ivan Petrov"),
+		entityID,
+		strings.Join(list, ","))), &reply)
+	return reply.BatchID
+}
+
+// Providers with adapters search at the same time: what they find, or why they have failed, is in the batch.
+func TestForeignProviders(t *testing.T) {
+	t.Parallel()
+	requires(t, receivers)
+	c := newTenantClient(t)
+	good := c.startAdapter("good")
+	large := c.startAdapter("large", "upload", "twice")
+	c.startAdapter("rejects", "reject")
+	c.startAdapter("breaks", "error")
+	c.startAdapter("invents", "invalid")
+	entity := uuid.NewString()
+	batch := c.screenBy(entity, "good", "large", "rejects", "breaks", "invents")
+	c.expectSearched(batch, "breaks: Return Failed (Adapter E000: The adapter could not search: told to), "+
+		"good: Search Complete, "+
+		"invents: Return Failed (Adapter E002: matches/1: The batch has no entity of this entityId.), "+
+		"large: Search Complete, "+
+		"rejects: Return Failed (Adapter E001: The adapter answered 400: it rejected the message.)")
+	eventually(t, "the second answer of the same adapter", func() bool {
+		return strings.Contains(large.out.String(), "1 match\n")
+	})
+	var matches []matchView
+	c.mustCall("GET", screeningQueries+"/batch/"+batch+"/entity/"+entity+"/match", "", &matches)
+	found := map[string]matchView{}
+	for _, m := range matches {
+		found[m.MatchData.ProviderID] = m
+	}
+	if len(matches) != 2 || len(found) != 2 {
+		t.Fatalf("got the matches %+v, want one of each provider that has answered", matches)
+	}
+	if m := found["good"]; m.EntityUniqueID != "list:1" || m.MatchData.Name != "PETROV, Ivan" ||
+		m.MatchData.MatchScore != 97.5 ||
+		m.Status != "Unresolved" || len(m.EntityAliasIDs) != 1 || m.EntityAliasIDs[0] != "PrimaryName" {
+		t.Errorf("got %+v", m)
+	}
+
+	// What people decide is told to the adapter of the match, and to no other one.
+	c.mustCall("PUT", screeningCommands+"/batch/"+batch+"/matches", inEnvelope(fmt.Sprintf(
+		`[{"entityId":%q,"matches":[{"matchId":%q,"status":"No Match","reason":"another person"}]}]`, entity,
+		found["good"].ID)), nil)
+	eventually(t, "the resolution at the adapter", func() bool {
+		return strings.Contains(good.out.String(),
+			"match "+found["good"].ID+" of batch "+batch+": No Match, another person")
+	})
+	if strings.Contains(large.out.String(), "No Match") {
+		t.Errorf("another adapter was told of it: %s", large.out.String())
+	}
+}
+
+// What the receptor cannot authenticate leaves the search as it is.
+func TestForeignProviderWithWrongKeys(t *testing.T) {
+	t.Parallel()
+	requires(t, receivers)
+	c := newTenantClient(t)
+	p := c.startAdapter("spoiled", "wrong-mac")
+	batch := c.screenBy(uuid.NewString(), "spoiled")
+	eventually(t, "the refusal of the answer", func() bool { return strings.Contains(p.out.String(), "NOT DELIVERED") })
+	if !strings.Contains(p.out.String(), "could not be authenticated") {
+		t.Errorf("the adapter printed %s, want a refusal", p.out.String())
+	}
+	var v searchedView
+	c.mustCall("GET", screeningQueries+"/batch/"+batch, "", &v)
+	if got := v.summary(); got != "spoiled: Search In Progress" {
+		t.Errorf("got %s, want the search to go on", got)
+	}
+}
 
 // The receptor wants its permission, the tenant of the token, and a message that it can authenticate.
 func TestReceptor(t *testing.T) {

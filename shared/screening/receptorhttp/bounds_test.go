@@ -144,6 +144,40 @@ func TestAnswersThatAreIgnored(t *testing.T) {
 	f.expectSearch(late, "acme", screening.ReturnFailed, 0)
 }
 
+// What became of an answer is in the audit trail.
+func TestAnswersAreAudited(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	b := f.create(tenant, "acme")
+	unknown := screening.Batch{ID: uuid.NewString(), Tenant: tenant}
+	test := f.sealed(b, adapter.Success, `{"batchId":"`+b.ID+`"}`, false)
+	test.Type = adapter.Test
+	for _, step := range []struct {
+		m    message
+		want string
+	}{
+		{test, `"answer":"noted"`},
+		{f.sealed(b, adapter.Success, response(b.ID, "acme", 1), false), `"answer":"recorded"`},
+		{f.sealed(b, adapter.Success, response(b.ID, "acme", 1), false), `"answer":"repeated"`},
+		{f.sealed(b, adapter.Success, response(b.ID, "acme", 2), false), `"answer":"late"`},
+		{f.sealed(unknown, adapter.Success, response(unknown.ID, "acme", 1), false), `"answer":"unknown"`},
+	} {
+		f.trail.Reset()
+		f.accept(step.m)
+		if got := f.trail.String(); !strings.Contains(got, step.want) || !strings.Contains(got, step.m.ID) ||
+			!strings.Contains(got, `"providerId":"acme"`) || strings.Contains(got, step.m.Response) {
+			t.Errorf("the audit trail has %s, want %s", got, step.want)
+		}
+	}
+	f.trail.Reset()
+	spoiled := test
+	spoiled.mac = spoiled.iv
+	if status, _ := f.send(spoiled); status != http.StatusForbidden ||
+		!strings.Contains(f.trail.String(), "message_not_authentic") {
+		t.Errorf("got %d and the audit trail %s, want a refusal", status, f.trail.String())
+	}
+}
+
 // Test and ResolveMatches are authenticated and change nothing.
 func TestOtherTypes(t *testing.T) {
 	t.Parallel()

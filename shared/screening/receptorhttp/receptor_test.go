@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/uuid"
 
+	"sluice/shared/audit"
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/externalauth"
 	"sluice/shared/httpapi"
@@ -113,19 +114,36 @@ type fixture struct {
 	call  func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
 	// caller is who calls.
 	caller httpapi.Caller
+	// trail is the audit trail.
+	trail *auditTrail
 }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{t: t, store: screeningdb.New(dynamotest.Start(t), "test-screenings"), clock: now,
+	f := &fixture{t: t, trail: &auditTrail{}, store: screeningdb.New(dynamotest.Start(t), "test-screenings"),
+		clock: now,
 		files: &files{byID: map[string][]byte{}},
 		caller: httpapi.Caller{Tenant: tenant, Client: "c", Expires: now.Add(24 * time.Hour),
 			Permissions: []string{permission.ScreeningReceptor}}}
 	s := &receptorhttp.Receptor{Providers: providers{}, Batches: f.store, Uploads: f.store, Files: f.files,
 		Answers:        execution.Receptor{Answers: &execution.Answers{Store: f.store, Tasks: noTasks{}, Log: quiet}},
-		UploadLifetime: time.Hour, Now: func() time.Time { return f.clock }, NewID: uuid.NewString, Log: quiet}
-	f.call = httpapi.Lambda(platform.Handler(s.Routes(), nil, quiet, func() time.Time { return f.clock }))
+		UploadLifetime: time.Hour, Now: f.now, NewID: uuid.NewString, Log: quiet}
+	f.call = httpapi.Lambda(platform.Handler(s.Routes(), audit.New(f.trail, f.now, audit.RequestID), quiet, f.now))
 	return f
+}
+
+func (f *fixture) now() time.Time { return f.clock }
+
+// auditTrail is an audit trail in memory. It is safe for concurrent use.
+type auditTrail struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (a *auditTrail) Write(p []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.Buffer.Write(p)
 }
 
 // create stores a batch of a tenant with the entities entity-1, which has the alias a, and entity-2. The providers
