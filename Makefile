@@ -10,8 +10,10 @@
 	test-e2e vulncheck test-sam test-localstack sam sam-build test-clients release
 
 # One set of flags for products, tests, vet and staticcheck, so that each package is compiled once; the race detector alone needs a
-# second build, with C.
-export GOFLAGS := -trimpath
+# second build, with C. The tools collect less garbage, which saves a sixth of their time for a few hundred megabytes; what is
+# compiled is the same.
+TOOLS_GOGC := GOGC=400
+export GOFLAGS := -trimpath "-toolexec=env $(TOOLS_GOGC)"
 export CGO_ENABLED := 0
 
 STATIC := go build -ldflags "-s -w"
@@ -83,9 +85,9 @@ vet:
 	cd bench && go vet ./...
 
 staticcheck:
-	$(STATICCHECK) ./...
-	cd local && $(STATICCHECK) ./...
-	cd bench && $(STATICCHECK) ./...
+	$(TOOLS_GOGC) $(STATICCHECK) ./...
+	cd local && $(TOOLS_GOGC) $(STATICCHECK) ./...
+	cd bench && $(TOOLS_GOGC) $(STATICCHECK) ./...
 
 # Asks the Go vulnerability database (vuln.go.dev), so it needs a network and is not part of make test.
 vulncheck:
@@ -110,7 +112,7 @@ test-bench:
 	cd bench && go test ./...
 
 test-e2e: build
-	cd e2e && go test -count=1
+	cd e2e && go test -count=1 -timeout 30m
 
 docs: bin/tools/redoc.js
 	@mkdir -p bin
