@@ -48,16 +48,17 @@ func (s *Screenings) reply(ctx context.Context, b screening.Batch) (BatchReply, 
 	if err != nil {
 		return BatchReply{}, err
 	}
-	items, err := entityReplies(entities)
+	items, err := entityReplies(entities, errBatchTooLarge)
 	return batchReplyOf(b, items), err
 }
 
-func entityReplies(entities []screening.Entity) ([]EntityReply, error) {
+// entityReplies returns entities within the budget of a reply, or tooLarge.
+func entityReplies(entities []screening.Entity, tooLarge error) ([]EntityReply, error) {
 	budget := httpapi.ListBudget
 	items := make([]EntityReply, len(entities))
 	for i, e := range entities {
 		items[i] = entityReplyOf(e)
-		if err := budget.Reserve(items[i], errTooManyEntities); err != nil {
+		if err := budget.Reserve(items[i], tooLarge); err != nil {
 			return nil, err
 		}
 	}
@@ -103,7 +104,7 @@ func (s *Screenings) ListEntities(ctx context.Context, r *platform.Request, _ pl
 	if err != nil {
 		return nil, err
 	}
-	return entityReplies(entities)
+	return entityReplies(entities, errTooManyEntities)
 }
 
 // idsAfter returns the IDs of a list that come after one of it.
