@@ -16,6 +16,7 @@ import (
 var grantsAllowedUnused = map[string]string{
 	"sluice-validate WriteWork s3:AbortMultipartUpload":     abortsAfterFailure,
 	"sluice-reconcile Work s3:AbortMultipartUpload":         abortsAfterFailure,
+	"sluice-screennames Work s3:AbortMultipartUpload":       abortsAfterFailure,
 	"sluice-settle Work s3:AbortMultipartUpload":            abortsAfterFailure,
 	"sluice-verdict WriteReports s3:AbortMultipartUpload":   abortsAfterFailure,
 	"sluice-scan DeadLetters sqs:SendMessage":               "an event becomes a dead letter after failing three times, and none does here",
