@@ -124,7 +124,11 @@ type validateRun struct {
 func (v *validateRun) run(ctx context.Context, path string) (report.Summary, error) {
 	// The heap is small compared with the file, and most of it is needed to the end: to collect it less often costs a
 	// few megabytes and saves time.
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	percent := 400
+	if v.screen.isAsked() { // the index of the lists is large
+		percent = 100
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(percent))
 	file, size, err := openSeekable(ctx, path)
 	if err != nil {
 		return report.Summary{}, err
