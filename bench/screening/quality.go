@@ -98,32 +98,64 @@ func printQuality(d *data, x *match.Index) {
 	fmt.Printf("\nQuality at threshold %d\n", match.Threshold)
 	fmt.Printf("  positives (%d): any hit %.3f, the right entry %.3f\n", len(d.positives), o.recall, o.right)
 	fmt.Printf("  negatives (%d): false hits %.3f %%\n", len(d.negatives), 100*o.falseRate)
-	fmt.Printf("  pairs (%d): F1 %.3f; even rows, on which it was tuned, %.3f, odd rows %.3f\n", len(d.pairs), o.f1, o.half1[0], o.half1[1])
-	for _, script := range []struct {
-		name  string
-		table *unicode.RangeTable
-	}{{"Arabic", unicode.Arabic}, {"Cyrillic", unicode.Cyrillic}} {
-		hits, all := scriptPairs(d, script.table)
-		fmt.Printf("  %s names of persons of the lists against their primary names: %d of %d reach the threshold\n", script.name, hits, all)
+	fmt.Printf("  pairs (%d): F1 %.3f; even rows %.3f, odd rows %.3f\n", len(d.pairs), o.f1, o.half1[0], o.half1[1])
+	for _, p := range []struct {
+		what     string
+		scores   []float64
+		rowsEach int
+	}{{"positives that hit the right entry", s.right, 2}, {"negatives that hit anything", s.negatives, 1}} {
+		even, odd := half(p.scores, p.rowsEach, 0), half(p.scores, p.rowsEach, 1)
+		fmt.Printf("  %s, even rows: %d of %d, odd rows: %d of %d\n", p.what, count(even), len(even), count(odd), len(odd))
+	}
+	for _, kind := range []string{"persons", "organisations"} {
+		for _, script := range []struct {
+			name  string
+			table *unicode.RangeTable
+		}{{"Arabic", unicode.Arabic}, {"Cyrillic", unicode.Cyrillic}} {
+			found := scriptScores(d, script.table, kind == "persons")
+			others := len(found) - len(slices.DeleteFunc(slices.Clone(found), func(s float64) bool { return s == 0 }))
+			fmt.Printf("  %s names of %s of the lists against their primary names: %d of %d reach the threshold; %d have no word in common\n",
+				script.name, kind, count(found), len(found), others)
+		}
 	}
 }
 
-// scriptPairs compares the names of persons in a script with their primary names.
-func scriptPairs(d *data, script *unicode.RangeTable) (hits, all int) {
+// half returns the scores of the rows with even or odd numbers, each of which has so many scores.
+func half(scores []float64, rowsEach, remainder int) []float64 {
+	var half []float64
+	for i, s := range scores {
+		if i/rowsEach%2 == remainder {
+			half = append(half, s)
+		}
+	}
+	return half
+}
+
+// count returns the number of scores that reach the threshold.
+func count(scores []float64) int {
+	n := 0
+	for _, s := range scores {
+		if s >= match.Threshold {
+			n++
+		}
+	}
+	return n
+}
+
+// scriptScores compares the names of persons or of organisations in a script with their primary names.
+func scriptScores(d *data, script *unicode.RangeTable, isPerson bool) []float64 {
+	var scores []float64
 	for _, source := range d.sources {
 		for _, e := range source.List.Entries {
 			for _, n := range e.Names[1:] {
-				if e.Schema != watchlist.Person || !slices.ContainsFunc([]rune(n.Text), func(r rune) bool { return unicode.Is(script, r) }) {
-					continue
-				}
-				all++
-				if match.Pair(n.Text, e.Names[0].Text, e.Schema) >= match.Threshold {
-					hits++
+				if (e.Schema == watchlist.Person) == isPerson &&
+					slices.ContainsFunc([]rune(n.Text), func(r rune) bool { return unicode.Is(script, r) }) {
+					scores = append(scores, match.Pair(n.Text, e.Names[0].Text, e.Schema))
 				}
 			}
 		}
 	}
-	return hits, all
+	return scores
 }
 
 // printCurve shows what each threshold buys.
