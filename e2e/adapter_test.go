@@ -53,7 +53,7 @@ func (c *tenantClient) startAdapter(provider string, faults ...string) adapterPr
 	cmd.Env = append(os.Environ(), "SLUICE_DATA=", "SLUICE_ADAPTER_ENCRYPTION_KEY="+encryption,
 		"SLUICE_ADAPTER_AUTHENTICATION_KEY="+authentication)
 	cmd.Stdout, cmd.Stderr = p.out, p.out
-	if err := cmd.Start(); err != nil {
+	if err := startWithSuite(cmd); err != nil {
 		c.t.Fatal(err)
 	}
 	c.t.Cleanup(func() {
