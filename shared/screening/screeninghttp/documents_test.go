@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sluice/shared/access"
 	"sluice/shared/document"
 	"sluice/shared/objects"
 	"sluice/shared/screening"
@@ -245,4 +246,44 @@ func TestDeletionRacesWithClose(t *testing.T) {
 	if items := a.list(place + "/documents"); len(items) != 1 || items[0].ID != kept.DocumentID || len(a.bucket.deleted) != 1 {
 		t.Errorf("got %+v and the deleted files %v, want the document that was kept", items, a.bucket.deleted)
 	}
+}
+
+// A document beyond the caller's access layers is in no list, and can be neither reused nor deleted.
+func TestDocumentsOutOfReach(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	const journey = `,"journeyId":"j","processId":"p"`
+	first := a.create(journey, "e")
+	place := "/batch/" + first + "/entity/e"
+	d := a.upload(place, "")
+	a.scan(d.ExternalDocumentID)
+	full, _, err := a.documents.Get(t.Context(), tenant, d.ExternalDocumentID)
+	if err == nil {
+		full.SetLayers(access.Layers{Geographic: []string{"Latvia"}})
+		_, err = a.documents.Save(t.Context(), full)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	remove := commands + place + "/documents/" + d.DocumentID
+	a.refuse(404, "screening_document_not_found", "DELETE", remove, "")
+	if stored, err := a.store.ListDocuments(t.Context(), tenant, first, "e"); err != nil || stored[0].IsBeingRemoved {
+		t.Errorf("the refused deletion was begun: %+v, %v", stored, err)
+	}
+	second := a.create(journey, "e") // overrides the first one
+	reuse := commands + "/batch/" + second + "/entity/e/documents/reuse"
+	body := fmt.Sprintf(`{"data":{"documentId":%q,"reuseFromBatchId":%q}}`, d.DocumentID, first)
+	a.refuse(404, "screening_document_not_found", "POST", reuse, body)
+	for _, reach := range []struct {
+		layers access.Layers
+		want   int
+	}{{access.Layers{}, 0}, {access.Layers{Geographic: []string{"Latvia"}, BusinessRelated: []string{"Enterprise"}}, 1}} {
+		a.caller.Layers = reach.layers
+		for _, path := range []string{place + "/documents", "/entity/e/documents", "/entity/e/documents?journeyId=j"} {
+			if items := a.list(path); len(items) != reach.want {
+				t.Errorf("%s with the layers %+v: got %d documents, want %d", path, reach.layers, len(items), reach.want)
+			}
+		}
+	}
+	a.succeed("POST", reuse, body, nil)
 }
