@@ -84,11 +84,14 @@ type wordCache struct {
 	ids    []uint32
 	ranges []keyRange
 	found  []similarWord
+	// seen has a bit for each word of the index, which is set while it is among ids and others are sought.
+	seen []uint64
 	// touched depends on all that is about to be read, so that the processor fetches it at once.
 	touched uint64
 }
 
-func (c *wordCache) init() {
+func (c *wordCache) init(x *Index) {
+	c.seen = make([]uint64, len(x.words)/64+1)
 	c.seed = maphash.MakeSeed()
 	c.slots = make([]uint32, knownSlots)
 	c.n = 1 // no word is number 0
@@ -134,10 +137,16 @@ func (c *wordCache) keep() []similarWord {
 	return c.similars[first:len(c.similars):len(c.similars)]
 }
 
-// lookUp returns the number of a folded word in the cache.
-func (s *Searcher) lookUp(text []byte) int32 {
-	c := &s.cache
+// hash returns the hash of a folded word, and has the processor fetch what lookUp needs.
+func (c *wordCache) hash(text []byte) uint64 {
 	hash := maphash.Bytes(c.seed, text)
+	c.touched += uint64(c.slots[hash%knownSlots])
+	return hash
+}
+
+// lookUp returns the number of a folded word with a hash in the cache.
+func (s *Searcher) lookUp(text []byte, hash uint64) int32 {
+	c := &s.cache
 	tag := uint32(hash>>48) << 16
 	slot := hash % knownSlots
 	for ; c.slots[slot] != 0; slot = (slot + 1) % knownSlots {
@@ -212,32 +221,20 @@ func (c *wordCache) findWords(x *Index) {
 	for _, r := range c.ranges {
 		c.touched += uint64(x.keyWords[min(int(r.start), len(x.keyWords)-1)])
 	}
-	var seen [16]uint64 // bits of words that may have been found
 	for _, r := range c.ranges {
 		for _, w := range x.keyWords[r.start:r.end] {
-			if byte(w>>24) != r.check {
-				continue
-			}
 			id := w & (maxWords - 1)
-			word, bit := id/64%16, uint64(1)<<(id%64)
-			if seen[word]&bit != 0 && len(c.ids) <= maxUnsorted && slices.Contains(c.ids, id) {
-				continue
+			if bit := uint64(1) << (id % 64); byte(w>>24) == r.check && c.seen[id/64]&bit == 0 {
+				c.seen[id/64] |= bit
+				c.ids = append(c.ids, id)
 			}
-			seen[word] |= bit
-			c.ids = append(c.ids, id)
 		}
 	}
-	if len(c.ids) > maxUnsorted {
-		slices.Sort(c.ids)
-		c.ids = slices.Compact(c.ids)
-	}
 	for _, id := range c.ids {
+		c.seen[id/64] = 0
 		c.touched += x.words[id].Hash
 	}
 }
-
-// maxUnsorted is the number of words up to which duplicates are found by looking at all.
-const maxUnsorted = 200
 
 // add adds a word with some occurrences.
 func (b *bestWord) add(e *similarWord, posts uint32, mode int) {

@@ -80,6 +80,11 @@ func (s *Searcher) open(q *querySide, i int, r *reach, isJoin bool) {
 		skip = 3 << i
 	}
 	for k := range r.similar {
+		if start := r.similar[k].posts[q.mode]; start < r.similar[k].posts[q.mode+1] {
+			s.cache.touched += uint64(s.index.posts[start].name)
+		}
+	}
+	for k := range r.similar {
 		e := &r.similar[k]
 		posts := s.index.posts[e.posts[q.mode]:e.posts[q.mode+1]]
 		if len(posts) == 0 {

@@ -68,7 +68,7 @@ type Searcher struct {
 // NewSearcher returns a searcher of an index.
 func NewSearcher(x *Index) *Searcher {
 	s := &Searcher{index: x, splitter: names.NewSplitter(), visited: make([]uint32, len(x.names)), filter: filter{sets: make([]printSet, names.MaxWords)}}
-	s.cache.init()
+	s.cache.init(x)
 	for mode := range s.query {
 		s.query[mode].mode = names.Mode(mode)
 	}
@@ -101,8 +101,12 @@ func (s *Searcher) find(q Query, threshold int) []candidate {
 	}
 	s.cache.reserve(names.MaxWords)
 	s.words = s.words[:0]
+	var hashes [names.MaxWords]uint64
 	for i := range n {
-		s.words = append(s.words, s.lookUp(s.splitter.Word(i)))
+		hashes[i] = s.cache.hash(s.splitter.Word(i))
+	}
+	for i := range n {
+		s.words = append(s.words, s.lookUp(s.splitter.Word(i), hashes[i]))
 	}
 	forms := s.forms(n)
 	if s.search++; s.search == 0 {

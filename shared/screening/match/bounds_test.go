@@ -1,0 +1,92 @@
+package match
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"sluice/shared/screening/watchlist"
+)
+
+// randomName returns a name of words that are alike, equal, joined, initials and in other scripts more often than those of
+// people are, some of them too many for a post.
+func randomName(random *rand.Rand) string {
+	stems := []string{
+		"velkanov", "velkanow", "welkanov", "anatoly", "anatolij", "boris", "borys", "abd", "rahman", "abdulrahman", "bin", "al",
+		"harbor", "line", "harborline", "steel", "mary", "ann", "maryann", "j", "a", "b", "Велканов", "عبدالرحمن", "رحمن", "王",
+		"bank", "банк", "ltd", "company", "de", "dr", "il", "kim",
+	}
+	words := make([]string, 1+random.IntN(4))
+	if random.IntN(5) == 0 {
+		words = make([]string, 5+random.IntN(9))
+	}
+	for i := range words {
+		word := []rune(stems[random.IntN(len(stems))])
+		if at := random.IntN(len(word)); random.IntN(6) == 0 {
+			word[at] = rune('a' + random.IntN(26))
+		}
+		words[i] = string(word)
+	}
+	return strings.Join(words, " ")
+}
+
+// The bounds leave no name out that reaches a threshold, whatever the words are.
+func TestIndexFindsWhatComparingFindsInRandomNames(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 3))
+	list := &watchlist.List{}
+	schemas := []watchlist.Schema{watchlist.Person, watchlist.Organisation, watchlist.Unknown}
+	for i := range 250 {
+		e := watchlist.Entry{ID: fmt.Sprint(i), Schema: schemas[random.IntN(3)]}
+		e.Names = []watchlist.Name{{Text: randomName(random), Kind: watchlist.NameKind(random.IntN(2))}}
+		list.Entries = append(list.Entries, e)
+	}
+	x := Build(Source{Name: "random", List: list})
+	s, all := NewSearcher(x), newBruteForce(x)
+	for range 120 {
+		q := Query{Name: randomName(random), Schema: schemas[random.IntN(3)]}
+		for _, threshold := range []int{1, 5000, 7000, Threshold * 100, 9000, scale} {
+			got, want := s.find(q, threshold), all.find(q, threshold)
+			if !slices.Equal(got, want) && len(got)+len(want) > 0 {
+				t.Errorf("find(%q as %q, %d) = %v, want %v", q.Name, q.Schema, threshold, got, want)
+			}
+		}
+	}
+}
+
+// A post of a name has the prints of what can meet words of a query beside its own word, or says that it has not.
+func TestPosts(t *testing.T) {
+	t.Parallel()
+	var words []string
+	for i := range 12 {
+		words = append(words, fmt.Sprintf("name%c%c", 'b'+i, 'd'+i))
+		text := strings.Join(words, " ")
+		x := Build(Source{Name: "one", List: &watchlist.List{Entries: []watchlist.Entry{
+			{ID: "1", Schema: watchlist.Person, Names: []watchlist.Name{{Text: text}}},
+		}}})
+		n := i + 1
+		if len(x.posts) != 2*n-1 {
+			t.Fatalf("%d words have %d posts, want %d", n, len(x.posts), 2*n-1)
+		}
+		for place := range n {
+			p := x.newPost(0, place)
+			wantWords, wantJoins := n-1, n-1
+			for _, touching := range []int{place - 1, place} {
+				if touching >= 0 && touching < n-1 {
+					wantJoins--
+				}
+			}
+			if wantWords > maxPrints {
+				wantWords = morePrints
+			}
+			if wantWords+wantJoins > maxPrints {
+				wantJoins = morePrints
+			}
+			if int(p.words) != wantWords || int(p.joins) != wantJoins {
+				t.Errorf("word %d of %d has prints of %d words and %d joins, want %d and %d", place, n, p.words, p.joins, wantWords, wantJoins)
+			}
+		}
+	}
+}
