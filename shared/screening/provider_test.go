@@ -2,6 +2,7 @@ package screening_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -176,5 +177,34 @@ func TestKeepKeys(t *testing.T) {
 				t.Errorf("a key is printed: %s", text)
 			}
 		})
+	}
+}
+
+// Whatever enables what, circles are found, and all of them: a walk from each field says the same.
+func TestCheckFieldsFindsCircles(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		fields := make([]screening.SettingField, 1+random.IntN(6))
+		enabler := make([]int, len(fields)) // the place of the field that enables another one; -1 for none
+		for i := range fields {
+			fields[i] = screening.SettingField{ID: fmt.Sprint(i), Type: screening.Toggle}
+			if enabler[i] = random.IntN(len(fields)+1) - 1; enabler[i] >= 0 {
+				fields[i].EnabledBy = fmt.Sprint(enabler[i])
+			}
+		}
+		var want []string
+		for i := range fields {
+			at := enabler[i]
+			for steps := 0; at >= 0 && at != i && steps <= len(fields); steps++ {
+				at = enabler[at]
+			}
+			if at == i {
+				want = append(want, fmt.Sprintf("%d.enabledBy", i))
+			}
+		}
+		if got := places(screening.CheckFields(fields)); got != strings.Join(want, " ") {
+			t.Fatalf("%+v: got %q, want %q", fields, got, want)
+		}
 	}
 }

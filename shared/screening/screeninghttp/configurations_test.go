@@ -14,6 +14,7 @@ import (
 
 	"sluice/shared/permission"
 	"sluice/shared/screening"
+	"sluice/shared/screening/screeningdb"
 	"sluice/shared/screening/screeninghttp"
 )
 
@@ -494,4 +495,41 @@ func TestValidityOfProviders(t *testing.T) {
 	expect(screening.Valid)
 	a.succeed("PUT", providersPath+"/acme", providerBody(map[string]any{"validityDays": nil}), nil)
 	expect(screening.NotExpiring)
+}
+
+// hookedProviders calls a function once before a provider is saved, in which others do something.
+type hookedProviders struct {
+	*screeningdb.Providers
+	beforeSave func()
+}
+
+func (s *hookedProviders) SaveProvider(ctx context.Context, previous, p screening.Provider) error {
+	if f := s.beforeSave; f != nil {
+		s.beforeSave = nil
+		f()
+	}
+	return s.Providers.SaveProvider(ctx, previous, p)
+}
+
+// Changes of a provider at the same time are all made, and a set never outlives the schema that it fits.
+func TestChangesOfAProviderMeet(t *testing.T) {
+	t.Parallel()
+	a := newConfigurationAPI(t)
+	a.succeed("POST", providersPath, providerBody(nil), nil)
+	const set = `{"data":{"providerId":"acme","name":"%s","description":"d"%s}}`
+	a.providerHook.beforeSave = func() { a.succeed("POST", setsPath, fmt.Sprintf(set, "second", ""), nil) }
+	a.succeed("POST", setsPath, fmt.Sprintf(set, "first", ""), nil)
+	p := a.getProvider("acme")
+	if len(p.ConfigurationSets) != 2 || p.ConfigurationSets[0].Name != "second" || p.ConfigurationSets[1].Name != "first" {
+		t.Errorf("got the sets %+v, want both", p.ConfigurationSets)
+	}
+	a.providerHook.beforeSave = func() {
+		a.succeed("PATCH", setsPath+"/"+p.DefaultConfigurationSet.ID, `{"data":{"additionalSettings":[]}}`, nil)
+		a.succeed("PUT", providersPath+"/acme/settings-schema", `{"data":{"additionalSettingsSchema":[]}}`, nil)
+	}
+	message := a.refuse(400, "invalid_request", "POST", setsPath,
+		fmt.Sprintf(set, "third", `,"additionalSettings":[{"fieldId":"fuzzy","value":"false"}]`))
+	if !strings.Contains(message, "fuzzy") {
+		t.Errorf("got %q, want the setting that is not there any more", message)
+	}
 }

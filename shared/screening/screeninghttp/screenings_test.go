@@ -48,8 +48,9 @@ type api struct {
 	lists      *catalogtest.Memory
 	started    *startedRuns
 	notices    *startedNotices
-	// hook is the store that the endpoints use.
-	hook *hookedStore
+	// hook and providerHook are the stores that the endpoints use.
+	hook         *hookedStore
+	providerHook *hookedProviders
 	// log is what the endpoints logged.
 	log    *bytes.Buffer
 	call   func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
@@ -69,12 +70,14 @@ func newAPI(t *testing.T) *api {
 	s := &screeninghttp.Screenings{Store: hook, Providers: providers, Documents: documents, Files: bucket,
 		Entities: entities, NewID: uuid.NewString, Now: clockNow, Lists: lists, Searches: started, Resolutions: notices,
 		Log: slog.New(slog.DiscardHandler)}
-	configurations := &screeninghttp.Configurations{Settings: store, Providers: providers, Now: clockNow,
+	providerHook := &hookedProviders{Providers: providers}
+	configurations := &screeninghttp.Configurations{Settings: store, Providers: providerHook, Now: clockNow,
 		NewID: uuid.NewString}
 	log := &bytes.Buffer{}
 	return &api{
 		t: t, store: store, documents: documents, entities: entities, bucket: bucket, configured: providers, lists: lists,
 		started: started, notices: notices, log: log, hook: hook,
+		providerHook: providerHook,
 		call: httpapi.Lambda(platform.Handler(slices.Concat(s.Routes(), configurations.Routes()), nil,
 			slog.New(slog.NewJSONHandler(log, nil)), func() time.Time { return now })),
 		caller: httpapi.Caller{Tenant: tenant, Client: "c", Expires: now.Add(time.Hour),
