@@ -89,6 +89,11 @@ func TestClassesOfOrganisations(t *testing.T) {
 			{"First Velkan Bank", "1st Velkan Bank", true},
 			{"Velkan Intl. Shipping Co.", "Velkan International Shipping Company", true},
 		},
+		"places": {
+			{"Bank of China", "Sina Bank", false},
+			{"Bank of Chima", "Bank of China", true},
+			{"Syrian Velkan Company", "Libyan Velkan Company", false},
+		},
 		"organisation forms": {
 			{"Velkan Maritime GmbH", "VELKAN MARITIME LLC", true},
 			{"OOO Velkan", "Velkan", true},

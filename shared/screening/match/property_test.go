@@ -9,8 +9,9 @@ import (
 // Names that say nothing match nothing, not even themselves.
 func TestNothingMatchesNothing(t *testing.T) {
 	nothing := []string{
-		"", " ", "...", "---", "\u200b\u200d", "Ltd", "LLC", "OOO", "S.A.", "GmbH", "Open Joint Stock Company", "ООО", "Общество с " +
+		"", " ", "...", "---", "\u200b\u200d", "Ltd", "LLC", "OOO", "S.A.", "GmbH", "Open Joint Stock Company", "ООО", "АО", "Общество с " +
 			"ограниченной ответственностью", "Dr", "Sheikh", "Mr. Dr.", "bin", "al", "de la", "the", "of the", "A", "J. B.", "'", "ـ",
+		"ءء", "و", "الشيخ", "بن", "في", "ООО", "АО", "и", "\u202e\u202d", "A. B.", "\u0301", "s/o",
 	}
 	list := &watchlist.List{}
 	for _, name := range nothing {
@@ -41,7 +42,7 @@ func TestNothingMatchesNothing(t *testing.T) {
 // isPersonsNothing reports whether a name says nothing of a person, but might name an organisation.
 func isPersonsNothing(name string) bool {
 	switch name {
-	case "Dr", "Sheikh", "Mr. Dr.", "bin", "al":
+	case "Dr", "Sheikh", "Mr. Dr.", "bin", "الشيخ", "بن", "s/o":
 		return true
 	}
 	return false
@@ -50,7 +51,7 @@ func isPersonsNothing(name string) bool {
 // isFormAlone reports whether a name is an organisation form, which might also name a person.
 func isFormAlone(name string) bool {
 	switch name {
-	case "Ltd", "LLC", "OOO", "GmbH", "Open Joint Stock Company", "ООО", "Общество с ограниченной ответственностью":
+	case "Ltd", "LLC", "OOO", "GmbH", "Open Joint Stock Company", "ООО", "АО", "Общество с ограниченной ответственностью":
 		return true
 	}
 	return false

@@ -12,6 +12,9 @@ const (
 	// minSimilarity is the least similarity at which words correspond.
 	minSimilarity     = 790
 	initialSimilarity = 800
+	// minKnownSimilarity takes its place if one of the words is one that organisations are described with, and they
+	// begin differently: "China" and "Sina".
+	minKnownSimilarity = 880
 	// minJoinSimilarity takes its place for words that are joined.
 	minJoinSimilarity = 960
 	// minScriptJoinSimilarity takes its place if vowels are not written in one of the words.
@@ -85,6 +88,8 @@ func soundSimilarity(a, b *Word) (int, Kind) {
 		return 0, Different
 	case s >= 995:
 		return 990, Spelling
+	case s < minKnownSimilarity && a.sounds[0] != b.sounds[0] && a.IsOfOrganisations() != b.IsOfOrganisations():
+		return 0, Different // a known word is seldom a misspelling of one that is not
 	case sharesSkeleton:
 		return s, Vowels
 	}

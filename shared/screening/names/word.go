@@ -79,6 +79,9 @@ func NewWord(folded []byte) Word {
 		}
 	}
 	w.length = uint8(len(letters))
+	if len(letters) == 1 && w.flags&isAbjad != 0 && w.flags&isForeign == 0 {
+		w.flags |= isInitial
+	}
 	if len(folded) > 0 && folded[0] >= 'a' && folded[0] <= 'z' {
 		w.first = folded[0]
 		if len(folded) == 1 {
@@ -109,8 +112,8 @@ func (w *Word) IsForm() bool { return w.class&classForm != 0 }
 // IsFormStart reports whether the word begins an organisation form of several words.
 func (w *Word) IsFormStart() bool { return w.class&classFormStart != 0 }
 
-// IsOfOrganisations reports whether the word says what an organisation is or does.
-func (w *Word) IsOfOrganisations() bool { return w.class&(classGeneric|classTrade) != 0 }
+// IsOfOrganisations reports whether the word says what an organisation is or does, or where.
+func (w *Word) IsOfOrganisations() bool { return w.class&(classGeneric|classTrade|classPlace) != 0 }
 
 // IsDescent reports whether the word joins a name with that of a parent: "bin".
 func (w *Word) IsDescent() bool { return w.class&classDescent != 0 }

@@ -44,6 +44,8 @@ const (
 	classGeneric
 	// classTrade words say what an organisation does: "bank", "shipping".
 	classTrade
+	// classPlace words are places.
+	classPlace
 	// classForm words are organisation forms by themselves: "GmbH", "LLC".
 	classForm
 	// classDescent words join a name with that of a parent: "bin".
@@ -89,6 +91,8 @@ var loadTables = sync.OnceValue(func() *tables {
 			c := classTrade
 			if strings.HasPrefix(key, "generic ") {
 				c = classGeneric
+			} else if strings.HasPrefix(key, "place ") {
+				c = classPlace
 			}
 			t.addConcept(concept, c, aliases)
 		})
@@ -161,7 +165,7 @@ func (t *tables) meaningOf(word []byte) meaning {
 		// Prepositions and the conjunction are written before Arabic words without a space.
 		if len(word) > minStem+1 && (word[1] == 'l' || word[1] == 'w' || word[1] == 'b') {
 			m = t.words[string(abjadMark)+string(word[2:])]
-			m.class &= classGeneric | classTrade
+			m.class &= classGeneric | classTrade | classPlace
 		}
 		return m
 	}
