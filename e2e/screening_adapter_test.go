@@ -120,7 +120,7 @@ func TestAdaptersAreCalledWithClientCertificates(t *testing.T) {
 	server := outboundtest.NewServer(t, root.Issue(thisMachine()),
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			calls.add(r.URL.Path)
-			w.WriteHeader(http.StatusBadRequest)
+			w.WriteHeader(http.StatusAccepted)
 		}), func(c *tls.Config) {
 			c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, outboundtest.Pool(clients)
 		})
@@ -130,14 +130,30 @@ func TestAdaptersAreCalledWithClientCertificates(t *testing.T) {
 			"isPublicCA": false, "certificate": outboundtest.PEM(root.Certificate.Raw),
 			"validationMode": "SignerChainValidationOnly"}}))
 	provider := api.newProvider(url)
-	batch, _ := api.newScreeningBy(provider)
+	batch, entity := api.newScreeningBy(provider)
 	if v := api.readSearched(batch); !strings.HasPrefix(v.summary(), provider+": Return Failed (Invoker E000: ") {
 		t.Errorf("without a client certificate: %s", v.summary())
 	}
 	api.installClientCertificate(clients)
 	api.mustCall("POST", screeningCommands+"/batch/"+batch+"/rerun", inEnvelope(`{}`), nil)
-	api.expectSearched(batch, provider+rejected)
-	if got := calls.all(); len(got) != 1 || got[0] != "/api/screen" {
-		t.Errorf("the adapter got %q, want one question", got)
+	eventually(t, "the question", func() bool { return len(calls.all()) > 0 })
+	response, err := adapter.Encode([]byte(fmt.Sprintf(`{"batchId":%q,"matches":[{"entityId":%q,"entityUniqueId":"l:1",`+
+		`"matchData":{"providerId":%q,"providerSourceName":"l"}}]}`, batch, entity, provider)), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	api.mustCall("POST", receptorPath, jsonText(adapter.Reply{ID: batch, Tenant: api.tenantID, ProviderID: provider,
+		Type: adapter.Screen, Status: adapter.Success, Response: response}), nil)
+	api.expectSearched(batch, provider+": Search Complete")
+	var matches []matchView
+	api.mustCall("GET", screeningQueries+"/batch/"+batch+"/entity/"+entity+"/match", "", &matches)
+	if len(matches) != 1 {
+		t.Fatalf("got the matches %+v, want one", matches)
+	}
+	api.mustCall("PUT", screeningCommands+"/batch/"+batch+"/matches", inEnvelope(fmt.Sprintf(
+		`[{"entityId":%q,"matches":[{"matchId":%q,"status":"Match","reason":"r"}]}]`, entity, matches[0].ID)), nil)
+	eventually(t, "the notice of the resolution", func() bool { return len(calls.all()) > 1 })
+	if got := strings.Join(calls.all(), " "); got != "/api/screen /api/resolvematches" {
+		t.Errorf("the adapter got %q, want a question and a notice", got)
 	}
 }
