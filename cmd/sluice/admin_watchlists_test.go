@@ -14,6 +14,7 @@ import (
 
 	"sluice/internal/localcloud"
 	"sluice/shared/audit"
+	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogdb"
 )
 
@@ -174,6 +175,19 @@ func TestAdminWatchlistRefusals(t *testing.T) {
 	f.wantError(t, "has had no other version", "watchlist", "rollback", "--list", "a")
 	storage.bucket = "other"
 	f.wantError(t, "there are 0 buckets test-work-ACCOUNT-us-east-1", "watchlist", "list")
+}
+
+// Who imports at the same time as someone else is told which of them has won.
+func TestExplainImport(t *testing.T) {
+	p := &catalog.Plan{Before: catalog.Pointer{Current: catalog.Version{Entries: 1}}, Counts: catalog.Changes{Removed: 1}}
+	for want, err := range map[string]error{
+		"someone else has made another version current":          catalog.ErrChanged,
+		"of the 1 entry of the current version, 1 would be lost": catalog.ErrTooManyLost,
+	} {
+		if got := explainImport(err, p); !strings.Contains(got.Error(), want) {
+			t.Errorf("%v is explained by %q, want %q", err, got, want)
+		}
+	}
 }
 
 // Rows that cannot be read are named with their line, and the others are imported.
