@@ -3,6 +3,7 @@ package validation
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"testing"
@@ -97,6 +98,33 @@ func TestScreeningTwiceIsOnce(t *testing.T) {
 	if _, again, _ := settleHits(t, file, plan, hits); again != alerts {
 		t.Errorf("the alerts differ the second time:\n%s\n%s", alerts, again)
 	}
+}
+
+// TestStoredScreeningFiles pins the formats of the work files of the screening, and of the alerts, as TestStoredWorkFiles
+// does. Each pass reads the golden files of the pass before it.
+func TestStoredScreeningFiles(t *testing.T) {
+	file, plan, names, hits := screenedFiles(t)
+	var storedNames [2][]byte
+	for i := range names {
+		name := fmt.Sprintf("screening-chunk-%d.names.hex", i)
+		compareWithGolden(t, name, hex.Dump(names[i]))
+		storedNames[i] = readHexDump(t, name)
+	}
+	var storedHits [Partitions][]byte
+	for p := range hits {
+		var out bytes.Buffer
+		if _, err := ScreenPartition(t.Context(), screenPartitionInput(p, storedNames), &out); err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("screening-partition-%d.hits.hex", p)
+		compareWithGolden(t, name, hex.Dump(out.Bytes()))
+		storedHits[p] = readHexDump(t, name)
+	}
+	_, alerts, err := settleHits(t, file, plan, storedHits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareWithGolden(t, "screening-chunk-0.alerts.jsonl", alerts)
 }
 
 // TestTruncatedScreeningFiles cuts the work files of the screening at every byte, and requires ErrCorrupt.
