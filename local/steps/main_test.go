@@ -40,7 +40,6 @@ func run(m *testing.M) int {
 		panic(err)
 	}
 	address := listener.Addr().String()
-	listener.Close()
 	owner, err := iam.New(iam.Config{Operator: iam.Key{ID: "root", Secret: "root-secret"},
 		Resources: []iam.Resource{
 			{ARN: "arn:aws:s3:::" + uploadsBucket, Policy: map[string]any{"Statement": map[string]any{
@@ -54,8 +53,8 @@ func run(m *testing.M) int {
 		panic(err)
 	}
 	server, err := storage.Start(context.Background(), storage.Config{
-		Address: address, Dir: dir, Region: "us-east-1", Buckets: []string{uploadsBucket, workBucket}, Now: time.Now,
-		IAM:       owner,
+		Listener: listener, Address: address, Dir: dir, Region: "us-east-1",
+		Buckets: []string{uploadsBucket, workBucket}, Now: time.Now, IAM: owner,
 		OnCreated: func(storage.CreatedObject) error { return nil },
 	})
 	if err != nil {
