@@ -34,8 +34,8 @@ type portion struct {
 	done    chan struct{}
 }
 
-// screenFile looks up each name of a file with some workers at once, prints the hits in the order of the file and returns
-// how many names have any.
+// screenFile looks up each name of a file with some workers at once, prints the hits in the order of the file and
+// returns how many names have any.
 func (s *screenRun) screenFile(ctx context.Context, index *match.Index, workers int) (int, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -164,8 +164,8 @@ func (s *screenRun) printPortions(inOrder <-chan *portion, stop func()) (hits in
 	return hits, err
 }
 
-// progress returns the console that shows how far a file has been screened: standard output, or standard error if that is
-// not a terminal or has JSON.
+// progress returns the console that shows how far a file has been screened: standard output, or standard error if that
+// is not a terminal or has JSON.
 func (s *screenRun) progress() *console {
 	switch {
 	case s.ui.terminal == nil:

@@ -7,9 +7,9 @@ import (
 )
 
 // bounds bound what names can reach in one mode of a query. Of a score of at least the threshold, everything that meets
-// and everything that is missing has a margin: what it adds beyond what the threshold demands for it. Names whose margins
-// add up to less than 0 do not reach the threshold. That follows from ratio, of which the threshold is a bound; what
-// score takes away after it only lowers the score.
+// and everything that is missing has a margin: what it adds beyond what the threshold demands for it. Names whose
+// margins add up to less than 0 do not reach the threshold. That follows from ratio, of which the threshold is a bound;
+// what score takes away after it only lowers the score.
 type bounds struct {
 	threshold int64
 	mode      names.Mode
@@ -37,7 +37,8 @@ func (b *bounds) margin(similarity uint16, weight int32) int64 {
 // missMargin returns the margin of words of the query that meet nothing.
 func (b *bounds) missMargin(weight int32) int64 { return -percentQuery * int64(weight) * b.threshold }
 
-// listMargin returns the margin of words of a list's name that meet nothing while some of the query meet nothing either.
+// listMargin returns the margin of words of a list's name that meet nothing while some of the query meet nothing
+// either.
 func (b *bounds) listMargin(missedList, missedQuery int32, share int64) int64 {
 	if missedList <= 0 {
 		return 0
@@ -57,8 +58,8 @@ func (b *bounds) wordMargin(q *querySide, i int, e *similarWord) int64 {
 	return margin
 }
 
-// leastShare returns the least share with which words of the list count that meet nothing if at most n words meet that say
-// who is meant.
+// leastShare returns the least share with which words of the list count that meet nothing if at most n words meet that
+// say who is meant.
 func leastShare(mode names.Mode, n int) int64 {
 	share := int32(math.MaxInt32)
 	for met := 1; met <= n; met++ {
@@ -89,7 +90,8 @@ func (b *bounds) setBest(s *Searcher, q *querySide, i int) {
 			covers = int32(r.weight)
 		}
 		if r.initial > 0 {
-			best = max(best, b.margin(r.initial, min(weight, int32(r.weight))), b.margin(r.initial, min(weight, int32(r.initialWeight))))
+			best = max(best, b.margin(r.initial, min(weight, int32(r.weight))),
+				b.margin(r.initial, min(weight, int32(r.initialWeight))))
 			covers = int32(r.weight)
 		}
 		if r.joined > 0 {

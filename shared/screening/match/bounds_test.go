@@ -10,12 +10,14 @@ import (
 	"sluice/shared/screening/watchlist"
 )
 
-// randomName returns a name of words that are alike, equal, joined, initials and in other scripts more often than those of
-// people are, some of them too many for a post.
+// randomName returns a name of words that are alike, equal, joined, initials and in other scripts more often than those
+// of people are, some of them too many for a post.
 func randomName(random *rand.Rand) string {
 	stems := []string{
-		"velkanov", "velkanow", "welkanov", "anatoly", "anatolij", "boris", "borys", "abd", "rahman", "abdulrahman", "bin", "al",
-		"harbor", "line", "harborline", "steel", "mary", "ann", "maryann", "j", "a", "b", "Велканов", "عبدالرحمن", "رحمن", "王",
+		"velkanov", "velkanow", "welkanov", "anatoly", "anatolij", "boris", "borys", "abd", "rahman", "abdulrahman",
+		"bin", "al",
+		"harbor", "line", "harborline", "steel", "mary", "ann", "maryann", "j", "a", "b",
+		"Велканов", "عبدالرحمن", "رحمن", "王",
 		"bank", "банк", "ltd", "company", "de", "dr", "il", "kim",
 	}
 	words := make([]string, 1+random.IntN(4))
@@ -85,7 +87,8 @@ func TestPosts(t *testing.T) {
 				wantJoins = morePrints
 			}
 			if int(p.words) != wantWords || int(p.joins) != wantJoins {
-				t.Errorf("word %d of %d has prints of %d words and %d joins, want %d and %d", place, n, p.words, p.joins, wantWords, wantJoins)
+				t.Errorf("word %d of %d has prints of %d words and %d joins, want %d and %d",
+					place, n, p.words, p.joins, wantWords, wantJoins)
 			}
 		}
 	}

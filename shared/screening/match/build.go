@@ -181,7 +181,9 @@ func (b *builder) addKeys() {
 			pairs = append(pairs, keyed{key, uint32(i)})
 		}
 	}
-	slices.SortFunc(pairs, func(a, b keyed) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.word, b.word)) })
+	slices.SortFunc(pairs, func(a, b keyed) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.word, b.word))
+	})
 	pairs = slices.Compact(pairs)
 	bits := 4
 	for 1<<bits < len(pairs) {

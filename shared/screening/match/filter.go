@@ -64,8 +64,8 @@ func (f *filter) fill(k int, s *Searcher, q *querySide) {
 // clear empties the sets.
 func (f *filter) clear() { clear(f.sets[:f.n]) }
 
-// passes reports whether the name of a post may reach the threshold if all words of the query have a margin together. It
-// does not test some words, which are known to meet.
+// passes reports whether the name of a post may reach the threshold if all words of the query have a margin together.
+// It does not test some words, which are known to meet.
 func (f *filter) passes(p *post, margin int64, known uint64) bool {
 	for k := range f.n {
 		if margin >= f.rests[k] {

@@ -22,8 +22,8 @@ const (
 )
 
 // fileVersion is the version of the format of index files. It changes by itself with all that an index and the queries
-// must agree on: with the layout of what is stored, with the tables of package names and with the analysis of the words in
-// them, and with what is stored of formatCorpus.
+// must agree on: with the layout of what is stored, with the tables of package names and with the analysis of the words
+// in them, and with what is stored of formatCorpus.
 var fileVersion = sync.OnceValue(func() [versionSize]byte {
 	digest := sha256.New()
 	io.WriteString(digest, layout(reflect.TypeFor[Index]()))
@@ -81,11 +81,13 @@ func digestCorpus(w io.Writer) {
 
 // formatCorpus are names of many kinds and scripts, invented or of everybody.
 var formatCorpus = []string{
-	"Anatoly Borisovich Velkanov", "Анатолий Борисович Велканов", "VELKANOV, Anatoly", "Abdul Rahman Yusuf al-Mazruqi",
-	"عبد الرحمن يوسف المزروقي", "عبدالله بن محمد", "Salahuddin Ibn Hassan", "יוסף כהן", "Γεώργιος Παπαδόπουλος", "გიორგი მაისურაძე",
-	"Արամ Խաչատրյան", "अनिल कुमार शर्मा", "রহিম উদ্দিন", "박명준", "Pak Myong-jun", "やまだ たろう", "ヤマダ タロウ", "王小明", "สมชาย ใจดี", "Nguyễn Văn An",
-	"Jean-Baptiste Mukandoli", "Łukasz Żółtowski", "Jürgen Groß", "O'Brien, Seán", "J. R. R. van der Berg", "Mc Donald",
-	"Harborline Shipping & Trading Co. Ltd.", "Vektor Steel Factory OOO", "ООО «Сталь Вектор»", "Open Joint Stock Company Bank Sever 24",
-	"Sociedad Inventada de Minerales S.A.", "H4rborl1ne", "L.X.C. Holding GmbH", "Third Fund VII", "Маdinа", "ﻣﺤﻤﺪ", "Kim Il", "Ahmad " +
-		"Ahmad bin Ahmad", "Sergey Tchaikovsky", "Dzhokhar Khrushchev",
+	"Anatoly Borisovich Velkanov", "Анатолий Борисович Велканов", "VELKANOV, Anatoly",
+	"Abdul Rahman Yusuf al-Mazruqi", "عبد الرحمن يوسف المزروقي", "عبدالله بن محمد", "Salahuddin Ibn Hassan",
+	"יוסף כהן", "Γεώργιος Παπαδόπουλος", "გიორგი მაისურაძე", "Արամ Խաչատրյան", "अनिल कुमार शर्मा",
+	"রহিম উদ্দিন", "박명준", "Pak Myong-jun", "やまだ たろう", "ヤマダ タロウ", "王小明", "สมชาย ใจดี", "Nguyễn Văn An",
+	"Jean-Baptiste Mukandoli", "Łukasz Żółtowski", "Jürgen Groß", "O'Brien, Seán", "J. R. R. van der Berg",
+	"Mc Donald", "Harborline Shipping & Trading Co. Ltd.", "Vektor Steel Factory OOO", "ООО «Сталь Вектор»",
+	"Open Joint Stock Company Bank Sever 24", "Sociedad Inventada de Minerales S.A.", "H4rborl1ne",
+	"L.X.C. Holding GmbH", "Third Fund VII", "Маdinа", "ﻣﺤﻤﺪ", "Kim Il", "Ahmad Ahmad bin Ahmad",
+	"Sergey Tchaikovsky", "Dzhokhar Khrushchev",
 }

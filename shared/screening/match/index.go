@@ -8,8 +8,8 @@ import (
 	"sluice/shared/screening/watchlist"
 )
 
-// Index finds the entries of lists by their names. It consists of arrays without pointers, which are a file as they are:
-// see Open. It is safe for concurrent use.
+// Index finds the entries of lists by their names. It consists of arrays without pointers, which are a file as they
+// are: see Open. It is safe for concurrent use.
 type Index struct {
 	// Lists describe the lists, in the order of their entries.
 	Lists []Info

@@ -56,8 +56,8 @@ func (s *Searcher) choose(q *querySide) uint64 {
 	return opened
 }
 
-// costOf returns the number of names that are to be looked at if word i of the query is opened. Words that do not say who
-// is meant come last: a name must share one that does.
+// costOf returns the number of names that are to be looked at if word i of the query is opened. Words that do not say
+// who is meant come last: a name must share one that does.
 func (s *Searcher) costOf(q *querySide, i int) int32 {
 	if q.telling>>i&1 == 0 {
 		return math.MaxInt32
@@ -122,7 +122,8 @@ func (s *Searcher) openPosts(q *querySide, posts []post, margin int64, skip uint
 	}
 }
 
-// compare returns the score of the query and a name of the index that has a weight, or 0 if that is below the threshold.
+// compare returns the score of the query and a name of the index that has a weight, or 0 if that is below the
+// threshold.
 func (s *Searcher) compare(q *querySide, name uint32, weight int32) int {
 	x, b := s.index, &s.bounds
 	r := &x.names[name]
@@ -248,8 +249,8 @@ func findWord(similar []similarWord, word uint32) *similarWord {
 	return nil
 }
 
-// addInitials adds the pairs of a word of one letter, which the index does not know to be similar to all words that begin
-// with it.
+// addInitials adds the pairs of a word of one letter, which the index does not know to be similar to all words that
+// begin with it.
 func (s *Searcher) addInitials(q *querySide, i int, words []uint32) {
 	w := &s.cache.word(q.words[i]).word
 	if !w.IsInitial() || q.mode == names.Organisation {

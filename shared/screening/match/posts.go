@@ -22,7 +22,8 @@ const (
 	morePrints = 255
 )
 
-// printOf returns by what words are told apart. Similar words are mostly neighbours in the index, and so are their prints.
+// printOf returns by what words are told apart. Similar words are mostly neighbours in the index, and so are their
+// prints.
 func printOf(word uint32) uint16 { return uint16(word & (numPrints - 1)) }
 
 // numPrints is the number of prints.

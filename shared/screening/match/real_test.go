@@ -9,8 +9,9 @@ import (
 	"sluice/shared/screening/watchlist"
 )
 
-// The index finds what comparing with every name finds, on real lists and queries, which are not part of the repository:
-// SLUICE_SCREENING_LIST names a list as FORMAT:FILE, SLUICE_SCREENING_QUERIES a CSV file whose first column has names.
+// The index finds what comparing with every name finds, on real lists and queries, which are not part of the
+// repository: SLUICE_SCREENING_LIST names a list as FORMAT:FILE, SLUICE_SCREENING_QUERIES a CSV file whose first column
+// has names.
 func TestIndexFindsWhatComparingFindsOnRealLists(t *testing.T) {
 	format, path, found := cutList(os.Getenv("SLUICE_SCREENING_LIST"))
 	if !found {

@@ -12,8 +12,8 @@ import (
 // weakPercent is what remains of a score that a weak alias has reached, unless a date of birth speaks for it.
 const weakPercent = 78
 
-// weakShare returns the percentage that remains of a score that a weak alias has reached. Scores are only taken from, so
-// that the bounds of a search hold for any percentage.
+// weakShare returns the percentage that remains of a score that a weak alias has reached. Scores are only taken from,
+// so that the bounds of a search hold for any percentage.
 func (s *Searcher) weakShare() int {
 	if s.keepsWeak {
 		return 100
@@ -31,8 +31,8 @@ type Query struct {
 	// Countries are codes or names of countries, Gender is "male" or "female", as far as they are known.
 	Countries []string
 	Gender    string
-	// Identifiers are numbers of passports, registers and the like. An entry that has one of them is a hit, whatever its
-	// name.
+	// Identifiers are numbers of passports, registers and the like. An entry that has one of them is a hit, whatever
+	// its name.
 	Identifiers []string
 	// Lists are the names of the lists that are searched; none means all.
 	Lists []string
@@ -44,8 +44,8 @@ type candidate struct {
 	score int
 }
 
-// Searcher searches an index. It remembers words that it has looked up; what it finds does not depend on that. It is not
-// safe for concurrent use: each goroutine has one of its own.
+// Searcher searches an index. It remembers words that it has looked up; what it finds does not depend on that. It is
+// not safe for concurrent use: each goroutine has one of its own.
 type Searcher struct {
 	index    *Index
 	splitter *names.Splitter
@@ -67,7 +67,10 @@ type Searcher struct {
 
 // NewSearcher returns a searcher of an index.
 func NewSearcher(x *Index) *Searcher {
-	s := &Searcher{index: x, splitter: names.NewSplitter(), visited: make([]uint32, len(x.names)), filter: filter{sets: make([]printSet, names.MaxWords)}}
+	s := &Searcher{
+		index: x, splitter: names.NewSplitter(), visited: make([]uint32, len(x.names)),
+		filter: filter{sets: make([]printSet, names.MaxWords)},
+	}
 	s.cache.init(x)
 	for mode := range s.query {
 		s.query[mode].mode = names.Mode(mode)
@@ -84,8 +87,8 @@ type querySide struct {
 	// joins are its own or those of another mode with the same words.
 	joins    *queryJoins
 	ownJoins queryJoins
-	// joined has a bit for each word that an index has as part of a join with its neighbour, or may have if joins are not
-	// resolved.
+	// joined has a bit for each word that an index has as part of a join with its neighbour, or may have if joins are
+	// not resolved.
 	joined uint64
 	// search is the search that the side was filled for.
 	search uint32

@@ -6,8 +6,8 @@ import (
 )
 
 // Digest returns a hash of how names become words and words become what indexes store of them: of the tables of this
-// package, and of the analysis of all words in them. What was stored under another digest must not be compared with words
-// of this program.
+// package, and of the analysis of all words in them. What was stored under another digest must not be compared with
+// words of this program.
 var Digest = sync.OnceValue(func() uint64 { return loadTables().digest() + loadFoldings().digest() })
 
 // digest does not depend on the order of the maps.

@@ -71,14 +71,6 @@ func (w *Word) addConsonant(skeleton int, class byte, i, n int) {
 	}
 }
 
-// ConsonantHash returns a hash that words with the same consonants share, or of the whole word if it has none.
-func (w *Word) ConsonantHash() uint64 {
-	if w.consonants[0] == 0 {
-		return mix(w.Hash)
-	}
-	return mix(w.skeletons[0])
-}
-
 // skeleton returns a skeleton with what is at its ends.
 func (w *Word) skeleton(i int) uint64 {
 	s := w.skeletons[i] * 4
