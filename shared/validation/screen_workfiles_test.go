@@ -103,7 +103,7 @@ func TestScreeningTwiceIsOnce(t *testing.T) {
 // TestStoredScreeningFiles pins the formats of the work files of the screening, and of the alerts, as TestStoredWorkFiles
 // does. Each pass reads the golden files of the pass before it.
 func TestStoredScreeningFiles(t *testing.T) {
-	file, plan, names, hits := screenedFiles(t)
+	file, plan, names, _ := screenedFiles(t)
 	var storedNames [2][]byte
 	for i := range names {
 		name := fmt.Sprintf("screening-chunk-%d.names.hex", i)
@@ -111,7 +111,7 @@ func TestStoredScreeningFiles(t *testing.T) {
 		storedNames[i] = readHexDump(t, name)
 	}
 	var storedHits [Partitions][]byte
-	for p := range hits {
+	for p := range Partitions {
 		var out bytes.Buffer
 		if _, err := ScreenPartition(t.Context(), screenPartitionInput(p, storedNames), &out); err != nil {
 			t.Fatal(err)
