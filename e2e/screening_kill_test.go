@@ -2,12 +2,16 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 	"github.com/google/uuid"
+
+	"sluice/shared/screening/adapter"
 )
 
 // loginTenantOf opens a session of a new client of a new tenant of an environment.
@@ -90,4 +94,58 @@ func TestScreeningsSurviveKills(t *testing.T) {
 			})
 		}
 	}
+}
+
+// The function that asks a provider is killed before and after each of its calls to AWS. Every answer is recorded once,
+// and the execution that waits for it ends.
+func TestQuestionsSurviveKills(t *testing.T) {
+	t.Parallel()
+	cloud := newKillingCloud(t)
+	// ask has a provider of a tenant of its own asked, and the function killed meanwhile.
+	ask := func(t *testing.T, rule killRule) killState {
+		t.Helper()
+		api := loginTenantOf(t, cloud.Environment)
+		r := api.newReceiver()
+		r.answers(answerWith(http.StatusAccepted))
+		provider := api.newProvider(r.URL)
+		rule.Function, rule.Payload = "ask", api.tenantID
+		read := cloud.arm(t, rule)
+		batch, entity := api.newScreeningBy(provider)
+		eventually(t, "the question", func() bool { return len(r.requests()) > 0 })
+		answer := answerOf(t, batch, api.tenantID, provider, entity)
+		for range 2 {
+			api.mustCall("POST", receptorPath, answer, nil)
+		}
+		api.expectSearched(batch, provider+": Search Complete")
+		eventually(t, "the end of the execution", func() bool {
+			return cloud.executionStatus(t, "screening", batch) == types.ExecutionStatusSucceeded
+		})
+		return read()
+	}
+	unharmed := ask(t, killRule{Call: 1e6})
+	if unharmed.Calls < 6 {
+		t.Fatalf("ask makes %d calls, want 6 or more", unharmed.Calls)
+	}
+	for i := range 2 * unharmed.Calls {
+		kill := killRule{Call: i/2 + 1, After: i%2 == 1}
+		t.Run(fmt.Sprintf("call %d after %v", kill.Call, kill.After), func(t *testing.T) {
+			t.Parallel()
+			if state := ask(t, kill); state.Killed == "" {
+				t.Errorf("the function was not killed")
+			}
+		})
+	}
+}
+
+// answerOf returns the message of an adapter that has found one entry for an entity.
+func answerOf(t *testing.T, batch, tenant, provider, entity string) string {
+	t.Helper()
+	text := fmt.Sprintf(`{"batchId":%q,"matches":[{"entityId":%q,"entityUniqueId":"list:1",`+
+		`"matchData":{"providerId":%q,"providerSourceName":"List","name":"Ivan Petrov"}}]}`, batch, entity, provider)
+	response, err := adapter.Encode([]byte(text), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf(`{"id":%q,"tenant":%q,"providerId":%q,"type":"Screen","status":"Success","response":%q}`, batch,
+		tenant, provider, response)
 }

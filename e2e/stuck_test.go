@@ -323,8 +323,37 @@ func (e *Environment) uploadTag(t *testing.T, batchID string) string {
 	return ""
 }
 
-// stopExecution stops the execution of a name as soon as there is one. The machine is batch or delivery.
+// stopExecution stops the execution of a name as soon as there is one. The machine is batch, delivery or screening.
 func stopExecution(t *testing.T, e *Environment, machine, name string) {
+	t.Helper()
+	machines, arn := e.execution(t, machine, name)
+	eventually(t, "an execution to stop", func() bool {
+		_, err := machines.StopExecution(t.Context(), &sfn.StopExecutionInput{ExecutionArn: &arn})
+		var missing *types.ExecutionDoesNotExist
+		if err != nil && !errors.As(err, &missing) {
+			t.Fatal(err)
+		}
+		return err == nil
+	})
+}
+
+// executionStatus returns the status of an execution, "" if there is none.
+func (e *Environment) executionStatus(t *testing.T, machine, name string) types.ExecutionStatus {
+	t.Helper()
+	machines, arn := e.execution(t, machine, name)
+	out, err := machines.DescribeExecution(t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: &arn})
+	var missing *types.ExecutionDoesNotExist
+	if errors.As(err, &missing) {
+		return ""
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Status
+}
+
+// execution returns the ARN of the execution of a name, and a client for it.
+func (e *Environment) execution(t *testing.T, machine, name string) (client *sfn.Client, arn string) {
 	t.Helper()
 	cfg, err := setup.LoadAWS(t.Context())
 	if err != nil {
@@ -334,25 +363,16 @@ func stopExecution(t *testing.T, e *Environment, machine, name string) {
 		cfg.BaseEndpoint, cfg.Region = &e.AWSEndpointURL, e.Region
 		cfg.Credentials = credentials.NewStaticCredentialsProvider(e.AccessKeyID, e.SecretAccessKey, "")
 	}
-	machines := sfn.NewFromConfig(cfg)
-	list, err := machines.ListStateMachines(t.Context(), &sfn.ListStateMachinesInput{})
+	client = sfn.NewFromConfig(cfg)
+	list, err := client.ListStateMachines(t.Context(), &sfn.ListStateMachinesInput{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range list.StateMachines {
-		if *m.Name != e.Prefix+"-"+machine {
-			continue
+		if *m.Name == e.Prefix+"-"+machine {
+			return client, strings.Replace(*m.StateMachineArn, ":stateMachine:", ":execution:", 1) + ":" + name
 		}
-		arn := strings.Replace(*m.StateMachineArn, ":stateMachine:", ":execution:", 1) + ":" + name
-		eventually(t, "an execution to stop", func() bool {
-			_, err := machines.StopExecution(t.Context(), &sfn.StopExecutionInput{ExecutionArn: &arn})
-			var missing *types.ExecutionDoesNotExist
-			if err != nil && !errors.As(err, &missing) {
-				t.Fatal(err)
-			}
-			return err == nil
-		})
-		return
 	}
 	t.Fatalf("there is no state machine %s-%s", e.Prefix, machine)
+	return nil, ""
 }
