@@ -168,7 +168,10 @@ func shrink(similarity int32) int32 { return names.Equal - (names.Equal-similari
 
 const shrinkPercent = 135
 
-// score chooses among the pairs those in which the names meet, best first, and returns the score, 0 to scale.
+// score chooses among the pairs those in which the names meet, best first, and returns the score, 0 to scale. Searches
+// rely on three bounds (see bounds.go): no score is above what ratio gives for the pairs that were found, each with its
+// shrunk similarity and the weight of pairWeight; words of the list that met nothing count at least shareOfList; and what
+// is taken away after ratio only lowers the score.
 func (s *scorer) score(q, l *side, mode names.Mode) int {
 	if len(s.pairs) > 1 {
 		slices.SortFunc(s.pairs, comparePairs)
