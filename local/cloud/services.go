@@ -49,9 +49,9 @@ func (c *Cloud) startStores(ctx context.Context) error {
 		buckets = append(buckets, b.Name)
 	}
 	c.storage, err = storage.Start(ctx, storage.Config{
-		Listener: c.listeners.s3, Address: c.listenAddress(c.descriptor.S3URL), Dir: c.path("s3"), Region: region,
-		Buckets: buckets,
-		IAM:     c.iam, OnCreated: c.notify, Now: time.Now, Log: c.storageLog,
+		Listener: c.listeners.s3, Address: c.listenAddress(c.descriptor.S3URL), Dir: c.path("s3"),
+		SocketDir: c.path("sockets"), Region: region, Buckets: buckets,
+		IAM: c.iam, OnCreated: c.notify, Now: time.Now, Log: c.storageLog,
 	})
 	return err
 }

@@ -32,8 +32,11 @@ type Config struct {
 	// Address is the host and port at which the server answers.
 	Address string
 	// Dir is an absolute path; each bucket is a folder in it.
-	Dir    string
-	Region string
+	Dir string
+	// SocketDir is the folder for the gateway's socket, which Start empties and Close removes. A temporary folder is used
+	// if its path is "" or too long.
+	SocketDir string
+	Region    string
 	// IAM decides who may do what.
 	IAM *iam.Service
 	// Buckets are created if they do not exist.
@@ -77,8 +80,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("the folder %s cannot hold objects: %w", c.Dir, err), listener.Close())
 	}
-	// Paths of sockets are limited to about a hundred bytes, which the data folder may exceed.
-	sockets, err := os.MkdirTemp("", "sluice-s3-")
+	sockets, err := newSocketDir(c.SocketDir)
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
@@ -112,6 +114,15 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// newSocketDir makes the folder for the socket of the gateway. Paths of sockets are limited to about a hundred bytes.
+func newSocketDir(dir string) (string, error) {
+	const longest = 90
+	if dir == "" || len(dir) > longest {
+		return os.MkdirTemp("", "sluice-s3-")
+	}
+	return dir, errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700))
 }
 
 // Close ends the server. It waits at most two seconds for connected clients.
