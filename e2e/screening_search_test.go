@@ -103,7 +103,7 @@ func TestBuiltInScreening(t *testing.T) {
 	api := loginNewTenant(t)
 	e := uuid.NewString()
 	early := api.newScreening("", e)
-	api.expectSearched(early, "sluice: Return Failed (Invoker E000: No watch list was imported that could be "+
+	api.expectSearched(early, "sluice: Return Failed (Invoker E000: No watchlist was imported that could be "+
 		"searched. "+
 		"Import one and run the screening again.)")
 

@@ -1,4 +1,4 @@
-// Matchname is the Lambda function of the endpoint by which a name is tried alone against watch lists.
+// Matchname is the Lambda function of the endpoint by which a name is tried alone against watchlists.
 package main
 
 import (

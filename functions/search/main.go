@@ -1,4 +1,4 @@
-// Search is the Lambda function of the built-in screening provider: it searches the pinned watch lists for some of the
+// Search is the Lambda function of the built-in screening provider: it searches the pinned watchlists for some of the
 // entities of a screening batch.
 package main
 

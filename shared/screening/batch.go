@@ -1,4 +1,4 @@
-// Package screening holds screening batches: the entities that are checked against watch lists, the matches that
+// Package screening holds screening batches: the entities that are checked against watchlists, the matches that
 // providers return, how people resolve them, and what follows from that for the entity. Package screening/screeningdb
 // stores them, screening/screeninghttp serves them.
 package screening
@@ -33,7 +33,7 @@ const (
 // TypeScreening is the type of a batch that a client creates.
 const TypeScreening = "Screening"
 
-// TypeRescreening is the type of a batch of what a change of a watch list has newly matched.
+// TypeRescreening is the type of a batch of what a change of a watchlist has newly matched.
 const TypeRescreening = "OngoingScreening"
 
 // Limits of one batch. They keep every part of it within an item of DynamoDB, and its resolution within a transaction.
@@ -99,7 +99,7 @@ type Batch struct {
 	ClosedAt time.Time
 	// CorrelationID is that of the request that created the batch; "" if it had none.
 	CorrelationID string
-	// Lists are the versions of watch lists that the built-in provider searches. They are pinned: a search that is
+	// Lists are the versions of watchlists that the built-in provider searches. They are pinned: a search that is
 	// repeated finds the same, whatever was imported meanwhile.
 	Lists []ListVersion
 	// Threshold is the score from which on an entry is a match of the built-in provider. It is pinned, too.

@@ -18,7 +18,7 @@ type Settings struct {
 	ValidityDays map[string]int
 	// ActiveProviders are the providers of batches that name none; nil for the built-in one.
 	ActiveProviders []string
-	// ActiveLists are the watch lists in which the built-in provider searches where nothing else says so; nil for all
+	// ActiveLists are the watchlists in which the built-in provider searches where nothing else says so; nil for all
 	// that the tenant has.
 	ActiveLists []string
 	// Threshold is the score from which on an entry is a match of the built-in provider; nil for DefaultThreshold.

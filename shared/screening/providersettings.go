@@ -203,7 +203,7 @@ const (
 
 // BuiltInSearch is how the built-in provider searches.
 type BuiltInSearch struct {
-	// Lists are the names of the watch lists; nil for all that the tenant has.
+	// Lists are the names of the watchlists; nil for all that the tenant has.
 	Lists []string
 	// Threshold is the score from which on an entry is a match.
 	Threshold float64

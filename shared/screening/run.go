@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// BuiltIn is the ID of the provider that this service is itself: it searches the watch lists that were imported, and
+// BuiltIn is the ID of the provider that this service is itself: it searches the watchlists that were imported, and
 // needs neither configuration nor adapter.
 const BuiltIn = "sluice"
 
@@ -44,7 +44,7 @@ type ProviderError struct {
 var (
 	// ErrNoLists is the reason for a search of the built-in provider without lists.
 	ErrNoLists = &ProviderError{SourceInvoker, CodeNotSpecified,
-		"No watch list was imported that could be searched. Import one and run the screening again."}
+		"No watchlist was imported that could be searched. Import one and run the screening again."}
 	errOverridden = &ProviderError{SourceInvoker, CodeNotSpecified,
 		"A newer batch of the same journey and process replaced this one before the search ended."}
 )
@@ -52,7 +52,7 @@ var (
 // ErrNothingToRun means that no search of the batch has failed, so that none can be run again.
 var ErrNothingToRun = errors.New("screening: no search has failed")
 
-// ListVersion is a version of a watch list, as batches pin it.
+// ListVersion is a version of a watchlist, as batches pin it.
 type ListVersion struct {
 	// List is the name of the list.
 	List string

@@ -1,4 +1,4 @@
-// Package lookup searches watch lists for the entities of screening batches and says what it finds in the form of
+// Package lookup searches watchlists for the entities of screening batches and says what it finds in the form of
 // matches. It is the built-in provider, without its execution.
 package lookup
 

@@ -29,7 +29,7 @@ type Names struct {
 	Now   func() time.Time
 }
 
-// currentLists loads the watch lists of tenants.
+// currentLists loads the watchlists of tenants.
 type currentLists interface {
 	// Current is that of catalog.Loader.
 	Current(ctx context.Context, tenant string, lists []string) ([]catalog.Loaded, error)
@@ -47,12 +47,12 @@ const maxHits = 100
 
 var (
 	errNoWatchLists = fault.New(fault.BadRequest, "no_watch_lists",
-		"No watch list was imported that could be searched. Import one first.")
+		"No watchlist was imported that could be searched. Import one first.")
 	errListsUnavailable = fault.New(fault.Unavailable, "watch_lists_unavailable",
-		"The watch lists cannot be loaded now. Try again.")
+		"The watchlists cannot be loaded now. Try again.")
 )
 
-// NameRequest asks which entries of watch lists a name may be.
+// NameRequest asks which entries of watchlists a name may be.
 type NameRequest struct {
 	SearchCriteria *screening.SearchCriteria `json:"searchCriteria"`
 	// Lists and Threshold are as the built-in provider has them if they are absent.
@@ -70,7 +70,7 @@ func (in *NameRequest) Check(v *platform.ValidationErrors) {
 	checkThreshold(v, in.Threshold)
 }
 
-// matchName returns the entries of watch lists that a name may be, best first: what the built-in provider would find with
+// matchName returns the entries of watchlists that a name may be, best first: what the built-in provider would find with
 // its default set. Nothing is stored, and the name is not logged.
 func (s *Names) matchName(ctx context.Context, r *platform.Request, in NameRequest) (
 	platform.WithWarnings[[]screening.MatchData], error) {

@@ -10,7 +10,7 @@ import (
 	"sluice/shared/screening/catalog"
 )
 
-// listCatalog says which watch lists tenants have, and which of their versions batches need.
+// listCatalog says which watchlists tenants have, and which of their versions batches need.
 type listCatalog interface {
 	catalog.Reader
 	catalog.Pinner
