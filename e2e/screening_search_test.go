@@ -191,7 +191,7 @@ func TestStuckScreenings(t *testing.T) {
 	api.expectSearched(batch, "sluice: Search Complete")
 }
 
-// The commands of docs/screening.md work as they are.
+// The commands of docs/life-of-a-screening.md work as they are.
 func TestScreeningGuide(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"bash", "curl", "jq"} {
@@ -199,13 +199,13 @@ func TestScreeningGuide(t *testing.T) {
 			t.Skipf("%s is not installed", tool)
 		}
 	}
-	page, err := os.ReadFile("../docs/screening.md")
+	page, err := os.ReadFile("../docs/life-of-a-screening.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	block := regexp.MustCompile("(?s)```sh\n(.*?)```").FindSubmatch(page)
 	if block == nil {
-		t.Fatal("docs/screening.md has no block of commands")
+		t.Fatal("docs/life-of-a-screening.md has no block of commands")
 	}
 	c := newTenantClient(t)
 	c.importWatchlist("un", map[string]string{"7": "Anatoly Velkanov", "8": "Abd al-Rahman al-Mazruqi"})

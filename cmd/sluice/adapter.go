@@ -64,7 +64,7 @@ match. --fail makes it answer as adapters should not; it can be repeated:
 			f.StringVar(&a.authentication, "authentication-key", "",
 				"`KEY` for authentication (default $"+authenticationKeyVariable+")")
 			f.Func("list-file", "a list as `FORMAT:FILE`, as of 'sluice screen'; repeatable", a.lists.addList)
-			f.Float64Var(&a.lists.threshold, "threshold", match.Threshold, "the score, 0 to 100, that a hit `REACHES`")
+			f.Float64Var(&a.lists.threshold, "threshold", match.Threshold, "`SCORE` that a hit must reach, 0 to 100")
 			f.StringVar(&a.answers, "answers", "", "JSON `FILE` with answers")
 			f.Var(&a.server.faults, "fail", "`FAULT` to make; can be repeated")
 			f.DurationVar(&a.server.delay, "delay", 0, "`TIME` to wait before each answer")

@@ -32,7 +32,8 @@ alt.csv, add.csv and sdn_comments.csv are read if they are beside it), ftm-json 
 or targets-simple-csv (targets.simple.csv of OpenSanctions).
 
 --file reads CSV with a header: the column "name", or else the first; "birth_date", "country" and "schema" are used if
-they are there. All processors work on it (GOMAXPROCS sets how many); what is printed is in the order of the file. Dates and countries take points from a hit whose entry has others; what only the entry has takes none.
+they are there. All processors work on it (GOMAXPROCS sets how many); what is printed is in the order of the
+file. Dates and countries take points from a hit whose entry has others; what only the entry has takes none.
 --pairs reads CSV with the columns name1, name2 and schema, and scores each pair; it needs no list.
 
 --json prints one object a line: {"name", "hits": [{"list", "id", "name", "score", "explanation"}]} for each name,
@@ -50,7 +51,7 @@ they are there. All processors work on it (GOMAXPROCS sets how many); what is pr
 			f.Func("list-file", "a list as `FORMAT:FILE`; repeatable", s.addList)
 			f.StringVar(&s.file, "file", "", "CSV `FILE` of names to look up; - is standard input")
 			f.StringVar(&s.pairs, "pairs", "", "CSV `FILE` of pairs of names to compare; - is standard input")
-			f.Float64Var(&s.threshold, "threshold", match.Threshold, "the score, 0 to 100, that a hit `REACHES`")
+			f.Float64Var(&s.threshold, "threshold", match.Threshold, "`SCORE` that a hit must reach, 0 to 100")
 			f.BoolVar(&s.asJSON, "json", false, "print one JSON object a line and nothing else")
 		},
 		Examples: []string{

@@ -66,8 +66,8 @@ func (o *screenOptions) addFlags(f *flag.FlagSet) {
 
 // addScreenFlags declares the flags that the commands which have names screened share.
 func addScreenFlags(f *flag.FlagSet, threshold *float64, onHit *string) {
-	f.Float64Var(threshold, "threshold", match.Threshold, "the score, 0 to 100, that a hit of --screen `REACHES`")
-	f.StringVar(onHit, "on-hit", onHitReport, "`report` hits of --screen only, or reject their lines")
+	f.Float64Var(threshold, "threshold", match.Threshold, "`SCORE` that a hit of --screen must reach, 0 to 100")
+	f.StringVar(onHit, "on-hit", onHitReport, "what hits of --screen lead to, an `ACTION`: report lists them, reject also makes their lines invalid")
 }
 
 // isAsked reports whether names are to be screened.
