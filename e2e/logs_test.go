@@ -67,3 +67,24 @@ func (e *Environment) checkLogs() error {
 	}
 	return errors.Join(errs...)
 }
+
+// logsOf returns what the functions of a local cloud have logged about a request of the API, "" in other environments.
+func (e *Environment) logsOf(requestID string) string {
+	paths, err := filepath.Glob(filepath.Join(e.Data, "logs", "*"))
+	if e.Data == "" || requestID == "" || err != nil {
+		return ""
+	}
+	var found strings.Builder
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err.Error()
+		}
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, requestID) {
+				found.WriteString(line)
+			}
+		}
+	}
+	return found.String()
+}

@@ -70,7 +70,8 @@ func (s *session) mustCall(method, path, body string, out any) {
 	s.t.Helper()
 	r := s.callPlatform(method, path, body)
 	if r.status != http.StatusOK && r.status != http.StatusAccepted {
-		s.t.Fatalf("%s %s %.200s: %d %s, want 200 or 202", method, path, body, r.status, r.text)
+		s.t.Fatalf("%s %s %.200s: %d %s, want 200 or 202; type of a gateway's error: %q; logs: %s", method, path, body,
+			r.status, r.text, r.header.Get("X-Amzn-Errortype"), s.environment.logsOf(requestIDOf(r.header)))
 	}
 	if out == nil {
 		return

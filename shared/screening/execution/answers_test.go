@@ -151,6 +151,34 @@ func TestAnswersNobodyAskedForAreIgnored(t *testing.T) {
 	}
 }
 
+// Messages of adapters do not say their run: an answer counts for the run that it meets, also a repeated one.
+func TestAnswersCountForTheRunThatTheyMeet(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	b := f.create("p")
+	failure := execution.Answer{ID: "1", Error: &screening.ProviderError{
+		Source: screening.SourceAdapter, Code: screening.CodeNotSpecified, Message: "no"}}
+	rerun := func() {
+		t.Helper()
+		again, err := f.get(b.ID).Rerun("p", now)
+		if err == nil {
+			err = f.store.Save(t.Context(), again)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.record(execution.Recorded, b.ID, "p", failure)
+	f.record(execution.Repeated, b.ID, "p", failure)
+	rerun()
+	f.record(execution.Recorded, b.ID, "p", failure)
+	f.expect(b.ID, "0 matches, 0 unresolved; p: Return Failed E000")
+	rerun()
+	f.record(execution.Recorded, b.ID, "p", execution.Answer{ID: "2", Matches: matches("e", 2)})
+	f.record(execution.Late, b.ID, "p", failure)
+	f.expect(b.ID, "2 matches, 2 unresolved; p: Search Complete")
+}
+
 func TestInvalidAnswersFail(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
