@@ -89,7 +89,7 @@ type listFile struct {
 func (s *screenRun) addList(value string) error {
 	format, path, found := strings.Cut(value, ":")
 	if !found || path == "" || !slices.Contains(watchlist.Formats, watchlist.Format(format)) {
-		return fmt.Errorf("%q is not FORMAT:FILE with a FORMAT of %v", value, watchlist.Formats)
+		return fmt.Errorf("%q is not FORMAT:FILE with one of the formats %s", value, formatList())
 	}
 	s.lists = append(s.lists, listFile{watchlist.Format(format), path})
 	return nil
@@ -151,7 +151,12 @@ func (s *screenRun) loadLists() (*match.Index, error) {
 	}
 	for i, l := range s.lists {
 		if !s.asJSON {
-			s.ui.printf("%s: %d entries, %d names\n", printable(l.path), x.Lists[i].Entries, x.Lists[i].Names)
+			entries := "entries"
+			if x.Lists[i].Entries == 1 {
+				entries = "entry"
+			}
+			s.ui.printf("%s: %d %s, %s\n", printable(l.path), x.Lists[i].Entries, entries,
+				countOf(int64(x.Lists[i].Names), "name"))
 		}
 	}
 	return x, nil
@@ -190,7 +195,11 @@ func (s *screenRun) appendHits(b *bytes.Buffer, screener *match.Screener, q matc
 		}{q.Name, append([]match.Hit{}, hits...)})
 	}
 	if len(hits) > 0 || s.file == "" {
-		fmt.Fprintf(b, "%s: %s\n", printable(q.Name), formatHits(len(hits)))
+		text := formatHits(len(hits))
+		if len(hits) == 0 && !match.NewAnalyzer().Analyze(q.Name).CanMatch(q.Schema) {
+			text += ": the name has no word that says who is meant"
+		}
+		fmt.Fprintf(b, "%s: %s\n", printable(q.Name), text)
 	}
 	for _, h := range hits {
 		fmt.Fprintf(b, "  %5.1f  %s  %s %s\n         %s\n", h.Score, printable(h.Name), printable(h.List), printable(h.ID),
@@ -200,13 +209,10 @@ func (s *screenRun) appendHits(b *bytes.Buffer, screener *match.Screener, q matc
 }
 
 func formatHits(n int) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return "no hit"
-	case 1:
-		return "1 hit"
 	}
-	return fmt.Sprintf("%d hits", n)
+	return countOf(int64(n), "hit")
 }
 
 // encodeLine writes a value as a line of JSON.

@@ -155,11 +155,11 @@ func (s *screenRun) printPortions(inOrder <-chan *portion, stop func()) (hits in
 		}
 		total += len(p.queries)
 		hits += p.hits
-		progress.setLive(part{text: fmt.Sprintf("%d names, %d with hits", total, hits)})
+		progress.setLive(part{text: fmt.Sprintf("%s, %d with hits", countOf(int64(total), "name"), hits)})
 	}
 	progress.setLive()
 	if err == nil && !s.asJSON {
-		s.ui.printf("%d names, %d with hits\n", total, hits)
+		s.ui.printf("%s, %d with hits\n", countOf(int64(total), "name"), hits)
 	}
 	return hits, err
 }

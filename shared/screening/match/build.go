@@ -62,7 +62,7 @@ func (b *builder) addList(source Source) {
 		b.seen = map[uint64]bool{}
 		for _, n := range e.Names {
 			for _, mode := range modesOf(e.Schema) {
-				b.addName(len(x.entries), n, mode)
+				b.addName(len(x.entries), n, e.Schema, mode)
 			}
 		}
 		for _, id := range e.Identifiers {
@@ -80,14 +80,14 @@ func (b *builder) addList(source Source) {
 }
 
 // addName adds a name of an entry. Names that say nothing are left out, and those that fold to what the entry has.
-func (b *builder) addName(entry int, n watchlist.Name, mode names.Mode) {
+func (b *builder) addName(entry int, n watchlist.Name, schema watchlist.Schema, mode names.Mode) {
 	x := b.index
 	analyzed := b.analyzer.Analyze(n.Text)
-	f := analyzed.in(mode)
-	if !f.isTelling(mode) || len(x.names) == maxNames {
+	if !analyzed.CanMatch(schema) || len(x.names) == maxNames {
 		b.info.Unmatchable++
 		return
 	}
+	f := analyzed.in(mode)
 	identity := nameIdentity(&f, n.Kind, mode)
 	if b.seen[identity] {
 		return

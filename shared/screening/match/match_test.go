@@ -120,6 +120,9 @@ func newBruteForce(x *Index) *bruteForce {
 func (b *bruteForce) find(q Query, threshold int) []candidate {
 	var found []candidate
 	query := b.analyzer.Analyze(q.Name)
+	if !query.CanMatch(q.Schema) {
+		return nil
+	}
 	forms := [names.Modes]form{}
 	for mode := range forms {
 		forms[mode] = query.in(names.Mode(mode))

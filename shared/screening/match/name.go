@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"sluice/shared/screening/names"
+	"sluice/shared/screening/watchlist"
 )
 
 func onesCount(x uint64) int     { return bits.OnesCount64(x) }
@@ -46,6 +47,18 @@ func (a *Analyzer) Analyze(text string) *Name {
 	}
 	n.forms = names.Forms(n.words, func(i int) string { return n.texts[i] })
 	return n
+}
+
+// CanMatch reports whether the name says who is meant. An organisation form, a title, a particle, a stop word and an
+// initial alone do not, and match nothing. What may name a person or an organisation must say it of both: "Ltd" is no
+// person's name because no schema is given.
+func (n *Name) CanMatch(schema watchlist.Schema) bool {
+	for _, mode := range modesOf(schema) {
+		if f := n.in(mode); !f.isTelling(mode) {
+			return false
+		}
+	}
+	return true
 }
 
 // form is what of a name is compared in one mode.

@@ -9,6 +9,9 @@ import (
 func Pair(query, entry string, schema watchlist.Schema) float64 {
 	analyzer := NewAnalyzer()
 	q, l := analyzer.Analyze(query), analyzer.Analyze(entry)
+	if !q.CanMatch(schema) || !l.CanMatch(schema) {
+		return 0
+	}
 	best := 0
 	var c comparer
 	for _, mode := range modesOf(schema) {

@@ -117,10 +117,14 @@ func (s *Searcher) find(q Query, threshold int) []candidate {
 		s.search = 1
 	}
 	threshold = max(threshold, 1)
-	for _, mode := range modesOf(q.Schema) {
-		side := &s.query[mode]
-		s.fill(side, forms)
-		if side.telling != 0 && s.isPossible(side, threshold) {
+	modes := modesOf(q.Schema)
+	for _, mode := range modes {
+		if s.fill(&s.query[mode], forms); s.query[mode].telling == 0 {
+			return s.found // see CanMatch
+		}
+	}
+	for _, mode := range modes {
+		if side := &s.query[mode]; s.isPossible(side, threshold) {
 			s.findIn(side)
 		}
 	}

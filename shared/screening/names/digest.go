@@ -22,6 +22,10 @@ func (t *tables) digest() uint64 {
 		w := NewWord([]byte(form))
 		sum += w.digest(form)
 	}
+	for form := range t.wholeForms {
+		w := NewWord([]byte(form))
+		sum += mix(w.digest(form))
+	}
 	return sum
 }
 

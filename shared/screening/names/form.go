@@ -5,6 +5,9 @@ import "strings"
 // Forms returns which of the words of a name belong to organisation forms, as a bit for each: "Siemens AG" has one such
 // word, "Open Joint Stock Company Gazprom" four. Text returns the folded text of a word.
 func Forms(words []Word, text func(i int) string) uint64 {
+	if len(words) > 0 && words[0].IsFormStart() && isWholeForm(len(words), text) {
+		return 1<<len(words) - 1
+	}
 	var forms uint64
 	for i := range words {
 		if words[i].IsForm() {
@@ -15,6 +18,19 @@ func Forms(words []Word, text func(i int) string) uint64 {
 		}
 	}
 	return forms
+}
+
+// isWholeForm reports whether a name of n words is a form that is one only by itself: "Charity Fund".
+func isWholeForm(n int, text func(i int) string) bool {
+	t := loadTables()
+	if n > t.longestForm {
+		return false
+	}
+	words := make([]string, n)
+	for i := range words {
+		words[i] = text(i)
+	}
+	return t.wholeForms[strings.Join(words, " ")]
 }
 
 // longForm returns the words of the longest form of several words that begins at word i.

@@ -73,12 +73,15 @@ type tables struct {
 	stems map[string]meaning
 	// forms are the organisation forms of several words: the words joined by spaces.
 	forms map[string]bool
-	// longestForm is the number of words of the longest of them.
+	// wholeForms are what is a form only if it is the whole name, with its words joined by spaces.
+	wholeForms map[string]bool
+	// longestForm is the number of words of the longest of forms.
 	longestForm int
 }
 
 var loadTables = sync.OnceValue(func() *tables {
-	t := &tables{words: map[string]meaning{}, stems: map[string]meaning{}, forms: map[string]bool{}}
+	t := &tables{words: map[string]meaning{}, stems: map[string]meaning{}, forms: map[string]bool{},
+		wholeForms: map[string]bool{}}
 	t.addPeople()
 	concept := uint16(0)
 	group := ""
@@ -178,12 +181,19 @@ func (t *tables) meaningOf(word []byte) meaning {
 	return m
 }
 
+// wholeForm is the key of what is a form only if nothing else is there: a charity's name says what it is, but "Charity
+// Fund" does not say which.
+const wholeForm = "ALONE"
+
 func (t *tables) addForms() {
-	eachLine(formsData, func(_ string, aliases []string) {
+	eachLine(formsData, func(form string, aliases []string) {
 		for _, alias := range aliases {
 			folded := foldWords(alias)
 			switch {
 			case len(folded) == 0:
+			case form == wholeForm:
+				t.add(folded[0], classFormStart, 0)
+				t.wholeForms[strings.Join(folded, " ")] = true
 			case len(folded) == 1:
 				if len(folded[0]) > 1 && !t.isTelling(folded[0]) && !isRoman(folded[0]) {
 					t.add(folded[0], classForm, 0)
