@@ -72,8 +72,8 @@ type Status struct {
 	// ingestion.
 	BytesTotal int64 `json:"bytes_total"`
 	BytesDone  int64 `json:"bytes_done"`
-	// NamesScreened is the number of distinct names of unknown entities that were screened, and Hits that of alerts; nil
-	// until they are known, and if UploadOptions.Screening was not given.
+	// NamesScreened is the number of distinct names of unknown entities that were screened, and Hits that of alerts;
+	// nil until they are known, and if UploadOptions.Screening was not given.
 	NamesScreened *int64 `json:"names_screened"`
 	Hits          *int64 `json:"hits"`
 

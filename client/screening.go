@@ -34,13 +34,13 @@ type ScreeningResult struct {
 	// NamesScreened is the number of distinct names, and Hits that of alerts; nil while they are not known.
 	NamesScreened *int64 `json:"names_screened"`
 	Hits          *int64 `json:"hits"`
-	// AlertsFileURL is where OpenAlerts finds the alerts, one JSON object a line; "" if there is no hit. It is a secret,
-	// and each call returns a new one.
+	// AlertsFileURL is where OpenAlerts finds the alerts, one JSON object a line; "" if there is no hit. It is a
+	// secret, and each call returns a new one.
 	AlertsFileURL string `json:"alerts_file_url,omitempty"`
 	// AlertsFileExpires is when AlertsFileURL stops working.
 	AlertsFileExpires time.Time `json:"alerts_file_url_expires_at,omitzero"`
-	// AlertsComplete is false if the file of the alerts passed its limit, so that the last ones are left out; nil if there
-	// is no such file.
+	// AlertsComplete is false if the file of the alerts passed its limit, so that the last ones are left out; nil if
+	// there is no such file.
 	AlertsComplete *bool `json:"alerts_complete,omitempty"`
 	// Lists are the versions of the lists that the names were compared with.
 	Lists []ScreenedList `json:"lists"`
@@ -87,8 +87,8 @@ func (r *ScreeningResult) keepReply(status int, text []byte) {
 	r.Reply, r.Pending = text, status == http.StatusAccepted
 }
 
-// ScreeningResult reads the outcome of the screening of a batch. A batch whose names are not screened is a 404 *Error, as
-// an unknown one is.
+// ScreeningResult reads the outcome of the screening of a batch. A batch whose names are not screened is a 404 *Error,
+// as an unknown one is.
 func (c *Client) ScreeningResult(ctx context.Context, batchID string) (ScreeningResult, error) {
 	var out ScreeningResult
 	err := c.call(ctx, http.MethodGet, basePath+"batch/screening-result/"+url.PathEscape(batchID), nil, &out)

@@ -15,7 +15,8 @@ func TestScreening(t *testing.T) {
 	_, c, _ := newClient(t)
 	content := `{"transaction_external_id":"t","modification":{"external_id":"m"},` +
 		`"receiver":{"unknown":{"full_name":"` + clienttest.Wanted + `"}}}` + "\n"
-	u, err := c.CreateUploadWith(t.Context(), client.UploadOptions{Screening: &client.Screening{Lists: []string{clienttest.List}}})
+	u, err := c.CreateUploadWith(t.Context(),
+		client.UploadOptions{Screening: &client.Screening{Lists: []string{clienttest.List}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,8 @@ func TestScreening(t *testing.T) {
 func TestScreeningErrors(t *testing.T) {
 	_, c, _ := newClient(t)
 	var refused *client.Error
-	_, err := c.CreateUploadWith(t.Context(), client.UploadOptions{Screening: &client.Screening{Lists: []string{"other"}}})
+	_, err := c.CreateUploadWith(t.Context(),
+		client.UploadOptions{Screening: &client.Screening{Lists: []string{"other"}}})
 	if !errors.As(err, &refused) || refused.Status != http.StatusUnprocessableEntity {
 		t.Errorf("an unknown list: %v, want 422", err)
 	}

@@ -18,8 +18,8 @@ import (
 // wantedName is on the list of the tests.
 const wantedName = "Anatoly Velkanov"
 
-// importList imports a list of one person for a tenant of an environment and returns its file, which has the name of the
-// list, so that the command line calls it the same.
+// importList imports a list of one person for a tenant of an environment and returns its file, which has the name of
+// the list, so that the command line calls it the same.
 func importList(t *testing.T, e *Environment, tenantID, list, name string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), list)
@@ -27,8 +27,8 @@ func importList(t *testing.T, e *Environment, tenantID, list, name string) strin
 		t.Fatal(err)
 	}
 	var out any
-	err := e.admin(&out, "watchlist", "import", "--tenant", tenantID, "--list", list, "--format", "targets-simple-csv", path,
-		"--force")
+	err := e.admin(&out, "watchlist", "import", "--tenant", tenantID, "--list", list, "--format", "targets-simple-csv",
+		path, "--force")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,8 @@ func TestBatchScreening(t *testing.T) {
 		api := login(t, environment)
 		last := api.processScreened(client.UploadOptions{RejectOnInvalid: true, Screening: rejecting},
 			jsonLines(named("Quiet Person"), validLine()))
-		if _, result := api.readAlerts(last.BatchID); last.Status != "PROCESSED" || *last.NamesScreened != 1 || *result.Hits != 0 {
+		if _, result := api.readAlerts(last.BatchID); last.Status != "PROCESSED" || *last.NamesScreened != 1 ||
+			*result.Hits != 0 {
 			t.Errorf("the batch ended with %s, %s; want PROCESSED without hits", last.Status, result.Reply)
 		}
 	})
@@ -152,8 +153,10 @@ func TestBatchScreening(t *testing.T) {
 	t.Run("an unknown list", func(t *testing.T) {
 		t.Parallel()
 		var refused *client.Error
-		_, err := api.client.CreateUploadWith(t.Context(), client.UploadOptions{Screening: &client.Screening{Lists: []string{"e2e-none"}}})
-		if !errors.As(err, &refused) || refused.Status != http.StatusUnprocessableEntity || !strings.Contains(err.Error(), "e2e-none") {
+		_, err := api.client.CreateUploadWith(t.Context(),
+			client.UploadOptions{Screening: &client.Screening{Lists: []string{"e2e-none"}}})
+		if !errors.As(err, &refused) || refused.Status != http.StatusUnprocessableEntity ||
+			!strings.Contains(err.Error(), "e2e-none") {
 			t.Errorf("got %v, want 422 that names the list", err)
 		}
 	})
@@ -167,8 +170,8 @@ func validateOffline(t *testing.T, file []byte, list string) []byte {
 	if err := os.WriteFile(batch, file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	stdout, stderr, code, err := environment.runSluice("validate", batch, "--screen", "targets-simple-csv:"+list, "--alerts",
-		alerts)
+	stdout, stderr, code, err := environment.runSluice("validate", batch, "--screen", "targets-simple-csv:"+list,
+		"--alerts", alerts)
 	if err != nil || code != 1 { // a line is invalid
 		t.Fatalf("sluice validate: exit code %d, %v\n%s%s", code, err, stdout, stderr)
 	}

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// process is a program that was started for an environment. What it prints is kept for the message of a failure. It ends
-// with the suite.
+// process is a program that was started for an environment. What it prints is kept for the message of a failure. It
+// ends with the suite.
 type process struct {
 	*exec.Cmd
 	output *outputBuffer
@@ -30,8 +30,8 @@ func startProcess(cmd *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
-// starts runs functions on a thread that exists as long as the suite. A program gets its death signal when the thread that
-// started it ends.
+// starts runs functions on a thread that exists as long as the suite. A program gets its death signal when the thread
+// that started it ends.
 var starts = sync.OnceValue(func() chan<- func() {
 	tasks := make(chan func())
 	go func() {

@@ -52,7 +52,8 @@ func TestRescreening(t *testing.T) {
 		t.Fatalf("got the matches %+v, want that of own:1", matches)
 	}
 	api.mustCall("PUT", screeningCommands+"/batch/"+batch+"/matches", inEnvelope(fmt.Sprintf(
-		`[{"entityId":%q,"matches":[{"matchId":%q,"status":"No Match","reason":"another person"}]}]`, e, matches[0].ID)), nil)
+		`[{"entityId":%q,"matches":[{"matchId":%q,"status":"No Match","reason":"another person"}]}]`, e,
+		matches[0].ID)), nil)
 
 	api.rescreen()
 	if batches, _ := api.ongoing(e); len(batches) != 0 {

@@ -51,12 +51,14 @@ func TestMatchName(t *testing.T) {
 	api.expectStatus(400, "POST", path, inEnvelope(nobody)) // without any list
 	sample := filepath.Join("..", "sampledata", "watchlist.csv")
 	var out any
-	if err := api.environment.admin(&out, "watchlist", "import", "--tenant", api.tenantID, "--list", "watchlist.csv", "--format",
+	if err := api.environment.admin(&out, "watchlist", "import", "--tenant", api.tenantID, "--list", "watchlist.csv",
+		"--format",
 		"targets-simple-csv", sample, "--force"); err != nil {
 		t.Fatal(err)
 	}
 	rows := [][]string{{"name", "schema"}, {"Anatolij Welkanow", "Person"}, {"Анатолий Велканов", "Person"},
-		{"Abdulrahman Almazrouqi", "Person"}, {"Vector Stal Zavod", "Organization"}, {"Velkanov", "Organization"}, {"Nobody", "Person"}}
+		{"Abdulrahman Almazrouqi", "Person"}, {"Vector Stal Zavod", "Organization"}, {"Velkanov", "Organization"},
+		{"Nobody", "Person"}}
 	file := filepath.Join(t.TempDir(), "names.csv")
 	var text strings.Builder
 	if err := csv.NewWriter(&text).WriteAll(rows); err != nil {
@@ -65,8 +67,8 @@ func TestMatchName(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	stdout, stderr, code, err := api.environment.runSluice("screen", "--file", file, "--list-file", "targets-simple-csv:"+sample,
-		"--threshold", "70", "--json")
+	stdout, stderr, code, err := api.environment.runSluice("screen", "--file", file, "--list-file",
+		"targets-simple-csv:"+sample, "--threshold", "70", "--json")
 	if err != nil || code != 1 {
 		t.Fatalf("sluice screen: exit %d, %v: %s", code, err, stderr)
 	}
@@ -82,7 +84,8 @@ func TestMatchName(t *testing.T) {
 		if rows[i+1][1] != "Person" {
 			criteria = map[string]string{"type": "Company", "legalEntityName": rows[i+1][0]}
 		}
-		data, _ := json.Marshal(map[string]any{"searchCriteria": criteria, "threshold": 70, "lists": []string{"watchlist.csv"}})
+		data, _ := json.Marshal(map[string]any{"searchCriteria": criteria, "threshold": 70,
+			"lists": []string{"watchlist.csv"}})
 		if diff := cmp.Diff(want.Hits, api.matchName(string(data))); diff != "" {
 			t.Errorf("%s (-command +interface)\n%s", rows[i+1][0], diff)
 		}

@@ -114,7 +114,8 @@ func screeningCalls(api *session) []platformCall {
 
 // providerCalls configures two providers and returns a call of each operation on them; the last ones delete one.
 func providerCalls(api *session) []platformCall {
-	const provider, set = screeningCommands + "/configuration/provider", screeningCommands + "/configuration/configuration-set"
+	const provider, set = screeningCommands + "/configuration/provider",
+		screeningCommands + "/configuration/configuration-set"
 	id, other := "p-"+uuid.NewString(), "p-"+uuid.NewString()
 	const rest = `,"name":"Acme","adapterConfiguration":{"url":"https://adapter.example.com","authenticationActive":true,` +
 		`"authenticationKey":%q,"encryptionKey":%q},"additionalSettingsSchema":[{"fieldId":"f","name":"F","type":"Toggle"}],` +

@@ -30,9 +30,9 @@ func TestReplySchemasMatchTheirTypes(t *testing.T) {
 	d := load(t)
 	for name, reply := range map[string]any{
 		"Token": authhttp.TokenReply{}, "Upload": batchhttp.UploadReply{}, "BatchStatus": batchhttp.StatusReply{},
-		"BatchPending": batchhttp.PendingReply{}, "ValidationResult": batchhttp.ResultReply{}, "ScreeningResult": batchhttp.ScreeningReply{},
-		"StoredTransaction": transactionhttp.TransactionReply{},
-		"Refusal":           platform.Envelope{}, "Failure": platform.Failure{},
+		"BatchPending": batchhttp.PendingReply{}, "ValidationResult": batchhttp.ResultReply{},
+		"ScreeningResult": batchhttp.ScreeningReply{}, "StoredTransaction": transactionhttp.TransactionReply{},
+		"Refusal": platform.Envelope{}, "Failure": platform.Failure{},
 		"CreatedEntity": entityhttp.Created{}, "Entity": entityhttp.Entity{}, "NewDraft": entityhttp.NewDraft{}, "EntityDraft": entityhttp.EntityDraft{},
 		"PartialProperties": entityhttp.PartialReply{}, "DraftsByReach": entityhttp.ReachReply{}, "DraftNames": entityhttp.NamesReply{},
 		"LightPage": entityhttp.LightReply{}, "DocumentUpload": documenthttp.UploadReply{}, "CreatedDocument": documenthttp.CreateVirtualReply{},

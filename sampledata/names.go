@@ -122,9 +122,10 @@ Western Southern Central Prime Summit Harbour River Ocean Star Sun Crown Eagle L
 Omega Nova Apex Zenith Horizon Bridge Castle Tower Stone Iron Cedar Maple Oak Pine Rose Lotus Baltic Nordic Iberia Levant
 Orient Meridian Polar Coral Amber Crystal Granite Quantum Digital Smart Rapid Modern Classic Fresh Pure Bright`)
 	trades = []string{"Trading", "Logistics", "Services", "Foods", "Consulting", "Construction", "Software", "Energy",
-		"Textiles", "Shipping", "Motors", "Pharma", "Media", "Travel", "Design", "Electronics", "Properties", "Machinery",
-		"Imports", "\"Fast\" Parts"}
-	forms = []string{"B.V.", "GmbH", "Ltd", "NV", "Inc.", "S.A.", "LLC", "AG", "SRL", "AB", "ApS", "Sp. z o.o.", "Oy", "Lda"}
+		"Textiles", "Shipping", "Motors", "Pharma", "Media", "Travel", "Design", "Electronics", "Properties",
+		"Machinery", "Imports", "\"Fast\" Parts"}
+	forms = []string{"B.V.", "GmbH", "Ltd", "NV", "Inc.", "S.A.", "LLC", "AG", "SRL", "AB", "ApS", "Sp. z o.o.", "Oy",
+		"Lda"}
 
 	plainSyllables = syllables{
 		strings.Fields(`Al An Ar Bal Ban Bar Ber Bol Bor Bran Bre Bur Cal Can Car Cas Cor Dal Dan Dar Del Der Dom Dor Dra El
@@ -154,11 +155,13 @@ Tö Vá Zá Żó Ó Çak Ís Ég Ču Ðor Fü Gó Hé Ký Lé Mé Ně`),
 	cyrillicLinks = strings.Fields(`о е ен ов ин ан ар ик ч ц ев ир ол ам`)
 	cyrillicEnds  = strings.Fields(`ов ова ин ина енко ский ская ук юк ич ко ев ева ян`)
 	otherScripts  = [][2][]string{
-		{strings.Fields(`Νίκος Μαρία Γιώργος Ελένη`), strings.Fields(`Παπαδόπουλος Γεωργίου Νικολάου Οικονόμου Δημητρίου`)},
+		{strings.Fields(`Νίκος Μαρία Γιώργος Ελένη`),
+			strings.Fields(`Παπαδόπουλος Γεωργίου Νικολάου Οικονόμου Δημητρίου`)},
 		{strings.Fields(`يوسف محمد فاطمة أحمد ليلى`), strings.Fields(`حداد خوري منصور صالح ناصر النجار`)},
 		{strings.Fields(`美咲 太郎 花子 健`), strings.Fields(`田中 佐藤 鈴木 高橋 渡辺`)},
 		{strings.Fields(`अनिता राहुल प्रिया`), strings.Fields(`शर्मा कुमार सिंह पटेल`)},
 	}
-	otherTrades = []string{"Café ", "& Söhne ", "Café & Crème ", "Höfe ", "商事", "Северный ветер ", "Błękitna Fala ", "Építő "}
-	otherForms  = []string{"AG", "SARL", "株式会社", "ООО", "sp. z o.o.", "Zrt.", "A.Ş.", "ΑΕ"}
+	otherTrades = []string{"Café ", "& Söhne ", "Café & Crème ", "Höfe ", "商事", "Северный ветер ", "Błękitna Fala ",
+		"Építő "}
+	otherForms = []string{"AG", "SARL", "株式会社", "ООО", "sp. z o.o.", "Zrt.", "A.Ş.", "ΑΕ"}
 )

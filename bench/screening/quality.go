@@ -105,7 +105,8 @@ func printQuality(d *data, x *match.Index) {
 		rowsEach int
 	}{{"positives that hit the right entry", s.right, 2}, {"negatives that hit anything", s.negatives, 1}} {
 		even, odd := half(p.scores, p.rowsEach, 0), half(p.scores, p.rowsEach, 1)
-		fmt.Printf("  %s, even rows: %d of %d, odd rows: %d of %d\n", p.what, count(even), len(even), count(odd), len(odd))
+		fmt.Printf("  %s, even rows: %d of %d, odd rows: %d of %d\n", p.what, count(even), len(even), count(odd),
+			len(odd))
 	}
 	for _, kind := range []string{"persons", "organisations"} {
 		for _, script := range []struct {

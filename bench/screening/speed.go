@@ -59,7 +59,8 @@ func printLoading(d *data, x *match.Index, what string) error {
 	if err != nil {
 		return fmt.Errorf("opening the index in a new process: %w", err)
 	}
-	fmt.Printf("\nThe index of %s has %.1f MB. A new process opens it, checksum and all, %s", what, float64(size)/1e6, output)
+	fmt.Printf("\nThe index of %s has %.1f MB. A new process opens it, checksum and all, %s", what, float64(size)/1e6,
+		output)
 	return nil
 }
 

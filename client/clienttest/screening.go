@@ -48,8 +48,8 @@ func (b *batch) screen() (names int64, alerts []client.Alert) {
 			names++
 		}
 		if name == Wanted {
-			alerts = append(alerts, client.Alert{Line: number, Role: "receiver", FullName: name, List: List, EntryID: "1",
-				EntryName: Wanted, Score: 100, Explanation: "the names are equal"})
+			alerts = append(alerts, client.Alert{Line: number, Role: "receiver", FullName: name, List: List,
+				EntryID: "1", EntryName: Wanted, Score: 100, Explanation: "the names are equal"})
 		}
 	}
 	return names, alerts

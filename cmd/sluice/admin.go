@@ -66,7 +66,8 @@ func adminCommand() *cli.Command {
 				"data `DIR` of a running local cloud (default $SLUICE_DATA, else .sluice if it exists)")
 			f.StringVar(&a.prefix, "prefix", "",
 				"`NAME` that the stack has as its parameter Prefix (default that of the local cloud, else sluice)")
-			f.StringVar(&a.tenant, "tenant", "", "`ID` of the tenant (default the local cloud's own; for watchlists, all tenants)")
+			f.StringVar(&a.tenant, "tenant", "",
+				"`ID` of the tenant (default the local cloud's own; for watchlists, all tenants)")
 		},
 		Examples: []string{
 			"sluice admin tenant create",

@@ -179,7 +179,8 @@ func TestAdminWatchlistRefusals(t *testing.T) {
 
 // Who imports at the same time as someone else is told which of them has won.
 func TestExplainImport(t *testing.T) {
-	p := &catalog.Plan{Before: catalog.Pointer{Current: catalog.Version{Entries: 1}}, Counts: catalog.Changes{Removed: 1}}
+	p := &catalog.Plan{Before: catalog.Pointer{Current: catalog.Version{Entries: 1}},
+		Counts: catalog.Changes{Removed: 1}}
 	for want, err := range map[string]error{
 		"someone else has made another version current":          catalog.ErrChanged,
 		"of the 1 entry of the current version, 1 would be lost": catalog.ErrTooManyLost,

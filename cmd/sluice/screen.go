@@ -202,8 +202,8 @@ func (s *screenRun) appendHits(b *bytes.Buffer, screener *match.Screener, q matc
 		fmt.Fprintf(b, "%s: %s\n", printable(q.Name), text)
 	}
 	for _, h := range hits {
-		fmt.Fprintf(b, "  %5.1f  %s  %s %s\n         %s\n", h.Score, printable(h.Name), printable(h.List), printable(h.ID),
-			printable(h.Explanation))
+		fmt.Fprintf(b, "  %5.1f  %s  %s %s\n         %s\n", h.Score, printable(h.Name), printable(h.List),
+			printable(h.ID), printable(h.Explanation))
 	}
 	return len(hits), nil
 }

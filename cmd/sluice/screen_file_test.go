@@ -49,7 +49,8 @@ func TestScreenFileInOrder(t *testing.T) {
 				run, out, index := screenFileRun(t, n, asJSON)
 				hits, err := run.screenFile(t.Context(), index, workers)
 				if err != nil || hits != (n+2)/3 {
-					t.Fatalf("%d names, %d workers: %d names have hits, error %v; want %d", n, workers, hits, err, (n+2)/3)
+					t.Fatalf("%d names, %d workers: %d names have hits, error %v; want %d", n, workers, hits, err,
+						(n+2)/3)
 				}
 				if workers == 1 {
 					want = out.String()

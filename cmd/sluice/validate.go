@@ -163,7 +163,8 @@ func (v *validateRun) run(ctx context.Context, path string) (report.Summary, err
 		err = errors.Join(out.Flush(), flushAlerts())
 	}
 	if errors.Is(err, validation.ErrTooManyHits) {
-		err = fmt.Errorf("the names have too many hits at the threshold %v; raise it with --threshold", v.screen.threshold)
+		err = fmt.Errorf("the names have too many hits at the threshold %v; raise it with --threshold",
+			v.screen.threshold)
 	}
 	if err != nil {
 		return summary, err

@@ -67,7 +67,8 @@ func (o *screenOptions) addFlags(f *flag.FlagSet) {
 // addScreenFlags declares the flags that the commands which have names screened share.
 func addScreenFlags(f *flag.FlagSet, threshold *float64, onHit *string) {
 	f.Float64Var(threshold, "threshold", match.Threshold, "`SCORE` that a hit of --screen must reach, 0 to 100")
-	f.StringVar(onHit, "on-hit", onHitReport, "what hits of --screen lead to, an `ACTION`: report lists them, reject also makes their lines invalid")
+	f.StringVar(onHit, "on-hit", onHitReport, "what hits of --screen lead to, an `ACTION`: report lists them, "+
+		"reject also makes their lines invalid")
 }
 
 // isAsked reports whether names are to be screened.
@@ -102,7 +103,7 @@ func (o *alertsOutput) open(ui *console, stdout io.Writer, asJSON, quiet, report
 	}
 	switch {
 	case asJSON || reportToStdout:
-		return ui, cli.Usagef("--alerts - takes standard output, which something else takes, too; name a file for the hits")
+		return ui, cli.Usagef("--alerts - prints to standard output, as another option does; name a file for the hits")
 	case quiet:
 		return ui, nil
 	}
@@ -224,8 +225,8 @@ func (p *alertPreview) Write(b []byte) (int, error) {
 func (p *alertPreview) print(ui *console, all int64) {
 	for i := range p.alerts {
 		a := &p.alerts[i]
-		ui.printf("\n%s  %s  %s\n  %5.1f  %s  %s %s\n         %s\n", ui.paint(bold, "line "+formatNumber(a.Line)), a.Role,
-			printable(a.FullName), a.Score, printable(a.EntryName), printable(a.List), printable(a.EntryID),
+		ui.printf("\n%s  %s  %s\n  %5.1f  %s  %s %s\n         %s\n", ui.paint(bold, "line "+formatNumber(a.Line)),
+			a.Role, printable(a.FullName), a.Score, printable(a.EntryName), printable(a.List), printable(a.EntryID),
 			printable(a.Explanation))
 	}
 	if more := all - int64(len(p.alerts)); more > 0 && len(p.alerts) > 0 {

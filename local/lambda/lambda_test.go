@@ -193,8 +193,8 @@ func TestTimeout(t *testing.T) {
 	})
 }
 
-// The time that a process needs to start is not the function's. Whether a reply says so depends on the machine, too: one
-// of some must.
+// The time that a process needs to start is not the function's. Whether a reply says so depends on the machine, too:
+// one of some must.
 func TestStartTakesNoTimeOfTheFunction(t *testing.T) {
 	t.Parallel()
 	h := newTestService(t, func(f *Function, c *Config) { f.Environment["AT_START"] = "late" })

@@ -40,8 +40,8 @@ func TestRemoteEndpoint(t *testing.T) {
 	newService := func(limit time.Duration) *Service {
 		s, err := New(context.Background(), Config{
 			Functions: []Function{{Name: "toy", Endpoint: remote.URL, Timeout: limit, Concurrency: 1}},
-			Log:       &testLog{}, NewID: uuid.NewString, TempDir: t.TempDir(), JournalDir: t.TempDir(), DeadLetterDir: t.TempDir(),
-			InitTimeout: limit,
+			Log:       &testLog{}, NewID: uuid.NewString, TempDir: t.TempDir(), JournalDir: t.TempDir(),
+			DeadLetterDir: t.TempDir(), InitTimeout: limit,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +65,8 @@ func TestRemoteEndpoint(t *testing.T) {
 		}
 	}
 	remote.Close()
-	if r, err := patient.Invoke(t.Context(), "toy", []byte(`1`)); err != nil || r.ErrorType != "Lambda.ServiceException" {
+	if r, err := patient.Invoke(t.Context(), "toy", []byte(`1`)); err != nil ||
+		r.ErrorType != "Lambda.ServiceException" {
 		t.Errorf("endpoint not running: %+v, %v; want Lambda.ServiceException", r, err)
 	}
 }

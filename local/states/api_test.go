@@ -159,7 +159,8 @@ func TestDescribeAndList(t *testing.T) {
 func TestTaskTokens(t *testing.T) {
 	t.Parallel()
 	tokens := make(chan string, 1)
-	// newService returns a service with a task that waits for a token, with a limit for the time between two heartbeats.
+	// newService returns a service with a task that waits for a token, with a limit for the time between two
+	// heartbeats.
 	newService := func(heartbeatSeconds int) *testService {
 		return newTestService(
 			t,

@@ -220,8 +220,8 @@ func (s *Service) find(arn string) (*execution, error) {
 	return e, nil
 }
 
-// MachineOfToken returns the ARN of the machine of which a task waits, or has waited, for a token, and "" for what is no
-// token.
+// MachineOfToken returns the ARN of the machine of which a task waits, or has waited, for a token, and "" for
+// any other text.
 func (s *Service) MachineOfToken(token string) string { return machineOf(token) }
 
 // Describe returns an execution as it is now.

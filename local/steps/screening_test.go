@@ -23,8 +23,8 @@ func nameLine(modification, name string) string {
 		panic(err)
 	}
 	return strings.Replace(line(modification), `"receiver":{"by_external_id":"known"}`,
-		fmt.Sprintf(`"receiver":{"external_entity_type":"unknown","unknown":{"external_id":"u-%s","full_name":%s}}`, modification,
-			quoted), 1)
+		fmt.Sprintf(`"receiver":{"external_entity_type":"unknown","unknown":{"external_id":"u-%s","full_name":%s}}`,
+			modification, quoted), 1)
 }
 
 // alert is what the tests compare of an alert.
@@ -87,8 +87,8 @@ func TestNamesAreScreened(t *testing.T) {
 			version := w.lists.Import(t, w.tenant, "own", catalogtest.Person("e1", wanted))
 			b := w.run()
 			if b.Status != test.status || b.Verdict.Accepted != test.accepted {
-				t.Fatalf("batch %s (%q) with %d accepted lines, want %s with %d", b.Status, b.ErrorMessage, b.Verdict.Accepted,
-					test.status, test.accepted)
+				t.Fatalf("batch %s (%q) with %d accepted lines, want %s with %d", b.Status, b.ErrorMessage,
+					b.Verdict.Accepted, test.status, test.accepted)
 			}
 			want := batch.ScreeningVerdict{Names: 11, Hits: 4, AlertsKey: b.Verdict.Screening.AlertsKey}
 			if got := *b.Verdict.Screening; got != want {
@@ -97,8 +97,8 @@ func TestNamesAreScreened(t *testing.T) {
 			var alerts []alert
 			for i, name := range []string{wanted, wanted, wanted, "Velkanov Anatoly"} {
 				id := fmt.Sprint("w", i)
-				alerts = append(alerts, alert{Line: int64(10 + i), Transaction: "t-" + id, Role: "receiver", ExternalID: "u-" + id,
-					FullName: name, EntryID: "e1", ListVersion: version.Version})
+				alerts = append(alerts, alert{Line: int64(10 + i), Transaction: "t-" + id, Role: "receiver",
+					ExternalID: "u-" + id, FullName: name, EntryID: "e1", ListVersion: version.Version})
 			}
 			if diff := cmp.Diff(alerts, w.alerts(b)); diff != "" {
 				t.Errorf("alerts (-want +got):\n%s", diff)
@@ -166,7 +166,8 @@ func TestNamesAreNotScreened(t *testing.T) {
 	if err != nil || len(chunks) != 1 || chunks[0].Validated.NamesKey != "" || chunks[0].Settled.AlertsKey != "" {
 		t.Errorf("chunks %+v, %v", chunks, err)
 	}
-	if results, err := w.batches.Screened(t.Context(), w.id); err != nil || results != [batch.Partitions]*batch.ScreenResult{} {
+	if results, err := w.batches.Screened(t.Context(), w.id); err != nil ||
+		results != [batch.Partitions]*batch.ScreenResult{} {
 		t.Errorf("screened partitions %v, %v", results, err)
 	}
 }
@@ -181,10 +182,12 @@ func TestScreeningOfNothing(t *testing.T) {
 			t.Errorf("%q: the screening came to %+v, want nothing", content, v)
 		}
 	}
-	w := newScreenedBatch(t, nameLine("a", "Anatoly Velkanov")+nameLine("b", "Anatoly Velkanov"), false, screeningOf("own"))
+	w := newScreenedBatch(t, nameLine("a", "Anatoly Velkanov")+nameLine("b", "Anatoly Velkanov"), false,
+		screeningOf("own"))
 	w.lists.Import(t, w.tenant, "own", catalogtest.Person("e1", "Anatoly Velkanov"))
 	w.plan.MaxTransactions = 1
-	if b := w.run(); b.Status != batch.ValidationFailed || b.Verdict.Outcome != batch.TooManyTransactions || b.Verdict.Screening != nil {
+	if b := w.run(); b.Status != batch.ValidationFailed || b.Verdict.Outcome != batch.TooManyTransactions ||
+		b.Verdict.Screening != nil {
 		t.Errorf("too many transactions: %s with %+v", b.Status, b.Verdict)
 	}
 }

@@ -33,8 +33,8 @@ type Config struct {
 	Address string
 	// Dir is an absolute path; each bucket is a folder in it.
 	Dir string
-	// SocketDir is the folder for the gateway's socket, which Start empties and Close removes. A temporary folder is used
-	// if its path is "" or too long.
+	// SocketDir is the folder for the gateway's socket, which Start empties and Close removes. A temporary folder is
+	// used if its path is "" or too long.
 	SocketDir string
 	Region    string
 	// IAM decides who may do what.

@@ -196,8 +196,8 @@ type SettleResult struct {
 	ShortBytes int64
 	// SummaryKey names the summary of that part; empty if no line is rejected.
 	SummaryKey string
-	// Hits is the number of alerts of the chunk. AlertsKey names the work file of those that were written and AlertBytes
-	// is its size; empty and 0 if there are none. AlertsLeftOut means that not all were written.
+	// Hits is the number of alerts of the chunk. AlertsKey names the work file of those that were written and
+	// AlertBytes is its size; empty and 0 if there are none. AlertsLeftOut means that not all were written.
 	Hits          int64
 	AlertsKey     string
 	AlertBytes    int64

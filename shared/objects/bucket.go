@@ -70,8 +70,8 @@ func New(cfg aws.Config, name string, o Options) *Bucket {
 	return &Bucket{name, client, s3.NewPresignClient(public), cfg.Credentials, o.Now}
 }
 
-// Find returns the bucket in the region of the configuration whose name begins with a prefix, before the account and the
-// region. It returns an error if there is none or more than one.
+// Find returns the bucket in the region of the configuration whose name begins with a prefix, before the account and
+// the region. It returns an error if there is none or more than one.
 func Find(ctx context.Context, cfg aws.Config, prefix string, o Options) (*Bucket, error) {
 	out, err := New(cfg, "", o).client.ListBuckets(ctx, &s3.ListBucketsInput{Prefix: &prefix})
 	if err != nil {

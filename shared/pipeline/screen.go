@@ -49,13 +49,14 @@ func (s *Plan) currentLists(ctx context.Context, j *job) ([]batch.ListVersion, e
 	versions := make([]batch.ListVersion, len(loaded))
 	for i, l := range loaded {
 		if l.Problem != "" {
-			s.Log.WarnContext(ctx, "a batch is screened with an older version of a watchlist", "batch", j.ID, "list", l.List,
-				"version", l.Version.Version, "problem", l.Problem)
+			s.Log.WarnContext(ctx, "a batch is screened with an older version of a watchlist", "batch", j.ID, "list",
+				l.List, "version", l.Version.Version, "problem", l.Problem)
 		}
 		if err := s.Pins.Pin(ctx, l.VersionRef); err != nil {
 			return nil, errors.Join(errWatchlists, err)
 		}
-		versions[i] = batch.ListVersion{Owner: l.Owner, List: l.List, Version: l.Version.Version, SourceDate: l.SourceDate}
+		versions[i] = batch.ListVersion{Owner: l.Owner, List: l.List, Version: l.Version.Version,
+			SourceDate: l.SourceDate}
 	}
 	return versions, nil
 }
@@ -115,8 +116,8 @@ func (s *Screen) newScreener(ctx context.Context, j *job) (validation.Screener, 
 		var hits []report.Hit
 		for i := range found {
 			f := &found[i]
-			hits = append(hits, report.Hit{List: f.List, Version: f.Source.Version.Version, EntryID: f.ID, EntryName: f.Name,
-				Score: f.Score, Explanation: f.Explanation})
+			hits = append(hits, report.Hit{List: f.List, Version: f.Source.Version.Version, EntryID: f.ID,
+				EntryName: f.Name, Score: f.Score, Explanation: f.Explanation})
 		}
 		return hits, err
 	}), nil
@@ -163,7 +164,8 @@ func (s *Settle) screening(ctx context.Context, j *job, alerts *objects.Writer) 
 		return nil, err
 	}
 	in := &validation.ScreeningInput{
-		Hits: make([]chunk.Source, len(results)), Reject: j.Screening.Reject, Alerts: alerts, MaxBytes: j.MaxReportBytes,
+		Hits: make([]chunk.Source, len(results)), Reject: j.Screening.Reject, Alerts: alerts,
+		MaxBytes: j.MaxReportBytes,
 	}
 	for p, r := range results {
 		if r == nil {

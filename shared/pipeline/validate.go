@@ -10,8 +10,8 @@ import (
 )
 
 // Validate is the step of the state ValidateChunk, the first pass: it reads the lines of one chunk, judges each by
-// itself, and commits the keys of its work files: the findings, the index of digests and entity references and, if they are
-// screened, the names of unknown entities.
+// itself, and commits the keys of its work files: the findings, the index of digests and entity references and, if they
+// are screened, the names of unknown entities.
 type Validate struct {
 	Batches batch.JobStore
 	Uploads uploads

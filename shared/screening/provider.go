@@ -83,8 +83,8 @@ func (a *Adapter) HasMaskedKeys() bool {
 	return a != nil && (a.AuthenticationKey.IsMasked() || a.EncryptionKey.IsMasked())
 }
 
-// BuiltInProvider returns the built-in provider of a tenant as it is before the tenant changes anything: the matcher of this
-// program over the watchlists of the tenant.
+// BuiltInProvider returns the built-in provider of a tenant as it is before the tenant changes anything: the matcher of
+// this program over the watchlists of the tenant.
 func BuiltInProvider(tenant string) Provider {
 	return Provider{Tenant: tenant, ID: BuiltIn, Name: BuiltInName, Fields: builtInFields(),
 		Sets: []ConfigurationSet{{ID: BuiltInSetID, Name: "Default",

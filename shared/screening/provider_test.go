@@ -12,7 +12,8 @@ import (
 	"sluice/shared/screening"
 )
 
-// field returns a field of a schema: "id:enabledBy" a Toggle, "id=enabledBy" a TextInput, "!" before it a mandatory one.
+// field returns a field of a schema: "id:enabledBy" a Toggle, "id=enabledBy" a TextInput, "!" before it a mandatory
+// one.
 func field(text string) screening.SettingField {
 	f := screening.SettingField{Type: screening.Toggle}
 	text, f.IsMandatory = strings.CutPrefix(text, "!")
@@ -170,10 +171,13 @@ func TestKeepKeys(t *testing.T) {
 				EncryptionKey: test.encryption}}
 			missing := p.KeepKeys(test.stored)
 			got := [2]string{p.Adapter.AuthenticationKey.Reveal(), p.Adapter.EncryptionKey.Reveal()}
-			if want := [2]string{test.wantAuthentication, test.wantSecond}; got != want || len(missing) != test.missing {
-				t.Errorf("got %q, %d missing (%+v), want %q, %d missing", got, len(missing), missing, want, test.missing)
+			if want := [2]string{test.wantAuthentication, test.wantSecond}; got != want ||
+				len(missing) != test.missing {
+				t.Errorf("got %q, %d missing (%+v), want %q, %d missing", got, len(missing), missing, want,
+					test.missing)
 			}
-			if text := fmt.Sprintf("%v %+v %#v", p, p, p); strings.Contains(text, "second") || strings.Contains(text, "first") {
+			if text := fmt.Sprintf("%v %+v %#v", p, p, p); strings.Contains(text, "second") ||
+				strings.Contains(text, "first") {
 				t.Errorf("a key is printed: %s", text)
 			}
 		})

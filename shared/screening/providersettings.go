@@ -82,8 +82,8 @@ type SettingProblem struct {
 	Message  string
 }
 
-// CheckFields returns what is wrong with the IDs and the dependencies of a schema: IDs that repeat, enabledBy that names
-// no Toggle of the schema, and Toggles that enable each other in a circle.
+// CheckFields returns what is wrong with the IDs and the dependencies of a schema: IDs that repeat, enabledBy that
+// names no Toggle of the schema, and Toggles that enable each other in a circle.
 func CheckFields(fields []SettingField) []SettingProblem {
 	var problems []SettingProblem
 	add := func(i int, property, format string, args ...any) {

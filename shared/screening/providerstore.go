@@ -9,14 +9,14 @@ type ProviderStore interface {
 	// CreateProvider stores a new provider. It returns ErrProviderExists if the tenant has one of that ID, also if both
 	// are created at the same time, and ErrTooManyProviders if the tenant has MaxConfiguredProviders.
 	CreateProvider(ctx context.Context, p Provider) error
-	// GetProvider reads a provider. It returns ErrNotFound if the tenant has none of that ID; the built-in one is always
-	// there.
+	// GetProvider reads a provider. It returns ErrNotFound if the tenant has none of that ID; the built-in one is
+	// always there.
 	GetProvider(ctx context.Context, tenant, id string) (Provider, error)
 	// ListProviders reads all providers of a tenant: the built-in one, then the others in the order of their IDs.
 	ListProviders(ctx context.Context, tenant string) ([]Provider, error)
-	// SaveProvider replaces a provider, as it was read, by another one of the same ID, which gets the next Version. Keys
-	// that are masked stay as they are stored: either both are masked or none is. It returns ErrChanged if the stored
-	// version is another one or none.
+	// SaveProvider replaces a provider, as it was read, by another one of the same ID, which gets the next Version.
+	// Keys that are masked stay as they are stored: either both are masked or none is. It returns ErrChanged if the
+	// stored version is another one or none.
 	SaveProvider(ctx context.Context, previous, p Provider) error
 	// DeleteProvider removes a provider of p's Version. It returns ErrChanged if the stored version is another one or
 	// none.

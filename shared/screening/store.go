@@ -47,9 +47,9 @@ type Store interface {
 	// another one.
 	Save(ctx context.Context, b Batch) error
 
-	// EachSearching calls visit for batches in which a provider searches and that are to be looked at before a time: when
-	// their run was started or, after Postpone, at its time. It may leave out some of many. It ends with the first error of
-	// visit.
+	// EachSearching calls visit for batches in which a provider searches and that are to be looked at before a time:
+	// when their run was started or, after Postpone, at its time. It may leave out some of many. It ends with the first
+	// error of visit.
 	EachSearching(ctx context.Context, before time.Time, visit func(tenant, batchID string) error) error
 	// Postpone sets when a batch is to be looked at, if a provider of it searches.
 	Postpone(ctx context.Context, tenant, id string, at time.Time) error
@@ -65,8 +65,8 @@ type Store interface {
 	SaveEntity(ctx context.Context, b Batch, e Entity) error
 
 	// AddMatches stores matches of an answer. They belong to the batch once FinishProvider has recorded the answer and the
-	// batch is saved. A match that is stored already stays as it is. More than MaxMatches of an entity are refused, all of
-	// them, by a fault of the kind TooLarge, and so is a match that is too large.
+	// batch is saved. A match that is stored already stays as it is. More than MaxMatches of an entity are refused, all
+	// of them, by a fault of the kind TooLarge, and so is a match that is too large.
 	AddMatches(ctx context.Context, tenant string, matches []Match) error
 	// GetMatches reads those of the matches that belong to a batch, in the order of the references.
 	GetMatches(ctx context.Context, b Batch, refs []MatchRef) ([]Match, error)
@@ -84,8 +84,8 @@ type Store interface {
 	// ListDocuments reads all documents of an entity in a batch and of its matches, in the order of the matches' IDs and
 	// then of their own.
 	ListDocuments(ctx context.Context, tenant, batchID, entityID string) ([]Document, error)
-	// BeginRemoval marks a document of an open batch, of which b is the stored version, as being removed. Marking it again
-	// succeeds. It returns ErrChanged if the batch has changed, and ErrNotFound if the document is removed.
+	// BeginRemoval marks a document of an open batch, of which b is the stored version, as being removed. Marking it
+	// again succeeds. It returns ErrChanged if the batch has changed, and ErrNotFound if the document is removed.
 	BeginRemoval(ctx context.Context, b Batch, d Document) error
 	// RemoveDocument removes a document whose removal was begun. Removing it again succeeds.
 	RemoveDocument(ctx context.Context, tenant string, d Document) error

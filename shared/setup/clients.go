@@ -43,8 +43,8 @@ func (e Env) bucket(name string) *objects.Bucket {
 // Watchlists returns the loader of watchlists. It reads TABLE_WATCHLISTS and BUCKET_WORK.
 func (e Env) Watchlists() *catalog.Loader {
 	return catalog.NewLoader(catalog.Options{
-		Versions: catalogdb.New(e.DynamoDB(), e.WatchlistsTable), Files: e.Work(), Recheck: e.WatchlistRecheck, Now: time.Now,
-		Log: e.Log,
+		Versions: catalogdb.New(e.DynamoDB(), e.WatchlistsTable), Files: e.Work(), Recheck: e.WatchlistRecheck,
+		Now: time.Now, Log: e.Log,
 	})
 }
 

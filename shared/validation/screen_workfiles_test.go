@@ -19,7 +19,8 @@ type everyName struct{}
 
 func (everyName) Screen(_ context.Context, names []string, found func(int, []report.Hit)) error {
 	for i := range names {
-		found(i, []report.Hit{{List: "demo", Version: "v", EntryID: "1", EntryName: "n", Score: 99.5, Explanation: "e"}, {}})
+		found(i, []report.Hit{{List: "demo", Version: "v", EntryID: "1", EntryName: "n", Score: 99.5, Explanation: "e"},
+			{}})
 	}
 	return nil
 }
@@ -35,7 +36,8 @@ func screenedFiles(t testing.TB) (file []byte, plan chunk.Plan, names [2][]byte,
 	for i := range names {
 		var out bytes.Buffer
 		in := screenedChunk(file, plan, i)
-		_, err := ValidateChunk(t.Context(), ValidateInput{ChunkInput: in, Names: &out}, new(bytes.Buffer), new(bytes.Buffer))
+		_, err := ValidateChunk(t.Context(), ValidateInput{ChunkInput: in, Names: &out}, new(bytes.Buffer),
+			new(bytes.Buffer))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,8 +102,8 @@ func TestScreeningTwiceIsOnce(t *testing.T) {
 	}
 }
 
-// TestStoredScreeningFiles pins the formats of the work files of the screening, and of the alerts, as TestStoredWorkFiles
-// does. Each pass reads the golden files of the pass before it.
+// TestStoredScreeningFiles pins the formats of the work files of the screening, and of the alerts, as
+// TestStoredWorkFiles does. Each pass reads the golden files of the pass before it.
 func TestStoredScreeningFiles(t *testing.T) {
 	file, plan, names, _ := screenedFiles(t)
 	var storedNames [2][]byte
@@ -138,7 +140,8 @@ func TestTruncatedScreeningFiles(t *testing.T) {
 				continue // nothing of the rest is read
 			}
 			cut := [2][]byte{names[0][:n], names[1]}
-			if _, err := ScreenPartition(t.Context(), screenPartitionInput(p, cut), new(bytes.Buffer)); !errors.Is(err, ErrCorrupt) {
+			if _, err := ScreenPartition(t.Context(), screenPartitionInput(p, cut), new(bytes.Buffer)); !errors.Is(err,
+				ErrCorrupt) {
 				t.Fatalf("partition %d, names cut at %d: %v, want ErrCorrupt", p, n, err)
 			}
 		}

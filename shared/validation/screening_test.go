@@ -32,8 +32,9 @@ func newWantedNames() wantedNames { return wantedNames{new(sync.Mutex), map[stri
 func wantedHits(name string) []report.Hit {
 	var hits []report.Hit
 	for i := range strings.Count(name, "wanted") {
-		hits = append(hits, report.Hit{List: "demo", Version: "v1", EntryID: fmt.Sprintf("E%d", i), EntryName: "Wanted \"X\"",
-			Score: 100 - float64(i)/2, Explanation: "it says so of " + name[:min(len(name), 20)]})
+		hits = append(hits, report.Hit{List: "demo", Version: "v1", EntryID: fmt.Sprintf("E%d", i),
+			EntryName: "Wanted \"X\"",
+			Score:     100 - float64(i)/2, Explanation: "it says so of " + name[:min(len(name), 20)]})
 	}
 	return hits
 }
@@ -133,34 +134,35 @@ func TestScreeningFindsWhatIsThere(t *testing.T) {
 					role := []string{"sender", "receiver"}[r]
 					id, tx, mod := fmt.Sprintf("%s-%d", role[:1], i), fmt.Sprintf("t%d", i), fmt.Sprintf("m%d", i)
 					rejected[int64(i+1)] = true
-					want = append(want, alertLine{int64(i + 1), &tx, &mod, role, &id, name, h.List, h.Version, h.EntryID,
-						h.EntryName, h.Score, h.Explanation})
+					want = append(want, alertLine{int64(i + 1), &tx, &mod, role, &id, name, h.List, h.Version,
+						h.EntryID, h.EntryName, h.Score, h.Explanation})
 				}
 			}
 		}
 		file := strings.Join(lines, "\n")
 		for _, chunkBytes := range []int64{301, 2000, 0} {
 			for _, reject := range []bool{false, true} {
-				t.Run(fmt.Sprintf("seed %d, chunks of %d bytes, reject %t", seed, chunkBytes, reject), func(t *testing.T) {
-					screener := newWantedNames()
-					summary, reportText, alerts, err := screenFile(t, file, chunkBytes, 0, reject, screener)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if diff := cmp.Diff(want, readAlerts(t, alerts)); diff != "" {
-						t.Errorf("alerts (-want +got):\n%s", diff)
-					}
-					wantCounts := report.Screening{Names: int64(len(distinct)), Hits: int64(len(want)), Complete: true}
-					if diff := cmp.Diff(&wantCounts, summary.Screening); diff != "" {
-						t.Errorf("counts (-want +got):\n%s", diff)
-					}
-					for name, n := range screener.asked {
-						if n != 1 {
-							t.Errorf("%q was screened %d times, want once", name, n)
+				t.Run(fmt.Sprintf("seed %d, chunks of %d bytes, reject %t", seed, chunkBytes, reject),
+					func(t *testing.T) {
+						screener := newWantedNames()
+						summary, reportText, alerts, err := screenFile(t, file, chunkBytes, 0, reject, screener)
+						if err != nil {
+							t.Fatal(err)
 						}
-					}
-					checkRejected(t, reportText, reject, rejected)
-				})
+						if diff := cmp.Diff(want, readAlerts(t, alerts)); diff != "" {
+							t.Errorf("alerts (-want +got):\n%s", diff)
+						}
+						wantCounts := report.Screening{Names: int64(len(distinct)), Hits: int64(len(want)), Complete: true}
+						if diff := cmp.Diff(&wantCounts, summary.Screening); diff != "" {
+							t.Errorf("counts (-want +got):\n%s", diff)
+						}
+						for name, n := range screener.asked {
+							if n != 1 {
+								t.Errorf("%q was screened %d times, want once", name, n)
+							}
+						}
+						checkRejected(t, reportText, reject, rejected)
+					})
 			}
 		}
 	}
@@ -243,7 +245,8 @@ func TestAlertsUpToALimit(t *testing.T) {
 				t.Errorf("limit %d, chunks of %d: got %d bytes, want %d", limit, chunkBytes, len(got), end)
 			}
 			if s := summary.Screening; s.Hits != 30 || s.Complete != (end == len(all)) {
-				t.Errorf("limit %d, chunks of %d: got %+v, want 30 hits, complete %t", limit, chunkBytes, s, end == len(all))
+				t.Errorf("limit %d, chunks of %d: got %+v, want 30 hits, complete %t", limit, chunkBytes, s,
+					end == len(all))
 			}
 		}
 	}
@@ -290,7 +293,8 @@ func (f failingScreener) Screen(context.Context, []string, func(int, []report.Hi
 func TestErrorsOfTheScreenerAreReturned(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("no list")
-	if _, _, _, err := screenFile(t, screeningLine(1, "a", "b"), 0, 0, false, failingScreener{broken}); !errors.Is(err, broken) {
+	if _, _, _, err := screenFile(t, screeningLine(1, "a", "b"), 0, 0, false, failingScreener{broken}); !errors.Is(err,
+		broken) {
 		t.Errorf("got %v, want %v", err, broken)
 	}
 }

@@ -73,7 +73,8 @@ func TestReceiversOfTheGuide(t *testing.T) {
 }
 
 // startReceiver runs a receiver with the secrets "new" and "old" until the test ends, and returns its address. The
-// receiver takes a port that was free a moment before, and ends if another program was faster: then it is started again.
+// receiver takes a port that was free a moment before, and ends if another program was faster: then it is started
+// again.
 func startReceiver(t *testing.T, command []string) (address string, printed *output) {
 	t.Helper()
 	const attempts = 3

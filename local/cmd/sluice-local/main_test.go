@@ -242,8 +242,8 @@ func TestStartStopRestart(t *testing.T) {
 			return
 		}
 		if before = after; attempt == 3 {
-			t.Fatalf("status with a token from before the restart: %d, want 404; descriptor (-before +after):\n%s", status,
-				diff)
+			t.Fatalf("status with a token from before the restart: %d, want 404; descriptor (-before +after):\n%s",
+				status, diff)
 		}
 	}
 }

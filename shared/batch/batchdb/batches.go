@@ -24,8 +24,9 @@ import (
 
 // Store is the batch.Store on DynamoDB. The partition key of its table is id (the batch) and the sort key is part:
 // "batch" is the batch itself, "chunk#00001" a chunk, "marks#03" the result of reconciling a partition, "names#03"
-// that of screening its names, "lines" the line counts. The index by-tenant (tenant / id) holds the "batch" items only. The index unfinished (unfinished /
-// look_at) holds those that are not in a terminal status, or whose end is not announced to everyone.
+// that of screening its names, "lines" the line counts. The index by-tenant (tenant / id) holds the "batch" items only.
+// The index unfinished (unfinished / look_at) holds those that are not in a terminal status, or whose end is not
+// announced to everyone.
 type Store struct {
 	db    *dynamodb.Client
 	table string

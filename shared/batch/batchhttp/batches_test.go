@@ -56,7 +56,8 @@ func newAPI(t *testing.T) *api {
 		Features: []string{batch.Feature}, Expires: now.Add(time.Hour), Attributes: settings.Attributes(),
 	}
 	b := &batchhttp.Batches{
-		Store: a.batches, Uploads: bucket("uploads"), Reports: bucket("work"), Lists: a.lists.Loader(), UploadLifetime: 15 * time.Minute,
+		Store: a.batches, Uploads: bucket("uploads"), Reports: bucket("work"), Lists: a.lists.Loader(),
+		UploadLifetime:   15 * time.Minute,
 		DownloadLifetime: time.Minute, MaxBytes: 1000, ReportDays: 30, Now: func() time.Time { return a.now },
 		NewID: batch.NewID, NewKey: func() [16]byte { return [16]byte{1, 2, 3} },
 	}

@@ -62,7 +62,8 @@ func (s *Batches) screening(ctx context.Context, tenant string, in *ScreenUnknow
 	case errors.As(err, &unknown):
 		return nil, fault.NewInvalid(screenDetail(unknown.Error(), "unknown_list", unknown.List, "lists"))
 	case errors.Is(err, catalog.ErrNoLists):
-		return nil, fault.NewInvalid(screenDetail("There is no list to screen names with.", "unknown_list", nil, "lists"))
+		return nil, fault.NewInvalid(screenDetail("There is no list to screen names with.", "unknown_list", nil,
+			"lists"))
 	case err != nil:
 		return nil, fmt.Errorf("read the watchlists: %w", err)
 	}
@@ -77,8 +78,8 @@ func (in *ScreenUnknown) check() []fault.Detail {
 	case len(*in.Lists) == 0:
 		details = append(details, screenDetail("Name a list, or leave lists out.", "array_too_short", nil, "lists"))
 	case len(*in.Lists) > maxScreenedLists:
-		details = append(details, screenDetail(fmt.Sprintf("Name at most %d lists.", maxScreenedLists), "array_too_long", nil,
-			"lists"))
+		details = append(details, screenDetail(fmt.Sprintf("Name at most %d lists.", maxScreenedLists),
+			"array_too_long", nil, "lists"))
 	}
 	if t := in.Threshold; t != nil && !(*t >= 0 && *t <= 100) {
 		details = append(details, screenDetail("The value must be 0 to 100.", "number_range", *t, "threshold"))

@@ -123,19 +123,23 @@ func TestScreeningResult(t *testing.T) {
 	check(202, "Batch not yet validated.", nil, nil)
 	a.apply(t, id, changes[1])
 	check(202, "Batch not yet validated.", nil, nil)
-	if _, status := a.call(t, "GET", "/batch/status/"+id, ""); status["names_screened"] != nil || status["hits"] != nil {
+	if _, status := a.call(t, "GET", "/batch/status/"+id, ""); status["names_screened"] != nil ||
+		status["hits"] != nil {
 		t.Errorf("status before the verdict: %v", status)
 	}
 	a.apply(t, id, changes[2])
 	reply := check(200, "Batch screened with hits.", 7.0, 3.0)
-	if url, _ := reply["alerts_file_url"].(string); !strings.Contains(url, "reports/alerts") || reply["alerts_complete"] != false {
+	if url, _ := reply["alerts_file_url"].(string); !strings.Contains(url, "reports/alerts") ||
+		reply["alerts_complete"] != false {
 		t.Errorf("got %v, want the URL of the alerts", reply)
 	}
-	wantLists := []any{map[string]any{"list": "un", "version": "v", "source_date": version.SourceDate.Format(time.RFC3339)}}
+	wantLists := []any{map[string]any{"list": "un", "version": "v",
+		"source_date": version.SourceDate.Format(time.RFC3339)}}
 	if diff := cmp.Diff(wantLists, reply["lists"]); diff != "" {
 		t.Errorf("lists (-want +got):\n%s", diff)
 	}
-	if _, status := a.call(t, "GET", "/batch/status/"+id, ""); status["names_screened"] != 7.0 || status["hits"] != 3.0 {
+	if _, status := a.call(t, "GET", "/batch/status/"+id, ""); status["names_screened"] != 7.0 ||
+		status["hits"] != 3.0 {
 		t.Errorf("status after the verdict: %v", status)
 	}
 	a.now = now.AddDate(0, 0, 31)
@@ -158,7 +162,8 @@ func TestScreeningResultWithoutHits(t *testing.T) {
 		names         any
 	}{
 		{"no hits", "Batch screened without hits.", batch.Transition{To: batch.PendingIngestion,
-			Verdict: &batch.Verdict{Total: 1, Accepted: 1, ReportKey: "r", Screening: &batch.ScreeningVerdict{Names: 2}}}, 2.0},
+			Verdict: &batch.Verdict{Total: 1, Accepted: 1, ReportKey: "r",
+				Screening: &batch.ScreeningVerdict{Names: 2}}}, 2.0},
 		{"too many transactions", "too many", batch.Transition{To: batch.ValidationFailed, ErrorMessage: "too many",
 			Verdict: &batch.Verdict{Outcome: batch.TooManyTransactions, Total: 9}}, nil},
 		{"failed", "failed", batch.Transition{To: batch.Failed, ErrorMessage: "failed"}, nil},

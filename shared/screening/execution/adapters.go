@@ -40,8 +40,8 @@ func (c *AdapterCalls) Screen(ctx context.Context, b screening.Batch, run screen
 	return c.call(ctx, p, adapter.Screen, b.ID, adapter.NewScreenData(b, set, entities))
 }
 
-// ResolveMatches tells the adapter of a provider what people decided about matches of it. It returns nil once the adapter
-// has accepted that, a *Refusal if it has not, and any other error if the service itself is at fault.
+// ResolveMatches tells the adapter of a provider what people decided about matches of it. It returns nil once the
+// adapter has accepted that, a *Refusal if it has not, and any other error if the service itself is at fault.
 func (c *AdapterCalls) ResolveMatches(ctx context.Context, tenant, batchID, providerID string,
 	matches []screening.Match) error {
 	p, err := c.find(ctx, tenant, providerID)
@@ -84,7 +84,8 @@ func (c *AdapterCalls) call(ctx context.Context, p screening.Provider, t adapter
 	case reply.Status == http.StatusBadRequest:
 		return &Refusal{ProviderError: *adapter.RejectedByAdapter()}
 	}
-	isBusy := reply.Status >= 500 || reply.Status == http.StatusTooManyRequests || reply.Status == http.StatusRequestTimeout
+	isBusy := reply.Status >= 500 || reply.Status == http.StatusTooManyRequests ||
+		reply.Status == http.StatusRequestTimeout
 	return &Refusal{*adapter.FailedCall(fmt.Sprintf("The adapter answered %d.", reply.Status)), isBusy}
 }
 

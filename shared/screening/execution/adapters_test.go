@@ -170,18 +170,23 @@ func TestAdaptersRefuse(t *testing.T) {
 		want     string // the code and a part of the message; "" for an error of the service, "accepted" for none
 		mayPass  bool
 	}{
-		"200":              {"acme", withKeys(), 200, nil, "accepted", false},
-		"400":              {"acme", withKeys(), 400, nil, "E001: The adapter answered 400", false},
-		"404":              {"acme", withKeys(), 404, nil, "E000: The adapter answered 404.", false},
-		"302":              {"acme", withKeys(), 302, nil, "E000: The adapter answered 302.", false},
-		"429":              {"acme", withKeys(), 429, nil, "E000: The adapter answered 429.", true},
-		"500":              {"acme", withKeys(), 500, nil, "E000: The adapter answered 500.", true},
-		"not reached":      {"acme", withKeys(), 0, &outbound.Error{Reason: outbound.TimedOut, Message: "Too slow."}, "E000: Too slow.", true},
-		"address refused":  {"acme", withKeys(), 0, &outbound.Error{Reason: outbound.AddressRefused, Message: "No."}, "E000: No.", false},
+		"200": {"acme", withKeys(), 200, nil, "accepted", false},
+		"400": {"acme", withKeys(), 400, nil, "E001: The adapter answered 400", false},
+		"404": {"acme", withKeys(), 404, nil, "E000: The adapter answered 404.", false},
+		"302": {"acme", withKeys(), 302, nil, "E000: The adapter answered 302.", false},
+		"429": {"acme", withKeys(), 429, nil, "E000: The adapter answered 429.", true},
+		"500": {"acme", withKeys(), 500, nil, "E000: The adapter answered 500.", true},
+		"not reached": {"acme", withKeys(), 0, &outbound.Error{Reason: outbound.TimedOut, Message: "Too slow."},
+			"E000: Too slow.", true},
+		"address refused": {"acme", withKeys(), 0, &outbound.Error{Reason: outbound.AddressRefused, Message: "No."},
+			"E000: No.", false},
 		"fault of our own": {"acme", withKeys(), 0, broken, "", false},
-		"unknown provider": {"nobody", withKeys(), 202, nil, "E000: The provider cannot be called: it is not configured", false},
-		"no adapter":       {"acme", nil, 202, nil, "E000: The provider cannot be called: the provider has no adapter", false},
-		"encryption alone": {"acme", &screening.Adapter{URL: "https://a.example", EncryptionKey: encryptionKey}, 202, nil, "E000: ", false},
+		"unknown provider": {"nobody", withKeys(), 202, nil,
+			"E000: The provider cannot be called: it is not configured", false},
+		"no adapter": {"acme", nil, 202, nil, "E000: The provider cannot be called: the provider has no adapter",
+			false},
+		"encryption alone": {"acme", &screening.Adapter{URL: "https://a.example", EncryptionKey: encryptionKey}, 202,
+			nil, "E000: ", false},
 		"key of a wrong size": {"acme", &screening.Adapter{URL: "https://a.example", IsAuthenticationActive: true,
 			EncryptionKey: "c2hvcnQ=", AuthenticationKey: authenticationKey}, 202, nil, "E000: ", false},
 		"broken URL": {"acme", &screening.Adapter{URL: "https://a.example:port"}, 202, nil, "E000: ", false},
@@ -189,7 +194,8 @@ func TestAdaptersRefuse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			calls := &execution.AdapterCalls{Providers: configured{test.adapter},
 				Receivers: &receiver{status: test.status, err: test.err}}
-			err := calls.Screen(t.Context(), screening.Batch{ID: "b", Tenant: tenant}, screening.ProviderRun{ID: test.provider}, nil)
+			err := calls.Screen(t.Context(), screening.Batch{ID: "b", Tenant: tenant},
+				screening.ProviderRun{ID: test.provider}, nil)
 			var refusal *execution.Refusal
 			switch is := errors.As(err, &refusal); {
 			case test.want == "accepted":

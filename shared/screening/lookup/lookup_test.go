@@ -23,7 +23,8 @@ func TestQuestions(t *testing.T) {
 		LastName:    "Petrov",
 		DateOfBirth: "17/03/1968", Gender: "M", Nationality: "Russia", CitizenshipISO2: "RU",
 		CountryOfResidence: "Latvia",
-		Citizenship:        "Russia", PassportNumber: "AB 12345", IDNumber: " ", UniqueID: "not a number of a document"},
+		Citizenship:        "Russia", PassportNumber: "AB 12345", IDNumber: " ",
+		UniqueID: "not a number of a document"},
 		[]screening.Alias{{ID: "a", FullName: "Vanya"}, {ID: "blank", FullName: " "},
 			{ID: "b", FirstName: "I.", LastName: "Petroff"}})
 	facts := match.Query{Schema: watchlist.Person, BirthDate: "1968-03-17", Gender: "male",

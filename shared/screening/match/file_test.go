@@ -74,7 +74,8 @@ func TestFileOfAnotherFormat(t *testing.T) {
 	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path); !errors.Is(err, ErrOtherFormat) || !strings.Contains(err.Error(), "import the list again") {
+	if _, err := Open(path); !errors.Is(err, ErrOtherFormat) ||
+		!strings.Contains(err.Error(), "import the list again") {
 		t.Errorf("Open of an index of another format: %v, want %v", err, ErrOtherFormat)
 	}
 }

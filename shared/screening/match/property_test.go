@@ -9,7 +9,8 @@ import (
 // Names that say nothing match nothing, not even themselves.
 func TestNothingMatchesNothing(t *testing.T) {
 	nothing := []string{
-		"", " ", "...", "---", "\u200b\u200d", "Ltd", "LLC", "OOO", "S.A.", "GmbH", "Open Joint Stock Company", "ООО", "АО", "Общество с " +
+		"", " ", "...", "---", "\u200b\u200d", "Ltd", "LLC", "OOO", "S.A.", "GmbH", "Open Joint Stock Company", "ООО",
+		"АО", "Общество с " +
 			"ограниченной ответственностью", "Dr", "Sheikh", "Mr. Dr.", "bin", "al", "de la", "the", "of the", "A", "J. B.", "'", "ـ",
 		"ءء", "و", "الشيخ", "بن", "في", "ООО", "АО", "и", "\u202e\u202d", "A. B.", "\u0301", "s/o", "Charity Fund",
 		"Благотворительный фонд",
@@ -45,8 +46,8 @@ func isOtherwiseName(name string, schema watchlist.Schema) bool {
 	switch name {
 	case "Dr", "Sheikh", "Mr. Dr.", "bin", "الشيخ", "بن", "s/o":
 		return schema == watchlist.Organisation
-	case "Ltd", "LLC", "OOO", "GmbH", "Open Joint Stock Company", "ООО", "АО", "Общество с ограниченной ответственностью",
-		"Charity Fund", "Благотворительный фонд":
+	case "Ltd", "LLC", "OOO", "GmbH", "Open Joint Stock Company", "ООО", "АО",
+		"Общество с ограниченной ответственностью", "Charity Fund", "Благотворительный фонд":
 		return schema == watchlist.Person
 	}
 	return false
@@ -137,22 +138,26 @@ func TestListsDoNotChangeScores(t *testing.T) {
 // A weak alias is no hit alone, but with the same date of birth, or with an identifier, that both have.
 func TestWeakAliases(t *testing.T) {
 	entry := watchlist.Entry{
-		ID: "1", Schema: watchlist.Person, BirthDates: []string{"1958-03-14"}, Identifiers: []watchlist.Identifier{{Value: "AB1234567"}},
-		Names: []watchlist.Name{{Text: "Anatoly Velkanov"}, {Text: "Boris Weakling", Kind: watchlist.Weak}},
+		ID: "1", Schema: watchlist.Person, BirthDates: []string{"1958-03-14"},
+		Identifiers: []watchlist.Identifier{{Value: "AB1234567"}},
+		Names:       []watchlist.Name{{Text: "Anatoly Velkanov"}, {Text: "Boris Weakling", Kind: watchlist.Weak}},
 	}
 	s := NewScreener(Build(Source{Name: "one", List: &watchlist.List{Entries: []watchlist.Entry{entry}}}))
 	for name, test := range map[string]struct {
 		query Query
 		want  float64
 	}{
-		"alone":                      {Query{Name: "Boris Weakling"}, 78},
-		"same day":                   {Query{Name: "Boris Weakling", BirthDate: "1958-03-14"}, 98},
-		"same year":                  {Query{Name: "Boris Weakling", BirthDate: "1958"}, 85},
-		"other day":                  {Query{Name: "Boris Weakling", BirthDate: "1958-03-15"}, 78 - pointsBirthDay},
-		"other year":                 {Query{Name: "Boris Weakling", BirthDate: "1959"}, 78 - pointsBirthYear},
-		"same day, other country":    {Query{Name: "Boris Weakling", BirthDate: "1958-03-14", Countries: []string{"us"}}, 98},
-		"same identifier":            {Query{Name: "Boris Weakling", Identifiers: []string{"AB-1234567"}}, identifierPoints},
-		"identifier and date":        {Query{Name: "Boris Weakling", BirthDate: "1958-03-14", Identifiers: []string{"AB1234567"}}, 98},
+		"alone":      {Query{Name: "Boris Weakling"}, 78},
+		"same day":   {Query{Name: "Boris Weakling", BirthDate: "1958-03-14"}, 98},
+		"same year":  {Query{Name: "Boris Weakling", BirthDate: "1958"}, 85},
+		"other day":  {Query{Name: "Boris Weakling", BirthDate: "1958-03-15"}, 78 - pointsBirthDay},
+		"other year": {Query{Name: "Boris Weakling", BirthDate: "1959"}, 78 - pointsBirthYear},
+		"same day, other country": {Query{Name: "Boris Weakling", BirthDate: "1958-03-14",
+			Countries: []string{"us"}}, 98},
+		"same identifier": {Query{Name: "Boris Weakling", Identifiers: []string{"AB-1234567"}},
+			identifierPoints},
+		"identifier and date": {Query{Name: "Boris Weakling", BirthDate: "1958-03-14",
+			Identifiers: []string{"AB1234567"}}, 98},
 		"another name, same day":     {Query{Name: "Someone Else", BirthDate: "1958-03-14"}, 0},
 		"strong name, other year":    {Query{Name: "Anatoly Velkanov", BirthDate: "1999"}, 100 - pointsBirthYear},
 		"strong name, same day":      {Query{Name: "Anatoly Velkanov", BirthDate: "1958-03-14"}, 100},
@@ -177,7 +182,8 @@ func TestWeakAliases(t *testing.T) {
 // A query and an entry score the same the other way round if all of their words meet.
 func TestScoresOfWholeNamesAreSymmetric(t *testing.T) {
 	for _, pair := range [][2]string{
-		{"Anatoly Velkanov", "Анатолий Велканов"}, {"Abdulrahman Yusuf", "عبد الرحمن يوسف"}, {"Velkan Trading", "Торговля Велкан"},
+		{"Anatoly Velkanov", "Анатолий Велканов"}, {"Abdulrahman Yusuf", "عبد الرحمن يوسف"},
+		{"Velkan Trading", "Торговля Велкан"},
 		{"Kim Jong-uun", "Kim Jong-un"}, {"Sergei Welkanow", "Siarhei Velkanau"}, {"Baid Velkanov", "Abid Velkanov"},
 	} {
 		for _, schema := range []watchlist.Schema{watchlist.Person, watchlist.Organisation, watchlist.Unknown} {

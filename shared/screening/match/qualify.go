@@ -47,7 +47,8 @@ func (q *Query) qualify(e *watchlist.Entry, score float64) (float64, []string) {
 		if isShared {
 			notes = append(notes, "a country in common")
 		} else {
-			subtract(pointsCountry, "the entry's countries are %s, not %s", strings.Join(e.Countries, ", "), strings.Join(q.Countries, ", "))
+			subtract(pointsCountry, "the entry's countries are %s, not %s", strings.Join(e.Countries, ", "),
+				strings.Join(q.Countries, ", "))
 		}
 	}
 	if q.Gender != "" && e.Gender != "" && !strings.EqualFold(q.Gender, e.Gender) {

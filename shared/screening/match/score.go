@@ -30,8 +30,8 @@ const (
 // likely it is that they met by chance.
 var percentFew = [names.Modes][3]int32{names.Person: {0, 80, 60}, names.Organisation: {0, 50, 40}}
 
-// shareOfList returns the percentage with which words of the list count that did not meet, if so many did that say who is
-// meant.
+// shareOfList returns the percentage with which words of the list count that did not meet, if so many did that say who
+// is meant.
 func shareOfList(mode names.Mode, met int) int32 {
 	if met < len(percentFew[mode]) {
 		return percentFew[mode][met]
@@ -45,8 +45,8 @@ type side struct {
 	weight [names.MaxWords]int32
 	// telling has a bit for each word that says who is meant.
 	telling uint64
-	// short has a bit for each word of few sounds, descent for each that joins a name with that of a parent, numbers for
-	// each number.
+	// short has a bit for each word of few sounds, descent for each that joins a name with that of a parent, numbers
+	// for each number.
 	short, descent, numbers uint64
 	total                   int32
 }
@@ -170,8 +170,8 @@ const shrinkPercent = 135
 
 // score chooses among the pairs those in which the names meet, best first, and returns the score, 0 to scale. Searches
 // rely on three bounds (see bounds.go): no score is above what ratio gives for the pairs that were found, each with its
-// shrunk similarity and the weight of pairWeight; words of the list that met nothing count at least shareOfList; and what
-// is taken away after ratio only lowers the score.
+// shrunk similarity and the weight of pairWeight; words of the list that met nothing count at least shareOfList; and
+// what is taken away after ratio only lowers the score.
 func (s *scorer) score(q, l *side, mode names.Mode) int {
 	if len(s.pairs) > 1 {
 		slices.SortFunc(s.pairs, comparePairs)
@@ -223,7 +223,8 @@ const (
 	percentNumber = 85
 )
 
-// isSwapped reports whether the words around one of descent have met crosswise: "Ahmad bin Hasan" and "Hasan bin Ahmad".
+// isSwapped reports whether the words around one of descent have met crosswise: "Ahmad bin Hasan" and "Hasan bin
+// Ahmad".
 func (s *scorer) isSwapped(q, l *side) bool {
 	if q.descent == 0 || l.descent == 0 {
 		return false

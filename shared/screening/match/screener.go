@@ -43,12 +43,14 @@ func NewScreener(x *Index) *Screener {
 // Screen returns the entries that reach the threshold, best first; of equal scores, in the order of the lists and of
 // their entries.
 func (s *Screener) Screen(q Query, threshold float64) ([]Hit, error) {
-	found := hitSet{screener: s, query: &q, threshold: threshold, places: map[uint32]int{}, identified: map[uint32][]string{}}
+	found := hitSet{screener: s, query: &q, threshold: threshold, places: map[uint32]int{},
+		identified: map[uint32][]string{}}
 	for _, value := range q.Identifiers {
 		for _, entry := range s.index.identified(value) {
 			found.identified[entry] = append(found.identified[entry], value)
 			err := found.add(entry, func(e *watchlist.Entry, info *Info) Hit {
-				return Hit{Name: e.Names[0].Text, Score: identifierPoints, Explanation: "same identifier " + value + describeList(info)}
+				return Hit{Name: e.Names[0].Text, Score: identifierPoints,
+					Explanation: "same identifier " + value + describeList(info)}
 			})
 			if err != nil {
 				return nil, err

@@ -4,12 +4,15 @@ import "bytes"
 
 var (
 	servantPrefixes = [][]byte{
-		[]byte("abdul"), []byte("abdal"), []byte("abdel"), []byte("abdol"), []byte("abdur"), []byte("abdus"), []byte("abdir"),
+		[]byte("abdul"), []byte("abdal"), []byte("abdel"), []byte("abdol"), []byte("abdur"), []byte("abdus"),
+		[]byte("abdir"),
 		[]byte("abdil"), []byte("abdoul"), []byte("abduul"), []byte("abddul"), []byte("abbdul"), []byte("abdl"),
 	}
 	faithSuffixes = [][]byte{
-		[]byte("uddin"), []byte("eddin"), []byte("addin"), []byte("iddin"), []byte("uddine"), []byte("eddine"), []byte("addine"),
-		[]byte("oddin"), []byte("ouddin"), []byte("aldin"), []byte("eldin"), []byte("uldin"), []byte("udin"), []byte("ouddine"), []byte("oudine"),
+		[]byte("uddin"), []byte("eddin"), []byte("addin"), []byte("iddin"), []byte("uddine"), []byte("eddine"),
+		[]byte("addine"),
+		[]byte("oddin"), []byte("ouddin"), []byte("aldin"), []byte("eldin"), []byte("uldin"), []byte("udin"),
+		[]byte("ouddine"), []byte("oudine"),
 	}
 )
 
@@ -99,9 +102,10 @@ func (s *Splitter) mergeServantOfGod() {
 
 // abjadWords are short words of Arabic and Hebrew as they are written in Latin letters.
 var abjadWords = map[string]string{
-	"bn": "bin", "abn": "ibn", "Abd": "abd", "abw": "abu", "aby": "abu", "al": "al", "bnt": "bint", "wld": "ould", "am": "umm",
-	"bw": "abu", "Abdallh": "abdullah", "Abdlh": "abdullah", "Abdllh": "abdullah", "Abdullh": "abdullah", "aldyn": "din",
-	"dyn": "din", "allh": "~Alh",
+	"bn": "bin", "abn": "ibn", "Abd": "abd", "abw": "abu", "aby": "abu", "al": "al", "bnt": "bint", "wld": "ould",
+	"am": "umm",
+	"bw": "abu", "Abdallh": "abdullah", "Abdlh": "abdullah", "Abdllh": "abdullah", "Abdullh": "abdullah",
+	"aldyn": "din", "dyn": "din", "allh": "~Alh",
 }
 
 // abjadSuffixes are the second parts of compound names that are written in one word or in two.

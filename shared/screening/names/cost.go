@@ -100,7 +100,8 @@ func alignSounds(x, y []byte, gaps []int16, limit int) int {
 	cost := prev[len(y)]
 	if i, j := len(x)-1, len(y)-1; isFullVowel(x[i]) && isFullVowel(y[j]) && x[i] != y[j] {
 		// The last vowels tell names apart. The row that prev2 and prev were made of are those before.
-		cost = min(prev2[j]+2*int16(replaceCosts[x[i]&0x7f][y[j]&0x7f]), prev2[j+1]+int16(gapCost(x, i)), prev[j]+gaps[j])
+		cost = min(prev2[j]+2*int16(replaceCosts[x[i]&0x7f][y[j]&0x7f]), prev2[j+1]+int16(gapCost(x, i)),
+			prev[j]+gaps[j])
 		if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
 			cost = min(cost, row[j-1]+costExchange)
 		}
@@ -169,7 +170,8 @@ func gapCost(sounds []byte, i int) int {
 		if isFullVowel(c) && i+1 == len(sounds) && i > 1 && !isVowel(sounds[i-1]) {
 			return costEnding
 		}
-		if (c == 'i' || c == 'u' || c == 'w') && (i > 0 && isVowel(sounds[i-1]) || i+1 < len(sounds) && isVowel(sounds[i+1])) {
+		if (c == 'i' || c == 'u' || c == 'w') && (i > 0 && isVowel(sounds[i-1]) ||
+			i+1 < len(sounds) && isVowel(sounds[i+1])) {
 			return costDiphthong
 		}
 		return costVowel
@@ -187,8 +189,8 @@ var isPlain = func() (t [128]bool) {
 	return t
 }()
 
-// writtenCost returns the cost of a letter of a script without vowels that the other word lacks: long vowels are written
-// for a reason.
+// writtenCost returns the cost of a letter of a script without vowels that the other word lacks: long vowels are
+// written for a reason.
 func writtenCost(sounds []byte, i int) int {
 	switch c := sounds[i]; c {
 	case 'a', soundAyn:
@@ -272,8 +274,8 @@ var replaceCosts = func() (t [128][128]uint8) {
 	return t
 }()
 
-// scriptCosts are the costs of letters of scripts without vowels and the sounds that they stand for: i and w are several
-// long vowels. All other pairs cost what they cost in one script.
+// scriptCosts are the costs of letters of scripts without vowels and the sounds that they stand for: i and w are
+// several long vowels. All other pairs cost what they cost in one script.
 var scriptCosts = func() (t [128][128]uint8) {
 	t = replaceCosts
 	set := func(cost uint8, letter byte, sounds string) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The digest changes with what any word means, with organisation forms and with the reading of letters, and with nothing
-// else.
+// The digest changes with what any word means, with organisation forms and with the reading of letters, and with
+// nothing else.
 func TestDigest(t *testing.T) {
 	whole := loadTables()
 	want := whole.digest()

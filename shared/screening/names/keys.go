@@ -35,8 +35,8 @@ func (w *Word) AppendQueryKeys(keys []uint64) []uint64 {
 	return w.appendExchangeKey(w.appendCommonKeys(w.appendScriptKeys(keys, true, scriptSeed)))
 }
 
-// appendScriptKeys appends the keys by which words of scripts without vowels find those of other scripts and the reverse;
-// words of the same kind do not share them.
+// appendScriptKeys appends the keys by which words of scripts without vowels find those of other scripts and the
+// reverse; words of the same kind do not share them.
 func (w *Word) appendScriptKeys(keys []uint64, isQuery bool, seed uint64) []uint64 {
 	if w.flags&isForeign != 0 || w.IsInitial() {
 		return keys

@@ -12,8 +12,8 @@ const cyrillicLetters = `а a б b в v г g д d е e ж zh з z и i й y к k
 const greekLetters = `α a β v γ g δ d ε e ζ z η i θ th ι i κ k λ l μ m ν n ξ x ο o π p ρ r σ s ς s τ t υ y φ f χ ch ψ ps ω o
 ά a έ e ή i ί i ό o ύ y ώ o ϊ i ϋ y ΐ i ΰ y`
 
-// arabicLetters covers Arabic, Persian, Urdu, Pashto and Kurdish. Short vowels are not written in these scripts. A capital
-// is a letter that several Latin ones stand for, or that two would write: see abjadSounds.
+// arabicLetters covers Arabic, Persian, Urdu, Pashto and Kurdish. Short vowels are not written in these scripts. A
+// capital is a letter that several Latin ones stand for, or that two would write: see abjadSounds.
 const arabicLetters = `ا a أ a إ a آ a ٱ a ء - ئ y ؤ w ب b ت t ث T ج j ح K خ X د d ذ D ر r ز z س s ش S ص s ض D ط t ظ D ع A
 غ G ف f ق q ك k ک k ل l م m ن n ه h ہ h ھ h ة H ۃ H و w ي y ى Y ی y ې y ے y ۍ y پ p چ C ژ Z گ g ګ g ں n ٹ t ڈ d ڑ r
 څ c ځ z ډ d ړ r ږ Z ښ S ڼ n ټ t ۆ w ێ y ە a ڤ v ڵ l ڕ r ۀ h ۋ v ۇ w ڭ ng ۈ w`

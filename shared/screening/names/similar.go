@@ -112,7 +112,8 @@ func acrossScripts(a, b *Word) (int, Kind) {
 	return 0, Different
 }
 
-// scriptLikeness returns how similar a word of a script without vowels is to sounds of another word; 0 if it is too little.
+// scriptLikeness returns how similar a word of a script without vowels is to sounds of another word; 0 if it is too
+// little.
 func scriptLikeness(abjad, latin *Word, sounds []byte) int {
 	s := 1000 - scriptDifference(abjad.sounds[:abjad.n], sounds, 1000-minScriptSimilarity)
 	if s < minScriptSimilarity {

@@ -15,9 +15,9 @@ var skeletonClass = func() (t [128]byte) {
 	return t
 }()
 
-// setSkeletons computes the skeletons. The letters J and w are consonants in some languages and vowels in others, and so is
-// a final u, so that a word with one of them has two. In a word with J, w is a consonant. In a script without vowels, w is
-// a consonant where a vowel follows it.
+// setSkeletons computes the skeletons. The letters J and w are consonants in some languages and vowels in others, and
+// so is a final u, so that a word with one of them has two. In a word with J, w is a consonant. In a script without
+// vowels, w is a consonant where a vowel follows it.
 func (w *Word) setSkeletons() {
 	sounds := w.sounds[:w.n]
 	if n := len(sounds); n > 2 && sounds[n-1] == 'h' {
@@ -83,8 +83,8 @@ func (w *Word) skeleton(i int) uint64 {
 	return s
 }
 
-// hashBase is the base of the hashes of this package: a text is the number that its bytes are in this base, modulo 2^64.
-// The hash of two words written as one follows from theirs, and indexes can store hashes.
+// hashBase is the base of the hashes of this package: a text is the number that its bytes are in this base, modulo
+// 2^64. The hash of two words written as one follows from theirs, and indexes can store hashes.
 const hashBase = 0x9e3779b97f4a7c15
 
 // hashPowers are the powers of hashBase.
@@ -118,16 +118,16 @@ const (
 	plainReading reading = iota
 	// vowelReading has w as a vowel and a final heh with dots as a t.
 	vowelReading
-	// glideReading has j as a vowel in Latin letters, and not the h of a script without vowels where Latin letters would
-	// make one sound of it and the letter before it: "Fathi", "Azhar".
+	// glideReading has j as a vowel in Latin letters, and not the h of a script without vowels where Latin letters
+	// would make one sound of it and the letter before it: "Fathi", "Azhar".
 	glideReading
 	// bareReading is without the article with which a word in Latin letters may begin.
 	bareReading
 	readings
 )
 
-// scriptSkeleton returns a hash of the consonants in a reading of a word in the classes of scriptClass, 0 if it has none,
-// and whether another reading may differ.
+// scriptSkeleton returns a hash of the consonants in a reading of a word in the classes of scriptClass, 0 if it has
+// none, and whether another reading may differ.
 func (w *Word) scriptSkeleton(r reading) (hash uint64, isDoubtful bool) {
 	sounds := w.sounds[:w.n]
 	if r == bareReading {
@@ -184,8 +184,8 @@ func isDigraphStart(c byte) bool {
 	return c == 't' || c == 'd' || c == 's' || c == 'z' || c == 'k' || c == 'g' || c == soundDhal || c == soundTheh
 }
 
-// bareSounds returns the sounds of a word in Latin letters without the article of Arabic that it begins with, nil if there
-// is none.
+// bareSounds returns the sounds of a word in Latin letters without the article of Arabic that it begins with, nil if
+// there is none.
 func (w *Word) bareSounds() []byte {
 	if w.n < 5 || w.flags&isAbjad != 0 || !isVowel(w.sounds[0]) || w.sounds[1] != 'l' {
 		return nil

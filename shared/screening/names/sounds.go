@@ -9,9 +9,9 @@ const (
 	soundKh = 'X'
 	soundTs = 'c'
 	soundJ  = 'J'
-	// The sounds that follow are letters of scripts without vowels that are romanized in several ways: theh as th, t or s,
-	// the emphatic consonants as d, dh, z or th, qaf as q, k, g or gh, ayn as any vowel or not at all, a final heh with
-	// dots as a, ah, at or et, and alef maksura as a or i.
+	// The sounds that follow are letters of scripts without vowels that are romanized in several ways: theh as th, t or
+	// s, the emphatic consonants as d, dh, z or th, qaf as q, k, g or gh, ayn as any vowel or not at all, a final heh
+	// with dots as a, ah, at or et, and alef maksura as a or i.
 	soundTheh   = 'Q'
 	soundDhal   = 'D'
 	soundQaf    = 'q'
@@ -32,15 +32,19 @@ type spelling struct {
 var spellings = func() (t [128][]spelling) {
 	for _, s := range []spelling{
 		{"shch", "S", nil}, {"stch", "S", nil}, {"sch", "S", nil}, {"sh", "S", nil}, {"sj", "S", nil}, {"zh", "Z", nil},
-		{"zj", "Z", nil}, {"dzh", "J", nil}, {"dsch", "J", nil}, {"djev", "diev", nil}, {"djew", "diew", nil}, {"dj", "J", nil},
-		{"dzad", "dzad", nil}, {"dz", "z", nil}, {"kh", "X", nil}, {"gh", "g", nil}, {"tsch", "C", nil}, {"tch", "C", nil},
+		{"zj", "Z", nil}, {"dzh", "J", nil}, {"dsch", "J", nil}, {"djev", "diev", nil}, {"djew", "diew", nil},
+		{"dj", "J", nil},
+		{"dzad", "dzad", nil}, {"dz", "z", nil}, {"kh", "X", nil}, {"gh", "g", nil}, {"tsch", "C", nil},
+		{"tch", "C", nil},
 		{"tsj", "C", nil}, {"tj", "ti", nil}, {"chtch", "S", nil}, {"ch", "X", isBeforeConsonant}, {"ch", "C", nil},
 		{"cz", "C", nil}, {"ck", "k", nil}, {"cq", "k", nil}, {"ph", "f", nil}, {"pf", "f", nil}, {"th", "t", nil},
 		{"dh", "d", nil}, {"bh", "b", nil}, {"jh", "J", nil}, {"ts", "c", nil}, {"tz", "c", nil}, {"ce", "se", nil},
 		{"cic", "siC", isAtEnd},
-		{"ic", "iC", isSlavicEnding}, {"ci", "si", nil}, {"cy", "si", nil}, {"gue", "ge", isInLongWord}, {"gui", "gi", isInLongWord},
+		{"ic", "iC", isSlavicEnding}, {"ci", "si", nil}, {"cy", "si", nil}, {"gue", "ge", isInLongWord},
+		{"gui", "gi", isInLongWord},
 		{"qua", "ka", nil}, {"que", "ke", nil}, {"qui", "ki", nil}, {"quo", "ko", nil}, {"q", "k", nil},
-		{"xa", "Xa", isAtStart}, {"xo", "Xo", isAtStart}, {"xe", "kse", isAtStart}, {"x", "S", isAtStart}, {"x", "X", isBeforeConsonant}, {"x", "ks", nil}, {"c", "k", nil},
+		{"xa", "Xa", isAtStart}, {"xo", "Xo", isAtStart}, {"xe", "kse", isAtStart}, {"x", "S", isAtStart},
+		{"x", "X", isBeforeConsonant}, {"x", "ks", nil}, {"c", "k", nil},
 		{"j", "i", isGlide}, {"j", "J", nil}, {"y", "i", nil}, {"ou", "u", nil}, {"oo", "u", nil}, {"ee", "i", nil},
 		{"ije", "ie", nil},
 	} {
@@ -58,7 +62,8 @@ func isInLongWord(word []byte, _, _ int) bool { return len(word) > 4 }
 
 // isBeforeConsonant reports whether a consonant follows: "Christo", "Achmed", "Axmed".
 func isBeforeConsonant(word []byte, _, end int) bool {
-	return end < len(word) && word[end] >= 'a' && !isVowel(word[end]) && word[end] != 'y' && word[end] != 'h' && word[end] != 'c'
+	return end < len(word) && word[end] >= 'a' && !isVowel(word[end]) && word[end] != 'y' && word[end] != 'h' &&
+		word[end] != 'c'
 }
 
 // isSlavicEnding reports whether a word ends in the c of "Karadzic", not in that of "Cedric".
@@ -128,14 +133,15 @@ func appendSounds(b, letters []byte) []byte {
 	return b
 }
 
-// abjadSounds are the sounds of the letters of scripts without vowels, as letters.go writes them; 0 is the letter itself.
+// abjadSounds are the sounds of the letters of scripts without vowels, as letters.go writes them; 0 is the letter
+// itself.
 var abjadSounds = [128]byte{
-	'A': soundAyn, 'C': soundCh, 'D': soundDhal, 'G': 'g', 'H': soundFinalT, 'K': 'h', 'S': soundSh, 'T': soundTheh, 'X': soundKh,
-	'Y': soundFinalY, 'Z': soundZh, 'c': soundTs, 'j': soundJ, 'q': soundQaf, 'y': 'i',
+	'A': soundAyn, 'C': soundCh, 'D': soundDhal, 'G': 'g', 'H': soundFinalT, 'K': 'h', 'S': soundSh, 'T': soundTheh,
+	'X': soundKh, 'Y': soundFinalY, 'Z': soundZh, 'c': soundTs, 'j': soundJ, 'q': soundQaf, 'y': 'i',
 }
 
-// appendAbjadSounds is appendSounds of a word of a script without vowels. Equal consonants that follow each other have a
-// vowel between them.
+// appendAbjadSounds is appendSounds of a word of a script without vowels. Equal consonants that follow each other have
+// a vowel between them.
 func appendAbjadSounds(b, letters []byte) []byte {
 	start := len(b)
 	for _, c := range letters {

@@ -77,7 +77,8 @@ func isRoman(text string) bool {
 	return true
 }
 
-var patronymEndings = []string{"ovich", "evich", "ovych", "evych", "yovych", "ovna", "evna", "ivna", "yivna", "ovic", "evic", "ovitch",
+var patronymEndings = []string{"ovich", "evich", "ovych", "evych", "yovych", "ovna", "evna", "ivna", "yivna", "ovic",
+	"evic", "ovitch",
 	"evitch", "owicz", "ewicz", "ovits", "avich", "auna", "eevna", "ichna", "inichna", "ievich", "ievna"}
 
 // isPatronym reports whether a word is a patronym of Russian, Ukrainian or Belarusian.

@@ -125,8 +125,8 @@ func (t *tables) addPeople() {
 	})
 }
 
-// addConcept adds words that mean the same. What folds to several words is left out, and so is what folds to one letter. A
-// word that ends in - is a stem.
+// addConcept adds words that mean the same. What folds to several words is left out, and so is what folds to one
+// letter. A word that ends in - is a stem.
 func (t *tables) addConcept(concept uint16, c class, aliases []string) {
 	for _, alias := range aliases {
 		folded := foldWords(alias)
@@ -143,10 +143,12 @@ func (t *tables) addConcept(concept uint16, c class, aliases []string) {
 
 // stemEndings are the endings that Slavic languages append to stems.
 var stemEndings = map[string]bool{
-	"": true, "a": true, "e": true, "i": true, "o": true, "u": true, "y": true, "aya": true, "oye": true, "oe": true, "ye": true, "ie": true,
-	"yi": true, "yy": true, "iy": true, "ii": true, "oy": true, "oi": true, "ogo": true, "ykh": true, "ikh": true, "ov": true, "iv": true, "om": true,
-	"ya": true, "iya": true, "iyi": true, "yu": true, "ey": true, "ei": true, "ia": true, "aia": true, "oho": true, "yj": true, "ij": true, "aja": true, "oje": true,
-	"nya": true, "nyi": true, "stvo": true, "stva": true, "iye": true,
+	"": true, "a": true, "e": true, "i": true, "o": true, "u": true, "y": true, "aya": true, "oye": true, "oe": true,
+	"ye": true, "ie": true,
+	"yi": true, "yy": true, "iy": true, "ii": true, "oy": true, "oi": true, "ogo": true, "ykh": true, "ikh": true,
+	"ov": true, "iv": true, "om": true,
+	"ya": true, "iya": true, "iyi": true, "yu": true, "ey": true, "ei": true, "ia": true, "aia": true, "oho": true,
+	"yj": true, "ij": true, "aja": true, "oje": true, "nya": true, "nyi": true, "stvo": true, "stva": true, "iye": true,
 }
 
 // Limits of the stems of words and of their endings.

@@ -170,8 +170,8 @@ func (r *run) newMatch(b screening.Batch, e screening.Entity, m lookup.Match) sc
 	data.ProviderID = screening.BuiltIn
 	return screening.Match{
 		ID: screening.NewMatchID(b.ID, e.ID, uniqueID), BatchID: b.ID, EntityID: e.ID, AnswerID: b.ID,
-		AliasIDs: m.AliasIDs, UniqueID: uniqueID, Data: data, Resolution: screening.Resolution{Status: screening.Unresolved},
-		Version: 1,
+		AliasIDs: m.AliasIDs, UniqueID: uniqueID, Data: data,
+		Resolution: screening.Resolution{Status: screening.Unresolved}, Version: 1,
 	}
 }
 

@@ -204,10 +204,12 @@ func TestTooManyMatchesAreRefused(t *testing.T) {
 	}
 	var matches []screening.Match
 	for i := range screening.MaxMatches + 1 {
-		matches = append(matches, screening.Match{ID: fmt.Sprint(i), BatchID: b.ID, EntityID: "e", AnswerID: "a", Version: 1})
+		matches = append(matches, screening.Match{ID: fmt.Sprint(i), BatchID: b.ID, EntityID: "e", AnswerID: "a",
+			Version: 1})
 	}
 	var refused *fault.Error
-	if err := s.AddMatches(ctx, tenant, matches); !errors.As(err, &refused) || refused.Code != "too_many_entity_matches" {
+	if err := s.AddMatches(ctx, tenant, matches); !errors.As(err, &refused) ||
+		refused.Code != "too_many_entity_matches" {
 		t.Errorf("got %v, want too_many_entity_matches", err)
 	}
 	b.Providers[0].Status, b.Providers[0].AnswerID = screening.SearchComplete, "a"

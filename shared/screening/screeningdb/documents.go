@@ -39,8 +39,8 @@ func documentKey(tenant string, d screening.Document) dynamo.Item {
 
 // AddDocument implements screening.Store.
 func (s *Store) AddDocument(ctx context.Context, b screening.Batch, d screening.Document) error {
-	body := documentBody{d.ID, d.BatchID, d.EntityID, d.MatchID, d.MatchUniqueID, d.DocumentID, d.IdempotencyKey, d.CreatedBy,
-		d.CreatedAt, d.ReusedFromBatchID, d.ReusedFromMatchID}
+	body := documentBody{d.ID, d.BatchID, d.EntityID, d.MatchID, d.MatchUniqueID, d.DocumentID, d.IdempotencyKey,
+		d.CreatedBy, d.CreatedAt, d.ReusedFromBatchID, d.ReusedFromMatchID}
 	item, err := marshal(documentKey(b.Tenant, d), body, 1, maxBodyBytes, errTooLarge)
 	if err != nil {
 		return err
@@ -98,7 +98,8 @@ func (s *Store) BeginRemoval(ctx context.Context, b screening.Batch, d screening
 	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
 		s.requireVersion(b),
 		{Update: &types.Update{
-			TableName: &s.table, Key: documentKey(b.Tenant, d), ConditionExpression: aws.String("attribute_exists(part)"),
+			TableName: &s.table, Key: documentKey(b.Tenant, d),
+			ConditionExpression:       aws.String("attribute_exists(part)"),
 			UpdateExpression:          aws.String("SET removing = :true"),
 			ExpressionAttributeValues: dynamo.Item{":true": dynamo.Bool(true)},
 		}},

@@ -70,8 +70,8 @@ func providerKey(tenant, id string) dynamo.Item {
 	return key(tenant, configurationOwner, providerPrefix+id)
 }
 
-// marshalProvider returns the row of a provider whose keys are sealed. Of the built-in provider, what the program itself
-// says is not stored.
+// marshalProvider returns the row of a provider whose keys are sealed. Of the built-in provider, what the program
+// itself says is not stored.
 func marshalProvider(p screening.Provider) (dynamo.Item, error) {
 	body := configuredBody{ID: p.ID, Name: p.Name, ValidityDays: p.ValidityDays, CreatedAt: p.CreatedAt,
 		UpdatedAt: p.UpdatedAt, UpdatedBy: p.UpdatedBy}

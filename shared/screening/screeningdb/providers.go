@@ -34,8 +34,8 @@ type Providers struct {
 
 var _ screening.ProviderStore = (*Providers)(nil)
 
-// NewProviders returns the store in a table, which seals keys in a box. Without a box, nil, it can neither store keys nor
-// reveal them.
+// NewProviders returns the store in a table, which seals keys in a box. Without a box, nil, it can neither store keys
+// nor reveal them.
 func NewProviders(db *dynamodb.Client, table string, b box) *Providers {
 	return &Providers{db, table, b}
 }
@@ -48,7 +48,8 @@ func (s *Providers) CreateProvider(ctx context.Context, p screening.Provider) er
 		return err
 	}
 	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-		{Put: &types.Put{TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(part)")}},
+		{Put: &types.Put{TableName: &s.table, Item: item,
+			ConditionExpression: aws.String("attribute_not_exists(part)")}},
 		s.count(p.Tenant, 1),
 	})
 	switch {
@@ -174,7 +175,8 @@ func (s *Providers) SaveProvider(ctx context.Context, previous, p screening.Prov
 func (s *Providers) DeleteProvider(ctx context.Context, p screening.Provider) error {
 	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
 		{Delete: &types.Delete{
-			TableName: &s.table, Key: providerKey(p.Tenant, p.ID), ConditionExpression: aws.String("version = :version"),
+			TableName: &s.table, Key: providerKey(p.Tenant, p.ID),
+			ConditionExpression:       aws.String("version = :version"),
 			ExpressionAttributeValues: dynamo.Item{":version": dynamo.Number(p.Version)},
 		}},
 		s.count(p.Tenant, -1),

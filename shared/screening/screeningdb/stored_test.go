@@ -49,14 +49,15 @@ func TestStoredScreenings(t *testing.T) {
 	if err := s.SaveSettings(ctx, tenant, settings); !errors.Is(err, screening.ErrChanged) {
 		t.Errorf("the same version of the settings again: got %v, want ErrChanged", err)
 	}
-	upload := adapter.Upload{Tenant: tenant, ID: "5f0c6c0e-5a39-4d8e-9a0b-1c2d3e4f5a6b", CreatedAt: now, CreatedBy: "client",
-		Expires: now.Add(time.Hour), UsedBy: "message"}
+	upload := adapter.Upload{Tenant: tenant, ID: "5f0c6c0e-5a39-4d8e-9a0b-1c2d3e4f5a6b", CreatedAt: now,
+		CreatedBy: "client", Expires: now.Add(time.Hour), UsedBy: "message"}
 	if err := errors.Join(s.CreateUpload(ctx, upload), s.UseUpload(ctx, tenant, upload.ID, upload.UsedBy)); err != nil {
 		t.Fatal(err)
 	}
-	round := rescreening.Round{Tenant: tenant, Owner: "shared", List: "un", Done: "v1", BeganAt: b.CreatedAt, Next: "v2",
-		NextBeganAt: b.CreatedAt, After: "batch#x", IsAnnounced: true, Names: 3, Matches: 2, Batches: []string{"b"}, BatchCount: 1,
-		Revision: 1}
+	round := rescreening.Round{Tenant: tenant, Owner: "shared", List: "un", Done: "v1", BeganAt: b.CreatedAt,
+		Next:        "v2",
+		NextBeganAt: b.CreatedAt, After: "batch#x", IsAnnounced: true, Names: 3, Matches: 2, Batches: []string{"b"},
+		BatchCount: 1, Revision: 1}
 	if err := s.SaveRound(ctx, round); err != nil {
 		t.Fatal(err)
 	}
@@ -116,11 +117,13 @@ func storedBatch() screening.Batch {
 		ID: "0197b0c4-52a1-7c3e-9d2f-6a1b3c5d7e90", Tenant: tenant, Status: screening.Open, Type: screening.TypeScreening,
 		JourneyID: "journey", ProcessID: "process", JourneyType: "onboarding", MainEntityID: "main", MainEntityName: "Main",
 		Providers: []screening.ProviderRun{
-			{ID: "p", Status: screening.SearchComplete, ConfigurationSetID: "set", Matches: 1, AnswerID: "answer", Run: 1},
+			{ID: "p", Status: screening.SearchComplete, ConfigurationSetID: "set", Matches: 1, AnswerID: "answer",
+				Run: 1},
 			{ID: "q", Status: screening.ReturnFailed, AnswerID: "other",
 				Error: &screening.ProviderError{Source: "Adapter", Code: "E002", Message: "message"}},
 			{ID: "r", Status: screening.SearchInProgress, Run: 2}},
-		Lists:     []screening.ListVersion{{List: "un", Owner: tenant, Version: "0a1b2c", SourceDate: now, ImportedAt: now}},
+		Lists: []screening.ListVersion{{List: "un", Owner: tenant, Version: "0a1b2c", SourceDate: now,
+			ImportedAt: now}},
 		Threshold: 85, Runs: 2, StartedAt: now,
 		EntityIDs: []string{"e"}, CreatedAt: now, CreatedBy: "client", ClosedAt: now, CorrelationID: "correlation",
 		Matches: 3, Unresolved: 2, TrueMatches: 1, Version: 1,

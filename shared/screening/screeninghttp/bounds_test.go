@@ -63,8 +63,8 @@ func TestLargeListsAreRefused(t *testing.T) {
 	}
 	var matches []screening.Match
 	for i := range 200 {
-		matches = append(matches, screening.Match{ID: screening.NewMatchID("a", "e", fmt.Sprint(i)), BatchID: large, EntityID: "e",
-			AnswerID: "a", Version: 1, Data: screening.MatchData{Name: strings.Repeat("x", 30_000)},
+		matches = append(matches, screening.Match{ID: screening.NewMatchID("a", "e", fmt.Sprint(i)), BatchID: large,
+			EntityID: "e", AnswerID: "a", Version: 1, Data: screening.MatchData{Name: strings.Repeat("x", 30_000)},
 			Resolution: screening.Resolution{Status: screening.TrueMatch}})
 	}
 	if err := a.store.AddMatches(t.Context(), found.Tenant, matches); err != nil {
@@ -96,7 +96,8 @@ func TestLargeHistoriesAreRefused(t *testing.T) {
 		}
 	}
 	const history = queries + "/batch/entity/e/materiality-assessment-history"
-	if message := a.refuse(413, "too_much_history", "GET", history, ""); !strings.Contains(message, "/batch/legalentity/") {
+	if message := a.refuse(413, "too_much_history", "GET", history, ""); !strings.Contains(message,
+		"/batch/legalentity/") {
 		t.Errorf("the message %q does not say what to do", message)
 	}
 	message := a.refuse(413, "too_many_screening_batches", "GET", queries+"/batch/legalentity/e", "")

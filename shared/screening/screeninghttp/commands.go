@@ -16,7 +16,8 @@ func toLower(id string) string { return strings.ToLower(id) }
 // entityID returns an entity's ID as it is stored: a UUID counts in any case.
 func entityID(id string) string { return entity.NormalizeID(id) }
 
-// Create stores a new batch and starts its searches. A batch of the same journey and process that is there already is overridden.
+// Create stores a new batch and starts its searches. A batch of the same journey and process that is there already is
+// overridden.
 func (s *Screenings) Create(ctx context.Context, r *platform.Request, in CreateRequest) (Created, error) {
 	b := screening.Batch{
 		ID: s.NewID(), Tenant: r.Tenant, Status: screening.Open, Type: screening.TypeScreening,

@@ -47,8 +47,9 @@ type SetReply struct {
 }
 
 func configuredProviderOf(p screening.Provider) ConfiguredProvider {
-	out := ConfiguredProvider{ID: p.ID, Name: p.Name, IsBuiltIn: p.IsBuiltIn(), AdditionalSettingsSchema: []FieldReply{},
-		ConfigurationSets: []SetReply{}, CreatedAt: timeOrNull(p.CreatedAt), UpdatedAt: timeOrNull(p.UpdatedAt),
+	out := ConfiguredProvider{ID: p.ID, Name: p.Name, IsBuiltIn: p.IsBuiltIn(),
+		AdditionalSettingsSchema: []FieldReply{},
+		ConfigurationSets:        []SetReply{}, CreatedAt: timeOrNull(p.CreatedAt), UpdatedAt: timeOrNull(p.UpdatedAt),
 		UpdatedBy: orNull(p.UpdatedBy)}
 	if a := p.Adapter; a != nil {
 		out.AdapterConfiguration = &AdapterReply{a.URL, a.IsAuthenticationActive,

@@ -209,7 +209,8 @@ func (in *AdapterRequest) adapter() *screening.Adapter {
 		return nil
 	}
 	return &screening.Adapter{URL: in.URL, IsAuthenticationActive: in.AuthenticationActive,
-		AuthenticationKey: externalauth.Secret(in.AuthenticationKey), EncryptionKey: externalauth.Secret(in.EncryptionKey)}
+		AuthenticationKey: externalauth.Secret(in.AuthenticationKey),
+		EncryptionKey:     externalauth.Secret(in.EncryptionKey)}
 }
 
 func fieldsOf(fields []FieldRequest) []screening.SettingField {

@@ -128,7 +128,8 @@ func (s *Configurations) keepKeys(ctx context.Context, r *platform.Request, p, s
 		for _, m := range p.KeepKeys(stored) {
 			v.Add(m.Property, m.Reason, platform.CodeSecret)
 		}
-		if a := p.Adapter; v.Count() == 0 && a != nil && a.EncryptionKey != "" && a.EncryptionKey == a.AuthenticationKey {
+		if a := p.Adapter; v.Count() == 0 && a != nil && a.EncryptionKey != "" &&
+			a.EncryptionKey == a.AuthenticationKey {
 			v.Add("adapterConfiguration.encryptionKey", "The two keys must differ.", CodeKey)
 		}
 	})

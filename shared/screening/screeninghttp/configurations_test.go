@@ -54,7 +54,8 @@ func providerBody(changes map[string]any) string {
 			"authenticationKey": keyOf(64), "encryptionKey": keyOf(32)},
 		"additionalSettingsSchema": []any{
 			map[string]any{"fieldId": "fuzzy", "name": "Fuzzy", "type": "Toggle"},
-			map[string]any{"fieldId": "depth", "name": "Depth", "type": "TextInput", "enabledBy": "fuzzy", "mandatory": true},
+			map[string]any{"fieldId": "depth", "name": "Depth", "type": "TextInput", "enabledBy": "fuzzy",
+				"mandatory": true},
 		},
 		"defaultConfigurationSet": map[string]any{"name": "Default", "description": "The default set",
 			"additionalSettings": []any{map[string]any{"fieldId": "fuzzy", "value": "false"}}},
@@ -102,12 +103,13 @@ func TestLifeOfAProvider(t *testing.T) {
 	mask := "********"
 	want := screeninghttp.ConfiguredProvider{
 		ID: "acme", Name: "Acme", ValidityDays: new(365),
-		AdapterConfiguration: &screeninghttp.AdapterReply{URL: "https://adapter.example.com/a", AuthenticationActive: true,
-			AuthenticationKey: &mask, EncryptionKey: &mask},
+		AdapterConfiguration: &screeninghttp.AdapterReply{URL: "https://adapter.example.com/a",
+			AuthenticationActive: true, AuthenticationKey: &mask, EncryptionKey: &mask},
 		AdditionalSettingsSchema: []screeninghttp.FieldReply{{FieldID: "fuzzy", Name: "Fuzzy", Type: screening.Toggle},
 			{FieldID: "depth", Name: "Depth", Type: screening.TextInput, EnabledBy: new("fuzzy"), Mandatory: true}},
 		DefaultConfigurationSet: screeninghttp.SetReply{ID: created.DefaultConfigurationSetID, Name: "Default",
-			Description: "The default set", AdditionalSettings: []screeninghttp.SettingRequest{{FieldID: "fuzzy", Value: "false"}}},
+			Description: "The default set", AdditionalSettings: []screeninghttp.SettingRequest{{FieldID: "fuzzy",
+				Value: "false"}}},
 		ConfigurationSets: []screeninghttp.SetReply{},
 		CreatedAt:         got.CreatedAt, UpdatedAt: got.CreatedAt, UpdatedBy: new("c"),
 	}
@@ -117,7 +119,8 @@ func TestLifeOfAProvider(t *testing.T) {
 	a.refuse(409, "CONFLICT", "POST", providersPath, providerBody(nil))
 
 	// What was read can be changed and sent back.
-	a.succeed("PUT", providersPath+"/acme", providerBody(map[string]any{"name": "Acme 2", "id": nil, "validityDays": nil,
+	a.succeed("PUT", providersPath+"/acme", providerBody(map[string]any{"name": "Acme 2", "id": nil,
+		"validityDays":                           nil,
 		"adapterConfiguration.authenticationKey": mask, "adapterConfiguration.encryptionKey": mask}), nil)
 	if got = a.getProvider("acme"); got.Name != "Acme 2" || got.ValidityDays != nil ||
 		got.DefaultConfigurationSet.ID != created.DefaultConfigurationSetID {
@@ -127,7 +130,8 @@ func TestLifeOfAProvider(t *testing.T) {
 	if err == nil {
 		stored, err = a.configured.Reveal(t.Context(), stored)
 	}
-	if err != nil || stored.Adapter.EncryptionKey.Reveal() != keyOf(32) || stored.Adapter.AuthenticationKey.Reveal() != keyOf(64) {
+	if err != nil || stored.Adapter.EncryptionKey.Reveal() != keyOf(32) ||
+		stored.Adapter.AuthenticationKey.Reveal() != keyOf(64) {
 		t.Errorf("masked keys are not the stored ones: %v", err)
 	}
 	a.refuse(400, "invalid_request", "PUT", providersPath+"/acme", providerBody(map[string]any{
@@ -170,60 +174,83 @@ func TestProvidersAreChecked(t *testing.T) {
 		"everything": {nil, ""},
 		"the least": {map[string]any{"adapterConfiguration": nil, "additionalSettingsSchema": nil, "validityDays": nil,
 			set + "additionalSettings": nil}, ""},
-		"no id":                             {one("id", nil), "id: "},
-		"the longest id":                    {one("id", long(100)), ""},
-		"an id that is too long":            {one("id", long(101)), "id: "},
-		"an id with a slash":                {one("id", "a/b"), "id: "},
-		"an id of dots":                     {one("id", ".."), "id: "},
-		"an id with a line feed":            {one("id", "a\n"), "id: "},
-		"the ID of the built-in provider":   {one("id", "Sluice"), "built-in"},
-		"no name":                           {one("name", nil), "name: "},
-		"the longest name":                  {one("name", long(255)), ""},
-		"a name that is too long":           {one("name", long(256)), "name: "},
-		"an unknown member":                 {one("other", 1), "other"},
-		"no URL":                            {one(adapter+"url", nil), "adapterConfiguration.url: "},
-		"a plain URL":                       {one(adapter+"url", "http://adapter.example.com"), "adapterConfiguration.url: "},
-		"a URL with a user":                 {one(adapter+"url", "https://u:p@adapter.example.com"), "adapterConfiguration.url: "},
-		"a URL with a query":                {one(adapter+"url", "https://adapter.example.com/?a=b"), "adapterConfiguration.url: "},
-		"a URL of an odd host":              {one(adapter+"url", "https://0x7f000001"), "adapterConfiguration.url: "},
-		"the longest URL":                   {one(adapter+"url", "https://a.example.com/"+long(2048-22)), ""},
-		"a URL that is too long":            {one(adapter+"url", "https://a.example.com/"+long(2049-22)), "adapterConfiguration.url: "},
-		"no authentication key":             {one(adapter+"authenticationKey", nil), "adapterConfiguration.authenticationKey: "},
-		"a key of 31 bytes":                 {one(adapter+"authenticationKey", otherKeyOf(31)), "adapterConfiguration.authenticationKey: "},
-		"a key of 32 bytes":                 {one(adapter+"authenticationKey", otherKeyOf(32)), ""},
-		"a key of 33 bytes":                 {one(adapter+"authenticationKey", otherKeyOf(33)), ""},
-		"a key of 128 bytes":                {one(adapter+"authenticationKey", otherKeyOf(128)), ""},
-		"a key of 129 bytes":                {one(adapter+"authenticationKey", otherKeyOf(129)), "adapterConfiguration.authenticationKey: "},
-		"no encryption key":                 {one(adapter+"encryptionKey", nil), "adapterConfiguration.encryptionKey: "},
-		"the same key twice":                {one(adapter+"authenticationKey", keyOf(32)), "adapterConfiguration.encryptionKey: "},
-		"no security":                       {map[string]any{adapter + "authenticationActive": false, adapter + "encryptionKey": nil}, ""},
-		"an encryption key of 31 bytes":     {one(adapter+"encryptionKey", keyOf(31)), "adapterConfiguration.encryptionKey: "},
-		"an encryption key of 33 bytes":     {one(adapter+"encryptionKey", keyOf(33)), "adapterConfiguration.encryptionKey: "},
-		"an encryption key in hexadecimal":  {one(adapter+"encryptionKey", long(64)), "adapterConfiguration.encryptionKey: "},
-		"an encryption key in two lines":    {one(adapter+"encryptionKey", keyOf(32)[:22]+"\n"+keyOf(32)[22:]), "adapterConfiguration.encryptionKey: "},
-		"an encryption key, unpadded":       {one(adapter+"encryptionKey", strings.TrimRight(keyOf(32), "=")), "adapterConfiguration.encryptionKey: "},
-		"encryption without authentication": {one(adapter+"authenticationActive", false), "adapterConfiguration.encryptionKey: "},
-		"a masked key of a new provider":    {one(adapter+"encryptionKey", "********"), "adapterConfiguration.encryptionKey: "},
-		"no validity":                       {one("validityDays", 0), "validityDays: "},
-		"the shortest validity":             {one("validityDays", 1), ""},
-		"the longest validity":              {one("validityDays", 36_500), ""},
-		"too long a validity":               {one("validityDays", 36_501), "validityDays: "},
-		"no default set":                    {one("defaultConfigurationSet", nil), "defaultConfigurationSet: "},
-		"no name of the set":                {one(set+"name", nil), "defaultConfigurationSet.name: "},
-		"no description of the set":         {one(set+"description", nil), "defaultConfigurationSet.description: "},
-		"the longest description":           {one(set+"description", long(1000)), ""},
-		"a description that is too long":    {one(set+"description", long(1001)), "defaultConfigurationSet.description: "},
-		"no fieldId":                        {schema(one("name", "n")), "additionalSettingsSchema.0.fieldId: "},
-		"no name of a field":                {schema(map[string]any{"fieldId": "a", "type": "Toggle"}), "additionalSettingsSchema.0.name: "},
-		"an unknown type":                   {schema(map[string]any{"fieldId": "a", "name": "a", "type": "toggle"}), "additionalSettingsSchema.0.type: "},
+		"no id":                           {one("id", nil), "id: "},
+		"the longest id":                  {one("id", long(100)), ""},
+		"an id that is too long":          {one("id", long(101)), "id: "},
+		"an id with a slash":              {one("id", "a/b"), "id: "},
+		"an id of dots":                   {one("id", ".."), "id: "},
+		"an id with a line feed":          {one("id", "a\n"), "id: "},
+		"the ID of the built-in provider": {one("id", "Sluice"), "built-in"},
+		"no name":                         {one("name", nil), "name: "},
+		"the longest name":                {one("name", long(255)), ""},
+		"a name that is too long":         {one("name", long(256)), "name: "},
+		"an unknown member":               {one("other", 1), "other"},
+		"no URL":                          {one(adapter+"url", nil), "adapterConfiguration.url: "},
+		"a plain URL": {one(adapter+"url", "http://adapter.example.com"),
+			"adapterConfiguration.url: "},
+		"a URL with a user": {one(adapter+"url", "https://u:p@adapter.example.com"),
+			"adapterConfiguration.url: "},
+		"a URL with a query": {one(adapter+"url", "https://adapter.example.com/?a=b"),
+			"adapterConfiguration.url: "},
+		"a URL of an odd host": {one(adapter+"url", "https://0x7f000001"), "adapterConfiguration.url: "},
+		"the longest URL":      {one(adapter+"url", "https://a.example.com/"+long(2048-22)), ""},
+		"a URL that is too long": {one(adapter+"url", "https://a.example.com/"+long(2049-22)),
+			"adapterConfiguration.url: "},
+		"no authentication key": {one(adapter+"authenticationKey", nil),
+			"adapterConfiguration.authenticationKey: "},
+		"a key of 31 bytes": {one(adapter+"authenticationKey", otherKeyOf(31)),
+			"adapterConfiguration.authenticationKey: "},
+		"a key of 32 bytes":  {one(adapter+"authenticationKey", otherKeyOf(32)), ""},
+		"a key of 33 bytes":  {one(adapter+"authenticationKey", otherKeyOf(33)), ""},
+		"a key of 128 bytes": {one(adapter+"authenticationKey", otherKeyOf(128)), ""},
+		"a key of 129 bytes": {one(adapter+"authenticationKey", otherKeyOf(129)),
+			"adapterConfiguration.authenticationKey: "},
+		"no encryption key": {one(adapter+"encryptionKey", nil),
+			"adapterConfiguration.encryptionKey: "},
+		"the same key twice": {one(adapter+"authenticationKey", keyOf(32)),
+			"adapterConfiguration.encryptionKey: "},
+		"no security": {map[string]any{adapter + "authenticationActive": false,
+			adapter + "encryptionKey": nil}, ""},
+		"an encryption key of 31 bytes": {one(adapter+"encryptionKey", keyOf(31)),
+			"adapterConfiguration.encryptionKey: "},
+		"an encryption key of 33 bytes": {one(adapter+"encryptionKey", keyOf(33)),
+			"adapterConfiguration.encryptionKey: "},
+		"an encryption key in hexadecimal": {one(adapter+"encryptionKey", long(64)),
+			"adapterConfiguration.encryptionKey: "},
+		"an encryption key in two lines": {one(adapter+"encryptionKey", keyOf(32)[:22]+"\n"+keyOf(32)[22:]),
+			"adapterConfiguration.encryptionKey: "},
+		"an encryption key, unpadded": {one(adapter+"encryptionKey", strings.TrimRight(keyOf(32), "=")),
+			"adapterConfiguration.encryptionKey: "},
+		"encryption without authentication": {one(adapter+"authenticationActive", false),
+			"adapterConfiguration.encryptionKey: "},
+		"a masked key of a new provider": {one(adapter+"encryptionKey", "********"),
+			"adapterConfiguration.encryptionKey: "},
+		"no validity":               {one("validityDays", 0), "validityDays: "},
+		"the shortest validity":     {one("validityDays", 1), ""},
+		"the longest validity":      {one("validityDays", 36_500), ""},
+		"too long a validity":       {one("validityDays", 36_501), "validityDays: "},
+		"no default set":            {one("defaultConfigurationSet", nil), "defaultConfigurationSet: "},
+		"no name of the set":        {one(set+"name", nil), "defaultConfigurationSet.name: "},
+		"no description of the set": {one(set+"description", nil), "defaultConfigurationSet.description: "},
+		"the longest description":   {one(set+"description", long(1000)), ""},
+		"a description that is too long": {one(set+"description", long(1001)),
+			"defaultConfigurationSet.description: "},
+		"no fieldId": {schema(one("name", "n")), "additionalSettingsSchema.0.fieldId: "},
+		"no name of a field": {schema(map[string]any{"fieldId": "a", "type": "Toggle"}),
+			"additionalSettingsSchema.0.name: "},
+		"an unknown type": {schema(map[string]any{"fieldId": "a", "name": "a", "type": "toggle"}),
+			"additionalSettingsSchema.0.type: "},
 		"a circle": {schema(map[string]any{"fieldId": "a", "name": "a", "type": "Toggle", "enabledBy": "a"}),
 			"additionalSettingsSchema.0.enabledBy: "},
 		"the largest schema": {schema(fields(49)...), ""},
 		"a schema too large": {schema(fields(50)...), "additionalSettingsSchema: "},
-		"an unknown setting": {one(set+"additionalSettings", []any{one("fieldId", "x")}), "defaultConfigurationSet.additionalSettings.0.fieldId: "},
-		"a value of another type": {one(set+"additionalSettings", []any{map[string]any{"fieldId": "fuzzy", "value": "1"}}),
+		"an unknown setting": {one(set+"additionalSettings", []any{one("fieldId", "x")}),
+			"defaultConfigurationSet.additionalSettings.0.fieldId: "},
+		"a value of another type": {one(set+"additionalSettings",
+			[]any{map[string]any{"fieldId": "fuzzy", "value": "1"}}),
 			"defaultConfigurationSet.additionalSettings.0.value: "},
-		"a mandatory setting is missing": {one(set+"additionalSettings", []any{map[string]any{"fieldId": "fuzzy", "value": "true"}}),
+		"a mandatory setting is missing": {one(set+"additionalSettings",
+			[]any{map[string]any{"fieldId": "fuzzy", "value": "true"}}),
 			"defaultConfigurationSet.additionalSettings: "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -277,7 +304,8 @@ func TestConfigurationSets(t *testing.T) {
 	a.succeed("PATCH", setsPath+"/"+strings.ToUpper(id.ID), `{"data":{"name":"Deeper"}}`, nil)
 	a.succeed("PATCH", setsPath+"/"+created.DefaultConfigurationSetID, `{"data":{"description":"e"}}`, nil)
 	p := a.getProvider("acme")
-	if got := p.ConfigurationSets[0]; got.Name != "Deeper" || got.Description != "d" || len(got.AdditionalSettings) != 2 {
+	if got := p.ConfigurationSets[0]; got.Name != "Deeper" || got.Description != "d" ||
+		len(got.AdditionalSettings) != 2 {
 		t.Errorf("changed set: got %+v", got)
 	}
 	if got := p.DefaultConfigurationSet; got.Description != "e" || got.Name != "Default" {
@@ -285,14 +313,16 @@ func TestConfigurationSets(t *testing.T) {
 	}
 
 	schema := func(fields string) string { return `{"data":{"additionalSettingsSchema":[` + fields + `]}}` }
-	const fuzzy, depth = `{"fieldId":"fuzzy","name":"F","type":"Toggle"}`, `{"fieldId":"depth","name":"D","type":"TextInput"}`
+	const fuzzy, depth = `{"fieldId":"fuzzy","name":"F","type":"Toggle"}`,
+		`{"fieldId":"depth","name":"D","type":"TextInput"}`
 	a.refuse(400, "invalid_request", "PUT", providersPath+"/acme/settings-schema", schema(fuzzy))
 	a.refuse(400, "invalid_request", "PUT", providersPath+"/acme/settings-schema",
 		schema(fuzzy+`,{"fieldId":"depth","name":"D","type":"TextInput","mandatory":true}`))
 	a.refuse(400, "invalid_request", "PUT", providersPath+"/acme/settings-schema", schema(fuzzy+`,`+fuzzy))
 	a.refuse(404, "provider_not_found", "PUT", providersPath+"/nobody/settings-schema", schema(fuzzy))
 	a.succeed("PUT", providersPath+"/acme/settings-schema", schema(fuzzy+`,`+depth), nil)
-	if p = a.getProvider("acme"); p.AdditionalSettingsSchema[1].Mandatory || p.AdapterConfiguration.EncryptionKey == nil {
+	if p = a.getProvider("acme"); p.AdditionalSettingsSchema[1].Mandatory ||
+		p.AdapterConfiguration.EncryptionKey == nil {
 		t.Errorf("after another schema: got %+v", p)
 	}
 	stored, err := a.configured.GetProvider(t.Context(), tenant, "acme")
@@ -326,13 +356,15 @@ func TestBuiltInProvider(t *testing.T) {
 	}
 	a.refuse(400, "invalid_request", "POST", providersPath, providerBody(map[string]any{"id": "SLUICE"}))
 	a.refuse(400, "provider_built_in", "PUT", providersPath+"/sluice", providerBody(map[string]any{"id": nil}))
-	a.refuse(400, "provider_built_in", "PUT", providersPath+"/sluice/settings-schema", `{"data":{"additionalSettingsSchema":[]}}`)
+	a.refuse(400, "provider_built_in", "PUT", providersPath+"/sluice/settings-schema",
+		`{"data":{"additionalSettingsSchema":[]}}`)
 	a.refuse(400, "provider_built_in", "DELETE", providersPath+"/sluice", "")
 	const body = `{"data":{"providerId":"sluice","name":"Strict","description":"d",
 		"additionalSettings":[{"fieldId":"threshold","value":%q},{"fieldId":"lists","value":"un"}]}}`
 	a.refuse(400, "invalid_request", "POST", setsPath, fmt.Sprintf(body, "101"))
 	a.succeed("POST", setsPath, fmt.Sprintf(body, "70"), nil)
-	if p = a.getProvider("sluice"); len(p.ConfigurationSets) != 1 || len(p.AdditionalSettingsSchema) != 2 || p.UpdatedBy == nil {
+	if p = a.getProvider("sluice"); len(p.ConfigurationSets) != 1 || len(p.AdditionalSettingsSchema) != 2 ||
+		p.UpdatedBy == nil {
 		t.Errorf("with a set: got %+v", p)
 	}
 	a.succeed("PATCH", setsPath+"/"+p.DefaultConfigurationSet.ID, `{"data":{"additionalSettings":[]}}`, nil)
@@ -357,7 +389,8 @@ func TestConfigurationPermissions(t *testing.T) {
 			`{"data":{"additionalSettingsSchema":[]}}`},
 		{permission.ScreeningConfigurationAccess, "GET", queries + "/configuration/provider", ""},
 		{permission.ScreeningConfigurationAccess, "GET", queries + "/configuration/provider/acme", ""},
-		{permission.ScreeningConfigurationCreate, "POST", setsPath, `{"data":{"providerId":"acme","name":"n","description":"d"}}`},
+		{permission.ScreeningConfigurationCreate, "POST", setsPath,
+			`{"data":{"providerId":"acme","name":"n","description":"d"}}`},
 		{permission.ScreeningConfigurationEdit, "PATCH", set, `{"data":{}}`},
 		{permission.ScreeningConfigurationDelete, "DELETE", set, ""},
 	} {
@@ -368,12 +401,14 @@ func TestConfigurationPermissions(t *testing.T) {
 			}
 		}
 		if status, _, message := a.send(test.method, test.path, test.body); status != 403 {
-			t.Errorf("%s %s without %s: got %d %s, want 403", test.method, test.path, test.permission, status, message.Message)
+			t.Errorf("%s %s without %s: got %d %s, want 403", test.method, test.path, test.permission, status,
+				message.Message)
 		}
 		if strings.Contains(test.path, "acme") || test.path == set {
 			a.caller.Tenant, a.caller.Permissions = uuid.NewString(), all
 			if status, _, message := a.send(test.method, test.path, test.body); status != 404 {
-				t.Errorf("%s %s of another tenant: got %d %s, want 404", test.method, test.path, status, message.Message)
+				t.Errorf("%s %s of another tenant: got %d %s, want 404", test.method, test.path, status,
+					message.Message)
 			}
 		}
 	}
@@ -401,12 +436,15 @@ func TestBatchesChooseProviders(t *testing.T) {
 	for _, test := range []struct{ name, providers, want, refusal string }{
 		{"none", ``, "sluice: Search In Progress;", ""},
 		{"a foreign one", `{"providerId":"acme"}`, "acme: Search In Progress;", ""},
-		{"both", `{"providerId":"sluice"},{"providerId":"acme","configurationSetId":"` + created.DefaultConfigurationSetID + `"}`,
+		{"both", `{"providerId":"sluice"},{"providerId":"acme","configurationSetId":"` +
+			created.DefaultConfigurationSetID + `"}`,
 			"acme: Search In Progress;sluice: Search In Progress;", ""},
-		{"the default set, by its ID", `{"providerId":"sluice","configurationSetId":"` + strings.ToUpper(builtIn) + `"}`,
+		{"the default set, by its ID", `{"providerId":"sluice","configurationSetId":"` + strings.ToUpper(builtIn) +
+			`"}`,
 			"sluice: Search In Progress;", ""},
 		{"an unknown one", `{"providerId":"sluice"},{"providerId":"nobody"}`, "", "providers.1.providerId: "},
-		{"another one's set", `{"providerId":"acme","configurationSetId":"` + builtIn + `"}`, "", "providers.0.configurationSetId: "},
+		{"another one's set", `{"providerId":"acme","configurationSetId":"` + builtIn + `"}`, "",
+			"providers.0.configurationSetId: "},
 		{"one without an adapter", `{"providerId":"mute"}`, "", "providers.0.providerId: "},
 		{"one twice", `{"providerId":"sluice"},{"providerId":"sluice"}`, "", "twice"},
 	} {
@@ -429,7 +467,8 @@ func TestBatchesChooseProviders(t *testing.T) {
 	a.refuse(400, "invalid_request", "PATCH", configuration, `{"data":{"activeProviders":["sluice","nobody"]}}`)
 	a.refuse(400, "invalid_request", "PATCH", configuration, `{"data":{"activeProviders":["mute"]}}`)
 	var settings screeninghttp.SettingsReply
-	a.succeed("PATCH", configuration, `{"data":{"activeProviders":["acme"],"activeLists":["own"],"threshold":90}}`, &settings)
+	a.succeed("PATCH", configuration, `{"data":{"activeProviders":["acme"],"activeLists":["own"],"threshold":90}}`,
+		&settings)
 	want := screeninghttp.SettingsReply{ValidityDays: map[string]int{}, ActiveProviders: []string{"acme"},
 		ActiveLists: []string{"own"}, Threshold: 90}
 	if diff := cmp.Diff(want, settings); diff != "" {
@@ -461,7 +500,8 @@ func TestBatchesChooseProviders(t *testing.T) {
 	if settings.Threshold != 80 || len(settings.ActiveLists) != 0 {
 		t.Errorf("replaced: got %+v, want the defaults", settings)
 	}
-	for _, bad := range []string{`"threshold":-0.1`, `"threshold":100.1`, `"activeLists":["a","a"]`, `"activeLists":[""]`,
+	for _, bad := range []string{`"threshold":-0.1`, `"threshold":100.1`, `"activeLists":["a","a"]`,
+		`"activeLists":[""]`,
 		`"activeProviders":["sluice","sluice"]`, `"activeLists":["` + strings.Repeat("x", 101) + `"]`, `"other":1`} {
 		a.refuse(400, "invalid_request", "PATCH", configuration, `{"data":{`+bad+`}}`)
 	}
@@ -520,7 +560,8 @@ func TestChangesOfAProviderMeet(t *testing.T) {
 	a.providerHook.beforeSave = func() { a.succeed("POST", setsPath, fmt.Sprintf(set, "second", ""), nil) }
 	a.succeed("POST", setsPath, fmt.Sprintf(set, "first", ""), nil)
 	p := a.getProvider("acme")
-	if len(p.ConfigurationSets) != 2 || p.ConfigurationSets[0].Name != "second" || p.ConfigurationSets[1].Name != "first" {
+	if len(p.ConfigurationSets) != 2 || p.ConfigurationSets[0].Name != "second" ||
+		p.ConfigurationSets[1].Name != "first" {
 		t.Errorf("got the sets %+v, want both", p.ConfigurationSets)
 	}
 	a.providerHook.beforeSave = func() {

@@ -224,7 +224,8 @@ func (s *Screenings) findSource(ctx context.Context, r *platform.Request,
 }
 
 // DeleteDocument deletes a document of an open batch, and its file if no other document shares it. It is decided by one
-// write that requires the batch to be open; what is decided can be repeated until it is done, whatever becomes of the batch.
+// write that requires the batch to be open; what is decided can be repeated until it is done, whatever becomes of the
+// batch.
 func (s *Screenings) DeleteDocument(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData,
 	error) {
 	var d screening.Document

@@ -213,7 +213,8 @@ type hookedStore struct {
 	afterList func()
 }
 
-func (s *hookedStore) ListDocuments(ctx context.Context, tenant, batchID, entityID string) ([]screening.Document, error) {
+func (s *hookedStore) ListDocuments(ctx context.Context, tenant, batchID, entityID string,
+) ([]screening.Document, error) {
 	all, err := s.Store.ListDocuments(ctx, tenant, batchID, entityID)
 	if f := s.afterList; f != nil {
 		s.afterList = nil
@@ -222,8 +223,8 @@ func (s *hookedStore) ListDocuments(ctx context.Context, tenant, batchID, entity
 	return all, err
 }
 
-// A batch that is closed while a document of it is to be deleted keeps the document. A deletion that was begun before is
-// completed after.
+// A batch that is closed while a document of it is to be deleted keeps the document. A deletion that was begun before
+// is completed after.
 func TestDeletionRacesWithClose(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -243,7 +244,8 @@ func TestDeletionRacesWithClose(t *testing.T) {
 		t.Errorf("got %+v and the deleted files %v, want both documents in the closed batch", items, a.bucket.deleted)
 	}
 	a.succeed("DELETE", commands+place+"/documents/"+begun.DocumentID, "", nil)
-	if items := a.list(place + "/documents"); len(items) != 1 || items[0].ID != kept.DocumentID || len(a.bucket.deleted) != 1 {
+	if items := a.list(place + "/documents"); len(items) != 1 || items[0].ID != kept.DocumentID ||
+		len(a.bucket.deleted) != 1 {
 		t.Errorf("got %+v and the deleted files %v, want the document that was kept", items, a.bucket.deleted)
 	}
 }
@@ -277,11 +279,13 @@ func TestDocumentsOutOfReach(t *testing.T) {
 	for _, reach := range []struct {
 		layers access.Layers
 		want   int
-	}{{access.Layers{}, 0}, {access.Layers{Geographic: []string{"Latvia"}, BusinessRelated: []string{"Enterprise"}}, 1}} {
+	}{{access.Layers{}, 0}, {access.Layers{Geographic: []string{"Latvia"}, BusinessRelated: []string{"Enterprise"}},
+		1}} {
 		a.caller.Layers = reach.layers
 		for _, path := range []string{place + "/documents", "/entity/e/documents", "/entity/e/documents?journeyId=j"} {
 			if items := a.list(path); len(items) != reach.want {
-				t.Errorf("%s with the layers %+v: got %d documents, want %d", path, reach.layers, len(items), reach.want)
+				t.Errorf("%s with the layers %+v: got %d documents, want %d", path, reach.layers, len(items),
+					reach.want)
 			}
 		}
 	}

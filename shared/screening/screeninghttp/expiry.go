@@ -53,7 +53,8 @@ func (s *Screenings) Expiry(ctx context.Context, r *platform.Request, in ExpiryR
 	validities := settings.Validities(configured)
 	journey, items := entityID(r.PathValue("journeyId")), make([]ExpiryReply, len(in.ProcessIDs))
 	for i, process := range in.ProcessIDs {
-		items[i] = ExpiryReply{ProcessID: process, ExpiryStatus: screening.NoActiveBatch, Providers: []ProviderExpiryReply{}}
+		items[i] = ExpiryReply{ProcessID: process, ExpiryStatus: screening.NoActiveBatch,
+			Providers: []ProviderExpiryReply{}}
 		id, err := s.Store.FindActive(ctx, r.Tenant, journey, entityID(process))
 		if errors.Is(err, screening.ErrNotFound) {
 			continue

@@ -70,8 +70,8 @@ func (in *NameRequest) Check(v *platform.ValidationErrors) {
 	checkThreshold(v, in.Threshold)
 }
 
-// matchName returns the entries of watchlists that a name may be, best first: what the built-in provider would find with
-// its default set. Nothing is stored, and the name is not logged.
+// matchName returns the entries of watchlists that a name may be, best first: what the built-in provider would find
+// with its default set. Nothing is stored, and the name is not logged.
 func (s *Names) matchName(ctx context.Context, r *platform.Request, in NameRequest) (
 	platform.WithWarnings[[]screening.MatchData], error) {
 	reply := platform.WithWarnings[[]screening.MatchData]{Data: []screening.MatchData{}}
@@ -89,7 +89,8 @@ func (s *Names) matchName(ctx context.Context, r *platform.Request, in NameReque
 				"The list %s: %s, so that an earlier one is searched.", l.List, l.Problem)))
 		}
 	}
-	found, err := lookup.Find(catalog.NewScreener(lists...), lookup.Questions(*in.SearchCriteria, nil), search.Threshold)
+	found, err := lookup.Find(catalog.NewScreener(lists...), lookup.Questions(*in.SearchCriteria, nil),
+		search.Threshold)
 	if err != nil {
 		return reply, err
 	}

@@ -111,7 +111,8 @@ func aPerson(name, rest string) string {
 func TestMatchName(t *testing.T) {
 	t.Parallel()
 	a := newNameAPI(t)
-	if status, _, messages := a.match(aPerson("Ivan Petrov", "")); status != 400 || messages[0].ErrorCode != "no_watch_lists" {
+	if status, _, messages := a.match(aPerson("Ivan Petrov", "")); status != 400 ||
+		messages[0].ErrorCode != "no_watch_lists" {
 		t.Errorf("without lists: got %d %+v, want no_watch_lists", status, messages)
 	}
 	a.lists.Import(t, catalog.Shared, "un", catalogtest.Person("1", "Ivan Petrov"), catalogtest.Person("2", "Jane Doe"))
@@ -139,14 +140,16 @@ func TestMatchName(t *testing.T) {
 	for _, i := range hits[0].AdditionalInfo {
 		info[i.Label] = i.Value
 	}
-	if info["List version"] != own.Version || info["List age"] != "1 day" || !strings.Contains(info["Explanation"], "Petrov") {
+	if info["List version"] != own.Version || info["List age"] != "1 day" ||
+		!strings.Contains(info["Explanation"], "Petrov") {
 		t.Errorf("additionalInfo: got %v, want the list's version and age, and an explanation", info)
 	}
 	a.settings = screening.Settings{ActiveLists: []string{"own"}, Threshold: new(float64(100))}
 	if got := a.found(aPerson("Petrov Iwan", "")); got != "own:3" {
 		t.Errorf("by the tenant's configuration: got %q, want own:3", got)
 	}
-	a.builtIn.Sets[0].Settings = []screening.Setting{{FieldID: "lists", Value: "un"}, {FieldID: "threshold", Value: "80"}}
+	a.builtIn.Sets[0].Settings = []screening.Setting{{FieldID: "lists", Value: "un"},
+		{FieldID: "threshold", Value: "80"}}
 	if got := a.found(aPerson("Petrov Ivan", "")); got != "un:1" {
 		t.Errorf("by the default set: got %q, want un:1", got)
 	}
@@ -180,7 +183,8 @@ func TestMatchNameIsChecked(t *testing.T) {
 		{"above the highest", aPerson(name, `,"threshold":100.5`), "threshold"},
 		{"no number", aPerson(name, `,"threshold":"Secretov"`), "threshold"},
 		{"an unknown member", aPerson(name, `,"Secretov":1`), ""},
-		{"an alias", `{"searchCriteria":{"type":"Individual","fullName":"Secretov","entityAliases":[]}}`, "entityAliases"},
+		{"an alias", `{"searchCriteria":{"type":"Individual","fullName":"Secretov","entityAliases":[]}}`,
+			"entityAliases"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			status, _, messages := a.match(test.data)
@@ -242,7 +246,8 @@ func TestMatchNameWithBrokenLists(t *testing.T) {
 	t.Parallel()
 	a := newNameAPI(t)
 	a.lists.Import(t, catalog.Shared, "un", catalogtest.Person("1", "Ivan Petrov"))
-	second := a.lists.Import(t, catalog.Shared, "un", catalogtest.Person("1", "Ivan Petrov"), catalogtest.Person("2", "A B"))
+	second := a.lists.Import(t, catalog.Shared, "un", catalogtest.Person("1", "Ivan Petrov"),
+		catalogtest.Person("2", "A B"))
 	a.lists.Damage(second.Indexes[match.FileFormat()].SHA256 + ".idx")
 	status, hits, messages := a.match(aPerson("Ivan Petrov", ""))
 	if status != 200 || len(hits) != 1 || len(messages) != 1 || messages[0].ErrorCode != "watch_list_outdated" {
@@ -257,7 +262,8 @@ func TestMatchNameWithBrokenLists(t *testing.T) {
 // The endpoint answers as the command does that reads the same lists: the same entries, scores and explanations.
 func TestMatchNameAnswersAsTheCommand(t *testing.T) {
 	t.Parallel()
-	entries := []watchlist.Entry{catalogtest.Person("1", "Ivan Petrov", "Iwan Petroff"), catalogtest.Person("2", "Пётр Иванов"),
+	entries := []watchlist.Entry{catalogtest.Person("1", "Ivan Petrov", "Iwan Petroff"),
+		catalogtest.Person("2", "Пётр Иванов"),
 		{ID: "3", Schema: watchlist.Organisation, Names: []watchlist.Name{{Text: "Petrov Trading LLC"}}},
 		{ID: "4", Schema: watchlist.Unknown, Names: []watchlist.Name{{Text: "Ivan Petrov"}}}}
 	a := newNameAPI(t)
@@ -267,7 +273,8 @@ func TestMatchNameAnswersAsTheCommand(t *testing.T) {
 	for _, c := range []screening.SearchCriteria{
 		{Type: screening.Individual, FullName: "Petrov, Ivan"}, {Type: screening.Individual, FullName: "Petr Ivanov"},
 		{Type: screening.Individual, FirstName: "I.", LastName: "Petrov", DateOfBirth: "01/02/1970", Nationality: "RU"},
-		{Type: screening.Company, LegalEntityName: "PETROV TRADING"}, {Type: screening.Company, LegalEntityName: "Ivan Petrov"},
+		{Type: screening.Company, LegalEntityName: "PETROV TRADING"},
+		{Type: screening.Company, LegalEntityName: "Ivan Petrov"},
 	} {
 		for _, threshold := range []float64{60, 80} {
 			q := lookup.Facts(c)

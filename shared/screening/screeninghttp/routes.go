@@ -48,7 +48,8 @@ type providerReader interface {
 
 // resolutions tells adapters what people decided.
 type resolutions interface {
-	// Start sees to it that adapters learn of resolutions that are about to be stored, if they are. Repeating it is success.
+	// Start sees to it that adapters learn of resolutions that are about to be stored, if they are. Repeating it is
+	// success.
 	Start(ctx context.Context, b screening.Batch, resolved []screening.Match) error
 }
 

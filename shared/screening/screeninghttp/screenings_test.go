@@ -75,8 +75,8 @@ func newAPI(t *testing.T) *api {
 		NewID: uuid.NewString}
 	log := &bytes.Buffer{}
 	return &api{
-		t: t, store: store, documents: documents, entities: entities, bucket: bucket, configured: providers, lists: lists,
-		started: started, notices: notices, log: log, hook: hook,
+		t: t, store: store, documents: documents, entities: entities, bucket: bucket, configured: providers,
+		lists: lists, started: started, notices: notices, log: log, hook: hook,
 		providerHook: providerHook,
 		call: httpapi.Lambda(platform.Handler(slices.Concat(s.Routes(), configurations.Routes()), nil,
 			slog.New(slog.NewJSONHandler(log, nil)), func() time.Time { return now })),

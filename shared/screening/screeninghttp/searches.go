@@ -22,8 +22,8 @@ type searches interface {
 	Start(ctx context.Context, b screening.Batch) error
 }
 
-// addSearches returns a new batch in which the providers of a request search; without any, those that are active for the
-// tenant. What the built-in provider searches, and how, is pinned.
+// addSearches returns a new batch in which the providers of a request search; without any, those that are active for
+// the tenant. What the built-in provider searches, and how, is pinned.
 func (s *Screenings) addSearches(ctx context.Context, r *platform.Request, b screening.Batch, asked []ProviderRequest) (
 	screening.Batch, error) {
 	settings, err := s.Store.GetSettings(ctx, r.Tenant)
@@ -51,8 +51,8 @@ func (s *Screenings) addSearches(ctx context.Context, r *platform.Request, b scr
 	return b.Begin(runs, b.CreatedAt), nil
 }
 
-// chooseProviders returns the searches of the providers that a request asks for; without any, of those that are active for
-// the tenant, with their default sets.
+// chooseProviders returns the searches of the providers that a request asks for; without any, of those that are active
+// for the tenant, with their default sets.
 func chooseProviders(r *platform.Request, configured []screening.Provider, settings screening.Settings,
 	asked []ProviderRequest) ([]screening.ProviderRun, error) {
 	if len(asked) == 0 {
@@ -76,8 +76,8 @@ func chooseProviders(r *platform.Request, configured []screening.Provider, setti
 			if problem != "" {
 				v.Add(fmt.Sprintf("providers.%d.providerId", i), problem, CodeProvider)
 			} else if _, ok := p.FindSet(runs[i].ConfigurationSetID); !ok {
-				v.Add(fmt.Sprintf("providers.%d.configurationSetId", i), "The provider has no configuration set of this ID.",
-					CodeProvider)
+				v.Add(fmt.Sprintf("providers.%d.configurationSetId", i),
+					"The provider has no configuration set of this ID.", CodeProvider)
 			}
 		}
 	})
@@ -150,8 +150,8 @@ func (in *RerunRequest) Check(v *platform.ValidationErrors) {
 	}
 }
 
-// Rerun runs searches again that have failed. The built-in provider searches the lists that were pinned; if none could be,
-// the present ones are.
+// Rerun runs searches again that have failed. The built-in provider searches the lists that were pinned; if none could
+// be, the present ones are.
 func (s *Screenings) Rerun(ctx context.Context, r *platform.Request, in RerunRequest) (platform.NoData, error) {
 	var again screening.Batch
 	err := retryIfChanged(func() error {

@@ -54,7 +54,8 @@ func checkLists(v *platform.ValidationErrors, property string, lists []string) {
 
 func checkThreshold(v *platform.ValidationErrors, threshold *float64) {
 	if threshold != nil && (*threshold < screening.MinThreshold || *threshold > screening.MaxThreshold) {
-		v.Add("threshold", fmt.Sprintf("The value must be between %d and %d.", screening.MinThreshold, screening.MaxThreshold),
+		v.Add("threshold", fmt.Sprintf("The value must be between %d and %d.", screening.MinThreshold,
+			screening.MaxThreshold),
 			platform.CodeRange)
 	}
 }

@@ -17,7 +17,8 @@ func nameTexts(text string) []string {
 		texts = addUnique(texts, strings.Trim(part, " ,;:"))
 	}
 	outside, inside := cutParentheses(text)
-	if inside != "" && (strings.Contains(inside, ";") || noteLabels.MatchString(inside) || isLatin(inside) != isLatin(outside)) {
+	if inside != "" && (strings.Contains(inside, ";") || noteLabels.MatchString(inside) ||
+		isLatin(inside) != isLatin(outside)) {
 		text = outside
 		inside = noteLabels.ReplaceAllString(inside, "")
 	} else {
@@ -73,7 +74,8 @@ func withoutAcronym(text string) (name, acronym string) {
 		return "", ""
 	}
 	// The letters are the first ones of words, in their order; words may be left out.
-	words := strings.FieldsFunc(strings.ToUpper(outside), func(r rune) bool { return r == ' ' || r == '-' || r == '/' || r == '’' || r == '\'' })
+	words := strings.FieldsFunc(strings.ToUpper(outside),
+		func(r rune) bool { return r == ' ' || r == '-' || r == '/' || r == '’' || r == '\'' })
 	found, i := 0, 0
 	for _, word := range words {
 		if i < len(letters) && word[0] == letters[i] {

@@ -106,7 +106,8 @@ func (l *List) addUN(e *unEntry, isPerson bool, n int) {
 		l.addProblem("", fmt.Sprintf("entry %d", n), "it has no DATAID")
 		return
 	}
-	entry.addNames(nameTexts(strings.Join([]string{e.FirstName, e.SecondName, e.ThirdName, e.FourthName}, " ")), Primary)
+	entry.addNames(nameTexts(strings.Join([]string{e.FirstName, e.SecondName, e.ThirdName, e.FourthName}, " ")),
+		Primary)
 	entry.addNames(nameTexts(e.Original), Alias)
 	for _, a := range append(e.PersonAlias, e.EntityAlias...) {
 		kind := Alias

@@ -53,7 +53,8 @@ func TestNamesAreCollected(t *testing.T) {
 			[]collected{one(transaction.Sender, "", "Ольга")}},
 		{"of an entity that is ambiguous", `{"sender":{"by_external_id":"x","unknown":{"full_name":"A"}}}`,
 			[]collected{one(transaction.Sender, "", "A")}},
-		{"not of what is no string", `{"sender":{"unknown":{"full_name":7}},"receiver":{"unknown":{"full_name":null}}}`, nil},
+		{"not of what is no string", `{"sender":{"unknown":{"full_name":7}},"receiver":{"unknown":{"full_name":null}}}`,
+			nil},
 		{"not of other objects", `{"unknown":{"full_name":"A"},"modification":{"unknown":{"full_name":"A"}}}`, nil},
 		{"not of broken JSON", `{"sender":{"unknown":{"full_name":"A"}},`, nil},
 		{"not of a key given twice", `{"sender":{"unknown":{"full_name":"A","full_name":"B"}}}`, nil},
@@ -96,7 +97,8 @@ func TestNamesOfGeneratedLines(t *testing.T) {
 					Name *string `json:"full_name"`
 				} `json:"unknown"`
 			}
-			if decoded[role.Name()] == nil || json.Unmarshal(decoded[role.Name()], &party) != nil || party.Unknown.Name == nil {
+			if decoded[role.Name()] == nil || json.Unmarshal(decoded[role.Name()], &party) != nil ||
+				party.Unknown.Name == nil {
 				continue
 			}
 			texts = append(texts, fmt.Sprint(role, party.Unknown.ID, *party.Unknown.Name))
