@@ -116,7 +116,11 @@ func scriptDifference(letters, sounds []byte, limit int) int {
 		return 1000
 	}
 	longer := max(len(letters), len(sounds))
-	limit = limit * longer / 10
+	most := limit * longer / 10
+	if letterFloors.floor(letters, soundSetOf(sounds))*10/longer > limit ||
+		spokenFloors.floor(sounds, soundSetOf(letters))*10/longer > limit {
+		return 1000
+	}
 	var gaps [maxSounds]int16
 	var rows [2][maxSounds + 1]int16
 	prev, row := &rows[0], &rows[1]
@@ -136,7 +140,7 @@ func scriptDifference(letters, sounds []byte, limit int) int {
 			row[j+1] = min(c, prev[j+1]+gap, row[j]+gaps[j])
 			best = min(best, row[j+1])
 		}
-		if int(best) > limit {
+		if int(best) > most {
 			return 1000
 		}
 		prev, row = row, prev

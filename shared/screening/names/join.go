@@ -11,7 +11,8 @@ func JoinSimilarity(a, b *Word) (int, Kind) {
 		return 0, Different
 	}
 	if (a.flags^b.flags)&isAbjad != 0 {
-		if s, kind := acrossScripts(a, b); kind == Script && s >= minScriptJoinSimilarity {
+		// One less is asked for, because differences are cut to whole thousandths.
+		if s, kind := acrossScripts(a, b, minScriptJoinSimilarity-1); kind == Script && s >= minScriptJoinSimilarity {
 			return s, Joined
 		}
 		return 0, Different

@@ -73,7 +73,7 @@ func soundSimilarity(a, b *Word) (int, Kind) {
 		return 0, Different
 	}
 	if (a.flags^b.flags)&isAbjad != 0 {
-		return acrossScripts(a, b)
+		return acrossScripts(a, b, minScriptSimilarity)
 	}
 	sharesSkeleton := a.sharesSkeleton(b, leastConsonants(a, b))
 	if !sharesSkeleton && !isEdited(a, b, MaxEdits(int(min(a.n, b.n)))) {
@@ -96,27 +96,37 @@ func soundSimilarity(a, b *Word) (int, Kind) {
 	return s, Edited
 }
 
-// acrossScripts is soundSimilarity of words of which one is from a script without vowels.
-func acrossScripts(a, b *Word) (int, Kind) {
+// acrossScripts is soundSimilarity of words of which one is from a script without vowels. Similarities below the least
+// one that is asked for may be 0.
+func acrossScripts(a, b *Word, least int) (int, Kind) {
 	if a.flags&isAbjad == 0 {
 		a, b = b, a
 	}
-	if s := scriptLikeness(a, b, b.sounds[:b.n]); s > 0 && sharesScriptSkeleton(b, a, false) {
-		return s, Script
+	if scriptSimilarity(a, b) < least {
+		return 0, Different
 	}
-	if bare := b.bareSounds(); bare != nil {
-		if s := scriptLikeness(a, b, bare); s > 0 && sharesScriptSkeleton(b, a, true) {
+	bare := b.bareSounds()
+	if bare == nil {
+		if s := scriptLikeness(a, b, b.sounds[:b.n], least); s > 0 && sharesScriptSkeleton(b, a, false) {
 			return s, Script
 		}
+		return 0, Different
+	}
+	// The word without its article counts only if that with it is not similar at all.
+	if s := scriptLikeness(a, b, b.sounds[:b.n], minScriptSimilarity); s > 0 && sharesScriptSkeleton(b, a, false) {
+		return s, Script
+	}
+	if s := scriptLikeness(a, b, bare, minScriptSimilarity); s > 0 && sharesScriptSkeleton(b, a, true) {
+		return s, Script
 	}
 	return 0, Different
 }
 
-// scriptLikeness returns how similar a word of a script without vowels is to sounds of another word; 0 if it is too
-// little.
-func scriptLikeness(abjad, latin *Word, sounds []byte) int {
-	s := 1000 - scriptDifference(abjad.sounds[:abjad.n], sounds, 1000-minScriptSimilarity)
-	if s < minScriptSimilarity {
+// scriptLikeness returns how similar a word of a script without vowels is to sounds of another word; 0 if it is less
+// than a least similarity.
+func scriptLikeness(abjad, latin *Word, sounds []byte, least int) int {
+	s := 1000 - scriptDifference(abjad.sounds[:abjad.n], sounds, 1000-least)
+	if s < least {
 		return 0
 	}
 	return min(s, scriptSimilarity(abjad, latin))
