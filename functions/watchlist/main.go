@@ -19,8 +19,7 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_WATCHLISTS", "TABLE_SCREENINGS", "BUCKET_WORK",
-		"ANNOUNCE_FUNCTION",
-		"WATCHLIST_MAX_AGE", "SCREENING_MAX_MATCHES")
+		"ANNOUNCE_FUNCTION", "WATCHLIST_MAX_AGE", "SCREENING_MAX_MATCHES")
 	lists := catalogdb.New(env.DynamoDB(), env.WatchlistsTable)
 	batches := screeningdb.New(env.DynamoDB(), env.ScreeningsTable)
 	u := &catalog.Upkeep{Store: lists, Objects: env.Work(), MaxAge: env.WatchlistMaxAge, Now: time.Now, Log: env.Log}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// BuiltIn is the ID of the provider that this service is itself: it searches the watchlists that were imported, and
+// BuiltIn is the ID of the built-in provider: this service itself, which searches the watchlists that were imported and
 // needs neither configuration nor adapter.
 const BuiltIn = "sluice"
 
@@ -15,9 +15,10 @@ const BuiltIn = "sluice"
 const (
 	// SourceUnknown is the source of an error that cannot be assigned.
 	SourceUnknown = "Unknown"
-	// SourceInvoker is this service: it could not search, ask or wait any longer.
+	// SourceInvoker is this service: its own search failed or was interrupted, or it could not call the adapter.
 	SourceInvoker = "Invoker"
-	// SourceAdapter is the adapter of the provider.
+	// SourceAdapter is the adapter of the provider: it rejected the message, reported an error, sent an answer that is
+	// not valid, or did not answer in time.
 	SourceAdapter = "Adapter"
 )
 
