@@ -104,7 +104,7 @@ func TestProvidersThatDoNotAnswer(t *testing.T) {
 	r.answers(answerWith(http.StatusAccepted))
 	provider := api.newProvider(r.URL)
 	batch, _ := api.newScreeningBy(provider)
-	api.expectSearched(batch, provider+": Return Failed (Adapter E000: The provider did not answer within 10s.)")
+	api.expectSearched(batch, provider+": Return Failed (Adapter E000: The provider did not answer in time.)")
 	if requests := r.requests(); len(requests) != 1 {
 		t.Errorf("asked %d times, want once", len(requests))
 	}

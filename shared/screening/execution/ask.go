@@ -81,7 +81,7 @@ func (a *Ask) handle(ctx context.Context, in AskInput) error {
 		return nil // an earlier attempt has asked
 	}
 	return a.end(ctx, b, p, in.Token, &screening.ProviderError{Source: screening.SourceAdapter,
-		Code: screening.CodeNotSpecified, Message: "The provider did not answer in time."})
+		Code: screening.CodeNotSpecified, Message: messageNoAnswer})
 }
 
 // ask sends the question to the adapter of a provider.

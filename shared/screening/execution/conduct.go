@@ -159,6 +159,9 @@ func (c *Conduct) fail(ctx context.Context, b screening.Batch, p screening.Provi
 			Error: c.errorOf(p, f)})
 }
 
+// messageNoAnswer is what clients are told of a provider that let its time pass.
+const messageNoAnswer = "The provider did not answer in time."
+
 // errorOf returns what clients are told of a failure. Its cause is in the log.
 func (c *Conduct) errorOf(p screening.ProviderRun, f *Failure) *screening.ProviderError {
 	e := &screening.ProviderError{Source: screening.SourceInvoker, Code: screening.CodeNotSpecified}
@@ -169,7 +172,7 @@ func (c *Conduct) errorOf(p screening.ProviderRun, f *Failure) *screening.Provid
 	switch {
 	case isForeign && f.Error == "States.Timeout":
 		e.Source = screening.SourceAdapter
-		e.Message = fmt.Sprintf("The provider did not answer within %v.", c.Patience)
+		e.Message = messageNoAnswer
 	case isForeign && f.Error == "Unreachable" && json.Unmarshal([]byte(f.Cause), &lambda) == nil &&
 		lambda.Message != "":
 		e.Source, e.Message = screening.SourceAdapter, lambda.Message

@@ -89,7 +89,7 @@ func TestFailuresEndSearches(t *testing.T) {
 		failure        *execution.Failure
 		want           string
 	}{
-		{"no answer", "p", failure("States.Timeout", ""), "Adapter E000 The provider did not answer within 15m0s."},
+		{"no answer", "p", failure("States.Timeout", ""), "Adapter E000 The provider did not answer in time."},
 		{"unreachable", "p", failure("Unreachable",
 			`{"errorMessage":"The adapter answered 500.","errorType":"Unreachable"}`),
 			"Adapter E000 The adapter answered 500."},
