@@ -40,6 +40,7 @@ var layers = map[string]layer{
 	"shared/objects":          kitLayer,
 	"shared/malware":          kitLayer,
 	"shared/deadline":         kitLayer,
+	"shared/machine":          kitLayer,
 	"shared/sealed":           kitLayer,
 	"shared/announce":         serviceLayer,
 	"shared/auth":             serviceLayer,

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/batch"
+	"sluice/shared/machine"
 	"sluice/shared/pipeline"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogtest"
@@ -212,7 +213,7 @@ func TestListsThatCannotBeLoaded(t *testing.T) {
 		"WatchlistsUnavailable": "The watchlists to screen with could not be loaded", "TooManyHits": "too many hits",
 	} {
 		w := newScreenedBatch(t, nameLine("a", "Anatoly Velkanov"), true, screeningOf("own"))
-		mustRun(t, w.close.Run, pipeline.CloseInput{ID: w.id, Failure: &pipeline.Failure{Error: name}})
+		mustRun(t, w.close.Run, pipeline.CloseInput{ID: w.id, Failure: &machine.Failure{Error: name}})
 		if b := w.current(); b.Status != batch.Failed || !strings.Contains(b.ErrorMessage, message) {
 			t.Errorf("%s: batch %s, %q", name, b.Status, b.ErrorMessage)
 		}

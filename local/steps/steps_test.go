@@ -23,6 +23,7 @@ import (
 	"sluice/shared/entity"
 	"sluice/shared/entity/entitydb"
 	"sluice/shared/entity/entitytest"
+	"sluice/shared/machine"
 	"sluice/shared/pipeline"
 	"sluice/shared/screening/catalog/catalogtest"
 	"sluice/shared/transaction"
@@ -385,7 +386,7 @@ func TestFailedBatchRemainsFailed(t *testing.T) {
 	t.Parallel()
 	w := newTestBatch(t, line("a"), true)
 	plan := mustRun(t, w.plan.Run, pipeline.BatchInput{ID: w.id})
-	failure := pipeline.CloseInput{ID: w.id, Failure: &pipeline.Failure{Error: "ObjectChanged", Cause: "secret"}}
+	failure := pipeline.CloseInput{ID: w.id, Failure: &machine.Failure{Error: "ObjectChanged", Cause: "secret"}}
 	runThrice(w, "close", w.close.Run, failure)
 	if b := w.current(); b.Status != batch.Failed || b.ErrorMessage == "" ||
 		strings.Contains(b.ErrorMessage, "secret") {

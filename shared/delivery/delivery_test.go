@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sluice/shared/event"
+	"sluice/shared/machine"
 	"sluice/shared/outbound"
 	"sluice/shared/webhook"
 )
@@ -407,7 +408,7 @@ func TestGiveUp(t *testing.T) {
 	s.create("w1", nil)
 	s.send("b")
 	in := s.queue[0].in
-	in.Failure = &Failure{Error: "Transient", Cause: "secret cause"}
+	in.Failure = &machine.Failure{Error: "Transient", Cause: "secret cause"}
 	for range 2 {
 		if out, err := s.step.Handle(t.Context(), in); err != nil || !out.Done {
 			t.Errorf("got %+v, %v; want done", out, err)

@@ -14,6 +14,7 @@ import (
 
 	"sluice/shared/deadline"
 	"sluice/shared/event"
+	"sluice/shared/machine"
 	"sluice/shared/outbound"
 	"sluice/shared/sealed"
 	"sluice/shared/webhook"
@@ -47,13 +48,7 @@ type Input struct {
 	DeliveryID string `json:"delivery_id"`
 	Run        int    `json:"run"`
 	// Failure is why the attempts cannot go on; nil in the state Deliver.
-	Failure *Failure `json:"failure,omitempty"`
-}
-
-// Failure is the error of a step as the state machine's Catch passes it on.
-type Failure struct {
-	Error string `json:"Error"`
-	Cause string `json:"Cause"`
+	Failure *machine.Failure `json:"failure,omitempty"`
 }
 
 // Output says how to go on.
@@ -64,46 +59,28 @@ type Output struct {
 	Wait int `json:"wait"`
 }
 
-// ExecutionEvent is EventBridge's event about the end of an execution of the state machine
-// (docs.aws.amazon.com/step-functions/latest/dg/eventbridge-integration.html). Members that are not read are left out.
-type ExecutionEvent struct {
-	DetailType string `json:"detail-type"`
-	Source     string `json:"source"`
-	Detail     struct {
-		// Status is FAILED, TIMED_OUT or ABORTED.
-		Status string `json:"status"`
-		// Input is that of the execution, as JSON.
-		Input string `json:"input"`
-		Error string `json:"error"`
-		Cause string `json:"cause"`
-	} `json:"detail"`
-}
-
-// input returns what the event asks the step to do: to end the delivery, unless it has ended.
-func (e ExecutionEvent) input() (Input, error) {
+// newInput returns what the event asks the step to do: to end the delivery, unless it has ended.
+func newInput(e machine.Event) (Input, error) {
 	var in Input
-	if err := json.Unmarshal([]byte(e.Detail.Input), &in); err != nil || e.Source != "aws.states" ||
+	if err := json.Unmarshal([]byte(e.Detail.Input), &in); err != nil || !e.IsFromStepFunctions() ||
 		in.DeliveryID == "" {
 		return Input{}, fmt.Errorf("event from %q about an execution with another input: %w", e.Source, err)
 	}
-	in.Failure = &Failure{Error: "Execution." + e.Detail.Status, Cause: e.Detail.Error + ": " + e.Detail.Cause}
+	in.Failure = e.Failure()
 	return in, nil
 }
 
-// executionEventType is the detail-type of an ExecutionEvent.
-const executionEventType = "Step Functions Execution Status Change"
-
-// HandleInput handles the input of a state, or an ExecutionEvent: an execution that was stopped, or ran out of time,
-// has not reached GiveUp. It returns an error for anything else.
+// HandleInput handles the input of a state, or an event about an execution that has ended: one that was stopped, or ran
+// out of time, has not reached GiveUp. It returns an error for anything else.
 func (s *Step) HandleInput(ctx context.Context, text json.RawMessage) (Output, error) {
-	var e ExecutionEvent
+	var e machine.Event
 	var in Input
 	err := json.Unmarshal(text, &e)
 	switch {
 	case err != nil:
 		return Output{}, fmt.Errorf("read input: %w", err)
-	case e.DetailType == executionEventType:
-		in, err = e.input()
+	case e.DetailType == machine.ExecutionEnded:
+		in, err = newInput(e)
 	case e.DetailType == "":
 		err = json.Unmarshal(text, &in)
 	default:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sluice/shared/batch"
+	"sluice/shared/machine"
 )
 
 // Close ends batches. It is the step of the states Close, which ends a batch with the transition to PROCESSED, and
@@ -24,67 +25,34 @@ type Close struct {
 type CloseInput struct {
 	ID batch.ID `json:"batch_id"`
 	// Failure is why the batch failed; nil if all its steps succeeded.
-	Failure *Failure `json:"failure,omitempty"`
+	Failure *machine.Failure `json:"failure,omitempty"`
 }
 
-// Failure is the error of a step as the state machine's Catch passes it on.
-type Failure struct {
-	// Error is the name of the error.
-	Error string `json:"Error"`
-	// Cause is internal: it is logged and never shown to the client.
-	Cause string `json:"Cause"`
-}
-
-// ExecutionEventType is the detail-type of an ExecutionEvent.
-const ExecutionEventType = "Step Functions Execution Status Change"
-
-// ExecutionEvent is EventBridge's event about the end of an execution of the state machine
-// (docs.aws.amazon.com/step-functions/latest/dg/eventbridge-integration.html). Members that are not read are left out.
-type ExecutionEvent struct {
-	DetailType string          `json:"detail-type"`
-	Source     string          `json:"source"`
-	Detail     ExecutionDetail `json:"detail"`
-}
-
-// ExecutionDetail is the part of the event that Step Functions makes.
-type ExecutionDetail struct {
-	ExecutionARN string `json:"executionArn"`
-	MachineARN   string `json:"stateMachineArn"`
-	// Name is the ID of the batch, after which intake.Machine names its execution.
-	Name string `json:"name"`
-	// Status is FAILED, TIMED_OUT or ABORTED.
-	Status string `json:"status"`
-	Error  string `json:"error"`
-	Cause  string `json:"cause"`
-}
-
-// closeInput returns what the event asks Close to do. It returns an error if the event is not about the execution of a
-// batch that ended without success.
-func (e ExecutionEvent) closeInput() (CloseInput, error) {
+// newCloseInput returns what the event asks Close to do. It returns an error if the event is not about the execution of
+// a batch that ended without success.
+func newCloseInput(e machine.Event) (CloseInput, error) {
 	id, err := batch.ParseID(e.Detail.Name)
 	switch {
-	case e.Source != "aws.states" || err != nil:
+	case !e.IsFromStepFunctions() || err != nil:
 		return CloseInput{}, fmt.Errorf("event from %q about the execution %q", e.Source, e.Detail.Name)
 	case e.Detail.Status != "FAILED" && e.Detail.Status != "TIMED_OUT" && e.Detail.Status != "ABORTED":
 		return CloseInput{}, fmt.Errorf("event about the execution %s with the status %q", id, e.Detail.Status)
 	}
-	return CloseInput{ID: id, Failure: &Failure{
-		Error: "Execution." + e.Detail.Status, Cause: e.Detail.Error + ": " + e.Detail.Cause,
-	}}, nil
+	return CloseInput{ID: id, Failure: e.Failure()}, nil
 }
 
-// Handle handles the input of a state, which is a CloseInput, or an ExecutionEvent. It returns an error for anything
-// else, so that an event that nobody expected is kept as a dead letter.
+// Handle handles the input of a state, which is a CloseInput, or an event about an execution that has ended. It returns
+// an error for anything else, so that an event that nobody expected is kept as a dead letter.
 func (s *Close) Handle(ctx context.Context, input json.RawMessage) (struct{}, error) {
-	var event ExecutionEvent
+	var event machine.Event
 	if err := json.Unmarshal(input, &event); err != nil {
 		return struct{}{}, fmt.Errorf("read input: %w", err)
 	}
 	var in CloseInput
 	var err error
 	switch event.DetailType {
-	case ExecutionEventType:
-		if in, err = event.closeInput(); err != nil {
+	case machine.ExecutionEnded:
+		if in, err = newCloseInput(event); err != nil {
 			return struct{}{}, err
 		}
 		if _, err = s.Batches.Get(ctx, in.ID); errors.Is(err, batch.ErrNotFound) {
@@ -139,7 +107,7 @@ func (s *Close) complete(ctx context.Context, id batch.ID) error {
 }
 
 // fail ends the batch in ERROR unless its status is terminal.
-func (s *Close) fail(ctx context.Context, id batch.ID, f Failure) error {
+func (s *Close) fail(ctx context.Context, id batch.ID, f machine.Failure) error {
 	t := batch.Transition{To: batch.Failed, At: s.Now(), ErrorMessage: failureMessage(f.Error)}
 	_, err := s.Batches.Apply(ctx, id, t)
 	var conflict *batch.ConflictError

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sluice/shared/batch"
+	"sluice/shared/machine"
 )
 
 // oneBatch is a store of one batch that only Close uses.
@@ -89,7 +90,7 @@ func TestCloseHandlesExecutionEvents(t *testing.T) {
 // TestCloseFailsLoudly tests that an error of the store reaches the caller, which then tries again.
 func TestCloseFailsLoudly(t *testing.T) {
 	c := &Close{Batches: brokenStore{}, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
-	_, err := c.Run(t.Context(), CloseInput{ID: "x", Failure: &Failure{Error: "E"}})
+	_, err := c.Run(t.Context(), CloseInput{ID: "x", Failure: &machine.Failure{Error: "E"}})
 	if transient := new(Transient); !errors.As(err, &transient) {
 		t.Errorf("got error %v, want Transient", err)
 	}

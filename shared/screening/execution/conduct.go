@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sluice/shared/deadline"
+	"sluice/shared/machine"
 	"sluice/shared/screening"
 )
 
@@ -37,13 +38,7 @@ type ConductInput struct {
 	// ProviderID is the provider that has failed; "" for all of the run.
 	ProviderID string `json:"provider,omitempty"`
 	// Failure is why the run, or the search of the provider, cannot go on; nil in the state Begin.
-	Failure *Failure `json:"failure,omitempty"`
-}
-
-// Failure is the error of a state as the state machine's Catch passes it on.
-type Failure struct {
-	Error string `json:"Error"`
-	Cause string `json:"Cause"`
+	Failure *machine.Failure `json:"failure,omitempty"`
 }
 
 // Plan says what an execution does.
@@ -62,35 +57,14 @@ type PlannedProvider struct {
 	IsBuiltIn bool `json:"built_in"`
 }
 
-// Types of events, by their detail-type.
-const (
-	executionEventType = "Step Functions Execution Status Change"
-	scheduledEventType = "Scheduled Event"
-)
-
-// event is an event of EventBridge: that an execution has ended
-// (docs.aws.amazon.com/step-functions/latest/dg/eventbridge-integration.html), or that it is time for a sweep.
-type event struct {
-	DetailType string `json:"detail-type"`
-	Source     string `json:"source"`
-	Detail     struct {
-		// Status is FAILED, TIMED_OUT or ABORTED.
-		Status string `json:"status"`
-		// Input is that of the execution, as JSON.
-		Input string `json:"input"`
-		Error string `json:"error"`
-		Cause string `json:"cause"`
-	} `json:"detail"`
-}
-
-// input returns what an event about an execution asks to do: to end the searches of the run, unless they have ended.
-func (e event) input() (ConductInput, error) {
+// newConductInput returns what an event about an execution asks to do: to end the searches of the run, unless they have
+// ended.
+func newConductInput(e machine.Event) (ConductInput, error) {
 	var in ConductInput
-	if err := json.Unmarshal([]byte(e.Detail.Input), &in); err != nil || e.Source != "aws.states" || in.BatchID == "" {
+	if err := json.Unmarshal([]byte(e.Detail.Input), &in); err != nil || !e.IsFromStepFunctions() || in.BatchID == "" {
 		return ConductInput{}, fmt.Errorf("event from %q about an execution with another input: %w", e.Source, err)
 	}
-	in.ProviderID, in.Failure = "", &Failure{Error: "Execution." + e.Detail.Status,
-		Cause: e.Detail.Error + ": " + e.Detail.Cause}
+	in.ProviderID, in.Failure = "", e.Failure()
 	return in, nil
 }
 
@@ -99,16 +73,16 @@ func (e event) input() (ConductInput, error) {
 func (c *Conduct) HandleInput(ctx context.Context, text json.RawMessage) (Plan, error) {
 	ctx, cancel := deadline.Shorten(ctx, margin)
 	defer cancel()
-	var e event
+	var e machine.Event
 	var in ConductInput
 	err := json.Unmarshal(text, &e)
 	switch {
 	case err != nil:
 		return Plan{}, fmt.Errorf("read input: %w", err)
-	case e.DetailType == scheduledEventType:
+	case e.DetailType == machine.Scheduled:
 		return Plan{}, c.sweep(ctx)
-	case e.DetailType == executionEventType:
-		in, err = e.input()
+	case e.DetailType == machine.ExecutionEnded:
+		in, err = newConductInput(e)
 	case e.DetailType == "":
 		err = json.Unmarshal(text, &in)
 	default:
@@ -153,7 +127,7 @@ func (c *Conduct) Handle(ctx context.Context, in ConductInput) (Plan, error) {
 }
 
 // fail ends the search of a provider as failed.
-func (c *Conduct) fail(ctx context.Context, b screening.Batch, p screening.ProviderRun, f *Failure) error {
+func (c *Conduct) fail(ctx context.Context, b screening.Batch, p screening.ProviderRun, f *machine.Failure) error {
 	return finishCurrent(ctx, c.Store, b.Tenant, b.ID,
 		screening.Answer{ID: answerID(p, "failure"), ProviderID: p.ID, Run: p.Run,
 			Error: c.errorOf(p, f)})
@@ -163,7 +137,7 @@ func (c *Conduct) fail(ctx context.Context, b screening.Batch, p screening.Provi
 const messageNoAnswer = "The provider did not answer in time."
 
 // errorOf returns what clients are told of a failure. Its cause is in the log.
-func (c *Conduct) errorOf(p screening.ProviderRun, f *Failure) *screening.ProviderError {
+func (c *Conduct) errorOf(p screening.ProviderRun, f *machine.Failure) *screening.ProviderError {
 	e := &screening.ProviderError{Source: screening.SourceInvoker, Code: screening.CodeNotSpecified}
 	var lambda struct {
 		Message string `json:"errorMessage"`
@@ -231,6 +205,7 @@ func (c *Conduct) sweepRun(ctx context.Context, in Input) error {
 		c.Log.WarnContext(ctx, "the start of a screening was lost", "batch", in.BatchID, "run", in.Run)
 		return c.Runs.StartRun(ctx, in)
 	}
-	_, err = c.Handle(ctx, ConductInput{Input: in, Failure: &Failure{Error: "Sweep", Cause: "the execution has ended"}})
+	ended := machine.Failure{Error: "Sweep", Cause: "the execution has ended"}
+	_, err = c.Handle(ctx, ConductInput{Input: in, Failure: &ended})
 	return err
 }

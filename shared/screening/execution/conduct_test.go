@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/machine"
 	"sluice/shared/screening"
 	"sluice/shared/screening/execution"
 )
@@ -83,10 +84,10 @@ func TestFailuresEndSearches(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	c, _ := newConduct(f)
-	failure := func(kind, cause string) *execution.Failure { return &execution.Failure{Error: kind, Cause: cause} }
+	failure := func(kind, cause string) *machine.Failure { return &machine.Failure{Error: kind, Cause: cause} }
 	for _, test := range []struct {
 		name, provider string
-		failure        *execution.Failure
+		failure        *machine.Failure
 		want           string
 	}{
 		{"no answer", "p", failure("States.Timeout", ""), "Adapter E000 The provider did not answer in time."},
