@@ -60,6 +60,15 @@ const (
 	ScreeningReceptor = "ScreeningReceptor"
 )
 
+// Permissions of policies.
+const (
+	PolicyConfigurationAccess  = "PolicyConfigurationAccess"
+	PolicyConfigurationCreate  = "PolicyConfigurationCreate"
+	PolicyConfigurationEdit    = "PolicyConfigurationEdit"
+	PolicyConfigurationApprove = "PolicyConfigurationApprove"
+	PolicyConfigurationArchive = "PolicyConfigurationArchive"
+)
+
 var all = []string{
 	BatchUpload, BatchRead, TransactionRead, TransactionWrite,
 	EntityDataAccessAndSearch, EntityDataEdit, EntityDataApprove,
@@ -70,6 +79,8 @@ var all = []string{
 	WebhookRead, WebhookEdit,
 	ScreeningAccess, ScreeningCreate, ScreeningEdit, ScreeningConfigurationCreate, ScreeningConfigurationEdit,
 	ScreeningConfigurationAccess, ScreeningConfigurationDelete, ScreeningReceptor,
+	PolicyConfigurationAccess, PolicyConfigurationCreate, PolicyConfigurationEdit, PolicyConfigurationApprove,
+	PolicyConfigurationArchive,
 }
 
 // All returns every permission there is.

@@ -1,0 +1,157 @@
+package evaluate
+
+// Result is the answer of an evaluation. Its JSON form is the data of the reply.
+type Result struct {
+	EvaluatedFields               []EvaluatedField        `json:"evaluatedFields"`
+	EvaluatedCollectionDataGroups []CollectionDataGroup   `json:"evaluatedCollectionDataGroups"`
+	EvaluatedCustomDataGroups     []CustomDataGroup       `json:"evaluatedCustomDataGroups"`
+	EvaluatedJurisdictions        []EvaluatedJurisdiction `json:"evaluatedJurisdictions"`
+}
+
+// EvaluatedJurisdiction is a jurisdiction in which the entity was evaluated.
+type EvaluatedJurisdiction struct {
+	ID   string `json:"jurisdictionId"`
+	Name string `json:"name"`
+}
+
+// GroupField is an evaluated field of a data group. A pointer is null where there is no such value.
+type GroupField struct {
+	DataKey                     string  `json:"dataKey"`
+	Name                        string  `json:"name"`
+	Description                 *string `json:"description"`
+	FieldType                   string  `json:"fieldType"`
+	FieldTypeID                 *string `json:"fieldTypeId"`
+	Order                       float64 `json:"order"`
+	LinkChildFieldDataKey       *string `json:"linkChildFieldDataKey"`
+	LinkedParentFieldDataKey    *string `json:"linkedParentFieldDataKey"`
+	ExternalSearchAPIProviderID *string `json:"externalSearchApiProviderId"`
+	TimeZoneID                  *string `json:"timeZoneId"`
+
+	IsRequired        bool         `json:"isRequired"`
+	IsReadOnly        bool         `json:"isReadOnly"`
+	IsConditional     bool         `json:"isConditional"`
+	IsMasked          bool         `json:"isMasked"`
+	IsSensitiveData   bool         `json:"isSensitiveData"`
+	FieldAccessLayers *FieldLayers `json:"fieldAccessLayers"`
+	UIDecoration      *string      `json:"uiDecoration"`
+	UIDecorationColor *string      `json:"uiDecorationColor"`
+	ShouldClearValue  bool         `json:"shouldClearValue"`
+
+	DefaultValue                 *string `json:"defaultValue"`
+	HasEvaluatedDefaultValue     bool    `json:"hasEvaluatedDefaultValue"`
+	EvaluatedConditionalValue    *string `json:"evaluatedConditionalValue"`
+	EvaluatedConditionalValueID  *string `json:"evaluatedConditionalValueId"`
+	HasEvaluatedConditionalValue bool    `json:"hasEvaluatedConditionalValue"`
+	CalculatedFieldResult        *string `json:"calculatedFieldResult"`
+	HasCalculatedValue           bool    `json:"hasCalculatedValue"`
+
+	// ValidationData are the rules of the field as they are for this entity, by their names.
+	ValidationData   map[string]ResolvedRule `json:"validationData"`
+	ValidationErrors []ValidationError       `json:"validationErrors"`
+
+	// DecidedBy are the IDs of the conditions that decided, if that was asked for.
+	DecidedBy []string `json:"decidedBy,omitempty"`
+}
+
+// FieldLayers are the access layers of an evaluated field.
+type FieldLayers struct {
+	Geographic      []string `json:"geographic"`
+	BusinessRelated []string `json:"businessRelated"`
+}
+
+// ResolvedRule is a rule with the static or dynamic value that counts.
+type ResolvedRule struct {
+	Active  bool   `json:"active"`
+	Message string `json:"message"`
+
+	RegexValue      string `json:"regexValue,omitempty"`
+	IsCaseSensitive *bool  `json:"isCaseSensitive,omitempty"`
+	MinValue        string `json:"minValue,omitempty"`
+	MaxValue        string `json:"maxValue,omitempty"`
+	MinDate         string `json:"minDate,omitempty"`
+	MaxDate         string `json:"maxDate,omitempty"`
+	Limit           *int64 `json:"limit,omitempty"`
+
+	OverallMinimumCount   *int64         `json:"overallMinimumCount,omitempty"`
+	RequiredTypesMinCount []RequiredType `json:"requiredTypesMinCount,omitempty"`
+	ProviderID            string         `json:"providerId,omitempty"`
+	TimeZoneID            string         `json:"timeZoneId,omitempty"`
+}
+
+// RequiredType is how many items of a kind a collection must have.
+type RequiredType struct {
+	Type     string `json:"type"`
+	MinCount int64  `json:"minCount"`
+}
+
+// ValidationError is what a rule says about the value of a field.
+type ValidationError struct {
+	// Validator is the name of the rule, or "formula".
+	Validator string `json:"validator"`
+	Message   string `json:"message"`
+}
+
+// EvaluatedField is an evaluated field of the policy itself.
+type EvaluatedField struct {
+	GroupField
+	Category       string `json:"category"`
+	IsIndexable    bool   `json:"isIndexable"`
+	IsMaterialData bool   `json:"isMaterialData"`
+}
+
+// GroupHeader is what a collection says beside its items.
+type GroupHeader struct {
+	DataKey                             string                  `json:"dataKey"`
+	DataGroupID                         string                  `json:"dataGroupId"`
+	DataGroupVersionNumber              int64                   `json:"dataGroupVersionNumber"`
+	DataGroupName                       string                  `json:"dataGroupName"`
+	Name                                string                  `json:"name"`
+	Description                         *string                 `json:"description"`
+	Category                            string                  `json:"category"`
+	Order                               float64                 `json:"order"`
+	IsReadOnly                          bool                    `json:"isReadOnly"`
+	IsConditional                       bool                    `json:"isConditional"`
+	ValidationData                      map[string]ResolvedRule `json:"validationData"`
+	PrimaryDataGroupField               *string                 `json:"primaryDataGroupField"`
+	DisableMultiselectPrimaryFieldOnAdd bool                    `json:"disableMultiselectPrimaryFieldOnAdd"`
+	Columns                             []Column                `json:"columns"`
+	// ValidationErrors are those about the number of items.
+	ValidationErrors []ValidationError `json:"validationErrors"`
+}
+
+// Column is a field of a collection, whatever its items.
+type Column struct {
+	DataKey       string  `json:"dataKey"`
+	FieldType     string  `json:"fieldType"`
+	FieldTypeID   *string `json:"fieldTypeId"`
+	Name          string  `json:"name"`
+	Description   *string `json:"description"`
+	Order         float64 `json:"order"`
+	IsConditional bool    `json:"isConditional"`
+}
+
+// CollectionDataGroup is a collection with its items by ID.
+type CollectionDataGroup struct {
+	GroupHeader
+	EvaluatedItems map[string]EvaluatedItem `json:"evaluatedItems"`
+}
+
+// EvaluatedItem is one item of a collection.
+type EvaluatedItem struct {
+	EvaluatedFields []GroupField `json:"evaluatedFields"`
+}
+
+// CustomDataGroup is a group of fields, some of which are groups themselves.
+type CustomDataGroup struct {
+	DataKey            string            `json:"dataKey"`
+	DataGroupID        string            `json:"dataGroupId"`
+	VersionNumber      int64             `json:"versionNumber"`
+	DataGroupName      string            `json:"dataGroupName"`
+	Name               string            `json:"name"`
+	Description        *string           `json:"description"`
+	Category           string            `json:"category"`
+	Order              float64           `json:"order"`
+	IsConditional      bool              `json:"isConditional"`
+	SingleFields       []GroupField      `json:"singleFields"`
+	CustomNestedFields []CustomDataGroup `json:"customNestedFields"`
+}

@@ -1,0 +1,164 @@
+package policy
+
+// Field is one field of a policy or of a data group. Its JSON form is that of bundles, and its members have the names
+// that they have on the wire (docs/contract/policy.md). Several fields of a policy may have the same data key, for other
+// jurisdictions or categories; evaluation merges them.
+type Field struct {
+	ID string `json:"fieldId"`
+	// Version is 1 for a new field and grows by one with every change that is published.
+	Version     int64  `json:"fieldVersion"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	// DataKey is the key of the field's value in the properties of an entity.
+	DataKey string `json:"dataKey"`
+	// FieldType is TypeCollection, TypeCustom or any other text, which is a single value.
+	FieldType string `json:"fieldType"`
+	// FieldTypeID is the ID of the data group of a collection or a custom group, otherwise of what the client likes, such as
+	// a list of values.
+	FieldTypeID string  `json:"fieldTypeId,omitempty"`
+	Order       float64 `json:"order"`
+	// LinkChildFieldDataKey and LinkedParentFieldDataKey link fields whose values depend on each other in the client's lists.
+	LinkChildFieldDataKey    string      `json:"linkChildFieldDataKey,omitempty"`
+	LinkedParentFieldDataKey string      `json:"linkedParentFieldDataKey,omitempty"`
+	Tags                     []string    `json:"tags,omitempty"`
+	References               []Reference `json:"references,omitempty"`
+
+	Categories                   []string      `json:"categories,omitempty"`
+	TargetEntities               []string      `json:"targetEntities,omitempty"`
+	JurisdictionIDs              []string      `json:"jurisdictionIds,omitempty"`
+	DataProtectionJurisdictionID string        `json:"dataProtectionJurisdictionId,omitempty"`
+	Classification               string        `json:"classification,omitempty"`
+	AccessLayers                 *AccessLayers `json:"accessLayers,omitempty"`
+
+	IsReadOnly                         bool   `json:"isReadOnly,omitempty"`
+	IsJourneyLevelData                 bool   `json:"isJourneyLevelData,omitempty"`
+	IsIndexable                        bool   `json:"isIndexable,omitempty"`
+	IsSensitiveData                    bool   `json:"isSensitiveData,omitempty"`
+	IsMaterialData                     bool   `json:"isMaterialData,omitempty"`
+	ClearValueIfTriggerConditionNotMet bool   `json:"clearValueIfTriggerConditionNotMet,omitempty"`
+	UIDecoration                       string `json:"uiDecoration,omitempty"`
+	UIDecorationColor                  string `json:"uiDecorationColor,omitempty"`
+
+	ExternalSearchAPIProviderID string `json:"externalSearchApiProviderId,omitempty"`
+
+	// Conditions decide whether the field is shown: any of them is enough, and without any it is.
+	Conditions []Condition `json:"conditions,omitempty"`
+	// ConditionalValues are the values that conditions give the field; the one with the lowest priority number that is met
+	// counts.
+	ConditionalValues           []ConditionalValue           `json:"conditionalValues,omitempty"`
+	DefaultValue                *string                      `json:"defaultValue,omitempty"`
+	ValidationRules             ValidationRules              `json:"validationRules,omitzero"`
+	FormulaSchema               *FormulaSchema               `json:"formulaSchema,omitempty"`
+	DateTimePeriodFormulaSchema *DateTimePeriodFormulaSchema `json:"dateTimePeriodFormulaSchema,omitempty"`
+}
+
+// The field types that refer to a data group. Every other type is a single value.
+const (
+	TypeCollection = "Collection"
+	TypeCustom     = "Custom"
+)
+
+// Reference is where the rule of a field comes from, such as a law.
+type Reference struct {
+	Type        string `json:"type,omitempty"`
+	Description string `json:"description,omitempty"`
+	URL         string `json:"url,omitempty"`
+}
+
+// AccessLayers are the layers of a field. They are those of package access, in storage under names of their own.
+type AccessLayers struct {
+	Geographic      []string `json:"geographic,omitempty"`
+	BusinessRelated []string `json:"businessRelated,omitempty"`
+}
+
+// Logical is how operands are combined.
+type Logical string
+
+// The logical operations. An empty one means And.
+const (
+	And Logical = "AND"
+	Or  Logical = "OR"
+)
+
+// Condition is met if its operands are, combined by the logical operation. One without operands is met.
+type Condition struct {
+	ID               string    `json:"id"`
+	Name             string    `json:"name,omitempty"`
+	Description      string    `json:"description,omitempty"`
+	LogicalOperation Logical   `json:"logicalOperation,omitempty"`
+	Operands         []Operand `json:"operands,omitempty"`
+}
+
+// Operand is a comparison of one value of a data source or, if it has operands itself, their combination.
+type Operand struct {
+	FieldName string   `json:"fieldName,omitempty"`
+	Value     []string `json:"value,omitempty"`
+	ValueID   []string `json:"valueId,omitempty"`
+	ValueType string   `json:"valueType,omitempty"`
+	// DataSource names where the value is taken from; "" means the properties of the entity.
+	DataSource       string    `json:"dataSource,omitempty"`
+	Operation        Operation `json:"operation,omitempty"`
+	LogicalOperation Logical   `json:"logicalOperation,omitempty"`
+	Operands         []Operand `json:"operands,omitempty"`
+	// ValueField names a field of the same data source with whose value is compared, in place of Value.
+	ValueField string `json:"valueField,omitempty"`
+}
+
+// Operation is how an operand compares.
+type Operation string
+
+// The operations. Those that begin with Count compare the number of items of a collection; Any, All and None ask which of
+// its items meet the operands inside.
+const (
+	Equal              Operation = "equal"
+	NotEqual           Operation = "notEqual"
+	Contains           Operation = "contains"
+	NotContains        Operation = "notContains"
+	IsEmpty            Operation = "isEmpty"
+	IsNotEmpty         Operation = "isNotEmpty"
+	IsDefined          Operation = "isDefined"
+	IsNotDefined       Operation = "isNotDefined"
+	GreaterThan        Operation = "greaterThan"
+	GreaterThanOrEqual Operation = "greaterThanOrEqual"
+	LessThan           Operation = "lessThan"
+	LessThanOrEqual    Operation = "lessThanOrEqual"
+
+	CountEqual              Operation = "countEqual"
+	CountNotEqual           Operation = "countNotEqual"
+	CountLessThan           Operation = "countLessThan"
+	CountLessThanOrEqual    Operation = "countLessThanOrEqual"
+	CountGreaterThan        Operation = "countGreaterThan"
+	CountGreaterThanOrEqual Operation = "countGreaterThanOrEqual"
+	CountBetween            Operation = "countBetween"
+	CountNotBetween         Operation = "countNotBetween"
+
+	Any  Operation = "any"
+	All  Operation = "all"
+	None Operation = "none"
+)
+
+// ConditionalValue is the value that a field has if a condition is met.
+type ConditionalValue struct {
+	Condition
+	Value    string `json:"value"`
+	ValueID  string `json:"valueId,omitempty"`
+	Priority int64  `json:"priority"`
+}
+
+// FormulaSchema is the formula of a calculated field.
+type FormulaSchema struct {
+	FormulaSetID  string `json:"formulaSetId,omitempty"`
+	VersionNumber int64  `json:"versionNumber,omitempty"`
+	// FormulaString is the formula, with data keys in braces: ({turnover} - {costs}) / 12.
+	FormulaString string `json:"formulaString"`
+	// FormulaVariables are the data keys of the formula.
+	FormulaVariables []string `json:"formulaVariables,omitempty"`
+}
+
+// DateTimePeriodFormulaSchema is kept as the client gives it. Nothing here evaluates it.
+type DateTimePeriodFormulaSchema struct {
+	FormulaSetID     string   `json:"formulaSetId,omitempty"`
+	VersionNumber    int64    `json:"versionNumber,omitempty"`
+	FormulaString    string   `json:"formulaString,omitempty"`
+	FormulaVariables []string `json:"formulaVariables,omitempty"`
+}

@@ -1,0 +1,156 @@
+// Package policy holds policies: which fields an entity of a type must have, under which conditions they are shown,
+// which values they may have, and who may see them. A policy has versions. A draft is edited in a workspace, which
+// locks what it changes; publishing makes a version that never changes again. Package policy/policydb stores policies,
+// policy/evaluate evaluates a version for an entity, policy/policyhttp serves both (docs/contract/policy.md).
+package policy
+
+import (
+	"errors"
+	"time"
+)
+
+// Status is the state of a version of a policy.
+type Status string
+
+// The statuses of a version. A draft becomes published, and the last published version can be archived. Versions that
+// are published or archived do not change and can be evaluated.
+const (
+	Draft     Status = "Draft"
+	Published Status = "Published"
+	Archived  Status = "Archived"
+)
+
+// EntityTypes lists the types of entities for which there are policies.
+var EntityTypes = []string{
+	"Individual", "Company", "Other", "Entity Group", "Managed Relationship", "Financial Crime Report", "Team Metadata",
+	"Transaction Monitoring Case",
+}
+
+// TargetEntities lists what an entity can be in a journey.
+var TargetEntities = []string{"Client", "Related Party"}
+
+// Limits of one policy.
+const (
+	// MaxPolicies is how many policies a tenant can have.
+	MaxPolicies = 200
+	// MaxDrafts is how many drafts a policy can have at once.
+	MaxDrafts = 20
+	// MaxFields is how many fields a version can have, those of its data groups included.
+	MaxFields = 5000
+	// MaxJurisdictions is how many jurisdictions a version can have.
+	MaxJurisdictions = 500
+	// MaxFieldBytes is the size of the largest field, jurisdiction or data group as JSON.
+	MaxFieldBytes = 128 << 10
+	// MaxBundleBytes is the size of the largest version as JSON.
+	MaxBundleBytes = 64 << 20
+)
+
+var (
+	// ErrNotFound means that the tenant has no such policy, version, field, jurisdiction or data group.
+	ErrNotFound = errors.New("policy: not found")
+	// ErrChanged means that someone else has written the object since it was read.
+	ErrChanged = errors.New("policy: changed since it was read")
+	// ErrExists means that an object with the ID exists already.
+	ErrExists = errors.New("policy: exists already")
+	// ErrNotDraft means that the version is not a draft.
+	ErrNotDraft = errors.New("policy: the version is not a draft")
+	// ErrWorkspaceLocked means that the workspace of the draft is locked against changes.
+	ErrWorkspaceLocked = errors.New("policy: the workspace is locked")
+	// ErrTooMany means that the policy or the tenant has reached a limit.
+	ErrTooMany = errors.New("policy: too many")
+)
+
+// LockedError means that the workspace of another draft has changed the field or jurisdiction. It is matched with
+// errors.As.
+type LockedError struct {
+	ID string
+	// WorkspaceID is that of the draft that has changed it.
+	WorkspaceID string
+}
+
+func (e *LockedError) Error() string {
+	return "policy: " + e.ID + " is locked by workspace " + e.WorkspaceID
+}
+
+// Stamp says when something was done, and by which client. The zero Stamp means that it was not done.
+type Stamp struct {
+	At time.Time
+	By string
+}
+
+// Policy is a policy as a whole; its contents are those of its versions.
+type Policy struct {
+	ID         string
+	Tenant     string
+	EntityType string
+	// NewestVersion is the number of the newest version, whatever its status. Numbers begin with 1.
+	NewestVersion int64
+	// PublishedVersion is the number of the version that was published last; 0 if there is none, or if it was archived.
+	PublishedVersion int64
+	LastPublishedAt  time.Time
+	Created          Stamp
+	// Revision is 1 for a new policy and grows by one with every write of the policy itself. Writes are conditional on it.
+	Revision int64
+}
+
+// Version is a version of a policy without its contents.
+type Version struct {
+	PolicyID string
+	Number   int64
+	Status   Status
+	// WorkspaceID names the workspace in which the draft is edited, or was edited before it was published. No two drafts of a
+	// policy have the same one.
+	WorkspaceID string
+	Notes       string
+	// IsLocked means that the workspace takes no changes until it is unlocked: what is reviewed stays as it is.
+	IsLocked      bool
+	ArchiveReason string
+	Created       Stamp
+	Published     Stamp
+	Archived      Stamp
+	// Digest is the SHA-256 of the contents of a version that is not a draft, in hexadecimal digits: the name of its
+	// bundle in object storage.
+	Digest string
+	// Revision is 1 for a new draft and grows by one with every write of the draft and of anything in it.
+	Revision int64
+}
+
+// Contents is everything that a version says. Its JSON form is that of bundles.
+type Contents struct {
+	EntityType    string         `json:"entityType"`
+	Fields        []Field        `json:"fields"`
+	Jurisdictions []Jurisdiction `json:"jurisdictions,omitempty"`
+	// DataGroups are the versions of data groups to which the fields refer, pinned when the version is published. Those of
+	// a draft are the ones that are published at the moment.
+	DataGroups []DataGroup `json:"dataGroups,omitempty"`
+}
+
+// Jurisdiction is where the rules of fields apply: in it if its conditions are met, as those of a field.
+type Jurisdiction struct {
+	ID          string      `json:"jurisdictionId"`
+	Name        string      `json:"name"`
+	Description string      `json:"description,omitempty"`
+	Conditions  []Condition `json:"conditions,omitempty"`
+}
+
+// ChangeType is what a draft does to a field or a jurisdiction of the published version.
+type ChangeType string
+
+// The change types. Locked is what another workspace has changed.
+const (
+	Unchanged ChangeType = "Unchanged"
+	Added     ChangeType = "Added"
+	Updated   ChangeType = "Updated"
+	Deleted   ChangeType = "Deleted"
+	Locked    ChangeType = "Locked"
+)
+
+// Change is what a draft does to one field or jurisdiction. It locks that for the workspaces of other drafts of the policy
+// until the draft is published or discarded, or the change is reverted.
+type Change struct {
+	Type        ChangeType
+	WorkspaceID string
+	// Field or Jurisdiction is what it is after the change or, if it was deleted, what it was before.
+	Field        *Field
+	Jurisdiction *Jurisdiction
+}
