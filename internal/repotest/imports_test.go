@@ -55,7 +55,8 @@ var layers = map[string]layer{
 
 // domainModules are the modules that domain packages may import.
 var domainModules = []string{"github.com/google/uuid", "github.com/dchest/siphash", "golang.org/x/sync",
-	"github.com/go-json-experiment/json"} // for what must be read strictly, wherever it arrives
+	"github.com/go-json-experiment/json", // for what must be read strictly, wherever it arrives
+	"github.com/cockroachdb/apd"}         // for decimal arithmetic
 
 // sdkModule is the AWS SDK.
 const sdkModule = "github.com/aws/aws-sdk-go-v2"
@@ -72,6 +73,7 @@ var modulesOfOnePlace = map[string][]string{
 	"github.com/lestrrat-go/jwx":                 {"shared/auth"},
 	"github.com/awslabs/aws-lambda-go-api-proxy": {"shared/httpapi"},
 	"golang.org/x/oauth2":                        {"e2e"}, // in its tests only
+	"github.com/cockroachdb/apd":                 {"shared/policy/formula"},
 }
 
 // layerOf returns the layer of the package in a folder.
