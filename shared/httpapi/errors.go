@@ -11,20 +11,22 @@ import (
 
 // ErrorFormat is the convention in which a group of routes reports errors.
 type ErrorFormat struct {
-	// Body returns the body of an error, sent as JSON.
-	Body func(e *fault.Error) any
+	// Body returns the body of an error, sent as JSON with the given status in reply to r.
+	Body func(e *fault.Error, status int, r *http.Request) any
 	// InvalidStatus is the status of a fault.Invalid, in which conventions differ; 0 means 422.
 	InvalidStatus int
 	// Header is sent with every error.
 	Header http.Header
-	// ContentTypes holds the content types of the kinds of errors that are not sent as application/json.
+	// ContentType is that of errors; "" means application/json.
+	ContentType string
+	// ContentTypes holds the content types of the kinds of errors that have another one.
 	ContentTypes map[fault.Kind]string
 }
 
 // header returns the header of the reply to an error.
 func (f ErrorFormat) header(k fault.Kind) http.Header {
-	contentType, ok := f.ContentTypes[k]
-	if !ok {
+	contentType := cmp.Or(f.ContentTypes[k], f.ContentType)
+	if contentType == "" {
 		return f.Header
 	}
 	h := f.Header.Clone()
@@ -106,7 +108,7 @@ type validationError struct {
 	Type string `json:"type"`
 }
 
-func monitoringError(e *fault.Error) any {
+func monitoringError(e *fault.Error, _ int, _ *http.Request) any {
 	if e.Kind != fault.Invalid {
 		return map[string]string{"message": e.Message}
 	}

@@ -122,7 +122,7 @@ func (a API) serve(route Route) http.Handler {
 		reply, err := a.answer(route, r)
 		if err != nil {
 			header := reply.Header
-			reply = a.errorReply(ctx, route, err)
+			reply = a.errorReply(r, route, err)
 			reply.Header = mergeHeaders(reply.Header, header)
 		}
 		trail.Status = reply.write(ctx, w, a.Log)
@@ -194,7 +194,8 @@ func (a API) answer(route Route, r *http.Request) (reply Reply, err error) {
 
 var errLate = fault.New(fault.Unavailable, "late", "The service did not answer in time. Try again.")
 
-func (a API) errorReply(ctx context.Context, route Route, err error) Reply {
+func (a API) errorReply(r *http.Request, route Route, err error) Reply {
+	ctx := r.Context()
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errLate.WithCause(err)
 	}
@@ -203,5 +204,6 @@ func (a API) errorReply(ctx context.Context, route Route, err error) Reply {
 	if e.Kind == fault.Internal || e.Kind == fault.Unavailable {
 		a.Log.ErrorContext(ctx, "request failed", "route", route.Path, "error", err)
 	}
-	return Reply{Status: a.Errors.statusOf(e.Kind), Header: a.Errors.header(e.Kind), Body: a.Errors.Body(e)}
+	status := a.Errors.statusOf(e.Kind)
+	return Reply{Status: status, Header: a.Errors.header(e.Kind), Body: a.Errors.Body(e, status, r)}
 }

@@ -63,7 +63,7 @@ func cacheable() http.Header {
 // Errors is the convention for errors of the public routes (RFC 6749, section 5.2).
 var Errors = httpapi.ErrorFormat{Body: errorBody, Header: uncacheable()}
 
-func errorBody(e *fault.Error) any {
+func errorBody(e *fault.Error, _ int, _ *http.Request) any {
 	code := e.Code
 	switch rfcCodes := []string{"invalid_request", "invalid_client", "invalid_scope", "unsupported_grant_type"}; {
 	case slices.Contains(rfcCodes, code):

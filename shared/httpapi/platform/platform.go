@@ -23,6 +23,16 @@ const TenantHeader = "X-Tenant-Id"
 
 // Handler serves platform routes; public ones among them need no tenant header. It writes a record of each request to trail, unless that is nil.
 func Handler(routes []httpapi.Route, trail *audit.Log, log *slog.Logger, now func() time.Time) http.Handler {
+	return handler(routes, Errors, trail, log, now)
+}
+
+// ProblemHandler is Handler for an area whose errors are problem details.
+func ProblemHandler(routes []httpapi.Route, trail *audit.Log, log *slog.Logger, now func() time.Time) http.Handler {
+	return handler(routes, ProblemErrors, trail, log, now)
+}
+
+func handler(routes []httpapi.Route, errors httpapi.ErrorFormat, trail *audit.Log, log *slog.Logger,
+	now func() time.Time) http.Handler {
 	checked := make([]httpapi.Route, len(routes))
 	for i, r := range routes {
 		if !r.Public {
@@ -30,7 +40,7 @@ func Handler(routes []httpapi.Route, trail *audit.Log, log *slog.Logger, now fun
 		}
 		checked[i] = r
 	}
-	return httpapi.API{Routes: checked, Errors: Errors, Audit: trail, Log: log, Now: now}.Handler()
+	return httpapi.API{Routes: checked, Errors: errors, Audit: trail, Log: log, Now: now}.Handler()
 }
 
 // requireTenantHeader makes an endpoint refuse requests whose tenant header does not name the tenant of the token.
@@ -83,26 +93,19 @@ func limitMessages(messages []Message) []Message {
 // Errors is the convention for errors of the platform interface.
 var Errors = httpapi.ErrorFormat{
 	Body: errorBody, InvalidStatus: http.StatusBadRequest,
-	ContentTypes: map[fault.Kind]string{fault.UnsupportedMedia: "application/problem+json"}, // RFC 9457
+	ContentTypes: map[fault.Kind]string{fault.UnsupportedMedia: problemType},
 }
 
-func errorBody(e *fault.Error) any {
-	m := Message{e.Message, "Error", e.Code}
+func errorBody(e *fault.Error, status int, _ *http.Request) any {
+	m := Message{e.Message, "Error", errorCodeOf(e)}
 	var data any = struct{}{}
 	switch e.Kind {
 	case fault.Unauthorized:
 		return map[string]string{"message": "Unauthorized"}
 	case fault.Forbidden:
 		m.Type = "Forbidden"
-	case fault.Conflict:
-		m.ErrorCode = "CONFLICT"
-	case fault.Internal, fault.Unavailable:
-		m.ErrorCode = "INTERNAL_SERVER_ERROR"
 	case fault.UnsupportedMedia:
-		return map[string]any{
-			"type": "about:blank", "title": "Unsupported Media Type", "status": http.StatusUnsupportedMediaType,
-			"detail": e.Message,
-		}
+		return newProblem(e, status)
 	case fault.BadRequest, fault.Invalid:
 		data = nil
 		if len(e.Details) > 0 {
@@ -110,6 +113,17 @@ func errorBody(e *fault.Error) any {
 		}
 	}
 	return Envelope{data, []Message{m}}
+}
+
+// errorCodeOf returns the code of an error as clients see it: conflicts and failures of the service have one code each.
+func errorCodeOf(e *fault.Error) string {
+	switch e.Kind {
+	case fault.Conflict:
+		return "CONFLICT"
+	case fault.Internal, fault.Unavailable:
+		return "INTERNAL_SERVER_ERROR"
+	}
+	return e.Code
 }
 
 // Failure is one item of the data of a 400: a validation error.

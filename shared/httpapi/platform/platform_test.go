@@ -13,6 +13,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"sluice/shared/audit"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
@@ -43,11 +44,14 @@ func (in *shortTexts) Check(v *platform.ValidationErrors) {
 	v.CheckText(fmt.Sprintf("names.%d", last), (*in)[last], 1)
 }
 
-func handler() http.Handler {
+// routes are those that are tested, of either format of errors.
+func routes() []httpapi.Route {
 	errs := map[string]error{
 		"gone":  fault.New(fault.NotFound, "thing_not_found", "No thing."),
 		"clash": fault.New(fault.Conflict, "x", "Moved on."),
 		"boom":  errors.New("secret"),
+		"often": fault.New(fault.Throttled, "too_often", "Too many requests."),
+		"away":  fault.New(fault.Unavailable, "away", "Try again.").WithCause(errors.New("secret")),
 	}
 	create := func(_ context.Context, _ *platform.Request, in thing) (string, error) { return in.Name, errs[in.Name] }
 	createWithWarning := func(_ context.Context, _ *platform.Request, in thing) (platform.WithWarnings[string], error) {
@@ -69,20 +73,29 @@ func handler() http.Handler {
 			v.CheckQueryBool("all")
 		})
 	}
-	return platform.Handler([]httpapi.Route{
+	return []httpapi.Route{
 		{Method: "POST", Path: "/things", Permissions: []string{"Edit", "Draw"}, Endpoint: platform.Endpoint(create)},
+		{Method: "POST", Path: "/drawings", Permissions: []string{"Draw"}, Endpoint: platform.Endpoint(create)},
 		{Method: "POST", Path: "/flat", Endpoint: platform.Endpoint(createWithWarning, platform.FlattenErrors())},
 		{Method: "POST", Path: "/search", Endpoint: platform.Endpoint(create, platform.ReadOnly())},
 		{Method: "PUT", Path: "/unenveloped", Endpoint: platform.Endpoint(accept, platform.Unenveloped("names"))},
 		{Method: "GET", Path: "/things/{id}", Endpoint: platform.Endpoint(read)},
 		{Method: "DELETE", Path: "/things", Endpoint: platform.Endpoint(filter)},
-	}, nil, slog.New(slog.DiscardHandler), func() time.Time { return now })
+	}
 }
 
 // send sends a request; the value "-" takes a header away.
 func send(t *testing.T, method, path, body string,
 	headers map[string]string) (int, string, events.APIGatewayProxyResponse) {
 	t.Helper()
+	return sendTo(t, platform.Handler, method, path, body, headers)
+}
+
+// sendTo is send for the routes with the errors of a constructor of handlers.
+func sendTo(t *testing.T, newHandler func([]httpapi.Route, *audit.Log, *slog.Logger, func() time.Time) http.Handler,
+	method, path, body string, headers map[string]string) (int, string, events.APIGatewayProxyResponse) {
+	t.Helper()
+	handler := newHandler(routes(), nil, slog.New(slog.DiscardHandler), func() time.Time { return now })
 	path, query, _ := strings.Cut(path, "?")
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -99,7 +112,7 @@ func send(t *testing.T, method, path, body string,
 			delete(e.MultiValueHeaders, name)
 		}
 	}
-	r, err := httpapi.Lambda(handler())(t.Context(), e)
+	r, err := httpapi.Lambda(handler)(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
 	}
