@@ -1,0 +1,101 @@
+package evaluate
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// NormalizedResult is a Result whose collections have each distinct field once. Its JSON form is the data of the reply.
+type NormalizedResult struct {
+	EvaluatedFields               []EvaluatedField        `json:"evaluatedFields"`
+	EvaluatedCollectionDataGroups []NormalizedCollection  `json:"evaluatedCollectionDataGroups"`
+	EvaluatedCustomDataGroups     []CustomDataGroup       `json:"evaluatedCustomDataGroups"`
+	EvaluatedJurisdictions        []EvaluatedJurisdiction `json:"evaluatedJurisdictions"`
+}
+
+// NormalizedCollection is a collection with its distinct fields, and its items by ID.
+type NormalizedCollection struct {
+	GroupHeader
+	// EvaluatedFields are in the order of their first use; the items are used in the order of their IDs.
+	EvaluatedFields []*GroupField             `json:"evaluatedFields"`
+	EvaluatedItems  map[string]NormalizedItem `json:"evaluatedItems"`
+}
+
+// NormalizedItem is one item of a collection by references to fields.
+type NormalizedItem struct {
+	// EvaluatedFieldRefs are the fields of the item in their order, as indices into EvaluatedFields of the collection.
+	EvaluatedFieldRefs []int `json:"evaluatedFieldRefs"`
+}
+
+// Normalize returns a result with each distinct field of a collection once: fields are the same if their JSON is. It
+// shares its fields with r.
+func Normalize(r Result) NormalizedResult {
+	out := NormalizedResult{
+		EvaluatedFields: r.EvaluatedFields, EvaluatedCollectionDataGroups: make([]NormalizedCollection, 0),
+		EvaluatedCustomDataGroups: r.EvaluatedCustomDataGroups, EvaluatedJurisdictions: r.EvaluatedJurisdictions,
+	}
+	for _, g := range r.EvaluatedCollectionDataGroups {
+		fields, items := normalizeItems(g.EvaluatedItems, func(f *GroupField) *GroupField { return f })
+		out.EvaluatedCollectionDataGroups = append(out.EvaluatedCollectionDataGroups,
+			NormalizedCollection{g.GroupHeader, fields, items})
+	}
+	return out
+}
+
+// normalizeItems returns the distinct fields of items in the order of their first use, and the items by references to
+// them. The function returns what is sent of a field, nil for nothing; it is called once for fields that items share.
+func normalizeItems[F any](items map[string]EvaluatedItem, sentOf func(*GroupField) *F) ([]*F, map[string]NormalizedItem) {
+	d := distinctFields[F]{sentOf: sentOf, list: []*F{}, byField: map[*GroupField]int{}, byText: map[string]int{}}
+	out := make(map[string]NormalizedItem, len(items))
+	for _, id := range slices.Sorted(maps.Keys(items)) {
+		refs := make([]int, 0, len(items[id].EvaluatedFields))
+		for _, f := range items[id].EvaluatedFields {
+			if i := d.indexOf(f); i != notSent {
+				refs = append(refs, i)
+			}
+		}
+		out[id] = NormalizedItem{refs}
+	}
+	return d.list, out
+}
+
+// notSent stands for the index of a field of which nothing is sent.
+const notSent = -1
+
+// distinctFields collects the distinct fields of one collection.
+type distinctFields[F any] struct {
+	sentOf func(*GroupField) *F
+	list   []*F
+	// byField and byText find the index of a field by its address, which items of one result share, and by its JSON.
+	byField map[*GroupField]int
+	byText  map[string]int
+}
+
+// indexOf returns the index of a field, which it adds to the list if it is new.
+func (d *distinctFields[F]) indexOf(f *GroupField) int {
+	if i, ok := d.byField[f]; ok {
+		return i
+	}
+	i := d.findOrAdd(d.sentOf(f))
+	d.byField[f] = i
+	return i
+}
+
+func (d *distinctFields[F]) findOrAdd(sent *F) int {
+	if sent == nil {
+		return notSent
+	}
+	text, err := json.Marshal(sent)
+	if err != nil { // fields are texts, numbers and booleans; an order is finite because it comes from JSON
+		panic(fmt.Sprintf("evaluate: a field is not JSON: %v", err))
+	}
+	i, ok := d.byText[string(text)]
+	if !ok {
+		i = len(d.list)
+		d.list = append(d.list, sent)
+		d.byText[string(text)] = i
+	}
+	return i
+}
