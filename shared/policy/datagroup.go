@@ -1,5 +1,7 @@
 package policy
 
+import "slices"
+
 // DataGroupStatus is the state of a version of a data group.
 type DataGroupStatus string
 
@@ -37,6 +39,21 @@ type DataGroup struct {
 	// DisableMultiselectPrimaryFieldOnAdd tells the client's form to add one item at a time.
 	DisableMultiselectPrimaryFieldOnAdd bool    `json:"disableMultiselectPrimaryFieldOnAdd,omitempty"`
 	Fields                              []Field `json:"dataGroupFields"`
-	// Revision grows by one with every write. Writes are conditional on it.
+	// Reason says why the version has its status. Bundles do not have it.
+	Reason string `json:"reason,omitempty"`
+	// Revision is 1 for a new version and grows by one with every write. Writes are conditional on it. Bundles do not have
+	// it.
 	Revision int64 `json:"revision,omitempty"`
+}
+
+// CanBecome reports whether a version of a data group of the status s can get another one.
+func (s DataGroupStatus) CanBecome(next DataGroupStatus) bool {
+	return slices.Contains(dataGroupTransitions[s], next)
+}
+
+var dataGroupTransitions = map[DataGroupStatus][]DataGroupStatus{
+	DataGroupDraft:     {DataGroupPending, DataGroupDeleted},
+	DataGroupPending:   {DataGroupPublished, DataGroupRejected, DataGroupDraft},
+	DataGroupRejected:  {DataGroupDraft, DataGroupDeleted},
+	DataGroupPublished: {DataGroupArchived},
 }

@@ -54,10 +54,20 @@ var (
 	ErrExists = errors.New("policy: exists already")
 	// ErrNotDraft means that the version is not a draft.
 	ErrNotDraft = errors.New("policy: the version is not a draft")
+	// ErrIsDraft means that the version is a draft, where only published and archived versions will do.
+	ErrIsDraft = errors.New("policy: the version is a draft")
+	// ErrNoDraft means that the workspace has no draft of the policy.
+	ErrNoDraft = errors.New("policy: the workspace has no draft")
+	// ErrNotLastPublished means that the version is not the one that was published last.
+	ErrNotLastPublished = errors.New("policy: the version is not the one that was published last")
+	// ErrWrongStatus means that the version of a data group cannot get the status from the one that it has.
+	ErrWrongStatus = errors.New("policy: the status cannot become that one")
 	// ErrWorkspaceLocked means that the workspace of the draft is locked against changes.
 	ErrWorkspaceLocked = errors.New("policy: the workspace is locked")
 	// ErrTooMany means that the policy or the tenant has reached a limit.
 	ErrTooMany = errors.New("policy: too many")
+	// ErrTooLarge means that an object, or everything in a version, has too many bytes.
+	ErrTooLarge = errors.New("policy: too large")
 )
 
 // LockedError means that the workspace of another draft has changed the field or jurisdiction. It is matched with
@@ -83,14 +93,26 @@ type Policy struct {
 	ID         string
 	Tenant     string
 	EntityType string
-	// NewestVersion is the number of the newest version, whatever its status. Numbers begin with 1.
+	// NewestVersion is the number of the newest version, whatever its status. Numbers begin with 1; it is 0 if the only
+	// version was a draft that was discarded.
 	NewestVersion int64
 	// PublishedVersion is the number of the version that was published last; 0 if there is none, or if it was archived.
 	PublishedVersion int64
-	LastPublishedAt  time.Time
-	Created          Stamp
+	// BaseVersion is the number of the version that was published last, also if it was archived since; 0 if there is none.
+	// Drafts have its contents with their changes.
+	BaseVersion int64
+	// Drafts are the versions that are drafts, in the order of their numbers.
+	Drafts          []DraftRef
+	LastPublishedAt time.Time
+	Created         Stamp
 	// Revision is 1 for a new policy and grows by one with every write of the policy itself. Writes are conditional on it.
 	Revision int64
+}
+
+// DraftRef names a draft of a policy.
+type DraftRef struct {
+	WorkspaceID string
+	Number      int64
 }
 
 // Version is a version of a policy without its contents.
