@@ -30,10 +30,12 @@ type Config struct {
 	ScreeningsTable   string `env:"TABLE_SCREENINGS"`
 	OutboundTable     string `env:"TABLE_OUTBOUND"`
 	WatchlistsTable   string `env:"TABLE_WATCHLISTS"`
+	PoliciesTable     string `env:"TABLE_POLICIES"`
 
 	// UploadsBucket holds uploads/<tenant>/<batch id> and documents/<tenant>/<file id>.
 	UploadsBucket string `env:"BUCKET_UPLOADS"`
-	// WorkBucket holds work/<batch id>/..., reports/<tenant>/<batch id>/... and watchlists/<owner>/<list>/...
+	// WorkBucket holds work/<batch id>/..., reports/<tenant>/<batch id>/..., watchlists/<owner>/<list>/... and
+	// policies/<tenant>/...
 	WorkBucket string `env:"BUCKET_WORK"`
 	// StateMachine is the ARN of the state machine of batches.
 	StateMachine string `env:"STATE_MACHINE_ARN"`
