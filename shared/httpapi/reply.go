@@ -89,6 +89,10 @@ type ReplyBudget int
 // ListBudget is the budget of a reply that is a list.
 const ListBudget ReplyBudget = 5 << 20
 
+// FullBudget is the budget of a whole body that may be as large as Lambda accepts: 6 MiB, of which 16 KiB are kept for
+// status, header and the escapes of the gateway's JSON.
+const FullBudget ReplyBudget = 6<<20 - 16<<10
+
 // Reserve subtracts the size of item, as escaped inside the gateway's JSON, and returns full if the budget is exceeded.
 func (b *ReplyBudget) Reserve(item any, full error) error {
 	text, err := encode(item)

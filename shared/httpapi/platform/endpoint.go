@@ -17,8 +17,8 @@ import (
 // not have are refused. If *In has a method Check(*ValidationErrors), it is called before f. With NoBody as In, no body
 // is read.
 //
-// The reply is {"data": Out, "messages": []}; with WithWarnings as Out it has messages, and with NoData the data is
-// null. Its status is 202, or 200 for GET and with ReadOnly.
+// The reply is {"data": Out, "messages": []}; with WithWarnings as Out it has messages, with NoData the data is null, and
+// EncodedData is sent as it is. Its status is 202, or 200 for GET and with ReadOnly.
 func Endpoint[In, Out any](f func(ctx context.Context, r *Request, in In) (Out, error),
 	options ...Option) httpapi.Endpoint {
 	var o endpointOptions
@@ -95,9 +95,23 @@ func (w WithWarnings[T]) envelope() Envelope {
 	return Envelope{w.Data, append([]Message{}, limitMessages(w.Messages)...)}
 }
 
-func envelopeOf(out any) Envelope {
-	if w, ok := out.(interface{ envelope() Envelope }); ok {
-		return w.envelope()
+// EncodedData is the data of a reply that is JSON text already. It is sent as it is, without a message beside it.
+type EncodedData []byte
+
+// encodedEnvelope is the envelope of encoded data.
+type encodedEnvelope struct{ data EncodedData }
+
+// EncodeJSON returns the envelope as JSON, without going through the data again.
+func (e encodedEnvelope) EncodeJSON() ([]byte, error) {
+	return slices.Concat([]byte(`{"data":`), e.data, []byte(`,"messages":[]}`)), nil
+}
+
+func envelopeOf(out any) any {
+	switch out := out.(type) {
+	case interface{ envelope() Envelope }:
+		return out.envelope()
+	case EncodedData:
+		return encodedEnvelope{out}
 	}
 	return Envelope{out, []Message{}}
 }

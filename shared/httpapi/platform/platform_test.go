@@ -54,6 +54,9 @@ func routes() []httpapi.Route {
 		"away":  fault.New(fault.Unavailable, "away", "Try again.").WithCause(errors.New("secret")),
 	}
 	create := func(_ context.Context, _ *platform.Request, in thing) (string, error) { return in.Name, errs[in.Name] }
+	encode := func(_ context.Context, _ *platform.Request, in thing) (platform.EncodedData, error) {
+		return platform.EncodedData(`{ "<name>": "` + in.Name + `"}`), errs[in.Name]
+	}
 	createWithWarning := func(_ context.Context, _ *platform.Request, in thing) (platform.WithWarnings[string], error) {
 		return platform.WithWarnings[string]{Data: in.Name,
 			Messages: []platform.Message{platform.Warning("", "So so.")}}, errs[in.Name]
@@ -77,6 +80,7 @@ func routes() []httpapi.Route {
 		{Method: "POST", Path: "/things", Permissions: []string{"Edit", "Draw"}, Endpoint: platform.Endpoint(create)},
 		{Method: "POST", Path: "/drawings", Permissions: []string{"Draw"}, Endpoint: platform.Endpoint(create)},
 		{Method: "POST", Path: "/flat", Endpoint: platform.Endpoint(createWithWarning, platform.FlattenErrors())},
+		{Method: "POST", Path: "/encoded", Endpoint: platform.Endpoint(encode, platform.ReadOnly())},
 		{Method: "POST", Path: "/search", Endpoint: platform.Endpoint(create, platform.ReadOnly())},
 		{Method: "PUT", Path: "/unenveloped", Endpoint: platform.Endpoint(accept, platform.Unenveloped("names"))},
 		{Method: "GET", Path: "/things/{id}", Endpoint: platform.Endpoint(read)},
@@ -128,6 +132,9 @@ func TestEnvelopes(t *testing.T) {
 		{"a command", "POST", "/things", `{"data":{"name":"a"}}`, 202, `{"data":"a","messages":[]}`},
 		{"a command with warnings", "POST", "/flat", `{"data":{"name":"a"}}`, 202,
 			`{"data":"a","messages":[{"message":"So so.","type":"Warning"}]}`},
+		{"encoded data", "POST", "/encoded", `{"data":{"name":"a"}}`, 200, `{"data":{ "<name>": "a"},"messages":[]}`},
+		{"an error in place of encoded data", "POST", "/encoded", `{"data":{"name":"gone"}}`, 404,
+			`{"data":{},"messages":[{"message":"No thing.","type":"Error","errorCode":"thing_not_found"}]}`},
 		{"flattened errors", "POST", "/flat", `{"data":{"size":4}}`, 400,
 			`{"data":null,"messages":[{"message":"The request is not valid. ` +
 				`name: The value is missing. size: The value must be between 0 and 3.","type":"Error","errorCode":"invalid_request"}]}`},
