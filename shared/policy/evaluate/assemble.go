@@ -1,0 +1,157 @@
+package evaluate
+
+import (
+	"maps"
+	"slices"
+
+	"sluice/shared/policy"
+	"sluice/shared/property"
+)
+
+// newTemplate returns an evaluated field as far as it is the same for all entities.
+func newTemplate(f *field) EvaluatedField {
+	s := f.source
+	out := EvaluatedField{IsIndexable: s.IsIndexable, IsMaterialData: s.IsMaterialData}
+	if len(s.Categories) > 0 {
+		out.Category = s.Categories[0]
+	}
+	out.GroupField = GroupField{
+		DataKey: s.DataKey, Name: s.Name, Description: orNull(s.Description), FieldType: s.FieldType,
+		FieldTypeID: orNull(s.FieldTypeID), Order: s.Order, LinkChildFieldDataKey: orNull(s.LinkChildFieldDataKey),
+		LinkedParentFieldDataKey:    orNull(s.LinkedParentFieldDataKey),
+		ExternalSearchAPIProviderID: orNull(s.ExternalSearchAPIProviderID),
+		IsConditional:               len(s.Conditions) > 0, IsSensitiveData: s.IsSensitiveData,
+		FieldAccessLayers: layersOf(s.AccessLayers), UIDecoration: orNull(s.UIDecoration),
+		UIDecorationColor: orNull(s.UIDecorationColor), ValidationErrors: []ValidationError{},
+	}
+	return out
+}
+
+func layersOf(l *policy.AccessLayers) *FieldLayers {
+	if l == nil {
+		return nil
+	}
+	return &FieldLayers{append([]string{}, l.Geographic...), append([]string{}, l.BusinessRelated...)}
+}
+
+// orNull returns nil for a text that is absent.
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// evaluateField returns a field that is shown, with its values and rules.
+func (e *evaluation) evaluateField(s *shown) GroupField {
+	out := s.template.GroupField
+	out.IsMasked = e.isMasked(s.field)
+	out.ShouldClearValue = s.shouldClear
+	for _, other := range s.others {
+		out.IsMasked = out.IsMasked || e.isMasked(other)
+		out.IsConditional = out.IsConditional && len(other.source.Conditions) > 0
+	}
+	rules := e.resolveRules(s.field)
+	out.ValidationData = rules.validationData
+	out.IsRequired, out.IsReadOnly = e.mergeRules(s, rules)
+	var decidedBy []string
+	if !e.request.SkipValuesEvaluation && !s.shouldClear {
+		decidedBy = e.evaluateValues(s.field, &out)
+	}
+	if e.request.ReturnValidationErrors && !s.shouldClear {
+		out.ValidationErrors = append(out.ValidationErrors, e.validate(s.field, rules)...)
+	}
+	if e.request.Explain {
+		out.DecidedBy = slices.Concat(s.decidedBy, decidedBy, rules.decidedBy)
+	}
+	return out
+}
+
+// mergeRules reports whether one of the fields with a data key is required, and whether one is read-only.
+func (e *evaluation) mergeRules(s *shown, rules *resolvedRules) (isRequired, isReadOnly bool) {
+	isRequired, isReadOnly = rules.isRequired, rules.isReadOnly || s.source.IsReadOnly
+	for _, other := range s.others {
+		rules := e.resolveRules(other)
+		isRequired = isRequired || rules.isRequired
+		isReadOnly = isReadOnly || rules.isReadOnly || other.source.IsReadOnly
+	}
+	return isRequired, isReadOnly
+}
+
+// evaluateSingle returns a field of the policy itself that is a single value.
+func (e *evaluation) evaluateSingle(s *shown) EvaluatedField {
+	out := s.template
+	out.GroupField = e.evaluateField(s)
+	return out
+}
+
+// evaluateCustom returns a custom group with the fields in it.
+func (e *evaluation) evaluateCustom(s *shown) CustomDataGroup {
+	t, g := &s.template, s.group.source
+	out := CustomDataGroup{
+		DataKey: t.DataKey, DataGroupID: g.ID, VersionNumber: g.Version, DataGroupName: g.Name, Name: t.Name,
+		Description: t.Description, Category: t.Category, Order: t.Order, IsConditional: t.IsConditional,
+		SingleFields: []GroupField{}, CustomNestedFields: []CustomDataGroup{},
+	}
+	for _, inner := range e.findShown(s.group.fields) {
+		if inner.group == nil {
+			out.SingleFields = append(out.SingleFields, e.evaluateField(&inner))
+		} else {
+			out.CustomNestedFields = append(out.CustomNestedFields, e.evaluateCustom(&inner))
+		}
+	}
+	return out
+}
+
+// evaluateCollection returns a collection with its items.
+func (e *evaluation) evaluateCollection(s *shown) (CollectionDataGroup, error) {
+	t, g := &s.template, s.group.source
+	header := e.evaluateField(s)
+	out := CollectionDataGroup{
+		GroupHeader: GroupHeader{
+			DataKey: t.DataKey, DataGroupID: g.ID, DataGroupVersionNumber: g.Version, DataGroupName: g.Name,
+			Name: t.Name, Description: t.Description, Category: t.Category, Order: t.Order, IsReadOnly: header.IsReadOnly,
+			IsConditional: header.IsConditional, ValidationData: header.ValidationData,
+			PrimaryDataGroupField:               orNull(g.PrimaryField),
+			DisableMultiselectPrimaryFieldOnAdd: g.DisableMultiselectPrimaryFieldOnAdd,
+			Columns:                             e.columns(s.group), ValidationErrors: header.ValidationErrors,
+		},
+		EvaluatedItems: map[string]EvaluatedItem{},
+	}
+	if e.isOwnHidden(s.field) {
+		return out, nil
+	}
+	items := e.request.Properties.CollectionProperties[s.source.DataKey].Items
+	for _, id := range slices.Sorted(maps.Keys(items)) {
+		if err := e.ctx.Err(); err != nil {
+			return out, err
+		}
+		out.EvaluatedItems[id] = EvaluatedItem{e.evaluateItem(s.group, items[id])}
+	}
+	return out, nil
+}
+
+// evaluateItem returns the fields of one item of a collection.
+func (e *evaluation) evaluateItem(g *group, item property.SplitItem) []*GroupField {
+	e.enter(g.frame, node{item: nonNil(item.Properties)})
+	all := e.findShown(g.fields)
+	out := make([]*GroupField, 0, len(all))
+	for i := range all {
+		f := e.evaluateField(&all[i])
+		out = append(out, &f)
+	}
+	return out
+}
+
+// columns returns the fields of a collection, whatever its items.
+func (e *evaluation) columns(g *group) []Column {
+	out := make([]Column, 0, len(g.fields))
+	for _, f := range g.fields {
+		if t := &f.template; e.takesPart(f) && (len(out) == 0 || out[len(out)-1].DataKey != t.DataKey) {
+			out = append(out, Column{
+				t.DataKey, t.FieldType, t.FieldTypeID, t.Name, t.Description, t.Order, t.IsConditional,
+			})
+		}
+	}
+	return out
+}

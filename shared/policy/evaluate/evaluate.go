@@ -1,0 +1,139 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// evaluation is the state of one evaluation.
+type evaluation struct {
+	ctx     context.Context
+	program *Program
+	request *Request
+	frames  []frame
+	memos   []memo
+	// sources are the data sources that have been parsed, by their names. Nil is one that is not there or not JSON.
+	sources map[string]*value
+	// jurisdictions are the IDs of those in which the entity is evaluated, in lower case. Nil is all.
+	jurisdictions map[string]bool
+	// categories are those that are asked for. Nil is all.
+	categories map[string]bool
+	// target is what the entity is in the journey, as a set. Nil is anything.
+	target map[string]bool
+	// shownAt is used by findShown.
+	shownAt []int
+
+	// reaches says, for each of the access layers of the program, whether the caller has them.
+	reaches []bool
+	// hidden says, for each data key, whether its values are hidden from the caller. hiddenNames are their names.
+	hidden      []bool
+	hiddenNames map[string]bool
+}
+
+// Evaluate evaluates the program for a request, in the order that docs/contract/policy.md gives. The reader is asked
+// only if the program reads the materiality and the request does not have it; without a reader, nothing has been
+// assessed. The errors are those of the reader and of the context. What the request says never is an error: a data
+// source that does not have the form that an operand expects does not have the value.
+func (p *Program) Evaluate(ctx context.Context, r Request, materiality MaterialityReader) (Result, error) {
+	e := &evaluation{
+		ctx: ctx, program: p, request: &r, frames: make([]frame, len(p.frames)), memos: make([]memo, p.memos),
+		sources: map[string]*value{}, categories: setOf(r.Categories, strings.Clone),
+	}
+	if r.TargetEntity != "" {
+		e.target = map[string]bool{r.TargetEntity: true}
+	}
+	e.enter(0, node{})
+	e.hideKeys()
+	if err := e.readMateriality(materiality); err != nil {
+		return Result{}, err
+	}
+	result := Result{
+		EvaluatedFields:               []EvaluatedField{},
+		EvaluatedCollectionDataGroups: []CollectionDataGroup{},
+		EvaluatedCustomDataGroups:     []CustomDataGroup{},
+		EvaluatedJurisdictions:        e.evaluateJurisdictions(),
+	}
+	for _, s := range e.findShown(p.fields) {
+		if err := ctx.Err(); err != nil {
+			return Result{}, err
+		}
+		switch {
+		case s.group == nil:
+			result.EvaluatedFields = append(result.EvaluatedFields, e.evaluateSingle(&s))
+		case s.group.isCollection:
+			g, err := e.evaluateCollection(&s)
+			if err != nil {
+				return Result{}, err
+			}
+			result.EvaluatedCollectionDataGroups = append(result.EvaluatedCollectionDataGroups, g)
+		default:
+			result.EvaluatedCustomDataGroups = append(result.EvaluatedCustomDataGroups, e.evaluateCustom(&s))
+		}
+	}
+	return result, nil
+}
+
+// setOf returns texts as a set, nil if there are none.
+func setOf(texts []string, normalize func(string) string) map[string]bool {
+	if len(texts) == 0 {
+		return nil
+	}
+	set := make(map[string]bool, len(texts))
+	for _, t := range texts {
+		set[normalize(t)] = true
+	}
+	return set
+}
+
+// readMateriality reads the data source screeningMateriality from the screening area if it is needed and absent.
+func (e *evaluation) readMateriality(reader MaterialityReader) error {
+	_, isGiven := e.request.DataSources[sourceMateriality]
+	if isGiven || !e.program.readsMateriality || reader == nil || e.request.JourneyID == "" {
+		return nil
+	}
+	entity := e.source(sourceMetadata)
+	entityID := ""
+	if entity.value != nil {
+		entityID = entity.value.member("entityId").scalar()
+	}
+	m, err := reader.ReadMateriality(e.ctx, e.request.JourneyID, entityID, e.request.Layers)
+	if err != nil {
+		return fmt.Errorf("evaluate: read the materiality of journey %s: %w", e.request.JourneyID, err)
+	}
+	if m == nil {
+		return nil
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("evaluate: marshal the materiality: %w", err)
+	}
+	e.sources[sourceMateriality] = parseValue(jsontext.Value(text))
+	return nil
+}
+
+// evaluateJurisdictions returns the jurisdictions in which the entity is evaluated, and remembers them.
+func (e *evaluation) evaluateJurisdictions() []EvaluatedJurisdiction {
+	out := []EvaluatedJurisdiction{}
+	asked := setOf(e.request.Jurisdictions, strings.ToLower)
+	if asked == nil && !e.request.EvaluateJurisdictions {
+		return out
+	}
+	e.jurisdictions = map[string]bool{}
+	for i := range e.program.jurisdictions {
+		j := &e.program.jurisdictions[i]
+		id := strings.ToLower(j.ID)
+		isIn := asked[id]
+		if e.request.EvaluateJurisdictions {
+			isIn, _ = j.shown.decide(e)
+		}
+		if isIn {
+			e.jurisdictions[id] = true
+			out = append(out, j.EvaluatedJurisdiction)
+		}
+	}
+	return out
+}

@@ -1,0 +1,228 @@
+package evaluate
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"sluice/shared/property"
+)
+
+// node is something in which names are looked up, or a value: part of the properties of the entity or of a data source.
+// At most one member is set; a node without any is nothing.
+type node struct {
+	text       *property.Text
+	properties *property.Split
+	collection map[string]property.SplitItem
+	item       map[string]property.Text
+	value      *value
+}
+
+// isNothing reports whether nothing was found.
+func (n node) isNothing() bool {
+	return n.text == nil && n.properties == nil && n.collection == nil && n.item == nil && n.value == nil
+}
+
+// source returns what the data source of a name is in the request.
+func (e *evaluation) source(name string) node {
+	if name == sourceProperties {
+		return node{properties: &e.request.Properties}
+	}
+	v, ok := e.sources[name]
+	if !ok {
+		v = parseValue(e.request.DataSources[name])
+		if name == sourceField && v != nil && e.isHiddenKeyName(v.member("dataKey")) {
+			v = nil
+		}
+		e.sources[name] = v
+	}
+	return node{value: v}
+}
+
+// gather adds everything to which steps lead from a node.
+func (e *evaluation) gather(to *reading, n node, steps []string) {
+	if n.isNothing() {
+		return
+	}
+	if len(steps) == 0 {
+		e.addLeaf(to, n)
+		return
+	}
+	elements, isList := n.elements()
+	if !isList {
+		e.gather(to, n.lookup(steps[0]), steps[1:])
+		return
+	}
+	to.isSeveral = true
+	for _, element := range elements {
+		if v := element.value; v != nil && v.kind == scalarValue {
+			if len(steps) == 1 && v.text == steps[0] { // a name in a list of names, such as changedFields
+				e.addLeaf(to, element)
+			}
+			continue
+		}
+		e.gather(to, element, steps)
+	}
+}
+
+// addLeaf adds the value that a node is.
+func (e *evaluation) addLeaf(to *reading, n node) {
+	if t, ok := n.asText(); ok {
+		to.isDefined = true
+		to.addText(t)
+		return
+	}
+	if elements, ok := n.elements(); ok {
+		to.isDefined, to.isSeveral = true, true
+		for _, element := range elements {
+			to.items = append(to.items, element)
+			if t, ok := element.asText(); ok && (t.hasValue || t.hasID) {
+				to.add(t)
+			}
+		}
+		return
+	}
+	to.isDefined = true
+	to.hasMembers = to.hasMembers || e.hasValue(n)
+}
+
+// addText adds one text, or the texts that it lists.
+func (r *reading) addText(t text) {
+	values, ok := parseList(t.value)
+	if !ok {
+		if t.hasValue || t.hasID {
+			r.add(t)
+		}
+		return
+	}
+	r.isSeveral = true
+	ids, _ := parseList(t.id)
+	for i := range max(len(values), len(ids)) {
+		var one text
+		if i < len(values) {
+			one.value, one.hasValue = values[i], true
+		}
+		if i < len(ids) {
+			one.id, one.hasID = ids[i], true
+		} else if len(ids) == 0 && t.hasID && i == 0 {
+			one.id, one.hasID = t.id, true
+		}
+		r.add(one)
+	}
+}
+
+// parseList returns the values of a text that lists several of them: a JSON array of texts, numbers and booleans.
+// Every other text is one value, and not ok.
+func parseList(s string) ([]string, bool) {
+	if len(s) < 2 || s[0] != '[' || s[len(s)-1] != ']' {
+		return nil, false
+	}
+	v := parseValue(jsontext.Value(s))
+	if v == nil || v.kind != listValue {
+		return nil, false
+	}
+	out := make([]string, len(v.list))
+	for i, element := range v.list {
+		if element.kind != scalarValue {
+			return nil, false
+		}
+		out[i] = element.text
+	}
+	return out, true
+}
+
+// lookup returns what a name leads to.
+func (n node) lookup(name string) node {
+	switch {
+	case n.properties != nil:
+		if t, ok := n.properties.SingleProperties[name]; ok {
+			return node{text: &t}
+		}
+		if c, ok := n.properties.CollectionProperties[name]; ok {
+			return node{collection: nonNil(c.Items)}
+		}
+		if inner, ok := n.properties.CustomProperties[name]; ok {
+			return node{properties: &inner}
+		}
+	case n.item != nil:
+		if t, ok := n.item[name]; ok {
+			return node{text: &t}
+		}
+	case n.value != nil:
+		return n.value.lookup(name)
+	}
+	return node{}
+}
+
+func nonNil[V any](m map[string]V) map[string]V {
+	if m == nil {
+		return map[string]V{}
+	}
+	return m
+}
+
+// elements returns the items of a collection or the elements of a list, in any order.
+func (n node) elements() ([]node, bool) {
+	switch {
+	case n.collection != nil:
+		out := make([]node, 0, len(n.collection))
+		for _, item := range n.collection {
+			out = append(out, node{item: nonNil(item.Properties)})
+		}
+		return out, true
+	case n.value != nil:
+		return n.value.elements()
+	}
+	return nil, false
+}
+
+// asText returns the value of a node that is a single value. One that is null has neither a value nor an ID.
+func (n node) asText() (text, bool) {
+	switch {
+	case n.text != nil:
+		return textOf(*n.text), true
+	case n.value != nil:
+		return n.value.asText()
+	}
+	return text{}, false
+}
+
+func textOf(t property.Text) text {
+	var out text
+	if t.Value != nil {
+		out.value, out.hasValue = *t.Value, true
+	}
+	if t.ValueID != nil {
+		out.id, out.hasID = *t.ValueID, true
+	}
+	return out
+}
+
+// hasValue reports whether a group has a value in it that is not hidden.
+func (e *evaluation) hasValue(n node) bool {
+	switch {
+	case n.properties != nil:
+		for key, t := range n.properties.SingleProperties {
+			if s := textOf(t); !s.isEmpty() && !e.isHiddenName(key) {
+				return true
+			}
+		}
+		for key, c := range n.properties.CollectionProperties {
+			if len(c.Items) > 0 && !e.isHiddenName(key) {
+				return true
+			}
+		}
+		for key, inner := range n.properties.CustomProperties {
+			if !e.isHiddenName(key) && e.hasValue(node{properties: &inner}) {
+				return true
+			}
+		}
+	case n.item != nil:
+		for key, t := range n.item {
+			if s := textOf(t); !s.isEmpty() && !e.isHiddenName(key) {
+				return true
+			}
+		}
+	case n.value != nil:
+		return e.valueHasMember(n.value)
+	}
+	return false
+}

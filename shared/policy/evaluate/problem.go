@@ -1,0 +1,58 @@
+package evaluate
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxProblems is how many problems Compile reports. Who has more repairs those first.
+const maxProblems = 100
+
+// Problem is one thing because of which a version cannot be evaluated.
+type Problem struct {
+	// FieldID and DataKey are those of the field. They are "" if the problem is in a jurisdiction or in the version as
+	// a whole.
+	FieldID, DataKey string
+	// DataGroupID is that of the data group to which the field belongs; "" for a field of the policy itself.
+	DataGroupID string
+	// JurisdictionID is "" unless the problem is in the conditions of a jurisdiction.
+	JurisdictionID string
+	// Path leads from the field or jurisdiction to what is wrong by the names on the wire, for example
+	// conditions[0].operands[2].value.
+	Path string
+	// Message tells people what is wrong and what to do.
+	Message string
+}
+
+// String returns where the problem is and what it is.
+func (p Problem) String() string {
+	var where []string
+	if p.JurisdictionID != "" {
+		where = append(where, "jurisdiction "+p.JurisdictionID)
+	}
+	if p.DataGroupID != "" {
+		where = append(where, "data group "+p.DataGroupID)
+	}
+	if p.FieldID != "" || p.DataKey != "" {
+		where = append(where, fmt.Sprintf("field %q (%s)", p.DataKey, p.FieldID))
+	}
+	if p.Path != "" {
+		where = append(where, p.Path)
+	}
+	if len(where) == 0 {
+		return p.Message
+	}
+	return strings.Join(where, ", ") + ": " + p.Message
+}
+
+// Problems is the error of Compile: everything because of which a version cannot be evaluated, at least one thing and
+// at most 100. It is matched with errors.As.
+type Problems []Problem
+
+// Error returns the first problem, and how many there are.
+func (p Problems) Error() string {
+	if len(p) == 1 {
+		return "evaluate: " + p[0].String()
+	}
+	return fmt.Sprintf("evaluate: %d problems, the first in %s", len(p), p[0])
+}

@@ -1,0 +1,73 @@
+package evaluate
+
+import (
+	"sluice/shared/access"
+	"sluice/shared/policy"
+)
+
+// Program is a version of a policy that has been compiled. It does not change, so that any number of evaluations can
+// use it at the same time.
+type Program struct {
+	entityType    string
+	jurisdictions []jurisdiction
+	// fields are those of the policy itself in the order of the result: by order, then by data key and ID.
+	fields []*field
+	// keys are the distinct data keys of all fields; other parts of the program refer to them by index.
+	keys []string
+	// maskings are the data keys that can be hidden, and for whom.
+	maskings []masking
+	// layers are the distinct access layers of all fields; other parts of the program refer to them by index. The first
+	// are those that every caller has.
+	layers []access.Layers
+	// frames are the places in which values are looked up. The first is the request.
+	frames []frameLayout
+	// memos is how many results of conditions are remembered within one evaluation.
+	memos int
+	// readsMateriality reports whether a condition reads the data source screeningMateriality.
+	readsMateriality bool
+}
+
+// EntityType returns the type of the entities that the program is for.
+func (p *Program) EntityType() string { return p.entityType }
+
+// jurisdiction is a compiled jurisdiction.
+type jurisdiction struct {
+	EvaluatedJurisdiction
+	shown shownIf
+}
+
+// field is a compiled field of the policy or of a data group. A data group that several fields refer to is compiled for
+// each of them.
+type field struct {
+	source *policy.Field
+	// template is the evaluated field as far as it is the same for all entities.
+	template EvaluatedField
+	// key is the index of the data key among those of the program.
+	key int
+	// layers is the index of the field's access layers among those of the program.
+	layers int
+	// own is where the value of the field is read from.
+	own ref
+	// parent is the field to whose data group this one belongs, nil for a field of the policy itself.
+	parent *field
+	// scope is where the operands of the field look values up.
+	scope scope
+
+	filter fieldFilter
+	shown  shownIf
+	// group is nil for single values.
+	group  *group
+	values fieldValues
+	rules  fieldRules
+}
+
+// group is the compiled data group of a collection or of a custom group.
+type group struct {
+	source *policy.DataGroup
+	// isCollection says that the group has items, each with all fields.
+	isCollection bool
+	// frame is the index of the frame of the items.
+	frame int
+	// fields are in the order of the result.
+	fields []*field
+}

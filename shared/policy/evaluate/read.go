@@ -1,0 +1,255 @@
+package evaluate
+
+import (
+	"strings"
+)
+
+// The names of the data sources that mean something here. All others mean what the request gives by their names.
+const (
+	sourceProperties  = ""
+	sourceCurrentItem = "currentDataGroupItem"
+	sourceMetadata    = "entityDataMetadata"
+	sourceField       = "currentField"
+	sourceMateriality = "screeningMateriality"
+)
+
+// holdsNoProperties are the data sources whose members are not data keys. In all others, hidden data keys are hidden.
+var holdsNoProperties = map[string]bool{
+	sourceMetadata: true, sourceMateriality: true, "changedFields": true, "currentJourneys": true, "currentUser": true,
+}
+
+// scope says where the operands of a condition look values up.
+type scope struct {
+	kind scopeKind
+	// frame is the frame of the item; that of requestScope is the request itself.
+	frame int
+}
+
+// scopeKind is what a condition is about.
+type scopeKind int
+
+const (
+	// wholeRequest is for conditions about the entity.
+	wholeRequest scopeKind = iota
+	// groupItem is for the fields of a collection, which are evaluated for each item.
+	groupItem
+	// innerItem is for the operands inside any, all and none.
+	innerItem
+)
+
+// requestScope is the scope of the fields of the policy itself, and of jurisdictions.
+var requestScope = scope{}
+
+func (s scope) isItem() bool { return s.kind != wholeRequest }
+
+// newScope returns a scope with a frame of its own.
+func (c *compiler) newScope(kind scopeKind) scope {
+	c.program.frames = append(c.program.frames, frameLayout{})
+	return scope{kind, len(c.program.frames) - 1}
+}
+
+// frameLayout lists what a program reads from one place: the request, an item of a collection, an item that an operand
+// looks at.
+type frameLayout struct {
+	reads []readSpec
+}
+
+// readSpec says what is read from a frame.
+type readSpec struct {
+	// source is the name of the data source. It means nothing in the frame of an item.
+	source string
+	// name is looked up as a whole first, if it is not "".
+	name string
+	// steps lead to the value otherwise.
+	steps []string
+}
+
+// readKey finds a readSpec in a frame; its path is the steps.
+type readKey struct {
+	frame              int
+	source, name, path string
+}
+
+// ref is where a compiled operand finds a value: in a slot of a frame. Reading it the first time looks it up.
+type ref struct {
+	frame, slot int
+	// keys are the data keys on the way that can be hidden.
+	keys []int
+}
+
+// refTo returns the ref for the value of a name in a data source, and whether it is read from the item of the scope.
+func (c *compiler) refTo(source, name string, in scope) (ref, bool) {
+	frame := 0
+	if in.isItem() && source == sourceCurrentItem || in.kind == innerItem && source == sourceProperties {
+		frame, source = in.frame, sourceProperties
+	}
+	spec := readSpec{source: source, name: name}
+	if name != "" {
+		spec.steps = strings.Split(name, ".")
+	}
+	return c.addRead(frame, spec, !holdsNoProperties[source]), frame != 0
+}
+
+// ownRef returns the ref for the value of a field.
+func (c *compiler) ownRef(f *field) ref {
+	frame, steps := f.scope.frame, []string{f.source.DataKey}
+	keys := steps
+	for p := f.parent; p != nil; p = p.parent {
+		if keys = append([]string{p.source.DataKey}, keys...); !p.group.isCollection {
+			steps = keys
+		}
+	}
+	r := c.addRead(frame, readSpec{steps: steps}, false)
+	r.keys = c.maskableKeys(keys)
+	return r
+}
+
+// addRead adds what is read to a frame, unless it is there already.
+func (c *compiler) addRead(frame int, spec readSpec, holdsProperties bool) ref {
+	key := readKey{frame, spec.source, spec.name, strings.Join(spec.steps, "\x00")}
+	slot, ok := c.reads[key]
+	if !ok {
+		layout := &c.program.frames[frame]
+		slot = len(layout.reads)
+		layout.reads = append(layout.reads, spec)
+		c.reads[key] = slot
+	}
+	if spec.source == sourceMateriality {
+		c.program.readsMateriality = true
+	}
+	r := ref{frame: frame, slot: slot}
+	if holdsProperties {
+		r.keys = c.maskableKeys(append([]string{spec.name}, spec.steps...))
+	}
+	return r
+}
+
+// maskableKeys returns which of the names are data keys that can be hidden.
+func (c *compiler) maskableKeys(names []string) []int {
+	var out []int
+	for _, name := range names {
+		if i, ok := c.keys[name]; ok && c.maskable[i] {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// frame is a frameLayout at one moment of an evaluation.
+type frame struct {
+	// root is the item; nothing for the request.
+	root node
+	// slots are the readings of the layout. Those of another generation are of another item.
+	slots      []reading
+	generation uint32
+}
+
+// enter makes an item the one from which a frame reads.
+func (e *evaluation) enter(index int, item node) {
+	f := &e.frames[index]
+	if f.slots == nil {
+		f.slots = make([]reading, len(e.program.frames[index].reads))
+	}
+	f.root = item
+	f.generation++
+}
+
+// read returns the value that a ref leads to. It holds until the frame has another item.
+func (e *evaluation) read(r ref) *reading {
+	f := &e.frames[r.frame]
+	slot := &f.slots[r.slot]
+	if slot.generation != f.generation {
+		e.fill(slot, f, &e.program.frames[r.frame].reads[r.slot], r.frame == 0)
+		slot.generation = f.generation
+	}
+	return slot
+}
+
+// fill looks up what a slot is for.
+func (e *evaluation) fill(slot *reading, f *frame, spec *readSpec, isRequest bool) {
+	*slot = reading{}
+	root := f.root
+	if isRequest {
+		root = e.source(spec.source)
+	}
+	if spec.name != "" && len(spec.steps) > 1 {
+		if e.gather(slot, root, []string{spec.name}); slot.isDefined {
+			return
+		}
+	}
+	e.gather(slot, root, spec.steps)
+}
+
+// reading is a value that has been looked up.
+type reading struct {
+	generation uint32
+	// isDefined means that the key is there, whatever its value.
+	isDefined bool
+	// hasMembers means that it is a group that has a value in it.
+	hasMembers bool
+	// one and many are the texts: that of a single value, or all of several.
+	one  [1]text
+	many []text
+	// count is how many texts there are.
+	count int
+	// isSeveral means that there could be any number of texts, so that they are the values of a list.
+	isSeveral bool
+	// items are those of collections.
+	items []node
+}
+
+// text is one value and the ID of the list entry from which it was chosen.
+type text struct {
+	value, id       string
+	hasValue, hasID bool
+}
+
+// isEmpty reports whether there is neither a value nor an ID.
+func (t *text) isEmpty() bool { return t.value == "" && t.id == "" }
+
+// texts returns the values.
+func (r *reading) texts() []text {
+	if r.count == 1 {
+		return r.one[:]
+	}
+	return r.many
+}
+
+func (r *reading) add(t text) {
+	if r.count++; r.count == 1 {
+		r.one[0] = t
+		return
+	}
+	if r.count == 2 {
+		r.many = append(r.many, r.one[0])
+	}
+	r.many = append(r.many, t)
+}
+
+// isEmpty reports whether there is no value, or an empty one.
+func (r *reading) isEmpty() bool {
+	if r.hasMembers || len(r.items) > 0 {
+		return false
+	}
+	all := r.texts()
+	for i := range all {
+		if !all[i].isEmpty() {
+			return false
+		}
+	}
+	return r.count == 0 || !r.isSeveral
+}
+
+// length returns how many items a collection, or how many values a list has.
+func (r *reading) length() int {
+	if len(r.items) > 0 {
+		return len(r.items)
+	}
+	if r.isSeveral || r.count > 0 && !r.one[0].isEmpty() {
+		return r.count
+	}
+	return 0
+}
+
+// ownValue returns the value of a field. It holds until another item of the collection is evaluated.
+func (e *evaluation) ownValue(f *field) *reading { return e.read(f.own) }

@@ -1,0 +1,121 @@
+package evaluate
+
+import (
+	"strings"
+
+	"sluice/shared/policy"
+)
+
+// fieldFilter is what the filter asks of a field, as sets.
+type fieldFilter struct {
+	targets       []string
+	categories    []string
+	jurisdictions []string
+}
+
+func newFieldFilter(f *policy.Field) fieldFilter {
+	out := fieldFilter{targets: f.TargetEntities, categories: f.Categories}
+	for _, id := range f.JurisdictionIDs {
+		out.jurisdictions = append(out.jurisdictions, strings.ToLower(id))
+	}
+	return out
+}
+
+// takesPart reports whether a field takes part in the evaluation, before its conditions are asked.
+func (e *evaluation) takesPart(f *field) bool {
+	if e.request.EnableAccessLayersFiltering && !e.reaches[f.layers] && !f.source.IsSensitiveData {
+		return false
+	}
+	if e.request.JourneyLevelDataOnly && f.parent == nil && !f.source.IsJourneyLevelData {
+		return false
+	}
+	if e.request.DisableFilteringForConditionalValues && len(f.source.ConditionalValues) > 0 {
+		return true
+	}
+	return overlaps(f.filter.targets, e.target) && overlaps(f.filter.categories, e.categories) &&
+		overlaps(f.filter.jurisdictions, e.jurisdictions)
+}
+
+// overlaps reports whether one of the texts is in the set. Without texts, and without a set, nothing is asked.
+func overlaps(texts []string, set map[string]bool) bool {
+	if len(texts) == 0 || set == nil {
+		return true
+	}
+	for _, t := range texts {
+		if set[t] {
+			return true
+		}
+	}
+	return false
+}
+
+// shown is a field that is in the result: the first of those that have its data key.
+type shown struct {
+	*field
+	// others are the fields with the same data key that are shown as well.
+	others []*field
+	// shouldClear means that no field with the data key is shown, and that the entity has a value to be removed.
+	shouldClear bool
+	// decidedBy are the IDs of the conditions that decided, if that was asked for.
+	decidedBy []string
+}
+
+// findShown returns the fields that are in the result, in its order: those that take part and whose conditions are met,
+// and those whose values should be cleared.
+func (e *evaluation) findShown(fields []*field) []shown {
+	out := make([]shown, 0, len(fields))
+	if cap(e.shownAt) < len(e.program.keys) {
+		e.shownAt = make([]int, len(e.program.keys))
+	}
+	// at holds the position of each data key in out, counted from 1. It is all zeros outside this function.
+	at := e.shownAt
+	for _, f := range fields {
+		if !e.takesPart(f) {
+			continue
+		}
+		s := shown{field: f}
+		isShown, by := f.shown.decide(e)
+		switch {
+		case isShown && by != nil && e.request.Explain:
+			s.decidedBy = []string{by.id}
+		case !isShown:
+			if !e.shouldClear(f) {
+				continue
+			}
+			s.shouldClear = true
+			s.decidedBy = e.allConditions(f)
+		}
+		i := at[f.key] - 1
+		switch {
+		case i < 0:
+			out = append(out, s)
+			at[f.key] = len(out)
+		case out[i].shouldClear && !s.shouldClear:
+			out[i] = s
+		case !s.shouldClear:
+			out[i].others = append(out[i].others, f)
+			out[i].decidedBy = append(out[i].decidedBy, s.decidedBy...)
+		}
+	}
+	for i := range out {
+		at[out[i].key] = 0
+	}
+	return out
+}
+
+// shouldClear reports whether a field that is not shown asks for its value to be removed, and the entity has one.
+func (e *evaluation) shouldClear(f *field) bool {
+	return f.source.ClearValueIfTriggerConditionNotMet && !e.isOwnHidden(f) && !e.ownValue(f).isEmpty()
+}
+
+// allConditions returns the IDs of the conditions of a field, if it was asked for what decided.
+func (e *evaluation) allConditions(f *field) []string {
+	if !e.request.Explain {
+		return nil
+	}
+	out := make([]string, 0, len(f.shown.conditions))
+	for i := range f.shown.conditions {
+		out = append(out, f.shown.conditions[i].id)
+	}
+	return out
+}

@@ -1,0 +1,253 @@
+package evaluate
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// maxValueDepth is how deep a data source can be nested. What is deeper is not there.
+const maxValueDepth = 16
+
+// value is a parsed part of a data source.
+type value struct {
+	kind valueKind
+	// text is a scalar as text: numbers without an exponent where possible, booleans as true and false.
+	text    string
+	members map[string]*value
+	list    []*value
+}
+
+type valueKind byte
+
+const (
+	nullValue valueKind = iota
+	scalarValue
+	objectValue
+	listValue
+)
+
+// parseValue parses a data source. It returns nil if there is none, or if it is not JSON.
+func parseValue(source jsontext.Value) *value {
+	if len(source) == 0 {
+		return nil
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(source))
+	v, err := decodeValue(d, 0)
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// decodeValue decodes the next value. It returns nil for one that is nested too deep.
+func decodeValue(d *jsontext.Decoder, depth int) (*value, error) {
+	if depth > maxValueDepth {
+		return nil, d.SkipValue()
+	}
+	token, err := d.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	switch token.Kind() {
+	case '{':
+		v := &value{kind: objectValue, members: map[string]*value{}}
+		for d.PeekKind() != '}' {
+			name, err := d.ReadToken()
+			if err != nil {
+				return nil, err
+			}
+			key := name.String()
+			member, err := decodeValue(d, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			if member != nil {
+				v.members[key] = member
+			}
+		}
+		_, err = d.ReadToken()
+		return v, err
+	case '[':
+		v := &value{kind: listValue}
+		for d.PeekKind() != ']' {
+			element, err := decodeValue(d, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			if element != nil {
+				v.list = append(v.list, element)
+			}
+		}
+		_, err = d.ReadToken()
+		return v, err
+	case 'n':
+		return &value{}, nil
+	case '0':
+		return &value{kind: scalarValue, text: plainNumber(token.String())}, nil
+	default:
+		return &value{kind: scalarValue, text: token.String()}, nil
+	}
+}
+
+// plainNumber returns a JSON number without its exponent, if it has one of at most three digits.
+func plainNumber(s string) string {
+	i := bytes.IndexAny([]byte(s), "eE")
+	if i < 0 {
+		return s
+	}
+	exponent, err := strconv.Atoi(s[i+1:])
+	if err != nil || exponent < -999 || exponent > 999 {
+		return s
+	}
+	return shift(s[:i], exponent)
+}
+
+// shift moves the point of a decimal number to the right, or to the left.
+func shift(s string, by int) string {
+	sign := ""
+	if s[0] == '-' {
+		sign, s = "-", s[1:]
+	}
+	whole, fraction, _ := bytes.Cut([]byte(s), []byte{'.'})
+	for ; by > 0; by-- {
+		next := byte('0')
+		if len(fraction) > 0 {
+			next, fraction = fraction[0], fraction[1:]
+		}
+		whole = append(whole[:len(whole):len(whole)], next)
+	}
+	for ; by < 0; by++ {
+		last := byte('0')
+		if len(whole) > 0 {
+			last, whole = whole[len(whole)-1], whole[:len(whole)-1]
+		}
+		fraction = append([]byte{last}, fraction...)
+	}
+	whole = bytes.TrimLeft(whole, "0")
+	if len(whole) == 0 {
+		whole = []byte{'0'}
+	}
+	if len(fraction) > 0 {
+		return sign + string(whole) + "." + string(fraction)
+	}
+	return sign + string(whole)
+}
+
+// member returns the member of an object, nil if there is none.
+func (v *value) member(name string) *value {
+	if v == nil || v.kind != objectValue {
+		return nil
+	}
+	return v.members[name]
+}
+
+// scalar returns the text of a scalar, "" for everything else.
+func (v *value) scalar() string {
+	if v == nil || v.kind != scalarValue {
+		return ""
+	}
+	return v.text
+}
+
+// lookup returns what a name leads to: in the properties of an object, if it has them, otherwise among its members.
+func (v *value) lookup(name string) node {
+	if v.kind != objectValue {
+		return node{}
+	}
+	if properties := v.member("properties"); properties != nil {
+		if found := properties.lookupKey(name); found != nil {
+			return node{value: found.withID(v.member("propertiesInfo").member(name).member("valueId"))}
+		}
+	}
+	if found := v.lookupKey(name); found != nil {
+		return node{value: found}
+	}
+	return node{}
+}
+
+// lookupKey returns the property of an object, which can be in split form.
+func (v *value) lookupKey(name string) *value {
+	for _, kind := range [...]string{"singleProperties", "collectionProperties", "customProperties"} {
+		if found := v.member(kind).member(name); found != nil {
+			return found
+		}
+	}
+	return v.member(name)
+}
+
+// withID returns a scalar with the ID of the list entry from which it was chosen.
+func (v *value) withID(id *value) *value {
+	if v.kind == objectValue || v.kind == listValue || id == nil {
+		return v
+	}
+	return &value{kind: objectValue, members: map[string]*value{"value": v, "valueId": id}}
+}
+
+// elements returns the elements of a list, or the items of a collection in one of its forms.
+func (v *value) elements() ([]node, bool) {
+	switch v.kind {
+	case listValue:
+		out := make([]node, len(v.list))
+		for i, element := range v.list {
+			out[i] = node{value: element}
+		}
+		return out, true
+	case objectValue:
+		items := v.member("collections") // the form of a single property
+		if items == nil && v.member("collectionId") != nil {
+			items = v.member("items") // the split form
+		}
+		if items == nil || items.kind != objectValue {
+			return nil, false
+		}
+		out := make([]node, 0, len(items.members))
+		for _, item := range items.members {
+			out = append(out, node{value: item})
+		}
+		return out, true
+	}
+	return nil, false
+}
+
+// asText returns the value of a scalar, of null, or of an object that has a value or the ID of one.
+func (v *value) asText() (text, bool) {
+	switch v.kind {
+	case nullValue:
+		return text{}, true
+	case scalarValue:
+		return text{value: v.text, hasValue: true}, true
+	case objectValue:
+		single, id := v.members["value"], v.members["valueId"]
+		isSingle := v.members["type"].scalar() == "Single" || v.members["type"] == nil && (single != nil || id != nil)
+		if !isSingle {
+			return text{}, false
+		}
+		var t text
+		if single != nil && single.kind == scalarValue {
+			t.value, t.hasValue = single.text, true
+		}
+		if id != nil && id.kind == scalarValue {
+			t.id, t.hasID = id.text, true
+		}
+		return t, true
+	}
+	return text{}, false
+}
+
+// valueHasMember reports whether an object has a member with a value that is not hidden.
+func (e *evaluation) valueHasMember(v *value) bool {
+	if t, ok := v.asText(); ok {
+		return !t.isEmpty()
+	}
+	if v.kind == listValue {
+		return len(v.list) > 0
+	}
+	for name, member := range v.members {
+		if !e.isHiddenName(name) && e.valueHasMember(member) {
+			return true
+		}
+	}
+	return false
+}
