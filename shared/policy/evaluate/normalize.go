@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -29,36 +30,49 @@ type NormalizedItem struct {
 	EvaluatedFieldRefs []int `json:"evaluatedFieldRefs"`
 }
 
+// ErrTooLarge means that the distinct fields of a result are larger than is wanted.
+var ErrTooLarge = errors.New("evaluate: the distinct fields are too large")
+
 // Normalize returns a result with each distinct field of a collection once: fields are the same if their JSON is. It
-// shares its fields with r.
-func Normalize(r Result) NormalizedResult {
+// shares its fields with r. As soon as the distinct fields have more than maxBytes as JSON, it returns ErrTooLarge.
+func Normalize(r Result, maxBytes int) (NormalizedResult, error) {
 	out := NormalizedResult{
 		EvaluatedFields: r.EvaluatedFields, EvaluatedCollectionDataGroups: make([]NormalizedCollection, 0),
 		EvaluatedCustomDataGroups: r.EvaluatedCustomDataGroups, EvaluatedJurisdictions: r.EvaluatedJurisdictions,
 	}
 	for _, g := range r.EvaluatedCollectionDataGroups {
-		fields, items := normalizeItems(g.EvaluatedItems, func(f *GroupField) *GroupField { return f })
+		fields, items, err := normalizeItems(g.EvaluatedItems, &maxBytes, func(f *GroupField) *GroupField { return f })
+		if err != nil {
+			return NormalizedResult{}, err
+		}
 		out.EvaluatedCollectionDataGroups = append(out.EvaluatedCollectionDataGroups,
 			NormalizedCollection{g.GroupHeader, fields, items})
 	}
-	return out
+	return out, nil
 }
 
 // normalizeItems returns the distinct fields of items in the order of their first use, and the items by references to
 // them. The function returns what is sent of a field, nil for nothing; it is called once for fields that items share.
-func normalizeItems[F any](items map[string]EvaluatedItem, sentOf func(*GroupField) *F) ([]*F, map[string]NormalizedItem) {
-	d := distinctFields[F]{sentOf: sentOf, list: []*F{}, byField: map[*GroupField]int{}, byText: map[string]int{}}
+// The size of the fields is subtracted from maxBytes.
+func normalizeItems[F any](items map[string]EvaluatedItem, maxBytes *int, sentOf func(*GroupField) *F) (
+	[]*F, map[string]NormalizedItem, error) {
+	d := distinctFields[F]{sentOf: sentOf, left: maxBytes, list: []*F{}, byField: map[*GroupField]int{},
+		byText: map[string]int{}}
 	out := make(map[string]NormalizedItem, len(items))
 	for _, id := range slices.Sorted(maps.Keys(items)) {
 		refs := make([]int, 0, len(items[id].EvaluatedFields))
 		for _, f := range items[id].EvaluatedFields {
-			if i := d.indexOf(f); i != notSent {
+			i, err := d.indexOf(f)
+			if err != nil {
+				return nil, nil, err
+			}
+			if i != notSent {
 				refs = append(refs, i)
 			}
 		}
 		out[id] = NormalizedItem{refs}
 	}
-	return d.list, out
+	return d.list, out, nil
 }
 
 // notSent stands for the index of a field of which nothing is sent.
@@ -68,34 +82,42 @@ const notSent = -1
 type distinctFields[F any] struct {
 	sentOf func(*GroupField) *F
 	list   []*F
+	// left is how many bytes further fields may have.
+	left *int
 	// byField and byText find the index of a field by its address, which items of one result share, and by its JSON.
 	byField map[*GroupField]int
 	byText  map[string]int
 }
 
 // indexOf returns the index of a field, which it adds to the list if it is new.
-func (d *distinctFields[F]) indexOf(f *GroupField) int {
+func (d *distinctFields[F]) indexOf(f *GroupField) (int, error) {
 	if i, ok := d.byField[f]; ok {
-		return i
+		return i, nil
 	}
-	i := d.findOrAdd(d.sentOf(f))
+	i, err := d.findOrAdd(d.sentOf(f))
+	if err != nil {
+		return 0, err
+	}
 	d.byField[f] = i
-	return i
+	return i, nil
 }
 
-func (d *distinctFields[F]) findOrAdd(sent *F) int {
+func (d *distinctFields[F]) findOrAdd(sent *F) (int, error) {
 	if sent == nil {
-		return notSent
+		return notSent, nil
 	}
 	text, err := json.Marshal(sent)
-	if err != nil { // fields are texts, numbers and booleans; an order is finite because it comes from JSON
-		panic(fmt.Sprintf("evaluate: a field is not JSON: %v", err))
+	if err != nil {
+		return 0, fmt.Errorf("evaluate: encode a field: %w", err)
 	}
-	i, ok := d.byText[string(text)]
-	if !ok {
-		i = len(d.list)
-		d.list = append(d.list, sent)
-		d.byText[string(text)] = i
+	if i, ok := d.byText[string(text)]; ok {
+		return i, nil
 	}
-	return i
+	if *d.left -= len(text); *d.left < 0 {
+		return 0, ErrTooLarge
+	}
+	i := len(d.list)
+	d.list = append(d.list, sent)
+	d.byText[string(text)] = i
+	return i, nil
 }

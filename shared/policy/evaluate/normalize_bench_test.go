@@ -44,7 +44,11 @@ func BenchmarkNormalize(b *testing.B) {
 			result := largeCollection(1000, 30, shared)
 			b.ReportAllocs()
 			for b.Loop() {
-				text, err := json.Marshal(evaluate.Normalize(result))
+				normalized, err := evaluate.Normalize(result, unlimited)
+				if err != nil {
+					b.Fatal(err)
+				}
+				text, err := json.Marshal(normalized)
 				if err != nil {
 					b.Fatal(err)
 				}

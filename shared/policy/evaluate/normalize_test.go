@@ -2,7 +2,9 @@ package evaluate_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -82,12 +84,23 @@ func randomField(r *rand.Rand) evaluate.GroupField {
 	return f
 }
 
+const unlimited = math.MaxInt
+
+func normalize(t *testing.T, r evaluate.Result) evaluate.NormalizedResult {
+	t.Helper()
+	out, err := evaluate.Normalize(r, unlimited)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 // A client that resolves the indices of a normalized reply gets the plain one.
 func TestNormalizedIsPlain(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		result := randomResult(rand.New(rand.NewPCG(15, seed)))
-		plain, normalized := decoded(t, result), decoded(t, evaluate.Normalize(result))
+		plain, normalized := decoded(t, result), decoded(t, normalize(t, result))
 		checkFieldLists(t, normalized)
 		if got := denormalized(t, normalized); !reflect.DeepEqual(got, plain) { // cmp.Diff takes ten times as long
 			t.Fatalf("seed %d: denormalized (+) is not plain (-):\n%s", seed, cmp.Diff(plain, got))
@@ -100,7 +113,7 @@ func TestNormalizeIsDeterministic(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {
 		result := randomResult(rand.New(rand.NewPCG(15, seed)))
-		one, two := evaluate.Normalize(result), evaluate.Normalize(result)
+		one, two := normalize(t, result), normalize(t, result)
 		if !reflect.DeepEqual(one, two) {
 			t.Fatalf("seed %d: %s", seed, cmp.Diff(one, two))
 		}
@@ -121,12 +134,38 @@ func TestDistinctFields(t *testing.T) {
 					"2": {EvaluatedFields: []*evaluate.GroupField{&same, &same}},
 				},
 			}}}
-			got := evaluate.Normalize(result).EvaluatedCollectionDataGroups[0]
+			got := normalize(t, result).EvaluatedCollectionDataGroups[0]
 			want := map[string]evaluate.NormalizedItem{"1": {EvaluatedFieldRefs: []int{0, 1}}, "2": {EvaluatedFieldRefs: []int{1, 1}}}
 			if diff := cmp.Diff(want, got.EvaluatedItems); diff != "" || len(got.EvaluatedFields) != 2 {
 				t.Errorf("got %d fields, want 2; items: %s", len(got.EvaluatedFields), diff)
 			}
 		})
+	}
+}
+
+// The distinct fields of all collections together are within the limit; equal ones count once in each.
+func TestNormalizeIsLimited(t *testing.T) {
+	t.Parallel()
+	one, two := &evaluate.GroupField{DataKey: "a"}, &evaluate.GroupField{DataKey: "b"}
+	items := map[string]evaluate.EvaluatedItem{"1": {EvaluatedFields: []*evaluate.GroupField{one, two, one}},
+		"2": {EvaluatedFields: []*evaluate.GroupField{two}}}
+	result := evaluate.Result{EvaluatedCollectionDataGroups: []evaluate.CollectionDataGroup{
+		{EvaluatedItems: items}, {EvaluatedItems: items}}}
+	sizeOf := func(v any) int {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(text)
+	}
+	size, shownSize := 4*sizeOf(one), 4*sizeOf(evaluate.DisplayField{DataKey: "a"})
+	for n, want := range map[int]error{-1: evaluate.ErrTooLarge, 0: nil} {
+		if _, err := evaluate.Normalize(result, size+n); !errors.Is(err, want) {
+			t.Errorf("normalized within %d bytes of %d: got %v, want %v", size+n, size, err, want)
+		}
+		if _, err := evaluate.ReadOnly(result, shownSize+n); !errors.Is(err, want) {
+			t.Errorf("read-only within %d bytes of %d: got %v, want %v", shownSize+n, shownSize, err, want)
+		}
 	}
 }
 
@@ -163,7 +202,11 @@ func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
 		result := randomResult(rand.New(rand.NewPCG(15, seed)))
-		got := decoded(t, evaluate.ReadOnly(result))
+		shown, err := evaluate.ReadOnly(result, unlimited)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := decoded(t, shown)
 		expectKeys(t, got, "evaluatedFields evaluatedCollectionDataGroups")
 		checkFieldLists(t, got)
 		want := 0

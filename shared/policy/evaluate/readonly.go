@@ -57,8 +57,9 @@ func (r Request) ForReadOnly() Request {
 }
 
 // ReadOnly returns what is needed to display the result of a request that ForReadOnly has returned. Fields that are
-// there only because their values should be cleared are not shown, so they are left out.
-func ReadOnly(r Result) ReadOnlyResult {
+// there only because their values should be cleared are not shown, so they are left out. As soon as the distinct fields of
+// collections have more than maxBytes as JSON, it returns ErrTooLarge.
+func ReadOnly(r Result, maxBytes int) (ReadOnlyResult, error) {
 	out := ReadOnlyResult{[]ReadOnlyField{}, []ReadOnlyCollection{}}
 	for i := range r.EvaluatedFields {
 		f := &r.EvaluatedFields[i]
@@ -67,7 +68,10 @@ func ReadOnly(r Result) ReadOnlyResult {
 		}
 	}
 	for _, g := range r.EvaluatedCollectionDataGroups {
-		fields, items := normalizeItems(g.EvaluatedItems, displayOf)
+		fields, items, err := normalizeItems(g.EvaluatedItems, &maxBytes, displayOf)
+		if err != nil {
+			return ReadOnlyResult{}, err
+		}
 		out.EvaluatedCollectionDataGroups = append(out.EvaluatedCollectionDataGroups, ReadOnlyCollection{
 			DataKey: g.DataKey, DataGroupID: g.DataGroupID, DataGroupVersionNumber: g.DataGroupVersionNumber,
 			DataGroupName: g.DataGroupName, Name: g.Name, Description: g.Description, Category: g.Category, Order: g.Order,
@@ -75,7 +79,7 @@ func ReadOnly(r Result) ReadOnlyResult {
 			EvaluatedFields: fields, EvaluatedItems: items,
 		})
 	}
-	return out
+	return out, nil
 }
 
 // displayOf returns what is needed to display a field, nil if it is not shown.
