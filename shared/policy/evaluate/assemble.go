@@ -94,7 +94,7 @@ func (e *evaluation) evaluateCustom(s *shown) CustomDataGroup {
 		SingleFields: []GroupField{}, CustomNestedFields: []CustomDataGroup{},
 	}
 	for _, inner := range e.findShown(s.group.fields) {
-		if inner.group == nil {
+		if inner.group == nil || inner.shouldClear {
 			out.SingleFields = append(out.SingleFields, e.evaluateField(&inner))
 		} else {
 			out.CustomNestedFields = append(out.CustomNestedFields, e.evaluateCustom(&inner))

@@ -62,7 +62,7 @@ func (p *Program) Evaluate(ctx context.Context, r Request, materiality Materiali
 			return Result{}, err
 		}
 		switch {
-		case s.group == nil:
+		case s.group == nil || s.shouldClear:
 			result.EvaluatedFields = append(result.EvaluatedFields, e.evaluateSingle(&s))
 		case s.group.isCollection:
 			g, err := e.evaluateCollection(&s)

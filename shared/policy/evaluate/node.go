@@ -1,15 +1,18 @@
 package evaluate
 
 import (
+	"strings"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"sluice/shared/property"
 )
 
 // node is something in which names are looked up, or a value: part of the properties of the entity or of a data source.
-// At most one member is set; a node without any is nothing.
+// One of its members is set at most, or isText and the text; a node without any is nothing.
 type node struct {
-	text       *property.Text
+	isText     bool
+	text       property.Text
 	properties *property.Split
 	collection map[string]property.SplitItem
 	item       map[string]property.Text
@@ -18,7 +21,7 @@ type node struct {
 
 // isNothing reports whether nothing was found.
 func (n node) isNothing() bool {
-	return n.text == nil && n.properties == nil && n.collection == nil && n.item == nil && n.value == nil
+	return !n.isText && n.properties == nil && n.collection == nil && n.item == nil && n.value == nil
 }
 
 // source returns what the data source of a name is in the request.
@@ -109,22 +112,26 @@ func (r *reading) addText(t text) {
 	}
 }
 
-// parseList returns the values of a text that lists several of them: a JSON array of texts, numbers and booleans.
-// Every other text is one value, and not ok.
+// parseList returns the values of a text that lists several of them: a JSON array of texts. Every other text is one value,
+// and not ok.
 func parseList(s string) ([]string, bool) {
 	if len(s) < 2 || s[0] != '[' || s[len(s)-1] != ']' {
 		return nil, false
 	}
-	v := parseValue(jsontext.Value(s))
-	if v == nil || v.kind != listValue {
+	d := jsontext.NewDecoder(strings.NewReader(s))
+	if _, err := d.ReadToken(); err != nil {
 		return nil, false
 	}
-	out := make([]string, len(v.list))
-	for i, element := range v.list {
-		if element.kind != scalarValue {
+	var out []string
+	for d.PeekKind() == '"' {
+		token, err := d.ReadToken()
+		if err != nil {
 			return nil, false
 		}
-		out[i] = element.text
+		out = append(out, token.String())
+	}
+	if _, err := d.ReadToken(); err != nil || d.InputOffset() != int64(len(s)) || d.StackDepth() != 0 {
+		return nil, false
 	}
 	return out, true
 }
@@ -134,7 +141,7 @@ func (n node) lookup(name string) node {
 	switch {
 	case n.properties != nil:
 		if t, ok := n.properties.SingleProperties[name]; ok {
-			return node{text: &t}
+			return node{isText: true, text: t}
 		}
 		if c, ok := n.properties.CollectionProperties[name]; ok {
 			return node{collection: nonNil(c.Items)}
@@ -144,7 +151,7 @@ func (n node) lookup(name string) node {
 		}
 	case n.item != nil:
 		if t, ok := n.item[name]; ok {
-			return node{text: &t}
+			return node{isText: true, text: t}
 		}
 	case n.value != nil:
 		return n.value.lookup(name)
@@ -177,8 +184,8 @@ func (n node) elements() ([]node, bool) {
 // asText returns the value of a node that is a single value. One that is null has neither a value nor an ID.
 func (n node) asText() (text, bool) {
 	switch {
-	case n.text != nil:
-		return textOf(*n.text), true
+	case n.isText:
+		return textOf(n.text), true
 	case n.value != nil:
 		return n.value.asText()
 	}

@@ -1,6 +1,10 @@
 package evaluate
 
-import "sluice/shared/policy"
+import (
+	"slices"
+
+	"sluice/shared/policy"
+)
 
 // compileOperand compiles an operand, and reports whether it depends on the item of the scope.
 func (c *compiler) compileOperand(path string, o *policy.Operand, in scope, depth int) (predicate, bool) {
@@ -64,43 +68,30 @@ func (c *compiler) compileQuantifier(path string, o *policy.Operand, in scope, d
 // compileComparison compiles an operand that compares one value.
 func (c *compiler) compileComparison(path string, o *policy.Operand, in scope) (predicate, bool) {
 	r, readsItem := c.refOf(path, o, in)
-	test := c.compileTest(path, o, in)
-	if test == nil {
+	if o.ValueField != "" {
+		return c.compilePair(path, o, r, in), readsItem
+	}
+	isMet := c.compileTest(path, o)
+	if isMet == nil {
 		return nil, false
 	}
 	if len(r.keys) == 0 {
-		return func(e *evaluation) bool { return test(e, e.read(r)) }, readsItem
+		return func(e *evaluation) bool { return isMet(e, e.read(r)) }, readsItem
 	}
-	return func(e *evaluation) bool { return !e.isHidden(r.keys) && test(e, e.read(r)) }, readsItem
+	return func(e *evaluation) bool { return !e.isHidden(r.keys) && isMet(e, e.read(r)) }, readsItem
 }
 
-// test is what an operation asks of a value.
-type test func(*evaluation, *reading) bool
-
-// compileTest compiles the operation of an operand and what it compares with; nil if it cannot be compiled.
-func (c *compiler) compileTest(path string, o *policy.Operand, in scope) test {
-	switch o.Operation {
-	case policy.IsEmpty:
-		return func(_ *evaluation, r *reading) bool { return r.isEmpty() }
-	case policy.IsNotEmpty:
-		return func(_ *evaluation, r *reading) bool { return !r.isEmpty() }
-	case policy.IsDefined:
-		return func(_ *evaluation, r *reading) bool { return r.isDefined }
-	case policy.IsNotDefined:
-		return func(_ *evaluation, r *reading) bool { return !r.isDefined }
-	case policy.Equal:
-		return func(_ *evaluation, r *reading) bool {
-			all := r.texts()
-			for i := range all {
-				for _, v := range o.Value {
-					if all[i].hasValue && all[i].value == v {
-						return true
-					}
-				}
-			}
-			return false
-		}
+// compilePair compiles an operand that compares the value of a field with that of another one.
+func (c *compiler) compilePair(path string, o *policy.Operand, a ref, in scope) predicate {
+	if len(o.ValueField) > maxNameLength {
+		c.report(path+".valueField", "The name of the field is longer than %d bytes.", maxNameLength)
+		return nil
 	}
-	c.report(path+".operation", "There is no operation %q.", o.Operation)
-	return nil
+	b, _ := c.refTo(o.DataSource, o.ValueField, in)
+	isMet := c.compilePairTest(path, o)
+	if isMet == nil {
+		return nil
+	}
+	keys := slices.Concat(a.keys, b.keys)
+	return func(e *evaluation) bool { return !e.isHidden(keys) && isMet(e.read(a), e.read(b)) }
 }

@@ -58,7 +58,7 @@ type frameLayout struct {
 type readSpec struct {
 	// source is the name of the data source. It means nothing in the frame of an item.
 	source string
-	// name is looked up as a whole first, if it is not "".
+	// name is looked up as a whole first. It is "" if there is one step or none.
 	name string
 	// steps lead to the value otherwise.
 	steps []string
@@ -83,9 +83,12 @@ func (c *compiler) refTo(source, name string, in scope) (ref, bool) {
 	if in.isItem() && source == sourceCurrentItem || in.kind == innerItem && source == sourceProperties {
 		frame, source = in.frame, sourceProperties
 	}
-	spec := readSpec{source: source, name: name}
+	spec := readSpec{source: source}
 	if name != "" {
 		spec.steps = strings.Split(name, ".")
+	}
+	if len(spec.steps) > 1 {
+		spec.name = name
 	}
 	return c.addRead(frame, spec, !holdsNoProperties[source]), frame != 0
 }
@@ -172,83 +175,12 @@ func (e *evaluation) fill(slot *reading, f *frame, spec *readSpec, isRequest boo
 	if isRequest {
 		root = e.source(spec.source)
 	}
-	if spec.name != "" && len(spec.steps) > 1 {
+	if spec.name != "" {
 		if e.gather(slot, root, []string{spec.name}); slot.isDefined {
 			return
 		}
 	}
 	e.gather(slot, root, spec.steps)
-}
-
-// reading is a value that has been looked up.
-type reading struct {
-	generation uint32
-	// isDefined means that the key is there, whatever its value.
-	isDefined bool
-	// hasMembers means that it is a group that has a value in it.
-	hasMembers bool
-	// one and many are the texts: that of a single value, or all of several.
-	one  [1]text
-	many []text
-	// count is how many texts there are.
-	count int
-	// isSeveral means that there could be any number of texts, so that they are the values of a list.
-	isSeveral bool
-	// items are those of collections.
-	items []node
-}
-
-// text is one value and the ID of the list entry from which it was chosen.
-type text struct {
-	value, id       string
-	hasValue, hasID bool
-}
-
-// isEmpty reports whether there is neither a value nor an ID.
-func (t *text) isEmpty() bool { return t.value == "" && t.id == "" }
-
-// texts returns the values.
-func (r *reading) texts() []text {
-	if r.count == 1 {
-		return r.one[:]
-	}
-	return r.many
-}
-
-func (r *reading) add(t text) {
-	if r.count++; r.count == 1 {
-		r.one[0] = t
-		return
-	}
-	if r.count == 2 {
-		r.many = append(r.many, r.one[0])
-	}
-	r.many = append(r.many, t)
-}
-
-// isEmpty reports whether there is no value, or an empty one.
-func (r *reading) isEmpty() bool {
-	if r.hasMembers || len(r.items) > 0 {
-		return false
-	}
-	all := r.texts()
-	for i := range all {
-		if !all[i].isEmpty() {
-			return false
-		}
-	}
-	return r.count == 0 || !r.isSeveral
-}
-
-// length returns how many items a collection, or how many values a list has.
-func (r *reading) length() int {
-	if len(r.items) > 0 {
-		return len(r.items)
-	}
-	if r.isSeveral || r.count > 0 && !r.one[0].isEmpty() {
-		return r.count
-	}
-	return 0
 }
 
 // ownValue returns the value of a field. It holds until another item of the collection is evaluated.

@@ -29,9 +29,6 @@ func (e *evaluation) takesPart(f *field) bool {
 	if e.request.JourneyLevelDataOnly && f.parent == nil && !f.source.IsJourneyLevelData {
 		return false
 	}
-	if e.request.DisableFilteringForConditionalValues && len(f.source.ConditionalValues) > 0 {
-		return true
-	}
 	return overlaps(f.filter.targets, e.target) && overlaps(f.filter.categories, e.categories) &&
 		overlaps(f.filter.jurisdictions, e.jurisdictions)
 }

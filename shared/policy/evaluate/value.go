@@ -85,14 +85,14 @@ func decodeValue(d *jsontext.Decoder, depth int) (*value, error) {
 	case 'n':
 		return &value{}, nil
 	case '0':
-		return &value{kind: scalarValue, text: plainNumber(token.String())}, nil
+		return &value{kind: scalarValue, text: withoutExponent(token.String())}, nil
 	default:
 		return &value{kind: scalarValue, text: token.String()}, nil
 	}
 }
 
-// plainNumber returns a JSON number without its exponent, if it has one of at most three digits.
-func plainNumber(s string) string {
+// withoutExponent returns a JSON number without its exponent, if it has one of at most three digits.
+func withoutExponent(s string) string {
 	i := bytes.IndexAny([]byte(s), "eE")
 	if i < 0 {
 		return s
@@ -241,8 +241,11 @@ func (e *evaluation) valueHasMember(v *value) bool {
 	if t, ok := v.asText(); ok {
 		return !t.isEmpty()
 	}
-	if v.kind == listValue {
-		return len(v.list) > 0
+	if elements, ok := v.elements(); ok {
+		return len(elements) > 0
+	}
+	if properties := v.member("properties"); properties != nil {
+		v = properties
 	}
 	for name, member := range v.members {
 		if !e.isHiddenName(name) && e.valueHasMember(member) {

@@ -1,0 +1,254 @@
+package evaluate
+
+import (
+	"hash/maphash"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"sluice/shared/policy"
+)
+
+// fewTexts is up to how many texts are compared one after another.
+const fewTexts = 8
+
+// textSet is a set of texts that are equal in upper and lower case alike, and by their value if they are numbers.
+type textSet struct {
+	texts []string
+	// numbers are those of the texts that are numbers. A text that is a number equals no other text.
+	numbers []number
+	// byHash and byNumber find the texts if they are many.
+	byHash   map[uint64][]string
+	byNumber map[number]bool
+}
+
+func newTextSet(texts []string) *textSet {
+	s := &textSet{}
+	for _, t := range texts {
+		if n, ok := plainNumber(t); ok {
+			s.numbers = append(s.numbers, n)
+		} else {
+			s.texts = append(s.texts, t)
+		}
+	}
+	if len(s.texts) > fewTexts {
+		s.byHash = make(map[uint64][]string, len(s.texts))
+		for _, t := range s.texts {
+			h := foldedHash(t)
+			s.byHash[h] = append(s.byHash[h], t)
+		}
+	}
+	if len(s.numbers) > fewTexts {
+		s.byNumber = make(map[number]bool, len(s.numbers))
+		for _, n := range s.numbers {
+			s.byNumber[n] = true
+		}
+	}
+	return s
+}
+
+// has reports whether a text equals one of the set.
+func (s *textSet) has(t string) bool {
+	if len(s.numbers) > 0 {
+		if n, ok := plainNumber(t); ok {
+			return s.hasNumber(n)
+		}
+	}
+	list := s.texts
+	if s.byHash != nil {
+		list = s.byHash[foldedHash(t)]
+	}
+	for _, other := range list {
+		if strings.EqualFold(other, t) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *textSet) hasNumber(n number) bool {
+	if s.byNumber != nil {
+		return s.byNumber[n]
+	}
+	for _, other := range s.numbers {
+		if other == n {
+			return true
+		}
+	}
+	return false
+}
+
+// plainNumber returns the number that a text is, if it has neither a plus nor needless zeros before its digits: 007 and
+// +49 are texts, of which each character counts.
+func plainNumber(t string) (number, bool) {
+	digits := strings.TrimPrefix(t, "-")
+	if digits == "" || digits[0] < '0' || digits[0] > '9' {
+		return number{}, false
+	}
+	if digits[0] == '0' && len(digits) > 1 && digits[1] != '.' {
+		return number{}, false
+	}
+	return parseNumber(t)
+}
+
+// fold returns a text such that texts that differ only in upper and lower case have the same.
+func fold(t string) string {
+	for i := range len(t) {
+		if t[i] >= utf8.RuneSelf || 'a' <= t[i] && t[i] <= 'z' {
+			return strings.Map(foldRune, t)
+		}
+	}
+	return t
+}
+
+// foldRune returns the first of the letters that are the same in upper and lower case alike.
+func foldRune(r rune) rune {
+	if r < utf8.RuneSelf {
+		if 'a' <= r && r <= 'z' {
+			r -= 'a' - 'A'
+		}
+		return r
+	}
+	first := r
+	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+		first = min(first, next)
+	}
+	return first
+}
+
+var hashSeed = maphash.MakeSeed()
+
+// foldedHash returns the hash of fold(t).
+func foldedHash(t string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(hashSeed)
+	for _, r := range t {
+		if r = foldRune(r); r < utf8.RuneSelf {
+			_ = h.WriteByte(byte(r)) // never fails
+			continue
+		}
+		var buffer [utf8.UTFMax]byte
+		_, _ = h.Write(buffer[:utf8.EncodeRune(buffer[:], r)]) // never fails
+	}
+	return h.Sum64()
+}
+
+// containsAny reports whether a folded text contains one of the folded parts.
+func containsAny(t string, parts []string) bool {
+	for _, part := range parts {
+		if strings.Contains(t, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// quantity is a number, a day or a moment: what can be more or less.
+type quantity struct {
+	kind   quantityKind
+	number number
+	date   date
+}
+
+type quantityKind int
+
+const (
+	noQuantity quantityKind = iota
+	numberQuantity
+	dayQuantity
+	momentQuantity
+	quantityKinds
+)
+
+// quantityOf returns the quantity that a text is.
+func quantityOf(t string) quantity {
+	if n, ok := parseNumber(t); ok {
+		return quantity{kind: numberQuantity, number: n}
+	}
+	d, ok := parseDate(t)
+	switch {
+	case !ok:
+		return quantity{}
+	case d.isMoment:
+		return quantity{kind: momentQuantity, date: d}
+	default:
+		return quantity{kind: dayQuantity, date: d}
+	}
+}
+
+// compare returns a negative number if q is less than other, 0 if they are equal and a positive one if it is more; not ok
+// means that they cannot be compared. A moment is compared with a day by the day that it is in UTC.
+func (q *quantity) compare(other *quantity) (order int, ok bool) {
+	switch {
+	case q.kind == noQuantity || other.kind == noQuantity:
+		return 0, false
+	case q.kind == numberQuantity && other.kind == numberQuantity:
+		return q.number.compare(other.number), true
+	case q.kind == numberQuantity || other.kind == numberQuantity:
+		return 0, false
+	}
+	return q.date.compare(other.date, time.UTC), true
+}
+
+// extremes are the least and the greatest of several quantities, kind by kind.
+type extremes struct {
+	least, greatest [quantityKinds]quantity
+}
+
+func (x *extremes) add(q quantity) {
+	least, greatest := &x.least[q.kind], &x.greatest[q.kind]
+	if order, ok := q.compare(least); !ok || order < 0 {
+		*least = q
+	}
+	if order, ok := q.compare(greatest); !ok || order > 0 {
+		*greatest = q
+	}
+}
+
+// order is an operation that asks whether something is more or less.
+type order struct {
+	isMore, isEqual bool
+}
+
+var orders = map[policy.Operation]order{
+	policy.GreaterThan: {isMore: true}, policy.GreaterThanOrEqual: {isMore: true, isEqual: true},
+	policy.LessThan: {}, policy.LessThanOrEqual: {isEqual: true},
+}
+
+// met reports whether one of the values of r is more, or less, than one of the given ones.
+func (o order) met(r *reading, given *extremes) bool {
+	if r.count == 1 {
+		q := quantityOf(r.one[0].value)
+		return o.metBy(&q, given)
+	}
+	all := r.extremes()
+	from := &all.least
+	if o.isMore {
+		from = &all.greatest
+	}
+	for kind := range from {
+		if o.metBy(&from[kind], given) {
+			return true
+		}
+	}
+	return false
+}
+
+// metBy reports whether one quantity is more, or less, than one of the given ones.
+func (o order) metBy(q *quantity, given *extremes) bool {
+	if q.kind == noQuantity {
+		return false
+	}
+	to := &given.greatest
+	if o.isMore {
+		to = &given.least
+	}
+	for kind := range to {
+		order, ok := q.compare(&to[kind])
+		if ok && (order == 0 && o.isEqual || order > 0 && o.isMore || order < 0 && !o.isMore) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,144 @@
+package evaluate
+
+// reading is a value that has been looked up.
+type reading struct {
+	generation uint32
+	// isDefined means that the key is there, whatever its value.
+	isDefined bool
+	// hasMembers means that it is a group that has a value in it.
+	hasMembers bool
+	// isSeveral means that there could be any number of texts, so that they are the values of a list.
+	isSeveral bool
+	// count is how many texts there are, one is the only one, and many are several.
+	count int
+	one   [1]text
+	many  []text
+	// items are those of collections.
+	items []node
+	// cache is what has been worked out of the texts, nil until it is needed.
+	cache *readingCache
+}
+
+// readingCache is what is worked out of a reading when it is needed first.
+type readingCache struct {
+	folded      string
+	isFolded    bool
+	values, ids *textSet
+	extremes    *extremes
+}
+
+// text is one value and the ID of the list entry from which it was chosen.
+type text struct {
+	value, id       string
+	hasValue, hasID bool
+}
+
+// isEmpty reports whether there is neither a value nor an ID.
+func (t *text) isEmpty() bool { return t.value == "" && t.id == "" }
+
+// texts returns the values.
+func (r *reading) texts() []text {
+	if r.count == 1 {
+		return r.one[:]
+	}
+	return r.many
+}
+
+func (r *reading) add(t text) {
+	if r.count++; r.count == 1 {
+		r.one[0] = t
+		return
+	}
+	if r.count == 2 {
+		r.many = append(r.many, r.one[0])
+	}
+	r.many = append(r.many, t)
+}
+
+// isOneText reports whether there is one value, and not as an element of a list.
+func (r *reading) isOneText() bool { return r.count == 1 && !r.isSeveral && r.one[0].hasValue }
+
+// isEmpty reports whether there is no value, or an empty one.
+func (r *reading) isEmpty() bool {
+	if r.hasMembers || len(r.items) > 0 {
+		return false
+	}
+	all := r.texts()
+	for i := range all {
+		if !all[i].isEmpty() {
+			return false
+		}
+	}
+	return true
+}
+
+// length returns how many items a collection, or how many values a list has.
+func (r *reading) length() int {
+	switch {
+	case len(r.items) > 0:
+		return len(r.items)
+	case r.count == 1 && !r.isSeveral && r.one[0].isEmpty():
+		return 0
+	default:
+		return r.count
+	}
+}
+
+// anyIn reports whether one of the values or one of the IDs is in its set.
+func (r *reading) anyIn(values, ids *textSet) bool {
+	all := r.texts()
+	for i := range all {
+		if all[i].hasValue && values.has(all[i].value) || all[i].hasID && ids.has(all[i].id) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *reading) cached() *readingCache {
+	if r.cache == nil {
+		r.cache = &readingCache{}
+	}
+	return r.cache
+}
+
+// folded returns the first value folded.
+func (r *reading) folded() string {
+	c := r.cached()
+	if !c.isFolded {
+		c.folded, c.isFolded = fold(r.one[0].value), true
+	}
+	return c.folded
+}
+
+// sets returns the values and the IDs as sets.
+func (r *reading) sets() (values, ids *textSet) {
+	c := r.cached()
+	if c.values == nil {
+		var allValues, allIDs []string
+		for _, t := range r.texts() {
+			if t.hasValue {
+				allValues = append(allValues, t.value)
+			}
+			if t.hasID {
+				allIDs = append(allIDs, t.id)
+			}
+		}
+		c.values, c.ids = newTextSet(allValues), newTextSet(allIDs)
+	}
+	return c.values, c.ids
+}
+
+// extremes returns the least and the greatest of the values.
+func (r *reading) extremes() *extremes {
+	c := r.cached()
+	if c.extremes == nil {
+		c.extremes = &extremes{}
+		for _, t := range r.texts() {
+			if q := quantityOf(t.value); q.kind != noQuantity {
+				c.extremes.add(q)
+			}
+		}
+	}
+	return c.extremes
+}
