@@ -1,11 +1,9 @@
 package evaluate
 
 import (
-	"maps"
 	"slices"
 
 	"sluice/shared/policy"
-	"sluice/shared/property"
 )
 
 // newTemplate returns an evaluated field as far as it is the same for all entities.
@@ -98,59 +96,6 @@ func (e *evaluation) evaluateCustom(s *shown) CustomDataGroup {
 			out.SingleFields = append(out.SingleFields, e.evaluateField(&inner))
 		} else {
 			out.CustomNestedFields = append(out.CustomNestedFields, e.evaluateCustom(&inner))
-		}
-	}
-	return out
-}
-
-// evaluateCollection returns a collection with its items.
-func (e *evaluation) evaluateCollection(s *shown) (CollectionDataGroup, error) {
-	t, g := &s.template, s.group.source
-	header := e.evaluateField(s)
-	out := CollectionDataGroup{
-		GroupHeader: GroupHeader{
-			DataKey: t.DataKey, DataGroupID: g.ID, DataGroupVersionNumber: g.Version, DataGroupName: g.Name,
-			Name: t.Name, Description: t.Description, Category: t.Category, Order: t.Order, IsReadOnly: header.IsReadOnly,
-			IsConditional: header.IsConditional, ValidationData: header.ValidationData,
-			PrimaryDataGroupField:               orNull(g.PrimaryField),
-			DisableMultiselectPrimaryFieldOnAdd: g.DisableMultiselectPrimaryFieldOnAdd,
-			Columns:                             e.columns(s.group), ValidationErrors: header.ValidationErrors,
-		},
-		EvaluatedItems: map[string]EvaluatedItem{},
-	}
-	if e.isOwnHidden(s.field) {
-		return out, nil
-	}
-	items := e.request.Properties.CollectionProperties[s.source.DataKey].Items
-	for _, id := range slices.Sorted(maps.Keys(items)) {
-		if err := e.ctx.Err(); err != nil {
-			return out, err
-		}
-		out.EvaluatedItems[id] = EvaluatedItem{e.evaluateItem(s.group, items[id])}
-	}
-	return out, nil
-}
-
-// evaluateItem returns the fields of one item of a collection.
-func (e *evaluation) evaluateItem(g *group, item property.SplitItem) []*GroupField {
-	e.enter(g.frame, node{item: nonNil(item.Properties)})
-	all := e.findShown(g.fields)
-	out := make([]*GroupField, 0, len(all))
-	for i := range all {
-		f := e.evaluateField(&all[i])
-		out = append(out, &f)
-	}
-	return out
-}
-
-// columns returns the fields of a collection, whatever its items.
-func (e *evaluation) columns(g *group) []Column {
-	out := make([]Column, 0, len(g.fields))
-	for _, f := range g.fields {
-		if t := &f.template; e.takesPart(f) && (len(out) == 0 || out[len(out)-1].DataKey != t.DataKey) {
-			out = append(out, Column{
-				t.DataKey, t.FieldType, t.FieldTypeID, t.Name, t.Description, t.Order, t.IsConditional,
-			})
 		}
 	}
 	return out

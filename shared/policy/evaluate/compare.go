@@ -3,11 +3,8 @@ package evaluate
 import (
 	"hash/maphash"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"sluice/shared/policy"
 )
 
 // fewTexts is up to how many texts are compared one after another.
@@ -138,115 +135,6 @@ func foldedHash(t string) uint64 {
 func containsAny(t string, parts []string) bool {
 	for _, part := range parts {
 		if strings.Contains(t, part) {
-			return true
-		}
-	}
-	return false
-}
-
-// quantity is a number, a day or a moment: what can be more or less.
-type quantity struct {
-	kind   quantityKind
-	number number
-	date   date
-}
-
-type quantityKind int
-
-const (
-	noQuantity quantityKind = iota
-	numberQuantity
-	dayQuantity
-	momentQuantity
-	quantityKinds
-)
-
-// quantityOf returns the quantity that a text is.
-func quantityOf(t string) quantity {
-	if n, ok := parseNumber(t); ok {
-		return quantity{kind: numberQuantity, number: n}
-	}
-	d, ok := parseDate(t)
-	switch {
-	case !ok:
-		return quantity{}
-	case d.isMoment:
-		return quantity{kind: momentQuantity, date: d}
-	default:
-		return quantity{kind: dayQuantity, date: d}
-	}
-}
-
-// compare returns a negative number if q is less than other, 0 if they are equal and a positive one if it is more; not ok
-// means that they cannot be compared. A moment is compared with a day by the day that it is in UTC.
-func (q *quantity) compare(other *quantity) (order int, ok bool) {
-	switch {
-	case q.kind == noQuantity || other.kind == noQuantity:
-		return 0, false
-	case q.kind == numberQuantity && other.kind == numberQuantity:
-		return q.number.compare(other.number), true
-	case q.kind == numberQuantity || other.kind == numberQuantity:
-		return 0, false
-	}
-	return q.date.compare(other.date, time.UTC), true
-}
-
-// extremes are the least and the greatest of several quantities, kind by kind.
-type extremes struct {
-	least, greatest [quantityKinds]quantity
-}
-
-func (x *extremes) add(q quantity) {
-	least, greatest := &x.least[q.kind], &x.greatest[q.kind]
-	if order, ok := q.compare(least); !ok || order < 0 {
-		*least = q
-	}
-	if order, ok := q.compare(greatest); !ok || order > 0 {
-		*greatest = q
-	}
-}
-
-// order is an operation that asks whether something is more or less.
-type order struct {
-	isMore, isEqual bool
-}
-
-var orders = map[policy.Operation]order{
-	policy.GreaterThan: {isMore: true}, policy.GreaterThanOrEqual: {isMore: true, isEqual: true},
-	policy.LessThan: {}, policy.LessThanOrEqual: {isEqual: true},
-}
-
-// met reports whether one of the values of r is more, or less, than one of the given ones.
-func (o order) met(r *reading, given *extremes) bool {
-	if r.count == 1 {
-		q := quantityOf(r.one[0].value)
-		return o.metBy(&q, given)
-	}
-	all := r.extremes()
-	from := &all.least
-	if o.isMore {
-		from = &all.greatest
-	}
-	for kind := range from {
-		if o.metBy(&from[kind], given) {
-			return true
-		}
-	}
-	return false
-}
-
-// metBy reports whether one quantity is more, or less, than one of the given ones.
-func (o order) metBy(q *quantity, given *extremes) bool {
-	if q.kind == noQuantity {
-		return false
-	}
-	to := &given.greatest
-	if o.isMore {
-		to = &given.least
-	}
-	for kind := range to {
-		order, ok := q.compare(&to[kind])
-		if ok && (order == 0 && o.isEqual || order > 0 && o.isMore || order < 0 && !o.isMore) {
 			return true
 		}
 	}

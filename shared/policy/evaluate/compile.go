@@ -126,6 +126,9 @@ func (c *compiler) compileFields(fields []policy.Field, parent *field, in scope)
 		return cmp.Or(cmp.Compare(a.source.Order, b.source.Order), strings.Compare(a.source.DataKey, b.source.DataKey),
 			strings.Compare(a.source.ID, b.source.ID))
 	})
+	for i, f := range out {
+		f.position = i
+	}
 	return out
 }
 

@@ -14,8 +14,12 @@ type evaluation struct {
 	ctx     context.Context
 	program *Program
 	request *Request
-	frames  []frame
-	memos   []memo
+	// work counts items and values, and err is the error of the context.
+	work int
+	err  error
+
+	frames []frame
+	memos  []memo
 	// sources are the data sources that have been parsed, by their names. Nil is one that is not there or not JSON.
 	sources map[string]*value
 	// jurisdictions are the IDs of those in which the entity is evaluated, in lower case. Nil is all.
@@ -39,15 +43,7 @@ type evaluation struct {
 // assessed. The errors are those of the reader and of the context. What the request says never is an error: a data
 // source that does not have the form that an operand expects does not have the value.
 func (p *Program) Evaluate(ctx context.Context, r Request, materiality MaterialityReader) (Result, error) {
-	e := &evaluation{
-		ctx: ctx, program: p, request: &r, frames: make([]frame, len(p.frames)), memos: make([]memo, p.memos),
-		sources: map[string]*value{}, categories: setOf(r.Categories, strings.Clone),
-	}
-	if r.TargetEntity != "" {
-		e.target = map[string]bool{r.TargetEntity: true}
-	}
-	e.enter(0, node{})
-	e.hideKeys()
+	e := newEvaluation(ctx, p, &r)
 	if err := e.readMateriality(materiality); err != nil {
 		return Result{}, err
 	}
@@ -58,7 +54,7 @@ func (p *Program) Evaluate(ctx context.Context, r Request, materiality Materiali
 		EvaluatedJurisdictions:        e.evaluateJurisdictions(),
 	}
 	for _, s := range e.findShown(p.fields) {
-		if err := ctx.Err(); err != nil {
+		if err := e.interrupted(); err != nil {
 			return Result{}, err
 		}
 		switch {
@@ -74,7 +70,41 @@ func (p *Program) Evaluate(ctx context.Context, r Request, materiality Materiali
 			result.EvaluatedCustomDataGroups = append(result.EvaluatedCustomDataGroups, e.evaluateCustom(&s))
 		}
 	}
-	return result, nil
+	return result, e.interrupted()
+}
+
+// newEvaluation returns an evaluation that can ask conditions.
+func newEvaluation(ctx context.Context, p *Program, r *Request) *evaluation {
+	e := &evaluation{
+		ctx: ctx, program: p, request: r, frames: make([]frame, len(p.frames)), memos: make([]memo, p.memos),
+		sources: map[string]*value{}, categories: setOf(r.Categories, strings.Clone),
+	}
+	if r.TargetEntity != "" {
+		e.target = map[string]bool{r.TargetEntity: true}
+	}
+	e.enter(0, node{})
+	e.hideKeys()
+	return e
+}
+
+// workPerCheck is after how many items and values it is asked whether the evaluation should go on.
+const workPerCheck = 4096
+
+// goOn counts one item or value, and reports whether the evaluation should go on. If not, what it returns means nothing and
+// interrupted tells why.
+func (e *evaluation) goOn() bool {
+	if e.work++; e.work%workPerCheck == 0 && e.err == nil {
+		e.err = e.ctx.Err()
+	}
+	return e.err == nil
+}
+
+// interrupted returns the error of the context if that has ended.
+func (e *evaluation) interrupted() error {
+	if e.err == nil {
+		e.err = e.ctx.Err()
+	}
+	return e.err
 }
 
 // setOf returns texts as a set, nil if there are none.

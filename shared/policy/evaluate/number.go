@@ -30,7 +30,7 @@ func parseNumber(text string) (number, bool) {
 		return number{}, false
 	}
 	n := number{whole: strings.TrimLeft(whole, "0"), fraction: strings.TrimRight(fraction, "0")}
-	n.isNegative = text[0] == '-' && n.whole+n.fraction != ""
+	n.isNegative = text[0] == '-' && (n.whole != "" || n.fraction != "")
 	return n, true
 }
 

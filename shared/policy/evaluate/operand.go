@@ -52,9 +52,11 @@ func (c *compiler) compileQuantifier(path string, o *policy.Operand, in scope, d
 			return false
 		}
 		for _, item := range e.read(collection).items {
-			e.enter(inner.frame, item)
-			if isMet(e) == wanted {
+			if e.enter(inner.frame, item); isMet(e) == wanted {
 				return result
+			}
+			if !e.goOn() {
+				return false
 			}
 		}
 		return !result

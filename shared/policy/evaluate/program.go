@@ -48,6 +48,8 @@ type field struct {
 	layers int
 	// own is where the value of the field is read from.
 	own ref
+	// position is that among the fields of the policy or of the data group.
+	position int
 	// parent is the field to whose data group this one belongs, nil for a field of the policy itself.
 	parent *field
 	// scope is where the operands of the field look values up.

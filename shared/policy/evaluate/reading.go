@@ -13,6 +13,9 @@ type reading struct {
 	count int
 	one   [1]text
 	many  []text
+	// quantity is the one that the only text is, once hasQuantity.
+	quantity    quantity
+	hasQuantity bool
 	// items are those of collections.
 	items []node
 	// cache is what has been worked out of the texts, nil until it is needed.
@@ -109,6 +112,14 @@ func (r *reading) folded() string {
 		c.folded, c.isFolded = fold(r.one[0].value), true
 	}
 	return c.folded
+}
+
+// oneQuantity returns the quantity that the only text is.
+func (r *reading) oneQuantity() *quantity {
+	if !r.hasQuantity {
+		r.quantity, r.hasQuantity = quantityOf(r.one[0].value), true
+	}
+	return &r.quantity
 }
 
 // sets returns the values and the IDs as sets.

@@ -60,7 +60,11 @@ type shown struct {
 // findShown returns the fields that are in the result, in its order: those that take part and whose conditions are met,
 // and those whose values should be cleared.
 func (e *evaluation) findShown(fields []*field) []shown {
-	out := make([]shown, 0, len(fields))
+	return e.appendShown(make([]shown, 0, len(fields)), fields)
+}
+
+// appendShown appends what findShown returns to an empty slice.
+func (e *evaluation) appendShown(out []shown, fields []*field) []shown {
 	if cap(e.shownAt) < len(e.program.keys) {
 		e.shownAt = make([]int, len(e.program.keys))
 	}
