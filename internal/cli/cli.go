@@ -229,7 +229,7 @@ func (c *Command) explainUnknown(i *invocation, words string) error {
 			names = append(names, sub.Name)
 		}
 	}
-	if name := closest(last, names); name != "" {
+	if name := Closest(last, names); name != "" {
 		return Usagef("there is no command %q (did you mean %q?)", full(words), full(known+name))
 	}
 	return Usagef("there is no command %q", full(words))

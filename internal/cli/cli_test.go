@@ -210,8 +210,8 @@ func TestClosest(t *testing.T) {
 		"uplaod": "upload", "Upload": "upload", "stats": "status", "result": "results", "valid": "validate",
 		"x": "", "fly": "", "": "", "rport": "report", "reject": "reject-on-invalid", "generate": "",
 	} {
-		if got := closest(word, candidates); got != want {
-			t.Errorf("closest(%q) = %q, want %q", word, got, want)
+		if got := Closest(word, candidates); got != want {
+			t.Errorf("Closest(%q) = %q, want %q", word, got, want)
 		}
 	}
 }

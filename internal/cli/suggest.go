@@ -17,7 +17,7 @@ func explainFlagError(err error, flags *flag.FlagSet) error {
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
 		var names []string
 		flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-		if other := closest(name, names); other != "" {
+		if other := Closest(name, names); other != "" {
 			return fmt.Errorf("there is no option %s (did you mean %s?)", flagName(name), flagName(other))
 		}
 		return fmt.Errorf("there is no option %s", flagName(name))
@@ -39,8 +39,8 @@ func explainFlagError(err error, flags *flag.FlagSet) error {
 	return errors.New("the value " + m[2] + " of " + flagName(m[3]) + " is invalid: " + m[4])
 }
 
-// closest returns the candidate that a user who typed word most probably meant, or "" if none is near.
-func closest(word string, candidates []string) string {
+// Closest returns the candidate that a user who typed word most probably meant, or "" if none is near.
+func Closest(word string, candidates []string) string {
 	best, bestDistance := "", len(word)/3+1
 	for _, candidate := range candidates {
 		d := distance(strings.ToLower(word), candidate)
