@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"sluice/internal/cli"
+	"sluice/internal/policyfile"
+	"sluice/shared/policy"
+	"sluice/shared/policy/evaluate"
+)
+
+func policyCommand() *cli.Command {
+	return &cli.Command{
+		Name:    "policy",
+		Summary: "check, evaluate and compare policies in files",
+		Description: `
+A policy says which fields the entities of one type have. As a file, in YAML or JSON, it can live in a repository.`,
+		Commands: []*cli.Command{checkPolicyCommand(), evaluatePolicyCommand(), diffPoliciesCommand()},
+		Examples: []string{
+			"sluice policy check sampledata/policies/company.yaml",
+			"sluice policy evaluate sampledata/policies/company.yaml --entity sampledata/policies/acme.yaml",
+		},
+		Notes: "docs/policy.md explains the format of the files, and policies from the first one to its evaluation.",
+	}
+}
+
+func checkPolicyCommand() *cli.Command {
+	return &cli.Command{
+		Name: "check", Args: "FILE...", Summary: "check the form of policies, and that they can be evaluated",
+		Description: `
+Prints everything that is wrong: the file, the line, the field with the operand or rule, and what to do. Nothing leaves
+the machine. The exit code is 1 if something is wrong.`,
+		Examples: []string{"sluice policy check sampledata/policies/company.yaml sampledata/policies/individual.yaml"},
+		Run: func(_ context.Context, paths []string, stdout io.Writer) error {
+			ui := newConsole(stdout)
+			areWrong := false
+			for _, path := range paths {
+				file, _, err := compilePolicyFile(path)
+				var wrong *policyfile.Error
+				switch {
+				case errors.As(err, &wrong):
+					areWrong = true
+					ui.printf("%s\n", printableLines(wrong.Error()))
+				case err != nil:
+					return err
+				default:
+					ui.printf("%s: %s\n", printable(path), summarizeContents(file.Contents))
+				}
+			}
+			if areWrong {
+				return exitRejected
+			}
+			return nil
+		},
+	}
+}
+
+// summarizeContents says how much a policy has.
+func summarizeContents(c policy.Contents) string {
+	fields := int64(len(c.Fields))
+	for _, g := range c.DataGroups {
+		fields += int64(len(g.Fields))
+	}
+	return fmt.Sprintf("%s, %s, %s, %s", c.EntityType, countOf(fields, "field"), countOf(int64(len(c.DataGroups)), "data group"),
+		countOf(int64(len(c.Jurisdictions)), "jurisdiction"))
+}
+
+// readPolicyFile reads a policy from a file, or from standard input.
+func readPolicyFile(path string) (*policyfile.File, error) {
+	text, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return policyfile.Parse(path, text)
+}
+
+// readFile reads a file, or standard input, up to the size of the largest policy.
+func readFile(path string) ([]byte, error) {
+	file := os.Stdin
+	if path != stdName {
+		var err error
+		if file, err = os.Open(path); err != nil {
+			return nil, err
+		}
+		defer file.Close()
+	}
+	return io.ReadAll(io.LimitReader(file, policyfile.MaxBytes+1))
+}
+
+// compilePolicyFile reads a policy and compiles it. The error is a *policyfile.Error if something is wrong with the policy.
+func compilePolicyFile(path string) (*policyfile.File, *evaluate.Program, error) {
+	file, err := readPolicyFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	program, err := evaluate.Compile(file.Contents)
+	if problems := (evaluate.Problems)(nil); errors.As(err, &problems) {
+		return nil, nil, file.Explain(problems)
+	}
+	return file, program, err
+}
+
+// explainFile says in the words of the command line that a file has problems.
+func explainFile(err error) error {
+	if wrong := new(policyfile.Error); errors.As(err, &wrong) {
+		return fmt.Errorf("%s has %s:\n%s", printable(wrong.Name), countOf(int64(len(wrong.Problems)), "problem"),
+			printableLines(wrong.Error()))
+	}
+	return err
+}
+
+func diffPoliciesCommand() *cli.Command {
+	var asJSON bool
+	return &cli.Command{
+		Name: "diff", Args: "A B", Summary: "print what turns one policy into another, field by field",
+		Description: `
+A and B are files. Fields belong together if they have the same fieldId or else the same data key, categories and
+jurisdictions. The exit code is 0 if the policies are the same, 1 if they differ, 2 if they could not be compared.`,
+		Flags: func(f *flag.FlagSet) {
+			f.BoolVar(&asJSON, "json", false, "print the differences as JSON")
+		},
+		Examples: []string{"sluice policy diff company.old.yaml company.yaml"},
+		Run: func(_ context.Context, args []string, stdout io.Writer) error {
+			if err := requireOneStdin(args...); err != nil {
+				return err
+			}
+			var contents [2]policy.Contents
+			for i, path := range args {
+				file, err := readPolicyFile(path)
+				if err != nil {
+					return explainFile(err)
+				}
+				contents[i] = file.Contents
+			}
+			c := policyfile.Compare(contents[0], contents[1])
+			var err error
+			if asJSON {
+				err = printJSON(stdout, c)
+			} else {
+				printComparison(newConsole(stdout), c)
+			}
+			if err == nil && !c.IsEmpty() {
+				return exitRejected
+			}
+			return err
+		},
+	}
+}
+
+// printComparison prints what turns one policy into another: a line for each thing that is added (+), deleted (-) or
+// updated (~), and below it what is.
+func printComparison(ui *console, c policyfile.Comparison) {
+	for _, d := range c.EntityType {
+		printDifference(ui, d)
+	}
+	for _, kind := range []struct {
+		name    string
+		changes []policyfile.Change
+	}{{"jurisdiction", c.Jurisdictions}, {"data group", c.DataGroups}, {"field", c.Fields}} {
+		for _, change := range kind.changes {
+			sign, color := "~", bold
+			switch change.Type {
+			case policy.Added:
+				sign, color = "+", green
+			case policy.Deleted:
+				sign, color = "-", red
+			}
+			ui.printf("%s %s\n", ui.paint(color, sign), nameOfChange(kind.name, change))
+			for _, d := range change.Differences {
+				printDifference(ui, d)
+			}
+		}
+	}
+}
+
+// nameOfChange names what is changed.
+func nameOfChange(kind string, c policyfile.Change) string {
+	switch {
+	case c.DataKey == "":
+		return kind + " " + printable(c.Name)
+	case c.Group != "":
+		return kind + " " + printable(c.Group+"/"+c.DataKey)
+	case c.Scope != "":
+		return kind + " " + printable(c.DataKey+" ("+c.Scope+")")
+	}
+	return kind + " " + printable(c.DataKey)
+}
+
+func printDifference(ui *console, d policyfile.Difference) {
+	show := func(v any) string {
+		if v == nil {
+			return "nothing"
+		}
+		var out strings.Builder
+		_ = encodeLine(&out, v)
+		return printable(strings.TrimSuffix(out.String(), "\n"))
+	}
+	ui.printf("    %s: %s -> %s\n", printable(d.Path), show(d.Before), show(d.After))
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sluice/shared/policy/evaluate"
+	"sluice/shared/property"
+)
+
+// resultPrinter prints the result of an evaluation for people.
+type resultPrinter struct {
+	ui *console
+	// properties are those of the entity, whose values the result does not repeat.
+	properties property.Split
+	// isReadOnly leaves values out, as read-only results have none.
+	isReadOnly bool
+}
+
+// resultPart is a field, a collection or a custom group of a result.
+type resultPart struct {
+	category string
+	order    float64
+	print    func()
+}
+
+// print prints the parts of a result by category, in the order of the policy.
+func (p *resultPrinter) print(r evaluate.Result) {
+	var parts []resultPart
+	for _, f := range r.EvaluatedFields {
+		parts = append(parts, resultPart{f.Category, f.Order, func() {
+			p.printField("  ", &f.GroupField, p.properties.SingleProperties)
+		}})
+	}
+	for _, g := range r.EvaluatedCollectionDataGroups {
+		parts = append(parts, resultPart{g.Category, g.Order, func() { p.printCollection(g) }})
+	}
+	for _, g := range r.EvaluatedCustomDataGroups {
+		parts = append(parts, resultPart{g.Category, g.Order, func() {
+			p.printCustom("  ", g, p.properties.CustomProperties[g.DataKey])
+		}})
+	}
+	first := map[string]float64{}
+	for _, part := range parts {
+		if order, ok := first[part.category]; !ok || part.order < order {
+			first[part.category] = part.order
+		}
+	}
+	slices.SortStableFunc(parts, func(a, b resultPart) int {
+		return cmp.Or(cmp.Compare(first[a.category], first[b.category]), strings.Compare(a.category, b.category),
+			cmp.Compare(a.order, b.order))
+	})
+	var names []string
+	for _, j := range r.EvaluatedJurisdictions {
+		names = append(names, printable(j.Name))
+	}
+	p.ui.printf("jurisdictions: %s\n", cmp.Or(strings.Join(names, ", "), "none"))
+	for i, part := range parts {
+		if i == 0 || parts[i-1].category != part.category {
+			p.ui.printf("%s\n", p.ui.paint(bold, printable(part.category)))
+		}
+		part.print()
+	}
+	if !p.isReadOnly {
+		p.ui.printf("%s, %s\n", countOf(int64(countFields(r)), "field"), countOf(int64(countErrors(r)), "wrong value"))
+	}
+}
+
+func (p *resultPrinter) printCollection(g evaluate.CollectionDataGroup) {
+	p.ui.printf("  %-28s %s\n", printable(g.DataKey), p.ui.paint(dim, countOf(int64(len(g.EvaluatedItems)), "item")))
+	p.printErrors("  ", g.ValidationErrors)
+	items := p.properties.CollectionProperties[g.DataKey].Items
+	for _, id := range slices.Sorted(maps.Keys(g.EvaluatedItems)) {
+		p.ui.printf("    %s\n", printable(id))
+		for _, f := range g.EvaluatedItems[id].EvaluatedFields {
+			p.printField("      ", f, items[id].Properties)
+		}
+	}
+}
+
+func (p *resultPrinter) printCustom(indent string, g evaluate.CustomDataGroup, values property.Split) {
+	p.ui.printf("%s%s\n", indent, printable(g.DataKey))
+	for _, f := range g.SingleFields {
+		p.printField(indent+"  ", &f, values.SingleProperties)
+	}
+	for _, inner := range g.CustomNestedFields {
+		p.printCustom(indent+"  ", inner, values.CustomProperties[inner.DataKey])
+	}
+}
+
+// printField prints a field: its key, value and marks, and below them what is wrong and what decided.
+func (p *resultPrinter) printField(indent string, f *evaluate.GroupField, values map[string]property.Text) {
+	var marks []string
+	for _, mark := range []struct {
+		name  string
+		isSet bool
+	}{
+		{"required", f.IsRequired}, {"read-only", f.IsReadOnly}, {"conditional", f.IsConditional}, {"sensitive", f.IsSensitiveData},
+		{"clear the value", f.ShouldClearValue},
+	} {
+		if mark.isSet {
+			marks = append(marks, mark.name)
+		}
+	}
+	line := fmt.Sprintf("%-*s %-30s %s", max(30-len(indent), 8), printable(f.DataKey), p.valueOf(f, values[f.DataKey]),
+		p.ui.paint(dim, strings.Join(marks, ", ")))
+	p.ui.printf("%s%s\n", indent, strings.TrimRight(line, " "))
+	p.printErrors(indent, f.ValidationErrors)
+	if f.DecidedBy != nil {
+		p.ui.printf("%s  %s\n", indent, p.ui.paint(dim, "decided by "+printable(strings.Join(f.DecidedBy, ", "))))
+	}
+}
+
+// valueOf returns the value of a field: that of the entity, and what the policy gives it.
+func (p *resultPrinter) valueOf(f *evaluate.GroupField, own property.Text) string {
+	shown := func(text *string) string {
+		if text == nil {
+			return ""
+		}
+		return printable(*text)
+	}
+	switch {
+	case p.isReadOnly:
+		return ""
+	case f.IsMasked:
+		return "********"
+	case f.HasCalculatedValue:
+		return shown(f.CalculatedFieldResult) + " (calculated)"
+	case f.HasEvaluatedConditionalValue:
+		return shown(f.EvaluatedConditionalValue) + " (conditional)"
+	case own.Value != nil:
+		return shown(own.Value)
+	case f.HasEvaluatedDefaultValue:
+		return shown(f.DefaultValue) + " (default)"
+	}
+	return "-"
+}
+
+func (p *resultPrinter) printErrors(indent string, errs []evaluate.ValidationError) {
+	for _, e := range errs {
+		p.ui.printf("%s  %s\n", indent, p.ui.paint(red, e.Validator+": "+printable(e.Message)))
+	}
+}
+
+// countErrors counts what is wrong with the values of an entity.
+func countErrors(r evaluate.Result) int {
+	n := 0
+	eachGroupField(r, func(f *evaluate.GroupField) { n += min(len(f.ValidationErrors), 1) })
+	for _, g := range r.EvaluatedCollectionDataGroups {
+		n += min(len(g.ValidationErrors), 1)
+	}
+	return n
+}
+
+func countFields(r evaluate.Result) int {
+	n := 0
+	eachGroupField(r, func(*evaluate.GroupField) { n++ })
+	return n
+}
+
+// eachGroupField calls use with each field of a result, those of groups and items included.
+func eachGroupField(r evaluate.Result, use func(f *evaluate.GroupField)) {
+	for i := range r.EvaluatedFields {
+		use(&r.EvaluatedFields[i].GroupField)
+	}
+	for _, g := range r.EvaluatedCollectionDataGroups {
+		for _, item := range g.EvaluatedItems {
+			for i := range item.EvaluatedFields {
+				use(item.EvaluatedFields[i])
+			}
+		}
+	}
+	var custom func(all []evaluate.CustomDataGroup)
+	custom = func(all []evaluate.CustomDataGroup) {
+		for _, g := range all {
+			for i := range g.SingleFields {
+				use(&g.SingleFields[i])
+			}
+			custom(g.CustomNestedFields)
+		}
+	}
+	custom(r.EvaluatedCustomDataGroups)
+}
