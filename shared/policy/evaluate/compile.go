@@ -26,6 +26,8 @@ func Compile(c policy.Contents) (*Program, error) {
 type compiler struct {
 	program  *Program
 	problems Problems
+	// reported counts the problems, those included that problems has no room for.
+	reported int
 	// place is where the problems that are found at the moment are, but for their paths.
 	place Problem
 
@@ -56,7 +58,7 @@ func newCompiler(c policy.Contents) *compiler {
 
 // report adds a problem at a path of the field or jurisdiction that is compiled at the moment.
 func (c *compiler) report(path, format string, args ...any) {
-	if len(c.problems) < maxProblems {
+	if c.reported++; len(c.problems) < maxProblems {
 		p := c.place
 		p.Path, p.Message = path, fmt.Sprintf(format, args...)
 		c.problems = append(c.problems, p)

@@ -44,7 +44,7 @@ func (c *compiler) compileTest(path string, o *policy.Operand) test {
 // checkValues reports the values of an operand that are missing, too many or too long, and returns whether there was
 // nothing to report.
 func (c *compiler) checkValues(path string, o *policy.Operand) bool {
-	found := len(c.problems)
+	reported := c.reported
 	if len(o.Value)+len(o.ValueID) == 0 {
 		c.report(path+".value", "The operation %s needs a value.", o.Operation)
 	}
@@ -62,7 +62,7 @@ func (c *compiler) checkValues(path string, o *policy.Operand) bool {
 			}
 		}
 	}
-	return len(c.problems) == found
+	return c.reported == reported
 }
 
 // compileEquality compiles equal, contains and their opposites with given values.
