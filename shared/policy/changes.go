@@ -62,9 +62,9 @@ func Apply(base Contents, changes []Change) Contents {
 	return out
 }
 
-// Differences returns the changes that turn the fields and jurisdictions of one version into those of another, in the order
-// of the IDs, fields first. The versions of fields do not count: a field that differs in its version alone is the same.
-// Apply makes the other contents of them, but for the versions of fields.
+// Differences returns the changes that turn the fields and jurisdictions of one version into those of another, in the
+// order of the IDs, fields first. The versions of fields do not count: a field that differs in its version alone is
+// the same. Apply makes the other contents of them, but for the versions of fields.
 func Differences(from, to Contents) []Change {
 	var changes []Change
 	before, after := fieldsByID(from.Fields), fieldsByID(to.Fields)
@@ -129,15 +129,15 @@ type Lock struct {
 	Type        ChangeType
 }
 
-// View is a version as a workspace sees it: what it has, and what the draft of the workspace has deleted, in the order of
-// the IDs.
+// View is a version as a workspace sees it: what it has, and what the draft of the workspace has deleted, in the order
+// of the IDs.
 type View struct {
 	Fields        []FieldView
 	Jurisdictions []JurisdictionView
 }
 
-// NewView returns the view of a workspace, "" for none, on the contents of its draft or of the published version, among the
-// changes of all drafts of the policy.
+// NewView returns the view of a workspace, "" for none, on the contents of its draft or of the published version,
+// among the changes of all drafts of the policy.
 func NewView(c Contents, changes []Change, workspaceID string) View {
 	var v View
 	fields, jurisdictions := map[string]Change{}, map[string]Change{}

@@ -5,8 +5,8 @@ import "slices"
 // DataGroupStatus is the state of a version of a data group.
 type DataGroupStatus string
 
-// The statuses of a version of a data group. A draft is submitted, and then published or rejected; a rejected one becomes
-// a draft again. The last three never change, except that what is published can be archived.
+// The statuses of a version of a data group. A draft is submitted, and then published or rejected; a rejected one
+// becomes a draft again. The last three never change, except that what is published can be archived.
 const (
 	DataGroupDraft     DataGroupStatus = "Draft"
 	DataGroupPending   DataGroupStatus = "Pending"
@@ -41,8 +41,8 @@ type DataGroup struct {
 	Fields                              []Field `json:"dataGroupFields"`
 	// Reason says why the version has its status. Bundles do not have it.
 	Reason string `json:"reason,omitempty"`
-	// Revision is 1 for a new version and grows by one with every write. Writes are conditional on it. Bundles do not have
-	// it.
+	// Revision is 1 for a new version and grows by one with every write. Writes are conditional on it. Bundles do not
+	// have it.
 	Revision int64 `json:"revision,omitempty"`
 }
 

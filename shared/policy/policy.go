@@ -98,14 +98,15 @@ type Policy struct {
 	NewestVersion int64
 	// PublishedVersion is the number of the version that was published last; 0 if there is none, or if it was archived.
 	PublishedVersion int64
-	// BaseVersion is the number of the version that was published last, also if it was archived since; 0 if there is none.
-	// Drafts have its contents with their changes.
+	// BaseVersion is the number of the version that was published last, also if it was archived since; 0 if there is
+	// none. Drafts have its contents with their changes.
 	BaseVersion int64
 	// Drafts are the versions that are drafts, in the order of their numbers.
 	Drafts          []DraftRef
 	LastPublishedAt time.Time
 	Created         Stamp
-	// Revision is 1 for a new policy and grows by one with every write of the policy itself. Writes are conditional on it.
+	// Revision is 1 for a new policy and grows by one with every write of the policy itself. Writes are conditional on
+	// it.
 	Revision int64
 }
 
@@ -120,8 +121,8 @@ type Version struct {
 	PolicyID string
 	Number   int64
 	Status   Status
-	// WorkspaceID names the workspace in which the draft is edited, or was edited before it was published. No two drafts of a
-	// policy have the same one.
+	// WorkspaceID names the workspace in which the draft is edited, or was edited before it was published. No two
+	// drafts of a policy have the same one.
 	WorkspaceID string
 	Notes       string
 	// IsLocked means that the workspace takes no changes until it is unlocked: what is reviewed stays as it is.
@@ -142,8 +143,8 @@ type Contents struct {
 	EntityType    string         `json:"entityType"`
 	Fields        []Field        `json:"fields"`
 	Jurisdictions []Jurisdiction `json:"jurisdictions,omitempty"`
-	// DataGroups are the versions of data groups to which the fields refer, pinned when the version is published. Those of
-	// a draft are the ones that are published at the moment.
+	// DataGroups are the versions of data groups to which the fields refer, pinned when the version is published.
+	// Those of a draft are the ones that are published at the moment.
 	DataGroups []DataGroup `json:"dataGroups,omitempty"`
 }
 
@@ -167,8 +168,8 @@ const (
 	Locked    ChangeType = "Locked"
 )
 
-// Change is what a draft does to one field or jurisdiction. It locks that for the workspaces of other drafts of the policy
-// until the draft is published or discarded, or the change is reverted.
+// Change is what a draft does to one field or jurisdiction. It locks that for the workspaces of other drafts of the
+// policy until the draft is published or discarded, or the change is reverted.
 type Change struct {
 	Type        ChangeType
 	WorkspaceID string

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/google/uuid"
 
 	"sluice/shared/announce"
 	"sluice/shared/batch"
@@ -18,6 +19,8 @@ import (
 	"sluice/shared/intake/intakedb"
 	"sluice/shared/malware"
 	"sluice/shared/objects"
+	"sluice/shared/policy/evaluate"
+	"sluice/shared/policy/policydb"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogdb"
 	"sluice/shared/screening/execution"
@@ -46,6 +49,16 @@ func (e Env) Watchlists() *catalog.Loader {
 		Versions: catalogdb.New(e.DynamoDB(), e.WatchlistsTable), Files: e.Work(), Recheck: e.WatchlistRecheck,
 		Now: time.Now, Log: e.Log,
 	})
+}
+
+// Policies returns the store of policies. It reads TABLE_POLICIES and BUCKET_WORK.
+func (e Env) Policies() *policydb.Store {
+	return policydb.New(e.DynamoDB(), e.PoliciesTable, e.Work(), uuid.NewString)
+}
+
+// Programs returns what compiles versions of policies and keeps their programs. It reads TABLE_POLICIES and BUCKET_WORK.
+func (e Env) Programs() *policydb.Programs[*evaluate.Program] {
+	return policydb.NewPrograms(e.Policies(), evaluate.Compile, 0)
 }
 
 // Machine returns the state machine of batches.

@@ -1,0 +1,259 @@
+package policydb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"sluice/shared/dynamo"
+	"sluice/shared/policy"
+)
+
+// CreateDraft implements policy.DraftStore.
+func (s *Store) CreateDraft(ctx context.Context, tenant, policyID string, d policy.NewDraft) (policy.Version, error) {
+	for range maxAttempts {
+		row, err := get[policyRow](ctx, s, policyKey(tenant, policyID))
+		if err != nil {
+			return policy.Version{}, err
+		}
+		version, err := s.addDraft(ctx, tenant, row, newDraftRow(policyID, d, 0, s.newID()))
+		if !errors.Is(err, errOvertaken) {
+			return version, err
+		}
+	}
+	return policy.Version{}, policy.ErrChanged
+}
+
+// errOvertaken means that a condition does not hold any more: what was read has changed since.
+var errOvertaken = errors.New("policydb: overtaken by another write")
+
+// checkRoom returns an error if a policy cannot get another draft in a workspace.
+func (r policyRow) checkRoom(workspaceID string) error {
+	if _, exists := r.draftOf(workspaceID); exists {
+		return policy.ErrExists
+	}
+	if len(r.Drafts) >= policy.MaxDrafts {
+		return policy.ErrTooMany
+	}
+	return nil
+}
+
+// addDraft gives a draft the next number, and lists it in the row of its policy. It returns errOvertaken if the policy
+// has changed since its row was read.
+func (s *Store) addDraft(ctx context.Context, tenant string, row policyRow, draft versionRow) (policy.Version, error) {
+	if err := row.checkRoom(draft.Workspace); err != nil {
+		return policy.Version{}, err
+	}
+	row.LastNumber++
+	row.Newest = row.LastNumber
+	draft.Number = row.LastNumber
+	row.Drafts = append(slices.Clone(row.Drafts), draftRow{draft.Workspace, draft.Number, draft.Key})
+	row.Revision++
+	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
+		s.replace(encode(policyKey(tenant, row.ID), row), row.Revision-1),
+		s.create(encode(versionKey(tenant, row.ID, draft.Number), draft)),
+	})
+	switch {
+	case failed[0] || failed[1]:
+		return policy.Version{}, errOvertaken
+	case err != nil:
+		return policy.Version{}, fmt.Errorf("create draft of a policy: %w", err)
+	}
+	return draft.version()
+}
+
+// SetLocked implements policy.DraftStore.
+func (s *Store) SetLocked(ctx context.Context, w policy.Workspace, isLocked bool) (policy.Version, error) {
+	for range maxAttempts {
+		_, version, err := s.findDraft(ctx, w)
+		if err != nil {
+			return policy.Version{}, err
+		}
+		if version.IsLocked == isLocked {
+			return version.version()
+		}
+		version.IsLocked = isLocked
+		version.Revision++
+		failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
+			s.replace(encode(versionKey(w.Tenant, w.PolicyID, version.Number), version), version.Revision-1),
+		})
+		switch {
+		case failed[0]:
+			continue
+		case err != nil:
+			return policy.Version{}, fmt.Errorf("lock workspace: %w", err)
+		}
+		return version.version()
+	}
+	return policy.Version{}, policy.ErrChanged
+}
+
+// Discard implements policy.DraftStore.
+func (s *Store) Discard(ctx context.Context, tenant, policyID string, number int64) error {
+	for range maxAttempts {
+		row, version, err := s.readVersion(ctx, tenant, policyID, number)
+		switch {
+		case err != nil:
+			return err
+		case version.Status != policy.Draft:
+			return policy.ErrNotDraft
+		}
+		next := row.withoutDraft(number)
+		if row.Newest == number {
+			if next.Newest, err = s.newestBut(ctx, tenant, policyID, number); err != nil {
+				return err
+			}
+		}
+		failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
+			s.replace(encode(policyKey(tenant, policyID), next), row.Revision),
+			{Delete: &types.Delete{
+				TableName: &s.table, Key: versionKey(tenant, policyID, number),
+				ConditionExpression:       aws.String("#status = :draft"),
+				ExpressionAttributeNames:  map[string]string{"#status": "status"},
+				ExpressionAttributeValues: dynamo.Item{":draft": dynamo.String(string(policy.Draft))},
+			}},
+		})
+		switch {
+		case failed[0] || failed[1]:
+			continue
+		case err != nil:
+			return fmt.Errorf("discard draft of a policy: %w", err)
+		}
+		s.sweep(ctx, tenant, policyID)
+		return nil
+	}
+	return policy.ErrChanged
+}
+
+// newestBut returns the number of the newest version but one, 0 if there is no other.
+func (s *Store) newestBut(ctx context.Context, tenant, policyID string, number int64) (int64, error) {
+	items, _, err := s.page(ctx, tenant+"#policy#"+policyID, versionPrefix, "", 2, true)
+	if err != nil {
+		return 0, err
+	}
+	for _, item := range items {
+		if n := dynamo.NumberAttribute(item, "number"); n != number {
+			return n, nil
+		}
+	}
+	return 0, nil
+}
+
+// Publish implements policy.DraftStore.
+func (s *Store) Publish(ctx context.Context, tenant, policyID string, number int64, p policy.Publication) (
+	policy.Version, error) {
+	for range maxAttempts {
+		row, version, err := s.readVersion(ctx, tenant, policyID, number)
+		switch {
+		case err != nil:
+			return policy.Version{}, err
+		case version.Status == policy.Published:
+			return version.version()
+		case version.Status != policy.Draft:
+			return policy.Version{}, policy.ErrNotDraft
+		}
+		version.Digest, err = s.bundle(ctx, tenant, row, version, p.Check)
+		if errors.Is(err, errOvertaken) {
+			continue
+		}
+		if err != nil {
+			return policy.Version{}, err
+		}
+		version.Status = policy.Published
+		version.PublishedAt, version.PublishedBy = dynamo.FormatTime(p.By.At), p.By.By
+		version.Revision++
+		next := row.withoutDraft(number)
+		next.Published, next.Base, next.BaseDigest = number, number, version.Digest
+		next.LastPublishedAt = version.PublishedAt
+		failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
+			s.replace(encode(policyKey(tenant, policyID), next), row.Revision),
+			s.replace(encode(versionKey(tenant, policyID, number), version), version.Revision-1),
+		})
+		switch {
+		case failed[0] || failed[1]:
+			continue
+		case err != nil:
+			return policy.Version{}, fmt.Errorf("publish version of a policy: %w", err)
+		}
+		s.sweep(ctx, tenant, policyID)
+		return version.version()
+	}
+	return policy.Version{}, policy.ErrChanged
+}
+
+// bundle checks the contents of a draft, stores them as an object, and returns their digest.
+func (s *Store) bundle(ctx context.Context, tenant string, row policyRow, draft versionRow,
+	check func(policy.Contents) error) (digest string, err error) {
+	c, _, err := s.draftContents(ctx, tenant, row, draft)
+	if err != nil {
+		return "", err
+	}
+	if err := c.CheckSize(); err != nil {
+		return "", err
+	}
+	text, digest, err := policy.EncodeContents(c)
+	if err != nil {
+		return "", err
+	}
+	if check != nil {
+		if err := check(c); err != nil {
+			return "", err
+		}
+	}
+	return digest, s.bundles.write(ctx, tenant, digest, text)
+}
+
+// sweep removes dead changes. What it does not remove, because of an error or because others write the policy, does no
+// harm and is removed by the next sweep: nobody is told.
+func (s *Store) sweep(ctx context.Context, tenant, policyID string) {
+	row, err := get[policyRow](ctx, s, policyKey(tenant, policyID))
+	if err != nil {
+		return
+	}
+	rows, err := s.changeRows(ctx, tenant, policyID)
+	if err != nil {
+		return
+	}
+	dead := slices.DeleteFunc(rows, row.isLive)
+	if len(dead) == 0 || s.touch(ctx, tenant, row) != nil {
+		return
+	}
+	_ = each(ctx, dead, func(ctx context.Context, c changeRow) error {
+		_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+			TableName: &s.table, Key: key(tenant, "policy#"+policyID, c.Part),
+			ConditionExpression:       aws.String("edit = :edit"),
+			ExpressionAttributeValues: dynamo.Item{":edit": dynamo.String(c.Edit)},
+		})
+		if _, failed := dynamo.ConditionFailed(err); failed {
+			return nil // another draft has overwritten it
+		}
+		return err
+	})
+}
+
+// touch gives a policy the next revision. From then on no draft can be listed that was written before, so that the
+// changes that were dead before remain so. It returns errOvertaken if the policy has changed since its row was read.
+func (s *Store) touch(ctx context.Context, tenant string, row policyRow) error {
+	err := dynamo.RetryConflicts(ctx, func() error {
+		_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: &s.table, Key: policyKey(tenant, row.ID),
+			UpdateExpression:    aws.String("SET revision = :next"),
+			ConditionExpression: aws.String("revision = :revision"),
+			ExpressionAttributeValues: dynamo.Item{
+				":revision": dynamo.Number(row.Revision), ":next": dynamo.Number(row.Revision + 1)},
+		})
+		return err
+	})
+	if _, failed := dynamo.ConditionFailed(err); failed {
+		return errOvertaken
+	}
+	if err != nil {
+		return fmt.Errorf("write policy: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package policydb_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/policy"
+	"sluice/shared/policy/policydb"
+	"sluice/shared/policy/policytest"
+)
+
+const (
+	tenant   = "8f14e45f-ceea-467f-a9b0-6f3d9a1c2b10"
+	policyID = "018f2c5e-0000-7000-8000-000000000001"
+)
+
+var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
+
+func stamp(minutes int) policy.Stamp {
+	return policy.Stamp{At: now.Add(time.Duration(minutes) * time.Minute), By: fmt.Sprint("client-", minutes)}
+}
+
+func newDraft(workspaceID string) policy.NewDraft {
+	return policy.NewDraft{WorkspaceID: workspaceID, Notes: "why " + workspaceID, Created: stamp(0)}
+}
+
+func workspace(id string) policy.Workspace {
+	return policy.Workspace{Tenant: tenant, PolicyID: policyID, ID: id}
+}
+
+// field returns a field with an ID; the name tells it from others with this ID.
+func field(id, name string) policy.Field {
+	return policy.Field{ID: id, Name: name, DataKey: id, FieldType: "Text", Categories: []string{"Basic"}}
+}
+
+// harness is a store with a policy whose first draft is edited in the workspace "first".
+type harness struct {
+	*policydb.Store
+	*testing.T
+	db    *dynamodb.Client
+	files *policytest.Files
+}
+
+func start(t *testing.T) *harness {
+	t.Helper()
+	db, files := dynamotest.Start(t), policytest.NewFiles()
+	h := &harness{policydb.New(db, policytest.Table, files, policytest.CountIDs("id")), t, db, files}
+	h.create(policyID)
+	return h
+}
+
+func (h *harness) create(id string) policy.Version {
+	h.Helper()
+	_, v, err := h.CreatePolicy(h.Context(), policy.Policy{
+		ID: id, Tenant: tenant, EntityType: "Company", Created: stamp(0)}, newDraft("first"))
+	h.must(err)
+	return v
+}
+
+func (h *harness) must(err error) {
+	h.Helper()
+	if err != nil {
+		h.Fatal(err)
+	}
+}
+
+// want requires an error.
+func (h *harness) want(err, want error) {
+	h.Helper()
+	if !errors.Is(err, want) {
+		h.Fatalf("got the error %v, want %v", err, want)
+	}
+}
+
+func (h *harness) wantLocked(err error, id, workspaceID string) {
+	h.Helper()
+	var locked *policy.LockedError
+	if !errors.As(err, &locked) || *locked != (policy.LockedError{ID: id, WorkspaceID: workspaceID}) {
+		h.Fatalf("got the error %v, want that %s is locked by %s", err, id, workspaceID)
+	}
+}
+
+// add adds fields in a workspace.
+func (h *harness) add(workspaceID string, ids ...string) {
+	h.Helper()
+	for _, id := range ids {
+		_, err := h.AddField(h.Context(), workspace(workspaceID), field(id, "1"))
+		h.must(err)
+	}
+}
+
+func (h *harness) draft(workspaceID string) policy.Version {
+	h.Helper()
+	v, err := h.CreateDraft(h.Context(), tenant, policyID, newDraft(workspaceID))
+	h.must(err)
+	return v
+}
+
+func (h *harness) publish(number int64) policy.Version {
+	h.Helper()
+	v, err := h.Publish(h.Context(), tenant, policyID, number, policy.Publication{By: stamp(int(number))})
+	h.must(err)
+	return v
+}
+
+// fields returns the names and versions of the fields of a version by their IDs: "1 v1".
+func (h *harness) fields(number int64) map[string]string {
+	h.Helper()
+	s, err := h.ReadContents(h.Context(), tenant, policyID, number)
+	h.must(err)
+	return fieldsOf(s.Contents)
+}
+
+func fieldsOf(c policy.Contents) map[string]string {
+	fields := map[string]string{}
+	for _, f := range c.Fields {
+		fields[f.ID] = fmt.Sprintf("%s v%d", f.Name, f.Version)
+	}
+	return fields
+}
+
+// wantFields compares the fields of a version.
+func (h *harness) wantFields(number int64, want map[string]string) {
+	h.Helper()
+	if diff := cmp.Diff(want, h.fields(number)); diff != "" {
+		h.Fatalf("fields of version %d (-want +got)\n%s", number, diff)
+	}
+}
+
+// changes returns what the drafts of the policy do, by the IDs of the objects: "Updated by second".
+func (h *harness) changes() map[string]string {
+	h.Helper()
+	changes, err := h.ReadChanges(h.Context(), tenant, policyID)
+	h.must(err)
+	byID := map[string]string{}
+	for _, c := range changes {
+		byID[c.ObjectID()] = fmt.Sprintf("%s by %s", c.Type, c.WorkspaceID)
+	}
+	return byID
+}
+
+func (h *harness) wantChanges(want map[string]string) {
+	h.Helper()
+	if diff := cmp.Diff(want, h.changes()); diff != "" {
+		h.Fatalf("changes (-want +got)\n%s", diff)
+	}
+}
+
+func TestLifeOfAPolicy(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	ctx := t.Context()
+	h.add("first", "a", "b", "c")
+	if _, err := h.AddJurisdiction(ctx, workspace("first"), policy.Jurisdiction{ID: "j", Name: "Lux"}); err != nil {
+		t.Fatal(err)
+	}
+	h.wantFields(1, map[string]string{"a": "1 v1", "b": "1 v1", "c": "1 v1"})
+	v := h.publish(1)
+	if v.Status != policy.Published || v.Published != stamp(1) || v.Digest == "" || v.WorkspaceID != "first" {
+		t.Errorf("published version: %+v", v)
+	}
+	h.wantChanges(map[string]string{})
+
+	h.draft("second")
+	_, err := h.UpdateField(ctx, workspace("second"), field("a", "2"))
+	h.must(err)
+	_, err = h.DeleteField(ctx, workspace("second"), "b")
+	h.must(err)
+	h.add("second", "d")
+	h.wantFields(2, map[string]string{"a": "2 v2", "c": "1 v1", "d": "1 v1"})
+	h.wantChanges(map[string]string{"a": "Updated by second", "b": "Deleted by second", "d": "Added by second"})
+
+	h.draft("third")
+	h.wantFields(3, map[string]string{"a": "1 v1", "b": "1 v1", "c": "1 v1"})
+	_, err = h.UpdateField(ctx, workspace("third"), field("a", "3"))
+	h.wantLocked(err, "a", "second")
+	_, err = h.DeleteField(ctx, workspace("third"), "b")
+	h.wantLocked(err, "b", "second")
+	_, err = h.UpdateField(ctx, workspace("third"), field("c", "3"))
+	h.must(err)
+	h.publish(3)
+	h.wantFields(2, map[string]string{"a": "2 v2", "c": "3 v2", "d": "1 v1"})
+	h.publish(2)
+	h.wantFields(1, map[string]string{"a": "1 v1", "b": "1 v1", "c": "1 v1"})
+	h.wantFields(2, map[string]string{"a": "2 v2", "c": "3 v2", "d": "1 v1"})
+	h.wantFields(3, map[string]string{"a": "1 v1", "b": "1 v1", "c": "3 v2"})
+
+	p, err := h.GetPolicy(ctx, tenant, policyID)
+	h.must(err)
+	want := policy.Policy{ID: policyID, Tenant: tenant, EntityType: "Company", NewestVersion: 3, PublishedVersion: 2,
+		BaseVersion: 2, LastPublishedAt: stamp(2).At, Created: stamp(0), Revision: p.Revision}
+	if diff := cmp.Diff(want, p); diff != "" {
+		t.Errorf("policy (-want +got)\n%s", diff)
+	}
+	s, err := h.ReadContents(ctx, tenant, policyID, 2)
+	h.must(err)
+	if diff := cmp.Diff([]policy.Jurisdiction{{ID: "j", Name: "Lux"}}, s.Jurisdictions); diff != "" {
+		t.Errorf("jurisdictions (-want +got)\n%s", diff)
+	}
+}

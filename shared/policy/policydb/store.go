@@ -1,0 +1,240 @@
+// Package policydb keeps policies in DynamoDB, and the contents of their published versions as objects.
+package policydb
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"sluice/shared/dynamo"
+	"sluice/shared/policy"
+)
+
+// Store is the policy.Store. Its table has the keys owner and part, with the rows
+//
+//	<tenant>#policies     policy#<id>               that the tenant has the policy
+//	<tenant>#policies     count                     how many policies the tenant has
+//	<tenant>#policy#<id>  policy                    a policy with the list of its drafts, its revision
+//	<tenant>#policy#<id>  version#<number>          a version without its contents, its revision
+//	<tenant>#policy#<id>  change#field#<id>         what a draft does to a field: the lock of the field
+//	<tenant>#policy#<id>  change#jurisdiction#<id>  what a draft does to a jurisdiction: its lock
+//	<tenant>#groups       group#<id>                the newest and the published version of a data group
+//	<tenant>#groups       published#<id>            the published version of a data group as JSON
+//	<tenant>#groups       count                     how many data groups the tenant has
+//	<tenant>#groups       changes                   how often published data groups have changed
+//	<tenant>#group#<id>   version#<number>          a version of a data group as JSON, its revision
+//	paging                key                       the key of page tokens
+//
+// The contents of a version that is not a draft are the object policies/<tenant>/<digest>.json.gz. Those of a draft
+// are the contents of the policy's base, with the changes of the draft.
+//
+// # Changes
+//
+// A change names its draft by a key that only one draft ever has. It counts while the row of the policy lists the
+// draft; every other change is dead: it is what a draft that was published or discarded has left, or what a draft
+// wrote whose creation has not ended, or never will. Three rules hold:
+//
+//   - A change is written and removed in one transaction with a new revision of its draft's row, on the condition that
+//     this is a draft and not locked, and that the base of the policy is still the one by which the change was
+//     decided. Drafts are published on the condition that their revision is the one that was read.
+//   - Every write of a policy's row gives it the next revision, on the condition that its revision is the one that was
+//     read.
+//   - A dead change is overwritten or removed only by who has read it and has written the row of the policy since, or
+//     does so in the same transaction. So a draft whose changes are written first and that is listed afterwards, if
+//     the revision is the one before, has them all.
+type Store struct {
+	db      *dynamodb.Client
+	table   string
+	bundles *bundles
+	newID   func() string
+}
+
+var _ policy.Store = (*Store)(nil)
+
+// New returns the store in a table, with the contents of versions in files. It makes IDs by newID.
+func New(db *dynamodb.Client, table string, f Files, newID func() string) *Store {
+	return &Store{db: db, table: table, newID: newID,
+		bundles: &bundles{files: f, cache: cache[bundleKey, policy.Contents]{maxBytes: contentsCacheBytes}}}
+}
+
+// maxAttempts is how often a change is tried that meets changes of others.
+const maxAttempts = 8
+
+// key returns the key of a row. All rows have the tenant first.
+func key(tenant, owner, part string) dynamo.Item {
+	return dynamo.Item{"owner": dynamo.String(tenant + "#" + owner), "part": dynamo.String(part)}
+}
+
+func policyKey(tenant, id string) dynamo.Item { return key(tenant, "policy#"+id, policyPart) }
+
+func versionKey(tenant, policyID string, number int64) dynamo.Item {
+	return key(tenant, "policy#"+policyID, versionPart(number))
+}
+
+const (
+	policiesOwner = "policies"
+	groupsOwner   = "groups"
+
+	policyPart    = "policy"
+	policyPrefix  = "policy#"
+	versionPrefix = "version#"
+	changePrefix  = "change#"
+	countPart     = "count"
+)
+
+// versionPart is the part of a version. Parts of greater numbers are greater.
+func versionPart(number int64) string { return fmt.Sprintf("%s%010d", versionPrefix, number) }
+
+// read reads the rows of distinct keys, in the order of the keys, nil where there is none.
+func (s *Store) read(ctx context.Context, keys ...dynamo.Item) ([]dynamo.Item, error) {
+	items, err := dynamo.GetAll(ctx, s.db, s.table, keys)
+	if err != nil {
+		return nil, fmt.Errorf("read policies: %w", err)
+	}
+	type rowKey struct{ owner, part string }
+	keyOf := func(item dynamo.Item) rowKey {
+		return rowKey{dynamo.StringAttribute(item, "owner"), dynamo.StringAttribute(item, "part")}
+	}
+	found := make(map[rowKey]dynamo.Item, len(items))
+	for _, item := range items {
+		found[keyOf(item)] = item
+	}
+	rows := make([]dynamo.Item, len(keys))
+	for i, k := range keys {
+		rows[i] = found[keyOf(k)]
+	}
+	return rows, nil
+}
+
+// get reads a row. It returns policy.ErrNotFound if there is none.
+func get[Row any](ctx context.Context, s *Store, key dynamo.Item) (Row, error) {
+	var row Row
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.table, Key: key, ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return row, fmt.Errorf("read policies: %w", err)
+	}
+	return decode[Row](out.Item)
+}
+
+// decode returns a row as it was read. It returns policy.ErrNotFound for nil.
+func decode[Row any](item dynamo.Item) (Row, error) {
+	var row Row
+	if item == nil {
+		return row, policy.ErrNotFound
+	}
+	err := attributevalue.UnmarshalMap(item, &row)
+	if err != nil {
+		err = fmt.Errorf("read policies: %w", err)
+	}
+	return row, err
+}
+
+// encode returns the item of a row.
+func encode(key dynamo.Item, row any) dynamo.Item {
+	item, err := attributevalue.MarshalMap(row)
+	if err != nil {
+		panic(err) // rows are structs of texts, numbers and bytes
+	}
+	for name, value := range key {
+		item[name] = value
+	}
+	return item
+}
+
+// put returns the write of a row on a condition about attributes, whose values are given by their placeholders.
+func (s *Store) put(item dynamo.Item, condition string, values dynamo.Item) types.TransactWriteItem {
+	return types.TransactWriteItem{Put: &types.Put{
+		TableName: &s.table, Item: item, ConditionExpression: &condition, ExpressionAttributeValues: values,
+	}}
+}
+
+// create returns the write of a row that does not exist.
+func (s *Store) create(item dynamo.Item) types.TransactWriteItem {
+	return s.put(item, "attribute_not_exists(part)", nil)
+}
+
+// replace returns the write of a row of the given revision.
+func (s *Store) replace(item dynamo.Item, revision int64) types.TransactWriteItem {
+	return s.put(item, "revision = :revision", dynamo.Item{":revision": dynamo.Number(revision)})
+}
+
+// count returns the write that counts an object more. Its condition fails if there would be more than most.
+func (s *Store) count(tenant, owner string, most int64) types.TransactWriteItem {
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName: &s.table, Key: key(tenant, owner, countPart),
+		UpdateExpression:          aws.String("ADD objects :one"),
+		ConditionExpression:       aws.String("attribute_not_exists(objects) OR objects < :most"),
+		ExpressionAttributeValues: dynamo.Item{":one": dynamo.Number(1), ":most": dynamo.Number(most)},
+	}}
+}
+
+// page reads rows of an owner whose parts begin with a prefix: at most limit of them, beginning after a part ("" for
+// the first), backward or forward. The next part is "" at the end.
+func (s *Store) page(ctx context.Context, owner, prefix, after string, limit int, backward bool) (
+	items []dynamo.Item, next string, err error) {
+	query := s.query(owner, prefix)
+	query.ScanIndexForward, query.Limit = aws.Bool(!backward), aws.Int32(int32(limit))
+	if after != "" {
+		query.ExclusiveStartKey = dynamo.Item{"owner": dynamo.String(owner), "part": dynamo.String(after)}
+	}
+	out, err := s.db.Query(ctx, query)
+	if err != nil {
+		return nil, "", fmt.Errorf("list policies: %w", err)
+	}
+	return out.Items, dynamo.StringAttribute(out.LastEvaluatedKey, "part"), nil
+}
+
+// all reads all rows of an owner whose parts begin with a prefix, in the order of the parts.
+func (s *Store) all(ctx context.Context, owner, prefix string) ([]dynamo.Item, error) {
+	var items []dynamo.Item
+	pages := dynamodb.NewQueryPaginator(s.db, s.query(owner, prefix))
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("read policies: %w", err)
+		}
+		items = append(items, page.Items...)
+	}
+	return items, nil
+}
+
+func (s *Store) query(owner, prefix string) *dynamodb.QueryInput {
+	return &dynamodb.QueryInput{
+		TableName: &s.table, ConsistentRead: aws.Bool(true),
+		KeyConditionExpression:   aws.String("#owner = :owner AND begins_with(part, :prefix)"),
+		ExpressionAttributeNames: map[string]string{"#owner": "owner"},
+		ExpressionAttributeValues: dynamo.Item{
+			":owner": dynamo.String(owner), ":prefix": dynamo.String(prefix)},
+	}
+}
+
+// afterVersion is the part after which a list of versions goes on, newest first, from its position.
+func afterVersion(position string) (string, error) {
+	if position == "" {
+		return "", nil
+	}
+	number, err := strconv.ParseInt(position, 10, 64)
+	if err != nil {
+		return "", fmt.Errorf("policydb: the position %q is not that of a version", position)
+	}
+	return versionPart(number), nil
+}
+
+// versionPosition is the inverse of afterVersion.
+func versionPosition(part string) string {
+	if part == "" {
+		return ""
+	}
+	number, _ := strconv.ParseInt(part[len(versionPrefix):], 10, 64)
+	return strconv.FormatInt(number, 10)
+}
+
+// PagingKey implements platform.PagingKeyStore.
+func (s *Store) PagingKey(ctx context.Context, candidate []byte) ([]byte, error) {
+	return dynamo.LoadPagingKey(ctx, s.db, s.table, candidate)
+}
