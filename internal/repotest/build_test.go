@@ -93,6 +93,7 @@ var deployedModules = []string{
 	"github.com/aws/aws-sdk-go-v2",
 	"github.com/aws/smithy-go",
 	"github.com/awslabs/aws-lambda-go-api-proxy",
+	"github.com/cockroachdb/apd",
 	"github.com/dchest/siphash",
 	"github.com/go-json-experiment/json",
 	"github.com/google/uuid",

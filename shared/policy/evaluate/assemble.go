@@ -49,9 +49,9 @@ func (e *evaluation) evaluateField(s *shown) GroupField {
 		out.IsMasked = out.IsMasked || e.isMasked(other)
 		out.IsConditional = out.IsConditional && len(other.source.Conditions) > 0
 	}
-	rules := e.resolveRules(s.field)
-	out.ValidationData = rules.validationData
-	out.IsRequired, out.IsReadOnly = e.mergeRules(s, rules)
+	rules := e.resolveShown(s)
+	out.ValidationData, out.TimeZoneID = rules.validationData, rules.timeZoneID
+	out.IsRequired, out.IsReadOnly = rules.isRequired, rules.isReadOnly || s.isMarkedReadOnly()
 	var decidedBy []string
 	if !e.request.SkipValuesEvaluation && !s.shouldClear {
 		decidedBy = e.evaluateValues(s.field, &out)
@@ -65,15 +65,9 @@ func (e *evaluation) evaluateField(s *shown) GroupField {
 	return out
 }
 
-// mergeRules reports whether one of the fields with a data key is required, and whether one is read-only.
-func (e *evaluation) mergeRules(s *shown, rules *resolvedRules) (isRequired, isReadOnly bool) {
-	isRequired, isReadOnly = rules.isRequired, rules.isReadOnly || s.source.IsReadOnly
-	for _, other := range s.others {
-		rules := e.resolveRules(other)
-		isRequired = isRequired || rules.isRequired
-		isReadOnly = isReadOnly || rules.isReadOnly || other.source.IsReadOnly
-	}
-	return isRequired, isReadOnly
+// isMarkedReadOnly reports whether one of the fields with the data key is read-only whatever its rules.
+func (s *shown) isMarkedReadOnly() bool {
+	return s.source.IsReadOnly || slices.ContainsFunc(s.others, func(f *field) bool { return f.source.IsReadOnly })
 }
 
 // evaluateSingle returns a field of the policy itself that is a single value.
@@ -91,7 +85,9 @@ func (e *evaluation) evaluateCustom(s *shown) CustomDataGroup {
 		Description: t.Description, Category: t.Category, Order: t.Order, IsConditional: t.IsConditional,
 		SingleFields: []GroupField{}, CustomNestedFields: []CustomDataGroup{},
 	}
-	for _, inner := range e.findShown(s.group.fields) {
+	all := e.findShown(s.group.fields)
+	e.calculate(s.group.calculated, all)
+	for _, inner := range all {
 		if inner.group == nil || inner.shouldClear {
 			out.SingleFields = append(out.SingleFields, e.evaluateField(&inner))
 		} else {

@@ -66,6 +66,7 @@ type itemsState struct {
 func (e *evaluation) evaluateItem(g *group, item property.SplitItem, state *itemsState) []*GroupField {
 	e.enter(g.frame, node{item: nonNil(item.Properties)})
 	state.shown = e.appendShown(state.shown[:0], g.fields)
+	e.calculate(g.calculated, state.shown)
 	out := make([]*GroupField, 0, len(state.shown))
 	for i := range state.shown {
 		s := &state.shown[i]

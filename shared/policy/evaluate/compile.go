@@ -16,6 +16,7 @@ func Compile(c policy.Contents) (*Program, error) {
 	co := newCompiler(c)
 	co.compileJurisdictions(c.Jurisdictions)
 	co.program.fields = co.compileFields(c.Fields, nil, requestScope)
+	co.program.calculated = co.orderCalculations(co.program.fields)
 	if len(co.problems) > 0 {
 		return nil, co.problems
 	}
@@ -38,6 +39,11 @@ type compiler struct {
 	reads  map[readKey]int
 	// maskable are the data keys that can be hidden.
 	maskable map[int]bool
+	// slots are the places of calculated values, and groupKeys the data keys of data groups.
+	slots     map[slotKey]int
+	groupKeys map[*policy.DataGroup]map[string]bool
+	// patterns is the size of all regular expressions.
+	patterns int
 	// fields and operands count what has been compiled.
 	fields, operands int
 }
@@ -46,7 +52,8 @@ func newCompiler(c policy.Contents) *compiler {
 	co := &compiler{
 		program: &Program{entityType: c.EntityType, frames: make([]frameLayout, 1)},
 		groups:  map[string]*policy.DataGroup{}, keys: map[string]int{}, layers: map[string]int{},
-		reads: map[readKey]int{}, maskable: map[int]bool{},
+		reads: map[readKey]int{}, maskable: map[int]bool{}, slots: map[slotKey]int{},
+		groupKeys: map[*policy.DataGroup]map[string]bool{},
 	}
 	co.layerIndex(nil) // the first are those that every caller has
 	for i := range c.DataGroups {
@@ -71,6 +78,7 @@ func (c *compiler) keyIndex(key string) int {
 	if !ok {
 		i = len(c.program.keys)
 		c.program.keys = append(c.program.keys, key)
+		c.program.byKey = append(c.program.byKey, nil)
 		c.keys[key] = i
 	}
 	return i
@@ -142,6 +150,7 @@ func (c *compiler) compileField(source *policy.Field, parent *field, in scope) *
 	if parent != nil {
 		c.place.DataGroupID = parent.group.source.ID
 	}
+	c.program.byKey[f.key] = append(c.program.byKey[f.key], f)
 	f.layers = c.layerIndex(source.AccessLayers)
 	f.own = c.ownRef(f)
 	f.template = newTemplate(f)
@@ -180,6 +189,7 @@ func (c *compiler) compileGroup(f *field) {
 		f.group.frame = in.frame
 	}
 	f.group.fields = c.compileFields(source.Fields, f, in)
+	f.group.calculated = c.orderCalculations(f.group.fields)
 }
 
 // depth returns how many data groups the field is in.

@@ -30,6 +30,13 @@ type evaluation struct {
 	target map[string]bool
 	// shownAt is used by findShown.
 	shownAt []int
+	// takingPart remembers, for each data key, whether one of its fields takes part.
+	takingPart []memo
+	// calculations are the results of formulas.
+	calculations []calculation
+	// resolved and merged are the rules to which dynamic rules and merged fields have led.
+	resolved map[ruleChoice]*resolvedRules
+	merged   map[[2]*resolvedRules]*resolvedRules
 
 	// reaches says, for each of the access layers of the program, whether the caller has them.
 	reaches []bool
@@ -53,7 +60,9 @@ func (p *Program) Evaluate(ctx context.Context, r Request, materiality Materiali
 		EvaluatedCustomDataGroups:     []CustomDataGroup{},
 		EvaluatedJurisdictions:        e.evaluateJurisdictions(),
 	}
-	for _, s := range e.findShown(p.fields) {
+	all := e.findShown(p.fields)
+	e.calculate(p.calculated, all)
+	for _, s := range all {
 		if err := e.interrupted(); err != nil {
 			return Result{}, err
 		}

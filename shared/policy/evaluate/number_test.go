@@ -9,7 +9,8 @@ import (
 
 func TestNumbersAreComparedByTheirValue(t *testing.T) {
 	texts := []string{
-		"0", "-0", "+0", "0.0", "00", "1", "+1", "01", "1.0", "1.00", "-1", "-1.0", "2", "10", "9", "9.9", "9.99", "10.01", "-9", "-10",
+		"0", "-0", "+0", "0.0", "00", "1", "+1", "01", "1.0", "1.00", "-1", "-1.0", "2", "10", "9", "9.9", "9.99",
+		"10.01", "-9", "-10",
 		"-0.5", "0.5", "0.05", "0.050", "123456789012345678901234567890.1", "123456789012345678901234567890.10",
 		"123456789012345678901234567890.11", "-123456789012345678901234567890.11", strings.Repeat("9", maxNumberLength),
 	}
@@ -30,7 +31,8 @@ func TestNumbersAreComparedByTheirValue(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"", "-", "+", ".", "1.", ".5", "1e3", "0x1", "1_000", "1,5", " 1", "1 ", "١", "--1", "NaN", "Inf", "1.2.3",
+	for _, text := range []string{"", "-", "+", ".", "1.", ".5", "1e3", "0x1", "1_000", "1,5", " 1", "1 ", "١", "--1",
+		"NaN", "Inf", "1.2.3",
 		strings.Repeat("9", maxNumberLength+1)} {
 		if n, ok := parseNumber(text); ok {
 			t.Errorf("%q is read as the number %+v", text, n)
@@ -68,7 +70,8 @@ func TestDatesAreComparedInTheirTimeZone(t *testing.T) {
 			t.Errorf("compare %s with %s in %s: got %d, want %d", tt.b, tt.a, tt.zone, got, -tt.want)
 		}
 	}
-	for _, text := range []string{"", "2026", "2026-3-1", "2026-02-30", "2026-02-29", "01/02/2026", "2026-03-01 10:00:00", "2026-03-01T10:00",
+	for _, text := range []string{"", "2026", "2026-3-1", "2026-02-30", "2026-02-29", "01/02/2026",
+		"2026-03-01 10:00:00", "2026-03-01T10:00",
 		"2026-03-01T10:00:00", "2026-03-01T25:00:00Z", "2026-03-01x", "12026-03-01"} {
 		if d, ok := parseDate(text); ok {
 			t.Errorf("%q is read as the date %v", text, d.at)

@@ -45,6 +45,7 @@ func (c *compiler) compileQuantifier(path string, o *policy.Operand, in scope, d
 	}
 	collection, readsItem := c.refOf(path, o, in)
 	inner := c.newScope(innerItem)
+	inner.isFiltered = in.isFiltered && (o.DataSource == sourceProperties || o.DataSource == sourceCurrentItem)
 	isMet, _ := c.combine(path, o.LogicalOperation, o.Operands, inner, depth+1)
 	wanted, result := o.Operation != policy.All, o.Operation == policy.Any
 	p := predicate(func(e *evaluation) bool {

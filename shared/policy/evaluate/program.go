@@ -12,6 +12,12 @@ type Program struct {
 	jurisdictions []jurisdiction
 	// fields are those of the policy itself in the order of the result: by order, then by data key and ID.
 	fields []*field
+	// calculated are those of them that have formulas, in the order in which they depend on each other. calculations is
+	// how many results there can be.
+	calculated   []*field
+	calculations int
+	// byKey are the fields of the policy and of its data groups by the index of their data key.
+	byKey [][]*field
 	// keys are the distinct data keys of all fields; other parts of the program refer to them by index.
 	keys []string
 	// maskings are the data keys that can be hidden, and for whom.
@@ -70,6 +76,7 @@ type group struct {
 	isCollection bool
 	// frame is the index of the frame of the items.
 	frame int
-	// fields are in the order of the result.
-	fields []*field
+	// fields are in the order of the result, and calculated those with formulas in the order in which they depend on
+	// each other.
+	fields, calculated []*field
 }

@@ -23,6 +23,8 @@ type scope struct {
 	kind scopeKind
 	// frame is the frame of the item; that of requestScope is the request itself.
 	frame int
+	// isFiltered means that only the values of fields that take part are seen, unless the request says otherwise.
+	isFiltered bool
 }
 
 // scopeKind is what a condition is about.
@@ -45,7 +47,7 @@ func (s scope) isItem() bool { return s.kind != wholeRequest }
 // newScope returns a scope with a frame of its own.
 func (c *compiler) newScope(kind scopeKind) scope {
 	c.program.frames = append(c.program.frames, frameLayout{})
-	return scope{kind, len(c.program.frames) - 1}
+	return scope{kind: kind, frame: len(c.program.frames) - 1}
 }
 
 // frameLayout lists what a program reads from one place: the request, an item of a collection, an item that an operand
@@ -75,6 +77,8 @@ type ref struct {
 	frame, slot int
 	// keys are the data keys on the way that can be hidden.
 	keys []int
+	// filteredBy are the data keys on the way if only values of fields that take part are seen.
+	filteredBy []int
 }
 
 // refTo returns the ref for the value of a name in a data source, and whether it is read from the item of the scope.
@@ -90,14 +94,26 @@ func (c *compiler) refTo(source, name string, in scope) (ref, bool) {
 	if len(spec.steps) > 1 {
 		spec.name = name
 	}
-	return c.addRead(frame, spec, !holdsNoProperties[source]), frame != 0
+	r := c.addRead(frame, spec, !holdsNoProperties[source])
+	if in.isFiltered && source == sourceProperties {
+		r.filteredBy = c.fieldKeys(append([]string{name}, spec.steps...))
+	}
+	return r, frame != 0
 }
 
 // ownRef returns the ref for the value of a field.
 func (c *compiler) ownRef(f *field) ref {
-	frame, steps := f.scope.frame, []string{f.source.DataKey}
+	return c.valueRef(f, f.parent, f.source.DataKey)
+}
+
+// valueRef returns the ref for the value of a data key in a group that a field is in, or for that of the entity.
+func (c *compiler) valueRef(f, parent *field, key string) ref {
+	frame, steps := 0, []string{key}
+	if parent != nil {
+		frame = f.scope.frame
+	}
 	keys := steps
-	for p := f.parent; p != nil; p = p.parent {
+	for p := parent; p != nil; p = p.parent {
 		if keys = append([]string{p.source.DataKey}, keys...); !p.group.isCollection {
 			steps = keys
 		}
@@ -138,6 +154,17 @@ func (c *compiler) maskableKeys(names []string) []int {
 	return out
 }
 
+// fieldKeys returns which of the names are data keys.
+func (c *compiler) fieldKeys(names []string) []int {
+	var out []int
+	for _, name := range names {
+		if i, ok := c.keys[name]; ok {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
 // frame is a frameLayout at one moment of an evaluation.
 type frame struct {
 	// root is the item; nothing for the request.
@@ -159,6 +186,9 @@ func (e *evaluation) enter(index int, item node) {
 
 // read returns the value that a ref leads to. It holds until the frame has another item.
 func (e *evaluation) read(r ref) *reading {
+	if e.isFilteredOut(r.filteredBy) {
+		return absent
+	}
 	f := &e.frames[r.frame]
 	slot := &f.slots[r.slot]
 	if slot.generation != f.generation {
@@ -167,6 +197,9 @@ func (e *evaluation) read(r ref) *reading {
 	}
 	return slot
 }
+
+// absent is what is read where there is nothing.
+var absent = &reading{}
 
 // fill looks up what a slot is for.
 func (e *evaluation) fill(slot *reading, f *frame, spec *readSpec, isRequest bool) {

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"slices"
 	"strings"
 
 	"sluice/shared/policy"
@@ -31,6 +32,36 @@ func (e *evaluation) takesPart(f *field) bool {
 	}
 	return overlaps(f.filter.targets, e.target) && overlaps(f.filter.categories, e.categories) &&
 		overlaps(f.filter.jurisdictions, e.jurisdictions)
+}
+
+// isFilteredOut reports whether one of the data keys is that of fields none of which takes part, and values of such
+// fields are not seen.
+func (e *evaluation) isFilteredOut(keys []int) bool {
+	if len(keys) == 0 || e.request.DisableFilteringForConditionalValues {
+		return false
+	}
+	if e.takingPart == nil {
+		e.takingPart = make([]memo, len(e.program.keys))
+	}
+	return slices.ContainsFunc(keys, func(key int) bool {
+		if e.takingPart[key] == unknown {
+			e.takingPart[key] = notMet
+			if slices.ContainsFunc(e.program.byKey[key], e.takesPartWithParents) {
+				e.takingPart[key] = met
+			}
+		}
+		return e.takingPart[key] == notMet
+	})
+}
+
+// takesPartWithParents reports whether a field takes part, and the groups that it is in.
+func (e *evaluation) takesPartWithParents(f *field) bool {
+	for ; f != nil; f = f.parent {
+		if !e.takesPart(f) {
+			return false
+		}
+	}
+	return true
 }
 
 // overlaps reports whether one of the texts is in the set. Without texts, and without a set, nothing is asked.

@@ -31,7 +31,13 @@ type Error struct{ message string }
 func (e *Error) Error() string { return e.message }
 
 // Pattern is a compiled pattern. It is immutable and safe for concurrent use.
-type Pattern struct{ compiled *regexp.Regexp }
+type Pattern struct {
+	compiled *regexp.Regexp
+	size     int
+}
+
+// Size returns the size of the pattern, from 0 to MaxSize. Who keeps many patterns bounds the sum.
+func (p *Pattern) Size() int { return p.size }
 
 // Compile compiles a pattern. Without isCaseSensitive, upper and lower case are alike. An error is an *Error.
 func Compile(text string, isCaseSensitive bool) (*Pattern, error) {
@@ -45,7 +51,8 @@ func Compile(text string, isCaseSensitive bool) (*Pattern, error) {
 	if err != nil {
 		return nil, &Error{describe(err)}
 	}
-	if sizeOf(tree) > MaxSize {
+	size := sizeOf(tree)
+	if size > MaxSize {
 		return nil, &Error{fmt.Sprintf(
 			"the pattern is too large: its characters times their repetitions are more than %d", MaxSize)}
 	}
@@ -53,7 +60,7 @@ func Compile(text string, isCaseSensitive bool) (*Pattern, error) {
 	if err != nil {
 		return nil, &Error{describe(err)}
 	}
-	return &Pattern{compiled}, nil
+	return &Pattern{compiled, size}, nil
 }
 
 // Match reports whether the pattern matches a part of a value, which is the whole one if the pattern begins with "^"

@@ -1,0 +1,325 @@
+package evaluate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"sluice/shared/policy"
+	"sluice/shared/policy/pattern"
+)
+
+// The names of the rules that decide more than whether a value is valid.
+const (
+	mandatoryRule   = "mandatory"
+	readOnlyRule    = "readOnly"
+	onlyIntegerRule = "onlyInteger"
+	onlyDecimalRule = "onlyDecimal"
+	timeZoneRule    = "timeZoneId"
+)
+
+// ruleDefinition is what a rule means.
+type ruleDefinition struct {
+	// name is that on the wire.
+	name string
+	// of returns the rule of a field.
+	of func(*policy.ValidationRules) *policy.Rule
+	// members are those of the rule's values beside the message. Unless all of them are optional, one must be given.
+	members            []string
+	areMembersOptional bool
+	// compile reads the members of a value. It calls report for a member that cannot be.
+	compile func(v *policy.RuleValue, report reportMember) ruleCheck
+}
+
+// reportMember is called with a member of a rule that cannot be used, and with what is wrong with it.
+type reportMember func(member, format string, args ...any)
+
+// ruleCheck is the compiled value of a rule. A check that is nil says nothing.
+type ruleCheck struct {
+	// message is what the rule says unless the policy has a message. It never contains the value.
+	message string
+	// isBroken checks the subject whatever it is.
+	isBroken func(*subject) bool
+	// isTextBroken checks one text of a single field. It is not called for empty ones.
+	isTextBroken func(text string, s *subject) bool
+	// areItemsBroken checks a collection.
+	areItemsBroken func(*subject) bool
+	// zone is the time zone that the rule sets.
+	zone *time.Location
+	// size is that of the regular expression.
+	size int
+}
+
+// subject is the value of a field against which rules are held.
+type subject struct {
+	// texts are the value, or the values of a field that has several. Those of white space without an ID are left out.
+	texts []text
+	// group is that of a collection, otherwise nil. items is the number of its items.
+	group *group
+	items int64
+	// countOfType returns how many items have a value in their primary field. It reports false if nobody may know.
+	countOfType func(value string) (int64, bool)
+	// now is the moment with which dates are compared, and zone the time zone of the field.
+	now  time.Time
+	zone *time.Location
+}
+
+// isPresent reports whether there is a value or an item.
+func (s *subject) isPresent() bool { return len(s.texts) > 0 || s.items > 0 }
+
+// ruleTable lists all rules in the order in which their messages are returned.
+var ruleTable = []ruleDefinition{
+	{mandatoryRule, func(r *policy.ValidationRules) *policy.Rule { return r.Mandatory }, nil, true,
+		simpleRule(ruleCheck{message: "Enter a value.", isBroken: func(s *subject) bool { return !s.isPresent() }})},
+	{readOnlyRule, func(r *policy.ValidationRules) *policy.Rule { return r.ReadOnly }, nil, true,
+		simpleRule(ruleCheck{message: "This field cannot be changed."})},
+	{"specialCharacters", func(r *policy.ValidationRules) *policy.Rule { return r.SpecialCharacters }, nil, true,
+		simpleRule(ruleCheck{message: "Use only letters, digits and spaces.", isTextBroken: hasSpecialCharacters})},
+	{"noNumbers", func(r *policy.ValidationRules) *policy.Rule { return r.NoNumbers }, nil, true,
+		simpleRule(ruleCheck{message: "Do not use digits.", isTextBroken: hasDigits})},
+	{onlyIntegerRule, func(r *policy.ValidationRules) *policy.Rule { return r.OnlyInteger }, nil, true,
+		simpleRule(ruleCheck{message: "Enter a whole number.", isTextBroken: isNoInteger})},
+	{"noNegative", func(r *policy.ValidationRules) *policy.Rule { return r.NoNegative }, nil, true,
+		simpleRule(ruleCheck{message: "Enter a number that is not negative.", isTextBroken: isNegative})},
+	{onlyDecimalRule, func(r *policy.ValidationRules) *policy.Rule { return r.OnlyDecimal }, nil, true,
+		simpleRule(ruleCheck{message: "Enter a number with at most two decimal places.",
+			isTextBroken: hasMoreThanCents})},
+	{"regex", func(r *policy.ValidationRules) *policy.Rule { return r.Regex },
+		[]string{"regexValue", "isCaseSensitive"}, false, compileRegex},
+	{"characterLimit", func(r *policy.ValidationRules) *policy.Rule { return r.CharacterLimit },
+		[]string{"limit"}, false, compileCharacterLimit},
+	{"numberLimit", func(r *policy.ValidationRules) *policy.Rule { return r.NumberLimit },
+		[]string{"minValue", "maxValue"}, false, compileNumberLimit},
+	{"noFutureDates", func(r *policy.ValidationRules) *policy.Rule { return r.NoFutureDates }, nil, true,
+		simpleRule(ruleCheck{message: "Enter a date that is not in the future.", isTextBroken: isNoDateUntilNow})},
+	{"noPastDates", func(r *policy.ValidationRules) *policy.Rule { return r.NoPastDates }, nil, true,
+		simpleRule(ruleCheck{message: "Enter a date that is not in the past.", isTextBroken: isNoDateFromNow})},
+	{"dateLimit", func(r *policy.ValidationRules) *policy.Rule { return r.DateLimit },
+		[]string{"minDate", "maxDate"}, false, compileDateLimit},
+	{"multiSelectLimit", func(r *policy.ValidationRules) *policy.Rule { return r.MultiSelectLimit },
+		[]string{"limit"}, false, compileMultiSelectLimit},
+	{"collectionMinimumCount", func(r *policy.ValidationRules) *policy.Rule { return r.CollectionMinimumCount },
+		[]string{"overallMinimumCount", "requiredTypesMinCount"}, false, compileMinimumCount},
+	{"collectionMaximumCount", func(r *policy.ValidationRules) *policy.Rule { return r.CollectionMaximumCount },
+		[]string{"limit"}, false, compileMaximumCount},
+	{"externalProvider", func(r *policy.ValidationRules) *policy.Rule { return r.ExternalProvider },
+		[]string{"providerId"}, true, simpleRule(ruleCheck{message: "The value comes from an external provider."})},
+	{"externalDataGroupProvider", func(r *policy.ValidationRules) *policy.Rule { return r.ExternalDataGroupProvider },
+		[]string{"providerId"}, true, simpleRule(ruleCheck{message: "The items come from an external provider."})},
+	{"conditionalLimit", func(r *policy.ValidationRules) *policy.Rule { return r.ConditionalLimit },
+		[]string{"minValue", "maxValue"}, false, compileNumberLimit},
+	{timeZoneRule, func(r *policy.ValidationRules) *policy.Rule { return r.TimeZoneID },
+		[]string{"timeZoneId"}, false, compileTimeZone},
+}
+
+// order returns the place of the rule in ruleTable.
+func (d *ruleDefinition) order() int {
+	return slices.IndexFunc(ruleTable, func(other ruleDefinition) bool { return other.name == d.name })
+}
+
+// simpleRule returns the compile function of a rule that is the same whatever its members.
+func simpleRule(check ruleCheck) func(*policy.RuleValue, reportMember) ruleCheck {
+	return func(*policy.RuleValue, reportMember) ruleCheck { return check }
+}
+
+// hasSpecialCharacters reports whether there is anything beside letters, their marks, digits and spaces, of any script.
+func hasSpecialCharacters(text string, _ *subject) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return r == utf8.RuneError || !unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Zs)
+	})
+}
+
+func hasDigits(text string, _ *subject) bool { return strings.ContainsFunc(text, unicode.IsDigit) }
+
+func isNoInteger(text string, _ *subject) bool {
+	_, isNumber := parseNumber(text)
+	return !isNumber || strings.Contains(text, ".")
+}
+
+func isNegative(text string, _ *subject) bool {
+	n, isNumber := parseNumber(text)
+	return !isNumber || n.isNegative
+}
+
+// hasMoreThanCents reports whether a text is no number with at most two decimal places.
+func hasMoreThanCents(text string, _ *subject) bool {
+	_, isNumber := parseNumber(text)
+	_, fraction, _ := strings.Cut(text, ".")
+	return !isNumber || len(fraction) > 2
+}
+
+func compileRegex(v *policy.RuleValue, report reportMember) ruleCheck {
+	check := ruleCheck{message: "The value does not have the form that is required."}
+	if v.RegexValue == "" {
+		report("regexValue", "The regular expression is missing.")
+		return check
+	}
+	compiled, err := pattern.Compile(v.RegexValue, v.IsCaseSensitive == nil || *v.IsCaseSensitive)
+	if err != nil {
+		report("regexValue", "The regular expression cannot be used: %s.", err)
+		return check
+	}
+	check.size = compiled.Size()
+	check.isTextBroken = func(text string, _ *subject) bool { return !compiled.Match(text) }
+	return check
+}
+
+// readLimit returns the member limit.
+func readLimit(v *policy.RuleValue, report reportMember) int64 {
+	switch {
+	case v.Limit == nil:
+		return 0
+	case *v.Limit < 0:
+		report("limit", "The limit must not be negative.")
+	}
+	return *v.Limit
+}
+
+func compileCharacterLimit(v *policy.RuleValue, report reportMember) ruleCheck {
+	limit := readLimit(v, report)
+	return ruleCheck{
+		message:      "Enter at most " + countOf(limit, "character", "characters") + ".",
+		isTextBroken: func(text string, _ *subject) bool { return int64(utf8.RuneCountInString(text)) > limit },
+	}
+}
+
+func compileMultiSelectLimit(v *policy.RuleValue, report reportMember) ruleCheck {
+	limit := readLimit(v, report)
+	return ruleCheck{
+		message:  "Choose at most " + countOf(limit, "value", "values") + ".",
+		isBroken: func(s *subject) bool { return int64(len(s.texts)) > limit },
+	}
+}
+
+func compileMaximumCount(v *policy.RuleValue, report reportMember) ruleCheck {
+	limit := readLimit(v, report)
+	return ruleCheck{
+		message:        "Add at most " + countOf(limit, "item", "items") + ".",
+		areItemsBroken: func(s *subject) bool { return s.items > limit },
+	}
+}
+
+func compileNumberLimit(v *policy.RuleValue, report reportMember) ruleCheck {
+	minimum, hasMinimum := readBound(v.MinValue, "minValue", report)
+	maximum, hasMaximum := readBound(v.MaxValue, "maxValue", report)
+	if hasMinimum && hasMaximum && minimum.compare(maximum) > 0 {
+		report("minValue", "The smallest value must not be greater than the largest one.")
+	}
+	return ruleCheck{
+		message: rangeMessage("Enter a number", v.MinValue, v.MaxValue, "of at least %s.", "of at most %s."),
+		isTextBroken: func(text string, _ *subject) bool {
+			n, isNumber := parseNumber(text)
+			return !isNumber || hasMinimum && n.compare(minimum) < 0 || hasMaximum && n.compare(maximum) > 0
+		},
+	}
+}
+
+// readBound reads a member that is a number. Without a text there is no bound.
+func readBound(text, member string, report reportMember) (number, bool) {
+	n, isNumber := parseNumber(text)
+	if text != "" && !isNumber {
+		report(member, "The value must be a decimal number such as -12.50, with at most %d characters.",
+			maxNumberLength)
+	}
+	return n, isNumber
+}
+
+func compileDateLimit(v *policy.RuleValue, report reportMember) ruleCheck {
+	first, hasFirst := readDateBound(v.MinDate, "minDate", report)
+	last, hasLast := readDateBound(v.MaxDate, "maxDate", report)
+	if hasFirst && hasLast && first.compare(last, time.UTC) > 0 {
+		report("minDate", "The first date must not be after the last one.")
+	}
+	return ruleCheck{
+		message: rangeMessage("Enter a date", v.MinDate, v.MaxDate, "on or after %s.", "on or before %s."),
+		isTextBroken: func(text string, s *subject) bool {
+			d, isDate := parseDate(text)
+			return !isDate || hasFirst && d.compare(first, s.zone) < 0 || hasLast && d.compare(last, s.zone) > 0
+		},
+	}
+}
+
+// readDateBound reads a member that is a date. Without a text there is no bound.
+func readDateBound(text, member string, report reportMember) (date, bool) {
+	d, isDate := parseDate(text)
+	if text != "" && !isDate {
+		report(member, "The value must be a date such as 2026-12-31 or a date-time such as 2026-12-31T23:59:59Z.")
+	}
+	return d, isDate
+}
+
+func isNoDateUntilNow(text string, s *subject) bool {
+	d, isDate := parseDate(text)
+	return !isDate || d.compare(date{s.now, true}, s.zone) > 0
+}
+
+func isNoDateFromNow(text string, s *subject) bool {
+	d, isDate := parseDate(text)
+	return !isDate || d.compare(date{s.now, true}, s.zone) < 0
+}
+
+func compileMinimumCount(v *policy.RuleValue, report reportMember) ruleCheck {
+	var parts []string
+	overall := int64(0)
+	if v.OverallMinimumCount != nil {
+		if overall = *v.OverallMinimumCount; overall < 0 {
+			report("overallMinimumCount", "The count must not be negative.")
+		}
+		parts = append(parts, countOf(overall, "item", "items"))
+	}
+	types := v.RequiredTypesMinCount
+	for i, t := range types {
+		switch path := fmt.Sprintf("requiredTypesMinCount[%d]", i); {
+		case t.Type == "":
+			report(path+".type", "The type is missing: a value of the primary field of the data group.")
+		case t.MinCount < 0:
+			report(path+".minCount", "The count must not be negative.")
+		}
+		parts = append(parts, fmt.Sprintf("%s of the type %s", countOf(t.MinCount, "item", "items"), t.Type))
+	}
+	return ruleCheck{
+		message: "Add at least " + strings.Join(parts, ", ") + ".",
+		areItemsBroken: func(s *subject) bool {
+			if s.items < overall {
+				return true
+			}
+			for _, t := range types {
+				if count, isKnown := s.countOfType(t.Type); isKnown && count < t.MinCount {
+					return true
+				}
+			}
+			return false
+		},
+	}
+}
+
+func compileTimeZone(v *policy.RuleValue, report reportMember) ruleCheck {
+	zone, err := time.LoadLocation(v.TimeZoneID)
+	if err != nil || v.TimeZoneID == "Local" || v.TimeZoneID == "" {
+		report("timeZoneId", "The time zone is unknown. Use a name of the IANA database such as Europe/Dublin.")
+		zone = time.UTC
+	}
+	return ruleCheck{message: "Dates are meant in the time zone " + v.TimeZoneID + ".", zone: zone}
+}
+
+// countOf returns a number with its noun.
+func countOf(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// rangeMessage returns a sentence about a range of which one end can be absent.
+func rangeMessage(begin, from, to, onlyFrom, onlyTo string) string {
+	switch {
+	case from == "":
+		return begin + " " + fmt.Sprintf(onlyTo, to)
+	case to == "":
+		return begin + " " + fmt.Sprintf(onlyFrom, from)
+	}
+	return fmt.Sprintf("%s from %s to %s.", begin, from, to)
+}
