@@ -76,8 +76,8 @@ func (e *evaluation) evaluateItem(g *group, item property.SplitItem, state *item
 	return out
 }
 
-// maxVariants is how many results of one field are remembered. Those of most fields are few; those with calculated values
-// differ in every item.
+// maxVariants is how many results of one field are remembered. Those of most fields are few; those with calculated
+// values differ in every item.
 const maxVariants = 16
 
 // variants are results of one field in the items of a collection. Items share those that are equal, so that a large
@@ -105,8 +105,8 @@ func (v *variants) find(f *GroupField) *GroupField {
 	return &added
 }
 
-// sameResult reports whether two results of the same field are equal, as far as that can be seen cheaply. Everything in which
-// results of one field can differ is compared.
+// sameResult reports whether two results of the same field are equal, as far as that can be seen cheaply. Everything in
+// which results of one field can differ is compared.
 func sameResult(a, b *GroupField) bool {
 	return a.IsRequired == b.IsRequired && a.IsReadOnly == b.IsReadOnly && a.IsConditional == b.IsConditional &&
 		a.IsMasked == b.IsMasked && a.ShouldClearValue == b.ShouldClearValue &&

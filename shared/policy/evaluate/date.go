@@ -22,8 +22,8 @@ func parseDate(text string) (date, bool) {
 	return date{at, true}, err == nil
 }
 
-// parseDay reads a full date: four digits, two and two, with a hyphen between them. It does what time.Parse does, in a fifth
-// of the time.
+// parseDay reads a full date: four digits, two and two, with a hyphen between them. It does what time.Parse does, in a
+// fifth of the time.
 func parseDay(text string) (date, bool) {
 	parts := [...]string{text[:4], text[5:7], text[8:]}
 	var numbers [len(parts)]int

@@ -99,8 +99,8 @@ func newEvaluation(ctx context.Context, p *Program, r *Request) *evaluation {
 // workPerCheck is after how many items and values it is asked whether the evaluation should go on.
 const workPerCheck = 4096
 
-// goOn counts one item or value, and reports whether the evaluation should go on. If not, what it returns means nothing and
-// interrupted tells why.
+// goOn counts one item or value, and reports whether the evaluation should go on. If not, what it returns means nothing
+// and interrupted tells why.
 func (e *evaluation) goOn() bool {
 	if e.work++; e.work%workPerCheck == 0 && e.err == nil {
 		e.err = e.ctx.Err()

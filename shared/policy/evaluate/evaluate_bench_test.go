@@ -11,8 +11,8 @@ import (
 // one returns a property with a value.
 func one(value string) property.Text { return property.Text{Value: &value} }
 
-// benchRequest returns a request with n single properties p0, p1, ... and a collection owners of the given number of items,
-// each with as many properties.
+// benchRequest returns a request with n single properties p0, p1, ... and a collection owners of the given number of
+// items, each with as many properties.
 func benchRequest(n, items int) Request {
 	r := Request{Properties: property.Split{
 		SingleProperties: map[string]property.Text{}, CollectionProperties: map[string]property.SplitCollection{},

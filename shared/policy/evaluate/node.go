@@ -97,7 +97,10 @@ func (r *reading) addText(t text) {
 		return
 	}
 	r.isSeveral = true
-	ids, _ := parseList(t.id)
+	ids, ok := parseList(t.id)
+	if !ok && t.hasID {
+		ids = []string{t.id}
+	}
 	for i := range max(len(values), len(ids)) {
 		var one text
 		if i < len(values) {
@@ -105,15 +108,23 @@ func (r *reading) addText(t text) {
 		}
 		if i < len(ids) {
 			one.id, one.hasID = ids[i], true
-		} else if len(ids) == 0 && t.hasID && i == 0 {
-			one.id, one.hasID = t.id, true
 		}
 		r.add(one)
 	}
 }
 
-// parseList returns the values of a text that lists several of them: a JSON array of texts. Every other text is one value,
-// and not ok.
+// isEmptyList reports whether there is neither a value nor an ID, or a list of such values.
+func (t text) isEmptyList() bool {
+	if t.isEmpty() || t.value == "" || t.value[0] != '[' {
+		return t.isEmpty()
+	}
+	var r reading
+	r.addText(t)
+	return r.isEmpty()
+}
+
+// parseList returns the values of a text that lists several of them: a JSON array of texts. Every other text is one
+// value, and not ok.
 func parseList(s string) ([]string, bool) {
 	if len(s) < 2 || s[0] != '[' || s[len(s)-1] != ']' {
 		return nil, false
@@ -208,7 +219,7 @@ func (e *evaluation) hasValue(n node) bool {
 	switch {
 	case n.properties != nil:
 		for key, t := range n.properties.SingleProperties {
-			if s := textOf(t); !s.isEmpty() && !e.isHiddenName(key) {
+			if !textOf(t).isEmptyList() && !e.isHiddenName(key) {
 				return true
 			}
 		}
@@ -224,7 +235,7 @@ func (e *evaluation) hasValue(n node) bool {
 		}
 	case n.item != nil:
 		for key, t := range n.item {
-			if s := textOf(t); !s.isEmpty() && !e.isHiddenName(key) {
+			if !textOf(t).isEmptyList() && !e.isHiddenName(key) {
 				return true
 			}
 		}

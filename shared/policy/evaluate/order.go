@@ -49,8 +49,8 @@ func quantityOf(t string) quantity {
 	return q
 }
 
-// compare returns a negative number if q is less than other, 0 if they are equal and a positive one if it is more; not ok
-// means that they cannot be compared. A moment is compared with a day by the day that it is in UTC.
+// compare returns a negative number if q is less than other, 0 if they are equal and a positive one if it is more; not
+// ok means that they cannot be compared. A moment is compared with a day by the day that it is in UTC.
 func (q *quantity) compare(other *quantity) (order int, ok bool) {
 	switch {
 	case q.kind == noQuantity || other.kind == noQuantity:

@@ -239,7 +239,7 @@ func (v *value) asText() (text, bool) {
 // valueHasMember reports whether an object has a member with a value that is not hidden.
 func (e *evaluation) valueHasMember(v *value) bool {
 	if t, ok := v.asText(); ok {
-		return !t.isEmpty()
+		return !t.isEmptyList()
 	}
 	if elements, ok := v.elements(); ok {
 		return len(elements) > 0
