@@ -30,6 +30,8 @@ type evaluation struct {
 	target map[string]bool
 	// shownAt is used by findShown.
 	shownAt []int
+	// absent is what is read where there is nothing.
+	absent reading
 	// takingPart remembers, for each data key, whether one of its fields takes part.
 	takingPart []memo
 	// calculations are the results of formulas.

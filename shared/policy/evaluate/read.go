@@ -187,7 +187,7 @@ func (e *evaluation) enter(index int, item node) {
 // read returns the value that a ref leads to. It holds until the frame has another item.
 func (e *evaluation) read(r ref) *reading {
 	if e.isFilteredOut(r.filteredBy) {
-		return absent
+		return &e.absent
 	}
 	f := &e.frames[r.frame]
 	slot := &f.slots[r.slot]
@@ -197,9 +197,6 @@ func (e *evaluation) read(r ref) *reading {
 	}
 	return slot
 }
-
-// absent is what is read where there is nothing.
-var absent = &reading{}
 
 // fill looks up what a slot is for.
 func (e *evaluation) fill(slot *reading, f *frame, spec *readSpec, isRequest bool) {
