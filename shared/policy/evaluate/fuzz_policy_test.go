@@ -127,9 +127,12 @@ func (p *fuzzedPolicy) addValues(f *policy.Field) {
 		f.DefaultValue = &text
 	}
 	if p.roll(3) == 1 {
+		// Formulas read the keys after their own one, so that only hostile ones go round in a circle.
+		valid := map[string][]string{
+			"a": {"{b}/{c}", "({b}+0.1)/3", "{custom}*2"}, "b": {"{c}/3", "{x.y}-{c}"}, "c": {"{x.y}", "2*{x.y}"},
+		}
 		f.FormulaSchema = &policy.FormulaSchema{
-			FormulaString: either(p, []string{"{a}/{b}", "{custom}*2", "({a}+0.1)/3", "1/0", "{x.y}"}, "1+", "",
-				p.text()),
+			FormulaString: either(p, append(valid[f.DataKey], "1/0", "{unknown}+1"), "1+", "", "{a}/{b}", p.text()),
 		}
 	}
 }

@@ -19,7 +19,7 @@ func (p *fuzzedPolicy) rules() policy.ValidationRules {
 		r := &policy.Rule{IsActive: p.roll(4) != 3, DynamicRules: some(p.dice, 2, func() policy.DynamicRule {
 			return policy.DynamicRule{Condition: p.condition(), Value: any(), Priority: int64(p.roll(2))}
 		})}
-		if p.roll(3) != 2 {
+		if p.roll(3) != 2 || len(r.DynamicRules) == 0 {
 			v := any()
 			r.StaticRule = &v
 		}

@@ -136,7 +136,9 @@ func TestConditionalValuesOfFieldsThatTakePart(t *testing.T) {
 		"in an item, without filtering": {"inner", []string{"Mine"}, true, "C"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			oneItem := property.SplitCollection{Items: map[string]property.SplitItem{"1": {Properties: texts(tt.key, "yes")}}}
+			oneItem := property.SplitCollection{
+				Items: map[string]property.SplitItem{"1": {Properties: texts(tt.key, "yes")}},
+			}
 			got, isShown := byKey(mustEvaluate(t, contents, evaluate.Request{
 				Categories: tt.categories, DisableFilteringForConditionalValues: tt.isDisabled,
 				Properties: property.Split{
