@@ -20,6 +20,8 @@ import (
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/outbound"
 	"sluice/shared/outbound/outboundhttp"
+	"sluice/shared/policy"
+	"sluice/shared/policy/policyhttp"
 	"sluice/shared/screening/screeninghttp"
 	"sluice/shared/transaction/transactionhttp"
 	"sluice/shared/webhook/webhookhttp"
@@ -50,6 +52,14 @@ func TestReplySchemasMatchTheirTypes(t *testing.T) {
 		"MaterialityHistoryItem": screeninghttp.HistoryReply{}, "ScreeningExpiry": screeninghttp.ExpiryReply{},
 		"ScreeningConfiguration": screeninghttp.SettingsReply{}, "CreatedProvider": screeninghttp.CreatedProvider{},
 		"ConfiguredProvider": screeninghttp.ConfiguredProvider{}, "CreatedConfigurationSet": screeninghttp.IDReply{},
+		"PolicyVersionCreated": policyhttp.VersionCreated{}, "Policy": policyhttp.PolicyReply{},
+		"PolicySummary": policyhttp.SummaryReply{}, "PolicyPage": policyhttp.Page[policyhttp.PolicyReply]{},
+		"PolicyFieldCreated": policyhttp.FieldCreated{}, "PolicyJurisdictionCreated": policyhttp.JurisdictionCreated{},
+		"PolicyFieldPage":        policyhttp.Page[policyhttp.FieldReply]{},
+		"PolicyJurisdictionPage": policyhttp.Page[policyhttp.JurisdictionReply]{},
+		"PolicyFieldsSummary":    policyhttp.FieldsSummary{}, "DataGroupChanged": policyhttp.GroupChanged{},
+		"DataGroupPage": policyhttp.Page[policyhttp.GroupHeader]{}, "DataGroup": policy.DataGroup{},
+		"ProblemReport": platform.Problem{},
 	} {
 		c := comparison{t, sampler{d.Root, 0}, map[reflect.Type]bool{}}
 		c.value(name, c.at("#/components/schemas/"+name), reflect.TypeOf(reply))

@@ -18,6 +18,7 @@ import (
 	"sluice/shared/externalauth/externalauthhttp"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/outbound/outboundhttp"
+	"sluice/shared/policy/policyhttp"
 	"sluice/shared/screening/screeninghttp"
 )
 
@@ -62,6 +63,16 @@ func TestRequestsAreAcceptedAsDescribed(t *testing.T) {
 	checkAgreement[screeninghttp.VirtualRequest](t, d, "AddVirtualScreeningDocument")
 	checkAgreement[screeninghttp.ReuseRequest](t, d, "ReuseScreeningDocument")
 	checkAgreement[screeninghttp.ReuseMatchRequest](t, d, "ReuseMatchDocument")
+	checkAgreement[policyhttp.PolicyRequest](t, d, "CreatePolicy")
+	checkAgreement[policyhttp.DraftRequest](t, d, "CreatePolicyDraft")
+	checkAgreement[policyhttp.DraftFromRequest](t, d, "CreatePolicyDraftFrom")
+	checkAgreement[policyhttp.ArchiveRequest](t, d, "ArchivePolicyVersion")
+	checkAgreement[policyhttp.FieldRequest](t, d, "PolicyFieldRequest")
+	checkAgreement[policyhttp.JurisdictionRequest](t, d, "PolicyJurisdictionRequest")
+	checkAgreement[policyhttp.FieldSearch](t, d, "PolicyFieldSearch")
+	checkAgreement[policyhttp.SummaryRequest](t, d, "PolicyFieldsSummaryRequest")
+	checkAgreement[policyhttp.GroupRequest](t, d, "DataGroupRequest")
+	checkAgreement[policyhttp.GroupStatusRequest](t, d, "DataGroupStatusRequest")
 	checkAgreement[batchhttp.UploadRequest](t, d, "UploadRequest")
 }
 

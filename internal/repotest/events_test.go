@@ -37,6 +37,7 @@ var eventTypes = map[string]any{
 	"certificate":   &events.CloudWatchEvent{},
 	"watchlist":     &events.CloudWatchEvent{},
 	"outbound":      &events.APIGatewayProxyRequest{},
+	"policy":        &events.APIGatewayProxyRequest{},
 	"scan":          &events.S3Event{},
 	"scan-result":   &intake.ScanEvent{},
 	"scan-schedule": &events.CloudWatchEvent{},

@@ -18,6 +18,7 @@ import (
 	"sluice/shared/externalauth/externalauthhttp"
 	"sluice/shared/httpapi"
 	"sluice/shared/outbound/outboundhttp"
+	"sluice/shared/policy/policyhttp"
 	"sluice/shared/screening/receptorhttp"
 	"sluice/shared/screening/screeninghttp"
 	"sluice/shared/setup"
@@ -210,6 +211,7 @@ func servedRoutes() map[string][]httpapi.Route {
 		"matchname":    (&screeninghttp.Names{}).Routes(),
 		"receptor":     (&receptorhttp.Receptor{}).Routes(),
 		"outbound":     (&outboundhttp.Outbound{}).Routes(),
+		"policy":       (&policyhttp.Policies{}).Routes(),
 	}
 }
 

@@ -1,0 +1,23 @@
+// Policy is the Lambda function of policies and data groups: commands and queries, but not evaluations.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/google/uuid"
+
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/policy/policyhttp"
+	"sluice/shared/setup"
+)
+
+func main() {
+	ctx := context.Background()
+	env := setup.MustLoad(ctx, "TABLE_POLICIES", "BUCKET_WORK")
+	store := env.Policies()
+	s := &policyhttp.Policies{Store: store, Paging: platform.LoadPaging(ctx, store), Now: time.Now, NewID: uuid.NewString}
+	lambda.Start(httpapi.Lambda(platform.ProblemHandler(s.Routes(), env.Audit, env.Log, time.Now)))
+}

@@ -1,0 +1,96 @@
+package policyhttp
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"sluice/shared/fault"
+	"sluice/shared/policy"
+	"sluice/shared/policy/evaluate"
+)
+
+var (
+	errNoPolicy  = fault.New(fault.NotFound, "policy_not_found", "There is no such policy.")
+	errNoVersion = fault.New(fault.NotFound, "policy_version_not_found", "The policy has no such version.")
+	errNoDraft   = fault.New(fault.NotFound, "policy_draft_not_found",
+		"The workspace has no draft of this policy. Create one, or name the workspace of another one.")
+	errNotPublished = fault.New(fault.NotFound, "policy_not_published",
+		"No version of the policy is published. Name a version, or a workspace with a draft.")
+	errNoField        = fault.New(fault.NotFound, "policy_field_not_found", "The policy has no such field.")
+	errNoJurisdiction = fault.New(fault.NotFound, "policy_jurisdiction_not_found", "The policy has no such jurisdiction.")
+	errNoGroup        = fault.New(fault.NotFound, "data_group_not_found", "There is no such data group or version of it.")
+
+	errBusy         = fault.New(fault.Conflict, "policy_busy", "The object is being changed by others. Read it again.")
+	errDraftExists  = fault.New(fault.Conflict, "policy_draft_exists", "The workspace has a draft of this policy already.")
+	errIDTaken      = fault.New(fault.Conflict, "policy_id_taken", "There is an object with this ID already.")
+	errNotDraft     = fault.New(fault.Conflict, "policy_not_draft", "The version is not a draft.")
+	errNotLast      = fault.New(fault.Conflict, "policy_not_last", "Only the version that was published last can be archived.")
+	errWorkspace    = fault.New(fault.Conflict, "policy_workspace_locked", "The workspace is locked. Unlock it first.")
+	errWrongStatus  = fault.New(fault.Conflict, "data_group_status", "The version cannot get this status from the one that it has.")
+	errTooMany      = fault.New(fault.Conflict, "policy_too_many", "There are too many of these already. Remove one first.")
+	errPolicyTooBig = fault.New(fault.TooLarge, "policy_too_large", "The object, or everything in the version, is too large.")
+	errReplyTooBig  = fault.New(fault.TooLarge, "policy_reply_too_large",
+		"The reply would be too large. Ask for fewer categories, or search the fields in pages.")
+)
+
+// faultOf returns the fault for an outcome of the store, and every other error as it is. missing is what was not found.
+func faultOf(err error, missing error) error {
+	var locked *policy.LockedError
+	var problems evaluate.Problems
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &locked):
+		return fault.Newf(fault.Conflict, "policy_locked",
+			"%s is locked: the draft of the workspace %s has changed it.", locked.ID, locked.WorkspaceID)
+	case errors.As(err, &problems):
+		return faultOfProblems(problems)
+	}
+	for _, known := range []struct{ err, fault error }{
+		{policy.ErrNotFound, missing}, {policy.ErrNoDraft, errNoDraft}, {policy.ErrChanged, errBusy},
+		{policy.ErrExists, errIDTaken}, {policy.ErrNotDraft, errNotDraft}, {policy.ErrNotLastPublished, errNotLast},
+		{policy.ErrWorkspaceLocked, errWorkspace}, {policy.ErrWrongStatus, errWrongStatus}, {policy.ErrTooMany, errTooMany},
+		{policy.ErrTooLarge, errPolicyTooBig},
+	} {
+		if errors.Is(err, known.err) {
+			return known.fault
+		}
+	}
+	return err
+}
+
+// faultOfProblems returns the fault for a version that cannot be compiled, with a validation error for each problem.
+func faultOfProblems(problems evaluate.Problems) error {
+	e := fault.New(fault.Invalid, "VALIDATION_ERROR",
+		"The version cannot be evaluated, so it cannot be published. Mend what validationErrors names.")
+	for _, p := range problems {
+		e = e.WithDetails(fault.Detail{Source: fault.InBody, Path: pathOf(p), Message: messageOf(p), Code: CodeCompile})
+	}
+	return e
+}
+
+// pathOf returns where a problem is, as validation errors name it: fields.ID.conditions.0.operands.2.value.
+func pathOf(p evaluate.Problem) []any {
+	var path []any
+	add := func(kind, id string) {
+		if id != "" {
+			path = append(path, kind, id)
+		}
+	}
+	add("jurisdictions", p.JurisdictionID)
+	add("dataGroups", p.DataGroupID)
+	add("fields", p.FieldID)
+	for step := range strings.FieldsFuncSeq(p.Path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
+		path = append(path, step)
+	}
+	return path
+}
+
+// messageOf returns what a problem is, with the data key of its field, which people know it by.
+func messageOf(p evaluate.Problem) string {
+	if p.DataKey == "" {
+		return p.Message
+	}
+	return fmt.Sprintf("Field %q: %s", p.DataKey, p.Message)
+}

@@ -1,0 +1,47 @@
+package policyhttp
+
+import (
+	"errors"
+	"fmt"
+
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/policy"
+	"sluice/shared/policy/formula"
+	"sluice/shared/policy/pattern"
+)
+
+// checkMeaning checks what a schema cannot say of a field: that its expressions can be compiled.
+func (in *FieldRequest) checkMeaning(r *platform.Request) error {
+	return r.Validate(func(v *platform.ValidationErrors) { checkExpressions(v, "", in.Field) })
+}
+
+// checkExpressions compiles the regular expressions and the formula of a field, which come from people, so that they learn
+// at once of what is wrong with them. Everything else that a field refers to is checked when its version is published.
+func checkExpressions(v *platform.ValidationErrors, path string, f policy.Field) {
+	if f.FormulaSchema != nil {
+		if _, err := formula.Parse(f.FormulaSchema.FormulaString); err != nil {
+			v.Add(join(path, "formulaSchema.formulaString"), "The formula is not valid: "+err.Error()+".", CodeFormula)
+		}
+	}
+	rule := f.ValidationRules.Regex
+	if rule == nil {
+		return
+	}
+	check := func(path string, value policy.RuleValue) {
+		if value.RegexValue == "" {
+			return
+		}
+		var invalid *pattern.Error
+		isCaseSensitive := value.IsCaseSensitive != nil && *value.IsCaseSensitive
+		if _, err := pattern.Compile(value.RegexValue, isCaseSensitive); errors.As(err, &invalid) {
+			v.Add(path+".regexValue", "The expression is not valid: "+invalid.Error()+".", CodeRegex)
+		}
+	}
+	at := join(path, "validationRules.regex")
+	if rule.StaticRule != nil {
+		check(at+".staticRule", *rule.StaticRule)
+	}
+	for i, d := range rule.DynamicRules {
+		check(fmt.Sprintf("%s.dynamicRules.%d.value", at, i), d.Value)
+	}
+}

@@ -1,0 +1,182 @@
+package policyhttp
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/policy"
+	"sluice/shared/policy/formula"
+)
+
+// Codes of validation errors that only policies have. docs/errors.md explains them.
+const (
+	// CodeCompile is that of what evaluation could not work with.
+	CodeCompile = "PolicyValidator"
+	// CodeFormula is that of a formula that cannot be parsed.
+	CodeFormula = "FormulaValidator"
+	// CodeRegex is that of a regular expression that cannot be compiled.
+	CodeRegex = "RegularExpressionValidator"
+	// CodeVersion is that of the number of a version that will not do.
+	CodeVersion = "VersionValidator"
+	// CodePrimary is that of a primary field that is none of the fields.
+	CodePrimary = "PrimaryFieldValidator"
+	// CodeSameID is that of an ID in a body that differs from that of the path.
+	CodeSameID = "IdValidator"
+)
+
+// Limits of bodies, in characters unless they say otherwise.
+const (
+	maxFieldName    = 700
+	maxCategory     = 250
+	maxDescription  = 1200
+	maxDefaultValue = 500
+	maxNote         = 2000
+	maxURL          = 2000
+	// maxItems is how many tags, references, categories or layers a field can have.
+	maxItems = 100
+	// maxConditions is how many conditions, conditional values or dynamic rules stand in one place.
+	maxConditions = 100
+	// maxDepth is how deep operands can be nested.
+	maxDepth = 8
+	// maxOperands is how many operands one condition can have on one level.
+	maxOperands = 200
+	// maxValues is how many values an operand can have.
+	maxValues = 500
+)
+
+// FieldRequest is a field of a policy or of a data group.
+type FieldRequest struct {
+	policy.Field
+}
+
+// Check adds what is wrong with the data of a field of a policy.
+func (in *FieldRequest) Check(v *platform.ValidationErrors) {
+	checkField(v, "", in.Field)
+	v.RequireValue("categories", len(in.Categories) > 0)
+}
+
+// join returns the path of a property inside another one; "" is the data itself.
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// checkField adds what is wrong with a field, whether it is a policy's or a data group's.
+func checkField(v *platform.ValidationErrors, path string, f policy.Field) {
+	at := func(name string) string { return join(path, name) }
+	if f.ID != "" {
+		v.RequireUUID(at("fieldId"), f.ID)
+	}
+	if f.Version != 0 {
+		v.Add(at("fieldVersion"), "The version cannot be chosen. Leave it out.", codeForbidden)
+	}
+	v.RequireText(at("name"), f.Name, maxFieldName)
+	v.RequireText(at("dataKey"), f.DataKey, maxFieldName)
+	v.CheckText(at("description"), f.Description, maxDescription)
+	v.RequireText(at("fieldType"), f.FieldType, platform.MaxName)
+	v.CheckText(at("fieldTypeId"), f.FieldTypeID, platform.MaxName)
+	if f.FieldType == policy.TypeCollection || f.FieldType == policy.TypeCustom {
+		v.RequireUUID(at("fieldTypeId"), f.FieldTypeID)
+	}
+	v.CheckText(at("linkChildFieldDataKey"), f.LinkChildFieldDataKey, maxFieldName)
+	v.CheckText(at("linkedParentFieldDataKey"), f.LinkedParentFieldDataKey, maxFieldName)
+	v.CheckOptionalText(at("defaultValue"), f.DefaultValue, maxDefaultValue)
+	for name, text := range inOrder("dataProtectionJurisdictionId", f.DataProtectionJurisdictionID, "classification",
+		f.Classification, "uiDecoration", f.UIDecoration, "uiDecorationColor", f.UIDecorationColor,
+		"externalSearchApiProviderId", f.ExternalSearchAPIProviderID) {
+		v.CheckText(at(name), text, platform.MaxName)
+	}
+	checkScope(v, path, f)
+	checkReferences(v, at("references"), f.References)
+	checkConditions(v, at("conditions"), f.Conditions)
+	checkConditionalValues(v, at("conditionalValues"), f.ConditionalValues)
+	checkRules(v, at("validationRules"), f.ValidationRules)
+	checkFormulas(v, path, f)
+}
+
+// inOrder yields the pairs of a list of names and texts.
+func inOrder(pairs ...string) func(yield func(name, text string) bool) {
+	return func(yield func(name, text string) bool) {
+		for i := 0; i < len(pairs); i += 2 {
+			if !yield(pairs[i], pairs[i+1]) {
+				return
+			}
+		}
+	}
+}
+
+// checkScope adds what is wrong with the members that say for whom a field is.
+func checkScope(v *platform.ValidationErrors, path string, f policy.Field) {
+	at := func(name string) string { return join(path, name) }
+	checkTexts(v, at("tags"), f.Tags, maxItems, platform.MaxName)
+	checkTexts(v, at("categories"), f.Categories, maxItems, maxCategory)
+	v.CheckUnique(at("categories"), f.Categories)
+	if v.CheckCount(at("targetEntities"), len(f.TargetEntities), len(policy.TargetEntities)) {
+		for i, e := range f.TargetEntities {
+			v.RequireOneOf(fmt.Sprintf("%s.%d", at("targetEntities"), i), e, policy.TargetEntities...)
+		}
+		v.CheckUnique(at("targetEntities"), f.TargetEntities)
+	}
+	v.CheckUUIDs(at("jurisdictionIds"), f.JurisdictionIDs, policy.MaxJurisdictions)
+	if l := f.AccessLayers; l != nil {
+		v.CheckNames(at("accessLayers.geographic"), l.Geographic, maxItems)
+		v.CheckNames(at("accessLayers.businessRelated"), l.BusinessRelated, maxItems)
+	}
+}
+
+// checkTexts checks that a list has at most most items, each of 1 to maxChars characters.
+func checkTexts(v *platform.ValidationErrors, property string, texts []string, most, maxChars int) {
+	if !v.CheckCount(property, len(texts), most) {
+		return
+	}
+	for i, text := range texts {
+		v.RequireText(fmt.Sprintf("%s.%d", property, i), text, maxChars)
+	}
+}
+
+// checkReferences checks references. Their addresses are links that people click: no other scheme than that of pages is
+// taken.
+func checkReferences(v *platform.ValidationErrors, property string, references []policy.Reference) {
+	if !v.CheckCount(property, len(references), maxItems) {
+		return
+	}
+	for i, ref := range references {
+		path := fmt.Sprintf("%s.%d", property, i)
+		requireMembers(v, path, ref)
+		v.CheckText(path+".type", ref.Type, platform.MaxName)
+		v.CheckText(path+".description", ref.Description, maxDescription)
+		v.CheckText(path+".url", ref.URL, maxURL)
+		if ref.URL == "" {
+			continue
+		}
+		u, err := url.Parse(ref.URL)
+		if err != nil || !strings.EqualFold(u.Scheme, "https") && !strings.EqualFold(u.Scheme, "http") || u.Host == "" {
+			v.Add(path+".url", "The value must be an absolute URL that begins with https:// or http://.", platform.CodeURL)
+		}
+	}
+}
+
+// checkFormulas checks the sizes of what calculates a field.
+func checkFormulas(v *platform.ValidationErrors, path string, f policy.Field) {
+	check := func(path, id, text string, version int64, variables []string, isRequired bool) {
+		v.CheckText(path+".formulaSetId", id, platform.MaxName)
+		if version < 0 {
+			v.Add(path+".versionNumber", "The value must not be negative.", platform.CodeRange)
+		}
+		if v.CheckText(path+".formulaString", text, formula.MaxLength); isRequired {
+			v.RequireValue(path+".formulaString", text != "")
+		}
+		checkTexts(v, path+".formulaVariables", variables, maxItems, maxFieldName)
+	}
+	if s := f.FormulaSchema; s != nil {
+		check(join(path, "formulaSchema"), s.FormulaSetID, s.FormulaString, s.VersionNumber, s.FormulaVariables, true)
+	}
+	if s := f.DateTimePeriodFormulaSchema; s != nil {
+		check(join(path, "dateTimePeriodFormulaSchema"), s.FormulaSetID, s.FormulaString, s.VersionNumber,
+			s.FormulaVariables, false)
+	}
+}

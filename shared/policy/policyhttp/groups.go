@@ -1,0 +1,328 @@
+package policyhttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sluice/shared/audit"
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/permission"
+	"sluice/shared/policy"
+)
+
+func (s *Policies) groupRoutes() []httpapi.Route {
+	const get, post, put = http.MethodGet, http.MethodPost, http.MethodPut
+	const create, edit = permission.PolicyConfigurationCreate, permission.PolicyConfigurationEdit
+	status := command(put, groupCommands+ofGroupVersion+"/status", edit, platform.Endpoint(s.setGroupStatus))
+	status.Permissions = []string{edit, permission.PolicyConfigurationApprove, permission.PolicyConfigurationArchive}
+	return []httpapi.Route{
+		command(post, groupCommands, create, platform.Endpoint(s.createGroup)),
+		command(post, groupCommands+ofGroup, create, platform.Endpoint(s.addGroupVersion)),
+		command(post, groupCommands+ofGroupVersion+"/draft", create, platform.Endpoint(s.copyGroupVersion)),
+		command(put, groupCommands+ofGroupVersion, edit, platform.Endpoint(s.saveGroup)),
+		status,
+		query(get, groupQueries, platform.Endpoint(s.listGroups)),
+		query(get, groupQueries+ofGroup, platform.Endpoint(s.getNewestGroup)),
+		query(get, groupQueries+ofGroup+"/versions", platform.Endpoint(s.listGroupVersions)),
+		query(get, groupQueries+ofGroupVersion, platform.Endpoint(s.getGroup)),
+	}
+}
+
+// GroupRequest is a version of a data group.
+type GroupRequest struct {
+	Name                                string         `json:"name"`
+	Description                         string         `json:"description"`
+	PrimaryDataGroupField               string         `json:"primaryDataGroupField"`
+	DisableMultiselectPrimaryFieldOnAdd bool           `json:"disableMultiselectPrimaryFieldOnAdd"`
+	DataGroupFields                     []policy.Field `json:"dataGroupFields"`
+	// Revision is that of the version that was read; absent means whatever is stored.
+	Revision *int64 `json:"revision"`
+}
+
+// Check adds what is wrong with the data.
+func (in *GroupRequest) Check(v *platform.ValidationErrors) {
+	v.RequireText("name", in.Name, maxFieldName)
+	v.CheckText("description", in.Description, maxDescription)
+	v.CheckText("primaryDataGroupField", in.PrimaryDataGroupField, maxFieldName)
+	v.RequireValue("dataGroupFields", len(in.DataGroupFields) > 0)
+	if !v.CheckCount("dataGroupFields", len(in.DataGroupFields), policy.MaxDataGroupFields) {
+		return
+	}
+	var ids []string
+	for i, f := range in.DataGroupFields {
+		checkField(v, fmt.Sprintf("dataGroupFields.%d", i), f)
+		if f.ID != "" {
+			ids = append(ids, strings.ToLower(f.ID))
+		}
+	}
+	v.CheckUnique("dataGroupFields", ids)
+}
+
+// checkMeaning checks what a schema cannot say of a group: that its primary field is one of its fields, and that its
+// expressions can be compiled.
+func (in *GroupRequest) checkMeaning(r *platform.Request) error {
+	return r.Validate(func(v *platform.ValidationErrors) {
+		isPrimary := func(f policy.Field) bool { return f.DataKey == in.PrimaryDataGroupField }
+		if in.PrimaryDataGroupField != "" && !slices.ContainsFunc(in.DataGroupFields, isPrimary) {
+			v.Add("primaryDataGroupField", "The value must be the data key of one of the fields.", CodePrimary)
+		}
+		for i := range in.DataGroupFields {
+			checkExpressions(v, fmt.Sprintf("dataGroupFields.%d", i), in.DataGroupFields[i])
+		}
+	})
+}
+
+// groupOf returns the group that a request describes.
+func (s *Policies) groupOf(id string, in GroupRequest) policy.DataGroup {
+	g := policy.DataGroup{ID: id, Name: in.Name, Description: in.Description, PrimaryField: in.PrimaryDataGroupField,
+		DisableMultiselectPrimaryFieldOnAdd: in.DisableMultiselectPrimaryFieldOnAdd}
+	for _, f := range in.DataGroupFields {
+		g.Fields = append(g.Fields, s.completeField(f))
+	}
+	return g
+}
+
+// GroupChanged is the reply to a new version of a data group.
+type GroupChanged struct {
+	DataGroupID   string                 `json:"dataGroupId"`
+	VersionNumber int64                  `json:"versionNumber"`
+	Status        policy.DataGroupStatus `json:"status"`
+	Revision      int64                  `json:"revision"`
+}
+
+func groupChangedOf(ctx context.Context, g policy.DataGroup) GroupChanged {
+	audit.AddObject(ctx, "dataGroupId", g.ID)
+	audit.AddObject(ctx, "versionNumber", strconv.FormatInt(g.Version, 10))
+	return GroupChanged{g.ID, g.Version, g.Status, g.Revision}
+}
+
+// checkNew checks the request for a new version.
+func checkNew(r *platform.Request, in GroupRequest) error {
+	if err := checkNoQuery(r); err != nil {
+		return err
+	}
+	if in.Revision != nil {
+		return r.Invalid("revision", "What is new has no revision yet. Leave it out.", codeForbidden)
+	}
+	return in.checkMeaning(r)
+}
+
+// createGroup stores the first version of a new group, a draft.
+func (s *Policies) createGroup(ctx context.Context, r *platform.Request, in GroupRequest) (GroupChanged, error) {
+	if err := checkNew(r, in); err != nil {
+		return GroupChanged{}, err
+	}
+	g, err := s.Store.CreateDataGroup(ctx, r.Tenant, s.groupOf(s.NewID(), in))
+	if err != nil {
+		return GroupChanged{}, faultOf(err, errNoGroup)
+	}
+	return groupChangedOf(ctx, g), nil
+}
+
+// addGroupVersion stores a new version of a group, a draft.
+func (s *Policies) addGroupVersion(ctx context.Context, r *platform.Request, in GroupRequest) (GroupChanged, error) {
+	id, err := pathID(r, "dataGroupId", errNoGroup)
+	if err == nil {
+		err = checkNew(r, in)
+	}
+	if err != nil {
+		return GroupChanged{}, err
+	}
+	g, err := s.Store.AddDataGroupVersion(ctx, r.Tenant, s.groupOf(id, in))
+	if err != nil {
+		return GroupChanged{}, faultOf(err, errNoGroup)
+	}
+	return groupChangedOf(ctx, g), nil
+}
+
+// copyGroupVersion stores a new version of a group, a draft, with what another version has.
+func (s *Policies) copyGroupVersion(ctx context.Context, r *platform.Request, _ platform.NoBody) (GroupChanged, error) {
+	source, err := s.groupOfPath(ctx, r)
+	if err != nil {
+		return GroupChanged{}, err
+	}
+	g, err := s.Store.AddDataGroupVersion(ctx, r.Tenant, source)
+	if err != nil {
+		return GroupChanged{}, faultOf(err, errNoGroup)
+	}
+	return groupChangedOf(ctx, g), nil
+}
+
+// saveGroup replaces a draft of a group.
+func (s *Policies) saveGroup(ctx context.Context, r *platform.Request, in GroupRequest) (GroupChanged, error) {
+	if err := in.checkMeaning(r); err != nil {
+		return GroupChanged{}, err
+	}
+	var saved policy.DataGroup
+	err := s.changeGroup(ctx, r, in.Revision, func(stored policy.DataGroup) (err error) {
+		g := s.groupOf(stored.ID, in)
+		g.Version, g.Status, g.Revision = stored.Version, stored.Status, stored.Revision
+		saved, err = s.Store.SaveDataGroup(ctx, r.Tenant, g)
+		return err
+	})
+	if err != nil {
+		return GroupChanged{}, err
+	}
+	return groupChangedOf(ctx, saved), nil
+}
+
+// GroupStatusRequest is another status of a version of a data group.
+type GroupStatusRequest struct {
+	Status   policy.DataGroupStatus `json:"status"`
+	Reason   string                 `json:"reason"`
+	Revision *int64                 `json:"revision"`
+}
+
+// Check adds what is wrong with the data.
+func (in *GroupStatusRequest) Check(v *platform.ValidationErrors) {
+	v.RequireOneOf("status", string(in.Status), string(policy.DataGroupDraft), string(policy.DataGroupPending),
+		string(policy.DataGroupRejected), string(policy.DataGroupPublished), string(policy.DataGroupArchived),
+		string(policy.DataGroupDeleted))
+	v.CheckText("reason", in.Reason, maxNote)
+}
+
+// permissionFor returns the permission that a status needs.
+func permissionFor(status policy.DataGroupStatus) string {
+	switch status {
+	case policy.DataGroupPublished, policy.DataGroupRejected:
+		return permission.PolicyConfigurationApprove
+	case policy.DataGroupArchived:
+		return permission.PolicyConfigurationArchive
+	}
+	return permission.PolicyConfigurationEdit
+}
+
+// setGroupStatus moves a version of a group to another status.
+func (s *Policies) setGroupStatus(ctx context.Context, r *platform.Request, in GroupStatusRequest) (GroupChanged, error) {
+	if err := requirePermission(r.Caller, permissionFor(in.Status)); err != nil {
+		return GroupChanged{}, err
+	}
+	var changed policy.DataGroup
+	err := s.changeGroup(ctx, r, in.Revision, func(stored policy.DataGroup) (err error) {
+		changed, err = s.Store.SetDataGroupStatus(ctx, r.Tenant, stored, in.Status, in.Reason)
+		return err
+	})
+	if err != nil {
+		return GroupChanged{}, err
+	}
+	return groupChangedOf(ctx, changed), nil
+}
+
+// maxAttempts is how often a change is repeated that met one by someone else.
+const maxAttempts = 8
+
+// changeGroup changes the version of a group that the path names. If the client has read a revision of it, the change is
+// one of that; otherwise it is one of whatever is stored.
+func (s *Policies) changeGroup(ctx context.Context, r *platform.Request, revision *int64,
+	change func(stored policy.DataGroup) error) error {
+	for range maxAttempts {
+		g, err := s.groupOfPath(ctx, r)
+		if err != nil {
+			return err
+		}
+		if revision != nil && *revision != g.Revision {
+			return errBusy
+		}
+		if err = change(g); !errors.Is(err, policy.ErrChanged) {
+			return faultOf(err, errNoGroup)
+		}
+	}
+	return errBusy
+}
+
+// groupOfPath reads the version of a group that the path names.
+func (s *Policies) groupOfPath(ctx context.Context, r *platform.Request) (policy.DataGroup, error) {
+	if err := checkNoQuery(r); err != nil {
+		return policy.DataGroup{}, err
+	}
+	id, err := pathID(r, "dataGroupId", errNoGroup)
+	if err != nil {
+		return policy.DataGroup{}, err
+	}
+	number, err := pathNumber(r)
+	if err != nil {
+		return policy.DataGroup{}, err
+	}
+	g, err := s.Store.GetDataGroup(ctx, r.Tenant, id, number)
+	return g, faultOf(err, errNoGroup)
+}
+
+// GroupHeader is what lists say of a version of a data group.
+type GroupHeader struct {
+	DataGroupID           string                 `json:"dataGroupId"`
+	VersionNumber         int64                  `json:"versionNumber"`
+	Status                policy.DataGroupStatus `json:"status"`
+	Name                  string                 `json:"name"`
+	Description           string                 `json:"description,omitempty"`
+	PrimaryDataGroupField string                 `json:"primaryDataGroupField,omitempty"`
+	FieldsCount           int                    `json:"fieldsCount"`
+	Reason                string                 `json:"reason,omitempty"`
+	Revision              int64                  `json:"revision"`
+}
+
+func groupHeadersOf(groups []policy.DataGroup) []GroupHeader {
+	headers := make([]GroupHeader, len(groups))
+	for i, g := range groups {
+		headers[i] = GroupHeader{g.ID, g.Version, g.Status, g.Name, g.Description, g.PrimaryField, len(g.Fields), g.Reason,
+			g.Revision}
+	}
+	return headers
+}
+
+// listGroups returns a page of the tenant's data groups, each in its newest version.
+func (s *Policies) listGroups(ctx context.Context, r *platform.Request, _ platform.NoBody) (Page[GroupHeader], error) {
+	if err := checkPageParameters(r); err != nil {
+		return Page[GroupHeader]{}, err
+	}
+	place, err := s.openPage(r, "data groups", maxPage)
+	if err != nil {
+		return Page[GroupHeader]{}, err
+	}
+	groups, next, err := s.Store.ListDataGroups(ctx, r.Tenant, place.after, place.size)
+	return newPage(s, place, groupHeadersOf(groups), next), err
+}
+
+// listGroupVersions returns a page of the versions of a data group, newest first.
+func (s *Policies) listGroupVersions(ctx context.Context, r *platform.Request, _ platform.NoBody) (Page[GroupHeader],
+	error) {
+	if err := checkPageParameters(r); err != nil {
+		return Page[GroupHeader]{}, err
+	}
+	id, err := pathID(r, "dataGroupId", errNoGroup)
+	if err != nil {
+		return Page[GroupHeader]{}, err
+	}
+	place, err := s.openPage(r, "data group "+id, maxPage)
+	if err != nil {
+		return Page[GroupHeader]{}, err
+	}
+	groups, next, err := s.Store.ListDataGroupVersions(ctx, r.Tenant, id, place.after, place.size)
+	if err == nil && len(groups) == 0 && place.after == "" {
+		err = errNoGroup
+	}
+	return newPage(s, place, groupHeadersOf(groups), next), err
+}
+
+// getNewestGroup returns the newest version of a data group.
+func (s *Policies) getNewestGroup(ctx context.Context, r *platform.Request, _ platform.NoBody) (policy.DataGroup, error) {
+	if err := checkNoQuery(r); err != nil {
+		return policy.DataGroup{}, err
+	}
+	id, err := pathID(r, "dataGroupId", errNoGroup)
+	if err != nil {
+		return policy.DataGroup{}, err
+	}
+	g, err := s.Store.GetNewestDataGroup(ctx, r.Tenant, id)
+	return g, faultOf(err, errNoGroup)
+}
+
+// getGroup returns a version of a data group.
+func (s *Policies) getGroup(ctx context.Context, r *platform.Request, _ platform.NoBody) (policy.DataGroup, error) {
+	return s.groupOfPath(ctx, r)
+}

@@ -1,0 +1,289 @@
+package policyhttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"sluice/shared/audit"
+	"sluice/shared/fault"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/policy"
+	"sluice/shared/policy/evaluate"
+)
+
+// PolicyRequest is a new policy with its first draft.
+type PolicyRequest struct {
+	EntityType string `json:"entityType"`
+	DraftRequest
+}
+
+// Check adds what is wrong with the data.
+func (in *PolicyRequest) Check(v *platform.ValidationErrors) {
+	v.RequireOneOf("entityType", in.EntityType, policy.EntityTypes...)
+	in.DraftRequest.Check(v)
+}
+
+// DraftRequest is a new draft.
+type DraftRequest struct {
+	WorkspaceID string `json:"workspaceId"`
+	VersionNote string `json:"versionNote"`
+}
+
+// Check adds what is wrong with the data.
+func (in *DraftRequest) Check(v *platform.ValidationErrors) {
+	v.RequireText("workspaceId", in.WorkspaceID, platform.MaxName)
+	v.CheckText("versionNote", in.VersionNote, maxNote)
+}
+
+// DraftFromRequest is a new draft with the contents of a version.
+type DraftFromRequest struct {
+	SourceVersionNumber int64 `json:"sourceVersionNumber"`
+	DraftRequest
+}
+
+// Check adds what is wrong with the data.
+func (in *DraftFromRequest) Check(v *platform.ValidationErrors) {
+	if in.SourceVersionNumber < 1 {
+		v.Add("sourceVersionNumber", "The value must be the number of a version, 1 or more.", platform.CodeRange)
+	}
+	in.DraftRequest.Check(v)
+}
+
+// ArchiveRequest says why a version is archived.
+type ArchiveRequest struct {
+	ArchiveReason string `json:"archiveReason"`
+}
+
+// Check adds what is wrong with the data.
+func (in *ArchiveRequest) Check(v *platform.ValidationErrors) {
+	v.CheckText("archiveReason", in.ArchiveReason, maxNote)
+}
+
+// VersionCreated is the reply to a new policy or draft, and to publishing one.
+type VersionCreated struct {
+	EntityPolicyID string        `json:"entityPolicyId"`
+	VersionNumber  int64         `json:"versionNumber"`
+	Status         policy.Status `json:"status"`
+	WorkspaceID    string        `json:"workspaceId"`
+}
+
+func versionCreatedOf(ctx context.Context, v policy.Version) VersionCreated {
+	audit.AddObject(ctx, "entityPolicyId", v.PolicyID)
+	audit.AddObject(ctx, "versionNumber", strconv.FormatInt(v.Number, 10))
+	return VersionCreated{v.PolicyID, v.Number, v.Status, v.WorkspaceID}
+}
+
+func (s *Policies) stampOf(r *platform.Request) policy.Stamp {
+	return policy.Stamp{At: s.Now().UTC(), By: r.Client}
+}
+
+func (s *Policies) newDraft(r *platform.Request, in DraftRequest) policy.NewDraft {
+	return policy.NewDraft{WorkspaceID: in.WorkspaceID, Notes: in.VersionNote, Created: s.stampOf(r)}
+}
+
+// createPolicy stores a new policy with its first draft.
+func (s *Policies) createPolicy(ctx context.Context, r *platform.Request, in PolicyRequest) (VersionCreated, error) {
+	if err := checkNoQuery(r); err != nil {
+		return VersionCreated{}, err
+	}
+	_, v, err := s.Store.CreatePolicy(ctx, policy.Policy{ID: s.NewID(), Tenant: r.Tenant, EntityType: in.EntityType,
+		Created: s.stampOf(r)}, s.newDraft(r, in.DraftRequest))
+	if err != nil {
+		return VersionCreated{}, faultOf(err, errNoPolicy)
+	}
+	return versionCreatedOf(ctx, v), nil
+}
+
+// createDraft makes a new draft from what is published.
+func (s *Policies) createDraft(ctx context.Context, r *platform.Request, in DraftRequest) (VersionCreated, error) {
+	id, err := policyID(r)
+	if err == nil {
+		err = checkNoQuery(r)
+	}
+	if err != nil {
+		return VersionCreated{}, err
+	}
+	v, err := s.Store.CreateDraft(ctx, r.Tenant, id, s.newDraft(r, in))
+	if errors.Is(err, policy.ErrExists) {
+		err = errDraftExists
+	}
+	if err != nil {
+		return VersionCreated{}, faultOf(err, errNoPolicy)
+	}
+	return versionCreatedOf(ctx, v), nil
+}
+
+// createDraftFrom makes a new draft with the contents of a version.
+func (s *Policies) createDraftFrom(ctx context.Context, r *platform.Request, in DraftFromRequest) (VersionCreated, error) {
+	p, err := s.findPolicy(ctx, r)
+	if err == nil {
+		err = checkNoQuery(r)
+	}
+	if err != nil {
+		return VersionCreated{}, err
+	}
+	v, err := s.Store.CreateDraftFrom(ctx, r.Tenant, p.ID, in.SourceVersionNumber, s.newDraft(r, in.DraftRequest))
+	switch {
+	case errors.Is(err, policy.ErrExists):
+		err = errDraftExists
+	case errors.Is(err, policy.ErrIsDraft):
+		err = r.Invalid("sourceVersionNumber", "The version is a draft. Name a published or an archived one.", CodeVersion)
+	}
+	if err != nil {
+		return VersionCreated{}, faultOf(err, errNoVersion)
+	}
+	return versionCreatedOf(ctx, v), nil
+}
+
+// publish publishes the draft of a workspace, if it can be evaluated.
+func (s *Policies) publish(ctx context.Context, r *platform.Request, _ platform.NoBody) (VersionCreated, error) {
+	draft, err := s.findDraft(ctx, r)
+	if err != nil {
+		return VersionCreated{}, err
+	}
+	v, err := s.Store.Publish(ctx, r.Tenant, draft.PolicyID, draft.Number, policy.Publication{
+		By: s.stampOf(r),
+		Check: func(c policy.Contents) error {
+			_, err := evaluate.Compile(c)
+			return err
+		},
+	})
+	if err != nil {
+		return VersionCreated{}, faultOf(err, errNoVersion)
+	}
+	return versionCreatedOf(ctx, v), nil
+}
+
+// lock keeps the draft of a workspace as it is.
+func (s *Policies) lock(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData, error) {
+	return platform.NoData{}, s.setLocked(ctx, r, true)
+}
+
+// unlock lets the draft of a workspace be changed again.
+func (s *Policies) unlock(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData, error) {
+	return platform.NoData{}, s.setLocked(ctx, r, false)
+}
+
+func (s *Policies) setLocked(ctx context.Context, r *platform.Request, isLocked bool) error {
+	w, err := workspaceOf(ctx, r)
+	if err == nil {
+		_, err = s.Store.SetLocked(ctx, w, isLocked)
+	}
+	return faultOf(err, errNoPolicy)
+}
+
+// archive archives the version that was published last.
+func (s *Policies) archive(ctx context.Context, r *platform.Request, in ArchiveRequest) (platform.NoData, error) {
+	id, number, err := versionOfPath(r)
+	if err == nil {
+		_, err = s.Store.Archive(ctx, r.Tenant, id, number, in.ArchiveReason, s.stampOf(r))
+	}
+	return platform.NoData{}, faultOf(err, errNoVersion)
+}
+
+// discard removes a draft with its changes.
+func (s *Policies) discard(ctx context.Context, r *platform.Request, _ platform.NoBody) (platform.NoData, error) {
+	id, number, err := versionOfPath(r)
+	if err == nil {
+		err = s.Store.Discard(ctx, r.Tenant, id, number)
+	}
+	return platform.NoData{}, faultOf(err, errNoVersion)
+}
+
+// policyID returns the ID of the policy that the path names.
+func policyID(r *platform.Request) (string, error) {
+	return pathID(r, "entityPolicyId", errNoPolicy)
+}
+
+// pathID returns an ID of the path as it is stored. What is not a UUID names nothing.
+func pathID(r *platform.Request, parameter string, missing error) (string, error) {
+	id := r.PathValue(parameter)
+	if !platform.IsUUID(id) {
+		return "", missing
+	}
+	return strings.ToLower(id), nil
+}
+
+// pathNumber returns the version number of the path.
+func pathNumber(r *platform.Request) (int64, error) {
+	text := r.PathValue("versionNumber")
+	number, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || number < 1 || strconv.FormatInt(number, 10) != text {
+		return 0, r.InvalidParameter(fault.InPath, "versionNumber",
+			"The value must be the number of a version, 1 or more.", platform.CodeRange)
+	}
+	return number, nil
+}
+
+// versionOfPath returns the policy and the version number of a path, of a request without parameters.
+func versionOfPath(r *platform.Request) (id string, number int64, err error) {
+	if err := checkNoQuery(r); err != nil {
+		return "", 0, err
+	}
+	if id, err = policyID(r); err != nil {
+		return "", 0, err
+	}
+	number, err = pathNumber(r)
+	return id, number, err
+}
+
+// checkNoQuery checks that a request has no parameters.
+func checkNoQuery(r *platform.Request) error {
+	return r.Validate(func(v *platform.ValidationErrors) { v.CheckQueryNames() })
+}
+
+// parameterWorkspace names the workspace of a request.
+const parameterWorkspace = "workspaceId"
+
+// workspaceOf returns the workspace of a command, which must name one.
+func workspaceOf(ctx context.Context, r *platform.Request) (policy.Workspace, error) {
+	id, err := policyID(r)
+	if err != nil {
+		return policy.Workspace{}, err
+	}
+	workspace, err := workspaceID(r)
+	if err == nil && workspace == "" {
+		err = r.InvalidParameter(fault.InQuery, parameterWorkspace, "The parameter is missing.", platform.CodeRequired)
+	}
+	audit.AddObject(ctx, parameterWorkspace, audit.Printable(workspace))
+	return policy.Workspace{Tenant: r.Tenant, PolicyID: id, ID: workspace}, err
+}
+
+// workspaceID returns the workspace that a request names, "" if it names none. The request has no parameters but that and
+// more.
+func workspaceID(r *platform.Request, more ...string) (string, error) {
+	workspace := ""
+	if values := r.Query(parameterWorkspace); len(values) > 0 {
+		workspace = values[0]
+	}
+	return workspace, r.Validate(func(v *platform.ValidationErrors) {
+		v.CheckQueryNames(append(more, parameterWorkspace)...)
+		if len([]rune(workspace)) > platform.MaxName {
+			v.AddParameter(fault.InQuery, parameterWorkspace,
+				fmt.Sprintf("The value has more than %d characters.", platform.MaxName), platform.CodeLength)
+		}
+	})
+}
+
+// findPolicy reads the policy that the path names.
+func (s *Policies) findPolicy(ctx context.Context, r *platform.Request) (policy.Policy, error) {
+	id, err := policyID(r)
+	if err != nil {
+		return policy.Policy{}, err
+	}
+	p, err := s.Store.GetPolicy(ctx, r.Tenant, id)
+	return p, faultOf(err, errNoPolicy)
+}
+
+// findDraft reads the draft of the workspace that a command names.
+func (s *Policies) findDraft(ctx context.Context, r *platform.Request) (policy.Version, error) {
+	w, err := workspaceOf(ctx, r)
+	if err != nil {
+		return policy.Version{}, err
+	}
+	v, err := s.Store.FindDraft(ctx, w)
+	return v, faultOf(err, errNoPolicy)
+}
