@@ -178,7 +178,7 @@ func (c *compiler) compileGroup(f *field) {
 		c.report("fieldType", "The items of a collection have single values only, and a collection is a field of the "+
 			"policy itself.")
 		return
-	case f.depth() > policy.MaxNesting:
+	case f.depth() >= policy.MaxNesting:
 		c.report("fieldType", "Custom groups are nested at most %d deep.", policy.MaxNesting)
 		return
 	}

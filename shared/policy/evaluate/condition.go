@@ -106,8 +106,9 @@ func (c *compiler) combine(
 	for i := range operands {
 		if c.operands++; c.operands > maxOperands {
 			if c.operands == maxOperands+1 {
-				c.report(path+".operands", "A version has at most %d operands, those of its data groups included, once for "+
-					"each field that refers to the group.", maxOperands)
+				c.report(path+".operands",
+					"A version has at most %d operands, those of its data groups included, once "+
+						"for each field that refers to the group.", maxOperands)
 			}
 			break
 		}

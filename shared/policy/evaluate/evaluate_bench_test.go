@@ -41,8 +41,10 @@ func benchFields(n int, source string) []policy.Field {
 		out[i] = policy.Field{
 			ID: fmt.Sprint(i), DataKey: fmt.Sprintf("p%d", i), Name: fmt.Sprintf("Property %d", i), FieldType: "Text",
 			Order: float64(i), Conditions: []policy.Condition{{ID: fmt.Sprint(i), Operands: []policy.Operand{
-				{FieldName: fmt.Sprintf("p%d", (i+1)%n), DataSource: source, Operation: policy.NotEqual, Value: []string{"x"}},
-				{FieldName: fmt.Sprintf("p%d", (i+2)%n), DataSource: source, Operation: policy.LessThan, Value: []string{"6"}},
+				{FieldName: fmt.Sprintf("p%d", (i+1)%n), DataSource: source, Operation: policy.NotEqual,
+					Value: []string{"x"}},
+				{FieldName: fmt.Sprintf("p%d", (i+2)%n), DataSource: source, Operation: policy.LessThan,
+					Value: []string{"6"}},
 			}}},
 		}
 	}
@@ -74,7 +76,8 @@ func BenchmarkEvaluateItems(b *testing.B) {
 
 func itemContents() policy.Contents {
 	return policy.Contents{
-		Fields:     []policy.Field{{ID: "owners", DataKey: "owners", FieldType: policy.TypeCollection, FieldTypeID: "owner"}},
+		Fields: []policy.Field{{ID: "owners", DataKey: "owners", FieldType: policy.TypeCollection,
+			FieldTypeID: "owner"}},
 		DataGroups: []policy.DataGroup{{ID: "owner", Version: 1, Fields: benchFields(30, sourceCurrentItem)}},
 	}
 }
@@ -91,9 +94,10 @@ func BenchmarkCondition(b *testing.B) {
 		"isEmpty":     {FieldName: "p1", Operation: policy.IsEmpty},
 	} {
 		b.Run(name, func(b *testing.B) {
-			p, err := Compile(policy.Contents{Fields: []policy.Field{{ID: "f", DataKey: "f", Conditions: []policy.Condition{
-				{Operands: []policy.Operand{o}},
-			}}}})
+			p, err := Compile(policy.Contents{Fields: []policy.Field{{ID: "f", DataKey: "f",
+				Conditions: []policy.Condition{
+					{Operands: []policy.Operand{o}},
+				}}}})
 			if err != nil {
 				b.Fatal(err)
 			}

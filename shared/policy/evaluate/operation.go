@@ -58,7 +58,8 @@ func (c *compiler) checkValues(path string, o *policy.Operand) bool {
 		}
 		for i, v := range list.values {
 			if len(v) > maxValueLength {
-				c.report(fmt.Sprintf("%s.%s[%d]", path, list.name, i), "The value is longer than %d bytes.", maxValueLength)
+				c.report(fmt.Sprintf("%s.%s[%d]", path, list.name, i), "The value is longer than %d bytes.",
+					maxValueLength)
 			}
 		}
 	}
@@ -76,7 +77,8 @@ func (c *compiler) compileEquality(path string, o *policy.Operand) test {
 		parts := make([]string, 0, len(o.Value))
 		for i, v := range o.Value {
 			if v == "" {
-				c.report(fmt.Sprintf("%s.value[%d]", path, i), "Every text contains the empty one; use isEmpty or equal.")
+				c.report(fmt.Sprintf("%s.value[%d]", path, i),
+					"Every text contains the empty one; use isEmpty or equal.")
 			}
 			parts = append(parts, fold(v))
 		}
@@ -125,7 +127,8 @@ func (c *compiler) compileCount(path string, o *policy.Operand) test {
 	for i, v := range o.Value {
 		n, err := strconv.Atoi(v)
 		if err != nil || n < 0 || len(v) > 9 {
-			c.report(fmt.Sprintf("%s.value[%d]", path, i), "The value of a count is a whole number from 0 to 999999999.")
+			c.report(fmt.Sprintf("%s.value[%d]", path, i),
+				"The value of a count is a whole number from 0 to 999999999.")
 			return nil
 		}
 		counts = append(counts, n)

@@ -24,9 +24,11 @@ func kindsOfValues() evaluate.Request {
 	return evaluate.Request{
 		Properties: property.Split{
 			SingleProperties: map[string]property.Text{
-				"null": {}, "empty": value(""), "text": value("Ireland"), "number": value("10.50"), "zeros": value("007"),
-				"day": value("2026-03-01"), "moment": value("2026-03-01T23:30:00-01:00"), "id": {ValueID: &id},
-				"chosen": withID("Ireland", "id-1"), "several": withID(`["Ireland","12","2026-03-05"]`, `["id-1","id-2","id-3"]`),
+				"null": {}, "empty": value(""), "text": value("Ireland"), "number": value("10.50"),
+				"zeros": value("007"),
+				"day":   value("2026-03-01"), "moment": value("2026-03-01T23:30:00-01:00"), "id": {ValueID: &id},
+				"chosen": withID("Ireland", "id-1"), "several": withID(`["Ireland","12","2026-03-05"]`,
+					`["id-1","id-2","id-3"]`),
 				"none chosen": value("[]"), "one chosen": value(`["Ireland"]`), "no list": value(`["Ireland"`),
 			},
 			CollectionProperties: map[string]property.SplitCollection{
@@ -42,7 +44,8 @@ func kindsOfValues() evaluate.Request {
 			},
 		},
 		DataSources: map[string]jsontext.Value{"s": jsontext.Value(`{
-			"text": "Ireland", "number": 1050e-2, "true": true, "null": null, "list": ["Ireland", 12, null], "object": {"x": ""}
+			"text": "Ireland", "number": 1050e-2, "true": true, "null": null, "list": ["Ireland", 12, null],
+				"object": {"x": ""}
 		}`)},
 	}
 }
@@ -50,7 +53,8 @@ func kindsOfValues() evaluate.Request {
 // kinds lists the names in kindsOfValues, and one that is missing.
 func kinds() []string {
 	return []string{
-		"missing", "null", "empty", "text", "number", "zeros", "day", "moment", "id", "chosen", "several", "none chosen",
+		"missing", "null", "empty", "text", "number", "zeros", "day", "moment", "id", "chosen", "several",
+		"none chosen",
 		"one chosen", "no list", "items", "no items", "group", "empty group",
 		"s.missing", "s.text", "s.number", "s.true", "s.null", "s.list", "s.object",
 	}
@@ -169,7 +173,8 @@ func TestManyValues(t *testing.T) {
 		for i := range n - 1 {
 			given = append(given, strings.Repeat("x", i+1))
 		}
-		for name, last := range map[string]string{"text": "IRELAND", "number": "10.5", "zeros": "007", "day": "2026-03-01"} {
+		for name, last := range map[string]string{"text": "IRELAND", "number": "10.5", "zeros": "007",
+			"day": "2026-03-01"} {
 			o := policy.Operand{FieldName: name, Operation: policy.Equal, Value: append(slices.Clone(given), last)}
 			if !isMet(t, o, kindsOfValues()) {
 				t.Errorf("%s is not one of %d values", name, n)
@@ -196,10 +201,12 @@ func TestCaseOfOtherScripts(t *testing.T) {
 		value, given string
 		want         bool
 	}{
-		{"Straße", "STRASSE", false}, {"ΣΊΣΥΦΟΣ", "σίσυφος", true}, {"ЗАВОД", "завод", true}, {"\u212Aelvin", "kelvin", true},
+		{"Straße", "STRASSE", false}, {"ΣΊΣΥΦΟΣ", "σίσυφος", true}, {"ЗАВОД", "завод", true}, {"\u212Aelvin", "kelvin",
+			true},
 		{"\xff", "\xff", true}, {"é", "É", true}, {"e\u0301", "É", false},
 	} {
-		r := evaluate.Request{Properties: property.Split{SingleProperties: map[string]property.Text{"p": value(tt.value)}}}
+		r := evaluate.Request{}
+		r.Properties.SingleProperties = map[string]property.Text{"p": value(tt.value)}
 		others := append(strings.Split("abcdefgh", ""), tt.given)
 		for _, o := range []policy.Operand{
 			{FieldName: "p", Operation: policy.Equal, Value: []string{tt.given}},

@@ -53,7 +53,8 @@ func (o *oracle) combine(by policy.Logical, operands []policy.Operand, item any,
 }
 
 func (o *oracle) operand(operand policy.Operand, item any, isInner bool) bool {
-	isQuantifier := operand.Operation == policy.Any || operand.Operation == policy.All || operand.Operation == policy.None
+	isQuantifier := operand.Operation == policy.Any || operand.Operation == policy.All ||
+		operand.Operation == policy.None
 	if !isQuantifier && len(operand.Operands) > 0 {
 		return o.combine(operand.LogicalOperation, operand.Operands, item, isInner)
 	}

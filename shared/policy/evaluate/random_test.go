@@ -102,7 +102,8 @@ func (r random) source() any {
 
 // request returns a request with properties and data sources.
 func (r random) request() evaluate.Request {
-	out := evaluate.Request{Properties: r.properties(2), DataSources: map[string]jsontext.Value{}, Explain: r.IntN(2) == 0}
+	out := evaluate.Request{Properties: r.properties(2), DataSources: map[string]jsontext.Value{},
+		Explain: r.IntN(2) == 0}
 	for _, name := range []string{"s0", "s1", "changedFields", "currentDataGroupItem", "currentField"} {
 		text, err := json.Marshal(r.source())
 		if err != nil {
@@ -145,7 +146,8 @@ func (r random) operand(depth int, isInner bool) policy.Operand {
 	case kind == 3:
 		o.Operation = pick(r, policy.IsEmpty, policy.IsNotEmpty, policy.IsDefined, policy.IsNotDefined)
 	case kind == 4:
-		o.Operation = pick(r, policy.CountEqual, policy.CountNotEqual, policy.CountLessThan, policy.CountLessThanOrEqual,
+		o.Operation = pick(r, policy.CountEqual, policy.CountNotEqual, policy.CountLessThan,
+			policy.CountLessThanOrEqual,
 			policy.CountGreaterThan, policy.CountGreaterThanOrEqual, policy.CountBetween, policy.CountNotBetween)
 		low := r.IntN(3)
 		o.Value = []string{fmt.Sprint(low), fmt.Sprint(low + r.IntN(2))}
@@ -218,7 +220,8 @@ func TestConditionsAgainstOracle(t *testing.T) {
 			f.Conditions = r.conditions()
 			c.DataGroups[0].Fields = append(c.DataGroups[0].Fields, f)
 		}
-		c.Fields = append(c.Fields, policy.Field{ID: "c0", DataKey: "c0", FieldType: policy.TypeCollection, FieldTypeID: "g"})
+		c.Fields = append(c.Fields, policy.Field{ID: "c0", DataKey: "c0", FieldType: policy.TypeCollection,
+			FieldTypeID: "g"})
 		p, err := evaluate.Compile(c)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -259,7 +262,8 @@ func TestConditionsAgainstOracle(t *testing.T) {
 			for _, g := range result.EvaluatedCollectionDataGroups {
 				for id, item := range g.EvaluatedItems {
 					for _, f := range c.DataGroups[0].Fields {
-						check(f, ofItem(request.Properties.CollectionProperties["c0"].Items[id]), hasItemField(item, f.DataKey))
+						check(f, ofItem(request.Properties.CollectionProperties["c0"].Items[id]), hasItemField(item,
+							f.DataKey))
 					}
 				}
 			}
