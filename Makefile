@@ -6,7 +6,7 @@
 # make test-clients   what generators of clients make of that file
 
 .DEFAULT_GOAL := build
-.PHONY: build tools demo test local docs bench bench-screening lint clean programs functions format vet staticcheck test-product test-local test-bench \
+.PHONY: build tools demo test local docs bench bench-screening bench-policy lint clean programs functions format vet staticcheck test-product test-local test-bench \
 	test-e2e vulncheck test-sam test-localstack sam sam-build test-clients release
 
 # One set of flags for products, tests, vet and staticcheck, so that each package is compiled once; the race detector alone needs a
@@ -163,6 +163,10 @@ bench: programs functions
 # bench/screening/main.go says what it must have. PYTHON is the Python whose rapidfuzz and nomenklatura are measured beside it.
 bench-screening:
 	cd bench && go build -o ../bin/bench-screening ./screening && ../bin/bench-screening -python $(or $(PYTHON),python3)
+
+# Conditions of policies beside two engines for expressions, and whole policies beside the marks for their speed and size.
+bench-policy:
+	cd bench && go build -o ../bin/bench-policy ./policy && ../bin/bench-policy
 
 clean:
 	rm -rf bin dist .aws-sam

@@ -158,7 +158,8 @@ func (n node) lookup(name string) node {
 			return node{collection: nonNil(c.Items)}
 		}
 		if inner, ok := n.properties.CustomProperties[name]; ok {
-			return node{properties: &inner}
+			found := inner // on the heap, but only if there is one
+			return node{properties: &found}
 		}
 	case n.item != nil:
 		if t, ok := n.item[name]; ok {

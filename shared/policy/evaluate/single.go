@@ -1,0 +1,37 @@
+package evaluate
+
+import (
+	"context"
+
+	"sluice/shared/policy"
+	"sluice/shared/property"
+)
+
+// SingleCondition is one condition that has been compiled without a policy around it: what the bench compares with
+// other engines. It uses its memory again, so one goroutine at a time asks it.
+type SingleCondition struct {
+	isMet      predicate
+	evaluation *evaluation
+}
+
+// CompileCondition compiles one condition on the properties of an entity. The error is of type Problems.
+func CompileCondition(source policy.Condition) (*SingleCondition, error) {
+	c := newCompiler(policy.Contents{})
+	compiled := c.compileCondition("condition", &source, requestScope)
+	if len(c.problems) > 0 {
+		return nil, c.problems
+	}
+	return &SingleCondition{compiled.predicate, newEvaluation(context.Background(), c.program, &Request{})}, nil
+}
+
+// SetEntity makes an entity with these properties, of which none is hidden, the one that is asked about.
+func (c *SingleCondition) SetEntity(properties property.Split) {
+	e := c.evaluation
+	e.request.Properties = properties
+	e.enter(0, node{})
+	clear(e.memos)
+}
+
+// IsMet reports whether the entity meets the condition. Values are looked up the first time, and remembered until there
+// is another entity, as in the evaluation of a policy.
+func (c *SingleCondition) IsMet() bool { return c.isMet(c.evaluation) }

@@ -1,0 +1,35 @@
+package evaluate_test
+
+import (
+	"errors"
+	"testing"
+
+	"sluice/shared/policy"
+	"sluice/shared/policy/evaluate"
+	"sluice/shared/property"
+)
+
+// A single condition is asked about one entity after another.
+func TestSingleCondition(t *testing.T) {
+	t.Parallel()
+	c, err := evaluate.CompileCondition(kindIs("Company")[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"Company", "Individual", "", "company"} {
+		var properties property.Split
+		if kind != "" {
+			properties.SingleProperties = map[string]property.Text{"kind": {Value: &kind}}
+		}
+		c.SetEntity(properties)
+		if got, want := c.IsMet(), kind == "Company" || kind == "company"; got != want {
+			t.Errorf("an entity of the kind %q meets the condition: %v, want %v", kind, got, want)
+		}
+	}
+	_, err = evaluate.CompileCondition(policy.Condition{Operands: []policy.Operand{{FieldName: "kind",
+		Operation: "is"}}})
+	var problems evaluate.Problems
+	if !errors.As(err, &problems) || problems[0].Path != "condition.operands[0].operation" {
+		t.Errorf("an operation that does not exist: %v", err)
+	}
+}
