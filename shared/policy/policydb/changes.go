@@ -1,7 +1,6 @@
 package policydb
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,11 +15,13 @@ import (
 
 // AddField implements policy.DraftStore.
 func (s *Store) AddField(ctx context.Context, w policy.Workspace, f policy.Field) (policy.Change, error) {
+	f.Version = 0
 	return s.edit(ctx, w, policy.Change{Field: &f}, add)
 }
 
 // UpdateField implements policy.DraftStore.
 func (s *Store) UpdateField(ctx context.Context, w policy.Workspace, f policy.Field) (policy.Change, error) {
+	f.Version = 0
 	return s.edit(ctx, w, policy.Change{Field: &f}, update)
 }
 
@@ -100,7 +101,7 @@ func hasObject(c policy.Change) bool { return c.Field != nil || c.Jurisdiction !
 // edit does something to an object of a draft.
 func (s *Store) edit(ctx context.Context, w policy.Workspace, object policy.Change, o operation) (
 	policy.Change, error) {
-	for range maxAttempts {
+	return retry(ctx, func() (policy.Change, error) {
 		e, err := s.readEdit(ctx, w, object)
 		if err != nil {
 			return policy.Change{}, err
@@ -110,23 +111,29 @@ func (s *Store) edit(ctx context.Context, w policy.Workspace, object policy.Chan
 			return policy.Change{}, err
 		}
 		next.WorkspaceID = w.ID
-		if next.Field != nil && next.Type != policy.Deleted && next.Type != policy.Unchanged {
-			field := *next.Field
-			field.Version = 1
-			if e.before.Field != nil {
-				field.Version = e.before.Field.Version + 1
-			}
-			next.Field = &field
+		if next.Type == policy.Added || next.Type == policy.Updated {
+			next = withFieldVersion(e.before.Field, next)
 		}
 		if next.Type == policy.Unchanged && !hasObject(e.own) {
 			return next, nil
 		}
-		err = s.writeEdit(ctx, w, e, next)
-		if !errors.Is(err, errOvertaken) {
-			return next, err
-		}
+		return next, s.writeEdit(ctx, w, e, next)
+	})
+}
+
+// withFieldVersion gives the field of a change the version that it has in the draft: the one after that of the base
+// or, if it is not there, the one after its own.
+func withFieldVersion(before *policy.Field, c policy.Change) policy.Change {
+	if c.Field == nil {
+		return c
 	}
-	return policy.Change{}, policy.ErrChanged
+	f := *c.Field
+	if before != nil {
+		f.Version = before.Version
+	}
+	f.Version++
+	c.Field = &f
+	return c
 }
 
 // edition is what was read to change an object.
@@ -333,11 +340,6 @@ func (s *Store) explainRefusal(ctx context.Context, w policy.Workspace, e editio
 		return policy.ErrTooLarge
 	}
 	return errOvertaken
-}
-
-// isSame reports whether two changes do the same to an object.
-func (r changeRow) isSame(other changeRow) bool {
-	return r.Type == other.Type && bytes.Equal(r.Field, other.Field) && bytes.Equal(r.Jurisdiction, other.Jurisdiction)
 }
 
 // cutPart returns the prefix and the ID of the part of a change.

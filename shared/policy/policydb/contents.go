@@ -12,17 +12,13 @@ import (
 
 // ReadContents implements policy.ContentsReader.
 func (s *Store) ReadContents(ctx context.Context, tenant, policyID string, number int64) (policy.Snapshot, error) {
-	for range maxAttempts {
+	return retry(ctx, func() (policy.Snapshot, error) {
 		row, version, err := s.readVersion(ctx, tenant, policyID, number)
 		if err != nil {
 			return policy.Snapshot{}, err
 		}
-		snapshot, err := s.snapshot(ctx, tenant, row, version)
-		if !errors.Is(err, errOvertaken) {
-			return snapshot, err
-		}
-	}
-	return policy.Snapshot{}, policy.ErrChanged
+		return s.snapshot(ctx, tenant, row, version)
+	})
 }
 
 // snapshot reads the contents of a version. It returns errOvertaken if it is a draft that has changed since its row was

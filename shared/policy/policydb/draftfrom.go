@@ -2,10 +2,7 @@ package policydb
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -20,31 +17,13 @@ import (
 func (s *Store) CreateDraftFrom(ctx context.Context, tenant, policyID string, source int64, d policy.NewDraft) (
 	policy.Version, error) {
 	draft := newDraftRow(policyID, d, 0, s.newID())
-	for attempt := range maxAttempts {
-		version, err := s.createDraftFrom(ctx, tenant, policyID, source, draft)
-		if !errors.Is(err, errOvertaken) {
-			return version, err
-		}
-		if err := pause(ctx, attempt); err != nil {
-			return policy.Version{}, err
-		}
-	}
-	return policy.Version{}, policy.ErrChanged
+	return retry(ctx, func() (policy.Version, error) {
+		return s.createDraftFrom(ctx, tenant, policyID, source, draft)
+	})
 }
 
-// pause waits after an attempt. Two that overwrite each other's changes do not stay in step.
-func pause(ctx context.Context, attempt int) error {
-	timer := time.NewTimer(rand.N(min(20*time.Millisecond<<attempt, 2*time.Second)))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// createDraftFrom is one attempt. It writes what a former attempt with the same key has not written.
+// createDraftFrom is one attempt. It writes all changes again, also those that a former attempt has written: others who
+// have seen those may overwrite them.
 func (s *Store) createDraftFrom(ctx context.Context, tenant, policyID string, source int64, draft versionRow) (
 	policy.Version, error) {
 	row, from, err := s.readVersion(ctx, tenant, policyID, source)
@@ -93,7 +72,9 @@ func (s *Store) differences(ctx context.Context, tenant string, row policyRow, s
 	draft.Jurisdictions = int64(len(to.Jurisdictions) - len(base.Jurisdictions))
 	draft.Bytes = 0
 	for _, c := range policy.Differences(base, to) {
-		c = withFieldVersion(base, c)
+		if c.Field != nil && c.Type != policy.Deleted {
+			c = withFieldVersion(findField(base, c.Field.ID), c)
+		}
 		change, err := newChangeRow(name, c, s.newID())
 		if err != nil {
 			return nil, base, err
@@ -102,22 +83,6 @@ func (s *Store) differences(ctx context.Context, tenant string, row policyRow, s
 		draft.Bytes += change.size()
 	}
 	return want, base, nil
-}
-
-// withFieldVersion gives the field of a change the version that it has in the draft. An added field that was there
-// before goes on from the version that it had.
-func withFieldVersion(base policy.Contents, c policy.Change) policy.Change {
-	if c.Field == nil || c.Type == policy.Deleted {
-		return c
-	}
-	f := *c.Field
-	if before := findField(base, f.ID); before != nil {
-		f.Version = before.Version + 1
-	} else {
-		f.Version++
-	}
-	c.Field = &f
-	return c
 }
 
 // checkGrowth returns an error if the changes of a draft are too many or too large.
@@ -149,7 +114,6 @@ func (s *Store) writeDeadChanges(ctx context.Context, tenant string, row policyR
 		case isWanted && row.isLive(c):
 			_, id, _ := cutPart(c.Part)
 			return row, &policy.LockedError{ID: id, WorkspaceID: c.Workspace}
-		case c.Draft == draftKey && isWanted && c.isSame(next):
 		case c.Draft == draftKey || isWanted:
 			// What is not wanted any more is removed: next has no part.
 			writes = append(writes, write{next, c})

@@ -2,7 +2,6 @@ package policydb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -16,21 +15,14 @@ import (
 
 // CreateDraft implements policy.DraftStore.
 func (s *Store) CreateDraft(ctx context.Context, tenant, policyID string, d policy.NewDraft) (policy.Version, error) {
-	for range maxAttempts {
+	return retry(ctx, func() (policy.Version, error) {
 		row, err := get[policyRow](ctx, s, policyKey(tenant, policyID))
 		if err != nil {
 			return policy.Version{}, err
 		}
-		version, err := s.addDraft(ctx, tenant, row, newDraftRow(policyID, d, 0, s.newID()))
-		if !errors.Is(err, errOvertaken) {
-			return version, err
-		}
-	}
-	return policy.Version{}, policy.ErrChanged
+		return s.addDraft(ctx, tenant, row, newDraftRow(policyID, d, 0, s.newID()))
+	})
 }
-
-// errOvertaken means that a condition does not hold any more: what was read has changed since.
-var errOvertaken = errors.New("policydb: overtaken by another write")
 
 // checkRoom returns an error if a policy cannot get another draft in a workspace.
 func (r policyRow) checkRoom(workspaceID string) error {
@@ -69,7 +61,7 @@ func (s *Store) addDraft(ctx context.Context, tenant string, row policyRow, draf
 
 // SetLocked implements policy.DraftStore.
 func (s *Store) SetLocked(ctx context.Context, w policy.Workspace, isLocked bool) (policy.Version, error) {
-	for range maxAttempts {
+	return retry(ctx, func() (policy.Version, error) {
 		_, version, err := s.findDraft(ctx, w)
 		if err != nil {
 			return policy.Version{}, err
@@ -84,50 +76,54 @@ func (s *Store) SetLocked(ctx context.Context, w policy.Workspace, isLocked bool
 		})
 		switch {
 		case failed[0]:
-			continue
+			return policy.Version{}, errOvertaken
 		case err != nil:
 			return policy.Version{}, fmt.Errorf("lock workspace: %w", err)
 		}
 		return version.version()
-	}
-	return policy.Version{}, policy.ErrChanged
+	})
 }
 
 // Discard implements policy.DraftStore.
 func (s *Store) Discard(ctx context.Context, tenant, policyID string, number int64) error {
-	for range maxAttempts {
-		row, version, err := s.readVersion(ctx, tenant, policyID, number)
-		switch {
-		case err != nil:
-			return err
-		case version.Status != policy.Draft:
-			return policy.ErrNotDraft
-		}
-		next := row.withoutDraft(number)
-		if row.Newest == number {
-			if next.Newest, err = s.newestBut(ctx, tenant, policyID, number); err != nil {
-				return err
-			}
-		}
-		failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-			s.replace(encode(policyKey(tenant, policyID), next), row.Revision),
-			{Delete: &types.Delete{
-				TableName: &s.table, Key: versionKey(tenant, policyID, number),
-				ConditionExpression:       aws.String("#status = :draft"),
-				ExpressionAttributeNames:  map[string]string{"#status": "status"},
-				ExpressionAttributeValues: dynamo.Item{":draft": dynamo.String(string(policy.Draft))},
-			}},
-		})
-		switch {
-		case failed[0] || failed[1]:
-			continue
-		case err != nil:
-			return fmt.Errorf("discard draft of a policy: %w", err)
-		}
+	_, err := retry(ctx, func() (struct{}, error) { return struct{}{}, s.discard(ctx, tenant, policyID, number) })
+	if err == nil {
 		s.sweep(ctx, tenant, policyID)
-		return nil
 	}
-	return policy.ErrChanged
+	return err
+}
+
+// discard is one attempt to discard a draft.
+func (s *Store) discard(ctx context.Context, tenant, policyID string, number int64) error {
+	row, version, err := s.readVersion(ctx, tenant, policyID, number)
+	switch {
+	case err != nil:
+		return err
+	case version.Status != policy.Draft:
+		return policy.ErrNotDraft
+	}
+	next := row.withoutDraft(number)
+	if row.Newest == number {
+		if next.Newest, err = s.newestBut(ctx, tenant, policyID, number); err != nil {
+			return err
+		}
+	}
+	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
+		s.replace(encode(policyKey(tenant, policyID), next), row.Revision),
+		{Delete: &types.Delete{
+			TableName: &s.table, Key: versionKey(tenant, policyID, number),
+			ConditionExpression:       aws.String("#status = :draft"),
+			ExpressionAttributeNames:  map[string]string{"#status": "status"},
+			ExpressionAttributeValues: dynamo.Item{":draft": dynamo.String(string(policy.Draft))},
+		}},
+	})
+	switch {
+	case failed[0] || failed[1]:
+		return errOvertaken
+	case err != nil:
+		return fmt.Errorf("discard draft of a policy: %w", err)
+	}
+	return nil
 }
 
 // newestBut returns the number of the newest version but one, 0 if there is no other.
@@ -147,7 +143,7 @@ func (s *Store) newestBut(ctx context.Context, tenant, policyID string, number i
 // Publish implements policy.DraftStore.
 func (s *Store) Publish(ctx context.Context, tenant, policyID string, number int64, p policy.Publication) (
 	policy.Version, error) {
-	for range maxAttempts {
+	return retry(ctx, func() (policy.Version, error) {
 		row, version, err := s.readVersion(ctx, tenant, policyID, number)
 		switch {
 		case err != nil:
@@ -157,33 +153,35 @@ func (s *Store) Publish(ctx context.Context, tenant, policyID string, number int
 		case version.Status != policy.Draft:
 			return policy.Version{}, policy.ErrNotDraft
 		}
-		version.Digest, err = s.bundle(ctx, tenant, row, version, p.Check)
-		if errors.Is(err, errOvertaken) {
-			continue
-		}
-		if err != nil {
-			return policy.Version{}, err
-		}
-		version.Status = policy.Published
-		version.PublishedAt, version.PublishedBy = dynamo.FormatTime(p.By.At), p.By.By
-		version.Revision++
-		next := row.withoutDraft(number)
-		next.Published, next.Base, next.BaseDigest = number, number, version.Digest
-		next.LastPublishedAt = version.PublishedAt
-		failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
-			s.replace(encode(policyKey(tenant, policyID), next), row.Revision),
-			s.replace(encode(versionKey(tenant, policyID, number), version), version.Revision-1),
-		})
-		switch {
-		case failed[0] || failed[1]:
-			continue
-		case err != nil:
-			return policy.Version{}, fmt.Errorf("publish version of a policy: %w", err)
-		}
-		s.sweep(ctx, tenant, policyID)
-		return version.version()
+		return s.publish(ctx, tenant, row, version, p)
+	})
+}
+
+// publish is one attempt to publish a draft.
+func (s *Store) publish(ctx context.Context, tenant string, row policyRow, version versionRow, p policy.Publication) (
+	policy.Version, error) {
+	var err error
+	if version.Digest, err = s.bundle(ctx, tenant, row, version, p.Check); err != nil {
+		return policy.Version{}, err
 	}
-	return policy.Version{}, policy.ErrChanged
+	version.Status = policy.Published
+	version.PublishedAt, version.PublishedBy = dynamo.FormatTime(p.By.At), p.By.By
+	version.Revision++
+	next := row.withoutDraft(version.Number)
+	next.Published, next.Base, next.BaseDigest = version.Number, version.Number, version.Digest
+	next.LastPublishedAt = version.PublishedAt
+	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
+		s.replace(encode(policyKey(tenant, row.ID), next), row.Revision),
+		s.replace(encode(versionKey(tenant, row.ID, version.Number), version), version.Revision-1),
+	})
+	switch {
+	case failed[0] || failed[1]:
+		return policy.Version{}, errOvertaken
+	case err != nil:
+		return policy.Version{}, fmt.Errorf("publish version of a policy: %w", err)
+	}
+	s.sweep(ctx, tenant, row.ID)
+	return version.version()
 }
 
 // bundle checks the contents of a draft, stores them as an object, and returns their digest.

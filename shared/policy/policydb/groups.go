@@ -96,7 +96,7 @@ func (s *Store) CreateDataGroup(ctx context.Context, tenant string, g policy.Dat
 
 // AddDataGroupVersion implements policy.DataGroupStore.
 func (s *Store) AddDataGroupVersion(ctx context.Context, tenant string, g policy.DataGroup) (policy.DataGroup, error) {
-	for range maxAttempts {
+	return retry(ctx, func() (policy.DataGroup, error) {
 		head, err := get[groupRow](ctx, s, groupKey(tenant, g.ID))
 		if err != nil {
 			return g, err
@@ -112,13 +112,12 @@ func (s *Store) AddDataGroupVersion(ctx context.Context, tenant string, g policy
 		})
 		switch {
 		case failed[0] || failed[1]:
-			continue
+			return g, errOvertaken
 		case err != nil:
 			return g, fmt.Errorf("add version of a data group: %w", err)
 		}
 		return g, nil
-	}
-	return g, policy.ErrChanged
+	})
 }
 
 // setGroup returns the write that sets an attribute of a data group, which is the one that was read.
@@ -165,7 +164,7 @@ func (s *Store) SaveDataGroup(ctx context.Context, tenant string, g policy.DataG
 // SetDataGroupStatus implements policy.DataGroupStore.
 func (s *Store) SetDataGroupStatus(ctx context.Context, tenant string, g policy.DataGroup,
 	status policy.DataGroupStatus, reason string) (policy.DataGroup, error) {
-	for range maxAttempts {
+	return retry(ctx, func() (policy.DataGroup, error) {
 		items, err := s.read(ctx, groupKey(tenant, g.ID), groupVersionKey(tenant, g.ID, g.Version))
 		if err != nil {
 			return g, err
@@ -193,13 +192,12 @@ func (s *Store) SetDataGroupStatus(ctx context.Context, tenant string, g policy.
 		case failed[0]:
 			return g, policy.ErrChanged
 		case anyOf(failed):
-			continue // another version was published since
+			return g, errOvertaken // another version was published since
 		case err != nil:
 			return g, fmt.Errorf("set status of a data group: %w", err)
 		}
 		return next, nil
-	}
-	return g, policy.ErrChanged
+	})
 }
 
 // statusWrites returns the writes that give a version its status; published is the version that is published now.

@@ -13,7 +13,7 @@ import (
 // group creates a data group, and moves its first version to a status.
 func (h *harness) group(id string, status policy.DataGroupStatus, fields ...policy.Field) policy.DataGroup {
 	h.Helper()
-	g, err := h.CreateDataGroup(h.Context(), tenant, policy.DataGroup{ID: id, Name: "Group " + id, Fields: fields})
+	g, err := h.CreateDataGroup(h.Context(), h.tenant, policy.DataGroup{ID: id, Name: "Group " + id, Fields: fields})
 	h.must(err)
 	return h.move(g, status)
 }
@@ -30,7 +30,7 @@ func (h *harness) move(g policy.DataGroup, status policy.DataGroupStatus) policy
 	}
 	for _, next := range path[status] {
 		var err error
-		g, err = h.SetDataGroupStatus(h.Context(), tenant, g, next, "because")
+		g, err = h.SetDataGroupStatus(h.Context(), h.tenant, g, next, "because")
 		h.must(err)
 	}
 	return g
@@ -51,7 +51,7 @@ func TestStatusesOfDataGroups(t *testing.T) {
 	for i, from := range all {
 		for j, to := range all {
 			g := h.group(fmt.Sprint(i, "-", j), from)
-			got, err := h.SetDataGroupStatus(t.Context(), tenant, g, to, "moved")
+			got, err := h.SetDataGroupStatus(t.Context(), h.tenant, g, to, "moved")
 			switch {
 			case from == to:
 				if diff := cmp.Diff(g, got); err != nil || diff != "" {
@@ -69,9 +69,9 @@ func TestStatusesOfDataGroups(t *testing.T) {
 			}
 			g.Revision--
 			for _, stale := range all {
-				stored, err := h.GetDataGroup(t.Context(), tenant, g.ID, 1)
+				stored, err := h.GetDataGroup(t.Context(), h.tenant, g.ID, 1)
 				h.must(err)
-				_, err = h.SetDataGroupStatus(t.Context(), tenant, g, stale, "")
+				_, err = h.SetDataGroupStatus(t.Context(), h.tenant, g, stale, "")
 				if stale != stored.Status && !errors.Is(err, policy.ErrChanged) {
 					t.Errorf("%s to %s by an old revision: got the error %v, want %v", stored.Status, stale, err,
 						policy.ErrChanged)
@@ -86,42 +86,42 @@ func TestDataGroups(t *testing.T) {
 	h := start(t)
 	ctx := t.Context()
 	draft := h.group("b", policy.DataGroupDraft, field("x", "1"))
-	_, err := h.CreateDataGroup(ctx, tenant, policy.DataGroup{ID: "b"})
+	_, err := h.CreateDataGroup(ctx, h.tenant, policy.DataGroup{ID: "b"})
 	h.want(err, policy.ErrExists)
-	_, err = h.AddDataGroupVersion(ctx, tenant, policy.DataGroup{ID: "missing"})
+	_, err = h.AddDataGroupVersion(ctx, h.tenant, policy.DataGroup{ID: "missing"})
 	h.want(err, policy.ErrNotFound)
-	_, err = h.GetNewestDataGroup(ctx, tenant, "missing")
+	_, err = h.GetNewestDataGroup(ctx, h.tenant, "missing")
 	h.want(err, policy.ErrNotFound)
-	_, err = h.GetDataGroup(ctx, tenant, "b", 2)
+	_, err = h.GetDataGroup(ctx, h.tenant, "b", 2)
 	h.want(err, policy.ErrNotFound)
-	_, err = h.SetDataGroupStatus(ctx, tenant, policy.DataGroup{ID: "b", Version: 2}, policy.DataGroupPending, "")
+	_, err = h.SetDataGroupStatus(ctx, h.tenant, policy.DataGroup{ID: "b", Version: 2}, policy.DataGroupPending, "")
 	h.want(err, policy.ErrNotFound)
 
 	draft.Name = "Changed"
-	saved, err := h.SaveDataGroup(ctx, tenant, draft)
+	saved, err := h.SaveDataGroup(ctx, h.tenant, draft)
 	h.must(err)
-	_, err = h.SaveDataGroup(ctx, tenant, draft)
+	_, err = h.SaveDataGroup(ctx, h.tenant, draft)
 	h.want(err, policy.ErrChanged)
 	pending := h.move(saved, policy.DataGroupPending)
-	_, err = h.SaveDataGroup(ctx, tenant, pending)
+	_, err = h.SaveDataGroup(ctx, h.tenant, pending)
 	h.want(err, policy.ErrNotDraft)
 
-	second, err := h.AddDataGroupVersion(ctx, tenant, pending)
+	second, err := h.AddDataGroupVersion(ctx, h.tenant, pending)
 	h.must(err)
 	if second.Version != 2 || second.Status != policy.DataGroupDraft || second.Revision != 1 {
 		t.Errorf("second version: %+v", second)
 	}
 	h.group("a", policy.DataGroupDeleted)
-	page, next, err := h.ListDataGroups(ctx, tenant, "", 1)
+	page, next, err := h.ListDataGroups(ctx, h.tenant, "", 1)
 	h.must(err)
-	rest, end, err := h.ListDataGroups(ctx, tenant, next, 2)
+	rest, end, err := h.ListDataGroups(ctx, h.tenant, next, 2)
 	h.must(err)
 	if len(page) != 1 || page[0].ID != "a" || len(rest) != 1 || rest[0].ID != "b" || rest[0].Version != 2 || end != "" {
 		t.Errorf("groups: %v, then %v, then %q", page, rest, end)
 	}
-	versions, next, err := h.ListDataGroupVersions(ctx, tenant, "b", "", 1)
+	versions, next, err := h.ListDataGroupVersions(ctx, h.tenant, "b", "", 1)
 	h.must(err)
-	older, _, err := h.ListDataGroupVersions(ctx, tenant, "b", next, 1)
+	older, _, err := h.ListDataGroupVersions(ctx, h.tenant, "b", next, 1)
 	h.must(err)
 	if len(versions) != 1 || versions[0].Version != 2 || len(older) != 1 || older[0].Version != 1 || next != "2" {
 		t.Errorf("versions: %v, after %q: %v", versions, next, older)
@@ -140,7 +140,7 @@ func TestPinnedDataGroups(t *testing.T) {
 		return f
 	}
 	versions := func(number int64) map[string]int64 {
-		s, err := h.ReadContents(ctx, tenant, policyID, number)
+		s, err := h.ReadContents(ctx, h.tenant, policyID, number)
 		h.must(err)
 		of := map[string]int64{}
 		for _, g := range s.DataGroups {
@@ -160,30 +160,30 @@ func TestPinnedDataGroups(t *testing.T) {
 		group("unpublished", policy.TypeCustom))
 	h.group("unpublished", policy.DataGroupPending)
 	h.group("unused", policy.DataGroupPublished)
-	_, err := h.AddField(ctx, workspace("first"), group("outer", policy.TypeCollection))
+	_, err := h.AddField(ctx, h.ws("first"), group("outer", policy.TypeCollection))
 	h.must(err)
 	other := field("text", "1")
 	other.FieldTypeID = "unused" // of a single value: not a data group
-	_, err = h.AddField(ctx, workspace("first"), other)
+	_, err = h.AddField(ctx, h.ws("first"), other)
 	h.must(err)
 	wantVersions(1, map[string]int64{"inner": 1, "outer": 1})
 	h.publish(1)
 
-	second, err := h.AddDataGroupVersion(ctx, tenant, inner)
+	second, err := h.AddDataGroupVersion(ctx, h.tenant, inner)
 	h.must(err)
 	second = h.move(second, policy.DataGroupPublished)
 	h.draft("second")
 	wantVersions(1, map[string]int64{"inner": 1, "outer": 1})
 	wantVersions(2, map[string]int64{"inner": 2, "outer": 1})
 	// The older version remains Published, and archiving it changes nothing.
-	old, err := h.GetDataGroup(ctx, tenant, "inner", 1)
+	old, err := h.GetDataGroup(ctx, h.tenant, "inner", 1)
 	h.must(err)
 	if old.Status != policy.DataGroupPublished {
 		t.Errorf("the older version is %s", old.Status)
 	}
-	h.must(errorOf(h.SetDataGroupStatus(ctx, tenant, old, policy.DataGroupArchived, "")))
+	h.must(errorOf(h.SetDataGroupStatus(ctx, h.tenant, old, policy.DataGroupArchived, "")))
 	wantVersions(2, map[string]int64{"inner": 2, "outer": 1})
-	h.must(errorOf(h.SetDataGroupStatus(ctx, tenant, second, policy.DataGroupArchived, "")))
+	h.must(errorOf(h.SetDataGroupStatus(ctx, h.tenant, second, policy.DataGroupArchived, "")))
 	wantVersions(2, map[string]int64{"outer": 1})
 	wantVersions(1, map[string]int64{"inner": 1, "outer": 1})
 }

@@ -182,7 +182,7 @@ func (s *Store) readVersion(ctx context.Context, tenant, policyID string, number
 // Archive implements policy.PolicyStore.
 func (s *Store) Archive(ctx context.Context, tenant, policyID string, number int64, reason string, by policy.Stamp) (
 	policy.Version, error) {
-	for range maxAttempts {
+	return retry(ctx, func() (policy.Version, error) {
 		row, version, err := s.readVersion(ctx, tenant, policyID, number)
 		switch {
 		case err != nil:
@@ -203,11 +203,10 @@ func (s *Store) Archive(ctx context.Context, tenant, policyID string, number int
 		})
 		switch {
 		case failed[0] || failed[1]:
-			continue
+			return policy.Version{}, errOvertaken
 		case err != nil:
 			return policy.Version{}, fmt.Errorf("archive version of a policy: %w", err)
 		}
 		return version.version()
-	}
-	return policy.Version{}, policy.ErrChanged
+	})
 }

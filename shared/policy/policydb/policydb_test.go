@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/dynamo/dynamotest"
@@ -30,10 +31,6 @@ func newDraft(workspaceID string) policy.NewDraft {
 	return policy.NewDraft{WorkspaceID: workspaceID, Notes: "why " + workspaceID, Created: stamp(0)}
 }
 
-func workspace(id string) policy.Workspace {
-	return policy.Workspace{Tenant: tenant, PolicyID: policyID, ID: id}
-}
-
 // field returns a field with an ID; the name tells it from others with this ID.
 func field(id, name string) policy.Field {
 	return policy.Field{ID: id, Name: name, DataKey: id, FieldType: "Text", Categories: []string{"Basic"}}
@@ -43,14 +40,19 @@ func field(id, name string) policy.Field {
 type harness struct {
 	*policydb.Store
 	*testing.T
-	db    *dynamodb.Client
-	files *policytest.Files
+	db     *dynamodb.Client
+	files  *policytest.Files
+	tenant string
+}
+
+func (h *harness) ws(id string) policy.Workspace {
+	return policy.Workspace{Tenant: h.tenant, PolicyID: policyID, ID: id}
 }
 
 func start(t *testing.T) *harness {
 	t.Helper()
 	db, files := dynamotest.Start(t), policytest.NewFiles()
-	h := &harness{policydb.New(db, policytest.Table, files, policytest.CountIDs("id")), t, db, files}
+	h := &harness{policydb.New(db, policytest.Table, files, policytest.CountIDs("id")), t, db, files, tenant}
 	h.create(policyID)
 	return h
 }
@@ -58,7 +60,7 @@ func start(t *testing.T) *harness {
 func (h *harness) create(id string) policy.Version {
 	h.Helper()
 	_, v, err := h.CreatePolicy(h.Context(), policy.Policy{
-		ID: id, Tenant: tenant, EntityType: "Company", Created: stamp(0)}, newDraft("first"))
+		ID: id, Tenant: h.tenant, EntityType: "Company", Created: stamp(0)}, newDraft("first"))
 	h.must(err)
 	return v
 }
@@ -90,21 +92,21 @@ func (h *harness) wantLocked(err error, id, workspaceID string) {
 func (h *harness) add(workspaceID string, ids ...string) {
 	h.Helper()
 	for _, id := range ids {
-		_, err := h.AddField(h.Context(), workspace(workspaceID), field(id, "1"))
+		_, err := h.AddField(h.Context(), h.ws(workspaceID), field(id, "1"))
 		h.must(err)
 	}
 }
 
 func (h *harness) draft(workspaceID string) policy.Version {
 	h.Helper()
-	v, err := h.CreateDraft(h.Context(), tenant, policyID, newDraft(workspaceID))
+	v, err := h.CreateDraft(h.Context(), h.tenant, policyID, newDraft(workspaceID))
 	h.must(err)
 	return v
 }
 
 func (h *harness) publish(number int64) policy.Version {
 	h.Helper()
-	v, err := h.Publish(h.Context(), tenant, policyID, number, policy.Publication{By: stamp(int(number))})
+	v, err := h.Publish(h.Context(), h.tenant, policyID, number, policy.Publication{By: stamp(int(number))})
 	h.must(err)
 	return v
 }
@@ -112,7 +114,7 @@ func (h *harness) publish(number int64) policy.Version {
 // fields returns the names and versions of the fields of a version by their IDs: "1 v1".
 func (h *harness) fields(number int64) map[string]string {
 	h.Helper()
-	s, err := h.ReadContents(h.Context(), tenant, policyID, number)
+	s, err := h.ReadContents(h.Context(), h.tenant, policyID, number)
 	h.must(err)
 	return fieldsOf(s.Contents)
 }
@@ -136,7 +138,7 @@ func (h *harness) wantFields(number int64, want map[string]string) {
 // changes returns what the drafts of the policy do, by the IDs of the objects: "Updated by second".
 func (h *harness) changes() map[string]string {
 	h.Helper()
-	changes, err := h.ReadChanges(h.Context(), tenant, policyID)
+	changes, err := h.ReadChanges(h.Context(), h.tenant, policyID)
 	h.must(err)
 	byID := map[string]string{}
 	for _, c := range changes {
@@ -157,7 +159,7 @@ func TestLifeOfAPolicy(t *testing.T) {
 	h := start(t)
 	ctx := t.Context()
 	h.add("first", "a", "b", "c")
-	if _, err := h.AddJurisdiction(ctx, workspace("first"), policy.Jurisdiction{ID: "j", Name: "Lux"}); err != nil {
+	if _, err := h.AddJurisdiction(ctx, h.ws("first"), policy.Jurisdiction{ID: "j", Name: "Lux"}); err != nil {
 		t.Fatal(err)
 	}
 	h.wantFields(1, map[string]string{"a": "1 v1", "b": "1 v1", "c": "1 v1"})
@@ -168,9 +170,9 @@ func TestLifeOfAPolicy(t *testing.T) {
 	h.wantChanges(map[string]string{})
 
 	h.draft("second")
-	_, err := h.UpdateField(ctx, workspace("second"), field("a", "2"))
+	_, err := h.UpdateField(ctx, h.ws("second"), field("a", "2"))
 	h.must(err)
-	_, err = h.DeleteField(ctx, workspace("second"), "b")
+	_, err = h.DeleteField(ctx, h.ws("second"), "b")
 	h.must(err)
 	h.add("second", "d")
 	h.wantFields(2, map[string]string{"a": "2 v2", "c": "1 v1", "d": "1 v1"})
@@ -178,11 +180,11 @@ func TestLifeOfAPolicy(t *testing.T) {
 
 	h.draft("third")
 	h.wantFields(3, map[string]string{"a": "1 v1", "b": "1 v1", "c": "1 v1"})
-	_, err = h.UpdateField(ctx, workspace("third"), field("a", "3"))
+	_, err = h.UpdateField(ctx, h.ws("third"), field("a", "3"))
 	h.wantLocked(err, "a", "second")
-	_, err = h.DeleteField(ctx, workspace("third"), "b")
+	_, err = h.DeleteField(ctx, h.ws("third"), "b")
 	h.wantLocked(err, "b", "second")
-	_, err = h.UpdateField(ctx, workspace("third"), field("c", "3"))
+	_, err = h.UpdateField(ctx, h.ws("third"), field("c", "3"))
 	h.must(err)
 	h.publish(3)
 	h.wantFields(2, map[string]string{"a": "2 v2", "c": "3 v2", "d": "1 v1"})
@@ -191,16 +193,18 @@ func TestLifeOfAPolicy(t *testing.T) {
 	h.wantFields(2, map[string]string{"a": "2 v2", "c": "3 v2", "d": "1 v1"})
 	h.wantFields(3, map[string]string{"a": "1 v1", "b": "1 v1", "c": "3 v2"})
 
-	p, err := h.GetPolicy(ctx, tenant, policyID)
+	p, err := h.GetPolicy(ctx, h.tenant, policyID)
 	h.must(err)
 	want := policy.Policy{ID: policyID, Tenant: tenant, EntityType: "Company", NewestVersion: 3, PublishedVersion: 2,
 		BaseVersion: 2, LastPublishedAt: stamp(2).At, Created: stamp(0), Revision: p.Revision}
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Errorf("policy (-want +got)\n%s", diff)
 	}
-	s, err := h.ReadContents(ctx, tenant, policyID, 2)
+	s, err := h.ReadContents(ctx, h.tenant, policyID, 2)
 	h.must(err)
 	if diff := cmp.Diff([]policy.Jurisdiction{{ID: "j", Name: "Lux"}}, s.Jurisdictions); diff != "" {
 		t.Errorf("jurisdictions (-want +got)\n%s", diff)
 	}
 }
+
+func textOf(v types.AttributeValue) string { return v.(*types.AttributeValueMemberS).Value }

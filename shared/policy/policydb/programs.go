@@ -2,7 +2,6 @@ package policydb
 
 import (
 	"context"
-	"errors"
 
 	"sluice/shared/dynamo"
 	"sluice/shared/policy"
@@ -61,17 +60,11 @@ func (p *Programs[P]) Load(ctx context.Context, tenant, policyID string, number 
 	if c, isHeld := p.cache.peek(final); isHeld {
 		return c.program, c.err
 	}
-	for range maxAttempts {
-		c, err := p.load(ctx, final)
-		switch {
-		case err == nil:
-			return c.program, c.err
-		case !errors.Is(err, errOvertaken):
-			return c.program, err
-		}
+	c, err := retry(ctx, func() (compiled[P], error) { return p.load(ctx, final) })
+	if err != nil {
+		return c.program, err
 	}
-	var none P
-	return none, policy.ErrChanged
+	return c.program, c.err
 }
 
 // load reads what a version is, and makes its program unless it is held. It returns errOvertaken if the version is a

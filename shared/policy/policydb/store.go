@@ -3,8 +3,11 @@ package policydb
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strconv"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -44,9 +47,10 @@ import (
 //     decided. Drafts are published on the condition that their revision is the one that was read.
 //   - Every write of a policy's row gives it the next revision, on the condition that its revision is the one that was
 //     read.
-//   - A dead change is overwritten or removed only by who has read it and has written the row of the policy since, or
-//     does so in the same transaction. So a draft whose changes are written first and that is listed afterwards, if
-//     the revision is the one before, has them all.
+//   - A dead change is overwritten or removed only by who has written the policy's row after reading the change, or
+//     does so in the same transaction. A draft that is listed with changes has written all of them after it has read
+//     the revision on which listing it is conditional. So it has all of them: who had overwritten one would have
+//     changed the revision.
 type Store struct {
 	db      *dynamodb.Client
 	table   string
@@ -62,8 +66,35 @@ func New(db *dynamodb.Client, table string, f Files, newID func() string) *Store
 		bundles: &bundles{files: f, cache: cache[bundleKey, policy.Contents]{maxBytes: contentsCacheBytes}}}
 }
 
-// maxAttempts is how often a change is tried that meets changes of others.
-const maxAttempts = 8
+// maxAttempts is how often something is tried that meets writes of others.
+const maxAttempts = 10
+
+// errOvertaken means that a condition does not hold any more: what was read has changed since.
+var errOvertaken = errors.New("policydb: overtaken by another write")
+
+// retry calls try until it returns another error than errOvertaken, or maxAttempts times. It then returns
+// policy.ErrChanged.
+func retry[R any](ctx context.Context, try func() (R, error)) (R, error) {
+	var none R
+	for attempt := range maxAttempts {
+		result, err := try()
+		switch {
+		case err == nil:
+			return result, nil
+		case !errors.Is(err, errOvertaken):
+			return none, err
+		}
+		// Two that overtake each other do not stay in step.
+		pause := time.NewTimer(rand.N(min(10*time.Millisecond<<attempt, time.Second)))
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return none, ctx.Err()
+		}
+	}
+	return none, policy.ErrChanged
+}
 
 // key returns the key of a row. All rows have the tenant first.
 func key(tenant, owner, part string) dynamo.Item {

@@ -1,0 +1,411 @@
+package policydb_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/policy"
+)
+
+// race calls functions at the same time and returns their errors in their order.
+func race(calls ...func() error) []error {
+	errs := make([]error, len(calls))
+	var all sync.WaitGroup
+	begin := make(chan struct{})
+	for i, call := range calls {
+		all.Go(func() {
+			<-begin
+			errs[i] = call()
+		})
+	}
+	close(begin)
+	all.Wait()
+	return errs
+}
+
+// names returns n names that begin with a prefix.
+func names(prefix string, n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("%s%02d", prefix, i)
+	}
+	return names
+}
+
+func TestOneWorkspaceWinsTheRaceForAField(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	ids := names("f", 12)
+	h.add("first", ids...)
+	h.publish(1)
+	workspaces := []string{"second", "third", "fourth"}
+	for _, w := range workspaces {
+		h.draft(w)
+	}
+	for _, id := range ids {
+		errs := race(
+			func() error {
+				_, err := h.UpdateField(t.Context(), h.ws("second"), field(id, "second"))
+				return err
+			},
+			func() error {
+				_, err := h.DeleteField(t.Context(), h.ws("third"), id)
+				return err
+			},
+			func() error {
+				_, err := h.UpdateField(t.Context(), h.ws("fourth"), field(id, "fourth"))
+				return err
+			})
+		winner := slices.Index(errs, nil)
+		if winner < 0 {
+			t.Fatalf("nobody wins the race for %s: %v", id, errs)
+		}
+		for i, err := range errs {
+			if i != winner {
+				h.wantLocked(err, id, workspaces[winner])
+			}
+		}
+	}
+	for i := range workspaces {
+		h.publish(int64(i) + 2)
+	}
+}
+
+// A change that races with the publication of its draft is in the version, or it is refused.
+func TestChangesRaceWithPublish(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	h.add("first", "base")
+	h.publish(1)
+	for round := range 8 {
+		w := fmt.Sprint("workspace ", round)
+		number := h.draft(w).Number
+		want := map[string]bool{"base": true}
+		calls := []func() error{func() error {
+			_, err := h.Publish(t.Context(), h.tenant, policyID, number, policy.Publication{By: stamp(1)})
+			return err
+		}}
+		ids := names(fmt.Sprint("r", round, "-"), 4)
+		for _, id := range ids {
+			calls = append(calls, func() error {
+				_, err := h.AddField(t.Context(), h.ws(w), field(id, "1"))
+				return err
+			})
+		}
+		errs := race(calls...)
+		h.must(errs[0])
+		for i, id := range ids {
+			if errs[i+1] == nil {
+				want[id] = true
+			} else {
+				h.want(errs[i+1], policy.ErrNoDraft)
+			}
+		}
+		got := map[string]bool{}
+		for id := range h.fields(number) {
+			got[id] = true
+		}
+		for id := range h.fields(max(1, number-1)) {
+			want[id] = true
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("published fields (-acknowledged +got)\n%s", diff)
+		}
+	}
+}
+
+func TestPublishTwiceIsOnce(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	h.add("first", "a")
+	versions := make([]policy.Version, 4)
+	var calls []func() error
+	for i := range versions {
+		calls = append(calls, func() (err error) {
+			versions[i], err = h.Publish(t.Context(), h.tenant, policyID, 1, policy.Publication{By: stamp(i)})
+			return err
+		})
+	}
+	for _, err := range race(calls...) {
+		h.must(err)
+	}
+	for _, v := range versions {
+		if diff := cmp.Diff(versions[0], v); diff != "" {
+			t.Errorf("two calls return different versions\n%s", diff)
+		}
+	}
+	p, err := h.GetPolicy(t.Context(), h.tenant, policyID)
+	h.must(err)
+	// One revision of publishing it, at most one of each sweep.
+	if p.Revision > 2+int64(len(calls)) || len(h.files.Keys()) != 1 {
+		t.Errorf("revision %d, objects %q", p.Revision, h.files.Keys())
+	}
+}
+
+// Drafts of different workspaces that are published at the same time are all published, one upon the other.
+func TestPublicationsRace(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	h.add("first", "base")
+	h.publish(1)
+	want := map[string]string{"base": "1 v1"}
+	var calls []func() error
+	for _, w := range names("w", 4) {
+		number := h.draft(w).Number
+		h.add(w, "of-"+w)
+		want["of-"+w] = "1 v1"
+		calls = append(calls, func() error {
+			_, err := h.Publish(t.Context(), h.tenant, policyID, number, policy.Publication{By: stamp(1)})
+			return err
+		})
+	}
+	for _, err := range race(calls...) {
+		h.must(err)
+	}
+	p, err := h.GetPolicy(t.Context(), h.tenant, policyID)
+	h.must(err)
+	h.wantFields(p.PublishedVersion, want)
+}
+
+// Changes of different fields in one workspace do not refuse each other.
+func TestChangesInOneWorkspace(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	var calls []func() error
+	want := map[string]string{}
+	for _, id := range names("f", 16) {
+		want[id] = "1 v1"
+		calls = append(calls, func() error {
+			_, err := h.AddField(t.Context(), h.ws("first"), field(id, "1"))
+			return err
+		})
+	}
+	for _, err := range race(calls...) {
+		h.must(err)
+	}
+	h.wantFields(1, want)
+	v, err := h.FindDraft(t.Context(), h.ws("first"))
+	h.must(err)
+	if v.Revision != 17 {
+		t.Errorf("revision %d, want 17", v.Revision)
+	}
+}
+
+func TestDraftsRace(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	var calls []func() error
+	for range 4 {
+		calls = append(calls, func() error {
+			_, err := h.CreateDraft(t.Context(), h.tenant, policyID, newDraft("second"))
+			return err
+		})
+	}
+	created := 0
+	for _, err := range race(calls...) {
+		if err == nil {
+			created++
+		} else {
+			h.want(err, policy.ErrExists)
+		}
+	}
+	if created != 1 {
+		t.Errorf("the workspace got %d drafts", created)
+	}
+}
+
+// Workspaces create, change, publish and discard drafts at the same time, all of the same few fields. Each finds in its
+// drafts and in what it has published just what it was told, and no change is lost or in two drafts.
+func TestWorkspacesDoNotDisturbEachOther(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	h.add("first", "a", "b", "c")
+	h.publish(1)
+	var published, locked atomic.Int64
+	var calls []func() error
+	for n := range 4 {
+		random := rand.New(rand.NewPCG(uint64(n), 1))
+		w := &worker{harness: h, random: random, name: fmt.Sprint("worker ", n), locked: &locked}
+		calls = append(calls, func() error {
+			for round := range 6 {
+				isPublished, err := w.round(round)
+				if err != nil {
+					return fmt.Errorf("%s, round %d: %w", w.name, round, err)
+				}
+				if isPublished {
+					published.Add(1)
+				}
+			}
+			return nil
+		})
+	}
+	for _, err := range race(calls...) {
+		h.must(err)
+	}
+	if published.Load() == 0 || locked.Load() == 0 {
+		t.Errorf("%d drafts were published and %d changes refused", published.Load(), locked.Load())
+	}
+	h.wantChanges(map[string]string{})
+	h.draft("last")
+	h.publish(h.draft("very last").Number)
+	if rows := h.storedChanges(); len(rows) != 0 {
+		t.Errorf("changes that are left: %v", rows)
+	}
+}
+
+// worker is one workspace among others.
+type worker struct {
+	*harness
+	random *rand.Rand
+	name   string
+	locked *atomic.Int64
+}
+
+// round makes a draft, changes it, and publishes or discards it. It returns an error if it does not find what it has
+// written.
+func (w *worker) round(round int) (isPublished bool, err error) {
+	ctx := w.Context()
+	draft, own, err := w.create()
+	if err != nil {
+		return false, err
+	}
+	for i := range 5 {
+		id, name := string(rune('a'+w.random.IntN(6))), fmt.Sprint(w.name, round, i)
+		change, err := w.change(id, name)
+		switch {
+		case errors.As(err, new(*policy.LockedError)):
+			w.locked.Add(1)
+		case errors.Is(err, policy.ErrNotFound), errors.Is(err, policy.ErrExists):
+		case err != nil:
+			return false, err
+		case change.Type == policy.Unchanged:
+			delete(own, id)
+		case change.Type == policy.Deleted:
+			own[id] = "deleted"
+		default:
+			own[id] = name
+		}
+	}
+	s, err := w.ReadContents(ctx, w.tenant, policyID, draft.Number)
+	if err != nil {
+		return false, err
+	}
+	if diff := cmp.Diff(own, w.ownChanges(s.Changes)); diff != "" {
+		return false, fmt.Errorf("changes of the draft (-acknowledged +got)\n%s", diff)
+	}
+	if w.random.IntN(3) == 0 {
+		return false, w.Discard(ctx, w.tenant, policyID, draft.Number)
+	}
+	if _, err := w.Publish(ctx, w.tenant, policyID, draft.Number, policy.Publication{By: stamp(1)}); err != nil {
+		return false, err
+	}
+	if s, err = w.ReadContents(ctx, w.tenant, policyID, draft.Number); err != nil {
+		return false, err
+	}
+	for id, name := range own {
+		i := slices.IndexFunc(s.Fields, func(f policy.Field) bool { return f.ID == id })
+		if (name == "deleted") != (i < 0) || i >= 0 && s.Fields[i].Name != name {
+			return false, fmt.Errorf("field %s is not %q in the published version: %v", id, name, fieldsOf(s.Contents))
+		}
+	}
+	return true, nil
+}
+
+// create makes a draft, sometimes one from the first version, and returns what it changes.
+func (w *worker) create() (policy.Version, map[string]string, error) {
+	ctx := w.Context()
+	if w.random.IntN(2) == 0 {
+		v, err := w.CreateDraftFrom(ctx, w.tenant, policyID, 1, newDraft(w.name))
+		if err == nil {
+			s, err := w.ReadContents(ctx, w.tenant, policyID, v.Number)
+			return v, w.ownChanges(s.Changes), err
+		}
+		if !errors.As(err, new(*policy.LockedError)) {
+			return v, nil, err
+		}
+		w.locked.Add(1)
+	}
+	v, err := w.CreateDraft(ctx, w.tenant, policyID, newDraft(w.name))
+	return v, map[string]string{}, err
+}
+
+func (w *worker) change(id, name string) (policy.Change, error) {
+	ctx, ws := w.Context(), w.ws(w.name)
+	switch w.random.IntN(4) {
+	case 0:
+		return w.AddField(ctx, ws, field(id, name))
+	case 1:
+		return w.UpdateField(ctx, ws, field(id, name))
+	case 2:
+		return w.DeleteField(ctx, ws, id)
+	}
+	return w.RevertField(ctx, ws, id)
+}
+
+func (w *worker) ownChanges(changes []policy.Change) map[string]string {
+	own := map[string]string{}
+	for _, c := range changes {
+		switch {
+		case c.WorkspaceID != w.name:
+		case c.Type == policy.Deleted:
+			own[c.ObjectID()] = "deleted"
+		default:
+			own[c.ObjectID()] = c.Field.Name
+		}
+	}
+	return own
+}
+
+// Two drafts from a version that differ from the base in the same fields: one is made, and the other workspace is told.
+func TestDraftsFromVersionsRace(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	h.add("first", names("f", 20)...)
+	h.publish(1)
+	h.draft("second")
+	for _, id := range names("f", 20) {
+		_, err := h.DeleteField(t.Context(), h.ws("second"), id)
+		h.must(err)
+	}
+	h.publish(2)
+	for round := range 4 {
+		numbers := map[string]int64{}
+		var mu sync.Mutex
+		var calls []func() error
+		for _, w := range []string{"third", "fourth", "fifth"} {
+			calls = append(calls, func() error {
+				v, err := h.CreateDraftFrom(t.Context(), h.tenant, policyID, 1, newDraft(w))
+				if err == nil {
+					mu.Lock()
+					numbers[w] = v.Number
+					mu.Unlock()
+				}
+				return err
+			})
+		}
+		errs := race(calls...)
+		if len(numbers) != 1 {
+			t.Fatalf("round %d: drafts %v, errors %v", round, numbers, errs)
+		}
+		winner := slices.Collect(maps.Keys(numbers))[0]
+		for _, err := range errs {
+			if err != nil {
+				h.wantLocked(err, "f00", winner)
+			}
+		}
+		s, err := h.ReadContents(t.Context(), h.tenant, policyID, numbers[winner])
+		h.must(err)
+		if len(s.Fields) != 20 || len(s.Changes) != 20 {
+			t.Fatalf("round %d: the draft has %d fields and %d changes", round, len(s.Fields), len(s.Changes))
+		}
+		h.must(h.Discard(t.Context(), h.tenant, policyID, numbers[winner]))
+	}
+}
