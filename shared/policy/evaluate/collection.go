@@ -30,11 +30,12 @@ func (e *evaluation) evaluateCollection(s *shown) (CollectionDataGroup, error) {
 	items := e.request.Properties.CollectionProperties[s.source.DataKey].Items
 	out.EvaluatedItems = make(map[string]EvaluatedItem, len(items))
 	state := &itemsState{shown: make([]shown, 0, len(s.group.fields)), variants: make([]variants, len(s.group.fields))}
+	fields := e.participants(s.group.fields)
 	for _, id := range slices.Sorted(maps.Keys(items)) {
 		if err := e.interrupted(); err != nil {
 			return out, err
 		}
-		out.EvaluatedItems[id] = EvaluatedItem{e.evaluateItem(s.group, items[id], state)}
+		out.EvaluatedItems[id] = EvaluatedItem{e.evaluateItem(s.group, fields, items[id], state)}
 	}
 	return out, nil
 }
@@ -63,10 +64,12 @@ type itemsState struct {
 	scratch  GroupField
 }
 
-// evaluateItem returns the fields of one item of a collection.
-func (e *evaluation) evaluateItem(g *group, item property.SplitItem, state *itemsState) []*GroupField {
+// evaluateItem returns the fields of one item of a collection, of which the given ones take part.
+func (e *evaluation) evaluateItem(
+	g *group, fields []*field, item property.SplitItem, state *itemsState,
+) []*GroupField {
 	e.enter(g.frame, node{item: nonNil(item.Properties)})
-	state.shown = e.appendShown(state.shown[:0], g.fields)
+	state.shown = e.appendShown(state.shown[:0], fields)
 	e.calculate(g.calculated, state.shown)
 	out := make([]*GroupField, 0, len(state.shown))
 	for i := range state.shown {

@@ -52,7 +52,11 @@ type evaluation struct {
 // assessed. The errors are those of the reader and of the context. What the request says never is an error: a data
 // source that does not have the form that an operand expects does not have the value.
 func (p *Program) Evaluate(ctx context.Context, r Request, materiality MaterialityReader) (Result, error) {
-	e := newEvaluation(ctx, p, &r)
+	return newEvaluation(ctx, p, &r).run(materiality)
+}
+
+// run evaluates the program.
+func (e *evaluation) run(materiality MaterialityReader) (Result, error) {
 	if err := e.readMateriality(materiality); err != nil {
 		return Result{}, err
 	}
@@ -62,8 +66,8 @@ func (p *Program) Evaluate(ctx context.Context, r Request, materiality Materiali
 		EvaluatedCustomDataGroups:     []CustomDataGroup{},
 		EvaluatedJurisdictions:        e.evaluateJurisdictions(),
 	}
-	all := e.findShown(p.fields)
-	e.calculate(p.calculated, all)
+	all := e.findShown(e.program.fields)
+	e.calculate(e.program.calculated, all)
 	for _, s := range all {
 		if err := e.interrupted(); err != nil {
 			return Result{}, err

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -91,20 +92,28 @@ type shown struct {
 // findShown returns the fields that are in the result, in its order: those that take part and whose conditions are met,
 // and those whose values should be cleared.
 func (e *evaluation) findShown(fields []*field) []shown {
-	return e.appendShown(make([]shown, 0, len(fields)), fields)
+	return e.appendShown(make([]shown, 0, len(fields)), e.participants(fields))
 }
 
-// appendShown appends what findShown returns to an empty slice.
+// participants returns the fields that take part.
+func (e *evaluation) participants(fields []*field) []*field {
+	out := make([]*field, 0, len(fields))
+	for _, f := range fields {
+		if e.takesPart(f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// appendShown appends those of the fields that are shown or should be cleared to an empty slice.
 func (e *evaluation) appendShown(out []shown, fields []*field) []shown {
 	if cap(e.shownAt) < len(e.program.keys) {
 		e.shownAt = make([]int, len(e.program.keys))
 	}
 	// at holds the position of each data key in out, counted from 1. It is all zeros outside this function.
-	at := e.shownAt
+	at, inOrder := e.shownAt, true
 	for _, f := range fields {
-		if !e.takesPart(f) {
-			continue
-		}
 		s := shown{field: f}
 		isShown, by := f.shown.decide(e)
 		switch {
@@ -123,7 +132,7 @@ func (e *evaluation) appendShown(out []shown, fields []*field) []shown {
 			out = append(out, s)
 			at[f.key] = len(out)
 		case out[i].shouldClear && !s.shouldClear:
-			out[i] = s
+			out[i], inOrder = s, false
 		case !s.shouldClear:
 			out[i].others = append(out[i].others, f)
 			out[i].decidedBy = append(out[i].decidedBy, s.decidedBy...)
@@ -131,6 +140,9 @@ func (e *evaluation) appendShown(out []shown, fields []*field) []shown {
 	}
 	for i := range out {
 		at[out[i].key] = 0
+	}
+	if !inOrder {
+		slices.SortFunc(out, func(a, b shown) int { return cmp.Compare(a.position, b.position) })
 	}
 	return out
 }
