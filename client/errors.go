@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -27,6 +28,8 @@ type Error struct {
 	Status int
 	// Message is the reply's message, or its reason (of a transaction that was sent singly), or "".
 	Message string
+	// Code is the stable code of an error of the policies; "" otherwise.
+	Code string
 	// Details are the validation errors of a 422, or of a 400 on platform paths.
 	Details []Detail
 	// RetryAfter is how long the service asks to wait, of a 429; otherwise 0.
@@ -100,11 +103,35 @@ func newError(resp *http.Response, text []byte, called *url.URL, apiURL string) 
 			e.Details = platformDetails(body.Data)
 		}
 	}
+	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "application/problem+json" {
+		e.readProblem(text)
+	}
 	e.Foreign = isForeign(e)
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return e
+}
+
+// readProblem reads problem details (RFC 9457), which policies answer with.
+func (e *Error) readProblem(text []byte) {
+	var body struct {
+		Title            string `json:"title"`
+		Detail           string `json:"detail"`
+		ErrorCode        string `json:"errorCode"`
+		ValidationErrors []struct {
+			PropertyName  string `json:"propertyName"`
+			ErrorMessage  string `json:"errorMessage"`
+			ValidatorType string `json:"validatorType"`
+		} `json:"validationErrors"`
+	}
+	if json.Unmarshal(text, &body) != nil {
+		return
+	}
+	e.Message, e.Code = cmp.Or(body.Detail, body.Title), body.ErrorCode
+	for _, v := range body.ValidationErrors {
+		e.Details = append(e.Details, Detail{Loc: []any{v.PropertyName}, Msg: v.ErrorMessage, Type: v.ValidatorType})
+	}
 }
 
 // platformDetails reads the validation errors of a platform path; nil if there are none.

@@ -18,10 +18,13 @@ import (
 func policyCommand() *cli.Command {
 	return &cli.Command{
 		Name:    "policy",
-		Summary: "check, evaluate and compare policies in files",
+		Summary: "write policies in files; check, compare, import, publish and evaluate them",
 		Description: `
 A policy says which fields the entities of one type have. As a file, in YAML or JSON, it can live in a repository.`,
-		Commands: []*cli.Command{checkPolicyCommand(), evaluatePolicyCommand(), diffPoliciesCommand()},
+		Commands: []*cli.Command{
+			checkPolicyCommand(), evaluatePolicyCommand(), diffPoliciesCommand(), importPolicyCommand(), publishPolicyCommand(),
+			listPoliciesCommand(), exportPolicyCommand(),
+		},
 		Examples: []string{
 			"sluice policy check sampledata/policies/company.yaml",
 			"sluice policy evaluate sampledata/policies/company.yaml --entity sampledata/policies/acme.yaml",
@@ -117,26 +120,28 @@ func explainFile(err error) error {
 
 func diffPoliciesCommand() *cli.Command {
 	var asJSON bool
+	var conn connection
 	return &cli.Command{
 		Name: "diff", Args: "A B", Summary: "print what turns one policy into another, field by field",
 		Description: `
-A and B are files. Fields belong together if they have the same fieldId or else the same data key, categories and
-jurisdictions. The exit code is 0 if the policies are the same, 1 if they differ, 2 if they could not be compared.`,
+A and B are files, or versions of the service: an ID or a type of entities, @ and the number, such as Company@3. Fields
+belong together if they have the same fieldId, or else the same data key, categories and jurisdictions. The exit code is 0
+if the policies are the same, 1 if they differ, 2 if they could not be compared.`,
 		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&asJSON, "json", false, "print the differences as JSON")
+			conn.addFlags(f)
 		},
-		Examples: []string{"sluice policy diff company.old.yaml company.yaml"},
-		Run: func(_ context.Context, args []string, stdout io.Writer) error {
+		Examples: []string{"sluice policy diff company.old.yaml company.yaml", "sluice policy diff Company@2 Company@3"},
+		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
 			if err := requireOneStdin(args...); err != nil {
 				return err
 			}
 			var contents [2]policy.Contents
-			for i, path := range args {
-				file, err := readPolicyFile(path)
-				if err != nil {
+			for i, name := range args {
+				var err error
+				if contents[i], err = readPolicy(ctx, &conn, name); err != nil {
 					return explainFile(err)
 				}
-				contents[i] = file.Contents
 			}
 			c := policyfile.Compare(contents[0], contents[1])
 			var err error
@@ -151,6 +156,22 @@ jurisdictions. The exit code is 0 if the policies are the same, 1 if they differ
 			return err
 		},
 	}
+}
+
+// readPolicy reads a version of a policy from the service, or a policy from a file.
+func readPolicy(ctx context.Context, conn *connection, name string) (policy.Contents, error) {
+	if ref, ok := parsePolicyRef(name); ok {
+		c, err := conn.newClient()
+		if err != nil {
+			return policy.Contents{}, err
+		}
+		return policyService{c}.readContents(ctx, ref)
+	}
+	file, err := readPolicyFile(name)
+	if err != nil {
+		return policy.Contents{}, err
+	}
+	return file.Contents, nil
 }
 
 // printComparison prints what turns one policy into another: a line for each thing that is added (+), deleted (-) or

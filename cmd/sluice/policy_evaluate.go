@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"sluice/client"
 	"sluice/internal/cli"
 	"sluice/internal/policyfile"
 	"sluice/shared/access"
@@ -24,66 +25,81 @@ import (
 func evaluatePolicyCommand() *cli.Command {
 	var e evaluation
 	return &cli.Command{
-		Name: "evaluate", Args: "FILE", Summary: "evaluate a policy for an entity",
+		Name: "evaluate", Args: "[FILE]", Summary: "evaluate a policy for an entity, on this machine or by the service",
 		Description: `
 Prints the fields that the entity has, with their values and what is wrong with those. FILE is evaluated on this machine,
-as the service evaluates it.
+as the service evaluates it; without FILE, --policy names a policy of the service.
 
 The entity is a file with "properties" and, if conditions read them, "dataSources" (docs/policy.md shows both). In place of
 an entity, --request names the body of a request of the interface. The jurisdictions are those whose conditions are met,
 or those that --jurisdiction names. The exit code is 1 if something is wrong with a value.`,
-		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&e.entity, "entity", "", "`FILE` with the entity, in JSON or YAML; - is standard input")
-			f.StringVar(&e.request, "request", "", "`FILE` with the request, in JSON; - is standard input")
-			addMultiFlag(f, &e.categories, "category", "only fields of the `CATEGORY`; may be repeated (default all)")
-			addMultiFlag(f, &e.jurisdictions, "jurisdiction", "only fields of the jurisdiction `NAME`; may be repeated")
-			f.StringVar(&e.target, "target", "", "`TARGET`: Client or Related Party (default that of the entity, or both)")
-			f.StringVar(&e.layers, "layers", "",
-				"access `LAYERS` of the caller, geographic ones, a colon, business-related ones (default Global:Enterprise)")
-			f.BoolVar(&e.filterLayers, "filter-layers", false, "leave out fields whose layers the caller lacks")
-			f.BoolVar(&e.skipValues, "skip-values", false, "no default, conditional and calculated values")
-			f.BoolVar(&e.explain, "explain", false, "print the conditions that decided")
-			f.BoolVar(&e.normalized, "normalized", false, "with --json: each distinct field of a collection once")
-			f.BoolVar(&e.readOnly, "read-only", false, "only what is displayed, filtered by layers; normalized with --json")
-			f.BoolVar(&e.asJSON, "json", false, "print the data of the reply as JSON and nothing else")
-		},
+		Flags: e.addFlags,
 		Examples: []string{
 			"sluice policy evaluate sampledata/policies/company.yaml --entity sampledata/policies/acme.yaml",
 			"sluice policy evaluate company.yaml --entity acme.json --category Risk --layers Global:Compliance --explain",
-			"sluice policy evaluate company.yaml --request request.json --normalized --json",
+			"sluice policy evaluate --policy Company --version 3 --request request.json --normalized --json",
 		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
-			return e.run(ctx, args[0], stdout)
+			return e.run(ctx, args, stdout)
 		},
 	}
 }
 
 // evaluation is one run of the command that evaluates a policy.
 type evaluation struct {
+	// policy and version name what the service evaluates.
+	policy  string
+	version int64
+	conn    connection
 	// entity and request are files, of which one is given.
-	entity, request                   string
-	categories, jurisdictions         []string
-	target, layers                    string
-	filterLayers, skipValues, explain bool
-	normalized, readOnly, asJSON      bool
+	entity, request           string
+	categories, jurisdictions []string
+	target, layers            string
+	filterLayers, skipValues  bool
+	explain                   bool
+	// normalized and readOnly are forms of the result.
+	normalized, readOnly, asJSON bool
 }
 
-func (e *evaluation) run(ctx context.Context, path string, stdout io.Writer) error {
-	if err := e.check(path); err != nil {
+func (e *evaluation) addFlags(f *flag.FlagSet) {
+	f.StringVar(&e.policy, "policy", "", "`POLICY` of the service: an ID or a type of entities")
+	f.Int64Var(&e.version, "version", 0, "`NUMBER` of the version of --policy (default the published one)")
+	f.StringVar(&e.entity, "entity", "", "`FILE` with the entity, in JSON or YAML; - is standard input")
+	f.StringVar(&e.request, "request", "", "`FILE` with the request, in JSON; - is standard input")
+	addMultiFlag(f, &e.categories, "category", "only fields of the `CATEGORY`; may be repeated (default all)")
+	addMultiFlag(f, &e.jurisdictions, "jurisdiction", "only fields of the jurisdiction `NAME`; may be repeated")
+	f.StringVar(&e.target, "target", "", "`TARGET`: Client or Related Party (default that of the entity, or both)")
+	f.StringVar(&e.layers, "layers", "",
+		"access `LAYERS` with which a FILE is evaluated: geographic ones, a colon, business-related ones "+
+			"(default Global:Enterprise)")
+	f.BoolVar(&e.filterLayers, "filter-layers", false, "leave out fields whose layers the caller lacks")
+	f.BoolVar(&e.skipValues, "skip-values", false, "no default, conditional and calculated values")
+	f.BoolVar(&e.explain, "explain", false, "print the conditions that decided")
+	f.BoolVar(&e.normalized, "normalized", false, "with --json: each distinct field of a collection once")
+	f.BoolVar(&e.readOnly, "read-only", false, "only what is displayed, filtered by layers; normalized with --json")
+	f.BoolVar(&e.asJSON, "json", false, "print the data of the reply as JSON and nothing else")
+	e.conn.addFlags(f)
+}
+
+func (e *evaluation) run(ctx context.Context, args []string, stdout io.Writer) error {
+	if err := e.check(args); err != nil {
 		return err
-	}
-	file, program, err := compilePolicyFile(path)
-	if err != nil {
-		return explainFile(err)
 	}
 	in, err := e.readInput()
 	if err != nil {
 		return explainFile(err)
 	}
-	r, err := in.request(file.Contents.Jurisdictions)
+	if e.policy != "" {
+		return e.runRemote(ctx, in, stdout)
+	}
+	file, program, err := compilePolicyFile(args[0])
 	if err != nil {
+		return explainFile(err)
+	}
+	if in.Jurisdictions, err = findJurisdictions(in.Jurisdictions, file.Contents.Jurisdictions); err != nil {
 		return err
 	}
+	r := in.request()
 	r.Explain, r.Now = e.explain, time.Now()
 	if r.Layers, err = parseLayers(e.layers); err != nil {
 		return err
@@ -95,21 +111,116 @@ func (e *evaluation) run(ctx context.Context, path string, stdout io.Writer) err
 	if err != nil {
 		return err
 	}
-	if e.asJSON {
-		err = e.printJSON(stdout, result)
-	} else {
-		p := resultPrinter{ui: newConsole(stdout), properties: r.Properties, isReadOnly: e.readOnly}
-		p.print(result)
+	return e.print(stdout, in, result)
+}
+
+// print prints a result that was evaluated on this machine.
+func (e *evaluation) print(stdout io.Writer, in evaluationInput, result evaluate.Result) error {
+	switch {
+	case e.readOnly:
+		out, err := evaluate.ReadOnly(result, maxResultBytes)
+		if err == nil && e.asJSON {
+			return printJSON(stdout, out)
+		}
+		return errors.Join(err, e.finish(stdout, in, plainOf(out)))
+	case e.normalized:
+		out, err := evaluate.Normalize(result, maxResultBytes)
+		if err == nil {
+			err = printJSON(stdout, out)
+		}
+		return errors.Join(err, exitCodeOf(result))
+	case e.asJSON:
+		return errors.Join(printJSON(stdout, result), exitCodeOf(result))
 	}
-	if err == nil && countErrors(result) > 0 {
+	return e.finish(stdout, in, result)
+}
+
+// maxResultBytes bounds the distinct fields of a normalized result. What a machine can evaluate, it can print.
+const maxResultBytes = 1 << 30
+
+// finish prints a result for people.
+func (e *evaluation) finish(stdout io.Writer, in evaluationInput, result evaluate.Result) error {
+	p := resultPrinter{ui: newConsole(stdout), properties: in.Properties, isReadOnly: e.readOnly}
+	p.print(result)
+	return exitCodeOf(result)
+}
+
+// exitCodeOf returns the exit code of an evaluation: that something is wrong, or nil.
+func exitCodeOf(result evaluate.Result) error {
+	if countErrors(result) > 0 {
 		return exitRejected
 	}
-	return err
+	return nil
+}
+
+// runRemote has the service evaluate a version.
+func (e *evaluation) runRemote(ctx context.Context, in evaluationInput, stdout io.Writer) error {
+	c, err := e.conn.newClient()
+	if err != nil {
+		return err
+	}
+	s := policyService{c}
+	p, number, err := s.resolve(ctx, policyRef{e.policy, e.version})
+	if err != nil {
+		return err
+	}
+	if len(in.Jurisdictions) > 0 {
+		v, err := s.readVersion(ctx, p, number)
+		if err != nil {
+			return err
+		}
+		if in.Jurisdictions, err = findJurisdictions(in.Jurisdictions, v.contents.Jurisdictions); err != nil {
+			return err
+		}
+	}
+	form, data := client.EvaluatePlain, any(in)
+	switch {
+	case e.readOnly:
+		form, data = client.EvaluateReadOnly, in.entityInput
+	case e.normalized:
+		form = client.EvaluateNormalized
+	}
+	reply, err := s.EvaluatePolicy(ctx, p.ID, number, form, e.explain, data)
+	if err != nil {
+		return err
+	}
+	return e.printReply(stdout, in, reply)
+}
+
+// printReply prints a reply of the service.
+func (e *evaluation) printReply(stdout io.Writer, in evaluationInput, reply []byte) error {
+	if e.asJSON {
+		if err := printReply(stdout, reply); err != nil || e.readOnly {
+			return err
+		}
+	}
+	if e.readOnly {
+		var out evaluate.ReadOnlyResult
+		err := json.Unmarshal(reply, &out)
+		return errors.Join(err, e.finish(stdout, in, plainOf(out)))
+	}
+	if e.normalized {
+		var out evaluate.NormalizedResult
+		err := json.Unmarshal(reply, &out)
+		return errors.Join(err, exitCodeOf(distinctOf(out)))
+	}
+	var result evaluate.Result
+	if err := json.Unmarshal(reply, &result); err != nil {
+		return err
+	}
+	if e.asJSON {
+		return exitCodeOf(result)
+	}
+	return e.finish(stdout, in, result)
 }
 
 // check reports flags that exclude each other.
-func (e *evaluation) check(path string) error {
+func (e *evaluation) check(args []string) error {
 	switch {
+	case (len(args) == 0) == (e.policy == ""):
+		return cli.Usagef("give one of FILE and --policy")
+	case e.policy == "" && e.version != 0, e.policy != "" && e.layers != "":
+		return cli.Usagef("--version is for a --policy of the service, --layers for a FILE: a token has layers of its own")
 	case (e.entity == "") == (e.request == ""):
 		return cli.Usagef("give one of --entity and --request")
 	case e.request != "" && (e.categories != nil || e.jurisdictions != nil || e.target != "" || e.filterLayers || e.skipValues):
@@ -117,7 +228,7 @@ func (e *evaluation) check(path string) error {
 	case e.normalized && !e.asJSON:
 		return cli.Usagef("--normalized is a form of the JSON: add --json")
 	}
-	return requireOneStdin(path, e.entity, e.request)
+	return requireOneStdin(append(args, e.entity, e.request)...)
 }
 
 // parseLayers reads access layers as --layers has them.
@@ -135,8 +246,8 @@ func parseLayers(text string) (access.Layers, error) {
 	return access.Layers{Geographic: split(geographic), BusinessRelated: split(business)}.OrDefault(), nil
 }
 
-// evaluationInput is the data of a request as the interface has it (docs/contract/policy.md).
-type evaluationInput struct {
+// entityInput is what every request for an evaluation says, as the interface has it (docs/contract/policy.md).
+type entityInput struct {
 	JourneyID                            *string                   `json:"journeyId,omitzero"`
 	TargetEntity                         string                    `json:"targetEntity,omitempty"`
 	EvaluateJurisdictions                bool                      `json:"evaluateJurisdictions"`
@@ -145,10 +256,15 @@ type evaluationInput struct {
 	Properties                           property.Split            `json:"properties"`
 	DataSources                          map[string]jsontext.Value `json:"dataSources,omitempty"`
 	JourneyLevelDataOnly                 bool                      `json:"journeyLevelDataOnly,omitzero"`
-	SkipValuesEvaluation                 bool                      `json:"skipValuesEvaluation,omitzero"`
-	ReturnValidationErrors               bool                      `json:"returnValidationErrors,omitzero"`
 	DisableFilteringForConditionalValues bool                      `json:"disableFilteringForConditionalValues,omitzero"`
-	EnableAccessLayersFiltering          bool                      `json:"enableAccessLayersFiltering,omitzero"`
+}
+
+// evaluationInput is what requests say that are not for reading only.
+type evaluationInput struct {
+	entityInput
+	SkipValuesEvaluation        bool `json:"skipValuesEvaluation,omitzero"`
+	ReturnValidationErrors      bool `json:"returnValidationErrors,omitzero"`
+	EnableAccessLayersFiltering bool `json:"enableAccessLayersFiltering,omitzero"`
 }
 
 // readInput reads what is evaluated from the file of the request or of the entity.
@@ -165,12 +281,17 @@ func (e *evaluation) readInput() (evaluationInput, error) {
 		return evaluationInput{}, err
 	}
 	in := evaluationInput{
-		TargetEntity: entity.TargetEntity, EvaluateJurisdictions: e.jurisdictions == nil, Jurisdictions: e.jurisdictions,
-		Categories: e.categories, Properties: entity.Properties, DataSources: entity.DataSources,
+		entityInput: entityInput{
+			TargetEntity: entity.TargetEntity, EvaluateJurisdictions: e.jurisdictions == nil, Jurisdictions: e.jurisdictions,
+			Categories: e.categories, Properties: entity.Properties, DataSources: entity.DataSources,
+		},
 		SkipValuesEvaluation: e.skipValues, ReturnValidationErrors: true, EnableAccessLayersFiltering: e.filterLayers,
 	}
 	if e.target != "" {
 		in.TargetEntity = e.target
+	}
+	if in.TargetEntity != "" && !slices.Contains(policy.TargetEntities, in.TargetEntity) {
+		return in, fmt.Errorf("the target %q is not one of %s", in.TargetEntity, strings.Join(policy.TargetEntities, ", "))
 	}
 	if entity.JourneyID != "" {
 		in.JourneyID = &entity.JourneyID
@@ -196,44 +317,31 @@ func readEvaluationRequest(path string) (evaluationInput, error) {
 	return envelope.Data, nil
 }
 
-// request returns what is evaluated. Jurisdictions are named by their names or IDs.
-func (in evaluationInput) request(all []policy.Jurisdiction) (evaluate.Request, error) {
-	if in.TargetEntity != "" && !slices.Contains(policy.TargetEntities, in.TargetEntity) {
-		return evaluate.Request{}, fmt.Errorf("the target %q is not one of %s", in.TargetEntity,
-			strings.Join(policy.TargetEntities, ", "))
-	}
+// request returns what is evaluated on this machine.
+func (in evaluationInput) request() evaluate.Request {
 	r := evaluate.Request{
-		TargetEntity: in.TargetEntity, EvaluateJurisdictions: in.EvaluateJurisdictions, Categories: in.Categories,
-		Properties: in.Properties, DataSources: in.DataSources, JourneyLevelDataOnly: in.JourneyLevelDataOnly,
-		SkipValuesEvaluation: in.SkipValuesEvaluation, ReturnValidationErrors: in.ReturnValidationErrors,
+		TargetEntity: in.TargetEntity, EvaluateJurisdictions: in.EvaluateJurisdictions, Jurisdictions: in.Jurisdictions,
+		Categories: in.Categories, Properties: in.Properties, DataSources: in.DataSources,
+		JourneyLevelDataOnly: in.JourneyLevelDataOnly, SkipValuesEvaluation: in.SkipValuesEvaluation,
+		ReturnValidationErrors:               in.ReturnValidationErrors,
 		DisableFilteringForConditionalValues: in.DisableFilteringForConditionalValues,
 		EnableAccessLayersFiltering:          in.EnableAccessLayersFiltering,
 	}
 	if in.JourneyID != nil {
 		r.JourneyID = *in.JourneyID
 	}
-	for _, name := range in.Jurisdictions {
-		at := slices.IndexFunc(all, func(j policy.Jurisdiction) bool { return j.Name == name || j.ID == name })
-		if at < 0 {
-			return evaluate.Request{}, fmt.Errorf("the policy has no jurisdiction %q", name)
-		}
-		r.Jurisdictions = append(r.Jurisdictions, all[at].ID)
-	}
-	return r, nil
+	return r
 }
 
-// maxResultBytes bounds the distinct fields of a normalized result; a file of policies is never as large.
-const maxResultBytes = 1 << 30
-
-// printJSON prints the result in the form that the flags ask for.
-func (e *evaluation) printJSON(stdout io.Writer, result evaluate.Result) error {
-	switch {
-	case e.readOnly:
-		out, err := evaluate.ReadOnly(result, maxResultBytes)
-		return errors.Join(err, printJSON(stdout, out))
-	case e.normalized:
-		out, err := evaluate.Normalize(result, maxResultBytes)
-		return errors.Join(err, printJSON(stdout, out))
+// findJurisdictions returns the IDs of jurisdictions that are named by their names or IDs.
+func findJurisdictions(names []string, all []policy.Jurisdiction) ([]string, error) {
+	var ids []string
+	for _, name := range names {
+		at := slices.IndexFunc(all, func(j policy.Jurisdiction) bool { return j.Name == name || j.ID == name })
+		if at < 0 {
+			return nil, fmt.Errorf("the policy has no jurisdiction %q", name)
+		}
+		ids = append(ids, all[at].ID)
 	}
-	return printJSON(stdout, result)
+	return ids, nil
 }

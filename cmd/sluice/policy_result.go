@@ -57,7 +57,9 @@ func (p *resultPrinter) print(r evaluate.Result) {
 	for _, j := range r.EvaluatedJurisdictions {
 		names = append(names, printable(j.Name))
 	}
-	p.ui.printf("jurisdictions: %s\n", cmp.Or(strings.Join(names, ", "), "none"))
+	if !p.isReadOnly {
+		p.ui.printf("jurisdictions: %s\n", cmp.Or(strings.Join(names, ", "), "none"))
+	}
 	for i, part := range parts {
 		if i == 0 || parts[i-1].category != part.category {
 			p.ui.printf("%s\n", p.ui.paint(bold, printable(part.category)))
@@ -183,4 +185,45 @@ func eachGroupField(r evaluate.Result, use func(f *evaluate.GroupField)) {
 		}
 	}
 	custom(r.EvaluatedCustomDataGroups)
+}
+
+// plainOf returns a read-only result in the form of the plain one, without what it does not have.
+func plainOf(r evaluate.ReadOnlyResult) evaluate.Result {
+	var out evaluate.Result
+	for _, f := range r.EvaluatedFields {
+		out.EvaluatedFields = append(out.EvaluatedFields, evaluate.EvaluatedField{
+			GroupField: *displayedField(&f.DisplayField), Category: f.Category,
+		})
+	}
+	for _, g := range r.EvaluatedCollectionDataGroups {
+		items := map[string]evaluate.EvaluatedItem{}
+		for id, item := range g.EvaluatedItems {
+			var fields []*evaluate.GroupField
+			for _, ref := range item.EvaluatedFieldRefs {
+				fields = append(fields, displayedField(g.EvaluatedFields[ref]))
+			}
+			items[id] = evaluate.EvaluatedItem{EvaluatedFields: fields}
+		}
+		out.EvaluatedCollectionDataGroups = append(out.EvaluatedCollectionDataGroups, evaluate.CollectionDataGroup{
+			GroupHeader:    evaluate.GroupHeader{DataKey: g.DataKey, Category: g.Category, Order: g.Order},
+			EvaluatedItems: items,
+		})
+	}
+	return out
+}
+
+func displayedField(f *evaluate.DisplayField) *evaluate.GroupField {
+	return &evaluate.GroupField{DataKey: f.DataKey, Order: f.Order, IsMasked: f.IsMasked, IsSensitiveData: f.IsSensitiveData,
+		DecidedBy: f.DecidedBy}
+}
+
+// distinctOf returns a normalized result in the form of the plain one, with one item that has all distinct fields.
+func distinctOf(r evaluate.NormalizedResult) evaluate.Result {
+	out := evaluate.Result{EvaluatedFields: r.EvaluatedFields, EvaluatedCustomDataGroups: r.EvaluatedCustomDataGroups}
+	for _, g := range r.EvaluatedCollectionDataGroups {
+		out.EvaluatedCollectionDataGroups = append(out.EvaluatedCollectionDataGroups, evaluate.CollectionDataGroup{
+			GroupHeader: g.GroupHeader, EvaluatedItems: map[string]evaluate.EvaluatedItem{"": {EvaluatedFields: g.EvaluatedFields}},
+		})
+	}
+	return out
 }

@@ -1,0 +1,308 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+const (
+	policyCommands = "/policycommand/api/v2/policies"
+	policyQueries  = "/policyquery/api/v4/policies"
+	// policyPage is how many items one request for a list returns at most.
+	policyPage = 100
+)
+
+// Policy is a policy in one of its versions (docs/contract/policy.md).
+type Policy struct {
+	ID         string `json:"entityPolicyId"`
+	EntityType string `json:"entityType"`
+	// Status is Draft, Published or Archived, and VersionNumber that of the version; "" and 0 if the policy has no version
+	// any more.
+	Status        string `json:"status"`
+	VersionNumber int64  `json:"versionNumber"`
+	// PublishedVersionNumber is that of the version that was published last; 0 if there is none.
+	PublishedVersionNumber int64  `json:"publishedVersionNumber"`
+	VersionNotes           string `json:"versionNotes"`
+	// WorkspaceID names the workspace in which the version is edited, or was.
+	WorkspaceID string `json:"workspaceId"`
+	// IsLocked means that the workspace takes no changes.
+	IsLocked  bool       `json:"isLocked"`
+	Created   *time.Time `json:"created"`
+	CreatedBy string     `json:"createdBy"`
+	Published *time.Time `json:"published"`
+	Archived  *time.Time `json:"archived"`
+	// Reply is the policy as it came.
+	Reply json.RawMessage `json:"-"`
+}
+
+// PolicyDraft is what is given for a new draft.
+type PolicyDraft struct {
+	WorkspaceID string `json:"workspaceId"`
+	VersionNote string `json:"versionNote,omitempty"`
+}
+
+// PolicyVersion names a version of a policy.
+type PolicyVersion struct {
+	PolicyID    string `json:"entityPolicyId"`
+	Number      int64  `json:"versionNumber"`
+	Status      string `json:"status"`
+	WorkspaceID string `json:"workspaceId"`
+}
+
+// PolicyField is a field of a version as a workspace sees it.
+type PolicyField struct {
+	ID         string      `json:"fieldId"`
+	Name       string      `json:"name"`
+	DataKey    string      `json:"dataKey"`
+	ChangeType string      `json:"changeType"`
+	Lock       *PolicyLock `json:"lockDetails"`
+	// Reply is the field as it came, with all of its members.
+	Reply json.RawMessage `json:"-"`
+}
+
+// PolicyJurisdiction is a jurisdiction of a version as a workspace sees it.
+type PolicyJurisdiction struct {
+	ID         string      `json:"jurisdictionId"`
+	Name       string      `json:"name"`
+	ChangeType string      `json:"changeType"`
+	Lock       *PolicyLock `json:"lockDetails"`
+	// Reply is the jurisdiction as it came, with all of its members.
+	Reply json.RawMessage `json:"-"`
+}
+
+// PolicyLock says which workspace has changed a field or jurisdiction that others therefore cannot change.
+type PolicyLock struct {
+	WorkspaceID string `json:"lockedByWorkspaceId"`
+	ChangeType  string `json:"lockChangeType"`
+}
+
+// Forms of an evaluation.
+const (
+	EvaluatePlain      = ""
+	EvaluateNormalized = "/normalized"
+	EvaluateReadOnly   = "/read-only/normalized"
+)
+
+// platform calls a platform path: in, if it is not nil, is sent as data, and the data of the reply are decoded into out,
+// if that is not nil.
+func (c *Client) platform(ctx context.Context, method, path string, in, out any) error {
+	var body []byte
+	if in != nil {
+		var err error
+		if body, err = json.Marshal(map[string]any{"data": in}); err != nil {
+			return err
+		}
+	}
+	var envelope struct{ Data json.RawMessage }
+	err := c.send(ctx, method, path, body, c.tenantHeader(), &envelope)
+	if err != nil || out == nil {
+		return err
+	}
+	return json.Unmarshal(envelope.Data, out)
+}
+
+// platformPages calls use with the items of all pages of a list, as they came. Fetch asks for the page of a token.
+func platformPages(fetch func(token string, page any) error, use func(item json.RawMessage) error) error {
+	for token := ""; ; {
+		var page struct {
+			Items           []json.RawMessage `json:"items"`
+			PaginationToken string            `json:"paginationToken"`
+		}
+		if err := fetch(token, &page); err != nil {
+			return err
+		}
+		for _, item := range page.Items {
+			if err := use(item); err != nil {
+				return err
+			}
+		}
+		if page.PaginationToken == token || page.PaginationToken == "" {
+			return nil
+		}
+		token = page.PaginationToken
+	}
+}
+
+// listPlatform returns all items of a list that is read by GET.
+func listPlatform[T any](ctx context.Context, c *Client, path string, keep func(item *T, reply json.RawMessage)) ([]T, error) {
+	all := []T{}
+	err := platformPages(func(token string, page any) error {
+		query := url.Values{"PageSize": {strconv.Itoa(policyPage)}}
+		if token != "" {
+			query.Set("PaginationToken", token)
+		}
+		return c.platform(ctx, http.MethodGet, path+"?"+query.Encode(), nil, page)
+	}, decodeItems(&all, keep))
+	return all, err
+}
+
+// decodeItems returns a function that appends an item to a list, with the reply that it came from.
+func decodeItems[T any](to *[]T, keep func(item *T, reply json.RawMessage)) func(json.RawMessage) error {
+	return func(reply json.RawMessage) error {
+		var item T
+		err := json.Unmarshal(reply, &item)
+		keep(&item, reply)
+		*to = append(*to, item)
+		return err
+	}
+}
+
+func keepPolicy(p *Policy, reply json.RawMessage)                   { p.Reply = reply }
+func keepField(f *PolicyField, reply json.RawMessage)               { f.Reply = reply }
+func keepJurisdiction(j *PolicyJurisdiction, reply json.RawMessage) { j.Reply = reply }
+
+func policyPath(base, id string) string { return base + "/" + url.PathEscape(id) }
+
+func policyVersionPath(id string, number int64) string {
+	return policyPath(policyQueries, id) + "/version/" + strconv.FormatInt(number, 10)
+}
+
+func inWorkspace(path, workspaceID string) string {
+	return path + "?" + url.Values{"workspaceId": {workspaceID}}.Encode()
+}
+
+// Policies returns all policies of the tenant, each in the version that is published or, if none is, in its newest one.
+func (c *Client) Policies(ctx context.Context) ([]Policy, error) {
+	return listPlatform(ctx, c, policyQueries, keepPolicy)
+}
+
+// PolicyVersions returns all versions of a policy, newest first.
+func (c *Client) PolicyVersions(ctx context.Context, id string) ([]Policy, error) {
+	return listPlatform(ctx, c, policyPath(policyQueries, id)+"/versions", keepPolicy)
+}
+
+// Policy returns a policy in the version that is published or, if none is, in its newest one.
+func (c *Client) Policy(ctx context.Context, id string) (Policy, error) {
+	return c.getPolicy(ctx, policyPath(policyQueries, id))
+}
+
+// PolicyVersion returns a policy in one of its versions.
+func (c *Client) PolicyVersion(ctx context.Context, id string, number int64) (Policy, error) {
+	return c.getPolicy(ctx, policyPath(policyQueries, id)+"/versions/"+strconv.FormatInt(number, 10))
+}
+
+// FindPolicyDraft returns the draft of a policy in a workspace, nil if there is none.
+func (c *Client) FindPolicyDraft(ctx context.Context, id, workspaceID string) (*Policy, error) {
+	p, err := c.getPolicy(ctx, inWorkspace(policyPath(policyQueries, id), workspaceID))
+	if refused := new(Error); errors.As(err, &refused) && refused.Code == "policy_draft_not_found" {
+		return nil, nil
+	}
+	return &p, err
+}
+
+func (c *Client) getPolicy(ctx context.Context, path string) (Policy, error) {
+	var p Policy
+	var reply json.RawMessage
+	err := c.platform(ctx, http.MethodGet, path, nil, &reply)
+	if err == nil {
+		err = json.Unmarshal(reply, &p)
+	}
+	p.Reply = reply
+	return p, err
+}
+
+// CreatePolicy makes a policy for a type of entities, with a draft. It is not repeated after an answer that was lost: list
+// the policies then.
+func (c *Client) CreatePolicy(ctx context.Context, entityType string, d PolicyDraft) (PolicyVersion, error) {
+	in := struct {
+		EntityType string `json:"entityType"`
+		PolicyDraft
+	}{entityType, d}
+	var out PolicyVersion
+	return out, c.platform(ctx, http.MethodPost, policyCommands, in, &out)
+}
+
+// CreatePolicyDraft makes a draft from what is published. A workspace that has one is a 409 *Error.
+func (c *Client) CreatePolicyDraft(ctx context.Context, id string, d PolicyDraft) (PolicyVersion, error) {
+	var out PolicyVersion
+	return out, c.platform(ctx, http.MethodPost, policyPath(policyCommands, id)+"/versions/draft", d, &out)
+}
+
+// PublishPolicy publishes the draft of a workspace. A version that cannot be evaluated is a 400 *Error with what is wrong.
+func (c *Client) PublishPolicy(ctx context.Context, id, workspaceID string) (PolicyVersion, error) {
+	var out PolicyVersion
+	path := inWorkspace(policyPath(policyCommands, id)+"/publish", workspaceID)
+	return out, c.platform(ctx, http.MethodPut, path, nil, &out)
+}
+
+// DiscardPolicyDraft removes a draft with its changes.
+func (c *Client) DiscardPolicyDraft(ctx context.Context, id string, number int64) error {
+	path := policyPath(policyCommands, id) + "/version/" + strconv.FormatInt(number, 10)
+	return c.platform(ctx, http.MethodDelete, path, nil, nil)
+}
+
+// PolicyFields returns all fields of a version in the order of their IDs; those that a draft deletes are among them.
+func (c *Client) PolicyFields(ctx context.Context, id string, number int64) ([]PolicyField, error) {
+	all := []PolicyField{}
+	err := platformPages(func(token string, page any) error {
+		in := map[string]any{"filters": struct{}{}, "pageSize": policyPage}
+		if token != "" {
+			in["paginationToken"] = token
+		}
+		return c.platform(ctx, http.MethodPost, policyVersionPath(id, number)+"/fields", in, page)
+	}, decodeItems(&all, keepField))
+	return all, err
+}
+
+// PolicyJurisdictions returns all jurisdictions of a version in the order of their IDs; those that a draft deletes are
+// among them.
+func (c *Client) PolicyJurisdictions(ctx context.Context, id string, number int64) ([]PolicyJurisdiction, error) {
+	return listPlatform(ctx, c, policyVersionPath(id, number)+"/jurisdictions", keepJurisdiction)
+}
+
+// PolicyPart is a kind of what a policy consists of.
+type PolicyPart string
+
+// The parts of a policy.
+const (
+	PolicyFieldPart        PolicyPart = "fields"
+	PolicyJurisdictionPart PolicyPart = "jurisdictions"
+)
+
+func (p PolicyPart) path(policyID, id, workspaceID string) string {
+	path := policyPath(policyCommands, policyID) + "/" + string(p)
+	if id != "" {
+		path += "/" + url.PathEscape(id)
+	}
+	return inWorkspace(path, workspaceID)
+}
+
+// AddToPolicy adds a field or a jurisdiction to the draft of a workspace. One that has an ID of the client's own and is
+// there already is a 409 *Error, so that the call can be repeated.
+func (c *Client) AddToPolicy(ctx context.Context, part PolicyPart, policyID, workspaceID string, data any) error {
+	return c.platform(ctx, http.MethodPost, part.path(policyID, "", workspaceID), data, nil)
+}
+
+// UpdateInPolicy replaces a field or a jurisdiction in the draft of a workspace.
+func (c *Client) UpdateInPolicy(ctx context.Context, part PolicyPart, policyID, workspaceID, id string, data any) error {
+	return c.platform(ctx, http.MethodPut, part.path(policyID, id, workspaceID), data, nil)
+}
+
+// DeleteFromPolicy deletes a field or a jurisdiction in the draft of a workspace.
+func (c *Client) DeleteFromPolicy(ctx context.Context, part PolicyPart, policyID, workspaceID, id string) error {
+	return c.platform(ctx, http.MethodDelete, part.path(policyID, id, workspaceID), nil, nil)
+}
+
+// RevertInPolicy takes back what the draft of a workspace does to a field or a jurisdiction.
+func (c *Client) RevertInPolicy(ctx context.Context, part PolicyPart, policyID, workspaceID, id string) error {
+	path := policyPath(policyCommands, policyID) + "/" + string(part) + "/" + url.PathEscape(id) + "/revert"
+	return c.platform(ctx, http.MethodPut, inWorkspace(path, workspaceID), nil, nil)
+}
+
+// EvaluatePolicy evaluates a version for an entity, in one of the forms, and returns the data of the reply as they came.
+// The request has the members that docs/contract/policy.md lists.
+func (c *Client) EvaluatePolicy(ctx context.Context, id string, number int64, form string, explain bool, request any) (
+	json.RawMessage, error) {
+	path := policyVersionPath(id, number) + "/fields/evaluate" + form
+	if explain {
+		path += "?explain=true"
+	}
+	var reply json.RawMessage
+	err := c.platform(ctx, http.MethodPost, path, request, &reply)
+	return reply, err
+}

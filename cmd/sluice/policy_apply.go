@@ -1,0 +1,290 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"sluice/client"
+	"sluice/internal/policyfile"
+	"sluice/shared/policy"
+)
+
+// importStep is one change that an import makes.
+type importStep struct {
+	// name is what is changed, for messages.
+	name string
+	// group and id are those that it has in the file; "" for what the file does not have.
+	group, id string
+	run       func(ctx context.Context) error
+}
+
+// apply makes the changes. Each of them can be repeated, and what was made before is not among them any more when the
+// import is run again.
+func (i *policyImport) apply(ctx context.Context) error {
+	i.begun = true
+	if err := i.open(ctx); err != nil {
+		return err
+	}
+	steps := i.steps()
+	defer i.ui.setLive()
+	for n, s := range steps {
+		done, all := int64(n), int64(len(steps))
+		i.ui.setLive(part{bar(done, all, barColumns), rankOfBar}, part{formatPercent(done, all), 0}, part{printable(s.name), 1})
+		if err := s.run(ctx); err != nil {
+			return i.explainRefusal(s, err)
+		}
+	}
+	return nil
+}
+
+// open creates the policy or the draft if there is none.
+func (i *policyImport) open(ctx context.Context) error {
+	if i.draft != nil {
+		return nil
+	}
+	draft := client.PolicyDraft{WorkspaceID: i.workspace, VersionNote: i.note}
+	if i.target.ID == "" {
+		v, err := i.service.CreatePolicy(ctx, i.target.EntityType, draft)
+		if err != nil {
+			return err
+		}
+		i.target.ID, i.outcome.PolicyID = v.PolicyID, v.PolicyID
+	} else if _, err := i.service.CreatePolicyDraft(ctx, i.target.ID, draft); err != nil &&
+		!isStatus(err, http.StatusConflict) { // a repeated call finds the draft that the first one has made
+		return err
+	}
+	found, err := i.service.FindPolicyDraft(ctx, i.target.ID, i.workspace)
+	if err == nil && found == nil {
+		err = fmt.Errorf("the draft of the workspace %s is gone: someone has published or discarded it", i.workspace)
+	}
+	if err == nil {
+		i.draft, i.outcome.VersionNumber = found, found.VersionNumber
+	}
+	return err
+}
+
+func isStatus(err error, status int) bool {
+	refused := new(client.Error)
+	return errors.As(err, &refused) && refused.Status == status
+}
+
+// steps returns the changes: what others refer to is made first and deleted last.
+func (i *policyImport) steps() []importStep {
+	return slices.Concat(i.groupSteps(), i.jurisdictionSteps(false), i.fieldSteps(false), i.fieldSteps(true),
+		i.jurisdictionSteps(true))
+}
+
+// groupSteps returns the changes of data groups, those first to which others refer.
+func (i *policyImport) groupSteps() []importStep {
+	changed := map[string]bool{}
+	for _, c := range i.outcome.Changes.DataGroups {
+		changed[c.Name] = c.Type != policy.Deleted
+	}
+	for _, c := range i.outcome.Changes.Fields {
+		if c.Group != "" {
+			changed[c.Group] = true
+		}
+	}
+	var steps []importStep
+	for _, g := range i.wanted.DataGroups {
+		if changed[g.Name] {
+			steps = append(steps, importStep{name: "data group " + g.Name, run: func(ctx context.Context) error {
+				return i.saveGroup(ctx, g)
+			}})
+		}
+	}
+	return steps
+}
+
+// jurisdictionSteps returns the changes of jurisdictions, or what is deleted of them.
+func (i *policyImport) jurisdictionSteps(areDeleted bool) []importStep {
+	places := map[string]int{}
+	for n, j := range i.wanted.Jurisdictions {
+		places[j.ID] = n
+	}
+	var steps []importStep
+	for _, c := range i.outcome.Changes.Jurisdictions {
+		s := importStep{name: "jurisdiction " + c.Name}
+		if n, isWanted := places[c.ID]; isWanted {
+			s.id = i.file.Contents.Jurisdictions[n].ID
+			s.run = i.saving(client.PolicyJurisdictionPart, c, i.wanted.Jurisdictions[n])
+		} else {
+			s.run = i.deleting(client.PolicyJurisdictionPart, c)
+		}
+		if (c.Type == policy.Deleted) == areDeleted {
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// fieldSteps returns the changes of the policy's own fields, or what is deleted of them.
+func (i *policyImport) fieldSteps(areDeleted bool) []importStep {
+	places := map[string]int{}
+	for n, f := range i.wanted.Fields {
+		places[f.ID] = n
+	}
+	var steps []importStep
+	for _, c := range i.outcome.Changes.Fields {
+		s := importStep{name: "field " + c.DataKey}
+		if n, isWanted := places[c.ID]; isWanted {
+			s.id = i.file.Contents.Fields[n].ID
+			s.run = i.saving(client.PolicyFieldPart, c, i.wanted.Fields[n])
+		} else {
+			s.run = i.deleting(client.PolicyFieldPart, c)
+		}
+		if c.Group == "" && (c.Type == policy.Deleted) == areDeleted {
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// saving adds or updates a field or a jurisdiction. One that the draft deletes is taken back first. One that is there
+// already was added by a call whose answer was lost.
+func (i *policyImport) saving(part client.PolicyPart, c policyfile.Change, data any) func(context.Context) error {
+	isDeleted := slices.ContainsFunc(i.current.deleted.Fields, func(f policy.Field) bool { return f.ID == c.ID }) ||
+		slices.ContainsFunc(i.current.deleted.Jurisdictions, func(j policy.Jurisdiction) bool { return j.ID == c.ID })
+	return func(ctx context.Context) error {
+		switch {
+		case isDeleted:
+			if err := i.service.RevertInPolicy(ctx, part, i.target.ID, i.workspace, c.ID); err != nil {
+				return err
+			}
+		case c.Type == policy.Added:
+			err := i.service.AddToPolicy(ctx, part, i.target.ID, i.workspace, data)
+			if !isStatus(err, http.StatusConflict) {
+				return err
+			}
+		}
+		return i.service.UpdateInPolicy(ctx, part, i.target.ID, i.workspace, c.ID, data)
+	}
+}
+
+// deleting deletes a field or a jurisdiction. One that is not there was deleted by a call whose answer was lost.
+func (i *policyImport) deleting(part client.PolicyPart, c policyfile.Change) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := i.service.DeleteFromPolicy(ctx, part, i.target.ID, i.workspace, c.ID)
+		if isStatus(err, http.StatusNotFound) {
+			return nil
+		}
+		return err
+	}
+}
+
+// groupData is what is sent of a data group.
+type groupData struct {
+	ID                                  string         `json:"dataGroupId,omitempty"`
+	Name                                string         `json:"name"`
+	Description                         string         `json:"description,omitempty"`
+	PrimaryDataGroupField               string         `json:"primaryDataGroupField,omitempty"`
+	DisableMultiselectPrimaryFieldOnAdd bool           `json:"disableMultiselectPrimaryFieldOnAdd"`
+	DataGroupFields                     []policy.Field `json:"dataGroupFields"`
+}
+
+// saveGroup makes the newest version of a data group a draft with what the file has.
+func (i *policyImport) saveGroup(ctx context.Context, g policy.DataGroup) error {
+	data := groupData{Name: g.Name, Description: g.Description, PrimaryDataGroupField: g.PrimaryField,
+		DisableMultiselectPrimaryFieldOnAdd: g.DisableMultiselectPrimaryFieldOnAdd, DataGroupFields: g.Fields}
+	stored, isStored := i.groups[g.ID]
+	var saved client.DataGroup
+	var err error
+	switch {
+	case !isStored:
+		created := data
+		created.ID = g.ID
+		if saved, err = i.service.CreateDataGroup(ctx, created); isStatus(err, http.StatusConflict) {
+			saved, err = i.service.SaveDataGroup(ctx, g.ID, 1, data) // the answer to a first call was lost
+		}
+	case stored.Status == client.DataGroupDraft:
+		saved, err = i.service.SaveDataGroup(ctx, g.ID, stored.VersionNumber, data)
+	default:
+		saved, err = i.service.AddDataGroupVersion(ctx, g.ID, data)
+	}
+	if err == nil {
+		i.groups[g.ID] = saved
+	}
+	return err
+}
+
+// explainRefusal says which part of the file the service has refused, and where it is.
+func (i *policyImport) explainRefusal(s importStep, err error) error {
+	refused := new(client.Error)
+	if !errors.As(err, &refused) {
+		return err
+	}
+	e := &policyfile.Error{Name: i.file.Name}
+	for _, d := range refused.Details {
+		path := fmt.Sprint(d.Loc...)
+		e.Problems = append(e.Problems, policyfile.Problem{Line: i.file.Line(s.group, s.id, path),
+			Place: s.name + ", " + path, Message: d.Msg})
+	}
+	if e.Problems == nil {
+		return fmt.Errorf("%s: %w", printable(s.name), err)
+	}
+	return fmt.Errorf("%s: the service answers %d: %s\n%s", printable(s.name), refused.Status, printable(refused.Message),
+		strings.TrimSpace(printableLines(e.Error())))
+}
+
+// finish publishes the data groups of the file, and the draft. Without a draft, the policy is published again only if it
+// has pinned other versions of the data groups.
+func (i *policyImport) finish(ctx context.Context) error {
+	i.begun = true
+	p := publication{service: i.service, ui: i.ui}
+	for _, g := range i.wanted.DataGroups {
+		saved, err := p.publishGroup(ctx, i.groups[g.ID])
+		if err != nil {
+			return err
+		}
+		i.groups[g.ID] = saved
+	}
+	if i.draft == nil {
+		isCurrent, err := i.isPinned(ctx)
+		if isCurrent || err != nil {
+			return err
+		}
+		if err := i.open(ctx); err != nil {
+			return err
+		}
+	}
+	v, err := p.publish(ctx, i.target.ID, i.workspace)
+	if err != nil {
+		return i.explainProblems(err)
+	}
+	i.outcome.Outcome, i.outcome.VersionNumber = "published", v.Number
+	return nil
+}
+
+// isPinned reports whether the published version has the versions of the data groups that are published now.
+func (i *policyImport) isPinned(ctx context.Context) (bool, error) {
+	pinned, err := i.service.PolicyDataGroups(ctx, i.target.ID, i.target.PublishedVersionNumber)
+	if err != nil {
+		return false, err
+	}
+	for _, g := range i.wanted.DataGroups {
+		isSame := func(p client.DataGroup) bool {
+			return p.ID == g.ID && p.VersionNumber == i.groups[g.ID].VersionNumber
+		}
+		if i.isUsed(g.ID) && !slices.ContainsFunc(pinned, isSame) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// isUsed reports whether a field refers to a data group.
+func (i *policyImport) isUsed(id string) bool {
+	refers := func(f policy.Field) bool { return f.FieldTypeID == id }
+	return slices.ContainsFunc(i.wanted.Fields, refers) || slices.ContainsFunc(i.wanted.DataGroups, func(g policy.DataGroup) bool {
+		return slices.ContainsFunc(g.Fields, refers)
+	})
+}
+
+// explainProblems says where in the file the problems are because of which the service has refused to publish it.
+func (i *policyImport) explainProblems(err error) error {
+	return i.explainRefusal(importStep{name: "the policy"}, err)
+}
