@@ -21,8 +21,8 @@ const (
 type Policy struct {
 	ID         string `json:"entityPolicyId"`
 	EntityType string `json:"entityType"`
-	// Status is Draft, Published or Archived, and VersionNumber that of the version; "" and 0 if the policy has no version
-	// any more.
+	// Status is Draft, Published or Archived, and VersionNumber that of the version; "" and 0 if the policy has no
+	// version any more.
 	Status        string `json:"status"`
 	VersionNumber int64  `json:"versionNumber"`
 	// PublishedVersionNumber is that of the version that was published last; 0 if there is none.
@@ -88,8 +88,8 @@ const (
 	EvaluateReadOnly   = "/read-only/normalized"
 )
 
-// platform calls a platform path: in, if it is not nil, is sent as data, and the data of the reply are decoded into out,
-// if that is not nil.
+// platform calls a platform path: in, if it is not nil, is sent as data, and the data of the reply are decoded into
+// out, if that is not nil.
 func (c *Client) platform(ctx context.Context, method, path string, in, out any) error {
 	var body []byte
 	if in != nil {
@@ -129,7 +129,8 @@ func platformPages(fetch func(token string, page any) error, use func(item json.
 }
 
 // listPlatform returns all items of a list that is read by GET.
-func listPlatform[T any](ctx context.Context, c *Client, path string, keep func(item *T, reply json.RawMessage)) ([]T, error) {
+func listPlatform[T any](ctx context.Context, c *Client, path string, keep func(item *T, reply json.RawMessage)) (
+	[]T, error) {
 	all := []T{}
 	err := platformPages(func(token string, page any) error {
 		query := url.Values{"PageSize": {strconv.Itoa(policyPage)}}
@@ -206,8 +207,8 @@ func (c *Client) getPolicy(ctx context.Context, path string) (Policy, error) {
 	return p, err
 }
 
-// CreatePolicy makes a policy for a type of entities, with a draft. It is not repeated after an answer that was lost: list
-// the policies then.
+// CreatePolicy makes a policy for a type of entities, with a draft. It is not repeated after an answer that was lost:
+// list the policies then.
 func (c *Client) CreatePolicy(ctx context.Context, entityType string, d PolicyDraft) (PolicyVersion, error) {
 	in := struct {
 		EntityType string `json:"entityType"`
@@ -223,7 +224,8 @@ func (c *Client) CreatePolicyDraft(ctx context.Context, id string, d PolicyDraft
 	return out, c.platform(ctx, http.MethodPost, policyPath(policyCommands, id)+"/versions/draft", d, &out)
 }
 
-// PublishPolicy publishes the draft of a workspace. A version that cannot be evaluated is a 400 *Error with what is wrong.
+// PublishPolicy publishes the draft of a workspace. A version that cannot be evaluated is a 400 *Error with what is
+// wrong.
 func (c *Client) PublishPolicy(ctx context.Context, id, workspaceID string) (PolicyVersion, error) {
 	var out PolicyVersion
 	path := inWorkspace(policyPath(policyCommands, id)+"/publish", workspaceID)
@@ -279,7 +281,8 @@ func (c *Client) AddToPolicy(ctx context.Context, part PolicyPart, policyID, wor
 }
 
 // UpdateInPolicy replaces a field or a jurisdiction in the draft of a workspace.
-func (c *Client) UpdateInPolicy(ctx context.Context, part PolicyPart, policyID, workspaceID, id string, data any) error {
+func (c *Client) UpdateInPolicy(ctx context.Context, part PolicyPart, policyID, workspaceID, id string,
+	data any) error {
 	return c.platform(ctx, http.MethodPut, part.path(policyID, id, workspaceID), data, nil)
 }
 
@@ -294,8 +297,8 @@ func (c *Client) RevertInPolicy(ctx context.Context, part PolicyPart, policyID, 
 	return c.platform(ctx, http.MethodPut, inWorkspace(path, workspaceID), nil, nil)
 }
 
-// EvaluatePolicy evaluates a version for an entity, in one of the forms, and returns the data of the reply as they came.
-// The request has the members that docs/contract/policy.md lists.
+// EvaluatePolicy evaluates a version for an entity, in one of the forms, and returns the data of the reply as they
+// came. The request has the members that docs/contract/policy.md lists.
 func (c *Client) EvaluatePolicy(ctx context.Context, id string, number int64, form string, explain bool, request any) (
 	json.RawMessage, error) {
 	path := policyVersionPath(id, number) + "/fields/evaluate" + form

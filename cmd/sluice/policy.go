@@ -22,8 +22,8 @@ func policyCommand() *cli.Command {
 		Description: `
 A policy says which fields the entities of one type have. As a file, in YAML or JSON, it can live in a repository.`,
 		Commands: []*cli.Command{
-			checkPolicyCommand(), evaluatePolicyCommand(), diffPoliciesCommand(), importPolicyCommand(), publishPolicyCommand(),
-			listPoliciesCommand(), exportPolicyCommand(),
+			checkPolicyCommand(), evaluatePolicyCommand(), diffPoliciesCommand(), importPolicyCommand(),
+			publishPolicyCommand(), listPoliciesCommand(), exportPolicyCommand(),
 		},
 		Examples: []string{
 			"sluice policy check sampledata/policies/company.yaml",
@@ -70,8 +70,8 @@ func summarizeContents(c policy.Contents) string {
 	for _, g := range c.DataGroups {
 		fields += int64(len(g.Fields))
 	}
-	return fmt.Sprintf("%s, %s, %s, %s", c.EntityType, countOf(fields, "field"), countOf(int64(len(c.DataGroups)), "data group"),
-		countOf(int64(len(c.Jurisdictions)), "jurisdiction"))
+	return fmt.Sprintf("%s, %s, %s, %s", c.EntityType, countOf(fields, "field"),
+		countOf(int64(len(c.DataGroups)), "data group"), countOf(int64(len(c.Jurisdictions)), "jurisdiction"))
 }
 
 // readPolicyFile reads a policy from a file, or from standard input.
@@ -96,7 +96,8 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, policyfile.MaxBytes+1))
 }
 
-// compilePolicyFile reads a policy and compiles it. The error is a *policyfile.Error if something is wrong with the policy.
+// compilePolicyFile reads a policy and compiles it. The error is a *policyfile.Error if something is wrong with the
+// policy.
 func compilePolicyFile(path string) (*policyfile.File, *evaluate.Program, error) {
 	file, err := readPolicyFile(path)
 	if err != nil {
@@ -125,13 +126,15 @@ func diffPoliciesCommand() *cli.Command {
 		Name: "diff", Args: "A B", Summary: "print what turns one policy into another, field by field",
 		Description: `
 A and B are files, or versions of the service: an ID or a type of entities, @ and the number, such as Company@3. Fields
-belong together if they have the same fieldId, or else the same data key, categories and jurisdictions. The exit code is 0
-if the policies are the same, 1 if they differ, 2 if they could not be compared.`,
+belong together if they have the same fieldId, or else the same data key, categories and jurisdictions. The exit code
+is 0 if the policies are the same, 1 if they differ, 2 if they could not be compared.`,
 		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&asJSON, "json", false, "print the differences as JSON")
 			conn.addFlags(f)
 		},
-		Examples: []string{"sluice policy diff company.old.yaml company.yaml", "sluice policy diff Company@2 Company@3"},
+		Examples: []string{
+			"sluice policy diff company.old.yaml company.yaml", "sluice policy diff Company@2 Company@3",
+		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
 			if err := requireOneStdin(args...); err != nil {
 				return err

@@ -33,7 +33,8 @@ func (i *policyImport) apply(ctx context.Context) error {
 	defer i.ui.setLive()
 	for n, s := range steps {
 		done, all := int64(n), int64(len(steps))
-		i.ui.setLive(part{bar(done, all, barColumns), rankOfBar}, part{formatPercent(done, all), 0}, part{printable(s.name), 1})
+		i.ui.setLive(part{bar(done, all, barColumns), rankOfBar}, part{formatPercent(done, all), 0},
+			part{printable(s.name), 1})
 		if err := s.run(ctx); err != nil {
 			return i.explainRefusal(s, err)
 		}
@@ -226,12 +227,12 @@ func (i *policyImport) explainRefusal(s importStep, err error) error {
 	if e.Problems == nil {
 		return fmt.Errorf("%s: %w", printable(s.name), err)
 	}
-	return fmt.Errorf("%s: the service answers %d: %s\n%s", printable(s.name), refused.Status, printable(refused.Message),
-		strings.TrimSpace(printableLines(e.Error())))
+	return fmt.Errorf("%s: the service answers %d: %s\n%s", printable(s.name), refused.Status,
+		printable(refused.Message), strings.TrimSpace(printableLines(e.Error())))
 }
 
-// finish publishes the data groups of the file, and the draft. Without a draft, the policy is published again only if it
-// has pinned other versions of the data groups.
+// finish publishes the data groups of the file, and the draft. Without a draft, the policy is published again only if
+// it has pinned other versions of the data groups.
 func (i *policyImport) finish(ctx context.Context) error {
 	i.begun = true
 	p := publication{service: i.service, ui: i.ui}
@@ -279,9 +280,8 @@ func (i *policyImport) isPinned(ctx context.Context) (bool, error) {
 // isUsed reports whether a field refers to a data group.
 func (i *policyImport) isUsed(id string) bool {
 	refers := func(f policy.Field) bool { return f.FieldTypeID == id }
-	return slices.ContainsFunc(i.wanted.Fields, refers) || slices.ContainsFunc(i.wanted.DataGroups, func(g policy.DataGroup) bool {
-		return slices.ContainsFunc(g.Fields, refers)
-	})
+	isInside := func(g policy.DataGroup) bool { return slices.ContainsFunc(g.Fields, refers) }
+	return slices.ContainsFunc(i.wanted.Fields, refers) || slices.ContainsFunc(i.wanted.DataGroups, isInside)
 }
 
 // explainProblems says where in the file the problems are because of which the service has refused to publish it.

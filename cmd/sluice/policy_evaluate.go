@@ -27,16 +27,16 @@ func evaluatePolicyCommand() *cli.Command {
 	return &cli.Command{
 		Name: "evaluate", Args: "[FILE]", Summary: "evaluate a policy for an entity, on this machine or by the service",
 		Description: `
-Prints the fields that the entity has, with their values and what is wrong with those. FILE is evaluated on this machine,
-as the service evaluates it; without FILE, --policy names a policy of the service.
+Prints the fields that the entity has, with their values and what is wrong with those. FILE is evaluated on this
+machine, as the service evaluates it; without FILE, --policy names a policy of the service.
 
-The entity is a file with "properties" and, if conditions read them, "dataSources" (docs/policy.md shows both). In place of
-an entity, --request names the body of a request of the interface. The jurisdictions are those whose conditions are met,
-or those that --jurisdiction names. The exit code is 1 if something is wrong with a value.`,
+The entity is a file with "properties" and, if conditions read them, "dataSources" (docs/policy.md shows both). In place
+of an entity, --request names the body of a request of the interface. The jurisdictions are those whose conditions are
+met, or those that --jurisdiction names. The exit code is 1 if something is wrong with a value.`,
 		Flags: e.addFlags,
 		Examples: []string{
 			"sluice policy evaluate sampledata/policies/company.yaml --entity sampledata/policies/acme.yaml",
-			"sluice policy evaluate company.yaml --entity acme.json --category Risk --layers Global:Compliance --explain",
+			"sluice policy evaluate company.yaml --entity acme.json --layers Global:Compliance --explain",
 			"sluice policy evaluate --policy Company --version 3 --request request.json --normalized --json",
 		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
@@ -51,6 +51,8 @@ type evaluation struct {
 	policy  string
 	version int64
 	conn    connection
+	// names are those of the conditions of a FILE.
+	names map[[2]string]string
 	// entity and request are files, of which one is given.
 	entity, request           string
 	categories, jurisdictions []string
@@ -100,6 +102,7 @@ func (e *evaluation) run(ctx context.Context, args []string, stdout io.Writer) e
 		return err
 	}
 	r := in.request()
+	e.names = namesOfConditions(file.Contents)
 	r.Explain, r.Now = e.explain, time.Now()
 	if r.Layers, err = parseLayers(e.layers); err != nil {
 		return err
@@ -140,7 +143,7 @@ const maxResultBytes = 1 << 30
 
 // finish prints a result for people.
 func (e *evaluation) finish(stdout io.Writer, in evaluationInput, result evaluate.Result) error {
-	p := resultPrinter{ui: newConsole(stdout), properties: in.Properties, isReadOnly: e.readOnly}
+	p := resultPrinter{ui: newConsole(stdout), properties: in.Properties, isReadOnly: e.readOnly, names: e.names}
 	p.print(result)
 	return exitCodeOf(result)
 }
@@ -220,15 +223,20 @@ func (e *evaluation) check(args []string) error {
 	case (len(args) == 0) == (e.policy == ""):
 		return cli.Usagef("give one of FILE and --policy")
 	case e.policy == "" && e.version != 0, e.policy != "" && e.layers != "":
-		return cli.Usagef("--version is for a --policy of the service, --layers for a FILE: a token has layers of its own")
+		return cli.Usagef("--version belongs to --policy, and --layers to FILE: a token has layers of its own")
 	case (e.entity == "") == (e.request == ""):
 		return cli.Usagef("give one of --entity and --request")
-	case e.request != "" && (e.categories != nil || e.jurisdictions != nil || e.target != "" || e.filterLayers || e.skipValues):
+	case e.request != "" && e.saysWhatIsEvaluated():
 		return cli.Usagef("a --request says itself what is evaluated: leave the flags out that do")
 	case e.normalized && !e.asJSON:
 		return cli.Usagef("--normalized is a form of the JSON: add --json")
 	}
 	return requireOneStdin(append(args, e.entity, e.request)...)
+}
+
+// saysWhatIsEvaluated reports whether there are flags for what a request says itself.
+func (e *evaluation) saysWhatIsEvaluated() bool {
+	return e.categories != nil || e.jurisdictions != nil || e.target != "" || e.filterLayers || e.skipValues
 }
 
 // parseLayers reads access layers as --layers has them.
@@ -238,7 +246,8 @@ func parseLayers(text string) (access.Layers, error) {
 	}
 	geographic, business, found := strings.Cut(text, ":")
 	if !found {
-		return access.Layers{}, cli.Usagef("--layers is GEOGRAPHIC:BUSINESS, such as Global:Enterprise,Compliance, not %q", text)
+		return access.Layers{}, cli.Usagef(
+			"--layers is GEOGRAPHIC:BUSINESS, such as Global:Enterprise,Compliance, not %q", text)
 	}
 	split := func(list string) []string {
 		return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
@@ -248,15 +257,16 @@ func parseLayers(text string) (access.Layers, error) {
 
 // entityInput is what every request for an evaluation says, as the interface has it (docs/contract/policy.md).
 type entityInput struct {
-	JourneyID                            *string                   `json:"journeyId,omitzero"`
-	TargetEntity                         string                    `json:"targetEntity,omitempty"`
-	EvaluateJurisdictions                bool                      `json:"evaluateJurisdictions"`
-	Jurisdictions                        []string                  `json:"jurisdictions,omitempty"`
-	Categories                           []string                  `json:"categories,omitempty"`
-	Properties                           property.Split            `json:"properties"`
-	DataSources                          map[string]jsontext.Value `json:"dataSources,omitempty"`
-	JourneyLevelDataOnly                 bool                      `json:"journeyLevelDataOnly,omitzero"`
-	DisableFilteringForConditionalValues bool                      `json:"disableFilteringForConditionalValues,omitzero"`
+	JourneyID             *string                   `json:"journeyId,omitzero"`
+	TargetEntity          string                    `json:"targetEntity,omitempty"`
+	EvaluateJurisdictions bool                      `json:"evaluateJurisdictions"`
+	Jurisdictions         []string                  `json:"jurisdictions,omitempty"`
+	Categories            []string                  `json:"categories,omitempty"`
+	Properties            property.Split            `json:"properties"`
+	DataSources           map[string]jsontext.Value `json:"dataSources,omitempty"`
+	JourneyLevelDataOnly  bool                      `json:"journeyLevelDataOnly,omitzero"`
+
+	DisableFilteringForConditionalValues bool `json:"disableFilteringForConditionalValues,omitzero"`
 }
 
 // evaluationInput is what requests say that are not for reading only.
@@ -282,8 +292,8 @@ func (e *evaluation) readInput() (evaluationInput, error) {
 	}
 	in := evaluationInput{
 		entityInput: entityInput{
-			TargetEntity: entity.TargetEntity, EvaluateJurisdictions: e.jurisdictions == nil, Jurisdictions: e.jurisdictions,
-			Categories: e.categories, Properties: entity.Properties, DataSources: entity.DataSources,
+			TargetEntity: entity.TargetEntity, Jurisdictions: e.jurisdictions,
+			EvaluateJurisdictions: e.jurisdictions == nil, Categories: e.categories, Properties: entity.Properties, DataSources: entity.DataSources,
 		},
 		SkipValuesEvaluation: e.skipValues, ReturnValidationErrors: true, EnableAccessLayersFiltering: e.filterLayers,
 	}
@@ -291,7 +301,8 @@ func (e *evaluation) readInput() (evaluationInput, error) {
 		in.TargetEntity = e.target
 	}
 	if in.TargetEntity != "" && !slices.Contains(policy.TargetEntities, in.TargetEntity) {
-		return in, fmt.Errorf("the target %q is not one of %s", in.TargetEntity, strings.Join(policy.TargetEntities, ", "))
+		return in, fmt.Errorf("the target %q is not one of %s", in.TargetEntity,
+			strings.Join(policy.TargetEntities, ", "))
 	}
 	if entity.JourneyID != "" {
 		in.JourneyID = &entity.JourneyID

@@ -26,11 +26,11 @@ func importPolicyCommand() *cli.Command {
 		Description: `
 Shows what the file adds (+), updates (~) and deletes (-), and makes these changes in the draft of a workspace, which it
 creates if there is none. A policy for the file's type of entities is created if there is none. Nothing is sent if the
-policy cannot be evaluated. If the import is interrupted, the same command continues it; a file that was imported already
-changes nothing.
+policy cannot be evaluated. If the import is interrupted, the same command continues it; a file that was imported
+already changes nothing.
 
-Data groups are shared by all policies. Those of the file are created or get a new draft version; --publish publishes them
-together with the policy. Data groups that the file does not have stay as they are.`,
+Data groups are shared by all policies. Those of the file are created or get a new draft version; --publish publishes
+them together with the policy. Data groups that the file does not have stay as they are.`,
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&i.policy, "policy", "", "`POLICY`: an ID or a type of entities (default the type of the file)")
 			f.StringVar(&i.workspace, "workspace", defaultWorkspace, "`ID` of the workspace of the draft")
@@ -175,7 +175,8 @@ func (i *policyImport) readCurrent(ctx context.Context) (err error) {
 	return i.readGroups(ctx)
 }
 
-// readGroups reads the newest versions of the data groups that the file means: those with the IDs or the names of its own.
+// readGroups reads the newest versions of the data groups that the file means: those with the IDs or the names of its
+// own.
 func (i *policyImport) readGroups(ctx context.Context) error {
 	all, err := i.service.DataGroups(ctx)
 	if err != nil {

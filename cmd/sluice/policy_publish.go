@@ -18,8 +18,9 @@ func publishPolicyCommand() *cli.Command {
 	return webhookCommand(&cli.Command{
 		Name: "publish", Args: "POLICY", Summary: "publish the draft of a policy",
 		Description: `
-POLICY is an ID or a type of entities. Drafts of the data groups to which the policy refers are published first: they are
-shared by all policies. A version that cannot be evaluated is refused, and nothing has changed then but data groups.`,
+POLICY is an ID or a type of entities. Drafts of the data groups to which the policy refers are published first: they
+are shared by all policies. A version that cannot be evaluated is refused, and nothing has changed then but data
+groups.`,
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&workspace, "workspace", defaultWorkspace, "`ID` of the workspace of the draft")
 		},
@@ -157,8 +158,8 @@ func exportPolicyCommand() *cli.Command {
 	return webhookCommand(&cli.Command{
 		Name: "export", Args: "VERSION", Summary: "write a version of a policy as a file",
 		Description: `
-VERSION is an ID or a type of entities and, after @, the number of a version; without it, what is published. Importing the
-file again changes nothing. The file is YAML; with --json it is JSON.`,
+VERSION is an ID or a type of entities and, after @, the number of a version; without it, what is published. Importing
+the file again changes nothing. The file is YAML; with --json it is JSON.`,
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&path, "o", stdName, "write to `FILE`; - is standard output")
 		},

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"sluice/internal/policyfile"
+	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
 	"sluice/shared/property"
 )
@@ -18,6 +20,33 @@ type resultPrinter struct {
 	properties property.Split
 	// isReadOnly leaves values out, as read-only results have none.
 	isReadOnly bool
+	// names are those of conditions, by data key and ID, as far as they are known.
+	names map[[2]string]string
+}
+
+// namesOfConditions returns the names of the conditions of a policy by data key and ID.
+func namesOfConditions(c policy.Contents) map[[2]string]string {
+	names := map[[2]string]string{}
+	all := slices.Clone(c.Fields)
+	for _, g := range c.DataGroups {
+		all = append(all, g.Fields...)
+	}
+	for _, f := range all {
+		policyfile.EachCondition(&f, func(c *policy.Condition) { names[[2]string{f.DataKey, c.ID}] = c.Name })
+	}
+	return names
+}
+
+// decidedBy names the conditions that decided about a field.
+func (p *resultPrinter) decidedBy(f *evaluate.GroupField) string {
+	var all []string
+	for _, id := range f.DecidedBy {
+		if name := p.names[[2]string{f.DataKey, id}]; name != "" {
+			id += " (" + name + ")"
+		}
+		all = append(all, id)
+	}
+	return "decided by " + printable(strings.Join(all, ", "))
 }
 
 // resultPart is a field, a collection or a custom group of a result.
@@ -100,7 +129,8 @@ func (p *resultPrinter) printField(indent string, f *evaluate.GroupField, values
 		name  string
 		isSet bool
 	}{
-		{"required", f.IsRequired}, {"read-only", f.IsReadOnly}, {"conditional", f.IsConditional}, {"sensitive", f.IsSensitiveData},
+		{"required", f.IsRequired}, {"read-only", f.IsReadOnly}, {"conditional", f.IsConditional},
+		{"sensitive", f.IsSensitiveData},
 		{"clear the value", f.ShouldClearValue},
 	} {
 		if mark.isSet {
@@ -112,7 +142,7 @@ func (p *resultPrinter) printField(indent string, f *evaluate.GroupField, values
 	p.ui.printf("%s%s\n", indent, strings.TrimRight(line, " "))
 	p.printErrors(indent, f.ValidationErrors)
 	if f.DecidedBy != nil {
-		p.ui.printf("%s  %s\n", indent, p.ui.paint(dim, "decided by "+printable(strings.Join(f.DecidedBy, ", "))))
+		p.ui.printf("%s  %s\n", indent, p.ui.paint(dim, p.decidedBy(f)))
 	}
 }
 
@@ -213,17 +243,17 @@ func plainOf(r evaluate.ReadOnlyResult) evaluate.Result {
 }
 
 func displayedField(f *evaluate.DisplayField) *evaluate.GroupField {
-	return &evaluate.GroupField{DataKey: f.DataKey, Order: f.Order, IsMasked: f.IsMasked, IsSensitiveData: f.IsSensitiveData,
-		DecidedBy: f.DecidedBy}
+	return &evaluate.GroupField{DataKey: f.DataKey, Order: f.Order, IsMasked: f.IsMasked,
+		IsSensitiveData: f.IsSensitiveData, DecidedBy: f.DecidedBy}
 }
 
 // distinctOf returns a normalized result in the form of the plain one, with one item that has all distinct fields.
 func distinctOf(r evaluate.NormalizedResult) evaluate.Result {
 	out := evaluate.Result{EvaluatedFields: r.EvaluatedFields, EvaluatedCustomDataGroups: r.EvaluatedCustomDataGroups}
 	for _, g := range r.EvaluatedCollectionDataGroups {
-		out.EvaluatedCollectionDataGroups = append(out.EvaluatedCollectionDataGroups, evaluate.CollectionDataGroup{
-			GroupHeader: g.GroupHeader, EvaluatedItems: map[string]evaluate.EvaluatedItem{"": {EvaluatedFields: g.EvaluatedFields}},
-		})
+		all := map[string]evaluate.EvaluatedItem{"": {EvaluatedFields: g.EvaluatedFields}}
+		out.EvaluatedCollectionDataGroups = append(out.EvaluatedCollectionDataGroups,
+			evaluate.CollectionDataGroup{GroupHeader: g.GroupHeader, EvaluatedItems: all})
 	}
 	return out
 }

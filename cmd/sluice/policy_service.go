@@ -77,7 +77,8 @@ func ambiguousPolicy(name string, found []client.Policy) error {
 	for _, p := range found {
 		ids = append(ids, p.ID)
 	}
-	return fmt.Errorf("there are %d policies for the type %s: name one by its ID, %s", len(found), name, strings.Join(ids, ", "))
+	return fmt.Errorf("there are %d policies for the type %s: name one by its ID, %s", len(found), name,
+		strings.Join(ids, ", "))
 }
 
 // resolve returns the policy and the version that a reference names.

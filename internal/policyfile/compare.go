@@ -49,8 +49,8 @@ type Difference struct {
 	After  any    `json:"after,omitempty"`
 }
 
-// Compare returns what turns a into b. What belongs together is found as by Resolve, so that the IDs of two files without
-// IDs do not matter.
+// Compare returns what turns a into b. What belongs together is found as by Resolve, so that the IDs of two files
+// without IDs do not matter.
 func Compare(a, b policy.Contents) Comparison {
 	b = align(b, a)
 	c := Comparison{Jurisdictions: []Change{}, DataGroups: []Change{}, Fields: []Change{}}
@@ -68,9 +68,8 @@ func Compare(a, b policy.Contents) Comparison {
 		}
 		return all
 	}
-	c.DataGroups = compareAll(withoutFields(a.DataGroups), withoutFields(b.DataGroups), func(g policy.DataGroup) Change {
-		return Change{ID: g.ID, Name: g.Name}
-	}, names.rename)
+	c.DataGroups = compareAll(withoutFields(a.DataGroups), withoutFields(b.DataGroups),
+		func(g policy.DataGroup) Change { return Change{ID: g.ID, Name: g.Name} }, names.rename)
 	c.Fields = compareFields("", a.Fields, b.Fields, names)
 	for _, g := range b.DataGroups {
 		before := slices.IndexFunc(a.DataGroups, func(other policy.DataGroup) bool { return other.ID == g.ID })
@@ -160,8 +159,8 @@ func (s scopes) of(f policy.Field) string {
 	return strings.Trim(strings.Join(parts, "; "), "; ")
 }
 
-// differences returns what differs between two values of a type, nil if nothing does. Rename is applied to texts, so that
-// IDs are shown as names.
+// differences returns what differs between two values of a type, nil if nothing does. Rename is applied to texts, so
+// that IDs are shown as names.
 func differences(a, b any, rename func(string) string) []Difference {
 	var found []Difference
 	compareValues("", genericOf(a), genericOf(b), func(path string, before, after any) {

@@ -64,7 +64,8 @@ func (r *entityReader) read(root *yaml.Node) *Entity {
 				e.DataSources[source] = r.value(value, key+"."+source, 0)
 			})
 		default:
-			r.report(value, key, "there is no such key; there are id, type, status, targetEntity, journeyId, properties, dataSources")
+			r.report(value, key, "there is no such key; there are id, type, status, targetEntity, journeyId, "+
+				"properties, dataSources")
 		}
 	})
 	if e.TargetEntity != "" && !slices.Contains(policy.TargetEntities, e.TargetEntity) {
@@ -126,8 +127,7 @@ func (r *entityReader) properties(n *yaml.Node, place string, depth int) propert
 		return property.Split{}
 	}
 	typed := map[string]property.Property{}
-	out := property.Split{SingleProperties: map[string]property.Text{}, CollectionProperties: map[string]property.SplitCollection{},
-		CustomProperties: map[string]property.Split{}}
+	out := property.SplitByKind(nil)
 	r.each(n, place, func(key string, value *yaml.Node) {
 		inner := place + "." + key
 		switch kind := child(value, "type").Value; {
@@ -162,8 +162,8 @@ func isListOfObjects(n *yaml.Node) bool {
 	return len(n.Content) > 0 && resolve(n.Content[0]).Kind == yaml.MappingNode
 }
 
-// items reads a plain collection. Its items have the IDs 1, 2 and so on, with as many digits as the last one, so that the
-// order of the IDs is that of the items.
+// items reads a plain collection. Its items have the IDs 1, 2 and so on, with as many digits as the last one, so that
+// the order of the IDs is that of the items.
 func (r *entityReader) items(n *yaml.Node, place string) property.SplitCollection {
 	items, digits := map[string]property.SplitItem{}, len(strconv.Itoa(len(n.Content)))
 	for i, item := range n.Content {

@@ -13,8 +13,8 @@ import (
 	"sluice/shared/policy"
 )
 
-// File is a policy as a file has it. Whatever the file gives no ID has one that follows from its names, so that reading the
-// file again gives the same.
+// File is a policy as a file has it. Whatever the file gives no ID has one that follows from its names, so that reading
+// the file again gives the same.
 type File struct {
 	// Name is that of the file, for messages.
 	Name     string
@@ -57,14 +57,14 @@ type fileField struct {
 	DataProtectionJurisdiction string   `json:"dataProtectionJurisdiction"`
 }
 
-// hiddenMembers are members of embedded structs that files do not have: names take the place of IDs, and versions are the
-// service's.
+// hiddenMembers are members of embedded structs that files do not have: names take the place of IDs, and versions are
+// the service's.
 var hiddenMembers = map[reflect.Type][]string{
 	reflect.TypeFor[fileField](): {"fieldVersion", "jurisdictionIds", "dataProtectionJurisdictionId"},
 }
 
-// Parse reads a policy from a text. Its error is an *Error with everything that is wrong with the form of the file. What
-// conditions, rules and formulas mean is not looked at: that is compiling.
+// Parse reads a policy from a text. Its error is an *Error with everything that is wrong with the form of the file.
+// What conditions, rules and formulas mean is not looked at: that is compiling.
 func Parse(name string, text []byte) (*File, error) {
 	root, problem := parseTree(text)
 	if problem != nil {
@@ -116,8 +116,8 @@ func (r *reader) readJurisdictions(all []fileJurisdiction, list *yaml.Node) {
 	}
 }
 
-// identifyNamed returns the ID of a jurisdiction or a data group and adds it to the names. Two of them have the same name
-// only if both have an ID.
+// identifyNamed returns the ID of a jurisdiction or a data group and adds it to the names. Two of them have the same
+// name only if both have an ID.
 func (r *reader) identifyNamed(node *yaml.Node, place, id, kind, name string, names nameTable) string {
 	if name == "" {
 		r.report(node, place, "name is missing")
@@ -147,10 +147,11 @@ func (r *reader) readGroups(all []fileGroup, list *yaml.Node) {
 	}
 	for i, g := range all {
 		node, id := child(list, i), ids[i]
+		fields := r.readFields(id, "field "+g.Name+"/", g.Fields, child(node, "dataGroupFields"))
 		r.file.Contents.DataGroups = append(r.file.Contents.DataGroups, policy.DataGroup{
 			ID: id, Name: g.Name, Description: g.Description, PrimaryField: g.PrimaryField,
 			DisableMultiselectPrimaryFieldOnAdd: g.DisableMultiselectPrimaryFieldOnAdd,
-			Fields:                              r.readFields(id, "field "+g.Name+"/", g.Fields, child(node, "dataGroupFields")),
+			Fields:                              fields,
 		})
 	}
 }
@@ -169,7 +170,8 @@ func (r *reader) readFields(group, prefix string, all []fileField, list *yaml.No
 		r.resolveNames(f, node, place)
 		key := FieldKey(f.Field)
 		if before := used[key]; before != nil && (f.ID == "" || !r.file.explicit[before.ID]) {
-			r.report(node, place, "a field above has the same data key, categories and jurisdictions: give both a fieldId")
+			r.report(node, place, "a field above has the same data key, categories and jurisdictions: give both a "+
+				"fieldId")
 		}
 		used[key] = f
 		f.ID = r.identify(node, place, f.ID, "field", group, key)

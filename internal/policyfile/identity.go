@@ -42,6 +42,11 @@ func completeConditions(conditions *[]policy.Condition) {
 // standardID is the ID of a condition to which a file gives none.
 func standardID(name string, i int) string { return fmt.Sprintf("%s-%d", name, i+1) }
 
+// EachCondition calls use with each condition of a field: those that show it, and those of its values and rules.
+func EachCondition(f *policy.Field, use func(c *policy.Condition)) {
+	eachCondition(f, func(c *policy.Condition, _ string) { use(c) })
+}
+
 // eachCondition calls use with each condition of a field and the ID that it has if the file gives none.
 func eachCondition(f *policy.Field, use func(c *policy.Condition, standard string)) {
 	for i := range f.Conditions {
@@ -61,13 +66,13 @@ func eachCondition(f *policy.Field, use func(c *policy.Condition, standard strin
 	}
 }
 
-// Resolve returns the contents of a file with the IDs of what it is in the current contents, so that both can be compared.
-// What has no counterpart there has the ID that the file gives, or one that follows from its names.
+// Resolve returns the contents of a file with the IDs of what it is in the current contents, so that both can be
+// compared. What has no counterpart there has the ID that the file gives, or one that follows from its names.
 func (f *File) Resolve(current policy.Contents) policy.Contents { return align(f.Contents, current) }
 
 // align returns contents with the IDs of their counterparts in others, by which they are found: by ID, else by name. A
-// field is found by its ID, else by its data key, categories and jurisdictions, else by its data key if only one of each
-// side is left that has it.
+// field is found by its ID, else by its data key, categories and jurisdictions, else by its data key if only one of
+// each side is left that has it.
 func align(contents, others policy.Contents) policy.Contents {
 	jurisdictions := pairIDs(contents.Jurisdictions, others.Jurisdictions,
 		func(j policy.Jurisdiction) string { return j.ID }, func(j policy.Jurisdiction) string { return j.Name })
@@ -99,7 +104,8 @@ func alignFields(fields, others []policy.Field, jurisdictions, groups map[string
 		for n, id := range f.JurisdictionIDs {
 			f.JurisdictionIDs[n] = cmp.Or(jurisdictions[id], id)
 		}
-		f.DataProtectionJurisdictionID = cmp.Or(jurisdictions[f.DataProtectionJurisdictionID], f.DataProtectionJurisdictionID)
+		protection := &f.DataProtectionJurisdictionID
+		*protection = cmp.Or(jurisdictions[*protection], *protection)
 		if f.FieldType == policy.TypeCollection || f.FieldType == policy.TypeCustom {
 			f.FieldTypeID = cmp.Or(groups[f.FieldTypeID], f.FieldTypeID)
 		}
@@ -112,8 +118,8 @@ func alignFields(fields, others []policy.Field, jurisdictions, groups map[string
 	return out
 }
 
-// pairIDs returns the IDs in others of the counterparts of all, by their own IDs: those with the same ID, then by each of
-// the names in turn those left over whose name is that of one on each side. What has no counterpart keeps its ID.
+// pairIDs returns the IDs in others of the counterparts of all, by their own IDs: those with the same ID, then by each
+// of the names in turn those left over whose name is that of one on each side. What has no counterpart keeps its ID.
 func pairIDs[T any](all, others []T, id func(T) string, names ...func(T) string) map[string]string {
 	pairs, taken := map[string]string{}, map[string]bool{}
 	for _, name := range append([]func(T) string{id}, names...) {

@@ -80,39 +80,57 @@ func TestParse(t *testing.T) {
 // Everything wrong with a file is reported at once, with its line and place.
 func TestParseProblems(t *testing.T) {
 	field := func(rest string) string {
-		return "entityType: Company\nfields:\n  - name: A\n    dataKey: a\n    fieldType: Text\n    categories: [x]\n" + rest
+		return "entityType: Company\nfields:\n  - name: A\n    dataKey: a\n    fieldType: Text\n    categories: [x]\n" +
+			rest
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"nothing":            {"", "p:1: the file is empty"},
-		"not YAML":           {"a: [", "p:1: not YAML: did not find expected node content"},
-		"not JSON":           {"{\n\"entityType\": x}", "p:2: not JSON: invalid character 'x' at start of value"},
-		"more than JSON":     {"{} {}", "p:1: not JSON: something follows the end of the policy"},
-		"two documents":      {"entityType: Company\n---\na: b\n", "p:2: a second document begins here; a file has one policy"},
-		"a list":             {"- a\n", "p:1: must be an object, not a list"},
-		"no type":            {"fields: []\n", "p:1: entityType is missing; it is one of " + strings.Join(policy.EntityTypes, ", ")},
-		"unknown key":        {field("    catgories: [y]\n"), `p:7: fields[0].catgories: there is no such key; did you mean "categories"?`},
-		"versions":           {field("    fieldVersion: 2\n"), "p:7: fields[0].fieldVersion: there is no such key"},
-		"key twice":          {field("    name: B\n"), "p:7: fields[0].name: this key is in line 3 already"},
-		"key twice in JSON":  {"{\"fields\": [],\n\"fields\": []}", "p:2: fields: this key is in line 1 already"},
-		"number for text":    {field("    defaultValue: 007\n"), `p:7: fields[0].defaultValue: must be text, not a number: put it in quotes, "007"`},
-		"date for text":      {field("    defaultValue: 2024-01-01\n"), `must be text, not a date without quotes: put it in quotes`},
-		"text for a list":    {field("    tags: a\n"), "p:7: fields[0].tags: must be a list, not text"},
-		"nothing for text":   {field("    description:\n"), "p:7: fields[0].description: must be text, not nothing"},
-		"text for a number":  {field("    order: \"1\"\n"), "p:7: fields[0].order: must be a number, not text"},
-		"infinite number":    {field("    order: .inf\n"), "p:7: fields[0].order: must be a decimal number"},
-		"yes for true":       {field("    isReadOnly: yes\n"), "p:7: fields[0].isReadOnly: must be true or false, not text"},
-		"fraction of a rule": {field("    validationRules: {regex: {isActive: true, staticRule: {limit: 1.5}}}\n"), "p:7: fields[0].validationRules.regex.staticRule.limit: must be a whole number, not a number"},
-		"unknown target":     {field("    targetEntities: [Client, Other]\n"), `p:7: field a, targetEntities[1]: "Other" is not one of Client, Related Party`},
-		"no jurisdiction":    {field("    jurisdictions: [Mars]\n"), `p:7: field a: there is no jurisdiction "Mars" in this file`},
-		"no group":           {field("  - {name: B, dataKey: b, fieldType: Custom, categories: [x]}\n"), "p:7: field b: dataGroup is missing: a field of the type Custom names one"},
-		"group of a text":    {field("    dataGroup: B\n"), "p:7: field a: only fields of the types Collection and Custom have a dataGroup"},
-		"same field twice":   {field("  - {name: B, dataKey: a, fieldType: Text, categories: [x]}\n"), "p:7: field a: a field above has the same data key, categories and jurisdictions: give both a fieldId"},
-		"no UUID":            {field("    fieldId: a\n"), `p:3: field a: the ID "a" is not a UUID`},
-		"no categories":      {"entityType: Company\nfields:\n  - {name: A, dataKey: a, fieldType: Text}\n", "p:3: field a: categories are missing: a field has at least one"},
-		"no data key":        {"entityType: Company\nfields:\n  - {name: A, fieldType: Text, categories: [x]}\n", "p:3: field[0]: dataKey is missing"},
-		"one name":           {"entityType: Company\njurisdictions:\n  - name: A\n  - name: A\n", "p:4: jurisdiction A: this name is used above already: give both an ID, or one of them another name"},
-		"merge":              {"entityType: Company\nfields:\n  - &a {name: A}\n  - <<: *a\n", "<<: there is no such key"},
-		"itself":             {"entityType: Company\nfields: &a [{conditions: [{operands: &o [{operands: *o}]}]}]\n", "values are nested more than 100 deep"},
+		"nothing":        {"", "p:1: the file is empty"},
+		"not YAML":       {"a: [", "p:1: not YAML: did not find expected node content"},
+		"not JSON":       {"{\n\"entityType\": x}", "p:2: not JSON: invalid character 'x' at start of value"},
+		"more than JSON": {"{} {}", "p:1: not JSON: something follows the end of the policy"},
+		"two documents": {"entityType: Company\n---\na: b\n",
+			"p:2: a second document begins here; a file has one policy"},
+		"a list": {"- a\n", "p:1: must be an object, not a list"},
+		"no type": {"fields: []\n",
+			"p:1: entityType is missing; it is one of " + strings.Join(policy.EntityTypes, ", ")},
+		"unknown key": {field("    catgories: [y]\n"),
+			`p:7: fields[0].catgories: there is no such key; did you mean "categories"?`},
+		"versions":          {field("    fieldVersion: 2\n"), "p:7: fields[0].fieldVersion: there is no such key"},
+		"key twice":         {field("    name: B\n"), "p:7: fields[0].name: this key is in line 3 already"},
+		"key twice in JSON": {"{\"fields\": [],\n\"fields\": []}", "p:2: fields: this key is in line 1 already"},
+		"number for text": {field("    defaultValue: 007\n"),
+			`p:7: fields[0].defaultValue: must be text, not a number: put it in quotes, "007"`},
+		"date for text": {field("    defaultValue: 2024-01-01\n"),
+			`must be text, not a date without quotes: put it in quotes`},
+		"text for a list":   {field("    tags: a\n"), "p:7: fields[0].tags: must be a list, not text"},
+		"nothing for text":  {field("    description:\n"), "p:7: fields[0].description: must be text, not nothing"},
+		"text for a number": {field("    order: \"1\"\n"), "p:7: fields[0].order: must be a number, not text"},
+		"infinite number":   {field("    order: .inf\n"), "p:7: fields[0].order: must be a decimal number"},
+		"yes for true": {field("    isReadOnly: yes\n"),
+			"p:7: fields[0].isReadOnly: must be true or false, not text"},
+		"fraction of a rule": {field("    validationRules: {regex: {isActive: true, staticRule: {limit: 1.5}}}\n"),
+			"p:7: fields[0].validationRules.regex.staticRule.limit: must be a whole number, not a number"},
+		"unknown target": {field("    targetEntities: [Client, Other]\n"),
+			`p:7: field a, targetEntities[1]: "Other" is not one of Client, Related Party`},
+		"no jurisdiction": {field("    jurisdictions: [Mars]\n"),
+			`p:7: field a: there is no jurisdiction "Mars" in this file`},
+		"no group": {field("  - {name: B, dataKey: b, fieldType: Custom, categories: [x]}\n"),
+			"p:7: field b: dataGroup is missing: a field of the type Custom names one"},
+		"group of a text": {field("    dataGroup: B\n"),
+			"p:7: field a: only fields of the types Collection and Custom have a dataGroup"},
+		"same field twice": {field("  - {name: B, dataKey: a, fieldType: Text, categories: [x]}\n"),
+			"p:7: field a: a field above has the same data key, categories and jurisdictions: give both a fieldId"},
+		"no UUID": {field("    fieldId: a\n"), `p:3: field a: the ID "a" is not a UUID`},
+		"no categories": {"entityType: Company\nfields:\n  - {name: A, dataKey: a, fieldType: Text}\n",
+			"p:3: field a: categories are missing: a field has at least one"},
+		"no data key": {"entityType: Company\nfields:\n  - {name: A, fieldType: Text, categories: [x]}\n",
+			"p:3: field[0]: dataKey is missing"},
+		"one name": {"entityType: Company\njurisdictions:\n  - name: A\n  - name: A\n",
+			"p:4: jurisdiction A: this name is used above already: give both an ID, or one of them another name"},
+		"merge": {"entityType: Company\nfields:\n  - &a {name: A}\n  - <<: *a\n",
+			"<<: there is no such key"},
+		"itself": {"entityType: Company\nfields: &a [{conditions: [{operands: &o [{operands: *o}]}]}]\n",
+			"values are nested more than 100 deep"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := policyfile.Parse("p", []byte(c.text))
@@ -131,11 +149,16 @@ func TestParseProblems(t *testing.T) {
 func TestAliases(t *testing.T) {
 	c := parse(t, `entityType: Company
 fields:
-  - {name: A, dataKey: a, fieldType: Text, categories: &c [x, y], conditions: [&set {operands: [{fieldName: b, operation: isNotEmpty}]}]}
+  - name: A
+    dataKey: a
+    fieldType: Text
+    categories: &c [x, y]
+    conditions: [&set {operands: [{fieldName: b, operation: isNotEmpty}]}]
   - {name: B, dataKey: b, fieldType: Text, categories: *c, conditions: [*set]}
 `).Contents
-	if !slices.Equal(c.Fields[1].Categories, []string{"x", "y"}) || c.Fields[1].Conditions[0].Operands[0].FieldName != "b" {
-		t.Errorf("got %+v", c.Fields[1])
+	second := c.Fields[1]
+	if !slices.Equal(second.Categories, []string{"x", "y"}) || second.Conditions[0].Operands[0].FieldName != "b" {
+		t.Errorf("got %+v", second)
 	}
 	text, ten := "entityType: Company\nfields:\n  - tags: &t0 [a, a, a, a, a, a, a, a, a, a]\n", ""
 	for i := range 9 {
@@ -198,8 +221,9 @@ func (g generator) id() string {
 }
 
 // texts are what is not read as itself without quotes, among others.
-var texts = []string{"a", "Legal name", "true", "no", "null", "~", "1", "1.50", "0x1F", "2024-01-01", "- a", "a: b", "#x",
-	"é, ü", "\t\n x", "\"q\"", "'", "\u2028\u0085\ufeff", "\U0001F600", "\x00\x1b", "[", "{}", "<<", "*a", "&a", "!!int 1", " x ",
+var texts = []string{"a", "Legal name", "true", "no", "null", "~", "1", "1.50", "0x1F", "2024-01-01", "- a", "a: b",
+	"#x", "é, ü", "\t\n x", "\"q\"", "'", "\u2028\u0085\ufeff", "\U0001F600", "\x00\x1b", "[", "{}", "<<", "*a", "&a",
+	"!!int 1", " x ",
 	"a #b", "|", ">", "%", "@", "`", "=", ".inf", "1_000", "12:30:45", "line\nline", "\\", "\x7f", "\U0010fffd", "..."}
 
 func (g generator) text() string { return texts[g.IntN(len(texts))] }

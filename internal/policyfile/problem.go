@@ -9,7 +9,8 @@ import (
 type Problem struct {
 	// Line is the number of the line, from 1; 0 if the problem has no line.
 	Line int
-	// Place is where in the policy it is, such as "field legalName, conditions[0].operands[1]"; "" for the file as a whole.
+	// Place is where in the policy it is, such as "field legalName, conditions[0].operands[1]"; "" for the file as a
+	// whole.
 	Place string
 	// Message says what is wrong and what to do.
 	Message string

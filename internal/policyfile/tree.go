@@ -20,8 +20,8 @@ const (
 	maxNodes = 2 << 20
 )
 
-// parseTree reads a text as a tree of values with their lines. A text that begins with a brace or a bracket is JSON, any
-// other is YAML.
+// parseTree reads a text as a tree of values with their lines. A text that begins with a brace or a bracket is JSON,
+// any other is YAML.
 func parseTree(text []byte) (*yaml.Node, *Problem) {
 	if len(text) > MaxBytes {
 		return nil, &Problem{Message: fmt.Sprintf("the file is larger than %d MiB", MaxBytes>>20)}
@@ -62,10 +62,11 @@ func yamlProblem(err error) *Problem {
 	return &Problem{Line: line, Message: "not YAML: " + err.Error()[len(m[0]):]}
 }
 
-// parseJSON reads JSON strictly. Its tree is that of the same text in YAML, but the library for YAML does not read all of
-// JSON: it refuses tabs and surrogates.
+// parseJSON reads JSON strictly. Its tree is that of the same text in YAML, but the library for YAML does not read all
+// of JSON: it refuses tabs and surrogates.
 func parseJSON(text []byte) (*yaml.Node, *Problem) {
-	p := jsonParser{text: text, d: jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true)), line: 1}
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
+	p := jsonParser{text: text, d: d, line: 1}
 	node, err := p.value(0)
 	if err == nil {
 		if _, err = p.d.ReadToken(); errors.Is(err, io.EOF) {

@@ -117,8 +117,9 @@ func copyField(f policy.Field) policy.Field {
 }
 
 // firstMembers are written before all others, in this order.
-var firstMembers = []string{"name", "fieldId", "jurisdictionId", "dataGroupId", "id", "dataKey", "description", "fieldType",
-	"dataGroup", "order", "categories", "targetEntities", "jurisdictions", "fieldName", "dataSource", "operation", "value"}
+var firstMembers = []string{"name", "fieldId", "jurisdictionId", "dataGroupId", "id", "dataKey", "description",
+	"fieldType", "dataGroup", "order", "categories", "targetEntities", "jurisdictions", "fieldName", "dataSource",
+	"operation", "value"}
 
 // newTree returns the tree of a value. Members that are empty are left out, but for those whose absence means something
 // else.
@@ -157,7 +158,8 @@ func newObject(v reflect.Value, depth int) *yaml.Node {
 		}
 		return len(firstMembers)
 	}
-	for _, name := range slices.SortedStableFunc(slices.Values(m.names), func(a, b string) int { return rank(a) - rank(b) }) {
+	byRank := func(a, b string) int { return rank(a) - rank(b) }
+	for _, name := range slices.SortedStableFunc(slices.Values(m.names), byRank) {
 		value := v.FieldByIndex(m.byName[name])
 		if isOmitted(name, value) {
 			continue
@@ -170,8 +172,8 @@ func newObject(v reflect.Value, depth int) *yaml.Node {
 	return node
 }
 
-// isOmitted reports whether a member is left out: if it is empty, and reading a file without it gives the same. A member
-// that must be there is written, so that what is wrong with it is seen.
+// isOmitted reports whether a member is left out: if it is empty, and reading a file without it gives the same. A
+// member that must be there is written, so that what is wrong with it is seen.
 func isOmitted(name string, v reflect.Value) bool {
 	switch name {
 	case "order", "priority", "isActive", "minCount":
@@ -197,8 +199,9 @@ func isShort(v reflect.Value, node *yaml.Node) bool {
 		}
 	}
 	const longest = 100
-	return length < longest && !slices.Contains([]reflect.Type{reflect.TypeFor[fileField](), reflect.TypeFor[fileGroup](),
-		reflect.TypeFor[fileJurisdiction](), reflect.TypeFor[fileContents]()}, v.Type())
+	long := []reflect.Type{reflect.TypeFor[fileField](), reflect.TypeFor[fileGroup](),
+		reflect.TypeFor[fileJurisdiction](), reflect.TypeFor[fileContents]()}
+	return length < longest && !slices.Contains(long, v.Type())
 }
 
 // newText returns a text that is read as text, whatever it looks like.
