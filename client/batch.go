@@ -142,8 +142,8 @@ type Transaction struct {
 type Modification struct {
 	// ModificationExternalID is the ID that the tenant gave the modification.
 	ModificationExternalID string `json:"modification_external_id"`
-	// BatchID is the batch that delivered this version, and Line is the line's number in its file, from 1; "" and 0 if it
-	// was sent by SendTransaction.
+	// BatchID is the batch that delivered this version, and Line is the line's number in its file, from 1; "" and 0 if
+	// it was sent by SendTransaction.
 	BatchID string `json:"batch_id"`
 	Line    int64  `json:"line"`
 	// ReceivedAt is when the upload of the batch was complete, or the single transaction arrived.

@@ -159,7 +159,11 @@ func keepJurisdiction(j *PolicyJurisdiction, reply json.RawMessage) { j.Reply = 
 
 func policyPath(base, id string) string { return base + "/" + url.PathEscape(id) }
 
+// policyVersionPath returns the path of a version; number 0 is what is published, seen by no workspace.
 func policyVersionPath(id string, number int64) string {
+	if number == 0 {
+		return policyPath(policyQueries, id)
+	}
 	return policyPath(policyQueries, id) + "/version/" + strconv.FormatInt(number, 10)
 }
 
@@ -239,6 +243,7 @@ func (c *Client) DiscardPolicyDraft(ctx context.Context, id string, number int64
 }
 
 // PolicyFields returns all fields of a version in the order of their IDs; those that a draft deletes are among them.
+// Number 0 is what is published, with the locks of all workspaces.
 func (c *Client) PolicyFields(ctx context.Context, id string, number int64) ([]PolicyField, error) {
 	all := []PolicyField{}
 	err := platformPages(func(token string, page any) error {
@@ -252,7 +257,7 @@ func (c *Client) PolicyFields(ctx context.Context, id string, number int64) ([]P
 }
 
 // PolicyJurisdictions returns all jurisdictions of a version in the order of their IDs; those that a draft deletes are
-// among them.
+// among them. Number 0 is what is published, with the locks of all workspaces.
 func (c *Client) PolicyJurisdictions(ctx context.Context, id string, number int64) ([]PolicyJurisdiction, error) {
 	return listPlatform(ctx, c, policyVersionPath(id, number)+"/jurisdictions", keepJurisdiction)
 }

@@ -91,6 +91,7 @@ func policyCalls(api *session) []platformCall {
 		{get, query + "/versions/2", ""},
 		{get, query + "/jurisdictions?workspaceId=other&PageSize=1", ""},
 		{get, query + "/version/1/jurisdictions", ""},
+		{get, query + "/version/1/data-groups?PageSize=2", ""},
 		{get, query + "/fields/" + field, ""},
 		{post, query + "/fields?workspaceId=other", inEnvelope(`{"filters":{"categories":["Basic"]},"pageSize":1}`)},
 		{post, query + "/version/1/fields", inEnvelope(`{}`)},
@@ -123,6 +124,8 @@ func dataGroupCalls(api *session) []platformCall {
 	api.mustCall(post, dataGroupCommands, group, &created)
 	command, query := dataGroupCommands+"/"+created.DataGroupID, dataGroupQueries+"/"+created.DataGroupID
 	return []platformCall{
+		{post, dataGroupCommands, inEnvelope(`{"dataGroupId":"` + uuid.NewString() + `","name":"Owners","dataGroupFields":[` +
+			`{"name":"Role","dataKey":"role","fieldType":"TextBox"}]}`)},
 		{post, command, group},
 		{put, command + "/version/2", group},
 		{post, command + "/version/1/draft", ""},

@@ -293,7 +293,8 @@ func (e *evaluation) readInput() (evaluationInput, error) {
 	in := evaluationInput{
 		entityInput: entityInput{
 			TargetEntity: entity.TargetEntity, Jurisdictions: e.jurisdictions,
-			EvaluateJurisdictions: e.jurisdictions == nil, Categories: e.categories, Properties: entity.Properties, DataSources: entity.DataSources,
+			EvaluateJurisdictions: e.jurisdictions == nil, Categories: e.categories, Properties: entity.Properties,
+			DataSources: entity.DataSources,
 		},
 		SkipValuesEvaluation: e.skipValues, ReturnValidationErrors: true, EnableAccessLayersFiltering: e.filterLayers,
 	}

@@ -162,15 +162,16 @@ func (i *policyImport) find(ctx context.Context) error {
 
 // readCurrent reads what the draft has, or what a new one would begin with, and the data groups that the file means.
 func (i *policyImport) readCurrent(ctx context.Context) (err error) {
-	number := i.target.PublishedVersionNumber
-	if i.draft != nil {
-		number = i.draft.VersionNumber
+	switch {
+	case i.draft != nil:
+		i.current, err = i.service.readVersion(ctx, i.target, i.draft.VersionNumber)
+	case i.target.PublishedVersionNumber > 0:
+		i.current, err = i.service.readVersion(ctx, i.target, published)
+	default:
+		i.current = &remoteVersion{contents: policy.Contents{EntityType: i.target.EntityType}}
 	}
-	i.current = &remoteVersion{contents: policy.Contents{EntityType: i.target.EntityType}}
-	if number > 0 {
-		if i.current, err = i.service.readVersion(ctx, i.target, number); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	return i.readGroups(ctx)
 }

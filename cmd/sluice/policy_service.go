@@ -106,6 +106,9 @@ type remoteVersion struct {
 	lockedBy map[string]string
 }
 
+// published stands for the number of the version that is published, with the locks of all workspaces.
+const published = 0
+
 // readVersion reads a version, without its data groups.
 func (s policyService) readVersion(ctx context.Context, p client.Policy, number int64) (*remoteVersion, error) {
 	v := &remoteVersion{lockedBy: map[string]string{}, contents: policy.Contents{EntityType: p.EntityType}}
@@ -158,6 +161,9 @@ func (s policyService) readContents(ctx context.Context, ref policyRef) (policy.
 		return policy.Contents{}, err
 	}
 	for _, g := range groups {
+		if g, err = s.DataGroup(ctx, g.ID, g.VersionNumber); err != nil {
+			return policy.Contents{}, err
+		}
 		if v.contents.DataGroups, err = appendDecoded(v.contents.DataGroups, g.Reply); err != nil {
 			return policy.Contents{}, err
 		}

@@ -36,6 +36,9 @@ func (s *Policies) groupRoutes() []httpapi.Route {
 
 // GroupRequest is a version of a data group.
 type GroupRequest struct {
+	// DataGroupID is that of a new group, if the client chooses it, so that creating it can be repeated; elsewhere it is that
+	// of the path or absent.
+	DataGroupID                         string         `json:"dataGroupId"`
 	Name                                string         `json:"name"`
 	Description                         string         `json:"description"`
 	PrimaryDataGroupField               string         `json:"primaryDataGroupField"`
@@ -47,6 +50,9 @@ type GroupRequest struct {
 
 // Check adds what is wrong with the data.
 func (in *GroupRequest) Check(v *platform.ValidationErrors) {
+	if in.DataGroupID != "" {
+		v.RequireUUID("dataGroupId", in.DataGroupID)
+	}
 	v.RequireText("name", in.Name, maxFieldName)
 	v.CheckText("description", in.Description, maxDescription)
 	v.CheckText("primaryDataGroupField", in.PrimaryDataGroupField, maxFieldName)
@@ -64,10 +70,14 @@ func (in *GroupRequest) Check(v *platform.ValidationErrors) {
 	v.CheckUnique("dataGroupFields", ids)
 }
 
-// checkMeaning checks what a schema cannot say of a group: that its primary field is one of its fields, and that its
+// checkMeaning checks what a schema cannot say of a group: that its ID is that of the path, that its primary field is one of its fields, and that its
 // expressions can be compiled.
 func (in *GroupRequest) checkMeaning(r *platform.Request) error {
+	id := r.PathValue("dataGroupId")
 	return r.Validate(func(v *platform.ValidationErrors) {
+		if id != "" && in.DataGroupID != "" && !strings.EqualFold(id, in.DataGroupID) {
+			v.Add("dataGroupId", "The value must be that of the path: a data group keeps its ID.", CodeSameID)
+		}
 		isPrimary := func(f policy.Field) bool { return f.DataKey == in.PrimaryDataGroupField }
 		if in.PrimaryDataGroupField != "" && !slices.ContainsFunc(in.DataGroupFields, isPrimary) {
 			v.Add("primaryDataGroupField", "The value must be the data key of one of the fields.", CodePrimary)
@@ -118,7 +128,11 @@ func (s *Policies) createGroup(ctx context.Context, r *platform.Request, in Grou
 	if err := checkNew(r, in); err != nil {
 		return GroupChanged{}, err
 	}
-	g, err := s.Store.CreateDataGroup(ctx, r.Tenant, s.groupOf(s.NewID(), in))
+	id := strings.ToLower(in.DataGroupID)
+	if id == "" {
+		id = s.NewID()
+	}
+	g, err := s.Store.CreateDataGroup(ctx, r.Tenant, s.groupOf(id, in))
 	if err != nil {
 		return GroupChanged{}, faultOf(err, errNoGroup)
 	}
@@ -266,11 +280,14 @@ type GroupHeader struct {
 	Revision              int64                  `json:"revision"`
 }
 
+func groupHeaderOf(g policy.DataGroup) GroupHeader {
+	return GroupHeader{g.ID, g.Version, g.Status, g.Name, g.Description, g.PrimaryField, len(g.Fields), g.Reason, g.Revision}
+}
+
 func groupHeadersOf(groups []policy.DataGroup) []GroupHeader {
 	headers := make([]GroupHeader, len(groups))
 	for i, g := range groups {
-		headers[i] = GroupHeader{g.ID, g.Version, g.Status, g.Name, g.Description, g.PrimaryField, len(g.Fields), g.Reason,
-			g.Revision}
+		headers[i] = groupHeaderOf(g)
 	}
 	return headers
 }

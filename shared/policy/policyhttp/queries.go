@@ -3,6 +3,7 @@ package policyhttp
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/policy"
@@ -127,6 +128,33 @@ func (s *Policies) getVersion(ctx context.Context, r *platform.Request, _ platfo
 	}
 	v, err := s.Store.GetVersion(ctx, r.Tenant, p.ID, number)
 	return policyReplyOf(p, v), faultOf(err, errNoVersion)
+}
+
+// listPinnedGroups returns a page of the data groups of a version: the versions that it has pinned or, of a draft, those
+// that are published at the moment.
+func (s *Policies) listPinnedGroups(ctx context.Context, r *platform.Request, _ platform.NoBody) (Page[GroupHeader], error) {
+	if err := checkPageParameters(r); err != nil {
+		return Page[GroupHeader]{}, err
+	}
+	id, err := policyID(r)
+	if err != nil {
+		return Page[GroupHeader]{}, err
+	}
+	number, err := pathNumber(r)
+	if err != nil {
+		return Page[GroupHeader]{}, err
+	}
+	place, err := s.openPage(r, placeOf("data groups", r), maxPage)
+	if err != nil {
+		return Page[GroupHeader]{}, err
+	}
+	snapshot, err := s.Store.ReadContents(ctx, r.Tenant, id, number)
+	if err != nil {
+		return Page[GroupHeader]{}, faultOf(err, errNoVersion)
+	}
+	groups := slices.SortedFunc(slices.Values(snapshot.DataGroups),
+		func(a, b policy.DataGroup) int { return cmp.Compare(a.ID, b.ID) })
+	return cutPage(s, place, groups, func(g policy.DataGroup) string { return g.ID }, groupHeaderOf)
 }
 
 // readView reads a version as a workspace sees it: the version that the path names or, if it names none, the draft of the

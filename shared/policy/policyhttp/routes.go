@@ -84,6 +84,7 @@ func (s *Policies) queries() []httpapi.Route {
 		query(get, queriesPath+ofPolicy+"/versions/{versionNumber}", platform.Endpoint(s.getVersion)),
 		query(get, queriesPath+ofPolicy+"/jurisdictions", platform.Endpoint(s.listJurisdictions)),
 		query(get, queriesPath+ofVersion+"/jurisdictions", platform.Endpoint(s.listJurisdictions)),
+		query(get, queriesPath+ofVersion+"/data-groups", platform.Endpoint(s.listPinnedGroups)),
 		query(get, queriesPath+ofField, platform.Endpoint(s.getField)),
 		query(post, queriesPath+ofPolicy+"/fields", platform.Endpoint(s.searchFields, platform.ReadOnly())),
 		query(post, queriesPath+ofVersion+"/fields", platform.Endpoint(s.searchFields, platform.ReadOnly())),

@@ -1,0 +1,152 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+const examplePolicies = "../sampledata/policies/"
+
+// editFile writes a copy of a file in which texts are replaced, and returns its path.
+func editFile(t *testing.T, path string, replace ...string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := strings.NewReplacer(replace...).Replace(string(text))
+	if edited == string(text) {
+		t.Fatalf("%s has none of %q", path, replace)
+	}
+	copied := filepath.Join(t.TempDir(), filepath.Base(path))
+	if err := os.WriteFile(copied, []byte(edited), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return copied
+}
+
+// runExpecting runs a command that must end with a code and print texts, and returns all that it prints.
+func (c *tenantClient) runExpecting(code int, wanted []string, args ...string) string {
+	c.t.Helper()
+	stdout, stderr, got, err := environment.runSluice(append(args, c.connection()...)...)
+	if err != nil || got != code {
+		c.t.Fatalf("sluice %v: exit code %d, %v, want %d: %s%s", args, got, err, code, stdout, stderr)
+	}
+	for _, want := range wanted {
+		if !strings.Contains(stdout+stderr, want) {
+			c.t.Errorf("%s prints no %q:\n%s%s", strings.Join(args, " "), want, stdout, stderr)
+		}
+	}
+	return stdout + stderr
+}
+
+// A policy file becomes a policy, and what is exported is the same file again.
+func TestPolicyFiles(t *testing.T) {
+	t.Parallel()
+	c := newTenantClient(t)
+	for name, kind := range map[string]string{"company": "Company", "individual": "Individual"} {
+		file := examplePolicies + name + ".yaml"
+		c.runExpecting(0, []string{"+ a policy for the type " + kind, "+ field", "Nothing was changed"},
+			"policy", "import", file, "--dry-run")
+		c.runExpecting(0, []string{"Version 1 of the policy"}, "policy", "import", file, "--publish")
+		c.runExpecting(0, []string{"The policy is what the file has already"}, "policy", "import", file, "--publish")
+		exported := filepath.Join(t.TempDir(), "exported.yaml")
+		c.run(0, "policy", "export", kind, "-o", exported)
+		c.run(0, "policy", "diff", file, exported)
+		c.run(0, "policy", "diff", exported, kind+"@1")
+		c.runExpecting(0, []string{"The policy is what the file has already"}, "policy", "import", exported)
+		if out := c.run(0, "policy", "list", kind); strings.Count(out, "\n") != 1 {
+			t.Errorf("got the versions\n%s\nwant one", out)
+		}
+	}
+
+	edited := editFile(t, examplePolicies+"company.yaml", "Enter the stock exchange.", "Name the exchange.",
+		"name: LEI", "name: Legal entity identifier", "{name: City, dataKey: officeCity", "{name: Town, dataKey: officeCity")
+	changes := []string{"~ field lei (Identification)\n    name: \"LEI\" -> \"Legal entity identifier\"\n",
+		"~ field stockExchange", "~ field Office/officeCity\n    name: \"City\" -> \"Town\"\n"}
+	c.runExpecting(1, changes, "policy", "diff", "Company@1", edited)
+	c.runExpecting(0, append(changes, "The draft is version 2"), "policy", "import", edited, "--workspace", "spring")
+	c.runExpecting(0, []string{"Version 2 of the data group Office is published", "Version 2 of the policy"},
+		"policy", "publish", "Company", "--workspace", "spring")
+	c.run(0, "policy", "diff", "Company@2", edited)
+	out := c.run(1, "policy", "diff", "Company@1", "Company@2", "--json")
+	var comparison struct {
+		Fields []struct{ ChangeType, DataKey string }
+	}
+	if err := json.Unmarshal([]byte(out), &comparison); err != nil || len(comparison.Fields) != 3 {
+		t.Errorf("got %s (%v), want 3 fields that have changed", out, err)
+	}
+}
+
+// What others have changed is refused before anything is sent, and what the service refuses is shown with its line.
+func TestPolicyImportRefusals(t *testing.T) {
+	t.Parallel()
+	c := newTenantClient(t)
+	file := examplePolicies + "individual.yaml"
+	c.run(0, "policy", "import", file, "--publish")
+	edited := editFile(t, file, "name: First names", "name: Given names")
+	c.run(0, "policy", "import", edited, "--workspace", "one")
+	c.runExpecting(2, []string{"nothing was changed: others have locked firstNames (workspace one)"},
+		"policy", "import", edited, "--workspace", "two")
+	c.runExpecting(2, []string{"has 1 problem", "field firstNames, conditions[0]"}, "policy", "import", editFile(t, file,
+		"    isIndexable: true\n    validationRules:\n      mandatory: {isActive: true, staticRule: {errorMessage: Enter the first",
+		"    conditions: [{operands: [{operation: sounds like, fieldName: a}]}]\n    validationRules:\n"+
+			"      mandatory: {isActive: true, staticRule: {errorMessage: Enter the first"))
+	long := strings.Repeat("x", 701)
+	out := c.runExpecting(2, nil, "policy", "import", editFile(t, file, "name: Family name", "name: "+long))
+	if !regexp.MustCompile(`individual.yaml:\d+: field familyName, name: `).MatchString(out) {
+		t.Errorf("got %.2000s, want the line of the field", out)
+	}
+}
+
+// An import that ends anywhere is continued by the same command.
+func TestPolicyImportContinues(t *testing.T) {
+	t.Parallel()
+	c := newTenantClient(t)
+	target, err := url.Parse(environment.APIURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left atomic.Int64
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && left.Add(-1) < 0 {
+			w.WriteHeader(http.StatusForbidden) // is not repeated, and changes nothing
+			return
+		}
+		r.Host = target.Host
+		proxy.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	file, ends := examplePolicies+"company.yaml", 0
+	for n := int64(1); ; n += 6 {
+		left.Store(n)
+		stdout, stderr, code, err := environment.runSluice(append([]string{"policy", "import", file, "--publish"},
+			append(c.connection(), "--api-url", server.URL)...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if code == 0 {
+			break
+		}
+		if ends++; !strings.Contains(stderr, "403") || ends > 30 {
+			t.Fatalf("exit code %d after %d calls:\n%s%s", code, n, stdout, stderr)
+		}
+	}
+	if ends < 3 {
+		t.Errorf("the import ended early %d times, want 3 or more", ends)
+	}
+	c.run(0, "policy", "diff", file, "Company@1")
+	if out := c.run(0, "policy", "list"); strings.Count(out, "\n") != 1 {
+		t.Errorf("got the policies\n%s\nwant one", out)
+	}
+}
