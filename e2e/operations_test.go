@@ -20,6 +20,7 @@ func TestEveryOperationAnswersAsDescribed(t *testing.T) {
 		{"documents of products", func(s *session) []platformCall { return documentCalls(s, "/product") }},
 		{"external authentication", externalAuthCalls},
 		{"screening", screeningCalls},
+		{"evaluations", evaluationCalls},
 		{"policies", policyCalls},
 		{"documents of deals", func(s *session) []platformCall { return documentCalls(s, "/deal") }},
 	} {

@@ -21,6 +21,7 @@ import (
 	"sluice/shared/outbound"
 	"sluice/shared/outbound/outboundhttp"
 	"sluice/shared/policy"
+	"sluice/shared/policy/evaluate"
 	"sluice/shared/policy/policyhttp"
 	"sluice/shared/screening/screeninghttp"
 	"sluice/shared/transaction/transactionhttp"
@@ -59,7 +60,8 @@ func TestReplySchemasMatchTheirTypes(t *testing.T) {
 		"PolicyJurisdictionPage": policyhttp.Page[policyhttp.JurisdictionReply]{},
 		"PolicyFieldsSummary":    policyhttp.FieldsSummary{}, "DataGroupChanged": policyhttp.GroupChanged{},
 		"DataGroupPage": policyhttp.Page[policyhttp.GroupHeader]{}, "DataGroup": policy.DataGroup{},
-		"ProblemReport": platform.Problem{},
+		"ProblemReport":   platform.Problem{},
+		"EvaluatedPolicy": evaluate.Result{}, "NormalizedPolicy": evaluate.NormalizedResult{}, "ReadOnlyPolicy": evaluate.ReadOnlyResult{},
 	} {
 		c := comparison{t, sampler{d.Root, 0}, map[reflect.Type]bool{}}
 		c.value(name, c.at("#/components/schemas/"+name), reflect.TypeOf(reply))

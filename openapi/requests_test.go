@@ -73,6 +73,8 @@ func TestRequestsAreAcceptedAsDescribed(t *testing.T) {
 	checkAgreement[policyhttp.SummaryRequest](t, d, "PolicyFieldsSummaryRequest")
 	checkAgreement[policyhttp.GroupRequest](t, d, "DataGroupRequest")
 	checkAgreement[policyhttp.GroupStatusRequest](t, d, "DataGroupStatusRequest")
+	checkAgreement[policyhttp.EvaluationRequest](t, d, "EvaluationRequest")
+	checkAgreement[policyhttp.ReadOnlyRequest](t, d, "ReadOnlyEvaluationRequest")
 	checkAgreement[batchhttp.UploadRequest](t, d, "UploadRequest")
 }
 

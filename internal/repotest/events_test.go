@@ -33,6 +33,7 @@ var eventTypes = map[string]any{
 	"screening":     &events.APIGatewayProxyRequest{},
 	"provider":      &events.APIGatewayProxyRequest{},
 	"matchname":     &events.APIGatewayProxyRequest{},
+	"evaluate":      &events.APIGatewayProxyRequest{},
 	"receptor":      &events.APIGatewayProxyRequest{},
 	"certificate":   &events.CloudWatchEvent{},
 	"watchlist":     &events.CloudWatchEvent{},

@@ -209,6 +209,7 @@ func servedRoutes() map[string][]httpapi.Route {
 		"screening":    (&screeninghttp.Screenings{}).Routes(),
 		"provider":     (&screeninghttp.Configurations{}).Routes(),
 		"matchname":    (&screeninghttp.Names{}).Routes(),
+		"evaluate":     (&policyhttp.Evaluations{}).Routes(),
 		"receptor":     (&receptorhttp.Receptor{}).Routes(),
 		"outbound":     (&outboundhttp.Outbound{}).Routes(),
 		"policy":       (&policyhttp.Policies{}).Routes(),

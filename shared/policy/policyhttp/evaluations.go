@@ -1,0 +1,133 @@
+package policyhttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"sluice/shared/fault"
+	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/permission"
+	"sluice/shared/policy/evaluate"
+	"sluice/shared/policy/materiality"
+)
+
+// Evaluations answers the routes by which versions of policies are evaluated. It writes nothing.
+type Evaluations struct {
+	Programs programs
+	// Screenings and Entities are read for policies that ask what people found out about an entity.
+	Screenings materiality.Screenings
+	Entities   materiality.Entities
+	Now        func() time.Time
+}
+
+// programs compiles versions of policies, and keeps them.
+type programs interface {
+	// Load returns the compiled version. It returns policy.ErrNotFound if there is none, and evaluate.Problems for a draft
+	// that cannot be compiled.
+	Load(ctx context.Context, tenant, policyID string, number int64) (*evaluate.Program, error)
+}
+
+// Routes returns the routes of evaluations.
+func (s *Evaluations) Routes() []httpapi.Route {
+	const path = queriesPath + ofVersion + "/fields/evaluate"
+	routes := []httpapi.Route{
+		query(http.MethodPost, path, platform.Endpoint(s.evaluatePlain, platform.ReadOnly())),
+		query(http.MethodPost, path+"/normalized", platform.Endpoint(s.evaluateNormalized, platform.ReadOnly())),
+		query(http.MethodPost, path+"/read-only/normalized", platform.Endpoint(s.evaluateReadOnly, platform.ReadOnly())),
+	}
+	for i := range routes {
+		routes[i].MaxBody = maxEvaluationBody
+	}
+	return routes
+}
+
+var (
+	errPlainTooLarge = fault.New(fault.TooLarge, "plain_evaluation_too_large",
+		"The reply would have more than 6 MB. Ask for the normalized variant, POST .../fields/evaluate/normalized: it has each "+
+			"distinct field of a collection once.")
+	errEvaluationTooLarge = fault.New(fault.TooLarge, "evaluation_too_large",
+		"The reply would have more than 6 MB, although it is normalized. Ask for fewer categories, or send the items of "+
+			"collections in parts.")
+)
+
+// evaluatePlain returns the fields of an entity with every field of every item.
+func (s *Evaluations) evaluatePlain(ctx context.Context, r *platform.Request, in EvaluationRequest) (
+	platform.EncodedData, error) {
+	result, err := s.evaluate(ctx, r, in.request(r))
+	if err != nil {
+		return nil, err
+	}
+	return encodePlain(result, httpapi.FullBudget)
+}
+
+// evaluateNormalized returns the same with each distinct field of a collection once.
+func (s *Evaluations) evaluateNormalized(ctx context.Context, r *platform.Request, in EvaluationRequest) (
+	platform.EncodedData, error) {
+	result, err := s.evaluate(ctx, r, in.request(r))
+	if err != nil {
+		return nil, err
+	}
+	normalized, err := evaluate.Normalize(result, int(httpapi.FullBudget))
+	return encodeNormalized(normalized, err)
+}
+
+// evaluateReadOnly returns what is needed to display the fields of an entity, normalized.
+func (s *Evaluations) evaluateReadOnly(ctx context.Context, r *platform.Request, in ReadOnlyRequest) (
+	platform.EncodedData, error) {
+	result, err := s.evaluate(ctx, r, in.request(r).ForReadOnly())
+	if err != nil {
+		return nil, err
+	}
+	shown, err := evaluate.ReadOnly(result, int(httpapi.FullBudget))
+	return encodeNormalized(shown, err)
+}
+
+// evaluate evaluates the version that the path names.
+func (s *Evaluations) evaluate(ctx context.Context, r *platform.Request, in evaluate.Request) (evaluate.Result, error) {
+	err := r.Validate(func(v *platform.ValidationErrors) {
+		v.CheckQueryNames("explain")
+		in.Explain = v.CheckQueryBool("explain")
+	})
+	if err != nil {
+		return evaluate.Result{}, err
+	}
+	id, err := policyID(r)
+	if err != nil {
+		return evaluate.Result{}, err
+	}
+	number, err := pathNumber(r)
+	if err != nil {
+		return evaluate.Result{}, err
+	}
+	program, err := s.Programs.Load(ctx, r.Tenant, id, number)
+	if err != nil {
+		return evaluate.Result{}, faultOf(err, errNoVersion)
+	}
+	in.Now = s.Now()
+	return program.Evaluate(ctx, in, s.materialityFor(r))
+}
+
+// materialityFor returns what reads the screening for a caller, nil if the caller must not.
+func (s *Evaluations) materialityFor(r *platform.Request) evaluate.MaterialityReader {
+	if !slices.Contains(r.Permissions, permission.ScreeningAccess) {
+		return nil
+	}
+	return materiality.Reader{Screenings: s.Screenings, Entities: s.Entities, Tenant: r.Tenant}
+}
+
+// encodeNormalized returns a normalized result as the data of a reply; err is what came of normalizing it.
+func encodeNormalized(result any, err error) (platform.EncodedData, error) {
+	if errors.Is(err, evaluate.ErrTooLarge) {
+		return nil, errEvaluationTooLarge
+	}
+	if err != nil {
+		return nil, err
+	}
+	e := encoder{left: httpapi.FullBudget, tooLarge: errEvaluationTooLarge}
+	e.value(result)
+	return e.data()
+}
