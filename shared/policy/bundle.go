@@ -12,7 +12,7 @@ import (
 // same bytes, in whatever order their parts are: fields, jurisdictions and data groups are put in the order of their
 // IDs. It returns ErrTooLarge for more than MaxBundleBytes.
 func EncodeContents(c Contents) (text []byte, digest string, err error) {
-	c.Fields = slices.Concat([]Field{}, c.Fields)
+	c.Fields = append([]Field{}, c.Fields...)
 	c.Jurisdictions = slices.Clone(c.Jurisdictions)
 	c.DataGroups = slices.Clone(c.DataGroups)
 	for i := range c.DataGroups {
@@ -42,7 +42,7 @@ func DecodeContents(text []byte) (Contents, error) {
 // pinned returns a data group without what is not part of a version of a policy.
 func (g DataGroup) pinned() DataGroup {
 	g.Revision, g.Reason = 0, ""
-	g.Fields = slices.Concat([]Field{}, g.Fields)
+	g.Fields = append([]Field{}, g.Fields...)
 	return g
 }
 

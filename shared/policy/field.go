@@ -1,8 +1,8 @@
 package policy
 
 // Field is one field of a policy or of a data group. Its JSON form is that of bundles, and its members have the names
-// that they have on the wire (docs/contract/policy.md). Several fields of a policy may have the same data key, for other
-// jurisdictions or categories; evaluation merges them.
+// that they have on the wire (docs/contract/policy.md). Several fields of a policy may have the same data key, for
+// other jurisdictions or categories; evaluation merges them.
 type Field struct {
 	ID string `json:"fieldId"`
 	// Version is 1 for a new field and grows by one with every change that is published.
@@ -13,11 +13,12 @@ type Field struct {
 	DataKey string `json:"dataKey"`
 	// FieldType is TypeCollection, TypeCustom or any other text, which is a single value.
 	FieldType string `json:"fieldType"`
-	// FieldTypeID is the ID of the data group of a collection or a custom group, otherwise of what the client likes, such as
-	// a list of values.
+	// FieldTypeID is the ID of the data group of a collection or a custom group, otherwise of what the client likes,
+	// such as a list of values.
 	FieldTypeID string  `json:"fieldTypeId,omitempty"`
 	Order       float64 `json:"order"`
-	// LinkChildFieldDataKey and LinkedParentFieldDataKey link fields whose values depend on each other in the client's lists.
+	// LinkChildFieldDataKey and LinkedParentFieldDataKey link fields whose values depend on each other in the client's
+	// lists.
 	LinkChildFieldDataKey    string      `json:"linkChildFieldDataKey,omitempty"`
 	LinkedParentFieldDataKey string      `json:"linkedParentFieldDataKey,omitempty"`
 	Tags                     []string    `json:"tags,omitempty"`
@@ -43,8 +44,8 @@ type Field struct {
 
 	// Conditions decide whether the field is shown: any of them is enough, and without any it is.
 	Conditions []Condition `json:"conditions,omitempty"`
-	// ConditionalValues are the values that conditions give the field; the one with the lowest priority number that is met
-	// counts.
+	// ConditionalValues are the values that conditions give the field; the one with the lowest priority number that is
+	// met counts.
 	ConditionalValues           []ConditionalValue           `json:"conditionalValues,omitempty"`
 	DefaultValue                *string                      `json:"defaultValue,omitempty"`
 	ValidationRules             ValidationRules              `json:"validationRules,omitzero"`
@@ -107,8 +108,8 @@ type Operand struct {
 // Operation is how an operand compares.
 type Operation string
 
-// The operations. Those that begin with Count compare the number of items of a collection; Any, All and None ask which of
-// its items meet the operands inside.
+// The operations. Those that begin with Count compare the number of items of a collection; Any, All and None ask which
+// of its items meet the operands inside.
 const (
 	Equal              Operation = "equal"
 	NotEqual           Operation = "notEqual"

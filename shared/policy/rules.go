@@ -24,8 +24,8 @@ type ValidationRules struct {
 	TimeZoneID                *Rule `json:"timeZoneId,omitempty"`
 }
 
-// Rule is one rule. If it is active, the dynamic rule with the lowest priority number that is met takes the place of the
-// static one.
+// Rule is one rule. If it is active, the dynamic rule with the lowest priority number that is met takes the place of
+// the static one.
 type Rule struct {
 	IsActive     bool          `json:"isActive"`
 	StaticRule   *RuleValue    `json:"staticRule,omitempty"`
@@ -39,8 +39,8 @@ type DynamicRule struct {
 	Priority int64     `json:"priority"`
 }
 
-// RuleValue holds the message and the bounds of a rule. Each rule uses the members that docs/contract/policy.md lists for
-// it; the others are absent.
+// RuleValue holds the message and the bounds of a rule. Each rule uses the members that docs/contract/policy.md lists
+// for it; the others are absent.
 type RuleValue struct {
 	ErrorMessage string `json:"errorMessage,omitempty"`
 

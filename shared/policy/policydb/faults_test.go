@@ -30,7 +30,10 @@ type process struct {
 	// stores means that the last write is stored.
 	stores bool
 	writes atomic.Int64
+	reads  atomic.Int64
 	isDead atomic.Bool
+	// onWrite is called before each write with its number, if it is not nil.
+	onWrite func(n int64)
 }
 
 // newProcess returns a store that belongs to a process of its own.
@@ -45,6 +48,9 @@ func (h *harness) newProcess(p *process) *policydb.Store {
 // write does a write.
 func (p *process) write(do func() error) error {
 	n := p.writes.Add(1)
+	if p.onWrite != nil {
+		p.onWrite(n)
+	}
 	if n == p.diesAt {
 		p.isDead.Store(true)
 		if p.stores {
@@ -62,6 +68,7 @@ func (p *process) Do(r *http.Request) (response *http.Response, err error) {
 	operation := r.Header.Get("X-Amz-Target")
 	if strings.HasSuffix(operation, "Get") || strings.HasSuffix(operation, "GetItem") ||
 		strings.HasSuffix(operation, "Query") {
+		p.reads.Add(1)
 		if p.isDead.Load() {
 			return nil, errDead
 		}
@@ -79,6 +86,7 @@ func (p *process) Do(r *http.Request) (response *http.Response, err error) {
 
 // Open implements policydb.Files.
 func (p *process) Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error) {
+	p.reads.Add(1)
 	if p.isDead.Load() {
 		return nil, errDead
 	}
@@ -210,7 +218,7 @@ func (h *harness) inTenant(name string, prepare func(*harness)) {
 // everything returns all that readers see of the policy and of the data group "g".
 func (h *harness) everything() []string {
 	h.Helper()
-	state := h.state(1, 5)
+	state := h.state(1, 3)
 	g, err := h.GetDataGroup(h.Context(), h.tenant, "g", 1)
 	if !errors.Is(err, policy.ErrNotFound) {
 		h.must(err)

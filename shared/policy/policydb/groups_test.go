@@ -187,5 +187,3 @@ func TestPinnedDataGroups(t *testing.T) {
 	wantVersions(2, map[string]int64{"outer": 1})
 	wantVersions(1, map[string]int64{"inner": 1, "outer": 1})
 }
-
-func errorOf(_ policy.DataGroup, err error) error { return err }
