@@ -155,9 +155,11 @@ func (c *compiler) compileField(source *policy.Field, parent *field, in scope) *
 	f.own = c.ownRef(f)
 	f.template = newTemplate(f)
 	f.filter = newFieldFilter(source)
+	before := c.operands
 	f.shown = c.compileShown("conditions", source.Conditions, in)
 	c.compileValues(f)
 	c.compileRules(f)
+	f.work = c.operands - before
 	c.compileGroup(f)
 	return f
 }

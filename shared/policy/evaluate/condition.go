@@ -35,9 +35,6 @@ type shownIf struct {
 	conditions []condition
 }
 
-// isConditional reports whether there are conditions at all.
-func (s *shownIf) isConditional() bool { return len(s.conditions) > 0 }
-
 // decide reports whether it is shown and, if so, the condition that decided it, nil if there are none.
 func (s *shownIf) decide(e *evaluation) (bool, *condition) {
 	for i := range s.conditions {

@@ -14,9 +14,7 @@ type evaluation struct {
 	ctx     context.Context
 	program *Program
 	request *Request
-	// work counts items and values, and err is the error of the context.
-	work int
-	err  error
+	effort
 
 	frames []frame
 	memos  []memo
@@ -49,7 +47,7 @@ type evaluation struct {
 
 // Evaluate evaluates the program for a request, in the order that docs/contract/policy.md gives. The reader is asked
 // only if the program reads the materiality and the request does not have it; without a reader, nothing has been
-// assessed. The errors are those of the reader and of the context. What the request says never is an error: a data
+// assessed. The errors are those of the reader and of the context, and ErrTooMuchWork. What the request says never is an error: a data
 // source that does not have the form that an operand expects does not have the value.
 func (p *Program) Evaluate(ctx context.Context, r Request, materiality MaterialityReader) (Result, error) {
 	return newEvaluation(ctx, p, &r).run(materiality)
@@ -91,7 +89,8 @@ func (e *evaluation) run(materiality MaterialityReader) (Result, error) {
 // newEvaluation returns an evaluation that can ask conditions.
 func newEvaluation(ctx context.Context, p *Program, r *Request) *evaluation {
 	e := &evaluation{
-		ctx: ctx, program: p, request: r, frames: make([]frame, len(p.frames)), memos: make([]memo, p.memos),
+		ctx: ctx, program: p, request: r, effort: effort{most: maxWork, nextCheck: workPerCheck},
+		frames: make([]frame, len(p.frames)), memos: make([]memo, p.memos),
 		sources: map[string]*value{}, categories: setOf(r.Categories, strings.Clone),
 	}
 	if r.TargetEntity != "" {
@@ -100,26 +99,6 @@ func newEvaluation(ctx context.Context, p *Program, r *Request) *evaluation {
 	e.enter(0, node{})
 	e.hideKeys()
 	return e
-}
-
-// workPerCheck is after how many items and values it is asked whether the evaluation should go on.
-const workPerCheck = 4096
-
-// goOn counts one item or value, and reports whether the evaluation should go on. If not, what it returns means nothing
-// and interrupted tells why.
-func (e *evaluation) goOn() bool {
-	if e.work++; e.work%workPerCheck == 0 && e.err == nil {
-		e.err = e.ctx.Err()
-	}
-	return e.err == nil
-}
-
-// interrupted returns the error of the context if that has ended.
-func (e *evaluation) interrupted() error {
-	if e.err == nil {
-		e.err = e.ctx.Err()
-	}
-	return e.err
 }
 
 // setOf returns texts as a set, nil if there are none.

@@ -69,7 +69,7 @@ func TestVariantsAreRemembered(t *testing.T) {
 // the item are looked at once.
 func TestWorkIsLinear(t *testing.T) {
 	t.Parallel()
-	const items, fields = 1000, 30
+	const items, fields, operands = 1000, 30, 5
 	inner := []policy.Operand{{FieldName: "p0", Operation: policy.Equal, Value: []string{"none has this"}}}
 	any := policy.Operand{FieldName: "owners", Operation: policy.Any, Operands: inner}
 	nested := policy.Operand{FieldName: "owners", Operation: policy.Any, LogicalOperation: policy.Or,
@@ -91,14 +91,14 @@ func TestWorkIsLinear(t *testing.T) {
 	if _, err := e.run(nil); err != nil {
 		t.Fatal(err)
 	}
-	if most := fields * items * 2; e.work > most {
-		t.Errorf("conditions looked at %d items, want at most %d", e.work, most)
+	// Each item has all fields and their operands once, and each any of the 30 fields goes through the items once.
+	if most := fields * items * (1 + operands + 1 + operands); e.work > most {
+		t.Errorf("the work is %d, want at most %d", e.work, most)
 	}
 }
 
-// TestEvaluationEndsWithItsContext evaluates in a context that has ended, and in one that ends while a condition is
-// asked.
-func TestEvaluationEndsWithItsContext(t *testing.T) {
+// TestEvaluationEnds evaluates in a context that has ended, and with too much work, while a condition is asked.
+func TestEvaluationEnds(t *testing.T) {
 	t.Parallel()
 	any := policy.Operand{FieldName: "owners", Operation: policy.Any, Operands: []policy.Operand{
 		{FieldName: "p0", Operation: policy.Equal, Value: []string{"none has this"}},
@@ -109,18 +109,32 @@ func TestEvaluationEndsWithItsContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := benchRequest(1, 2*workPerCheck)
-	ctx, cancel := context.WithCancel(t.Context())
-	e := newEvaluation(ctx, p, &r)
+	r := benchRequest(1, 3*workPerCheck)
+	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if e.program.fields[0].shown.conditions[0].predicate(e) || !errors.Is(e.interrupted(), context.Canceled) {
-		t.Errorf("the condition went on: %v", e.err)
-	}
-	if e.work != workPerCheck {
-		t.Errorf("the condition looked at %d items, want %d", e.work, workPerCheck)
-	}
-	if _, err := p.Evaluate(ctx, r, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("the evaluation returns %v", err)
+	for name, tt := range map[string]struct {
+		ctx      context.Context
+		most     int
+		want     error
+		wantWork int
+	}{
+		"enough":          {t.Context(), 3 * workPerCheck, nil, 3 * workPerCheck},
+		"too little":      {t.Context(), workPerCheck, ErrTooMuchWork, 2 * workPerCheck},
+		"a context ended": {ended, maxWork, context.Canceled, workPerCheck},
+	} {
+		e := newEvaluation(tt.ctx, p, &r)
+		e.most = tt.most
+		if p.fields[0].shown.conditions[0].predicate(e) {
+			t.Errorf("%s: the condition is met", name)
+		}
+		if e.work != tt.wantWork || !errors.Is(e.err, tt.want) {
+			t.Errorf("%s: the work is %d and the error %v, want %d and %v", name, e.work, e.err, tt.wantWork, tt.want)
+		}
+		e = newEvaluation(tt.ctx, p, &r)
+		e.most = tt.most + 100 // the field and its operands count as well
+		if _, err := e.run(nil); !errors.Is(err, tt.want) {
+			t.Errorf("%s: the evaluation returns %v, want %v", name, err, tt.want)
+		}
 	}
 }
 

@@ -46,7 +46,9 @@ func (c *compiler) compileQuantifier(path string, o *policy.Operand, in scope, d
 	collection, readsItem := c.refOf(path, o, in)
 	inner := c.newScope(innerItem)
 	inner.isFiltered = in.isFiltered && (o.DataSource == sourceProperties || o.DataSource == sourceCurrentItem)
+	before := c.operands
 	isMet, _ := c.combine(path, o.LogicalOperation, o.Operands, inner, depth+1)
+	workPerItem := c.operands - before
 	wanted, result := o.Operation != policy.All, o.Operation == policy.Any
 	p := predicate(func(e *evaluation) bool {
 		if e.isHidden(collection.keys) {
@@ -56,7 +58,7 @@ func (c *compiler) compileQuantifier(path string, o *policy.Operand, in scope, d
 			if e.enter(inner.frame, item); isMet(e) == wanted {
 				return result
 			}
-			if !e.goOn() {
+			if !e.spend(workPerItem) {
 				return false
 			}
 		}
@@ -78,10 +80,13 @@ func (c *compiler) compileComparison(path string, o *policy.Operand, in scope) (
 	if isMet == nil {
 		return nil, false
 	}
-	if len(r.keys) == 0 {
-		return func(e *evaluation) bool { return isMet(e, e.read(r)) }, readsItem
-	}
-	return func(e *evaluation) bool { return !e.isHidden(r.keys) && isMet(e, e.read(r)) }, readsItem
+	return func(e *evaluation) bool {
+		if e.isHidden(r.keys) {
+			return false
+		}
+		found := e.read(r)
+		return (found.count <= fewTexts || e.spend(found.count)) && isMet(e, found)
+	}, readsItem
 }
 
 // compilePair compiles an operand that compares the value of a field with that of another one.
@@ -96,5 +101,11 @@ func (c *compiler) compilePair(path string, o *policy.Operand, a ref, in scope) 
 		return nil
 	}
 	keys := slices.Concat(a.keys, b.keys)
-	return func(e *evaluation) bool { return !e.isHidden(keys) && isMet(e.read(a), e.read(b)) }
+	return func(e *evaluation) bool {
+		if e.isHidden(keys) {
+			return false
+		}
+		left, right := e.read(a), e.read(b)
+		return e.spend(left.count+right.count) && isMet(left, right)
+	}
 }

@@ -61,6 +61,8 @@ type field struct {
 	// scope is where the operands of the field look values up.
 	scope scope
 
+	// work is how many operands the field has, those inside any, all and none included.
+	work   int
 	filter fieldFilter
 	shown  shownIf
 	// group is nil for single values.

@@ -282,6 +282,9 @@ func (e *evaluation) validate(f *field, rules *resolvedRules) []ValidationError 
 	s.zone = rules.zone
 	var out []ValidationError
 	for _, v := range rules.values {
+		if !e.spend(v.work(s)) {
+			break
+		}
 		if v.isBrokenBy(s) {
 			out = append(out, ValidationError{v.name, v.resolved.Message})
 		}
@@ -333,6 +336,18 @@ func countItems(items []node, primary, wanted string) int64 {
 		}
 	}
 	return count
+}
+
+// work returns how much work it is to hold a value against the rule.
+func (v *ruleValue) work(s *subject) int {
+	if s.group != nil {
+		return len(v.resolved.RequiredTypesMinCount) * int(s.items)
+	}
+	work := 0
+	for i := range s.texts {
+		work += len(s.texts[i].value) * v.check.size / patternStepsPerWork
+	}
+	return work
 }
 
 // isBrokenBy reports whether a value breaks the rule. Rules about texts say nothing about empty ones.

@@ -114,6 +114,9 @@ func (e *evaluation) appendShown(out []shown, fields []*field) []shown {
 	// at holds the position of each data key in out, counted from 1. It is all zeros outside this function.
 	at, inOrder := e.shownAt, true
 	for _, f := range fields {
+		if !e.spend(1 + f.work) {
+			break
+		}
 		s := shown{field: f}
 		isShown, by := f.shown.decide(e)
 		switch {

@@ -204,6 +204,9 @@ func (e *evaluation) runFormula(f *field) (result, problem string) {
 			return "", ""
 		}
 	}
+	if !e.spend(len(f.values.formula.String())) {
+		return "", ""
+	}
 	result, err := f.values.formula.Evaluate(func(key string) (string, bool) {
 		v := f.values.variables[key]
 		if of := &e.calculations[v.slot]; of.field != nil {
