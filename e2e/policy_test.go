@@ -23,13 +23,15 @@ const (
 func (s *session) newPolicy(workspace string) string {
 	s.t.Helper()
 	var created struct{ EntityPolicyID string }
-	s.mustCall("POST", policyCommands, inEnvelope(fmt.Sprintf(`{"entityType":"Company","workspaceId":%q}`, workspace)), &created)
+	s.mustCall("POST", policyCommands, inEnvelope(fmt.Sprintf(`{"entityType":"Company","workspaceId":%q}`, workspace)),
+		&created)
 	return created.EntityPolicyID
 }
 
 // policyField returns the data of a field that is a text.
 func policyField(dataKey, more string) string {
-	return fmt.Sprintf(`{"name":%q,"dataKey":%q,"fieldType":"TextBox","categories":["Basic"]%s}`, dataKey, dataKey, more)
+	return fmt.Sprintf(`{"name":%q,"dataKey":%q,"fieldType":"TextBox","categories":["Basic"]%s}`, dataKey, dataKey,
+		more)
 }
 
 // addField adds a field to the draft of a workspace and returns its ID.
@@ -69,12 +71,14 @@ func policyCalls(api *session) []platformCall {
 	calls := []platformCall{
 		{post, policyCommands, inEnvelope(`{"entityType":"Team Metadata","workspaceId":"w","versionNote":"n"}`)},
 		{post, command + "/versions/draft", inEnvelope(`{"workspaceId":"other"}`)},
-		{post, command + "/fields?workspaceId=w", inEnvelope(policyField("a", `,"isIndexable":true,"fieldId":"`+field+`"`))},
+		{post, command + "/fields?workspaceId=w",
+			inEnvelope(policyField("a", `,"isIndexable":true,"fieldId":"`+field+`"`))},
 		{post, command + "/fields?workspaceId=w", inEnvelope(policyField("b", `,"fieldId":"`+added+`","order":2.5`))},
 		{put, command + "/fields/" + field + "?workspaceId=w", inEnvelope(policyField("a", fullField))},
 		{post, command + "/jurisdictions?workspaceId=w",
 			inEnvelope(`{"name":"Ireland","jurisdictionId":"` + jurisdiction + `","conditions":[{"operands":[{"fieldName":"a","operation":"isNotEmpty"}]}]}`)},
-		{post, command + "/jurisdictions?workspaceId=w", inEnvelope(`{"name":"Malta","jurisdictionId":"` + other + `"}`)},
+		{post, command + "/jurisdictions?workspaceId=w",
+			inEnvelope(`{"name":"Malta","jurisdictionId":"` + other + `"}`)},
 		{put, command + "/jurisdictions/" + other + "?workspaceId=w", inEnvelope(`{"name":"Malta","description":"d"}`)},
 		{put, command + "/jurisdictions/" + other + "/revert?workspaceId=w", ""},
 		{put, command + "/fields/" + added + "/revert?workspaceId=w", ""},

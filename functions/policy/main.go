@@ -18,6 +18,7 @@ func main() {
 	ctx := context.Background()
 	env := setup.MustLoad(ctx, "TABLE_POLICIES", "BUCKET_WORK")
 	store := env.Policies()
-	s := &policyhttp.Policies{Store: store, Paging: platform.LoadPaging(ctx, store), Now: time.Now, NewID: uuid.NewString}
+	s := &policyhttp.Policies{Store: store, Paging: platform.LoadPaging(ctx, store), Now: time.Now,
+		NewID: uuid.NewString}
 	lambda.Start(httpapi.Lambda(platform.ProblemHandler(s.Routes(), env.Audit, env.Log, time.Now)))
 }

@@ -14,7 +14,8 @@ const problemType = "application/problem+json"
 const CodeValidation = "VALIDATION_ERROR"
 
 // ProblemErrors is the convention for errors of the areas that answer with problem details (docs/contract/policy.md).
-var ProblemErrors = httpapi.ErrorFormat{Body: problemBody, InvalidStatus: http.StatusBadRequest, ContentType: problemType}
+var ProblemErrors = httpapi.ErrorFormat{Body: problemBody, InvalidStatus: http.StatusBadRequest,
+	ContentType: problemType}
 
 // Problem is the body of an error as problem details.
 type Problem struct {

@@ -70,7 +70,8 @@ func TestProblemsListValidationErrors(t *testing.T) {
 	_, text, _ := sendTo(t, platform.ProblemHandler, "POST", "/things", `{"data":{"size":4}}`, nil)
 	const want = `{"type":"about:blank","title":"Bad Request","status":400,"detail":"The request is not valid.",` +
 		`"instance":"/things","errorCode":"VALIDATION_ERROR","validationErrors":[` +
-		`{"propertyName":"name","errorMessage":"The value is missing.","attemptedValue":null,"validatorType":"NotNullValidator"},` +
+		`{"propertyName":"name","errorMessage":"The value is missing.","attemptedValue":null,` +
+		`"validatorType":"NotNullValidator"},` +
 		`{"propertyName":"size","errorMessage":"The value must be between 0 and 3.","attemptedValue":4,` +
 		`"validatorType":"InclusiveBetweenValidator"}]}`
 	if text != want {

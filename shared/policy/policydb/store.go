@@ -205,17 +205,21 @@ func (s *Store) count(tenant, owner string, most int64) types.TransactWriteItem 
 }
 
 // page reads rows of an owner whose parts begin with a prefix: at most limit of them, beginning after a part ("" for
-// the first), backward or forward. The next part is "" at the end.
+// the first), backward or forward. The next part is "" at the end; a list that ends with a full page ends there.
 func (s *Store) page(ctx context.Context, owner, prefix, after string, limit int, backward bool) (
 	items []dynamo.Item, next string, err error) {
 	query := s.query(owner, prefix)
-	query.ScanIndexForward, query.Limit = aws.Bool(!backward), aws.Int32(int32(limit))
+	query.ScanIndexForward, query.Limit = aws.Bool(!backward), aws.Int32(int32(limit+1))
 	if after != "" {
 		query.ExclusiveStartKey = dynamo.Item{"owner": dynamo.String(owner), "part": dynamo.String(after)}
 	}
 	out, err := s.db.Query(ctx, query)
 	if err != nil {
 		return nil, "", fmt.Errorf("list policies: %w", err)
+	}
+	if len(out.Items) > limit {
+		items = out.Items[:limit]
+		return items, dynamo.StringAttribute(items[limit-1], "part"), nil
 	}
 	return out.Items, dynamo.StringAttribute(out.LastEvaluatedKey, "part"), nil
 }

@@ -17,7 +17,8 @@ const codeForbidden = "extra_forbidden"
 var operations = []string{"", string(policy.Equal), string(policy.NotEqual), string(policy.Contains),
 	string(policy.NotContains), string(policy.IsEmpty), string(policy.IsNotEmpty), string(policy.IsDefined),
 	string(policy.IsNotDefined), string(policy.GreaterThan), string(policy.GreaterThanOrEqual), string(policy.LessThan),
-	string(policy.LessThanOrEqual), string(policy.CountEqual), string(policy.CountNotEqual), string(policy.CountLessThan),
+	string(policy.LessThanOrEqual), string(policy.CountEqual), string(policy.CountNotEqual),
+	string(policy.CountLessThan),
 	string(policy.CountLessThanOrEqual), string(policy.CountGreaterThan), string(policy.CountGreaterThanOrEqual),
 	string(policy.CountBetween), string(policy.CountNotBetween), string(policy.Any), string(policy.All),
 	string(policy.None)}

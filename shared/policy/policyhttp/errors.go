@@ -18,19 +18,26 @@ var (
 	errNotPublished = fault.New(fault.NotFound, "policy_not_published",
 		"No version of the policy is published. Name a version, or a workspace with a draft.")
 	errNoField        = fault.New(fault.NotFound, "policy_field_not_found", "The policy has no such field.")
-	errNoJurisdiction = fault.New(fault.NotFound, "policy_jurisdiction_not_found", "The policy has no such jurisdiction.")
-	errNoGroup        = fault.New(fault.NotFound, "data_group_not_found", "There is no such data group or version of it.")
+	errNoJurisdiction = fault.New(fault.NotFound, "policy_jurisdiction_not_found",
+		"The policy has no such jurisdiction.")
+	errNoGroup = fault.New(fault.NotFound, "data_group_not_found",
+		"There is no such data group or version of it.")
 
-	errBusy         = fault.New(fault.Conflict, "policy_busy", "The object is being changed by others. Read it again.")
-	errDraftExists  = fault.New(fault.Conflict, "policy_draft_exists", "The workspace has a draft of this policy already.")
-	errIDTaken      = fault.New(fault.Conflict, "policy_id_taken", "There is an object with this ID already.")
-	errNotDraft     = fault.New(fault.Conflict, "policy_not_draft", "The version is not a draft.")
-	errNotLast      = fault.New(fault.Conflict, "policy_not_last", "Only the version that was published last can be archived.")
-	errWorkspace    = fault.New(fault.Conflict, "policy_workspace_locked", "The workspace is locked. Unlock it first.")
-	errWrongStatus  = fault.New(fault.Conflict, "data_group_status", "The version cannot get this status from the one that it has.")
-	errTooMany      = fault.New(fault.Conflict, "policy_too_many", "There are too many of these already. Remove one first.")
-	errPolicyTooBig = fault.New(fault.TooLarge, "policy_too_large", "The object, or everything in the version, is too large.")
-	errReplyTooBig  = fault.New(fault.TooLarge, "policy_reply_too_large",
+	errBusy        = fault.New(fault.Conflict, "policy_busy", "The object is being changed by others. Read it again.")
+	errDraftExists = fault.New(fault.Conflict, "policy_draft_exists",
+		"The workspace has a draft of this policy already.")
+	errIDTaken  = fault.New(fault.Conflict, "policy_id_taken", "There is an object with this ID already.")
+	errNotDraft = fault.New(fault.Conflict, "policy_not_draft", "The version is not a draft.")
+	errNotLast  = fault.New(fault.Conflict, "policy_not_last",
+		"Only the version that was published last can be archived.")
+	errWorkspace   = fault.New(fault.Conflict, "policy_workspace_locked", "The workspace is locked. Unlock it first.")
+	errWrongStatus = fault.New(fault.Conflict, "data_group_status",
+		"The version cannot get this status from the one that it has.")
+	errTooMany = fault.New(fault.Conflict, "policy_too_many",
+		"There are too many of these already. Remove one first.")
+	errPolicyTooBig = fault.New(fault.TooLarge, "policy_too_large",
+		"The object, or everything in the version, is too large.")
+	errReplyTooBig = fault.New(fault.TooLarge, "policy_reply_too_large",
 		"The reply would be too large. Ask for fewer categories, or search the fields in pages.")
 )
 
@@ -50,7 +57,8 @@ func faultOf(err error, missing error) error {
 	for _, known := range []struct{ err, fault error }{
 		{policy.ErrNotFound, missing}, {policy.ErrNoDraft, errNoDraft}, {policy.ErrChanged, errBusy},
 		{policy.ErrExists, errIDTaken}, {policy.ErrNotDraft, errNotDraft}, {policy.ErrNotLastPublished, errNotLast},
-		{policy.ErrWorkspaceLocked, errWorkspace}, {policy.ErrWrongStatus, errWrongStatus}, {policy.ErrTooMany, errTooMany},
+		{policy.ErrWorkspaceLocked, errWorkspace}, {policy.ErrWrongStatus, errWrongStatus}, {policy.ErrTooMany,
+			errTooMany},
 		{policy.ErrTooLarge, errPolicyTooBig},
 	} {
 		if errors.Is(err, known.err) {

@@ -15,8 +15,9 @@ func (in *FieldRequest) checkMeaning(r *platform.Request) error {
 	return r.Validate(func(v *platform.ValidationErrors) { checkExpressions(v, "", in.Field) })
 }
 
-// checkExpressions compiles the regular expressions and the formula of a field, which come from people, so that they learn
-// at once of what is wrong with them. Everything else that a field refers to is checked when its version is published.
+// checkExpressions compiles the regular expressions and the formula of a field, which come from people, so that they
+// learn at once of what is wrong with them. Everything else that a field refers to is checked when its version is
+// published.
 func checkExpressions(v *platform.ValidationErrors, path string, f policy.Field) {
 	if f.FormulaSchema != nil {
 		if _, err := formula.Parse(f.FormulaSchema.FormulaString); err != nil {

@@ -210,8 +210,9 @@ func (s *Policies) summarizeFields(ctx context.Context, r *platform.Request, in 
 			continue
 		}
 		summary := FieldSummary{FieldID: f.ID, Name: f.Name, FieldType: f.FieldType, FieldTypeID: f.FieldTypeID,
-			Order: f.Order, Categories: f.Categories, TargetEntities: f.TargetEntities, JurisdictionIDs: f.JurisdictionIDs,
-			IsReadOnly: f.IsReadOnly, IsJourneyLevelData: f.IsJourneyLevelData, IsConditional: len(f.Conditions) > 0,
+			Order: f.Order, Categories: f.Categories, TargetEntities: f.TargetEntities,
+			JurisdictionIDs: f.JurisdictionIDs,
+			IsReadOnly:      f.IsReadOnly, IsJourneyLevelData: f.IsJourneyLevelData, IsConditional: len(f.Conditions) > 0,
 			MandatoryType: mandatoryTypeOf(f.Field)}
 		if err := budget.Reserve([]any{f.DataKey, summary}, errReplyTooBig); err != nil {
 			return FieldsSummary{}, err
@@ -221,9 +222,10 @@ func (s *Policies) summarizeFields(ctx context.Context, r *platform.Request, in 
 	return reply, nil
 }
 
-// listIndexable returns a page of the indexable fields of the published versions of all policies for a type of entities,
-// in the order of the IDs of the policies and of the fields.
-func (s *Policies) listIndexable(ctx context.Context, r *platform.Request, _ platform.NoBody) (Page[FieldReply], error) {
+// listIndexable returns a page of the indexable fields of the published versions of all policies for a type of
+// entities, in the order of the IDs of the policies and of the fields.
+func (s *Policies) listIndexable(ctx context.Context, r *platform.Request, _ platform.NoBody) (Page[FieldReply],
+	error) {
 	entityType := r.PathValue("entityType")
 	if !slices.Contains(policy.EntityTypes, entityType) {
 		return Page[FieldReply]{}, r.InvalidParameter(fault.InPath, "entityType",
@@ -249,7 +251,8 @@ func (s *Policies) listIndexable(ctx context.Context, r *platform.Request, _ pla
 func indexablePosition(f FieldReply) string { return f.EntityPolicyID + "/" + f.ID }
 
 // readIndexable reads indexable fields after a place, until there are more than a page can hold.
-func (s *Policies) readIndexable(ctx context.Context, tenant, entityType string, place pagePlace) ([]FieldReply, error) {
+func (s *Policies) readIndexable(ctx context.Context, tenant, entityType string, place pagePlace) ([]FieldReply,
+	error) {
 	var fields []FieldReply
 	firstPolicy, _, _ := strings.Cut(place.after, "/")
 	for after := ""; ; {

@@ -155,7 +155,8 @@ func checkReferences(v *platform.ValidationErrors, property string, references [
 		}
 		u, err := url.Parse(ref.URL)
 		if err != nil || !strings.EqualFold(u.Scheme, "https") && !strings.EqualFold(u.Scheme, "http") || u.Host == "" {
-			v.Add(path+".url", "The value must be an absolute URL that begins with https:// or http://.", platform.CodeURL)
+			v.Add(path+".url", "The value must be an absolute URL that begins with https:// or http://.",
+				platform.CodeURL)
 		}
 	}
 }

@@ -39,7 +39,8 @@ func (s *Policies) updateField(ctx context.Context, r *platform.Request, in Fiel
 		return platform.NoData{}, err
 	}
 	if in.ID != "" && !strings.EqualFold(in.ID, id) {
-		return platform.NoData{}, r.Invalid("fieldId", "The value must be that of the path: a field keeps its ID.", CodeSameID)
+		return platform.NoData{}, r.Invalid("fieldId", "The value must be that of the path: a field keeps its ID.",
+			CodeSameID)
 	}
 	in.ID = id
 	_, err = s.Store.UpdateField(ctx, w, s.completeField(in.Field))

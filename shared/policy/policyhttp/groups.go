@@ -213,7 +213,8 @@ func permissionFor(status policy.DataGroupStatus) string {
 }
 
 // setGroupStatus moves a version of a group to another status.
-func (s *Policies) setGroupStatus(ctx context.Context, r *platform.Request, in GroupStatusRequest) (GroupChanged, error) {
+func (s *Policies) setGroupStatus(ctx context.Context, r *platform.Request, in GroupStatusRequest) (GroupChanged,
+	error) {
 	if err := requirePermission(r.Caller, permissionFor(in.Status)); err != nil {
 		return GroupChanged{}, err
 	}
@@ -231,8 +232,8 @@ func (s *Policies) setGroupStatus(ctx context.Context, r *platform.Request, in G
 // maxAttempts is how often a change is repeated that met one by someone else.
 const maxAttempts = 8
 
-// changeGroup changes the version of a group that the path names. If the client has read a revision of it, the change is
-// one of that; otherwise it is one of whatever is stored.
+// changeGroup changes the version of a group that the path names. If the client has read a revision of it, the change
+// is one of that; otherwise it is one of whatever is stored.
 func (s *Policies) changeGroup(ctx context.Context, r *platform.Request, revision *int64,
 	change func(stored policy.DataGroup) error) error {
 	for range maxAttempts {
@@ -265,81 +266,4 @@ func (s *Policies) groupOfPath(ctx context.Context, r *platform.Request) (policy
 	}
 	g, err := s.Store.GetDataGroup(ctx, r.Tenant, id, number)
 	return g, faultOf(err, errNoGroup)
-}
-
-// GroupHeader is what lists say of a version of a data group.
-type GroupHeader struct {
-	DataGroupID           string                 `json:"dataGroupId"`
-	VersionNumber         int64                  `json:"versionNumber"`
-	Status                policy.DataGroupStatus `json:"status"`
-	Name                  string                 `json:"name"`
-	Description           string                 `json:"description,omitempty"`
-	PrimaryDataGroupField string                 `json:"primaryDataGroupField,omitempty"`
-	FieldsCount           int                    `json:"fieldsCount"`
-	Reason                string                 `json:"reason,omitempty"`
-	Revision              int64                  `json:"revision"`
-}
-
-func groupHeaderOf(g policy.DataGroup) GroupHeader {
-	return GroupHeader{g.ID, g.Version, g.Status, g.Name, g.Description, g.PrimaryField, len(g.Fields), g.Reason, g.Revision}
-}
-
-func groupHeadersOf(groups []policy.DataGroup) []GroupHeader {
-	headers := make([]GroupHeader, len(groups))
-	for i, g := range groups {
-		headers[i] = groupHeaderOf(g)
-	}
-	return headers
-}
-
-// listGroups returns a page of the tenant's data groups, each in its newest version.
-func (s *Policies) listGroups(ctx context.Context, r *platform.Request, _ platform.NoBody) (Page[GroupHeader], error) {
-	if err := checkPageParameters(r); err != nil {
-		return Page[GroupHeader]{}, err
-	}
-	place, err := s.openPage(r, "data groups", maxPage)
-	if err != nil {
-		return Page[GroupHeader]{}, err
-	}
-	groups, next, err := s.Store.ListDataGroups(ctx, r.Tenant, place.after, place.size)
-	return newPage(s, place, groupHeadersOf(groups), next), err
-}
-
-// listGroupVersions returns a page of the versions of a data group, newest first.
-func (s *Policies) listGroupVersions(ctx context.Context, r *platform.Request, _ platform.NoBody) (Page[GroupHeader],
-	error) {
-	if err := checkPageParameters(r); err != nil {
-		return Page[GroupHeader]{}, err
-	}
-	id, err := pathID(r, "dataGroupId", errNoGroup)
-	if err != nil {
-		return Page[GroupHeader]{}, err
-	}
-	place, err := s.openPage(r, "data group "+id, maxPage)
-	if err != nil {
-		return Page[GroupHeader]{}, err
-	}
-	groups, next, err := s.Store.ListDataGroupVersions(ctx, r.Tenant, id, place.after, place.size)
-	if err == nil && len(groups) == 0 && place.after == "" {
-		err = errNoGroup
-	}
-	return newPage(s, place, groupHeadersOf(groups), next), err
-}
-
-// getNewestGroup returns the newest version of a data group.
-func (s *Policies) getNewestGroup(ctx context.Context, r *platform.Request, _ platform.NoBody) (policy.DataGroup, error) {
-	if err := checkNoQuery(r); err != nil {
-		return policy.DataGroup{}, err
-	}
-	id, err := pathID(r, "dataGroupId", errNoGroup)
-	if err != nil {
-		return policy.DataGroup{}, err
-	}
-	g, err := s.Store.GetNewestDataGroup(ctx, r.Tenant, id)
-	return g, faultOf(err, errNoGroup)
-}
-
-// getGroup returns a version of a data group.
-func (s *Policies) getGroup(ctx context.Context, r *platform.Request, _ platform.NoBody) (policy.DataGroup, error) {
-	return s.groupOfPath(ctx, r)
 }

@@ -117,7 +117,8 @@ func (s *Policies) createDraft(ctx context.Context, r *platform.Request, in Draf
 }
 
 // createDraftFrom makes a new draft with the contents of a version.
-func (s *Policies) createDraftFrom(ctx context.Context, r *platform.Request, in DraftFromRequest) (VersionCreated, error) {
+func (s *Policies) createDraftFrom(ctx context.Context, r *platform.Request, in DraftFromRequest) (VersionCreated,
+	error) {
 	p, err := s.findPolicy(ctx, r)
 	if err == nil {
 		err = checkNoQuery(r)
@@ -130,7 +131,8 @@ func (s *Policies) createDraftFrom(ctx context.Context, r *platform.Request, in 
 	case errors.Is(err, policy.ErrExists):
 		err = errDraftExists
 	case errors.Is(err, policy.ErrIsDraft):
-		err = r.Invalid("sourceVersionNumber", "The version is a draft. Name a published or an archived one.", CodeVersion)
+		err = r.Invalid("sourceVersionNumber", "The version is a draft. Name a published or an archived one.",
+			CodeVersion)
 	}
 	if err != nil {
 		return VersionCreated{}, faultOf(err, errNoVersion)
@@ -252,8 +254,8 @@ func workspaceOf(ctx context.Context, r *platform.Request) (policy.Workspace, er
 	return policy.Workspace{Tenant: r.Tenant, PolicyID: id, ID: workspace}, err
 }
 
-// workspaceID returns the workspace that a request names, "" if it names none. The request has no parameters but that and
-// more.
+// workspaceID returns the workspace that a request names, "" if it names none. The request has no parameters but that
+// and more.
 func workspaceID(r *platform.Request, more ...string) (string, error) {
 	workspace := ""
 	if values := r.Query(parameterWorkspace); len(values) > 0 {

@@ -3,7 +3,6 @@ package policyhttp
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/policy"
@@ -11,7 +10,8 @@ import (
 
 // listPolicies returns a page of the tenant's policies, each in the version that is published or, without one, in its
 // newest version.
-func (s *Policies) listPolicies(ctx context.Context, r *platform.Request, _ platform.NoBody) (Page[PolicyReply], error) {
+func (s *Policies) listPolicies(ctx context.Context, r *platform.Request, _ platform.NoBody) (Page[PolicyReply],
+	error) {
 	if err := checkPageParameters(r); err != nil {
 		return Page[PolicyReply]{}, err
 	}
@@ -60,7 +60,8 @@ func (s *Policies) getPolicy(ctx context.Context, r *platform.Request, _ platfor
 
 // findVersion reads the policy that a path names, and its draft in the workspace that a request names; without one, its
 // main version, whose number is 0 if the policy has no version.
-func (s *Policies) findVersion(ctx context.Context, r *platform.Request) (p policy.Policy, v policy.Version, err error) {
+func (s *Policies) findVersion(ctx context.Context, r *platform.Request) (p policy.Policy, v policy.Version,
+	err error) {
 	workspace, err := workspaceID(r)
 	if err != nil {
 		return p, v, err
@@ -96,7 +97,8 @@ func (s *Policies) summarizePolicy(ctx context.Context, r *platform.Request, _ p
 }
 
 // listVersions returns a page of the versions of a policy, newest first.
-func (s *Policies) listVersions(ctx context.Context, r *platform.Request, _ platform.NoBody) (Page[PolicyReply], error) {
+func (s *Policies) listVersions(ctx context.Context, r *platform.Request, _ platform.NoBody) (Page[PolicyReply],
+	error) {
 	if err := checkPageParameters(r); err != nil {
 		return Page[PolicyReply]{}, err
 	}
@@ -130,36 +132,11 @@ func (s *Policies) getVersion(ctx context.Context, r *platform.Request, _ platfo
 	return policyReplyOf(p, v), faultOf(err, errNoVersion)
 }
 
-// listPinnedGroups returns a page of the data groups of a version: the versions that it has pinned or, of a draft, those
-// that are published at the moment.
-func (s *Policies) listPinnedGroups(ctx context.Context, r *platform.Request, _ platform.NoBody) (Page[GroupHeader], error) {
-	if err := checkPageParameters(r); err != nil {
-		return Page[GroupHeader]{}, err
-	}
-	id, err := policyID(r)
-	if err != nil {
-		return Page[GroupHeader]{}, err
-	}
-	number, err := pathNumber(r)
-	if err != nil {
-		return Page[GroupHeader]{}, err
-	}
-	place, err := s.openPage(r, placeOf("data groups", r), maxPage)
-	if err != nil {
-		return Page[GroupHeader]{}, err
-	}
-	snapshot, err := s.Store.ReadContents(ctx, r.Tenant, id, number)
-	if err != nil {
-		return Page[GroupHeader]{}, faultOf(err, errNoVersion)
-	}
-	groups := slices.SortedFunc(slices.Values(snapshot.DataGroups),
-		func(a, b policy.DataGroup) int { return cmp.Compare(a.ID, b.ID) })
-	return cutPage(s, place, groups, func(g policy.DataGroup) string { return g.ID }, groupHeaderOf)
-}
-
-// readView reads a version as a workspace sees it: the version that the path names or, if it names none, the draft of the
-// workspace that the request names or, without one, what is published. The request has no other parameters but more.
-func (s *Policies) readView(ctx context.Context, r *platform.Request, more ...string) (v policy.Version, view policy.View,
+// readView reads a version as a workspace sees it: the version that the path names or, if it names none, the draft of
+// the workspace that the request names or, without one, what is published. The request has no other parameters but
+// more.
+func (s *Policies) readView(ctx context.Context, r *platform.Request, more ...string) (v policy.Version,
+	view policy.View,
 	err error) {
 	id, err := policyID(r)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package policyhttp serves policies (docs/contract/policy.md): their versions, fields and jurisdictions, data groups, and
-// evaluations.
+// Package policyhttp serves policies (docs/contract/policy.md): their versions, fields and jurisdictions, data groups,
+// and evaluations.
 package policyhttp
 
 import (
@@ -60,7 +60,8 @@ func (s *Policies) versionCommands() []httpapi.Route {
 }
 
 func (s *Policies) fieldCommands() []httpapi.Route {
-	const post, put, remove, edit = http.MethodPost, http.MethodPut, http.MethodDelete, permission.PolicyConfigurationEdit
+	const post, put, remove = http.MethodPost, http.MethodPut, http.MethodDelete
+	const edit = permission.PolicyConfigurationEdit
 	const field, jurisdiction = commandsPath + ofField, commandsPath + ofJurisdiction
 	return []httpapi.Route{
 		command(post, commandsPath+ofPolicy+"/fields", edit, platform.Endpoint(s.addField)),
