@@ -3,10 +3,12 @@ package policyhttp_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"sluice/shared/httpapi/platform"
+	"sluice/shared/policy"
 )
 
 // problemOf returns the problem details of a reply that is an error.
@@ -171,5 +173,24 @@ func TestEvaluateRefuses(t *testing.T) {
 				t.Errorf("got %.500s, want %d %s", r.Body, tt.status, tt.code)
 			}
 		})
+	}
+}
+
+// An evaluation that would take several seconds is refused. This one would go through 6,000 items with 9,000 operands
+// each.
+func TestEvaluateRefusesTooMuchWork(t *testing.T) {
+	t.Parallel()
+	inner := slices.Repeat([]policy.Operand{{FieldName: "share", Operation: policy.IsNotEmpty}}, 9000)
+	a := newEvaluationAPI(t, policy.Contents{Fields: []policy.Field{{ID: "1", DataKey: "k", Conditions: []policy.Condition{
+		{ID: "c", Operands: []policy.Operand{{FieldName: "owners", Operation: policy.Any, Operands: inner}}},
+	}}}})
+	for n, want := range map[int]string{100: "", 6000: "evaluation_too_much_work"} {
+		r := a.post(versionPath+plain, `{"properties":{"collectionProperties":{"owners":{"items":{`+members(n, "{}")+`}}}}}`)
+		if want == "" && r.StatusCode == 200 {
+			continue
+		}
+		if p := problemOf(t, r.StatusCode, r.Body); p.Status != 413 || p.ErrorCode != want {
+			t.Errorf("%d items: got %.500s, want %q", n, r.Body, want)
+		}
 	}
 }

@@ -52,6 +52,9 @@ var (
 	errEvaluationTooLarge = fault.New(fault.TooLarge, "evaluation_too_large",
 		"The reply would have more than 6 MB, although it is normalized. Ask for fewer categories, or send the items of "+
 			"collections in parts.")
+	errEvaluationTooMuchWork = fault.New(fault.TooLarge, "evaluation_too_much_work",
+		"The policy has too many conditions for the items and values of the request: the evaluation would take several "+
+			"seconds. Send the items of collections and data sources in parts.")
 )
 
 // evaluatePlain returns the fields of an entity with every field of every item.
@@ -108,7 +111,11 @@ func (s *Evaluations) evaluate(ctx context.Context, r *platform.Request, in eval
 		return evaluate.Result{}, faultOf(err, errNoVersion)
 	}
 	in.Now = s.Now()
-	return program.Evaluate(ctx, in, s.materialityFor(r))
+	result, err := program.Evaluate(ctx, in, s.materialityFor(r))
+	if errors.Is(err, evaluate.ErrTooMuchWork) {
+		return evaluate.Result{}, errEvaluationTooMuchWork
+	}
+	return result, err
 }
 
 // materialityFor returns what reads the screening for a caller, nil if the caller must not.
