@@ -42,10 +42,12 @@ type compiler struct {
 	// slots are the places of calculated values, and groupKeys the data keys of data groups.
 	slots     map[slotKey]int
 	groupKeys map[*policy.DataGroup]map[string]bool
-	// patterns is the size of all regular expressions.
-	patterns int
-	// fields and operands count what has been compiled.
-	fields, operands int
+	// patterns are the checks of regular expressions, and patternSize is their size.
+	patterns    map[patternKey]ruleCheck
+	patternSize int
+	// fields counts the fields that have been compiled; the budgets count other things.
+	fields                                 int
+	operands, conditions, values, formulas budget
 }
 
 func newCompiler(c policy.Contents) *compiler {
@@ -53,7 +55,12 @@ func newCompiler(c policy.Contents) *compiler {
 		program: &Program{entityType: c.EntityType, frames: make([]frameLayout, 1)},
 		groups:  map[string]*policy.DataGroup{}, keys: map[string]int{}, layers: map[string]int{},
 		reads: map[readKey]int{}, maskable: map[int]bool{}, slots: map[slotKey]int{},
-		groupKeys: map[*policy.DataGroup]map[string]bool{},
+		patterns:   map[patternKey]ruleCheck{},
+		groupKeys:  map[*policy.DataGroup]map[string]bool{},
+		operands:   budget{what: "operands", limit: maxOperands},
+		conditions: budget{what: "conditions", limit: maxConditions},
+		values:     budget{what: "values of operands", limit: maxAllValues},
+		formulas:   budget{what: "operations, numbers and fields in formulas", limit: maxNodes},
 	}
 	co.layerIndex(nil) // the first are those that every caller has
 	for i := range c.DataGroups {
@@ -155,11 +162,11 @@ func (c *compiler) compileField(source *policy.Field, parent *field, in scope) *
 	f.own = c.ownRef(f)
 	f.template = newTemplate(f)
 	f.filter = newFieldFilter(source)
-	before := c.operands
+	before := c.operands.used
 	f.shown = c.compileShown("conditions", source.Conditions, in)
 	c.compileValues(f)
 	c.compileRules(f)
-	f.work = c.operands - before
+	f.work = c.operands.used - before
 	c.compileGroup(f)
 	return f
 }

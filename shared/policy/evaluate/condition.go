@@ -10,9 +10,6 @@ import (
 const (
 	// maxDepth is how deep operands can be nested.
 	maxDepth = 8
-	// maxOperands is how many operands a version can have, those of data groups included once for each field that
-	// refers to the group.
-	maxOperands = 10_000
 	// maxValues is how many values an operand can be compared with.
 	maxValues = 500
 	// maxValueLength is the size of the longest of these values in bytes.
@@ -48,6 +45,9 @@ func (s *shownIf) decide(e *evaluation) (bool, *condition) {
 // compileShown compiles conditions at a path of the field.
 func (c *compiler) compileShown(path string, conditions []policy.Condition, in scope) shownIf {
 	var out shownIf
+	if !c.spend(&c.conditions, len(conditions), path) {
+		return out
+	}
 	for i := range conditions {
 		out.conditions = append(out.conditions, c.compileCondition(fmt.Sprintf("%s[%d]", path, i), &conditions[i], in))
 	}
@@ -101,12 +101,7 @@ func (c *compiler) combine(
 	}
 	all := make([]predicate, 0, len(operands))
 	for i := range operands {
-		if c.operands++; c.operands > maxOperands {
-			if c.operands == maxOperands+1 {
-				c.report(path+".operands",
-					"A version has at most %d operands, those of its data groups included, once "+
-						"for each field that refers to the group.", maxOperands)
-			}
+		if !c.spend(&c.operands, 1, path+".operands") {
 			break
 		}
 		p, reads := c.compileOperand(fmt.Sprintf("%s.operands[%d]", path, i), &operands[i], in, depth)

@@ -46,9 +46,9 @@ func (c *compiler) compileQuantifier(path string, o *policy.Operand, in scope, d
 	collection, readsItem := c.refOf(path, o, in)
 	inner := c.newScope(innerItem)
 	inner.isFiltered = in.isFiltered && (o.DataSource == sourceProperties || o.DataSource == sourceCurrentItem)
-	before := c.operands
+	before := c.operands.used
 	isMet, _ := c.combine(path, o.LogicalOperation, o.Operands, inner, depth+1)
-	workPerItem := c.operands - before
+	workPerItem := c.operands.used - before
 	wanted, result := o.Operation != policy.All, o.Operation == policy.Any
 	p := predicate(func(e *evaluation) bool {
 		if e.isHidden(collection.keys) {

@@ -45,6 +45,9 @@ func (c *compiler) compileTest(path string, o *policy.Operand) test {
 // nothing to report.
 func (c *compiler) checkValues(path string, o *policy.Operand) bool {
 	reported := c.reported
+	if !c.spend(&c.values, len(o.Value)+len(o.ValueID), path+".value") {
+		return false
+	}
 	if len(o.Value)+len(o.ValueID) == 0 {
 		c.report(path+".value", "The operation %s needs a value.", o.Operation)
 	}

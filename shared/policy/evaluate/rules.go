@@ -13,9 +13,6 @@ import (
 	"sluice/shared/policy/formula"
 )
 
-// maxPatterns is the largest total size of the regular expressions of a version.
-const maxPatterns = 500_000
-
 // fieldRules are the compiled rules of a field.
 type fieldRules struct {
 	// rules are the active ones in the order of ruleTable.
@@ -105,6 +102,9 @@ func (c *compiler) compileRule(d *ruleDefinition, source *policy.Rule, f *field)
 	slices.SortStableFunc(byPriority, func(a, b int) int {
 		return cmp.Compare(source.DynamicRules[a].Priority, source.DynamicRules[b].Priority)
 	})
+	if !c.spend(&c.conditions, len(byPriority), path+".dynamicRules") {
+		return r
+	}
 	for _, i := range byPriority {
 		dynamic, path := &source.DynamicRules[i], fmt.Sprintf("%s.dynamicRules[%d]", path, i)
 		r.dynamic = append(r.dynamic, dynamicRule{
@@ -126,11 +126,7 @@ func (c *compiler) compileRuleValue(d *ruleDefinition, path string, source *poli
 		c.report(path, "The rule %s needs %s.", d.name, strings.Join(d.members, " or "))
 		return &ruleValue{name: d.name, order: d.order()}
 	}
-	check := d.compile(source, func(member, format string, args ...any) { c.report(path+"."+member, format, args...) })
-	if c.patterns += check.size; c.patterns > maxPatterns && c.patterns-check.size <= maxPatterns {
-		c.report(path, "The regular expressions of the version are too large together: they have more than %d steps.",
-			maxPatterns)
-	}
+	check := c.compileCheck(d, path, source)
 	v := &ruleValue{d.name, d.order(), ResolvedRule{
 		Active: true, Message: cmp.Or(source.ErrorMessage, check.message),
 		RegexValue: source.RegexValue, IsCaseSensitive: source.IsCaseSensitive,
@@ -142,6 +138,34 @@ func (c *compiler) compileRuleValue(d *ruleDefinition, path string, source *poli
 		v.resolved.RequiredTypesMinCount = append(v.resolved.RequiredTypesMinCount, RequiredType(t))
 	}
 	return v
+}
+
+// patternKey says which regular expressions are equal.
+type patternKey struct {
+	text            string
+	isCaseSensitive bool
+}
+
+// compileCheck compiles what a value of a rule checks. Equal regular expressions share one.
+func (c *compiler) compileCheck(d *ruleDefinition, path string, source *policy.RuleValue) ruleCheck {
+	report := func(member, format string, args ...any) { c.report(path+"."+member, format, args...) }
+	if d.name != regexRule {
+		return d.compile(source, report)
+	}
+	key := patternKey{source.RegexValue, source.IsCaseSensitive == nil || *source.IsCaseSensitive}
+	check, ok := c.patterns[key]
+	if ok || c.patternSize > maxPatterns {
+		return check
+	}
+	check = d.compile(source, report)
+	if c.patternSize += check.size; c.patternSize > maxPatterns {
+		c.report(path, "The regular expressions of the version are too large together: they have more than %d steps.",
+			maxPatterns)
+	}
+	if check.isTextBroken != nil {
+		c.patterns[key] = check
+	}
+	return check
 }
 
 // givenMembers returns the names of the members that a value of a rule has beside the message.

@@ -433,24 +433,3 @@ func checkProblem(t *testing.T, err error, want evaluate.Problem) {
 		t.Errorf("problem (-want +got):\n%s", diff)
 	}
 }
-
-// The regular expressions of a version are bounded together.
-func TestManyLargeRegularExpressions(t *testing.T) {
-	t.Parallel()
-	compile := func(n int) error {
-		var c policy.Contents
-		for i := range n {
-			f := policy.Field{ID: fmt.Sprint(i), DataKey: fmt.Sprint(i), FieldType: "Text"}
-			setRule(&f, "regex", always(policy.RuleValue{RegexValue: `^\d{999}$`}))
-			c.Fields = append(c.Fields, f)
-		}
-		_, err := evaluate.Compile(c)
-		return err
-	}
-	if err := compile(100); err != nil {
-		t.Errorf("got error %v, want none", err)
-	}
-	if err := compile(300); err == nil || !strings.Contains(err.Error(), "too large together") {
-		t.Errorf("got error %v, want one about the regular expressions together", err)
-	}
-}

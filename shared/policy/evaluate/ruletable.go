@@ -18,6 +18,7 @@ const (
 	readOnlyRule    = "readOnly"
 	onlyIntegerRule = "onlyInteger"
 	onlyDecimalRule = "onlyDecimal"
+	regexRule       = "regex"
 	timeZoneRule    = "timeZoneId"
 )
 
@@ -87,7 +88,7 @@ var ruleTable = []ruleDefinition{
 	{onlyDecimalRule, func(r *policy.ValidationRules) *policy.Rule { return r.OnlyDecimal }, nil, true,
 		simpleRule(ruleCheck{message: "Enter a number with at most two decimal places.",
 			isTextBroken: hasMoreThanCents})},
-	{"regex", func(r *policy.ValidationRules) *policy.Rule { return r.Regex },
+	{regexRule, func(r *policy.ValidationRules) *policy.Rule { return r.Regex },
 		[]string{"regexValue", "isCaseSensitive"}, false, compileRegex},
 	{"characterLimit", func(r *policy.ValidationRules) *policy.Rule { return r.CharacterLimit },
 		[]string{"limit"}, false, compileCharacterLimit},

@@ -48,6 +48,9 @@ type slotKey struct {
 func (c *compiler) compileValues(f *field) {
 	in := f.scope
 	in.isFiltered = true
+	if !c.spend(&c.conditions, len(f.source.ConditionalValues), "conditionalValues") {
+		return
+	}
 	for i := range f.source.ConditionalValues {
 		source := &f.source.ConditionalValues[i]
 		compiled := c.compileCondition(fmt.Sprintf("conditionalValues[%d]", i), &source.Condition, in)
@@ -70,9 +73,15 @@ func (c *compiler) compileFormula(f *field) {
 		c.report(path, "A field of the type %s has no formula.", f.source.FieldType)
 		return
 	}
+	if c.formulas.isSpent() {
+		return
+	}
 	compiled, err := formula.Parse(schema.FormulaString)
 	if err != nil {
 		c.report(path, "The formula cannot be used: %s.", err)
+		return
+	}
+	if !c.spend(&c.formulas, compiled.Size(), path) {
 		return
 	}
 	f.values.formula = compiled
