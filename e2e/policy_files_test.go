@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const examplePolicies = "../sampledata/policies/"
@@ -97,10 +99,9 @@ func TestPolicyImportRefusals(t *testing.T) {
 	c.run(0, "policy", "import", edited, "--workspace", "one")
 	c.runExpecting(2, []string{"nothing was changed: others have locked firstNames (workspace one)"},
 		"policy", "import", edited, "--workspace", "two")
-	c.runExpecting(2, []string{"has 1 problem", "field firstNames, conditions[0]"}, "policy", "import", editFile(t, file,
-		"    isIndexable: true\n    validationRules:\n      mandatory: {isActive: true, staticRule: {errorMessage: Enter the first",
-		"    conditions: [{operands: [{operation: sounds like, fieldName: a}]}]\n    validationRules:\n"+
-			"      mandatory: {isActive: true, staticRule: {errorMessage: Enter the first"))
+	wrong := editFile(t, file, "    dataKey: firstNames\n",
+		"    dataKey: firstNames\n    conditions: [{operands: [{operation: sounds like, fieldName: a}]}]\n")
+	c.runExpecting(2, []string{"has 1 problem", "field firstNames, conditions[0]"}, "policy", "import", wrong)
 	long := strings.Repeat("x", 701)
 	out := c.runExpecting(2, nil, "policy", "import", editFile(t, file, "name: Family name", "name: "+long))
 	if !regexp.MustCompile(`individual.yaml:\d+: field familyName, name: `).MatchString(out) {
@@ -148,5 +149,33 @@ func TestPolicyImportContinues(t *testing.T) {
 	c.run(0, "policy", "diff", file, "Company@1")
 	if out := c.run(0, "policy", "list"); strings.Count(out, "\n") != 1 {
 		t.Errorf("got the policies\n%s\nwant one", out)
+	}
+}
+
+// A version that is exported is evaluated on this machine as the service does, in all forms.
+func TestPolicyEvaluateCommand(t *testing.T) {
+	t.Parallel()
+	c := newTenantClient(t)
+	c.run(0, "policy", "import", examplePolicies+"company.yaml", "--publish")
+	exported := filepath.Join(t.TempDir(), "company.yaml")
+	c.run(0, "policy", "export", "Company", "-o", exported)
+	for _, form := range [][]string{
+		{"--json"}, {"--json", "--normalized"}, {"--json", "--read-only"}, {"--json", "--explain"}, {},
+		{"--json", "--jurisdiction", "Germany"}, {"--json", "--category", "Risk", "--target", "Client"},
+		{"--read-only"}, {"--json", "--skip-values", "--filter-layers"},
+	} {
+		code := 1 // the example has values that are wrong
+		if strings.Contains(strings.Join(form, " "), "--read-only") {
+			code = 0
+		}
+		entity := append([]string{"--entity", examplePolicies + "acme.yaml"}, form...)
+		here := c.runExpecting(code, nil, append([]string{"policy", "evaluate", exported}, entity...)...)
+		there := c.runExpecting(code, nil, append([]string{"policy", "evaluate", "--policy", "Company"}, entity...)...)
+		// Files do not have the versions of data groups.
+		there = strings.ReplaceAll(there, `"dataGroupVersionNumber": 1`, `"dataGroupVersionNumber": 0`)
+		there = strings.ReplaceAll(there, `"versionNumber": 1`, `"versionNumber": 0`)
+		if diff := cmp.Diff(here, there); diff != "" {
+			t.Errorf("%v (-here +there):\n%s", form, diff)
+		}
 	}
 }

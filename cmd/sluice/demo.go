@@ -26,7 +26,8 @@ func demoCommand() *cli.Command {
 		Summary: "see everything work, in a few seconds",
 		Description: `
 Starts a local cloud on a folder that is removed at the end, creates a tenant and a client, onboards entities, uploads
-a good batch and one with every kind of error, reads a transaction back, and stops.`,
+a good batch and one with every kind of error, reads a transaction back, imports a policy and evaluates it for a
+company, and stops.`,
 		Flags: func(f *flag.FlagSet) {
 			f.Int64Var(&lines, "lines", 2000, "`N` lines in the good batch")
 		},
@@ -96,8 +97,11 @@ func (d *demo) run(ctx context.Context, cloud localcloud.Descriptor, lines int64
 		&uploadRun{path: bad, rejectOnInvalid: true}, client.StatusValidationFailed); err != nil {
 		return err
 	}
-	return d.upload(ctx, "The same batch with --reject-on-invalid=false: its invalid lines are dropped",
-		&uploadRun{path: bad, brief: true}, client.StatusProcessed)
+	if err := d.upload(ctx, "The same batch with --reject-on-invalid=false: its invalid lines are dropped",
+		&uploadRun{path: bad, brief: true}, client.StatusProcessed); err != nil {
+		return err
+	}
+	return d.evaluatePolicy(ctx)
 }
 
 // prepare creates a tenant, its client, two batches and their entities.
@@ -118,7 +122,9 @@ func (d *demo) prepare(ctx context.Context, cloud localcloud.Descriptor, good, b
 		return err
 	}
 	if err := d.admin(ctx, &credentials, "client", "create", "--tenant", tenant.ID,
-		"--permission", "BatchUpload", "--permission", "BatchRead", "--permission", "TransactionRead"); err != nil {
+		"--permission", "BatchUpload", "--permission", "BatchRead", "--permission", "TransactionRead",
+		"--permission", "PolicyConfigurationAccess", "--permission", "PolicyConfigurationCreate",
+		"--permission", "PolicyConfigurationEdit", "--permission", "PolicyConfigurationApprove"); err != nil {
 		return err
 	}
 	for _, file := range []struct {
@@ -198,6 +204,41 @@ func (d *demo) readBack(ctx context.Context, path string) error {
 		if !bytes.Contains(text, append(bytes.TrimSpace(m.Transaction), '\n')) {
 			return errors.New("the transaction is not the line that was sent")
 		}
+	}
+	return nil
+}
+
+// evaluatePolicy imports the example policy for companies, publishes it and shows what it asks of a company.
+func (d *demo) evaluatePolicy(ctx context.Context) error {
+	d.ui.printf("\n%s\n", d.ui.paint(bold, "A policy: what a bank asks of a company, and why"))
+	for _, name := range []string{"company.yaml", "acme.yaml"} {
+		text, err := sampledata.Policies.ReadFile("policies/" + name)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(d.dir, name), text, 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	file, _, err := compilePolicyFile(filepath.Join(d.dir, "company.yaml"))
+	if err != nil {
+		return err
+	}
+	service := policyService{d.client}
+	d.ui.printf("  $ sluice policy import company.yaml --publish\n")
+	i := policyImport{service: service, file: file, ui: d.ui, workspace: defaultWorkspace, publish: true, brief: true}
+	if err := i.run(ctx); err != nil {
+		return err
+	}
+	d.ui.printf("  $ sluice policy evaluate --policy Company --entity acme.yaml --category Risk --explain\n")
+	e := evaluation{ui: d.ui, policy: "Company", entity: filepath.Join(d.dir, "acme.yaml"),
+		categories: []string{"Risk"}, explain: true, names: namesOfConditions(file.Contents)}
+	in, err := e.readInput()
+	if err != nil {
+		return err
+	}
+	if err := e.runRemote(ctx, service, in, io.Discard); !errors.Is(err, exitRejected) {
+		return errors.Join(errors.New("the evaluation should have found wrong values"), err)
 	}
 	return nil
 }

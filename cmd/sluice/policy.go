@@ -203,6 +203,12 @@ func printComparison(ui *console, c policyfile.Comparison) {
 	}
 }
 
+// summarizeChanges says how much is changed.
+func summarizeChanges(c policyfile.Comparison) string {
+	return fmt.Sprintf("%s, %s and %s", countOf(int64(len(c.Fields)), "field"),
+		countOf(int64(len(c.DataGroups)), "data group"), countOf(int64(len(c.Jurisdictions)), "jurisdiction"))
+}
+
 // nameOfChange names what is changed.
 func nameOfChange(kind string, c policyfile.Change) string {
 	switch {

@@ -207,6 +207,7 @@ func (i *policyImport) saveGroup(ctx context.Context, g policy.DataGroup) error 
 		saved, err = i.service.AddDataGroupVersion(ctx, g.ID, data)
 	}
 	if err == nil {
+		saved.Name = g.Name // which the reply does not repeat
 		i.groups[g.ID] = saved
 	}
 	return err

@@ -40,6 +40,7 @@ met, or those that --jurisdiction names. The exit code is 1 if something is wron
 			"sluice policy evaluate --policy Company --version 3 --request request.json --normalized --json",
 		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+			e.ui = newConsole(stdout)
 			return e.run(ctx, args, stdout)
 		},
 	}
@@ -51,6 +52,7 @@ type evaluation struct {
 	policy  string
 	version int64
 	conn    connection
+	ui      *console
 	// names are those of the conditions of a FILE.
 	names map[[2]string]string
 	// entity and request are files, of which one is given.
@@ -92,7 +94,11 @@ func (e *evaluation) run(ctx context.Context, args []string, stdout io.Writer) e
 		return explainFile(err)
 	}
 	if e.policy != "" {
-		return e.runRemote(ctx, in, stdout)
+		c, err := e.conn.newClient()
+		if err != nil {
+			return err
+		}
+		return e.runRemote(ctx, policyService{c}, in, stdout)
 	}
 	file, program, err := compilePolicyFile(args[0])
 	if err != nil {
@@ -125,7 +131,7 @@ func (e *evaluation) print(stdout io.Writer, in evaluationInput, result evaluate
 		if err == nil && e.asJSON {
 			return printJSON(stdout, out)
 		}
-		return errors.Join(err, e.finish(stdout, in, plainOf(out)))
+		return errors.Join(err, e.finish(in, plainOf(out)))
 	case e.normalized:
 		out, err := evaluate.Normalize(result, maxResultBytes)
 		if err == nil {
@@ -135,15 +141,15 @@ func (e *evaluation) print(stdout io.Writer, in evaluationInput, result evaluate
 	case e.asJSON:
 		return errors.Join(printJSON(stdout, result), exitCodeOf(result))
 	}
-	return e.finish(stdout, in, result)
+	return e.finish(in, result)
 }
 
 // maxResultBytes bounds the distinct fields of a normalized result. What a machine can evaluate, it can print.
 const maxResultBytes = 1 << 30
 
 // finish prints a result for people.
-func (e *evaluation) finish(stdout io.Writer, in evaluationInput, result evaluate.Result) error {
-	p := resultPrinter{ui: newConsole(stdout), properties: in.Properties, isReadOnly: e.readOnly, names: e.names}
+func (e *evaluation) finish(in evaluationInput, result evaluate.Result) error {
+	p := resultPrinter{ui: e.ui, properties: in.Properties, isReadOnly: e.readOnly, names: e.names}
 	p.print(result)
 	return exitCodeOf(result)
 }
@@ -157,12 +163,7 @@ func exitCodeOf(result evaluate.Result) error {
 }
 
 // runRemote has the service evaluate a version.
-func (e *evaluation) runRemote(ctx context.Context, in evaluationInput, stdout io.Writer) error {
-	c, err := e.conn.newClient()
-	if err != nil {
-		return err
-	}
-	s := policyService{c}
+func (e *evaluation) runRemote(ctx context.Context, s policyService, in evaluationInput, stdout io.Writer) error {
 	p, number, err := s.resolve(ctx, policyRef{e.policy, e.version})
 	if err != nil {
 		return err
@@ -200,7 +201,7 @@ func (e *evaluation) printReply(stdout io.Writer, in evaluationInput, reply []by
 	if e.readOnly {
 		var out evaluate.ReadOnlyResult
 		err := json.Unmarshal(reply, &out)
-		return errors.Join(err, e.finish(stdout, in, plainOf(out)))
+		return errors.Join(err, e.finish(in, plainOf(out)))
 	}
 	if e.normalized {
 		var out evaluate.NormalizedResult
@@ -214,7 +215,7 @@ func (e *evaluation) printReply(stdout io.Writer, in evaluationInput, reply []by
 	if e.asJSON {
 		return exitCodeOf(result)
 	}
-	return e.finish(stdout, in, result)
+	return e.finish(in, result)
 }
 
 // check reports flags that exclude each other.

@@ -75,6 +75,8 @@ type policyImport struct {
 	ui                      *console
 	policy, workspace, note string
 	publish, dryRun, asJSON bool
+	// brief prints how much is changed in place of what.
+	brief bool
 
 	// target is the policy; its ID is "" if it is still to be created.
 	target client.Policy
@@ -224,10 +226,14 @@ func (i *policyImport) plan() error {
 	if i.draft != nil {
 		i.outcome.VersionNumber = i.draft.VersionNumber
 	}
-	if i.target.ID == "" {
+	if i.target.ID == "" && !i.brief {
 		i.ui.printf("%s a policy for the type %s\n", i.ui.paint(green, "+"), i.target.EntityType)
 	}
-	printComparison(i.ui, i.outcome.Changes)
+	if i.brief {
+		i.ui.printf("  added or changed: %s\n", summarizeChanges(i.outcome.Changes))
+	} else {
+		printComparison(i.ui, i.outcome.Changes)
+	}
 	if i.outcome.Changes.IsEmpty() && i.target.ID != "" {
 		i.ui.printf("The policy is what the file has already.\n")
 	}

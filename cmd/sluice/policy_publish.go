@@ -105,7 +105,7 @@ func (p *publication) publishGroup(ctx context.Context, g client.DataGroup) (cli
 		if err != nil {
 			return g, fmt.Errorf("data group %s: %w", printable(name), err)
 		}
-		g = next
+		g.Status, g.Revision = next.Status, next.Revision
 		if status == client.DataGroupPublished {
 			p.ui.printf("Version %d of the data group %s is published.\n", g.VersionNumber, printable(name))
 		}
