@@ -28,7 +28,16 @@ const contentsCacheBytes = 24 << 20
 // bundles are the contents of versions that are not drafts, in objects named by their digests.
 type bundles struct {
 	files Files
+	// limit is the size of the largest contents as JSON.
+	limit int64
 	cache cache[bundleKey, policy.Contents]
+}
+
+// newBundles returns the contents in files, of which it keeps some bytes of JSON in memory.
+func newBundles(f Files, cacheBytes int64) *bundles {
+	b := &bundles{files: f, limit: policy.MaxBundleBytes}
+	b.cache.maxBytes = cacheBytes
+	return b
 }
 
 type bundleKey struct{ tenant, digest string }
@@ -78,12 +87,12 @@ func (b *bundles) load(ctx context.Context, k bundleKey) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", k.object(), err)
 	}
-	text, err := io.ReadAll(io.LimitReader(packed, policy.MaxBundleBytes+1))
+	text, err := io.ReadAll(io.LimitReader(packed, b.limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", k.object(), err)
 	}
-	if len(text) > policy.MaxBundleBytes {
-		return nil, fmt.Errorf("%s has more than %d bytes", k.object(), policy.MaxBundleBytes)
+	if int64(len(text)) > b.limit {
+		return nil, fmt.Errorf("%s has more than %d bytes", k.object(), b.limit)
 	}
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != k.digest {
 		return nil, fmt.Errorf("%s has the SHA-256 %x", k.object(), sum)

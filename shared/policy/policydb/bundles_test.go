@@ -47,7 +47,6 @@ func TestDamagedObjects(t *testing.T) {
 		"cut off":              good[:len(good)-9],
 		"other contents":       pack([]byte(`{"entityType":"Company","fields":[]}`)),
 		"other contents added": append(bytes.Clone(good), pack([]byte("{}"))...),
-		"too large":            pack(make([]byte, policy.MaxBundleBytes+1)),
 	}
 	for name, object := range cases {
 		h.files.Put(key, object)

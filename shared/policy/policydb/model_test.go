@@ -215,7 +215,7 @@ func (m *model) archive(number int64) error {
 // Random operations in several workspaces do to the store what they do to the model, and have its errors.
 func TestStoreDoesWhatTheModelDoes(t *testing.T) {
 	t.Parallel()
-	const seed, operations = 7, 200
+	const seed, operations = 7, 130
 	random := rand.New(rand.NewPCG(seed, 0))
 	h := start(t)
 	m := &model{last: 1, versions: map[int64]*modelVersion{

@@ -85,7 +85,7 @@ func TestChangesRaceWithPublish(t *testing.T) {
 	h := start(t)
 	h.add("first", "base")
 	h.publish(1)
-	for round := range 8 {
+	for round := range 5 {
 		w := fmt.Sprint("workspace ", round)
 		number := h.draft(w).Number
 		want := map[string]bool{"base": true}
@@ -235,7 +235,7 @@ func TestWorkspacesDoNotDisturbEachOther(t *testing.T) {
 		random := rand.New(rand.NewPCG(uint64(n), 1))
 		w := &worker{harness: h, random: random, name: fmt.Sprint("worker ", n), locked: &locked}
 		calls = append(calls, func() error {
-			for round := range 6 {
+			for round := range 4 {
 				isPublished, err := w.round(round)
 				if err != nil {
 					return fmt.Errorf("%s, round %d: %w", w.name, round, err)
@@ -376,7 +376,7 @@ func TestDraftsFromVersionsRace(t *testing.T) {
 		h.must(err)
 	}
 	h.publish(2)
-	for round := range 4 {
+	for round := range 3 {
 		numbers := map[string]int64{}
 		var mu sync.Mutex
 		var calls []func() error

@@ -62,8 +62,7 @@ var _ policy.Store = (*Store)(nil)
 
 // New returns the store in a table, with the contents of versions in files. It makes IDs by newID.
 func New(db *dynamodb.Client, table string, f Files, newID func() string) *Store {
-	return &Store{db: db, table: table, newID: newID,
-		bundles: &bundles{files: f, cache: cache[bundleKey, policy.Contents]{maxBytes: contentsCacheBytes}}}
+	return &Store{db: db, table: table, bundles: newBundles(f, contentsCacheBytes), newID: newID}
 }
 
 // maxAttempts is how often something is tried that meets writes of others.
