@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
-	"testing"
 
 	"github.com/google/uuid"
 
@@ -76,7 +74,8 @@ func policyCalls(api *session) []platformCall {
 		{post, command + "/fields?workspaceId=w", inEnvelope(policyField("b", `,"fieldId":"`+added+`","order":2.5`))},
 		{put, command + "/fields/" + field + "?workspaceId=w", inEnvelope(policyField("a", fullField))},
 		{post, command + "/jurisdictions?workspaceId=w",
-			inEnvelope(`{"name":"Ireland","jurisdictionId":"` + jurisdiction + `","conditions":[{"operands":[{"fieldName":"a","operation":"isNotEmpty"}]}]}`)},
+			inEnvelope(`{"name":"Ireland","jurisdictionId":"` + jurisdiction + `",` +
+				`"conditions":[{"operands":[{"fieldName":"a","operation":"isNotEmpty"}]}]}`)},
 		{post, command + "/jurisdictions?workspaceId=w",
 			inEnvelope(`{"name":"Malta","jurisdictionId":"` + other + `"}`)},
 		{put, command + "/jurisdictions/" + other + "?workspaceId=w", inEnvelope(`{"name":"Malta","description":"d"}`)},
@@ -112,18 +111,21 @@ func policyCalls(api *session) []platformCall {
 const fullField = `,"description":"d","tags":["t"],"targetEntities":["Client"],"order":1,"isIndexable":true,
 	"references":[{"type":"Law","description":"d","url":"https://example.com/law"}],
 	"accessLayers":{"geographic":["EU"],"businessRelated":["Retail"]},
-	"conditions":[{"id":"c","name":"n","logicalOperation":"OR","operands":[{"fieldName":"a","operation":"equal","value":["x"]},
+	"conditions":[{"id":"c","name":"n","logicalOperation":"OR","operands":[
+		{"fieldName":"a","operation":"equal","value":["x"]},
 		{"logicalOperation":"AND","operands":[{"fieldName":"b","operation":"isEmpty"}]}]}],
 	"conditionalValues":[{"id":"v","operands":[{"fieldName":"b","operation":"isEmpty"}],"value":"x","priority":1}],
 	"defaultValue":"x",
 	"validationRules":{"mandatory":{"isActive":true,"staticRule":{"errorMessage":"m"},
-		"dynamicRules":[{"id":"d","operands":[{"fieldName":"b","operation":"isEmpty"}],"value":{"errorMessage":"m2"},"priority":1}]},
+		"dynamicRules":[{"id":"d","operands":[{"fieldName":"b","operation":"isEmpty"}],"value":{"errorMessage":"m2"},
+			"priority":1}]},
 		"regex":{"isActive":true,"staticRule":{"regexValue":"^[A-Z]+$","isCaseSensitive":true}}}`
 
 // dataGroupCalls returns a call of each operation on data groups.
 func dataGroupCalls(api *session) []platformCall {
 	const put, post, get = http.MethodPut, http.MethodPost, http.MethodGet
-	group := inEnvelope(`{"name":"Owners","primaryDataGroupField":"role","dataGroupFields":[{"name":"Role","dataKey":"role","fieldType":"TextBox"}]}`)
+	group := inEnvelope(`{"name":"Owners","primaryDataGroupField":"role",` +
+		`"dataGroupFields":[{"name":"Role","dataKey":"role","fieldType":"TextBox"}]}`)
 	var created struct{ DataGroupID string }
 	api.mustCall(post, dataGroupCommands, group, &created)
 	command, query := dataGroupCommands+"/"+created.DataGroupID, dataGroupQueries+"/"+created.DataGroupID
@@ -140,34 +142,4 @@ func dataGroupCalls(api *session) []platformCall {
 		{get, query + "/versions", ""},
 		{get, query + "/version/1", ""},
 	}
-}
-
-// A policy lives from its first draft to its archive: two workspaces edit it side by side, and what is published stays
-// as it is.
-func TestLifeOfAPolicy(t *testing.T) {
-	t.Parallel()
-	api := login(t, environment)
-	id := api.newPolicy("spring")
-	field := api.addField(id, "spring", policyField("legalEntityName", ""))
-	api.publish(id, "spring")
-	var p struct {
-		Status                                string
-		VersionNumber, PublishedVersionNumber int64
-		IsLocked                              bool
-	}
-	api.mustCall("GET", policyQueries+"/"+id, "", &p)
-	if p.Status != "Published" || p.VersionNumber != 1 || p.PublishedVersionNumber != 1 {
-		t.Errorf("got %+v, want version 1, published", p)
-	}
-	var f struct {
-		Name, ChangeType string
-		FieldVersion     int64
-	}
-	api.mustCall("GET", policyQueries+"/"+id+"/fields/"+field, "", &f)
-	if f.Name != "legalEntityName" || f.ChangeType != "Unchanged" || f.FieldVersion != 1 {
-		t.Errorf("got %+v, want the field as it was added", f)
-	}
-	api.expectProblem(404, "policy_not_found", "GET", policyQueries+"/"+uuid.NewString(), "")
-	api.expectProblem(400, "VALIDATION_ERROR", "POST", policyCommands+"/"+id+"/fields?workspaceId=spring",
-		inEnvelope(strings.Replace(policyField("a", ""), "Basic", "", 1)))
 }

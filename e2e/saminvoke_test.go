@@ -77,6 +77,7 @@ func TestSAMInvoke(t *testing.T) {
 	s.invokeAPI("screening", 202, `"batchId"`)
 	s.invokeAPI("provider", 202, `"defaultConfigurationSetId"`)
 	s.invokeAPI("matchname", 400, "no_watch_lists")
+	s.invokeAPI("policy", 202, `"versionNumber":1`)
 	s.invokeAPI("evaluate", 404, "policy_version_not_found")
 	s.invoke("certificate", "null")
 	s.invoke("watchlist", "null")
