@@ -10,9 +10,6 @@ import (
 func newTemplate(f *field) EvaluatedField {
 	s := f.source
 	out := EvaluatedField{IsIndexable: s.IsIndexable, IsMaterialData: s.IsMaterialData}
-	if len(s.Categories) > 0 {
-		out.Category = s.Categories[0]
-	}
 	out.GroupField = GroupField{
 		DataKey: s.DataKey, Name: s.Name, Description: orNull(s.Description), FieldType: s.FieldType,
 		FieldTypeID: orNull(s.FieldTypeID), Order: s.Order, LinkChildFieldDataKey: orNull(s.LinkChildFieldDataKey),
@@ -70,10 +67,19 @@ func (s *shown) isMarkedReadOnly() bool {
 	return s.source.IsReadOnly || slices.ContainsFunc(s.others, func(f *field) bool { return f.source.IsReadOnly })
 }
 
+// category returns the category under which a field is shown: the first of those that it has and that are asked for.
+func (e *evaluation) category(f *field) string {
+	all := f.source.Categories
+	if len(all) == 0 {
+		return ""
+	}
+	return all[max(0, slices.IndexFunc(all, func(category string) bool { return e.categories[category] }))]
+}
+
 // evaluateSingle returns a field of the policy itself that is a single value.
 func (e *evaluation) evaluateSingle(s *shown) EvaluatedField {
 	out := s.template
-	out.GroupField = e.evaluateField(s)
+	out.GroupField, out.Category = e.evaluateField(s), e.category(s.field)
 	return out
 }
 
@@ -82,7 +88,7 @@ func (e *evaluation) evaluateCustom(s *shown) CustomDataGroup {
 	t, g := &s.template, s.group.source
 	out := CustomDataGroup{
 		DataKey: t.DataKey, DataGroupID: g.ID, VersionNumber: g.Version, DataGroupName: g.Name, Name: t.Name,
-		Description: t.Description, Category: t.Category, Order: t.Order, IsConditional: t.IsConditional,
+		Description: t.Description, Category: e.category(s.field), Order: t.Order, IsConditional: t.IsConditional,
 		SingleFields: []GroupField{}, CustomNestedFields: []CustomDataGroup{},
 	}
 	all := e.findShown(s.group.fields)

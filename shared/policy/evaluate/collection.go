@@ -15,7 +15,7 @@ func (e *evaluation) evaluateCollection(s *shown) (CollectionDataGroup, error) {
 	out := CollectionDataGroup{
 		GroupHeader: GroupHeader{
 			DataKey: t.DataKey, DataGroupID: g.ID, DataGroupVersionNumber: g.Version, DataGroupName: g.Name,
-			Name: t.Name, Description: t.Description, Category: t.Category, Order: t.Order,
+			Name: t.Name, Description: t.Description, Category: e.category(s.field), Order: t.Order,
 			IsReadOnly:    header.IsReadOnly,
 			IsConditional: header.IsConditional, ValidationData: header.ValidationData,
 			PrimaryDataGroupField:               orNull(g.PrimaryField),

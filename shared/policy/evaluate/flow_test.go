@@ -139,6 +139,21 @@ func TestWhichFieldsTakePart(t *testing.T) {
 	}
 }
 
+// TestCategory returns the category that was asked for.
+func TestCategory(t *testing.T) {
+	t.Parallel()
+	c := policy.Contents{Fields: []policy.Field{{ID: "1", DataKey: "k", Categories: []string{"Tax", "Risk", "More"}}}}
+	for asked, want := range map[string]string{"": "Tax", "Tax": "Tax", "More,Risk": "Risk", "More,None": "More"} {
+		var r evaluate.Request
+		if asked != "" {
+			r.Categories = strings.Split(asked, ",")
+		}
+		if got := evaluated(t, c, r).EvaluatedFields[0].Category; got != want {
+			t.Errorf("categories %q: the field has %q, want %q", asked, got, want)
+		}
+	}
+}
+
 // TestMerge evaluates fields with the same data key.
 func TestMerge(t *testing.T) {
 	t.Parallel()
