@@ -55,7 +55,8 @@ func TestDemo(t *testing.T) {
 		t.Fatalf("%v:\n%s", err, demo.output)
 	}
 	for _, want := range []string{
-		"2,000 lines, 2,000 accepted, 0 invalid, 2,000 stored", "read back", "VALIDATION_FAILED", "invalid lines are dropped",
+		"2,000 lines, 2,000 accepted, 0 invalid, 2,000 stored", "read back", "VALIDATION_FAILED",
+		"invalid lines are dropped",
 		"duplicate_modification_id", "main_entity_unknown", "line_too_long",
 		"Version 1 of the policy", "Say where the wealth comes from.", "stopped",
 	} {

@@ -72,7 +72,8 @@ func TestPolicyFiles(t *testing.T) {
 	}
 
 	edited := editFile(t, examplePolicies+"company.yaml", "Enter the stock exchange.", "Name the exchange.",
-		"name: LEI", "name: Legal entity identifier", "{name: City, dataKey: officeCity", "{name: Town, dataKey: officeCity")
+		"name: LEI", "name: Legal entity identifier",
+		"{name: City, dataKey: officeCity", "{name: Town, dataKey: officeCity")
 	changes := []string{"~ field lei (Identification)\n    name: \"LEI\" -> \"Legal entity identifier\"\n",
 		"~ field stockExchange", "~ field Office/officeCity\n    name: \"City\" -> \"Town\"\n"}
 	c.runExpecting(1, changes, "policy", "diff", "Company@1", edited)
@@ -176,6 +177,21 @@ func TestPolicyEvaluateCommand(t *testing.T) {
 		there = strings.ReplaceAll(there, `"versionNumber": 1`, `"versionNumber": 0`)
 		if diff := cmp.Diff(here, there); diff != "" {
 			t.Errorf("%v (-here +there):\n%s", form, diff)
+		}
+	}
+}
+
+// The commands of docs/policy.md work as they are.
+func TestPolicyGuide(t *testing.T) {
+	t.Parallel()
+	c := newTenantClient(t)
+	out := c.runGuide("docs/policy.md")
+	for _, want := range []string{
+		"version 1 is Published", `["legalName",true,null,["Enter the name."]`, `["cashRatio",false,"7.5",[]`, `["exposed"]`,
+		`"distinct":4`, `{"evaluatedFieldRefs":[0,1,2,3]}`, "/normalized",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the commands print no %s:\n%s", want, out)
 		}
 	}
 }

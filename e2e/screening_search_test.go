@@ -194,33 +194,40 @@ func TestStuckScreenings(t *testing.T) {
 // The commands of docs/life-of-a-screening.md work as they are.
 func TestScreeningGuide(t *testing.T) {
 	t.Parallel()
-	for _, tool := range []string{"bash", "curl", "jq"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("%s is not installed", tool)
+	c := newTenantClient(t)
+	c.importWatchlist("un", map[string]string{"7": "Anatoly Velkanov", "8": "Abd al-Rahman al-Mazruqi"})
+	out := c.runGuide("docs/life-of-a-screening.md")
+	for _, want := range []string{`"status": "Search Complete"`, "un:7  Anatoly Velkanov", "  Explanation: ",
+		`"outcome": "Material"`, `"un:7"`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the commands print no %s:\n%s", want, out)
 		}
 	}
-	page, err := os.ReadFile("../docs/life-of-a-screening.md")
+}
+
+// runGuide runs the block of commands of a page, which takes its client from the environment, and returns what it prints.
+func (c *tenantClient) runGuide(path string) string {
+	c.t.Helper()
+	for _, tool := range []string{"bash", "curl", "jq"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			c.t.Skipf("%s is not installed", tool)
+		}
+	}
+	page, err := os.ReadFile("../" + path)
 	if err != nil {
-		t.Fatal(err)
+		c.t.Fatal(err)
 	}
 	block := regexp.MustCompile("(?s)```sh\n(.*?)```").FindSubmatch(page)
 	if block == nil {
-		t.Fatal("docs/life-of-a-screening.md has no block of commands")
+		c.t.Fatalf("%s has no block of commands", path)
 	}
-	c := newTenantClient(t)
-	c.importWatchlist("un", map[string]string{"7": "Anatoly Velkanov", "8": "Abd al-Rahman al-Mazruqi"})
-	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", string(block[1]))
-	cmd.Dir = t.TempDir()
+	cmd := exec.CommandContext(c.t.Context(), "bash", "-euo", "pipefail", "-c", string(block[1]))
+	cmd.Dir = c.t.TempDir()
 	cmd.Env = append(os.Environ(), "API_URL="+environment.APIURL, "TOKEN_URL="+environment.TokenURL,
 		"CLIENT_ID="+c.ClientID, "CLIENT_SECRET="+c.ClientSecret, "TENANT="+c.TenantID)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		c.t.Fatalf("%v\n%s", err, out)
 	}
-	for _, want := range []string{`"status": "Search Complete"`, "un:7  Anatoly Velkanov", "  Explanation: ",
-		`"outcome": "Material"`, `"un:7"`} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("the commands print no %s:\n%s", want, out)
-		}
-	}
+	return string(out)
 }
