@@ -6,13 +6,10 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/google/uuid"
 
 	"sluice/shared/entity/entitydb"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
-	"sluice/shared/policy/evaluate"
-	"sluice/shared/policy/policydb"
 	"sluice/shared/policy/policyhttp"
 	"sluice/shared/screening/screeningdb"
 	"sluice/shared/setup"
@@ -20,9 +17,8 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_POLICIES", "BUCKET_WORK", "TABLE_SCREENINGS", "TABLE_RECORDS")
-	store := policydb.New(env.DynamoDB(), env.PoliciesTable, env.Work(), uuid.NewString)
 	s := &policyhttp.Evaluations{
-		Programs:   policydb.NewPrograms(store, evaluate.Compile, 0),
+		Programs:   env.Programs(),
 		Screenings: screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
 		Entities:   entitydb.NewProfiles(env.DynamoDB(), env.RecordsTable, ""), // statuses are not asked for
 		Now:        time.Now,
