@@ -32,6 +32,7 @@ func largePolicy() policy.Contents {
 			f.Conditions = []policy.Condition{{ID: fmt.Sprint("c", i), Operands: []policy.Operand{{FieldName: "ownerType",
 				DataSource: "currentDataGroupItem", Operation: policy.Equal, Value: []string{"Individual", "Trust"}}}}}
 		}
+		addLogic(&f, i)
 		fields = append(fields, f)
 	}
 	return policy.Contents{EntityType: "Company",
@@ -40,13 +41,29 @@ func largePolicy() policy.Contents {
 			Categories: []string{"Owners"}}}}
 }
 
+// addLogic gives some fields a conditional value, a dynamic rule or a formula.
+func addLogic(f *policy.Field, i int) {
+	isPerson := policy.Condition{ID: fmt.Sprint("person", i), Operands: []policy.Operand{{FieldName: "ownerType",
+		DataSource: "currentDataGroupItem", Operation: policy.Equal, Value: []string{"Individual"}}}}
+	switch i % 5 {
+	case 1:
+		f.ConditionalValues = []policy.ConditionalValue{{Condition: isPerson, Value: "Natural person"}}
+	case 2:
+		f.ValidationRules.Mandatory.DynamicRules = []policy.DynamicRule{{Condition: isPerson,
+			Value: policy.RuleValue{ErrorMessage: "Say it of a person."}}}
+	}
+	if i == 3 {
+		f.FieldType, f.FormulaSchema = "Number", &policy.FormulaSchema{FormulaString: "{share} * 2"}
+	}
+}
+
 // withOwnersOf returns the data of a request with n owners, each with some values.
 func withOwnersOf(n int) string {
 	items := make([]string, n)
 	for i := range items {
 		items[i] = fmt.Sprintf(`"6a3f5f57-5cf8-5d0f-9a53-%012d":{"properties":{"ownerType":{"value":%q},`+
-			`"beneficialOwnerField1":{"value":"Owner %d"},"beneficialOwnerField2":{"value":"17/03/1968"}}}`,
-			i, []string{"Individual", "Company", "Trust"}[i%3], i)
+			`"beneficialOwnerField1":{"value":"Owner %d"},"beneficialOwnerField2":{"value":"17/03/1968"},`+
+			`"share":{"value":"%d"}}}`, i, []string{"Individual", "Company", "Trust"}[i%3], i, i%10)
 	}
 	return `{"returnValidationErrors":true,"properties":{"collectionProperties":{"owners":{"collectionId":"` + owners +
 		`","items":{` + strings.Join(items, ",") + `}}}}}`
