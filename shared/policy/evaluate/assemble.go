@@ -91,6 +91,9 @@ func (e *evaluation) evaluateCustom(s *shown) CustomDataGroup {
 		Description: t.Description, Category: e.category(s.field), Order: t.Order, IsConditional: t.IsConditional,
 		SingleFields: []GroupField{}, CustomNestedFields: []CustomDataGroup{},
 	}
+	if e.request.Explain {
+		out.DecidedBy = s.decidedBy
+	}
 	all := e.findShown(s.group.fields)
 	e.calculate(s.group.calculated, all)
 	for _, inner := range all {

@@ -21,6 +21,7 @@ func (e *evaluation) evaluateCollection(s *shown) (CollectionDataGroup, error) {
 			PrimaryDataGroupField:               orNull(g.PrimaryField),
 			DisableMultiselectPrimaryFieldOnAdd: g.DisableMultiselectPrimaryFieldOnAdd,
 			Columns:                             e.columns(s.group), ValidationErrors: header.ValidationErrors,
+			DecidedBy: header.DecidedBy,
 		},
 		EvaluatedItems: map[string]EvaluatedItem{},
 	}

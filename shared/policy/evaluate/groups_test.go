@@ -102,6 +102,7 @@ func TestGroups(t *testing.T) {
 			{DataKey: "licence", Order: 3, IsConditional: true},
 		},
 		ValidationData: map[string]evaluate.ResolvedRule{}, ValidationErrors: []evaluate.ValidationError{},
+		DecidedBy: []string{"a company"},
 	}}, g); diff != "" {
 		t.Errorf("the collection differs (-want +got):\n%s", diff)
 	}

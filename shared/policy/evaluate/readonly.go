@@ -45,6 +45,7 @@ type ReadOnlyCollection struct {
 	IsConditional          bool                      `json:"isConditional"`
 	PrimaryDataGroupField  *string                   `json:"primaryDataGroupField"`
 	Columns                []Column                  `json:"columns"`
+	DecidedBy              []string                  `json:"decidedBy,omitempty"`
 	EvaluatedFields        []*DisplayField           `json:"evaluatedFields"`
 	EvaluatedItems         map[string]NormalizedItem `json:"evaluatedItems"`
 }
@@ -76,7 +77,7 @@ func ReadOnly(r Result, maxBytes int) (ReadOnlyResult, error) {
 			DataKey: g.DataKey, DataGroupID: g.DataGroupID, DataGroupVersionNumber: g.DataGroupVersionNumber,
 			DataGroupName: g.DataGroupName, Name: g.Name, Description: g.Description, Category: g.Category, Order: g.Order,
 			IsConditional: g.IsConditional, PrimaryDataGroupField: g.PrimaryDataGroupField, Columns: g.Columns,
-			EvaluatedFields: fields, EvaluatedItems: items,
+			DecidedBy: g.DecidedBy, EvaluatedFields: fields, EvaluatedItems: items,
 		})
 	}
 	return out, nil

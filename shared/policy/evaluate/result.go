@@ -117,6 +117,8 @@ type GroupHeader struct {
 	Columns                             []Column                `json:"columns"`
 	// ValidationErrors are those about the number of items.
 	ValidationErrors []ValidationError `json:"validationErrors"`
+	// DecidedBy are the IDs of the conditions that decided, if that was asked for.
+	DecidedBy []string `json:"decidedBy,omitempty"`
 }
 
 // Column is a field of a collection, whatever its items.
@@ -157,4 +159,6 @@ type CustomDataGroup struct {
 	IsConditional      bool              `json:"isConditional"`
 	SingleFields       []GroupField      `json:"singleFields"`
 	CustomNestedFields []CustomDataGroup `json:"customNestedFields"`
+	// DecidedBy are the IDs of the conditions that decided, if that was asked for.
+	DecidedBy []string `json:"decidedBy,omitempty"`
 }

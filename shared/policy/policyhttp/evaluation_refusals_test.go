@@ -154,17 +154,19 @@ func TestEvaluateRefuses(t *testing.T) {
 		status     int
 		code       string
 	}{
-		"an unknown policy":        {a, policies + journey + "/version/3" + plain, `{}`, 404, "policy_version_not_found"},
-		"an unknown version":       {a, policies + evaluated + "/version/4" + plain, `{}`, 404, "policy_version_not_found"},
-		"another tenant's":         {stranger, versionPath + plain, `{}`, 404, "policy_version_not_found"},
-		"not an ID":                {a, policies + "x/version/3" + plain, `{}`, 404, "policy_not_found"},
-		"version 0":                {a, policies + evaluated + "/version/0" + plain, `{}`, 400, "VALIDATION_ERROR"},
-		"not a version":            {a, policies + evaluated + "/version/latest" + normalized, `{}`, 400, "VALIDATION_ERROR"},
-		"an unknown parameter":     {a, versionPath + plain + "?explain_=true", `{}`, 400, "VALIDATION_ERROR"},
-		"an explanation of what":   {a, versionPath + plain + "?explain=please", `{}`, 400, "VALIDATION_ERROR"},
-		"no permission":            {powerless, versionPath + plain, `{}`, 403, "permission_missing"},
-		"too large":                {a, versionPath + normalized, large, 413, "body_too_large"},
-		"a store that is not well": {a, policies + broken + "/version/3" + plain, `{}`, 500, "INTERNAL_SERVER_ERROR"},
+		"an unknown policy":         {a, policies + journey + "/version/3" + plain, `{}`, 404, "policy_version_not_found"},
+		"an unknown version":        {a, policies + evaluated + "/version/4" + plain, `{}`, 404, "policy_version_not_found"},
+		"another tenant's":          {stranger, versionPath + plain, `{}`, 404, "policy_version_not_found"},
+		"not an ID":                 {a, policies + "x/version/3" + plain, `{}`, 404, "policy_not_found"},
+		"version 0":                 {a, policies + evaluated + "/version/0" + plain, `{}`, 400, "VALIDATION_ERROR"},
+		"not a version":             {a, policies + evaluated + "/version/latest" + normalized, `{}`, 400, "VALIDATION_ERROR"},
+		"an unknown parameter":      {a, versionPath + plain + "?explain_=true", `{}`, 400, "VALIDATION_ERROR"},
+		"an explanation of what":    {a, versionPath + plain + "?explain=please", `{}`, 400, "VALIDATION_ERROR"},
+		"no permission":             {powerless, versionPath + plain, `{}`, 403, "permission_missing"},
+		"too large":                 {a, versionPath + normalized, large, 413, "body_too_large"},
+		"a draft that is not ready": {a, policies + unfinished + "/version/3" + plain, `{}`, 400, "VALIDATION_ERROR"},
+		"a draft that changes":      {a, policies + busy + "/version/3" + plain, `{}`, 409, "CONFLICT"},
+		"a store that is not well":  {a, policies + broken + "/version/3" + plain, `{}`, 500, "INTERNAL_SERVER_ERROR"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := tt.api.post(tt.path, tt.data)

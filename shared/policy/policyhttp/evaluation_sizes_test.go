@@ -166,16 +166,37 @@ func TestEncodePlain(t *testing.T) {
 	}
 }
 
+// manyFields returns a policy of n single fields, each with a condition.
+func manyFields(n int) policy.Contents {
+	c := policy.Contents{EntityType: "Company"}
+	for i := range n {
+		c.Fields = append(c.Fields, policy.Field{ID: fmt.Sprint("f", i), DataKey: fmt.Sprint("field", i), FieldType: "Text",
+			Name: fmt.Sprint("Field ", i), Order: float64(i), Categories: []string{"Basics"}, Conditions: []policy.Condition{{
+				ID: fmt.Sprint("c", i), Operands: []policy.Operand{{FieldName: fmt.Sprint("field", i+1),
+					Operation: policy.IsEmpty}}}}})
+	}
+	return c
+}
+
+// BenchmarkEvaluate measures requests from the event of the gateway to the reply.
 func BenchmarkEvaluate(b *testing.B) {
 	for _, bench := range []struct {
-		name, path string
-		items      int
-	}{{"plain, 150 items", plain, 150}, {"plain, refused, 1000 items", plain, 1000}, {"normalized, 1000 items", normalized, 1000}} {
+		name, path, data string
+		contents         policy.Contents
+	}{
+		{"plain, 150 items", plain, withOwnersOf(150), largePolicy()},
+		{"plain, refused, 1000 items", plain, withOwnersOf(1000), largePolicy()},
+		{"normalized, 1000 items", normalized, withOwnersOf(1000), largePolicy()},
+		{"read-only, 1000 items", readOnlyPath, strings.Replace(withOwnersOf(1000), `"returnValidationErrors":true,`, "", 1),
+			largePolicy()},
+		{"plain, 2000 fields", plain, `{}`, manyFields(2000)},
+		{"read-only, 2000 fields", readOnlyPath, `{}`, manyFields(2000)},
+	} {
 		b.Run(bench.name, func(b *testing.B) {
-			a, data := newEvaluationAPI(b, largePolicy()), withOwnersOf(bench.items)
+			a := newEvaluationAPI(b, bench.contents)
 			b.ReportAllocs()
 			for b.Loop() {
-				b.ReportMetric(float64(len(a.post(versionPath+bench.path, data).Body)), "bytes/reply")
+				b.ReportMetric(float64(len(a.post(versionPath+bench.path, bench.data).Body)), "bytes/reply")
 			}
 		})
 	}

@@ -3,8 +3,10 @@ package policyhttp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +29,8 @@ const (
 	evaluating = "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b11" // the tenant
 	evaluated  = "0b7b1f0e-5d0f-4a58-9d8a-3d1a2e1c7a10" // the policy
 	broken     = "6a3f5f57-5cf8-5d0f-9a53-3c6f0d1b7c52" // a policy that cannot be read
+	unfinished = "6a3f5f57-5cf8-5d0f-9a53-3c6f0d1b7c53" // one whose draft cannot be compiled
+	busy       = "6a3f5f57-5cf8-5d0f-9a53-3c6f0d1b7c54" // one that others change all the time
 	journey    = "1f0a8f4e-6f54-4d0a-8c6b-0d9a5c7b4e15"
 	owners     = "2f0a8f4e-6f54-4d0a-8c6b-0d9a5c7b4e16" // a data group
 
@@ -44,7 +48,12 @@ type fixedPrograms struct{ program *evaluate.Program }
 func (p fixedPrograms) Load(_ context.Context, tenant, id string, number int64) (*evaluate.Program, error) {
 	switch {
 	case id == broken:
-		return nil, fmt.Errorf("secret")
+		return nil, errors.New("secret")
+	case id == unfinished:
+		return evaluate.Compile(policy.Contents{Fields: []policy.Field{{ID: "f", DataKey: "a", FieldType: "Text",
+			FormulaSchema: &policy.FormulaSchema{FormulaString: "1 +"}}}})
+	case id == busy:
+		return nil, policy.ErrChanged
 	case tenant == evaluating && id == evaluated && number == 3:
 		return p.program, nil
 	}
@@ -266,17 +275,29 @@ func TestEvaluateReadsMaterialityForCaller(t *testing.T) {
 	}
 }
 
+// Fields and groups say which conditions decided, if that is asked for.
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	a := newEvaluationAPI(t, sample())
-	const data = `{"journeyId":"` + journey + `"}`
-	for _, path := range []string{plain, normalized, readOnlyPath} {
-		if r := a.post(versionPath+path, data); strings.Contains(r.Body, "decidedBy") {
+	contents := sample()
+	for i := range contents.Fields[:3] {
+		contents.Fields[i].Conditions = []policy.Condition{{ID: fmt.Sprint("condition ", i), Operands: []policy.Operand{
+			{FieldName: "nothing", Operation: policy.IsEmpty}}}}
+	}
+	a := newEvaluationAPI(t, contents)
+	for path, want := range map[string]string{plain: "legalName owners headOffice ownerShare",
+		normalized: "legalName owners headOffice ownerShare", readOnlyPath: "legalName owners ownerShare"} {
+		if r := a.post(versionPath+path, withOwners(2)); strings.Contains(r.Body, "decidedBy") {
 			t.Errorf("%s: got %s, want no decidedBy", path, r.Body)
 		}
-		const want = `"decidedBy":["condition of sanctionsMaterialityStatus"]`
-		if r := a.post(versionPath+path+"?explain=true", data); !strings.Contains(r.Body, want) {
-			t.Errorf("%s with an explanation: got %s, want %s", path, r.Body, want)
+		r := a.post(versionPath+path+"?explain=true", withOwners(2))
+		for i, key := range []string{"legalName", "owners", "headOffice"} {
+			isExplained := strings.Contains(r.Body, fmt.Sprintf(`"decidedBy":["condition %d"]`, i))
+			if isExplained != slices.Contains(strings.Fields(want), key) {
+				t.Errorf("%s: %s is explained: %v in %s", path, key, isExplained, r.Body)
+			}
+		}
+		if !strings.Contains(r.Body, `"decidedBy":["condition of ownerName"]`) {
+			t.Errorf("%s: got %s, want that the name of the owner decided", path, r.Body)
 		}
 	}
 }
