@@ -80,15 +80,25 @@ func TestPosts(t *testing.T) {
 					wantJoins--
 				}
 			}
-			if wantWords > maxPrints {
-				wantWords = morePrints
+			wantPrints, wantWhole := wantWords+wantJoins, true
+			var wantLast uint16 = noPrint
+			switch {
+			case wantPrints <= maxPrints:
+			case wantWords < maxPrints:
+				wantPrints, wantWhole, wantLast = wantWords, false, manyJoins
+			default:
+				wantPrints, wantWhole, wantLast = 0, false, manyWords
 			}
-			if wantWords+wantJoins > maxPrints {
-				wantJoins = morePrints
+			prints := slices.IndexFunc(p.prints[:], func(print uint16) bool { return print >= noPrint })
+			last := uint16(noPrint)
+			if prints < 0 {
+				prints = maxPrints
+			} else {
+				last = p.prints[prints]
 			}
-			if int(p.words) != wantWords || int(p.joins) != wantJoins {
-				t.Errorf("word %d of %d has prints of %d words and %d joins, want %d and %d",
-					place, n, p.words, p.joins, wantWords, wantJoins)
+			if prints != wantPrints || last != wantLast || p.isWhole() != wantWhole {
+				t.Errorf("word %d of %d has the prints %v (whole: %v), want %d of words and joins (whole: %v) and then %d",
+					place, n, p.prints, p.isWhole(), wantPrints, wantWhole, wantLast)
 			}
 		}
 	}

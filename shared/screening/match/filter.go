@@ -41,28 +41,44 @@ func (f *filter) set(s *Searcher, q *querySide, opened uint64) {
 // fill fills set k.
 func (f *filter) fill(k int, s *Searcher, q *querySide) {
 	b, i, set := &s.bounds, int(f.words[k]), &f.sets[k]
-	set.hasJoins = q.joined>>i&1 != 0
+	set.reset()
+	hasJoins := q.joined>>i&1 != 0
 	others := b.sum - b.best[i]
-	for j := range s.reach(q, i).similar {
-		e := &s.reach(q, i).similar[j]
+	similar := s.reach(q, i).similar
+	for j := range similar {
+		e := &similar[j]
 		// A word that does not suffice if all others meet their best is as good as none.
 		if e.posts[q.mode] == e.posts[q.mode+1] || others+b.wordMargin(q, i, e) < 0 {
 			continue
 		}
-		set.add(e.word)
-		set.hasJoins = set.hasJoins || e.joined > 0
+		set.add(printOf(e.word))
+		hasJoins = hasJoins || e.joined > 0
 	}
 	for _, r := range [...]*reach{s.joinReach(q, i-1), s.joinReach(q, i)} {
 		if r != nil {
 			for j := range r.similar {
-				set.add(r.similar[j].word)
+				set.add(printOf(r.similar[j].word))
 			}
 		}
 	}
+	if hasJoins {
+		set.add(manyJoins)
+	}
 }
 
-// clear empties the sets.
-func (f *filter) clear() { clear(f.sets[:f.n]) }
+// required returns the set of which a name must have a word if all words of the query have a margin together, nil if
+// there is none. Some words are known to meet.
+func (f *filter) required(margin int64, known uint64) *printSet {
+	for k := range f.n {
+		if known>>f.words[k]&1 == 0 {
+			if margin < f.losses[k] {
+				return &f.sets[k]
+			}
+			return nil
+		}
+	}
+	return nil
+}
 
 // passes reports whether the name of a post may reach the threshold if all words of the query have a margin together.
 // It does not test some words, which are known to meet.
@@ -80,7 +96,7 @@ func (f *filter) passes(p *post, margin int64, known uint64) bool {
 	return true
 }
 
-// passesName is passes for a name whose joins the post does not have, and perhaps not its words.
+// passesName is passes for a name of which a post does not have all words and joins.
 func (f *filter) passesName(x *Index, name uint32, margin int64, known uint64) bool {
 	words := x.wordsOf(&x.names[name])
 	for k := range f.n {

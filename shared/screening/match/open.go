@@ -22,7 +22,6 @@ func (s *Searcher) findIn(q *querySide) {
 			s.open(q, i, r, true)
 		}
 	}
-	s.filter.clear()
 }
 
 // choose returns the words whose names are to be compared: names without any of them cannot reach the threshold. It
@@ -104,15 +103,16 @@ func (s *Searcher) open(q *querySide, i int, r *reach, isJoin bool) {
 // margin such that all words of the query have that margin together. The filter skips some words of the query.
 func (s *Searcher) openPosts(q *querySide, posts []post, margin int64, skip uint64) {
 	greatest := s.bounds.greatestWeight(margin)
+	required := s.filter.required(margin, skip)
 	for i := range posts {
 		p := &posts[i]
 		if int32(p.weight) > greatest {
 			return
 		}
-		if !s.filter.passes(p, margin, skip) || s.visited[p.name] == s.search {
+		if required != nil && !required.mayMeet(p) || !s.filter.passes(p, margin, skip) || s.visited[p.name] == s.search {
 			continue
 		}
-		if p.joins > maxPrints && !s.filter.passesName(s.index, p.name, margin, skip) {
+		if !p.isWhole() && !s.filter.passesName(s.index, p.name, margin, skip) {
 			continue
 		}
 		s.visited[p.name] = s.search

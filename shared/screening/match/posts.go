@@ -10,38 +10,64 @@ type post struct {
 	name uint32
 	// weight is that of all words of the name.
 	weight uint16
-	// words and joins are the numbers of prints of words and of joins, or morePrints if not all have a place. If words
-	// is that, joins is as well.
-	words, joins uint8
-	// prints are those of all words and then of all joins of the name that can meet words of a query beside this one.
+	// prints are those of all words and of all joins of the name that can meet words of a query beside this one. Where
+	// they do not have a place, manyJoins or manyWords stands for them. The rest are noPrint.
 	prints [maxPrints]uint16
 }
 
 const (
-	maxPrints  = 8
-	morePrints = 255
+	maxPrints = 9
+	// commonPrints is the number of prints that most posts do not exceed.
+	commonPrints = 4
 )
 
 // printOf returns by what words are told apart. Similar words are mostly neighbours in the index, and so are their
 // prints.
-func printOf(word uint32) uint16 { return uint16(word & (numPrints - 1)) }
+func printOf(word uint32) uint16 { return uint16(word % noPrint) }
 
-// numPrints is the number of prints.
-const numPrints = 1 << 14
+// Prints that are not those of words.
+const (
+	noPrint = numPrints - 3 + iota
+	manyWords
+	manyJoins
+	numPrints = 1 << 14
+)
+
+// isWhole reports whether the post has the prints of all words and joins.
+func (p *post) isWhole() bool {
+	for _, print := range p.prints {
+		if print > noPrint {
+			return false
+		}
+	}
+	return true
+}
 
 // printSet is a set of prints of words.
 type printSet struct {
 	bits [numPrints / 64]uint64
-	// hasJoins reports whether the set has joins beside words.
-	hasJoins bool
+	// added are the prints in the set, as often as they were added.
+	added []uint16
 }
 
-func (s *printSet) add(word uint32) { s.bits[printOf(word)/64] |= 1 << (word % 64) }
+func (s *printSet) add(print uint16) {
+	s.bits[print/64] |= 1 << (print % 64)
+	s.added = append(s.added, print)
+}
+
+// reset makes the set that of no words.
+func (s *printSet) reset() {
+	for _, print := range s.added {
+		s.bits[print/64] = 0
+	}
+	s.added = s.added[:0]
+	s.add(manyWords)
+}
 
 // mayHaveAny reports whether the set may have any of some words.
 func (s *printSet) mayHaveAny(words []uint32) bool {
 	for _, w := range words {
-		if s.bits[printOf(w)/64]>>(w%64)&1 != 0 {
+		if print := printOf(w); s.bits[print/64]>>(print%64)&1 != 0 {
 			return true
 		}
 	}
@@ -50,23 +76,17 @@ func (s *printSet) mayHaveAny(words []uint32) bool {
 
 // mayMeet reports whether the name of a post may have a word of the set beside that of the post.
 func (s *printSet) mayMeet(p *post) bool {
-	if p.words > maxPrints {
-		return true
-	}
-	prints := p.prints[:p.words]
-	if s.hasJoins {
-		if p.joins > maxPrints {
-			return true
-		}
-		prints = p.prints[:p.words+p.joins]
-	}
-	for _, print := range prints {
-		if s.bits[print/64%(numPrints/64)]>>(print%64)&1 != 0 {
-			return true
+	bits := s.bit(p.prints[0]) | s.bit(p.prints[1]) | s.bit(p.prints[2]) | s.bit(p.prints[3])
+	if p.prints[commonPrints] != noPrint {
+		for _, print := range p.prints[commonPrints:] {
+			bits |= s.bit(print)
 		}
 	}
-	return false
+	return bits&1 != 0
 }
+
+// bit returns a number whose lowest bit is set if the set has a print.
+func (s *printSet) bit(print uint16) uint64 { return s.bits[print/64%(numPrints/64)] >> (print % 64) }
 
 // addPosts adds the occurrences of all words.
 func (b *builder) addPosts() {
@@ -108,24 +128,27 @@ func (x *Index) newPost(name, place int) post {
 	for _, w := range words[:n] {
 		p.weight += x.words[w].Weight[r.mode]
 	}
+	var prints []uint16
+	joins := 0
 	for i, w := range words {
 		if !slices.ContainsFunc(placesOf(words, words[place]), func(j int) bool { return areApart(i, j, n) }) {
 			continue
 		}
-		if p.words+p.joins == maxPrints {
-			if i < n {
-				p.words = morePrints
-			}
-			p.joins = morePrints
-			break
-		}
-		p.prints[p.words+p.joins] = printOf(w)
-		if i < n {
-			p.words++
-		} else {
-			p.joins++
+		if prints = append(prints, printOf(w)); i >= n {
+			joins++
 		}
 	}
+	switch apart := len(prints) - joins; {
+	case len(prints) <= maxPrints:
+	case apart < maxPrints:
+		prints = append(prints[:apart], manyJoins)
+	default:
+		prints = []uint16{manyWords}
+	}
+	for len(prints) < maxPrints {
+		prints = append(prints, noPrint)
+	}
+	p.prints = [maxPrints]uint16(prints)
 	return p
 }
 
