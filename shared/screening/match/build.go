@@ -137,12 +137,12 @@ func (b *builder) id(w *names.Word, use wordUse) uint32 {
 		id = uint32(len(b.index.words))
 		b.ids[w.Identity()] = id
 		b.index.words = append(b.index.words, *w)
-		b.index.uses = append(b.index.uses, 0)
+		b.index.sketches = append(b.index.sketches, w.Sketch())
 	}
 	if use == usedAlone {
 		b.index.words[id] = *w // a join knows less about itself
 	}
-	b.index.uses[id] |= use
+	b.index.sketches[id] |= use
 	return id
 }
 
@@ -154,9 +154,9 @@ func (b *builder) sortWords() {
 		order[i] = uint32(i)
 	}
 	slices.SortFunc(order, func(i, j uint32) int { return names.Compare(&x.words[i], &x.words[j]) })
-	words, uses, places := slices.Clone(x.words), slices.Clone(x.uses), make([]uint32, len(order))
+	words, sketches, places := slices.Clone(x.words), slices.Clone(x.sketches), make([]uint32, len(order))
 	for place, i := range order {
-		x.words[place], x.uses[place], places[i] = words[i], uses[i], uint32(place)
+		x.words[place], x.sketches[place], places[i] = words[i], sketches[i], uint32(place)
 	}
 	for i, w := range x.nameWords {
 		x.nameWords[i] = places[w]
@@ -174,7 +174,7 @@ func (b *builder) addKeys() {
 	var keys []uint64
 	for i := range x.words {
 		w := &x.words[i]
-		if keys = w.AppendJoinKeys(keys[:0]); x.uses[i]&usedAlone != 0 {
+		if keys = w.AppendJoinKeys(keys[:0]); x.sketches[i]&usedAlone != 0 {
 			keys = w.AppendKeys(keys)
 		}
 		for _, key := range keys {

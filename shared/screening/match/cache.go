@@ -79,11 +79,14 @@ type wordCache struct {
 	n        int
 	texts    []byte
 	similars []similarWord
-	// keys, ids, ranges and found are those of the word that is being looked up.
-	keys   []uint64
-	ids    []uint32
+	// keys, ranges, ids and found are those of the word that is being looked up. Of ids, those before ends[kind] were
+	// found by keys of that kind or of one before it.
+	keys   names.QueryKeys
 	ranges []keyRange
+	ids    []uint32
+	ends   [names.KeyKinds]int
 	found  []similarWord
+	sieve  names.Sieve
 	// seen has a bit for each word of the index, which is set while it is among ids and others are sought.
 	seen []uint64
 	// touched depends on all that is about to be read, so that the processor fetches it at once.
@@ -169,7 +172,7 @@ func (s *Searcher) resolve(n int32) {
 	c := &s.cache
 	w := c.word(n)
 	w.isResolved = true
-	c.keys = w.word.AppendQueryKeys(w.word.AppendJoinQueryKeys(c.keys[:0]))
+	c.keys.Set(&w.word)
 	w.reach = c.reachOf(s.index, &w.word, false)
 }
 
@@ -179,6 +182,7 @@ func (c *wordCache) reachOf(x *Index, w *names.Word, isJoin bool) reach {
 	if len(c.ids) == 0 {
 		return reach{}
 	}
+	c.sift(x, w, isJoin)
 	c.found = c.found[:0]
 	var r reach
 	for _, id := range c.ids {
@@ -203,24 +207,27 @@ func (c *wordCache) reachOf(x *Index, w *names.Word, isJoin bool) reach {
 type keyRange struct {
 	start, end uint32
 	check      byte
+	kind       names.KeyKind
 }
 
 // findWords finds the words of an index that may have one of the keys, which it overwrites. Each step looks at all keys
 // before the next begins, so that the processor waits for memory as seldom as possible.
 func (c *wordCache) findWords(x *Index) {
-	n := 0
-	for _, key := range c.keys {
-		c.keys[n] = key
-		n += int(x.mayHave(key))
+	keys := c.keys.Keys
+	for i, key := range keys {
+		keys[i] = key * x.mayHave(key) // keys are not 0
 	}
-	c.ids, c.ranges = c.ids[:0], c.ranges[:0]
-	for _, key := range c.keys[:n] {
-		b := key >> x.shift
-		c.ranges = append(c.ranges, keyRange{x.keyStarts[b], x.keyStarts[b+1], byte(key >> 8)})
+	c.ranges = c.ranges[:0]
+	for i, key := range keys {
+		if key != 0 {
+			b := key >> x.shift
+			c.ranges = append(c.ranges, keyRange{x.keyStarts[b], x.keyStarts[b+1], byte(key >> 8), c.keys.Kind(i)})
+		}
 	}
 	for _, r := range c.ranges {
 		c.touched += uint64(x.keyWords[min(int(r.start), len(x.keyWords)-1)])
 	}
+	c.ids, c.ends = c.ids[:0], [names.KeyKinds]int{}
 	for _, r := range c.ranges {
 		for _, w := range x.keyWords[r.start:r.end] {
 			id := w & (maxWords - 1)
@@ -229,9 +236,39 @@ func (c *wordCache) findWords(x *Index) {
 				c.ids = append(c.ids, id)
 			}
 		}
+		c.ends[r.kind] = len(c.ids)
+	}
+	for kind := 1; kind < len(c.ends); kind++ {
+		c.ends[kind] = max(c.ends[kind], c.ends[kind-1])
 	}
 	for _, id := range c.ids {
 		c.seen[id/64] = 0
+		c.touched += uint64(x.sketches[id])
+	}
+}
+
+// sift drops the words that do not sound like a word of a query, or two as one, as far as their sketches tell.
+func (c *wordCache) sift(x *Index, w *names.Word, isJoin bool) {
+	c.sieve.Set(w)
+	first := c.ends[names.KeyOfWhole]
+	n := first
+	for i, id := range c.ids[first:] {
+		sketch := x.sketches[id]
+		passes := (isJoin || sketch&usedAsJoin != 0) && c.sieve.PassesJoin(sketch)
+		if !passes && !isJoin && sketch&usedAlone != 0 {
+			if first+i < c.ends[names.KeyOfConsonants] {
+				passes = c.sieve.PassesWord(sketch)
+			} else {
+				passes = c.sieve.PassesEdited(sketch)
+			}
+		}
+		if passes {
+			c.ids[n] = id
+			n++
+		}
+	}
+	c.ids = c.ids[:n]
+	for _, id := range c.ids {
 		c.touched += x.words[id].Hash
 	}
 }
@@ -260,7 +297,7 @@ func (b *bestWord) add(e *similarWord, posts uint32, mode int) {
 // compareWord compares a word of a query, or two as one, with a word of the index.
 func (x *Index) compareWord(w *names.Word, id uint32, isJoin bool) similarWord {
 	e := similarWord{word: id, kind: names.Joined}
-	other, use := &x.words[id], x.uses[id]
+	other, use := &x.words[id], x.sketches[id]
 	if isJoin || use&usedAsJoin != 0 {
 		joined, _ := names.JoinSimilarity(w, other)
 		if use&usedAsJoin != 0 {

@@ -26,7 +26,7 @@ const (
 // sections returns the arrays of the index as bytes, in the order of the file. Setting them is reading the file.
 func (x *Index) sections(lists *[]byte) [fileSections]section {
 	return [fileSections]section{
-		bytesOf(lists), bytesOf(&x.words), bytesOf(&x.infos), bytesOf(&x.uses), bytesOf(&x.keyStarts),
+		bytesOf(lists), bytesOf(&x.words), bytesOf(&x.infos), bytesOf(&x.sketches), bytesOf(&x.keyStarts),
 		bytesOf(&x.keyWords), bytesOf(&x.keyBits), bytesOf(&x.postStarts), bytesOf(&x.posts), bytesOf(&x.names),
 		bytesOf(&x.nameWords), bytesOf(&x.texts), bytesOf(&x.entries), bytesOf(&x.facts), bytesOf(&x.identifiers),
 	}
@@ -161,7 +161,7 @@ func (x *Index) check() error {
 	for 1<<(64-x.shift)+1 < len(x.keyStarts) {
 		x.shift--
 	}
-	isWhole := len(x.infos) == n && len(x.uses) == n && len(x.postStarts) == 2*n+1 &&
+	isWhole := len(x.infos) == n && len(x.sketches) == n && len(x.postStarts) == 2*n+1 &&
 		len(x.keyStarts) == 1<<(64-x.shift)+1 &&
 		len(x.keyBits) == max(1<<(64-x.shift+keyBitsPerBucket)/64, 1) && len(x.entries) > 0 &&
 		int(x.postStarts[2*n]) == len(x.posts) && int(x.keyStarts[len(x.keyStarts)-1]) == len(x.keyWords)

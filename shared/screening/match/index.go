@@ -16,9 +16,9 @@ type Index struct {
 
 	// words are the distinct words of all names and of two neighbours written as one.
 	words []names.Word
-	// infos are what the score needs to know of each word, uses says whether it is one of a name or a join.
-	infos []wordInfo
-	uses  []wordUse
+	// infos are what the score needs to know of each word, sketches what tells most words apart, with a wordUse.
+	infos    []wordInfo
+	sketches []names.Sketch
 	// A key finds words: those whose keys fall into bucket b are keyWords[keyStarts[b]:keyStarts[b+1]], 24 bits of the
 	// word and 8 of the key. keyBits has a bit set for each key, so that most keys that no word has are found out at
 	// once.
@@ -119,12 +119,12 @@ const (
 	maxNames = 1 << 24
 )
 
-// wordUse says where a word occurs.
-type wordUse uint8
+// wordUse says where a word occurs. It is part of the word's sketch.
+type wordUse = names.Sketch
 
 const (
 	// usedAlone words are words of a name.
-	usedAlone wordUse = 1 << iota
+	usedAlone wordUse = 1 << (names.SketchFree + iota)
 	// usedAsJoin words are two neighbours written as one.
 	usedAsJoin
 )

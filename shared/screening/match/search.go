@@ -194,7 +194,7 @@ func (s *Searcher) findJoins(q *querySide) {
 	joins.maybe, joins.reaches = 0, joins.reaches[:0]
 	for i := 0; i+1 < q.n; i++ {
 		s.joinKeys(q, i)
-		if s.index.has(s.cache.keys) {
+		if s.index.has(s.cache.keys.Keys) {
 			joins.maybe |= 1 << i
 		}
 	}
@@ -204,7 +204,7 @@ func (s *Searcher) findJoins(q *querySide) {
 // joinKeys returns words i and i+1 of a query as one. Their keys are in the cache then.
 func (s *Searcher) joinKeys(q *querySide, i int) names.Word {
 	join := names.Join(&s.cache.word(q.words[i]).word, &s.cache.word(q.words[i+1]).word)
-	s.cache.keys = join.AppendJoinQueryKeys(s.cache.keys[:0])
+	s.cache.keys.SetJoin(&join)
 	return join
 }
 

@@ -15,6 +15,9 @@ const (
 	costLong       = 15
 	costExchange   = 60
 	costFirstSound = 40
+	// costShort and costShorter are tenths with which differences of words of few sounds and of still fewer count.
+	costShort   = 13
+	costShorter = 18
 )
 
 // soundCost returns the difference of two words in thousandths of the longer one, or 1000 if it is above a limit.
@@ -23,34 +26,66 @@ func soundCost(a, b *Word, limit int) int {
 		return 1000
 	}
 	x, y := a.sounds[:a.n], b.sounds[:b.n]
-	// The limit of the cost; what follows the table only adds to it.
-	limit = limit * max(len(x), len(y)) / 10
+	extra := extraOf(x, y)
+	most := extra.greatestCost(limit)
 	// Each vowel that the other word lacks costs at least that of a diphthong.
-	if vowels := countVowels(x) - countVowels(y); max(vowels, -vowels)*costDiphthong > limit {
+	if vowels := countVowels(x) - countVowels(y); max(vowels, -vowels)*costDiphthong > most {
 		return 1000
 	}
 	var gaps [maxSounds]int16
 	for j := range y {
 		gaps[j] = int16(gapCost(y, j))
 	}
-	cost := alignSounds(x, y, gaps[:len(y)], limit)
-	if cost < 0 {
+	cost := alignSounds(x, y, gaps[:len(y)], most)
+	if cost < 0 || cost > most {
 		return 1000
 	}
-	isGlide := beginsWithGlide(x, y) || beginsWithGlide(y, x)
-	if x[0] != y[0] && replaceCosts[x[0]&0x7f][y[0]&0x7f] > 50 && !isGlide {
-		cost += costFirstSound
+	return extra.difference(cost)
+}
+
+// extraCost is what is added to the cost of aligning two words.
+type extraCost struct {
+	shorter, longer int
+	// first is the cost of different first sounds, second what is added to it in words of few sounds.
+	first, second int
+}
+
+func extraOf(x, y []byte) extraCost {
+	e := extraCost{shorter: min(len(x), len(y)), longer: max(len(x), len(y))}
+	if x[0] == y[0] || beginsWithGlide(x, y) || beginsWithGlide(y, x) {
+		return e
 	}
-	if n := min(len(x), len(y)); n <= shortWord {
-		// Short words have many neighbours.
-		if cost = cost * 13 / 10; x[0] != y[0] && (x[0] == soundJ || y[0] == soundJ) && !isGlide {
-			cost += costFirstSound
-		}
-		if n < shortWord {
-			cost = cost * 18 / 10
-		}
+	if replaceCosts[x[0]&0x7f][y[0]&0x7f] > 50 {
+		e.first = costFirstSound
 	}
-	return cost * 10 / max(len(x), len(y))
+	if e.shorter <= shortWord && (x[0] == soundJ || y[0] == soundJ) {
+		e.second = costFirstSound
+	}
+	return e
+}
+
+// difference returns the difference of the words if aligning them has a cost.
+func (e *extraCost) difference(cost int) int {
+	cost += e.first
+	if e.shorter <= shortWord {
+		cost = cost*costShort/10 + e.second // short words have many neighbours
+	}
+	if e.shorter < shortWord {
+		cost = cost * costShorter / 10
+	}
+	return cost * 10 / e.longer
+}
+
+// greatestCost returns the greatest cost of aligning the words with which their difference is not above a limit.
+func (e *extraCost) greatestCost(limit int) int {
+	most := ((limit+1)*e.longer - 1) / 10
+	if e.shorter < shortWord {
+		most = ((most+1)*10 - 1) / costShorter
+	}
+	if e.shorter <= shortWord {
+		most = ((most-e.second+1)*10 - 1) / costShort
+	}
+	return most - e.first
 }
 
 // countVowels returns the number of vowels.
@@ -116,7 +151,7 @@ func scriptDifference(letters, sounds []byte, limit int) int {
 		return 1000
 	}
 	longer := max(len(letters), len(sounds))
-	most := limit * longer / 10
+	most := greatestScriptCost(limit, longer)
 	if letterFloors.floor(letters, soundSetOf(sounds))*10/longer > limit ||
 		spokenFloors.floor(sounds, soundSetOf(letters))*10/longer > limit {
 		return 1000
@@ -147,6 +182,10 @@ func scriptDifference(letters, sounds []byte, limit int) int {
 	}
 	return int(prev[len(sounds)]) * 10 / longer
 }
+
+// greatestScriptCost returns the greatest cost with which the difference of words, the longer one having so many sounds,
+// is not above a limit.
+func greatestScriptCost(limit, longer int) int { return ((limit+1)*longer - 1) / 10 }
 
 // beginsWithGlide reports whether one word begins with the je of "Jelena" and the other with the e of "Elena".
 func beginsWithGlide(a, b []byte) bool {

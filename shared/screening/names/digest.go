@@ -38,6 +38,7 @@ func (w *Word) digest(text string) uint64 {
 	for _, v := range *(*[unsafe.Sizeof(Word{}) / 8]uint64)(unsafe.Pointer(w)) {
 		h = mix(h ^ v)
 	}
+	h = mix(h ^ uint64(w.Sketch()))
 	for _, key := range w.AppendKeys(w.AppendJoinKeys(nil)) {
 		h = mix(h ^ key)
 	}

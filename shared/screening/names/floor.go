@@ -75,27 +75,9 @@ func newFloorTable(replace func(c, other byte) int, leaveOut func(c byte) int) *
 
 // letterFloors are the floors of scriptDifference for letters of scripts without vowels, spokenFloors those for sounds.
 var (
-	letterFloors = newFloorTable(leastScriptCost, func(c byte) int {
-		switch c {
-		case 'a', soundAyn, soundFinalY, soundFinalT, 'h', 'i':
-			return costUnwritten
-		}
-		return costSound
-	})
+	letterFloors = newFloorTable(leastScriptCost, leastWrittenCost)
 	spokenFloors = newFloorTable(
-		func(sound, letter byte) int { return leastScriptCost(letter, sound) },
-		func(sound byte) int {
-			switch {
-			case sound == 'a' || sound == 'e':
-				return costUnwritten
-			case sound == 'h':
-				return costVowel
-			case sound != soundJ && (isVowel(sound) || sound == 'w'):
-				return costLong
-			}
-			return costSound
-		},
-	)
+		func(sound, letter byte) int { return leastScriptCost(letter, sound) }, leastUnwrittenCost)
 )
 
 // leastScriptCost returns the least of scriptCost at any place.

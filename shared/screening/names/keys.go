@@ -18,33 +18,110 @@ const (
 	scriptJoinSeed = 0x3f84d5b5b5470917
 )
 
-// AppendKeys appends the keys under which an index has the word.
-func (w *Word) AppendKeys(keys []uint64) []uint64 {
-	if w.IsInitial() {
-		keys = append(keys, w.initialKey())
-	}
-	return w.appendCommonKeys(w.appendScriptKeys(keys, false, scriptSeed))
+// KeyKind is what the words have in common that share a key.
+type KeyKind uint8
+
+const (
+	// KeyOfWhole is the kind of keys of words that are equal, mean the same or are initials.
+	KeyOfWhole KeyKind = iota
+	// KeyOfConsonants is that of words with the same consonants.
+	KeyOfConsonants
+	// KeyOfEdits is that of words that are a few edits apart.
+	KeyOfEdits
+	// KeyKinds is the number of kinds.
+	KeyKinds = iota
+)
+
+// QueryKeys are the keys under which an index has the words that correspond to one of a query. Others may be there as
+// well.
+type QueryKeys struct {
+	// Keys are in the order of their kinds.
+	Keys []uint64
+	// ends[kind] is where those end of a kind.
+	ends [KeyKinds]int
 }
 
-// AppendQueryKeys appends the keys under which an index has the words for which Similarity is not 0. Others may be there
-// as well, for example those of JoinSimilarity, which are not all there. Words that begin with a given letter are not found by that letter.
-func (w *Word) AppendQueryKeys(keys []uint64) []uint64 {
+// Kind returns the kind of key i.
+func (k *QueryKeys) Kind(i int) KeyKind {
+	switch {
+	case i < k.ends[KeyOfWhole]:
+		return KeyOfWhole
+	case i < k.ends[KeyOfConsonants]:
+		return KeyOfConsonants
+	}
+	return KeyOfEdits
+}
+
+// Set makes the keys those of the words for which Similarity or JoinSimilarity is not 0. Words that begin with a given
+// letter are not found by that letter.
+func (k *QueryKeys) Set(w *Word) {
+	skeletons := w.scriptSkeletons()
+	keys := append(k.Keys[:0], mix(textSeed^w.Hash))
 	if w.first != 0 {
 		keys = append(keys, w.initialKey())
 	}
-	return w.appendExchangeKey(w.appendCommonKeys(w.appendScriptKeys(keys, true, scriptSeed)))
+	keys = w.appendConceptKeys(keys)
+	k.ends[KeyOfWhole] = len(keys)
+	keys = w.appendSkeletonKeys(keys)
+	keys = w.appendScriptKeys(keys, &skeletons, true, scriptSeed)
+	keys = w.appendJoinKeys(keys, &skeletons, true)
+	k.ends[KeyOfConsonants] = len(keys)
+	k.Keys = w.appendExchangeKey(w.appendEditKeys(keys))
+	k.ends[KeyOfEdits] = len(k.Keys)
+}
+
+// SetJoin makes the keys those of the words for which JoinSimilarity is not 0.
+func (k *QueryKeys) SetJoin(w *Word) {
+	k.Keys = append(k.Keys[:0], mix(textSeed^w.Hash))
+	k.ends[KeyOfWhole] = len(k.Keys)
+	if w.hasJoinKeys() {
+		skeletons := w.scriptSkeletons()
+		k.Keys = w.appendJoinKeys(k.Keys, &skeletons, true)
+	}
+	k.ends[KeyOfConsonants], k.ends[KeyOfEdits] = len(k.Keys), len(k.Keys)
+}
+
+// AppendKeys appends the keys under which an index has a word of a name.
+func (w *Word) AppendKeys(keys []uint64) []uint64 {
+	skeletons := w.scriptSkeletons()
+	if w.IsInitial() {
+		keys = append(keys, w.initialKey())
+	}
+	keys = append(w.appendScriptKeys(keys, &skeletons, false, scriptSeed), mix(textSeed^w.Hash))
+	return w.appendEditKeys(w.appendConceptKeys(w.appendSkeletonKeys(keys)))
+}
+
+// AppendJoinKeys appends the keys under which an index has a word for JoinSimilarity.
+func (w *Word) AppendJoinKeys(keys []uint64) []uint64 {
+	keys = append(keys, mix(textSeed^w.Hash))
+	if !w.hasJoinKeys() {
+		return keys
+	}
+	skeletons := w.scriptSkeletons()
+	return w.appendJoinKeys(keys, &skeletons, false)
+}
+
+// hasJoinKeys reports whether the word corresponds to others than itself if one of them is joined.
+func (w *Word) hasJoinKeys() bool { return w.consonants[0] >= 3 && w.flags&isForeign == 0 }
+
+// appendJoinKeys appends the keys of the shape and the script skeletons of a word that may be joined.
+func (w *Word) appendJoinKeys(keys []uint64, skeletons *[readings]uint64, isQuery bool) []uint64 {
+	if !w.hasJoinKeys() {
+		return keys
+	}
+	return w.appendScriptKeys(append(keys, mix(shapeSeed^w.shape())), skeletons, isQuery, scriptJoinSeed)
 }
 
 // appendScriptKeys appends the keys by which words of scripts without vowels find those of other scripts and the
 // reverse; words of the same kind do not share them.
-func (w *Word) appendScriptKeys(keys []uint64, isQuery bool, seed uint64) []uint64 {
+func (w *Word) appendScriptKeys(keys []uint64, skeletons *[readings]uint64, isQuery bool, seed uint64) []uint64 {
 	if w.flags&isForeign != 0 || w.IsInitial() {
 		return keys
 	}
 	if isQuery != (w.flags&isAbjad != 0) {
 		seed = ^seed
 	}
-	for _, h := range w.scriptSkeletons() {
+	for _, h := range skeletons {
 		if h != 0 {
 			keys = append(keys, mix(seed^h))
 		}
@@ -52,8 +129,8 @@ func (w *Word) appendScriptKeys(keys []uint64, isQuery bool, seed uint64) []uint
 	return keys
 }
 
-func (w *Word) appendCommonKeys(keys []uint64) []uint64 {
-	keys = append(keys, mix(textSeed^w.Hash))
+// appendSkeletonKeys appends the keys of the consonants of the word, if they say anything.
+func (w *Word) appendSkeletonKeys(keys []uint64) []uint64 {
 	least := leastConsonants(w, w)
 	if w.consonants[0] >= least {
 		keys = append(keys, mix(skeletonSeed^w.skeleton(0)))
@@ -61,33 +138,17 @@ func (w *Word) appendCommonKeys(keys []uint64) []uint64 {
 	if w.consonants[1] >= least && w.skeleton(1) != w.skeleton(0) {
 		keys = append(keys, mix(skeletonSeed^w.skeleton(1)))
 	}
+	return keys
+}
+
+// appendConceptKeys appends the keys of what the word means.
+func (w *Word) appendConceptKeys(keys []uint64) []uint64 {
 	for _, c := range w.concepts {
 		if c != 0 {
 			keys = append(keys, mix(conceptSeed^uint64(c)))
 		}
 	}
-	if w.flags&isForeign != 0 || w.n == 0 {
-		return keys
-	}
-	return w.appendEditKeys(keys)
-}
-
-// AppendJoinKeys appends the keys under which an index has the word for JoinSimilarity.
-func (w *Word) AppendJoinKeys(keys []uint64) []uint64 {
-	keys = append(keys, mix(textSeed^w.Hash))
-	if w.consonants[0] < 3 || w.flags&isForeign != 0 {
-		return keys
-	}
-	return w.appendScriptKeys(append(keys, mix(shapeSeed^w.shape())), false, scriptJoinSeed)
-}
-
-// AppendJoinQueryKeys appends the keys under which an index has the words for which JoinSimilarity is not 0.
-func (w *Word) AppendJoinQueryKeys(keys []uint64) []uint64 {
-	keys = append(keys, mix(textSeed^w.Hash))
-	if w.consonants[0] < 3 || w.flags&isForeign != 0 {
-		return keys
-	}
-	return w.appendScriptKeys(append(keys, mix(shapeSeed^w.shape())), true, scriptJoinSeed)
+	return keys
 }
 
 // initialKey returns the key that only words of one letter have, so that other words find their initials.
@@ -97,7 +158,7 @@ func (w *Word) initialKey() uint64 { return mix(initialSeed ^ uint64(w.first)) }
 // sound takes part by its class alone.
 func (w *Word) appendEditKeys(keys []uint64) []uint64 {
 	n := min(int(w.n), maxKeyedSounds)
-	if n < 2 {
+	if n < 2 || w.flags&isForeign != 0 {
 		return keys
 	}
 	sounds := w.sounds[:n]

@@ -34,7 +34,13 @@ func scriptSimilarity(a, b *Word) int {
 	if b.flags&isAbjad != 0 {
 		written = b.n
 	}
-	return [...]int{0, 0, 850, 880, 930, 950, 960}[min(written, 6)]
+	return writtenSimilarity(int(written))
+}
+
+// writtenSimilarity bounds the similarity of a word of so many letters of a script without vowels to one of another
+// script.
+func writtenSimilarity(letters int) int {
+	return [...]int{0, 0, 850, 880, 930, 950, 960}[min(letters, 6)]
 }
 
 // MaxEdits returns the number of edits that a word of n sounds may have: longer words have more places for errors and

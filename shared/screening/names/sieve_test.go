@@ -1,0 +1,59 @@
+package names
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestSievesPassWhatIsSimilar compares sieves with the similarities of words of random letters with those that have a
+// few other sounds.
+func TestSievesPassWhatIsSimilar(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 1))
+	alphabets := []string{"aeiouywhbdfgklmnprstvzxjcq0", "~ayAwYHhbTDSXZCcjqKGdrzstfklmn"}
+	randomWord := func() Word {
+		alphabet := alphabets[random.IntN(2)]
+		folded := make([]byte, 2+random.IntN(9))
+		for i := range folded {
+			folded[i] = alphabet[1+random.IntN(len(alphabet)-1)]
+		}
+		if alphabet[0] == abjadMark {
+			folded[0] = abjadMark
+		}
+		return NewWord(folded)
+	}
+	change := func(w Word) Word {
+		for range random.IntN(3) {
+			w.sounds[random.IntN(max(int(w.n), 1))] = "aeiouwJhtdszSgkXqAYH"[random.IntN(20)]
+		}
+		w.Hash++
+		if random.IntN(3) == 0 {
+			w.flags ^= isAbjad
+		}
+		w.skeletons, w.consonants = [2]uint64{}, [2]uint8{}
+		w.setSkeletons()
+		return w
+	}
+	passed := 0
+	for range 60_000 {
+		a := randomWord()
+		b := change(a)
+		var sieve Sieve
+		sieve.Set(&a)
+		switch s, kind := Similarity(&a, &b); {
+		case kind == Exact || kind == Meaning || kind == Initial:
+		case kind != Different && !sieve.PassesWord(b.Sketch()):
+			t.Fatalf("%v and %v are similar by %d (%v), but the sieve does not let the word pass", a, b, s, kind)
+		case kind == Edited && !a.sharesSkeleton(&b, leastConsonants(&a, &b)) && !sieve.PassesEdited(b.Sketch()):
+			t.Fatalf("%v and %v are edits of each other by %d, but the sieve does not let the word pass", a, b, s)
+		case kind != Different:
+			passed++
+		}
+		if s, kind := JoinSimilarity(&a, &b); kind != Different && !sieve.PassesJoin(b.Sketch()) {
+			t.Fatalf("%v and the join %v are similar by %d, but the sieve does not let it pass", a, b, s)
+		}
+	}
+	if passed < 2000 {
+		t.Errorf("only %d pairs were similar; the test says little", passed)
+	}
+}
