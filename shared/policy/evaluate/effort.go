@@ -11,6 +11,8 @@ const (
 	maxWork = 50_000_000
 	// workPerCheck is after how much work it is asked whether the context has ended.
 	workPerCheck = 4096
+	// bytesPerWork is how many bytes of texts are compared, folded or searched in one unit.
+	bytesPerWork = 64
 	// patternStepsPerWork is how many steps of a pattern a byte of a text takes in one unit.
 	patternStepsPerWork = 8
 )

@@ -2,10 +2,15 @@ package evaluate
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"reflect"
+	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"sluice/shared/policy"
 	"sluice/shared/property"
@@ -97,6 +102,46 @@ func TestWorkIsLinear(t *testing.T) {
 	}
 }
 
+// TestWorkOfLargeValues counts the work of conditions that compare long texts, many values, or both.
+func TestWorkOfLargeValues(t *testing.T) {
+	t.Parallel()
+	const length, values = 6400, 500
+	list, err := json.Marshal(manyValues(1000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Request{Properties: property.Split{SingleProperties: map[string]property.Text{
+		"short": one("x"), "long": one(strings.Repeat("x", length)), "many": one(string(list)),
+	}}}
+	compare := func(name string, operation policy.Operation, values []string, field string) policy.Operand {
+		return policy.Operand{FieldName: name, Operation: operation, Value: values, ValueField: field}
+	}
+	for name, tt := range map[string]struct {
+		o           policy.Operand
+		least, most int
+	}{
+		"a short text":             {compare("short", policy.Equal, manyValues(values), ""), 0, 0},
+		"a long text":              {compare("long", policy.Equal, manyValues(values), ""), 100, 110},
+		"many values":              {compare("many", policy.Equal, manyValues(values), ""), 1000, 1010},
+		"parts of a short text":    {compare("short", policy.Contains, manyValues(values), ""), 500, 510},
+		"parts of a long text":     {compare("long", policy.Contains, manyValues(values), ""), 50_000, 51_000},
+		"a field":                  {compare("many", policy.Equal, nil, "many"), 2000, 2010},
+		"a long text with a field": {compare("long", policy.Contains, nil, "many"), 100_000, 110_000},
+	} {
+		p, err := Compile(policy.Contents{Fields: []policy.Field{
+			{ID: "f", DataKey: "f", Conditions: []policy.Condition{{Operands: []policy.Operand{tt.o}}}},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := newEvaluation(t.Context(), p, &r)
+		p.fields[0].shown.conditions[0].predicate(e)
+		if e.work < tt.least || e.work > tt.most {
+			t.Errorf("%s: the work is %d, want %d to %d", name, e.work, tt.least, tt.most)
+		}
+	}
+}
+
 // TestEvaluationEnds evaluates in a context that has ended, and with too much work, while a condition is asked.
 func TestEvaluationEnds(t *testing.T) {
 	t.Parallel()
@@ -167,6 +212,25 @@ func TestConditionsDoNotAllocate(t *testing.T) {
 		isMet := p.fields[0].shown.conditions[0].predicate
 		if n := testing.AllocsPerRun(10, func() { isMet(e) }); n != 0 {
 			t.Errorf("%s of %s allocates %v times", o.Operation, o.FieldName, n)
+		}
+	}
+}
+
+// TestNumbersWithExponents moves the points of numbers in data sources.
+func TestNumbersWithExponents(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"0": "0", "-12.50": "-12.50", "1e0": "1", "1E2": "100", "1.5e+1": "15", "1.25e1": "12.5", "-1.25e3": "-1250",
+		"0.00125e2": "0.125", "0.001e1": "0.01", "1e-1": "0.1", "-12.5e-1": "-1.25", "12.5e-3": "0.0125", "100e-2": "1.00",
+		"0e5": "0", "1e40": "1" + strings.Repeat("0", 40), "1e-40": "0." + strings.Repeat("0", 39) + "1",
+		"1e41": "1e41", "1e-41": "1e-41", "1e99999999999999999999": "1e99999999999999999999",
+	} {
+		if got := parseValue(jsontext.Value(text)).text; got != want {
+			t.Errorf("%s is %s, want %s", text, got, want)
+		}
+		x, _ := new(big.Rat).SetString(want)
+		if y, ok := new(big.Rat).SetString(text); ok && len(text) < 10 && x.Cmp(y) != 0 {
+			t.Errorf("%s is not the number %s", want, text)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func (c *compiler) compileComparison(path string, o *policy.Operand, in scope) (
 			return false
 		}
 		found := e.read(r)
-		return (found.count <= fewTexts || e.spend(found.count)) && isMet(e, found)
+		return (found.size <= fewTexts || e.spend(found.size)) && isMet(e, found)
 	}, readsItem
 }
 
@@ -106,6 +106,10 @@ func (c *compiler) compilePair(path string, o *policy.Operand, a ref, in scope) 
 			return false
 		}
 		left, right := e.read(a), e.read(b)
-		return e.spend(left.count+right.count) && isMet(left, right)
+		work := left.size + right.size
+		if left.isOneText() {
+			work += left.size * right.count
+		}
+		return e.spend(work) && isMet(left, right)
 	}
 }

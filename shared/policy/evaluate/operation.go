@@ -86,7 +86,8 @@ func (c *compiler) compileEquality(path string, o *policy.Operand) test {
 			parts = append(parts, fold(v))
 		}
 		t = func(e *evaluation, r *reading) bool {
-			return r.anyIn(values, ids) || r.isOneText() && containsAny(r.folded(), parts)
+			return r.anyIn(values, ids) ||
+				r.isOneText() && e.spend(r.size*len(parts)) && containsAny(r.folded(), parts)
 		}
 	}
 	if o.Operation == policy.NotEqual || o.Operation == policy.NotContains {

@@ -9,6 +9,8 @@ type reading struct {
 	hasMembers bool
 	// isSeveral means that there could be any number of texts, so that they are the values of a list.
 	isSeveral bool
+	// size is how much work it is to compare the texts with one text.
+	size int
 	// count is how many texts there are, one is the only one, and many are several.
 	count int
 	one   [1]text
@@ -48,6 +50,7 @@ func (r *reading) texts() []text {
 }
 
 func (r *reading) add(t text) {
+	r.size += 1 + len(t.value)/bytesPerWork
 	if r.count++; r.count == 1 {
 		r.one[0] = t
 		return

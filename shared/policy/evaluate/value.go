@@ -3,6 +3,7 @@ package evaluate
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -91,14 +92,18 @@ func decodeValue(d *jsontext.Decoder, depth int) (*value, error) {
 	}
 }
 
-// withoutExponent returns a JSON number without its exponent, if it has one of at most three digits.
+// maxExponent is the largest exponent of a number in a data source, positive or negative, with which it is a number here.
+// It also bounds the memory that a number takes.
+const maxExponent = 40
+
+// withoutExponent returns a JSON number without its exponent, if that is not too large.
 func withoutExponent(s string) string {
-	i := bytes.IndexAny([]byte(s), "eE")
+	i := strings.IndexAny(s, "eE")
 	if i < 0 {
 		return s
 	}
 	exponent, err := strconv.Atoi(s[i+1:])
-	if err != nil || exponent < -999 || exponent > 999 {
+	if err != nil || exponent < -maxExponent || exponent > maxExponent {
 		return s
 	}
 	return shift(s[:i], exponent)
@@ -110,29 +115,22 @@ func shift(s string, by int) string {
 	if s[0] == '-' {
 		sign, s = "-", s[1:]
 	}
-	whole, fraction, _ := bytes.Cut([]byte(s), []byte{'.'})
-	for ; by > 0; by-- {
-		next := byte('0')
-		if len(fraction) > 0 {
-			next, fraction = fraction[0], fraction[1:]
-		}
-		whole = append(whole[:len(whole):len(whole)], next)
+	whole, fraction, _ := strings.Cut(s, ".")
+	zeros := strings.Repeat("0", max(by, -by))
+	if by >= 0 {
+		moved := fraction + zeros
+		whole, fraction = whole+moved[:by], moved[by:max(by, len(fraction))]
+	} else {
+		moved := zeros + whole
+		whole, fraction = moved[:len(moved)+by], moved[len(moved)+by:]+fraction
 	}
-	for ; by < 0; by++ {
-		last := byte('0')
-		if len(whole) > 0 {
-			last, whole = whole[len(whole)-1], whole[:len(whole)-1]
-		}
-		fraction = append([]byte{last}, fraction...)
+	if whole = strings.TrimLeft(whole, "0"); whole == "" {
+		whole = "0"
 	}
-	whole = bytes.TrimLeft(whole, "0")
-	if len(whole) == 0 {
-		whole = []byte{'0'}
+	if fraction != "" {
+		fraction = "." + fraction
 	}
-	if len(fraction) > 0 {
-		return sign + string(whole) + "." + string(fraction)
-	}
-	return sign + string(whole)
+	return sign + whole + fraction
 }
 
 // member returns the member of an object, nil if there is none.
