@@ -46,7 +46,11 @@ type api struct {
 
 func newAPI(t *testing.T) *api {
 	t.Helper()
-	store := policytest.NewStore(t)
+	return newAPIOn(t, policytest.NewStore(t))
+}
+
+func newAPIOn(t *testing.T, store policy.Store) *api {
+	t.Helper()
 	paging, err := platform.NewPaging(platform.NewPagingKey())
 	if err != nil {
 		t.Fatal(err)

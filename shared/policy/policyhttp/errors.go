@@ -24,6 +24,7 @@ var (
 		"There is no such data group or version of it.")
 
 	errBusy        = fault.New(fault.Conflict, "policy_busy", "The object is being changed by others. Read it again.")
+	errUnsteady    = fault.New(fault.Unavailable, "policy_busy", "What was to be read is being changed all the time. Try again.")
 	errDraftExists = fault.New(fault.Conflict, "policy_draft_exists",
 		"The workspace has a draft of this policy already.")
 	errIDTaken  = fault.New(fault.Conflict, "policy_id_taken", "There is an object with this ID already.")

@@ -4,6 +4,7 @@ package policyhttp
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -112,7 +113,15 @@ func requirePermission(c httpapi.Caller, needed string) error {
 	return fault.Newf(fault.Forbidden, "permission_missing", "The client lacks the permission %s.", needed)
 }
 
-func query(method, path string, endpoint httpapi.Endpoint) httpapi.Route {
+// query makes the route of a query. One that others disturb again and again is not in conflict with anybody: it can be
+// repeated.
+func query(method, path string, next httpapi.Endpoint) httpapi.Route {
 	return httpapi.Route{Method: method, Path: path, Permissions: []string{permission.PolicyConfigurationAccess},
-		Endpoint: endpoint}
+		Endpoint: func(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
+			reply, err := next(ctx, c, r)
+			if errors.Is(err, errBusy) {
+				err = errUnsteady.WithCause(err)
+			}
+			return reply, err
+		}}
 }

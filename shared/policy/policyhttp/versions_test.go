@@ -1,6 +1,7 @@
 package policyhttp_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"sluice/shared/permission"
 	"sluice/shared/policy"
 	"sluice/shared/policy/policyhttp"
+	"sluice/shared/policy/policytest"
 )
 
 // What a workspace changes is locked for others, who see it as it is published, until it is published or reverted.
@@ -338,4 +340,24 @@ func TestAuditTrail(t *testing.T) {
 	if strings.Contains(a.trail.String(), "secret key") {
 		t.Error("the trail has what a field says")
 	}
+}
+
+// busyStore is a store in which others change everything all the time.
+type busyStore struct{ policy.Store }
+
+func (busyStore) ReadContents(context.Context, string, string, int64) (policy.Snapshot, error) {
+	return policy.Snapshot{}, policy.ErrChanged
+}
+
+func (busyStore) Publish(context.Context, string, string, int64, policy.Publication) (policy.Version, error) {
+	return policy.Version{}, policy.ErrChanged
+}
+
+// What is disturbed again and again is a conflict for a command, and for a query something to repeat.
+func TestBusyPolicies(t *testing.T) {
+	t.Parallel()
+	a := newAPIOn(t, busyStore{policytest.NewStore(t)})
+	id := a.newPolicy()
+	a.refuse(409, "CONFLICT", "PUT", commands+"/"+id+"/publish?workspaceId=w", "")
+	a.refuse(503, "INTERNAL_SERVER_ERROR", "POST", queries+"/"+id+"/version/1/fields", `{}`)
 }

@@ -1,0 +1,48 @@
+package policyhttp_test
+
+import (
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"sluice/shared/httpapi/platform"
+	"sluice/shared/policy"
+	"sluice/shared/policy/evaluate"
+	"sluice/shared/policy/policyhttp"
+)
+
+// A field that is accepted can be stored: it comes back from its JSON form as it was. Whether it can be evaluated is told,
+// and never by a panic.
+func FuzzFieldRequest(f *testing.F) {
+	for _, seed := range []string{
+		fieldData("a", ""),
+		fieldData("a", `,"order":1e3,"conditions":[{"id":"c","logicalOperation":"OR","operands":[{"operands":[{}]}]}]`),
+		fieldData("a", `,"validationRules":{"regex":{"isActive":true,"staticRule":{"regexValue":"^a{1,3}$"}}}`),
+		fieldData("a", `,"formulaSchema":{"formulaString":"({a} - 1) / {b}"}`),
+		collectionData("a", "d1e2f3a4-b5c6-4d7e-8f90-a1b2c3d4e5f6"), `null`, `{"categories":[""]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var in policyhttp.FieldRequest
+		if json.Unmarshal(text, &in, json.RejectUnknownMembers(true)) != nil {
+			return
+		}
+		var errs platform.ValidationErrors
+		if in.Check(&errs); errs.Err() != nil {
+			return
+		}
+		stored, err := json.Marshal(in.Field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again policy.Field
+		if err := json.Unmarshal(stored, &again); err != nil {
+			t.Fatalf("%s: %v", stored, err)
+		}
+		if second, err := json.Marshal(again); err != nil || string(second) != string(stored) {
+			t.Errorf("got %s, %v, want it as it was stored: %s", second, err, stored)
+		}
+		evaluate.Compile(policy.Contents{Fields: []policy.Field{again}})
+	})
+}
