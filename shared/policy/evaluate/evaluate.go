@@ -43,6 +43,9 @@ type evaluation struct {
 	// hidden says, for each data key, whether its values are hidden from the caller. hiddenNames are their names.
 	hidden      []bool
 	hiddenNames map[string]bool
+	// hiddenInItem and hiddenItemNames are the same for the item that the request gives.
+	hiddenInItem    []bool
+	hiddenItemNames map[string]bool
 }
 
 // Evaluate evaluates the program for a request, in the order that docs/contract/policy.md gives. The reader is asked

@@ -1,6 +1,10 @@
 package evaluate
 
-import "sluice/shared/policy"
+import (
+	"slices"
+
+	"sluice/shared/policy"
+)
 
 // masking is a data key that can be hidden, with the fields that can hide it.
 type masking struct {
@@ -46,20 +50,38 @@ func (c *compiler) findMaskings(contents policy.Contents) {
 
 // hideKeys finds the data keys that are hidden from the caller.
 func (e *evaluation) hideKeys() {
-	e.reaches = make([]bool, len(e.program.layers))
-	for i, layers := range e.program.layers {
+	p := e.program
+	e.reaches = make([]bool, len(p.layers))
+	for i, layers := range p.layers {
 		e.reaches[i] = e.request.Layers.CanReach(layers)
 	}
-	e.hidden = make([]bool, len(e.program.keys))
-	for _, m := range e.program.maskings {
+	e.hidden = make([]bool, len(p.keys))
+	for _, m := range p.maskings {
 		for _, by := range m.by {
 			if !e.reaches[by.layers] && (by.isSensitive || e.request.EnableAccessLayersFiltering) {
 				e.hidden[m.key] = true
 				if e.hiddenNames == nil {
 					e.hiddenNames = map[string]bool{}
 				}
-				e.hiddenNames[e.program.keys[m.key]] = true
+				e.hiddenNames[p.keys[m.key]] = true
 			}
+		}
+	}
+	if p.readsGivenItem && e.hiddenNames != nil {
+		e.hiddenInItem, e.hiddenItemNames = make([]bool, len(p.keys)), map[string]bool{}
+		e.hideInItem(p.fields)
+	}
+}
+
+// hideInItem hides the data keys of hidden groups in the item that the request gives, because that can be one of
+// theirs.
+func (e *evaluation) hideInItem(fields []*field) {
+	for _, f := range fields {
+		if f.parent != nil && e.isHidden(f.parent.own.keys) {
+			e.hiddenInItem[f.key], e.hiddenItemNames[f.source.DataKey] = true, true
+		}
+		if f.group != nil {
+			e.hideInItem(f.group.fields)
 		}
 	}
 }
@@ -74,11 +96,82 @@ func (e *evaluation) isHidden(keys []int) bool {
 	return false
 }
 
-// isHiddenName reports whether a name in a data source is that of a hidden data key.
+// hides reports whether a hidden value is on the way to what a ref leads to.
+func (e *evaluation) hides(r ref) bool {
+	if e.isHidden(r.keys) {
+		return true
+	}
+	return e.hiddenInItem != nil && slices.ContainsFunc(r.itemKeys, func(key int) bool { return e.hiddenInItem[key] })
+}
+
+// isHiddenName reports whether a name is that of a hidden data key.
 func (e *evaluation) isHiddenName(name string) bool { return e.hiddenNames[name] }
 
-// isHiddenKeyName reports whether a value is the name of a hidden data key.
-func (e *evaluation) isHiddenKeyName(v *value) bool { return e.hiddenNames[v.scalar()] }
+// contractMembers are the members of data sources that are no properties by their contract, so that they are not hidden
+// if a data key has the same name.
+var contractMembers = map[string][]string{
+	sourceMetadata: {"entityType", "entityId"}, "currentUser": {"teamIds", "isSystemUser"},
+	"currentJourneys": {"inProgressJourneyTypes"},
+	sourceMateriality: {
+		"mainEntity", "materialityOutcome", "sanctionsProceedDecision",
+		"pepMaterialityStatus", "sanctionsMaterialityStatus", "adverseMediaMaterialityStatus",
+		"enforcementsMaterialityStatus",
+		"otherMaterialityStatus", "pepMaterialityJurisdictions", "sanctionsMaterialityJurisdictions",
+		"adverseMediaMaterialityJurisdictions", "enforcementsMaterialityJurisdictions", "otherMaterialityJurisdictions",
+	},
+}
+
+// isContractMember reports whether a name in a data source is a member of it by its contract.
+func isContractMember(source, name string) bool {
+	return slices.Contains(contractMembers[source], name)
+}
+
+// withoutHidden removes what is hidden from a data source, so that nobody can read it by another way than by its name:
+// members named by hidden data keys, objects about a hidden dataKey and, in changedFields, hidden data keys themselves.
+func (e *evaluation) withoutHidden(source string, v *value) *value {
+	if e.hiddenNames == nil || v == nil {
+		return v
+	}
+	isHidden := e.isHiddenName
+	if source == sourceCurrentItem {
+		isHidden = func(name string) bool { return e.hiddenNames[name] || e.hiddenItemNames[name] }
+	}
+	kept := map[string]*value{}
+	for _, name := range contractMembers[source] {
+		if member := v.member(name); member != nil {
+			kept[name] = member.without(isHidden, false)
+		}
+	}
+	if v = v.without(isHidden, source == sourceChanges); v != nil {
+		for name, member := range kept {
+			if member != nil {
+				v.members[name] = member
+			}
+		}
+	}
+	return v
+}
+
+// without returns the value without what is about hidden data keys, nil if that is all of it. The value is changed.
+func (v *value) without(isHidden func(name string) bool, isListOfKeys bool) *value {
+	switch v.kind {
+	case objectValue:
+		if isHidden(v.member("dataKey").scalar()) {
+			return nil
+		}
+		for name, member := range v.members {
+			if isHidden(name) || member.without(isHidden, isListOfKeys) == nil {
+				delete(v.members, name)
+			}
+		}
+	case listValue:
+		v.list = slices.DeleteFunc(v.list, func(element *value) bool {
+			return isListOfKeys && element.kind == scalarValue && isHidden(element.text) ||
+				element.without(isHidden, isListOfKeys) == nil
+		})
+	}
+	return v
+}
 
 // isMasked reports whether a field is sensitive and the caller lacks its layers.
 func (e *evaluation) isMasked(f *field) bool { return f.source.IsSensitiveData && !e.reaches[f.layers] }

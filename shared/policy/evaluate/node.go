@@ -31,10 +31,7 @@ func (e *evaluation) source(name string) node {
 	}
 	v, ok := e.sources[name]
 	if !ok {
-		v = parseValue(e.request.DataSources[name])
-		if name == sourceField && v != nil && e.isHiddenKeyName(v.member("dataKey")) {
-			v = nil
-		}
+		v = e.withoutHidden(name, parseValue(e.request.DataSources[name]))
 		e.sources[name] = v
 	}
 	return node{value: v}

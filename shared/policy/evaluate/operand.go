@@ -1,10 +1,6 @@
 package evaluate
 
-import (
-	"slices"
-
-	"sluice/shared/policy"
-)
+import "sluice/shared/policy"
 
 // compileOperand compiles an operand, and reports whether it depends on the item of the scope.
 func (c *compiler) compileOperand(path string, o *policy.Operand, in scope, depth int) (predicate, bool) {
@@ -51,7 +47,7 @@ func (c *compiler) compileQuantifier(path string, o *policy.Operand, in scope, d
 	workPerItem := c.operands.used - before
 	wanted, result := o.Operation != policy.All, o.Operation == policy.Any
 	p := predicate(func(e *evaluation) bool {
-		if e.isHidden(collection.keys) {
+		if e.hides(collection) {
 			return false
 		}
 		for _, item := range e.read(collection).items {
@@ -81,7 +77,7 @@ func (c *compiler) compileComparison(path string, o *policy.Operand, in scope) (
 		return nil, false
 	}
 	return func(e *evaluation) bool {
-		if e.isHidden(r.keys) {
+		if e.hides(r) {
 			return false
 		}
 		found := e.read(r)
@@ -100,9 +96,8 @@ func (c *compiler) compilePair(path string, o *policy.Operand, a ref, in scope) 
 	if isMet == nil {
 		return nil
 	}
-	keys := slices.Concat(a.keys, b.keys)
 	return func(e *evaluation) bool {
-		if e.isHidden(keys) {
+		if e.hides(a) || e.hides(b) {
 			return false
 		}
 		left, right := e.read(a), e.read(b)

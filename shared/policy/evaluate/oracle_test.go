@@ -100,9 +100,8 @@ func (o *oracle) read(source, name string, item any, isInner bool) (*found, bool
 	if name != "" {
 		steps = strings.Split(name, ".")
 	}
-	exempt := []string{"entityDataMetadata", "changedFields", "currentJourneys", "currentUser", "screeningMateriality"}
 	isItem := item != nil && (source == "currentDataGroupItem" || source == "" && isInner)
-	if isItem || !slices.Contains(exempt, source) {
+	if isItem || !slices.Contains(exempt[source], name) {
 		for _, step := range append([]string{name}, steps...) {
 			if o.hidden[step] {
 				return nil, true
@@ -134,7 +133,43 @@ func (o *oracle) source(name string) any {
 	if d.Decode(&v) != nil {
 		return nil
 	}
-	return ofJSON(v)
+	return ofJSON(o.withoutHidden(name, v, true))
+}
+
+// exempt are the members of data sources that are never hidden.
+var exempt = map[string][]string{
+	"entityDataMetadata": {"entityType", "entityId"}, "currentUser": {"teamIds", "isSystemUser"},
+	"currentJourneys":      {"inProgressJourneyTypes"},
+	"screeningMateriality": {"mainEntity", "materialityOutcome", "sanctionsProceedDecision"},
+}
+
+// withoutHidden returns a data source without what is about hidden data keys.
+func (o *oracle) withoutHidden(source string, v any, isTop bool) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		if key, isText := v["dataKey"].(string); isText && o.hidden[key] {
+			return nil
+		}
+		for name, member := range v {
+			if !o.hidden[name] || isTop && slices.Contains(exempt[source], name) {
+				out[name] = o.withoutHidden(source, member, false)
+			}
+		}
+		return out
+	case []any:
+		out := []any{}
+		for _, element := range v {
+			if key, isText := element.(string); isText && source == "changedFields" && o.hidden[key] {
+				continue
+			}
+			if element = o.withoutHidden(source, element, false); element != nil {
+				out = append(out, element)
+			}
+		}
+		return out
+	}
+	return v
 }
 
 func (o *oracle) find(f *found, thing any, steps []string) {

@@ -29,6 +29,8 @@ type Program struct {
 	frames []frameLayout
 	// memos is how many results of conditions are remembered within one evaluation.
 	memos int
+	// readsGivenItem reports whether a condition reads the item that the request gives.
+	readsGivenItem bool
 	// readsMateriality reports whether a condition reads the data source screeningMateriality.
 	readsMateriality bool
 }

@@ -233,11 +233,6 @@ func TestConditionsAgainstOracle(t *testing.T) {
 				t.Fatal(err)
 			}
 			o := &oracle{request: request, hidden: hidden}
-			if v, ok := o.source("currentField").(oracleObject); ok {
-				if key, ok := v.members["dataKey"].(oracleText); ok && key.value != nil && hidden[*key.value] {
-					delete(o.request.DataSources, "currentField")
-				}
-			}
 			check := func(f policy.Field, item any, isShown bool) {
 				want := len(f.Conditions) == 0
 				for _, condition := range f.Conditions {

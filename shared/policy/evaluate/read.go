@@ -9,14 +9,9 @@ const (
 	sourceProperties  = ""
 	sourceCurrentItem = "currentDataGroupItem"
 	sourceMetadata    = "entityDataMetadata"
-	sourceField       = "currentField"
+	sourceChanges     = "changedFields"
 	sourceMateriality = "screeningMateriality"
 )
-
-// holdsNoProperties are the data sources whose members are not data keys. In all others, hidden data keys are hidden.
-var holdsNoProperties = map[string]bool{
-	sourceMetadata: true, sourceMateriality: true, "changedFields": true, "currentJourneys": true, "currentUser": true,
-}
 
 // scope says where the operands of a condition look values up.
 type scope struct {
@@ -77,6 +72,8 @@ type ref struct {
 	frame, slot int
 	// keys are the data keys on the way that can be hidden.
 	keys []int
+	// itemKeys are the data keys on the way in the item that the request gives.
+	itemKeys []int
 	// filteredBy are the data keys on the way if only values of fields that take part are seen.
 	filteredBy []int
 }
@@ -94,7 +91,11 @@ func (c *compiler) refTo(source, name string, in scope) (ref, bool) {
 	if len(spec.steps) > 1 {
 		spec.name = name
 	}
-	r := c.addRead(frame, spec, !holdsNoProperties[source])
+	r := c.addRead(frame, spec, !isContractMember(source, name))
+	if frame == 0 && source == sourceCurrentItem {
+		c.program.readsGivenItem = true
+		r.itemKeys = c.fieldKeys(append([]string{name}, spec.steps...))
+	}
 	if in.isFiltered && source == sourceProperties {
 		r.filteredBy = c.fieldKeys(append([]string{name}, spec.steps...))
 	}

@@ -245,8 +245,8 @@ func (e *evaluation) valueHasMember(v *value) bool {
 	if properties := v.member("properties"); properties != nil {
 		v = properties
 	}
-	for name, member := range v.members {
-		if !e.isHiddenName(name) && e.valueHasMember(member) {
+	for _, member := range v.members {
+		if e.valueHasMember(member) {
 			return true
 		}
 	}

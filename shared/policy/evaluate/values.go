@@ -200,7 +200,7 @@ func (e *evaluation) calculate(ordered []*field, all []shown) {
 	}
 	for i := range ordered {
 		f := ordered[i]
-		if result := &e.calculations[f.values.slot]; result.field == f && !e.isOwnHidden(f) {
+		if result := &e.calculations[f.values.slot]; result.field == f {
 			result.text, result.problem = e.runFormula(f)
 		}
 	}
@@ -209,7 +209,7 @@ func (e *evaluation) calculate(ordered []*field, all []shown) {
 // runFormula returns the result of the formula of a field, or "" and what the client is told.
 func (e *evaluation) runFormula(f *field) (result, problem string) {
 	for _, key := range f.values.variables {
-		if e.isHidden(key.ref.keys) {
+		if e.hides(key.ref) {
 			return "", ""
 		}
 	}
