@@ -81,6 +81,17 @@ func TestPolicyFiles(t *testing.T) {
 	c.runExpecting(0, []string{"Version 2 of the data group Office is published", "Version 2 of the policy"},
 		"policy", "publish", "Company", "--workspace", "spring")
 	c.run(0, "policy", "diff", "Company@2", edited)
+	var outcome struct {
+		Outcome       string
+		VersionNumber int64
+		Changes       struct{ Fields []struct{ DataKey string } }
+	}
+	back := c.run(0, "policy", "import", examplePolicies+"company.yaml", "--publish", "--json")
+	if err := json.Unmarshal([]byte(back), &outcome); err != nil || outcome.Outcome != "published" ||
+		outcome.VersionNumber != 3 || len(outcome.Changes.Fields) != 3 {
+		t.Errorf("got %s (%v), want version 3 with 3 changes, published", back, err)
+	}
+	c.run(0, "policy", "diff", "Company@1", "Company@3")
 	out := c.run(1, "policy", "diff", "Company@1", "Company@2", "--json")
 	var comparison struct {
 		Fields []struct{ ChangeType, DataKey string }
@@ -104,7 +115,11 @@ func TestPolicyImportRefusals(t *testing.T) {
 		"    dataKey: firstNames\n    conditions: [{operands: [{operation: sounds like, fieldName: a}]}]\n")
 	c.runExpecting(2, []string{"has 1 problem", "field firstNames, conditions[0]"}, "policy", "import", wrong)
 	long := strings.Repeat("x", 701)
-	out := c.runExpecting(2, nil, "policy", "import", editFile(t, file, "name: Family name", "name: "+long))
+	out := c.runExpecting(2, nil, "policy", "import", editFile(t, file, "name: Employer", "name: "+long))
+	if !regexp.MustCompile(`individual.yaml:61: data group Employment, dataGroupFields`).MatchString(out) {
+		t.Errorf("got %.2000s, want the line of the data group's field", out)
+	}
+	out = c.runExpecting(2, nil, "policy", "import", editFile(t, file, "name: Family name", "name: "+long))
 	if !regexp.MustCompile(`individual.yaml:\d+: field familyName, name: `).MatchString(out) {
 		t.Errorf("got %.2000s, want the line of the field", out)
 	}

@@ -79,7 +79,8 @@ func (i *policyImport) steps() []importStep {
 		i.jurisdictionSteps(true))
 }
 
-// groupSteps returns the changes of data groups, those first to which others refer.
+// groupSteps returns the changes of data groups. They can be made in any order: a group may refer to one that is still
+// to be made.
 func (i *policyImport) groupSteps() []importStep {
 	changed := map[string]bool{}
 	for _, c := range i.outcome.Changes.DataGroups {
@@ -91,11 +92,10 @@ func (i *policyImport) groupSteps() []importStep {
 		}
 	}
 	var steps []importStep
-	for _, g := range i.wanted.DataGroups {
+	for n, g := range i.wanted.DataGroups {
 		if changed[g.Name] {
-			steps = append(steps, importStep{name: "data group " + g.Name, run: func(ctx context.Context) error {
-				return i.saveGroup(ctx, g)
-			}})
+			steps = append(steps, importStep{name: "data group " + g.Name, group: i.file.Contents.DataGroups[n].ID,
+				run: func(ctx context.Context) error { return i.saveGroup(ctx, g) }})
 		}
 	}
 	return steps
@@ -263,6 +263,9 @@ func (i *policyImport) finish(ctx context.Context) error {
 
 // isPinned reports whether the published version has the versions of the data groups that are published now.
 func (i *policyImport) isPinned(ctx context.Context) (bool, error) {
+	if i.target.PublishedVersionNumber == 0 {
+		return false, nil
+	}
 	pinned, err := i.service.PolicyDataGroups(ctx, i.target.ID, i.target.PublishedVersionNumber)
 	if err != nil {
 		return false, err

@@ -22,7 +22,13 @@ type decoder struct {
 	nodes int
 }
 
+// maxProblems is how many problems are reported. Who has more repairs those first.
+const maxProblems = 100
+
 func (d *decoder) report(n *yaml.Node, place, format string, args ...any) {
+	if len(d.problems) == maxProblems {
+		return
+	}
 	d.problems = append(d.problems, Problem{Line: n.Line, Place: place, Message: fmt.Sprintf(format, args...)})
 }
 

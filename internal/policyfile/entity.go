@@ -91,7 +91,7 @@ func (r *entityReader) read(root *yaml.Node) *Entity {
 // each calls use with the members of an object.
 func (r *entityReader) each(n *yaml.Node, place string, use func(key string, value *yaml.Node)) {
 	n = resolve(n)
-	if r.nodes++; r.nodes > maxNodes || !r.hasKind(n, place, yaml.MappingNode, "an object") {
+	if r.nodes += 1 + len(n.Content); r.nodes > maxNodes || !r.hasKind(n, place, yaml.MappingNode, "an object") {
 		return
 	}
 	seen := map[string]bool{}

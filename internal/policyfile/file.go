@@ -21,8 +21,8 @@ type File struct {
 	Contents policy.Contents
 	// explicit has the IDs that the file gives.
 	explicit map[string]bool
-	// nodes are the values of fields, by the ID of their data group ("" for the policy itself) and their own, and of
-	// jurisdictions, by "" and their ID.
+	// nodes are the values of fields, by the ID of their data group ("" for the policy itself) and their own, of data
+	// groups, by their ID and "", and of jurisdictions, by "" and their ID.
 	nodes map[[2]string]*yaml.Node
 }
 
@@ -147,6 +147,7 @@ func (r *reader) readGroups(all []fileGroup, list *yaml.Node) {
 	}
 	for i, g := range all {
 		node, id := child(list, i), ids[i]
+		r.file.nodes[[2]string{id, ""}] = node
 		fields := r.readFields(id, "field "+g.Name+"/", g.Fields, child(node, "dataGroupFields"))
 		r.file.Contents.DataGroups = append(r.file.Contents.DataGroups, policy.DataGroup{
 			ID: id, Name: g.Name, Description: g.Description, PrimaryField: g.PrimaryField,

@@ -36,7 +36,7 @@ func (f *File) Explain(problems evaluate.Problems) *Error {
 }
 
 // Line returns the line of what a path leads to in a field, or in a jurisdiction, that has the ID in the file; 0 if the
-// file does not have it. Group is the ID of the field's data group.
+// file does not have it. Group is the ID of the field's data group; without an ID, the group itself is meant.
 func (f *File) Line(group, id, path string) int { return lineOf(f.nodes[[2]string{group, id}], path) }
 
 // step is a part of a path: a name, or a place in a list.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"sluice/internal/policyfile"
 	"sluice/shared/policy"
+	"sluice/shared/policy/evaluate"
 )
 
 func parse(t *testing.T, text string) *policyfile.File {
@@ -172,7 +174,7 @@ fields:
 
 // What Format writes, in YAML or JSON, Parse reads as the same.
 func TestFormatAndParse(t *testing.T) {
-	const rounds = 50
+	const rounds = 25
 	for seed := range uint64(rounds) {
 		g := generator{rand.New(rand.NewPCG(seed, 15))}
 		c := g.contents()
@@ -194,6 +196,85 @@ func TestFormatAndParse(t *testing.T) {
 				t.Fatalf("seed %d, %s: %d changes: %+v", seed, form, d.Count(), d)
 			}
 		}
+	}
+}
+
+// A policy whose parts have other IDs is the same policy: they are found by their names, and what is resolved against
+// it is what it has.
+func TestResolveByNames(t *testing.T) {
+	for seed := range uint64(25) {
+		g := generator{rand.New(rand.NewPCG(seed, 16))}
+		c := g.contents()
+		g.name(&c)
+		text, err := policyfile.Format(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The file without IDs is one that somebody has written by hand.
+		lines := slices.DeleteFunc(strings.Split(string(text), "\n"), func(line string) bool {
+			return isID.MatchString(line)
+		})
+		f := parse(t, strings.Join(lines, "\n"))
+		if d := policyfile.Compare(c, f.Contents); !d.IsEmpty() {
+			t.Fatalf("seed %d: %d changes: %+v", seed, d.Count(), d)
+		}
+		if want, got := sorted(c), sorted(f.Resolve(c)); !reflect.DeepEqual(want, got) {
+			t.Fatalf("seed %d (-want +got):\n%s", seed, cmp.Diff(want, got))
+		}
+		if len(c.Fields) == 0 {
+			continue
+		}
+		changed := f.Resolve(c)
+		changed.Fields = slices.Clone(changed.Fields)
+		changed.Fields[0].Categories, changed.Fields[0].Name = []string{"elsewhere"}, "another name"
+		d := policyfile.Compare(c, changed)
+		if len(d.Fields) != 1 || d.Fields[0].Type != policy.Updated || d.Fields[0].ID != changed.Fields[0].ID {
+			t.Fatalf("seed %d: got %+v, want one update", seed, d)
+		}
+	}
+}
+
+// isID matches the lines of a file with IDs of the service.
+var isID = regexp.MustCompile(`^ *(fieldId|jurisdictionId|dataGroupId): `)
+
+// name gives all parts of a policy names of their own.
+func (g generator) name(c *policy.Contents) {
+	n := 0
+	next := func(prefix string) string {
+		n++
+		return fmt.Sprintf("%s %d", prefix, n)
+	}
+	for i := range c.Jurisdictions {
+		c.Jurisdictions[i].Name = next("jurisdiction")
+	}
+	for i := range c.DataGroups {
+		c.DataGroups[i].Name = next("group")
+		for k := range c.DataGroups[i].Fields {
+			c.DataGroups[i].Fields[k].DataKey = next("key")
+		}
+	}
+	for i := range c.Fields {
+		c.Fields[i].DataKey = next("key")
+	}
+}
+
+// Problems of compiling are shown where they are in the file.
+func TestExplain(t *testing.T) {
+	f := parse(t, strings.NewReplacer("operation: isEmpty", "operation: empty", "operation: equal", "operation: is",
+		"Text}\nfields", "Text, conditions: [{operands: [{fieldName: a, operation: x}]}]}\nfields").Replace(small))
+	_, err := evaluate.Compile(f.Contents)
+	var problems evaluate.Problems
+	if !errors.As(err, &problems) {
+		t.Fatalf("got %v, want problems", err)
+	}
+	want := strings.Join([]string{
+		`policy.yaml:6: jurisdiction United Kingdom, conditions[0].operands[0].operation: There is no operation "is".`,
+		`policy.yaml:11: field Owner/role, conditions[0].operands[0].operation: There is no operation "x".`,
+		`policy.yaml:23: field legalName, validationRules.characterLimit.dynamicRules[0].operands[0].operation: ` +
+			`There is no operation "empty".`,
+	}, "\n")
+	if diff := cmp.Diff(want, f.Explain(problems).Error()); diff != "" {
+		t.Error(diff)
 	}
 }
 
