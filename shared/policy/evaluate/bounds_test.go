@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
@@ -91,5 +92,34 @@ func TestEqualRegularExpressions(t *testing.T) {
 	})
 	if _, err := evaluate.Compile(c); err != nil {
 		t.Error(err)
+	}
+}
+
+// A message that quotes what the policy has is short all the same, and whole characters.
+func TestMessagesAreShort(t *testing.T) {
+	t.Parallel()
+	for n := range 4 {
+		long := strings.Repeat("x", n) + strings.Repeat("é", 100_000)
+		c := contentsOf(3, func(i int, f *policy.Field) {
+			o := policy.Operand{FieldName: "p", Operation: policy.Operation(long), Value: []string{"v"}}
+			if i == 1 {
+				o.Value, o.ValueField = nil, "q"
+			}
+			f.Conditions = []policy.Condition{{Operands: []policy.Operand{o}}}
+			if i == 2 {
+				f.Conditions = []policy.Condition{{LogicalOperation: policy.Logical(long)}}
+			}
+		})
+		_, err := evaluate.Compile(c)
+		var problems evaluate.Problems
+		if !errors.As(err, &problems) || len(problems) != 3 {
+			t.Fatalf("got %d problems, want 3", len(problems))
+		}
+		for _, p := range problems {
+			if len(p.Message) > 500 || len(p.Message) < 490 || !utf8.ValidString(p.Message) ||
+				!strings.HasSuffix(p.Message, "éé...") {
+				t.Errorf("the message has %d bytes: %q", len(p.Message), p.Message)
+			}
+		}
 	}
 }

@@ -70,11 +70,12 @@ func newCompiler(c policy.Contents) *compiler {
 	return co
 }
 
-// report adds a problem at a path of the field or jurisdiction that is compiled at the moment.
+// report adds a problem at a path of the field or jurisdiction that is compiled at the moment. Of a message that quotes
+// something long, it keeps the beginning: all problems must fit into one reply.
 func (c *compiler) report(path, format string, args ...any) {
 	if c.reported++; len(c.problems) < maxProblems {
 		p := c.place
-		p.Path, p.Message = path, fmt.Sprintf(format, args...)
+		p.Path, p.Message = path, shortened(fmt.Sprintf(format, args...))
 		c.problems = append(c.problems, p)
 	}
 }

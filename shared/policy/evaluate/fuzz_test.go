@@ -34,6 +34,7 @@ func checkProblems(t *testing.T, c policy.Contents, err error) {
 		_, isField := keys[p.FieldID+"/"+p.DataKey]
 		isWhole := p.FieldID == "" && p.DataKey == "" && p.JurisdictionID == ""
 		if !isField && !jurisdictions[p.JurisdictionID] && !isWhole || p.Path == "" || p.Message == "" ||
+			len(p.Message) > 500 ||
 			!utf8.ValidString(p.String()) {
 			t.Fatalf("a problem does not say where it is: %#v", p)
 		}

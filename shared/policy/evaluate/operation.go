@@ -183,8 +183,11 @@ func (c *compiler) compilePairTest(path string, o *policy.Operand) pairTest {
 	case policy.GreaterThan, policy.GreaterThanOrEqual, policy.LessThan, policy.LessThanOrEqual:
 		is := orders[o.Operation]
 		return func(a, b *reading) bool { return is.met(a, b.extremes()) }
+	case "":
+		c.report(path+".operation", "The operand has no operation.")
+	default:
+		c.report(path+".valueField", "The operation %q does not compare with a field.", o.Operation)
 	}
-	c.report(path+".valueField", "The operation %s does not compare with a field.", o.Operation)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxProblems is how many problems Compile reports. Who has more repairs those first.
@@ -22,6 +23,22 @@ type Problem struct {
 	Path string
 	// Message tells people what is wrong and what to do.
 	Message string
+}
+
+// maxMessageBytes is the size of the longest message.
+const maxMessageBytes = 500
+
+// shortened returns a message, or the beginning of a long one.
+func shortened(message string) string {
+	const ellipsis = "..."
+	if len(message) <= maxMessageBytes {
+		return message
+	}
+	end := maxMessageBytes - len(ellipsis)
+	for !utf8.RuneStart(message[end]) {
+		end--
+	}
+	return message[:end] + ellipsis
 }
 
 // String returns where the problem is and what it is.
