@@ -2,6 +2,7 @@ package match
 
 import (
 	"encoding/json"
+	"math/bits"
 	"unsafe"
 
 	"sluice/shared/screening/names"
@@ -138,12 +139,14 @@ func (x *Index) mayHave(key uint64) uint64 {
 	return x.keyBits[bit/64] >> (bit % 64) & 1
 }
 
-// has reports whether a word has one of some keys, as far as 8 more bits of them tell.
+// has reports whether a word has one of at most 64 keys, as far as 8 more bits of them tell.
 func (x *Index) has(keys []uint64) bool {
-	for _, key := range keys {
-		if x.mayHave(key) == 0 {
-			continue
-		}
+	var likely uint64 // all are looked up before any is examined, so that the processor waits once
+	for i, key := range keys {
+		likely |= x.mayHave(key) << i
+	}
+	for ; likely != 0; likely &= likely - 1 {
+		key := keys[bits.TrailingZeros64(likely)]
 		b := key >> x.shift
 		for _, w := range x.keyWords[x.keyStarts[b]:x.keyStarts[b+1]] {
 			if byte(w>>24) == byte(key>>8) {

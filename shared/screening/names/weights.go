@@ -86,6 +86,11 @@ func isPatronym(text string) bool {
 	if len(text) < 7 {
 		return false
 	}
+	switch text[len(text)-2:] {
+	case "ch", "na", "ic", "cz", "ts": // those of patronymEndings
+	default:
+		return false
+	}
 	for _, ending := range patronymEndings {
 		if len(text) > len(ending) && text[len(text)-len(ending):] == ending {
 			return true
