@@ -53,7 +53,7 @@ func changesOf(fields []fieldView) string {
 // as it is.
 func TestLifeOfAPolicy(t *testing.T) {
 	t.Parallel()
-	api := login(t, environment)
+	api := loginNewTenant(t)
 	id := api.newPolicy("spring")
 	command, fields := policyCommands+"/"+id, id+"/fields"
 	name := api.addField(id, "spring", policyField("legalEntityName", ""))
@@ -124,7 +124,7 @@ func TestLifeOfAPolicy(t *testing.T) {
 // A version that cannot be evaluated is not published; a field of another one stays what it was.
 func TestPublishingRefusesWhatCannotBeEvaluated(t *testing.T) {
 	t.Parallel()
-	api := login(t, environment)
+	api := loginNewTenant(t)
 	id := api.newPolicy("w")
 	field := api.addField(id, "w", policyField("a",
 		`,"conditions":[{"operands":[{"fieldName":"b","operation":"equal"}]}]`))
@@ -141,7 +141,7 @@ func TestPublishingRefusesWhatCannotBeEvaluated(t *testing.T) {
 // Publications, changes and reverts that meet each other leave one outcome, and no lock without a workspace.
 func TestWorkspacesThatRace(t *testing.T) {
 	t.Parallel()
-	api := login(t, environment)
+	api := loginNewTenant(t)
 	id := api.newPolicy("first")
 	field := api.addField(id, "first", policyField("a", ""))
 	api.publish(id, "first")
@@ -184,7 +184,7 @@ func TestWorkspacesThatRace(t *testing.T) {
 // A caller without the permission of a command, or another tenant, changes nothing.
 func TestStrangersToAPolicy(t *testing.T) {
 	t.Parallel()
-	api := login(t, environment)
+	api := loginNewTenant(t)
 	id := api.newPolicy("w")
 	reader := loginAs(t, environment, newClient(t, environment, api.tenantID, "--permission",
 		"PolicyConfigurationAccess"))
@@ -220,7 +220,7 @@ func TestStrangersToAPolicy(t *testing.T) {
 // Bodies that are wrong or hostile are refused with problem details, through the gateway too.
 func TestHostilePolicyBodies(t *testing.T) {
 	t.Parallel()
-	api := login(t, environment)
+	api := loginNewTenant(t)
 	path := policyCommands + "/" + api.newPolicy("w") + "/fields?workspaceId=w"
 	for name, test := range map[string]struct {
 		status     int
