@@ -165,7 +165,7 @@ func TestEvaluateRefuses(t *testing.T) {
 		"no permission":             {powerless, versionPath + plain, `{}`, 403, "permission_missing"},
 		"too large":                 {a, versionPath + normalized, large, 413, "body_too_large"},
 		"a draft that is not ready": {a, policies + unfinished + "/version/3" + plain, `{}`, 400, "VALIDATION_ERROR"},
-		"a draft that changes":      {a, policies + busy + "/version/3" + plain, `{}`, 409, "CONFLICT"},
+		"a draft that changes":      {a, policies + busy + "/version/3" + plain, `{}`, 503, "INTERNAL_SERVER_ERROR"},
 		"a store that is not well":  {a, policies + broken + "/version/3" + plain, `{}`, 500, "INTERNAL_SERVER_ERROR"},
 	} {
 		t.Run(name, func(t *testing.T) {
