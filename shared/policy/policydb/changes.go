@@ -327,11 +327,11 @@ func (s *Store) explainRefusal(ctx context.Context, w policy.Workspace, e editio
 	most := e.most(g)
 	switch {
 	case errors.Is(err, policy.ErrNotFound):
-		return policy.ErrNoDraft
+		return errOvertaken // it was discarded; the workspace may have another one by now
 	case err != nil:
 		return err
 	case draft.Status != policy.Draft:
-		return policy.ErrNoDraft
+		return errOvertaken
 	case draft.IsLocked:
 		return policy.ErrWorkspaceLocked
 	case g.fields > 0 && draft.Fields > most.fields, g.jurisdictions > 0 && draft.Jurisdictions > most.jurisdictions:

@@ -34,6 +34,8 @@ type process struct {
 	isDead atomic.Bool
 	// onWrite is called before each write with its number, if it is not nil.
 	onWrite func(n int64)
+	// onRead is called before each read with its number, if it is not nil.
+	onRead func(n int64)
 }
 
 // newProcess returns a store that belongs to a process of its own.
@@ -63,14 +65,25 @@ func (p *process) write(do func() error) error {
 	return do()
 }
 
+// read is called before each read.
+func (p *process) read() error {
+	n := p.reads.Add(1)
+	if p.onRead != nil {
+		p.onRead(n)
+	}
+	if p.isDead.Load() {
+		return errDead
+	}
+	return nil
+}
+
 // Do is that of the client of DynamoDB.
 func (p *process) Do(r *http.Request) (response *http.Response, err error) {
 	operation := r.Header.Get("X-Amz-Target")
 	if strings.HasSuffix(operation, "Get") || strings.HasSuffix(operation, "GetItem") ||
 		strings.HasSuffix(operation, "Query") {
-		p.reads.Add(1)
-		if p.isDead.Load() {
-			return nil, errDead
+		if err := p.read(); err != nil {
+			return nil, err
 		}
 		return http.DefaultClient.Do(r)
 	}
@@ -86,9 +99,8 @@ func (p *process) Do(r *http.Request) (response *http.Response, err error) {
 
 // Open implements policydb.Files.
 func (p *process) Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error) {
-	p.reads.Add(1)
-	if p.isDead.Load() {
-		return nil, errDead
+	if err := p.read(); err != nil {
+		return nil, err
 	}
 	return p.files.Open(ctx, key, etag, from, to)
 }
