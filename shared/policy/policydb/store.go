@@ -40,7 +40,7 @@ import (
 //
 // A change names its draft by a key that only one draft ever has. It counts while the row of the policy lists the
 // draft; every other change is dead: it is what a draft that was published or discarded has left, or what a draft
-// wrote whose creation has not ended, or never will. Three rules hold:
+// wrote whose creation has not ended, or never will. Three rules hold (docs/decisions/0024-changes-are-locks.md):
 //
 //   - A change is written and removed in one transaction with a new revision of its draft's row, on the condition that
 //     this is a draft and not locked, and that the base of the policy is still the one by which the change was
