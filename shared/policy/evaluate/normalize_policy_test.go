@@ -55,7 +55,7 @@ func (p *fuzzedPolicy) withItems(c policy.Contents, r evaluate.Request) evaluate
 // of the read-only one what the plain one of the same request shows.
 func TestNormalizedIsPlainForPolicies(t *testing.T) {
 	t.Parallel()
-	const seeds = 250
+	const seeds = 150
 	var policies, collections, items, fields, distinct int
 	for seed := range uint64(seeds) {
 		p := newFuzzedPolicy(seed)
