@@ -57,7 +57,8 @@ func TestPolicyPages(t *testing.T) {
 		answer{path, 200, `{"data": {"items": [{"entityPolicyId": "a", "status": null, "versionNumber": null, "new": 1}],
 			"paginationToken": "+x"}}`},
 		answer{"GET /policyquery/api/v4/policies?PageSize=100&PaginationToken=%2Bx", 200,
-			`{"data": {"items": [{"entityPolicyId": "b", "status": "Draft", "versionNumber": 3}], "paginationToken": null}}`},
+			`{"data": {"items": [{"entityPolicyId": "b", "status": "Draft", "versionNumber": 3}],
+				"paginationToken": null}}`},
 	)
 	list, err := c.Policies(t.Context())
 	if err != nil || len(list) != 2 || list[1].VersionNumber != 3 || !strings.Contains(string(list[0].Reply), `"new": 1`) {
@@ -73,7 +74,9 @@ func TestPolicyPages(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].Lock == nil || all[0].Lock.WorkspaceID != "w" {
 		t.Errorf("got %+v, %v", all, err)
 	}
-	want := []string{`{"data":{"filters":{},"pageSize":100}}`, `{"data":{"filters":{},"pageSize":100,"paginationToken":"x"}}`}
+	want := []string{
+		`{"data":{"filters":{},"pageSize":100}}`, `{"data":{"filters":{},"pageSize":100,"paginationToken":"x"}}`,
+	}
 	if diff := cmp.Diff(want, *bodies); diff != "" {
 		t.Error(diff)
 	}
@@ -83,10 +86,12 @@ func TestPolicyPages(t *testing.T) {
 func TestPolicyErrors(t *testing.T) {
 	c, _ := answering(t,
 		answer{"GET /policyquery/api/v4/policies/p?workspaceId=w+1", 404,
-			`{"title": "Not Found", "status": 404, "detail": "The workspace has no draft.", "errorCode": "policy_draft_not_found"}`},
+			`{"title": "Not Found", "status": 404, "detail": "The workspace has no draft.",
+			"errorCode": "policy_draft_not_found"}`},
 		answer{"PUT /policycommand/api/v2/policies/p/publish?workspaceId=w", 400,
-			`{"title": "Bad Request", "status": 400, "detail": "It cannot be published.", "errorCode": "VALIDATION_ERROR",
-			"validationErrors": [{"propertyName": "fields.1.name", "errorMessage": "Too long.", "validatorType": "LengthValidator"}]}`},
+			`{"title": "Bad Request", "status": 400, "detail": "It cannot be published.",
+			"errorCode": "VALIDATION_ERROR", "validationErrors": [{"propertyName": "fields.1.name",
+			"errorMessage": "Too long.", "validatorType": "LengthValidator"}]}`},
 		answer{"DELETE /policycommand/api/v2/policies/p/version/3", 409, `{"title": "Conflict"}`},
 	)
 	if draft, err := c.FindPolicyDraft(t.Context(), "p", "w 1"); draft != nil || err != nil {
@@ -98,14 +103,16 @@ func TestPolicyErrors(t *testing.T) {
 	if !errors.As(err, &refused) || refused.Code != "VALIDATION_ERROR" || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	if err := c.DiscardPolicyDraft(t.Context(), "p", 3); err == nil || err.Error() != "the service answers 409: Conflict" {
+	err = c.DiscardPolicyDraft(t.Context(), "p", 3)
+	if err == nil || err.Error() != "the service answers 409: Conflict" {
 		t.Errorf("got %v", err)
 	}
 }
 
 // An evaluation is returned as it came.
 func TestEvaluatePolicy(t *testing.T) {
-	c, bodies := answering(t, answer{"POST /policyquery/api/v4/policies/p/version/1/fields/evaluate/normalized?explain=true", 200,
+	const call = "POST /policyquery/api/v4/policies/p/version/1/fields/evaluate/normalized?explain=true"
+	c, bodies := answering(t, answer{call, 200,
 		`{"data": {"evaluatedFields": [1.50]}, "messages": []}`})
 	reply, err := c.EvaluatePolicy(t.Context(), "p", 1, client.EvaluateNormalized, true, map[string]int{"a": 1})
 	if err != nil || string(reply) != `{"evaluatedFields": [1.50]}` || (*bodies)[0] != `{"data":{"a":1}}` {

@@ -4,22 +4,16 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"sluice/client"
 	"sluice/internal/cli"
-	"sluice/internal/policyfile"
 	"sluice/shared/access"
-	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
-	"sluice/shared/property"
 )
 
 func evaluatePolicyCommand() *cli.Command {
@@ -254,107 +248,4 @@ func parseLayers(text string) (access.Layers, error) {
 		return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
 	}
 	return access.Layers{Geographic: split(geographic), BusinessRelated: split(business)}.OrDefault(), nil
-}
-
-// entityInput is what every request for an evaluation says, as the interface has it (docs/contract/policy.md).
-type entityInput struct {
-	JourneyID             *string                   `json:"journeyId,omitzero"`
-	TargetEntity          string                    `json:"targetEntity,omitempty"`
-	EvaluateJurisdictions bool                      `json:"evaluateJurisdictions"`
-	Jurisdictions         []string                  `json:"jurisdictions,omitempty"`
-	Categories            []string                  `json:"categories,omitempty"`
-	Properties            property.Split            `json:"properties"`
-	DataSources           map[string]jsontext.Value `json:"dataSources,omitempty"`
-	JourneyLevelDataOnly  bool                      `json:"journeyLevelDataOnly,omitzero"`
-
-	DisableFilteringForConditionalValues bool `json:"disableFilteringForConditionalValues,omitzero"`
-}
-
-// evaluationInput is what requests say that are not for reading only.
-type evaluationInput struct {
-	entityInput
-	SkipValuesEvaluation        bool `json:"skipValuesEvaluation,omitzero"`
-	ReturnValidationErrors      bool `json:"returnValidationErrors,omitzero"`
-	EnableAccessLayersFiltering bool `json:"enableAccessLayersFiltering,omitzero"`
-}
-
-// readInput reads what is evaluated from the file of the request or of the entity.
-func (e *evaluation) readInput() (evaluationInput, error) {
-	if e.request != "" {
-		return readEvaluationRequest(e.request)
-	}
-	text, err := readFile(e.entity)
-	if err != nil {
-		return evaluationInput{}, err
-	}
-	entity, err := policyfile.ParseEntity(e.entity, text)
-	if err != nil {
-		return evaluationInput{}, err
-	}
-	in := evaluationInput{
-		entityInput: entityInput{
-			TargetEntity: entity.TargetEntity, Jurisdictions: e.jurisdictions,
-			EvaluateJurisdictions: e.jurisdictions == nil, Categories: e.categories, Properties: entity.Properties,
-			DataSources: entity.DataSources,
-		},
-		SkipValuesEvaluation: e.skipValues, ReturnValidationErrors: true, EnableAccessLayersFiltering: e.filterLayers,
-	}
-	if e.target != "" {
-		in.TargetEntity = e.target
-	}
-	if in.TargetEntity != "" && !slices.Contains(policy.TargetEntities, in.TargetEntity) {
-		return in, fmt.Errorf("the target %q is not one of %s", in.TargetEntity,
-			strings.Join(policy.TargetEntities, ", "))
-	}
-	if entity.JourneyID != "" {
-		in.JourneyID = &entity.JourneyID
-	}
-	return in, nil
-}
-
-// readEvaluationRequest reads the data of a request, with the envelope around them or without.
-func readEvaluationRequest(path string) (evaluationInput, error) {
-	text, err := readFile(path)
-	if err != nil {
-		return evaluationInput{}, err
-	}
-	var envelope struct {
-		Data evaluationInput `json:"data"`
-	}
-	if err = json.Unmarshal(text, &envelope, json.RejectUnknownMembers(true)); errors.Is(err, json.ErrUnknownName) {
-		err = json.Unmarshal(text, &envelope.Data, json.RejectUnknownMembers(true))
-	}
-	if err != nil {
-		return evaluationInput{}, fmt.Errorf("%s is not a request for an evaluation: %w", path, err)
-	}
-	return envelope.Data, nil
-}
-
-// request returns what is evaluated on this machine.
-func (in evaluationInput) request() evaluate.Request {
-	r := evaluate.Request{
-		TargetEntity: in.TargetEntity, EvaluateJurisdictions: in.EvaluateJurisdictions, Jurisdictions: in.Jurisdictions,
-		Categories: in.Categories, Properties: in.Properties, DataSources: in.DataSources,
-		JourneyLevelDataOnly: in.JourneyLevelDataOnly, SkipValuesEvaluation: in.SkipValuesEvaluation,
-		ReturnValidationErrors:               in.ReturnValidationErrors,
-		DisableFilteringForConditionalValues: in.DisableFilteringForConditionalValues,
-		EnableAccessLayersFiltering:          in.EnableAccessLayersFiltering,
-	}
-	if in.JourneyID != nil {
-		r.JourneyID = *in.JourneyID
-	}
-	return r
-}
-
-// findJurisdictions returns the IDs of jurisdictions that are named by their names or IDs.
-func findJurisdictions(names []string, all []policy.Jurisdiction) ([]string, error) {
-	var ids []string
-	for _, name := range names {
-		at := slices.IndexFunc(all, func(j policy.Jurisdiction) bool { return j.Name == name || j.ID == name })
-		if at < 0 {
-			return nil, fmt.Errorf("the policy has no jurisdiction %q", name)
-		}
-		ids = append(ids, all[at].ID)
-	}
-	return ids, nil
 }
