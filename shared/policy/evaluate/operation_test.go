@@ -219,3 +219,32 @@ func TestCaseOfOtherScripts(t *testing.T) {
 		}
 	}
 }
+
+// TestDaysOfMoments compares dates with date-times at the beginning and at the end of the day.
+func TestDaysOfMoments(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		moment, day    string
+		isMore, isLess bool
+	}{
+		{"2026-03-02T00:00:00Z", "2026-03-02", false, false}, {"2026-03-01T23:59:59.999Z", "2026-03-02", false, true},
+		{"2026-03-02T23:59:59Z", "2026-03-02", false, false}, {"2026-03-03T00:00:00Z", "2026-03-02", true, false},
+		{"1969-12-31T00:00:00Z", "1969-12-31", false, false}, {"1969-12-31T23:59:59Z", "1969-12-31", false, false},
+		{"1969-12-30T23:59:59Z", "1969-12-31", false, true}, {"1970-01-01T00:00:00Z", "1969-12-31", true, false},
+		{"2026-03-02T23:30:00-01:00", "2026-03-02", true, false}, {"0001-01-01T00:00:00Z", "0001-01-01", false, false},
+		{"2026-03-02T00:00:00.5Z", "2026-03-02T00:00:00.25Z", true, false},
+		{"2026-03-02T00:00:00Z", "2026-03-02T01:00:00+01:00", false, false},
+	} {
+		r := evaluate.Request{}
+		r.Properties.SingleProperties = map[string]property.Text{"p": value(tt.moment)}
+		for operation, want := range map[policy.Operation]bool{
+			policy.GreaterThan: tt.isMore, policy.LessThan: tt.isLess,
+			policy.GreaterThanOrEqual: !tt.isLess, policy.LessThanOrEqual: !tt.isMore,
+		} {
+			o := policy.Operand{FieldName: "p", Operation: operation, Value: []string{tt.day}}
+			if got := isMet(t, o, r); got != want {
+				t.Errorf("%s is %s %s: %v, want %v", tt.moment, operation, tt.day, got, want)
+			}
+		}
+	}
+}

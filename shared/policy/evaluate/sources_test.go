@@ -170,3 +170,30 @@ func TestMateriality(t *testing.T) {
 		})
 	}
 }
+
+// TestCurrentFieldThatIsHidden reads currentField where its data key is hidden from the caller, and where it is not.
+func TestCurrentFieldThatIsHidden(t *testing.T) {
+	t.Parallel()
+	c := policy.Contents{Fields: []policy.Field{
+		{ID: "1", DataKey: "income", IsSensitiveData: true,
+			AccessLayers: &policy.AccessLayers{Geographic: []string{"IE"}}},
+		{ID: "2", DataKey: "more", Conditions: []policy.Condition{{Operands: []policy.Operand{
+			{DataSource: "currentField", FieldName: "value", Operation: policy.GreaterThan, Value: []string{"4"}},
+		}}}},
+	}}
+	for _, tt := range []struct {
+		field, layer, want string
+	}{
+		{"income", "", "income masked"}, {"income", "IE", "income, more conditional"},
+		{"other", "", "income masked, more conditional"},
+	} {
+		r := evaluate.Request{DataSources: map[string]jsontext.Value{
+			"currentField": jsontext.Value(`{"dataKey": "` + tt.field + `", "value": "5"}`),
+		}}
+		r.Layers.Geographic = []string{tt.layer}
+		if got := keysOf(evaluated(t, c, r).EvaluatedFields); got != tt.want {
+			t.Errorf("currentField is %s, the caller's layer %q: fields are %s, want %s", tt.field, tt.layer, got,
+				tt.want)
+		}
+	}
+}
