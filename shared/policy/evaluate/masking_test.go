@@ -11,9 +11,9 @@ import (
 	"sluice/shared/property"
 )
 
-// attackedPolicy is a policy with the hidden key secret, the hidden collection people with items that have a role, the
-// hidden group home with a street, and the open collection assets whose primary field is the hidden key kind. The field
-// probe is shown if the condition is met.
+// attackedPolicy is a policy with the hidden keys secret and entityType, the hidden collection people with items that
+// have a role, the hidden group home with a street, and the open collection assets whose primary field is the hidden
+// key kind. The field probe is shown if the condition is met.
 func attackedPolicy(o policy.Operand) policy.Contents {
 	group := func(key, fieldType string) policy.Field {
 		return policy.Field{ID: key, DataKey: key, FieldType: fieldType, FieldTypeID: key}
@@ -34,7 +34,8 @@ func attackedPolicy(o policy.Operand) policy.Contents {
 	dup.Categories = []string{"Other"}
 	return policy.Contents{
 		Fields: []policy.Field{
-			probe, cleared, ruled, dup, single("dup"), assets, sensitive(group("people", policy.TypeCollection)),
+			probe, cleared, ruled, dup, single("dup"), sensitive(single("entityType")), assets,
+			sensitive(group("people", policy.TypeCollection)),
 			sensitive(group("home", policy.TypeCustom)), group("office", policy.TypeCustom),
 			calculated("one", "{secret} * 2"), calculated("two", "{one} + 1"), calculated("three", "1 / {secret}"),
 		},
@@ -176,5 +177,35 @@ func TestAttacksOnHiddenValues(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a data source has by its contract is seen although a hidden data key has its name; everything else of that name
+// is hidden.
+func TestMembersByContractAreSeen(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		source, name string
+		operation    policy.Operation
+		want         bool
+	}{
+		{"entityDataMetadata", "entityType", policy.Equal, true},
+		{"mainEntity", "entityType", policy.Equal, false},
+		{"", "entityType", policy.Equal, false},
+		{"entityDataMetadata", "secret", policy.NotEqual, false},
+		{"entityDataMetadata", "unknown", policy.NotEqual, true},
+	} {
+		result := mustEvaluate(t, attackedPolicy(policy.Operand{
+			DataSource: tt.source, FieldName: tt.name, Operation: tt.operation, Value: []string{"Company"},
+		}), evaluate.Request{
+			Properties: property.Split{SingleProperties: texts("entityType", "Company")},
+			DataSources: map[string]jsontext.Value{
+				"entityDataMetadata": jsontext.Value(`{"entityType":"Company"}`),
+				"mainEntity":         jsontext.Value(`{"entityType":"Company"}`),
+			},
+		})
+		if _, isShown := byKey(result)["probe"]; isShown != tt.want {
+			t.Errorf("%s %s of %q is met: %v, want %v", tt.name, tt.operation, tt.source, isShown, tt.want)
+		}
 	}
 }
