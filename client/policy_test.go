@@ -54,14 +54,15 @@ func answering(t *testing.T, answers ...answer) (*client.Client, *[]string) {
 func TestPolicyPages(t *testing.T) {
 	const path = "GET /policyquery/api/v4/policies?PageSize=100"
 	c, _ := answering(t,
-		answer{path, 200, `{"data": {"items": [{"entityPolicyId": "a", "status": null, "versionNumber": null, "new": 1}],
-			"paginationToken": "+x"}}`},
+		answer{path, 200, `{"data": {"paginationToken": "+x", "items": [
+			{"entityPolicyId": "a", "status": null, "versionNumber": null, "new": 1}]}}`},
 		answer{"GET /policyquery/api/v4/policies?PageSize=100&PaginationToken=%2Bx", 200,
 			`{"data": {"items": [{"entityPolicyId": "b", "status": "Draft", "versionNumber": 3}],
 				"paginationToken": null}}`},
 	)
 	list, err := c.Policies(t.Context())
-	if err != nil || len(list) != 2 || list[1].VersionNumber != 3 || !strings.Contains(string(list[0].Reply), `"new": 1`) {
+	if err != nil || len(list) != 2 || list[1].VersionNumber != 3 ||
+		!strings.Contains(string(list[0].Reply), `"new": 1`) {
 		t.Errorf("got %+v, %v", list, err)
 	}
 	const fields = "POST /policyquery/api/v4/policies/p/version/2/fields"
