@@ -211,13 +211,14 @@ func (c *Client) getPolicy(ctx context.Context, path string) (Policy, error) {
 	return p, err
 }
 
-// CreatePolicy makes a policy for a type of entities, with a draft. It is not repeated after an answer that was lost:
-// list the policies then.
-func (c *Client) CreatePolicy(ctx context.Context, entityType string, d PolicyDraft) (PolicyVersion, error) {
+// CreatePolicy makes a policy with an ID that the caller chooses, a UUID, for a type of entities, with a draft. An ID
+// that is taken is a 409 *Error: after an answer that was lost it is the policy that the first call has made.
+func (c *Client) CreatePolicy(ctx context.Context, id, entityType string, d PolicyDraft) (PolicyVersion, error) {
 	in := struct {
+		ID         string `json:"entityPolicyId"`
 		EntityType string `json:"entityType"`
 		PolicyDraft
-	}{entityType, d}
+	}{id, entityType, d}
 	var out PolicyVersion
 	return out, c.platform(ctx, http.MethodPost, policyCommands, in, &out)
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"sluice/client"
 	"sluice/internal/policyfile"
 	"sluice/shared/policy"
@@ -48,24 +50,30 @@ func (i *policyImport) open(ctx context.Context) error {
 		return nil
 	}
 	draft := client.PolicyDraft{WorkspaceID: i.workspace, VersionNote: i.note}
-	if i.target.ID == "" {
-		v, err := i.service.CreatePolicy(ctx, i.target.EntityType, draft)
-		if err != nil {
-			return err
-		}
-		i.target.ID, i.outcome.PolicyID = v.PolicyID, v.PolicyID
-	} else if _, err := i.service.CreatePolicyDraft(ctx, i.target.ID, draft); err != nil &&
-		!isStatus(err, http.StatusConflict) { // a repeated call finds the draft that the first one has made
+	id := i.target.ID
+	var refused error
+	if id == "" {
+		id = uuid.NewString()
+		_, refused = i.service.CreatePolicy(ctx, id, i.target.EntityType, draft)
+	} else {
+		_, refused = i.service.CreatePolicyDraft(ctx, id, draft)
+	}
+	// A call that is repeated after a lost answer is a conflict with what the first one has made.
+	if refused != nil && !isStatus(refused, http.StatusConflict) {
+		return refused
+	}
+	found, err := i.service.FindPolicyDraft(ctx, id, i.workspace)
+	switch {
+	case refused != nil && (found == nil || err != nil):
+		return refused
+	case err != nil:
 		return err
+	case found == nil:
+		return fmt.Errorf("the draft of the workspace %s is gone: someone has published or discarded it", i.workspace)
 	}
-	found, err := i.service.FindPolicyDraft(ctx, i.target.ID, i.workspace)
-	if err == nil && found == nil {
-		err = fmt.Errorf("the draft of the workspace %s is gone: someone has published or discarded it", i.workspace)
-	}
-	if err == nil {
-		i.draft, i.outcome.VersionNumber = found, found.VersionNumber
-	}
-	return err
+	i.target.ID, i.outcome.PolicyID = id, id
+	i.draft, i.outcome.VersionNumber = found, found.VersionNumber
+	return nil
 }
 
 func isStatus(err error, status int) bool {

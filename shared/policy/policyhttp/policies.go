@@ -16,12 +16,17 @@ import (
 
 // PolicyRequest is a new policy with its first draft.
 type PolicyRequest struct {
-	EntityType string `json:"entityType"`
+	// EntityPolicyID is the ID of the policy, if the client chooses it, so that creating it can be repeated.
+	EntityPolicyID string `json:"entityPolicyId"`
+	EntityType     string `json:"entityType"`
 	DraftRequest
 }
 
 // Check adds what is wrong with the data.
 func (in *PolicyRequest) Check(v *platform.ValidationErrors) {
+	if in.EntityPolicyID != "" {
+		v.RequireUUID("entityPolicyId", in.EntityPolicyID)
+	}
 	v.RequireOneOf("entityType", in.EntityType, policy.EntityTypes...)
 	in.DraftRequest.Check(v)
 }
@@ -89,7 +94,11 @@ func (s *Policies) createPolicy(ctx context.Context, r *platform.Request, in Pol
 	if err := checkNoQuery(r); err != nil {
 		return VersionCreated{}, err
 	}
-	_, v, err := s.Store.CreatePolicy(ctx, policy.Policy{ID: s.NewID(), Tenant: r.Tenant, EntityType: in.EntityType,
+	id := strings.ToLower(in.EntityPolicyID)
+	if id == "" {
+		id = s.NewID()
+	}
+	_, v, err := s.Store.CreatePolicy(ctx, policy.Policy{ID: id, Tenant: r.Tenant, EntityType: in.EntityType,
 		Created: s.stampOf(r)}, s.newDraft(r, in.DraftRequest))
 	if err != nil {
 		return VersionCreated{}, faultOf(err, errNoPolicy)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
 	"sluice/shared/permission"
 	"sluice/shared/policy"
 	"sluice/shared/policy/policyhttp"
@@ -117,6 +118,25 @@ func TestJurisdictionsOfWorkspaces(t *testing.T) {
 	if len(page.Items) != 1 || page.Items[0].ChangeType != policy.Unchanged {
 		t.Errorf("version 1 has %+v, want Ireland unchanged", page.Items)
 	}
+}
+
+// A client can choose the ID of a policy; that of another tenant's policy is not taken.
+func TestChosenIDOfAPolicy(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	const id = "0b8e4a36-3f0a-4c57-9e0c-0f6a9b1d2c3e"
+	create := func(id string) string {
+		return `{"entityPolicyId":"` + id + `","entityType":"Company","workspaceId":"w"}`
+	}
+	var created policyhttp.VersionCreated
+	a.succeed("POST", commands, create(strings.ToUpper(id)), &created)
+	if created.EntityPolicyID != id {
+		t.Errorf("the new policy has the ID %s, want %s", created.EntityPolicyID, id)
+	}
+	a.refuse(409, "CONFLICT", "POST", commands, create(id))
+	a.refuseProperty("entityPolicyId", platform.CodeUUID, "POST", commands, create("0b8e4a36"))
+	stranger := a.as(func(c *httpapi.Caller) { c.Tenant = "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b12" })
+	stranger.succeed("POST", commands, create(id), &created)
 }
 
 // A version goes from a draft to the archive, and what has happened to it can be read.
