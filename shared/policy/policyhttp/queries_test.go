@@ -163,6 +163,7 @@ func TestSummarizeFields(t *testing.T) {
 	a.addField(id, "w", fieldData("a", ""))
 	a.addField(id, "w", fieldData("b", rule(`{"isActive":true,`+dynamic+`}`)))
 	a.addField(id, "w", fieldData("c", rule(`{"isActive":false,"staticRule":{"errorMessage":"m"}}`)))
+	a.addField(id, "w", fieldData("f", rule(`{"isActive":true}`)))
 	a.addField(id, "w", `{"name":"d","dataKey":"d","fieldType":"TextBox","categories":["Other"]}`)
 	deleted := a.addField(id, "w", fieldData("e", ""))
 	a.publish(id, "w")
@@ -177,7 +178,7 @@ func TestSummarizeFields(t *testing.T) {
 		}
 		slices.Sort(got[key])
 	}
-	want := "map[a:[Optional Required] b:[Conditional] c:[Optional]]"
+	want := "map[a:[Optional Required] b:[Conditional] c:[Optional] f:[Required]]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %s", got, want)
 	}

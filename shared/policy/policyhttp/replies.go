@@ -115,10 +115,8 @@ func mandatoryTypeOf(f policy.Field) MandatoryType {
 		return Optional
 	case len(rule.DynamicRules) > 0:
 		return Conditional
-	case rule.StaticRule == nil:
-		return Optional
 	}
-	return Required
+	return Required // the rule needs no static rule, as it has no members
 }
 
 // JurisdictionReply is a jurisdiction of a version of a policy.
