@@ -71,8 +71,7 @@ func (p *publication) run(ctx context.Context, name, workspace string) (client.P
 // publishGroups publishes the data groups to which fields refer, and those to which their fields do.
 func (p *publication) publishGroups(ctx context.Context, fields []policy.Field, done map[string]bool) error {
 	for _, f := range fields {
-		isGroup := f.FieldType == policy.TypeCollection || f.FieldType == policy.TypeCustom
-		if !isGroup || done[f.FieldTypeID] {
+		if !f.HasDataGroup() || done[f.FieldTypeID] {
 			continue
 		}
 		done[f.FieldTypeID] = true

@@ -110,7 +110,7 @@ func (r *reader) readJurisdictions(all []fileJurisdiction, list *yaml.Node) {
 		node := child(list, i)
 		place := fmt.Sprintf("jurisdictions[%d]", i)
 		j.ID = r.identifyNamed(node, place, j.ID, "jurisdiction", j.Name, r.jurisdictions)
-		completeConditions(&j.Jurisdiction.Conditions)
+		completeConditions(j.Conditions)
 		r.file.nodes[[2]string{"", j.ID}] = node
 		r.file.Contents.Jurisdictions = append(r.file.Contents.Jurisdictions, j.Jurisdiction)
 	}
@@ -210,13 +210,12 @@ func (r *reader) checkField(f *fileField, node *yaml.Node, place string, isOfPol
 
 // resolveNames sets the IDs of the data group and of the jurisdictions that a field names.
 func (r *reader) resolveNames(f *fileField, node *yaml.Node, place string) {
-	isGroup := f.FieldType == policy.TypeCollection || f.FieldType == policy.TypeCustom
 	switch {
-	case isGroup && f.DataGroup == "":
+	case f.HasDataGroup() && f.DataGroup == "":
 		r.report(node, place, "dataGroup is missing: a field of the type %s names one", f.FieldType)
-	case isGroup && f.FieldTypeID != "":
+	case f.HasDataGroup() && f.FieldTypeID != "":
 		r.report(child(node, "fieldTypeId"), place, "fieldTypeId is for other types: dataGroup names the group")
-	case isGroup:
+	case f.HasDataGroup():
 		f.FieldTypeID = r.resolve(child(node, "dataGroup"), place, "data group", f.DataGroup, r.groups)
 	case f.DataGroup != "":
 		r.report(child(node, "dataGroup"), place, "only fields of the types %s and %s have a dataGroup",

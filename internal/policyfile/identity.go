@@ -3,7 +3,6 @@ package policyfile
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -31,9 +30,10 @@ func completeField(f *policy.Field) {
 	})
 }
 
-func completeConditions(conditions *[]policy.Condition) {
-	for i := range *conditions {
-		if c := &(*conditions)[i]; c.ID == "" {
+// completeConditions gives IDs to the conditions of a jurisdiction that have none.
+func completeConditions(conditions []policy.Condition) {
+	for i := range conditions {
+		if c := &conditions[i]; c.ID == "" {
 			c.ID = standardID(showingCondition, i)
 		}
 	}
@@ -55,13 +55,9 @@ func eachCondition(f *policy.Field, use func(c *policy.Condition, standard strin
 	for i := range f.ConditionalValues {
 		use(&f.ConditionalValues[i].Condition, standardID(valueCondition, i))
 	}
-	rules := reflect.ValueOf(&f.ValidationRules).Elem()
-	for i := range rules.NumField() {
-		name, _, _ := strings.Cut(rules.Type().Field(i).Tag.Get("json"), ",")
-		if rule, _ := rules.Field(i).Interface().(*policy.Rule); rule != nil {
-			for n := range rule.DynamicRules {
-				use(&rule.DynamicRules[n].Condition, standardID(name, n))
-			}
+	for name, rule := range f.ValidationRules.All() {
+		for i := range rule.DynamicRules {
+			use(&rule.DynamicRules[i].Condition, standardID(name, i))
 		}
 	}
 }
@@ -106,7 +102,7 @@ func alignFields(fields, others []policy.Field, jurisdictions, groups map[string
 		}
 		protection := &f.DataProtectionJurisdictionID
 		*protection = cmp.Or(jurisdictions[*protection], *protection)
-		if f.FieldType == policy.TypeCollection || f.FieldType == policy.TypeCustom {
+		if f.HasDataGroup() {
 			f.FieldTypeID = cmp.Or(groups[f.FieldTypeID], f.FieldTypeID)
 		}
 	}

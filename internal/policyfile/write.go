@@ -2,6 +2,7 @@ package policyfile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -20,7 +21,7 @@ func Format(c policy.Contents) ([]byte, error) {
 	var out bytes.Buffer
 	e := yaml.NewEncoder(&out)
 	e.SetIndent(2)
-	if err := e.Encode(newTree(reflect.ValueOf(newFileContents(c)), 0)); err != nil {
+	if err := e.Encode(newTree(reflect.ValueOf(newFileContents(c)))); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), e.Close()
@@ -29,7 +30,7 @@ func Format(c policy.Contents) ([]byte, error) {
 // FormatJSON writes contents as Format does, in JSON.
 func FormatJSON(c policy.Contents) ([]byte, error) {
 	var generic any
-	if err := newTree(reflect.ValueOf(newFileContents(c)), 0).Decode(&generic); err != nil {
+	if err := newTree(reflect.ValueOf(newFileContents(c))).Decode(&generic); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
@@ -83,7 +84,7 @@ func newFileFields(all []policy.Field, jurisdictions, groups nameTable) []fileFi
 		for _, id := range f.JurisdictionIDs {
 			file.Jurisdictions = append(file.Jurisdictions, jurisdictions.nameOf(id))
 		}
-		if f.FieldType == policy.TypeCollection || f.FieldType == policy.TypeCustom {
+		if f.HasDataGroup() {
 			file.DataGroup, file.FieldTypeID = groups.nameOf(f.FieldTypeID), ""
 		}
 		out[i] = file
@@ -94,10 +95,7 @@ func newFileFields(all []policy.Field, jurisdictions, groups nameTable) []fileFi
 // sortFields returns the fields by their order, then their IDs.
 func sortFields(all []policy.Field) []policy.Field {
 	return slices.SortedStableFunc(slices.Values(all), func(a, b policy.Field) int {
-		if a.Order != b.Order {
-			return int(max(-1, min(1, (a.Order-b.Order)*1e300)))
-		}
-		return strings.Compare(a.ID, b.ID)
+		return cmp.Or(cmp.Compare(a.Order, b.Order), strings.Compare(a.ID, b.ID))
 	})
 }
 
@@ -123,10 +121,10 @@ var firstMembers = []string{"name", "fieldId", "jurisdictionId", "dataGroupId", 
 
 // newTree returns the tree of a value. Members that are empty are left out, but for those whose absence means something
 // else.
-func newTree(v reflect.Value, depth int) *yaml.Node {
+func newTree(v reflect.Value) *yaml.Node {
 	switch v.Kind() {
 	case reflect.Pointer:
-		return newTree(v.Elem(), depth)
+		return newTree(v.Elem())
 	case reflect.String:
 		return newText(v.String())
 	case reflect.Bool:
@@ -138,18 +136,18 @@ func newTree(v reflect.Value, depth int) *yaml.Node {
 	case reflect.Slice:
 		node := &yaml.Node{Kind: yaml.SequenceNode}
 		for i := range v.Len() {
-			node.Content = append(node.Content, newTree(v.Index(i), depth+1))
+			node.Content = append(node.Content, newTree(v.Index(i)))
 		}
 		if kind := v.Type().Elem().Kind(); kind == reflect.String {
 			node.Style = yaml.FlowStyle
 		}
 		return node
 	default:
-		return newObject(v, depth)
+		return newObject(v)
 	}
 }
 
-func newObject(v reflect.Value, depth int) *yaml.Node {
+func newObject(v reflect.Value) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.MappingNode}
 	m := membersOf(v.Type())
 	rank := func(name string) int {
@@ -164,7 +162,7 @@ func newObject(v reflect.Value, depth int) *yaml.Node {
 		if isOmitted(name, value) {
 			continue
 		}
-		node.Content = append(node.Content, newText(name), newTree(value, depth+1))
+		node.Content = append(node.Content, newText(name), newTree(value))
 	}
 	if isShort(v, node) {
 		node.Style = yaml.FlowStyle

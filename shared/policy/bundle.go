@@ -50,7 +50,7 @@ func (g DataGroup) pinned() DataGroup {
 func DataGroupIDs(fields []Field) []string {
 	var ids []string
 	for _, f := range fields {
-		if (f.FieldType == TypeCollection || f.FieldType == TypeCustom) && f.FieldTypeID != "" {
+		if f.HasDataGroup() && f.FieldTypeID != "" {
 			ids = append(ids, f.FieldTypeID)
 		}
 	}

@@ -59,6 +59,9 @@ const (
 	TypeCustom     = "Custom"
 )
 
+// HasDataGroup reports whether the field is a collection or a custom group, whose FieldTypeID is that of a data group.
+func (f Field) HasDataGroup() bool { return f.FieldType == TypeCollection || f.FieldType == TypeCustom }
+
 // Reference is where the rule of a field comes from, such as a law.
 type Reference struct {
 	Type        string `json:"type,omitempty"`

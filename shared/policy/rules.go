@@ -1,5 +1,11 @@
 package policy
 
+import (
+	"iter"
+	"reflect"
+	"strings"
+)
+
 // ValidationRules are the rules for the value of a field, by the names that they have on the wire. A nil rule is none.
 type ValidationRules struct {
 	Mandatory                 *Rule `json:"mandatory,omitempty"`
@@ -22,6 +28,19 @@ type ValidationRules struct {
 	ExternalDataGroupProvider *Rule `json:"externalDataGroupProvider,omitempty"`
 	ConditionalLimit          *Rule `json:"conditionalLimit,omitempty"`
 	TimeZoneID                *Rule `json:"timeZoneId,omitempty"`
+}
+
+// All yields the rules that are there, with their names on the wire.
+func (r *ValidationRules) All() iter.Seq2[string, *Rule] {
+	return func(yield func(string, *Rule) bool) {
+		members := reflect.ValueOf(r).Elem()
+		for i := range members.NumField() {
+			name, _, _ := strings.Cut(members.Type().Field(i).Tag.Get("json"), ",")
+			if rule := members.Field(i).Interface().(*Rule); rule != nil && !yield(name, rule) {
+				return
+			}
+		}
+	}
 }
 
 // Rule is one rule. If it is active, the dynamic rule with the lowest priority number that is met takes the place of
@@ -62,6 +81,10 @@ type RuleValue struct {
 	ProviderID string `json:"providerId,omitempty"`
 	TimeZoneID string `json:"timeZoneId,omitempty"`
 }
+
+// MatchesCase reports whether the regular expression tells upper from lower case, as it does unless the rule says
+// otherwise.
+func (v RuleValue) MatchesCase() bool { return v.IsCaseSensitive == nil || *v.IsCaseSensitive }
 
 // RequiredTypeMinCount is how many items of a collection must have a value in its primary field.
 type RequiredTypeMinCount struct {

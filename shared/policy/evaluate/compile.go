@@ -174,7 +174,7 @@ func (c *compiler) compileField(source *policy.Field, parent *field, in scope) *
 
 // compileGroup compiles the data group of a collection or of a custom group.
 func (c *compiler) compileGroup(f *field) {
-	if f.source.FieldType != policy.TypeCollection && f.source.FieldType != policy.TypeCustom {
+	if !f.source.HasDataGroup() {
 		return
 	}
 	isCollection := f.source.FieldType == policy.TypeCollection

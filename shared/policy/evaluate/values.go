@@ -69,7 +69,7 @@ func (c *compiler) compileFormula(f *field) {
 	if schema == nil {
 		return
 	}
-	if f.source.FieldType == policy.TypeCollection || f.source.FieldType == policy.TypeCustom {
+	if f.source.HasDataGroup() {
 		c.report(path, "A field of the type %s has no formula.", f.source.FieldType)
 		return
 	}

@@ -3,7 +3,6 @@ package policyhttp
 import (
 	"fmt"
 	"reflect"
-	"strings"
 
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/policy"
@@ -99,26 +98,15 @@ func checkConditionalValues(v *platform.ValidationErrors, property string, value
 	v.CheckUnique(property, ids)
 }
 
-// eachRule calls use with the rules of a field and their names on the wire.
-func eachRule(rules *policy.ValidationRules, use func(name string, r *policy.Rule)) {
-	all := reflect.ValueOf(rules).Elem()
-	for i := range all.NumField() {
-		if r := all.Field(i).Interface().(*policy.Rule); r != nil {
-			name, _, _ := strings.Cut(all.Type().Field(i).Tag.Get("json"), ",")
-			use(name, r)
-		}
-	}
-}
-
 // checkRules checks the sizes of validation rules. Their bounds and expressions are checked when they are compiled.
 func checkRules(v *platform.ValidationErrors, property string, rules policy.ValidationRules) {
-	eachRule(&rules, func(name string, r *policy.Rule) {
+	for name, r := range rules.All() {
 		path := property + "." + name
 		if r.StaticRule != nil {
 			checkRuleValue(v, path+".staticRule", *r.StaticRule)
 		}
 		if !v.CheckCount(path+".dynamicRules", len(r.DynamicRules), maxConditions) {
-			return
+			continue
 		}
 		var ids []string
 		for i, d := range r.DynamicRules {
@@ -128,7 +116,7 @@ func checkRules(v *platform.ValidationErrors, property string, rules policy.Vali
 			checkRuleValue(v, dynamic+".value", d.Value)
 		}
 		v.CheckUnique(path+".dynamicRules", ids)
-	})
+	}
 }
 
 func checkRuleValue(v *platform.ValidationErrors, path string, r policy.RuleValue) {

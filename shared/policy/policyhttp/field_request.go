@@ -79,7 +79,7 @@ func checkField(v *platform.ValidationErrors, path string, f policy.Field) {
 	v.CheckText(at("description"), f.Description, maxDescription)
 	v.RequireText(at("fieldType"), f.FieldType, platform.MaxName)
 	v.CheckText(at("fieldTypeId"), f.FieldTypeID, platform.MaxName)
-	if f.FieldType == policy.TypeCollection || f.FieldType == policy.TypeCustom {
+	if f.HasDataGroup() {
 		v.RequireUUID(at("fieldTypeId"), f.FieldTypeID)
 	}
 	v.CheckText(at("linkChildFieldDataKey"), f.LinkChildFieldDataKey, maxFieldName)

@@ -80,7 +80,7 @@ func (s *Policies) completeField(f policy.Field) policy.Field {
 	if f.ID = strings.ToLower(f.ID); f.ID == "" {
 		f.ID = s.NewID()
 	}
-	if f.FieldType == policy.TypeCollection || f.FieldType == policy.TypeCustom {
+	if f.HasDataGroup() {
 		f.FieldTypeID = strings.ToLower(f.FieldTypeID)
 	}
 	for i, id := range f.JurisdictionIDs {
@@ -90,11 +90,11 @@ func (s *Policies) completeField(f policy.Field) policy.Field {
 	for i := range f.ConditionalValues {
 		s.completeCondition(&f.ConditionalValues[i].Condition)
 	}
-	eachRule(&f.ValidationRules, func(_ string, r *policy.Rule) {
+	for _, r := range f.ValidationRules.All() {
 		for i := range r.DynamicRules {
 			s.completeCondition(&r.DynamicRules[i].Condition)
 		}
-	})
+	}
 	return f
 }
 
