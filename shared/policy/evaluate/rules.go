@@ -152,7 +152,7 @@ func (c *compiler) compileCheck(d *ruleDefinition, path string, source *policy.R
 	if d.name != regexRule {
 		return d.compile(source, report)
 	}
-	key := patternKey{source.RegexValue, source.IsCaseSensitive == nil || *source.IsCaseSensitive}
+	key := patternKey{source.RegexValue, source.MatchesCase()}
 	check, ok := c.patterns[key]
 	if ok || c.patternSize > maxPatterns {
 		return check

@@ -158,7 +158,7 @@ func compileRegex(v *policy.RuleValue, report reportMember) ruleCheck {
 		report("regexValue", "The regular expression is missing.")
 		return check
 	}
-	compiled, err := pattern.Compile(v.RegexValue, v.IsCaseSensitive == nil || *v.IsCaseSensitive)
+	compiled, err := pattern.Compile(v.RegexValue, v.MatchesCase())
 	if err != nil {
 		report("regexValue", "The regular expression cannot be used: %s.", err)
 		return check

@@ -44,10 +44,11 @@ func Compile(text string, isCaseSensitive bool) (*Pattern, error) {
 	if len(text) > MaxLength*utf8.UTFMax || utf8.RuneCountInString(text) > MaxLength {
 		return nil, &Error{fmt.Sprintf("a pattern has at most %d characters", MaxLength)}
 	}
+	flags := syntax.Perl
 	if !isCaseSensitive {
-		text = "(?i)" + text
+		flags |= syntax.FoldCase // errors quote the text as it was given
 	}
-	tree, err := syntax.Parse(text, syntax.Perl)
+	tree, err := syntax.Parse(text, flags)
 	if err != nil {
 		return nil, &Error{describe(err)}
 	}
@@ -55,6 +56,9 @@ func Compile(text string, isCaseSensitive bool) (*Pattern, error) {
 	if size > MaxSize {
 		return nil, &Error{fmt.Sprintf(
 			"the pattern is too large: its characters times their repetitions are more than %d", MaxSize)}
+	}
+	if !isCaseSensitive {
+		text = "(?i)" + text
 	}
 	compiled, err := regexp.Compile(text)
 	if err != nil {

@@ -61,10 +61,12 @@ func TestRefused(t *testing.T) {
 		"\xff":    lead + `invalid UTF-8: "\xff"`,
 		"(\x00":   lead + `missing closing ): "(\x00"`,
 	} {
-		_, err := Compile(text, true)
-		var refused *Error
-		if !errors.As(err, &refused) || err.Error() != want {
-			t.Errorf("Compile(%q): %v\nwant %s", text, err, want)
+		for _, isCaseSensitive := range []bool{true, false} {
+			_, err := Compile(text, isCaseSensitive)
+			var refused *Error
+			if !errors.As(err, &refused) || err.Error() != want {
+				t.Errorf("Compile(%q, %v): %v\nwant %s", text, isCaseSensitive, err, want)
+			}
 		}
 	}
 }

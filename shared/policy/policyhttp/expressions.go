@@ -33,8 +33,7 @@ func checkExpressions(v *platform.ValidationErrors, path string, f policy.Field)
 			return
 		}
 		var invalid *pattern.Error
-		isCaseSensitive := value.IsCaseSensitive != nil && *value.IsCaseSensitive
-		if _, err := pattern.Compile(value.RegexValue, isCaseSensitive); errors.As(err, &invalid) {
+		if _, err := pattern.Compile(value.RegexValue, value.MatchesCase()); errors.As(err, &invalid) {
 			v.Add(path+".regexValue", "The expression is not valid: "+invalid.Error()+".", CodeRegex)
 		}
 	}
