@@ -53,6 +53,18 @@ type Field struct {
 	DateTimePeriodFormulaSchema *DateTimePeriodFormulaSchema `json:"dateTimePeriodFormulaSchema,omitempty"`
 }
 
+// Limits of fields and their conditions. Lengths are in characters.
+const (
+	// MaxNameLength is that of the longest name, data key, or name of a field or data source in an operand.
+	MaxNameLength = 700
+	// MaxOperandDepth is how deep operands can be nested.
+	MaxOperandDepth = 8
+	// MaxOperandValues is how many values, or IDs of values, an operand can be compared with.
+	MaxOperandValues = 500
+	// MaxOperandLength is that of the longest of these values.
+	MaxOperandLength = 2000
+)
+
 // The field types that refer to a data group. Every other type is a single value.
 const (
 	TypeCollection = "Collection"

@@ -6,18 +6,6 @@ import (
 	"sluice/shared/policy"
 )
 
-// Limits of conditions.
-const (
-	// maxDepth is how deep operands can be nested.
-	maxDepth = 8
-	// maxValues is how many values an operand can be compared with.
-	maxValues = 500
-	// maxValueLength is the size of the longest of these values in bytes.
-	maxValueLength = 2000
-	// maxNameLength is the size of the longest name of a field or data source in bytes.
-	maxNameLength = 1000
-)
-
 // predicate is a compiled condition or operand.
 type predicate func(*evaluation) bool
 
@@ -95,8 +83,8 @@ func (c *compiler) combine(
 	if by != policy.And && by != policy.Or && by != "" {
 		c.report(path+".logicalOperation", "The logical operation is AND or OR, not %q.", by)
 	}
-	if depth > maxDepth {
-		c.report(path+".operands", "Operands are nested at most %d deep.", maxDepth)
+	if depth > policy.MaxOperandDepth {
+		c.report(path+".operands", "Operands are nested at most %d deep.", policy.MaxOperandDepth)
 		return nil, false
 	}
 	all := make([]predicate, 0, len(operands))

@@ -87,7 +87,7 @@ func BenchmarkCondition(b *testing.B) {
 	for name, o := range map[string]policy.Operand{
 		"equal":       {FieldName: "p1", Operation: policy.Equal, Value: []string{"Ireland", "Spain"}},
 		"notEqual":    {FieldName: "p1", Operation: policy.NotEqual, Value: []string{"Ireland", "Spain"}},
-		"equal500":    {FieldName: "p1", Operation: policy.Equal, Value: manyValues(maxValues)},
+		"equal500":    {FieldName: "p1", Operation: policy.Equal, Value: manyValues(policy.MaxOperandValues)},
 		"contains":    {FieldName: "p1", Operation: policy.Contains, Value: []string{"land"}},
 		"greaterThan": {FieldName: "p2", Operation: policy.GreaterThan, Value: []string{"10000"}},
 		"date":        {FieldName: "p3", Operation: policy.GreaterThan, Value: []string{"2026-01-01"}},

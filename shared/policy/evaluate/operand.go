@@ -1,6 +1,10 @@
 package evaluate
 
-import "sluice/shared/policy"
+import (
+	"unicode/utf8"
+
+	"sluice/shared/policy"
+)
 
 // compileOperand compiles an operand, and reports whether it depends on the item of the scope.
 func (c *compiler) compileOperand(path string, o *policy.Operand, in scope, depth int) (predicate, bool) {
@@ -22,15 +26,18 @@ func (c *compiler) refOf(path string, o *policy.Operand, in scope) (ref, bool) {
 	switch {
 	case o.FieldName == "" && o.DataSource == "" && in.kind != innerItem:
 		c.report(path+".fieldName", "The operand names no field.")
-	case len(o.FieldName) > maxNameLength:
-		c.report(path+".fieldName", "The name of the field is longer than %d bytes.", maxNameLength)
+	case isLongName(o.FieldName):
+		c.report(path+".fieldName", "The name of the field is longer than %d characters.", policy.MaxNameLength)
 		return ref{}, false
-	case len(o.DataSource) > maxNameLength:
-		c.report(path+".dataSource", "The name of the data source is longer than %d bytes.", maxNameLength)
+	case isLongName(o.DataSource):
+		c.report(path+".dataSource", "The name of the data source is longer than %d characters.",
+			policy.MaxNameLength)
 		return ref{}, false
 	}
 	return c.refTo(o.DataSource, o.FieldName, in)
 }
+
+func isLongName(name string) bool { return utf8.RuneCountInString(name) > policy.MaxNameLength }
 
 // compileQuantifier compiles any, all and none: operands inside on the items of a collection. A collection that is not
 // there has no items.
@@ -87,8 +94,8 @@ func (c *compiler) compileComparison(path string, o *policy.Operand, in scope) (
 
 // compilePair compiles an operand that compares the value of a field with that of another one.
 func (c *compiler) compilePair(path string, o *policy.Operand, a ref, in scope) predicate {
-	if len(o.ValueField) > maxNameLength {
-		c.report(path+".valueField", "The name of the field is longer than %d bytes.", maxNameLength)
+	if isLongName(o.ValueField) {
+		c.report(path+".valueField", "The name of the field is longer than %d characters.", policy.MaxNameLength)
 		return nil
 	}
 	b, _ := c.refTo(o.DataSource, o.ValueField, in)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"sluice/shared/policy"
 )
@@ -55,14 +56,14 @@ func (c *compiler) checkValues(path string, o *policy.Operand) bool {
 		name   string
 		values []string
 	}{{"value", o.Value}, {"valueId", o.ValueID}} {
-		if len(list.values) > maxValues {
+		if len(list.values) > policy.MaxOperandValues {
 			c.report(path+"."+list.name, "An operand is compared with at most %d values; this one has %d.",
-				maxValues, len(list.values))
+				policy.MaxOperandValues, len(list.values))
 		}
 		for i, v := range list.values {
-			if len(v) > maxValueLength {
-				c.report(fmt.Sprintf("%s.%s[%d]", path, list.name, i), "The value is longer than %d bytes.",
-					maxValueLength)
+			if utf8.RuneCountInString(v) > policy.MaxOperandLength {
+				c.report(fmt.Sprintf("%s.%s[%d]", path, list.name, i), "The value is longer than %d characters.",
+					policy.MaxOperandLength)
 			}
 		}
 	}

@@ -37,12 +37,12 @@ func TestProblemsOfOperands(t *testing.T) {
 		"unknown operation": {policy.Operand{FieldName: "p", Operation: "EQUAL", Value: []string{"a"}}, ".operation"},
 		"no field":          {policy.Operand{Operation: policy.IsEmpty}, ".fieldName"},
 		"a whole source":    {policy.Operand{DataSource: "relatedParties", Operation: policy.IsEmpty}, ""},
-		"the longest name":  {policy.Operand{FieldName: strings.Repeat("x", 1000), Operation: policy.IsEmpty}, ""},
+		"the longest name":  {policy.Operand{FieldName: strings.Repeat("é", 700), Operation: policy.IsEmpty}, ""},
 		"too long a name": {
-			policy.Operand{FieldName: strings.Repeat("x", 1001), Operation: policy.IsEmpty}, ".fieldName",
+			policy.Operand{FieldName: strings.Repeat("é", 701), Operation: policy.IsEmpty}, ".fieldName",
 		},
 		"too long a source": {
-			policy.Operand{DataSource: strings.Repeat("x", 1001), Operation: policy.IsEmpty}, ".dataSource",
+			policy.Operand{DataSource: strings.Repeat("é", 701), Operation: policy.IsEmpty}, ".dataSource",
 		},
 		"no value":     {policy.Operand{FieldName: "p", Operation: policy.Equal}, ".value"},
 		"the most":     {compare(policy.Equal, repeat("a", 500)...), ""},
@@ -50,9 +50,9 @@ func TestProblemsOfOperands(t *testing.T) {
 		"the most IDs": {policy.Operand{FieldName: "p", Operation: policy.Equal, ValueID: repeat("a", 500)}, ""},
 		"too many IDs": {policy.Operand{FieldName: "p", Operation: policy.Equal, ValueID: repeat("a", 501)},
 			".valueId"},
-		"longest value": {compare(policy.Equal, repeat(strings.Repeat("x", 2000), 2)...), ""},
+		"longest value": {compare(policy.Equal, repeat(strings.Repeat("é", 2000), 2)...), ""},
 		"too long a value": {
-			compare(policy.Equal, "a", strings.Repeat("x", 2001)), ".value[1]",
+			compare(policy.Equal, "a", strings.Repeat("é", 2001)), ".value[1]",
 		},
 		"contains nothing": {compare(policy.Contains, "a", ""), ".value[1]"},
 		"more than a text": {compare(policy.GreaterThan, "1", "a"), ".value[1]"},
@@ -72,7 +72,7 @@ func TestProblemsOfOperands(t *testing.T) {
 		"a field is empty": {policy.Operand{FieldName: "p", Operation: policy.IsEmpty, ValueField: "q"},
 			".valueField"},
 		"too long a field": {
-			policy.Operand{FieldName: "p", Operation: policy.Equal, ValueField: strings.Repeat("x", 1001)},
+			policy.Operand{FieldName: "p", Operation: policy.Equal, ValueField: strings.Repeat("é", 701)},
 			".valueField",
 		},
 		"any without operands": {policy.Operand{FieldName: "p", Operation: policy.Any}, ".operands"},

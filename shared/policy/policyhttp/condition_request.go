@@ -40,7 +40,7 @@ func checkConditions(v *platform.ValidationErrors, property string, conditions [
 // checkCondition checks a condition and returns its ID, none if it has none yet.
 func checkCondition(v *platform.ValidationErrors, path string, c policy.Condition) []string {
 	v.CheckID(path+".id", c.ID)
-	v.CheckText(path+".name", c.Name, maxFieldName)
+	v.CheckText(path+".name", c.Name, policy.MaxNameLength)
 	v.CheckText(path+".description", c.Description, maxDescription)
 	checkLogical(v, path, c.LogicalOperation)
 	checkOperands(v, path+".operands", c.Operands, 1)
@@ -61,8 +61,9 @@ func checkLogical(v *platform.ValidationErrors, path string, l policy.Logical) {
 
 // checkOperands checks operands that are nested depth deep.
 func checkOperands(v *platform.ValidationErrors, property string, operands []policy.Operand, depth int) {
-	if len(operands) > 0 && depth > maxDepth {
-		v.Add(property, fmt.Sprintf("Operands are nested more than %d deep.", maxDepth), CodeCompile)
+	if len(operands) > 0 && depth > policy.MaxOperandDepth {
+		v.Add(property, fmt.Sprintf("Operands are nested more than %d deep.", policy.MaxOperandDepth),
+			CodeCompile)
 		return
 	}
 	if !v.CheckCount(property, len(operands), maxOperands) {
@@ -71,14 +72,14 @@ func checkOperands(v *platform.ValidationErrors, property string, operands []pol
 	for i, o := range operands {
 		path := fmt.Sprintf("%s.%d", property, i)
 		requireMembers(v, path, o)
-		v.CheckText(path+".fieldName", o.FieldName, maxFieldName)
-		v.CheckText(path+".valueField", o.ValueField, maxFieldName)
+		v.CheckText(path+".fieldName", o.FieldName, policy.MaxNameLength)
+		v.CheckText(path+".valueField", o.ValueField, policy.MaxNameLength)
 		v.CheckText(path+".dataSource", o.DataSource, platform.MaxName)
 		v.CheckText(path+".valueType", o.ValueType, platform.MaxName)
 		v.RequireOneOf(path+".operation", string(o.Operation), operations...)
 		checkLogical(v, path, o.LogicalOperation)
-		checkTexts(v, path+".value", o.Value, maxValues, platform.MaxText)
-		checkTexts(v, path+".valueId", o.ValueID, maxValues, platform.MaxText)
+		checkTexts(v, path+".value", o.Value, policy.MaxOperandValues, policy.MaxOperandLength)
+		checkTexts(v, path+".valueId", o.ValueID, policy.MaxOperandValues, policy.MaxOperandLength)
 		checkOperands(v, path+".operands", o.Operands, depth+1)
 	}
 }

@@ -187,7 +187,7 @@ func (c *propertyCheck) check(path string, p property.Split, depth int) {
 func (c *propertyCheck) checkTexts(path string, texts map[string]property.Text) {
 	isFine := true
 	for key, text := range texts {
-		isFine = isFine && key != "" && len(key) <= maxFieldName && isShort(text.Value) && isShort(text.ValueID)
+		isFine = isFine && key != "" && len(key) <= policy.MaxNameLength && isShort(text.Value) && isShort(text.ValueID)
 	}
 	if isFine {
 		return
@@ -205,8 +205,8 @@ func isShort(text *string) bool { return text == nil || len(*text) <= platform.M
 
 // isKey reports whether a key is neither empty nor longer than data keys of fields can be, and adds an error otherwise.
 func (c *propertyCheck) isKey(path, key string) bool {
-	if key == "" || utf8.RuneCountInString(key) > maxFieldName {
-		c.v.Add(path, fmt.Sprintf("A key must have 1 to %d characters.", maxFieldName), platform.CodeProperty)
+	if key == "" || utf8.RuneCountInString(key) > policy.MaxNameLength {
+		c.v.Add(path, fmt.Sprintf("A key must have 1 to %d characters.", policy.MaxNameLength), platform.CodeProperty)
 		return false
 	}
 	return true

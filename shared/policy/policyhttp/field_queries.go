@@ -90,7 +90,7 @@ func (in *FieldFilters) check(v *platform.ValidationErrors) {
 		}
 	}
 	v.CheckUUIDs("filters.jurisdictionIds", in.JurisdictionIDs, policy.MaxJurisdictions)
-	checkTexts(v, "filters.dataKeys", in.DataKeys, maxItems, maxFieldName)
+	checkTexts(v, "filters.dataKeys", in.DataKeys, maxItems, policy.MaxNameLength)
 	types := []string{string(policy.Unchanged), string(policy.Added), string(policy.Updated), string(policy.Deleted),
 		string(policy.Locked)}
 	if v.CheckCount("filters.changeTypes", len(in.ChangeTypes), len(types)) {
@@ -98,7 +98,7 @@ func (in *FieldFilters) check(v *platform.ValidationErrors) {
 			v.RequireOneOf(fmt.Sprintf("filters.changeTypes.%d", i), string(t), types...)
 		}
 	}
-	v.CheckText("filters.searchText", in.SearchText, maxFieldName)
+	v.CheckText("filters.searchText", in.SearchText, policy.MaxNameLength)
 }
 
 // match reports whether a field is one of those that are wanted.

@@ -28,7 +28,6 @@ const (
 
 // Limits of bodies, in characters unless they say otherwise.
 const (
-	maxFieldName    = 700
 	maxCategory     = 250
 	maxDescription  = 1200
 	maxDefaultValue = 500
@@ -38,12 +37,8 @@ const (
 	maxItems = 100
 	// maxConditions is how many conditions, conditional values or dynamic rules stand in one place.
 	maxConditions = 100
-	// maxDepth is how deep operands can be nested.
-	maxDepth = 8
 	// maxOperands is how many operands one condition can have on one level.
 	maxOperands = 200
-	// maxValues is how many values an operand can have.
-	maxValues = 500
 )
 
 // FieldRequest is a field of a policy or of a data group.
@@ -74,16 +69,16 @@ func checkField(v *platform.ValidationErrors, path string, f policy.Field) {
 	if f.Version != 0 {
 		v.Add(at("fieldVersion"), "The version cannot be chosen. Leave it out.", codeForbidden)
 	}
-	v.RequireText(at("name"), f.Name, maxFieldName)
-	v.RequireText(at("dataKey"), f.DataKey, maxFieldName)
+	v.RequireText(at("name"), f.Name, policy.MaxNameLength)
+	v.RequireText(at("dataKey"), f.DataKey, policy.MaxNameLength)
 	v.CheckText(at("description"), f.Description, maxDescription)
 	v.RequireText(at("fieldType"), f.FieldType, platform.MaxName)
 	v.CheckText(at("fieldTypeId"), f.FieldTypeID, platform.MaxName)
 	if f.HasDataGroup() {
 		v.RequireUUID(at("fieldTypeId"), f.FieldTypeID)
 	}
-	v.CheckText(at("linkChildFieldDataKey"), f.LinkChildFieldDataKey, maxFieldName)
-	v.CheckText(at("linkedParentFieldDataKey"), f.LinkedParentFieldDataKey, maxFieldName)
+	v.CheckText(at("linkChildFieldDataKey"), f.LinkChildFieldDataKey, policy.MaxNameLength)
+	v.CheckText(at("linkedParentFieldDataKey"), f.LinkedParentFieldDataKey, policy.MaxNameLength)
 	v.CheckOptionalText(at("defaultValue"), f.DefaultValue, maxDefaultValue)
 	for name, text := range inOrder("dataProtectionJurisdictionId", f.DataProtectionJurisdictionID, "classification",
 		f.Classification, "uiDecoration", f.UIDecoration, "uiDecorationColor", f.UIDecorationColor,
@@ -171,7 +166,7 @@ func checkFormulas(v *platform.ValidationErrors, path string, f policy.Field) {
 		if v.CheckText(path+".formulaString", text, formula.MaxLength); isRequired {
 			v.RequireValue(path+".formulaString", text != "")
 		}
-		checkTexts(v, path+".formulaVariables", variables, maxItems, maxFieldName)
+		checkTexts(v, path+".formulaVariables", variables, maxItems, policy.MaxNameLength)
 	}
 	if s := f.FormulaSchema; s != nil {
 		check(join(path, "formulaSchema"), s.FormulaSetID, s.FormulaString, s.VersionNumber, s.FormulaVariables, true)

@@ -120,7 +120,7 @@ func (in *JurisdictionRequest) Check(v *platform.ValidationErrors) {
 	if in.ID != "" {
 		v.RequireUUID("jurisdictionId", in.ID)
 	}
-	v.RequireText("name", in.Name, maxFieldName)
+	v.RequireText("name", in.Name, policy.MaxNameLength)
 	v.CheckText("description", in.Description, maxDescription)
 	checkConditions(v, "conditions", in.Conditions)
 }

@@ -53,9 +53,9 @@ func (in *GroupRequest) Check(v *platform.ValidationErrors) {
 	if in.DataGroupID != "" {
 		v.RequireUUID("dataGroupId", in.DataGroupID)
 	}
-	v.RequireText("name", in.Name, maxFieldName)
+	v.RequireText("name", in.Name, policy.MaxNameLength)
 	v.CheckText("description", in.Description, maxDescription)
-	v.CheckText("primaryDataGroupField", in.PrimaryDataGroupField, maxFieldName)
+	v.CheckText("primaryDataGroupField", in.PrimaryDataGroupField, policy.MaxNameLength)
 	v.RequireValue("dataGroupFields", len(in.DataGroupFields) > 0)
 	if !v.CheckCount("dataGroupFields", len(in.DataGroupFields), policy.MaxDataGroupFields) {
 		return

@@ -83,6 +83,12 @@ func TestLimitsOfFields(t *testing.T) {
 		{"conditions", "conditions.0.operands.0.value", 500, func(n int) string {
 			return `[{"operands":[{"operation":"equal","value":` + list(n, numbered) + `}]}]`
 		}, "MaximumCountValidator"},
+		{"conditions", "conditions.0.operands.0.value.0", 2000, func(n int) string {
+			return `[{"operands":[{"operation":"equal","value":["` + strings.Repeat("é", n) + `"]}]}]`
+		}, "MaximumLengthValidator"},
+		{"conditions", "conditions.0.operands.0.fieldName", 700, func(n int) string {
+			return `[{"operands":[{"operation":"isEmpty","fieldName":"` + strings.Repeat("é", n) + `"}]}]`
+		}, "MaximumLengthValidator"},
 		{"conditions", "conditions.0.id", 255, func(n int) string {
 			return `[{"id":"` + strings.Repeat("x", n) + `"}]`
 		}, "MaximumLengthValidator"},
