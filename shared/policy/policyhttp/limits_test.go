@@ -262,10 +262,11 @@ func TestHostileBodies(t *testing.T) {
 	}
 }
 
-// manyValues is a member with n conditions of 4,000 bytes.
+// manyValues is a member with n conditions of two values of 2,000 bytes.
 func manyValues(n int) string {
+	value := quoted(2000)
 	return `"conditions":` + list(n, func(int) string {
-		return `{"operands":[{"fieldName":"a","operation":"equal","value":["` + strings.Repeat("x", 4000) + `"]}]}`
+		return `{"operands":[{"fieldName":"a","operation":"equal","value":[` + value + `,` + value + `]}]}`
 	})
 }
 
