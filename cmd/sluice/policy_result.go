@@ -235,7 +235,7 @@ func plainOf(r evaluate.ReadOnlyResult) evaluate.Result {
 			items[id] = evaluate.EvaluatedItem{EvaluatedFields: fields}
 		}
 		out.EvaluatedCollectionDataGroups = append(out.EvaluatedCollectionDataGroups, evaluate.CollectionDataGroup{
-			GroupHeader:    evaluate.GroupHeader{DataKey: g.DataKey, Category: g.Category, Order: g.Order},
+			CollectionHeader:    evaluate.CollectionHeader{DataKey: g.DataKey, Category: g.Category, Order: g.Order},
 			EvaluatedItems: items,
 		})
 	}
@@ -253,7 +253,7 @@ func distinctOf(r evaluate.NormalizedResult) evaluate.Result {
 	for _, g := range r.EvaluatedCollectionDataGroups {
 		all := map[string]evaluate.EvaluatedItem{"": {EvaluatedFields: g.EvaluatedFields}}
 		out.EvaluatedCollectionDataGroups = append(out.EvaluatedCollectionDataGroups,
-			evaluate.CollectionDataGroup{GroupHeader: g.GroupHeader, EvaluatedItems: all})
+			evaluate.CollectionDataGroup{CollectionHeader: g.CollectionHeader, EvaluatedItems: all})
 	}
 	return out
 }

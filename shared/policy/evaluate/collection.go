@@ -13,7 +13,7 @@ func (e *evaluation) evaluateCollection(s *shown) (CollectionDataGroup, error) {
 	t, g := &s.template, s.group.source
 	header := e.evaluateField(s)
 	out := CollectionDataGroup{
-		GroupHeader: GroupHeader{
+		CollectionHeader: CollectionHeader{
 			DataKey: t.DataKey, DataGroupID: g.ID, DataGroupVersionNumber: g.Version, DataGroupName: g.Name,
 			Name: t.Name, Description: t.Description, Category: e.category(s.field), Order: t.Order,
 			IsReadOnly:    header.IsReadOnly,

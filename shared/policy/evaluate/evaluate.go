@@ -50,8 +50,8 @@ type evaluation struct {
 
 // Evaluate evaluates the program for a request, in the order that docs/contract/policy.md gives. The reader is asked
 // only if the program reads the materiality and the request does not have it; without a reader, nothing has been
-// assessed. The errors are those of the reader and of the context, and ErrTooMuchWork. What the request says never is an error: a data
-// source that does not have the form that an operand expects does not have the value.
+// assessed. The errors are those of the reader and of the context, and ErrTooMuchWork. What the request says never is
+// an error: a data source that does not have the form that an operand expects does not have the value.
 func (p *Program) Evaluate(ctx context.Context, r Request, materiality MaterialityReader) (Result, error) {
 	return newEvaluation(ctx, p, &r).run(materiality)
 }
@@ -94,7 +94,7 @@ func newEvaluation(ctx context.Context, p *Program, r *Request) *evaluation {
 	e := &evaluation{
 		ctx: ctx, program: p, request: r, effort: effort{most: maxWork, nextCheck: workPerCheck},
 		frames: make([]frame, len(p.frames)), memos: make([]memo, p.memos),
-		sources: map[string]*value{}, categories: setOf(r.Categories, strings.Clone),
+		sources: map[string]*value{}, categories: setOf(r.Categories),
 	}
 	if r.TargetEntity != "" {
 		e.target = map[string]bool{r.TargetEntity: true}
@@ -105,15 +105,24 @@ func newEvaluation(ctx context.Context, p *Program, r *Request) *evaluation {
 }
 
 // setOf returns texts as a set, nil if there are none.
-func setOf(texts []string, normalize func(string) string) map[string]bool {
+func setOf(texts []string) map[string]bool {
 	if len(texts) == 0 {
 		return nil
 	}
 	set := make(map[string]bool, len(texts))
 	for _, t := range texts {
-		set[normalize(t)] = true
+		set[t] = true
 	}
 	return set
+}
+
+// lowered returns texts in lower case.
+func lowered(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = strings.ToLower(t)
+	}
+	return out
 }
 
 // readMateriality reads the data source screeningMateriality from the screening area if it is needed and absent.
@@ -145,7 +154,7 @@ func (e *evaluation) readMateriality(reader MaterialityReader) error {
 // evaluateJurisdictions returns the jurisdictions in which the entity is evaluated, and remembers them.
 func (e *evaluation) evaluateJurisdictions() []EvaluatedJurisdiction {
 	out := []EvaluatedJurisdiction{}
-	asked := setOf(e.request.Jurisdictions, strings.ToLower)
+	asked := setOf(lowered(e.request.Jurisdictions))
 	if asked == nil && !e.request.EvaluateJurisdictions {
 		return out
 	}

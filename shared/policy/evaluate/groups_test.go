@@ -93,7 +93,7 @@ func TestGroups(t *testing.T) {
 	}
 	g.EvaluatedItems = nil
 	primary := "role"
-	if diff := cmp.Diff(evaluate.CollectionDataGroup{GroupHeader: evaluate.GroupHeader{
+	if diff := cmp.Diff(evaluate.CollectionDataGroup{CollectionHeader: evaluate.CollectionHeader{
 		DataKey: "owners", DataGroupID: "owner", DataGroupVersionNumber: 3, DataGroupName: "Owner", Name: "Owners",
 		Category: "Ownership", Order: 1, IsReadOnly: true, IsConditional: true, PrimaryDataGroupField: &primary,
 		Columns: []evaluate.Column{

@@ -115,9 +115,9 @@ var contractMembers = map[string][]string{
 	sourceMateriality: {
 		"mainEntity", "materialityOutcome", "sanctionsProceedDecision",
 		"pepMaterialityStatus", "sanctionsMaterialityStatus", "adverseMediaMaterialityStatus",
-		"enforcementsMaterialityStatus",
-		"otherMaterialityStatus", "pepMaterialityJurisdictions", "sanctionsMaterialityJurisdictions",
-		"adverseMediaMaterialityJurisdictions", "enforcementsMaterialityJurisdictions", "otherMaterialityJurisdictions",
+		"enforcementsMaterialityStatus", "otherMaterialityStatus",
+		"pepMaterialityJurisdictions", "sanctionsMaterialityJurisdictions", "adverseMediaMaterialityJurisdictions",
+		"enforcementsMaterialityJurisdictions", "otherMaterialityJurisdictions",
 	},
 }
 

@@ -238,7 +238,7 @@ func (e *evaluation) hasValue(n node) bool {
 			}
 		}
 	case n.value != nil:
-		return e.valueHasMember(n.value)
+		return n.value.hasValue()
 	}
 	return false
 }

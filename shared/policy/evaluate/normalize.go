@@ -18,7 +18,7 @@ type NormalizedResult struct {
 
 // NormalizedCollection is a collection with its distinct fields, and its items by ID.
 type NormalizedCollection struct {
-	GroupHeader
+	CollectionHeader
 	// EvaluatedFields are in the order of their first use; the items are used in the order of their IDs.
 	EvaluatedFields []*GroupField             `json:"evaluatedFields"`
 	EvaluatedItems  map[string]NormalizedItem `json:"evaluatedItems"`
@@ -46,7 +46,7 @@ func Normalize(r Result, maxBytes int) (NormalizedResult, error) {
 			return NormalizedResult{}, err
 		}
 		out.EvaluatedCollectionDataGroups = append(out.EvaluatedCollectionDataGroups,
-			NormalizedCollection{g.GroupHeader, fields, items})
+			NormalizedCollection{g.CollectionHeader, fields, items})
 	}
 	return out, nil
 }

@@ -30,7 +30,7 @@ func randomResult(r *rand.Rand) evaluate.Result {
 	}
 	for n := range r.IntN(5) {
 		out.EvaluatedCollectionDataGroups = append(out.EvaluatedCollectionDataGroups, evaluate.CollectionDataGroup{
-			GroupHeader: evaluate.GroupHeader{
+			CollectionHeader: evaluate.CollectionHeader{
 				DataKey: fmt.Sprint("collection", n), IsReadOnly: r.IntN(2) == 0, DisableMultiselectPrimaryFieldOnAdd: true,
 				ValidationData:   map[string]evaluate.ResolvedRule{"collectionMinimumCount": {Active: true}},
 				Columns:          []evaluate.Column{{DataKey: "a"}},

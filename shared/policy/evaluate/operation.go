@@ -115,8 +115,8 @@ func (c *compiler) compileOrder(path string, o *policy.Operand) test {
 		}
 		given.add(q)
 	}
-	is := orders[o.Operation]
-	return func(_ *evaluation, r *reading) bool { return is.met(r, &given) }
+	wanted := orders[o.Operation]
+	return func(_ *evaluation, r *reading) bool { return wanted.isMet(r, &given) }
 }
 
 // compileCount compiles the operations on the number of items of a collection. A collection that is not there has none.
@@ -182,8 +182,8 @@ func (c *compiler) compilePairTest(path string, o *policy.Operand) pairTest {
 	case policy.NotContains:
 		return func(a, b *reading) bool { return !containsReading(a, b) }
 	case policy.GreaterThan, policy.GreaterThanOrEqual, policy.LessThan, policy.LessThanOrEqual:
-		is := orders[o.Operation]
-		return func(a, b *reading) bool { return is.met(a, b.extremes()) }
+		wanted := orders[o.Operation]
+		return func(a, b *reading) bool { return wanted.isMet(a, b.extremes()) }
 	case "":
 		c.report(path+".operation", "The operand has no operation.")
 	default:

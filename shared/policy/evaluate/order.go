@@ -91,10 +91,10 @@ var orders = map[policy.Operation]order{
 	policy.LessThan: {}, policy.LessThanOrEqual: {isEqual: true},
 }
 
-// met reports whether one of the values of r is more, or less, than one of the given ones.
-func (o order) met(r *reading, given *extremes) bool {
+// isMet reports whether one of the values of r is more, or less, than one of the given ones.
+func (o order) isMet(r *reading, given *extremes) bool {
 	if r.count == 1 {
-		return o.metBy(r.oneQuantity(), given)
+		return o.isMetBy(r.oneQuantity(), given)
 	}
 	all := r.extremes()
 	from := &all.least
@@ -102,15 +102,15 @@ func (o order) met(r *reading, given *extremes) bool {
 		from = &all.greatest
 	}
 	for kind := range from {
-		if o.metBy(&from[kind], given) {
+		if o.isMetBy(&from[kind], given) {
 			return true
 		}
 	}
 	return false
 }
 
-// metBy reports whether one quantity is more, or less, than one of the given ones.
-func (o order) metBy(q *quantity, given *extremes) bool {
+// isMetBy reports whether one quantity is more, or less, than one of the given ones.
+func (o order) isMetBy(q *quantity, given *extremes) bool {
 	if q.kind == noQuantity {
 		return false
 	}

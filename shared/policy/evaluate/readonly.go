@@ -50,16 +50,16 @@ type ReadOnlyCollection struct {
 	EvaluatedItems         map[string]NormalizedItem `json:"evaluatedItems"`
 }
 
-// ForReadOnly returns the request with the options that are fixed for read-only results: values are not evaluated, rules
-// report nothing, and fields are filtered by access layers.
+// ForReadOnly returns the request with the options that are fixed for read-only results: values are not evaluated,
+// rules report nothing, and fields are filtered by access layers.
 func (r Request) ForReadOnly() Request {
 	r.SkipValuesEvaluation, r.ReturnValidationErrors, r.EnableAccessLayersFiltering = true, false, true
 	return r
 }
 
 // ReadOnly returns what is needed to display the result of a request that ForReadOnly has returned. Fields that are
-// there only because their values should be cleared are not shown, so they are left out. As soon as the distinct fields of
-// collections have more than maxBytes as JSON, it returns ErrTooLarge.
+// there only because their values should be cleared are not shown, so they are left out. As soon as the distinct fields
+// of collections have more than maxBytes as JSON, it returns ErrTooLarge.
 func ReadOnly(r Result, maxBytes int) (ReadOnlyResult, error) {
 	out := ReadOnlyResult{[]ReadOnlyField{}, []ReadOnlyCollection{}}
 	for i := range r.EvaluatedFields {
@@ -75,8 +75,8 @@ func ReadOnly(r Result, maxBytes int) (ReadOnlyResult, error) {
 		}
 		out.EvaluatedCollectionDataGroups = append(out.EvaluatedCollectionDataGroups, ReadOnlyCollection{
 			DataKey: g.DataKey, DataGroupID: g.DataGroupID, DataGroupVersionNumber: g.DataGroupVersionNumber,
-			DataGroupName: g.DataGroupName, Name: g.Name, Description: g.Description, Category: g.Category, Order: g.Order,
-			IsConditional: g.IsConditional, PrimaryDataGroupField: g.PrimaryDataGroupField, Columns: g.Columns,
+			DataGroupName: g.DataGroupName, Name: g.Name, Description: g.Description, Category: g.Category,
+			Order: g.Order, IsConditional: g.IsConditional, PrimaryDataGroupField: g.PrimaryDataGroupField, Columns: g.Columns,
 			DecidedBy: g.DecidedBy, EvaluatedFields: fields, EvaluatedItems: items,
 		})
 	}
@@ -89,9 +89,9 @@ func displayOf(f *GroupField) *DisplayField {
 		return nil
 	}
 	return &DisplayField{
-		DataKey: f.DataKey, Name: f.Name, Description: f.Description, FieldType: f.FieldType, FieldTypeID: f.FieldTypeID,
-		Order: f.Order, LinkChildFieldDataKey: f.LinkChildFieldDataKey, LinkedParentFieldDataKey: f.LinkedParentFieldDataKey,
-		IsMasked: f.IsMasked, IsSensitiveData: f.IsSensitiveData, UIDecoration: f.UIDecoration,
+		DataKey: f.DataKey, Name: f.Name, Description: f.Description, FieldType: f.FieldType,
+		FieldTypeID: f.FieldTypeID, Order: f.Order, LinkChildFieldDataKey: f.LinkChildFieldDataKey,
+		LinkedParentFieldDataKey: f.LinkedParentFieldDataKey, IsMasked: f.IsMasked, IsSensitiveData: f.IsSensitiveData, UIDecoration: f.UIDecoration,
 		UIDecorationColor: f.UIDecorationColor, TimeZoneID: f.TimeZoneID, DecidedBy: f.DecidedBy,
 	}
 }

@@ -1,12 +1,13 @@
-// Package evaluate evaluates a version of a policy for an entity: which fields it has, which values they get, and what is
-// wrong with the values that are there. Compile turns the contents of a version into a Program, once; a Program evaluates
-// any number of requests at the same time. The package knows neither HTTP nor AWS.
+// Package evaluate evaluates a version of a policy for an entity: which fields it has, which values they get, and what
+// is wrong with the values that are there. Compile turns the contents of a version into a Program, once; a Program
+// evaluates any number of requests at the same time. The package knows neither HTTP nor AWS.
 package evaluate
 
 import (
 	"context"
-	"github.com/go-json-experiment/json/jsontext"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"sluice/shared/access"
 	"sluice/shared/property"
@@ -38,8 +39,8 @@ type Request struct {
 	Now time.Time
 }
 
-// MaterialityReader reads the materiality assessment of the entity of a journey from the screening area, in the form of the
-// data source screeningMateriality.
+// MaterialityReader reads the materiality assessment of the entity of a journey from the screening area, in the form of
+// the data source screeningMateriality.
 type MaterialityReader interface {
 	// ReadMateriality returns nil if the caller cannot reach the batch, or if there is none.
 	ReadMateriality(ctx context.Context, journeyID, entityID string, layers access.Layers) (*Materiality, error)

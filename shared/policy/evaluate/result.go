@@ -1,5 +1,7 @@
 package evaluate
 
+import "sluice/shared/policy"
+
 // Result is the answer of an evaluation. Its JSON form is the data of the reply.
 type Result struct {
 	EvaluatedFields               []EvaluatedField        `json:"evaluatedFields"`
@@ -72,16 +74,10 @@ type ResolvedRule struct {
 	MaxDate         string `json:"maxDate,omitempty"`
 	Limit           *int64 `json:"limit,omitempty"`
 
-	OverallMinimumCount   *int64         `json:"overallMinimumCount,omitempty"`
-	RequiredTypesMinCount []RequiredType `json:"requiredTypesMinCount,omitempty"`
-	ProviderID            string         `json:"providerId,omitempty"`
-	TimeZoneID            string         `json:"timeZoneId,omitempty"`
-}
-
-// RequiredType is how many items of a kind a collection must have.
-type RequiredType struct {
-	Type     string `json:"type"`
-	MinCount int64  `json:"minCount"`
+	OverallMinimumCount   *int64                        `json:"overallMinimumCount,omitempty"`
+	RequiredTypesMinCount []policy.RequiredTypeMinCount `json:"requiredTypesMinCount,omitempty"`
+	ProviderID            string                        `json:"providerId,omitempty"`
+	TimeZoneID            string                        `json:"timeZoneId,omitempty"`
 }
 
 // ValidationError is what a rule says about the value of a field.
@@ -99,8 +95,8 @@ type EvaluatedField struct {
 	IsMaterialData bool   `json:"isMaterialData"`
 }
 
-// GroupHeader is what a collection says beside its items.
-type GroupHeader struct {
+// CollectionHeader is what a collection says beside its items.
+type CollectionHeader struct {
 	DataKey                             string                  `json:"dataKey"`
 	DataGroupID                         string                  `json:"dataGroupId"`
 	DataGroupVersionNumber              int64                   `json:"dataGroupVersionNumber"`
@@ -134,15 +130,15 @@ type Column struct {
 
 // CollectionDataGroup is a collection with its items by ID.
 type CollectionDataGroup struct {
-	GroupHeader
+	CollectionHeader
 	EvaluatedItems map[string]EvaluatedItem `json:"evaluatedItems"`
 }
 
 // EvaluatedItem is one item of a collection.
 type EvaluatedItem struct {
 	// EvaluatedFields are the fields of the item in their order. Items share fields that are equal as far as evaluation
-	// notices it cheaply, so that a collection of a thousand items has some dozens of fields in memory; nobody changes a
-	// field once it is in a result.
+	// notices it cheaply, so that a collection of a thousand items has some dozens of fields in memory; nobody changes
+	// a field once it is in a result.
 	EvaluatedFields []*GroupField `json:"evaluatedFields"`
 }
 

@@ -3,12 +3,11 @@ package evaluate
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"sluice/shared/policy"
 )
 
-// fieldFilter is what the filter asks of a field, as sets.
+// fieldFilter is what a field has that the filter asks for. An empty list fits everything.
 type fieldFilter struct {
 	targets       []string
 	categories    []string
@@ -16,11 +15,7 @@ type fieldFilter struct {
 }
 
 func newFieldFilter(f *policy.Field) fieldFilter {
-	out := fieldFilter{targets: f.TargetEntities, categories: f.Categories}
-	for _, id := range f.JurisdictionIDs {
-		out.jurisdictions = append(out.jurisdictions, strings.ToLower(id))
-	}
-	return out
+	return fieldFilter{targets: f.TargetEntities, categories: f.Categories, jurisdictions: lowered(f.JurisdictionIDs)}
 }
 
 // takesPart reports whether a field takes part in the evaluation, before its conditions are asked.

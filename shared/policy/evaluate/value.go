@@ -92,8 +92,8 @@ func decodeValue(d *jsontext.Decoder, depth int) (*value, error) {
 	}
 }
 
-// maxExponent is the largest exponent of a number in a data source, positive or negative, with which it is a number here.
-// It also bounds the memory that a number takes.
+// maxExponent is the largest exponent of a number in a data source, positive or negative, with which it is a number
+// here. It also bounds the memory that a number takes.
 const maxExponent = 40
 
 // withoutExponent returns a JSON number without its exponent, if that is not too large.
@@ -234,8 +234,8 @@ func (v *value) asText() (text, bool) {
 	return text{}, false
 }
 
-// valueHasMember reports whether an object has a member with a value that is not hidden.
-func (e *evaluation) valueHasMember(v *value) bool {
+// hasValue reports whether there is a value, an item or a member with a value. What is hidden was removed before.
+func (v *value) hasValue() bool {
 	if t, ok := v.asText(); ok {
 		return !t.isEmptyList()
 	}
@@ -246,7 +246,7 @@ func (e *evaluation) valueHasMember(v *value) bool {
 		v = properties
 	}
 	for _, member := range v.members {
-		if e.valueHasMember(member) {
+		if member.hasValue() {
 			return true
 		}
 	}

@@ -88,7 +88,7 @@ func (c *compiler) compileFormula(f *field) {
 	f.values.slot = c.slot(f.parent, f.source.DataKey)
 	f.values.variables = map[string]variable{}
 	for _, key := range compiled.Variables() {
-		parent := c.home(f.parent, key)
+		parent := c.groupOf(f.parent, key)
 		f.values.variables[key] = variable{c.slot(parent, key), c.valueRef(f, parent, key)}
 	}
 }
@@ -104,8 +104,9 @@ func (c *compiler) slot(parent *field, key string) int {
 	return slot
 }
 
-// home returns the group whose field a data key names in a formula: the innermost one that has it. Nil is the entity.
-func (c *compiler) home(parent *field, key string) *field {
+// groupOf returns the group whose field a data key names in a formula: the innermost one that has it. Nil is the
+// entity.
+func (c *compiler) groupOf(parent *field, key string) *field {
 	for ; parent != nil; parent = parent.parent {
 		keys, ok := c.groupKeys[parent.group.source]
 		if !ok {

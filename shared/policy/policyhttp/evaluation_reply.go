@@ -51,7 +51,7 @@ func (e *encoder) data() (platform.EncodedData, error) {
 
 // collection writes a collection: the members of its header, and then its items in the order of their IDs.
 func (e *encoder) collection(g evaluate.CollectionDataGroup) {
-	header := e.encode(g.GroupHeader)
+	header := e.encode(g.CollectionHeader)
 	e.raw(bytes.TrimSuffix(header, []byte("}")))
 	e.text(`,"evaluatedItems":{`)
 	for i, id := range slices.Sorted(maps.Keys(g.EvaluatedItems)) {

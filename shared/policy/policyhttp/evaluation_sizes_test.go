@@ -137,7 +137,7 @@ func TestEncodePlain(t *testing.T) {
 		EvaluatedJurisdictions: []evaluate.EvaluatedJurisdiction{{ID: "j", Name: odd}},
 		EvaluatedCollectionDataGroups: []evaluate.CollectionDataGroup{
 			{EvaluatedItems: map[string]evaluate.EvaluatedItem{}},
-			{GroupHeader: evaluate.GroupHeader{DataKey: odd}, EvaluatedItems: map[string]evaluate.EvaluatedItem{
+			{CollectionHeader: evaluate.CollectionHeader{DataKey: odd}, EvaluatedItems: map[string]evaluate.EvaluatedItem{
 				odd: {EvaluatedFields: []*evaluate.GroupField{}}, "2": {EvaluatedFields: []*evaluate.GroupField{shared, {}}},
 				"1": {EvaluatedFields: []*evaluate.GroupField{shared}}}},
 		},

@@ -1,0 +1,117 @@
+package evaluate
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// subject is the value of a field against which rules are held.
+type subject struct {
+	// texts are the value, or the values of a field that has several. Those of white space without an ID are left out.
+	texts []text
+	// group is that of a collection, otherwise nil. items is the number of its items.
+	group *group
+	items int64
+	// countOfType returns how many items have a value in their primary field. It reports false if nobody may know.
+	countOfType func(value string) (int64, bool)
+	// now is the moment with which dates are compared, and zone the time zone of the field.
+	now  time.Time
+	zone *time.Location
+}
+
+// isPresent reports whether there is a value or an item.
+func (s *subject) isPresent() bool { return len(s.texts) > 0 || s.items > 0 }
+
+// validate holds the value of a field against its rules, in the order of ruleTable. The rules say nothing about a
+// hidden value. The value of a calculated field is its result.
+func (e *evaluation) validate(f *field, rules *resolvedRules) []ValidationError {
+	if len(rules.values) == 0 || e.isOwnHidden(f) {
+		return nil
+	}
+	s := e.newSubject(f)
+	s.zone = rules.zone
+	var out []ValidationError
+	for _, v := range rules.values {
+		if !e.spend(v.work(s)) {
+			break
+		}
+		if v.isBrokenBy(s) {
+			out = append(out, ValidationError{v.name, v.resolved.Message})
+		}
+	}
+	return out
+}
+
+// newSubject returns the value of a field.
+func (e *evaluation) newSubject(f *field) *subject {
+	s := &subject{now: e.request.Now}
+	if result, ok := e.calculatedText(f); ok {
+		s.addTexts(text{value: result, hasValue: result != ""})
+		return s
+	}
+	value := e.ownValue(f)
+	if f.group == nil || !f.group.isCollection {
+		s.addTexts(value.texts()...)
+		return s
+	}
+	s.group, s.items = f.group, int64(len(value.items))
+	primary := f.group.source.PrimaryField
+	s.countOfType = func(wanted string) (int64, bool) {
+		return countItems(value.items, primary, wanted), !e.isHiddenName(primary)
+	}
+	return s
+}
+
+// addTexts adds the texts that are not empty.
+func (s *subject) addTexts(texts ...text) {
+	for _, t := range texts {
+		if t.id != "" || strings.TrimSpace(t.value) != "" {
+			s.texts = append(s.texts, t)
+		}
+	}
+}
+
+// countItems returns how many items have a value, or its ID, in their primary field.
+func countItems(items []node, primary, wanted string) int64 {
+	count := int64(0)
+	for _, item := range items {
+		var values reading
+		if t, ok := item.lookup(primary).asText(); ok {
+			values.addText(t)
+		}
+		if slices.ContainsFunc(values.texts(), func(t text) bool {
+			return t.hasValue && t.value == wanted || t.hasID && t.id == wanted
+		}) {
+			count++
+		}
+	}
+	return count
+}
+
+// work returns how much work it is to hold a value against the rule.
+func (v *ruleValue) work(s *subject) int {
+	if s.group != nil {
+		return len(v.resolved.RequiredTypesMinCount) * int(s.items)
+	}
+	work := 0
+	for i := range s.texts {
+		work += len(s.texts[i].value) * v.check.size / patternStepsPerWork
+	}
+	return work
+}
+
+// isBrokenBy reports whether a value breaks the rule. Rules about texts say nothing about empty ones.
+func (v *ruleValue) isBrokenBy(s *subject) bool {
+	switch {
+	case v.check.isBroken != nil:
+		return v.check.isBroken(s)
+	case v.check.areItemsBroken != nil:
+		return s.group != nil && v.check.areItemsBroken(s)
+	case v.check.isTextBroken != nil:
+		return slices.ContainsFunc(s.texts, func(t text) bool {
+			return strings.TrimSpace(t.value) != "" && v.check.isTextBroken(t.value, s)
+		})
+	}
+	return false
+}
