@@ -235,8 +235,8 @@ func plainOf(r evaluate.ReadOnlyResult) evaluate.Result {
 			items[id] = evaluate.EvaluatedItem{EvaluatedFields: fields}
 		}
 		out.EvaluatedCollectionDataGroups = append(out.EvaluatedCollectionDataGroups, evaluate.CollectionDataGroup{
-			CollectionHeader:    evaluate.CollectionHeader{DataKey: g.DataKey, Category: g.Category, Order: g.Order},
-			EvaluatedItems: items,
+			CollectionHeader: evaluate.CollectionHeader{DataKey: g.DataKey, Category: g.Category, Order: g.Order},
+			EvaluatedItems:   items,
 		})
 	}
 	return out
