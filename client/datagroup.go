@@ -60,8 +60,7 @@ func (c *Client) DataGroup(ctx context.Context, id string, number int64) (DataGr
 }
 
 // PolicyDataGroups returns the versions of data groups that a version of a policy refers to: those that it has pinned
-// or, of a draft, those that are published at the moment. Their fields
-// are left out.
+// or, of a draft, those that are published at the moment. Their fields are left out.
 func (c *Client) PolicyDataGroups(ctx context.Context, policyID string, number int64) ([]DataGroup, error) {
 	return listPlatform(ctx, c, policyVersionPath(policyID, number)+"/data-groups", keepDataGroup)
 }

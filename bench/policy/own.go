@@ -20,16 +20,16 @@ func (ownEngine) compile(c benchCase) (func(*entity) (bool, error), error) {
 	}, nil
 }
 
-// knowingEngine is the same where the values of an entity have been looked up before, for other conditions of a policy.
-type knowingEngine struct{}
+// warmEngine is the same where the values of an entity have been looked up before, for other conditions of a policy.
+type warmEngine struct{}
 
-func (knowingEngine) name() string { return "again" }
+func (warmEngine) name() string { return "again" }
 
-func (knowingEngine) explain() string {
+func (warmEngine) explain() string {
 	return "the same, when other conditions have looked the values up before"
 }
 
-func (knowingEngine) compile(c benchCase) (func(*entity) (bool, error), error) {
+func (warmEngine) compile(c benchCase) (func(*entity) (bool, error), error) {
 	// There is one for each entity; the first is compiled now, so that compiling takes its time.
 	first, err := evaluate.CompileCondition(c.condition)
 	if err != nil {

@@ -52,8 +52,8 @@ func benchField(i int, source string) policy.Field {
 	read := func(o policy.Operand) policy.Operand { o.DataSource = source; return o }
 	neighbour := benchKey(i / 10 * 10)
 	f := policy.Field{
-		ID: fieldID(i), Version: 1, Name: fmt.Sprintf("Field %d",
-			i), DataKey: benchKey(i), FieldType: "Text", Order: float64(i),
+		ID: fieldID(i), Version: 1, Name: fmt.Sprintf("Field %d", i), DataKey: benchKey(i), FieldType: "Text",
+		Order:       float64(i),
 		Description: "What the institution must know, and from which document it is taken.",
 		Categories:  []string{category}, TargetEntities: []string{targetEntity},
 	}

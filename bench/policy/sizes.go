@@ -116,10 +116,10 @@ func evaluateBest(p *evaluate.Program, r evaluate.Request, rounds int) (result e
 	return result, took, err
 }
 
-// encodeBest encodes what make makes as JSON, and returns the size and the least time that both take.
-func encodeBest(make func() (any, error), rounds int) (size int, took time.Duration, err error) {
+// encodeBest encodes what produce returns as JSON, and returns the size and the least time that both take.
+func encodeBest(produce func() (any, error), rounds int) (size int, took time.Duration, err error) {
 	took, err = best(rounds, func() error {
-		v, err := make()
+		v, err := produce()
 		if err != nil {
 			return err
 		}

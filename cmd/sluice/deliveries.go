@@ -14,7 +14,7 @@ import (
 )
 
 func testWebhookCommand() *cli.Command {
-	return webhookCommand(&cli.Command{
+	return serviceCommand(&cli.Command{
 		Name: "test", Args: "WEBHOOK", Summary: "deliver a test message and show what came of it",
 		Description: `
 The message is delivered once, also to a webhook that is disabled. The exit code is 1 if the delivery did not succeed.`,
@@ -57,7 +57,7 @@ const maxDeliveriesPage = 100
 func deliveriesCommand() *cli.Command {
 	var outcome string
 	var limit int
-	return webhookCommand(&cli.Command{
+	return serviceCommand(&cli.Command{
 		Name: "deliveries", Args: "WEBHOOK [DELIVERY]",
 		Summary: "list the deliveries of a webhook, newest first, or show one with its attempts",
 		Flags: func(f *flag.FlagSet) {
@@ -145,7 +145,7 @@ func printAttempts(stdout io.Writer, d client.Delivery) error {
 func resendCommand() *cli.Command {
 	var since string
 	var outcomes listFlag
-	return webhookCommand(&cli.Command{
+	return serviceCommand(&cli.Command{
 		Name: "resend", Args: "WEBHOOK [DELIVERY]", Summary: "send deliveries again",
 		Description: `
 One DELIVERY is sent again whatever its outcome; --since sends again what was given up since a time. What is sent again

@@ -46,7 +46,8 @@ func program() *cli.Command {
 		Name:    "sluice",
 		Summary: "ingest batches of financial transactions, one JSON object a line",
 		Commands: []*cli.Command{
-			validateCommand(), uploadCommand(), sendCommand(), statusCommand(), resultsCommand(), screenCommand(), policyCommand(), generateCommand(),
+			validateCommand(), uploadCommand(), sendCommand(), statusCommand(), resultsCommand(), screenCommand(),
+			policyCommand(), generateCommand(),
 			webhooksCommand(), listenCommand(), adapterCommand(), outboundCommand(), localCommand(),
 			adminCommand(), demoCommand(), versionCommand(),
 		},

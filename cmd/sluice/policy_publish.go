@@ -15,7 +15,7 @@ import (
 
 func publishPolicyCommand() *cli.Command {
 	var workspace string
-	return webhookCommand(&cli.Command{
+	return serviceCommand(&cli.Command{
 		Name: "publish", Args: "POLICY", Summary: "publish the draft of a policy",
 		Description: `
 POLICY is an ID or a type of entities. Drafts of the data groups to which the policy refers are published first: they
@@ -122,7 +122,7 @@ func (p *publication) publish(ctx context.Context, id, workspace string) (client
 }
 
 func listPoliciesCommand() *cli.Command {
-	return webhookCommand(&cli.Command{
+	return serviceCommand(&cli.Command{
 		Name: "list", Args: "[POLICY]", Summary: "list the policies, or the versions of one",
 		Examples: []string{"sluice policy list", "sluice policy list Company"},
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
@@ -154,7 +154,7 @@ func listPoliciesCommand() *cli.Command {
 
 func exportPolicyCommand() *cli.Command {
 	var path string
-	return webhookCommand(&cli.Command{
+	return serviceCommand(&cli.Command{
 		Name: "export", Args: "VERSION", Summary: "write a version of a policy as a file",
 		Description: `
 VERSION is an ID or a type of entities and, after @, the number of a version; without it, what is published. Importing

@@ -85,8 +85,8 @@ func (w *webhookFlags) apply(s *client.WebhookSettings) error {
 	return nil
 }
 
-// webhookCommand makes a command that calls the service. All of them have the flags of a connection and --json.
-func webhookCommand(c *cli.Command, run func(ctx context.Context, c *client.Client, args []string, asJSON bool,
+// serviceCommand makes a command that calls the service. All of them have the flags of a connection and --json.
+func serviceCommand(c *cli.Command, run func(ctx context.Context, c *client.Client, args []string, asJSON bool,
 	stdout io.Writer) error) *cli.Command {
 	var conn connection
 	var asJSON bool
@@ -109,7 +109,7 @@ func webhookCommand(c *cli.Command, run func(ctx context.Context, c *client.Clie
 }
 
 func listWebhooksCommand() *cli.Command {
-	return webhookCommand(&cli.Command{
+	return serviceCommand(&cli.Command{
 		Name: "list", Summary: "list all webhooks", Examples: []string{"sluice webhooks list"},
 	}, func(ctx context.Context, c *client.Client, _ []string, asJSON bool, stdout io.Writer) error {
 		list, err := c.Webhooks(ctx)
@@ -144,7 +144,7 @@ func webhookState(w client.Webhook) string {
 func createWebhookCommand() *cli.Command {
 	var flags webhookFlags
 	var disabled bool
-	return webhookCommand(&cli.Command{
+	return serviceCommand(&cli.Command{
 		Name: "create", Args: "URL", Summary: "create a webhook",
 		Description: `
 Without --secret-file the service makes the secret, which is printed this once.`,
@@ -173,7 +173,7 @@ Without --secret-file the service makes the secret, which is printed this once.`
 }
 
 func getWebhookCommand() *cli.Command {
-	return webhookCommand(&cli.Command{
+	return serviceCommand(&cli.Command{
 		Name: "get", Args: "WEBHOOK", Summary: "show a webhook, and whether it fails",
 		Examples: []string{"sluice webhooks get 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11"},
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
@@ -223,7 +223,7 @@ func updateWebhookCommand() *cli.Command {
 	var flags webhookFlags
 	var url string
 	var enable, disable bool
-	return webhookCommand(&cli.Command{
+	return serviceCommand(&cli.Command{
 		Name: "update", Args: "WEBHOOK", Summary: "change what the flags name, and leave the rest",
 		Description: `
 A new secret and the one before both sign for 24 hours. Enabling a webhook that the service has disabled ends its
@@ -259,7 +259,7 @@ failure.`,
 }
 
 func deleteWebhookCommand() *cli.Command {
-	return webhookCommand(&cli.Command{
+	return serviceCommand(&cli.Command{
 		Name: "delete", Args: "WEBHOOK", Summary: "delete a webhook; its pending deliveries end",
 		Examples: []string{"sluice webhooks delete 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e11"},
 	}, func(ctx context.Context, c *client.Client, args []string, _ bool, _ io.Writer) error {

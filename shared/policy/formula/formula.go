@@ -56,7 +56,8 @@ const (
 // Variables returns the data keys that the formula uses, each once, in the order of their first use.
 func (f *Formula) Variables() []string { return slices.Clone(f.variables) }
 
-// Size returns the number of operations, numbers and fields, from 1 to MaxNodes. Who keeps many formulas bounds the sum.
+// Size returns the number of operations, numbers and fields, from 1 to MaxNodes. A caller that keeps many formulas
+// bounds the sum.
 func (f *Formula) Size() int { return len(f.program) }
 
 // String returns the text of which the formula was parsed.

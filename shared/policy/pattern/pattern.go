@@ -36,7 +36,7 @@ type Pattern struct {
 	size     int
 }
 
-// Size returns the size of the pattern, from 0 to MaxSize. Who keeps many patterns bounds the sum.
+// Size returns the size of the pattern, from 0 to MaxSize. A caller that keeps many patterns bounds the sum.
 func (p *Pattern) Size() int { return p.size }
 
 // Compile compiles a pattern. Without isCaseSensitive, upper and lower case are alike. An error is an *Error.

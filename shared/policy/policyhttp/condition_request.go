@@ -17,10 +17,9 @@ var operations = []string{"", string(policy.Equal), string(policy.NotEqual), str
 	string(policy.NotContains), string(policy.IsEmpty), string(policy.IsNotEmpty), string(policy.IsDefined),
 	string(policy.IsNotDefined), string(policy.GreaterThan), string(policy.GreaterThanOrEqual), string(policy.LessThan),
 	string(policy.LessThanOrEqual), string(policy.CountEqual), string(policy.CountNotEqual),
-	string(policy.CountLessThan),
-	string(policy.CountLessThanOrEqual), string(policy.CountGreaterThan), string(policy.CountGreaterThanOrEqual),
-	string(policy.CountBetween), string(policy.CountNotBetween), string(policy.Any), string(policy.All),
-	string(policy.None)}
+	string(policy.CountLessThan), string(policy.CountLessThanOrEqual), string(policy.CountGreaterThan),
+	string(policy.CountGreaterThanOrEqual), string(policy.CountBetween), string(policy.CountNotBetween),
+	string(policy.Any), string(policy.All), string(policy.None)}
 
 // checkConditions checks the sizes of conditions and that they have different IDs. What their operands mean is checked
 // when they are compiled.

@@ -23,22 +23,24 @@ var (
 	errNoGroup = fault.New(fault.NotFound, "data_group_not_found",
 		"There is no such data group or version of it.")
 
-	errBusy        = fault.New(fault.Conflict, "policy_busy", "The object is being changed by others. Read it again.")
-	errUnsteady    = fault.New(fault.Unavailable, "policy_busy", "What was to be read is being changed all the time. Try again.")
+	errBusy = fault.New(fault.Conflict, "policy_busy", "The object is being changed by others. Read it again.")
+	// errReadBusy takes the place of errBusy for requests that change nothing.
+	errReadBusy = fault.New(fault.Unavailable, "policy_busy",
+		"What was to be read is being changed all the time. Try again.")
 	errDraftExists = fault.New(fault.Conflict, "policy_draft_exists",
 		"The workspace has a draft of this policy already.")
 	errIDTaken  = fault.New(fault.Conflict, "policy_id_taken", "There is an object with this ID already.")
 	errNotDraft = fault.New(fault.Conflict, "policy_not_draft", "The version is not a draft.")
 	errNotLast  = fault.New(fault.Conflict, "policy_not_last",
 		"Only the version that was published last can be archived.")
-	errWorkspace   = fault.New(fault.Conflict, "policy_workspace_locked", "The workspace is locked. Unlock it first.")
-	errWrongStatus = fault.New(fault.Conflict, "data_group_status",
+	errWorkspaceLocked = fault.New(fault.Conflict, "policy_workspace_locked", "The workspace is locked. Unlock it first.")
+	errWrongStatus     = fault.New(fault.Conflict, "data_group_status",
 		"The version cannot get this status from the one that it has.")
 	errTooMany = fault.New(fault.Conflict, "policy_too_many",
 		"There are too many of these already. Remove one first.")
-	errPolicyTooBig = fault.New(fault.TooLarge, "policy_too_large",
+	errPolicyTooLarge = fault.New(fault.TooLarge, "policy_too_large",
 		"The object, or everything in the version, is too large.")
-	errReplyTooBig = fault.New(fault.TooLarge, "policy_reply_too_large",
+	errReplyTooLarge = fault.New(fault.TooLarge, "policy_reply_too_large",
 		"The reply would be too large. Ask for fewer categories, or search the fields in pages.")
 )
 
@@ -58,9 +60,8 @@ func faultOf(err error, missing error) error {
 	for _, known := range []struct{ err, fault error }{
 		{policy.ErrNotFound, missing}, {policy.ErrNoDraft, errNoDraft}, {policy.ErrChanged, errBusy},
 		{policy.ErrExists, errIDTaken}, {policy.ErrNotDraft, errNotDraft}, {policy.ErrNotLastPublished, errNotLast},
-		{policy.ErrWorkspaceLocked, errWorkspace}, {policy.ErrWrongStatus, errWrongStatus}, {policy.ErrTooMany,
-			errTooMany},
-		{policy.ErrTooLarge, errPolicyTooBig},
+		{policy.ErrWorkspaceLocked, errWorkspaceLocked}, {policy.ErrWrongStatus, errWrongStatus},
+		{policy.ErrTooMany, errTooMany}, {policy.ErrTooLarge, errPolicyTooLarge},
 	} {
 		if errors.Is(err, known.err) {
 			return known.fault
@@ -72,7 +73,7 @@ func faultOf(err error, missing error) error {
 // faultOfProblems returns the fault for a version that cannot be compiled, with a validation error for each problem.
 func faultOfProblems(problems evaluate.Problems) error {
 	e := fault.New(fault.Invalid, "VALIDATION_ERROR",
-		"The version cannot be evaluated, so it cannot be published. Mend what validationErrors names.")
+		"The version cannot be evaluated, so it cannot be published. Correct what validationErrors names.")
 	for _, p := range problems {
 		e = e.WithDetails(fault.Detail{Source: fault.InBody, Path: pathOf(p), Message: messageOf(p), Code: CodeCompile})
 	}

@@ -11,8 +11,8 @@ import (
 	"sluice/shared/policy/evaluate"
 )
 
-// encodePlain returns a result as the data of a reply, or errPlainTooLarge as soon as it has more than fits into a budget.
-// The text of a field that items share is made once.
+// encodePlain returns a result as the data of a reply, or errPlainTooLarge as soon as it has more than fits into a
+// budget. The text of a field that items share is made once.
 func encodePlain(r evaluate.Result, budget httpapi.ReplyBudget) (platform.EncodedData, error) {
 	e := encoder{left: budget, tooLarge: errPlainTooLarge, fields: map[*evaluate.GroupField][]byte{}}
 	e.text(`{"evaluatedFields":`)

@@ -17,7 +17,8 @@ import (
 
 // Limits of evaluations.
 const (
-	// maxEvaluationBody is the size of the largest request: the values of an entity with collections of some thousand items.
+	// maxEvaluationBody is the size of the largest request: the values of an entity with collections of some thousand
+	// items.
 	maxEvaluationBody = 4 << 20
 	// maxCollectionItems is how many items all collections of a request can have together.
 	maxCollectionItems = 10_000
@@ -49,8 +50,8 @@ type EvaluationRequest struct {
 	EnableAccessLayersFiltering bool `json:"enableAccessLayersFiltering"`
 }
 
-// ReadOnlyRequest is EvaluationRequest for a result that is only displayed. Three options are fixed; they are named here
-// so that clients that send them learn why they are refused.
+// ReadOnlyRequest is EvaluationRequest for a result that is only displayed. Three options are fixed; they are named
+// here so that clients that send them learn why they are refused.
 type ReadOnlyRequest struct {
 	entityRequest
 	SkipValuesEvaluation        fixedOption `json:"skipValuesEvaluation"`
@@ -100,8 +101,8 @@ func (in *entityRequest) Check(v *platform.ValidationErrors) {
 	in.checkDataSources(v)
 }
 
-// checkDataSources checks the names of data sources, and that each is an object or an array. What is in them is looked up
-// by conditions; nothing of it is required.
+// checkDataSources checks the names of data sources, and that each is an object or an array. What is in them is looked
+// up by conditions; nothing of it is required.
 func (in *entityRequest) checkDataSources(v *platform.ValidationErrors) {
 	if !v.CheckCount("dataSources", len(in.DataSources), maxDataSources) {
 		return
@@ -132,7 +133,8 @@ func (in *EvaluationRequest) request(r *platform.Request) evaluate.Request {
 func (in *entityRequest) request(r *platform.Request) evaluate.Request {
 	out := evaluate.Request{
 		TargetEntity: in.TargetEntity, EvaluateJurisdictions: in.EvaluateJurisdictions, Categories: in.Categories,
-		Properties: in.Properties, DataSources: map[string]jsontext.Value{}, JourneyLevelDataOnly: in.JourneyLevelDataOnly,
+		Properties: in.Properties, DataSources: map[string]jsontext.Value{},
+		JourneyLevelDataOnly:                 in.JourneyLevelDataOnly,
 		DisableFilteringForConditionalValues: in.DisableFilteringForConditionalValues, Layers: r.Layers,
 	}
 	if in.JourneyID != nil {
@@ -157,7 +159,8 @@ type propertyCheck struct {
 
 func (c *propertyCheck) check(path string, p property.Split, depth int) {
 	if depth == 0 {
-		c.v.Add(path, fmt.Sprintf("Properties must not be nested more than %d deep.", property.MaxDepth), platform.CodeProperty)
+		c.v.Add(path, fmt.Sprintf("Properties must not be nested more than %d deep.", property.MaxDepth),
+			platform.CodeProperty)
 		return
 	}
 	c.checkTexts(path+".singleProperties", p.SingleProperties)

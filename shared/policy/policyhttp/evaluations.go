@@ -26,8 +26,8 @@ type Evaluations struct {
 
 // programs compiles versions of policies, and keeps them.
 type programs interface {
-	// Load returns the compiled version. It returns policy.ErrNotFound if there is none, and evaluate.Problems for a draft
-	// that cannot be compiled.
+	// Load returns the compiled version. It returns policy.ErrNotFound if there is none, and evaluate.Problems for a
+	// draft that cannot be compiled.
 	Load(ctx context.Context, tenant, policyID string, number int64) (*evaluate.Program, error)
 }
 
@@ -47,8 +47,8 @@ func (s *Evaluations) Routes() []httpapi.Route {
 
 var (
 	errPlainTooLarge = fault.New(fault.TooLarge, "plain_evaluation_too_large",
-		"The reply would have more than 6 MB. Ask for the normalized variant, POST .../fields/evaluate/normalized: it has each "+
-			"distinct field of a collection once.")
+		"The reply would have more than 6 MB. Ask for the normalized variant, POST .../fields/evaluate/normalized: "+
+			"it has each distinct field of a collection once.")
 	errEvaluationTooLarge = fault.New(fault.TooLarge, "evaluation_too_large",
 		"The reply would have more than 6 MB, although it is normalized. Ask for fewer categories, or send the items of "+
 			"collections in parts.")

@@ -214,7 +214,7 @@ func (s *Policies) summarizeFields(ctx context.Context, r *platform.Request, in 
 			JurisdictionIDs: f.JurisdictionIDs,
 			IsReadOnly:      f.IsReadOnly, IsJourneyLevelData: f.IsJourneyLevelData, IsConditional: len(f.Conditions) > 0,
 			MandatoryType: mandatoryTypeOf(f.Field)}
-		if err := budget.Reserve([]any{f.DataKey, summary}, errReplyTooBig); err != nil {
+		if err := budget.Reserve([]any{f.DataKey, summary}, errReplyTooLarge); err != nil {
 			return FieldsSummary{}, err
 		}
 		reply.FieldsByDataKey[f.DataKey] = append(reply.FieldsByDataKey[f.DataKey], summary)

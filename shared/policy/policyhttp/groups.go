@@ -36,8 +36,8 @@ func (s *Policies) groupRoutes() []httpapi.Route {
 
 // GroupRequest is a version of a data group.
 type GroupRequest struct {
-	// DataGroupID is that of a new group, if the client chooses it, so that creating it can be repeated; elsewhere it is that
-	// of the path or absent.
+	// DataGroupID is that of a new group, if the client chooses it, so that creating it can be repeated; elsewhere it is
+	// that of the path or absent.
 	DataGroupID                         string         `json:"dataGroupId"`
 	Name                                string         `json:"name"`
 	Description                         string         `json:"description"`
@@ -70,8 +70,8 @@ func (in *GroupRequest) Check(v *platform.ValidationErrors) {
 	v.CheckUnique("dataGroupFields", ids)
 }
 
-// checkMeaning checks what a schema cannot say of a group: that its ID is that of the path, that its primary field is one of its fields, and that its
-// expressions can be compiled.
+// checkMeaning checks what a schema cannot say of a group: that its ID is that of the path, that its primary field is
+// one of its fields, and that its expressions can be compiled.
 func (in *GroupRequest) checkMeaning(r *platform.Request) error {
 	id := r.PathValue("dataGroupId")
 	return r.Validate(func(v *platform.ValidationErrors) {

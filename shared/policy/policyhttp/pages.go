@@ -99,7 +99,7 @@ func cutPage[T, R any](s *Policies, place pagePlace, all []T, idOf func(T) strin
 			break
 		}
 		reply := replyOf(item)
-		if err := budget.Reserve(reply, errReplyTooBig); errors.Is(err, errReplyTooBig) && len(items) > 0 {
+		if err := budget.Reserve(reply, errReplyTooLarge); errors.Is(err, errReplyTooLarge) && len(items) > 0 {
 			more = true
 			break
 		} else if err != nil {

@@ -120,7 +120,7 @@ func query(method, path string, next httpapi.Endpoint) httpapi.Route {
 		Endpoint: func(ctx context.Context, c httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 			reply, err := next(ctx, c, r)
 			if errors.Is(err, errBusy) {
-				err = errUnsteady.WithCause(err)
+				err = errReadBusy.WithCause(err)
 			}
 			return reply, err
 		}}
