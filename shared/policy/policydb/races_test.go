@@ -15,7 +15,19 @@ import (
 	"sluice/shared/policy"
 )
 
-// race calls functions at the same time and returns their errors in their order.
+// again makes a call, and makes it again while it meets changes of others too often, as callers of the store do: how
+// often that happens depends on how busy the machine is. It gives up after a hundred times.
+func again[R any](call func() (R, error)) (result R, err error) {
+	for range 100 {
+		if result, err = call(); !errors.Is(err, policy.ErrChanged) {
+			break
+		}
+	}
+	return result, err
+}
+
+// race makes calls at the same time, and again those that meet changes of others too often. It returns their errors in
+// their order.
 func race(calls ...func() error) []error {
 	errs := make([]error, len(calls))
 	var all sync.WaitGroup
@@ -23,7 +35,7 @@ func race(calls ...func() error) []error {
 	for i, call := range calls {
 		all.Go(func() {
 			<-begin
-			errs[i] = call()
+			_, errs[i] = again(func() (struct{}, error) { return struct{}{}, call() })
 		})
 	}
 	close(begin)
@@ -294,7 +306,8 @@ func (w *worker) round(round int) (isPublished bool, err error) {
 			own[id] = name
 		}
 	}
-	s, err := w.ReadContents(ctx, w.tenant, policyID, draft.Number)
+	read := func() (policy.Snapshot, error) { return w.ReadContents(ctx, w.tenant, policyID, draft.Number) }
+	s, err := again(read)
 	if err != nil {
 		return false, err
 	}
@@ -302,12 +315,14 @@ func (w *worker) round(round int) (isPublished bool, err error) {
 		return false, fmt.Errorf("changes of the draft (-acknowledged +got)\n%s", diff)
 	}
 	if w.random.IntN(3) == 0 {
-		return false, w.Discard(ctx, w.tenant, policyID, draft.Number)
+		return again(func() (bool, error) { return false, w.Discard(ctx, w.tenant, policyID, draft.Number) })
 	}
-	if _, err := w.Publish(ctx, w.tenant, policyID, draft.Number, policy.Publication{By: stamp(1)}); err != nil {
+	if _, err := again(func() (policy.Version, error) {
+		return w.Publish(ctx, w.tenant, policyID, draft.Number, policy.Publication{By: stamp(1)})
+	}); err != nil {
 		return false, err
 	}
-	if s, err = w.ReadContents(ctx, w.tenant, policyID, draft.Number); err != nil {
+	if s, err = again(read); err != nil {
 		return false, err
 	}
 	for id, name := range own {
@@ -323,9 +338,11 @@ func (w *worker) round(round int) (isPublished bool, err error) {
 func (w *worker) create() (policy.Version, map[string]string, error) {
 	ctx := w.Context()
 	if w.random.IntN(2) == 0 {
-		v, err := w.CreateDraftFrom(ctx, w.tenant, policyID, 1, newDraft(w.name))
+		v, err := again(func() (policy.Version, error) {
+			return w.CreateDraftFrom(ctx, w.tenant, policyID, 1, newDraft(w.name))
+		})
 		if err == nil {
-			s, err := w.ReadContents(ctx, w.tenant, policyID, v.Number)
+			s, err := again(func() (policy.Snapshot, error) { return w.ReadContents(ctx, w.tenant, policyID, v.Number) })
 			return v, w.ownChanges(s.Changes), err
 		}
 		if !errors.As(err, new(*policy.LockedError)) {
@@ -333,21 +350,26 @@ func (w *worker) create() (policy.Version, map[string]string, error) {
 		}
 		w.locked.Add(1)
 	}
-	v, err := w.CreateDraft(ctx, w.tenant, policyID, newDraft(w.name))
+	v, err := again(func() (policy.Version, error) {
+		return w.CreateDraft(ctx, w.tenant, policyID, newDraft(w.name))
+	})
 	return v, map[string]string{}, err
 }
 
 func (w *worker) change(id, name string) (policy.Change, error) {
 	ctx, ws := w.Context(), w.ws(w.name)
-	switch w.random.IntN(4) {
-	case 0:
-		return w.AddField(ctx, ws, field(id, name))
-	case 1:
-		return w.UpdateField(ctx, ws, field(id, name))
-	case 2:
-		return w.DeleteField(ctx, ws, id)
-	}
-	return w.RevertField(ctx, ws, id)
+	kind := w.random.IntN(4)
+	return again(func() (policy.Change, error) {
+		switch kind {
+		case 0:
+			return w.AddField(ctx, ws, field(id, name))
+		case 1:
+			return w.UpdateField(ctx, ws, field(id, name))
+		case 2:
+			return w.DeleteField(ctx, ws, id)
+		}
+		return w.RevertField(ctx, ws, id)
+	})
 }
 
 func (w *worker) ownChanges(changes []policy.Change) map[string]string {
