@@ -234,7 +234,7 @@ func TestStoreDoesWhatTheModelDoes(t *testing.T) {
 		operation, _, _ := strings.Cut(done, " ")
 		outcomes[fmt.Sprint(operation, " succeeds ", want == nil)]++
 		// The last versions are those to which something happens; all are looked at in the end.
-		oldest := m.last - 5
+		oldest := m.last - 3
 		if i == operations-1 {
 			oldest = 1
 		}
