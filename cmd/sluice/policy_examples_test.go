@@ -4,8 +4,11 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/go-json-experiment/json"
 
 	"sluice/internal/policyfile"
 	"sluice/shared/policy"
@@ -117,4 +120,51 @@ func TestExampleCompany(t *testing.T) {
 			t.Errorf("layers %q: values %v", layers, values)
 		}
 	}
+}
+
+// One program is used at the same time, by callers with other layers. The race detector sees all that the examples have
+// of logic here; the tests of package evaluate start no goroutines, so that they run without it, seven times as fast.
+func TestExampleIsEvaluatedAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	_, program, err := compilePolicyFile("../../sampledata/policies/company.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := evaluation{entity: "../../sampledata/policies/acme.yaml"}
+	in, err := e.readInput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	evaluated := func(layers string) (string, error) {
+		r := in.request()
+		r.Explain = true
+		r.Now = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+		var err error
+		if r.Layers, err = parseLayers(layers); err != nil {
+			return "", err
+		}
+		result, err := program.Evaluate(t.Context(), r, nil)
+		if err != nil {
+			return "", err
+		}
+		text, err := json.Marshal(result, json.Deterministic(true))
+		return string(text), err
+	}
+	var all sync.WaitGroup
+	for _, layers := range []string{"", "Global:Compliance"} {
+		want, err := evaluated(layers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 4 {
+			all.Go(func() {
+				for range 3 {
+					if got, err := evaluated(layers); err != nil || got != want {
+						t.Errorf("layers %q: got the error %v and the result\n%s\nwant\n%s", layers, err, got, want)
+					}
+				}
+			})
+		}
+	}
+	all.Wait()
 }
