@@ -11,54 +11,48 @@ import (
 // Apply returns contents with the changes of one draft, in the order of the IDs. Each object has at most one change. An
 // updated field has the version after that of base, an added one the version that its change has, at least 1.
 func Apply(base Contents, changes []Change) Contents {
-	fields := map[string]Change{}
-	jurisdictions := map[string]Change{}
+	fields, jurisdictions := map[string]*Field{}, map[string]*Jurisdiction{}
 	for _, c := range changes {
+		isThere := c.Type != Deleted
 		switch {
+		case c.Field != nil && isThere:
+			next := *c.Field
+			next.Version = max(next.Version, 1)
+			fields[next.ID] = &next
 		case c.Field != nil:
-			fields[c.Field.ID] = c
+			fields[c.Field.ID] = nil
+		case c.Jurisdiction != nil && isThere:
+			jurisdictions[c.Jurisdiction.ID] = c.Jurisdiction
 		case c.Jurisdiction != nil:
-			jurisdictions[c.Jurisdiction.ID] = c
+			jurisdictions[c.Jurisdiction.ID] = nil
+		}
+	}
+	for i := range base.Fields {
+		if next := fields[base.Fields[i].ID]; next != nil {
+			next.Version = base.Fields[i].Version + 1
 		}
 	}
 	out := base
-	out.Fields = make([]Field, 0, len(base.Fields)+len(fields))
-	for _, f := range base.Fields {
-		c, isChanged := fields[f.ID]
-		delete(fields, f.ID)
-		switch {
-		case !isChanged:
-			out.Fields = append(out.Fields, f)
-		case c.Type != Deleted:
-			next := *c.Field
-			next.Version = f.Version + 1
-			out.Fields = append(out.Fields, next)
-		}
-	}
-	for _, c := range fields {
-		if c.Type != Deleted {
-			next := *c.Field
-			next.Version = max(next.Version, 1)
-			out.Fields = append(out.Fields, next)
-		}
-	}
-	out.Jurisdictions = make([]Jurisdiction, 0, len(base.Jurisdictions)+len(jurisdictions))
-	for _, j := range base.Jurisdictions {
-		c, isChanged := jurisdictions[j.ID]
-		delete(jurisdictions, j.ID)
-		switch {
-		case !isChanged:
-			out.Jurisdictions = append(out.Jurisdictions, j)
-		case c.Type != Deleted:
-			out.Jurisdictions = append(out.Jurisdictions, *c.Jurisdiction)
-		}
-	}
-	for _, c := range jurisdictions {
-		if c.Type != Deleted {
-			out.Jurisdictions = append(out.Jurisdictions, *c.Jurisdiction)
-		}
-	}
+	out.Fields = replaceAll(base.Fields, fields, idOfField)
+	out.Jurisdictions = replaceAll(base.Jurisdictions, jurisdictions, idOfJurisdiction)
 	out.sort()
+	return out
+}
+
+// replaceAll returns a list with what takes the place of its objects, by their IDs: nil for what is not there any more.
+// What is not in the list is added to it.
+func replaceAll[T any](list []T, changed map[string]*T, idOf func(*T) string) []T {
+	out := make([]T, 0, len(list)+len(changed))
+	for i := range list {
+		if _, isChanged := changed[idOf(&list[i])]; !isChanged {
+			out = append(out, list[i])
+		}
+	}
+	for _, next := range changed {
+		if next != nil {
+			out = append(out, *next)
+		}
+	}
 	return out
 }
 
@@ -66,31 +60,27 @@ func Apply(base Contents, changes []Change) Contents {
 // order of the IDs, fields first. The versions of fields do not count: a field that differs in its version alone is
 // the same. Apply makes the other contents of them, but for the versions of fields.
 func Differences(from, to Contents) []Change {
+	fields := differences(byID(from.Fields, idOfField), byID(to.Fields, idOfField), isSameField,
+		func(t ChangeType, f *Field) Change { return Change{Type: t, Field: f} })
+	jurisdictions := differences(byID(from.Jurisdictions, idOfJurisdiction), byID(to.Jurisdictions, idOfJurisdiction),
+		func(a, b *Jurisdiction) bool { return isSame(a, b) },
+		func(t ChangeType, j *Jurisdiction) Change { return Change{Type: t, Jurisdiction: j} })
+	return slices.Concat(fields, jurisdictions)
+}
+
+// differences returns the changes that turn some objects into others, in the order of their IDs.
+func differences[T any](from, to map[string]*T, isSame func(a, b *T) bool, change func(ChangeType, *T) Change) []Change {
 	var changes []Change
-	before, after := fieldsByID(from.Fields), fieldsByID(to.Fields)
-	for _, id := range idsOf(before, after) {
-		was, had := before[id]
-		is, has := after[id]
+	for _, id := range idsOf(from, to) {
+		before, wasThere := from[id]
+		after, isThere := to[id]
 		switch {
-		case !has:
-			changes = append(changes, Change{Type: Deleted, Field: was})
-		case !had:
-			changes = append(changes, Change{Type: Added, Field: is})
-		case !isSameField(*was, *is):
-			changes = append(changes, Change{Type: Updated, Field: is})
-		}
-	}
-	wasThere, isThere := jurisdictionsByID(from.Jurisdictions), jurisdictionsByID(to.Jurisdictions)
-	for _, id := range idsOf(wasThere, isThere) {
-		was, had := wasThere[id]
-		is, has := isThere[id]
-		switch {
-		case !has:
-			changes = append(changes, Change{Type: Deleted, Jurisdiction: was})
-		case !had:
-			changes = append(changes, Change{Type: Added, Jurisdiction: is})
-		case !isSame(was, is):
-			changes = append(changes, Change{Type: Updated, Jurisdiction: is})
+		case !isThere:
+			changes = append(changes, change(Deleted, before))
+		case !wasThere:
+			changes = append(changes, change(Added, after))
+		case !isSame(before, after):
+			changes = append(changes, change(Updated, after))
 		}
 	}
 	return changes
@@ -188,20 +178,16 @@ func (c *Contents) sort() {
 	})
 }
 
-func fieldsByID(fields []Field) map[string]*Field {
-	byID := make(map[string]*Field, len(fields))
-	for i := range fields {
-		byID[fields[i].ID] = &fields[i]
-	}
-	return byID
-}
+func idOfField(f *Field) string { return f.ID }
 
-func jurisdictionsByID(jurisdictions []Jurisdiction) map[string]*Jurisdiction {
-	byID := make(map[string]*Jurisdiction, len(jurisdictions))
-	for i := range jurisdictions {
-		byID[jurisdictions[i].ID] = &jurisdictions[i]
+func idOfJurisdiction(j *Jurisdiction) string { return j.ID }
+
+func byID[T any](list []T, idOf func(*T) string) map[string]*T {
+	found := make(map[string]*T, len(list))
+	for i := range list {
+		found[idOf(&list[i])] = &list[i]
 	}
-	return byID
+	return found
 }
 
 // idsOf returns the keys of two maps in their order, each once.
@@ -219,9 +205,11 @@ func idsOf[V any](a, b map[string]V) []string {
 	return ids
 }
 
-func isSameField(a, b Field) bool {
-	a.Version, b.Version = 0, 0
-	return isSame(a, b)
+// isSameField reports whether two fields differ in their versions at most.
+func isSameField(a, b *Field) bool {
+	x, y := *a, *b
+	x.Version, y.Version = 0, 0
+	return isSame(x, y)
 }
 
 // isSame reports whether two objects have the same JSON form, in which empty lists are absent ones.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"sluice/shared/dynamo"
 	"sluice/shared/policy"
@@ -178,4 +179,14 @@ func partOf(c policy.Change) string {
 		return fieldPrefix + c.Field.ID
 	}
 	return jurisdictionPrefix + c.Jurisdiction.ID
+}
+
+// cutPart returns the prefix and the ID of the part of a change.
+func cutPart(part string) (prefix, id string, ok bool) {
+	for _, prefix := range []string{fieldPrefix, jurisdictionPrefix} {
+		if id, ok := strings.CutPrefix(part, prefix); ok {
+			return prefix, id, true
+		}
+	}
+	return "", "", false
 }

@@ -1,0 +1,169 @@
+package policydb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"sluice/shared/dynamo"
+	"sluice/shared/policy"
+)
+
+// writeEdit stores what a draft does to an object. It returns errOvertaken if others have written since.
+func (s *Store) writeEdit(ctx context.Context, w policy.Workspace, e objectState, next policy.Change) error {
+	row, err := newChangeRow(e.draft, next, s.newID())
+	if err != nil {
+		return err
+	}
+	if next.Type == policy.Unchanged {
+		row = changeRow{}
+	}
+	g := e.growthBy(next, row)
+	failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{
+		s.writeChange(w, row, e.stored), s.growDraft(w, e, g), s.requireBase(w, e),
+	})
+	switch {
+	case failed[1]:
+		return s.explainRefusal(ctx, w, e, g)
+	case failed[0] || failed[2]:
+		return errOvertaken
+	case err != nil:
+		return fmt.Errorf("change draft of a policy: %w", err)
+	}
+	return nil
+}
+
+// writeChange returns the write that replaces the row of a change; without a part, next removes it.
+func (s *Store) writeChange(w policy.Workspace, next, stored changeRow) types.TransactWriteItem {
+	owner := "policy#" + w.PolicyID
+	values := dynamo.Item{":edit": dynamo.String(stored.Edit)}
+	switch {
+	case next.Part == "":
+		return types.TransactWriteItem{Delete: &types.Delete{
+			TableName: &s.table, Key: key(w.Tenant, owner, stored.Part),
+			ConditionExpression: aws.String("edit = :edit"), ExpressionAttributeValues: values,
+		}}
+	case stored.Part == "":
+		return s.create(encode(key(w.Tenant, owner, next.Part), next))
+	}
+	return s.put(encode(key(w.Tenant, owner, next.Part), next), "edit = :edit", values)
+}
+
+// growth is how much a draft gets by a change, or loses.
+type growth struct{ fields, jurisdictions, bytes int64 }
+
+// growthBy returns the growth by a change, whose row is the given one, without a part if it is removed.
+func (e objectState) growthBy(next policy.Change, row changeRow) growth {
+	g := growth{bytes: row.size()}
+	if hasObject(e.own) {
+		g.bytes -= e.stored.size()
+	}
+	objects := presence(e.before, next) - presence(e.before, e.own)
+	if next.Field != nil {
+		g.fields = objects
+	} else {
+		g.jurisdictions = objects
+	}
+	return g
+}
+
+// limitsBefore returns how much a draft may have so that there is room for a growth.
+func (e objectState) limitsBefore(g growth) growth {
+	return growth{
+		fields:        policy.MaxFields - int64(len(e.base.Fields)) - g.fields,
+		jurisdictions: policy.MaxJurisdictions - int64(len(e.base.Jurisdictions)) - g.jurisdictions,
+		bytes:         policy.MaxBundleBytes - g.bytes,
+	}
+}
+
+// growDraft returns the write of the draft's row that goes with a change: its next revision, and how much the draft
+// has. Its condition fails if the version is no draft any more, if its workspace is locked, or if it would grow beyond a
+// limit.
+func (s *Store) growDraft(w policy.Workspace, e objectState, g growth) types.TransactWriteItem {
+	update := &types.Update{
+		TableName: &s.table, Key: versionKey(w.Tenant, w.PolicyID, e.draft.Number),
+		UpdateExpression: aws.String(
+			"ADD revision :one, #fields :fields, jurisdictions :jurisdictions, #bytes :bytes"),
+		ConditionExpression: aws.String("#key = :key AND #status = :draft AND locked = :false"),
+		ExpressionAttributeNames: map[string]string{
+			"#status": "status", "#key": "key", "#fields": "fields", "#bytes": "bytes"},
+		ExpressionAttributeValues: dynamo.Item{
+			":one": dynamo.Number(1), ":fields": dynamo.Number(g.fields),
+			":jurisdictions": dynamo.Number(g.jurisdictions), ":bytes": dynamo.Number(g.bytes),
+			":key":   dynamo.String(e.draft.Key),
+			":draft": dynamo.String(string(policy.Draft)), ":false": dynamo.Bool(false),
+		},
+	}
+	limit := func(attribute, placeholder string, grows bool, most int64) {
+		if grows {
+			*update.ConditionExpression += " AND " + attribute + " <= " + placeholder
+			update.ExpressionAttributeValues[placeholder] = dynamo.Number(most)
+		}
+	}
+	most := e.limitsBefore(g)
+	limit("#fields", ":most_fields", g.fields > 0, most.fields)
+	limit("jurisdictions", ":most_jurisdictions", g.jurisdictions > 0, most.jurisdictions)
+	limit("#bytes", ":most_bytes", g.bytes > 0, most.bytes)
+	return types.TransactWriteItem{Update: update}
+}
+
+// presence is 1 if a draft has an object, with what it does to it, and otherwise 0.
+func presence(before, change policy.Change) int64 {
+	isThere := hasObject(before)
+	if hasObject(change) {
+		switch change.Type {
+		case policy.Added, policy.Updated:
+			isThere = true
+		case policy.Deleted:
+			isThere = false
+		}
+	}
+	if isThere {
+		return 1
+	}
+	return 0
+}
+
+// requireBase returns the part of a change that requires the base to be the one that was read. If the change
+// overwrites a dead one, it gives the policy the next revision.
+func (s *Store) requireBase(w policy.Workspace, e objectState) types.TransactWriteItem {
+	if e.stored.Part == "" || e.policy.isLive(e.stored) {
+		return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+			TableName: &s.table, Key: policyKey(w.Tenant, w.PolicyID),
+			ConditionExpression:       aws.String("#base = :base"),
+			ExpressionAttributeNames:  map[string]string{"#base": "base"},
+			ExpressionAttributeValues: dynamo.Item{":base": dynamo.Number(e.policy.Base)},
+		}}
+	}
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName: &s.table, Key: policyKey(w.Tenant, w.PolicyID),
+		UpdateExpression:    aws.String("SET revision = :next"),
+		ConditionExpression: aws.String("revision = :revision"),
+		ExpressionAttributeValues: dynamo.Item{":revision": dynamo.Number(e.policy.Revision),
+			":next": dynamo.Number(e.policy.Revision + 1)},
+	}}
+}
+
+// explainRefusal returns the reason for which the row of a draft has not taken a change.
+func (s *Store) explainRefusal(ctx context.Context, w policy.Workspace, e objectState, g growth) error {
+	draft, err := get[versionRow](ctx, s, versionKey(w.Tenant, w.PolicyID, e.draft.Number))
+	most := e.limitsBefore(g)
+	switch {
+	case errors.Is(err, policy.ErrNotFound):
+		return errOvertaken // it was discarded; the workspace may have another one by now
+	case err != nil:
+		return err
+	case draft.Status != policy.Draft:
+		return errOvertaken
+	case draft.IsLocked:
+		return policy.ErrWorkspaceLocked
+	case g.fields > 0 && draft.Fields > most.fields, g.jurisdictions > 0 && draft.Jurisdictions > most.jurisdictions:
+		return policy.ErrTooMany
+	case g.bytes > 0 && draft.Bytes > most.bytes:
+		return policy.ErrTooLarge
+	}
+	return errOvertaken
+}
