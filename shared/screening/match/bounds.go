@@ -104,10 +104,7 @@ func (b *bounds) setBest(s *Searcher, q *querySide, i int) {
 		best, covers = max(best, b.margin(names.Equal, weight)), max(covers, maxWeight)
 	}
 	if q.joined>>i&1 != 0 {
-		similarity := uint16(names.Equal)
-		if q.joins.isResolved {
-			similarity = max(s.joinReach(q, i-1).greatest(q.mode), s.joinReach(q, i).greatest(q.mode))
-		}
+		similarity := max(s.joinReach(q, i-1).greatest(q.mode), s.joinReach(q, i).greatest(q.mode))
 		best, covers = max(best, b.margin(similarity, weight)), 2*maxWeight
 	}
 	b.best[i] = best
@@ -161,9 +158,6 @@ func (s *Searcher) isPossible(q *querySide, threshold int) bool {
 	}
 	if b.sum < 0 || telling == 0 {
 		return false
-	}
-	if !q.joins.isResolved {
-		s.resolveJoins(q)
 	}
 	b.set(s, q, threshold)
 	b.setShare(q)

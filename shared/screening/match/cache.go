@@ -190,14 +190,22 @@ func (c *wordCache) reachOf(x *Index, w *names.Word, isJoin bool) reach {
 		if e.similarity == 0 && e.joined == 0 {
 			continue
 		}
-		e.posts = [names.Modes + 1]uint32(x.postStarts[2*id : 2*id+uint32(names.Modes)+1])
-		for mode := range names.Modes {
-			e.weight[mode] = uint8(x.infos[id].weight(names.Mode(mode)))
-			if count := e.posts[mode+1] - e.posts[mode]; count > 0 {
-				r.best[mode].add(&e, count, mode)
-			}
+		for mode, weight := range x.words[id].Weight {
+			e.weight[mode] = uint8(weight)
 		}
 		c.found = append(c.found, e)
+	}
+	for i := range c.found { // at once, so that the processor waits for memory as seldom as possible
+		e := &c.found[i]
+		e.posts = [names.Modes + 1]uint32(x.postStarts[2*e.word : 2*e.word+uint32(names.Modes)+1])
+	}
+	for i := range c.found {
+		e := &c.found[i]
+		for mode := range names.Modes {
+			if count := e.posts[mode+1] - e.posts[mode]; count > 0 {
+				r.best[mode].add(e, count, mode)
+			}
+		}
 	}
 	r.similar = c.keep()
 	return r

@@ -2,7 +2,6 @@ package match
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 
 	"sluice/shared/screening/names"
@@ -87,8 +86,7 @@ type querySide struct {
 	// joins are its own or those of another mode with the same words.
 	joins    *queryJoins
 	ownJoins queryJoins
-	// joined has a bit for each word that an index has as part of a join with its neighbour, or may have if joins are
-	// not resolved.
+	// joined has a bit for each word that the index has as part of a join with its neighbour.
 	joined uint64
 	// search is the search that the side was filled for.
 	search uint32
@@ -156,7 +154,6 @@ func (s *Searcher) forms(n int) uint64 {
 // fill makes a side of the words of the query.
 func (s *Searcher) fill(q *querySide, forms uint64) {
 	q.reset(0)
-	q.joined = 0
 	q.words, q.search = q.words[:0], s.search
 	for i, w := range s.words {
 		if q.mode == names.Organisation && forms>>i&1 != 0 {
@@ -179,42 +176,20 @@ func (s *Searcher) fill(q *querySide, forms uint64) {
 	q.setJoined()
 }
 
-// queryJoins are what the index has for neighbours of a query written as one.
-type queryJoins struct {
-	// maybe has a bit for each word that the index may have as a join with the next one.
-	maybe uint64
-	// reaches are empty before isResolved is set, and if there are none.
-	reaches    []reach
-	isResolved bool
-}
+// queryJoins are what the index has for neighbours of a query written as one; empty if it has none of them.
+type queryJoins struct{ reaches []reach }
 
-// findJoins finds out which neighbours the index may have written as one.
+// findJoins finds out what the index has for neighbours of a query written as one.
 func (s *Searcher) findJoins(q *querySide) {
-	joins := q.joins
-	joins.maybe, joins.reaches = 0, joins.reaches[:0]
+	c, joins := &s.cache, q.joins
+	joins.reaches = joins.reaches[:0]
 	for i := 0; i+1 < q.n; i++ {
-		s.joinKeys(q, i)
-		if s.index.has(s.cache.keys.Keys) {
-			joins.maybe |= 1 << i
+		join := names.Join(&c.word(q.words[i]).word, &c.word(q.words[i+1]).word)
+		c.keys.SetJoin(&join)
+		if !s.index.has(c.keys.Keys) {
+			continue
 		}
-	}
-	joins.isResolved = joins.maybe == 0
-}
-
-// joinKeys returns words i and i+1 of a query as one. Their keys are in the cache then.
-func (s *Searcher) joinKeys(q *querySide, i int) names.Word {
-	join := names.Join(&s.cache.word(q.words[i]).word, &s.cache.word(q.words[i+1]).word)
-	s.cache.keys.SetJoin(&join)
-	return join
-}
-
-// resolveJoins finds out what the index has for the neighbours that it may have written as one.
-func (s *Searcher) resolveJoins(q *querySide) {
-	joins := q.joins
-	for maybe := joins.maybe; maybe != 0; maybe &= maybe - 1 {
-		i := bits.TrailingZeros64(maybe)
-		join := s.joinKeys(q, i)
-		r := s.cache.reachOf(s.index, &join, true)
+		r := c.reachOf(s.index, &join, true)
 		if len(r.similar) == 0 {
 			continue
 		}
@@ -224,16 +199,10 @@ func (s *Searcher) resolveJoins(q *querySide) {
 		}
 		joins.reaches[i] = r
 	}
-	joins.isResolved = true
-	q.setJoined()
 }
 
 // setJoined sets what follows from the joins of the query.
 func (q *querySide) setJoined() {
-	q.joined = q.joins.maybe | q.joins.maybe<<1
-	if !q.joins.isResolved {
-		return
-	}
 	q.joined = 0
 	for i := range q.joins.reaches {
 		if q.joins.reaches[i].best[q.mode].posts > 0 {

@@ -144,49 +144,6 @@ func alignSounds(x, y []byte, gaps []int16, limit int) int {
 	return int(cost)
 }
 
-// scriptDifference is soundCost of the letters of a word of a script without vowels and the sounds of one in Latin
-// letters.
-func scriptDifference(letters, sounds []byte, limit int) int {
-	if len(letters) == 0 || len(sounds) == 0 {
-		return 1000
-	}
-	longer := max(len(letters), len(sounds))
-	most := greatestScriptCost(limit, longer)
-	if letterFloors.floor(letters, soundSetOf(sounds))*10/longer > limit ||
-		spokenFloors.floor(sounds, soundSetOf(letters))*10/longer > limit {
-		return 1000
-	}
-	var gaps [maxSounds]int16
-	var rows [2][maxSounds + 1]int16
-	prev, row := &rows[0], &rows[1]
-	for j := range sounds {
-		gaps[j] = int16(unwrittenCost(sounds, j))
-		prev[j+1] = prev[j] + gaps[j]
-	}
-	for i := range letters {
-		gap := int16(writtenCost(letters, i))
-		row[0] = prev[0] + gap
-		best := row[0]
-		for j, sound := range sounds {
-			c := prev[j]
-			if letters[i] != sound {
-				c += int16(scriptCost(letters, i, sound))
-			}
-			row[j+1] = min(c, prev[j+1]+gap, row[j]+gaps[j])
-			best = min(best, row[j+1])
-		}
-		if int(best) > most {
-			return 1000
-		}
-		prev, row = row, prev
-	}
-	return int(prev[len(sounds)]) * 10 / longer
-}
-
-// greatestScriptCost returns the greatest cost with which the difference of words, the longer one having so many sounds,
-// is not above a limit.
-func greatestScriptCost(limit, longer int) int { return ((limit+1)*longer - 1) / 10 }
-
 // beginsWithGlide reports whether one word begins with the je of "Jelena" and the other with the e of "Elena".
 func beginsWithGlide(a, b []byte) bool {
 	return len(a) > 1 && a[0] == soundJ && a[1] == 'e' && (b[0] == 'e' || b[0] == 'i')
@@ -232,65 +189,6 @@ var isPlain = func() (t [128]bool) {
 	return t
 }()
 
-// writtenCost returns the cost of a letter of a script without vowels that the other word lacks: long vowels are
-// written for a reason.
-func writtenCost(sounds []byte, i int) int {
-	switch c := sounds[i]; c {
-	case 'a', soundAyn:
-		switch {
-		case i == 0 && len(sounds) > 1 && (sounds[1] == 'i' || sounds[1] == 'w'):
-			return costUnwritten // it carries the vowel that follows
-		case c == soundAyn:
-			return costSilent
-		case i > 0 && i+1 < len(sounds):
-			return costVowel
-		}
-	case 'i':
-		if i > 1 && sounds[i-1] == soundAyn && sounds[i-2] == 'i' {
-			return costSilent // i with ayn and i
-		}
-	case soundFinalY:
-		return costSilent
-	case soundFinalT:
-		return costUnwritten
-	case 'h':
-		switch {
-		case i+1 == len(sounds):
-			return costUnwritten
-		case i > 0 && isDigraphStart(sounds[i-1]):
-			return costLong // as the h of "Azhar", where Latin letters make one sound of it
-		}
-		return costExchange // as in the aspirates of Urdu
-	}
-	return costSound
-}
-
-// unwrittenCost returns the cost of a sound that a word of a script without vowels lacks: short vowels are not written,
-// diphthongs are.
-func unwrittenCost(sounds []byte, i int) int {
-	c := sounds[i]
-	switch {
-	case i == 0:
-		return costSound // a word that begins with a vowel is written with a letter for it
-	case c == 'a' || c == 'e':
-		if i > 0 && i+1 == len(sounds) && !isVowel(sounds[i-1]) {
-			return costLong
-		}
-		return costUnwritten
-	case c == soundJ:
-		return costSound
-	case isVowel(c) || c == 'w':
-		if i > 0 && isVowel(sounds[i-1]) {
-			return costVowel
-		}
-		if i+1 == len(sounds) {
-			return costEnding
-		}
-		return costLong
-	}
-	return gapCost(sounds, i)
-}
-
 // replaceCosts are the costs of the pairs of sounds that languages exchange; all other pairs cost a sound.
 var replaceCosts = func() (t [128][128]uint8) {
 	for a := range t {
@@ -316,53 +214,3 @@ var replaceCosts = func() (t [128][128]uint8) {
 	set(30, "Dd", "Dz", "Qt", "Qs", "qg", "qG", "Aa", "Ya")
 	return t
 }()
-
-// scriptCosts are the costs of letters of scripts without vowels and the sounds that they stand for: i and w are
-// several long vowels. All other pairs cost what they cost in one script.
-var scriptCosts = func() (t [128][128]uint8) {
-	t = replaceCosts
-	set := func(cost uint8, letter byte, sounds string) {
-		for i := range len(sounds) {
-			t[letter][sounds[i]] = cost
-		}
-	}
-	set(costUnwritten, 'i', "e")
-	set(costUnwritten, 'w', "uovw")
-	set(costUnwritten, 'a', "a")
-	set(costSilent, 'a', "eo")
-	set(costUnwritten, soundAyn, "aeiou")
-	set(costUnwritten, soundFinalT, "aeiouh")
-	set(costUnwritten, soundFinalY, "aie")
-	set(0, soundQaf, "k")
-	set(0, soundTheh, "t")
-	set(0, soundDhal, "dz")
-	set(costLong, soundFinalT, "t")
-	set(costLong, soundTheh, "s")
-	set(costLong, soundDhal, "t")
-	set(costLong, soundQaf, "g")
-	set(costLong, 'b', "pv")
-	set(costLong, 'k', "g")
-	set(costLong, soundJ, "gZ")
-	set(costLong, 'g', "h")
-	set(costExchange, 'g', "X")
-	set(costExchange, soundKh, "hg")
-	set(costExchange, 'h', "Xg")
-	set(costExchange, 's', "z")
-	set(costExchange, 'z', "s")
-	return t
-}()
-
-// scriptCost returns the cost of sound b in the place of letter i of a word of a script without vowels: the first may
-// carry any vowel, the last i may be read as a.
-func scriptCost(letters []byte, i int, b byte) int {
-	a := letters[i]
-	switch {
-	case i == 0 && a == 'a' && isVowel(b):
-		return costUnwritten
-	case i > 0 && a == 'i' && b == soundJ:
-		return costSound
-	case i+1 == len(letters) && a == 'i' && b == 'a':
-		return costFinalYeh
-	}
-	return int(scriptCosts[a&0x7f][b&0x7f])
-}
