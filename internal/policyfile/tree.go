@@ -140,3 +140,24 @@ func (p *jsonParser) value(depth int) (*yaml.Node, error) {
 	node.Kind, node.Value = yaml.ScalarNode, token.String()
 	return node, nil
 }
+
+// child returns the value of a member, or an element, of a value; an empty node with the line of the value if there is
+// none.
+func child(n *yaml.Node, key any) *yaml.Node {
+	n = resolve(n)
+	switch key := key.(type) {
+	case string:
+		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == key {
+				value := *resolve(n.Content[i+1])
+				value.Line = n.Content[i].Line
+				return &value
+			}
+		}
+	case int:
+		if n.Kind == yaml.SequenceNode && key < len(n.Content) {
+			return resolve(n.Content[key])
+		}
+	}
+	return &yaml.Node{Line: n.Line}
+}

@@ -69,7 +69,9 @@ func Differences(from, to Contents) []Change {
 }
 
 // differences returns the changes that turn some objects into others, in the order of their IDs.
-func differences[T any](from, to map[string]*T, isSame func(a, b *T) bool, change func(ChangeType, *T) Change) []Change {
+func differences[T any](
+	from, to map[string]*T, isSame func(a, b *T) bool, change func(ChangeType, *T) Change,
+) []Change {
 	var changes []Change
 	for _, id := range idsOf(from, to) {
 		before, wasThere := from[id]

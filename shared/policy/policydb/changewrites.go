@@ -80,8 +80,8 @@ func (e objectState) limitsBefore(g growth) growth {
 }
 
 // growDraft returns the write of the draft's row that goes with a change: its next revision, and how much the draft
-// has. Its condition fails if the version is no draft any more, if its workspace is locked, or if it would grow beyond a
-// limit.
+// has. Its condition fails if the version is no draft any more, if its workspace is locked, or if it would grow beyond
+// a limit.
 func (s *Store) growDraft(w policy.Workspace, e objectState, g growth) types.TransactWriteItem {
 	update := &types.Update{
 		TableName: &s.table, Key: versionKey(w.Tenant, w.PolicyID, e.draft.Number),
