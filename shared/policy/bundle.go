@@ -70,3 +70,39 @@ func (c Contents) CheckSize() error {
 	}
 	return nil
 }
+
+// groupBytesLimit bounds what GroupBytes counts, so that data groups that refer to each other in a circle have a size.
+const groupBytesLimit = 1 << 40
+
+// GroupBytes returns about how many bytes of JSON the data groups have if each is counted once for each field that
+// refers to it. What is made of contents can be as large as that, however small they are themselves.
+func (c Contents) GroupBytes() (int64, error) {
+	own := make(map[string]int64, len(c.DataGroups))
+	for _, g := range c.DataGroups {
+		text, err := json.Marshal(g)
+		if err != nil {
+			return 0, fmt.Errorf("encode a data group of a policy: %w", err)
+		}
+		own[g.ID] = int64(len(text))
+	}
+	var known map[string]int64 // the sizes with the groups inside, one level deeper in each round
+	for range MaxNesting + 1 {
+		deeper := make(map[string]int64, len(own))
+		for _, g := range c.DataGroups {
+			deeper[g.ID] = min(own[g.ID]+sizeOfGroups(g.Fields, known), groupBytesLimit)
+		}
+		known = deeper
+	}
+	return min(sizeOfGroups(c.Fields, known), groupBytesLimit), nil
+}
+
+// sizeOfGroups returns the size of the data groups to which fields refer, as often as they do.
+func sizeOfGroups(fields []Field, sizes map[string]int64) int64 {
+	var total int64
+	for i := range fields {
+		if f := &fields[i]; f.FieldType == TypeCollection || f.FieldType == TypeCustom {
+			total += sizes[f.FieldTypeID]
+		}
+	}
+	return total
+}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"os"
@@ -141,5 +142,46 @@ func TestDataGroupIDs(t *testing.T) {
 		{FieldType: TypeCustom}})
 	if diff := cmp.Diff([]string{"a", "b"}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A data group counts as often as fields refer to it, with the groups inside it.
+func TestGroupBytes(t *testing.T) {
+	refer := func(ids ...string) (fields []Field) {
+		for _, id := range ids {
+			fields = append(fields, Field{FieldType: TypeCustom, FieldTypeID: id})
+		}
+		return fields
+	}
+	inner := DataGroup{ID: "inner", Fields: []Field{{Name: "n"}}}
+	outer := DataGroup{ID: "outer", Fields: refer("inner", "inner")}
+	sizeOf := func(g DataGroup) int64 {
+		text, err := json.Marshal(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return int64(len(text))
+	}
+	a, b := sizeOf(inner), sizeOf(outer)
+	for name, test := range map[string]struct {
+		fields []Field
+		want   int64
+	}{
+		"no field refers":     {[]Field{{FieldType: "Lookup", FieldTypeID: "inner"}}, 0},
+		"no such group":       {refer("other"), 0},
+		"one field refers":    {refer("inner"), a},
+		"three fields refer":  {refer("inner", "inner", "inner"), 3 * a},
+		"a group in a group":  {refer("outer"), b + 2*a},
+		"several, and nested": {refer("outer", "inner", "outer"), 2*(b+2*a) + a},
+	} {
+		got, err := Contents{Fields: test.fields, DataGroups: []DataGroup{outer, inner}}.GroupBytes()
+		if err != nil || got != test.want {
+			t.Errorf("%s: got %d bytes and the error %v, want %d", name, got, err, test.want)
+		}
+	}
+	circle := DataGroup{ID: "circle", Fields: refer(slices.Repeat([]string{"circle"}, MaxDataGroupFields)...)}
+	c := Contents{Fields: refer(slices.Repeat([]string{"circle"}, MaxFields)...), DataGroups: []DataGroup{circle}}
+	if got, err := c.GroupBytes(); err != nil || got != groupBytesLimit {
+		t.Errorf("a circle: got %d bytes and the error %v, want %d", got, err, groupBytesLimit)
 	}
 }

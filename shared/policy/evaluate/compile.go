@@ -45,6 +45,8 @@ type compiler struct {
 	// patterns are the checks of regular expressions, and patternSize is their size.
 	patterns    map[patternKey]ruleCheck
 	patternSize int
+	// tests are those of operands that have been compiled.
+	tests map[*policy.Operand]test
 	// fields counts the fields that have been compiled; the budgets count other things.
 	fields                                 int
 	operands, conditions, values, formulas budget
@@ -55,7 +57,7 @@ func newCompiler(c policy.Contents) *compiler {
 		program: &Program{entityType: c.EntityType, frames: make([]frameLayout, 1)},
 		groups:  map[string]*policy.DataGroup{}, keys: map[string]int{}, layers: map[string]int{},
 		reads: map[readKey]int{}, maskable: map[int]bool{}, slots: map[slotKey]int{},
-		patterns:   map[patternKey]ruleCheck{},
+		patterns: map[patternKey]ruleCheck{}, tests: map[*policy.Operand]test{},
 		groupKeys:  map[*policy.DataGroup]map[string]bool{},
 		operands:   budget{what: "operands", limit: maxOperands},
 		conditions: budget{what: "conditions", limit: maxConditions},

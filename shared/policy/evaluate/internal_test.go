@@ -234,3 +234,21 @@ func TestNumbersWithExponents(t *testing.T) {
 		}
 	}
 }
+
+// The operands of a data group are compiled once, and count for each field that refers to the group: a small version
+// with many references must not become a large program.
+func TestOperandsOfGroupsAreSharedByFields(t *testing.T) {
+	t.Parallel()
+	o := policy.Operand{FieldName: "x", Operation: policy.Contains, Value: []string{"a", "b"}, ValueID: []string{"c"}}
+	c := policy.Contents{DataGroups: []policy.DataGroup{{ID: "g", Fields: []policy.Field{
+		{ID: "inner", DataKey: "inner", FieldType: "Text", Conditions: []policy.Condition{
+			{ID: "c", Operands: []policy.Operand{o}}}}}}}}
+	for _, key := range []string{"one", "two", "three"} {
+		c.Fields = append(c.Fields, policy.Field{ID: key, DataKey: key, FieldType: policy.TypeCustom, FieldTypeID: "g"})
+	}
+	co := newCompiler(c)
+	co.compileFields(c.Fields, nil, requestScope)
+	if len(co.problems) > 0 || len(co.tests) != 1 || co.values.used != 9 {
+		t.Errorf("got %d tests and %d values, want 1 and 9; problems %v", len(co.tests), co.values.used, co.problems)
+	}
+}

@@ -16,8 +16,23 @@ type test func(*evaluation, *reading) bool
 // not returns the test that is met if t is not.
 func (t test) not() test { return func(e *evaluation, r *reading) bool { return !t(e, r) } }
 
-// compileTest compiles the operation of an operand and what it compares with; nil if it cannot be compiled.
+// compileTest compiles the operation of an operand and what it compares with; nil if it cannot be compiled. A test does
+// not depend on what is read, so the operands of a data group have theirs once, however many fields refer to the group.
 func (c *compiler) compileTest(path string, o *policy.Operand) test {
+	t, ok := c.tests[o]
+	switch {
+	case !ok:
+		if t = c.newTest(path, o); t != nil {
+			c.tests[o] = t
+		}
+	case !c.spend(&c.values, len(o.Value)+len(o.ValueID), path+".value"):
+		return nil
+	}
+	return t
+}
+
+// newTest compiles the operation of an operand for compileTest.
+func (c *compiler) newTest(path string, o *policy.Operand) test {
 	switch o.Operation {
 	case policy.IsEmpty:
 		return func(_ *evaluation, r *reading) bool { return r.isEmpty() }

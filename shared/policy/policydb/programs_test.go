@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -166,4 +167,25 @@ func TestRoomForPrograms(t *testing.T) {
 	none := h.newLoader(1) // one that is too large for all of it is used, and not held
 	h.wantLoad(none, 1, "1 v1", 2, 1)
 	h.wantLoad(none, 1, "1 v1", 2, 1)
+}
+
+// A version is as large as its program: a data group takes room for each field that refers to it.
+func TestRoomForProgramsOfDataGroups(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	h.add("first", "a")
+	h.group("g", policy.DataGroupPublished, field("inner", strings.Repeat("x", 500)))
+	l := h.newLoader(10_000)
+	for i := range 12 {
+		f := field(fmt.Sprintf("f%d", i), "refers")
+		f.FieldType, f.FieldTypeID = policy.TypeCustom, "g"
+		h.must(errorOf(h.AddField(t.Context(), h.ws("first"), f)))
+		if i == 0 {
+			h.wantLoad(l, 1, "1 v1", 4, 1)
+			h.wantLoad(l, 1, "1 v1", 1, 0)
+		}
+	}
+	h.publish(1)
+	h.wantLoad(l, 1, "1 v1", 2, 1)
+	h.wantLoad(l, 1, "1 v1", 2, 1)
 }
