@@ -33,6 +33,8 @@ type compiler struct {
 	place Problem
 
 	groups map[string]*policy.DataGroup
+	// jurisdictions are the IDs of those of the version, in lower case.
+	jurisdictions map[string]bool
 	// keys, layers and reads find what the program has already.
 	keys   map[string]int
 	layers map[string]int
@@ -55,7 +57,7 @@ type compiler struct {
 func newCompiler(c policy.Contents) *compiler {
 	co := &compiler{
 		program: &Program{entityType: c.EntityType, frames: make([]frameLayout, 1)},
-		groups:  map[string]*policy.DataGroup{}, keys: map[string]int{}, layers: map[string]int{},
+		groups:  map[string]*policy.DataGroup{}, jurisdictions: map[string]bool{}, keys: map[string]int{}, layers: map[string]int{},
 		reads: map[readKey]int{}, maskable: map[int]bool{}, slots: map[slotKey]int{},
 		patterns: map[patternKey]ruleCheck{}, tests: map[*policy.Operand]test{},
 		groupKeys:  map[*policy.DataGroup]map[string]bool{},
@@ -67,6 +69,9 @@ func newCompiler(c policy.Contents) *compiler {
 	co.layerIndex(nil) // the first are those that every caller has
 	for i := range c.DataGroups {
 		co.groups[c.DataGroups[i].ID] = &c.DataGroups[i]
+	}
+	for i := range c.Jurisdictions {
+		co.jurisdictions[strings.ToLower(c.Jurisdictions[i].ID)] = true
 	}
 	co.findMaskings(c)
 	return co
@@ -165,6 +170,7 @@ func (c *compiler) compileField(source *policy.Field, parent *field, in scope) *
 	f.own = c.ownRef(f)
 	f.template = newTemplate(f)
 	f.filter = newFieldFilter(source)
+	c.checkJurisdictions(f)
 	before := c.operands.used
 	f.shown = c.compileShown("conditions", source.Conditions, in)
 	c.compileValues(f)
@@ -172,6 +178,20 @@ func (c *compiler) compileField(source *policy.Field, parent *field, in scope) *
 	f.work = c.operands.used - before
 	c.compileGroup(f)
 	return f
+}
+
+// checkJurisdictions reports the jurisdictions of a field of the policy that the version does not have: nobody could ask
+// for them, so the field would be left out without a word. Data groups are shared by policies, and their fields may
+// have jurisdictions of others.
+func (c *compiler) checkJurisdictions(f *field) {
+	if f.parent != nil {
+		return
+	}
+	for i, id := range f.filter.jurisdictions {
+		if !c.jurisdictions[id] {
+			c.report(fmt.Sprintf("jurisdictionIds[%d]", i), "The policy has no jurisdiction %q.", id)
+		}
+	}
 }
 
 // compileGroup compiles the data group of a collection or of a custom group.

@@ -74,8 +74,9 @@ func TestWhichFieldsTakePart(t *testing.T) {
 			},
 		},
 		Jurisdictions: []policy.Jurisdiction{
-			{ID: "ie", Name: "Ireland", Conditions: when("c", "Irish")}, {ID: "es", Name: "Spain", Conditions: when("d",
-				"Spanish")},
+			{ID: "ie", Name: "Ireland", Conditions: when("c", "Irish")},
+			{ID: "es", Name: "Spain", Conditions: when("d", "Spanish")},
+			{ID: "pt", Name: "Portugal", Conditions: when("e", "Portuguese")},
 		},
 	}
 	all := "any, client, both, tax, ireland, spain, journey, retail, secret masked"
@@ -99,7 +100,7 @@ func TestWhichFieldsTakePart(t *testing.T) {
 		"journey level":     {evaluate.Request{JourneyLevelDataOnly: true}, "journey", ""},
 		"jurisdiction":      {evaluate.Request{Jurisdictions: []string{"Es", "xx"}}, without("ireland"), "Spain"},
 		"both":              {evaluate.Request{Jurisdictions: []string{"es", "ie"}}, all, "Ireland, Spain"},
-		"not of the policy": {evaluate.Request{Jurisdictions: []string{"pt"}}, without("ireland", "spain"), ""},
+		"not of the policy": {evaluate.Request{Jurisdictions: []string{"fr"}}, without("ireland", "spain"), ""},
 		"worked out": {
 			evaluate.Request{EvaluateJurisdictions: true, Jurisdictions: []string{"es"}, Properties: kind("Irish")},
 			without("spain"), "Ireland",

@@ -76,10 +76,10 @@ func (p *fuzzedPolicy) contents() policy.Contents {
 	c.DataGroups = []policy.DataGroup{
 		p.group("g1", "Text"), p.group("g2", "Text", policy.TypeCustom), p.group("g3", "Text", policy.TypeCustom),
 	}
-	c.Jurisdictions = some(p.dice, 2, func() policy.Jurisdiction {
-		return policy.Jurisdiction{ID: one(p.dice, "j1", "j2"), Name: p.text(),
-			Conditions: some(p.dice, 2, p.condition)}
-	})
+	for _, id := range []string{"j1", "j2"} {
+		c.Jurisdictions = append(c.Jurisdictions,
+			policy.Jurisdiction{ID: id, Name: p.text(), Conditions: some(p.dice, 2, p.condition)})
+	}
 	return c
 }
 
@@ -98,7 +98,7 @@ func (p *fuzzedPolicy) field(types []string, collection, custom string) policy.F
 		FieldType:  either(p, types, policy.TypeCollection, policy.TypeCustom, ""),
 		Categories: one(p.dice, []string{"KYC"}, nil), TargetEntities: one(p.dice, nil, []string{"Client"},
 			[]string{"Nobody"}),
-		JurisdictionIDs: one(p.dice, nil, []string{"j1"}, []string{"unknown"}),
+		JurisdictionIDs: either(p, [][]string{nil, {"j1"}, {"j2"}}, []string{"unknown"}),
 		IsReadOnly:      p.roll(2) > 0, IsSensitiveData: p.roll(3) == 1,
 		ClearValueIfTriggerConditionNotMet: p.roll(2) > 0,
 		AccessLayers: one(p.dice, nil, &policy.AccessLayers{Geographic: []string{"DE"}},
