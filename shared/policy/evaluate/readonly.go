@@ -76,7 +76,8 @@ func ReadOnly(r Result, maxBytes int) (ReadOnlyResult, error) {
 		out.EvaluatedCollectionDataGroups = append(out.EvaluatedCollectionDataGroups, ReadOnlyCollection{
 			DataKey: g.DataKey, DataGroupID: g.DataGroupID, DataGroupVersionNumber: g.DataGroupVersionNumber,
 			DataGroupName: g.DataGroupName, Name: g.Name, Description: g.Description, Category: g.Category,
-			Order: g.Order, IsConditional: g.IsConditional, PrimaryDataGroupField: g.PrimaryDataGroupField, Columns: g.Columns,
+			Order: g.Order, IsConditional: g.IsConditional, PrimaryDataGroupField: g.PrimaryDataGroupField,
+			Columns:   g.Columns,
 			DecidedBy: g.DecidedBy, EvaluatedFields: fields, EvaluatedItems: items,
 		})
 	}
@@ -91,7 +92,8 @@ func displayOf(f *GroupField) *DisplayField {
 	return &DisplayField{
 		DataKey: f.DataKey, Name: f.Name, Description: f.Description, FieldType: f.FieldType,
 		FieldTypeID: f.FieldTypeID, Order: f.Order, LinkChildFieldDataKey: f.LinkChildFieldDataKey,
-		LinkedParentFieldDataKey: f.LinkedParentFieldDataKey, IsMasked: f.IsMasked, IsSensitiveData: f.IsSensitiveData, UIDecoration: f.UIDecoration,
+		LinkedParentFieldDataKey: f.LinkedParentFieldDataKey, IsMasked: f.IsMasked, IsSensitiveData: f.IsSensitiveData,
+		UIDecoration:      f.UIDecoration,
 		UIDecorationColor: f.UIDecorationColor, TimeZoneID: f.TimeZoneID, DecidedBy: f.DecidedBy,
 	}
 }

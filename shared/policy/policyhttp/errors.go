@@ -33,8 +33,9 @@ var (
 	errNotDraft = fault.New(fault.Conflict, "policy_not_draft", "The version is not a draft.")
 	errNotLast  = fault.New(fault.Conflict, "policy_not_last",
 		"Only the version that was published last can be archived.")
-	errWorkspaceLocked = fault.New(fault.Conflict, "policy_workspace_locked", "The workspace is locked. Unlock it first.")
-	errWrongStatus     = fault.New(fault.Conflict, "data_group_status",
+	errWorkspaceLocked = fault.New(fault.Conflict, "policy_workspace_locked",
+		"The workspace is locked. Unlock it first.")
+	errWrongStatus = fault.New(fault.Conflict, "data_group_status",
 		"The version cannot get this status from the one that it has.")
 	errTooMany = fault.New(fault.Conflict, "policy_too_many",
 		"There are too many of these already. Remove one first.")

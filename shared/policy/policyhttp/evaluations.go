@@ -37,7 +37,8 @@ func (s *Evaluations) Routes() []httpapi.Route {
 	routes := []httpapi.Route{
 		query(http.MethodPost, path, platform.Endpoint(s.evaluatePlain, platform.ReadOnly())),
 		query(http.MethodPost, path+"/normalized", platform.Endpoint(s.evaluateNormalized, platform.ReadOnly())),
-		query(http.MethodPost, path+"/read-only/normalized", platform.Endpoint(s.evaluateReadOnly, platform.ReadOnly())),
+		query(http.MethodPost, path+"/read-only/normalized",
+			platform.Endpoint(s.evaluateReadOnly, platform.ReadOnly())),
 	}
 	for i := range routes {
 		routes[i].MaxBody = maxEvaluationBody
@@ -50,11 +51,11 @@ var (
 		"The reply would have more than 6 MB. Ask for the normalized variant, POST .../fields/evaluate/normalized: "+
 			"it has each distinct field of a collection once.")
 	errEvaluationTooLarge = fault.New(fault.TooLarge, "evaluation_too_large",
-		"The reply would have more than 6 MB, although it is normalized. Ask for fewer categories, or send the items of "+
-			"collections in parts.")
+		"The reply would have more than 6 MB, although it is normalized. Ask for fewer categories, or send the items "+
+			"of collections in parts.")
 	errEvaluationTooMuchWork = fault.New(fault.TooLarge, "evaluation_too_much_work",
-		"The policy has too many conditions for the items and values of the request: the evaluation would take several "+
-			"seconds. Send the items of collections and data sources in parts.")
+		"The policy has too many conditions for the items and values of the request: the evaluation would take "+
+			"several seconds. Send the items of collections and data sources in parts.")
 )
 
 // evaluatePlain returns the fields of an entity with every field of every item.

@@ -212,7 +212,8 @@ func (s *Policies) summarizeFields(ctx context.Context, r *platform.Request, in 
 		summary := FieldSummary{FieldID: f.ID, Name: f.Name, FieldType: f.FieldType, FieldTypeID: f.FieldTypeID,
 			Order: f.Order, Categories: f.Categories, TargetEntities: f.TargetEntities,
 			JurisdictionIDs: f.JurisdictionIDs,
-			IsReadOnly:      f.IsReadOnly, IsJourneyLevelData: f.IsJourneyLevelData, IsConditional: len(f.Conditions) > 0,
+			IsReadOnly:      f.IsReadOnly, IsJourneyLevelData: f.IsJourneyLevelData,
+			IsConditional: len(f.Conditions) > 0,
 			MandatoryType: mandatoryTypeOf(f.Field)}
 		if err := budget.Reserve([]any{f.DataKey, summary}, errReplyTooLarge); err != nil {
 			return FieldsSummary{}, err

@@ -88,8 +88,8 @@ func (s *Policies) getGroup(ctx context.Context, r *platform.Request, _ platform
 	return s.groupOfPath(ctx, r)
 }
 
-// listPinnedGroups returns a page of the data groups of a version: the versions that it has pinned or, of a draft, those
-// that are published at the moment.
+// listPinnedGroups returns a page of the data groups of a version: the versions that it has pinned or, of a draft,
+// those that are published at the moment.
 func (s *Policies) listPinnedGroups(ctx context.Context, r *platform.Request, _ platform.NoBody) (Page[GroupHeader],
 	error) {
 	if err := checkPageParameters(r); err != nil {

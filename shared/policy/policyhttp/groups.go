@@ -36,8 +36,8 @@ func (s *Policies) groupRoutes() []httpapi.Route {
 
 // GroupRequest is a version of a data group.
 type GroupRequest struct {
-	// DataGroupID is that of a new group, if the client chooses it, so that creating it can be repeated; elsewhere it is
-	// that of the path or absent.
+	// DataGroupID is that of a new group, if the client chooses it, so that creating it can be repeated; elsewhere it
+	// is that of the path or absent.
 	DataGroupID                         string         `json:"dataGroupId"`
 	Name                                string         `json:"name"`
 	Description                         string         `json:"description"`
