@@ -73,12 +73,17 @@ func (s policyService) findPolicy(ctx context.Context, name string) (client.Poli
 }
 
 func ambiguousPolicy(name string, found []client.Policy) error {
+	const most = 5 // a tenant can have hundreds
 	var ids []string
-	for _, p := range found {
+	for _, p := range found[:min(len(found), most)] {
 		ids = append(ids, p.ID)
 	}
-	return fmt.Errorf("there are %d policies for the type %s: name one by its ID, %s", len(found), name,
-		strings.Join(ids, ", "))
+	more := ""
+	if len(found) > most {
+		more = " and others; 'sluice policy list' has all"
+	}
+	return fmt.Errorf("there are %d policies for the type %s: name one by its ID, %s%s", len(found), name,
+		strings.Join(ids, ", "), more)
 }
 
 // resolve returns the policy and the version that a reference names.
