@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,8 +84,24 @@ func isStatus(err error, status int) bool {
 
 // steps returns the changes: what others refer to is made first and deleted last.
 func (i *policyImport) steps() []importStep {
-	return slices.Concat(i.groupSteps(), i.jurisdictionSteps(false), i.fieldSteps(false), i.fieldSteps(true),
-		i.jurisdictionSteps(true))
+	jurisdictions, fields := map[string]filePart{}, map[string]filePart{}
+	for n, j := range i.wanted.Jurisdictions {
+		jurisdictions[j.ID] = filePart{i.file.Contents.Jurisdictions[n].ID, j}
+	}
+	for n, f := range i.wanted.Fields {
+		fields[f.ID] = filePart{i.file.Contents.Fields[n].ID, f}
+	}
+	changes := i.outcome.Changes
+	savedJurisdictions, deletedJurisdictions := i.partSteps(client.PolicyJurisdictionPart, "jurisdiction ",
+		changes.Jurisdictions, jurisdictions)
+	savedFields, deletedFields := i.partSteps(client.PolicyFieldPart, "field ", changes.Fields, fields)
+	return slices.Concat(i.groupSteps(), savedJurisdictions, savedFields, deletedFields, deletedJurisdictions)
+}
+
+// filePart is a field or a jurisdiction of the file: the ID that it is given there, or "", and what it is with its IDs.
+type filePart struct {
+	id   string
+	data any
 }
 
 // groupSteps returns the changes of data groups. They can be made in any order: a group may refer to one that is still
@@ -109,48 +126,21 @@ func (i *policyImport) groupSteps() []importStep {
 	return steps
 }
 
-// jurisdictionSteps returns the changes of jurisdictions, or what is deleted of them.
-func (i *policyImport) jurisdictionSteps(areDeleted bool) []importStep {
-	places := map[string]int{}
-	for n, j := range i.wanted.Jurisdictions {
-		places[j.ID] = n
-	}
-	var steps []importStep
-	for _, c := range i.outcome.Changes.Jurisdictions {
-		s := importStep{name: "jurisdiction " + c.Name}
-		if n, isWanted := places[c.ID]; isWanted {
-			s.id = i.file.Contents.Jurisdictions[n].ID
-			s.run = i.saving(client.PolicyJurisdictionPart, c, i.wanted.Jurisdictions[n])
-		} else {
-			s.run = i.deleting(client.PolicyJurisdictionPart, c)
-		}
-		if (c.Type == policy.Deleted) == areDeleted {
-			steps = append(steps, s)
+// partSteps returns the changes of the fields or jurisdictions of the policy itself: those that save one, and those that
+// delete one. Fields of data groups are changed with their groups. wanted has what the file has, by its ID.
+func (i *policyImport) partSteps(part client.PolicyPart, kind string, changes []policyfile.Change,
+	wanted map[string]filePart) (saved, deleted []importStep) {
+	for _, c := range changes {
+		name := kind + cmp.Or(c.DataKey, c.Name)
+		switch p := wanted[c.ID]; {
+		case c.Group != "":
+		case c.Type == policy.Deleted:
+			deleted = append(deleted, importStep{name: name, run: i.deleting(part, c)})
+		default:
+			saved = append(saved, importStep{name: name, id: p.id, run: i.saving(part, c, p.data)})
 		}
 	}
-	return steps
-}
-
-// fieldSteps returns the changes of the policy's own fields, or what is deleted of them.
-func (i *policyImport) fieldSteps(areDeleted bool) []importStep {
-	places := map[string]int{}
-	for n, f := range i.wanted.Fields {
-		places[f.ID] = n
-	}
-	var steps []importStep
-	for _, c := range i.outcome.Changes.Fields {
-		s := importStep{name: "field " + c.DataKey}
-		if n, isWanted := places[c.ID]; isWanted {
-			s.id = i.file.Contents.Fields[n].ID
-			s.run = i.saving(client.PolicyFieldPart, c, i.wanted.Fields[n])
-		} else {
-			s.run = i.deleting(client.PolicyFieldPart, c)
-		}
-		if c.Group == "" && (c.Type == policy.Deleted) == areDeleted {
-			steps = append(steps, s)
-		}
-	}
-	return steps
+	return saved, deleted
 }
 
 // saving adds or updates a field or a jurisdiction. One that the draft deletes is taken back first. One that is there
