@@ -48,8 +48,8 @@ type PartitionRange struct {
 	End   int `json:"end"`
 }
 
-// maxChunks bounds the chunks of a batch. Three Map states iterate over them with up to eight events for each chunk.
-// That is half of the 25,000 events that an execution may have; retries and resumed ingestion need the other half.
+// maxChunks bounds the chunks of a batch. Three Map states iterate over them with 25 events for each chunk in all. That
+// is half of the 25,000 events that an execution may have; retries and resumed ingestion need the other half.
 const maxChunks = 512
 
 // Run plans a batch. A repeated run returns the plan that the first one pinned.

@@ -1,0 +1,223 @@
+package repotest
+
+import (
+	"encoding/json"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// machine is what these tests read of the definition of a state machine, or of the states that a Map runs for each item.
+type machine struct {
+	TimeoutSeconds int
+	StartAt        string
+	States         map[string]machineState
+}
+
+// machineState is one state of a machine.
+type machineState struct {
+	Type               string
+	TimeoutSeconds     int
+	TimeoutSecondsPath string
+	ItemsPath          string
+	ItemProcessor      *machine
+	Retry              []machineRetry
+	Choices            []struct{ Next string }
+	Next               string
+	End                bool
+}
+
+// machineRetry says how a state is repeated after some errors.
+type machineRetry struct {
+	ErrorEquals     []string
+	IntervalSeconds float64
+	BackoffRate     float64
+	MaxAttempts     int
+	MaxDelaySeconds float64
+	JitterStrategy  string
+}
+
+// machineFiles are the state machines.
+var machineFiles = []string{"batch", "delivery", "resolution", "screening"}
+
+func loadMachine(t *testing.T, name string) machine {
+	t.Helper()
+	var m machine
+	if err := json.Unmarshal(readFile(t, "statemachine/"+name+".asl.json"), &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// tasks calls visit for each task of a machine, those of its maps included.
+func (m machine) tasks(visit func(name string, s machineState)) {
+	for name, s := range m.States {
+		if s.Type == "Task" {
+			visit(name, s)
+		}
+		if s.ItemProcessor != nil {
+			s.ItemProcessor.tasks(visit)
+		}
+	}
+}
+
+// retryAfter returns what is done after an error: Step Functions takes the first entry that names it, or all of them.
+func (s machineState) retryAfter(failed string) (machineRetry, bool) {
+	i := slices.IndexFunc(s.Retry, func(r machineRetry) bool {
+		return slices.Contains(r.ErrorEquals, failed) || slices.Contains(r.ErrorEquals, "States.ALL")
+	})
+	if i < 0 {
+		return machineRetry{}, false
+	}
+	return s.Retry[i], true
+}
+
+// seconds returns how long the retries take before they are over, on average: with full jitter, a delay is anything
+// between nothing and its length.
+func (r machineRetry) seconds() float64 {
+	share := 1.0
+	if r.JitterStrategy == "FULL" {
+		share = 0.5
+	}
+	sum := 0.0
+	for n := range r.MaxAttempts {
+		sum += share * min(r.IntervalSeconds*math.Pow(r.BackoffRate, float64(n)), r.MaxDelaySeconds)
+	}
+	return sum
+}
+
+// A task that gets no answer is repeated; what Lambda answers when it has no room is waited for longer than any other
+// stack or a burst of batches keeps it busy; and no entry leaves its bounds to the defaults of Step Functions.
+func TestTasksAreRepeatedAndEnd(t *testing.T) {
+	const longestThrottling = 50 * 60 // seconds
+	for _, file := range machineFiles {
+		t.Run(file, func(t *testing.T) {
+			m := loadMachine(t, file)
+			if m.TimeoutSeconds == 0 {
+				t.Error("the execution has no TimeoutSeconds")
+			}
+			tasks := 0
+			m.tasks(func(name string, s machineState) {
+				tasks++
+				if s.TimeoutSeconds == 0 && s.TimeoutSecondsPath == "" {
+					t.Errorf("%s has no TimeoutSeconds", name)
+				}
+				for _, r := range s.Retry {
+					if r.IntervalSeconds == 0 || r.BackoffRate == 0 || r.MaxAttempts == 0 || r.MaxDelaySeconds == 0 {
+						t.Errorf("%s repeats after %v with bounds that are not written down: %+v", name, r.ErrorEquals, r)
+					}
+				}
+				for _, failed := range []string{
+					"Lambda.ServiceException", "Lambda.AWSLambdaException", "Lambda.SdkClientException",
+					"Lambda.ClientExecutionTimeoutException",
+				} {
+					if _, ok := s.retryAfter(failed); !ok {
+						t.Errorf("%s is not repeated after %s", name, failed)
+					}
+				}
+				r, _ := s.retryAfter("Lambda.TooManyRequestsException")
+				if len(r.ErrorEquals) != 1 || r.JitterStrategy != "FULL" || r.seconds() < longestThrottling {
+					t.Errorf("%s is repeated after Lambda.TooManyRequestsException by %+v for %.0f s, "+
+						"want an entry of its own with full jitter and at least %d s", name, r, r.seconds(), longestThrottling)
+				}
+			})
+			if tasks == 0 {
+				t.Error("the state machine has no task")
+			}
+		})
+	}
+}
+
+// mostChunks and mostPartitions are how many items the maps of a batch have at most (maxChunks of shared/pipeline/plan.go);
+// the widest map runs maxWidth at once.
+const (
+	mostChunks     = 512
+	mostPartitions = 16
+	maxWidth       = 40
+)
+
+// events returns how many events of the history a run through the states takes, by the number of items of each map.
+func (m machine) events(items map[string]int) int {
+	total := 0
+	for _, s := range m.States {
+		switch s.Type {
+		case "Task":
+			total += 5 // entered, scheduled, started, succeeded, exited
+		case "Map":
+			// Entered, started, succeeded, exited; and of each item, started and succeeded.
+			total += 4 + items[s.ItemsPath]*(2+s.ItemProcessor.events(items))
+		default:
+			total += 2
+		}
+	}
+	return total
+}
+
+// Step Functions ends an execution with more than 25,000 events, and no Catch sees it. A batch of the most chunks stays
+// below it even if all items that one map runs at once are throttled until their retries are over.
+func TestHistoryOfABatchHasRoom(t *testing.T) {
+	const limit = 25_000
+	m := loadMachine(t, "batch")
+	plain := m.events(map[string]int{"$.chunks": mostChunks, "$.partitions": mostPartitions, "$.screening": mostPartitions})
+	worst := 0
+	m.tasks(func(_ string, s machineState) {
+		r, _ := s.retryAfter("Lambda.TooManyRequestsException")
+		worst = max(worst, maxWidth*r.MaxAttempts*3) // scheduled, started, failed
+	})
+	t.Logf("%d events without retries, %d with the longest throttling of one map, of %d", plain, plain+worst, limit)
+	if plain < 12_000 || plain+worst >= limit {
+		t.Errorf("%d events without retries and %d with them, want at least 12,000 and fewer than %d", plain, plain+worst, limit)
+	}
+}
+
+// transitions are how many transitions of states an execution takes that goes well: a fixed number, and so many for each
+// item of a map.
+type transitions struct {
+	fixed   int
+	perItem map[string]int
+}
+
+// countTransitions follows a machine from its first state to its end. A choice goes where its first rule leads.
+func countTransitions(t *testing.T, m machine) transitions {
+	t.Helper()
+	out := transitions{perItem: map[string]int{}}
+	for name := m.StartAt; ; {
+		s, ok := m.States[name]
+		if !ok || out.fixed > 100 {
+			t.Fatalf("the state machine leads to %q, after %d states", name, out.fixed)
+		}
+		out.fixed++
+		if s.ItemProcessor != nil {
+			inner := countTransitions(t, *s.ItemProcessor)
+			out.perItem[s.ItemsPath] += inner.fixed
+		}
+		switch {
+		case s.End || s.Type == "Succeed":
+			return out
+		case s.Type == "Choice":
+			name = s.Choices[0].Next
+		default:
+			name = s.Next
+		}
+	}
+}
+
+var documentedTransitions = regexp.MustCompile(`\((\d+)c \+ r \+ s \+ (\d+)\) × 0\.000025`)
+
+// The formula of the costs counts the transitions that the definition has.
+func TestTransitionsAreThoseOfTheFormula(t *testing.T) {
+	want := countTransitions(t, loadMachine(t, "batch"))
+	got := documentedTransitions.FindSubmatch(readFile(t, "docs/operations.md"))
+	if got == nil {
+		t.Fatalf("docs/operations.md has no formula of the form %s", documentedTransitions)
+	}
+	perChunk, _ := strconv.Atoi(string(got[1]))
+	fixed, _ := strconv.Atoi(string(got[2]))
+	if perChunk != want.perItem["$.chunks"] || fixed != want.fixed ||
+		want.perItem["$.partitions"] != 1 || want.perItem["$.screening"] != 1 {
+		t.Errorf("docs/operations.md counts %dc + r + s + %d transitions, the definition has %d and, for each item, %v",
+			perChunk, fixed, want.fixed, want.perItem)
+	}
+}
