@@ -247,6 +247,8 @@ func TestOnlyMissingPathsAreLeftToTheDefault(t *testing.T) {
 		"ACCESS_DENIED", "BAD_REQUEST_BODY", "BAD_REQUEST_PARAMETERS", "EXPIRED_TOKEN", "INVALID_SIGNATURE",
 		"MISSING_AUTHENTICATION_TOKEN", "QUOTA_EXCEEDED", "REQUEST_TOO_LARGE", "RESOURCE_NOT_FOUND", "THROTTLED",
 		"UNAUTHORIZED", "UNSUPPORTED_MEDIA_TYPE", "WAF_FILTERED",
+		// Those of requests that Lambda has throttled: 503 with Retry-After.
+		"AUTHORIZER_CONFIGURATION_ERROR", "AUTHORIZER_FAILURE", "INTEGRATION_FAILURE",
 	} {
 		if _, ok := resource.Properties.GatewayResponses[kind]; !ok {
 			t.Errorf("the template has no gateway response %s", kind)

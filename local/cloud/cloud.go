@@ -50,6 +50,8 @@ type Options struct {
 	SAMFile string
 	// Kills are rules for killing functions, as package faults reads them; nil kills none.
 	Kills []string
+	// Limits are the limits of AWS that the cloud has.
+	Limits Limits
 	// Verbose copies the functions' logs to Output.
 	Verbose bool
 	Output  io.Writer

@@ -63,19 +63,37 @@ func (c *Cloud) ensureClient(ctx context.Context, registry auth.Registry) error 
 	return nil
 }
 
+// tokenPatience is how long checkToken tries again while executions that are resumed take the account's concurrency.
+const tokenPatience = time.Minute
+
 // checkToken requests a token as a client does, which involves the gateway, a function, the database and the signing
 // key.
 func (c *Cloud) checkToken(ctx context.Context) error {
+	for deadline := time.Now().Add(tokenPatience); ; {
+		throttled, err := c.requestToken(ctx)
+		if !throttled || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// requestToken is one attempt of checkToken. throttled says that it failed for a limit of the cloud.
+func (c *Cloud) requestToken(ctx context.Context) (throttled bool, err error) {
 	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.descriptor.ClientID},
 		"client_secret": {c.descriptor.ClientSecret}, "scope": {c.descriptor.Scope}}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.descriptor.TokenURL, strings.NewReader(form.Encode()))
 	if err != nil {
-		return err
+		return false, err
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer resp.Body.Close()
 	var reply struct {
@@ -85,9 +103,10 @@ func (c *Cloud) checkToken(ctx context.Context) error {
 	err = json.NewDecoder(resp.Body).Decode(&reply)
 	// If the client was disabled on purpose, this error shows that the endpoint works.
 	if err == nil && (reply.Token != "" || reply.Error == "invalid_client") {
-		return nil
+		return false, nil
 	}
-	return fmt.Errorf("the token endpoint responds with %s; see %s", resp.Status, c.path("logs", "functions.log"))
+	throttled = c.options.Limits != Limits{} && resp.StatusCode != http.StatusOK
+	return throttled, fmt.Errorf("the token endpoint responds with %s; see %s", resp.Status, c.path("logs", "functions.log"))
 }
 
 // announce prints the addresses, the credentials and the first commands to try.
@@ -109,6 +128,9 @@ func (c *Cloud) announce() {
 	fmt.Fprintln(&b)
 	if c.template.Parameters["MalwareScan"] == "builtin" {
 		fmt.Fprintln(&b, "No clamd is set (--set ClamdAddress=tcp://host:port), so the built-in malware check is used.")
+	}
+	for _, line := range c.limitLines() {
+		fmt.Fprintf(&b, "Limited: %s.\n", line)
 	}
 	for _, item := range c.template.Unserved {
 		fmt.Fprintf(&b, "Not served locally: %s.\n", item)

@@ -124,7 +124,7 @@ func (c *Cloud) startFunctions(ctx context.Context) error {
 		return err
 	}
 	if c.lambda, err = lambda.New(ctx, lambda.Config{
-		Functions: functions, Region: region, NewID: newID, Log: c.log, TempDir: c.path("tmp"),
+		Functions: functions, AccountConcurrency: c.options.Limits.Concurrency, Region: region, NewID: newID, Log: c.log, TempDir: c.path("tmp"),
 		JournalDir:    c.path("events"),
 		DeadLetterDir: c.path("dead-letters"), AuthorizeDeadLetter: c.authorizeDeadLetter,
 		Interpose: interpose,
@@ -182,7 +182,8 @@ func (c *Cloud) lambdaFunction(f template.Function) lambda.Function {
 		Name: f.Name, ARN: f.ARN, Program: c.program(f), Endpoint: c.options.Functions, Environment: f.Environment,
 		Timeout: time.Duration(
 			f.Timeout,
-		) * time.Second, MemoryMB: f.MemoryMB, Concurrency: concurrency, Retries: f.Retries,
+		) * time.Second, MemoryMB: f.MemoryMB, Concurrency: concurrency, Reserved: f.Concurrency, Retries: f.Retries,
+		MaxEventAge: time.Duration(f.MaxEventAge) * time.Second,
 	}
 }
 

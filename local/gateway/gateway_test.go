@@ -242,6 +242,7 @@ func TestResponses(t *testing.T) {
 		{"no object", respond("x"), 502, ""},
 		{"failed", fail(lambda.Result{Failed: true}, nil), 502, ""},
 		{"too large", fail(lambda.Result{}, lambda.ErrTooLarge), 413, ""},
+		{"throttled", fail(lambda.Result{}, &lambda.ThrottledError{}), 500, `{"message": "Internal server error"}`},
 		{"stopped", fail(lambda.Result{}, errors.New("stopped")), 500, ""},
 		{"slow", func(ctx context.Context, _ []byte) (lambda.Result, error) {
 			<-ctx.Done()
@@ -358,5 +359,29 @@ func TestAuthorizer(t *testing.T) {
 		received.Headers["Authorization"] != "Bearer x" ||
 		received.QueryStringParameters["a"] != "b" {
 		t.Errorf("the authorizer received %+v, want method ARN %s, header and query string", received, methodARN)
+	}
+}
+
+// The template can say what clients see of a function that is throttled, apart from one that has failed.
+func TestThrottledFunctions(t *testing.T) {
+	throttled := func(context.Context, []byte) (lambda.Result, error) { return lambda.Result{}, &lambda.ThrottledError{} }
+	failed := func(context.Context, []byte) (lambda.Result, error) { return lambda.Result{Failed: true}, nil }
+	own := api
+	own.Responses = map[string]template.GatewayResponse{
+		"INTEGRATION_FAILURE": {Status: 503, Headers: map[string]string{"Retry-After": "'1'"}},
+		"AUTHORIZER_FAILURE":  {Status: 503, Headers: map[string]string{"Retry-After": "'2'"}},
+	}
+	server := httptest.NewServer(New(Config{API: own, Names: map[string]string{"Echo": "echo", "Fixed": "fixed", "Guard": "guard"},
+		Functions: functions{"echo": failed, "fixed": throttled, "guard": throttled},
+		NewID:     func() string { return "id" }, Now: time.Now}))
+	defer server.Close()
+	for path, want := range map[string]struct {
+		status int
+		after  string
+	}{"/a/fixed": {503, "1"}, "/closed": {503, "2"}, "/a/1": {502, ""}} {
+		resp, _ := send(t, "GET", server.URL+path, "")
+		if after := resp.Header.Get("Retry-After"); resp.StatusCode != want.status || after != want.after {
+			t.Errorf("%s: got %d with Retry-After %q, want %d with %q", path, resp.StatusCode, after, want.status, want.after)
+		}
 	}
 }

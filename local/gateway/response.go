@@ -100,9 +100,10 @@ var (
 		http.StatusForbidden,
 		"Authorization header requires 'Credential' parameter.",
 	}
-	requestTooLarge    = &gatewayError{"REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge, "Request Too Long"}
-	badRequest         = &gatewayError{"BAD_REQUEST_BODY", http.StatusBadRequest, "Invalid request body"}
-	integrationFailure = &gatewayError{"INTEGRATION_FAILURE", http.StatusBadGateway, "Internal server error"}
+	requestTooLarge = &gatewayError{"REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge, "Request Too Long"}
+	badRequest      = &gatewayError{"BAD_REQUEST_BODY", http.StatusBadRequest, "Invalid request body"}
+	// Lambda's 429 is a 500 for the client, unless the template has a response of this type.
+	integrationFailure = &gatewayError{"INTEGRATION_FAILURE", http.StatusInternalServerError, "Internal server error"}
 	malformedResponse  = &gatewayError{"API_CONFIGURATION_ERROR", http.StatusBadGateway, "Internal server error"}
 	integrationTimeout = &gatewayError{"INTEGRATION_TIMEOUT", http.StatusGatewayTimeout, "Endpoint request timed out"}
 	internalError      = &gatewayError{"INTERNAL_ERROR", http.StatusInternalServerError, "Internal server error"}

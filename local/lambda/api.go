@@ -81,11 +81,19 @@ func (s *Service) serveInvoke(w http.ResponseWriter, r *http.Request, name strin
 
 // writeInvokeError sends the error of a request that did not reach its function.
 func writeInvokeError(w http.ResponseWriter, err error) {
+	var throttled *ThrottledError
 	switch {
 	case errors.Is(err, ErrNotFound):
 		writeError(w, http.StatusNotFound, "ResourceNotFoundException", err.Error())
 	case errors.Is(err, ErrTooLarge):
 		writeError(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException", err.Error())
+	case errors.As(err, &throttled):
+		h := w.Header()
+		h.Set("Content-Type", "application/json")
+		h.Set("X-Amzn-ErrorType", "TooManyRequestsException")
+		h.Set("Retry-After", "1")
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = fmt.Fprintf(w, `{"Type":"User","Reason":%q,"message":%q}`, throttled.Reason, err.Error())
 	default:
 		writeError(w, http.StatusInternalServerError, "ServiceException", err.Error())
 	}

@@ -33,8 +33,13 @@ type Function struct {
 	MemoryMB int
 	// Concurrency is the largest number of processes at a time. Further requests wait.
 	Concurrency int
+	// Reserved is the part of the account's concurrency that only this function uses, and its limit; 0 for none. It has
+	// a meaning only with Config.AccountConcurrency.
+	Reserved int
 	// Retries is the number of times that a failed asynchronous request is run again.
 	Retries int
+	// MaxEventAge is how long an asynchronous request is retried; 0 means 6 hours.
+	MaxEventAge time.Duration
 }
 
 // Result is the outcome of a request that reached its function.
@@ -58,7 +63,10 @@ var (
 // Config describes a Service.
 type Config struct {
 	Functions []Function
-	Region    string
+	// AccountConcurrency is the number of requests that may run at a time, over all functions; further ones are
+	// throttled. 0 means no limit: further requests wait.
+	AccountConcurrency int
+	Region             string
 	// TempDir is the folder in which each process has a temporary folder of its own.
 	TempDir string
 	// JournalDir is the folder in which asynchronous requests are stored until they are done.
@@ -79,7 +87,7 @@ type Config struct {
 	// IdleTimeout is the time after which an idle process is ended; 0 means 5 minutes.
 	IdleTimeout time.Duration
 	// RetryDelay is the time before the first retry of an asynchronous request, doubled for each further one; 0 means
-	// 1 second.
+	// 1 second. A request that was throttled waits for five of them at most.
 	RetryDelay time.Duration
 }
 
@@ -96,6 +104,7 @@ type Service struct {
 	runtime   *http.Server
 	address   string
 	pools     map[string]*pool // by function name
+	limiter   *limiter
 	sandboxes sandboxRegistry
 	queue     *queue
 	closed    chan struct{}
@@ -115,11 +124,16 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 	if cfg.RetryDelay == 0 {
 		cfg.RetryDelay = time.Second
 	}
+	limiter, err := newLimiter(cfg.AccountConcurrency, cfg.Functions)
+	if err != nil {
+		return nil, err
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{cfg: cfg, address: listener.Addr().String(), pools: map[string]*pool{}, closed: make(chan struct{})}
+	s := &Service{cfg: cfg, address: listener.Addr().String(), pools: map[string]*pool{}, limiter: limiter,
+		closed: make(chan struct{})}
 	for _, f := range cfg.Functions {
 		if f.Concurrency < 1 {
 			return nil, fmt.Errorf("function %s has a concurrency below 1", f.Name)
@@ -147,8 +161,8 @@ func (s *Service) Close() {
 	})
 }
 
-// Invoke runs a function and waits for its result. The error, if any, is ErrNotFound, ErrTooLarge, ErrClosed or the
-// context's. A function that has begun to handle the request continues even if the context ends, as on AWS.
+// Invoke runs a function and waits for its result. The error, if any, is ErrNotFound, ErrTooLarge, ErrClosed, a
+// ThrottledError or the context's. A function that has begun to handle the request continues even if the context ends, as on AWS.
 func (s *Service) Invoke(ctx context.Context, name string, payload []byte) (Result, error) {
 	return s.invoke(ctx, name, s.cfg.NewID(), payload)
 }
@@ -169,16 +183,21 @@ func (s *Service) invoke(ctx context.Context, name, requestID string, payload []
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
-	select {
-	case p.slots <- struct{}{}:
-	case <-ctx.Done():
-		return Result{}, ctx.Err()
-	case <-s.closed:
-		return Result{}, ErrClosed
+	if err := s.limiter.acquire(name); err != nil {
+		s.cfg.Log.WriteLine(name, requestID, fmt.Appendf(nil, `{"type":"platform.throttled","reason":%q}`,
+			err.(*ThrottledError).Reason))
+		return Result{}, err
+	}
+	if err := s.waitForProcess(ctx, p); err != nil {
+		s.limiter.release(name)
+		return Result{}, err
 	}
 	result := make(chan Result, 1)
 	go func() {
-		defer func() { <-p.slots }()
+		defer func() {
+			<-p.slots
+			s.limiter.release(name)
+		}()
 		result <- p.run(request{id: requestID, payload: payload})
 	}()
 	select {
@@ -191,6 +210,18 @@ func (s *Service) invoke(ctx context.Context, name, requestID string, payload []
 		return Result{}, ctx.Err()
 	case <-s.closed:
 		return Result{}, ErrClosed
+	}
+}
+
+// waitForProcess waits until a function may use one more process. The error is ErrClosed or the context's.
+func (s *Service) waitForProcess(ctx context.Context, p *pool) error {
+	select {
+	case p.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.closed:
+		return ErrClosed
 	}
 }
 

@@ -3,6 +3,7 @@ package lambda
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,14 +17,19 @@ type asyncRequest struct {
 	ID       string          `json:"id"`
 	Function string          `json:"function"`
 	Payload  json.RawMessage `json:"payload"`
+	// Accepted is when the request was accepted; the zero time in journals of earlier releases.
+	Accepted time.Time `json:"accepted,omitzero"`
 	// Failure is the last result, set in a dead letter.
 	Failure json.RawMessage `json:"failure,omitempty"`
 
-	attempts int
+	// attempts is the number of times that the function has failed, throttles that of times that it could not run.
+	attempts, throttles int
 }
 
 // queue runs asynchronous requests: each at least once, and again after a failure up to the number of retries of its
-// function.
+// function. What is throttled is no failure: it is tried again until the request is too old. AWS describes both in "How
+// Lambda handles errors and retries with asynchronous invocation". The minutes of that page are seconds here: a failed
+// request waits for 1 and 2 of them, and a throttled one for 1 second and for at most 5 minutes.
 type queue struct {
 	service    *Service
 	ctx        context.Context
@@ -94,6 +100,9 @@ func (q *queue) loadJournal() error {
 		if err := json.Unmarshal(text, &e); err != nil {
 			return fmt.Errorf("read %s: %w", path, err)
 		}
+		if e.Accepted.IsZero() {
+			e.Accepted = time.Now()
+		}
 		q.waiting = append(q.waiting, queuedRequest{asyncRequest: e})
 	}
 	return nil
@@ -108,7 +117,7 @@ func (s *Service) InvokeAsync(name string, payload []byte) (requestID string, er
 	if len(payload) > MaxPayload {
 		return "", ErrTooLarge
 	}
-	e := asyncRequest{ID: s.cfg.NewID(), Function: name, Payload: payload}
+	e := asyncRequest{ID: s.cfg.NewID(), Function: name, Payload: payload, Accepted: time.Now()}
 	if err := writeRequest(s.cfg.JournalDir, e); err != nil {
 		return "", err
 	}
@@ -200,16 +209,15 @@ func (q *queue) runAttempt(d queuedRequest) {
 		_ = os.Remove(journal) // if this fails, the request runs again at the next start
 		return
 	}
-	if err != nil {
+	var throttled *ThrottledError
+	switch {
+	case errors.As(err, &throttled):
+		result = failedResult(d.ID, "Lambda.TooManyRequestsException", err.Error())
+	case err != nil:
 		result = failedResult(d.ID, "Lambda.Unknown", err.Error())
 	}
-	d.attempts++
-	retries := 0
-	if p, ok := q.service.pools[d.Function]; ok {
-		retries = p.fn.Retries
-	}
-	if d.attempts <= retries {
-		d.dueAt = time.Now().Add(cfg.RetryDelay << (d.attempts - 1))
+	if delay, again := q.retryDelay(&d.asyncRequest, throttled != nil); again {
+		d.dueAt = time.Now().Add(delay)
 		q.push(d)
 		return
 	}
@@ -218,6 +226,35 @@ func (q *queue) runAttempt(d queuedRequest) {
 	cfg.Log.WriteLine(d.Function, d.ID, fmt.Appendf(nil,
 		`{"type":"platform.deadLetter","attempts":%d,"errorType":%q}`, d.attempts, result.ErrorType))
 	_ = os.Remove(journal)
+}
+
+// maxThrottleDelays limits the time between two attempts of a request that is throttled, in RetryDelays.
+const maxThrottleDelays = 5
+
+// defaultMaxEventAge is how long AWS retries a request unless its function says otherwise.
+const defaultMaxEventAge = 6 * time.Hour
+
+// retryDelay counts an attempt that failed or was throttled. It returns the time until the next one, and false if there is
+// none: the function has failed too often, or the request would be too old by then.
+func (q *queue) retryDelay(e *asyncRequest, throttled bool) (delay time.Duration, again bool) {
+	retries, maxAge := 0, defaultMaxEventAge
+	if p, ok := q.service.pools[e.Function]; ok {
+		retries = p.fn.Retries
+		if p.fn.MaxEventAge > 0 {
+			maxAge = p.fn.MaxEventAge
+		}
+	}
+	unit := q.service.cfg.RetryDelay
+	if throttled {
+		delay = min(unit<<min(e.throttles, 10), maxThrottleDelays*unit)
+		e.throttles++
+	} else {
+		delay = unit << e.attempts
+		if e.attempts++; e.attempts > retries {
+			return 0, false
+		}
+	}
+	return delay, time.Since(e.Accepted)+delay < maxAge
 }
 
 // storeDeadLetter stores a request whose last attempt has failed. As on AWS, the function's role needs permission to

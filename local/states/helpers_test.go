@@ -31,6 +31,9 @@ func (t *fakeFunctions) Invoke(ctx context.Context, name string, payload []byte)
 	if name == "missing" {
 		return lambda.Result{}, lambda.ErrNotFound
 	}
+	if name == "throttled" {
+		return lambda.Result{}, &lambda.ThrottledError{}
+	}
 	result, failed := t.do(ctx, name, m)
 	if ctx.Err() != nil {
 		return lambda.Result{}, ctx.Err()

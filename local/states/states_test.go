@@ -92,6 +92,7 @@ func TestFailures(t *testing.T) {
 		{"function", oneState(call("Broken")), `{}`, "Broken"},
 		{"unnamed", oneState(call("unnamed")), `{}`, "Lambda.Unknown"},
 		{"missing function", oneState(call("missing")), `{}`, "Lambda.ResourceNotFoundException"},
+		{"throttled", oneState(call("throttled")), `{}`, "Lambda.TooManyRequestsException"},
 		{"in map", inMap(call("Broken")), `[{},{}]`, "Broken"},
 		{"no array", inMap(call("toy")), `{}`, "States.Runtime"},
 		{"input path", oneState(`"Type": "Pass", "InputPath": "$.no"`), `{}`, "States.Runtime"},

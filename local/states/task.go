@@ -101,6 +101,8 @@ func (c *functionCall) invoke(ctx context.Context) (any, *Failure) {
 		return nil, newFailure("Lambda.ResourceNotFoundException", "Function not found: %s", c.function)
 	case errors.Is(err, lambda.ErrClosed):
 		return nil, interrupted
+	case errors.As(err, new(*lambda.ThrottledError)):
+		return nil, newFailure("Lambda.TooManyRequestsException", "%v (Service: Lambda, Status Code: 429)", err)
 	case err != nil && context.Cause(ctx) == errTaskTimeout:
 		return nil, newFailure("States.Timeout", "The task took longer than its TimeoutSeconds.")
 	case err != nil && ctx.Err() != nil:

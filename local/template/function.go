@@ -26,6 +26,7 @@ func (b *builder) addFunction(id string, p *properties) error {
 	}
 	async := p.object("EventInvokeConfig")
 	f.Retries = async.number("MaximumRetryAttempts", 2)
+	f.MaxEventAge = async.number("MaximumEventAgeInSeconds", 0)
 	f.DeadLetters = async.object("DestinationConfig").object("OnFailure").text("Destination")
 	variables := p.object("Environment").object("Variables")
 	for key := range variables.values {

@@ -36,7 +36,9 @@ type Function struct {
 	// Concurrency is the reserved concurrency; 0 for none.
 	Concurrency int
 	// Retries is the number of retries of an asynchronous invocation.
-	Retries     int
+	Retries int
+	// MaxEventAge is how long an asynchronous invocation is retried, in seconds; 0 for the default of Lambda.
+	MaxEventAge int
 	Environment map[string]string
 	// Policies are the policy documents as written, with intrinsic functions resolved.
 	Policies []any

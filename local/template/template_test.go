@@ -71,7 +71,7 @@ Resources:
     Type: AWS::Serverless::Function
     Properties:
       MemorySize: 512
-      EventInvokeConfig: {MaximumRetryAttempts: 1}
+      EventInvokeConfig: {MaximumRetryAttempts: 1, MaximumEventAgeInSeconds: 60}
       Environment:
         Variables:
           LIMIT: !Ref Limit
@@ -142,7 +142,7 @@ func TestLoad(t *testing.T) {
 				Binary:   "echo",
 				Timeout:  28,
 				MemoryMB: 512,
-				Retries:  1,
+				Retries:  1, MaxEventAge: 60,
 				Environment: map[string]string{
 					"LEVEL": "INFO", "LIMIT": "20", "TABLE": "toy-things", "NOT_SET": "", "BUCKET": "toy-in-eu-west-1",
 					"ARN":     "arn:aws:dynamodb:eu-west-1:000000000000:table/toy-things",

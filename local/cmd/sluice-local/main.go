@@ -89,6 +89,8 @@ func declareFlags(flags *flag.FlagSet, o *cloud.Options, getenv func(string) str
 			o.Kills = append(o.Kills, s)
 			return nil
 		})
+	flags.Func("limit", "`NAME=VALUE` of a limit that AWS has, such as concurrency=10 (local/README.md); may be repeated",
+		o.Limits.Add)
 	flags.Func("set", "`NAME=VALUE` of a parameter of the template; may be repeated", func(s string) error {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok || name == "" {

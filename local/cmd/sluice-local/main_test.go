@@ -425,6 +425,13 @@ func TestStartErrors(t *testing.T) {
 			"dynoxide is missing: run `make build`",
 		},
 		{"argument", []string{"now"}, "takes no arguments"},
+		{"unknown limit", []string{"--limit", "speed=1"}, `there is no limit "speed"`},
+		{"wrong limit", []string{"--limit", "concurrency=0"}, "1 or more, such as concurrency=10"},
+		{
+			"limit below what is reserved",
+			[]string{"--limit", "concurrency=104", "--set", "CloseConcurrency=5"},
+			"function sluice-close: its ReservedConcurrentExecutions of 5 would leave 99",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -456,8 +463,8 @@ func TestOptions(t *testing.T) {
 		code := command.Main(t.Context(), args, io.Discard, io.Discard)
 		return options, code
 	}
-	o, code := parse("from-env", "--set", "A=1", "--set", "B=x=y", "--port-api", "8080")
-	if code != 0 || o.Data != "from-env" || o.Set["A"] != "1" || o.Set["B"] != "x=y" || o.Ports.API != 8080 ||
+	o, code := parse("from-env", "--set", "A=1", "--set", "B=x=y", "--port-api", "8080", "--limit", "concurrency=10")
+	if code != 0 || o.Limits.Concurrency != 10 || o.Data != "from-env" || o.Set["A"] != "1" || o.Set["B"] != "x=y" || o.Ports.API != 8080 ||
 		o.Host != "127.0.0.1" {
 		t.Errorf("exit code %d, options %+v; want 0 with data from-env, A=1, B=x=y, port 8080 and host 127.0.0.1", code,
 			o)
