@@ -1,0 +1,170 @@
+package ratelimit
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Name is the name of a limit, which a route has. Stored states contain it: it never changes.
+type Name string
+
+// The limits.
+const (
+	UploadURLs         Name = "upload_urls"
+	BatchStatuses      Name = "batch_statuses"
+	BatchResults       Name = "batch_results"
+	SingleTransactions Name = "single_transactions"
+	// Observability is for all endpoints together by which clients look at what they have sent.
+	Observability Name = "observability"
+	// Platform is for all calls of the platform interface together that have no limit of their own.
+	Platform Name = "platform"
+	// EntityCommands is for all commands together that change entities and drafts.
+	EntityCommands Name = "entity_commands"
+	// TokenRequests is for token requests from one address. It is a setting of the deployment, not of a tenant.
+	TokenRequests Name = "token_requests"
+)
+
+// Setting is a number in the settings of a tenant, by the name that administrators give it. Stored settings contain it,
+// and functions of different releases exchange it: it never changes.
+type Setting string
+
+// The settings of a tenant. 0 means no limit.
+const (
+	UploadURLsPerMinute         Setting = "upload_urls_per_minute"
+	BatchStatusesPerMinute      Setting = "batch_statuses_per_minute"
+	BatchResultsPerMinute       Setting = "batch_results_per_minute"
+	SingleTransactionsPerSecond Setting = "single_transactions_per_second"
+	ObservabilityPerMinute      Setting = "observability_per_minute"
+	PlatformPerSecond           Setting = "platform_per_second"
+	EntityCommandsPerMinute     Setting = "entity_commands_per_minute"
+	EntityCommandsPerHour       Setting = "entity_commands_per_hour"
+	EntityCommandsPerDay        Setting = "entity_commands_per_day"
+	// OpenBatches is how many batches may not have ended.
+	OpenBatches Setting = "open_batches"
+	// UnvalidatedBytes is how many bytes may be uploaded and not validated.
+	UnvalidatedBytes Setting = "unvalidated_bytes"
+)
+
+// definition is a setting, its default, and the window that it sets; no window for what is not a rate.
+type definition struct {
+	setting Setting
+	value   int64
+	limit   Name
+	period  time.Duration
+}
+
+// definitions are the settings in the order in which people read them.
+var definitions = []definition{
+	{UploadURLsPerMinute, 20, UploadURLs, time.Minute},
+	{BatchStatusesPerMinute, 120, BatchStatuses, time.Minute},
+	{BatchResultsPerMinute, 120, BatchResults, time.Minute},
+	{SingleTransactionsPerSecond, 500, SingleTransactions, time.Second},
+	{ObservabilityPerMinute, 100, Observability, time.Minute},
+	{PlatformPerSecond, 200, Platform, time.Second},
+	{EntityCommandsPerMinute, 200, EntityCommands, time.Minute},
+	{EntityCommandsPerHour, 2_500, EntityCommands, time.Hour},
+	{EntityCommandsPerDay, 15_000, EntityCommands, 24 * time.Hour},
+	{OpenBatches, 100, "", 0},
+	{UnvalidatedBytes, 100_000_000_000, "", 0},
+}
+
+// AllSettings returns every setting, in the order in which people read them.
+func AllSettings() []Setting {
+	names := make([]Setting, len(definitions))
+	for i, d := range definitions {
+		names[i] = d.setting
+	}
+	return names
+}
+
+// Default returns the value of a setting for a tenant that has none of its own.
+func (s Setting) Default() int64 {
+	for _, d := range definitions {
+		if d.setting == s {
+			return d.value
+		}
+	}
+	return 0
+}
+
+// Max returns the greatest value of a setting.
+func (s Setting) Max() int64 {
+	if s == UnvalidatedBytes {
+		return 1_000_000_000_000_000
+	}
+	return 1_000_000_000 // a request in a nanosecond, of a limit for each second
+}
+
+// Settings are the settings of a tenant that differ from the defaults, 0 for no limit. Nil means that none does.
+type Settings map[Setting]int64
+
+// Unlimited returns the settings of a tenant without any limit.
+func Unlimited() Settings {
+	s := Settings{}
+	for _, d := range definitions {
+		s[d.setting] = 0
+	}
+	return s
+}
+
+// Get returns the value of a setting: the tenant's own or the default. 0 means no limit.
+func (s Settings) Get(name Setting) int64 {
+	if value, ok := s[name]; ok {
+		return value
+	}
+	return name.Default()
+}
+
+// Limit returns a limit as the settings make it. It has no windows if there is no such limit.
+func (s Settings) Limit(name Name) Limit {
+	l := Limit{Name: name}
+	for _, d := range definitions {
+		if value := s.Get(d.setting); d.limit == name && name != "" && value > 0 {
+			l.Windows = append(l.Windows, Window{d.period, value})
+		}
+	}
+	return l
+}
+
+// TokenRequestLimit is the limit of token requests from one address: so many in five minutes, 0 for no limit.
+func TokenRequestLimit(requests int64) Limit {
+	l := Limit{Name: TokenRequests}
+	if requests > 0 {
+		l.Windows = []Window{{5 * time.Minute, requests}}
+	}
+	return l
+}
+
+// Attribute is the name of the caller's attribute that carries Settings.String from the authorizer to the functions.
+// Functions of different releases exchange it: it never changes.
+const Attribute = "limits"
+
+// String returns the settings as ParseSettings reads them: "" if none differs from the defaults.
+func (s Settings) String() string {
+	var parts []string
+	for name, value := range s {
+		parts = append(parts, string(name)+"="+strconv.FormatInt(value, 10))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, " ")
+}
+
+// ParseSettings reads what Settings.String has written. It leaves out what another release may have written and this one
+// does not know.
+func ParseSettings(text string) Settings {
+	var s Settings
+	for part := range strings.FieldsSeq(text) {
+		name, value, _ := strings.Cut(part, "=")
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || n < 0 || n > Setting(name).Max() || !slices.Contains(AllSettings(), Setting(name)) {
+			continue
+		}
+		if s == nil {
+			s = Settings{}
+		}
+		s[Setting(name)] = n
+	}
+	return s
+}
