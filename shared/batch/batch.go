@@ -165,17 +165,20 @@ type ValidateResult struct {
 	// FindingsKey names the work file of findings; empty if there are no findings.
 	FindingsKey string
 	// IndexKey names the work file of digests and entity references by partition; empty if there are none.
-	IndexKey string
+	// IndexSections are its validation.Sections; empty if a release committed the result that kept none.
+	IndexKey, IndexSections string
 	// MinReportBytes is a number of bytes that the chunk's part of a report of full entries is not shorter than.
 	MinReportBytes int64
 	// NamesKey names the work file of the names of unknown entities; empty if there are none or they are not screened.
-	NamesKey string
+	// NamesSections are its validation.Sections; empty if a release committed the result that kept none.
+	NamesKey, NamesSections string
 }
 
 // ReconcileResult is the committed result of reconciling one partition.
 type ReconcileResult struct {
 	// RejectionsKey names the work file of the lines that the partition rejects; empty if it rejects no line.
-	RejectionsKey string
+	// RejectionsSections are its validation.Sections; empty if a release committed the result that kept none.
+	RejectionsKey, RejectionsSections string
 }
 
 // SettleResult is the committed result of settling one chunk.

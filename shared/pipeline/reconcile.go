@@ -83,10 +83,12 @@ func (s *Reconcile) reconcile(ctx context.Context, j *job, chunks []batch.Chunk,
 	partition int) error {
 	rejections := s.Work.Create(ctx, j.partitionWorkKey(partition, s.NewAttempt(), "marks"))
 	defer rejections.Abort()
-	_, err := validation.ReconcilePartition(ctx, validation.ReconcileInput{
-		Partition:   partition,
-		LineCounts:  lineCounts,
-		Index:       func(i int) chunk.Source { return s.index(chunks[i]) },
+	r, err := validation.ReconcilePartition(ctx, validation.ReconcileInput{
+		Partition:  partition,
+		LineCounts: lineCounts,
+		Index: func(i int) chunk.Source {
+			return sectionedFile(s.Work, chunks[i].Validated.IndexKey, chunks[i].Validated.IndexSections)
+		},
 		Entities:    tenantEntities{s.Entities, j.Tenant},
 		DigestKey:   j.DigestKey,
 		Concurrency: concurrentReads,
@@ -98,16 +100,9 @@ func (s *Reconcile) reconcile(ctx context.Context, j *job, chunks []batch.Chunk,
 	if err != nil {
 		return err
 	}
-	_, err = s.Batches.CommitReconciled(ctx, j.ID, partition, batch.ReconcileResult{RejectionsKey: key})
+	result := batch.ReconcileResult{RejectionsKey: key, RejectionsSections: string(r.RejectionsSections)}
+	_, err = s.Batches.CommitReconciled(ctx, j.ID, partition, result)
 	return err
-}
-
-// index returns the index of a chunk; nil if it has none.
-func (s *Reconcile) index(c batch.Chunk) chunk.Source {
-	if c.Validated.IndexKey == "" {
-		return nil
-	}
-	return s.Work.Source(c.Validated.IndexKey, "")
 }
 
 // tenantEntities answers validation's questions about the entities of one tenant.

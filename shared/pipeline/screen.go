@@ -133,10 +133,7 @@ func (s *Screen) screen(ctx context.Context, j *job, chunks []batch.Chunk, scree
 		Chunks:     len(chunks),
 		ChunkBytes: j.Plan.ChunkBytes,
 		Names: func(i int) chunk.Source {
-			if chunks[i].Validated.NamesKey == "" {
-				return nil
-			}
-			return s.Work.Source(chunks[i].Validated.NamesKey, "")
+			return sectionedFile(s.Work, chunks[i].Validated.NamesKey, chunks[i].Validated.NamesSections)
 		},
 		Screener:    screener,
 		DigestKey:   j.DigestKey,
@@ -145,7 +142,7 @@ func (s *Screen) screen(ctx context.Context, j *job, chunks []batch.Chunk, scree
 	if err != nil {
 		return err
 	}
-	result := batch.ScreenResult{Names: r.Names}
+	result := batch.ScreenResult{Names: r.Names, HitsSections: string(r.HitsSections)}
 	if result.HitsKey, err = hits.CommitIfWritten(); err != nil {
 		return err
 	}
@@ -171,9 +168,7 @@ func (s *Settle) screening(ctx context.Context, j *job, alerts *objects.Writer) 
 		if r == nil {
 			return nil, fmt.Errorf("batch %s: the names of partition %d are not screened", j.ID, p)
 		}
-		if r.HitsKey != "" {
-			in.Hits[p] = s.Work.Source(r.HitsKey, "")
-		}
+		in.Hits[p] = sectionedFile(s.Work, r.HitsKey, r.HitsSections)
 	}
 	return in, nil
 }

@@ -124,9 +124,7 @@ func (s *Settle) rejections(ctx context.Context, j *job) ([]chunk.Source, error)
 		if r == nil {
 			return nil, fmt.Errorf("batch %s: partition %d is not reconciled", j.ID, p)
 		}
-		if r.RejectionsKey != "" {
-			sources[p] = s.Work.Source(r.RejectionsKey, "")
-		}
+		sources[p] = sectionedFile(s.Work, r.RejectionsKey, r.RejectionsSections)
 	}
 	return sources, nil
 }

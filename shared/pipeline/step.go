@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"log/slog"
 	"slices"
@@ -230,11 +231,29 @@ func (j *job) newScanner() *scanner.Scanner {
 // chunkWorkKey and partitionWorkKey return the key of a work file of one attempt at a chunk or partition. Attempts
 // never share a key; the committed result says which attempt counts.
 func (j *job) chunkWorkKey(index int, attempt, kind string) string {
-	return fmt.Sprintf("work/%s/chunk-%05d/%s.%s", j.ID, index, attempt, kind)
+	return workKey(fmt.Sprintf("%s/chunk-%05d", j.ID, index), attempt, kind)
 }
 
 func (j *job) partitionWorkKey(partition int, attempt, kind string) string {
-	return fmt.Sprintf("work/%s/partition-%02d/%s.%s", j.ID, partition, attempt, kind)
+	return workKey(fmt.Sprintf("%s/partition-%02d", j.ID, partition), attempt, kind)
+}
+
+// workKey returns the key of a work file of a folder: work/3f/<batch>/chunk-00007/<attempt>.index. S3 allows a number of
+// requests a second for each prefix into which it has divided a bucket. The IDs of batches begin with the time of their
+// creation, so that those of one day would all be in one; a hash before them spreads the files of each batch.
+func workKey(folder, attempt, kind string) string {
+	h := fnv.New32a()
+	h.Write([]byte(folder))
+	sum := h.Sum32()
+	return fmt.Sprintf("work/%02x/%s/%s.%s", byte(sum^sum>>8^sum>>16^sum>>24), folder, attempt, kind)
+}
+
+// sectionedFile returns a work file with its validation.Sections, if they are known; nil if there is no file.
+func sectionedFile(work *objects.Bucket, key, sections string) chunk.Source {
+	if key == "" {
+		return nil
+	}
+	return validation.SectionedFile{Source: work.Source(key, ""), Sections: validation.Sections(sections)}
 }
 
 // reportKey returns the key of a file of the validation report.

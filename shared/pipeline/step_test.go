@@ -135,3 +135,26 @@ func TestRejectionMessages(t *testing.T) {
 		})
 	}
 }
+
+// TestWorkKeys requires that the work files of a batch are spread evenly over the prefixes of the bucket, and that all
+// are below work/, which policies and the lifecycle name.
+func TestWorkKeys(t *testing.T) {
+	j := &job{Batch: batch.Batch{ID: "0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01"}}
+	if got, want := j.chunkWorkKey(7, "attempt", "index"),
+		"work/41/0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01/chunk-00007/attempt.index"; got != want {
+		t.Errorf("the key of a chunk is %s, want %s", got, want)
+	}
+	count := map[string]int{}
+	for i := range maxChunks {
+		count[j.chunkWorkKey(i, "a", "index")[:len("work/0")]]++
+	}
+	for prefix, n := range count {
+		if n > 3*maxChunks/16 {
+			t.Errorf("%d of %d chunks have keys that begin with %s, want no more than %d", n, maxChunks, prefix,
+				3*maxChunks/16)
+		}
+	}
+	if len(count) != 16 {
+		t.Errorf("the keys of the chunks begin with %v, want 16 different digits", count)
+	}
+}

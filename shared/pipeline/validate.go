@@ -52,7 +52,7 @@ func (s *Validate) run(ctx context.Context, in ChunkInput) error {
 		return err
 	}
 	result := batch.ValidateResult{Lines: r.Lines, Transactions: r.Transactions, Invalid: r.Invalid, Bytes: r.Bytes,
-		MinReportBytes: r.MinReportBytes}
+		MinReportBytes: r.MinReportBytes, IndexSections: string(r.IndexSections), NamesSections: string(r.NamesSections)}
 	if result.FindingsKey, err = findings.CommitIfWritten(); err != nil {
 		return err
 	}

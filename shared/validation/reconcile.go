@@ -47,6 +47,8 @@ type ReconcileResult struct {
 	// RejectionsBytes is the number of bytes written to rejections. If it is 0, there are none, and the file is not
 	// needed.
 	RejectionsBytes int64
+	// RejectionsSections are those of the rejections; empty if there are none.
+	RejectionsSections Sections
 }
 
 // ReconcilePartition is the second pass. In one partition of the IDs of the whole batch it finds the lines that share a
@@ -122,6 +124,7 @@ func (r *reconciler) reconcile(ctx context.Context, in ReconcileInput, rejection
 	if r.result.RejectionsBytes, err = r.writeRejections(rejections); err != nil {
 		return ReconcileResult{}, fmt.Errorf("write rejections: %w", err)
 	}
+	r.result.RejectionsSections = r.sections.written
 	return r.result, nil
 }
 

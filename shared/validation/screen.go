@@ -75,6 +75,8 @@ type ScreenResult struct {
 	Names int64
 	// HitsBytes is the number of bytes written to hits. If it is 0, no name has a hit, and the file is not needed.
 	HitsBytes int64
+	// HitsSections are those of the hits; empty if there are none.
+	HitsSections Sections
 }
 
 // ScreenPartition compares each distinct name of one partition with watchlists, once, and writes the hits, or nothing
@@ -129,6 +131,7 @@ func (p *partitionScreener) screen(ctx context.Context, in ScreenInput, hits io.
 	if result.HitsBytes, err = p.writeHits(hits, chunks); err != nil {
 		return ScreenResult{}, fmt.Errorf("write hits: %w", err)
 	}
+	result.HitsSections = p.sections.written
 	return result, nil
 }
 

@@ -19,18 +19,58 @@ import (
 //	8*(n+1)  offset in the file of each section, and of the end of the last one
 //	         the sections
 //
-// Reading a section takes one request for the header and one for the section, and none for a section that is empty. A
-// file all of whose sections are empty is not written.
+// Reading a section takes one request for the header and one for the section, and none for a section that is empty. Who
+// keeps the Sections of a file reads it as a SectionedFile, which saves the request for the header. A file all of whose
+// sections are empty is not written.
 
 // sectionHeaderBytes returns the number of bytes in front of the sections.
 func sectionHeaderBytes(sections int) int { return 8 + 8*(sections+1) }
+
+// Sections are the lengths of the sections of a file, each as a uvarint. They are a string so that results which have
+// them can be compared; to others than this package they have no meaning. The empty string is that of a file whose
+// lengths nobody has kept.
+type Sections string
+
+// sectionsOf returns the lengths of the sections that begin and end at the given offsets.
+func sectionsOf(offsets []int64) Sections {
+	var b []byte
+	for i, end := range offsets[1:] {
+		b = binary.AppendUvarint(b, uint64(end-offsets[i]))
+	}
+	return Sections(b)
+}
+
+// find returns the range in the file of section i of count.
+func (s Sections) find(count, i int) (from, to int64, err error) {
+	d := decoder{b: []byte(s)}
+	end := int64(sectionHeaderBytes(count))
+	for n := range count {
+		start := end
+		end += int64(d.uvarintUpTo(1 << 48))
+		if n == i {
+			from, to = start, end
+		}
+	}
+	return from, to, d.finish("lengths of sections")
+}
+
+// SectionedFile is a file whose sections are known, so that reading one takes one request.
+type SectionedFile struct {
+	chunk.Source
+	Sections Sections
+}
 
 // bufferedSectionBytes is the largest size of sections that are kept in memory while they are measured. The sections of
 // a larger file are encoded twice, because their lengths are written first, so that no more than one of them is held.
 const bufferedSectionBytes = 8 << 20
 
 // sectionWriter writes sectioned files, and keeps its memory from one to the next.
-type sectionWriter struct{ buf []byte }
+type sectionWriter struct {
+	buf []byte
+	// written are the sections of the latest file; empty if it was not written.
+	written Sections
+	offsets []int64
+}
 
 // write writes a file of count sections and returns its length. It writes nothing and returns 0 if all sections are
 // empty. encode appends section i to b; it may be called twice for a section, and must append the same bytes then.
@@ -40,6 +80,7 @@ func (s *sectionWriter) write(
 	header := binary.LittleEndian.AppendUint32([]byte(magic), uint32(count))
 	end := int64(sectionHeaderBytes(count))
 	header = binary.LittleEndian.AppendUint64(header, uint64(end))
+	s.written, s.offsets = "", append(s.offsets[:0], end)
 	buf := s.buf[:0]
 	defer func() { s.buf = buf }()
 	buffered := true
@@ -48,6 +89,7 @@ func (s *sectionWriter) write(
 		buf = encode(i, buf)
 		end += int64(len(buf) - start)
 		header = binary.LittleEndian.AppendUint64(header, uint64(end))
+		s.offsets = append(s.offsets, end)
 		if buffered = buffered && len(buf) <= bufferedSectionBytes; !buffered {
 			buf = buf[:0]
 		}
@@ -55,6 +97,7 @@ func (s *sectionWriter) write(
 	if end == int64(len(header)) {
 		return 0, nil
 	}
+	s.written = sectionsOf(s.offsets)
 	if _, err := w.Write(header); err != nil {
 		return 0, err
 	}
@@ -98,6 +141,13 @@ func (s *sectionReader) readEach(
 func readSection(ctx context.Context, file chunk.Source, magic string, count, i int, buf []byte) ([]byte, error) {
 	if file == nil {
 		return buf[:0], nil
+	}
+	if known, ok := file.(SectionedFile); ok && known.Sections != "" {
+		from, to, err := known.Sections.find(count, i)
+		if err != nil || from == to {
+			return buf[:0], err
+		}
+		return readRange(ctx, known.Source, from, to, buf)
 	}
 	header, err := readRange(ctx, file, 0, int64(8+8*(i+2)), buf)
 	if err != nil {

@@ -40,6 +40,8 @@ type ValidateResult struct {
 	IndexBytes int64
 	// NamesBytes is the number of bytes written to names. If it is 0, there are none, and the file is not needed.
 	NamesBytes int64
+	// IndexSections and NamesSections are those of the index and the names; empty if nothing was written.
+	IndexSections, NamesSections Sections
 	// SeekPoints are the positions of some lines in order, so that a line can be read again without all lines preceding
 	// it.
 	SeekPoints []chunk.Position
@@ -92,10 +94,12 @@ func (v *chunkValidator) validate(
 		return ValidateResult{}, fmt.Errorf("write index: %w", err)
 	}
 	v.result.FindingsBytes, v.result.IndexBytes = v.findings.written, indexBytes
+	v.result.IndexSections = v.index.sections.written
 	if in.Names != nil {
 		if v.result.NamesBytes, err = v.names.writeTo(in.Names); err != nil {
 			return ValidateResult{}, fmt.Errorf("write names: %w", err)
 		}
+		v.result.NamesSections = v.names.sections.written
 	}
 	return v.result, nil
 }

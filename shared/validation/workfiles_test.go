@@ -206,7 +206,8 @@ func TestLargeSectionedFile(t *testing.T) {
 	piece := bytes.Repeat([]byte("x"), bufferedSectionBytes/3+1)
 	sections := [][]byte{piece, nil, piece[1:], piece, []byte("end")}
 	var file bytes.Buffer
-	n, err := new(sectionWriter).write(&file, rejectionsMagic, len(sections),
+	var w sectionWriter
+	n, err := w.write(&file, rejectionsMagic, len(sections),
 		func(i int, b []byte) []byte { return append(b, sections[i]...) })
 	if err != nil || n != int64(file.Len()) {
 		t.Fatalf("write returned %d, %v, want the %d bytes that were written", n, err, file.Len())
@@ -216,5 +217,32 @@ func TestLargeSectionedFile(t *testing.T) {
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("section %d has %d bytes, %v, want the %d that were written", i, len(got), err, len(want))
 		}
+		known := SectionedFile{sourceOf(file.Bytes()), w.written}
+		got, err = readSection(t.Context(), known, rejectionsMagic, len(sections), i, nil)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("section %d by its length has %d bytes, %v, want the %d that were written", i, len(got), err,
+				len(want))
+		}
+	}
+	if n, err := w.write(&file, rejectionsMagic, 2, func(_ int, b []byte) []byte { return b }); n != 0 || err != nil ||
+		w.written != "" {
+		t.Errorf("an empty file has %d bytes and the sections %q, %v, want none", n, w.written, err)
+	}
+}
+
+// TestWrongSections reads files by lengths of sections that are not theirs.
+func TestWrongSections(t *testing.T) {
+	_, _, w := sampleWorkFiles(t)
+	whole := w.results[0].IndexSections
+	for name, sections := range map[string]Sections{
+		"one too few": whole[:len(whole)-1], "one too many": whole + "\x00", "a length without an end": "\x80",
+		"beyond the end of the file": Sections(bytes.Repeat([]byte{0xff, 0xff, 0xff, 0x7f}, Partitions)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := SectionedFile{sourceOf(w.index[0]), sections}
+			if _, err := readSection(t.Context(), file, indexMagic, Partitions, 3, nil); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("error is %v, want ErrCorrupt", err)
+			}
+		})
 	}
 }

@@ -26,20 +26,26 @@ import (
 // "batch" is the batch itself, "chunk#00001" a chunk, "marks#03" the result of reconciling a partition, "names#03"
 // that of screening its names, "lines" the line counts. The index by-tenant (tenant / id) holds the "batch" items only.
 // The index unfinished (unfinished / look_at) holds those that are not in a terminal status, or whose end is not
-// announced to everyone.
+// announced to everyone. All items but the batch itself expire (stepRowLife).
 type Store struct {
 	db    *dynamodb.Client
 	table string
 	trail *audit.Log
+	now   func() time.Time
 }
 
 var _ batch.Store = (*Store)(nil)
 
 // New returns the store on the given table.
-func New(db *dynamodb.Client, table string) *Store { return &Store{db: db, table: table} }
+func New(db *dynamodb.Client, table string) *Store {
+	return &Store{db: db, table: table, now: time.Now}
+}
+
+// WithClock returns the same store with another clock than the system's, by which rows expire.
+func (s *Store) WithClock(now func() time.Time) *Store { return &Store{s.db, s.table, s.trail, now} }
 
 // Audited returns the same store, which writes a record of each new batch and each transition that it makes to trail.
-func (s *Store) Audited(trail *audit.Log) *Store { return &Store{s.db, s.table, trail} }
+func (s *Store) Audited(trail *audit.Log) *Store { return &Store{s.db, s.table, trail, s.now} }
 
 const batchPart = "batch"
 

@@ -1,9 +1,12 @@
 package batchdb
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -49,8 +52,10 @@ func unmarshalChunk(item dynamo.Item) (batch.Chunk, error) {
 		return batch.Chunk{}, fmt.Errorf("read chunk row: %w", err)
 	}
 	index, err := strconv.Atoi(row.Part[len(chunkPrefix):])
-	c := batch.Chunk{
-		Index: index, Validated: (*batch.ValidateResult)(row.Validated), Ingested: (*batch.IngestCursor)(row.Ingested),
+	c := batch.Chunk{Index: index, Ingested: (*batch.IngestCursor)(row.Ingested)}
+	if row.Validated != nil {
+		r := row.Validated.result()
+		c.Validated = &r
 	}
 	if row.Settled != nil {
 		r := row.Settled.result()
@@ -84,8 +89,8 @@ func (s *Store) eachPart(ctx context.Context, id batch.ID, prefix string, visit 
 // CommitValidated commits the result of validating a chunk.
 func (s *Store) CommitValidated(ctx context.Context, id batch.ID, index int,
 	r batch.ValidateResult) (batch.ValidateResult, error) {
-	row, err := commit(ctx, s, key(id, chunkPart(index)), "validated", validatedRow(r))
-	return batch.ValidateResult(row), err
+	row, err := commit(ctx, s, key(id, chunkPart(index)), "validated", newValidatedRow(r))
+	return row.result(), err
 }
 
 // CommitSettled commits the result of settling a chunk.
@@ -98,8 +103,12 @@ func (s *Store) CommitSettled(ctx context.Context, id batch.ID, index int,
 // CommitReconciled commits the result of reconciling a partition.
 func (s *Store) CommitReconciled(ctx context.Context, id batch.ID, partition int,
 	r batch.ReconcileResult) (batch.ReconcileResult, error) {
-	k, err := commit(ctx, s, key(id, partitionPart(partition)), "key", newRejectionsKey(r))
-	return reconcileResult(k), err
+	set := dynamo.Item{"key": dynamo.String(cmp.Or(r.RejectionsKey, noRejections))}
+	if r.RejectionsSections != "" {
+		set["sections"] = dynamo.Binary([]byte(r.RejectionsSections))
+	}
+	committed, err := s.commitUnlessSet(ctx, key(id, partitionPart(partition)), "key", set)
+	return reconcileResult(committed), err
 }
 
 // CommitLineCounts commits the line counts of a batch.
@@ -115,24 +124,49 @@ func commit[Row any](ctx context.Context, s *Store, key dynamo.Item, name string
 	if err != nil {
 		return row, err
 	}
-	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+	item, err := s.commitUnlessSet(ctx, key, name, dynamo.Item{name: value})
+	if err != nil {
+		return row, err
+	}
+	var committed Row
+	return committed, attributevalue.Unmarshal(item[name], &committed)
+}
+
+// commitUnlessSet sets attributes of an item, and when it expires, unless one of them, which has the name, is set. It
+// returns the attributes that it has set, or else the item as it is.
+func (s *Store) commitUnlessSet(ctx context.Context, key dynamo.Item, name string, set dynamo.Item) (
+	dynamo.Item, error) {
+	names, values := map[string]string{"#expires": "expires"}, dynamo.Item{":expires": s.expiry()}
+	assignments := []string{"#expires = :expires"}
+	for attribute, value := range set {
+		names["#"+attribute], values[":"+attribute] = attribute, value
+		assignments = append(assignments, fmt.Sprintf("#%s = :%[1]s", attribute))
+	}
+	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                           &s.table,
 		Key:                                 key,
-		UpdateExpression:                    aws.String("SET #name = :value"),
-		ConditionExpression:                 aws.String("attribute_not_exists(#name)"),
-		ExpressionAttributeNames:            map[string]string{"#name": name},
-		ExpressionAttributeValues:           dynamo.Item{":value": value},
+		UpdateExpression:                    aws.String("SET " + strings.Join(assignments, ", ")),
+		ConditionExpression:                 aws.String(fmt.Sprintf("attribute_not_exists(#%s)", name)),
+		ExpressionAttributeNames:            names,
+		ExpressionAttributeValues:           values,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
 	if item, failed := dynamo.ConditionFailed(err); failed {
-		var committed Row
-		return committed, attributevalue.Unmarshal(item[name], &committed)
+		return item, nil
 	}
 	if err != nil {
-		return row, fmt.Errorf("commit %s: %w", name, err)
+		return nil, fmt.Errorf("commit %s: %w", name, err)
 	}
-	return row, nil
+	return set, nil
 }
+
+// stepRowLife is how long the rows of chunks and partitions are kept after the latest write of a step. The objects that
+// they name are deleted after a week, so that no batch goes on with them for longer, and what is told about a batch
+// that has ended is on its own row.
+const stepRowLife = 30 * 24 * time.Hour
+
+// expiry returns when a row of a chunk or partition that is written now expires.
+func (s *Store) expiry() types.AttributeValue { return dynamo.Number(s.now().Add(stepRowLife).Unix()) }
 
 // AdvanceCursor records how far a chunk is ingested, on the condition that no further cursor is recorded.
 func (s *Store) AdvanceCursor(ctx context.Context, id batch.ID, index int,
@@ -144,11 +178,11 @@ func (s *Store) AdvanceCursor(ctx context.Context, id batch.ID, index int,
 	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:        &s.table,
 		Key:              key(id, chunkPart(index)),
-		UpdateExpression: aws.String("SET ingested = :value"),
+		UpdateExpression: aws.String("SET ingested = :value, expires = :expires"),
 		ConditionExpression: aws.String(
 			"attribute_not_exists(ingested) OR (ingested.Done <> :done AND ingested.Line <= :line)"),
 		ExpressionAttributeValues: dynamo.Item{
-			":value": value, ":line": dynamo.Number(c.Line), ":done": dynamo.Bool(true)},
+			":value": value, ":line": dynamo.Number(c.Line), ":done": dynamo.Bool(true), ":expires": s.expiry()},
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
 	if item, failed := dynamo.ConditionFailed(err); failed {
@@ -171,8 +205,8 @@ func (s *Store) Reconciled(ctx context.Context, id batch.ID) ([batch.Partitions]
 		if err != nil || p < 0 || p >= len(results) {
 			return fmt.Errorf("read partition row %q of batch %s", part, id)
 		}
-		if key := dynamo.StringAttribute(row, "key"); key != "" {
-			r := reconcileResult(key)
+		if dynamo.StringAttribute(row, "key") != "" {
+			r := reconcileResult(row)
 			results[p] = &r
 		}
 		return nil
@@ -213,6 +247,9 @@ type (
 		IndexKey       string `dynamodbav:"IndexKey"`
 		MinReportBytes int64  `dynamodbav:"MinReportBytes,omitempty"`
 		NamesKey       string `dynamodbav:"NamesKey,omitempty"`
+
+		IndexSections []byte `dynamodbav:"IndexSections,omitempty"`
+		NamesSections []byte `dynamodbav:"NamesSections,omitempty"`
 	}
 	// settledRow has no first line if the chunk was skipped.
 	settledRow struct {
@@ -238,6 +275,31 @@ type (
 	}
 )
 
+// sectionsAttribute returns the attribute for the lengths of the sections of a file; nil, which is not stored, if nobody
+// has kept them.
+func sectionsAttribute(sections string) []byte {
+	if sections == "" {
+		return nil
+	}
+	return []byte(sections)
+}
+
+func newValidatedRow(r batch.ValidateResult) validatedRow {
+	return validatedRow{
+		Lines: r.Lines, Transactions: r.Transactions, Invalid: r.Invalid, Bytes: r.Bytes, FindingsKey: r.FindingsKey,
+		IndexKey: r.IndexKey, IndexSections: sectionsAttribute(r.IndexSections), MinReportBytes: r.MinReportBytes,
+		NamesKey: r.NamesKey, NamesSections: sectionsAttribute(r.NamesSections),
+	}
+}
+
+func (r validatedRow) result() batch.ValidateResult {
+	return batch.ValidateResult{
+		Lines: r.Lines, Transactions: r.Transactions, Invalid: r.Invalid, Bytes: r.Bytes, FindingsKey: r.FindingsKey,
+		IndexKey: r.IndexKey, IndexSections: string(r.IndexSections), MinReportBytes: r.MinReportBytes,
+		NamesKey: r.NamesKey, NamesSections: string(r.NamesSections),
+	}
+}
+
 func newSettledRow(r batch.SettleResult) settledRow {
 	return settledRow{
 		FirstLine: r.FirstLine, Accepted: r.Accepted, Invalid: r.Invalid, AcceptedKey: r.AcceptedKey,
@@ -259,18 +321,15 @@ func (r settledRow) result() batch.SettleResult {
 // noRejections is stored in place of the key of a partition that rejects no line.
 const noRejections = "none"
 
-func newRejectionsKey(r batch.ReconcileResult) string {
-	if r.RejectionsKey == "" {
-		return noRejections
-	}
-	return r.RejectionsKey
-}
-
-func reconcileResult(key string) batch.ReconcileResult {
+// reconcileResult returns the result in the item of a partition.
+func reconcileResult(item dynamo.Item) batch.ReconcileResult {
+	key := dynamo.StringAttribute(item, "key")
 	if key == noRejections {
 		return batch.ReconcileResult{}
 	}
-	return batch.ReconcileResult{RejectionsKey: key}
+	return batch.ReconcileResult{
+		RejectionsKey: key, RejectionsSections: string(dynamo.BinaryAttribute(item, "sections")),
+	}
 }
 
 // lineCountsRow is the map of a batch's line counts.

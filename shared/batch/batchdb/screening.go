@@ -20,8 +20,8 @@ func namesPart(partition int) string { return fmt.Sprintf("%s%02d", namesPrefix,
 // CommitScreened commits the result of screening a partition.
 func (s *Store) CommitScreened(ctx context.Context, id batch.ID, partition int,
 	r batch.ScreenResult) (batch.ScreenResult, error) {
-	row, err := commit(ctx, s, key(id, namesPart(partition)), "screened", screenedRow(r))
-	return batch.ScreenResult(row), err
+	row, err := commit(ctx, s, key(id, namesPart(partition)), "screened", newScreenedRow(r))
+	return row.result(), err
 }
 
 // Screened returns the committed results of all partitions.
@@ -39,7 +39,10 @@ func (s *Store) Screened(ctx context.Context, id batch.ID) ([batch.Partitions]*b
 		if err := attributevalue.UnmarshalMap(item, &row); err != nil {
 			return fmt.Errorf("read partition row %q of batch %s: %w", part, id, err)
 		}
-		results[p] = (*batch.ScreenResult)(row.Screened)
+		if row.Screened != nil {
+			r := row.Screened.result()
+			results[p] = &r
+		}
 		return nil
 	})
 	return results, err
@@ -49,6 +52,16 @@ func (s *Store) Screened(ctx context.Context, id batch.ID) ([batch.Partitions]*b
 type screenedRow struct {
 	Names   int64  `dynamodbav:"names"`
 	HitsKey string `dynamodbav:"hits,omitempty"`
+
+	HitsSections []byte `dynamodbav:"sections,omitempty"`
+}
+
+func newScreenedRow(r batch.ScreenResult) screenedRow {
+	return screenedRow{Names: r.Names, HitsKey: r.HitsKey, HitsSections: sectionsAttribute(r.HitsSections)}
+}
+
+func (r screenedRow) result() batch.ScreenResult {
+	return batch.ScreenResult{Names: r.Names, HitsKey: r.HitsKey, HitsSections: string(r.HitsSections)}
 }
 
 // screeningRow is how the names of a batch are screened, without the versions of the lists.

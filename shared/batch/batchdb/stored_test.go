@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/batch"
@@ -20,12 +21,17 @@ const (
 
 var at = time.Date(2026, 11, 26, 8, 15, 0, 123456789, time.UTC)
 
+// newStore returns a store whose clock stands, so that the rows that it writes always expire at the same time.
+func newStore(client *dynamodb.Client) *batchdb.Store {
+	return batchdb.New(client, "test-batches").WithClock(func() time.Time { return at })
+}
+
 // TestStoredBatches pins what is stored: one golden item for each kind of row, with every attribute set. It writes
 // through the store and compares the items, and it reads the golden items through the store and compares the values.
 // Renaming a Go field so that a stored name changes fails both.
 func TestStoredBatches(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
-	s := batchdb.New(client, "test-batches")
+	s := newStore(client)
 	b := batchtest.NewBatch(t, storedTenant)
 	b.ID, b.Client, b.DigestKey = storedBatch, "client", [16]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 	if err := s.Create(ctx, b); err != nil {
@@ -49,7 +55,7 @@ func TestStoredBatches(t *testing.T) {
 		}
 	}
 	validated := batch.ValidateResult{Lines: 10, Transactions: 9, Invalid: 1, Bytes: 100, FindingsKey: "findings",
-		IndexKey: "index", MinReportBytes: 150}
+		IndexKey: "index", IndexSections: "\x01\x80\x02", MinReportBytes: 150, NamesKey: "names", NamesSections: "\x04"}
 	settled := batch.SettleResult{FirstLine: 11, Accepted: 7, Invalid: 2, AcceptedKey: "accepted", ReportKey: "report",
 		ReportBytes: 12,
 		SummaryKey:  "summary", ShortBytes: 5}
@@ -63,7 +69,8 @@ func TestStoredBatches(t *testing.T) {
 	if _, err := s.AdvanceCursor(ctx, b.ID, 3, ingested); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.CommitReconciled(ctx, b.ID, 7, batch.ReconcileResult{RejectionsKey: "marks"}); err != nil {
+	reconciled := batch.ReconcileResult{RejectionsKey: "marks", RejectionsSections: "\x00\x05"}
+	if _, err := s.CommitReconciled(ctx, b.ID, 7, reconciled); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.ClaimAnnouncement(ctx, b.ID, "attempt", at.Add(time.Minute), at.Add(2*time.Minute)); err != nil {
@@ -73,7 +80,7 @@ func TestStoredBatches(t *testing.T) {
 
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-batches", "batches")
-	s = batchdb.New(client, "test-batches")
+	s = newStore(client)
 	got, err := s.Get(ctx, b.ID)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("batch: error %v, (-want +got)\n%s", err, diff)
@@ -84,8 +91,8 @@ func TestStoredBatches(t *testing.T) {
 		t.Errorf("chunk: error %v, (-want +got)\n%s", err, diff)
 	}
 	results, err := s.Reconciled(ctx, b.ID)
-	if err != nil || results[7] == nil || results[7].RejectionsKey != "marks" {
-		t.Errorf("partitions: got %v, error %v, want the key \"marks\" for partition 7", results, err)
+	if err != nil || results[7] == nil || *results[7] != reconciled {
+		t.Errorf("partitions: got %v, error %v, want %v for partition 7", results, err, reconciled)
 	}
 	// The condition of AdvanceCursor names stored attributes, too: a cursor that is done does not change.
 	furthest, err := s.AdvanceCursor(ctx, b.ID, 3, batch.IngestCursor{Line: 9})
@@ -94,11 +101,38 @@ func TestStoredBatches(t *testing.T) {
 	}
 }
 
+// TestStoredWithoutSections reads what releases stored that kept no sections of files and whose rows did not expire.
+func TestStoredWithoutSections(t *testing.T) {
+	ctx, client := t.Context(), dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-batches", "without-sections")
+	s := newStore(client)
+	c, err := s.Chunk(ctx, storedBatch, 3)
+	wantChunk := batch.Chunk{
+		Index: 3,
+		Validated: &batch.ValidateResult{Lines: 10, Transactions: 9, Invalid: 1, Bytes: 100, FindingsKey: "findings",
+			IndexKey: "index", MinReportBytes: 150},
+		Settled: &batch.SettleResult{FirstLine: 11, Accepted: 7, Invalid: 2, AcceptedKey: "accepted",
+			ReportKey: "report", ReportBytes: 12, SummaryKey: "summary", ShortBytes: 5},
+		Ingested: &batch.IngestCursor{Done: true, Offset: 90, Line: 8, Stored: 7},
+	}
+	if diff := cmp.Diff(wantChunk, c); err != nil || diff != "" {
+		t.Errorf("chunk: error %v, (-want +got)\n%s", err, diff)
+	}
+	reconciled, err := s.Reconciled(ctx, storedBatch)
+	if err != nil || reconciled[7] == nil || *reconciled[7] != (batch.ReconcileResult{RejectionsKey: "marks"}) {
+		t.Errorf("partitions: got %v, error %v, want the key \"marks\" for partition 7", reconciled, err)
+	}
+	screened, err := s.Screened(ctx, storedBatch)
+	if err != nil || screened[2] == nil || *screened[2] != (batch.ScreenResult{Names: 4, HitsKey: "hits"}) {
+		t.Errorf("screened partitions: got %v, error %v, want the key \"hits\" for partition 2", screened, err)
+	}
+}
+
 // TestStoredOutcomes pins how outcomes without work files are stored: a skipped chunk is a row of zeros, a partition
 // that rejects no line has the key "none", a verdict on too many transactions has no report; and the line counts.
 func TestStoredOutcomes(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
-	s := batchdb.New(client, "test-batches")
+	s := newStore(client)
 	b := batchtest.NewBatch(t, storedTenant)
 	b.ID, b.Status = storedBatch, batch.ValidationStarted
 	if err := s.Create(ctx, b); err != nil {
@@ -125,7 +159,7 @@ func TestStoredOutcomes(t *testing.T) {
 
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-batches", "outcomes")
-	s = batchdb.New(client, "test-batches")
+	s = newStore(client)
 	got, err := s.Get(ctx, b.ID)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("batch: error %v, (-want +got)\n%s", err, diff)
@@ -148,7 +182,7 @@ func TestStoredOutcomes(t *testing.T) {
 // releases stored, which the adoption makes known to EachUnfinished.
 func TestStoredUnfinished(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
-	s := batchdb.New(client, "test-batches")
+	s := newStore(client)
 	waiting, expiring := batchtest.NewBatch(t, storedTenant), batchtest.NewBatch(t, storedTenant)
 	waiting.ID, expiring.ID = storedBatch, "0193a0b4-7c00-7000-8000-00000000000e"
 	for _, b := range []batch.Batch{waiting, expiring} {
@@ -168,7 +202,7 @@ func TestStoredUnfinished(t *testing.T) {
 
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-batches", "unadopted")
-	s = batchdb.New(client, "test-batches")
+	s = newStore(client)
 	unfinished := func() (ids []batch.ID) {
 		t.Helper()
 		err := s.EachUnfinished(ctx, at.Add(time.Hour), func(id batch.ID) error { ids = append(ids, id); return nil })
@@ -204,7 +238,7 @@ func TestStoredUnfinished(t *testing.T) {
 // TestStoredScreening pins what is stored of the screening of names.
 func TestStoredScreening(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
-	s := batchdb.New(client, "test-batches")
+	s := newStore(client)
 	b := batchtest.NewBatch(t, storedTenant)
 	b.ID = storedBatch
 	b.Screening = &batch.Screening{Lists: []string{"un", "own"}, Threshold: 82.5, Reject: true}
@@ -236,7 +270,7 @@ func TestStoredScreening(t *testing.T) {
 	if _, err := s.CommitSettled(ctx, b.ID, 0, settled); err != nil {
 		t.Fatal(err)
 	}
-	screened := [batch.Partitions]*batch.ScreenResult{2: {Names: 4, HitsKey: "hits"}, 15: {}}
+	screened := [batch.Partitions]*batch.ScreenResult{2: {Names: 4, HitsKey: "hits", HitsSections: "\x03"}, 15: {}}
 	for _, p := range []int{2, 15} {
 		if _, err := s.CommitScreened(ctx, b.ID, p, *screened[p]); err != nil {
 			t.Fatal(err)
@@ -246,7 +280,7 @@ func TestStoredScreening(t *testing.T) {
 
 	client = dynamotest.Start(t)
 	dynamotest.LoadStored(t, client, "test-batches", "screening")
-	s = batchdb.New(client, "test-batches")
+	s = newStore(client)
 	got, err := s.Get(ctx, b.ID)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("batch: error %v, (-want +got)\n%s", err, diff)

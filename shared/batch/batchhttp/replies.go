@@ -71,7 +71,7 @@ func (s *Batches) Status(ctx context.Context, caller httpapi.Caller, r *http.Req
 // progress returns the counts of a batch and how many bytes of the current pass are done.
 func (s *Batches) progress(ctx context.Context, b batch.Batch) (Counts, int64, error) {
 	var chunks []batch.Chunk
-	if b.Status != batch.Processed && b.Status != batch.ValidationFailed {
+	if !b.Status.IsTerminal() { // afterwards the row of the batch has all that is told, and those of the chunks expire
 		var err error
 		if chunks, err = s.Store.Chunks(ctx, b.ID); err != nil {
 			return Counts{}, 0, err

@@ -228,7 +228,7 @@ func testChunks(t *testing.T, s batch.Store) {
 		t.Errorf("Chunk without results: error %v, chunk (-want +got):\n%s", err, diff)
 	}
 	validated := batch.ValidateResult{Lines: 10, Transactions: 9, Invalid: 1, Bytes: 100, FindingsKey: "f",
-		IndexKey: "i"}
+		IndexKey: "i", IndexSections: "\x01\x80\x02", NamesSections: "\x03"}
 	for _, r := range []batch.ValidateResult{validated, {Lines: 99}} {
 		if got, err := s.CommitValidated(t.Context(), id, 7, r); err != nil || got != validated {
 			t.Errorf("CommitValidated(%+v): got %+v, error %v, want %+v", r, got, err, validated)
@@ -290,7 +290,7 @@ func testCursor(t *testing.T, s batch.Store) {
 
 func testPartitions(t *testing.T, s batch.Store) {
 	id := newID(t)
-	some, none := batch.ReconcileResult{RejectionsKey: "k"}, batch.ReconcileResult{}
+	some, none := batch.ReconcileResult{RejectionsKey: "k", RejectionsSections: "\x00\x80\x01"}, batch.ReconcileResult{}
 	for _, tt := range []struct {
 		partition int
 		put, want batch.ReconcileResult

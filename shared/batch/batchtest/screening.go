@@ -34,7 +34,7 @@ func testScreening(t *testing.T, s batch.Store) {
 		t.Errorf("screening: error %v (-want +got):\n%s", err, diff)
 	}
 
-	some, none := batch.ScreenResult{Names: 3, HitsKey: "k"}, batch.ScreenResult{}
+	some, none := batch.ScreenResult{Names: 3, HitsKey: "k", HitsSections: "\x80\x01"}, batch.ScreenResult{}
 	for _, tt := range []struct {
 		partition int
 		put, want batch.ScreenResult

@@ -1,0 +1,196 @@
+package steps
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
+
+	"sluice/shared/batch"
+	"sluice/shared/batch/batchdb"
+	"sluice/shared/objects"
+	"sluice/shared/pipeline"
+)
+
+// readCounter counts what steps read: objects of the work bucket, and read units of the table of batches.
+type readCounter struct {
+	mu    sync.Mutex
+	gets  int
+	units float64
+}
+
+// RoundTrip counts the GETs of a client of S3.
+func (c *readCounter) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodGet {
+		c.mu.Lock()
+		c.gets++
+		c.mu.Unlock()
+	}
+	return http.DefaultClient.Do(r)
+}
+
+// bucket returns a client of the work bucket that is counted.
+func (c *readCounter) bucket() *objects.Bucket {
+	cfg := s3.Copy()
+	cfg.HTTPClient = &http.Client{Transport: c}
+	return objects.New(cfg, workBucket, objects.Options{PathStyle: true})
+}
+
+// database returns a client like db that is counted.
+func (c *readCounter) database(db *dynamodb.Client) *dynamodb.Client {
+	count := func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
+		middleware.InitializeOutput, middleware.Metadata, error) {
+		switch p := in.Parameters.(type) {
+		case *dynamodb.GetItemInput:
+			p.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
+		case *dynamodb.QueryInput:
+			p.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
+		}
+		out, metadata, err := next.HandleInitialize(ctx, in)
+		var used *types.ConsumedCapacity
+		switch o := out.Result.(type) {
+		case *dynamodb.GetItemOutput:
+			used = o.ConsumedCapacity
+		case *dynamodb.QueryOutput:
+			used = o.ConsumedCapacity
+		}
+		if used != nil {
+			c.mu.Lock()
+			c.units += aws.ToFloat64(used.CapacityUnits)
+			c.mu.Unlock()
+		}
+		return out, metadata, err
+	}
+	return dynamodb.New(db.Options(), func(o *dynamodb.Options) {
+		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("count", count), middleware.After)
+		})
+	})
+}
+
+// take returns the numbers since the last call.
+func (c *readCounter) take() (gets int, units float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	gets, units = c.gets, c.units
+	c.gets, c.units = 0, 0
+	return gets, units
+}
+
+// filled returns the number of sections that are not empty.
+func filled(sections string) (n int) {
+	for b := []byte(sections); len(b) > 0; {
+		length, size := binary.Uvarint(b)
+		if b = b[size:]; length > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// TestReadsOfManyChunks holds what a batch of many chunks costs in requests: Reconcile reads each section of an index
+// by one GET, and Settle each section of rejections; an empty one takes none. The read units of settling a chunk do not
+// grow with the number of chunks. A batch whose chunks were validated and reconciled by a release that kept no sections
+// ends as well: here by 339 and 129 GETs in place of 51 and 21.
+func TestReadsOfManyChunks(t *testing.T) {
+	t.Parallel()
+	var content strings.Builder
+	for i := range 30 {
+		content.WriteString(line(fmt.Sprint("m", i)))
+	}
+	for i := range 10 {
+		content.WriteString(line(fmt.Sprint("m", 3*i)))
+	}
+	content.WriteString("nonsense\n")
+	for _, tt := range []struct {
+		name  string
+		store func(batch.JobStore) batch.JobStore
+		// known means that the sections are known.
+		known bool
+	}{
+		{"with sections", func(s batch.JobStore) batch.JobStore { return s }, true},
+		{"without", func(s batch.JobStore) batch.JobStore { return storeWithoutSections{s} }, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var reads readCounter
+			w := newTestBatch(t, content.String(), false)
+			store := tt.store(batchdb.New(reads.database(w.db), "test-batches"))
+			w.validate.Batches, w.reconcile.Batches, w.settle.Batches = store, store, store
+			w.reconcile.Work, w.settle.Work = reads.bucket(), reads.bucket()
+
+			plan := mustRun(t, w.plan.Run, pipeline.BatchInput{ID: w.id})
+			for _, i := range plan.Chunks {
+				mustRun(t, w.validate.Run, pipeline.ChunkInput{ID: w.id, Index: i})
+			}
+			reads.take()
+			for p := range batch.Partitions {
+				ranges := pipeline.PartitionRange{First: p, End: p + 1}
+				mustRun(t, w.reconcile.Run, pipeline.PartitionInput{ID: w.id, Partitions: ranges})
+			}
+			want, chunks := 0, w.chunks()
+			for _, c := range chunks {
+				want += filled(c.Validated.IndexSections)
+			}
+			gets, units := reads.take()
+			if tt.known && gets != want || units > 6*batch.Partitions {
+				t.Errorf("reconciling %d chunks took %d GETs and %.1f read units, want %d and at most %d", len(chunks),
+					gets, units, want, 6*batch.Partitions)
+			}
+			for _, i := range plan.Chunks {
+				mustRun(t, w.settle.Run, pipeline.ChunkInput{ID: w.id, Index: i})
+			}
+			reconciled, err := w.batches.Reconciled(t.Context(), w.id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = 1 // for the only chunk that has findings
+			for _, r := range reconciled {
+				if r.RejectionsKey != "" {
+					want += filled(r.RejectionsSections)
+				}
+			}
+			// Each chunk reads four rows: the batch, itself, the line counts, and those of the partitions by one query.
+			if gets, units := reads.take(); tt.known && gets != want || units > float64(5*len(chunks)) {
+				t.Errorf("settling %d chunks took %d GETs and %.1f read units, want %d and at most %d", len(chunks),
+					gets, units, want, 5*len(chunks))
+			}
+			if b := w.run(); b.Status != batch.Processed || b.Verdict.Accepted != 20 || b.Verdict.Invalid != 21 {
+				t.Errorf("the batch ended as %s with the verdict %+v, want PROCESSED, 20 accepted, 21 invalid", b.Status,
+					b.Verdict)
+			}
+		})
+	}
+}
+
+// chunks returns the chunks of the batch.
+func (w *testBatch) chunks() []batch.Chunk {
+	w.t.Helper()
+	chunks, err := w.batches.Chunks(context.Background(), w.id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return chunks
+}
+
+// storeWithoutSections is the store of a release that kept no sections of files.
+type storeWithoutSections struct{ batch.JobStore }
+
+func (s storeWithoutSections) CommitValidated(ctx context.Context, id batch.ID, index int,
+	r batch.ValidateResult) (batch.ValidateResult, error) {
+	r.IndexSections, r.NamesSections = "", ""
+	return s.JobStore.CommitValidated(ctx, id, index, r)
+}
+
+func (s storeWithoutSections) CommitReconciled(ctx context.Context, id batch.ID, partition int,
+	r batch.ReconcileResult) (batch.ReconcileResult, error) {
+	r.RejectionsSections = ""
+	return s.JobStore.CommitReconciled(ctx, id, partition, r)
+}
