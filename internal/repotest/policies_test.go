@@ -111,7 +111,8 @@ var (
 	// prefixPattern matches the widest resource that a statement about objects may have: one prefix of a bucket.
 	prefixPattern = regexp.MustCompile(`^arn:\$\{AWS::Partition\}:s3:::\$\{Prefix\}-(uploads|work|audit)-` +
 		`\$\{AWS::AccountId\}-\$\{AWS::Region\}/(uploads|documents|work|answers|reports|records|errors|watchlists|policies)/\*$`)
-	tablePattern = regexp.MustCompile(`([A-Za-z]+)Table\.Arn`)
+	// tablePattern matches a table by its parameter, or one that has none.
+	tablePattern = regexp.MustCompile(`:table/\$\{Prefix\}-\$\{([A-Za-z]+)TableName\}|([A-Za-z]+)Table\.Arn`)
 )
 
 // Every statement has a name, lists its actions one by one, and reaches only tables, prefixes and keys of its owner.
@@ -163,6 +164,7 @@ func tooWide(s statement) string {
 
 func TestTooWide(t *testing.T) {
 	const bucket = "arn:${AWS::Partition}:s3:::${Prefix}-work-${AWS::AccountId}-${AWS::Region}"
+	const table = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${Prefix}-${BatchesTableName}"
 	for _, test := range []struct {
 		action, resource string
 		wide             bool
@@ -170,6 +172,7 @@ func TestTooWide(t *testing.T) {
 		{"s3:GetObject", bucket + "/work/*", false},
 		{"s3:ListBucket", bucket, false},
 		{"dynamodb:GetItem", "BatchesTable.Arn", false},
+		{"dynamodb:GetItem", table, false},
 		{"s3:*", bucket + "/work/*", true},
 		{"*", bucket + "/work/*", true},
 		{"s3:Get*", bucket + "/work/*", true},
@@ -178,7 +181,7 @@ func TestTooWide(t *testing.T) {
 		{"s3:GetObject", bucket + "*", true},
 		{"s3:GetObject", "arn:${AWS::Partition}:s3:::*/work/*", true},
 		{"dynamodb:GetItem", "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/*", true},
-		{"dynamodb:GetItem", "${BatchesTable.Arn}/index/*", true},
+		{"dynamodb:GetItem", table + "/index/*", true},
 	} {
 		problem := tooWide(statement{Actions: []string{test.action}, Resources: []string{test.resource}})
 		if got := problem != ""; got != test.wide {
@@ -237,7 +240,7 @@ func TestNoUploadURLsForReports(t *testing.T) {
 // variableNaming returns the environment variable that names a table or bucket to a function, "" for other resources.
 func variableNaming(resource string) string {
 	if table := tablePattern.FindStringSubmatch(resource); table != nil {
-		return "TABLE_" + strings.ToUpper(table[1])
+		return "TABLE_" + strings.ToUpper(table[1]+table[2])
 	}
 	if bucket := prefixPattern.FindStringSubmatch(resource); bucket != nil {
 		return "BUCKET_" + strings.ToUpper(bucket[1])

@@ -415,9 +415,9 @@ func TestStartErrors(t *testing.T) {
 			"broken template",
 			[]string{
 				"--project",
-				newProject(t, strings.Replace(template, "!Ref BatchesTable", "!Ref NoTable", 1), true),
+				newProject(t, strings.Replace(template, "!Ref AnnounceFunction", "!Ref NoFunction", 1), true),
 			},
-			"NoTable",
+			"NoFunction",
 		},
 		{
 			"missing tools",
