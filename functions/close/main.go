@@ -9,15 +9,16 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"sluice/shared/batch/batchdb"
+	"sluice/shared/metric"
 	"sluice/shared/pipeline"
 	"sluice/shared/setup"
 )
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "ANNOUNCE_FUNCTION")
-	lambda.Start((&pipeline.Close{
+	lambda.Start(pipeline.Measured(env.Metrics, metric.Close, (&pipeline.Close{
 		Batches: env.Announcing(batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit)),
 		Now:     time.Now,
 		Log:     env.Log,
-	}).Handle)
+	}).Handle))
 }

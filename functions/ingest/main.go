@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"sluice/shared/batch/batchdb"
+	"sluice/shared/metric"
 	"sluice/shared/pipeline"
 	"sluice/shared/setup"
 	"sluice/shared/transaction/transactiondb"
@@ -18,7 +19,7 @@ func main() {
 		"INGEST_SECONDS")
 	transactions, err := transactiondb.New(env.DynamoDB(), env.TransactionsTable)
 	env.Check(err)
-	lambda.Start((&pipeline.Ingest{
+	lambda.Start(pipeline.Measured(env.Metrics, metric.Ingest, (&pipeline.Ingest{
 		Batches:      batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
 		Transactions: transactions,
 		Uploads:      env.Uploads(),
@@ -26,5 +27,5 @@ func main() {
 		Budget:       env.IngestTime,
 		Now:          time.Now,
 		Log:          env.Log,
-	}).Run)
+	}).Run))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"sluice/shared/batch/batchdb"
+	"sluice/shared/metric"
 	"sluice/shared/pipeline"
 	"sluice/shared/screening/catalog/catalogdb"
 	"sluice/shared/setup"
@@ -16,7 +17,7 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "MAX_LINE_BYTES", "MAX_TRANSACTIONS", "MAX_REPORT_BYTES",
 		"MAP_CONCURRENCY", "TABLE_WATCHLISTS", "BUCKET_WORK")
-	lambda.Start((&pipeline.Plan{
+	lambda.Start(pipeline.Measured(env.Metrics, metric.Plan, (&pipeline.Plan{
 		Batches:         batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
 		ChunkBytes:      env.ChunkBytes,
 		MaxLineBytes:    env.MaxLineBytes,
@@ -27,5 +28,5 @@ func main() {
 		Pins:            catalogdb.New(env.DynamoDB(), env.WatchlistsTable),
 		Now:             time.Now,
 		Log:             env.Log,
-	}).Run)
+	}).Run))
 }

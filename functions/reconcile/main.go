@@ -9,17 +9,18 @@ import (
 
 	"sluice/shared/batch/batchdb"
 	"sluice/shared/entity/entitydb"
+	"sluice/shared/metric"
 	"sluice/shared/pipeline"
 	"sluice/shared/setup"
 )
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_ENTITIES", "BUCKET_WORK")
-	lambda.Start((&pipeline.Reconcile{
+	lambda.Start(pipeline.Measured(env.Metrics, metric.Reconcile, (&pipeline.Reconcile{
 		Batches:    batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
 		Entities:   entitydb.NewStatuses(env.DynamoDB(), env.EntitiesTable),
 		Work:       env.Work(),
 		NewAttempt: pipeline.NewAttempt,
 		Log:        env.Log,
-	}).Run)
+	}).Run))
 }

@@ -30,6 +30,7 @@ func main() {
 		Sweep: &intake.Sweep{Batches: batches, Files: documentStore, Uploads: env.Uploads(), Machine: env.Machine(),
 			Announcements: env.Announcements(), Age: env.SweepAge, Patience: env.UploadPatience},
 		Scanner: lines, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Now: time.Now, Log: env.Log,
+		Metrics: env.Metrics,
 		Documents: &intake.Documents{
 			Store: documentStore, Registry: registry, Files: env.Uploads(), Scanner: documents,
 			GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Log: env.Log},

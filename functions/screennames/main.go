@@ -8,17 +8,18 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"sluice/shared/batch/batchdb"
+	"sluice/shared/metric"
 	"sluice/shared/pipeline"
 	"sluice/shared/setup"
 )
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_WATCHLISTS", "BUCKET_WORK")
-	lambda.Start((&pipeline.Screen{
+	lambda.Start(pipeline.Measured(env.Metrics, metric.Screen, (&pipeline.Screen{
 		Batches:    batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
 		Lists:      env.Watchlists(),
 		Work:       env.Work(),
 		NewAttempt: pipeline.NewAttempt,
 		Log:        env.Log,
-	}).Run)
+	}).Run))
 }

@@ -7,17 +7,18 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"sluice/shared/batch/batchdb"
+	"sluice/shared/metric"
 	"sluice/shared/pipeline"
 	"sluice/shared/setup"
 )
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK")
-	lambda.Start((&pipeline.Settle{
+	lambda.Start(pipeline.Measured(env.Metrics, metric.Settle, (&pipeline.Settle{
 		Batches:    batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
 		Uploads:    env.Uploads(),
 		Work:       env.Work(),
 		NewAttempt: pipeline.NewAttempt,
 		Log:        env.Log,
-	}).Run)
+	}).Run))
 }

@@ -8,17 +8,18 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"sluice/shared/batch/batchdb"
+	"sluice/shared/metric"
 	"sluice/shared/pipeline"
 	"sluice/shared/setup"
 )
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "ANNOUNCE_FUNCTION", "BUCKET_WORK")
-	lambda.Start((&pipeline.Verdict{
+	lambda.Start(pipeline.Measured(env.Metrics, metric.Verdict, (&pipeline.Verdict{
 		Batches:    env.Announcing(batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit)),
 		Work:       env.Work(),
 		NewAttempt: pipeline.NewAttempt,
 		Now:        time.Now,
 		Log:        env.Log,
-	}).Run)
+	}).Run))
 }

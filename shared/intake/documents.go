@@ -10,6 +10,7 @@ import (
 	"sluice/shared/batch"
 	"sluice/shared/document"
 	"sluice/shared/malware"
+	"sluice/shared/metric"
 	"sluice/shared/objects"
 )
 
@@ -54,6 +55,7 @@ func (d *Documents) Process(ctx context.Context, object batch.Object) error {
 		state, err = d.checkUploader(ctx, tenant, file)
 	}
 	if err == nil {
+		metric.Add(ctx, metric.Bytes, object.Size)
 		err = d.tag(ctx, object, state)
 	}
 	if state.Status == document.Completed && errors.Is(err, objects.ErrDenied) { // another run has refused the file

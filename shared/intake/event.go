@@ -120,7 +120,7 @@ func (in *Intake) Handle(ctx context.Context, event json.RawMessage) error {
 		}
 		return in.recordScan(ctx, e)
 	case kind.DetailType == scheduleType:
-		return errors.Join(in.sweepAnnouncements(ctx), in.sweepUploads(ctx), in.sweepBatches(ctx), in.sweepFiles(ctx))
+		return in.sweep(ctx)
 	}
 	return fmt.Errorf("unknown kind of event: detail-type %q", kind.DetailType)
 }

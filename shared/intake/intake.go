@@ -19,6 +19,7 @@ import (
 	"sluice/shared/batch"
 	"sluice/shared/document"
 	"sluice/shared/malware"
+	"sluice/shared/metric"
 	"sluice/shared/objects"
 )
 
@@ -77,11 +78,27 @@ type Intake struct {
 	Retry RetryPolicy
 	Now   func() time.Time
 	Log   *slog.Logger
+	// Metrics receives a record of each object that is processed and of each sweep; nil for none.
+	Metrics *metric.Log
 }
 
 // Process processes an object that was complete at receivedAt. It can be repeated. Where GuardDuty scans, it pins the
 // object and returns errPending until the result is known.
 func (in *Intake) Process(ctx context.Context, object batch.Object, receivedAt time.Time) error {
+	ctx, record := in.Metrics.Begin(ctx, metric.Scan)
+	err := in.process(ctx, object, receivedAt)
+	outcome := metric.OK
+	switch {
+	case errors.Is(err, errPending):
+		outcome = metric.Pending
+	case err != nil:
+		outcome = metric.Failed
+	}
+	record.End(ctx, outcome)
+	return err
+}
+
+func (in *Intake) process(ctx context.Context, object batch.Object, receivedAt time.Time) error {
 	if strings.HasPrefix(object.Key, document.FilePrefix) {
 		return in.Documents.Process(ctx, object)
 	}
@@ -94,6 +111,8 @@ func (in *Intake) Process(ctx context.Context, object batch.Object, receivedAt t
 	if err != nil || b.Status != batch.Uploaded {
 		return err
 	}
+	metric.SetProperty(ctx, "batch", string(b.ID))
+	metric.SetProperty(ctx, "tenant", b.Tenant)
 	refused, err := in.inspect(ctx, b)
 	if err == nil && refused == nil {
 		refused, err = in.checkUploader(ctx, b)
@@ -101,6 +120,7 @@ func (in *Intake) Process(ctx context.Context, object batch.Object, receivedAt t
 	if err != nil {
 		return err
 	}
+	metric.Add(ctx, metric.Bytes, b.Object.Size)
 	in.Log.InfoContext(ctx, "upload scanned", "batch", b.ID, "bytes", b.Object.Size, "clean", refused == nil,
 		"seconds", in.Now().Sub(b.ReceivedAt).Round(time.Millisecond).Seconds())
 	if refused != nil {

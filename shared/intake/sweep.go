@@ -7,6 +7,7 @@ import (
 
 	"sluice/shared/batch"
 	"sluice/shared/document"
+	"sluice/shared/metric"
 	"sluice/shared/objects"
 )
 
@@ -67,6 +68,18 @@ const (
 	unannouncedAge    = time.Minute
 	announcementPause = 10 * time.Minute
 )
+
+// sweep looks after everything that nothing moves, and measures what is open.
+func (in *Intake) sweep(ctx context.Context) error {
+	ctx, record := in.Metrics.Begin(ctx, metric.Sweep)
+	err := errors.Join(in.sweepAnnouncements(ctx), in.sweepUploads(ctx), in.sweepBatches(ctx), in.sweepFiles(ctx))
+	outcome := metric.OK
+	if err != nil {
+		outcome = metric.Failed
+	}
+	record.End(ctx, outcome)
+	return err
+}
 
 // sweepAnnouncements asks for the announcements of batches that have ended and are not announced. One that cannot be
 // requested does not keep the others waiting.

@@ -9,6 +9,7 @@ import (
 
 	"sluice/shared/batch"
 	"sluice/shared/chunk"
+	"sluice/shared/metric"
 	"sluice/shared/objects"
 	"sluice/shared/transaction"
 	"sluice/shared/transaction/scanner"
@@ -141,6 +142,8 @@ func (s *Ingest) storeWindow(ctx context.Context, w *window, cursor *batch.Inges
 		return err
 	}
 	cursor.Stored += int64(len(w.versions))
+	metric.Add(ctx, metric.Lines, int64(len(w.versions)))
+	metric.Add(ctx, metric.Bytes, w.bytes())
 	w.versions = w.versions[:0]
 	return nil
 }
@@ -184,6 +187,15 @@ type window struct {
 	scanner   *scanner.Scanner
 	firstLine int64
 	versions  []transaction.Version
+}
+
+// bytes returns the length of the lines of the window.
+func (w *window) bytes() int64 {
+	var n int64
+	for _, v := range w.versions {
+		n += int64(len(v.Text))
+	}
+	return n
 }
 
 // add adds the version of an accepted line, and nothing for a blank line.

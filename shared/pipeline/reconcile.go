@@ -9,6 +9,7 @@ import (
 	"sluice/shared/batch"
 	"sluice/shared/chunk"
 	"sluice/shared/entity"
+	"sluice/shared/metric"
 	"sluice/shared/objects"
 	"sluice/shared/validation"
 )
@@ -96,6 +97,7 @@ func (s *Reconcile) reconcile(ctx context.Context, j *job, chunks []batch.Chunk,
 	if err != nil {
 		return err
 	}
+	metric.Add(ctx, metric.Findings, r.Duplicates)
 	key, err := rejections.CommitIfWritten()
 	if err != nil {
 		return err

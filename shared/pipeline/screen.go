@@ -8,6 +8,7 @@ import (
 
 	"sluice/shared/batch"
 	"sluice/shared/chunk"
+	"sluice/shared/metric"
 	"sluice/shared/objects"
 	"sluice/shared/report"
 	"sluice/shared/screening/catalog"
@@ -142,6 +143,7 @@ func (s *Screen) screen(ctx context.Context, j *job, chunks []batch.Chunk, scree
 	if err != nil {
 		return err
 	}
+	metric.Add(ctx, metric.Names, r.Names)
 	result := batch.ScreenResult{Names: r.Names, HitsSections: string(r.HitsSections)}
 	if result.HitsKey, err = hits.CommitIfWritten(); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"sluice/shared/batch"
 	"sluice/shared/chunk"
+	"sluice/shared/metric"
 	"sluice/shared/objects"
 	"sluice/shared/validation"
 )
@@ -72,7 +73,7 @@ func (s *Settle) settle(ctx context.Context, j *job, c batch.Chunk, counts batch
 		defer findings.Close()
 		input.Findings = findings
 	}
-	attempt := s.NewAttempt()
+	attempt := nameAttempt(ctx, s.NewAttempt)
 	part := s.Work.Create(ctx, j.chunkWorkKey(c.Index, attempt, "report"))
 	defer part.Abort()
 	accepted := s.Work.Create(ctx, j.chunkWorkKey(c.Index, attempt, "accepted"))
@@ -90,6 +91,8 @@ func (s *Settle) settle(ctx context.Context, j *job, c batch.Chunk, counts batch
 	if err != nil {
 		return batch.SettleResult{}, err
 	}
+	metric.Add(ctx, metric.Lines, c.Validated.Lines)
+	metric.Add(ctx, metric.Findings, r.Summary.Counts.Invalid)
 	result := batch.SettleResult{
 		FirstLine: firstLine, Accepted: r.Summary.Counts.Accepted,
 		Invalid: r.Summary.Counts.Invalid, ReportBytes: part.Size(), ShortBytes: r.ShortBytes,

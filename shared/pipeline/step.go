@@ -21,6 +21,7 @@ import (
 	"sluice/shared/batch"
 	"sluice/shared/chunk"
 	"sluice/shared/deadline"
+	"sluice/shared/metric"
 	"sluice/shared/objects"
 	"sluice/shared/transaction"
 	"sluice/shared/transaction/scanner"
@@ -72,6 +73,7 @@ const margin = 2 * time.Second
 // runStep runs a step within the time of its invocation and turns its error into one that the state machine acts on.
 func runStep[Out any](ctx context.Context, log *slog.Logger, id batch.ID,
 	run func(context.Context) (Out, error)) (Out, error) {
+	metric.SetProperty(ctx, "batch", string(id))
 	shortened, cancel := deadline.Shorten(ctx, margin)
 	defer cancel()
 	out, err := run(shortened)
@@ -106,8 +108,41 @@ func stepError(ctx context.Context, log *slog.Logger, id batch.ID, err error) er
 	return &Transient{"the step did not finish; its log has the cause"}
 }
 
+// Measured returns a step that writes a record of each of its runs to a log of metrics. Run is the method Run of the
+// step; what it calls adds to the record what it has processed.
+func Measured[In, Out any](log *metric.Log, step metric.Step,
+	run func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
+	return func(ctx context.Context, in In) (Out, error) {
+		ctx, record := log.Begin(ctx, step)
+		switch in := any(in).(type) {
+		case ChunkInput:
+			metric.SetProperty(ctx, "chunk", in.Index)
+		case PartitionInput:
+			metric.SetProperty(ctx, "partition", in.Partitions.First)
+		}
+		out, err := run(ctx, in)
+		outcome := metric.OK
+		switch err.(type) { // steps return their errors bare
+		case nil:
+		case *BatchOver:
+			outcome = metric.Over
+		default:
+			outcome = metric.Failed
+		}
+		record.End(ctx, outcome)
+		return out, err
+	}
+}
+
 // NewAttempt returns a random name for an attempt at a step.
 func NewAttempt() string { return uuid.NewString() }
+
+// nameAttempt names the attempt at a step, also in the record of its run.
+func nameAttempt(ctx context.Context, newAttempt func() string) string {
+	name := newAttempt()
+	metric.SetProperty(ctx, "attempt", name)
+	return name
+}
 
 // job is a batch as one run of a step sees it. The batch is as of the opening of the job or of its latest transition;
 // what steps have committed is read from the store when it is asked for.
@@ -120,6 +155,7 @@ type job struct {
 // it is.
 func openJob(ctx context.Context, store batch.JobStore, id batch.ID) (*job, error) {
 	b, err := store.Get(ctx, id)
+	metric.SetProperty(ctx, "tenant", b.Tenant)
 	if err == nil && b.Status.IsTerminal() {
 		err = errOver(b)
 	}
@@ -150,6 +186,9 @@ func (j *job) transition(ctx context.Context, t batch.Transition) error {
 // applyTransition is job.transition for a batch that the step need not read first.
 func applyTransition(ctx context.Context, store batch.JobStore, id batch.ID, t batch.Transition) (batch.Batch, error) {
 	b, err := store.Apply(ctx, id, t)
+	if err == nil {
+		metric.SetProperty(ctx, "tenant", b.Tenant)
+	}
 	var conflict *batch.ConflictError
 	if !errors.As(err, &conflict) {
 		return b, err

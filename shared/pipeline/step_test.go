@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +14,8 @@ import (
 
 	"sluice/shared/batch"
 	"sluice/shared/chunk"
+	"sluice/shared/metric"
+	"sluice/shared/metric/metrictest"
 	"sluice/shared/objects"
 )
 
@@ -42,6 +46,46 @@ func TestStepEndsBeforeItsInvocation(t *testing.T) {
 	})
 }
 
+// The record of a run of a step says of what it was and how it ended; how long it took and what it has processed is in
+// its metrics.
+func TestEveryRunOfAStepIsMeasured(t *testing.T) {
+	for _, tt := range []struct {
+		err     error
+		outcome string
+	}{{nil, "ok"}, {&BatchOver{"over"}, "over"}, {&Transient{"later"}, "failed"}, {errors.New("else"), "failed"}} {
+		t.Run(fmt.Sprint(tt.err), func(t *testing.T) {
+			var out bytes.Buffer
+			log := metric.New(&out, "test", time.Now, func(context.Context) string { return "" })
+			step := Measured(log, metric.Settle, func(ctx context.Context, in ChunkInput) (struct{}, error) {
+				return runAction(ctx, discard, in.ID, func(ctx context.Context) error {
+					_, err := openJob(ctx, uploadedStore{}, in.ID)
+					nameAttempt(ctx, func() string { return "a" })
+					metric.Add(ctx, metric.Lines, 3)
+					return errors.Join(err, tt.err)
+				})
+			})
+			_, err := step(t.Context(), ChunkInput{ID: "b", Index: 7})
+			if (err != nil) != (tt.err != nil) {
+				t.Errorf("the step returned %v, want %v", err, tt.err)
+			}
+			metrics, err := metrictest.Read(out.Bytes(), time.Now())
+			if err != nil || len(metrics) < 3 {
+				t.Errorf("got the metrics %v, error %v, want three or more", metrics, err)
+			}
+			var got struct {
+				Batch, Tenant, Attempt, Step, Outcome string
+				Chunk, Lines                          int
+			}
+			want := got
+			want.Batch, want.Tenant, want.Attempt, want.Step, want.Outcome = "b", "t", "a", "settle", tt.outcome
+			want.Chunk, want.Lines = 7, 3
+			if err := json.Unmarshal(out.Bytes(), &got); err != nil || got != want {
+				t.Errorf("got the record %+v, error %v, want %+v: %s", got, err, want, out.Bytes())
+			}
+		})
+	}
+}
+
 // uploadedStore is a store with one uploaded batch, of a file of size bytes.
 type uploadedStore struct {
 	batch.JobStore
@@ -49,7 +93,7 @@ type uploadedStore struct {
 }
 
 func (s uploadedStore) Get(context.Context, batch.ID) (batch.Batch, error) {
-	return batch.Batch{Status: batch.Uploaded, Object: batch.Object{Size: s.size}}, nil
+	return batch.Batch{Tenant: "t", Status: batch.Uploaded, Object: batch.Object{Size: s.size}}, nil
 }
 
 func (s uploadedStore) Apply(_ context.Context, _ batch.ID, t batch.Transition) (batch.Batch, error) {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"sluice/shared/batch"
+	"sluice/shared/metric"
 	"sluice/shared/objects"
 	"sluice/shared/validation"
 )
@@ -34,7 +35,7 @@ func (s *Validate) run(ctx context.Context, in ChunkInput) error {
 	if c, err := s.Batches.Chunk(ctx, in.ID, in.Index); err != nil || c.Validated != nil {
 		return err
 	}
-	attempt := s.NewAttempt()
+	attempt := nameAttempt(ctx, s.NewAttempt)
 	findings := s.Work.Create(ctx, j.chunkWorkKey(in.Index, attempt, "findings"))
 	defer findings.Abort()
 	index := s.Work.Create(ctx, j.chunkWorkKey(in.Index, attempt, "index"))
@@ -51,6 +52,9 @@ func (s *Validate) run(ctx context.Context, in ChunkInput) error {
 	if err != nil {
 		return err
 	}
+	metric.Add(ctx, metric.Lines, r.Lines)
+	metric.Add(ctx, metric.Bytes, r.Bytes)
+	metric.Add(ctx, metric.Findings, r.Invalid)
 	result := batch.ValidateResult{Lines: r.Lines, Transactions: r.Transactions, Invalid: r.Invalid, Bytes: r.Bytes,
 		MinReportBytes: r.MinReportBytes, IndexSections: string(r.IndexSections), NamesSections: string(r.NamesSections)}
 	if result.FindingsKey, err = findings.CommitIfWritten(); err != nil {

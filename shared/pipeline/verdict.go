@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sluice/shared/batch"
+	"sluice/shared/metric"
 	"sluice/shared/objects"
 	"sluice/shared/report"
 )
@@ -46,6 +47,8 @@ func (s *Verdict) run(ctx context.Context, id batch.ID) (VerdictOutput, error) {
 	if err != nil {
 		return VerdictOutput{}, err
 	}
+	metric.Add(ctx, metric.Lines, verdict.Total)
+	metric.Add(ctx, metric.Findings, verdict.Invalid)
 	t := batch.Transition{To: batch.PendingIngestion, At: s.Now(), Verdict: &verdict}
 	if message := rejectionMessage(j.Batch, verdict); message != "" {
 		t.To, t.ErrorMessage = batch.ValidationFailed, message
@@ -98,7 +101,7 @@ func rejectionMessage(b batch.Batch, v batch.Verdict) string {
 // writeReport joins the parts of the report, in the order of the chunks, adds up their summaries, and returns
 // the verdict that names both files.
 func (s *Verdict) writeReport(ctx context.Context, j *job, chunks []batch.Chunk) (batch.Verdict, error) {
-	attempt := s.NewAttempt()
+	attempt := nameAttempt(ctx, s.NewAttempt)
 	reportKey, summaryKey := j.reportKey(attempt, "jsonl"), j.reportKey(attempt, "summary.json")
 	whole := s.Work.Create(ctx, reportKey)
 	defer whole.Abort()

@@ -14,6 +14,8 @@ import (
 type Config struct {
 	// LogLevel is DEBUG, INFO, WARN or ERROR; "" means INFO.
 	LogLevel string `env:"LOG_LEVEL"`
+	// MetricNamespace is the namespace of the metrics that functions write to their log; "" means that they write none.
+	MetricNamespace string `env:"METRIC_NAMESPACE"`
 
 	// Endpoint and StorageEndpoint are read by the AWS SDK itself. Here they only tell that S3 is not that of AWS.
 	Endpoint        string `env:"AWS_ENDPOINT_URL"`

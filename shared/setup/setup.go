@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 
 	"sluice/shared/audit"
+	"sluice/shared/metric"
 )
 
 // Env is what the main of a function needs: its settings, its logger, and the configuration from which its AWS clients
@@ -25,14 +26,19 @@ type Env struct {
 	Log *slog.Logger
 	// Audit writes the audit trail, whatever the level of Log.
 	Audit *audit.Log
-	AWS   aws.Config
+	// Metrics writes metrics, whatever the level of Log.
+	Metrics *metric.Log
+	AWS     aws.Config
 }
 
 // MustLoad returns the environment of a function. If a setting is missing or malformed it ends the process with one log
 // line that names every one at fault. The required names are environment variables; see Config.
 func MustLoad(ctx context.Context, required ...string) Env {
 	cfg, err := Load(os.Getenv, required...)
-	env := Env{Config: cfg, Log: NewLogger(os.Stderr, cfg.LogLevel), Audit: audit.New(os.Stderr, time.Now, RequestID)}
+	env := Env{
+		Config: cfg, Log: NewLogger(os.Stderr, cfg.LogLevel), Audit: audit.New(os.Stderr, time.Now, RequestID),
+		Metrics: metric.New(os.Stderr, cfg.MetricNamespace, time.Now, RequestID),
+	}
 	slog.SetDefault(env.Log)
 	env.Check(err)
 	env.AWS, err = LoadAWS(ctx)
