@@ -76,7 +76,8 @@ func (e *Environment) stop() error {
 		errs = append(errs, cleanup())
 	}
 	if e.cloud != nil {
-		errs = append(errs, e.checkAnnounced(), grants.collect(e), e.cloud.stop(syscall.SIGINT), e.checkLogs())
+		errs = append(errs, e.checkAnnounced(), grants.collect(e), e.cloud.stop(syscall.SIGINT), e.checkLogs(),
+			e.checkMetrics())
 	}
 	return errors.Join(errs...)
 }

@@ -1,0 +1,111 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice/shared/metric/metrictest"
+)
+
+// metricRecord is what these tests read of a record of a run of a step.
+type metricRecord struct {
+	Record, Step, Outcome, Batch, Tenant, Attempt string
+	Lines, Bytes, Findings, PeakMemory            int64
+	Milliseconds                                  float64
+	Chunk                                         *int
+}
+
+// metricRecords returns the records of the runs of a batch's steps.
+func metricRecords(t *testing.T, e *Environment, batchID string) []metricRecord {
+	t.Helper()
+	var found []metricRecord
+	for _, line := range grepBatch(t, e, "functions.log", batchID) {
+		_, text, _ := strings.Cut(line, "{")
+		if !strings.Contains(line, `"_aws":`) {
+			continue
+		}
+		var r metricRecord
+		if err := json.Unmarshal([]byte("{"+text), &r); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		found = append(found, r)
+	}
+	return found
+}
+
+// checkMetrics returns an error if a line of the functions' log that has metrics breaks a rule of the embedded metric
+// format, or if a dimension has a value that clients determine.
+func (e *Environment) checkMetrics() error {
+	text, err := os.ReadFile(filepath.Join(e.Data, "logs", "functions.log"))
+	if err != nil {
+		return err
+	}
+	values := map[string]bool{}
+	for line := range bytes.Lines(text) {
+		if _, record, _ := bytes.Cut(line, []byte("{")); metrictest.IsRecord(record) {
+			metrics, err := metrictest.Read(append([]byte("{"), record...), time.Now())
+			if err != nil {
+				return fmt.Errorf("a line breaks the embedded metric format: %w: %s", err, line)
+			}
+			for _, m := range metrics {
+				for _, value := range m.Dimensions {
+					values[value] = true
+				}
+			}
+		}
+	}
+	if len(values) > 40 {
+		return fmt.Errorf("dimensions of metrics have %d values, want a few", len(values))
+	}
+	return nil
+}
+
+// The records of a batch's steps have exactly the lines, bytes and findings of its file.
+func TestMetricsOfABatchAreExact(t *testing.T) {
+	t.Parallel()
+	requires(t, functionLog)
+	onboardEntities(t, environment)
+	api := login(t, environment)
+	accepted := jsonLines(validLine(), validLine(), validLine())
+	file := slices.Concat(jsonLines(validLine().with("ip_address", "nowhere")), accepted)
+	batchID := api.startBatch(false, file)
+	if last, _ := api.follow(batchID); last.Status != "PROCESSED" {
+		t.Fatalf("the batch ended with %s (%s), want PROCESSED", last.Status, last.ErrorMessage)
+	}
+	size := int64(len(file))
+	steps := []string{"scan", "plan", "validate", "reconcile", "settle", "verdict", "admit", "ingest", "close"}
+	var records []metricRecord
+	eventually(t, "a record of each step of the batch", func() bool {
+		records = metricRecords(t, environment, batchID)
+		return !slices.ContainsFunc(steps, func(step string) bool {
+			return !slices.ContainsFunc(records, func(r metricRecord) bool { return r.Step == step && r.Outcome == "ok" })
+		})
+	})
+	sums := map[string][3]int64{}
+	for _, r := range records {
+		if r.Tenant != environment.TenantID || r.Milliseconds <= 0 || r.PeakMemory < 1<<20 {
+			t.Errorf("got the record %+v, want one with the tenant, a duration and memory", r)
+		}
+		if (r.Step == "validate" || r.Step == "settle") && (r.Chunk == nil || r.Attempt == "") {
+			t.Errorf("got the record %+v, want one with a chunk and an attempt", r)
+		}
+		sum := sums[r.Step]
+		sums[r.Step] = [3]int64{sum[0] + r.Lines, sum[1] + r.Bytes, sum[2] + r.Findings}
+	}
+	stored := int64(len(accepted)) - 3 // without the line feeds
+	for step, want := range map[string][3]int64{
+		"scan": {0, size, 0}, "validate": {4, size, 1}, "reconcile": {}, "settle": {4, 0, 1}, "verdict": {4, 0, 1},
+		"ingest": {3, stored, 0}, "plan": {}, "admit": {}, "close": {},
+	} {
+		if sums[step] != want {
+			t.Errorf("%s: got %v lines, bytes and findings, want %v", step, sums[step], want)
+		}
+	}
+}
