@@ -113,6 +113,8 @@ var (
 		`\$\{AWS::AccountId\}-\$\{AWS::Region\}/(uploads|documents|work|answers|reports|records|errors|watchlists|policies)/\*$`)
 	// tablePattern matches a table by its parameter, or one that has none.
 	tablePattern = regexp.MustCompile(`:table/\$\{Prefix\}-\$\{([A-Za-z]+)TableName\}|([A-Za-z]+)Table\.Arn`)
+	// versionsPattern matches the versions of one function: a running execution calls older ones than the newest.
+	versionsPattern = regexp.MustCompile(`^\$\{[A-Za-z]+Function\.Arn\}:\*$`)
 )
 
 // Every statement has a name, lists its actions one by one, and reaches only tables, prefixes and keys of its owner.
@@ -155,7 +157,8 @@ func tooWide(s statement) string {
 		}
 	}
 	for _, resource := range s.Resources {
-		if strings.ContainsAny(resource, "*?") && !prefixPattern.MatchString(resource) {
+		areVersions := versionsPattern.MatchString(resource) && slices.Equal(s.Actions, []string{"lambda:InvokeFunction"})
+		if strings.ContainsAny(resource, "*?") && !prefixPattern.MatchString(resource) && !areVersions {
 			return fmt.Sprintf("reaches %q", resource)
 		}
 	}
@@ -171,6 +174,10 @@ func TestTooWide(t *testing.T) {
 	}{
 		{"s3:GetObject", bucket + "/work/*", false},
 		{"s3:ListBucket", bucket, false},
+		{"lambda:InvokeFunction", "${PlanFunction.Arn}:*", false},
+		{"lambda:GetFunction", "${PlanFunction.Arn}:*", true},
+		{"lambda:InvokeFunction", "${PlanFunction.Arn}*", true},
+		{"lambda:InvokeFunction", "${Plan*Function.Arn}:*", true},
 		{"dynamodb:GetItem", "BatchesTable.Arn", false},
 		{"dynamodb:GetItem", table, false},
 		{"s3:*", bucket + "/work/*", true},

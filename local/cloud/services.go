@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -81,10 +82,14 @@ func (c *Cloud) notify(object storage.CreatedObject) error {
 	return nil
 }
 
-// functionName returns the name of the function with a logical ID.
+// functionName returns the name of the function with a logical ID. An alias that follows the ID follows the name.
 func (c *Cloud) functionName(logicalID string) string {
+	id, alias, isAlias := strings.Cut(logicalID, ":")
 	for _, f := range c.template.Functions {
-		if f.ID == logicalID {
+		switch {
+		case f.ID == id && isAlias:
+			return f.Name + ":" + alias
+		case f.ID == id:
 			return f.Name
 		}
 	}
@@ -117,7 +122,11 @@ func (c *Cloud) startFunctions(ctx context.Context) error {
 	}
 	var functions []lambda.Function
 	for _, f := range c.template.Functions {
-		functions = append(functions, c.lambdaFunction(f))
+		function, err := c.lambdaFunction(f)
+		if err != nil {
+			return err
+		}
+		functions = append(functions, function)
 	}
 	interpose, err := c.startFaults()
 	if err != nil {
@@ -145,7 +154,10 @@ func (c *Cloud) startFunctions(ctx context.Context) error {
 		Machines: machines, Functions: c.lambda, Authorize: c.authorizeTask, Dir: c.path("executions"), Region: region,
 		NewID: newID, Now: time.Now, OnEnded: c.publishEnd,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return c.pruneVersions()
 }
 
 // startFaults reads the rules by which functions are killed, and returns what puts itself between functions and AWS; nil
@@ -169,7 +181,7 @@ func (c *Cloud) publishEnd(e states.Execution) {
 }
 
 // lambdaFunction describes a function of the template for Lambda.
-func (c *Cloud) lambdaFunction(f template.Function) lambda.Function {
+func (c *Cloud) lambdaFunction(f template.Function) (lambda.Function, error) {
 	// More processes than this would only compete for the processors of one machine.
 	concurrency := 2 * runtime.NumCPU()
 	if f.Concurrency > 0 {
@@ -178,13 +190,24 @@ func (c *Cloud) lambdaFunction(f template.Function) lambda.Function {
 	if c.options.Functions != "" {
 		concurrency = 1 // SAM has one container for each function, which handles one request at a time
 	}
-	return lambda.Function{
+	out := lambda.Function{
 		Name: f.Name, ARN: f.ARN, Program: c.program(f), Endpoint: c.options.Functions, Environment: f.Environment,
 		Timeout: time.Duration(
 			f.Timeout,
 		) * time.Second, MemoryMB: f.MemoryMB, Concurrency: concurrency, Reserved: f.Concurrency, Retries: f.Retries,
 		MaxEventAge: time.Duration(f.MaxEventAge) * time.Second,
 	}
+	if f.Alias == "" {
+		return out, nil
+	}
+	out.Aliases = map[string]string{f.Alias: f.Version}
+	if c.options.Functions != "" {
+		out.Versions = map[string]string{f.Version: out.Program}
+		return out, nil
+	}
+	var err error
+	out.Versions, err = c.versions().Programs(f.Name)
+	return out, err
 }
 
 // tool returns the path of a program in the project's bin folder.

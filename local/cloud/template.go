@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,9 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"sluice/local/iam"
+	"sluice/local/lambda"
 	"sluice/local/template"
 )
 
@@ -32,6 +35,7 @@ func (c *Cloud) readTemplate(context.Context) error {
 			"AwsEndpointUrl": c.descriptor.AWSEndpointURL, "StorageEndpointUrl": c.descriptor.S3URL,
 			"PublicStorageUrl": c.descriptor.S3URL, "OutboundPrivateReceivers": "127.0.0.0/8,::1/128",
 		},
+		Publish: c.publishVersion,
 	}, c.options.Set); err != nil {
 		return err
 	}
@@ -55,6 +59,28 @@ func (c *Cloud) readTemplate(context.Context) error {
 		}
 	}
 	return nil
+}
+
+// publishVersion returns the number of the version that the program of a function has. Functions that run elsewhere have
+// one version, and so has a function whose program is missing, which readTemplate reports.
+func (c *Cloud) publishVersion(function, binary string) (string, error) {
+	program := c.tool(filepath.Join("functions", binary))
+	if _, err := os.Stat(program); c.options.Functions != "" || errors.Is(err, fs.ErrNotExist) {
+		return "1", nil
+	}
+	return c.versions().Publish(function, program)
+}
+
+// versions returns the published versions of the functions.
+func (c *Cloud) versions() *lambda.Versions { return lambda.NewVersions(c.path("versions")) }
+
+// pruneVersions deletes the programs of versions that no execution needs any more.
+func (c *Cloud) pruneVersions() error {
+	definitions := c.states.Definitions()
+	return c.versions().Prune(func(function, number string) bool {
+		arn := []byte(arn("lambda", "function:"+function+":"+number) + `"`)
+		return slices.ContainsFunc(definitions, func(d []byte) bool { return bytes.Contains(d, arn) })
+	})
 }
 
 // readPolicies reads the permissions of the template. The operator may do everything, functions and state machines what

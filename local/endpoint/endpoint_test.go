@@ -182,6 +182,8 @@ func TestAuthorization(t *testing.T) {
 		{"", invoke + "g/invocations", `{}`, ""},
 		{"", invoke + "arn%3Aaws%3Alambda%3Aus-east-1%3A000000000000%3Afunction%3Ag/invocations", `{}`, ""},
 		{"", invoke + "h/invocations", `{}`, "lambda:InvokeFunction"},
+		{"", invoke + "g:3/invocations", `{}`, "lambda:InvokeFunction"},
+		{"", invoke + "g/invocations?Qualifier=3", `{}`, "lambda:InvokeFunction"},
 	} {
 		t.Run(test.target+test.path+" "+test.body, func(t *testing.T) {
 			status, got := send(t, address, "F", test.target, test.path, test.body)

@@ -183,6 +183,9 @@ func (s Services) lambdaRequests(r *http.Request, operation string, _ []byte) []
 	if !strings.HasPrefix(name, "arn:") {
 		name = s.ARN("lambda", "function:"+name)
 	}
+	if qualifier := r.URL.Query().Get("Qualifier"); qualifier != "" && strings.Count(name, ":") == 6 {
+		name += ":" + qualifier
+	}
 	return []iam.Request{{Action: "lambda:" + operation, Resource: name}}
 }
 

@@ -17,6 +17,10 @@ const maxAsyncPayload = 1 << 20
 // ServeHTTP serves the Invoke API: POST /2015-03-31/functions/{name or ARN}/invocations.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, PathPrefix), "/")
+	name = functionName(name)
+	if qualifier := r.URL.Query().Get("Qualifier"); qualifier != "" && !strings.Contains(name, ":") {
+		name += ":" + qualifier
+	}
 	if r.Method != http.MethodPost || rest != "invocations" {
 		writeError(w, http.StatusNotFound, "UnknownOperationException", "The local cloud serves only Invoke.")
 		return
@@ -36,19 +40,18 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusBadRequest, "InvalidRequestContentException",
 			"Could not parse request body into json.")
 	case asynchronous:
-		s.serveAsyncInvoke(w, functionName(name), payload)
+		s.serveAsyncInvoke(w, name, payload)
 	default:
-		s.serveInvoke(w, r, functionName(name), payload)
+		s.serveInvoke(w, r, name, payload)
 	}
 }
 
-// functionName returns the function's name in an ARN, which may be partial and may have a version.
+// functionName returns the function's name in an ARN, which may be partial, with the version or alias that may follow it.
 func functionName(s string) string {
 	if _, after, found := strings.Cut(s, "function:"); found {
-		s = after
+		return after
 	}
-	name, _, _ := strings.Cut(s, ":")
-	return name
+	return s
 }
 
 // serveAsyncInvoke accepts an asynchronous request.
@@ -72,7 +75,7 @@ func (s *Service) serveInvoke(w http.ResponseWriter, r *http.Request, name strin
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("X-Amzn-RequestId", result.RequestID)
-	h.Set("X-Amz-Executed-Version", "$LATEST")
+	h.Set("X-Amz-Executed-Version", result.Version)
 	if result.Failed {
 		h.Set("X-Amz-Function-Error", "Unhandled")
 	}

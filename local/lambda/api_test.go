@@ -21,6 +21,7 @@ func TestInvokeAPI(t *testing.T) {
 		{"toy", "", `{"Text":"x"}`, 200, "", ""},
 		{arn, "RequestResponse", ``, 200, "", ""},
 		{arn + ":$LATEST", "", `{}`, 200, "", ""},
+		{arn + ":7", "", `{}`, 404, "ResourceNotFoundException", ""},
 		{"toy", "", `{"Do":"fail"}`, 200, "", "Unhandled"},
 		{"toy", "Event", `{}`, 202, "", ""},
 		{"other", "", `{}`, 404, "ResourceNotFoundException", ""},

@@ -23,6 +23,10 @@ type Function struct {
 	ARN  string
 	// Program is the path of the function's executable.
 	Program string
+	// Versions holds the paths of the executables of the function's versions, by their numbers, and Aliases the number of
+	// the version that an alias names. Both are run as NAME:NUMBER or NAME:ALIAS. Only the executables differ.
+	Versions map[string]string
+	Aliases  map[string]string
 	// Endpoint is the URL of a Lambda endpoint that runs the function instead of Program; "" for none.
 	Endpoint string
 	// Environment is added to the variables that every function has.
@@ -51,6 +55,8 @@ type Result struct {
 	Failed bool
 	// ErrorType is the type of a failure, such as Runtime.ExitError; "" if the function named none.
 	ErrorType string
+	// Version is the number of the version that ran, or $LATEST.
+	Version string
 }
 
 // Errors of requests that did not reach a function.
@@ -100,10 +106,11 @@ type Log interface {
 
 // Service runs functions. It is safe for concurrent use.
 type Service struct {
-	cfg       Config
-	runtime   *http.Server
-	address   string
-	pools     map[string]*pool // by function name
+	cfg     Config
+	runtime *http.Server
+	address string
+	// pools holds the processes of each function by its name, and of its versions by NAME:NUMBER and NAME:ALIAS.
+	pools     map[string]*pool
 	limiter   *limiter
 	sandboxes sandboxRegistry
 	queue     *queue
@@ -138,7 +145,7 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 		if f.Concurrency < 1 {
 			return nil, fmt.Errorf("function %s has a concurrency below 1", f.Name)
 		}
-		s.pools[f.Name] = newPool(s, f)
+		s.addPools(f)
 	}
 	s.runtime = &http.Server{Handler: http.HandlerFunc(s.serveRuntime)}
 	go func() { _ = s.runtime.Serve(listener) }() // returns ErrServerClosed
@@ -147,6 +154,25 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// latest is the version of a function that is not one of its published versions.
+const latest = "$LATEST"
+
+// addPools adds the processes of a function and of its versions.
+func (s *Service) addPools(f Function) {
+	s.pools[f.Name] = newPool(s, f, latest)
+	s.pools[f.Name+":"+latest] = s.pools[f.Name]
+	for number, program := range f.Versions {
+		version := f
+		version.Program, version.ARN = program, f.ARN+":"+number
+		s.pools[f.Name+":"+number] = newPool(s, version, number)
+	}
+	for alias, number := range f.Aliases {
+		if p := s.pools[f.Name+":"+number]; p != nil {
+			s.pools[f.Name+":"+alias] = p
+		}
+	}
 }
 
 // Close ends all processes. Requests in progress fail with ErrClosed; asynchronous ones are resumed by the next start.
@@ -161,7 +187,7 @@ func (s *Service) Close() {
 	})
 }
 
-// Invoke runs a function and waits for its result. The error, if any, is ErrNotFound, ErrTooLarge, ErrClosed, a
+// Invoke runs a function, or one of its versions, and waits for its result. The error, if any, is ErrNotFound, ErrTooLarge, ErrClosed, a
 // ThrottledError or the context's. A function that has begun to handle the request continues even if the context ends, as on AWS.
 func (s *Service) Invoke(ctx context.Context, name string, payload []byte) (Result, error) {
 	return s.invoke(ctx, name, s.cfg.NewID(), payload)
@@ -183,20 +209,20 @@ func (s *Service) invoke(ctx context.Context, name, requestID string, payload []
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
-	if err := s.limiter.acquire(name); err != nil {
-		s.cfg.Log.WriteLine(name, requestID, fmt.Appendf(nil, `{"type":"platform.throttled","reason":%q}`,
+	if err := s.limiter.acquire(p.fn.Name); err != nil {
+		s.cfg.Log.WriteLine(p.fn.Name, requestID, fmt.Appendf(nil, `{"type":"platform.throttled","reason":%q}`,
 			err.(*ThrottledError).Reason))
 		return Result{}, err
 	}
 	if err := s.waitForProcess(ctx, p); err != nil {
-		s.limiter.release(name)
+		s.limiter.release(p.fn.Name)
 		return Result{}, err
 	}
 	result := make(chan Result, 1)
 	go func() {
 		defer func() {
 			<-p.slots
-			s.limiter.release(name)
+			s.limiter.release(p.fn.Name)
 		}()
 		result <- p.run(request{id: requestID, payload: payload})
 	}()
@@ -205,6 +231,7 @@ func (s *Service) invoke(ctx context.Context, name, requestID string, payload []
 		if r.Failed && s.isClosed() { // Close may have ended the process
 			return Result{}, ErrClosed
 		}
+		r.Version = p.version
 		return r, nil
 	case <-ctx.Done():
 		return Result{}, ctx.Err()

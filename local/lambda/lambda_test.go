@@ -99,13 +99,19 @@ func (h *testService) invokeEvent(t *testing.T, event string) (reply, Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return replyOf(t, result), result
+}
+
+// replyOf returns the reply of toy, which is empty if it failed.
+func replyOf(t *testing.T, result Result) reply {
+	t.Helper()
 	var r reply
 	if !result.Failed {
 		if err := json.Unmarshal(result.Payload, &r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return r, result
+	return r
 }
 
 // waitUntil fails the test unless the condition holds within a minute.

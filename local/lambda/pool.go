@@ -25,6 +25,8 @@ type request struct {
 type pool struct {
 	service *Service
 	fn      Function
+	// version is the number of the version that the processes run, or $LATEST.
+	version string
 	// slots holds one element for each request that is running.
 	slots chan struct{}
 
@@ -36,8 +38,8 @@ type pool struct {
 	idleTimer *time.Timer
 }
 
-func newPool(s *Service, f Function) *pool {
-	return &pool{service: s, fn: f, slots: make(chan struct{}, f.Concurrency), all: map[*sandbox]bool{}}
+func newPool(s *Service, f Function, version string) *pool {
+	return &pool{service: s, fn: f, version: version, slots: make(chan struct{}, f.Concurrency), all: map[*sandbox]bool{}}
 }
 
 // run gives a request to an idle process, or a new one, and returns the result.
@@ -119,7 +121,7 @@ func (p *pool) acquire() (box *sandbox, fresh bool, err error) {
 		p.idle = p.idle[:n-1]
 		return box, false, nil
 	}
-	if box, err = startSandbox(p.service, p.fn); err != nil {
+	if box, err = startSandbox(p.service, p.fn, p.version); err != nil {
 		return nil, false, fmt.Errorf("start %s: %w", p.fn.Program, err)
 	}
 	p.all[box] = true

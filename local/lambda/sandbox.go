@@ -22,6 +22,7 @@ type sandbox struct {
 	id      string
 	service *Service
 	fn      Function
+	version string
 	group   *process.Group
 	started time.Time
 	// idleSince is guarded by the pool's mutex.
@@ -48,8 +49,8 @@ type sandbox struct {
 }
 
 // startSandbox starts a process.
-func startSandbox(s *Service, f Function) (*sandbox, error) {
-	b := &sandbox{id: s.cfg.NewID(), service: s, fn: f, started: time.Now(),
+func startSandbox(s *Service, f Function, version string) (*sandbox, error) {
+	b := &sandbox{id: s.cfg.NewID(), service: s, fn: f, version: version, started: time.Now(),
 		requests: make(chan request), received: make(chan request), results: make(chan Result, 1)}
 	b.lastRequest.Store("")
 	if err := os.MkdirAll(b.tempDir(), 0o700); err != nil {
@@ -97,7 +98,7 @@ func (b *sandbox) environment() []string {
 	env := []string{
 		"AWS_LAMBDA_RUNTIME_API=" + b.service.address + "/" + b.id,
 		"AWS_LAMBDA_FUNCTION_NAME=" + b.fn.Name,
-		"AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
+		"AWS_LAMBDA_FUNCTION_VERSION=" + b.version,
 		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE=" + strconv.Itoa(b.fn.MemoryMB),
 		"AWS_LAMBDA_INITIALIZATION_TYPE=on-demand",
 		"AWS_LAMBDA_LOG_GROUP_NAME=/aws/lambda/" + b.fn.Name,

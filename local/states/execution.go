@@ -23,6 +23,9 @@ type Execution struct {
 	Stop   time.Time       `json:"stop"`
 	Input  json.RawMessage `json:"input"`
 	Output json.RawMessage `json:"output,omitempty"`
+	// Definition is the digest of the machine's definition when the execution was started; "" in records of earlier
+	// releases.
+	Definition string `json:"definition,omitempty"`
 	// Error and Cause describe why the execution did not succeed.
 	Error string `json:"error,omitempty"`
 	Cause string `json:"cause,omitempty"`
@@ -152,7 +155,7 @@ func (s *Service) startRun(e *execution) error {
 	if err != nil {
 		return err
 	}
-	m := s.machines[e.MachineARN]
+	m := s.machineOf(e)
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	e.mu.Lock()
 	e.cancel, e.done = cancel, make(chan struct{})

@@ -45,7 +45,7 @@ func (t *fakeFunctions) Invoke(ctx context.Context, name string, payload []byte)
 		}
 		return lambda.Result{Failed: true, ErrorType: failed, Payload: payload}, nil
 	}
-	return lambda.Result{Payload: encode(result)}, nil
+	return lambda.Result{Payload: encode(result), Version: "$LATEST"}, nil
 }
 
 const (

@@ -71,6 +71,8 @@ type Service struct {
 type machine struct {
 	Machine
 	definition *Definition
+	// digest names the definition among those that are stored.
+	digest string
 }
 
 // Causes that interrupt executions.
@@ -80,7 +82,8 @@ var (
 )
 
 // New loads the machines and restarts the executions that were running when the program last ended. These start at
-// their first state: every step of a batch can run twice without a further effect.
+// their first state, with the definition with which they began: every step of a batch can run twice without a further
+// effect.
 func New(ctx context.Context, cfg Config) (*Service, error) {
 	s := &Service{cfg: cfg, machines: map[string]*machine{}, executions: map[string]*execution{}}
 	if s.cfg.Authorize == nil {
@@ -98,10 +101,14 @@ func New(ctx context.Context, cfg Config) (*Service, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Name, err)
 		}
-		s.machines[m.ARN] = &machine{m, d}
+		s.machines[m.ARN] = &machine{m, d, digestOf(m.Definition)}
 	}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	if err := s.loadExecutions(); err != nil {
+		s.cancel(nil)
+		return nil, err
+	}
+	if err := s.storeDefinitions(); err != nil {
 		s.cancel(nil)
 		return nil, err
 	}
@@ -181,6 +188,7 @@ func (s *Service) Start(machineARN, name string, input []byte) (Execution, error
 			Status:     Running,
 			Input:      input,
 			Start:      s.cfg.Now(),
+			Definition: m.digest,
 		},
 		dir: s.machineDir(m.Name),
 	}

@@ -133,16 +133,15 @@ func (c *functionCall) invoke(ctx context.Context) (any, *Failure) {
 	if c.direct {
 		return answer, nil
 	}
-	return map[string]any{"ExecutedVersion": "$LATEST", "Payload": answer, "StatusCode": jsonInt(200)}, nil
+	return map[string]any{"ExecutedVersion": result.Version, "Payload": answer, "StatusCode": jsonInt(200)}, nil
 }
 
-// functionName returns the name of a function that is given by its name or its ARN.
+// functionName returns the name of a function that is given by its name or its ARN, with its version or alias if it has one.
 func functionName(s string) string {
 	if _, after, found := strings.Cut(s, ":function:"); found {
-		s = after
+		return after
 	}
-	name, _, _ := strings.Cut(s, ":")
-	return name
+	return s
 }
 
 // waitForToken returns the result that is sent for the token of the task.

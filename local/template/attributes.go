@@ -45,6 +45,16 @@ func (r *resolver) resolveAttribute(id, attribute string) (any, error) {
 		return r.arn(id, "firehose", "deliverystream/")
 	case "AWS::Serverless::Function Arn":
 		return r.arn(id, "lambda", "function:")
+	case "AWS::Serverless::Function Version", "AWS::Serverless::Function Alias": // extensions of SAM: !Ref Function.Version
+		alias, version, err := r.aliasOf(id)
+		if err != nil || alias == "" {
+			return nil, errorOr(err, "refers to the %s of %s, which has no AutoPublishAlias", attribute, id)
+		}
+		if attribute == "Version" {
+			alias = version
+		}
+		arn, err := r.arn(id, "lambda", "function:")
+		return arn + ":" + alias, err
 	case "AWS::DynamoDB::Table Arn":
 		return r.arn(id, "dynamodb", "table/")
 	case "AWS::Serverless::StateMachine ", "AWS::Serverless::StateMachine Arn":
@@ -74,6 +84,20 @@ func (r *resolver) resolveAttribute(id, attribute string) (any, error) {
 		return id, nil
 	}
 	return nil, fmt.Errorf("uses the attribute %s of %s, which the local cloud does not support", attribute, id)
+}
+
+// aliasOf returns the alias of a function and the number of the version that it names, both "" without AutoPublishAlias.
+func (r *resolver) aliasOf(id string) (alias, version string, err error) {
+	given, err := r.resolve(r.resources[id].properties["AutoPublishAlias"])
+	if alias = scalarText(given); err != nil || alias == "" {
+		return "", "", err
+	}
+	name, err := r.physicalName(id)
+	if err != nil || r.target.Publish == nil {
+		return alias, "1", err
+	}
+	version, err = r.target.Publish(name, binaryName(id))
+	return alias, version, err
 }
 
 // errorOr returns err if it is not nil, and else a formatted error.

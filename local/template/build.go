@@ -155,9 +155,12 @@ func (b *builder) addPermission(_ string, p *properties) error {
 		return fmt.Errorf("permits %q: the local cloud supports only lambda:InvokeFunction", action)
 	}
 	for _, f := range b.out.Functions {
-		if function == f.Name || function == f.ARN {
+		if function == f.Name {
+			function = f.ARN
+		}
+		if function == f.ARN || f.Alias != "" && function == f.ARN+":"+f.Alias {
 			b.out.Permissions = append(b.out.Permissions,
-				Permission{f.ARN, p.requiredText("Principal"), p.requiredText("SourceArn")})
+				Permission{function, p.requiredText("Principal"), p.requiredText("SourceArn")})
 			return p.err
 		}
 	}

@@ -24,6 +24,9 @@ func (b *builder) addFunction(id string, p *properties) error {
 		Environment: map[string]string{},
 		Policies:    p.list("Policies"),
 	}
+	if f.Alias, f.Version, err = b.aliasOf(id); err != nil {
+		return err
+	}
 	async := p.object("EventInvokeConfig")
 	f.Retries = async.number("MaximumRetryAttempts", 2)
 	f.MaxEventAge = async.number("MaximumEventAgeInSeconds", 0)

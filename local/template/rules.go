@@ -27,15 +27,31 @@ func (b *builder) addRule(id string, p *properties) error {
 		return err
 	}
 	for _, v := range p.list("Targets") {
-		arn := newProperties(v).text("Arn")
-		i := slices.IndexFunc(b.out.Functions, func(f Function) bool { return f.ARN == arn })
-		if i < 0 {
-			return fmt.Errorf("has a target that is not a function of the template")
+		target, err := b.ruleTarget(newProperties(v).text("Arn"))
+		if err != nil {
+			return err
 		}
-		r.Functions = append(r.Functions, b.out.Functions[i].ID)
+		r.Functions = append(r.Functions, target)
 	}
 	b.out.Rules = append(b.out.Rules, r)
 	return nil
+}
+
+// ruleTarget returns the function or the alias with an ARN, in the form of Rule.Functions.
+func (b *builder) ruleTarget(arn string) (string, error) {
+	for _, f := range b.out.Functions {
+		_, configured := b.resources[f.ID].properties["EventInvokeConfig"]
+		switch {
+		case f.ARN == arn && f.Alias != "" && configured:
+			return "", fmt.Errorf("has the target %s, but the EventInvokeConfig of that function holds for its alias alone: "+
+				"use !Ref %s.Alias", f.ID, f.ID)
+		case f.ARN == arn:
+			return f.ID, nil
+		case f.Alias != "" && f.ARN+":"+f.Alias == arn:
+			return f.ID + ":" + f.Alias, nil
+		}
+	}
+	return "", fmt.Errorf("has a target that is not a function of the template")
 }
 
 // parseRate returns the interval of a schedule of the only supported form, rate(N minutes), rate(N hours) or rate(N

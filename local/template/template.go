@@ -35,6 +35,10 @@ type Function struct {
 	MemoryMB int
 	// Concurrency is the reserved concurrency; 0 for none.
 	Concurrency int
+	// Alias is the name of the alias that SAM publishes; "" for a function without versions.
+	Alias string
+	// Version is the number of the version that the alias names; "" without an alias.
+	Version string
 	// Retries is the number of retries of an asynchronous invocation.
 	Retries int
 	// MaxEventAge is how long an asynchronous invocation is retried, in seconds; 0 for the default of Lambda.
@@ -109,7 +113,7 @@ func (t Table) PartitionKey() string {
 
 // Permission is an AWS::Lambda::Permission. Those that SAM creates for the events of functions are not included.
 type Permission struct {
-	// Function is the ARN of the function.
+	// Function is the ARN of the function, or of its alias.
 	Function string
 	// Service is the principal, such as events.amazonaws.com.
 	Service string
@@ -174,7 +178,7 @@ type Rule struct {
 	Pattern map[string]any
 	// Every is the interval of the schedule; 0 for none.
 	Every time.Duration
-	// Functions are the logical IDs of the targets.
+	// Functions are the targets: logical IDs of functions, each followed by a colon and the alias if the target is one.
 	Functions []string
 }
 
@@ -196,6 +200,8 @@ type Target struct {
 	// Parameters holds values that depend on the environment, such as its addresses. They take precedence over the
 	// defaults of the template, and overrides over them. Parameters that the template does not declare are ignored.
 	Parameters map[string]string
+	// Publish returns the number of the version that a function with an alias has now; nil means 1.
+	Publish func(function, binary string) (version string, err error)
 }
 
 // Partition is the partition in all ARNs.

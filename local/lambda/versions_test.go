@@ -1,0 +1,97 @@
+package lambda
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	program := filepath.Join(dir, "program")
+	v := NewVersions(filepath.Join(dir, "versions"))
+	// build replaces the program, as a build does, and publishes it.
+	build := func(text, want string) {
+		t.Helper()
+		if err := os.WriteFile(program+".new", []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(program+".new", program); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // the second time it is the same file
+			if got, err := v.Publish("f", program); got != want || err != nil {
+				t.Errorf("publish %q: version %q, %v; want %s", text, got, err, want)
+			}
+		}
+	}
+	build("one", "1")
+	build("one", "1")
+	build("two", "2")
+	build("one", "3")
+	build("three and more", "4")
+	// texts returns what the programs of the versions are.
+	texts := func() map[string]string {
+		programs, err := v.Programs("f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]string{}
+		for number, path := range programs {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[number] = string(text)
+		}
+		return out
+	}
+	if diff := cmp.Diff(map[string]string{"1": "one", "2": "two", "3": "one", "4": "three and more"}, texts()); diff != "" {
+		t.Errorf("programs (-want +got):\n%s", diff)
+	}
+	if err := v.Prune(func(function, number string) bool { return function == "f" && number == "2" }); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"2": "two", "4": "three and more"}, texts()); diff != "" {
+		t.Errorf("programs after pruning (-want +got):\n%s", diff)
+	}
+	if programs, err := v.Programs("other"); len(programs) != 0 || err != nil {
+		t.Errorf("programs of another function: %v, %v; want none", programs, err)
+	}
+	if _, err := v.Publish("f", filepath.Join(dir, "missing")); err == nil {
+		t.Error("published a program that does not exist")
+	}
+	if err := NewVersions(filepath.Join(dir, "none")).Prune(nil); err != nil {
+		t.Errorf("prune a folder that does not exist: %v", err)
+	}
+}
+
+// Versions run their own programs, and the alias the version that it names.
+func TestInvokeVersions(t *testing.T) {
+	t.Parallel()
+	h := newTestService(t, func(f *Function, c *Config) {
+		f.Versions = map[string]string{"1": toyProgram, "2": toyProgram}
+		f.Aliases = map[string]string{"live": "2"}
+		f.Program = "/does/not/exist" // $LATEST
+	})
+	const arn = "arn:aws:lambda:eu-west-1:000000000000:function:toy"
+	for name, want := range map[string]string{"toy:1": "1", "toy:2": "2", "toy:live": "2", arn + ":1": "1"} {
+		result, err := h.Invoke(t.Context(), functionName(name), []byte(`{"Do":"env","Text":"AWS_LAMBDA_FUNCTION_VERSION"}`))
+		r := replyOf(t, result)
+		if err != nil || result.Version != want || r.Text != want {
+			t.Errorf("%s: version %q (%q in the function), %v; want %s", name, result.Version, r.Text, err, want)
+		}
+	}
+	if result, err := h.Invoke(t.Context(), "toy:$LATEST", []byte(`{}`)); err != nil || result.ErrorType != "Runtime.InvalidEntrypoint" ||
+		result.Version != "$LATEST" {
+		t.Errorf("$LATEST: %+v, %v; want that its program is missing", result, err)
+	}
+	for _, name := range []string{"toy:3", "toy:dead", "toy:"} {
+		if _, err := h.Invoke(t.Context(), name, nil); err == nil {
+			t.Errorf("%s: got no error", name)
+		}
+	}
+}

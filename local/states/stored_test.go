@@ -1,0 +1,83 @@
+package states
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// callOf returns a definition that calls a function.
+func callOf(function string) string {
+	return oneState(task + `"Parameters": {"FunctionName": "` + functionPrefix + function + `", "Payload": {}}`)
+}
+
+// interruptedExecution returns a service whose machine is updated from toy:1 to toy:2 while an execution runs. The
+// service is closed, and functions answer from its next start on.
+func interruptedExecution(t *testing.T) (b *testService, arn string) {
+	t.Helper()
+	release, started := make(chan struct{}), make(chan string, 10)
+	b = newTestService(t, callOf("toy:1"), func(ctx context.Context, name string, _ map[string]any) (any, string) {
+		started <- name
+		select {
+		case <-release:
+		case <-ctx.Done():
+		}
+		return name, ""
+	})
+	e, err := b.Start(machineARN, "old", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name := <-started; name != "toy:1" {
+		t.Errorf("called %s, want toy:1", name)
+	}
+	b.Close()
+	close(release)
+	b.cfg.Machines[0].Definition = []byte(callOf("toy:2"))
+	return b, e.ARN
+}
+
+// An execution that is restarted keeps the definition with which it began, and so the versions that it names; one that is
+// started later has the new one.
+func TestExecutionsKeepTheirDefinition(t *testing.T) {
+	t.Parallel()
+	b, arn := interruptedExecution(t)
+	b.restart(t)
+	if got := b.waitForEnd(t, arn); !strings.Contains(string(got.Output), `"toy:1"`) {
+		t.Errorf("the execution ended with %s, want the output of toy:1", got.Output)
+	}
+	if got := b.run(t, `{}`); !strings.Contains(string(got.Output), `"toy:2"`) {
+		t.Errorf("a new execution ended with %s, want the output of toy:2", got.Output)
+	}
+	countDefinitions := func() int {
+		t.Helper()
+		files, err := filepath.Glob(filepath.Join(b.cfg.Dir, "*", "*"+definitionSuffix))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(files)
+	}
+	if n := countDefinitions(); n != 2 {
+		t.Errorf("%d definitions are stored, want that of the execution and the new one", n)
+	}
+	b.Close()
+	b.restart(t)
+	if n := countDefinitions(); n != 1 {
+		t.Errorf("%d definitions are stored when no execution needs the old one, want 1", n)
+	}
+}
+
+// A definition that is lost is replaced by that of the machine.
+func TestLostDefinition(t *testing.T) {
+	t.Parallel()
+	b, arn := interruptedExecution(t)
+	if err := os.Remove(b.definitionPath("toy", digestOf([]byte(callOf("toy:1"))))); err != nil {
+		t.Fatal(err)
+	}
+	b.restart(t)
+	if got := b.waitForEnd(t, arn); !strings.Contains(string(got.Output), `"toy:2"`) {
+		t.Errorf("the execution ended with %s, want the output of toy:2", got.Output)
+	}
+}
