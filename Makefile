@@ -6,7 +6,7 @@
 # make test-clients   what generators of clients make of that file
 
 .DEFAULT_GOAL := build
-.PHONY: build tools demo test local docs bench bench-screening bench-policy lint clean programs functions format vet staticcheck test-product test-local test-bench \
+.PHONY: build tools demo test local docs bench bench-2gb bench-screening bench-policy lint clean programs functions format vet staticcheck test-product test-local test-bench \
 	test-e2e vulncheck test-sam test-localstack sam sam-build test-clients release
 
 # One set of flags for products, tests, vet and staticcheck, so that each package is compiled once; the race detector alone needs a
@@ -158,6 +158,11 @@ release:
 
 bench: programs functions
 	cd bench && go build -o ../bin/bench . && ../bin/bench
+
+# Batches of full size through a local cloud: seconds of each stage, memory of each function, and ingestion beside a bare loop of
+# writes. It takes an hour and about 15 GB of disk; FULL="-scale 0.01 -cases realistic" takes less.
+bench-2gb: build
+	cd bench && go build -o ../bin/bench-2gb ./full && ../bin/bench-2gb $(FULL)
 
 # Quality and speed of name matching. SLUICE_SCREENING_DATA names the folder of the data, which are not part of the repository:
 # bench/screening/main.go says what it must have. PYTHON is the Python whose rapidfuzz and nomenklatura are measured beside it.

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/transaction"
+	"sluice/shared/transaction/scanner"
+)
+
+// TestCases requires that the lines of each case are what it says, and that its file of full size may be uploaded and
+// ingested.
+func TestCases(t *testing.T) {
+	const sample, maxUploadBytes, maxTransactions = 2000, 2_147_483_647, 20_000_000
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := c.open(sample)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scan := scanner.New(transaction.Rules{ReceivedAt: time.Now(), MaxFuture: time.Hour})
+			written, valid, long := 0, 0, 0
+			var line []byte
+			for range sample {
+				line = s.next(line[:0])
+				if len(line) <= longLineBytes { // the few larger ones are as many in a large file
+					written += len(line) + 1
+				}
+				if res := scan.Line(line); len(res.Findings) == 0 && !res.Blank {
+					valid++
+				}
+				if len(line) == longLineBytes && c.name == "long-lines" {
+					long++
+				}
+			}
+			if size := int64(written) * c.lines / sample; size > maxUploadBytes || size < maxUploadBytes*3/10 ||
+				c.lines > maxTransactions {
+				t.Errorf("%d lines have %d bytes, want %d at most", c.lines, size, maxUploadBytes)
+			}
+			switch c.name {
+			case "all-invalid":
+				// Of bad lines, those have no finding that are so only beside others: duplicates and unknown entities.
+				if valid > sample/5 {
+					t.Errorf("%d of %d lines have no finding, want few", valid, sample)
+				}
+			case "invalid-20m":
+				if valid != 0 {
+					t.Errorf("%d of %d lines are valid, want none", valid, sample)
+				}
+			default:
+				if valid != sample {
+					t.Errorf("%d of %d lines are valid, want all", valid, sample)
+				}
+			}
+			if want := map[string]int{"long-lines": sample / longLineEvery}[c.name]; long != want {
+				t.Errorf("%d lines are long, want %d", long, want)
+			}
+		})
+	}
+}
+
+// TestShortestLine requires that no member of the line can be left out and no string be shorter.
+func TestShortestLine(t *testing.T) {
+	scan := scanner.New(transaction.Rules{ReceivedAt: time.Now(), MaxFuture: time.Hour})
+	line := shortestLine(nil, 1)
+	for _, part := range []string{`"payment_external_id":"p",`, `"sender":{"by_external_id":"e"},`, `,"amount":1`,
+		`,"currency":"EUR"`, `,"type":"refund"`, `:00"`} {
+		shorter := bytes.Replace(line, []byte(part), nil, 1)
+		if len(shorter) == len(line) || len(scan.Line(shorter).Findings) == 0 {
+			t.Errorf("without %s the line is valid, or does not have it", part)
+		}
+	}
+}
+
+func TestMeasureStages(t *testing.T) {
+	start := time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC)
+	event := func(kind, name string, at time.Duration) types.HistoryEvent {
+		e := types.HistoryEvent{Timestamp: aws.Time(start.Add(at))}
+		if kind == "entered" {
+			e.StateEnteredEventDetails = &types.StateEnteredEventDetails{Name: &name}
+		} else {
+			e.StateExitedEventDetails = &types.StateExitedEventDetails{Name: &name}
+		}
+		return e
+	}
+	got := measureStages([]types.HistoryEvent{
+		{Timestamp: aws.Time(start)}, event("entered", "Plan", time.Second), event("exited", "Plan", 3*time.Second),
+		event("entered", "Validate", 3*time.Second), event("entered", "ValidateChunk", 4*time.Second),
+		event("entered", "ValidateChunk", 4*time.Second), event("exited", "ValidateChunk", 6*time.Second),
+		event("exited", "ValidateChunk", 7*time.Second), event("exited", "Validate", 8*time.Second),
+	})
+	want := []stage{{"Plan", 2 * time.Second}, {"Validate", 5 * time.Second}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(stage{})); diff != "" {
+		t.Errorf("stages (-want +got):\n%s", diff)
+	}
+}
+
+func TestPeakMemory(t *testing.T) {
+	if got := peakMemory("Name:\tx\nVmPeak:\t   900 kB\nVmHWM:\t   12345 kB\n"); got != 12345<<10 {
+		t.Errorf("the peak is %d bytes, want %d", got, 12345<<10)
+	}
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Skip("this system has no /proc")
+	}
+	if got := peakMemory(string(status)); got < 1<<20 {
+		t.Errorf("this process has a peak of %d bytes, want more than a megabyte", got)
+	}
+}
