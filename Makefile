@@ -1,5 +1,6 @@
 # make demo    see it work           make test    everything that is checked
 # make local   a local cloud to use  make build   bin/sluice and what it needs
+# make test-faults   batches while things go wrong, by seeds (docs/faults.md)
 # make test-sam, make test-localstack   the same suite in other environments (docs/environments.md)
 # make docs    the reference of the interface, as one HTML page, and its description in one file
 # make release   the command line for Linux and macOS, with checksums, SBOM and third-party notices
@@ -7,7 +8,7 @@
 
 .DEFAULT_GOAL := build
 .PHONY: build tools demo test local docs bench bench-2gb bench-screening bench-policy lint clean programs functions format vet staticcheck test-product test-local test-bench \
-	test-e2e vulncheck test-sam test-localstack sam sam-build test-clients release
+	test-e2e test-faults vulncheck test-sam test-localstack sam sam-build test-clients release
 
 # One set of flags for products, tests, vet and staticcheck, so that each package is compiled once; the race detector alone needs a
 # second build, with C. The tools collect less garbage, which saves a sixth of their time for a few hundred megabytes; what is
@@ -113,6 +114,10 @@ test-bench:
 
 test-e2e: build
 	cd e2e && go test -count=1 -timeout 30m
+
+# Batches while things go wrong, by seeds (docs/faults.md). SEED=37 COUNT=1 replays one.
+test-faults: build
+	cd e2e && go test -count=1 -timeout 120m -run 'TestFaults$$' -v . -args -fault-seed $(or $(SEED),1) -fault-seeds $(or $(COUNT),200)
 
 docs: bin/tools/redoc.js
 	@mkdir -p bin

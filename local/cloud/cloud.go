@@ -48,10 +48,12 @@ type Options struct {
 	Functions string
 	// SAMFile receives the functions' settings for `sam local --env-vars`; "" for none.
 	SAMFile string
-	// Kills are rules for killing functions, as package faults reads them; nil kills none.
+	// Kills are rules for killing functions, as package faults reads them; nil kills none, and takes no plans of faults.
 	Kills []string
 	// Limits are the limits of AWS that the cloud has.
 	Limits Limits
+	// Pace is the factor by which the waits of state machines and of asynchronous requests are shortened; 0 means 1.
+	Pace float64
 	// Verbose copies the functions' logs to Output.
 	Verbose bool
 	Output  io.Writer
@@ -82,8 +84,8 @@ type Cloud struct {
 	bus       *eventbridge.Bus
 	// faults is nil unless Options.Kills are given.
 	faults *faults.Injector
-	// events is the file that receives what is put on the bus.
-	events *os.File
+	// events is the file that receives what is put on the bus, journal the one that receives the faults of plans.
+	events, journal *os.File
 
 	// listeners are those of the four addresses.
 	listeners struct{ api, s3, aws, dynamoDB net.Listener }
@@ -216,8 +218,10 @@ func (c *Cloud) close(ctx context.Context) {
 	if c.database != nil {
 		c.database.Close()
 	}
-	if c.events != nil {
-		_ = c.events.Close()
+	for _, f := range []*os.File{c.events, c.journal} {
+		if f != nil {
+			_ = f.Close()
+		}
 	}
 	if c.log != nil {
 		c.log.close()

@@ -120,23 +120,28 @@ func (c *Cloud) startFunctions(ctx context.Context) error {
 	if err := os.RemoveAll(c.path("tmp")); err != nil {
 		return err
 	}
-	var functions []lambda.Function
+	var all []lambda.Function
 	for _, f := range c.template.Functions {
 		function, err := c.lambdaFunction(f)
 		if err != nil {
 			return err
 		}
-		functions = append(functions, function)
+		all = append(all, function)
 	}
 	interpose, err := c.startFaults()
 	if err != nil {
 		return err
 	}
+	var deliveries func(string, []byte) []time.Duration
+	if c.faults != nil {
+		deliveries = c.faults.Deliveries
+	}
 	if c.lambda, err = lambda.New(ctx, lambda.Config{
-		Functions: functions, AccountConcurrency: c.options.Limits.Concurrency, Region: region, NewID: newID, Log: c.log, TempDir: c.path("tmp"),
+		Functions: all, AccountConcurrency: c.options.Limits.Concurrency, Region: region, NewID: newID, Log: c.log,
+		TempDir:       c.path("tmp"),
 		JournalDir:    c.path("events"),
 		DeadLetterDir: c.path("dead-letters"), AuthorizeDeadLetter: c.authorizeDeadLetter,
-		Interpose: interpose,
+		Interpose: interpose, Deliveries: deliveries, RetryDelay: c.paced(time.Second),
 	}); err != nil {
 		return err
 	}
@@ -150,14 +155,38 @@ func (c *Cloud) startFunctions(ctx context.Context) error {
 	for _, m := range c.template.Machines {
 		machines = append(machines, states.Machine{Name: m.Name, ARN: m.ARN, Definition: m.Definition})
 	}
+	var functions states.Functions = c.lambda
+	if c.faults != nil {
+		functions = faults.Functions{Injector: c.faults, Functions: c.lambda}
+	}
 	c.states, err = states.New(ctx, states.Config{
-		Machines: machines, Functions: c.lambda, Authorize: c.authorizeTask, Dir: c.path("executions"), Region: region,
-		NewID: newID, Now: time.Now, OnEnded: c.publishEnd,
+		Machines: machines, Functions: functions, Authorize: c.authorizeTask, Dir: c.path("executions"), Region: region,
+		NewID: newID, Now: time.Now, OnEnded: c.publishEnd, Sleep: c.sleep,
 	})
 	if err != nil {
 		return err
 	}
 	return c.pruneVersions()
+}
+
+// paced returns how long a wait takes that on AWS takes d.
+func (c *Cloud) paced(d time.Duration) time.Duration {
+	if c.options.Pace == 0 {
+		return d
+	}
+	return time.Duration(float64(d) * c.options.Pace)
+}
+
+// sleep waits for a state machine. It returns the context's error if the context ends first.
+func (c *Cloud) sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(c.paced(d))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // startFaults reads the rules by which functions are killed, and returns what puts itself between functions and AWS; nil
@@ -167,10 +196,25 @@ func (c *Cloud) startFaults() (func(*lambda.Process) ([]string, func(), error), 
 	if c.faults, err = faults.New(c.options.Kills); err != nil || c.faults == nil {
 		return nil, err
 	}
+	if c.journal, err = os.OpenFile(c.path("logs", "faults.jsonl"), os.O_CREATE|os.O_WRONLY|os.O_APPEND,
+		0o600); err != nil {
+		return nil, err
+	}
+	c.faults.Journal(c.journal)
+	c.faults.OnStop(c.stopBatch)
 	addresses := map[string]string{
 		"AWS_ENDPOINT_URL": c.descriptor.AWSEndpointURL, "AWS_ENDPOINT_URL_S3": c.descriptor.S3URL,
 	}
 	return func(p *lambda.Process) ([]string, func(), error) { return c.faults.Interpose(p, addresses) }, nil
+}
+
+// stopBatch stops the execution of a batch, if there is one, as somebody with the permission could.
+func (c *Cloud) stopBatch(id string) {
+	for _, m := range c.template.Machines {
+		if strings.HasSuffix(m.Name, "-batch") {
+			_, _ = c.states.Stop(strings.Replace(m.ARN, ":stateMachine:", ":execution:", 1)+":"+id, "Fault", "An injected fault.")
+		}
+	}
 }
 
 // publishEnd publishes the event that an execution has ended. If that fails, the sweep will find its batch.

@@ -1,12 +1,15 @@
-// Package faults kills functions at their calls to AWS, so that tests can try what an interrupted function leaves
-// behind. Each process of a function calls AWS through a proxy of its own, which kills the process by SIGKILL before a
-// call goes out, or after the service has done what it asks for and before the process learns of it.
+// Package faults makes things go wrong, so that tests can try what becomes of them. Each process of a function calls AWS
+// through a proxy of its own. A Kill kills the process by SIGKILL at one call, before the call goes out, or after the
+// service has done what it asks for and before the process learns of it. A Plan strikes the calls that concern one batch
+// by faults of many kinds, which follow from a seed, and the asynchronous requests that concern it. docs/faults.md
+// describes how the end-to-end suite uses them.
 package faults
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -47,6 +50,11 @@ type Injector struct {
 	// random chooses one in oneIn calls, the same ones for the same seed and order of calls; nil if chance kills nobody.
 	random *rand.Rand
 	oneIn  int
+	plans  []*followed
+	// journal receives a line for each fault of a plan; nil for none.
+	journal io.Writer
+	// stop stops the execution of a batch; nil for nothing.
+	stop func(name string)
 }
 
 // armed is a Kill with its state.
@@ -117,6 +125,8 @@ const (
 	passes fate = iota
 	killedBefore
 	killedAfter
+	// answered means that the call has had its answer, or its end, from a plan.
+	answered
 )
 
 // decide counts a call and returns what happens at it.

@@ -1,10 +1,12 @@
 package faults
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -54,10 +56,17 @@ func (in *Injector) Interpose(p Process, addresses map[string]string) (environme
 // transport connects all proxies to the services. It changes nothing of a request, which is signed.
 var transport = &http.Transport{MaxIdleConns: 256, MaxIdleConnsPerHost: 256, DisableCompression: true}
 
-// errKilled ends a call whose process was killed.
-var errKilled = errors.New("the process was killed")
+// errKilled ends a call whose process was killed, errStruck one whose answer is dropped.
+var (
+	errKilled = errors.New("the process was killed")
+	errStruck = errors.New("an injected fault")
+)
 
-type fateKey struct{}
+// fateKey and strikeKey are the keys of contexts under which requests carry what happens to them.
+type (
+	fateKey   struct{}
+	strikeKey struct{}
+)
 
 // proxy returns the handler through which a process calls a service.
 func (in *Injector) proxy(p Process, target *url.URL) http.Handler {
@@ -68,28 +77,89 @@ func (in *Injector) proxy(p Process, target *url.URL) http.Handler {
 		},
 		Transport: transport,
 		ModifyResponse: func(r *http.Response) error {
-			if r.Request.Context().Value(fateKey{}) != killedAfter {
-				return nil
+			s, _ := r.Request.Context().Value(strikeKey{}).(*strike)
+			switch {
+			case r.Request.Context().Value(fateKey{}) == killedAfter:
+				_, err := io.Copy(io.Discard, r.Body)
+				p.Kill("after " + nameOf(r.Request))
+				return errors.Join(errKilled, err)
+			case s != nil && s.Kind == Drop:
+				_, err := io.Copy(io.Discard, r.Body)
+				return errors.Join(errStruck, err)
+			case s != nil && s.Kind == Cut:
+				return cutShort(r)
 			}
-			_, err := io.Copy(io.Discard, r.Body)
-			p.Kill("after " + nameOf(r.Request))
-			return errors.Join(errKilled, err)
+			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			if errors.Is(err, errKilled) {
+			switch {
+			case errors.Is(err, errKilled):
 				panic(http.ErrAbortHandler)
+			case errors.Is(err, errStruck):
+				reset(w)
+			default:
+				w.WriteHeader(http.StatusBadGateway)
 			}
-			w.WriteHeader(http.StatusBadGateway)
 		},
+		FlushInterval: -1, // what comes before the end of an answer in its middle arrives
+		// What ends an answer in its middle is logged here.
+		ErrorLog: log.New(io.Discard, "", 0),
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		decided := in.decide(p.FunctionName(), p.Payload(), nameOf(r))
+		name, payload := nameOf(r), p.Payload()
+		decided := in.decide(p.FunctionName(), payload, name)
+		var s *strike
+		if decided == passes {
+			decided, s = in.strikeProxied(w, r, p, payload, name)
+		}
 		if decided == killedBefore {
-			p.Kill("before " + nameOf(r))
+			p.Kill("before " + name)
 			panic(http.ErrAbortHandler)
 		}
-		forward.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), fateKey{}, decided)))
+		if decided == answered {
+			return
+		}
+		ctx := context.WithValue(context.WithValue(r.Context(), fateKey{}, decided), strikeKey{}, s)
+		forward.ServeHTTP(w, r.WithContext(ctx))
 	})
+}
+
+// maxScheduledCall is how many bytes of a call of a schedule's invocation are searched for what it concerns.
+const maxScheduledCall = 1 << 20
+
+// strikeProxied does what a plan has for a call, or returns what is to be done with it.
+func (in *Injector) strikeProxied(w http.ResponseWriter, r *http.Request, p Process, payload []byte, name string) (fate,
+	*strike) {
+	text := r.URL.Path
+	if isScheduled(payload) && r.ContentLength > 0 && r.ContentLength < maxScheduledCall {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler) // the process has ended
+		}
+		text += string(body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	s, match := in.strike(p.FunctionName(), payload, text, name)
+	if s == nil {
+		return passes, nil
+	}
+	switch s.Kind {
+	case KillBefore:
+		return killedBefore, nil
+	case KillAfter:
+		return killedAfter, nil
+	case Throttle, Error:
+		refuse(w, r, s)
+		return answered, nil
+	case Reset:
+		reset(w)
+		return answered, nil
+	case Delay:
+		sleep(r, s.pause)
+	case Stop:
+		in.stop(match)
+	}
+	return passes, s
 }
 
 // nameOf names a call: the operation of services that have it in a header, else the method and the beginning of the
@@ -106,14 +176,18 @@ func nameOf(r *http.Request) string {
 // TargetPrefix begins the header X-Amz-Target of requests to ServeHTTP.
 const TargetPrefix = "SluiceFaults."
 
-// ServeHTTP serves Arm, which takes a Kill and answers with its number, and State, which takes a number and answers with
-// a State. Both are JSON.
+// ServeHTTP serves Arm, which takes a Kill and answers with its number, State, which takes a number and answers with
+// a State, Follow, which takes plans and answers with their number, and Forget, which takes the seed and the name of
+// one. All are JSON.
 func (in *Injector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Kill
-		Number int `json:"number"`
+		Number int    `json:"number"`
+		Plans  []Plan `json:"plans"`
+		Seed   uint64 `json:"seed"`
+		Name   string `json:"name"`
 	}
-	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16)).Decode(&body)
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&body)
 	var reply any
 	switch operation := strings.TrimPrefix(r.Header.Get("X-Amz-Target"), TargetPrefix); {
 	case err != nil:
@@ -123,6 +197,16 @@ func (in *Injector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if state, ok := in.State(body.Number); ok {
 			reply = state
 		}
+	case operation == "Follow" && len(body.Plans) > 0:
+		for _, p := range body.Plans {
+			err = errors.Join(err, in.Follow(p))
+		}
+		if err == nil {
+			reply = map[string]int{"number": len(body.Plans)}
+		}
+	case operation == "Forget" && body.Name != "":
+		in.Forget(body.Seed, body.Name)
+		reply = map[string]int{"number": 1}
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
 	if reply == nil {

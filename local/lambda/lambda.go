@@ -86,6 +86,9 @@ type Config struct {
 	// Interpose, if not nil, is called for each process before it starts. It returns variables that replace those of the
 	// function, and a function that is called when the process has ended.
 	Interpose func(*Process) (environment []string, stop func(), err error)
+	// Deliveries, if not nil, says after which times an asynchronous request is delivered: more than once, late, or, where it
+	// returns none, never. nil means once, at once.
+	Deliveries func(function string, payload []byte) []time.Duration
 	// NewID returns a UUID, used as the ID of a request or a process.
 	NewID func() string
 	// InitTimeout limits the time until a new process asks for its first request; 0 means 10 seconds.

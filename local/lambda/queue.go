@@ -117,12 +117,22 @@ func (s *Service) InvokeAsync(name string, payload []byte) (requestID string, er
 	if len(payload) > MaxPayload {
 		return "", ErrTooLarge
 	}
-	e := asyncRequest{ID: s.cfg.NewID(), Function: name, Payload: payload, Accepted: time.Now()}
-	if err := writeRequest(s.cfg.JournalDir, e); err != nil {
-		return "", err
+	deliveries := []time.Duration{0}
+	if s.cfg.Deliveries != nil {
+		deliveries = s.cfg.Deliveries(name, payload)
 	}
-	s.queue.push(queuedRequest{asyncRequest: e})
-	return e.ID, nil
+	requestID = s.cfg.NewID()
+	for i, after := range deliveries {
+		e := asyncRequest{ID: requestID, Function: name, Payload: payload, Accepted: time.Now()}
+		if i > 0 {
+			e.ID = s.cfg.NewID() // of its file in the journal
+		}
+		if err := writeRequest(s.cfg.JournalDir, e); err != nil {
+			return "", err
+		}
+		s.queue.push(queuedRequest{asyncRequest: e, dueAt: time.Now().Add(after)})
+	}
+	return requestID, nil
 }
 
 // writeRequest stores a request in a folder. Readers see the file complete or not at all.

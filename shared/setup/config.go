@@ -21,6 +21,10 @@ type Config struct {
 	Endpoint        string `env:"AWS_ENDPOINT_URL"`
 	StorageEndpoint string `env:"AWS_ENDPOINT_URL_S3"`
 
+	// RetryMaxPause is the longest pause in milliseconds between two attempts of the SDK at one call; 0 means
+	// defaultRetryMaxPause.
+	RetryMaxPause int64 `env:"RETRY_MAX_PAUSE_MS"`
+
 	BatchesTable      string `env:"TABLE_BATCHES"`
 	TransactionsTable string `env:"TABLE_TRANSACTIONS"`
 	EntitiesTable     string `env:"TABLE_ENTITIES"`

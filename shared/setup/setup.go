@@ -3,6 +3,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -41,9 +42,22 @@ func MustLoad(ctx context.Context, required ...string) Env {
 	}
 	slog.SetDefault(env.Log)
 	env.Check(err)
-	env.AWS, err = LoadAWS(ctx)
+	env.AWS, err = LoadAWS(ctx, retrying(time.Duration(cfg.RetryMaxPause)*time.Millisecond))
 	env.Check(err)
 	return env
+}
+
+// defaultRetryMaxPause is the longest pause between two attempts at one call to AWS.
+const defaultRetryMaxPause = 5 * time.Second
+
+// retrying makes the SDK attempt each call up to five times, with pauses up to longest; 0 means defaultRetryMaxPause.
+func retrying(longest time.Duration) config.LoadOptionsFunc {
+	return config.WithRetryer(func() aws.Retryer {
+		return retry.NewStandard(func(o *retry.StandardOptions) {
+			o.MaxAttempts = 5
+			o.MaxBackoff = cmp.Or(longest, defaultRetryMaxPause)
+		})
+	})
 }
 
 // Check ends the process with one log line if err is not nil. Mains call it for parts that may fail to be made.
@@ -67,12 +81,7 @@ func LoadAWS(ctx context.Context, options ...func(*config.LoadOptions) error) (a
 	})
 	own := []func(*config.LoadOptions) error{
 		config.WithHTTPClient(client),
-		config.WithRetryer(func() aws.Retryer {
-			return retry.NewStandard(func(o *retry.StandardOptions) {
-				o.MaxAttempts = 5
-				o.MaxBackoff = 5 * time.Second
-			})
-		}),
+		retrying(0),
 	}
 	return config.LoadDefaultConfig(ctx, append(own, options...)...)
 }

@@ -91,6 +91,8 @@ func declareFlags(flags *flag.FlagSet, o *cloud.Options, getenv func(string) str
 		})
 	flags.Func("limit", "`NAME=VALUE` of a limit that AWS has, such as concurrency=10 (local/README.md); may be repeated",
 		o.Limits.Add)
+	flags.Float64Var(&o.Pace, "pace", 1,
+		"`FACTOR` by which the pauses of state machines and before retries are shortened, for tests")
 	flags.Func("set", "`NAME=VALUE` of a parameter of the template; may be repeated", func(s string) error {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok || name == "" {
