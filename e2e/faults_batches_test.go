@@ -105,7 +105,7 @@ func newFaultBatches(seed uint64, tenants int) []*faultBatch {
 		b.plan = faultPlan{
 			Seed: seed, Name: fmt.Sprintf("batch %d (%s)", i+1, kind), OneIn: []int{20, 40, 80}[r.IntN(3)], EventsOneIn: 3,
 		}
-		if r.IntN(12) == 0 {
+		if r.IntN(24) == 0 {
 			b.plan.OneIn = 20
 			b.plan.Kinds = []string{"stop", "kill-before", "kill-after", "throttle", "drop", "event-twice", "event-late",
 				"event-lost"}
