@@ -86,8 +86,8 @@ func TestRequestsAreInTheAuditTrail(t *testing.T) {
 			"method": "GET", "route": transactionsPath + "batch/status/{batch_id}", "outcome": "ok", "status": 202.}},
 		{"another tenant's", other, "GET", path, map[string]any{
 			"tenant": other.tenantID, "outcome": "refused", "status": 404., "reason": "foreign_tenant"}},
-		{"not authorized", &session{t: t, environment: environment}, "GET", path, map[string]any{
-			"outcome": "denied", "status": 401., "reason": "token_missing", "source": "127.0.0.1"}},
+		{"not authorized", &session{t: t, environment: environment, token: "none"}, "GET", path, map[string]any{
+			"outcome": "denied", "status": 401., "reason": "token_invalid", "source": "127.0.0.1"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, header, _ := test.api.call(test.method, test.path, "", "")

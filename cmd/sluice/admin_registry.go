@@ -163,7 +163,7 @@ func rotateKey(ctx context.Context, a *admin, tokenLifetime time.Duration) (any,
 		return nil, err
 	}
 	created, err := a.kms.CreateKey(ctx, &kms.CreateKeyInput{
-		KeySpec: types.KeySpecEccNistP256, KeyUsage: types.KeyUsageTypeSignVerify,
+		KeySpec: types.KeySpecEccNistP256, KeyUsage: types.KeyUsageTypeSignVerify, MultiRegion: aws.Bool(true),
 		Description: aws.String(a.prefix + ": signs access tokens"),
 		Tags:        []types.Tag{{TagKey: aws.String("sluice-signing"), TagValue: &a.prefix}},
 	})

@@ -41,6 +41,7 @@ var eventTypes = map[string]any{
 	"policy":        &events.APIGatewayProxyRequest{},
 	"scan":          &events.S3Event{},
 	"scan-result":   &intake.ScanEvent{},
+	"scan-plan":     &intake.PlanEvent{},
 	"scan-schedule": &events.CloudWatchEvent{},
 	"plan":          &pipeline.BatchInput{},
 	"validate":      &pipeline.ChunkInput{},

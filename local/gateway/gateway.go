@@ -106,6 +106,9 @@ func (g *Gateway) serve(ctx context.Context, w http.ResponseWriter, r *request) 
 	}
 	var caller map[string]any
 	if r.route.Authorizer != "" {
+		if slices.ContainsFunc(r.route.Identity, func(header string) bool { return r.Header.Get(header) == "" }) {
+			return unauthorized
+		}
 		if caller, err = g.authorize(ctx, r); err != nil {
 			return err
 		}

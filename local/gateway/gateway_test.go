@@ -385,3 +385,35 @@ func TestThrottledFunctions(t *testing.T) {
 		}
 	}
 }
+
+// A request without what identifies its caller is refused by the gateway itself, with the answer of the template; any
+// value there is judged by the authorizer.
+func TestAuthorizerIsNotAskedWithoutIdentity(t *testing.T) {
+	closed := api
+	closed.Routes = []template.Route{
+		{Method: "GET", Path: "/closed", Function: "Echo", Authorizer: "Guard", Identity: []string{"Authorization"}},
+	}
+	asked := 0
+	server := httptest.NewServer(New(Config{
+		API: closed, Names: map[string]string{"Guard": "guard", "Echo": "echo"}, NewID: func() string { return "id" },
+		Now: time.Now,
+		Functions: functions{"guard": func(context.Context, []byte) (lambda.Result, error) {
+			asked++
+			return lambda.Result{Failed: true, Payload: []byte(`{"errorMessage": "Unauthorized"}`)}, nil
+		}},
+	}))
+	defer server.Close()
+	for want, header := range []string{"", "Bearer x"} {
+		var headers []string
+		if header != "" {
+			headers = []string{"Authorization", header}
+		}
+		resp, text := send(t, "GET", server.URL+"/closed", "", headers...)
+		if resp.StatusCode != 401 || text != `{"message": "Unauthorized"}` || resp.Header.Get("WWW-Authenticate") != "Bearer" {
+			t.Errorf("with %q: %d %s %v, want the template's 401", header, resp.StatusCode, text, resp.Header)
+		}
+		if asked != want {
+			t.Errorf("with %q the authorizer was asked %d times, want %d", header, asked, want)
+		}
+	}
+}

@@ -91,7 +91,7 @@ func (b *builder) addRoute(path, method string, operation *properties) error {
 		}
 	}
 	var err error
-	if r.Authorizer, err = b.authorizerFunction(name); err != nil {
+	if r.Authorizer, r.Identity, err = b.authorizer(name); err != nil {
 		return err
 	}
 	b.out.API.Routes = append(b.out.API.Routes, r)
@@ -132,34 +132,34 @@ func (b *builder) checkRoutePermissions() error {
 	return nil
 }
 
-// authorizerFunction returns the logical ID of the function of an authorizer of the API, and "" if the routes are open.
-// The name "" means the default authorizer.
-func (b *builder) authorizerFunction(name string) (string, error) {
+// authorizer returns the logical ID of the function of an authorizer of the API, and "" if the routes are open, and the
+// headers that it needs. The name "" means the default authorizer.
+func (b *builder) authorizer(name string) (function string, identity []string, err error) {
 	v, err := b.resolve(b.resources[b.out.API.ID].properties["Auth"])
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	auth := newProperties(v)
 	if name == "" {
 		name = auth.text("DefaultAuthorizer")
 	}
 	if name == "" || name == "NONE" {
-		return "", nil
+		return "", nil, nil
 	}
 	a := auth.object("Authorizers").object(name)
 	if a.values == nil {
-		return "", fmt.Errorf("names the authorizer %s, which the API does not define", name)
+		return "", nil, fmt.Errorf("names the authorizer %s, which the API does not define", name)
 	}
 	if kind := a.text("FunctionPayloadType"); kind != "REQUEST" {
-		return "", fmt.Errorf("has an authorizer of type %q: the local cloud supports only REQUEST", kind)
+		return "", nil, fmt.Errorf("has an authorizer of type %q: the local cloud supports only REQUEST", kind)
 	}
 	if a.object("Identity").number("ReauthorizeEvery", 300) != 0 {
-		return "", fmt.Errorf(
+		return "", nil, fmt.Errorf(
 			"has an authorizer whose results are cached, which is not supported: set ReauthorizeEvery to 0",
 		)
 	}
 	if id, found := b.functionOf(a.text("FunctionArn")); found {
-		return id, nil
+		return id, a.object("Identity").textList("Headers"), nil
 	}
-	return "", fmt.Errorf("has an authorizer whose FunctionArn is not that of a function of the template")
+	return "", nil, fmt.Errorf("has an authorizer whose FunctionArn is not that of a function of the template")
 }

@@ -3,6 +3,7 @@ package template
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -90,6 +91,10 @@ func (r *resolver) resolveIntrinsic(name string, arg any) (any, error) {
 		return r.resolveJoin(arg)
 	case "Fn::If":
 		return r.resolveIf(arg)
+	case "Fn::Split":
+		return r.resolveSplit(arg)
+	case "Fn::Select":
+		return r.resolveSelect(arg)
 	case "Fn::Equals", "Fn::Not", "Fn::And", "Fn::Or", "Condition":
 		return r.evaluate(map[string]any{name: arg})
 	default:
@@ -189,6 +194,38 @@ func (r *resolver) resolveJoin(arg any) (any, error) {
 		texts[i] = scalarText(p)
 	}
 	return strings.Join(texts, scalarText(list[0])), nil
+}
+
+// resolveSplit evaluates Fn::Split.
+func (r *resolver) resolveSplit(arg any) (any, error) {
+	resolved, err := r.resolve(arg)
+	if err != nil {
+		return nil, err
+	}
+	list, ok := resolved.([]any)
+	if !ok || len(list) != 2 || scalarText(list[0]) == "" {
+		return nil, fmt.Errorf("uses Fn::Split with a malformed argument")
+	}
+	var parts []any
+	for _, part := range strings.Split(scalarText(list[1]), scalarText(list[0])) {
+		parts = append(parts, part)
+	}
+	return parts, nil
+}
+
+// resolveSelect evaluates Fn::Select.
+func (r *resolver) resolveSelect(arg any) (any, error) {
+	resolved, err := r.resolve(arg)
+	if err != nil {
+		return nil, err
+	}
+	if list, ok := resolved.([]any); ok && len(list) == 2 {
+		index, err := strconv.Atoi(scalarText(list[0]))
+		if items, ok := list[1].([]any); ok && err == nil && index >= 0 && index < len(items) {
+			return items[index], nil
+		}
+	}
+	return nil, fmt.Errorf("uses Fn::Select with a malformed argument")
 }
 
 // resolveIf evaluates Fn::If.

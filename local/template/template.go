@@ -70,6 +70,8 @@ type Route struct {
 	Function string
 	// Authorizer is the logical ID of the authorizing function; empty for an open route.
 	Authorizer string
+	// Identity are the headers without which API Gateway refuses a request itself, before the authorizer runs.
+	Identity []string
 }
 
 // GatewayResponse is a response of API Gateway itself.

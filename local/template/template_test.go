@@ -339,3 +339,20 @@ func FuzzParse(f *testing.F) {
 		_, _ = buildTemplate(text, t.TempDir(), testTarget, nil)
 	})
 }
+
+func TestSelectAndSplit(t *testing.T) {
+	r := &resolver{parameters: map[string]string{"Units": "12000,40000"}}
+	split := map[string]any{"Fn::Split": []any{",", map[string]any{"Ref": "Units"}}}
+	if got, err := r.resolve(map[string]any{"Fn::Select": []any{1, split}}); err != nil || got != "40000" {
+		t.Errorf("selected %v, %v; want 40000", got, err)
+	}
+	for _, malformed := range []any{
+		map[string]any{"Fn::Select": []any{2, split}}, map[string]any{"Fn::Select": []any{-1, split}},
+		map[string]any{"Fn::Select": []any{0, "a"}}, map[string]any{"Fn::Select": "a"},
+		map[string]any{"Fn::Split": []any{"", "a"}}, map[string]any{"Fn::Split": "a"},
+	} {
+		if got, err := r.resolve(malformed); err == nil {
+			t.Errorf("%v is resolved to %v, want an error", malformed, got)
+		}
+	}
+}

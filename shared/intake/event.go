@@ -19,6 +19,8 @@ const (
 	// ScanEventType is that of a ScanEvent.
 	ScanEventType = "GuardDuty Malware Protection Object Scan Result"
 	scheduleType  = "Scheduled Event"
+	// planStatusType begins that of a PlanEvent; the status follows: Warning or Error.
+	planStatusType = "GuardDuty Malware Protection Resource Status "
 )
 
 // ScanEvent is GuardDuty's event about one object
@@ -60,6 +62,31 @@ type ScanEventDetail struct {
 // Threat is one threat that GuardDuty found.
 type Threat struct {
 	Name string `json:"name"`
+}
+
+// PlanEvent is GuardDuty's event about a protection plan that does not scan all objects of its bucket any more. The account
+// may have other plans; the log names the bucket.
+type PlanEvent struct {
+	Version    string    `json:"version"`
+	ID         string    `json:"id"`
+	DetailType string    `json:"detail-type"`
+	Source     string    `json:"source"`
+	Account    string    `json:"account"`
+	Time       time.Time `json:"time"`
+	Region     string    `json:"region"`
+	Resources  []string  `json:"resources"`
+	Detail     struct {
+		SchemaVersion string    `json:"schemaVersion"`
+		Time          time.Time `json:"eventTime"`
+		Bucket        struct {
+			Name string `json:"bucketName"`
+		} `json:"s3BucketDetails"`
+		Status  string `json:"resourceStatus"`
+		Reasons []struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		} `json:"statusReasons"`
+	} `json:"detail"`
 }
 
 // report returns what the event says about the scan of an object. It returns an error if the event is not valid.
@@ -119,6 +146,15 @@ func (in *Intake) Handle(ctx context.Context, event json.RawMessage) error {
 			return fmt.Errorf("read scan event: %w", err)
 		}
 		return in.recordScan(ctx, e)
+	case strings.HasPrefix(kind.DetailType, planStatusType):
+		var e PlanEvent
+		if err := json.Unmarshal(event, &e); err != nil {
+			return fmt.Errorf("read event of a protection plan: %w", err)
+		}
+		// An alarm counts this message.
+		in.Log.ErrorContext(ctx, "the malware protection plan is not active", "bucket", e.Detail.Bucket.Name,
+			"event", e.DetailType, "status", e.Detail.Status, "reasons", e.Detail.Reasons)
+		return nil
 	case kind.DetailType == scheduleType:
 		return in.sweep(ctx)
 	}

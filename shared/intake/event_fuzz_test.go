@@ -1,6 +1,7 @@
 package intake_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,4 +66,29 @@ func FuzzEvents(f *testing.F) {
 		}
 		_ = in.Handle(t.Context(), json.RawMessage(event))
 	})
+}
+
+// GuardDuty reports a plan that does not scan everything; an alarm counts the message.
+func TestUnhealthyPlansAreLogged(t *testing.T) {
+	event, err := os.ReadFile("../../events/scan-plan.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	in := &intake.Intake{Log: slog.New(slog.NewJSONHandler(&log, nil))}
+	if err := in.Handle(context.Background(), event); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"level":"ERROR","msg":"the malware protection plan is not active"`, `"bucket":"sluice-uploads-`, `"status":"WARNING"`,
+		"INSUFFICIENT_TEST_OBJECT_PERMISSIONS",
+	} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log is %s, want it to have %s", log.String(), want)
+		}
+	}
+	if err := in.Handle(context.Background(), json.RawMessage(
+		`{"detail-type": "GuardDuty Malware Protection Resource Status Error", "detail": 1}`)); err == nil {
+		t.Error("an event that cannot be read is accepted")
+	}
 }
