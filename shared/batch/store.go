@@ -12,6 +12,13 @@ var ErrNotFound = errors.New("batch: not found")
 // ErrNothingToAnnounce means that there is nothing to announce about a batch, or that another attempt announces it.
 var ErrNothingToAnnounce = errors.New("batch: nothing to announce")
 
+// Backlog is the batches that are in one status.
+type Backlog struct {
+	Batches int
+	// Since is when the first of them got into the status.
+	Since time.Time
+}
+
 // Store keeps batches and what the steps commit about them.
 //
 // Every method may be called concurrently, for the same batch too. A write is one conditional write of one item and is
@@ -47,6 +54,9 @@ type Store interface {
 	ClaimAnnouncement(ctx context.Context, id ID, attempt string, now, until time.Time) (Batch, error)
 	// MarkAnnounced records that the end of a batch is announced to some of its receivers. Repeating it does nothing.
 	MarkAnnounced(ctx context.Context, id ID, to []Receiver) error
+	// Backlogs returns how many batches are in each status that is not terminal; a status without a batch is left out.
+	// It counts no more than some thousand batches, and may miss the latest writes.
+	Backlogs(ctx context.Context) (map[Status]Backlog, error)
 	// AdoptUnfinished makes batches that an earlier release created, and that no transition has reached since, known to
 	// EachUnfinished. Each call goes a limited number of batches further; once all are adopted, it does nothing.
 	AdoptUnfinished(ctx context.Context, now time.Time) error

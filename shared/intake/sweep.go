@@ -26,6 +26,13 @@ type Sweep struct {
 		EachUnannounced(ctx context.Context, before time.Time, visit func(batch.ID) error) error
 		// PostponeAnnouncement is that of batch.Store.
 		PostponeAnnouncement(ctx context.Context, id batch.ID, at time.Time) error
+		// Backlogs is that of batch.Store.
+		Backlogs(ctx context.Context) (map[batch.Status]batch.Backlog, error)
+	}
+	// Stages knows the batches that wait for slots; nil where none do.
+	Stages interface {
+		// Loads returns the load of each stage.
+		Loads(ctx context.Context) ([]StageLoad, error)
 	}
 	Announcements interface {
 		// AnnounceBatch asks for the announcement of the end of a batch.
@@ -77,6 +84,7 @@ func (in *Intake) sweep(ctx context.Context) error {
 	if err != nil {
 		outcome = metric.Failed
 	}
+	in.measure(ctx) // what the sweep has left
 	record.End(ctx, outcome)
 	return err
 }

@@ -39,7 +39,8 @@ const (
 	OldestBatchSeconds Name = "OldestBatchSeconds"
 	// WaitingBatches is the number of batches that wait for a slot, by the dimension Stage.
 	WaitingBatches Name = "WaitingBatches"
-	// OldestWaitSeconds is how long the batch has waited that has waited for longest, by the dimension Stage.
+	// OldestWaitSeconds is the time since the receipt of the batch that was received first of those that wait, by the
+	// dimension Stage.
 	OldestWaitSeconds Name = "OldestWaitSeconds"
 	// UsedSlots is the number of slots that batches have, by the dimension Stage.
 	UsedSlots Name = "UsedSlots"

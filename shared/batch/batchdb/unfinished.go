@@ -59,6 +59,38 @@ func (s *Store) eachLookedAt(ctx context.Context, beginning string, before time.
 	return nil
 }
 
+// countsPerShard is the number of batches of one shard that Backlogs counts.
+const countsPerShard = 1000
+
+// Backlogs reads the index unfinished, one page of each shard. Items of a data folder whose index was created without
+// the status are left out.
+func (s *Store) Backlogs(ctx context.Context) (map[batch.Status]batch.Backlog, error) {
+	backlogs := map[batch.Status]batch.Backlog{}
+	for i := range shards {
+		out, err := s.db.Query(ctx, &dynamodb.QueryInput{
+			TableName: &s.table, IndexName: aws.String("unfinished"), Limit: aws.Int32(countsPerShard),
+			KeyConditionExpression:    aws.String("unfinished = :shard"),
+			ExpressionAttributeValues: dynamo.Item{":shard": dynamo.String(shards[i : i+1])},
+		})
+		if err != nil {
+			return nil, fmt.Errorf("count unfinished batches: %w", err)
+		}
+		for _, item := range out.Items {
+			status := batch.Status(dynamo.StringAttribute(item, "status"))
+			since, err := dynamo.ParseTime(dynamo.StringAttribute(item, "updated_at"))
+			if status == "" || err != nil {
+				continue
+			}
+			b := backlogs[status]
+			if b.Batches++; b.Batches == 1 || since.Before(b.Since) {
+				b.Since = since
+			}
+			backlogs[status] = b
+		}
+	}
+	return backlogs, nil
+}
+
 // Postpone sets look_at, on the condition that the status is not terminal.
 func (s *Store) Postpone(ctx context.Context, id batch.ID, at time.Time) error {
 	return s.lookAt(ctx, id, at, "")

@@ -30,6 +30,7 @@ func Conform(t *testing.T, open func(t *testing.T) batch.Store) {
 		"recent":      testRecent,
 		"statuses":    testStatuses,
 		"unfinished":  testUnfinished,
+		"backlogs":    testBacklogs,
 		"unannounced": testUnannounced,
 		"announcer":   testOneAttemptAnnounces,
 	} {
@@ -362,6 +363,42 @@ func testStatuses(t *testing.T, s batch.Store) {
 }
 
 // testUnfinished follows a batch to its end, and postpones it at each status.
+func testBacklogs(t *testing.T, s batch.Store) {
+	expect := func(when string, want map[batch.Status]batch.Backlog) {
+		t.Helper()
+		got, err := s.Backlogs(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("backlogs %s (-want +got):\n%s", when, diff)
+		}
+	}
+	expect("of no batches", map[batch.Status]batch.Backlog{})
+	waiting := batch.Backlog{Batches: 39, Since: createdAt}
+	for range waiting.Batches {
+		create(t, s, "tenant", batch.AwaitingUpload)
+	}
+	expect("at first", map[batch.Status]batch.Backlog{batch.AwaitingUpload: waiting})
+	b := create(t, s, "other", batch.AwaitingUpload)
+	at := createdAt
+	for _, transition := range transitionsToProcessed() {
+		at = at.Add(time.Hour)
+		transition.At = at
+		if _, err := s.Apply(t.Context(), b.ID, transition); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Postpone(t.Context(), b.ID, at.Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		want := map[batch.Status]batch.Backlog{batch.AwaitingUpload: waiting}
+		if !transition.To.IsTerminal() {
+			want[transition.To] = batch.Backlog{Batches: 1, Since: at}
+		}
+		expect("after the transition to "+string(transition.To), want)
+	}
+}
+
 func testUnfinished(t *testing.T, s batch.Store) {
 	b := create(t, s, "tenant", batch.AwaitingUpload)
 	other := create(t, s, "tenant", batch.AwaitingUpload)
