@@ -130,16 +130,19 @@ func (a *admin) command(
 
 func (a *admin) createTenantCommand() *cli.Command {
 	var id string
+	var settings []string
 	c := a.command("tenant create", "", "create a tenant; its batch feature is off",
 		func(ctx context.Context, a *admin, _ []string) (any, error) {
 			setDefault(&id, uuid.NewString())
-			return createTenant(ctx, a, id)
+			return createTenant(ctx, a, id, settings)
 		})
 	c.Flags = func(f *flag.FlagSet) {
 		f.StringVar(&id, "id", "", "`UUID` of the tenant (default a random one)")
+		addMultiFlag(f, &settings, "set", "a setting as `KEY=VALUE` of 'sluice admin tenant set'; may be repeated")
 	}
 	c.Examples = []string{
 		"sluice admin tenant create",
+		"sluice admin tenant create --set limits=none --set four_eyes=true",
 		"sluice admin tenant create --id 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11",
 	}
 	return c

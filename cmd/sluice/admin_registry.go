@@ -51,12 +51,17 @@ func newClientOutput(c auth.Client) clientOutput {
 	}
 }
 
-func createTenant(ctx context.Context, a *admin, tenantID string) (any, error) {
+// createTenant creates a tenant with settings of the form KEY=VALUE.
+func createTenant(ctx context.Context, a *admin, tenantID string, settings []string) (any, error) {
 	id, err := uuid.Parse(tenantID)
 	if err != nil {
 		return nil, fmt.Errorf("the tenant ID %q is not a UUID", tenantID)
 	}
-	t := auth.Tenant{ID: id.String(), Settings: auth.DefaultSettings(), CreatedAt: a.now}
+	change, err := parseTenantChange(settings)
+	if err != nil {
+		return nil, err
+	}
+	t := change.Apply(auth.Tenant{ID: id.String(), Settings: auth.DefaultSettings(), CreatedAt: a.now})
 	err = a.registry.CreateTenant(ctx, t)
 	if errors.Is(err, auth.ErrExists) {
 		return nil, fmt.Errorf("the tenant %s exists already", t.ID)

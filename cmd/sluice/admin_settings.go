@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"sluice/internal/cli"
 	"sluice/shared/auth"
+	"sluice/shared/ratelimit"
 	"sluice/shared/transaction"
 )
 
@@ -22,11 +24,44 @@ type settingsOutput struct {
 	MaxPastDays    int64 `json:"max_past_days"`
 	MaxFutureHours int64 `json:"max_future_hours"`
 	FourEyes       bool  `json:"four_eyes"`
+
+	limitsOutput
+}
+
+// limitsOutput are the limits of a tenant; 0 where there is none.
+type limitsOutput struct {
+	UploadURLsPerMinute         int64 `json:"upload_urls_per_minute"`
+	BatchStatusesPerMinute      int64 `json:"batch_statuses_per_minute"`
+	BatchResultsPerMinute       int64 `json:"batch_results_per_minute"`
+	SingleTransactionsPerSecond int64 `json:"single_transactions_per_second"`
+	ObservabilityPerMinute      int64 `json:"observability_per_minute"`
+	PlatformPerSecond           int64 `json:"platform_per_second"`
+	EntityCommandsPerMinute     int64 `json:"entity_commands_per_minute"`
+	EntityCommandsPerHour       int64 `json:"entity_commands_per_hour"`
+	EntityCommandsPerDay        int64 `json:"entity_commands_per_day"`
+	OpenBatches                 int64 `json:"open_batches"`
+	UnvalidatedBytes            int64 `json:"unvalidated_bytes"`
+}
+
+func newLimitsOutput(s ratelimit.Settings) limitsOutput {
+	return limitsOutput{
+		UploadURLsPerMinute:         s.Get(ratelimit.UploadURLsPerMinute),
+		BatchStatusesPerMinute:      s.Get(ratelimit.BatchStatusesPerMinute),
+		BatchResultsPerMinute:       s.Get(ratelimit.BatchResultsPerMinute),
+		SingleTransactionsPerSecond: s.Get(ratelimit.SingleTransactionsPerSecond),
+		ObservabilityPerMinute:      s.Get(ratelimit.ObservabilityPerMinute),
+		PlatformPerSecond:           s.Get(ratelimit.PlatformPerSecond),
+		EntityCommandsPerMinute:     s.Get(ratelimit.EntityCommandsPerMinute),
+		EntityCommandsPerHour:       s.Get(ratelimit.EntityCommandsPerHour),
+		EntityCommandsPerDay:        s.Get(ratelimit.EntityCommandsPerDay),
+		OpenBatches:                 s.Get(ratelimit.OpenBatches),
+		UnvalidatedBytes:            s.Get(ratelimit.UnvalidatedBytes),
+	}
 }
 
 func newSettingsOutput(t auth.Tenant) settingsOutput {
 	return settingsOutput{
-		TenantID: t.ID, BatchEnabled: t.BatchEnabled, FourEyes: t.FourEyes,
+		TenantID: t.ID, BatchEnabled: t.BatchEnabled, FourEyes: t.FourEyes, limitsOutput: newLimitsOutput(t.Limits),
 		MainEntityByType: t.Settings.MainEntity == transaction.ByPaymentType,
 		MaxPastDays:      int64(t.Settings.MaxPast / day), MaxFutureHours: int64(t.Settings.MaxFuture / time.Hour),
 	}
@@ -42,7 +77,61 @@ type tenantSetting struct {
 }
 
 // tenantSettings are the settings in the order of the help.
-var tenantSettings = []tenantSetting{
+var tenantSettings = slices.Concat(otherSettings, limitSettings(), []tenantSetting{{allLimits, parseAllLimits}})
+
+// allLimits is the name by which all limits are set at once.
+const allLimits = "limits"
+
+// limitSettings are the limits of a tenant.
+func limitSettings() []tenantSetting {
+	var settings []tenantSetting
+	for _, name := range ratelimit.AllSettings() {
+		settings = append(settings, tenantSetting{string(name), func(c *auth.TenantChange, value string) error {
+			limit, err := parseLimit(value, name.Max())
+			setLimit(c, name, limit)
+			return err
+		}})
+	}
+	return settings
+}
+
+// parseLimit reads the value of a limit: a number, none for 0, nil for the default.
+func parseLimit(value string, most int64) (*int64, error) {
+	switch value {
+	case "default":
+		return nil, nil
+	case "none":
+		return new(int64), nil
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < 0 || n > most {
+		return nil, fmt.Errorf("must be a whole number from 0 to %d, none (as 0: no limit) or default, not %q", most, value)
+	}
+	return &n, nil
+}
+
+// parseAllLimits sets every limit that is not given by its own name to none or the default.
+func parseAllLimits(c *auth.TenantChange, value string) error {
+	if value != "none" && value != "default" {
+		return fmt.Errorf("must be none or default, not %q", value)
+	}
+	limit, err := parseLimit(value, 0)
+	for _, name := range ratelimit.AllSettings() {
+		if _, given := c.Limits[name]; !given {
+			setLimit(c, name, limit)
+		}
+	}
+	return err
+}
+
+func setLimit(c *auth.TenantChange, name ratelimit.Setting, limit *int64) {
+	if c.Limits == nil {
+		c.Limits = map[ratelimit.Setting]*int64{}
+	}
+	c.Limits[name] = limit
+}
+
+var otherSettings = []tenantSetting{
 	{"main_entity_by_type", func(c *auth.TenantChange, value string) error {
 		on, err := parseBool(value)
 		rule := transaction.EitherParty
@@ -90,6 +179,11 @@ func parseCount(value string, most int64) (int64, error) {
 func parseTenantChange(settings []string) (auth.TenantChange, error) {
 	var c auth.TenantChange
 	seen := map[string]bool{}
+	// The setting of all limits comes last, so that it leaves alone those that are given by their names.
+	settings = slices.Clone(settings)
+	slices.SortStableFunc(settings, func(a, b string) int {
+		return cmp.Compare(strings.Count(a, allLimits+"="), strings.Count(b, allLimits+"="))
+	})
 	for _, setting := range settings {
 		name, value, hasValue := strings.Cut(setting, "=")
 		i := slices.IndexFunc(tenantSettings, func(s tenantSetting) bool { return s.name == name })
@@ -139,7 +233,20 @@ The settings and their values, with the default in parentheses:
   max_past_days=N                 how old transactions may be at their receipt; 0 for any age (0)
   max_future_hours=N              how far in the future they may be (720)
   four_eyes=true|false            no client verifies a draft of an entity that it made or changed itself (false)
-Settings of batches count for batches that are created from then on.`
+Limits of the tenant: a number, none (as 0), or default.
+  upload_urls_per_minute          requests for upload URLs (20)
+  batch_statuses_per_minute       requests for statuses of batches (120)
+  batch_results_per_minute        requests for validation and screening results (120)
+  single_transactions_per_second  single transactions (500)
+  observability_per_minute        requests to the observability endpoints together (100)
+  platform_per_second             calls of platform paths together, but for the following (200)
+  entity_commands_per_minute      commands that change entities, together (200)
+  entity_commands_per_hour        the same in an hour (2500)
+  entity_commands_per_day         the same in a day (15000)
+  open_batches                    batches that have not ended (100)
+  unvalidated_bytes               bytes that are uploaded and not validated (100000000000)
+  limits=none|default             all limits that are not given by their own names
+Settings of batches count for batches that are created from then on, limits at once.`
 	c.Examples = []string{
 		"sluice admin tenant set 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 max_past_days=3650 four_eyes=true",
 	}

@@ -17,9 +17,10 @@ import (
 	"sluice/shared/auth"
 	"sluice/shared/auth/authdb"
 	"sluice/shared/permission"
+	"sluice/shared/ratelimit"
 )
 
-// provision creates a tenant with the batch feature and a client with all permissions unless they exist, and checks
+// provision creates a tenant with the batch feature and without limits, and a client with all permissions, unless they exist, and checks
 // that the client obtains a token.
 func (c *Cloud) provision(ctx context.Context) error {
 	registry := authdb.New(dynamodb.New(dynamodb.Options{
@@ -43,7 +44,8 @@ func (c *Cloud) ensureClient(ctx context.Context, registry auth.Registry) error 
 	if err != nil && !errors.Is(err, auth.ErrNotFound) {
 		return err
 	}
-	tenant := auth.Tenant{ID: newID(), BatchEnabled: true, Settings: auth.DefaultSettings(), CreatedAt: time.Now()}
+	tenant := auth.Tenant{ID: newID(), BatchEnabled: true, Settings: auth.DefaultSettings(), Limits: ratelimit.Unlimited(),
+		CreatedAt: time.Now()}
 	if err := registry.CreateTenant(ctx, tenant); err != nil {
 		return err
 	}

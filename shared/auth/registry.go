@@ -7,10 +7,12 @@ package auth
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"sluice/shared/access"
 	"sluice/shared/batch"
+	"sluice/shared/ratelimit"
 	"sluice/shared/transaction"
 )
 
@@ -22,7 +24,9 @@ type Tenant struct {
 	BatchEnabled bool
 	Settings     batch.Settings
 	// FourEyes means that no client verifies a draft of an entity that it has made or changed itself.
-	FourEyes  bool
+	FourEyes bool
+	// Limits are the limits of the tenant that differ from the defaults; nil if none does.
+	Limits    ratelimit.Settings
 	CreatedAt time.Time
 }
 
@@ -36,6 +40,9 @@ func (t Tenant) Attributes() map[string]string {
 	if t.FourEyes {
 		attributes[AttributeFourEyes] = "true"
 	}
+	if limits := t.Limits.String(); limits != "" {
+		attributes[ratelimit.Attribute] = limits
+	}
 	return attributes
 }
 
@@ -45,6 +52,8 @@ type TenantChange struct {
 	MaxFuture  *time.Duration
 	MainEntity *transaction.MainEntityRule
 	FourEyes   *bool
+	// Limits are the limits that change: their new values, nil for the default.
+	Limits map[ratelimit.Setting]*int64
 }
 
 // Apply returns the tenant with the change.
@@ -53,6 +62,20 @@ func (c TenantChange) Apply(t Tenant) Tenant {
 	set(&t.Settings.MaxFuture, c.MaxFuture)
 	set(&t.Settings.MainEntity, c.MainEntity)
 	set(&t.FourEyes, c.FourEyes)
+	t.Limits = maps.Clone(t.Limits)
+	for name, value := range c.Limits {
+		if value == nil {
+			delete(t.Limits, name)
+			continue
+		}
+		if t.Limits == nil {
+			t.Limits = ratelimit.Settings{}
+		}
+		t.Limits[name] = *value
+	}
+	if len(t.Limits) == 0 {
+		t.Limits = nil
+	}
 	return t
 }
 

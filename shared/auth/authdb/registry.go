@@ -182,12 +182,12 @@ func (s *Registry) EnableBatch(ctx context.Context, tenant string, on bool) (aut
 // ChangeTenant implements auth.Registry. Each setting is an attribute of its own, so that changes of different settings
 // at the same time are both made.
 func (s *Registry) ChangeTenant(ctx context.Context, tenant string, c auth.TenantChange) (auth.Tenant, error) {
-	var assignments []string
+	var assignments, removals []string
 	names, values := map[string]string{}, dynamo.Item{}
 	assign := func(path, name string, value types.AttributeValue) {
 		assignments = append(assignments, path+"#"+name+" = :"+name)
 		names["#"+name], values[":"+name] = name, value
-		if path != "" {
+		if path == "#settings." {
 			names["#settings"] = "settings"
 		}
 	}
@@ -203,12 +203,35 @@ func (s *Registry) ChangeTenant(ctx context.Context, tenant string, c auth.Tenan
 	if c.FourEyes != nil {
 		assign("", "four_eyes", dynamo.Bool(*c.FourEyes))
 	}
-	if len(assignments) == 0 {
+	if len(c.Limits) > 0 {
+		if err := s.prepareLimits(ctx, tenant); err != nil {
+			return auth.Tenant{}, err
+		}
+		names["#limits"] = "limits"
+	}
+	for name, value := range c.Limits {
+		if value != nil {
+			assign("#limits.", string(name), dynamo.Number(*value))
+			continue
+		}
+		removals, names["#"+string(name)] = append(removals, "#limits.#"+string(name)), string(name)
+	}
+	var clauses []string
+	if len(assignments) > 0 {
+		clauses = append(clauses, "SET "+strings.Join(assignments, ", "))
+	}
+	if len(removals) > 0 {
+		clauses = append(clauses, "REMOVE "+strings.Join(removals, ", "))
+	}
+	if len(clauses) == 0 {
 		return s.Tenant(ctx, tenant)
+	}
+	if len(values) == 0 {
+		values = nil
 	}
 	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &s.table, Key: dynamo.Item{"id": dynamo.String(tenantPrefix + tenant)},
-		UpdateExpression:         aws.String("SET " + strings.Join(assignments, ", ")),
+		UpdateExpression:         aws.String(strings.Join(clauses, " ")),
 		ConditionExpression:      aws.String("attribute_exists(id)"),
 		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
 		ReturnValues: types.ReturnValueAllNew,
@@ -224,6 +247,25 @@ func (s *Registry) ChangeTenant(ctx context.Context, tenant string, c auth.Tenan
 		return auth.Tenant{}, err
 	}
 	return row.tenant()
+}
+
+// prepareLimits gives a tenant without limits of its own the map into which they are written; a path of an update must
+// exist.
+func (s *Registry) prepareLimits(ctx context.Context, tenant string) error {
+	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: dynamo.Item{"id": dynamo.String(tenantPrefix + tenant)},
+		UpdateExpression:          aws.String("SET #limits = if_not_exists(#limits, :none)"),
+		ConditionExpression:       aws.String("attribute_exists(id)"),
+		ExpressionAttributeNames:  map[string]string{"#limits": "limits"},
+		ExpressionAttributeValues: dynamo.Item{":none": &types.AttributeValueMemberM{Value: dynamo.Item{}}},
+	})
+	if _, failed := dynamo.ConditionFailed(err); failed {
+		return auth.ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("change tenant: %w", err)
+	}
+	return nil
 }
 
 // DisableClient implements auth.Registry.

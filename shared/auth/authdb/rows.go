@@ -9,6 +9,7 @@ import (
 	"sluice/shared/auth"
 	"sluice/shared/batch"
 	"sluice/shared/dynamo"
+	"sluice/shared/ratelimit"
 	"sluice/shared/transaction"
 )
 
@@ -30,13 +31,22 @@ type tenantRow struct {
 	BatchEnabled bool        `dynamodbav:"batch_enabled"`
 	Settings     settingsRow `dynamodbav:"settings"`
 	FourEyes     bool        `dynamodbav:"four_eyes,omitempty"`
-	CreatedAt    string      `dynamodbav:"created_at"`
+	// Limits has those that differ from the defaults, by the names of ratelimit.Setting.
+	Limits    map[string]int64 `dynamodbav:"limits,omitempty"`
+	CreatedAt string           `dynamodbav:"created_at"`
 }
 
 func tenantRowOf(t auth.Tenant) tenantRow {
+	var limits map[string]int64
+	for name, value := range t.Limits {
+		if limits == nil {
+			limits = map[string]int64{}
+		}
+		limits[string(name)] = value
+	}
 	return tenantRow{
 		ID: tenantPrefix + t.ID, BatchEnabled: t.BatchEnabled, CreatedAt: dynamo.FormatTime(t.CreatedAt),
-		FourEyes: t.FourEyes,
+		FourEyes: t.FourEyes, Limits: limits,
 		Settings: settingsRow{
 			MaxPast:    int64(t.Settings.MaxPast / time.Second),
 			MaxFuture:  int64(t.Settings.MaxFuture / time.Second),
@@ -47,9 +57,16 @@ func tenantRowOf(t auth.Tenant) tenantRow {
 
 func (r tenantRow) tenant() (auth.Tenant, error) {
 	createdAt, err := dynamo.ParseTime(r.CreatedAt)
+	var limits ratelimit.Settings
+	for name, value := range r.Limits {
+		if limits == nil {
+			limits = ratelimit.Settings{}
+		}
+		limits[ratelimit.Setting(name)] = value
+	}
 	return auth.Tenant{
 		ID: strings.TrimPrefix(r.ID, tenantPrefix), BatchEnabled: r.BatchEnabled, CreatedAt: createdAt,
-		FourEyes: r.FourEyes,
+		FourEyes: r.FourEyes, Limits: limits,
 		Settings: batch.Settings{
 			MaxPast:    time.Duration(r.Settings.MaxPast) * time.Second,
 			MaxFuture:  time.Duration(r.Settings.MaxFuture) * time.Second,

@@ -6,6 +6,7 @@ import (
 	"sluice/shared/auth/authdb"
 	"sluice/shared/batch"
 	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/ratelimit"
 	"sluice/shared/transaction"
 	"testing"
 	"time"
@@ -28,6 +29,7 @@ func TestStoredRegistry(t *testing.T) {
 	ctx, client := t.Context(), dynamotest.Start(t)
 	s := authdb.New(client, "test-clients")
 	tenant := auth.Tenant{ID: storedTenant, BatchEnabled: true, CreatedAt: at, FourEyes: true,
+		Limits:   ratelimit.Settings{ratelimit.PlatformPerSecond: 300, ratelimit.OpenBatches: 0},
 		Settings: batch.Settings{MaxPast: time.Hour, MaxFuture: 2 * time.Hour, MainEntity: transaction.ByPaymentType}}
 	if err := s.CreateTenant(ctx, tenant); err != nil {
 		t.Fatal(err)

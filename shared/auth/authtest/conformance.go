@@ -13,6 +13,7 @@ import (
 	"sluice/shared/access"
 	"sluice/shared/auth"
 	"sluice/shared/batch"
+	"sluice/shared/ratelimit"
 	"sluice/shared/transaction"
 )
 
@@ -90,9 +91,17 @@ func tenants(t *testing.T, r auth.Registry) {
 	}
 	_, err = r.ChangeTenant(ctx, "nobody", auth.TenantChange{})
 	absent(t, err)
+	_, err = r.ChangeTenant(ctx, "nobody", auth.TenantChange{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: nil}})
+	absent(t, err)
 	past, future, rule, fourEyes := 48*time.Hour, time.Duration(0), transaction.EitherParty, true
+	many, none := int64(300), int64(0)
 	for _, c := range []auth.TenantChange{
 		{}, {MaxPast: &past}, {MaxFuture: &future, MainEntity: &rule}, {FourEyes: &fourEyes, MaxPast: &future},
+		{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: nil}},
+		{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: &none, ratelimit.PlatformPerSecond: &many}},
+		{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: nil, ratelimit.BatchResultsPerMinute: &many}, MaxPast: &past},
+		{Limits: map[ratelimit.Setting]*int64{ratelimit.PlatformPerSecond: nil, ratelimit.BatchResultsPerMinute: nil}},
+		{Limits: map[ratelimit.Setting]*int64{ratelimit.UploadURLsPerMinute: &many}},
 	} {
 		a = c.Apply(a)
 		equal(t, a, must[auth.Tenant](t)(r.ChangeTenant(ctx, "a", c)))
