@@ -115,7 +115,7 @@ func (e *Environment) createTenant() error {
 	}
 	var made clientCredentials
 	var out any
-	if err := e.admin(&tenant, "tenant", "create"); err != nil {
+	if err := e.admin(&tenant, "tenant", "create", "--set", "limits=none"); err != nil {
 		return err
 	}
 	e.TenantID, e.Scope = tenant.ID, tenant.Scope

@@ -191,7 +191,7 @@ func TestUploadAfterDisabling(t *testing.T) {
 			var tenant struct {
 				ID string `json:"tenant_id"`
 			}
-			if err := environment.admin(&tenant, "tenant", "create"); err != nil {
+			if err := environment.admin(&tenant, "tenant", "create", "--set", "limits=none"); err != nil {
 				t.Fatal(err)
 			}
 			uploader := newClient(t, environment, tenant.ID, "--permission", "BatchUpload")

@@ -20,7 +20,7 @@ func loginTenantOf(t *testing.T, e *Environment) *session {
 	var tenant struct {
 		ID string `json:"tenant_id"`
 	}
-	if err := e.admin(&tenant, "tenant", "create"); err != nil {
+	if err := e.admin(&tenant, "tenant", "create", "--set", "limits=none"); err != nil {
 		t.Fatal(err)
 	}
 	return loginAs(t, e, newClient(t, e, tenant.ID))

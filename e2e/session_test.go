@@ -90,7 +90,7 @@ func loginNewTenant(t *testing.T, options ...string) *session {
 	var tenant struct {
 		ID string `json:"tenant_id"`
 	}
-	if err := environment.admin(&tenant, "tenant", "create"); err != nil {
+	if err := environment.admin(&tenant, "tenant", "create", "--set", "limits=none"); err != nil {
 		t.Fatal(err)
 	}
 	return loginAs(t, environment, newClient(t, environment, tenant.ID, options...))

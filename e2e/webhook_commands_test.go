@@ -29,7 +29,7 @@ func newTenantClient(t *testing.T) *tenantClient {
 	var tenant struct {
 		ID string `json:"tenant_id"`
 	}
-	if err := environment.admin(&tenant, "tenant", "create"); err != nil {
+	if err := environment.admin(&tenant, "tenant", "create", "--set", "limits=none"); err != nil {
 		t.Fatal(err)
 	}
 	credentials := newClient(t, environment, tenant.ID)

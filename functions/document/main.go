@@ -17,7 +17,8 @@ import (
 
 func main() {
 	ctx := context.Background()
-	env := setup.MustLoad(ctx, "TABLE_DOCUMENTS", "BUCKET_UPLOADS", "UPLOAD_URL_LIFETIME", "DOWNLOAD_URL_LIFETIME")
+	env := setup.MustLoad(ctx, "TABLE_DOCUMENTS", "BUCKET_UPLOADS", "UPLOAD_URL_LIFETIME", "DOWNLOAD_URL_LIFETIME",
+		"TABLE_LIMITS")
 	store := documentdb.New(env.DynamoDB(), env.DocumentsTable)
 	s := &documenthttp.Documents{
 		Store:            store,
@@ -28,5 +29,5 @@ func main() {
 		NewID:            uuid.NewString,
 		Paging:           platform.LoadPaging(ctx, store),
 	}
-	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Audit, env.Log, time.Now)))
+	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Limits(), env.Audit, env.Log, time.Now)))
 }

@@ -17,9 +17,9 @@ import (
 
 func main() {
 	ctx := context.Background()
-	env := setup.MustLoad(ctx, "TABLE_ENTITIES", "TABLE_RECORDS")
+	env := setup.MustLoad(ctx, "TABLE_ENTITIES", "TABLE_RECORDS", "TABLE_LIMITS")
 	store := entitydb.NewProfiles(env.DynamoDB(), env.RecordsTable, env.EntitiesTable)
 	s := &entityhttp.Entities{Store: store, Paging: platform.LoadPaging(ctx, store), Now: time.Now,
 		NewID: uuid.NewString}
-	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Audit, env.Log, time.Now)))
+	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Limits(), env.Audit, env.Log, time.Now)))
 }

@@ -16,12 +16,13 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_POLICIES", "BUCKET_WORK", "TABLE_SCREENINGS", "TABLE_RECORDS")
+	env := setup.MustLoad(context.Background(), "TABLE_POLICIES", "BUCKET_WORK", "TABLE_SCREENINGS", "TABLE_RECORDS",
+		"TABLE_LIMITS")
 	s := &policyhttp.Evaluations{
 		Programs:   env.Programs(),
 		Screenings: screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
 		Entities:   entitydb.NewProfiles(env.DynamoDB(), env.RecordsTable, ""), // statuses are not asked for
 		Now:        time.Now,
 	}
-	lambda.Start(httpapi.Lambda(platform.ProblemHandler(s.Routes(), env.Audit, env.Log, time.Now)))
+	lambda.Start(httpapi.Lambda(platform.ProblemHandler(s.Routes(), env.Limits(), env.Audit, env.Log, time.Now)))
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_EXTERNALAUTH", "SECRETS_KEY_ID")
+	env := setup.MustLoad(context.Background(), "TABLE_EXTERNALAUTH", "SECRETS_KEY_ID", "TABLE_LIMITS")
 	s := &externalauthhttp.Configurations{
 		Store: externalauthdb.New(env.DynamoDB(), env.ExternalAuthTable, sealed.New(env.KMS(), env.SecretsKey)),
 		// The issuer of tokens is the address of the API.
@@ -25,5 +25,5 @@ func main() {
 		Now:     time.Now,
 		NewID:   uuid.NewString,
 	}
-	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Audit, env.Log, time.Now)))
+	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Limits(), env.Audit, env.Log, time.Now)))
 }

@@ -15,12 +15,12 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "TABLE_WATCHLISTS", "BUCKET_WORK")
+	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "TABLE_WATCHLISTS", "BUCKET_WORK", "TABLE_LIMITS")
 	s := &screeninghttp.Names{
 		Settings:  screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
 		Providers: screeningdb.NewProviders(env.DynamoDB(), env.ScreeningsTable, nil), // keys are not asked for
 		Lists:     env.Watchlists(),
 		Now:       time.Now,
 	}
-	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Audit, env.Log, time.Now)))
+	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Limits(), env.Audit, env.Log, time.Now)))
 }

@@ -18,7 +18,7 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_EXTERNALAUTH", "TABLE_OUTBOUND")
+	env := setup.MustLoad(context.Background(), "TABLE_EXTERNALAUTH", "TABLE_OUTBOUND", "TABLE_LIMITS")
 	addresses, err := outbound.ParseAddressPolicy(env.PrivateReceivers)
 	env.Check(err)
 	s := &outboundhttp.Outbound{
@@ -28,5 +28,5 @@ func main() {
 		Keys:           outbounddb.New(env.DynamoDB(), env.OutboundTable),
 		Now:            time.Now,
 	}
-	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Audit, env.Log, time.Now)))
+	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Limits(), env.Audit, env.Log, time.Now)))
 }

@@ -16,9 +16,9 @@ import (
 
 func main() {
 	ctx := context.Background()
-	env := setup.MustLoad(ctx, "TABLE_POLICIES", "BUCKET_WORK")
+	env := setup.MustLoad(ctx, "TABLE_POLICIES", "BUCKET_WORK", "TABLE_LIMITS")
 	store := env.Policies()
 	s := &policyhttp.Policies{Store: store, Paging: platform.LoadPaging(ctx, store), Now: time.Now,
 		NewID: uuid.NewString}
-	lambda.Start(httpapi.Lambda(platform.ProblemHandler(s.Routes(), env.Audit, env.Log, time.Now)))
+	lambda.Start(httpapi.Lambda(platform.ProblemHandler(s.Routes(), env.Limits(), env.Audit, env.Log, time.Now)))
 }

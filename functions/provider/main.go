@@ -18,7 +18,7 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "SECRETS_KEY_ID")
+	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "SECRETS_KEY_ID", "TABLE_LIMITS")
 	box := sealed.New(env.KMS(), env.SecretsKey)
 	s := &screeninghttp.Configurations{
 		Settings:  screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
@@ -26,5 +26,5 @@ func main() {
 		Now:       time.Now,
 		NewID:     uuid.NewString,
 	}
-	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Audit, env.Log, time.Now)))
+	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Limits(), env.Audit, env.Log, time.Now)))
 }

@@ -16,7 +16,8 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_TRANSACTIONS", "TABLE_ENTITIES", "MAX_LINE_BYTES")
+	env := setup.MustLoad(context.Background(), "TABLE_TRANSACTIONS", "TABLE_ENTITIES", "MAX_LINE_BYTES",
+		"TABLE_LIMITS")
 	store, err := transactiondb.New(env.DynamoDB(), env.TransactionsTable)
 	env.Check(err)
 	s := &transactionhttp.Singles{
@@ -25,6 +26,9 @@ func main() {
 		MaxBytes: int(env.MaxLineBytes),
 		Now:      time.Now,
 	}
-	api := httpapi.API{Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Audit: env.Audit, Log: env.Log, Now: time.Now}
+	api := httpapi.API{
+		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Limits: env.Limits(), Audit: env.Audit, Log: env.Log,
+		Now: time.Now,
+	}
 	lambda.Start(httpapi.Lambda(api.Handler()))
 }

@@ -19,7 +19,7 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "BUCKET_WORK", "SECRETS_KEY_ID",
-		"UPLOAD_URL_LIFETIME")
+		"UPLOAD_URL_LIFETIME", "TABLE_LIMITS")
 	store := screeningdb.New(env.DynamoDB(), env.ScreeningsTable)
 	s := &receptorhttp.Receptor{
 		Providers: screeningdb.NewProviders(env.DynamoDB(), env.ScreeningsTable, sealed.New(env.KMS(), env.SecretsKey)),
@@ -29,5 +29,5 @@ func main() {
 		Uploads: store, Files: env.Work(), UploadLifetime: env.UploadURLLifetime,
 		Now: time.Now, NewID: uuid.NewString, Log: env.Log,
 	}
-	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Audit, env.Log, time.Now)))
+	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Limits(), env.Audit, env.Log, time.Now)))
 }

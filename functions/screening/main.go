@@ -19,8 +19,9 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "TABLE_DOCUMENTS", "TABLE_RECORDS", "BUCKET_UPLOADS",
-		"UPLOAD_URL_LIFETIME", "TABLE_WATCHLISTS", "SCREENING_MACHINE_ARN", "RESOLUTION_MACHINE_ARN")
+	env := setup.MustLoad(context.Background(), "TABLE_SCREENINGS", "TABLE_DOCUMENTS", "TABLE_RECORDS",
+		"BUCKET_UPLOADS", "UPLOAD_URL_LIFETIME", "TABLE_WATCHLISTS", "SCREENING_MACHINE_ARN", "RESOLUTION_MACHINE_ARN",
+		"TABLE_LIMITS")
 	s := &screeninghttp.Screenings{
 		Store:          screeningdb.New(env.DynamoDB(), env.ScreeningsTable),
 		Documents:      documentdb.New(env.DynamoDB(), env.DocumentsTable),
@@ -31,9 +32,7 @@ func main() {
 		Searches:       env.ScreeningMachine(),
 		Resolutions:    env.Notifier(),
 		UploadLifetime: env.UploadURLLifetime,
-		Now:            time.Now,
-		NewID:          uuid.NewString,
-		Log:            env.Log,
+		Now:            time.Now, NewID: uuid.NewString, Log: env.Log,
 	}
-	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Audit, env.Log, time.Now)))
+	lambda.Start(httpapi.Lambda(platform.Handler(s.Routes(), env.Limits(), env.Audit, env.Log, time.Now)))
 }

@@ -11,11 +11,13 @@ import (
 	"sluice/shared/auth/authdb"
 	"sluice/shared/auth/authhttp"
 	"sluice/shared/httpapi"
+	"sluice/shared/ratelimit"
 	"sluice/shared/setup"
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_CLIENTS", "AUDIENCE", "TOKEN_LIFETIME", "SIGNING_KEY_ID")
+	env := setup.MustLoad(context.Background(), "TABLE_CLIENTS", "AUDIENCE", "TOKEN_LIFETIME", "SIGNING_KEY_ID",
+		"TABLE_LIMITS")
 	s := &authhttp.Tokens{
 		Issuer: auth.NewIssuer(authdb.New(env.DynamoDB(), env.ClientsTable), env.KMS(), env.SigningKey, env.Audience,
 			env.TokenLifetime),
@@ -23,7 +25,8 @@ func main() {
 		Lifetime: env.TokenLifetime,
 	}
 	api := httpapi.API{
-		Routes: s.Routes(), Errors: authhttp.Errors, Audit: env.Audit, Log: env.Log, Now: time.Now,
+		Routes: s.Routes(), Errors: authhttp.Errors, Limits: env.Limits(),
+		TokenRequests: ratelimit.TokenRequestLimit(env.TokenRequests), Audit: env.Audit, Log: env.Log, Now: time.Now,
 	}
 	lambda.Start(httpapi.Lambda(api.Handler()))
 }

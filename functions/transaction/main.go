@@ -20,7 +20,8 @@ func main() {
 	env.Check(err)
 	s := &transactionhttp.Transactions{Store: store, Batches: batchdb.New(env.DynamoDB(), env.BatchesTable)}
 	api := httpapi.API{
-		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Audit: env.Audit, Log: env.Log, Now: time.Now,
+		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Audit: env.Audit, Log: env.Log,
+		Now: time.Now,
 	}
 	lambda.Start(httpapi.Lambda(api.Handler()))
 }

@@ -20,7 +20,8 @@ import (
 
 func main() {
 	ctx := context.Background()
-	env := setup.MustLoad(ctx, "TABLE_WEBHOOKS", "SECRETS_KEY_ID", "DELIVERY_MACHINE_ARN", "WEBHOOK_DISABLE_AFTER")
+	env := setup.MustLoad(ctx, "TABLE_WEBHOOKS", "SECRETS_KEY_ID", "DELIVERY_MACHINE_ARN", "WEBHOOK_DISABLE_AFTER",
+		"TABLE_LIMITS")
 	store := webhookdb.New(env.DynamoDB(), env.WebhooksTable)
 	s := &webhookhttp.Webhooks{
 		Store:      store,
@@ -28,12 +29,11 @@ func main() {
 		Dispatcher: &delivery.Dispatcher{Store: store, Starter: env.DeliveryMachine(), Now: time.Now},
 		Policy:     env.WebhookPolicy(),
 		Paging:     platform.LoadPaging(ctx, store),
-		Now:        time.Now,
-		NewID:      webhook.NewID,
-		NewSecret:  rand.Text,
+		Now:        time.Now, NewID: webhook.NewID, NewSecret: rand.Text,
 	}
 	api := httpapi.API{
-		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Audit: env.Audit, Log: env.Log, Now: time.Now,
+		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Limits: env.Limits(), Audit: env.Audit, Log: env.Log,
+		Now: time.Now,
 	}
 	lambda.Start(httpapi.Lambda(api.Handler()))
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Kind says what went wrong in terms of what the client can do about it.
@@ -47,6 +48,8 @@ type Error struct {
 	Message string
 	// Details are the validation errors of a request of the kind Invalid.
 	Details []Detail
+	// RetryAfter is how long the client is told to wait before it tries again; 0 if it is told nothing.
+	RetryAfter time.Duration
 
 	cause error
 }
@@ -100,6 +103,13 @@ func (e *Error) WithCause(cause error) *Error {
 func (e *Error) WithDetails(details ...Detail) *Error {
 	c := *e
 	c.Details = slices.Concat(e.Details, details)
+	return &c
+}
+
+// WithRetryAfter returns a copy of e that tells the client how long to wait.
+func (e *Error) WithRetryAfter(d time.Duration) *Error {
+	c := *e
+	c.RetryAfter = d
 	return &c
 }
 

@@ -20,6 +20,7 @@ import (
 	"sluice/shared/audit"
 	"sluice/shared/deadline"
 	"sluice/shared/fault"
+	"sluice/shared/ratelimit"
 )
 
 // Endpoint answers one route. Path parameters are decoded once: r.PathValue. Of the Reply beside an error, the header
@@ -38,6 +39,9 @@ type Route struct {
 	Permissions []string
 	// Feature is what the tenant must have; "" for none.
 	Feature string
+	// Limit is the limit of requests that the tenant has for this route and others with the same name; "" for none. A
+	// public route has no tenant, and is limited by API.TokenRequests if it has that name.
+	Limit ratelimit.Name
 	// MaxBody is the size of the largest request body in bytes; 0 means that of the API.
 	MaxBody  int64
 	Endpoint Endpoint
@@ -49,6 +53,10 @@ type API struct {
 	Errors ErrorFormat
 	// MaxBody is the size of the largest request body in bytes; 0 means DefaultMaxBody.
 	MaxBody int64
+	// Limits decides whether a request is within the limit of its route; nil if nothing is limited.
+	Limits *ratelimit.Limiter
+	// TokenRequests is the limit of token requests from one address.
+	TokenRequests ratelimit.Limit
 	// Audit gets one record of each request; nil for none.
 	Audit *audit.Log
 	Log   *slog.Logger
@@ -119,12 +127,14 @@ func (a API) serve(route Route) http.Handler {
 		r = r.WithContext(ctx)
 		a.correlate(w, r)
 		r.Body = http.MaxBytesReader(w, r.Body, cmp.Or(route.MaxBody, a.MaxBody, DefaultMaxBody))
-		reply, err := a.answer(route, r)
+		limits := http.Header{}
+		reply, err := a.answer(route, r, limits)
 		if err != nil {
 			header := reply.Header
 			reply = a.errorReply(r, route, err)
 			reply.Header = mergeHeaders(reply.Header, header)
 		}
+		reply.Header = mergeHeaders(reply.Header, limits)
 		trail.Status = reply.write(ctx, w, a.Log)
 		trail.Outcome = cmp.Or(trail.Outcome, audit.OutcomeOf(trail.Status))
 		trail.Milliseconds = a.Now().Sub(start).Milliseconds()
@@ -169,8 +179,9 @@ func mergeHeaders(a, b http.Header) http.Header {
 // the gateway's own, and the log would not say why.
 const replyMargin = time.Second
 
-// answer authorizes the caller and calls the endpoint. A panic is an internal error like any other.
-func (a API) answer(route Route, r *http.Request) (reply Reply, err error) {
+// answer authorizes the caller, takes the request from its limit and calls the endpoint. It adds the header fields of
+// the limit to limits. A panic is an internal error like any other.
+func (a API) answer(route Route, r *http.Request, limits http.Header) (reply Reply, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -189,6 +200,9 @@ func (a API) answer(route Route, r *http.Request) (reply Reply, err error) {
 			return Reply{}, err
 		}
 	}
+	if err := a.takeFromLimit(r.Context(), route, c, limits); err != nil {
+		return Reply{}, err
+	}
 	return route.Endpoint(r.Context(), c, r)
 }
 
@@ -205,5 +219,9 @@ func (a API) errorReply(r *http.Request, route Route, err error) Reply {
 		a.Log.ErrorContext(ctx, "request failed", "route", route.Path, "error", err)
 	}
 	status := a.Errors.statusOf(e.Kind)
-	return Reply{Status: status, Header: a.Errors.header(e.Kind), Body: a.Errors.Body(e, status, r)}
+	header := a.Errors.header(e.Kind)
+	if e.RetryAfter > 0 {
+		header = mergeHeaders(header, http.Header{"Retry-After": {inSeconds(e.RetryAfter)}})
+	}
+	return Reply{Status: status, Header: header, Body: a.Errors.Body(e, status, r)}
 }

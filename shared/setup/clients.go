@@ -21,6 +21,8 @@ import (
 	"sluice/shared/objects"
 	"sluice/shared/policy/evaluate"
 	"sluice/shared/policy/policydb"
+	"sluice/shared/ratelimit"
+	"sluice/shared/ratelimit/ratelimitdb"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogdb"
 	"sluice/shared/screening/execution"
@@ -59,6 +61,11 @@ func (e Env) Policies() *policydb.Store {
 // Programs returns what compiles versions of policies and keeps their programs. It reads TABLE_POLICIES and BUCKET_WORK.
 func (e Env) Programs() *policydb.Programs[*evaluate.Program] {
 	return policydb.NewPrograms(e.Policies(), evaluate.Compile, 0)
+}
+
+// Limits returns what decides about the limits of tenants. It reads TABLE_LIMITS.
+func (e Env) Limits() *ratelimit.Limiter {
+	return ratelimit.NewLimiter(ratelimitdb.New(e.DynamoDB(), e.LimitsTable), time.Now)
 }
 
 // Machine returns the state machine of batches.

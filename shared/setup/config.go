@@ -37,6 +37,7 @@ type Config struct {
 	OutboundTable     string `env:"TABLE_OUTBOUND"`
 	WatchlistsTable   string `env:"TABLE_WATCHLISTS"`
 	PoliciesTable     string `env:"TABLE_POLICIES"`
+	LimitsTable       string `env:"TABLE_LIMITS"`
 
 	// UploadsBucket holds uploads/<tenant>/<batch id> and documents/<tenant>/<file id>.
 	UploadsBucket string `env:"BUCKET_UPLOADS"`
@@ -69,6 +70,8 @@ type Config struct {
 	// Audience is the aud claim of tokens.
 	Audience      string        `env:"AUDIENCE"`
 	TokenLifetime time.Duration `env:"TOKEN_LIFETIME"`
+	// TokenRequests is how many token requests may come from one address in five minutes; 0 means any number.
+	TokenRequests int64 `env:"TOKEN_REQUESTS"`
 	// SigningKey is the ID of the KMS key that signs before any rotation.
 	SigningKey string `env:"SIGNING_KEY_ID"`
 	// SecretsKey is the ARN of the KMS key that encrypts what is kept of tenants' secrets.

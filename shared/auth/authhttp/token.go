@@ -16,6 +16,7 @@ import (
 	"sluice/shared/auth"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
+	"sluice/shared/ratelimit"
 )
 
 // tokenIssuer issues tokens and publishes the keys that verify them.
@@ -36,7 +37,8 @@ type Tokens struct {
 // Routes returns the public routes.
 func (s *Tokens) Routes() []httpapi.Route {
 	return []httpapi.Route{
-		{Method: http.MethodPost, Path: "/oauth2/token", Public: true, Endpoint: s.token},
+		{Method: http.MethodPost, Path: "/oauth2/token", Public: true, Limit: ratelimit.TokenRequests,
+			Endpoint: s.token},
 		{Method: http.MethodGet, Path: "/.well-known/jwks.json", Public: true, Endpoint: s.keys},
 		{Method: http.MethodGet, Path: "/.well-known/oauth-authorization-server", Public: true, Endpoint: s.metadata},
 	}
@@ -69,6 +71,8 @@ func errorBody(e *fault.Error, _ int, _ *http.Request) any {
 	case slices.Contains(rfcCodes, code):
 	case e.Kind == fault.Internal || e.Kind == fault.Unavailable:
 		code = "server_error"
+	case e.Kind == fault.Throttled:
+		code = "temporarily_unavailable"
 	default:
 		code = "invalid_request"
 	}

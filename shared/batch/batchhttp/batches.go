@@ -15,6 +15,7 @@ import (
 	"sluice/shared/intake"
 	"sluice/shared/objects"
 	"sluice/shared/permission"
+	"sluice/shared/ratelimit"
 )
 
 type uploadSigner interface {
@@ -58,12 +59,13 @@ func (s *Batches) Routes() []httpapi.Route {
 	upload, read := []string{permission.BatchUpload}, []string{permission.BatchRead}
 	return []httpapi.Route{
 		{Method: http.MethodPost, Path: base + "/generate-upload-url", Feature: batch.Feature,
-			Permissions: upload, Endpoint: httpapi.JSON(s.GenerateUploadURL)},
-		{Method: http.MethodGet, Path: base + "/status/{batch_id}", Permissions: read, Endpoint: s.Status},
-		{Method: http.MethodGet, Path: base + "/validation-result/{batch_id}", Permissions: read,
-			Endpoint: s.ValidationResult},
-		{Method: http.MethodGet, Path: base + "/screening-result/{batch_id}", Permissions: read,
-			Endpoint: s.ScreeningResult},
+			Limit: ratelimit.UploadURLs, Permissions: upload, Endpoint: httpapi.JSON(s.GenerateUploadURL)},
+		{Method: http.MethodGet, Path: base + "/status/{batch_id}", Limit: ratelimit.BatchStatuses,
+			Permissions: read, Endpoint: s.Status},
+		{Method: http.MethodGet, Path: base + "/validation-result/{batch_id}", Limit: ratelimit.BatchResults,
+			Permissions: read, Endpoint: s.ValidationResult},
+		{Method: http.MethodGet, Path: base + "/screening-result/{batch_id}", Limit: ratelimit.BatchResults,
+			Permissions: read, Endpoint: s.ScreeningResult},
 	}
 }
 

@@ -86,7 +86,7 @@ func (f *fixture) send(method, path, body string, data any) (int, string) {
 	}
 	s := &documenthttp.Documents{Store: f.store, Files: f.bucket, Now: func() time.Time { return now },
 		NewID: uuid.NewString, Paging: f.paging}
-	h := httpapi.Lambda(platform.Handler(s.Routes(), nil, slog.New(slog.DiscardHandler), func() time.Time { return now }))
+	h := httpapi.Lambda(platform.Handler(s.Routes(), nil, nil, slog.New(slog.DiscardHandler), func() time.Time { return now }))
 	r, err := h(f.Context(), events.APIGatewayProxyRequest{
 		HTTPMethod: method, Path: path, Body: body, MultiValueQueryStringParameters: values,
 		MultiValueHeaders: map[string][]string{"X-TENANT-ID": {f.caller.Tenant}, "Content-Type": {"application/json"}},

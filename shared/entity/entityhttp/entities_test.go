@@ -63,7 +63,7 @@ func newAPI(t *testing.T) *api {
 	}
 	return &api{
 		t: t, profiles: profiles, statuses: entitydb.NewStatuses(client, "test-entities"), db: client,
-		call: httpapi.Lambda(platform.Handler(s.Routes(), nil, slog.New(slog.DiscardHandler),
+		call: httpapi.Lambda(platform.Handler(s.Routes(), nil, nil, slog.New(slog.DiscardHandler),
 			func() time.Time { return now })),
 		caller: httpapi.Caller{
 			Tenant: tenant, Client: "c", Expires: now.Add(time.Hour),

@@ -13,6 +13,7 @@ import (
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/permission"
+	"sluice/shared/ratelimit"
 )
 
 // Entities answers the routes of entities and drafts.
@@ -36,15 +37,19 @@ func (s *Entities) Routes() []httpapi.Route {
 	edit := []string{permission.EntityDataEdit, permission.EntityGroupManagementEdit}
 	approve := []string{permission.EntityDataApprove}
 	search := []string{permission.EntityDataAccessAndSearch, permission.EntityGroupManagementAccessAndSearch}
+	const limit = ratelimit.EntityCommands
 	return []httpapi.Route{
-		{Method: post, Path: commands, Permissions: edit, Endpoint: platform.Endpoint(s.Create)},
-		{Method: post, Path: commands + "/full", Permissions: edit, Endpoint: platform.Endpoint(s.CreateFull)},
-		{Method: post, Path: commands + "/{entityId}/draft", Permissions: edit,
+		{Method: post, Path: commands, Limit: limit, Permissions: edit, Endpoint: platform.Endpoint(s.Create)},
+		{Method: post, Path: commands + "/full", Limit: limit, Permissions: edit,
+			Endpoint: platform.Endpoint(s.CreateFull)},
+		{Method: post, Path: commands + "/{entityId}/draft", Limit: limit, Permissions: edit,
 			Endpoint: platform.Endpoint(s.CreateDraft)},
-		{Method: put, Path: draft, Permissions: edit,
+		{Method: put, Path: draft, Limit: limit, Permissions: edit,
 			Endpoint: platform.Endpoint(s.UpdateDraft, platform.FlattenErrors())},
-		{Method: put, Path: draft + "/verify", Permissions: approve, Endpoint: platform.Endpoint(s.VerifyDraft)},
-		{Method: put, Path: draft + "/reject", Permissions: approve, Endpoint: platform.Endpoint(s.RejectDraft)},
+		{Method: put, Path: draft + "/verify", Limit: limit, Permissions: approve,
+			Endpoint: platform.Endpoint(s.VerifyDraft)},
+		{Method: put, Path: draft + "/reject", Limit: limit, Permissions: approve,
+			Endpoint: platform.Endpoint(s.RejectDraft)},
 
 		{Method: get, Path: queries + "/entity", Permissions: []string{permission.EntityDataAccessAndSearch},
 			Endpoint: platform.Endpoint(s.List)},

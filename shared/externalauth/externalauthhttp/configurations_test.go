@@ -101,7 +101,7 @@ func (f *fixture) send(method, path, body string, data any) (int, string) {
 	clock := func() time.Time { return now }
 	s := &externalauthhttp.Configurations{Store: f.store, Address: "https://api.test", Now: clock, NewID: uuid.NewString}
 	trail := audit.New(f.log, clock, audit.RequestID)
-	h := httpapi.Lambda(platform.Handler(s.Routes(), trail, slog.New(slog.NewTextHandler(f.log, nil)), clock))
+	h := httpapi.Lambda(platform.Handler(s.Routes(), nil, trail, slog.New(slog.NewTextHandler(f.log, nil)), clock))
 	r, err := h(f.Context(), events.APIGatewayProxyRequest{
 		HTTPMethod: method, Path: path, Body: body, MultiValueQueryStringParameters: values,
 		MultiValueHeaders: map[string][]string{"X-TENANT-ID": {f.caller.Tenant}, "Content-Type": {"application/json"}},

@@ -3,6 +3,7 @@
 package platform
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -16,31 +17,34 @@ import (
 	"sluice/shared/audit"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
+	"sluice/shared/ratelimit"
 )
 
 // TenantHeader is the header of every platform call that names the tenant.
 const TenantHeader = "X-Tenant-Id"
 
-// Handler serves platform routes; public ones among them need no tenant header. It writes a record of each request to trail, unless that is nil.
-func Handler(routes []httpapi.Route, trail *audit.Log, log *slog.Logger, now func() time.Time) http.Handler {
-	return handler(routes, Errors, trail, log, now)
+// Handler serves platform routes; public ones among them need no tenant header. Those that name no limit have
+// ratelimit.Platform. Without limits, nothing is limited. It writes a record of each request to trail, unless that is nil.
+func Handler(routes []httpapi.Route, limits *ratelimit.Limiter, trail *audit.Log, log *slog.Logger,
+	now func() time.Time) http.Handler {
+	return handler(routes, httpapi.API{Errors: Errors, Limits: limits, Audit: trail, Log: log, Now: now})
 }
 
 // ProblemHandler is Handler for an area whose errors are problem details.
-func ProblemHandler(routes []httpapi.Route, trail *audit.Log, log *slog.Logger, now func() time.Time) http.Handler {
-	return handler(routes, ProblemErrors, trail, log, now)
+func ProblemHandler(routes []httpapi.Route, limits *ratelimit.Limiter, trail *audit.Log, log *slog.Logger,
+	now func() time.Time) http.Handler {
+	return handler(routes, httpapi.API{Errors: ProblemErrors, Limits: limits, Audit: trail, Log: log, Now: now})
 }
 
-func handler(routes []httpapi.Route, errors httpapi.ErrorFormat, trail *audit.Log, log *slog.Logger,
-	now func() time.Time) http.Handler {
-	checked := make([]httpapi.Route, len(routes))
+func handler(routes []httpapi.Route, api httpapi.API) http.Handler {
+	api.Routes = make([]httpapi.Route, len(routes))
 	for i, r := range routes {
 		if !r.Public {
-			r.Endpoint = requireTenantHeader(r.Endpoint)
+			r.Endpoint, r.Limit = requireTenantHeader(r.Endpoint), cmp.Or(r.Limit, ratelimit.Platform)
 		}
-		checked[i] = r
+		api.Routes[i] = r
 	}
-	return httpapi.API{Routes: checked, Errors: errors, Audit: trail, Log: log, Now: now}.Handler()
+	return api.Handler()
 }
 
 // requireTenantHeader makes an endpoint refuse requests whose tenant header does not name the tenant of the token.

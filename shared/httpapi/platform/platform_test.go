@@ -17,6 +17,7 @@ import (
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
+	"sluice/shared/ratelimit"
 )
 
 const tenant = "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b11"
@@ -96,10 +97,11 @@ func send(t *testing.T, method, path, body string,
 }
 
 // sendTo is send for the routes with the errors of a constructor of handlers.
-func sendTo(t *testing.T, newHandler func([]httpapi.Route, *audit.Log, *slog.Logger, func() time.Time) http.Handler,
+func sendTo(t *testing.T,
+	newHandler func([]httpapi.Route, *ratelimit.Limiter, *audit.Log, *slog.Logger, func() time.Time) http.Handler,
 	method, path, body string, headers map[string]string) (int, string, events.APIGatewayProxyResponse) {
 	t.Helper()
-	handler := newHandler(routes(), nil, slog.New(slog.DiscardHandler), func() time.Time { return now })
+	handler := newHandler(routes(), nil, nil, slog.New(slog.DiscardHandler), func() time.Time { return now })
 	path, query, _ := strings.Cut(path, "?")
 	values, err := url.ParseQuery(query)
 	if err != nil {

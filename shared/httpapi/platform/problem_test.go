@@ -81,7 +81,7 @@ func TestProblemsListValidationErrors(t *testing.T) {
 
 // A request without a token gets problem details from the function, too. (The gateway has a reply of its own.)
 func TestProblemsWithoutAToken(t *testing.T) {
-	handler := httpapi.Lambda(platform.ProblemHandler(routes(), nil, slog.New(slog.DiscardHandler),
+	handler := httpapi.Lambda(platform.ProblemHandler(routes(), nil, nil, slog.New(slog.DiscardHandler),
 		func() time.Time { return now }))
 	r, err := handler(t.Context(), events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: "/things/1"})
 	if err != nil {

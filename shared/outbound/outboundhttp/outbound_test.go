@@ -72,7 +72,7 @@ func (f *fixture) send(t *testing.T, method, path, body string) reply {
 		event.MultiValueHeaders = map[string][]string{"X-TENANT-ID": {tenant}, "Content-Type": {"application/json"}}
 		event.RequestContext.Authorizer = caller.Context()
 	}
-	handler := platform.Handler(f.Routes(), nil, slog.New(slog.NewTextHandler(io.Discard, nil)), f.Now)
+	handler := platform.Handler(f.Routes(), nil, nil, slog.New(slog.NewTextHandler(io.Discard, nil)), f.Now)
 	r, err := httpapi.Lambda(handler)(t.Context(), event)
 	if err != nil {
 		t.Fatal(err)

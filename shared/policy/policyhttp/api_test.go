@@ -59,7 +59,7 @@ func newAPIOn(t *testing.T, store policy.Store) *api {
 	s := &policyhttp.Policies{Store: store, Paging: paging, Now: clock, NewID: uuid.NewString}
 	log := audit.New(trail, clock, func(context.Context) string { return "request" })
 	return &api{t: t, routes: s.Routes(), trail: trail,
-		call: httpapi.Lambda(platform.ProblemHandler(s.Routes(), log, slog.New(slog.DiscardHandler), clock)),
+		call: httpapi.Lambda(platform.ProblemHandler(s.Routes(), nil, log, slog.New(slog.DiscardHandler), clock)),
 		caller: httpapi.Caller{Tenant: tenant, Client: "c", Expires: now.Add(time.Hour),
 			Permissions: []string{permission.PolicyConfigurationAccess, permission.PolicyConfigurationCreate,
 				permission.PolicyConfigurationEdit, permission.PolicyConfigurationApprove,

@@ -107,7 +107,7 @@ func newEvaluationAPI(t testing.TB, contents policy.Contents) *evaluationAPI {
 	s := &policyhttp.Evaluations{Programs: fixedPrograms{program}, Screenings: assessedScreening{},
 		Entities: spanishEntities{}, Now: func() time.Time { return evaluationTime }}
 	return &evaluationAPI{t,
-		httpapi.Lambda(platform.ProblemHandler(s.Routes(), nil, slog.New(slog.DiscardHandler),
+		httpapi.Lambda(platform.ProblemHandler(s.Routes(), nil, nil, slog.New(slog.DiscardHandler),
 			func() time.Time { return evaluationTime })),
 		httpapi.Caller{Tenant: evaluating, Client: "c", Expires: evaluationTime.Add(time.Hour),
 			Layers:      access.Layers{Geographic: []string{"Spain"}},

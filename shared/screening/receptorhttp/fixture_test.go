@@ -128,7 +128,7 @@ func newFixture(t *testing.T) *fixture {
 	s := &receptorhttp.Receptor{Providers: providers{}, Batches: f.store, Uploads: f.store, Files: f.files,
 		Answers:        execution.Receptor{Answers: &execution.Answers{Store: f.store, Tasks: noTasks{}, Log: quiet}},
 		UploadLifetime: time.Hour, Now: f.now, NewID: uuid.NewString, Log: quiet}
-	f.call = httpapi.Lambda(platform.Handler(s.Routes(), audit.New(f.trail, f.now, audit.RequestID), quiet, f.now))
+	f.call = httpapi.Lambda(platform.Handler(s.Routes(), nil, audit.New(f.trail, f.now, audit.RequestID), quiet, f.now))
 	return f
 }
 

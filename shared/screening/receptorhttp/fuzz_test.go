@@ -66,7 +66,7 @@ func FuzzMessage(f *testing.F) {
 			UploadLifetime: time.Hour, Now: func() time.Time { return now }, NewID: uuid.NewString, Log: quiet}
 		x := &fixture{t: t, caller: httpapi.Caller{Tenant: tenant, Client: "c", Expires: now.Add(time.Hour),
 			Permissions: []string{permission.ScreeningReceptor}},
-			call: httpapi.Lambda(platform.Handler(r.Routes(), nil, quiet, func() time.Time { return now }))}
+			call: httpapi.Lambda(platform.Handler(r.Routes(), nil, nil, quiet, func() time.Time { return now }))}
 		status, first, _ := x.post(path, body, iv, mac)
 		if status >= http.StatusInternalServerError || all.recorded > 0 {
 			t.Errorf("got %d %+v, and %d answers recorded", status, first, all.recorded)

@@ -77,7 +77,7 @@ func newAPI(t *testing.T) *api {
 		t: t, store: store, documents: documents, entities: entities, bucket: bucket, configured: providers,
 		lists: lists, started: started, notices: notices, log: log, hook: hook,
 		providerHook: providerHook,
-		call: httpapi.Lambda(platform.Handler(slices.Concat(s.Routes(), configurations.Routes()), nil,
+		call: httpapi.Lambda(platform.Handler(slices.Concat(s.Routes(), configurations.Routes()), nil, nil,
 			slog.New(slog.NewJSONHandler(log, nil)), func() time.Time { return now })),
 		caller: httpapi.Caller{Tenant: tenant, Client: "c", Expires: now.Add(time.Hour),
 			Permissions: []string{permission.ScreeningAccess, permission.ScreeningCreate}},

@@ -18,6 +18,7 @@ import (
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
 	"sluice/shared/permission"
+	"sluice/shared/ratelimit"
 	"sluice/shared/transaction"
 	"sluice/shared/transaction/scanner"
 )
@@ -48,6 +49,7 @@ func (s *Singles) Routes() []httpapi.Route {
 	return []httpapi.Route{{
 		Method:      http.MethodPost,
 		Path:        "/tm/realtime/event/transaction/v3",
+		Limit:       ratelimit.SingleTransactions,
 		Permissions: []string{permission.TransactionWrite},
 		Endpoint:    s.Receive,
 	}}

@@ -16,6 +16,7 @@ import (
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/permission"
+	"sluice/shared/ratelimit"
 	"sluice/shared/sealed"
 	"sluice/shared/webhook"
 )
@@ -50,7 +51,7 @@ func (s *Webhooks) Routes() []httpapi.Route {
 		get, post  = http.MethodGet, http.MethodPost
 	)
 	read, edit := []string{permission.WebhookRead}, []string{permission.WebhookEdit}
-	return []httpapi.Route{
+	routes := []httpapi.Route{
 		{Method: get, Path: all, Permissions: read, Endpoint: s.List},
 		{Method: post, Path: all, Permissions: edit, Endpoint: s.Create},
 		{Method: get, Path: one, Permissions: read, Endpoint: s.withWebhook(s.Get)},
@@ -62,6 +63,10 @@ func (s *Webhooks) Routes() []httpapi.Route {
 		{Method: get, Path: deliveries + "/{deliveryId}", Permissions: read, Endpoint: s.withWebhook(s.Delivery)},
 		{Method: post, Path: deliveries + "/{deliveryId}/resend", Permissions: edit, Endpoint: s.withWebhook(s.Resend)},
 	}
+	for i := range routes {
+		routes[i].Limit = ratelimit.Platform
+	}
+	return routes
 }
 
 var (
