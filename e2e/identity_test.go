@@ -3,9 +3,12 @@ package e2e
 import (
 	"encoding/base64"
 	"encoding/json"
+	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -67,9 +70,10 @@ func checkUnauthorized(t *testing.T, path, authorization string) {
 // absentTransaction is the path of a transaction that does not exist: an accepted token gets 404 there.
 const absentTransaction = transactionsPath + "absent"
 
+// A token ends with its lifetime, and an address gets so many tokens and no more, whoever asks.
 func TestExpiredToken(t *testing.T) {
 	t.Parallel()
-	cloud := newCloud(t, "TokenLifetime=1")
+	cloud := newCloud(t, "TokenLifetime=1", "TokenRequests=60")
 	api := login(t, cloud)
 	eventually(t, "a 401 after the token's lifetime of a second", func() bool {
 		code, header, text := api.call("GET", absentTransaction, "", "")
@@ -89,6 +93,25 @@ func TestExpiredToken(t *testing.T) {
 		code, _, _ := login(t, cloud).call("GET", absentTransaction, "", "")
 		return code == http.StatusNotFound
 	})
+	form := tokenForm(cloud)
+	form.Set("client_id", uuid.NewString())
+	for deadline := time.Now().Add(patience); ; {
+		req, err := http.NewRequest(http.MethodPost, cloud.TokenURL, strings.NewReader(form.Encode()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", formType)
+		req.Header.Set("X-Forwarded-For", "198.51.100."+strconv.Itoa(rand.IntN(256))) // is not believed
+		code, header, text := send(t, req)
+		if code != http.StatusTooManyRequests && time.Now().Before(deadline) {
+			continue
+		}
+		if code != http.StatusTooManyRequests || !strings.Contains(string(text), `"temporarily_unavailable"`) ||
+			header.Get("Retry-After") == "" || header.Get("X-Rate-Limit-Remaining") != "0" {
+			t.Errorf("got %d %s with %v, want 429 with temporarily_unavailable", code, text, header)
+		}
+		return
+	}
 }
 
 func TestForbidden(t *testing.T) {

@@ -70,6 +70,7 @@ func (e *Environment) deploy(endpoint string) error {
 		"Environment=test",
 		"MalwareScan=builtin",
 		"AuditRetentionDays=0",
+		"TokenRequests=0",
 		"ChunkBytes=8192",
 		"AwsEndpointUrl=" + endpoint,
 		"PublicStorageUrl=" + endpoint,

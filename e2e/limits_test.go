@@ -1,0 +1,137 @@
+package e2e
+
+import (
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// loginLimitedTenant opens a session of a new tenant with the default limits, but for settings.
+func loginLimitedTenant(t *testing.T, settings ...string) *session {
+	t.Helper()
+	args := []string{"tenant", "create"}
+	for _, setting := range settings {
+		args = append(args, "--set", setting)
+	}
+	var tenant struct {
+		ID string `json:"tenant_id"`
+	}
+	if err := environment.admin(&tenant, args...); err != nil {
+		t.Fatal(err)
+	}
+	return loginAs(t, environment, newClient(t, environment, tenant.ID))
+}
+
+// flood sends requests of several clients at once, without comparing the replies with the description of the interface,
+// and counts the answers by their status. Answers to requests whose limit was not checked, because the machine was too slow,
+// are counted under 0.
+func (s *session) flood(requests int, newRequest func() *http.Request) map[int]int {
+	s.t.Helper()
+	const clients = 8
+	transport := &http.Transport{MaxIdleConnsPerHost: clients}
+	defer transport.CloseIdleConnections()
+	var mu sync.Mutex
+	statuses := map[int]int{}
+	var sent atomic.Int64
+	var wg sync.WaitGroup
+	for range clients {
+		wg.Go(func() {
+			for sent.Add(1) <= int64(requests) {
+				resp, err := transport.RoundTrip(newRequest())
+				if err != nil {
+					s.t.Error(err)
+					return
+				}
+				resp.Body.Close()
+				status := resp.StatusCode
+				if resp.Header.Get("X-Rate-Limit-Remaining") == "" {
+					status = 0
+				}
+				mu.Lock()
+				statuses[status]++
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return statuses
+}
+
+// A tenant that floods the service stays within its limit, whatever it sends, and others are answered as before.
+func TestFloodingTenant(t *testing.T) {
+	t.Parallel()
+	if !environment.supports(manyRequests, t.Name()) {
+		return
+	}
+	flooding, other := loginLimitedTenant(t, "batch_statuses_per_minute=12"), loginLimitedTenant(t)
+	path := transactionsPath + "batch/status/" + uuid.NewString()
+	begun := time.Now()
+	statuses := flooding.flood(120, func() *http.Request { return flooding.newRequest(http.MethodGet, path, "") })
+	allowed, gained := statuses[http.StatusNotFound], int(time.Since(begun)/(5*time.Second))
+	if allowed+statuses[0] < 12 || allowed > 12+gained+1 || statuses[http.StatusTooManyRequests] != 120-allowed-statuses[0] {
+		t.Errorf("the answers are %v, want 12 of 404, one more for each 5 s, and else 429", statuses)
+	}
+	status, header, text := flooding.call(http.MethodGet, path, "", "")
+	if after, err := strconv.Atoi(header.Get("Retry-After")); status == http.StatusTooManyRequests && (err != nil || after < 1 || after > 5) {
+		t.Errorf("got %d %s with Retry-After %q, want 1 to 5 s", status, text, header.Get("Retry-After"))
+	}
+	for range 5 {
+		status, header, text := other.call(http.MethodGet, path, "", "")
+		if status != http.StatusNotFound || header.Get("X-Rate-Limit-Remaining") == "0" {
+			t.Errorf("another tenant: got %d %s, want 404", status, text)
+		}
+	}
+	flooding.setTenant("batch_statuses_per_minute=none") // limits change at once
+	if status, _, text := flooding.call(http.MethodGet, path, "", ""); status != http.StatusNotFound {
+		t.Errorf("without the limit: got %d %s, want 404", status, text)
+	}
+}
+
+// Every limited endpoint says what is left, whatever it answers.
+func TestLimitedEndpoints(t *testing.T) {
+	t.Parallel()
+	s := loginLimitedTenant(t)
+	id := uuid.NewString()
+	for _, test := range []struct {
+		limit        int
+		method, path string
+	}{
+		{120, "GET", transactionsPath + "batch/status/" + id},
+		{120, "GET", transactionsPath + "batch/validation-result/" + id},
+		{120, "GET", transactionsPath + "batch/screening-result/" + id},
+		{500, "POST", singlePath},
+		{200, "POST", "/entitydatacommand/api/v2/entity"},
+		{200, "PUT", "/entitydatacommand/api/v2/entity/" + id + "/draft/" + id + "/verify"},
+		{200, "GET", "/entitydataquery/api/v2/entity/" + id},
+		{200, "GET", documentQueries + "/" + id},
+		{200, "GET", "/externalauthenticationquery/api/configuration/getAll"},
+		{200, "POST", "/externalauthenticationquery/api/configuration/check"},
+		{200, "POST", "/screeningreceptor/api/receptor"},
+		{200, "GET", "/screeningquery/api/v4/batch/" + id},
+		{200, "GET", "/screeningquery/api/v4/configuration"},
+		{200, "POST", "/screeningquery/api/v4/match-name"},
+		{200, "GET", "/policyquery/api/v4/policies/" + id},
+		{200, "POST", "/policyquery/api/v4/policies/" + id + "/version/1/fields/evaluate"},
+		{200, "GET", "/v1/webhooks"},
+	} {
+		// On a machine that is too slow, limits are not checked for some seconds.
+		eventually(t, "rate headers of "+test.method+" "+test.path, func() bool {
+			status, header, text := s.call(test.method, test.path, "application/json", "")
+			remaining := header.Get("X-Rate-Limit-Remaining")
+			if remaining == "" {
+				return false
+			}
+			n, err := strconv.Atoi(remaining)
+			if err != nil || n >= test.limit || n < test.limit-50 || header.Get("X-Rate-Limit-Reset") == "" {
+				t.Errorf("%s %s: got %d %s with %v, want less than %d remaining", test.method, test.path, status, text, header,
+					test.limit)
+			}
+			return true
+		})
+	}
+}
