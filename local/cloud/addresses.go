@@ -111,7 +111,7 @@ func (c *Cloud) serve(context.Context) error {
 	for listener, handler := range map[net.Listener]http.Handler{
 		c.listeners.api: gateway.New(gateway.Config{
 			API: c.template.API, Names: names, Functions: c.lambda, Region: region, Account: account, NewID: newID,
-			Now: time.Now,
+			Now: time.Now, Throttles: c.options.Limits.API,
 		}),
 		c.listeners.aws:      aws,
 		c.listeners.dynamoDB: aws, // only who has keys of the cloud gets through to the server

@@ -142,7 +142,7 @@ func start(ctx context.Context, o Options) (*Cloud, error) {
 		return nil, err
 	}
 	for _, step := range []func(context.Context) error{
-		c.openDataFolder, c.chooseAddresses, c.readTemplate, c.readPolicies, c.startStores, c.createKeys,
+		c.openDataFolder, c.chooseAddresses, c.readTemplate, c.checkLimits, c.readPolicies, c.startStores, c.createKeys,
 		c.writeSAMSettings, c.startFunctions, c.serve, c.provision, c.writeDescriptor,
 	} {
 		err := step(ctx)

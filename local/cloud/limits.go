@@ -1,31 +1,109 @@
 package cloud
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+
+	"sluice/local/capacity"
+	"sluice/local/template"
 )
 
 // Limits are those of AWS that the local cloud has, too. The zero value is no limit at all.
 type Limits struct {
 	// Concurrency is the number of requests to functions that run at a time in the account; 0 for no limit.
 	Concurrency int
+	// Writes is the number of write units a second of tables by their names, with or without the prefix of the
+	// deployment; allTables stands for all of them.
+	Writes map[string]int
+	// API makes the API throttle requests as the template says.
+	API bool
 }
 
-// Add adds a limit in the form of the command line, NAME=VALUE.
+// allTables is the name in Limits.Writes of all tables that it does not name.
+const allTables = "*"
+
+// errUnknownLimit lists the limits.
+var errUnknownLimit = errors.New("the limits are concurrency=N, writes=TABLE:UNITS and api")
+
+// Add adds a limit in the form of the command line: NAME or NAME=VALUE.
 func (l *Limits) Add(text string) error {
-	name, value, _ := strings.Cut(text, "=")
-	switch name {
-	case "concurrency":
+	name, value, hasValue := strings.Cut(text, "=")
+	switch {
+	case name == "concurrency":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 1 {
-			return fmt.Errorf("concurrency is a number of executions, 1 or more, such as concurrency=10")
+			return errors.New("concurrency is a number of executions, 1 or more, such as concurrency=10")
 		}
 		l.Concurrency = n
+	case name == "writes":
+		table, units, _ := strings.Cut(value, ":")
+		n, err := strconv.Atoi(units)
+		if err != nil || n < 1 || table == "" {
+			return errors.New("writes names a table and its write units a second, 1 or more, such as writes=transactions:100; " +
+				"the table * stands for all others")
+		}
+		if l.Writes == nil {
+			l.Writes = map[string]int{}
+		}
+		l.Writes[table] = n
+	case name == "api" && !hasValue:
+		l.API = true
+	case name == "api":
+		return errors.New("api has no value: the figures are the parameters ThrottlingRate and ThrottlingBurst (--set)")
 	default:
-		return fmt.Errorf("there is no limit %q; want concurrency=N", name)
+		return errUnknownLimit
 	}
 	return nil
+}
+
+// isSet reports whether there is a limit.
+func (l *Limits) isSet() bool { return l.Concurrency > 0 || len(l.Writes) > 0 || l.API }
+
+// units returns the write units a second of a table, and the name that they were given for.
+func (c *Cloud) units(t template.Table) (n int, givenFor string) {
+	short := strings.TrimPrefix(t.Name, c.template.Parameters["Prefix"]+"-")
+	for _, name := range []string{t.Name, short, allTables} {
+		if n, ok := c.options.Limits.Writes[name]; ok {
+			return n, name
+		}
+	}
+	return 0, ""
+}
+
+// checkLimits returns an error if the limits do not fit the template.
+func (c *Cloud) checkLimits(context.Context) error {
+	unused := maps.Clone(c.options.Limits.Writes)
+	var names []string
+	for _, t := range c.template.Tables {
+		_, givenFor := c.units(t)
+		delete(unused, givenFor)
+		names = append(names, strings.TrimPrefix(t.Name, c.template.Parameters["Prefix"]+"-"))
+	}
+	delete(unused, allTables)
+	for _, name := range slices.Sorted(maps.Keys(unused)) {
+		return fmt.Errorf("--limit writes=%s:%d: there is no such table; the tables are %s", name, unused[name],
+			strings.Join(names, ", "))
+	}
+	if c.options.Limits.API && (c.template.API.ThrottlingRate == 0 || c.template.API.ThrottlingBurst == 0) {
+		return errors.New("--limit api: the template gives the API no ThrottlingRateLimit and ThrottlingBurstLimit")
+	}
+	return nil
+}
+
+// limitedTables returns the tables whose writes are limited.
+func (c *Cloud) limitedTables() []capacity.Table {
+	var out []capacity.Table
+	for _, t := range c.template.Tables {
+		if n, _ := c.units(t); n > 0 {
+			out = append(out, capacity.Table{Name: t.Name, Units: float64(n), Provisioned: t.Provisioned})
+		}
+	}
+	return out
 }
 
 // limitLines describes the limits, each in a line for the user.
@@ -37,6 +115,13 @@ func (c *Cloud) limitLines() []string {
 			reserved += f.Concurrency
 		}
 		out = append(out, fmt.Sprintf("%d concurrent executions of functions, %d of them reserved", n, reserved))
+	}
+	for _, t := range c.limitedTables() {
+		out = append(out, fmt.Sprintf("%d write units a second of the table %s and of each of its indexes", int(t.Units), t.Name))
+	}
+	if c.options.Limits.API {
+		out = append(out, fmt.Sprintf("%g requests a second to each route of the API, %g at once", c.template.API.ThrottlingRate,
+			c.template.API.ThrottlingBurst))
 	}
 	return out
 }

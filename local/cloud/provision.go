@@ -107,7 +107,7 @@ func (c *Cloud) requestToken(ctx context.Context) (throttled bool, err error) {
 	if err == nil && (reply.Token != "" || reply.Error == "invalid_client") {
 		return false, nil
 	}
-	throttled = c.options.Limits != Limits{} && resp.StatusCode != http.StatusOK
+	throttled = c.options.Limits.isSet() && resp.StatusCode != http.StatusOK
 	return throttled, fmt.Errorf("the token endpoint responds with %s; see %s", resp.Status, c.path("logs", "functions.log"))
 }
 

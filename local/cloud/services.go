@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"sluice/local/capacity"
 	"sluice/local/database"
 	"sluice/local/endpoint"
 	"sluice/local/eventbridge"
@@ -316,6 +317,9 @@ func (c *Cloud) endpointServices() endpoint.Services {
 	}
 	if c.faults != nil {
 		s.Faults = c.faults
+	}
+	if tables := c.limitedTables(); len(tables) > 0 {
+		s.LimitWrites = capacity.New(time.Now, tables...).Limit
 	}
 	for _, t := range c.template.Tables {
 		s.PartitionKeys[t.Name] = t.PartitionKey()

@@ -30,9 +30,11 @@ type Services struct {
 	Now func() time.Time
 	// DynamoDB is the address of the DynamoDB server, to which requests are forwarded.
 	DynamoDB *url.URL
-	States   http.Handler
-	KMS      http.Handler
-	Lambda   http.Handler
+	// LimitWrites stands between the endpoint and the DynamoDB server; nil for nothing.
+	LimitWrites func(http.Handler) http.Handler
+	States      http.Handler
+	KMS         http.Handler
+	Lambda      http.Handler
 	// Events serves the event bus.
 	Events http.Handler
 	// GuardDuty serves Malware Protection for S3.
@@ -68,7 +70,7 @@ type service struct {
 // New returns the handler of the endpoint. The header X-Amz-Target of a request names its service; Lambda, GuardDuty
 // and the report of permissions are recognized by their paths.
 func New(s Services) http.Handler {
-	dynamo := &httputil.ReverseProxy{
+	var dynamo http.Handler = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(s.DynamoDB) },
 		// The server lets every web page read its answers; AWS does not.
 		ModifyResponse: func(r *http.Response) error {
@@ -81,6 +83,9 @@ func New(s Services) http.Handler {
 		},
 		// The default transport keeps two idle connections and would open a new one for every further parallel request.
 		Transport: &http.Transport{MaxIdleConns: 256, MaxIdleConnsPerHost: 256},
+	}
+	if s.LimitWrites != nil {
+		dynamo = s.LimitWrites(dynamo)
 	}
 	byTarget := map[string]service{
 		"DynamoDB_20120810.": {dynamo, s.dynamoDBRequests, "com.amazon.coral.service#", http.StatusBadRequest},

@@ -42,6 +42,8 @@ type Config struct {
 	// NewID returns a UUID, used as the ID of a request.
 	NewID func() string
 	Now   func() time.Time
+	// Throttles makes the API refuse what its ThrottlingRate and ThrottlingBurst do not admit.
+	Throttles bool
 	// Timeout limits the duration of a request; 0 means the 29 seconds of API Gateway.
 	Timeout time.Duration
 }
@@ -49,7 +51,8 @@ type Config struct {
 // Gateway is the HTTP handler of the API.
 type Gateway struct {
 	Config
-	routes routes
+	routes   routes
+	throttle *throttle
 }
 
 // New returns the gateway of an API.
@@ -57,7 +60,7 @@ func New(c Config) *Gateway {
 	if c.Timeout == 0 {
 		c.Timeout = defaultTimeout
 	}
-	return &Gateway{Config: c, routes: sortRoutes(c.API.Routes)}
+	return &Gateway{Config: c, routes: sortRoutes(c.API.Routes), throttle: newThrottle(c)}
 }
 
 // apiID is the ID of the API in ARNs and events.
@@ -95,6 +98,9 @@ func (g *Gateway) serve(ctx context.Context, w http.ResponseWriter, r *request) 
 			return invalidSignature
 		}
 		return missingToken
+	}
+	if !g.throttle.admits(r.route.Method + " " + r.route.Path) {
+		return throttled
 	}
 	var err error
 	if r.body, err = io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxBody)); err != nil {

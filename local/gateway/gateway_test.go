@@ -417,3 +417,46 @@ func TestAuthorizerIsNotAskedWithoutIdentity(t *testing.T) {
 		}
 	}
 }
+
+// The limits of the stage hold for each method on its own.
+func TestThrottling(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	limited := api
+	limited.ThrottlingRate, limited.ThrottlingBurst = 2, 3
+	ok := respond(events.APIGatewayProxyResponse{StatusCode: 200})
+	config := Config{API: limited, Names: map[string]string{"Echo": "echo", "Fixed": "fixed"},
+		Functions: functions{"echo": ok, "fixed": ok}, NewID: func() string { return "id" },
+		Now: func() time.Time { return now }, Throttles: true}
+	g := New(config)
+	// get sends requests to a path until one is throttled, and returns the number of the others.
+	get := func(path string) (n int) {
+		for ; n < 10; n++ {
+			w := httptest.NewRecorder()
+			g.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+			if w.Code == http.StatusTooManyRequests {
+				if w.Header().Get("x-amzn-ErrorType") != "THROTTLED" {
+					t.Errorf("headers %v, want the type THROTTLED", w.Header())
+				}
+				return n
+			}
+		}
+		return n
+	}
+	for _, step := range []struct {
+		after time.Duration
+		path  string
+		want  int
+	}{
+		{0, "/a/1", 3}, {0, "/a/2", 0}, {0, "/a/fixed", 3}, {500 * time.Millisecond, "/a/1", 1},
+		{time.Second, "/a/1", 2}, {time.Hour, "/a/1", 3},
+	} {
+		now = now.Add(step.after)
+		if n := get(step.path); n != step.want {
+			t.Errorf("%v later, %s: %d requests were admitted, want %d", step.after, step.path, n, step.want)
+		}
+	}
+	config.Throttles = false
+	if g = New(config); get("/a/1") != 10 {
+		t.Error("an API without the limit throttles")
+	}
+}

@@ -100,6 +100,7 @@ var (
 		http.StatusForbidden,
 		"Authorization header requires 'Credential' parameter.",
 	}
+	throttled       = &gatewayError{"THROTTLED", http.StatusTooManyRequests, "Too Many Requests"}
 	requestTooLarge = &gatewayError{"REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge, "Request Too Long"}
 	badRequest      = &gatewayError{"BAD_REQUEST_BODY", http.StatusBadRequest, "Invalid request body"}
 	// Lambda's 429 is a 500 for the client, unless the template has a response of this type.

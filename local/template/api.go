@@ -3,6 +3,7 @@ package template
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sluice/local/iam"
@@ -37,6 +38,9 @@ func (b *builder) addAPI(id string, p *properties) error {
 		}
 		api.Responses[kind] = response
 	}
+	if err := api.addThrottling(p.list("MethodSettings")); err != nil {
+		return err
+	}
 	b.out.API = api
 	paths := p.object("DefinitionBody").object("paths")
 	for _, path := range sortedKeys(paths.values) {
@@ -48,6 +52,33 @@ func (b *builder) addAPI(id string, p *properties) error {
 		}
 	}
 	return p.err
+}
+
+// addThrottling reads the limits of the stage, which hold for each method. Limits of single methods are not supported.
+func (a *API) addThrottling(settings []any) error {
+	for _, v := range settings {
+		p := newProperties(v)
+		for name, limit := range map[string]*float64{
+			"ThrottlingRateLimit": &a.ThrottlingRate, "ThrottlingBurstLimit": &a.ThrottlingBurst,
+		} {
+			text := p.text(name)
+			if text == "" {
+				continue
+			}
+			if p.text("ResourcePath") != "/*" || p.text("HttpMethod") != "*" {
+				return fmt.Errorf("has a %s of a single method: the local cloud supports only /* and *", name)
+			}
+			n, err := strconv.ParseFloat(text, 64)
+			if err != nil || n < 0 {
+				return fmt.Errorf("has the %s %q, which is not a number", name, text)
+			}
+			*limit = n
+		}
+		if p.err != nil {
+			return p.err
+		}
+	}
+	return nil
 }
 
 // isHeaderMapping reports whether the local gateway knows the value of a gateway response's header.

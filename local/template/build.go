@@ -125,7 +125,8 @@ func (b *builder) addTable(id string, p *properties) error {
 	}
 	ttl := p.object("TimeToLiveSpecification")
 	b.out.Tables = append(b.out.Tables,
-		Table{Name: name, Definition: definition, TTLAttribute: ttl.text("AttributeName")})
+		Table{Name: name, Definition: definition, TTLAttribute: ttl.text("AttributeName"),
+			Provisioned: p.text("BillingMode") != "PAY_PER_REQUEST"})
 	return nil
 }
 

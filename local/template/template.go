@@ -56,6 +56,8 @@ type API struct {
 	Stage            string
 	BinaryMediaTypes []string
 	Routes           []Route
+	// ThrottlingRate and ThrottlingBurst are the requests a second and at once that each route admits; 0 for none given.
+	ThrottlingRate, ThrottlingBurst float64
 	// Responses holds the gateway responses by their type, such as UNAUTHORIZED or DEFAULT_4XX.
 	Responses map[string]GatewayResponse
 }
@@ -100,6 +102,8 @@ type Table struct {
 	Definition map[string]any
 	// TTLAttribute is empty for a table without expiry.
 	TTLAttribute string
+	// Provisioned says that the template gives the table provisioned capacity. Definition has on-demand capacity.
+	Provisioned bool
 }
 
 // PartitionKey returns the name of the table's partition key.

@@ -41,6 +41,7 @@ Resources:
     Properties:
       StageName: live
       BinaryMediaTypes: ["image~1png"]
+      MethodSettings: [{ResourcePath: "/*", HttpMethod: "*", ThrottlingRateLimit: 5, ThrottlingBurstLimit: !Ref Limit}]
       Auth:
         DefaultAuthorizer: Token
         Authorizers:
@@ -154,7 +155,7 @@ func TestLoad(t *testing.T) {
 			{ID: "GuardFunction", Name: "toy-guard", ARN: "arn:aws:lambda:eu-west-1:000000000000:function:toy-guard",
 				Binary: "guard", Timeout: 5, MemoryMB: 128, Retries: 2, Environment: map[string]string{"LEVEL": "INFO"}},
 		},
-		API: API{ID: "Api", Stage: "live", BinaryMediaTypes: []string{"image/png"},
+		API: API{ID: "Api", Stage: "live", BinaryMediaTypes: []string{"image/png"}, ThrottlingRate: 5, ThrottlingBurst: 20,
 			Routes: []Route{
 				{Method: "GET", Path: "/a/{id}", Function: "EchoFunction", Authorizer: "GuardFunction"},
 				{Method: "POST", Path: "/b", Function: "EchoFunction"},
@@ -163,7 +164,7 @@ func TestLoad(t *testing.T) {
 			Responses: map[string]GatewayResponse{"UNAUTHORIZED": {Status: 401,
 				Headers: map[string]string{"WWW-Authenticate": "'Bearer'"}, Body: `{"message": "Unauthorized"}`}},
 		},
-		Tables: []Table{{Name: "toy-things", Definition: map[string]any{
+		Tables: []Table{{Name: "toy-things", Provisioned: true, Definition: map[string]any{
 			"TableName": "toy-things", "BillingMode": "PAY_PER_REQUEST",
 			"AttributeDefinitions": []any{map[string]any{"AttributeName": "id", "AttributeType": "S"}},
 			"KeySchema":            []any{map[string]any{"AttributeName": "id", "KeyType": "HASH"}},
@@ -211,6 +212,8 @@ func TestBrokenTemplates(t *testing.T) {
 		{"wrong timeout", "Timeout: 5", "Timeout: soon", "GuardFunction"},
 		{"timeout too long", "Timeout: 5", "Timeout: 901", "GuardFunction"},
 		{"no stage", "StageName: live", "Description: none", "Api"},
+		{"limit of one method", `HttpMethod: "*"`, "HttpMethod: GET", "Api"},
+		{"limit that is no number", "ThrottlingRateLimit: 5", "ThrottlingRateLimit: many", "Api"},
 		{"unquoted header", "\"'Bearer'\"", "Bearer", "Api"},
 		{"unknown authorizer", "NONE: []", "Other: []", "Api"},
 		{"cached authorizer", "ReauthorizeEvery: 0", "ReauthorizeEvery: 300", "Api"},

@@ -89,7 +89,7 @@ func declareFlags(flags *flag.FlagSet, o *cloud.Options, getenv func(string) str
 			o.Kills = append(o.Kills, s)
 			return nil
 		})
-	flags.Func("limit", "`NAME=VALUE` of a limit that AWS has, such as concurrency=10 (local/README.md); may be repeated",
+	flags.Func("limit", "`LIMIT` that AWS has, too: concurrency=N, writes=TABLE:UNITS or api (local/README.md); may be repeated",
 		o.Limits.Add)
 	flags.Float64Var(&o.Pace, "pace", 1,
 		"`FACTOR` by which the pauses of state machines and before retries are shortened, for tests")

@@ -1,0 +1,117 @@
+// Package capacity limits what is written to the tables of the local cloud, in the units of DynamoDB: one for each KB of
+// an item, for the table and for each of its indexes. It stands between the clients and the DynamoDB server, which says
+// what each write has consumed.
+//
+// "DynamoDB burst capacity" in AWS's documents: up to 300 seconds of unused units are kept. Here a table begins with those
+// of one second. A write is admitted while anything is left, and can consume more than that, as the size of what it
+// replaces is known only afterwards; the following ones wait for it. Each index has as many units as its table, and while
+// one has none left, nothing is written to the table, whether or not the index would change.
+package capacity
+
+import (
+	"sync"
+	"time"
+)
+
+// burst is how many seconds of unused units a table keeps.
+const burst = 300
+
+// Table is a table whose writes are limited.
+type Table struct {
+	Name string
+	// Units is the number of write units a second, of the table and of each index.
+	Units float64
+	// Provisioned says that the table has provisioned capacity, which gives its errors another name than on-demand
+	// capacity does.
+	Provisioned bool
+}
+
+// Limiter counts the write units of tables. It is safe for concurrent use.
+type Limiter struct {
+	now func() time.Time
+
+	mu     sync.Mutex
+	tables map[string]*table
+}
+
+// table is a table with what is left of its units.
+type table struct {
+	Table
+	// left holds the units of each index by its name, and those of the table itself under "".
+	left map[string]*bucket
+}
+
+// bucket holds what is left of units, and when that was so. Less than nothing is what was consumed in advance.
+type bucket struct {
+	units float64
+	at    time.Time
+}
+
+// New returns the limiter of some tables. The others are not limited.
+func New(now func() time.Time, tables ...Table) *Limiter {
+	l := &Limiter{now: now, tables: map[string]*table{}}
+	for _, t := range tables {
+		l.tables[t.Name] = &table{t, map[string]*bucket{"": {units: t.Units, at: now()}}}
+	}
+	return l
+}
+
+// take takes units of tables for a write that begins. If nothing is left of one of them it takes none, and returns those
+// of which nothing is left.
+func (l *Limiter) take(units map[string]float64) (exhausted []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for name := range units {
+		if t := l.tables[name]; t != nil && !t.hasAny(l.now()) {
+			exhausted = append(exhausted, name)
+		}
+	}
+	if len(exhausted) > 0 {
+		return exhausted
+	}
+	for name, n := range units {
+		if t := l.tables[name]; t != nil {
+			t.left[""].units -= n
+		}
+	}
+	return nil
+}
+
+// hasAny reports whether anything is left of the table and of each index.
+func (t *table) hasAny(now time.Time) bool {
+	for _, b := range t.left {
+		if t.refill(b, now); b.units < 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// charge takes the units that a write has consumed, of the table or of an index, whatever is left.
+func (l *Limiter) charge(name, index string, units float64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.tables[name]
+	if t == nil {
+		return
+	}
+	b := t.left[index]
+	if b == nil {
+		b = &bucket{units: t.Units, at: l.now()}
+		t.left[index] = b
+	}
+	t.refill(b, l.now())
+	b.units -= units
+}
+
+// refill adds the units of the time that has passed.
+func (t *table) refill(b *bucket, now time.Time) {
+	b.units = min(b.units+now.Sub(b.at).Seconds()*t.Units, max(burst*t.Units, 1))
+	b.at = now
+}
+
+// isProvisioned reports whether a table whose writes are limited has provisioned capacity.
+func (l *Limiter) isProvisioned(name string) bool {
+	t := l.tables[name] // the map does not change
+	return t != nil && t.Provisioned
+}

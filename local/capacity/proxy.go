@@ -1,0 +1,215 @@
+package capacity
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+)
+
+// TargetPrefix begins the header X-Amz-Target of requests to DynamoDB.
+const TargetPrefix = "DynamoDB_20120810."
+
+// request is a request to DynamoDB by the names of its fields.
+type request map[string]json.RawMessage
+
+// call is one request for a write.
+type call struct {
+	*Limiter
+	request request
+	// taken holds what was taken of each table before the write, and exhausted the tables of which nothing was left.
+	taken     map[string]float64
+	exhausted map[string]bool
+	// unprocessed holds the writes of a batch that are not passed on.
+	unprocessed map[string][]json.RawMessage
+}
+
+// Limit returns a handler that passes requests to DynamoDB on to next, as far as something is left of their tables.
+func (l *Limiter) Limit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		operation := strings.TrimPrefix(r.Header.Get("X-Amz-Target"), TargetPrefix)
+		admit := map[string]func(*call) bool{
+			"PutItem": (*call).admitSingle, "UpdateItem": (*call).admitSingle, "DeleteItem": (*call).admitSingle,
+			"BatchWriteItem": (*call).admitBatch, "TransactWriteItems": (*call).admitTransaction,
+		}[operation]
+		if admit == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the client has disconnected
+		}
+		c := &call{Limiter: l, taken: map[string]float64{}, exhausted: map[string]bool{}}
+		if json.Unmarshal(body, &c.request) != nil {
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			next.ServeHTTP(w, r) // it is the server that refuses it
+			return
+		}
+		if !admit(c) {
+			c.writeThrottled(w, operation)
+			return
+		}
+		c.forward(w, r, next)
+	})
+}
+
+// tableName returns the name of the table in a field of a request.
+func tableName(field json.RawMessage) string {
+	var name string
+	_ = json.Unmarshal(field, &name) // the server refuses what is no string
+	return nameInARN(name)
+}
+
+// nameInARN returns the name of a table that is given by its name or its ARN.
+func nameInARN(s string) string {
+	if _, name, isARN := strings.Cut(s, ":table/"); isARN {
+		return name
+	}
+	return s
+}
+
+// take takes units of tables, and remembers whether it could.
+func (c *call) take(units map[string]float64) bool {
+	exhausted := c.Limiter.take(units)
+	for _, table := range exhausted {
+		c.exhausted[table] = true
+	}
+	if len(exhausted) > 0 {
+		return false
+	}
+	for table, n := range units {
+		c.taken[table] += n
+	}
+	return true
+}
+
+// admitSingle takes what one item needs at least.
+func (c *call) admitSingle() bool {
+	units := 1.0
+	if item, isPut := c.request["Item"]; isPut {
+		units = unitsOf(item)
+	}
+	return c.take(map[string]float64{tableName(c.request["TableName"]): units})
+}
+
+// admitBatch leaves in the request what can be written. It returns false if that is nothing.
+func (c *call) admitBatch() bool {
+	var tables map[string][]json.RawMessage
+	if json.Unmarshal(c.request["RequestItems"], &tables) != nil {
+		return true // it is the server that refuses it
+	}
+	admitted := map[string][]json.RawMessage{}
+	c.unprocessed = map[string][]json.RawMessage{}
+	for table, writes := range tables {
+		name := nameInARN(table)
+		for _, write := range writes {
+			var w struct {
+				PutRequest struct{ Item json.RawMessage }
+			}
+			_ = json.Unmarshal(write, &w) // the server refuses what is neither a put nor a deletion
+			into := admitted
+			if !c.take(map[string]float64{name: unitsOf(w.PutRequest.Item)}) {
+				into = c.unprocessed
+			}
+			into[table] = append(into[table], write)
+		}
+	}
+	if len(admitted) == 0 && len(c.unprocessed) > 0 {
+		return false
+	}
+	c.request["RequestItems"], _ = json.Marshal(admitted)
+	return true
+}
+
+// admitTransaction takes what all parts need, or nothing. A transaction writes each item twice: it prepares and commits.
+func (c *call) admitTransaction() bool {
+	units := map[string]float64{}
+	for _, table := range c.transactTables() {
+		units[table] += 2
+	}
+	return c.take(units)
+}
+
+// transactTables returns the table of each part of a transaction.
+func (c *call) transactTables() (tables []string) {
+	var parts []map[string]struct{ TableName json.RawMessage }
+	_ = json.Unmarshal(c.request["TransactItems"], &parts) // the server refuses what cannot be read
+	for _, part := range parts {
+		for _, of := range part {
+			tables = append(tables, tableName(of.TableName))
+		}
+	}
+	return tables
+}
+
+// forward passes the request on, takes what it has consumed beyond what was taken, and sends the response.
+func (c *call) forward(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	_, wanted := c.request["ReturnConsumedCapacity"]
+	if !wanted {
+		c.request["ReturnConsumedCapacity"] = json.RawMessage(`"INDEXES"`)
+	}
+	body, err := json.Marshal(c.request)
+	if err != nil {
+		return // cannot happen: all of it was JSON
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	answer := httptest.NewRecorder()
+	next.ServeHTTP(answer, r)
+	text := answer.Body.Bytes()
+	var response map[string]json.RawMessage
+	if answer.Code == http.StatusOK && json.Unmarshal(text, &response) == nil {
+		c.settle(response["ConsumedCapacity"])
+		if !wanted {
+			delete(response, "ConsumedCapacity")
+		}
+		if len(c.unprocessed) > 0 {
+			response["UnprocessedItems"], _ = json.Marshal(c.unprocessed)
+		}
+		text, _ = json.Marshal(response)
+	}
+	for name, values := range answer.Header() {
+		w.Header()[name] = values
+	}
+	w.Header().Del("X-Amz-Crc32") // that of another text
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(text) // an error means that the client has disconnected
+}
+
+// consumed is what the server says of one table.
+type consumed struct {
+	TableName              string
+	CapacityUnits          float64
+	Table                  *units
+	GlobalSecondaryIndexes map[string]units
+	LocalSecondaryIndexes  map[string]units
+}
+
+// units is what was consumed of a table or an index.
+type units struct{ CapacityUnits float64 }
+
+// settle takes what was consumed beyond what was taken. A request that asks for the total alone counts by that.
+func (c *call) settle(text json.RawMessage) {
+	var all []consumed
+	if json.Unmarshal(text, &all) != nil {
+		var one consumed
+		if json.Unmarshal(text, &one) != nil {
+			return
+		}
+		all = []consumed{one}
+	}
+	for _, t := range all {
+		ofTable := t.CapacityUnits
+		if t.Table != nil {
+			ofTable = t.Table.CapacityUnits
+		}
+		c.charge(t.TableName, "", ofTable-c.taken[t.TableName])
+		for index, used := range t.GlobalSecondaryIndexes {
+			c.charge(t.TableName, index, used.CapacityUnits)
+		}
+	}
+}
