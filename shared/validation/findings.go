@@ -11,7 +11,7 @@ import (
 	"sluice/shared/transaction"
 )
 
-// The findings of a chunk are the magic "SLF1", whose last byte is the version of the format, and records in the order
+// The findings of a chunk are the magic "SLF2", whose last byte is the version of the format, and records in the order
 // of their lines, the last of which is the end record. A record is the number of its bytes (uvarint), at most
 // maxRecordBytes, and:
 //
@@ -27,19 +27,47 @@ import (
 //	ID           request_uuid
 //	ID           transaction_external_id
 //	ID           modification.external_id
-//	uvarint      offset of modification.external_id in the file; absent without that ID
+//	uvarint      offset of the line in the file
+//	uvarint      offset of modification.external_id in the line; absent without that ID
 //	uvarint      number of findings that were dropped
 //	uvarint      number of findings that follow, each:
-//	  text       code
-//	  text       pointer
-//	  text       message
-//	  uvarint    offset in the file
+//	  uvarint    number of its kind, from 1, in the order in which kinds occur in the file; 0 for one without a number:
+//	    text     code
+//	    text     pointer
+//	    text     message
+//	  uvarint    offset in the line
 //
 // A uvarint is encoded as in encoding/binary. A text is the number of its bytes (uvarint) and the bytes. An ID is 0 if
 // the line has none, or else the number of its bytes plus one (uvarint) and the bytes. A line is the difference to the
 // line after the record before, or to line 0 of the chunk. A chunk that has neither findings nor blank lines has no
 // file.
-const findingsMagic = "SLF1"
+//
+// A kind of finding has a number from its first occurrence on if it has at most maxKindBytes bytes and is among the
+// first maxKinds of these. So a finding takes two or three bytes instead of fifty or more, and a small file of nothing
+// but errors does not grow into a large one.
+//
+// Findings of version SLF1, which earlier releases wrote, are read, too: they have no offset of the line, no numbers,
+// and offsets in the file.
+const (
+	findingsMagic    = "SLF2"
+	oldFindingsMagic = "SLF1"
+)
+
+const (
+	maxKinds     = 4096
+	maxKindBytes = 512
+)
+
+// findingKind is what findings have in common that differ in their line and offset alone.
+type findingKind struct {
+	code             transaction.Code
+	pointer, message string
+}
+
+// isNumbered reports whether a kind is given a number in a file that has numbered some.
+func (k findingKind) isNumbered(numbered int) bool {
+	return numbered < maxKinds && len(k.code)+len(k.pointer)+len(k.message) <= maxKindBytes
+}
 
 // maxRecordBytes bounds the memory that reading takes. With the default limits no record is as long: a pointer repeats
 // keys of its line, which has at most transaction.MaxLineBytes (256 KiB), and a line has at most
@@ -67,11 +95,17 @@ type findingsWriter struct {
 	blankLines int64
 	// buf is the record that is being written, without its length.
 	buf []byte
+	// kinds are the numbers of kinds, from 1.
+	kinds map[findingKind]uint64
 }
 
 // reset starts the findings of a chunk.
 func (f *findingsWriter) reset(w io.Writer) {
-	*f = findingsWriter{w: resetWriter(f.w, w, 64<<10), buf: f.buf}
+	clear(f.kinds)
+	*f = findingsWriter{w: resetWriter(f.w, w, 64<<10), buf: f.buf, kinds: f.kinds}
+	if f.kinds == nil {
+		f.kinds = make(map[findingKind]uint64)
+	}
 }
 
 // addBlank adds a blank line. Lines must be added in order.
@@ -107,21 +141,31 @@ func (f *findingsWriter) addLine(line *chunk.Line, res *transaction.Result) erro
 	b := appendID(f.buf, res.RequestUUID)
 	b = appendID(b, res.TransactionExternalID)
 	b = appendID(b, res.ModificationID)
+	b = binary.AppendUvarint(b, uint64(line.Offset))
 	if res.ModificationID != nil {
-		b = binary.AppendUvarint(b, uint64(line.Offset)+uint64(res.ModificationOffset))
+		b = binary.AppendUvarint(b, uint64(res.ModificationOffset))
 	}
 	b = binary.AppendUvarint(b, uint64(res.Dropped))
 	b = binary.AppendUvarint(b, uint64(len(res.Findings)))
 	for i := range res.Findings {
 		found := &res.Findings[i]
-		b = appendText(b, string(found.Code))
-		b = appendText(b, found.Pointer)
-		b = appendText(b, found.Message)
-		b = binary.AppendUvarint(b, uint64(line.Offset)+uint64(found.Offset))
+		b = f.appendKind(b, findingKind{found.Code, found.Pointer, found.Message})
+		b = binary.AppendUvarint(b, uint64(found.Offset))
 	}
 	f.buf = b
 	f.nextLine = line.Number + 1
 	return f.writeRecord()
+}
+
+// appendKind appends the number of a kind, or the kind itself, which may get a number by that.
+func (f *findingsWriter) appendKind(b []byte, k findingKind) []byte {
+	if number, ok := f.kinds[k]; ok {
+		return binary.AppendUvarint(b, number)
+	}
+	if k.isNumbered(len(f.kinds)) {
+		f.kinds[k] = uint64(len(f.kinds)) + 1
+	}
+	return appendText(appendText(appendText(append(b, 0), string(k.code)), k.pointer), k.message)
 }
 
 func appendID(b, id []byte) []byte {
@@ -190,16 +234,12 @@ type findingsReader struct {
 	nextLine  int64
 	records   uint64
 	buf       []byte
-	// texts are texts that have been read before, because most texts occur again and again.
-	texts  map[string]string
+	// isOld is set for findings of version SLF1.
+	isOld bool
+	// kinds are the kinds that have a number, in their order.
+	kinds  []findingKind
 	record findingsRecord
 }
-
-// maxCachedTexts and maxCachedTextBytes bound the memory of findingsReader.texts.
-const (
-	maxCachedTexts     = 4096
-	maxCachedTextBytes = 255
-)
 
 // reset starts reading the findings of a chunk of lineCount lines. If file is nil, there are none.
 func (f *findingsReader) reset(file io.Reader, lineCount int64) error {
@@ -208,15 +248,17 @@ func (f *findingsReader) reset(file io.Reader, lineCount int64) error {
 		return nil
 	}
 	if f.r == nil {
-		f.r, f.texts = bufio.NewReaderSize(file, 64<<10), make(map[string]string)
+		f.r = bufio.NewReaderSize(file, 64<<10)
 	}
+	f.kinds = f.kinds[:0]
 	f.r.Reset(file)
 	var magic [len(findingsMagic)]byte
 	if _, err := io.ReadFull(f.r, magic[:]); err != nil {
 		return findingsReadError(err)
 	}
-	if string(magic[:]) != findingsMagic {
-		return fmt.Errorf("%w: not findings of version %s", ErrCorrupt, findingsMagic)
+	f.isOld = string(magic[:]) == oldFindingsMagic
+	if !f.isOld && string(magic[:]) != findingsMagic {
+		return fmt.Errorf("%w: not findings of version %s or %s", ErrCorrupt, findingsMagic, oldFindingsMagic)
 	}
 	return nil
 }
@@ -296,24 +338,29 @@ func (f *findingsReader) readRecordBytes() error {
 }
 
 func (f *findingsReader) decodeLine(d *decoder) {
-	const minFindingBytes = 4 // the lengths of three empty texts, and an offset
+	const minFindingBytes = 2 // a number and an offset
 	rec := &f.record
 	rec.line, rec.blankLines = f.nextLine+d.uvarintUpTo(f.lineCount-f.nextLine-1), 0
 	f.nextLine = rec.line + 1
 	line := &rec.report
 	line.RequestUUID, line.TransactionExternalID, line.ModificationID = decodeID(d), decodeID(d), decodeID(d)
+	start := int64(0)
+	if !f.isOld {
+		start = d.uvarintUpTo(1 << 60)
+	}
 	if line.ModificationID != nil {
-		rec.modificationOffset = d.uvarintUpTo(1 << 62)
+		rec.modificationOffset = start + d.uvarintUpTo(1<<60)
 	}
 	line.Dropped = int(d.uvarintUpTo(1 << 31))
 	count := d.uvarintUpTo(int64(len(d.b)) / minFindingBytes)
 	line.Errors = line.Errors[:0]
 	for range count {
+		if d.failed {
+			return
+		}
+		k := f.decodeKind(d)
 		line.Errors = append(line.Errors, report.Error{
-			Code:    transaction.Code(f.decodeText(d)),
-			Pointer: f.decodeText(d),
-			Message: f.decodeText(d),
-			Offset:  d.uvarintUpTo(1 << 62),
+			Code: k.code, Pointer: k.pointer, Message: k.message, Offset: start + d.uvarintUpTo(1<<60),
 		})
 	}
 	if f.nextLine > f.lineCount {
@@ -329,16 +376,16 @@ func decodeID(d *decoder) []byte {
 	return d.bytes(int(n - 1))
 }
 
-// decodeText decodes a text as a string that is shared with equal texts, so that a file of invalid lines does not cost
-// an allocation for each text.
-func (f *findingsReader) decodeText(d *decoder) string {
-	b := d.text()
-	if s, ok := f.texts[string(b)]; ok {
-		return s
+// decodeKind decodes the number of a kind, or a kind, which may get a number by that.
+func (f *findingsReader) decodeKind(d *decoder) findingKind {
+	if !f.isOld {
+		if number := d.uvarintUpTo(int64(len(f.kinds))); number > 0 {
+			return f.kinds[number-1]
+		}
 	}
-	s := string(b)
-	if len(f.texts) < maxCachedTexts && len(s) <= maxCachedTextBytes {
-		f.texts[s] = s
+	k := findingKind{transaction.Code(d.text()), string(d.text()), string(d.text())}
+	if !f.isOld && !d.failed && k.isNumbered(len(f.kinds)) {
+		f.kinds = append(f.kinds, k)
 	}
-	return s
+	return k
 }

@@ -36,33 +36,44 @@ func TestFindingsFormat(t *testing.T) {
 		func() error { return w.addBlank(4) },
 		func() error { return w.addBlank(5) },
 		func() error { return w.addLine(&chunk.Line{Number: 7, Offset: 10}, res) },
+		func() error { return w.addLine(&chunk.Line{Number: 8, Offset: 300}, res) },
 		w.close,
 	} {
 		if err := add(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	compareBytes(t, "SLF1"+
+	compareBytes(t, "SLF2"+
 		"\x03"+ // bytes of the record
 		"\x01"+ // blank lines
 		"\x04"+ // 4 after line 0
 		"\x02"+ // two lines
-		"\x17"+ // bytes of the record
+		"\x19"+ // bytes of the record
 		"\x02"+ // line with findings
 		"\x01"+ // 1 after line 6
 		"\x00"+ // no request_uuid
 		"\x00"+ // no transaction_external_id
 		"\x03m1"+ // modification.external_id
-		"\x0d"+ // its offset in the file
+		"\x0a"+ // offset of the line in the file
+		"\x03"+ // its offset in the line
 		"\x01"+ // findings dropped
 		"\x01"+ // findings
+		"\x00"+ // a kind without a number
 		"\x04enum"+ // code
 		"\x02/x"+ // pointer
 		"\x03No."+ // message
-		"\x0f"+ // offset in the file
+		"\x05"+ // offset in the line
+		"\x0e"+ // bytes of the record
+		"\x02"+ // line with findings
+		"\x00"+ // the next one
+		"\x00\x00\x03m1"+ // IDs
+		"\xac\x02\x03"+ // offset of the line, and in the line that of the ID
+		"\x01\x01"+ // findings dropped, and findings
+		"\x01"+ // the first kind
+		"\x05"+ // offset in the line
 		"\x02"+ // bytes of the record
 		"\x00"+ // end
-		"\x02", // records
+		"\x03", // records
 		file.String())
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"testing"
 
@@ -15,6 +16,9 @@ func FuzzFindings(f *testing.F) {
 	_, _, w := sampleWorkFiles(f)
 	for i, file := range w.findings {
 		f.Add(file, uint16(w.results[i].Lines))
+	}
+	for _, i := range []int{0, 2, 3} { // of version SLF1
+		f.Add(readHexDump(f, fmt.Sprintf("chunk-%d.findings-1.hex", i)), uint16(20))
 	}
 	f.Fuzz(func(t *testing.T, file []byte, lineCount uint16) {
 		records, _, err := readFindings(file, int64(lineCount))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,6 +102,19 @@ func TestStoredWorkFiles(t *testing.T) {
 			compareWithGolden(t, fmt.Sprintf("chunk-%d.summary.json", i), string(summary)+"\n")
 		})
 	}
+	// Findings of version SLF1 are settled alike.
+	for i := range plan.Count() {
+		t.Run(fmt.Sprintf("settle chunk %d of an earlier release", i), func(t *testing.T) {
+			stored.findings[i] = readHexDump(t, fmt.Sprintf("chunk-%d.findings-1.hex", i))
+			var part bytes.Buffer
+			if _, err := SettleChunk(t.Context(), settleInput(file, plan, stored, i), &part, io.Discard); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(readGolden(t, fmt.Sprintf("chunk-%d.report.jsonl", i))), part.String()); diff != "" {
+				t.Errorf("report (-want +got):\n%s", diff)
+			}
+		})
+	}
 	t.Run("read what was settled", func(t *testing.T) {
 		want := oracle(file, testLineBytes, true)
 		var got outcome
@@ -154,7 +168,7 @@ func writeGolden(name, text string) error {
 }
 
 // readGolden returns the content of a golden file, nil if there is no such file.
-func readGolden(t *testing.T, name string) []byte {
+func readGolden(t testing.TB, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(goldenPath(name))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -164,7 +178,7 @@ func readGolden(t *testing.T, name string) []byte {
 }
 
 // readHexDump returns the bytes of a golden file in the form of hex.Dump, nil if there is no such file.
-func readHexDump(t *testing.T, name string) []byte {
+func readHexDump(t testing.TB, name string) []byte {
 	t.Helper()
 	var file []byte
 	for line := range strings.Lines(string(readGolden(t, name))) {

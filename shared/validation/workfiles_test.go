@@ -6,9 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"sluice/shared/chunk"
+	"sluice/shared/report"
+	"sluice/shared/transaction"
 )
 
 // sampleWorkFiles returns a random file in chunks of a few lines, and its work files, which hold something of every
@@ -244,5 +249,52 @@ func TestWrongSections(t *testing.T) {
 				t.Errorf("error is %v, want ErrCorrupt", err)
 			}
 		})
+	}
+}
+
+// TestManyKindsOfFindings reads findings of more kinds than have numbers, and of some that are too long for one.
+func TestManyKindsOfFindings(t *testing.T) {
+	const kinds, lines = 2 * maxKinds, 3
+	var file bytes.Buffer
+	var w findingsWriter
+	w.reset(&file)
+	finding := func(line, n int) transaction.Finding {
+		f := transaction.Finding{Code: "enum", Pointer: fmt.Sprint("/", n), Message: "m", Offset: line}
+		if n%100 < 3 { // one byte less than the limit, as many, one more
+			f.Message = strings.Repeat("m", maxKindBytes-len(f.Code)-len(f.Pointer)-1+n%100)
+		}
+		return f
+	}
+	for line := range lines {
+		res := &transaction.Result{}
+		for n := range kinds {
+			res.Findings = append(res.Findings, finding(line, n))
+		}
+		if err := w.addLine(&chunk.Line{Number: int64(line), Offset: int64(line) << 40}, res); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.close(); err != nil {
+		t.Fatal(err)
+	}
+	var r findingsReader
+	if err := r.reset(&file, lines); err != nil {
+		t.Fatal(err)
+	}
+	for line := range lines {
+		rec, err := r.read()
+		if err != nil || len(rec.report.Errors) != kinds {
+			t.Fatalf("line %d: %d findings, %v, want %d", line, len(rec.report.Errors), err, kinds)
+		}
+		for n, got := range rec.report.Errors {
+			f := finding(line, n)
+			want := report.Error{Code: f.Code, Pointer: f.Pointer, Message: f.Message, Offset: int64(line)<<40 + int64(line)}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("finding %d of line %d (-want +got):\n%s", n, line, diff)
+			}
+		}
+	}
+	if len(w.kinds) != maxKinds || len(r.kinds) != maxKinds {
+		t.Errorf("%d kinds have numbers when written, %d when read, want %d", len(w.kinds), len(r.kinds), maxKinds)
 	}
 }
