@@ -244,10 +244,14 @@ func (a *admin) connect(ctx context.Context) error {
 	a.aws = cfg
 	a.recorder = newActRecorder(cfg, a.prefix, a.isLocal)
 	db := dynamodb.NewFromConfig(cfg)
-	a.registry = authdb.New(db, a.prefix+"-clients")
-	a.profiles = entitydb.NewProfiles(db, a.prefix+"-records", a.prefix+"-entities")
+	tables, err := a.tables(ctx, "TABLE_CLIENTS", "TABLE_RECORDS", "TABLE_ENTITIES", "TABLE_OUTBOUND")
+	if err != nil {
+		return err
+	}
+	a.registry = authdb.New(db, tables["TABLE_CLIENTS"])
+	a.profiles = entitydb.NewProfiles(db, tables["TABLE_RECORDS"], tables["TABLE_ENTITIES"])
 	a.kms = kms.NewFromConfig(cfg)
-	a.clientKeys = outbounddb.New(db, a.prefix+"-outbound")
+	a.clientKeys = outbounddb.New(db, tables["TABLE_OUTBOUND"])
 	return nil
 }
 

@@ -138,9 +138,13 @@ func (a *admin) watchlists(ctx context.Context) (*watchlistAdmin, error) {
 	if err != nil {
 		return nil, err
 	}
+	tables, err := a.tables(ctx, "TABLE_WATCHLISTS")
+	if err != nil {
+		return nil, err
+	}
 	db := dynamodb.NewFromConfig(a.aws)
 	return &watchlistAdmin{admin: a, owner: owner, Importer: &catalog.Importer{
-		Store: catalogdb.New(db, a.prefix+"-watchlists"), Files: bucket, By: a.recorder.caller(ctx), Now: a.time,
+		Store: catalogdb.New(db, tables["TABLE_WATCHLISTS"]), Files: bucket, By: a.recorder.caller(ctx), Now: a.time,
 	}}, nil
 }
 

@@ -46,7 +46,7 @@ func permissionBytes(sid string) int {
 }
 
 // countBudget adds up the resources that SAM makes: for each function a role, the configuration of its asynchronous
-// invocations, and a permission for each event; for the API a deployment, a stage and the authorizer's permission.
+// invocations, a version and its alias, and a permission for each event; for the API a deployment, a stage and the authorizer's permission.
 // On AWS's own transform of this template the sum is the same.
 func countBudget(t *testing.T, m template) budget {
 	t.Helper()
@@ -60,6 +60,7 @@ func countBudget(t *testing.T, m template) budget {
 				EventInvokeConfig yaml.Node            `yaml:"EventInvokeConfig"`
 				Policies          yaml.Node            `yaml:"Policies"`
 				Role              yaml.Node            `yaml:"Role"`
+				AutoPublishAlias  yaml.Node            `yaml:"AutoPublishAlias"`
 			} `yaml:"Properties"`
 		}
 		if err := node.Decode(&r); err != nil {
@@ -74,6 +75,9 @@ func countBudget(t *testing.T, m template) budget {
 			}
 			if !r.Properties.EventInvokeConfig.IsZero() {
 				b.resources++
+			}
+			if !r.Properties.AutoPublishAlias.IsZero() {
+				b.resources += 2
 			}
 			b.roleBytes[id] = policyChars(&r.Properties.Policies)
 		case "AWS::Serverless::StateMachine":

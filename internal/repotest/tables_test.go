@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // momentaryTables hold nothing that a restore brings back, so that no parameter names them.
@@ -13,6 +15,56 @@ var momentaryTables = []string{"Admission", "Limits"}
 var (
 	tableReference = regexp.MustCompile(`!Ref (\w+)Table\b|!GetAtt (\w+)Table\.|\$\{(\w+)Table[.}]`)
 )
+
+var (
+	documentedTables  = regexp.MustCompile(`(?m)^tables="([a-z ]+)"$`)
+	documentedExpiry  = regexp.MustCompile(`(?m)^for t in ([a-z ]+); do\n  aws dynamodb update-time-to-live `)
+	documentedSwitch  = regexp.MustCompile(`(\w+TableName)=(\w+)-\$N`)
+	documentedVersion = regexp.MustCompile(`(?m)^    for f in ([a-z ]+); do\n      aws lambda list-versions-by-function `)
+)
+
+// The procedure of a restore names every table, those whose rows expire, and the parameters that switch them; that for old
+// versions every function that has some.
+func TestTheProceduresNameWhatTheTemplateHas(t *testing.T) {
+	m := loadTemplate(t)
+	var tables, expiring, switches, functions []string
+	for id, node := range m.Resources {
+		kind, _ := at(&node, "Type")
+		if _, ok := at(&node, "Properties", "AutoPublishAlias"); ok {
+			functions = append(functions, strings.ToLower(strings.TrimSuffix(id, "Function")))
+		}
+		if kind.Value != "AWS::DynamoDB::Table" || slices.Contains(momentaryTables, strings.TrimSuffix(id, "Table")) {
+			continue
+		}
+		name, _ := at(&node, "Properties", "TableName")
+		suffix := strings.TrimPrefix(name.Value, "${Prefix}-")
+		tables, switches = append(tables, suffix), append(switches, id+"Name="+suffix)
+		if _, ok := at(&node, "Properties", "TimeToLiveSpecification"); ok {
+			expiring = append(expiring, suffix)
+		}
+	}
+	text := string(readFile(t, "docs/operations.md"))
+	list := func(pattern *regexp.Regexp) []string {
+		if found := pattern.FindStringSubmatch(text); found != nil {
+			return strings.Fields(found[1])
+		}
+		return nil
+	}
+	var switched []string
+	for _, s := range documentedSwitch.FindAllStringSubmatch(text, -1) {
+		switched = append(switched, s[1]+"="+s[2])
+	}
+	for what, pair := range map[string][2][]string{
+		"tables": {tables, list(documentedTables)}, "tables whose rows expire": {expiring, list(documentedExpiry)},
+		"parameters": {switches, switched}, "functions with versions": {functions, list(documentedVersion)},
+	} {
+		slices.Sort(pair[0])
+		slices.Sort(pair[1])
+		if diff := cmp.Diff(pair[0], pair[1]); diff != "" {
+			t.Errorf("%s of the template (-) and of the procedure in docs/operations.md (+):\n%s", what, diff)
+		}
+	}
+}
 
 // A restored table has another name than the one that it replaces. Functions, policies and alarms name every table by its
 // parameter, so that a deployment switches them, and CloudFormation deletes nothing.
