@@ -187,16 +187,27 @@ func (s *Server) checkTable(ctx context.Context, t template.Table) error {
 	return nil
 }
 
-// createIndexes creates the global indexes of a table that an existing table lacks, and reports whether there were any.
+// createIndexes creates the global indexes of a table that an existing table lacks, or has with other keys or another
+// projection, and reports whether there were any.
 func (s *Server) createIndexes(ctx context.Context, t template.Table, existing map[string]string) (bool, error) {
 	created := false
 	indexes, _ := t.Definition["GlobalSecondaryIndexes"].([]any)
+	wanted := schemaOf(t.Definition)
 	for _, definition := range indexes {
 		name, _ := definition.(map[string]any)["IndexName"].(string)
-		if _, exists := existing[name]; exists {
+		schema, exists := existing[name]
+		if exists && schema == wanted[name] {
 			continue
 		}
 		created = true
+		if exists {
+			if err := s.call(ctx, "UpdateTable", map[string]any{
+				"TableName":                   t.Name,
+				"GlobalSecondaryIndexUpdates": []any{map[string]any{"Delete": map[string]any{"IndexName": name}}},
+			}, nil); err != nil {
+				return created, fmt.Errorf("delete the old index %s: %w", name, err)
+			}
+		}
 		if err := s.call(ctx, "UpdateTable", map[string]any{
 			"TableName": t.Name, "AttributeDefinitions": t.Definition["AttributeDefinitions"],
 			"GlobalSecondaryIndexUpdates": []any{map[string]any{"Create": definition}},

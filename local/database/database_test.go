@@ -123,26 +123,46 @@ func TestStartTriesAnotherPort(t *testing.T) {
 	}
 }
 
-// A table of an earlier release gets the indexes that the template has got since, with the items that are stored already.
-func TestNewIndexesAreCreated(t *testing.T) {
-	dir := t.TempDir()
-	old, current := newConfig(t, dir), newConfig(t, dir)
-	for _, table := range old.Tables {
-		if table.Name == "sluice-batches" {
-			delete(table.Definition, "GlobalSecondaryIndexes")
-			table.Definition["AttributeDefinitions"] = []any{
+// A table of an earlier release gets the indexes that the template has got since, or has changed, with the items that are
+// stored already.
+func TestIndexesAreThoseOfTheTemplate(t *testing.T) {
+	for name, change := range map[string]func(definition map[string]any){
+		"new": func(definition map[string]any) {
+			delete(definition, "GlobalSecondaryIndexes")
+			definition["AttributeDefinitions"] = []any{
 				map[string]any{"AttributeName": "id", "AttributeType": "S"},
 				map[string]any{"AttributeName": "part", "AttributeType": "S"},
 			}
-		}
+		},
+		"changed": func(definition map[string]any) {
+			for _, index := range definition["GlobalSecondaryIndexes"].([]any) {
+				index.(map[string]any)["Projection"] = map[string]any{"ProjectionType": "KEYS_ONLY"}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			old, current := newConfig(t, dir), newConfig(t, dir)
+			for _, table := range old.Tables {
+				if table.Name == "sluice-batches" {
+					change(table.Definition)
+				}
+			}
+			expectIndexed(t, old, current)
+		})
 	}
+}
+
+// expectIndexed stores an item with an old configuration and reads it by an index with the current one, twice.
+func expectIndexed(t *testing.T, old, current Config) {
+	t.Helper()
 	s, err := Start(t.Context(), old)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := func(v string) map[string]string { return map[string]string{"S": v} }
 	if err := s.call(t.Context(), "PutItem", map[string]any{"TableName": "sluice-batches", "Item": map[string]any{
-		"id": text("b"), "part": text("batch"), "unfinished": text("b"), "look_at": text("2026"),
+		"id": text("b"), "part": text("batch"), "unfinished": text("b"), "look_at": text("2026"), "status": text("x"),
 	}}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -152,12 +172,14 @@ func TestNewIndexesAreCreated(t *testing.T) {
 		if s, err = Start(t.Context(), current); err != nil {
 			t.Fatal(err)
 		}
-		var found struct{ Count int }
+		var found struct {
+			Items []map[string]map[string]string
+		}
 		if err := s.call(t.Context(), "Query", map[string]any{
 			"TableName": "sluice-batches", "IndexName": "unfinished", "KeyConditionExpression": "unfinished = :u",
 			"ExpressionAttributeValues": map[string]any{":u": text("b")},
-		}, &found); err != nil || found.Count != 1 {
-			t.Errorf("the new index has %d items, %v; want 1", found.Count, err)
+		}, &found); err != nil || len(found.Items) != 1 || found.Items[0]["status"]["S"] != "x" {
+			t.Errorf("the index has the items %v, %v; want one with its status", found.Items, err)
 		}
 		s.Close()
 		<-s.Ended()

@@ -62,8 +62,7 @@ func (s *Store) eachLookedAt(ctx context.Context, beginning string, before time.
 // countsPerShard is the number of batches of one shard that Backlogs counts.
 const countsPerShard = 1000
 
-// Backlogs reads the index unfinished, one page of each shard. Items of a data folder whose index was created without
-// the status are left out.
+// Backlogs reads the index unfinished, one page of each shard.
 func (s *Store) Backlogs(ctx context.Context) (map[batch.Status]batch.Backlog, error) {
 	backlogs := map[batch.Status]batch.Backlog{}
 	for i := range shards {
@@ -78,8 +77,8 @@ func (s *Store) Backlogs(ctx context.Context) (map[batch.Status]batch.Backlog, e
 		for _, item := range out.Items {
 			status := batch.Status(dynamo.StringAttribute(item, "status"))
 			since, err := dynamo.ParseTime(dynamo.StringAttribute(item, "updated_at"))
-			if status == "" || err != nil {
-				continue
+			if err != nil {
+				return nil, fmt.Errorf("count unfinished batches: batch %s: %w", dynamo.StringAttribute(item, "id"), err)
 			}
 			b := backlogs[status]
 			if b.Batches++; b.Batches == 1 || since.Before(b.Since) {
