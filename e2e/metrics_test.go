@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/metric"
 	"sluice/shared/metric/metrictest"
 )
 
@@ -55,8 +56,15 @@ func (e *Environment) checkMetrics() error {
 				return fmt.Errorf("a line breaks the embedded metric format: %w: %s", err, line)
 			}
 			for _, m := range metrics {
-				for _, value := range m.Dimensions {
-					values[value] = true
+				var by []metric.Dimension
+				for name, value := range m.Dimensions {
+					by, values[value] = append(by, metric.Dimension(name)), true
+				}
+				slices.Sort(by)
+				if !slices.ContainsFunc(metric.DimensionsOf(metric.Name(m.Name)), func(set []metric.Dimension) bool {
+					return slices.Equal(set, by)
+				}) {
+					return fmt.Errorf("the metric %s by %v is not one of package metric: %s", m.Name, by, line)
 				}
 			}
 		}

@@ -53,10 +53,11 @@ type Group struct {
 type directive struct {
 	Namespace  string
 	Dimensions [][]Dimension
-	Metrics    []definition
+	Metrics    []declaration
 }
 
-type definition struct {
+// declaration is a MetricDefinition of the format.
+type declaration struct {
 	Name Name
 	Unit string
 }
@@ -87,7 +88,7 @@ func (l *Log) Write(ctx context.Context, r Record) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(g.Values)) {
 			members[string(name)] = g.Values[name]
-			d.Metrics = append(d.Metrics, definition{name, units[name]})
+			d.Metrics = append(d.Metrics, declaration{name, definitions[name].unit})
 		}
 		head.CloudWatchMetrics = append(head.CloudWatchMetrics, d)
 	}

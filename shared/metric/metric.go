@@ -46,14 +46,6 @@ const (
 	UsedSlots Name = "UsedSlots"
 )
 
-// units are the units of the metrics, as CloudWatch names them.
-var units = map[Name]string{
-	Runs: "Count", Milliseconds: "Milliseconds", PeakMemory: "Bytes", Lines: "Count", Bytes: "Bytes", Findings: "Count",
-	Names:       "Count",
-	OpenBatches: "Count", OldestBatchSeconds: "Seconds",
-	WaitingBatches: "Count", OldestWaitSeconds: "Seconds", UsedSlots: "Count",
-}
-
 // Dimension is the name of a dimension.
 type Dimension string
 
@@ -68,6 +60,37 @@ const (
 	// ByStage has the stages for which batches wait: validation and ingestion.
 	ByStage Dimension = "Stage"
 )
+
+// definition is the unit of a metric, as CloudWatch names it, and the sets of dimensions by which there are values.
+type definition struct {
+	unit string
+	by   [][]Dimension
+}
+
+var (
+	perStep   = [][]Dimension{{ByStep}}
+	perStatus = [][]Dimension{{ByStatus}}
+	perStage  = [][]Dimension{{ByStage}}
+)
+
+var definitions = map[Name]definition{
+	Runs:               {"Count", [][]Dimension{{ByOutcome, ByStep}}},
+	Milliseconds:       {"Milliseconds", perStep},
+	PeakMemory:         {"Bytes", perStep},
+	Lines:              {"Count", perStep},
+	Bytes:              {"Bytes", perStep},
+	Findings:           {"Count", perStep},
+	Names:              {"Count", perStep},
+	OpenBatches:        {"Count", perStatus},
+	OldestBatchSeconds: {"Seconds", append([][]Dimension{{}}, perStatus...)},
+	WaitingBatches:     {"Count", perStage},
+	OldestWaitSeconds:  {"Seconds", perStage},
+	UsedSlots:          {"Count", perStage},
+}
+
+// DimensionsOf returns the sets of dimensions by which there are values of a metric, each in alphabetical order; nil if
+// there is no such metric.
+func DimensionsOf(name Name) [][]Dimension { return definitions[name].by }
 
 // Step is the name of a step, or of what the scan function does.
 type Step string

@@ -1,0 +1,409 @@
+package repotest
+
+import (
+	"encoding/json"
+	"go/types"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sluice/shared/batch"
+	"sluice/shared/metric"
+)
+
+// ownNamespace is the namespace of the service's own metrics, as the template has it.
+const ownNamespace = "${Prefix}"
+
+// awsMetrics are the metrics of AWS that the template may name, by namespace, and the sets of dimensions by which the
+// service publishes them, as its documentation lists them (docs.aws.amazon.com, "CloudWatch metrics" of each service).
+var awsMetrics = map[string]struct {
+	names []string
+	by    [][]string
+}{
+	"AWS/ApiGateway": {[]string{"4XXError", "5XXError", "Count", "IntegrationLatency", "Latency"},
+		[][]string{{"ApiName"}, {"ApiName", "Stage"}}},
+	"AWS/DynamoDB": {[]string{"ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits", "ReadThrottleEvents",
+		"WriteThrottleEvents"}, [][]string{{"TableName"}, {"GlobalSecondaryIndexName", "TableName"}}},
+	"AWS/Firehose": {[]string{"DeliveryToS3.DataFreshness"}, [][]string{{"DeliveryStreamName"}}},
+	"AWS/Lambda": {[]string{"AsyncEventAge", "AsyncEventsDropped", "ConcurrentExecutions", "DeadLetterErrors", "Duration",
+		"Errors", "Invocations", "Throttles"}, [][]string{{}, {"FunctionName"}, {"FunctionName", "Resource"}}},
+	"AWS/Logs": {[]string{"EMFParsingErrors", "EMFValidationErrors"}, [][]string{{"LogGroupName"}}},
+	"AWS/SQS":  {[]string{"ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"}, [][]string{{"QueueName"}}},
+	"AWS/States": {[]string{"ExecutionThrottled", "ExecutionTime", "ExecutionsAborted", "ExecutionsFailed",
+		"ExecutionsStarted", "ExecutionsSucceeded", "ExecutionsTimedOut"}, [][]string{{"StateMachineArn"}}},
+	"AWS/Events": {[]string{"FailedInvocations", "Invocations", "MatchedEvents", "TriggeredRules"}, [][]string{{"RuleName"}}},
+}
+
+// namedMetric is a metric that an alarm or the dashboard names.
+type namedMetric struct {
+	// place is where it is named.
+	place, namespace, name string
+	dimensions             map[string]string
+}
+
+// metricResource is what these tests read of alarms, filters and the dashboard.
+type metricResource struct {
+	Type       string `yaml:"Type"`
+	Properties struct {
+		Namespace  string               `yaml:"Namespace"`
+		MetricName string               `yaml:"MetricName"`
+		Dimensions []metricDimension    `yaml:"Dimensions"`
+		Metrics    []metricDataQuery    `yaml:"Metrics"`
+		Filters    []metricOfLogsFilter `yaml:"MetricTransformations"`
+		Body       string               `yaml:"DashboardBody"`
+	} `yaml:"Properties"`
+}
+
+type metricDimension struct {
+	Name  string `yaml:"Name"`
+	Value string `yaml:"Value"`
+}
+
+type metricOfLogsFilter struct {
+	Namespace string `yaml:"MetricNamespace"`
+	Name      string `yaml:"MetricName"`
+}
+
+type metricDataQuery struct {
+	Stat struct {
+		Metric struct {
+			Namespace  string            `yaml:"Namespace"`
+			MetricName string            `yaml:"MetricName"`
+			Dimensions []metricDimension `yaml:"Dimensions"`
+		} `yaml:"Metric"`
+	} `yaml:"MetricStat"`
+}
+
+// metricResources returns the resources of the template that name metrics, by their IDs.
+func metricResources(t *testing.T) map[string]metricResource {
+	t.Helper()
+	out := map[string]metricResource{}
+	for id, node := range loadTemplate(t).Resources {
+		var kind struct {
+			Type string `yaml:"Type"`
+		}
+		var r metricResource
+		switch err := node.Decode(&kind); {
+		case err != nil:
+			t.Fatalf("%s: %v", id, err)
+		case kind.Type == "AWS::CloudWatch::Alarm" || kind.Type == "AWS::Logs::MetricFilter" ||
+			kind.Type == "AWS::CloudWatch::Dashboard":
+			if err := node.Decode(&r); err != nil {
+				t.Fatalf("%s: %v", id, err)
+			}
+			out[id] = r
+		}
+	}
+	return out
+}
+
+// namedMetrics returns the metrics that alarms and the dashboard name.
+func namedMetrics(t *testing.T) []namedMetric {
+	t.Helper()
+	var out []namedMetric
+	add := func(place, namespace, name string, dimensions []metricDimension) {
+		m := namedMetric{place, namespace, name, map[string]string{}}
+		for _, d := range dimensions {
+			m.dimensions[d.Name] = d.Value
+		}
+		out = append(out, m)
+	}
+	for id, r := range metricResources(t) {
+		p := r.Properties
+		switch {
+		case p.Body != "":
+			out = append(out, dashboardMetrics(t, p.Body)...)
+		case p.MetricName != "":
+			add(id, p.Namespace, p.MetricName, p.Dimensions)
+		}
+		for _, q := range p.Metrics {
+			if m := q.Stat.Metric; m.MetricName != "" {
+				add(id, m.Namespace, m.MetricName, m.Dimensions)
+			}
+		}
+	}
+	return out
+}
+
+// dashboard is the body of a dashboard
+// (docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html).
+type dashboard struct {
+	Widgets []struct {
+		Type                string
+		X, Y, Width, Height int
+		Properties          struct {
+			Title, Region, Markdown string
+			Alarms                  []string
+			Metrics                 [][]json.RawMessage
+		}
+	}
+}
+
+func readDashboard(t *testing.T, body string) dashboard {
+	t.Helper()
+	var d dashboard
+	if err := json.Unmarshal([]byte(body), &d); err != nil {
+		t.Fatalf("the body of the dashboard: %v", err)
+	}
+	return d
+}
+
+// dashboardMetrics returns the metrics of a dashboard, without its expressions.
+func dashboardMetrics(t *testing.T, body string) []namedMetric {
+	t.Helper()
+	var out []namedMetric
+	for _, w := range readDashboard(t, body).Widgets {
+		for _, entry := range w.Properties.Metrics {
+			var texts []string
+			for _, part := range entry {
+				var text string
+				if json.Unmarshal(part, &text) == nil {
+					texts = append(texts, text)
+				}
+			}
+			if len(texts) == 0 {
+				continue
+			}
+			if len(texts)%2 != 0 {
+				t.Fatalf("%s: %v is not a namespace, a name, and pairs", w.Properties.Title, texts)
+			}
+			m := namedMetric{w.Properties.Title, texts[0], texts[1], map[string]string{}}
+			for pair := range slices.Chunk(texts[2:], 2) {
+				m.dimensions[pair[0]] = pair[1]
+			}
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Each metric of an alarm or the dashboard is one that the code writes, that a filter takes from the log, or that AWS
+// documents, by the dimensions by which there are values. A metric that is renamed would leave an alarm without data.
+func TestNamedMetricsExist(t *testing.T) {
+	filtered := map[string]bool{}
+	for _, r := range metricResources(t) {
+		for _, f := range r.Properties.Filters {
+			if f.Namespace != ownNamespace {
+				t.Errorf("a filter writes %s to the namespace %s", f.Name, f.Namespace)
+			}
+			filtered[f.Name] = true
+		}
+	}
+	named := namedMetrics(t)
+	if len(named) < 100 {
+		t.Fatalf("found %d metrics, want 100 or more", len(named))
+	}
+	shown := map[string]bool{}
+	for _, m := range named {
+		by := slices.Sorted(maps.Keys(m.dimensions))
+		var known [][]string
+		switch service, isAWS := awsMetrics[m.namespace]; {
+		case m.namespace == ownNamespace && filtered[m.name]:
+			known = [][]string{{}}
+		case m.namespace == ownNamespace:
+			for _, set := range metric.DimensionsOf(metric.Name(m.name)) {
+				names := []string{}
+				for _, d := range set {
+					names = append(names, string(d))
+				}
+				known = append(known, names)
+			}
+		case isAWS && slices.Contains(service.names, m.name):
+			known = service.by
+		}
+		if !slices.ContainsFunc(known, func(set []string) bool { return slices.Equal(set, by) }) {
+			t.Errorf("%s: there are no values of %s %s by %v", m.place, m.namespace, m.name, by)
+		}
+		shown[m.name] = true
+		checkDimensions(t, m)
+	}
+	for name := range filtered {
+		if !shown[name] {
+			t.Errorf("the metric %s is taken from the log, which costs money, and not looked at", name)
+		}
+	}
+}
+
+// checkDimensions checks the values of dimensions that the repository determines.
+func checkDimensions(t *testing.T, m namedMetric) {
+	t.Helper()
+	for name, value := range m.dimensions {
+		isKnown := true
+		switch name {
+		case "Step":
+			isKnown = slices.Contains(stepNames(t), value)
+		case "Outcome":
+			isKnown = slices.Contains([]metric.Outcome{metric.OK, metric.Failed, metric.Over, metric.Pending},
+				metric.Outcome(value))
+		case "Status":
+			isKnown = slices.Contains(batch.Statuses(), batch.Status(value)) && !batch.Status(value).IsTerminal()
+		case "FunctionName":
+			function, hasPrefix := strings.CutPrefix(value, ownNamespace+"-")
+			if hasPrefix {
+				_, err := os.Stat(filepath.Join("functions", function))
+				isKnown = err == nil
+			}
+		}
+		if !isKnown {
+			t.Errorf("%s: no metric %s has the %s %q", m.place, m.name, name, value)
+		}
+	}
+}
+
+// stepNames returns the values of type metric.Step.
+func stepNames(t *testing.T) []string {
+	t.Helper()
+	for _, p := range modulePackages(t) {
+		if folderOf(p) == "shared/metric" {
+			return stringConstantsOfType(p, "Step")
+		}
+	}
+	t.Fatal("the package shared/metric is not found")
+	return nil
+}
+
+// Each metric, step and outcome that package metric names is used by the code that measures.
+func TestMetricsAreWritten(t *testing.T) {
+	used, defined := map[types.Object]bool{}, map[string]types.Object{}
+	byName := map[string]bool{}
+	for _, p := range modulePackages(t) {
+		if folderOf(p) == "shared/metric" {
+			for _, name := range p.Types.Scope().Names() {
+				if c, ok := p.Types.Scope().Lookup(name).(*types.Const); ok {
+					defined[name] = c
+				}
+			}
+			// What a run measures by itself.
+			for identifier, object := range p.TypesInfo.Uses {
+				file := p.Fset.Position(identifier.Pos()).Filename
+				used[object] = used[object] || strings.HasSuffix(file, "run.go")
+			}
+			continue
+		}
+		for identifier, object := range p.TypesInfo.Uses {
+			if object.Pkg() != nil && object.Pkg().Path() == modulePath+"/shared/metric" {
+				byName[identifier.Name] = true
+			}
+		}
+	}
+	if len(defined) < 25 {
+		t.Fatalf("found %d constants of package metric, want 25 or more", len(defined))
+	}
+	for name, object := range defined {
+		if !used[object] && !byName[name] {
+			t.Errorf("nothing writes metric.%s", name)
+		}
+	}
+}
+
+// The dashboard has the form that CloudWatch accepts, on a grid of 24 columns, and shows every alarm.
+func TestDashboard(t *testing.T) {
+	body := metricResources(t)["Dashboard"].Properties.Body
+	var alarms []string
+	taken := map[[2]int]string{}
+	for _, w := range readDashboard(t, body).Widgets {
+		p := w.Properties
+		if w.Width < 1 || w.Height < 1 || w.X < 0 || w.X+w.Width > 24 {
+			t.Errorf("%s: the widget is outside of the grid", p.Title)
+		}
+		for x := w.X; x < w.X+w.Width; x++ {
+			for y := w.Y; y < w.Y+w.Height; y++ {
+				if other, isTaken := taken[[2]int{x, y}]; isTaken {
+					t.Fatalf("%q and %q overlap", p.Title, other)
+				}
+				taken[[2]int{x, y}] = p.Title
+			}
+		}
+		switch w.Type {
+		case "metric":
+			if p.Region != "${AWS::Region}" || p.Title == "" || len(p.Metrics) == 0 || len(p.Metrics) > 500 {
+				t.Errorf("%s: want a title, the region, and 1 to 500 metrics", p.Title)
+			}
+			checkExpressions(t, p.Title, p.Metrics)
+		case "alarm":
+			for _, arn := range p.Alarms {
+				_, name, _ := strings.Cut(arn, ":alarm:${Prefix}-")
+				alarms = append(alarms, name)
+			}
+		case "text":
+		default:
+			t.Errorf("unknown type of widget %q", w.Type)
+		}
+	}
+	var want []string
+	for _, name := range alarmName.FindAllStringSubmatch(string(readFile(t, "template.yaml")), -1) {
+		want = append(want, name[1])
+	}
+	slices.Sort(want)
+	slices.Sort(alarms)
+	if !slices.Equal(alarms, want) {
+		t.Errorf("the dashboard shows the alarms\n%q, want\n%q", alarms, want)
+	}
+}
+
+var operandName = regexp.MustCompile(`\b[a-z]\w*\b`)
+
+// checkExpressions checks that the expressions of a widget name metrics of the widget, each of which has a name of its
+// own.
+func checkExpressions(t *testing.T, title string, metrics [][]json.RawMessage) {
+	t.Helper()
+	var expressions []string
+	ids := map[string]bool{}
+	for _, entry := range metrics {
+		var options struct{ ID, Expression string }
+		if err := json.Unmarshal(entry[len(entry)-1], &options); err != nil {
+			continue // a metric without options
+		}
+		if options.ID != "" && ids[options.ID] {
+			t.Errorf("%s: two metrics have the ID %s", title, options.ID)
+		}
+		ids[options.ID] = true
+		expressions = append(expressions, options.Expression)
+	}
+	for _, expression := range expressions {
+		for _, operand := range operandName.FindAllString(expression, -1) {
+			if !ids[operand] {
+				t.Errorf("%s: the expression %s names %s, which is no metric of the widget", title, expression, operand)
+			}
+		}
+	}
+}
+
+var decimal = regexp.MustCompile(`\b0\.\d+`)
+
+// The estimate of the cost uses the prices of docs/operations.md.
+func TestPricesOfTheDashboard(t *testing.T) {
+	_, rest, _ := strings.Cut(string(readFile(t, "docs/operations.md")), "\n## Cost\n")
+	formula, _, _ := strings.Cut(rest, "\n## ")
+	prices := decimal.FindAllString(metricResources(t)["Dashboard"].Properties.Body, -1)
+	if len(prices) < 5 {
+		t.Fatalf("found the prices %q, want 5 or more", prices)
+	}
+	for _, price := range prices {
+		if !strings.Contains(formula, price) {
+			t.Errorf("the dashboard has the price %s, which docs/operations.md, Cost, does not have", price)
+		}
+	}
+}
+
+var runbookEntry = regexp.MustCompile(`(?m)^\| ([a-z-]+) \|`)
+
+// Each entry of the runbook is that of an alarm.
+func TestRunbooksHaveAlarms(t *testing.T) {
+	template := string(readFile(t, "template.yaml"))
+	_, rest, _ := strings.Cut(string(readFile(t, "docs/operations.md")), "\n## Alarms\n")
+	section, _, _ := strings.Cut(rest, "\n## ")
+	entries := runbookEntry.FindAllStringSubmatch(section, -1)
+	if len(entries) < 20 {
+		t.Fatalf("found %d entries of the runbook, want 20 or more", len(entries))
+	}
+	for _, entry := range entries {
+		if !strings.Contains(template, `AlarmName: !Sub "${Prefix}-`+entry[1]+`"`) {
+			t.Errorf("the runbook has an entry %s, and the template no such alarm", entry[1])
+		}
+	}
+}
