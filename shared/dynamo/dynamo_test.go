@@ -126,21 +126,31 @@ func TestTransactNamesTheFailedWrites(t *testing.T) {
 	}
 }
 
-// Every first write meets another transaction on its items.
+// Every first transaction is canceled. Those that meet another one, or a throttled table, are made again.
 func TestConflictsAreWaitedFor(t *testing.T) {
-	var conflicts atomic.Int64
-	options := dynamotest.Start(t).Options()
-	options.HTTPClient = respondWith(func(r *http.Request) (*http.Response, error) {
-		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), "TransactWriteItems") && conflicts.Add(1) == 1 {
-			return dynamotest.Respond(http.StatusBadRequest, `{"__type":"com.amazonaws.dynamodb.v20120810#`+
-				`TransactionCanceledException","CancellationReasons":[{"Code":"TransactionConflict"}]}`), nil
+	db := dynamotest.Start(t)
+	for reasons, want := range map[string]int64{
+		`{"Code":"TransactionConflict"}`: 2, `{"Code":"None"},{"Code":"ThrottlingError"}`: 2,
+		`{"Code":"ProvisionedThroughputExceeded"}`:                     2,
+		`{"Code":"ThrottlingError"},{"Code":"ConditionalCheckFailed"}`: 1, `{"Code":"ValidationError"}`: 1,
+	} {
+		var attempts atomic.Int64
+		options := db.Options()
+		options.HTTPClient = respondWith(func(r *http.Request) (*http.Response, error) {
+			if strings.HasSuffix(r.Header.Get("X-Amz-Target"), "TransactWriteItems") && attempts.Add(1) == 1 {
+				return dynamotest.Respond(http.StatusBadRequest, `{"__type":"com.amazonaws.dynamodb.v20120810#`+
+					`TransactionCanceledException","CancellationReasons":[`+reasons+`]}`), nil
+			}
+			return http.DefaultClient.Do(r)
+		})
+		writes := []types.TransactWriteItem{
+			{Put: &types.Put{TableName: aws.String(table), Item: key("0")}},
+			{Put: &types.Put{TableName: aws.String(table), Item: key("1")}},
 		}
-		return http.DefaultClient.Do(r)
-	})
-	db := dynamodb.New(options)
-	writes := []types.TransactWriteItem{{Put: &types.Put{TableName: aws.String(table), Item: key("0")}}}
-	if _, err := dynamo.Transact(t.Context(), db, writes); err != nil || conflicts.Load() != 2 {
-		t.Errorf("%d attempts, want 2; %v", conflicts.Load(), err)
+		_, err := dynamo.Transact(t.Context(), dynamodb.New(options), writes)
+		if (err == nil) != (want == 2) || attempts.Load() != want {
+			t.Errorf("canceled for %s: %d attempts, %v; want %d", reasons, attempts.Load(), err, want)
+		}
 	}
 }
 

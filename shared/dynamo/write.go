@@ -17,6 +17,9 @@ import (
 const (
 	reasonConditionFailed = "ConditionalCheckFailed"
 	reasonConflict        = "TransactionConflict"
+	// A table or one of its indexes has no units left. The SDK does not try a canceled transaction again.
+	reasonThrottled           = "ThrottlingError"
+	reasonProvisionedExceeded = "ProvisionedThroughputExceeded"
 )
 
 // ConditionFailed reports whether err means that the condition of a single write did not hold. The item is the one that
@@ -32,8 +35,8 @@ func ConditionFailed(err error) (current Item, failed bool) {
 
 // Transact applies all writes or none. If one of their conditions does not hold, the writes at fault are true in
 // failed, which has one element for each write; err is then the reason and should be replaced by the domain's own
-// error. Other transactions on the same items are waited for. Retries of the SDK are one transaction: it sends a token
-// along.
+// error. Other transactions on the same items, and tables that are throttled, are waited for. Retries of the SDK are one
+// transaction: it sends a token along.
 func Transact(ctx context.Context, db *dynamodb.Client, writes []types.TransactWriteItem) (failed []bool, err error) {
 	err = RetryConflicts(ctx, func() error {
 		_, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
@@ -57,8 +60,8 @@ func RetryConflicts(ctx context.Context, write func() error) error {
 	})
 }
 
-// isConflict reports whether a write failed only because another transaction holds its items. Where a condition failed
-// as well, trying again would not help.
+// isConflict reports whether a write failed only because another transaction holds its items, or because a table was
+// throttled while a transaction was made. Where a condition failed as well, trying again would not help.
 func isConflict(err error) bool {
 	var single *types.TransactionConflictException
 	if errors.As(err, &single) {
@@ -73,7 +76,7 @@ func isConflict(err error) bool {
 		switch aws.ToString(reason.Code) {
 		case reasonConditionFailed:
 			return false
-		case reasonConflict:
+		case reasonConflict, reasonThrottled, reasonProvisionedExceeded:
 			conflict = true
 		}
 	}

@@ -2,9 +2,13 @@ package httpapi
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
+
+	awsretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 
 	"sluice/shared/fault"
 )
@@ -122,4 +126,20 @@ func monitoringError(e *fault.Error, _ int, _ *http.Request) any {
 		list[i] = validationError{Loc: append([]any{d.Source}, d.Path...), Msg: d.Message, Type: d.Code}
 	}
 	return map[string]any{"detail": list}
+}
+
+// busyPause is how long a client is told to wait that met a table, a key or a function that is throttled.
+const busyPause = time.Second
+
+// errBusy has the message of the gateway for requests that it could not pass on.
+var errBusy = fault.New(fault.Unavailable, "busy", "The service is busy. Try again later.").WithRetryAfter(busyPause)
+
+// isThrottled reports whether AWS refused a call because of its rate, after the SDK had tried a few times.
+func isThrottled(err error) bool {
+	var api interface{ ErrorCode() string }
+	if !errors.As(err, &api) {
+		return false
+	}
+	_, throttled := awsretry.DefaultThrottleErrorCodes[api.ErrorCode()]
+	return throttled
 }

@@ -214,6 +214,9 @@ func (a API) errorReply(r *http.Request, route Route, err error) Reply {
 		err = errLate.WithCause(err)
 	}
 	e := fault.As(err)
+	if e.Kind == fault.Internal && isThrottled(err) {
+		e = errBusy.WithCause(err)
+	}
 	audit.SetReason(ctx, e.Code)
 	if e.Kind == fault.Internal || e.Kind == fault.Unavailable {
 		a.Log.ErrorContext(ctx, "request failed", "route", route.Path, "error", err)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/smithy-go"
 
 	"sluice/shared/access"
 	"sluice/shared/audit"
@@ -190,6 +191,10 @@ func TestErrors(t *testing.T) {
 			`{"message":"Later."}`, true},
 		{"invalid", fault.New(fault.Invalid, "x", "Wrong."), 422,
 			`{"detail":[{"loc":["body"],"msg":"Wrong.","type":"x"}]}`, false},
+		{"a throttled call", fmt.Errorf("secret: %w", &smithy.GenericAPIError{Code: "ThrottlingException"}), 503,
+			`{"message":"The service is busy. Try again later."}`, true},
+		{"another error of AWS", &smithy.GenericAPIError{Code: "ValidationException"}, 500,
+			`{"message":"Internal server error."}`, true},
 		{"a foreign error", errors.New("secret"), 500, `{"message":"Internal server error."}`, true},
 		{"a panic", nil, 500, `{"message":"Internal server error."}`, true},
 	}
