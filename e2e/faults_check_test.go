@@ -289,6 +289,9 @@ func (c *faultCloud) rowLeftovers(t *testing.T) (problems []error) {
 		for _, row := range page.Items {
 			id, part := dynamo.StringAttribute(row, "id"), dynamo.StringAttribute(row, "part")
 			status := dynamo.StringAttribute(row, "status")
+			if row["expires"] == nil && part != "batch" && id != "sweep" {
+				problems = append(problems, fmt.Errorf("row %s of batch %s does not expire", part, id))
+			}
 			if part != "batch" || status == "AWAITING_UPLOAD" {
 				continue
 			}

@@ -70,7 +70,7 @@ const waitingAge = time.Minute
 
 // unannouncedAge is the age from which the sweep asks for the announcement of a batch's end, unless Sweep.Age is less: the
 // one that ended the batch was killed before it could ask, or its request has failed. announcementPause is the time until
-// it asks again.
+// it asks again, also unless Sweep.Age is less.
 const (
 	unannouncedAge    = time.Minute
 	announcementPause = 10 * time.Minute
@@ -99,7 +99,7 @@ func (in *Intake) sweepAnnouncements(ctx context.Context) error {
 	now := in.Now()
 	err := in.Sweep.Batches.EachUnannounced(ctx, now.Add(-min(unannouncedAge, in.Sweep.Age)), func(id batch.ID) error {
 		in.Log.WarnContext(ctx, "the end of a batch is not announced", "batch", id)
-		err := in.Sweep.Batches.PostponeAnnouncement(ctx, id, now.Add(announcementPause))
+		err := in.Sweep.Batches.PostponeAnnouncement(ctx, id, now.Add(min(announcementPause, in.Sweep.Age)))
 		if err == nil {
 			err = in.Sweep.Announcements.AnnounceBatch(ctx, id)
 		}
