@@ -16,17 +16,26 @@ func (g *Generator) writeLine(n int64, edits []edit) {
 	w.uuidMember("request_uuid", random{r.next()})
 	w.uuidMember("payment_external_id", g.random(domainPayment, first))
 	w.uuidMember("transaction_external_id", g.random(domainTransaction, first))
-	w.plainMember("payment_source_country", pick(r, countries))
-	w.plainMember("payment_target_country", pick(r, countries))
+	w.plainMember("payment_source_country", pickCode(r, countries, allCountries))
+	w.plainMember("payment_target_country", pickCode(r, countries, allCountries))
 	w.plainMember("payment_method", pick(r, methods))
-	g.writeParties()
-	g.writePartners()
+	ownFields := r.chance(40)
+	g.writeParties(ownFields)
 	g.writeModification(n)
-	g.writeAdditional("additional_fields")
 	g.writeDetails()
-	g.writeOrigin()
-	g.writePayment()
+	if !ownFields || r.chance(25) {
+		g.writeOrigin()
+		g.writePayment()
+	}
 	w.closeObject()
+}
+
+// pickCode returns one of the usual codes, in a third of the cases one of all.
+func pickCode(r *random, usual, all []string) string {
+	if r.chance(33) {
+		return pick(r, all)
+	}
+	return pick(r, usual)
 }
 
 // firstLineOf returns the line that began the transaction of line n: every fourth line is a further modification of the
@@ -38,39 +47,39 @@ func firstLineOf(n int64) uint64 {
 	return uint64(n)
 }
 
-// writeParties writes the payment type, the sender and the receiver, such that the line is valid under every rule for
-// the main entity. A bad line is always a payout of a known sender.
-func (g *Generator) writeParties() {
+// writeParties writes the payment type, the additional fields and all parties, such that the line is valid under every
+// rule for the main entity. A bad line is always a payout of a known sender.
+func (g *Generator) writeParties(ownFields bool) {
 	w, r := &g.w, &g.r
 	kind := r.below(10)
 	if w.edits != nil {
 		kind = 9
 	}
+	senderKnown, receiverKnown := true, true
 	switch {
 	case kind < 4:
 		w.plainMember("payment_type", "payin")
-		g.writeEntity("sender", r.chance(15))
-		g.writeEntity("receiver", true)
+		senderKnown = r.chance(15)
 	case kind < 5:
 		w.plainMember("payment_type", "ledger")
-		g.writeEntity("sender", true)
-		g.writeEntity("receiver", true)
 	default:
 		if kind > 5 {
 			w.plainMember("payment_type", "payout")
 		}
-		g.writeEntity("sender", true)
-		g.writeEntity("receiver", r.chance(30))
+		receiverKnown = r.chance(30)
 	}
-}
-
-// writePartners writes the sending and the receiving partner, in some lines.
-func (g *Generator) writePartners() {
-	if g.r.chance(25) {
+	if ownFields {
+		g.writeOwnFields()
+	} else {
+		g.writeAdditional("additional_fields")
+	}
+	g.writeEntity("sender", senderKnown)
+	if r.chance(25) {
 		g.writeEntity("sending_partner", true)
 	}
-	if g.r.chance(20) {
-		g.writeEntity("receiving_partner", g.r.chance(50))
+	g.writeEntity("receiver", receiverKnown)
+	if r.chance(20) {
+		g.writeEntity("receiving_partner", r.chance(50))
 	}
 }
 
@@ -87,7 +96,11 @@ func (g *Generator) writeEntity(role string, known bool) {
 	w.plainMember("external_entity_type", "unknown")
 	w.startMember("unknown")
 	w.openObject("unknown")
-	w.plainMember("external_id", "cust-"+strconv.FormatUint(r.below(1e9), 10))
+	if r.chance(40) {
+		w.uuidMember("external_id", random{r.next()})
+	} else {
+		w.plainMember("external_id", pick(r, customerPrefixes)+strconv.FormatUint(r.below(1e9), 10))
+	}
 	g.name = appendFullName(g.name[:0], r)
 	w.textMember("full_name", string(g.name))
 	if r.chance(50) {
@@ -129,7 +142,10 @@ func (g *Generator) pickEntity() uint64 {
 func (g *Generator) writeModification(n int64) {
 	w, r := &g.w, &g.r
 	cents := 1 + r.below(1<<(4+r.below(20)))
-	currency := pick(r, currencies)
+	currency, converted := pickCode(r, currencies, allCurrencies), cents
+	if currency != "EUR" {
+		converted = 1 + cents*(1+r.below(300))/100
+	}
 	at := g.from.Add(time.Duration(r.below(365*24*3600*1000)) * time.Millisecond)
 	w.startMember("modification")
 	w.openObject("modification")
@@ -141,7 +157,7 @@ func (g *Generator) writeModification(n int64) {
 	} else {
 		w.amountMember("amount", cents)
 	}
-	w.amountMember("monitoring_amount", cents)
+	w.amountMember("monitoring_amount", converted)
 	w.amountMember("original_amount", cents)
 	w.plainMember("currency", currency)
 	w.plainMember("monitoring_currency", "EUR")
@@ -161,7 +177,8 @@ func (g *Generator) writeModification(n int64) {
 // timeLayouts are the forms in which programs write a date-time. One without an offset is in UTC.
 var timeLayouts = []string{
 	"2006-01-02T15:04:05.000Z", "2006-01-02T15:04:05.000Z", "2006-01-02T15:04:05.000Z", "2006-01-02T15:04:05.000",
-	"2006-01-02T15:04:05Z", "2006-01-02T15:04:05.000000-07:00",
+	"2006-01-02T15:04:05Z", "2006-01-02T15:04:05Z", "2006-01-02T15:04:05", "2006-01-02T15:04:05-07:00",
+	"2006-01-02T15:04:05.000000-07:00",
 }
 
 // summerTime is the zone of date-times with an offset.
@@ -175,21 +192,6 @@ func (w *writer) writeTime(at time.Time) {
 	}
 	w.buf = append(w.buf, '"')
 	w.buf = append(at.AppendFormat(w.buf, layout), '"')
-}
-
-// writeAdditional writes an object of additional fields.
-func (g *Generator) writeAdditional(name string) {
-	w, r := &g.w, &g.r
-	w.startMember(name)
-	w.openObject(name)
-	w.plainMember("payment_category", pick(r, categories))
-	if r.chance(50) {
-		w.plainMember("channel", pick(r, channels))
-	}
-	if r.chance(20) {
-		w.textMember("booked_by", firstNames.pick(r)+" "+lastNames.pick(r))
-	}
-	w.closeObject()
 }
 
 // writeDetails writes the description, the fee and what the card scheme answered.

@@ -1,6 +1,10 @@
 package sampledata
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"sluice/shared/transaction/schema"
+)
 
 // random is splitmix64: fast, and random enough for test data. Every line, ID and choice has a stream of its own, so
 // that any of them can be generated without those before it.
@@ -93,6 +97,9 @@ func (g *Generator) id(d domain, n uint64) string {
 	return string(r.uuid(nil))
 }
 
+// allCountries and allCurrencies are all codes that a line may use.
+var allCountries, allCurrencies = schema.Countries(), schema.Currencies()
+
 // Values of members. Free text comes in pairs, of which the second has texts in other scripts.
 
 var (
@@ -104,13 +111,19 @@ var (
 	methods    = []string{
 		"sepa_credit_transfer", "sepa_instant", "card", "ideal", "bancontact",
 		"swift", "faster_payments", "cash",
+		"SEPA_CREDIT_TRANSFER", "SEPA_INSTANT", "SEPA_DIRECT_DEBIT", "SWIFT", "CARD", "CASH", "CHAPS", "ACH",
+		"FEDWIRE", "FASTER_PAYMENTS", "WALLET", "CHEQUE",
 	}
-	variants   = []string{"visa_debit", "mc_credit", "visa_credit", "maestro", "amex_corporate"}
-	categories = []string{
+	customerPrefixes = []string{"cust-", "CUST-", "customer-", "C"}
+	variants         = []string{"visa_debit", "mc_credit", "visa_credit", "maestro", "amex_corporate"}
+	categories       = []string{
 		"goods", "services", "salary", "rent", "subscription", "donation",
-		"loan_repayment", "travel",
+		"loan_repayment", "travel", "invoice", "investment", "insurance", "pension", "tax", "fees", "transfer",
 	}
-	channels     = []string{"web", "app", "branch", "api", "terminal"}
+	channels = []string{
+		"web", "app", "branch", "api", "terminal", "mobile", "batch", "batch_upload", "phone", "atm",
+		"online",
+	}
 	interactions = []string{"ecommerce", "pos", "moto", "recurring"}
 	types        = []string{
 		"settlement", "settlement", "settlement", "authorised", "capture",

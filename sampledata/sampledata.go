@@ -45,8 +45,8 @@ type Generator struct {
 
 	w writer
 	r random
-	// name is the memory of the name that is being made.
-	name []byte
+	// name and text are the memory of the name and the text that are being made.
+	name, text []byte
 }
 
 // New returns a generator. It fails if the options are out of range.

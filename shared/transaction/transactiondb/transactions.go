@@ -11,11 +11,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
-	"github.com/klauspost/compress/zstd"
 
 	"sluice/shared/dynamo"
 	"sluice/shared/transaction"
+	"sluice/shared/transaction/storedline"
 )
 
 // Store stores versions of modifications. It is safe for concurrent use. Its table has the keys
@@ -25,32 +26,24 @@ import (
 //	              (8 bytes, big-endian), batch ID (16 bytes, all of them 0 for the line of a single request)
 //
 // so that the versions of one modification are adjacent, oldest first, and storing a line again writes the same item.
-// Attribute names are short because most items should fit into one write unit of 1 KB: l is the line number, m the role
-// of the main entity, d the text, compressed with zstd.
+// The attribute d is the line in the form of package storedline. Items of earlier releases, which are never rewritten,
+// have a bare frame as d, and beside it l, the number of the line, and m, the role of the main entity. A line that is
+// stored again by a release with another dictionary gets another d, which says the same.
 type Store struct {
-	db      *dynamodb.Client
-	table   string
-	encoder *zstd.Encoder
-	decoder *zstd.Decoder
+	db    *dynamodb.Client
+	table string
+	lines *storedline.Codec
 }
-
-// maxTextBytes limits the size of a decompressed line. It is far above the size of a line (setting MaxLineBytes).
-const maxTextBytes = 16 << 20
 
 // versionTail is the length of the receipt time and the batch ID in the key of a version.
 const versionTail = 8 + 16
 
 var errMalformedRow = errors.New("read transaction: malformed row")
 
-// New returns the store on the given table. It fails only if the options of the compression are wrong.
+// New returns the store on the given table. It fails only if the program was built with broken dictionaries.
 func New(db *dynamodb.Client, table string) (*Store, error) {
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
-		zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(256<<10))
-	if err != nil {
-		return nil, err
-	}
-	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxTextBytes))
-	return &Store{db, table, encoder, decoder}, err
+	lines, err := storedline.New()
+	return &Store{db, table, lines}, err
 }
 
 // Put stores versions of batches, which must differ in transaction or modification. The key and the content of an item
@@ -86,17 +79,31 @@ func (s *Store) Add(ctx context.Context, v transaction.Version) error {
 		return err
 	}
 	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName:                 &s.table,
-		Item:                      item,
-		ConditionExpression:       aws.String("attribute_not_exists(#t) OR d = :text"),
-		ExpressionAttributeNames:  map[string]string{"#t": "transaction"},
-		ExpressionAttributeValues: dynamo.Item{":text": item["d"]},
+		TableName:                           &s.table,
+		Item:                                item,
+		ConditionExpression:                 aws.String("attribute_not_exists(#t) OR d = :d"),
+		ExpressionAttributeNames:            map[string]string{"#t": "transaction"},
+		ExpressionAttributeValues:           dynamo.Item{":d": item["d"]},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
-	if _, failed := dynamo.ConditionFailed(err); failed {
-		return transaction.ErrExists
+	if existing, failed := dynamo.ConditionFailed(err); failed {
+		return s.compareText(existing, v)
 	}
 	if err != nil {
 		return fmt.Errorf("store transaction: %w", err)
+	}
+	return nil
+}
+
+// compareText returns nil if an item has the text of a version: a release with another form or dictionary stored it.
+// Otherwise it returns transaction.ErrExists.
+func (s *Store) compareText(item dynamo.Item, v transaction.Version) error {
+	existing, err := s.unmarshalVersion(item, v.TransactionID)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(existing.Text, v.Text) {
+		return transaction.ErrExists
 	}
 	return nil
 }
@@ -127,7 +134,7 @@ func (s *Store) List(ctx context.Context, r transaction.Range) ([]transaction.Ve
 		if r.KeysOnly {
 			versions[i], err = unmarshalKey(item)
 		} else {
-			versions[i], err = s.unmarshalVersion(item)
+			versions[i], err = s.unmarshalVersion(item, r.TransactionID)
 		}
 		if err != nil {
 			return nil, false, err
@@ -163,6 +170,12 @@ func selectRange(query *dynamodb.QueryInput, r transaction.Range) error {
 	return nil
 }
 
+// ItemSize returns the size of the item that stores a version, as DynamoDB counts it. It needs no database.
+func (s *Store) ItemSize(v transaction.Version) (int, error) {
+	item, err := s.marshalVersion(v)
+	return dynamo.ItemSize(item), err
+}
+
 func (s *Store) marshalVersion(v transaction.Version) (dynamo.Item, error) {
 	key, err := versionKey(v)
 	if err != nil {
@@ -171,24 +184,30 @@ func (s *Store) marshalVersion(v transaction.Version) (dynamo.Item, error) {
 	return dynamo.Item{
 		"transaction": dynamo.String(v.Tenant + "#" + v.TransactionID),
 		"version":     dynamo.Binary(key),
-		"l":           dynamo.Number(v.Line),
-		"m":           dynamo.Number(int64(v.MainEntity)),
-		"d":           dynamo.Binary(s.encoder.EncodeAll(v.Text, nil)),
+		"d": dynamo.Binary(s.lines.Encode(storedline.Line{
+			TransactionID: v.TransactionID, ModificationID: v.Modification,
+			Number: v.Line, MainEntity: v.MainEntity, Text: v.Text,
+		})),
 	}, nil
 }
 
-func (s *Store) unmarshalVersion(item dynamo.Item) (transaction.Version, error) {
+// unmarshalVersion returns the version that an item of any release stores.
+func (s *Store) unmarshalVersion(item dynamo.Item, transactionID string) (transaction.Version, error) {
 	v, err := unmarshalKey(item)
 	if err != nil {
 		return v, err
 	}
-	text := dynamo.BinaryAttribute(item, "d")
-	if item["l"] == nil || item["m"] == nil || text == nil {
-		return v, errMalformedRow
-	}
-	v.Line, v.MainEntity = dynamo.NumberAttribute(item, "l"), transaction.Role(dynamo.NumberAttribute(item, "m"))
-	if v.Text, err = s.decoder.DecodeAll(text, nil); err != nil {
+	stored := dynamo.BinaryAttribute(item, "d")
+	l, err := s.lines.Decode(stored, transactionID, v.Modification)
+	if err != nil {
 		return v, fmt.Errorf("read transaction: %w", err)
+	}
+	v.Line, v.MainEntity, v.Text = l.Number, l.MainEntity, l.Text
+	if storedline.IsFrame(stored) {
+		if item["l"] == nil || item["m"] == nil {
+			return v, errMalformedRow
+		}
+		v.Line, v.MainEntity = dynamo.NumberAttribute(item, "l"), transaction.Role(dynamo.NumberAttribute(item, "m"))
 	}
 	return v, nil
 }
