@@ -7,7 +7,7 @@
 # make test-clients   what generators of clients make of that file
 
 .DEFAULT_GOAL := build
-.PHONY: build tools demo test local docs bench bench-2gb bench-screening bench-policy lint clean programs functions format vet staticcheck test-product test-local test-bench \
+.PHONY: build tools demo test local docs bench bench-2gb capacity bench-screening bench-policy lint clean programs functions format vet staticcheck test-product test-local test-bench \
 	test-e2e test-faults vulncheck test-sam test-localstack sam sam-build test-clients release
 
 # One set of flags for products, tests, vet and staticcheck, so that each package is compiled once; the race detector alone needs a
@@ -168,6 +168,10 @@ bench: programs functions
 # writes. It takes an hour and about 15 GB of disk; FULL="-scale 0.01 -cases realistic" takes less.
 bench-2gb: build
 	cd bench && go build -o ../bin/bench-2gb ./full && ../bin/bench-2gb $(FULL)
+
+# Many batches in one account of AWS, simulated: docs/capacity.md. CAPACITY="-preset day" has other assumptions.
+capacity:
+	@cd bench && go run ./capacity $(CAPACITY)
 
 # Quality and speed of name matching. SLUICE_SCREENING_DATA names the folder of the data, which are not part of the repository:
 # bench/screening/main.go says what it must have. PYTHON is the Python whose rapidfuzz and nomenklatura are measured beside it.

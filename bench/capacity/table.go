@@ -1,0 +1,128 @@
+package main
+
+import (
+	"container/heap"
+	"slices"
+)
+
+// table is the table of transactions. All that write to it at a time share its capacity evenly, up to what one function
+// can write. A table of on-demand capacity takes twice as much after it was used in full for a while.
+type table struct {
+	s        *simulation
+	capacity float64
+	// shared is the number of lines that a writer which began at the beginning would have stored by then.
+	shared  float64
+	at      float64
+	writers writerQueue
+	number  int64
+	// generation counts the changes of the set of writers; the end of a writer is computed for one of them.
+	generation int
+	fullSince  float64
+	isFull     bool
+}
+
+// writer is one function that stores lines.
+type writer struct {
+	// until is the value of table.shared at which all its lines are stored.
+	until  float64
+	number int64
+	done   func(left float64)
+	isDone bool
+}
+
+type writerQueue []*writer
+
+func (q writerQueue) Len() int { return len(q) }
+func (q writerQueue) Less(i, j int) bool {
+	return q[i].until < q[j].until || q[i].until == q[j].until && q[i].number < q[j].number
+}
+func (q writerQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *writerQueue) Push(x any)   { *q = append(*q, x.(*writer)) }
+func (q *writerQueue) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
+}
+
+// rate returns the lines a second that each of the writers stores now.
+func (t *table) rate() float64 {
+	if len(t.writers) == 0 {
+		return 0
+	}
+	return min(t.s.WriteSpeed, t.capacity/t.s.LineUnits/float64(len(t.writers)))
+}
+
+// store stores lines for a function until all are stored or its budget of seconds is over, and passes on how many are
+// left.
+func (t *table) store(lines, budget float64, done func(left float64)) {
+	t.settle()
+	t.number++
+	w := &writer{until: t.shared + lines, number: t.number, done: done}
+	heap.Push(&t.writers, w)
+	t.changed()
+	t.s.after(budget, func() {
+		if w.isDone {
+			return
+		}
+		t.settle()
+		heap.Remove(&t.writers, slices.Index(t.writers, w))
+		t.changed()
+		w.isDone = true
+		done(w.until - t.shared)
+	})
+}
+
+// settle brings shared up to now.
+func (t *table) settle() {
+	elapsed := t.s.now - t.at
+	rate := t.rate()
+	t.shared += elapsed * rate
+	units := elapsed * rate * float64(len(t.writers)) * t.s.LineUnits
+	t.s.result.spread(t.at, elapsed, func(u *use, share float64) { u.units += share * units })
+	t.s.result.writingSeconds += elapsed * float64(len(t.writers))
+	t.at = t.s.now
+}
+
+// changed computes when the next writer ends, and whether the table is used in full.
+func (t *table) changed() {
+	t.generation++
+	generation := t.generation
+	full := float64(len(t.writers))*t.s.WriteSpeed*t.s.LineUnits >= t.capacity
+	if full != t.isFull {
+		t.isFull, t.fullSince = full, t.s.now
+		if full {
+			t.s.after(t.s.WarmUp, t.grow)
+		}
+	}
+	if len(t.writers) == 0 {
+		return
+	}
+	delay := max(t.writers[0].until-t.shared, 0) / t.rate()
+	t.s.after(delay, func() {
+		if generation != t.generation {
+			return
+		}
+		t.settle()
+		var ended []*writer
+		for len(t.writers) > 0 && t.writers[0].until <= t.shared+1e-6 {
+			w := heap.Pop(&t.writers).(*writer)
+			w.isDone = true
+			ended = append(ended, w)
+		}
+		t.changed()
+		for _, w := range ended {
+			w.done(0)
+		}
+	})
+}
+
+// grow doubles what the table takes if it was used in full for as long as that needs.
+func (t *table) grow() {
+	if !t.isFull || t.s.now-t.fullSince < t.s.WarmUp-1e-6 || t.capacity >= t.s.MaxUnits {
+		return
+	}
+	t.settle()
+	t.capacity = min(2*t.capacity, t.s.MaxUnits)
+	t.isFull = false
+	t.changed()
+}
