@@ -1,4 +1,4 @@
-// Admit is the Lambda function of the state Admit: it lets a validated batch begin ingestion.
+// Admit is the Lambda function of the states AwaitValidation and AwaitIngestion: it makes a batch wait for its slot.
 package main
 
 import (
@@ -14,9 +14,11 @@ import (
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_BATCHES")
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_ADMISSION", "VALIDATION_SLOTS", "VALIDATION_SLOTS_PER_TENANT",
+		"INGESTION_SLOTS", "INGESTION_SLOTS_PER_TENANT")
 	lambda.Start(pipeline.Measured(env.Metrics, metric.Admit, (&pipeline.Admit{
 		Batches: batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
+		Slots:   env.Slots(),
 		Now:     time.Now,
 		Log:     env.Log,
 	}).Run))

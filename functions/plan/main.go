@@ -16,17 +16,19 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "MAX_LINE_BYTES", "MAX_TRANSACTIONS", "MAX_REPORT_BYTES",
-		"MAP_CONCURRENCY", "TABLE_WATCHLISTS", "BUCKET_WORK")
+		"VALIDATE_CONCURRENCY", "RECONCILE_CONCURRENCY", "SCREEN_CONCURRENCY", "SETTLE_CONCURRENCY",
+		"INGEST_CONCURRENCY", "TABLE_WATCHLISTS", "BUCKET_WORK")
 	lambda.Start(pipeline.Measured(env.Metrics, metric.Plan, (&pipeline.Plan{
 		Batches:         batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
 		ChunkBytes:      env.ChunkBytes,
 		MaxLineBytes:    env.MaxLineBytes,
 		MaxTransactions: env.MaxTransactions,
 		MaxReportBytes:  env.MaxReportBytes,
-		Concurrency:     int(env.MapConcurrency),
-		Lists:           env.Watchlists(),
-		Pins:            catalogdb.New(env.DynamoDB(), env.WatchlistsTable),
-		Now:             time.Now,
-		Log:             env.Log,
+		Widths: pipeline.Widths{Validate: int(env.ValidateConcurrency), Reconcile: int(env.ReconcileConcurrency),
+			Screen: int(env.ScreenConcurrency), Settle: int(env.SettleConcurrency), Ingest: int(env.IngestConcurrency)},
+		Lists: env.Watchlists(),
+		Pins:  catalogdb.New(env.DynamoDB(), env.WatchlistsTable),
+		Now:   time.Now,
+		Log:   env.Log,
 	}).Run))
 }

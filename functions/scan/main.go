@@ -18,7 +18,8 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_DOCUMENTS", "TABLE_CLIENTS", "BUCKET_UPLOADS",
-		"STATE_MACHINE_ARN", "ANNOUNCE_FUNCTION", "MAX_UPLOAD_BYTES", "MALWARE_SCAN", "SCAN_PATIENCE", "SWEEP_AGE", "UPLOAD_PATIENCE")
+		"STATE_MACHINE_ARN", "ANNOUNCE_FUNCTION", "MAX_UPLOAD_BYTES", "MALWARE_SCAN", "SCAN_PATIENCE", "SWEEP_AGE", "UPLOAD_PATIENCE",
+		"TABLE_ADMISSION", "VALIDATION_SLOTS", "VALIDATION_SLOTS_PER_TENANT", "INGESTION_SLOTS", "INGESTION_SLOTS_PER_TENANT")
 	lines, documents, guardDuty, err := env.Scanners()
 	env.Check(err)
 	retry := intake.RetryPolicy{Attempts: 5, Pause: 2 * time.Second}
@@ -28,9 +29,8 @@ func main() {
 	in := &intake.Intake{
 		Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(), Registry: registry,
 		Sweep: &intake.Sweep{Batches: batches, Files: documentStore, Uploads: env.Uploads(), Machine: env.Machine(),
-			Announcements: env.Announcements(), Age: env.SweepAge, Patience: env.UploadPatience},
-		Scanner: lines, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Now: time.Now, Log: env.Log,
-		Metrics: env.Metrics,
+			Announcements: env.Announcements(), Slots: env.Slots(), Age: env.SweepAge, Patience: env.UploadPatience},
+		Scanner: lines, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Now: time.Now, Log: env.Log, Metrics: env.Metrics,
 		Documents: &intake.Documents{
 			Store: documentStore, Registry: registry, Files: env.Uploads(), Scanner: documents,
 			GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Log: env.Log},

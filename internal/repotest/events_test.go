@@ -49,7 +49,7 @@ var eventTypes = map[string]any{
 	"screennames":   &pipeline.PartitionInput{},
 	"settle":        &pipeline.ChunkInput{},
 	"verdict":       &pipeline.BatchInput{},
-	"admit":         &pipeline.BatchInput{},
+	"admit":         &pipeline.AdmitInput{},
 	"ingest":        &pipeline.ChunkInput{},
 	"announce":      &announce.Input{},
 	"close":         &pipeline.CloseInput{},

@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
+	"sluice/shared/admission"
+	"sluice/shared/admission/admissiontest"
 	"sluice/shared/batch"
 	"sluice/shared/batch/batchdb"
 	"sluice/shared/chunk"
@@ -85,7 +87,7 @@ func newScreenedBatch(t *testing.T, content string, reject bool, screening *batc
 	log := slog.New(slog.DiscardHandler)
 	now := func() time.Time { return received.Add(time.Minute) }
 	uploads, files := bucket(uploadsBucket), bucket(workBucket)
-	w.plan = pipeline.Plan{Batches: w.batches, ChunkBytes: 700, MaxLineBytes: 4096, Concurrency: 4, Now: now, Log: log}
+	w.plan = pipeline.Plan{Batches: w.batches, ChunkBytes: 700, MaxLineBytes: 4096, Widths: pipeline.Widths{Ingest: 4}, Now: now, Log: log}
 	w.validate = pipeline.Validate{
 		Batches:    w.batches,
 		Uploads:    uploads,
@@ -107,8 +109,11 @@ func newScreenedBatch(t *testing.T, content string, reject bool, screening *batc
 		NewAttempt: pipeline.NewAttempt,
 		Log:        log,
 	}
-	w.verdict = pipeline.Verdict{Batches: w.batches, Work: files, NewAttempt: pipeline.NewAttempt, Now: now, Log: log}
-	w.admit = pipeline.Admit{Batches: w.batches, Now: now, Log: log}
+	slots := admissiontest.NewSlots()
+	w.verdict = pipeline.Verdict{
+		Batches: w.batches, Work: files, Slots: slots, NewAttempt: pipeline.NewAttempt, Now: now, Log: log,
+	}
+	w.admit = pipeline.Admit{Batches: w.batches, Slots: slots, Now: now, Log: log}
 	w.ingest = pipeline.Ingest{
 		Batches:      w.batches,
 		Transactions: transactions,
@@ -118,7 +123,7 @@ func newScreenedBatch(t *testing.T, content string, reject bool, screening *batc
 		Now:          now,
 		Log:          log,
 	}
-	w.close = pipeline.Close{Batches: w.batches, Now: now, Log: log}
+	w.close = pipeline.Close{Batches: w.batches, Slots: slots, Now: now, Log: log}
 	w.lists = catalogtest.NewMemory()
 	w.screen = pipeline.Screen{Batches: w.batches, Work: files, NewAttempt: pipeline.NewAttempt, Log: log}
 	w.openLists()
@@ -198,6 +203,7 @@ func runThrice[In, Out any](w *testBatch, name string, run func(context.Context,
 func (w *testBatch) run() batch.Batch {
 	w.t.Helper()
 	input := pipeline.BatchInput{ID: w.id}
+	runThrice(w, "admit", w.admit.Run, w.ticket(admission.Validation))
 	plan := runThrice(w, "plan", w.plan.Run, input)
 	for _, i := range plan.Chunks {
 		runThrice(w, "validate", w.validate.Run, pipeline.ChunkInput{ID: w.id, Index: i})
@@ -212,7 +218,7 @@ func (w *testBatch) run() batch.Batch {
 		runThrice(w, "settle", w.settle.Run, pipeline.ChunkInput{ID: w.id, Index: i})
 	}
 	if runThrice(w, "verdict", w.verdict.Run, input).Ingest {
-		runThrice(w, "admit", w.admit.Run, input)
+		runThrice(w, "admit", w.admit.Run, w.ticket(admission.Ingestion))
 		for _, i := range plan.Chunks {
 			if !runThrice(w, "ingest", w.ingest.Run, pipeline.ChunkInput{ID: w.id, Index: i}).Done {
 				w.t.Errorf("the ingestion of chunk %d is not done", i)
@@ -221,6 +227,11 @@ func (w *testBatch) run() batch.Batch {
 		runThrice(w, "close", w.close.Run, pipeline.CloseInput{ID: w.id})
 	}
 	return w.current()
+}
+
+// ticket returns the input of the state that waits for a slot of a stage.
+func (w *testBatch) ticket(s admission.Stage) pipeline.AdmitInput {
+	return pipeline.AdmitInput{ID: w.id, Stage: s, Token: "token of " + string(s), Entered: received}
 }
 
 // current returns the batch as it is stored.
@@ -314,7 +325,7 @@ func TestIngestionContinues(t *testing.T) {
 		pipeline.PartitionInput{ID: w.id, Partitions: pipeline.PartitionRange{End: batch.Partitions}})
 	mustRun(t, w.settle.Run, pipeline.ChunkInput{ID: w.id})
 	mustRun(t, w.verdict.Run, input)
-	mustRun(t, w.admit.Run, input)
+	mustRun(t, w.admit.Run, w.ticket(admission.Ingestion))
 	tick := received
 	w.ingest.Budget = time.Second
 	w.ingest.Now = func() time.Time { tick = tick.Add(2 * time.Second); return tick } // two seconds pass between any two calls
@@ -355,7 +366,7 @@ func TestIngestionAtEndOfChunk(t *testing.T) {
 		mustRun(t, w.settle.Run, pipeline.ChunkInput{ID: w.id, Index: i})
 	}
 	mustRun(t, w.verdict.Run, input)
-	mustRun(t, w.admit.Run, input)
+	mustRun(t, w.admit.Run, w.ticket(admission.Ingestion))
 	cursor := batch.IngestCursor{Offset: w.plan.ChunkBytes, Line: 2, Stored: 2}
 	if _, err := w.batches.AdvanceCursor(context.Background(), w.id, 0, cursor); err != nil {
 		t.Fatal(err)
@@ -405,7 +416,7 @@ func TestFailedBatchRemainsFailed(t *testing.T) {
 	) {
 		t.Errorf("ingest: %v, want BatchOver", err)
 	}
-	if _, err := w.admit.Run(context.Background(), pipeline.BatchInput{ID: w.id}); !errors.As(err, &over) {
+	if _, err := w.admit.Run(context.Background(), w.ticket(admission.Validation)); !errors.As(err, &over) {
 		t.Errorf("admit: %v, want BatchOver", err)
 	}
 	if _, err := w.close.Run(context.Background(), pipeline.CloseInput{ID: w.id}); !errors.As(err, &over) {

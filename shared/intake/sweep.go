@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"sluice/shared/admission"
 	"sluice/shared/batch"
 	"sluice/shared/document"
 	"sluice/shared/metric"
@@ -37,6 +38,14 @@ type Sweep struct {
 	Announcements interface {
 		// AnnounceBatch asks for the announcement of the end of a batch.
 		AnnounceBatch(ctx context.Context, id batch.ID) error
+	}
+	// Slots gives batches their slots.
+	Slots interface {
+		// Sweep is that of admission.Slots.
+		Sweep(ctx context.Context, s admission.Stage, before time.Time,
+			isNeeded func(context.Context, admission.Stage, batch.ID) (bool, error)) error
+		// LeaveAll is that of admission.Slots.
+		LeaveAll(ctx context.Context, b batch.Batch) error
 	}
 	Files interface {
 		// EachWaiting is that of document.Store.
@@ -79,7 +88,8 @@ const (
 // sweep looks after everything that nothing moves, and measures what is open.
 func (in *Intake) sweep(ctx context.Context) error {
 	ctx, record := in.Metrics.Begin(ctx, metric.Sweep)
-	err := errors.Join(in.sweepAnnouncements(ctx), in.sweepUploads(ctx), in.sweepBatches(ctx), in.sweepFiles(ctx))
+	err := errors.Join(in.sweepAnnouncements(ctx), in.sweepUploads(ctx), in.sweepBatches(ctx), in.sweepSlots(ctx),
+		in.sweepFiles(ctx))
 	outcome := metric.OK
 	if err != nil {
 		outcome = metric.Failed
@@ -123,6 +133,32 @@ func (in *Intake) sweepUploads(ctx context.Context) error {
 	return errors.Join(append(errs, err)...)
 }
 
+// sweepSlots takes the slots of batches that do not need them any more, because the function that ended them was killed
+// before it could leave them, and assigns those that are free. A stage that fails does not keep the other one waiting.
+func (in *Intake) sweepSlots(ctx context.Context) error {
+	if in.Sweep == nil {
+		return nil
+	}
+	var errs []error
+	for _, stage := range admission.Stages() {
+		errs = append(errs, in.Sweep.Slots.Sweep(ctx, stage, in.Now().Add(-in.Sweep.Age), in.needsSlot))
+	}
+	return errors.Join(errs...)
+}
+
+// needsSlot reports whether a batch needs its slot of a stage: by its status, and because its execution runs.
+func (in *Intake) needsSlot(ctx context.Context, stage admission.Stage, id batch.ID) (bool, error) {
+	b, err := in.Batches.Get(ctx, id)
+	if errors.Is(err, batch.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil || !stage.IsNeededBy(b.Status) {
+		return false, err
+	}
+	state, err := in.Sweep.Machine.Execution(ctx, id)
+	return err != nil || state == ExecutionRunning, err
+}
+
 // sweepBatches looks at the batches that have not moved for a while. A batch that fails does not keep the others
 // waiting.
 func (in *Intake) sweepBatches(ctx context.Context) error {
@@ -163,7 +199,10 @@ func (in *Intake) sweepBatch(ctx context.Context, id batch.ID) error {
 		return in.sweepUploaded(ctx, b)
 	}
 	in.Log.ErrorContext(ctx, "batch failed", "batch", id, "error", "nothing moves it", "cause", b.Status)
-	return in.endBatch(ctx, b, batch.Transition{ErrorMessage: batch.TechnicalFailure})
+	if err := in.endBatch(ctx, b, batch.Transition{ErrorMessage: batch.TechnicalFailure}); err != nil {
+		return err
+	}
+	return in.Sweep.Slots.LeaveAll(ctx, b)
 }
 
 // sweepAwaiting processes the upload of a batch if it is there, and ends the batch if it did not come in time. What

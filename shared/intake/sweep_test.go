@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/admission/admissiontest"
 	"sluice/shared/batch"
 	"sluice/shared/chunk"
 	"sluice/shared/document"
@@ -88,7 +89,7 @@ func newSweepFixture(t *testing.T) *sweepFixture {
 	f.Intake.Now = func() time.Time { return f.clock }
 	f.Intake.Sweep = &intake.Sweep{
 		Batches: f.store, Files: &waitingFiles{}, Uploads: f.storage, Machine: f.executions,
-		Announcements: f.announcements, Age: 20 * time.Minute, Patience: time.Hour,
+		Announcements: f.announcements, Slots: admissiontest.NewSlots(), Age: 20 * time.Minute, Patience: time.Hour,
 	}
 	return f
 }

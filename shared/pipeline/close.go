@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"sluice/shared/admission"
 	"sluice/shared/batch"
 	"sluice/shared/machine"
 )
@@ -17,8 +18,10 @@ import (
 // succeed: one that was stopped, ran out of time or broke a limit of Step Functions has not reached GiveUp.
 type Close struct {
 	Batches batch.JobStore
-	Now     func() time.Time
-	Log     *slog.Logger
+	// Slots takes back the slots of the batches that end.
+	Slots slots
+	Now   func() time.Time
+	Log   *slog.Logger
 }
 
 // CloseInput is the input of the states Close and GiveUp.
@@ -80,17 +83,23 @@ func (s *Close) Run(ctx context.Context, in CloseInput) (struct{}, error) {
 	})
 }
 
-// complete makes the stored lines visible. It counts them first: no accepted line may be missing without anyone
-// noticing.
+// complete ends the batch in PROCESSED, and leaves its slot.
 func (s *Close) complete(ctx context.Context, id batch.ID) error {
 	j, err := openJob(ctx, s.Batches, id)
-	if j.Status == batch.Processed { // by an earlier run
-		return nil
+	if j.Status != batch.Processed { // by an earlier run
+		if err == nil {
+			err = s.publish(ctx, j)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	chunks, err := s.Batches.Chunks(ctx, id)
+	return s.Slots.Leave(ctx, admission.Ingestion, admission.PlaceOf(j.Batch))
+}
+
+// publish makes the stored lines visible. It counts them first: no accepted line may be missing without anyone noticing.
+func (s *Close) publish(ctx context.Context, j *job) error {
+	chunks, err := s.Batches.Chunks(ctx, j.ID)
 	if err != nil {
 		return err
 	}
@@ -101,21 +110,25 @@ func (s *Close) complete(ctx context.Context, id batch.ID) error {
 		}
 	}
 	if j.Verdict == nil || stored != j.Verdict.Accepted {
-		return fmt.Errorf("batch %s: %d lines are stored; the verdict is %+v", id, stored, j.Verdict)
+		return fmt.Errorf("batch %s: %d lines are stored; the verdict is %+v", j.ID, stored, j.Verdict)
 	}
 	return j.transition(ctx, batch.Transition{To: batch.Processed, At: s.Now()})
 }
 
-// fail ends the batch in ERROR unless its status is terminal.
+// fail ends the batch in ERROR unless its status is terminal, and leaves its slots in any case.
 func (s *Close) fail(ctx context.Context, id batch.ID, f machine.Failure) error {
 	t := batch.Transition{To: batch.Failed, At: s.Now(), ErrorMessage: failureMessage(f.Error)}
-	_, err := s.Batches.Apply(ctx, id, t)
+	b, err := s.Batches.Apply(ctx, id, t)
 	var conflict *batch.ConflictError
 	if errors.As(err, &conflict) && conflict.Current.Status.IsTerminal() {
-		return nil // an earlier or concurrent run has ended the batch
+		b = conflict.Current // an earlier or concurrent run has ended the batch
+	} else {
+		s.Log.ErrorContext(ctx, "batch failed", "batch", id, "error", f.Error, "cause", f.Cause)
+		if err != nil {
+			return err
+		}
 	}
-	s.Log.ErrorContext(ctx, "batch failed", "batch", id, "error", f.Error, "cause", f.Cause)
-	return err
+	return s.Slots.LeaveAll(ctx, b)
 }
 
 // failureMessage tells the client what to do about a failure. The cause is in the log only.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"sluice/shared/admission/admissiontest"
 	"sluice/shared/batch"
 	"sluice/shared/machine"
 )
@@ -71,7 +72,7 @@ func TestCloseHandlesExecutionEvents(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			store := &oneBatch{Batch: batch.Batch{ID: id, Status: tt.status}}
-			c := &Close{Batches: store, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+			c := &Close{Batches: store, Slots: admissiontest.NewSlots(), Now: time.Now, Log: slog.New(slog.DiscardHandler)}
 			for range 2 { // events are delivered at least once
 				if _, err := c.Handle(t.Context(), json.RawMessage(tt.input)); (err != nil) != tt.wrong {
 					t.Errorf("got error %v, want an error: %t", err, tt.wrong)

@@ -57,10 +57,8 @@ func (s *Ingest) run(ctx context.Context, in ChunkInput) (done bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	if j.Status == batch.Initialized { // the first chunk to arrive here begins ingestion
-		if err := j.transition(ctx, batch.Transition{To: batch.InProgress, At: s.Now()}); err != nil {
-			return false, err
-		}
+	if err := s.begin(ctx, j); err != nil {
+		return false, err
 	}
 	c, err := j.validatedChunk(ctx, in.Index)
 	if err != nil {
@@ -92,6 +90,19 @@ func (s *Ingest) run(ctx context.Context, in ChunkInput) (done bool, err error) 
 	cursor.Done, cursor.Offset, cursor.Line = true, c.Validated.Bytes, c.Validated.Lines
 	_, err = s.Batches.AdvanceCursor(ctx, in.ID, in.Index, cursor)
 	return true, err
+}
+
+// begin makes the transitions by which the first chunk to arrive here begins ingestion.
+func (s *Ingest) begin(ctx context.Context, j *job) error {
+	for _, next := range []batch.Status{batch.Initialized, batch.InProgress} {
+		if !j.Status.CanTransitionTo(next) {
+			continue
+		}
+		if err := j.transition(ctx, batch.Transition{To: next, At: s.Now()}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // storeLines stores the accepted lines from the cursor on, window by window, until the end of the chunk or of the time,

@@ -22,8 +22,8 @@ type Plan struct {
 	MaxTransactions int64
 	// MaxReportBytes is the number of bytes of a report after which its entries are short; 0 means no limit.
 	MaxReportBytes int64
-	// Concurrency is how many chunks or partitions of a batch are worked on at the same time.
-	Concurrency int
+	// Widths are how many chunks or partitions of a batch are worked on at the same time.
+	Widths Widths
 	// Lists loads the watchlists with which names are screened.
 	Lists watchlists
 	// Pins records to which versions of watchlists batches refer.
@@ -38,8 +38,19 @@ type PlanOutput struct {
 	Chunks     []int            `json:"chunks"`
 	Partitions []PartitionRange `json:"partitions"`
 	// Screening are the partitions whose names are screened; empty if they are not.
-	Screening   []PartitionRange `json:"screening"`
-	Concurrency int              `json:"concurrency"`
+	Screening []PartitionRange `json:"screening"`
+	Widths    Widths           `json:"widths"`
+	// Concurrency is the width of all states in an execution of a release that had one for all.
+	Concurrency int `json:"concurrency"`
+}
+
+// Widths are the numbers of chunks or partitions of one batch that a state works on at the same time.
+type Widths struct {
+	Validate  int `json:"validate"`
+	Reconcile int `json:"reconcile"`
+	Screen    int `json:"screen"`
+	Settle    int `json:"settle"`
+	Ingest    int `json:"ingest"`
 }
 
 // PartitionRange is the partitions from First up to, but not including, End.
@@ -79,7 +90,7 @@ func (s *Plan) run(ctx context.Context, id batch.ID) (PlanOutput, error) {
 	// An earlier run may have pinned a plan with other settings, so the output is made from the batch.
 	out := PlanOutput{
 		ID: id, Chunks: make([]int, j.Plan.Count()), Partitions: partitionRanges(j.Object.Size),
-		Screening: []PartitionRange{}, Concurrency: s.Concurrency,
+		Screening: []PartitionRange{}, Widths: s.Widths, Concurrency: s.Widths.Ingest,
 	}
 	if j.Screening != nil {
 		out.Screening = out.Partitions

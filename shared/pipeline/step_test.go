@@ -35,7 +35,7 @@ func TestStepEndsBeforeItsInvocation(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		start := time.Now()
-		_, err := (&Admit{Batches: stuckStore{}, Now: time.Now, Log: discard}).Run(ctx, BatchInput{ID: "b"})
+		_, err := (&Admit{Batches: stuckStore{}, Now: time.Now, Log: discard}).Run(ctx, AdmitInput{ID: "b"})
 		var transient *Transient
 		if !errors.As(err, &transient) {
 			t.Errorf("got error %v, want a *Transient", err)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"sluice/shared/admission"
 	"sluice/shared/batch"
 	"sluice/shared/metric"
 	"sluice/shared/objects"
@@ -19,6 +20,8 @@ import (
 type Verdict struct {
 	Batches batch.JobStore
 	Work    *objects.Bucket
+	// Slots takes back the slot of validation.
+	Slots slots
 	// NewAttempt names an attempt.
 	NewAttempt func() string
 	Now        func() time.Time
@@ -37,15 +40,26 @@ func (s *Verdict) Run(ctx context.Context, in BatchInput) (VerdictOutput, error)
 
 func (s *Verdict) run(ctx context.Context, id batch.ID) (VerdictOutput, error) {
 	j, err := openJob(ctx, s.Batches, id)
-	if j.Verdict != nil { // an earlier run has decided, perhaps with a terminal status
-		return VerdictOutput{j.Status != batch.ValidationFailed}, nil
+	if j.Verdict == nil { // else an earlier run has decided, perhaps with a terminal status
+		if err == nil {
+			err = s.decide(ctx, j)
+		}
+		if err != nil {
+			return VerdictOutput{}, err
+		}
 	}
-	if err != nil {
+	// The slot is left after the verdict is stored: from then on nothing is validated any more.
+	if err := s.Slots.Leave(ctx, admission.Validation, admission.PlaceOf(j.Batch)); err != nil {
 		return VerdictOutput{}, err
 	}
+	return VerdictOutput{j.Status != batch.ValidationFailed}, nil
+}
+
+// decide judges a batch and makes the transition that follows from the verdict.
+func (s *Verdict) decide(ctx context.Context, j *job) error {
 	verdict, err := s.judge(ctx, j)
 	if err != nil {
-		return VerdictOutput{}, err
+		return err
 	}
 	metric.Add(ctx, metric.Lines, verdict.Total)
 	metric.Add(ctx, metric.Findings, verdict.Invalid)
@@ -53,10 +67,7 @@ func (s *Verdict) run(ctx context.Context, id batch.ID) (VerdictOutput, error) {
 	if message := rejectionMessage(j.Batch, verdict); message != "" {
 		t.To, t.ErrorMessage = batch.ValidationFailed, message
 	}
-	if err := j.transition(ctx, t); err != nil {
-		return VerdictOutput{}, err
-	}
-	return VerdictOutput{j.Status != batch.ValidationFailed}, nil
+	return j.transition(ctx, t)
 }
 
 // judge returns the verdict on a batch, all chunks of which must be settled.

@@ -12,11 +12,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/google/uuid"
 
+	"sluice/shared/admission"
+	"sluice/shared/admission/admissiondb"
 	"sluice/shared/announce"
 	"sluice/shared/batch"
 	"sluice/shared/delivery"
 	"sluice/shared/intake"
 	"sluice/shared/intake/intakedb"
+	"sluice/shared/machine"
 	"sluice/shared/malware"
 	"sluice/shared/objects"
 	"sluice/shared/policy/evaluate"
@@ -71,6 +74,18 @@ func (e Env) Limits() *ratelimit.Limiter {
 // Machine returns the state machine of batches.
 func (e Env) Machine() *intake.Machine {
 	return intake.NewMachine(sfn.NewFromConfig(e.AWS), e.StateMachine)
+}
+
+// Slots returns what gives batches their slots. It reads TABLE_ADMISSION, and the numbers of slots of both stages.
+func (e Env) Slots() *admission.Slots {
+	return &admission.Slots{
+		Queue: admissiondb.New(e.DynamoDB(), e.AdmissionTable), Tasks: machine.NewTasks(sfn.NewFromConfig(e.AWS)),
+		Limits: map[admission.Stage]admission.Limits{
+			admission.Validation: {Slots: int(e.ValidationSlots), PerTenant: int(e.ValidationSlotsPerTenant)},
+			admission.Ingestion:  {Slots: int(e.IngestionSlots), PerTenant: int(e.IngestionSlotsPerTenant)},
+		},
+		Now: time.Now, Log: e.Log,
+	}
 }
 
 // Announcements returns the requester of the announce function.

@@ -38,6 +38,7 @@ type Config struct {
 	WatchlistsTable   string `env:"TABLE_WATCHLISTS"`
 	PoliciesTable     string `env:"TABLE_POLICIES"`
 	LimitsTable       string `env:"TABLE_LIMITS"`
+	AdmissionTable    string `env:"TABLE_ADMISSION"`
 
 	// UploadsBucket holds uploads/<tenant>/<batch id> and documents/<tenant>/<file id>.
 	UploadsBucket string `env:"BUCKET_UPLOADS"`
@@ -122,8 +123,20 @@ type Config struct {
 	MaxTransactions int64 `env:"MAX_TRANSACTIONS"`
 	// MaxReportBytes is the size of a report in bytes after which its entries are short.
 	MaxReportBytes int64 `env:"MAX_REPORT_BYTES"`
-	// MapConcurrency is the number of chunks of a batch that are worked on at once.
-	MapConcurrency int64 `env:"MAP_CONCURRENCY"`
+
+	// ValidateConcurrency, SettleConcurrency and IngestConcurrency are the numbers of chunks of a batch that are worked on
+	// at once, ReconcileConcurrency and ScreenConcurrency those of ranges of partitions.
+	ValidateConcurrency  int64 `env:"VALIDATE_CONCURRENCY"`
+	ReconcileConcurrency int64 `env:"RECONCILE_CONCURRENCY"`
+	ScreenConcurrency    int64 `env:"SCREEN_CONCURRENCY"`
+	SettleConcurrency    int64 `env:"SETTLE_CONCURRENCY"`
+	IngestConcurrency    int64 `env:"INGEST_CONCURRENCY"`
+	// ValidationSlots and IngestionSlots are how many batches are validated and ingested at once, of all tenants and of
+	// one.
+	ValidationSlots          int64 `env:"VALIDATION_SLOTS"`
+	ValidationSlotsPerTenant int64 `env:"VALIDATION_SLOTS_PER_TENANT"`
+	IngestionSlots           int64 `env:"INGESTION_SLOTS"`
+	IngestionSlotsPerTenant  int64 `env:"INGESTION_SLOTS_PER_TENANT"`
 	// IngestTime is the time after which an ingesting function hands on its cursor.
 	IngestTime time.Duration `env:"INGEST_SECONDS"`
 }

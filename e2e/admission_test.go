@@ -1,0 +1,123 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+)
+
+// With one slot for all, the batches of several tenants are processed one after the other, and all of them are.
+func TestBatchesWaitForSlots(t *testing.T) {
+	t.Parallel()
+	cloud := newCloud(t, "ValidationSlots=1", "ValidationSlotsPerTenant=1", "IngestionSlots=1",
+		"IngestionSlotsPerTenant=1", "SweepAge=1")
+	onboardEntities(t, cloud)
+	first := login(t, cloud)
+	// The only slot of validation is held by a batch that does not exist: everyone waits until the sweep takes it back.
+	cloud.holdSlot(t, "validation", uuid.NewString())
+	started := map[string]*session{}
+	for range 3 {
+		started[first.startBatch(true, jsonLines(validLine()))] = first
+	}
+	other := loginBatchTenant(t, cloud)
+	for range 2 {
+		started[other.startBatch(false, jsonLines(validLine()))] = other
+	}
+	started[other.startBatch(true, []byte("nonsense\n"))] = other
+	eventually(t, "the tickets of all batches", func() bool { return len(cloud.tickets(t, "validation")) == len(started) })
+	cloud.sweep(t)
+	for id, api := range started {
+		last, _ := api.follow(id)
+		if last.Status != "PROCESSED" && (api == first || last.Status != "VALIDATION_FAILED") {
+			t.Errorf("batch %s ended with %s (%q)", id, last.Status, last.ErrorMessage)
+		}
+	}
+	for _, stage := range []string{"validation", "ingestion"} {
+		eventually(t, "the end of all waiting", func() bool { return len(cloud.tickets(t, stage)) == 0 })
+		if gate := cloud.gate(t, stage); len(gate) != 0 {
+			t.Errorf("slots of %s are held after the end: %v", stage, gate)
+		}
+	}
+}
+
+// loginBatchTenant opens a session of a new tenant that may use the batch interface and has the usual sender.
+func loginBatchTenant(t *testing.T, e *Environment) *session {
+	t.Helper()
+	s := loginTenantOf(t, e)
+	s.enableBatches()
+	path := filepath.Join(t.TempDir(), "entities.jsonl")
+	if err := os.WriteFile(path, []byte(`{"id":"`+senderID+`","lifecycleStatus":"Compliant"}`+"\n"+
+		`{"id":"`+receiverID+`","lifecycleStatus":"Compliant"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out any
+	if err := e.admin(&out, "entities", "import", path, "--tenant", s.tenantID); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// admissionKey is the key of an item of the table of admissions.
+func admissionKey(stage, place string) map[string]dynamodbtypes.AttributeValue {
+	return map[string]dynamodbtypes.AttributeValue{
+		"stage": &dynamodbtypes.AttributeValueMemberS{Value: stage},
+		"place": &dynamodbtypes.AttributeValueMemberS{Value: place},
+	}
+}
+
+// holdSlot gives a slot of a stage to a batch, as if it had been admitted long ago.
+func (e *Environment) holdSlot(t *testing.T, stage, id string) {
+	t.Helper()
+	text := func(s string) dynamodbtypes.AttributeValue { return &dynamodbtypes.AttributeValueMemberS{Value: s} }
+	item := admissionKey(stage, "#gate")
+	item["version"] = &dynamodbtypes.AttributeValueMemberN{Value: "1"}
+	item["turn"] = text("")
+	const longAgo = "2026-01-01T00:00:00Z"
+	item["holders"] = &dynamodbtypes.AttributeValueMemberM{Value: map[string]dynamodbtypes.AttributeValue{
+		id: &dynamodbtypes.AttributeValueMemberM{Value: map[string]dynamodbtypes.AttributeValue{
+			"tenant": text(uuid.NewString()), "received_at": text(longAgo), "since": text(longAgo), "look_at": text(longAgo),
+		}},
+	}}
+	if _, err := e.batches(t).PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(e.Prefix + "-admission"), Item: item}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// gate returns the holders of the slots of a stage.
+func (e *Environment) gate(t *testing.T, stage string) map[string]dynamodbtypes.AttributeValue {
+	t.Helper()
+	out, err := e.batches(t).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(e.Prefix + "-admission"), Key: admissionKey(stage, "#gate")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	holders, _ := out.Item["holders"].(*dynamodbtypes.AttributeValueMemberM)
+	if holders == nil {
+		t.Fatalf("the gate of %s is %v, want one with holders", stage, out.Item)
+	}
+	return holders.Value
+}
+
+// tickets returns the places of a stage where batches wait.
+func (e *Environment) tickets(t *testing.T, stage string) []string {
+	t.Helper()
+	out, err := e.batches(t).Query(t.Context(), &dynamodb.QueryInput{
+		TableName: aws.String(e.Prefix + "-admission"), KeyConditionExpression: aws.String("stage = :stage AND place > :gate"),
+		ExpressionAttributeValues: map[string]dynamodbtypes.AttributeValue{
+			":stage": &dynamodbtypes.AttributeValueMemberS{Value: stage},
+			":gate":  &dynamodbtypes.AttributeValueMemberS{Value: "#gate"},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var places []string
+	for _, item := range out.Items {
+		places = append(places, item["place"].(*dynamodbtypes.AttributeValueMemberS).Value)
+	}
+	return places
+}

@@ -1,0 +1,258 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"sluice/shared/batch"
+)
+
+// Slots gives out the slots of all stages. Any number of them, in any number of processes, may work at the same time, and
+// each may die at any moment: whoever assigns slots next, the sweep at the latest, continues where it was.
+type Slots struct {
+	Queue  Queue
+	Tasks  Tasks
+	Limits map[Stage]Limits
+	Now    func() time.Time
+	// Pause waits before a contended write is tried again; nil waits in real time.
+	Pause func(ctx context.Context, limit time.Duration)
+	Log   *slog.Logger
+}
+
+// Enter makes a batch wait for a slot, and assigns the slots that are free. It can be repeated, and a later attempt takes
+// the place of an earlier one. A batch that has its slot is told at once. It returns an error if the batch neither waits
+// nor was told.
+func (s *Slots) Enter(ctx context.Context, t Ticket) error {
+	err := s.Queue.Put(ctx, t)
+	if errors.Is(err, ErrSuperseded) {
+		return nil // nobody waits for the token of this attempt
+	}
+	if err != nil {
+		return err
+	}
+	untold, err := s.assign(ctx, t.Stage)
+	if err != nil {
+		// The ticket is stored: whoever assigns slots next sees it.
+		s.Log.WarnContext(ctx, "free slots cannot be assigned", "stage", t.Stage, "batch", t.Batch, "error", err)
+	}
+	return untold[t.Batch]
+}
+
+// Tell tells an execution that waits for a slot which its batch does not need any more.
+func (s *Slots) Tell(ctx context.Context, token string) error {
+	_, err := s.Tasks.Complete(ctx, token)
+	return err
+}
+
+// Leave takes from a batch its slot, or its place if it waits, and assigns the slot to the next one. Repeating it does
+// nothing.
+func (s *Slots) Leave(ctx context.Context, stage Stage, p Place) error {
+	// The ticket goes first: without its slot, a batch that has a ticket waits for one.
+	if err := s.Queue.Withdraw(ctx, stage, p); err != nil {
+		return err
+	}
+	if err := s.Queue.Release(ctx, stage, p.Batch); err != nil {
+		return err
+	}
+	if err := s.Assign(ctx, stage); err != nil {
+		// The slot is free: whoever assigns slots next sees it.
+		s.Log.WarnContext(ctx, "a free slot cannot be assigned", "stage", stage, "batch", p.Batch, "error", err)
+	}
+	return nil
+}
+
+// LeaveAll is Leave for the batch in all stages, those included of which it has no slot.
+func (s *Slots) LeaveAll(ctx context.Context, b batch.Batch) error {
+	if b.ReceivedAt.IsZero() {
+		return nil // it was never to be worked on
+	}
+	var errs []error
+	for _, stage := range Stages() {
+		errs = append(errs, s.Leave(ctx, stage, PlaceOf(b)))
+	}
+	return errors.Join(errs...)
+}
+
+// Assign gives the free slots of a stage to those whose turn it is, and tells everyone who has a slot and was not told.
+// It returns nil also if others assign slots at the same time: the last one of them sees what all have left.
+func (s *Slots) Assign(ctx context.Context, stage Stage) error {
+	_, err := s.assign(ctx, stage)
+	return err
+}
+
+// maxContentions is how often assign yields to others before it leaves everything to them.
+const maxContentions = 20
+
+// assign is Assign. It returns the holders that it could not tell, with the errors.
+func (s *Slots) assign(ctx context.Context, stage Stage) (untold map[batch.ID]error, err error) {
+	untold = map[batch.ID]error{}
+	for contentions := 0; contentions < maxContentions; contentions++ {
+		gate, err := s.Queue.Gate(ctx, stage)
+		if err != nil {
+			return untold, err
+		}
+		if err := s.tellHolders(ctx, gate, untold); err != nil {
+			return untold, err
+		}
+		err = s.fill(ctx, gate, untold)
+		if !errors.Is(err, ErrContended) {
+			return untold, err
+		}
+		s.pause(ctx, time.Duration(contentions+1)*10*time.Millisecond)
+		if ctx.Err() != nil {
+			return untold, ctx.Err()
+		}
+	}
+	// Whoever made the latest of these changes looks for free slots after it.
+	s.Log.InfoContext(ctx, "free slots are left to others", "stage", stage)
+	return untold, nil
+}
+
+// fill assigns the free slots of a gate, one by one.
+func (s *Slots) fill(ctx context.Context, gate Gate, untold map[batch.ID]error) error {
+	limits := s.Limits[gate.Stage]
+	for len(gate.Holders) < limits.Slots {
+		t, isWaiting, err := s.next(ctx, gate)
+		if err != nil || !isWaiting {
+			return err
+		}
+		if gate, err = s.Queue.Admit(ctx, gate, t.Place, s.Now()); err != nil {
+			return err
+		}
+		s.tell(ctx, t, untold)
+	}
+	return nil
+}
+
+// next returns the ticket that gets the next free slot: of the waiting tenants that have the fewest slots, the one that
+// follows the tenant whose turn was last; of its tickets, the one received first. It reads no more tickets than it needs
+// to: a tenant without a slot cannot be beaten, and there are at most as many others as there are slots.
+func (s *Slots) next(ctx context.Context, gate Gate) (best Ticket, isWaiting bool, err error) {
+	counts, limits := gate.counts(), s.Limits[gate.Stage]
+	hasWrapped := false
+	for tenant := gate.Turn; ; {
+		t, found, err := s.Queue.FirstAfterTenant(ctx, gate.Stage, tenant)
+		switch {
+		case err != nil:
+			return Ticket{}, false, err
+		case !found && !hasWrapped:
+			hasWrapped, tenant = true, ""
+			continue
+		case !found || hasWrapped && t.Tenant > gate.Turn:
+			return best, isWaiting, nil
+		}
+		tenant = t.Tenant
+		if n := counts[tenant]; n >= limits.PerTenant || isWaiting && n >= counts[best.Tenant] {
+			continue
+		}
+		if t, found, err = s.firstWithoutSlot(ctx, gate, t); err != nil {
+			return Ticket{}, false, err
+		}
+		if found {
+			best, isWaiting = t, true
+			if counts[tenant] == 0 {
+				return best, true, nil
+			}
+		}
+	}
+}
+
+// firstWithoutSlot returns the first ticket from one on, of the same tenant, whose batch has no slot.
+func (s *Slots) firstWithoutSlot(ctx context.Context, gate Gate, from Ticket) (Ticket, bool, error) {
+	for t := from; ; {
+		if _, isHolder := gate.Holders[t.Batch]; !isHolder {
+			return t, true, nil
+		}
+		following, found, err := s.Queue.FirstAfter(ctx, gate.Stage, t.Place)
+		if err != nil || !found || following.Tenant != from.Tenant {
+			return Ticket{}, false, err
+		}
+		t = following
+	}
+}
+
+// tellHolders tells the holders of a gate that were not told yet.
+func (s *Slots) tellHolders(ctx context.Context, gate Gate, untold map[batch.ID]error) error {
+	var places []Place
+	for _, h := range gate.Holders {
+		places = append(places, h.Place)
+	}
+	tickets, err := s.Queue.Tickets(ctx, gate.Stage, places)
+	for _, t := range tickets {
+		s.tell(ctx, t, untold)
+	}
+	return err
+}
+
+// tell tells a batch that it has its slot. If that fails, the ticket remains, and whoever comes next tries again. If
+// nobody waits for the token, the ticket is that of an attempt that was told before or is over; the sweep then looks
+// soon at whether the batch still needs its slot.
+func (s *Slots) tell(ctx context.Context, t Ticket, untold map[batch.ID]error) {
+	delete(untold, t.Batch)
+	isWaiting, err := s.Tasks.Complete(ctx, t.Token)
+	if err != nil {
+		s.Log.WarnContext(ctx, "a batch cannot be told that it has a slot", "stage", t.Stage, "batch", t.Batch, "error",
+			err)
+		untold[t.Batch] = fmt.Errorf("tell batch %s that it has a slot: %w", t.Batch, err)
+		return
+	}
+	if !isWaiting {
+		err = s.Queue.Postpone(ctx, t.Stage, t.Batch, time.Time{})
+	}
+	if err = errors.Join(err, s.Queue.Remove(ctx, t)); err != nil {
+		s.Log.WarnContext(ctx, "a ticket cannot be removed", "stage", t.Stage, "batch", t.Batch, "error", err)
+	}
+}
+
+// pause waits for a random time below a limit.
+func (s *Slots) pause(ctx context.Context, limit time.Duration) {
+	if s.Pause != nil {
+		s.Pause(ctx, limit)
+		return
+	}
+	timer := time.NewTimer(rand.N(limit))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// Sweep looks at the holders of a stage that were to be looked at before a time. It takes the slots of those that do not
+// need them, and then assigns what is free. isNeeded reports whether a batch needs its slot: it needs one in its status,
+// and has an execution that runs. One batch that fails does not keep the others waiting.
+func (s *Slots) Sweep(ctx context.Context, stage Stage, before time.Time,
+	isNeeded func(context.Context, Stage, batch.ID) (bool, error)) error {
+	gate, err := s.Queue.Gate(ctx, stage)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, h := range gate.Holders {
+		if h.LookAt.Before(before) && ctx.Err() == nil {
+			errs = append(errs, s.sweepHolder(ctx, stage, h, isNeeded))
+		}
+	}
+	return errors.Join(append(errs, s.Assign(ctx, stage))...)
+}
+
+// sweepHolder takes the slot of a batch that does not need it.
+func (s *Slots) sweepHolder(ctx context.Context, stage Stage, h Holder,
+	isNeeded func(context.Context, Stage, batch.ID) (bool, error)) error {
+	needed, err := isNeeded(ctx, stage, h.Batch)
+	if err != nil {
+		return err
+	}
+	if needed {
+		return s.Queue.Postpone(ctx, stage, h.Batch, s.Now())
+	}
+	s.Log.WarnContext(ctx, "a batch has left its slot", "stage", stage, "batch", h.Batch, "since", h.Since)
+	if err := s.Queue.Withdraw(ctx, stage, h.Place); err != nil {
+		return err
+	}
+	return s.Queue.Release(ctx, stage, h.Batch)
+}
