@@ -174,6 +174,26 @@ func TestConditionFailed(t *testing.T) {
 	}
 }
 
+// A caller that found no key, and whose candidate comes after that of another caller, gets the other one's.
+func TestLatePagingKeyIsNotTaken(t *testing.T) {
+	var reads atomic.Int64
+	options := dynamotest.Start(t).Options()
+	first, err := dynamo.LoadPagingKey(t.Context(), dynamodb.New(options), table, []byte("first"))
+	if err != nil || string(first) != "first" {
+		t.Fatalf("the key is %q, %v, want the first candidate", first, err)
+	}
+	options.HTTPClient = respondWith(func(r *http.Request) (*http.Response, error) {
+		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), "GetItem") && reads.Add(1) == 1 {
+			return dynamotest.Respond(http.StatusOK, "{}"), nil
+		}
+		return http.DefaultClient.Do(r)
+	})
+	late, err := dynamo.LoadPagingKey(t.Context(), dynamodb.New(options), table, []byte("late"))
+	if err != nil || string(late) != "first" || reads.Load() != 2 {
+		t.Errorf("after %d reads the key is %q, %v, want 2 and the first candidate", reads.Load(), late, err)
+	}
+}
+
 func TestTimes(t *testing.T) {
 	for _, want := range []time.Time{{}, time.Date(2026, 11, 26, 8, 15, 0, 1, time.UTC), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)} {
 		got, err := dynamo.ParseTime(dynamo.FormatTime(want))

@@ -93,6 +93,11 @@ func tenants(t *testing.T, r auth.Registry) {
 	absent(t, err)
 	_, err = r.ChangeTenant(ctx, "nobody", auth.TenantChange{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: nil}})
 	absent(t, err)
+	demanded := true
+	_, err = r.ChangeTenant(ctx, "nobody", auth.TenantChange{FourEyes: &demanded})
+	absent(t, err)
+	_, err = r.Tenant(ctx, "nobody")
+	absent(t, err)
 	past, future, rule, fourEyes := 48*time.Hour, time.Duration(0), transaction.EitherParty, true
 	many, none := int64(300), int64(0)
 	for _, c := range []auth.TenantChange{

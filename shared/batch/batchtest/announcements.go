@@ -72,6 +72,9 @@ func testUnannounced(t *testing.T, s batch.Store) {
 		s.MarkAnnounced(t.Context(), unknown, batch.Receivers())); err != nil {
 		t.Errorf("an unknown batch: %v", err)
 	}
+	if b, err := s.Get(t.Context(), unknown); !errors.Is(err, batch.ErrNotFound) {
+		t.Errorf("an unknown batch exists after its announcement was postponed: %+v, %v", b, err)
+	}
 	stop := errors.New("stop")
 	end(t, s, batch.Failed)
 	err := s.EachUnannounced(t.Context(), endAt.Add(time.Hour), func(batch.ID) error { return stop })

@@ -208,6 +208,42 @@ func TestReplaceFile(t *testing.T) {
 	}
 }
 
+// Each condition of a write refuses it by itself, where all others hold.
+func TestStaleWrites(t *testing.T) {
+	ctx := t.Context()
+	s := documentdb.New(dynamotest.Start(t), "test-documents")
+	first, second, alone := paper("1", "f"), paper("2", "f"), paper("3", "g")
+	if err := errors.Join(s.Create(ctx, first, false), s.Create(ctx, second, true), s.Create(ctx, alone, false)); err != nil {
+		t.Fatal(err)
+	}
+	stale := first
+	first.FriendlyName = "x"
+	first, err := s.Save(ctx, first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replaced := stale
+	replaced.ExpectFile("h", "b.pdf")
+	if _, err := s.ReplaceFile(ctx, replaced, "f", false); !errors.Is(err, document.ErrChanged) {
+		t.Errorf("replacing the shared file of an old version: %v, want ErrChanged", err)
+	}
+	if err := s.Delete(ctx, stale, false); !errors.Is(err, document.ErrChanged) {
+		t.Errorf("deleting an old version with a shared file: %v, want ErrChanged", err)
+	}
+	if err := s.Delete(ctx, alone, true); !errors.Is(err, document.ErrChanged) {
+		t.Errorf("deleting with a file that was not released: %v, want ErrChanged", err)
+	}
+	if err := s.Create(ctx, paper("4", "g"), false); err == nil {
+		t.Error("a document with a new file that exists was created")
+	}
+	for id, want := range map[string]document.Document{"1": first, "2": second, "3": alone} {
+		got, file, err := s.Get(ctx, "t", id)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" || file.ID != want.FileID {
+			t.Errorf("document %s after refused writes: %v, file %+v (-want +got)\n%s", id, err, file, diff)
+		}
+	}
+}
+
 // held is a server on which every second write meets a transaction of someone else.
 type held struct{ writes, met atomic.Int64 }
 
