@@ -272,19 +272,32 @@ func Gently(n int) time.Duration {
 	return time.Second
 }
 
+// busyPatience is how long Follow goes on while the service answers every reading by asking to wait.
+const busyPatience = 15 * time.Minute
+
 // Follow reads the status of a batch until it is terminal, and returns the last one. It waits between readings as
-// interval says; nil means Gently. It calls onStatus, unless that is nil, with every status that it reads.
+// interval says; nil means Gently. It calls onStatus, unless that is nil, with every status that it reads. A service that
+// is busy or throttles the client does not end it: the batch goes on, and so do the readings, for a quarter of an hour.
 func (c *Client) Follow(
 	ctx context.Context, batchID string, interval PollInterval, onStatus func(Status),
 ) (Status, error) {
 	if interval == nil {
 		interval = Gently
 	}
+	var last Status
+	answered := c.config.Now()
 	for n := 1; ; n++ {
 		s, err := c.Status(ctx, batchID)
+		if _, pause := askedToWait(err); pause > 0 && c.config.Now().Sub(answered) < busyPatience {
+			if err := c.config.Pause(ctx, max(pause, interval(n))); err != nil {
+				return last, err
+			}
+			continue
+		}
 		if err != nil {
 			return s, err
 		}
+		answered, last = c.config.Now(), s
 		if onStatus != nil {
 			onStatus(s)
 		}

@@ -2,8 +2,8 @@
 // the outcome of validation and the report of invalid lines, and reads stored transactions.
 //
 // A Client fetches access tokens and renews them by itself. It repeats a call when the connection breaks, when the
-// service answers 429 (after the time that Retry-After names), 500, 502, 503 or 504, up to four attempts in all. Calls
-// end early when their context does.
+// service answers 429 (after the time that Retry-After names), 500, 502, 503 or 504, up to four attempts in all, and
+// eight of a 503 with Retry-After, which means that the service is busy. Calls end early when their context does.
 //
 // Refusals have types of their own: *Error from the interface, *TokenError from the token endpoint, *StorageError from
 // the object storage that takes uploads and serves reports, and *UnreachableError when no complete answer came. Their
@@ -32,6 +32,8 @@ const (
 	maxReplyBytes = 16 << 20
 	// maxAttempts is how often a call is sent in all when its failures may be temporary.
 	maxAttempts = 4
+	// maxBusyAttempts is the same for answers that the service is busy: half a minute in all.
+	maxBusyAttempts = 8
 	// firstRetryDelay is the pause before the second attempt at a call; each further pause is twice as long.
 	firstRetryDelay = 200 * time.Millisecond
 )
@@ -220,7 +222,11 @@ func (c *Client) roundTrip(req *http.Request, limit int64) (*http.Response, []by
 // retryDelay reports whether another attempt makes sense after the given one failed with err, and how long to wait
 // before it.
 func retryDelay(err error, attempt int) (time.Duration, bool) {
-	if err == nil || attempt >= maxAttempts {
+	limit := maxAttempts
+	if status, pause := askedToWait(err); status == http.StatusServiceUnavailable && pause > 0 {
+		limit = maxBusyAttempts
+	}
+	if err == nil || attempt >= limit {
 		return 0, false
 	}
 	delay := firstRetryDelay << (attempt - 1)
@@ -231,9 +237,22 @@ func retryDelay(err error, attempt int) (time.Duration, bool) {
 	case errors.As(err, &refused):
 		return max(delay, refused.RetryAfter), refused.isTemporary()
 	case errors.As(err, &refusedToken):
-		return delay, refusedToken.Status >= 500
+		return max(delay, refusedToken.RetryAfter), refusedToken.Status >= 500
 	case errors.As(err, &unreachable):
 		return delay, true
 	}
 	return 0, false
+}
+
+// askedToWait returns the status of an answer that says when to try again, and how long to wait; 0 for any other error.
+func askedToWait(err error) (status int, pause time.Duration) {
+	var refused *Error
+	var refusedToken *TokenError
+	switch {
+	case errors.As(err, &refused) && refused.RetryAfter > 0:
+		return refused.Status, refused.RetryAfter
+	case errors.As(err, &refusedToken) && refusedToken.RetryAfter > 0:
+		return refusedToken.Status, refusedToken.RetryAfter
+	}
+	return 0, 0
 }

@@ -304,6 +304,51 @@ func TestTemporaryFailuresAreRetried(t *testing.T) {
 	})
 }
 
+// A service that says when to try again is busy, and is asked more often.
+func TestBusyServiceIsAskedAgain(t *testing.T) {
+	for _, path := range []string{"/oauth2/token", "generate-upload-url"} {
+		s, c, p := newClient(t)
+		failFirst(s, path, 7, 503, http.Header{"Retry-After": {"1"}})
+		createUpload(t, c)
+		want := []time.Duration{1000, 1000, 1000, 1600, 3200, 6400, 12800}
+		for i := range want {
+			want[i] *= time.Millisecond
+		}
+		if diff := cmp.Diff(want, p.pauses); diff != "" {
+			t.Errorf("%s: pauses (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
+// The readings of a status go on while the service is busy, as the batch does, but not for ever.
+func TestFollowOutlivesABusyService(t *testing.T) {
+	for busy, ends := range map[int]bool{100: true, 100_000: false} {
+		var now atomic.Int64
+		clock := func() time.Time { return time.Unix(1_800_000_000, now.Load()) }
+		s, c, p := newClient(t, func(config *client.Config) {
+			pause := config.Pause
+			config.Now = clock
+			config.Pause = func(ctx context.Context, d time.Duration) error {
+				now.Add(int64(d))
+				return pause(ctx, d)
+			}
+		})
+		u := createUpload(t, c)
+		if err := uploadText(t, c, u, good); err != nil {
+			t.Fatal(err)
+		}
+		failFirst(s, "/status/", busy, 503, http.Header{"Retry-After": {"1"}})
+		last, err := c.Follow(t.Context(), u.BatchID, nil, nil)
+		if ends && (err != nil || !last.IsTerminal()) {
+			t.Errorf("%d busy answers: %+v, %v; want the end of the batch", busy, last, err)
+		}
+		var refused *client.Error
+		if !ends && (!errors.As(err, &refused) || refused.Status != 503) {
+			t.Errorf("a service that stays busy: %v after %d pauses, want its 503", err, len(p.pauses))
+		}
+	}
+}
+
 func TestPermanentFailuresAreReturned(t *testing.T) {
 	for status, requests := range map[int]int{403: 1, 404: 1, 422: 1, 503: 4} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {

@@ -32,7 +32,7 @@ type Error struct {
 	Code string
 	// Details are the validation errors of a 422, or of a 400 on platform paths.
 	Details []Detail
-	// RetryAfter is how long the service asks to wait, of a 429; otherwise 0.
+	// RetryAfter is how long the service asks to wait, of a 429 or a 503; otherwise 0.
 	RetryAfter time.Duration
 	// URL is the address that answered, without its query, and APIURL is Config.APIURL.
 	URL, APIURL string
@@ -107,10 +107,17 @@ func newError(resp *http.Response, text []byte, called *url.URL, apiURL string) 
 		e.readProblem(text)
 	}
 	e.Foreign = isForeign(e)
-	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
-		e.RetryAfter = time.Duration(seconds) * time.Second
-	}
+	e.RetryAfter = retryAfter(resp)
 	return e
+}
+
+// retryAfter returns how long an answer asks to wait, 0 if it does not.
+func retryAfter(resp *http.Response) time.Duration {
+	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if err != nil || seconds < 0 {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
 }
 
 // readProblem reads problem details (RFC 9457), which policies answer with.
@@ -181,6 +188,8 @@ type TokenError struct {
 	Description string
 	// URL is the address that answered, without its query.
 	URL string
+	// RetryAfter is how long the service asks to wait, of a 429 or a 503; otherwise 0.
+	RetryAfter time.Duration
 }
 
 // Error returns the status, the code and the description, or which address gave an answer that is not of RFC 6749.

@@ -116,8 +116,13 @@ func (c *Cloud) limitLines() []string {
 		}
 		out = append(out, fmt.Sprintf("%d concurrent executions of functions, %d of them reserved", n, reserved))
 	}
-	for _, t := range c.limitedTables() {
-		out = append(out, fmt.Sprintf("%d write units a second of the table %s and of each of its indexes", int(t.Units), t.Name))
+	for _, t := range c.template.Tables {
+		if n, givenFor := c.units(t); n > 0 && givenFor != allTables {
+			out = append(out, fmt.Sprintf("%d write units a second of the table %s and of each of its indexes", n, t.Name))
+		}
+	}
+	if n := c.options.Limits.Writes[allTables]; n > 0 {
+		out = append(out, fmt.Sprintf("%d write units a second of each other table and of each of its indexes", n))
 	}
 	if c.options.Limits.API {
 		out = append(out, fmt.Sprintf("%g requests a second to each route of the API, %g at once", c.template.API.ThrottlingRate,
