@@ -2,13 +2,14 @@
 # make local   a local cloud to use  make build   bin/sluice and what it needs
 # make test-faults   batches while things go wrong, by seeds (docs/faults.md)
 # make test-sam, make test-localstack   the same suite in other environments (docs/environments.md)
+# make test-template   what AWS makes of the template; needs Python with venv, and a network
 # make docs    the reference of the interface, as one HTML page, and its description in one file
 # make release   the command line for Linux and macOS, with checksums, SBOM and third-party notices
 # make test-clients   what generators of clients make of that file
 
 .DEFAULT_GOAL := build
 .PHONY: build tools demo test local docs bench bench-2gb capacity bench-screening bench-policy lint clean programs functions format vet staticcheck test-product test-local test-bench \
-	test-e2e test-faults vulncheck test-sam test-localstack sam sam-build test-clients release
+	test-e2e test-faults vulncheck test-sam test-localstack sam sam-build test-clients test-template release
 
 # One set of flags for products, tests, vet and staticcheck, so that each package is compiled once; the race detector alone needs a
 # second build, with C. The tools collect less garbage, which saves a sixth of their time for a few hundred megabytes; what is
@@ -130,6 +131,19 @@ docs: bin/tools/redoc.js
 test-clients: build
 	@$(CLIENT_TOOLS) openapi/clients/test.sh $(CLIENTS)
 
+# Expands the template as AWS does, lints the result and creates it as a stack in memory. Part of make test is what can be said of
+# the template without Python: internal/repotest.
+test-template: bin/tools/template/installed
+	cd tools/template && ../../bin/tools/template/bin/python -W ignore -m unittest test_template
+
+# pip installs what tools/template/requirements.txt pins, each file by its digest.
+bin/tools/template/installed: tools/template/requirements.txt
+	@python3 -c 'import ensurepip, venv' 2>/dev/null || { echo "Python with venv is missing (Debian: apt install python3-venv)." >&2; exit 1; }
+	@echo "Installing the SAM translator, cfn-lint and moto from PyPI into bin/tools/template."
+	@rm -rf bin/tools/template && python3 -m venv bin/tools/template
+	@bin/tools/template/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r $<
+	@touch $@
+
 bin/tools/redoc.js: tools/package-lock.json
 	@command -v npm >/dev/null || { echo "npm is missing: the renderer of the reference comes as an npm package (Debian: apt install npm)." >&2; exit 1; }
 	@echo "Installing redoc, which renders OpenAPI, from npm into bin/tools."
@@ -186,9 +200,17 @@ clean:
 	rm -rf bin dist .aws-sam
 
 # SAM calls these (BuildMethod: makefile), with ARTIFACTS_DIR; it does not say for which processor: export ARCH as the template's
-# parameter Arch.
+# parameter Arch. A function with a program for the other processor would be deployed and fail at its first event.
 ARCH ?= arm64
+# The machines of programs, as the first byte of e_machine in their ELF header says it.
+ELF_arm64 := b7
+ELF_x86_64 := 3e
 
 build-%Function:
+	@[ -n "$(ELF_$(ARCH))" ] || { echo "ARCH=$(ARCH) is not known: export ARCH=arm64 or ARCH=x86_64." >&2; exit 1; }
+	@given=$$(tools/samarch.sh $$PPID); [ "$${given:-$(ARCH)}" = "$(ARCH)" ] || { \
+		echo "SAM is given Arch=$$given, but make builds for $(ARCH): export ARCH=$$given." >&2; exit 1; }
 	@GOOS=linux GOARCH=$(if $(filter x86_64,$(ARCH)),amd64,$(ARCH)) $(STATIC) -tags lambda.norpc \
 		-o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo '$*' | tr '[:upper:]' '[:lower:]')
+	@[ "$$(od -An -tx1 -j18 -N1 "$(ARTIFACTS_DIR)/bootstrap" | tr -d ' ')" = "$(ELF_$(ARCH))" ] || { \
+		echo "The program of $*Function is not one for $(ARCH)." >&2; rm -f "$(ARTIFACTS_DIR)/bootstrap"; exit 1; }

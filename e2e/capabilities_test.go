@@ -25,6 +25,7 @@ const (
 	functionLog   capability = "log of functions"
 	eventLog      capability = "log of the event bus"
 	receivers     capability = "receivers of webhooks"
+	builtInCheck  capability = "built-in check"
 )
 
 // environmentNames are the environments in the order of the table in the documentation.
@@ -83,6 +84,12 @@ var capabilities = []struct {
 		[]string{"sam", "localstack", "aws"},
 		"The receivers of webhooks run beside the suite, at loopback addresses, which the service calls in the local cloud only",
 	},
+	{
+		builtInCheck,
+		nil,
+		"A stack on AWS that GuardDuty scans (`malware_scan` of its FILE) refuses malware, but neither archives nor executables; " +
+			"what is lacking then is printed like the rest",
+	},
 	{samCLI, []string{"local", "localstack", "aws"}, "It is SAM's own command"},
 }
 
@@ -90,7 +97,8 @@ var capabilities = []struct {
 // the run.
 func (e *Environment) supports(c capability, test string) bool {
 	for _, known := range capabilities {
-		if known.capability == c && slices.Contains(known.missingIn, e.Name) {
+		isLacking := slices.Contains(known.missingIn, e.Name) || c == builtInCheck && e.MalwareScan == "guardduty"
+		if known.capability == c && isLacking {
 			unsupported.add(fmt.Sprintf("%s (%s)", test, c))
 			return false
 		}

@@ -104,6 +104,7 @@ func TestUploadForADeletedDocument(t *testing.T) {
 
 func TestArchiveFileIsADocument(t *testing.T) {
 	t.Parallel()
+	requires(t, builtInCheck)
 	api := login(t, environment)
 	const content = "PK\x03\x04 an archive is a document too"
 	document, status := api.uploadDocument(uuid.NewString(), content)

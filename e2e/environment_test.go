@@ -30,6 +30,9 @@ type Environment struct {
 	// Issuer is the issuer of tokens, "" for the address of the API.
 	Issuer string `json:"issuer"`
 
+	// MalwareScan is the scanner of uploads, as the template's parameter names it; "" for the built-in check.
+	MalwareScan string `json:"malware_scan"`
+
 	// Name is the name in docs/environments.md.
 	Name string `json:"-"`
 	// Data is the data folder of a local cloud, "" in other environments.

@@ -104,6 +104,9 @@ func decodeStrictly(t *testing.T, text []byte, out any) {
 // patience is how long the suite waits for what must happen, on a machine that is busy with other things.
 const patience = 3 * time.Minute
 
+// scanPatience is how much longer the suite waits where GuardDuty on AWS scans every upload.
+const scanPatience = 10 * time.Minute
+
 // eventually polls until a condition holds, as long as the patience lasts.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
@@ -116,6 +119,9 @@ func eventually(t *testing.T, what string, holds func() bool) {
 // polls, the longer the more there were, so that many tests that wait leave the processors to what they wait for.
 func becomesTrue(holds func() bool) bool {
 	deadline := time.Now().Add(patience)
+	if environment != nil && environment.MalwareScan == "guardduty" {
+		deadline = deadline.Add(scanPatience)
+	}
 	for n := 1; !holds(); n++ {
 		if time.Now().After(deadline) {
 			return false

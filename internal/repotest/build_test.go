@@ -37,6 +37,38 @@ func TestSAMBuilds(t *testing.T) {
 	}
 }
 
+// A build for another processor than the one that SAM deploys fails with what to do, and leaves no program.
+func TestSAMBuildsForTheProcessorOfTheTemplate(t *testing.T) {
+	repositoryFiles(t)
+	const build = "make --no-print-directory build-AdmitFunction ARTIFACTS_DIR=$DIR $ARGS; status=$?; exit $status"
+	for _, test := range []struct {
+		name string
+		// sam is the command line of the process that starts make.
+		sam, args, want string
+	}{
+		{"an argument", "sam build --parameter-overrides Arch=x86_64 Environment=test", "", "export ARCH=x86_64"},
+		{"a list of arguments", "sam build --parameter-overrides ParameterKey=Arch,ParameterValue=arm64", "ARCH=x86_64",
+			"export ARCH=arm64"},
+		{"an environment of samconfig.toml", "/usr/bin/python3 /usr/bin/sam build --config-env local", "", "export ARCH=x86_64"},
+		{"an unknown one", "make", "ARCH=amd64", "ARCH=amd64 is not known"},
+		{"a program for another one", "make", "ARCH=arm64 ELF_arm64=3e", "The program of AdmitFunction is not one for arm64."},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			cmd := exec.Command("sh", append([]string{"-c", build}, strings.Fields(test.sam)...)...)
+			cmd.Env = append(withoutVariables(cmd.Environ(), "ARCH", "MAKEFLAGS", "GOFLAGS"), "DIR="+dir, "ARGS="+test.args)
+			out, err := cmd.CombinedOutput()
+			if err == nil || !strings.Contains(string(out), test.want) {
+				t.Errorf("%v: %v, %s; want a failure that says %q", test.sam, err, out, test.want)
+			}
+			if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) != 0 {
+				t.Errorf("there are %v, want no program", files)
+			}
+		})
+	}
+}
+
 // checkProgram checks that a program is a static executable of the function admit, built as the Makefile builds
 // functions.
 func checkProgram(t *testing.T, path string, machine elf.Machine, goarch string) {
