@@ -95,9 +95,24 @@ func TestMeasureStages(t *testing.T) {
 		event("entered", "ValidateChunk", 4*time.Second), event("exited", "ValidateChunk", 6*time.Second),
 		event("exited", "ValidateChunk", 7*time.Second), event("exited", "Validate", 8*time.Second),
 	})
-	want := []stage{{"Plan", 2 * time.Second}, {"Validate", 5 * time.Second}}
+	want := []stage{{"Plan", start.Add(time.Second), 2 * time.Second},
+		{"Validate", start.Add(3 * time.Second), 5 * time.Second}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(stage{})); diff != "" {
 		t.Errorf("stages (-want +got):\n%s", diff)
+	}
+}
+
+func TestIngestion(t *testing.T) {
+	start := time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC)
+	r := result{stored: 1000, stages: []stage{{"Ingest", start, 20 * time.Second}}, progress: []progress{
+		{start.Add(-time.Second), 0}, {start.Add(2 * time.Second), 200}, {start.Add(4 * time.Second), 300}}}
+	for lines, want := range map[int64]float64{100: 100, 200: 100, 201: 75, 301: 50, 1000: 50} {
+		if got := r.ingestion(lines); got != want {
+			t.Errorf("the first %d lines were ingested at %.1f a second, want %.1f", lines, got, want)
+		}
+	}
+	if got := (&result{}).ingestion(1); got != 0 {
+		t.Errorf("without ingestion: %.1f lines a second, want 0", got)
 	}
 }
 

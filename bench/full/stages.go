@@ -14,8 +14,9 @@ import (
 
 // stage is a part of the life of a batch.
 type stage struct {
-	name string
-	took time.Duration
+	name  string
+	began time.Time
+	took  time.Duration
 }
 
 // stagesOf returns how long each state of an execution took, in the order of their beginnings, and the number of events.
@@ -56,7 +57,7 @@ func measureStages(events []types.HistoryEvent) []stage {
 		case e.StateEnteredEventDetails != nil && current == "":
 			current, since = aws.ToString(e.StateEnteredEventDetails.Name), aws.ToTime(e.Timestamp)
 		case e.StateExitedEventDetails != nil && aws.ToString(e.StateExitedEventDetails.Name) == current:
-			stages = append(stages, stage{current, aws.ToTime(e.Timestamp).Sub(since)})
+			stages = append(stages, stage{current, since, aws.ToTime(e.Timestamp).Sub(since)})
 			current = ""
 		}
 	}
