@@ -106,56 +106,94 @@ func (s *Ingest) begin(ctx context.Context, j *job) error {
 }
 
 // storeLines stores the accepted lines from the cursor on, window by window, until the end of the chunk or of the time,
-// and returns the cursor after the last line stored.
+// and returns the cursor after the last line stored. While one window is stored, the next one is read.
 func (s *Ingest) storeLines(ctx context.Context, j *job, c batch.Chunk, cursor batch.IngestCursor,
 	end time.Time) (batch.IngestCursor, error) {
 	isAccepted, err := s.acceptedLines(ctx, c)
 	if err != nil {
 		return cursor, err
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	windows, from := make(chan window), cursor
+	var readErr error // valid once windows is closed
+	go func() {
+		defer close(windows)
+		readErr = s.readWindows(ctx, j, c, from, isAccepted, windows)
+	}()
+	defer func() {
+		cancel()
+		for range windows { // until the reading has ended
+		}
+	}()
+	for w := range windows {
+		if err := s.storeWindow(ctx, w, &cursor); err != nil {
+			return cursor, err
+		}
+		if !w.isFull { // the last one; the end of the chunk is recorded with it
+			continue
+		}
+		cursor.Offset, cursor.Line = w.endOffset, w.endLine
+		if err := s.advance(ctx, j, c.Index, &cursor); err != nil || cursor.Done || s.Now().After(end) {
+			return cursor, err
+		}
+	}
+	return cursor, readErr
+}
+
+// readWindows reads the accepted lines from a cursor on to the end of the chunk and passes them on, until the context
+// ends. All windows but the last are full.
+func (s *Ingest) readWindows(ctx context.Context, j *job, c batch.Chunk, from batch.IngestCursor,
+	isAccepted func(line int64) bool, windows chan<- window) error {
 	start, _ := j.Plan.Range(c.Index)
 	options := chunk.Options{MaxLineBytes: int(j.MaxLineBytes)}
-	if cursor.Line > 0 {
-		options.Start = chunk.Position{Line: cursor.Line, Offset: start + cursor.Offset}
+	if from.Line > 0 {
+		options.Start = chunk.Position{Line: from.Line, Offset: start + from.Offset}
 	}
 	r := chunk.NewReader(ctx, pinnedUpload(j.Batch, s.Uploads), j.Plan, c.Index, options)
 	defer r.Close()
-	w := window{batch: j.Batch, scanner: j.newScanner(), firstLine: c.Settled.FirstLine}
+	pass := func(w window) error {
+		select {
+		case windows <- w:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	maker := versionMaker{batch: j.Batch, scanner: j.newScanner(), firstLine: c.Settled.FirstLine}
+	var w window
 	for r.Next() {
 		line := r.Line()
 		if !isAccepted(line.Number) {
 			continue
 		}
-		if err := w.add(line); err != nil {
-			return cursor, err
+		var err error
+		if w.versions, err = maker.appendVersion(w.versions, line); err != nil {
+			return err
 		}
 		if len(w.versions) < windowLines {
 			continue
 		}
-		if err := s.storeWindow(ctx, &w, &cursor); err != nil {
-			return cursor, err
-		}
 		// An accepted line is never a cut one, so the next line begins after its line feed.
-		cursor.Offset, cursor.Line = line.Offset+int64(len(line.Text))+1-start, line.Number+1
-		if err := s.advance(ctx, j, c.Index, &cursor); err != nil || cursor.Done || s.Now().After(end) {
-			return cursor, err
+		w.isFull, w.endOffset, w.endLine = true, line.Offset+int64(len(line.Text))+1-start, line.Number+1
+		if err := pass(w); err != nil {
+			return err
 		}
+		w = window{}
 	}
-	if err := r.Err(); err != nil {
-		return cursor, err
+	if err := r.Err(); err != nil || len(w.versions) == 0 {
+		return err
 	}
-	return cursor, s.storeWindow(ctx, &w, &cursor)
+	return pass(w)
 }
 
-// storeWindow stores the versions of a window, empties it, and counts them in the cursor.
-func (s *Ingest) storeWindow(ctx context.Context, w *window, cursor *batch.IngestCursor) error {
+// storeWindow stores the versions of a window and counts them in the cursor.
+func (s *Ingest) storeWindow(ctx context.Context, w window, cursor *batch.IngestCursor) error {
 	if err := s.Transactions.Put(ctx, w.versions); err != nil {
 		return err
 	}
 	cursor.Stored += int64(len(w.versions))
 	metric.Add(ctx, metric.Lines, int64(len(w.versions)))
 	metric.Add(ctx, metric.Bytes, w.bytes())
-	w.versions = w.versions[:0]
 	return nil
 }
 
@@ -192,12 +230,12 @@ func (s *Ingest) acceptedLines(ctx context.Context, c batch.Chunk) (func(line in
 	return bitmap.Accepted, err
 }
 
-// window collects the versions that are stored together.
+// window is the versions that are stored together.
 type window struct {
-	batch     batch.Batch
-	scanner   *scanner.Scanner
-	firstLine int64
-	versions  []transaction.Version
+	versions []transaction.Version
+	// isFull means that there may be more lines. They begin after endOffset bytes and endLine lines of the chunk.
+	isFull             bool
+	endOffset, endLine int64
 }
 
 // bytes returns the length of the lines of the window.
@@ -209,24 +247,30 @@ func (w *window) bytes() int64 {
 	return n
 }
 
-// add adds the version of an accepted line, and nothing for a blank line.
-func (w *window) add(line *chunk.Line) error {
-	identity := w.scanner.Identify(line.Text)
+// versionMaker makes the versions of the lines of a chunk.
+type versionMaker struct {
+	batch     batch.Batch
+	scanner   *scanner.Scanner
+	firstLine int64
+}
+
+// appendVersion appends the version of an accepted line, and nothing for a blank line.
+func (m *versionMaker) appendVersion(versions []transaction.Version, line *chunk.Line) ([]transaction.Version, error) {
+	identity := m.scanner.Identify(line.Text)
 	if identity.Blank {
-		return nil
+		return versions, nil
 	}
 	if identity.TransactionExternalID == nil || identity.ModificationID == nil {
-		return fmt.Errorf("batch %s: accepted line %d has no identifiers", w.batch.ID, w.firstLine+line.Number)
+		return nil, fmt.Errorf("batch %s: accepted line %d has no identifiers", m.batch.ID, m.firstLine+line.Number)
 	}
-	w.versions = append(w.versions, transaction.Version{
-		Tenant:        w.batch.Tenant,
+	return append(versions, transaction.Version{
+		Tenant:        m.batch.Tenant,
 		TransactionID: string(identity.TransactionExternalID),
 		Modification:  string(identity.ModificationID),
-		ReceivedAt:    w.batch.ReceivedAt,
-		Batch:         string(w.batch.ID),
-		Line:          w.firstLine + line.Number,
+		ReceivedAt:    m.batch.ReceivedAt,
+		Batch:         string(m.batch.ID),
+		Line:          m.firstLine + line.Number,
 		MainEntity:    identity.MainEntity,
 		Text:          bytes.Clone(line.Text),
-	})
-	return nil
+	}), nil
 }
