@@ -41,8 +41,10 @@ const (
 	// concurrentReads is how many work files a step reads at the same time.
 	concurrentReads = 8
 	// concurrentPartitions is how many partitions are reconciled at the same time: while the entities of one are looked
-	// up, the digests of another one are compared.
+	// up, the digests of another one are compared. Of a batch of more than largeTransactions, it is one, because two
+	// would take too much memory.
 	concurrentPartitions = 2
+	largeTransactions    = 5_000_000
 )
 
 // Run reconciles a range of partitions. It leaves out the partitions that are reconciled.
@@ -71,6 +73,9 @@ func (s *Reconcile) run(ctx context.Context, in PartitionInput) error {
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(concurrentPartitions)
+	if counts.Transactions > largeTransactions {
+		g.SetLimit(1)
+	}
 	for p := in.Partitions.First; p < in.Partitions.End; p++ {
 		if reconciled[p] == nil {
 			g.Go(func() error { return s.reconcile(ctx, j, chunks, counts.ByChunk, p) })
