@@ -21,13 +21,21 @@ func NewVersions(dir string) *Versions { return &Versions{dir} }
 // Publish returns the number of the version that has a program: that of the newest version of the function, or the next
 // number if the program differs from it.
 func (v *Versions) Publish(function, program string) (number string, err error) {
+	if _, err := os.Stat(program); err != nil {
+		return "", err
+	}
 	last, err := v.last(function)
 	if err != nil {
 		return "", err
 	}
 	if last > 0 {
 		path := v.path(function, last)
-		if same, err := isSameFile(path, program); same || err != nil {
+		same, err := isSameFile(path, program)
+		if errors.Is(err, fs.ErrNotExist) { // it was a link to a program elsewhere
+			err = replaceFile(path, program)
+			same = true
+		}
+		if same || err != nil {
 			return strconv.Itoa(last), err
 		}
 		if same, err := haveSameContent(path, program); err != nil {
@@ -105,43 +113,30 @@ func (v *Versions) numbers(function string) ([]int, error) {
 	return out, err
 }
 
-func isSameFile(a, b string) (bool, error) {
-	one, err := os.Stat(a)
+// isSameFile reports whether a version is a link to a program.
+func isSameFile(version, program string) (bool, error) {
+	one, err := os.Stat(version)
 	if err != nil {
 		return false, err
 	}
-	other, err := os.Stat(b)
+	other, err := os.Stat(program)
 	return err == nil && os.SameFile(one, other), err
 }
 
 // replaceFile makes path a hard link to a program, which outlives the next build, because that writes a new file. On
-// another file system than the program's it makes a copy.
+// another file system than the program's it makes a symbolic link, whose program is always the newest: copies of all
+// programs would cost each start more than everything else.
 func replaceFile(path, program string) error {
 	temporary := path + ".tmp"
 	if err := os.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if os.Link(program, temporary) != nil {
-		if err := copyFile(temporary, program); err != nil {
+		if err := os.Symlink(program, temporary); err != nil {
 			return err
 		}
 	}
 	return os.Rename(temporary, path)
-}
-
-// copyFile copies a program.
-func copyFile(to, from string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o700)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
 }
 
 // haveSameContent compares two files.

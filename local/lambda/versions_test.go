@@ -69,6 +69,37 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+// Where a program cannot be kept, its version is a link that leads to the newest one.
+func TestVersionsOnAnotherFileSystem(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	v := NewVersions(dir)
+	for _, program := range []string{filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")} {
+		if err := os.WriteFile(program, []byte(program), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Join(dir, "f"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(filepath.Join(dir, "f", "1")); err != nil { // as if os.Link had failed
+			if err := os.Symlink(program, filepath.Join(dir, "f", "1")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			if got, err := v.Publish("f", program); got != "1" || err != nil {
+				t.Errorf("version %q, %v; want 1", got, err)
+			}
+		}
+		if text, err := os.ReadFile(filepath.Join(dir, "f", "1")); string(text) != program || err != nil {
+			t.Errorf("the program of the version is %q, %v; want %q", text, err, program)
+		}
+		if err := os.Remove(program); err != nil { // the project is moved
+			t.Fatal(err)
+		}
+	}
+}
+
 // Versions run their own programs, and the alias the version that it names.
 func TestInvokeVersions(t *testing.T) {
 	t.Parallel()
