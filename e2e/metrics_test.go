@@ -117,3 +117,66 @@ func TestMetricsOfABatchAreExact(t *testing.T) {
 		}
 	}
 }
+
+// The command prints the figures of a batch, as a table for people and as JSON; its lines are those of the file.
+func TestMetricsCommand(t *testing.T) {
+	t.Parallel()
+	requires(t, functionLog)
+	onboardEntities(t, environment)
+	api := login(t, environment)
+	file := jsonLines(validLines(25)...)
+	batchID := api.startBatch(true, file)
+	if last, _ := api.follow(batchID); last.Status != "PROCESSED" {
+		t.Fatalf("the batch ended with %s (%s), want PROCESSED", last.Status, last.ErrorMessage)
+	}
+	type stepFigures struct {
+		Step         string
+		Lines, Bytes int64
+		PerSecond    float64 `json:"lines_per_second"`
+	}
+	var got struct {
+		Ended map[string]int `json:"ended_batches"`
+		Steps []stepFigures
+	}
+	metrics := func(args ...string) string {
+		t.Helper()
+		stdout, stderr, code, err := environment.runSluice(append([]string{"metrics", "--data", environment.Data,
+			"--batch", batchID}, args...)...)
+		if err != nil || code != 0 || stderr != "" {
+			t.Fatalf("the command ended with %v, exit code %d and %q, want 0", err, code, stderr)
+		}
+		return stdout
+	}
+	find := func(step string) (found stepFigures) {
+		for _, s := range got.Steps {
+			if s.Step == step {
+				found = s
+			}
+		}
+		return found
+	}
+	eventually(t, "the step close in the figures", func() bool {
+		if err := json.Unmarshal([]byte(metrics("--json")), &got); err != nil {
+			t.Fatal(err)
+		}
+		return find("close").Step != ""
+	})
+	for step, bytes := range map[string]int64{"validate": int64(len(file)), "ingest": int64(len(file)) - 25} {
+		if s := find(step); s.Lines != 25 || s.Bytes != bytes || s.PerSecond <= 0 {
+			t.Errorf("got the figures %+v, want 25 lines and %d bytes", s, bytes)
+		}
+	}
+	if got.Ended["PROCESSED"] != 1 {
+		t.Errorf("got the batches %v, want one that is PROCESSED", got.Ended)
+	}
+	table := metrics()
+	for _, want := range []string{"1 PROCESSED", "\nstep ", "\nvalidate ", " 25 "} {
+		if !strings.Contains(table, want) {
+			t.Errorf("the table does not have %q:\n%s", want, table)
+		}
+	}
+	if _, stderr, code, err := environment.runSluice("metrics", "--data", t.TempDir()); err != nil || code != 2 ||
+		!strings.Contains(stderr, "no local cloud has run on") {
+		t.Errorf("on an empty folder: exit code %d, %v: %s, want 2 and the cause", code, err, stderr)
+	}
+}

@@ -48,7 +48,7 @@ func program() *cli.Command {
 		Commands: []*cli.Command{
 			validateCommand(), uploadCommand(), sendCommand(), statusCommand(), resultsCommand(), screenCommand(),
 			policyCommand(), generateCommand(),
-			webhooksCommand(), listenCommand(), adapterCommand(), outboundCommand(), localCommand(),
+			webhooksCommand(), listenCommand(), adapterCommand(), outboundCommand(), localCommand(), metricsCommand(),
 			adminCommand(), demoCommand(), versionCommand(),
 		},
 		Examples: []string{

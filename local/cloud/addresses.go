@@ -116,16 +116,21 @@ func (c *Cloud) serve(context.Context) error {
 		c.listeners.aws:      aws,
 		c.listeners.dynamoDB: aws, // only who has keys of the cloud gets through to the server
 	} {
-		server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
-		c.servers = append(c.servers, server)
-		go func() {
-			if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-				select {
-				case c.failed <- fmt.Errorf("the server at %s has ended: %w", listener.Addr(), err):
-				default:
-				}
-			}
-		}()
+		c.serveHTTP(listener, handler)
 	}
 	return nil
+}
+
+// serveHTTP begins to answer requests at an address.
+func (c *Cloud) serveHTTP(listener net.Listener, handler http.Handler) {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	c.servers = append(c.servers, server)
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			select {
+			case c.failed <- fmt.Errorf("the server at %s has ended: %w", listener.Addr(), err):
+			default:
+			}
+		}
+	}()
 }

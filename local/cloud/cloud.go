@@ -54,6 +54,8 @@ type Options struct {
 	Limits Limits
 	// Pace is the factor by which the waits of state machines and of asynchronous requests are shortened; 0 means 1.
 	Pace float64
+	// Metrics is the address, host:port, at which figures are served for Prometheus; "" for none.
+	Metrics string
 	// Verbose copies the functions' logs to Output.
 	Verbose bool
 	Output  io.Writer
@@ -87,8 +89,8 @@ type Cloud struct {
 	// events is the file that receives what is put on the bus, journal the one that receives the faults of plans.
 	events, journal *os.File
 
-	// listeners are those of the four addresses.
-	listeners struct{ api, s3, aws, dynamoDB net.Listener }
+	// listeners are those of the four addresses, and that for metrics.
+	listeners struct{ api, s3, aws, dynamoDB, metrics net.Listener }
 	// servers are those of the API and the AWS endpoint.
 	servers []*http.Server
 	// failed receives the error of a server that has ended.
@@ -142,7 +144,7 @@ func start(ctx context.Context, o Options) (*Cloud, error) {
 		return nil, err
 	}
 	for _, step := range []func(context.Context) error{
-		c.openDataFolder, c.chooseAddresses, c.readTemplate, c.checkLimits, c.readPolicies, c.startStores, c.createKeys,
+		c.openDataFolder, c.chooseAddresses, c.readTemplate, c.startMetrics, c.checkLimits, c.readPolicies, c.startStores, c.createKeys,
 		c.writeSAMSettings, c.startFunctions, c.serve, c.provision, c.writeDescriptor,
 	} {
 		err := step(ctx)
@@ -189,7 +191,7 @@ func (c *Cloud) close(ctx context.Context) {
 		}
 		cancel()
 	}
-	for _, l := range []net.Listener{c.listeners.api, c.listeners.aws, c.listeners.dynamoDB} {
+	for _, l := range []net.Listener{c.listeners.api, c.listeners.aws, c.listeners.dynamoDB, c.listeners.metrics} {
 		if l != nil {
 			_ = l.Close() // closed already if its server was started
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"sluice/internal/figures"
 	"sluice/internal/localcloud"
 	"sluice/local/iam"
 )
@@ -107,6 +108,8 @@ type functionLog struct {
 	file, audit *os.File
 	// copyTo, if not nil, receives every line as well.
 	copyTo io.Writer
+	// figures, if not nil, adds up every line. It is set before functions start.
+	figures *figures.Figures
 }
 
 // maxLogBytes is the size above which a start begins a new log and renames the old one.
@@ -138,8 +141,11 @@ func (l *functionLog) WriteLine(function, requestID string, text []byte) {
 	if requestID == "" {
 		requestID = "-"
 	}
-	line := fmt.Appendf(nil, "%s %s %s %s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), function, requestID,
-		text)
+	now := time.Now().UTC()
+	line := fmt.Appendf(nil, "%s %s %s %s\n", now.Format("2006-01-02T15:04:05.000Z"), function, requestID, text)
+	if l.figures != nil {
+		l.figures.Add(now, function, text)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, _ = l.file.Write(line) // a full disk is reported elsewhere

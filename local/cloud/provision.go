@@ -123,6 +123,9 @@ func (c *Cloud) announce() {
 	} {
 		fmt.Fprintf(&b, "  %-14s %s\n", line[0], line[1])
 	}
+	if l := c.listeners.metrics; l != nil {
+		fmt.Fprintf(&b, "  %-14s http://%s/metrics\n", "Metrics", l.Addr())
+	}
 	fmt.Fprintf(&b, "\nTo upload a batch of test data, run this in another terminal:\n\n")
 	for _, command := range c.firstCommands() {
 		fmt.Fprintf(&b, "  %s\n", command)

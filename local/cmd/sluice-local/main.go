@@ -83,6 +83,8 @@ func declareFlags(flags *flag.FlagSet, o *cloud.Options, getenv func(string) str
 		"`URL` of a Lambda endpoint that runs the functions, such as that of sam local start-lambda")
 	flags.StringVar(&o.SAMFile, "sam-env", "",
 		"`FILE` to which the functions' settings are written, for sam local --env-vars")
+	flags.StringVar(&o.Metrics, "metrics", "",
+		"`ADDRESS`, such as 127.0.0.1:9464, at which /metrics has figures for Prometheus (see also 'sluice metrics')")
 	flags.BoolVar(&o.Verbose, "verbose", false, "print what the functions log")
 	flags.Func("kill", "`RULE` by which functions are killed at their calls to AWS, for tests (local/README.md); may be repeated",
 		func(s string) error {

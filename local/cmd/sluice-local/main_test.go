@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -315,11 +316,12 @@ func (r *localCloud) status(t *testing.T, token, id string) int {
 	return resp.StatusCode
 }
 
-// An upload starts the scan, the scan starts the state machine, and the state machine ends the batch.
+// An upload starts the scan, the scan starts the state machine, and the state machine ends the batch. The figures for
+// Prometheus have it.
 func TestUploadIsProcessed(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
-	r := start(t, data)
+	r := start(t, data, "--metrics", "127.0.0.1:0")
 	if status := r.status(t, "", "any"); status != 401 {
 		t.Errorf("status without a token: %d, want 401", status)
 	}
@@ -350,6 +352,14 @@ func TestUploadIsProcessed(t *testing.T) {
 			return err == nil && strings.Contains(string(log), want)
 		})
 	}
+	address := regexp.MustCompile(`http://\S+/metrics`).FindString(r.output.String())
+	waitUntil(t, "the verdict in the figures", func() bool {
+		resp := r.do(t, http.MethodGet, address, "", nil)
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		return err == nil && strings.Contains(string(text), "\nsluice_step_findings_total{step=\"verdict\"} 1\n") &&
+			strings.Contains(string(text), "\nsluice_ended_batches_total{status=\"VALIDATION_FAILED\"} 1\n")
+	})
 	_ = r.stop(t, os.Interrupt)
 }
 
@@ -404,6 +414,7 @@ func TestStartErrors(t *testing.T) {
 		{"folder in use", []string{"--data", data}, "another local cloud runs on the data folder " + data},
 		{"folder is a file", []string{"--data", file}, "data folder"},
 		{"API port", []string{"--port-api", port}, "port " + port + " is in use"},
+		{"metrics port", []string{"--metrics", "127.0.0.1:" + port}, "metrics cannot be served"},
 		{"S3 port", []string{"--port-s3", port}, "port " + port + " is in use"},
 		{"AWS port", []string{"--port-aws", port}, "port " + port + " is in use"},
 		{"DynamoDB port", []string{"--port-dynamodb", port}, "port " + port + " is in use"},

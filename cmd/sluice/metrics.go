@@ -1,0 +1,127 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"sluice/internal/cli"
+	"sluice/internal/figures"
+	"sluice/internal/localcloud"
+	"sluice/shared/batch"
+)
+
+// watchInterval is the time between two tables of 'sluice metrics --watch'.
+const watchInterval = 2 * time.Second
+
+func metricsCommand() *cli.Command {
+	var data, batchID string
+	var since time.Duration
+	var asJSON, watch bool
+	return &cli.Command{
+		Name:    "metrics",
+		Summary: "show what a local cloud has done, and how fast: lines, steps, functions, requests, open batches",
+		Description: `
+The figures are those of the log of the local cloud's functions, from the same lines from which CloudWatch takes metrics.
+Lines and bytes a second are by the time in which at least one run of the step was in progress; p50 and p99 are of the
+latest 10,000 runs. A run that was repeated counts again.`,
+		Flags: func(f *flag.FlagSet) {
+			f.StringVar(&data, "data", cmp.Or(os.Getenv("SLUICE_DATA"), localcloud.DefaultDataDir),
+				"data `DIR` of the local cloud (default $SLUICE_DATA, else "+localcloud.DefaultDataDir+")")
+			f.DurationVar(&since, "since", 0, "only what is younger than a `DURATION` such as 10m (default all)")
+			f.StringVar(&batchID, "batch", "", "only the steps of the batch with this `ID`")
+			f.BoolVar(&watch, "watch", false, "show the figures again every two seconds, until Ctrl-C")
+			f.BoolVar(&asJSON, "json", false, "print the figures as JSON, with --watch one object a line")
+		},
+		Examples: []string{
+			"sluice metrics",
+			"sluice metrics --watch --since 1m",
+			"sluice metrics --json --batch 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01",
+		},
+		Notes: "A local cloud that is started with 'sluice local --metrics ADDRESS' serves the same figures to Prometheus.",
+		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
+			options := figures.Options{Batch: batchID, Prefix: prefixOf(data)}
+			if batchID != "" {
+				if _, err := batch.ParseID(batchID); err != nil {
+					return cli.Usagef("--batch: %q is not the ID of a batch", batchID)
+				}
+			}
+			if since > 0 {
+				options.Since = time.Now().Add(-since)
+			}
+			log, err := os.Open(filepath.Join(data, "logs", "functions.log"))
+			if errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("no local cloud has run on %s: start one with 'sluice local --data %s'", data, data)
+			} else if err != nil {
+				return err
+			}
+			defer log.Close()
+			m := metricsView{figures: figures.New(options), log: log, out: newConsole(stdout), asJSON: asJSON, watched: watch}
+			return m.show(ctx)
+		},
+	}
+}
+
+// prefixOf returns what begins the names of functions of the local cloud on a data folder.
+func prefixOf(data string) string {
+	if d, err := localcloud.Read(data); err == nil && d.Prefix != "" {
+		return d.Prefix
+	}
+	return "sluice"
+}
+
+// metricsView shows the figures of a log that may be growing.
+type metricsView struct {
+	figures *figures.Figures
+	log     *os.File
+	// read is how much of the log is added up.
+	read            int64
+	out             *console
+	asJSON, watched bool
+}
+
+// show prints the figures once or, if they are watched, until the context ends.
+func (m *metricsView) show(ctx context.Context) error {
+	for {
+		n, err := m.figures.Read(io.NewSectionReader(m.log, m.read, 1<<62))
+		if err != nil {
+			return err
+		}
+		m.read += n
+		s := m.figures.Snapshot(time.Now())
+		switch {
+		case m.asJSON:
+			err = m.printJSON(s)
+		default:
+			if m.watched && m.out.terminal != nil {
+				m.out.printf("\x1b[H\x1b[2J") // clears the screen
+			}
+			printFigures(m.out, s)
+		}
+		if err != nil || !m.watched {
+			return err
+		}
+		if sleep(ctx, watchInterval) != nil {
+			return nil
+		}
+	}
+}
+
+func (m *metricsView) printJSON(s figures.Snapshot) error {
+	text, err := json.Marshal(s)
+	if err == nil && !m.watched {
+		text, err = json.MarshalIndent(s, "", "  ")
+	}
+	if err == nil {
+		m.out.printf("%s\n", text)
+	}
+	return err
+}
