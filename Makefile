@@ -131,10 +131,10 @@ docs: bin/tools/redoc.js
 test-clients: build
 	@$(CLIENT_TOOLS) openapi/clients/test.sh $(CLIENTS)
 
-# Expands the template as AWS does, lints the result and creates it as a stack in memory. Part of make test is what can be said of
+# Expands the template as AWS does, lints the result, creates it as a stack in memory, and looks up the documents' commands. Part of make test is what can be said of
 # the template without Python: internal/repotest.
 test-template: bin/tools/template/installed
-	cd tools/template && ../../bin/tools/template/bin/python -W ignore -m unittest test_template
+	cd tools/template && ../../bin/tools/template/bin/python -W ignore -m unittest test_template test_commands
 
 # pip installs what tools/template/requirements.txt pins, each file by its digest.
 bin/tools/template/installed: tools/template/requirements.txt
