@@ -2,7 +2,7 @@ package main
 
 import (
 	"bufio"
-	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -111,7 +111,6 @@ const (
 type longLines struct {
 	realistic
 	made int64
-	line []byte
 }
 
 func openWithLongLines(lines int64) (source, error) {
@@ -122,21 +121,23 @@ func openWithLongLines(lines int64) (source, error) {
 	return &longLines{realistic: s.(realistic)}, nil
 }
 
-// next appends a realistic line; every thousandth one has a note in its modification that fills it.
+// next appends a realistic line; every thousandth one is a short one with a note in its modification that fills it.
 func (l *longLines) next(b []byte) []byte {
 	if l.made++; l.made%longLineEvery != 0 {
 		return l.realistic.next(b)
 	}
-	l.line = l.realistic.next(l.line[:0])
-	const object = `"modification":{`
-	head, tail, _ := bytes.Cut(l.line, []byte(object))
-	end := len(b) + longLineBytes - len(tail)
-	b = append(append(append(b, head...), object...), `"note":"`...)
-	for i := l.made; len(b) < end-len(`",`); i++ {
+	start := len(b)
+	b = shortestLine(b, l.made)
+	b = append(b[:len(b)-len("}}")], `,"note":"`...)
+	for i := l.made; len(b)-start < longLineBytes; i++ {
 		b = strconv.AppendInt(append(b, ' '), i*7919%1_000_003, 36)
 	}
-	b = append(b[:end-len(`",`)], `",`...)
-	return append(b, tail...)
+	return append(b[:start+longLineBytes-len(`"}}`)], `"}}`...)
+}
+
+// WriteEntities writes the entities of the realistic lines, and that of the long ones.
+func (l *longLines) WriteEntities(w io.Writer) error {
+	return errors.Join(l.realistic.WriteEntities(w), new(template).WriteEntities(w))
 }
 
 // writeLines writes the lines of a source, each with a line feed, and returns the number of bytes.

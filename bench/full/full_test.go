@@ -17,7 +17,7 @@ import (
 // TestCases requires that the lines of each case are what it says, and that its file of full size may be uploaded and
 // ingested.
 func TestCases(t *testing.T) {
-	const sample, maxUploadBytes, maxTransactions = 2000, 2_147_483_647, 20_000_000
+	const sample, maxUploadBytes, maxTransactions = 5000, 2_147_483_647, 20_000_000
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := c.open(sample)
