@@ -5,19 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"sluice/shared/admission"
 	"sluice/shared/batch"
 	"sluice/shared/metric"
 )
-
-// StageLoad is what the batches do to one stage for which they need a slot.
-type StageLoad struct {
-	Stage string
-	// Waiting is the number of batches that wait for a slot, and Since when the first of them was received.
-	Waiting int
-	Since   time.Time
-	// Used is the number of slots that batches have.
-	Used int
-}
 
 // measure writes gauges of what is open: batches by status, and those that wait for slots. It reads a bounded number
 // of rows. What cannot be read is logged: the sweep has more important things to do, and an alarm watches for gauges that
@@ -26,11 +17,7 @@ func (in *Intake) measure(ctx context.Context) {
 	if in.Sweep == nil || in.Metrics == nil {
 		return
 	}
-	err := in.measureBatches(ctx)
-	if in.Sweep.Stages != nil {
-		err = errors.Join(err, in.measureStages(ctx))
-	}
-	if err != nil {
+	if err := errors.Join(in.measureBatches(ctx), in.measureStages(ctx)); err != nil {
 		in.Log.ErrorContext(ctx, "cannot measure what is open", "error", err)
 	}
 }
@@ -62,14 +49,19 @@ func (in *Intake) measureBatches(ctx context.Context) error {
 
 // measureStages writes one gauge for each stage.
 func (in *Intake) measureStages(ctx context.Context) error {
-	loads, err := in.Sweep.Stages.Loads(ctx)
-	for _, l := range loads {
-		in.writeGauge(ctx, map[metric.Dimension]string{metric.ByStage: l.Stage}, map[metric.Name]float64{
+	var errs []error
+	for _, stage := range admission.Stages() {
+		l, err := in.Sweep.Slots.Load(ctx, stage)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		in.writeGauge(ctx, map[metric.Dimension]string{metric.ByStage: string(stage)}, map[metric.Name]float64{
 			metric.WaitingBatches: float64(l.Waiting), metric.OldestWaitSeconds: in.secondsSince(l.Since),
 			metric.UsedSlots: float64(l.Used),
 		})
 	}
-	return err
+	return errors.Join(errs...)
 }
 
 func (in *Intake) writeGauge(ctx context.Context, by map[metric.Dimension]string, values map[metric.Name]float64) {

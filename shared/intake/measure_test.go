@@ -12,19 +12,24 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/shared/admission"
+	"sluice/shared/admission/admissiontest"
 	"sluice/shared/batch"
 	"sluice/shared/intake"
 	"sluice/shared/metric"
 	"sluice/shared/metric/metrictest"
 )
 
-// loads are the loads of stages.
-type loads struct {
-	all []intake.StageLoad
-	err error
+// loadedSlots are slots with the given loads, or the error of asking for them.
+type loadedSlots struct {
+	*admission.Slots
+	loads map[admission.Stage]admission.Load
+	err   error
 }
 
-func (l *loads) Loads(context.Context) ([]intake.StageLoad, error) { return l.all, l.err }
+func (s *loadedSlots) Load(_ context.Context, stage admission.Stage) (admission.Load, error) {
+	return s.loads[stage], s.err
+}
 
 // gauges sweeps, which must succeed, and returns the metrics of gauges, and all names of steps with their outcomes.
 func (f *sweepFixture) gauges(t *testing.T, after time.Duration) (gauges, runs []string) {
@@ -70,14 +75,15 @@ func TestTheSweepMeasuresWhatIsOpen(t *testing.T) {
 	}
 	f.executions.state = intake.ExecutionRunning
 	f.advance(t, batch.PendingIngestion)
-	f.Intake.Sweep.Stages = &loads{all: []intake.StageLoad{
-		{Stage: "validation", Used: 3}, {Stage: "ingestion", Waiting: 2, Since: f.clock.Add(-time.Hour), Used: 40},
-	}}
+	slots := admissiontest.NewSlots()
+	f.Intake.Sweep.Slots = &loadedSlots{slots, map[admission.Stage]admission.Load{
+		"validation": {Used: 3}, "ingestion": {Waiting: 2, Since: f.clock.Add(-time.Hour), Used: 40},
+	}, nil}
 	gauges, _ = f.gauges(t, 2*time.Minute)
 	expect("while the batch waits", gauges, "OpenBatches 1 PENDING_INGESTION", "OldestBatchSeconds 120 PENDING_INGESTION",
 		"OldestBatchSeconds 120", "UsedSlots 3 validation", "WaitingBatches 2 ingestion", "OldestWaitSeconds 3720 ingestion",
 		"UsedSlots 40 ingestion")
-	f.Intake.Sweep.Stages = &loads{err: errors.New("no answer")}
+	f.Intake.Sweep.Slots = &loadedSlots{slots, nil, errors.New("no answer")}
 	gauges, _ = f.gauges(t, time.Minute)
 	expect("without an answer about slots", gauges, "OpenBatches 1 PENDING_INGESTION",
 		"OldestBatchSeconds 180 PENDING_INGESTION", "OldestBatchSeconds 180")

@@ -30,11 +30,6 @@ type Sweep struct {
 		// Backlogs is that of batch.Store.
 		Backlogs(ctx context.Context) (map[batch.Status]batch.Backlog, error)
 	}
-	// Stages knows the batches that wait for slots; nil where none do.
-	Stages interface {
-		// Loads returns the load of each stage.
-		Loads(ctx context.Context) ([]StageLoad, error)
-	}
 	Announcements interface {
 		// AnnounceBatch asks for the announcement of the end of a batch.
 		AnnounceBatch(ctx context.Context, id batch.ID) error
@@ -46,6 +41,8 @@ type Sweep struct {
 			isNeeded func(context.Context, admission.Stage, batch.ID) (bool, error)) error
 		// LeaveAll is that of admission.Slots.
 		LeaveAll(ctx context.Context, b batch.Batch) error
+		// Load is that of admission.Slots.
+		Load(ctx context.Context, s admission.Stage) (admission.Load, error)
 	}
 	Files interface {
 		// EachWaiting is that of document.Store.

@@ -78,7 +78,7 @@ func Read(line []byte, now time.Time) ([]Metric, error) {
 		return nil, errors.New("_aws has no Timestamp")
 	}
 	if age := now.Sub(time.UnixMilli(*head.Timestamp)); age > maxAge || age < -maxFuture {
-		return nil, fmt.Errorf("Timestamp %d is %v old", *head.Timestamp, age)
+		return nil, fmt.Errorf("the Timestamp %d is %v old", *head.Timestamp, age)
 	}
 	if head.CloudWatchMetrics == nil {
 		return nil, errors.New("_aws has no CloudWatchMetrics")
@@ -86,7 +86,7 @@ func Read(line []byte, now time.Time) ([]Metric, error) {
 	var found []Metric
 	for _, d := range head.CloudWatchMetrics {
 		if !namespacePattern.MatchString(d.Namespace) || strings.HasPrefix(d.Namespace, "AWS/") {
-			return nil, fmt.Errorf("Namespace %q", d.Namespace)
+			return nil, fmt.Errorf("the Namespace is %q", d.Namespace)
 		}
 		if len(d.Metrics) == 0 || len(d.Metrics) > maxMetrics || len(d.Dimensions) == 0 {
 			return nil, fmt.Errorf("%d metrics with %d sets of dimensions", len(d.Metrics), len(d.Dimensions))
