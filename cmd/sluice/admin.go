@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/smithy-go/logging"
 	"github.com/google/uuid"
@@ -22,6 +21,7 @@ import (
 	"sluice/internal/localcloud"
 	"sluice/shared/audit"
 	"sluice/shared/auth/authdb"
+	"sluice/shared/dynamo"
 	"sluice/shared/entity/entitydb"
 	"sluice/shared/outbound"
 	"sluice/shared/outbound/outbounddb"
@@ -243,7 +243,7 @@ func (a *admin) connect(ctx context.Context) error {
 	}
 	a.aws = cfg
 	a.recorder = newActRecorder(cfg, a.prefix, a.isLocal)
-	db := dynamodb.NewFromConfig(cfg)
+	db := dynamo.NewClient(cfg)
 	tables, err := a.tables(ctx, "TABLE_CLIENTS", "TABLE_RECORDS", "TABLE_ENTITIES", "TABLE_OUTBOUND")
 	if err != nil {
 		return err

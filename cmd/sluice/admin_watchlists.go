@@ -11,9 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"sluice/internal/cli"
+	"sluice/shared/dynamo"
 	"sluice/shared/objects"
 	"sluice/shared/screening/catalog"
 	"sluice/shared/screening/catalog/catalogdb"
@@ -142,7 +141,7 @@ func (a *admin) watchlists(ctx context.Context) (*watchlistAdmin, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := dynamodb.NewFromConfig(a.aws)
+	db := dynamo.NewClient(a.aws)
 	return &watchlistAdmin{admin: a, owner: owner, Importer: &catalog.Importer{
 		Store: catalogdb.New(db, tables["TABLE_WATCHLISTS"]), Files: bucket, By: a.recorder.caller(ctx), Now: a.time,
 	}}, nil

@@ -17,6 +17,7 @@ import (
 	"sluice/shared/announce"
 	"sluice/shared/batch"
 	"sluice/shared/delivery"
+	"sluice/shared/dynamo"
 	"sluice/shared/intake"
 	"sluice/shared/intake/intakedb"
 	"sluice/shared/machine"
@@ -33,7 +34,7 @@ import (
 )
 
 // DynamoDB returns the client for stores.
-func (e Env) DynamoDB() *dynamodb.Client { return dynamodb.NewFromConfig(e.AWS) }
+func (e Env) DynamoDB() *dynamodb.Client { return dynamo.NewClient(e.AWS) }
 
 // Uploads returns the bucket to which clients upload batch files and documents.
 func (e Env) Uploads() *objects.Bucket { return e.bucket(e.UploadsBucket) }

@@ -20,6 +20,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"go.yaml.in/yaml/v3"
+
+	"sluice/shared/dynamo"
 )
 
 // Start runs a server in memory until the test ends and returns a client of it. A table is named as in the template,
@@ -38,7 +40,7 @@ func Start(t testing.TB) *dynamodb.Client {
 	client := dynamodb.New(dynamodb.Options{
 		Region: "us-east-1", BaseEndpoint: aws.String("http://" + address),
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
-	})
+	}, dynamo.RecognizeOwnWrites)
 	tables, err := tablesOf(filepath.Join(root, "template.yaml"))
 	if err != nil {
 		t.Fatal(err)
