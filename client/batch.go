@@ -49,7 +49,7 @@ type Upload struct {
 }
 
 // Status is the state of a batch. Until validation starts Status is "" and Message says what the service waits for; all
-// other fields but BatchID are then zero.
+// other fields but BatchID and QueuePosition are then zero.
 type Status struct {
 	// BatchID is the ID of the batch.
 	BatchID string `json:"batch_id"`
@@ -76,6 +76,9 @@ type Status struct {
 	// nil until they are known, and if UploadOptions.Screening was not given.
 	NamesScreened *int64 `json:"names_screened"`
 	Hits          *int64 `json:"hits"`
+	// QueuePosition is how many batches get a slot up to this one, which waits to be validated or ingested: 1 if it is the
+	// next one; nil if it does not wait. It is known while Status is "", too.
+	QueuePosition *int64 `json:"queue_position"`
 
 	// Reply is the service's reply, byte for byte. It may have fields that this type does not.
 	Reply json.RawMessage `json:"-"`

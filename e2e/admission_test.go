@@ -30,6 +30,17 @@ func TestBatchesWaitForSlots(t *testing.T) {
 	}
 	started[other.startBatch(true, []byte("nonsense\n"))] = other
 	eventually(t, "the tickets of all batches", func() bool { return len(cloud.tickets(t, "validation")) == len(started) })
+	positions := map[int64]bool{}
+	for id, api := range started {
+		status, err := api.client.Status(t.Context(), id)
+		if err != nil || status.Status != "" || status.QueuePosition == nil {
+			t.Fatalf("the status of a batch that waits is %+v, error %v, want one with a position", status, err)
+		}
+		positions[*status.QueuePosition] = true
+	}
+	if len(positions) != len(started) || !positions[1] || !positions[int64(len(started))] {
+		t.Errorf("the positions are %v, want 1 to %d", positions, len(started))
+	}
 	cloud.sweep(t)
 	for id, api := range started {
 		last, _ := api.follow(id)

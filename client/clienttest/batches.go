@@ -134,14 +134,15 @@ func (s *Server) readStatus(w http.ResponseWriter, r *http.Request) {
 	}
 	id := r.PathValue("id")
 	if !b.uploaded {
-		reply(w, http.StatusAccepted, map[string]any{"message": NotUploaded, "batch_id": id})
+		reply(w, http.StatusAccepted, map[string]any{"message": NotUploaded, "batch_id": id, "queue_position": nil})
 		return
 	}
 	if len(b.statuses) > 0 {
 		b.status, b.statuses = b.statuses[0], b.statuses[1:]
 	}
 	if b.status == "" {
-		reply(w, http.StatusAccepted, map[string]any{"message": "Batch not yet processed.", "batch_id": id})
+		reply(w, http.StatusAccepted,
+			map[string]any{"message": "Batch not yet processed.", "batch_id": id, "queue_position": nil})
 		return
 	}
 	size := int64(len(b.content))

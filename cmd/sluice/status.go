@@ -94,6 +94,7 @@ var statusMeanings = map[string]string{
 func printStatus(ui *console, s client.Status, followed bool) {
 	if s.Status == "" {
 		ui.printf("%s\n", printable(s.Message))
+		printQueue(ui, s)
 		return
 	}
 	if !followed {
@@ -103,11 +104,19 @@ func printStatus(ui *console, s client.Status, followed bool) {
 		ui.printf("%s\n", ui.paint(red, printable(s.ErrorMessage)))
 	}
 	printCounts(ui, s.Counts)
+	printQueue(ui, s)
 	if !s.IsTerminal() {
 		ui.printf("%s of %s (%s)\n", formatBytes(s.BytesDone), formatBytes(s.BytesTotal),
 			strings.TrimSpace(formatPercent(s.BytesDone, s.BytesTotal)))
 	}
 	ui.printf("received %s\n", s.ReceivedAt.Format("2006-01-02 15:04:05.000 MST"))
+}
+
+// printQueue says how many batches are before one that waits for its turn.
+func printQueue(ui *console, s client.Status) {
+	for _, p := range queuePart(s) {
+		ui.printf("%s\n", p.text)
+	}
 }
 
 // follow shows the statuses that a batch passes, and its counts as they grow, until its status is terminal. Uploaded
@@ -152,7 +161,10 @@ func (p *pace) format(s client.Status, now time.Time) []part {
 	}
 	elapsed := now.Sub(p.since)
 	if s.Status == "" {
-		return []part{{fmt.Sprintf("waiting for %.0f s", elapsed.Seconds()), 0}}
+		return append([]part{{fmt.Sprintf("waiting for %.0f s", elapsed.Seconds()), 0}}, queuePart(s)...)
+	}
+	if s.QueuePosition != nil {
+		return queuePart(s)
 	}
 	parts := []part{
 		{bar(s.BytesDone, s.BytesTotal, barColumns), rankOfBar}, {formatPercent(s.BytesDone, s.BytesTotal), 0},
@@ -166,6 +178,17 @@ func (p *pace) format(s client.Status, now time.Time) []part {
 	}
 	return append(parts, part{formatLiveCounts(s.Counts), 2},
 		part{formatBytes(s.BytesDone) + " of " + formatBytes(s.BytesTotal), 3})
+}
+
+// queuePart says how many batches are before one that waits for its turn; nothing for any other.
+func queuePart(s client.Status) []part {
+	switch {
+	case s.QueuePosition == nil:
+		return nil
+	case *s.QueuePosition <= 1:
+		return []part{{"next in the queue", 0}}
+	}
+	return []part{{fmt.Sprintf("number %s in the queue", formatNumber(*s.QueuePosition)), 0}}
 }
 
 // printStatusStep prints a status that a followed batch has reached.

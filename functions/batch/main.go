@@ -18,18 +18,18 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK",
 		"UPLOAD_URL_LIFETIME", "DOWNLOAD_URL_LIFETIME", "MAX_UPLOAD_BYTES", "REPORT_RETENTION_DAYS",
-		"TABLE_WATCHLISTS", "TABLE_LIMITS")
+		"TABLE_WATCHLISTS", "TABLE_LIMITS", "TABLE_ADMISSION")
 	s := &batchhttp.Batches{
 		Store:            batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
 		Uploads:          env.Uploads(),
 		Reports:          env.Work(),
 		Lists:            env.Watchlists(),
+		Positions:        env.Positions(),
 		UploadLifetime:   env.UploadURLLifetime,
 		DownloadLifetime: env.DownloadURLLifetime,
 		MaxBytes:         env.MaxUploadBytes,
 		ReportDays:       int(env.ReportDays),
-		Now:              time.Now, NewID: batch.NewID,
-		NewKey: func() (k [16]byte) { rand.Read(k[:]); return k },
+		Now:              time.Now, NewID: batch.NewID, NewKey: func() (k [16]byte) { rand.Read(k[:]); return k },
 	}
 	api := httpapi.API{
 		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Limits: env.Limits(), Audit: env.Audit, Log: env.Log,

@@ -3,7 +3,7 @@
 // in all and for each tenant. The batches of a tenant get them in the order of their receipt, the tenants in turn.
 //
 // There is no process that gives out the slots. Whoever enters or leaves a stage, and the sweep, assigns those that are
-// free (Slots), each by one conditional write of the stage's gate (Queue). docs/decisions/0025-admission-slots.md has
+// free (Slots), each by one conditional write of the stage's gate (Queue). docs/decisions/0026-admission-slots.md has
 // the reasons.
 package admission
 

@@ -89,6 +89,13 @@ func (e Env) Slots() *admission.Slots {
 	}
 }
 
+// Positions returns what tells batches how many get a slot before them. It reads TABLE_ADMISSION.
+func (e Env) Positions() *admission.Positions {
+	return &admission.Positions{
+		Queue: admissiondb.New(e.DynamoDB(), e.AdmissionTable), Now: time.Now, Age: 2 * time.Second,
+	}
+}
+
 // Announcements returns the requester of the announce function.
 func (e Env) Announcements() *announce.Requester {
 	return announce.NewRequester(lambda.NewFromConfig(e.AWS), e.AnnounceFunction)

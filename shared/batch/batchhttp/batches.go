@@ -33,11 +33,18 @@ type store interface {
 	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
 }
 
+// positions is the part of admission.Positions that the status needs.
+type positions interface {
+	Of(ctx context.Context, b batch.Batch) (position int64, isWaiting bool, err error)
+}
+
 // Batches answers the routes of batches.
 type Batches struct {
 	Store   store
 	Uploads uploadSigner
 	Reports reportSigner
+	// Positions tells how many batches get a slot before one that waits for it.
+	Positions positions
 	// Lists are the lists with which names can be screened.
 	Lists watchlists
 	// UploadLifetime and DownloadLifetime are how long signed URLs are valid.

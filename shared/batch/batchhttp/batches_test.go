@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
+	"sluice/shared/admission"
+	"sluice/shared/admission/admissiontest"
 	"sluice/shared/batch"
 	"sluice/shared/batch/batchdb"
 	"sluice/shared/batch/batchhttp"
@@ -33,6 +35,7 @@ var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 
 // api is the batch interface over a real store, for one caller.
 type api struct {
+	queue   *admissiontest.Memory
 	batches *batchdb.Store
 	caller  httpapi.Caller
 	now     time.Time // of the endpoints
@@ -50,13 +53,14 @@ func newAPI(t *testing.T) *api {
 	bucket := func(name string) *objects.Bucket {
 		return objects.New(cfg, name, objects.Options{PathStyle: true, Now: clock})
 	}
-	a := &api{batches: batchdb.New(dynamotest.Start(t), "test-batches"), now: now, lists: catalogtest.NewMemory()}
+	a := &api{queue: admissiontest.NewMemory(), batches: batchdb.New(dynamotest.Start(t), "test-batches"), now: now, lists: catalogtest.NewMemory()}
 	a.caller = httpapi.Caller{
 		Tenant: "t1", Client: "c1", Permissions: []string{permission.BatchUpload, permission.BatchRead},
 		Features: []string{batch.Feature}, Expires: now.Add(time.Hour), Attributes: settings.Attributes(),
 	}
 	b := &batchhttp.Batches{
 		Store: a.batches, Uploads: bucket("uploads"), Reports: bucket("work"), Lists: a.lists.Loader(),
+		Positions:        &admission.Positions{Queue: a.queue, Now: func() time.Time { return a.now }, Age: 2 * time.Second},
 		UploadLifetime:   15 * time.Minute,
 		DownloadLifetime: time.Minute, MaxBytes: 1000, ReportDays: 30, Now: func() time.Time { return a.now },
 		NewID: batch.NewID, NewKey: func() [16]byte { return [16]byte{1, 2, 3} },

@@ -15,6 +15,8 @@ import (
 type PendingReply struct {
 	Message string   `json:"message"`
 	BatchID batch.ID `json:"batch_id"`
+	// QueuePosition is that of StatusReply.
+	QueuePosition *int64 `json:"queue_position"`
 }
 
 // StatusReply is the status record of a batch. Times are RFC 3339 in UTC.
@@ -33,6 +35,8 @@ type StatusReply struct {
 	// NamesScreened and Hits are null until they are known, and always if names are not screened.
 	NamesScreened *int64 `json:"names_screened"`
 	Hits          *int64 `json:"hits"`
+	// QueuePosition is 1 for the batch that gets the next slot; null if the batch does not wait for one.
+	QueuePosition *int64 `json:"queue_position"`
 }
 
 // Counts are numbers of transactions of a batch; each is null until it is known.
@@ -49,14 +53,19 @@ func (s *Batches) Status(ctx context.Context, caller httpapi.Caller, r *http.Req
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
+	position, err := s.queuePosition(ctx, b)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
 	switch b.Status {
 	case batch.AwaitingUpload:
-		return accepted(PendingReply{"Batch not yet uploaded completely.", b.ID}), nil
+		return accepted(PendingReply{"Batch not yet uploaded completely.", b.ID, position}), nil
 	case batch.Uploaded:
-		return accepted(PendingReply{"Batch not yet processed.", b.ID}), nil
+		return accepted(PendingReply{"Batch not yet processed.", b.ID, position}), nil
 	}
 	out := StatusReply{
-		BatchID: b.ID, Status: b.Status, ErrorMessage: b.ErrorMessage, RejectOnInvalid: b.RejectOnInvalid,
+		QueuePosition: position,
+		BatchID:       b.ID, Status: b.Status, ErrorMessage: b.ErrorMessage, RejectOnInvalid: b.RejectOnInvalid,
 		CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt, ReceivedAt: b.ReceivedAt, BytesTotal: b.Object.Size,
 	}
 	if out.Counts, out.BytesDone, err = s.progress(ctx, b); err != nil {
@@ -66,6 +75,15 @@ func (s *Batches) Status(ctx context.Context, caller httpapi.Caller, r *http.Req
 		out.NamesScreened, out.Hits = &b.Verdict.Screening.Names, &b.Verdict.Screening.Hits
 	}
 	return httpapi.Reply{Body: out}, nil
+}
+
+// queuePosition returns the position of a batch that waits for a slot, nil for any other.
+func (s *Batches) queuePosition(ctx context.Context, b batch.Batch) (*int64, error) {
+	position, isWaiting, err := s.Positions.Of(ctx, b)
+	if err != nil || !isWaiting {
+		return nil, err
+	}
+	return &position, nil
 }
 
 // progress returns the counts of a batch and how many bytes of the current pass are done.
