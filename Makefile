@@ -8,7 +8,7 @@
 # make test-clients   what generators of clients make of that file
 
 .DEFAULT_GOAL := build
-.PHONY: build tools demo test local docs bench bench-2gb capacity bench-screening bench-policy lint clean programs functions format vet staticcheck test-product test-local test-bench \
+.PHONY: build tools demo test local docs bench bench-2gb bench-tenants capacity bench-screening bench-policy lint clean programs functions format vet staticcheck test-product test-local test-bench \
 	test-e2e test-faults vulncheck test-sam test-localstack sam sam-build test-clients test-template release
 
 # One set of flags for products, tests, vet and staticcheck, so that each package is compiled once; the race detector alone needs a
@@ -182,6 +182,12 @@ bench: programs functions
 # writes. It takes an hour and about 15 GB of disk; FULL="-scale 0.01 -cases realistic" takes less.
 bench-2gb: build
 	cd bench && go build -o ../bin/bench-2gb ./full && ../bin/bench-2gb $(FULL)
+
+# A hundred batches of ten tenants at once, through a local cloud with ten concurrent executions: how they end, how the slots were
+# shared, how the status endpoint answered. TENANTS="-lines 500" has smaller batches, TENANTS=-admission=false shows what happens
+# without slots.
+bench-tenants: build
+	cd bench && go build -o ../bin/bench-tenants ./tenants && ../bin/bench-tenants $(TENANTS)
 
 # Many batches in one account of AWS, simulated: docs/capacity.md. CAPACITY="-preset day" has other assumptions.
 capacity:
