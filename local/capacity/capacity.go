@@ -29,6 +29,8 @@ type Table struct {
 // Limiter counts the write units of tables. It is safe for concurrent use.
 type Limiter struct {
 	now func() time.Time
+	// onThrottled is called for each table of which nothing was left for a request.
+	onThrottled func(table, operation string)
 
 	mu     sync.Mutex
 	tables map[string]*table
@@ -47,9 +49,10 @@ type bucket struct {
 	at    time.Time
 }
 
-// New returns the limiter of some tables. The others are not limited.
-func New(now func() time.Time, tables ...Table) *Limiter {
-	l := &Limiter{now: now, tables: map[string]*table{}}
+// New returns the limiter of some tables. The others are not limited. onThrottled is called for each table of which nothing
+// was left for a request, or for a part of it.
+func New(now func() time.Time, onThrottled func(table, operation string), tables ...Table) *Limiter {
+	l := &Limiter{now: now, onThrottled: onThrottled, tables: map[string]*table{}}
 	for _, t := range tables {
 		l.tables[t.Name] = &table{t, map[string]*bucket{"": {units: t.Units, at: now()}}}
 	}

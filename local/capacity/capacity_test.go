@@ -39,7 +39,11 @@ func newTestTable(t *testing.T, limits ...Table) *testTable {
 		t.Fatal(err)
 	}
 	table := &testTable{now: time.Unix(1_800_000_000, 0), t: t}
-	table.limiter = New(func() time.Time { return table.now }, limits...)
+	table.limiter = New(func() time.Time { return table.now }, func(table, operation string) {
+		if table != limits[0].Name || operation == "" {
+			t.Errorf("%s of %s was throttled, want only %s", operation, table, limits[0].Name)
+		}
+	}, limits...)
 	server := httptest.NewServer(table.limiter.Limit(httputil.NewSingleHostReverseProxy(target)))
 	t.Cleanup(server.Close)
 	direct.BaseEndpoint, direct.RetryMaxAttempts = aws.String(server.URL), 1

@@ -49,7 +49,11 @@ func (l *Limiter) Limit(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r) // it is the server that refuses it
 			return
 		}
-		if !admit(c) {
+		admitted := admit(c)
+		for table := range c.exhausted {
+			l.onThrottled(table, operation)
+		}
+		if !admitted {
 			c.writeThrottled(w, operation)
 			return
 		}

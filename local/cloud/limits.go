@@ -106,6 +106,11 @@ func (c *Cloud) limitedTables() []capacity.Table {
 	return out
 }
 
+// logThrottled writes a line of a request to a table of which nothing was left.
+func (c *Cloud) logThrottled(table, operation string) {
+	c.log.WriteLine(table, "", fmt.Appendf(nil, `{"type":"platform.throttled","operation":%q}`, operation))
+}
+
 // limitLines describes the limits, each in a line for the user.
 func (c *Cloud) limitLines() []string {
 	var out []string

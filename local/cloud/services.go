@@ -319,7 +319,7 @@ func (c *Cloud) endpointServices() endpoint.Services {
 		s.Faults = c.faults
 	}
 	if tables := c.limitedTables(); len(tables) > 0 {
-		s.LimitWrites = capacity.New(time.Now, tables...).Limit
+		s.LimitWrites = capacity.New(time.Now, c.logThrottled, tables...).Limit
 	}
 	for _, t := range c.template.Tables {
 		s.PartitionKeys[t.Name] = t.PartitionKey()
