@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -110,6 +111,19 @@ func (c *cloud) admin(ctx context.Context, args ...string) error {
 		return fmt.Errorf("sluice admin %v: %w: %s", args, err, out)
 	}
 	return nil
+}
+
+// functionOf returns the name of the function that a program is, also if it is a published version of it; "" if it is
+// none.
+func (c *cloud) functionOf(program string) string {
+	dir := filepath.Dir(program)
+	switch {
+	case dir == c.functions:
+		return filepath.Base(program)
+	case filepath.Dir(dir) == filepath.Join(c.data, "versions"):
+		return strings.TrimPrefix(filepath.Base(dir), c.Prefix+"-")
+	}
+	return ""
 }
 
 // aws returns the settings of clients that may do anything in the local cloud.

@@ -116,6 +116,19 @@ func TestIngestion(t *testing.T) {
 	}
 }
 
+func TestFunctionOf(t *testing.T) {
+	c := &cloud{data: "/data", functions: "/project/bin/functions"}
+	c.Prefix = "sluice"
+	for program, want := range map[string]string{
+		"/project/bin/functions/validate": "validate", "/data/versions/sluice-validate/12": "validate",
+		"/project/bin/sluice-local": "", "/data/other/sluice-validate/12": "", "": "",
+	} {
+		if got := c.functionOf(program); got != want {
+			t.Errorf("%s is the function %q, want %q", program, got, want)
+		}
+	}
+}
+
 func TestPeakMemory(t *testing.T) {
 	if got := peakMemory("Name:\tx\nVmPeak:\t   900 kB\nVmHWM:\t   12345 kB\n"); got != 12345<<10 {
 		t.Errorf("the peak is %d bytes, want %d", got, 12345<<10)

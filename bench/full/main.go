@@ -93,7 +93,7 @@ func runCase(ctx context.Context, c testCase, o options) (r result, err error) {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, cloud.stop()) }()
-	memory := watchMemory(cloud.functions)
+	memory := watchMemory(cloud)
 	defer memory.stop()
 
 	r.name, r.lines = c.name, lines

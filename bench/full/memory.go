@@ -11,18 +11,18 @@ import (
 
 // memoryWatch collects the peak memory of the processes of functions.
 type memoryWatch struct {
-	functions string
-	end       chan struct{}
-	watching  sync.WaitGroup
-	once      sync.Once
+	cloud    *cloud
+	end      chan struct{}
+	watching sync.WaitGroup
+	once     sync.Once
 	// peaks are in bytes, by function.
 	peaks map[string]int64
 }
 
-// watchMemory watches the processes of the programs in a folder until stop. The kernel keeps the peak of a process, so
-// that only the end of a process between two looks can be missed; a local cloud keeps idle ones for minutes.
-func watchMemory(functions string) *memoryWatch {
-	w := &memoryWatch{functions: functions, end: make(chan struct{}), peaks: map[string]int64{}}
+// watchMemory watches the processes of the functions of a local cloud until stop. The kernel keeps the peak of a process,
+// so that only the end of a process between two looks can be missed; a local cloud keeps idle ones for minutes.
+func watchMemory(c *cloud) *memoryWatch {
+	w := &memoryWatch{cloud: c, end: make(chan struct{}), peaks: map[string]int64{}}
 	w.watching.Go(func() {
 		tick := time.NewTicker(250 * time.Millisecond)
 		defer tick.Stop()
@@ -50,11 +50,11 @@ func (w *memoryWatch) look() {
 	links, _ := filepath.Glob("/proc/[0-9]*/exe") // fails for no reason that could apply
 	for _, link := range links {
 		program, err := os.Readlink(link)
-		if err != nil || filepath.Dir(program) != w.functions {
+		name := w.cloud.functionOf(program)
+		if err != nil || name == "" {
 			continue // has ended, or is another program
 		}
 		if text, err := os.ReadFile(filepath.Join(filepath.Dir(link), "status")); err == nil {
-			name := filepath.Base(program)
 			w.peaks[name] = max(w.peaks[name], peakMemory(string(text)))
 		}
 	}
