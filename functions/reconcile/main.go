@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"runtime/debug"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
@@ -14,7 +15,12 @@ import (
 	"sluice/shared/setup"
 )
 
+// memoryLimit is the memory, in bytes, from which on garbage is collected more often. The memory is digests without
+// pointers, up to 62 MB for the largest batch, so that collecting costs little, and waiting for it would double them.
+const memoryLimit = 96 << 20
+
 func main() {
+	debug.SetMemoryLimit(memoryLimit)
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_ENTITIES", "BUCKET_WORK")
 	lambda.Start(pipeline.Measured(env.Metrics, metric.Reconcile, (&pipeline.Reconcile{
 		Batches:    batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"sync"
 
 	"sluice/shared/chunk"
 	"sluice/shared/duplicate"
@@ -56,14 +55,8 @@ type ReconcileResult struct {
 // modification ID, and the lines that refer to entities which are missing or not onboarded. It looks up each entity
 // once. It writes rejections (see rejections.go), or nothing if there are none.
 func ReconcilePartition(ctx context.Context, in ReconcileInput, rejections io.Writer) (ReconcileResult, error) {
-	r := reconcilers.Get().(*reconciler)
-	defer reconcilers.Put(r)
-	return r.reconcile(ctx, in, rejections)
+	return new(reconciler).reconcile(ctx, in, rejections)
 }
-
-// reconcilers keeps the memory of ReconcilePartition, 48 bytes for each ID of a partition. If each call took its own, a
-// function would need twice as much, because the garbage of one call is collected during the next.
-var reconcilers = sync.Pool{New: func() any { return new(reconciler) }}
 
 // reconciler reconciles one partition at a time and keeps its memory for the next one.
 type reconciler struct {
