@@ -23,7 +23,9 @@ type settingsOutput struct {
 	// MaxPastDays is 0 where transactions may be of any age.
 	MaxPastDays    int64 `json:"max_past_days"`
 	MaxFutureHours int64 `json:"max_future_hours"`
-	FourEyes       bool  `json:"four_eyes"`
+	// RetentionDays is 0 where stored transactions never expire.
+	RetentionDays int64 `json:"retention_days"`
+	FourEyes      bool  `json:"four_eyes"`
 
 	limitsOutput
 }
@@ -64,6 +66,7 @@ func newSettingsOutput(t auth.Tenant) settingsOutput {
 		TenantID: t.ID, BatchEnabled: t.BatchEnabled, FourEyes: t.FourEyes, limitsOutput: newLimitsOutput(t.Limits),
 		MainEntityByType: t.Settings.MainEntity == transaction.ByPaymentType,
 		MaxPastDays:      int64(t.Settings.MaxPast / day), MaxFutureHours: int64(t.Settings.MaxFuture / time.Hour),
+		RetentionDays: int64(t.Settings.Retention / day),
 	}
 }
 
@@ -153,6 +156,12 @@ var otherSettings = []tenantSetting{
 		c.MaxFuture = &distance
 		return err
 	}},
+	{"retention_days", func(c *auth.TenantChange, value string) error {
+		n, err := parseCount(value, 100_000)
+		retention := time.Duration(n) * day
+		c.Retention = &retention
+		return err
+	}},
 	{"four_eyes", func(c *auth.TenantChange, value string) error {
 		on, err := parseBool(value)
 		c.FourEyes = &on
@@ -232,6 +241,7 @@ The settings and their values, with the default in parentheses:
   main_entity_by_type=true|false  the main entity of a payin is the receiver, of all else the sender (false: either)
   max_past_days=N                 how old transactions may be at their receipt; 0 for any age (0)
   max_future_hours=N              how far in the future they may be (720)
+  retention_days=N                how long after its receipt a transaction is kept; 0 for ever (0)
   four_eyes=true|false            no client verifies a draft of an entity that it made or changed itself (false)
 Limits of the tenant: a number, none (as 0), or default.
   upload_urls_per_minute          requests for upload URLs (20)
@@ -246,7 +256,8 @@ Limits of the tenant: a number, none (as 0), or default.
   open_batches                    batches that have not ended (100)
   unvalidated_bytes               bytes that are uploaded and not validated (100000000000)
   limits=none|default             all limits that are not given by their own names
-Settings of batches count for batches that are created from then on, limits at once.`
+Settings of batches count for batches that are created from then on and for single transactions that arrive from then on,
+limits at once. What is stored keeps the retention with which it was stored.`
 	c.Examples = []string{
 		"sluice admin tenant set 5b8d3b2a-0f0e-4b39-8b62-7f6f3c0f9d11 max_past_days=3650 four_eyes=true",
 	}

@@ -14,9 +14,10 @@ func TestAdminTenantSettings(t *testing.T) {
 	if got := runAdmin[settingsOutput](t, f, "tenant", "get", tenant); got != want {
 		t.Errorf("new tenant: %+v, want %+v", got, want)
 	}
-	want = settingsOutput{TenantID: tenant, MainEntityByType: true, MaxPastDays: 30, FourEyes: true, limitsOutput: defaults}
+	want = settingsOutput{TenantID: tenant, MainEntityByType: true, MaxPastDays: 30, FourEyes: true, RetentionDays: 400,
+		limitsOutput: defaults}
 	if got := runAdmin[settingsOutput](t, f, "tenant", "set", tenant, "max_past_days=30", "max_future_hours=0",
-		"main_entity_by_type=true", "four_eyes=true"); got != want {
+		"main_entity_by_type=true", "four_eyes=true", "retention_days=400"); got != want {
 		t.Errorf("changed tenant: %+v, want %+v", got, want)
 	}
 	want.MainEntityByType, want.FourEyes = false, false
@@ -26,7 +27,7 @@ func TestAdminTenantSettings(t *testing.T) {
 	}
 	for setting, message := range map[string]string{
 		"parquet=true": `there is no setting "parquet"; there are main_entity_by_type, max_past_days, max_future_hours, ` +
-			"four_eyes, upload_urls_per_minute, batch_statuses_per_minute, batch_results_per_minute, " +
+			"retention_days, four_eyes, upload_urls_per_minute, batch_statuses_per_minute, batch_results_per_minute, " +
 			"single_transactions_per_second, observability_per_minute, platform_per_second, entity_commands_per_minute, " +
 			"entity_commands_per_hour, entity_commands_per_day, open_batches, unvalidated_bytes, limits",
 		"open_batches=many": "open_batches must be a whole number from 0 to 1000000000, none (as 0: no limit) or default, not \"many\"",

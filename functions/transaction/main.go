@@ -18,7 +18,9 @@ func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_TRANSACTIONS")
 	store, err := transactiondb.New(env.DynamoDB(), env.TransactionsTable)
 	env.Check(err)
-	s := &transactionhttp.Transactions{Store: store, Batches: batchdb.New(env.DynamoDB(), env.BatchesTable)}
+	s := &transactionhttp.Transactions{
+		Store: store, Batches: batchdb.New(env.DynamoDB(), env.BatchesTable), Now: time.Now,
+	}
 	api := httpapi.API{
 		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Audit: env.Audit, Log: env.Log,
 		Now: time.Now,

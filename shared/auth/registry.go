@@ -51,6 +51,7 @@ type TenantChange struct {
 	MaxPast    *time.Duration
 	MaxFuture  *time.Duration
 	MainEntity *transaction.MainEntityRule
+	Retention  *time.Duration
 	FourEyes   *bool
 	// Limits are the limits that change: their new values, nil for the default.
 	Limits map[ratelimit.Setting]*int64
@@ -61,6 +62,7 @@ func (c TenantChange) Apply(t Tenant) Tenant {
 	set(&t.Settings.MaxPast, c.MaxPast)
 	set(&t.Settings.MaxFuture, c.MaxFuture)
 	set(&t.Settings.MainEntity, c.MainEntity)
+	set(&t.Settings.Retention, c.Retention)
 	set(&t.FourEyes, c.FourEyes)
 	t.Limits = maps.Clone(t.Limits)
 	for name, value := range c.Limits {

@@ -107,6 +107,16 @@ type Settings struct {
 	MaxFuture time.Duration
 	// MainEntity decides which role of a transaction must be an onboarded entity.
 	MainEntity transaction.MainEntityRule
+	// Retention is how long after the receipt time stored lines are visible; 0 means for ever.
+	Retention time.Duration
+}
+
+// ExpiryOf returns when a line that was received at a time expires, in whole seconds; the zero time if it never does.
+func (s Settings) ExpiryOf(receivedAt time.Time) time.Time {
+	if s.Retention == 0 {
+		return time.Time{}
+	}
+	return receivedAt.Add(s.Retention).Truncate(time.Second)
 }
 
 // Outcome says how validation ended.

@@ -17,15 +17,20 @@ const (
 	attributeMaxPast    = "maxPast"    // seconds
 	attributeMaxFuture  = "maxFuture"  // seconds
 	attributeMainEntity = "mainEntity" // a transaction.MainEntityRule
+	attributeRetention  = "retention"  // seconds; absent for ever, as in releases without it
 )
 
 // Attributes returns the settings as strings, which ParseSettings reads.
 func (s Settings) Attributes() map[string]string {
-	return map[string]string{
+	attributes := map[string]string{
 		attributeMaxPast:    strconv.FormatInt(int64(s.MaxPast/time.Second), 10),
 		attributeMaxFuture:  strconv.FormatInt(int64(s.MaxFuture/time.Second), 10),
 		attributeMainEntity: string(s.MainEntity),
 	}
+	if s.Retention > 0 {
+		attributes[attributeRetention] = strconv.FormatInt(int64(s.Retention/time.Second), 10)
+	}
+	return attributes
 }
 
 // ParseSettings reads what Attributes has written. Other attributes are ignored.
@@ -38,9 +43,16 @@ func ParseSettings(attributes map[string]string) (Settings, error) {
 	if err != nil {
 		return Settings{}, fmt.Errorf("attribute %s: %w", attributeMaxFuture, err)
 	}
+	var retention int64
+	if text := attributes[attributeRetention]; text != "" {
+		if retention, err = strconv.ParseInt(text, 10, 64); err != nil {
+			return Settings{}, fmt.Errorf("attribute %s: %w", attributeRetention, err)
+		}
+	}
 	return Settings{
 		MaxPast:    time.Duration(maxPast) * time.Second,
 		MaxFuture:  time.Duration(maxFuture) * time.Second,
 		MainEntity: transaction.MainEntityRule(attributes[attributeMainEntity]),
+		Retention:  time.Duration(retention) * time.Second,
 	}, nil
 }

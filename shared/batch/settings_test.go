@@ -14,6 +14,7 @@ func TestSettingsAsAttributes(t *testing.T) {
 	for _, want := range []batch.Settings{
 		{},
 		{MaxPast: time.Hour, MaxFuture: 720 * time.Hour, MainEntity: transaction.ByPaymentType},
+		{Retention: 24 * time.Hour},
 	} {
 		got, err := batch.ParseSettings(want.Attributes())
 		if err != nil || got != want {
@@ -25,11 +26,25 @@ func TestSettingsAsAttributes(t *testing.T) {
 	if diff := cmp.Diff(want, settings.Attributes()); diff != "" {
 		t.Errorf("the attributes are exchanged between releases and have changed:\n%s", diff)
 	}
-	for _, name := range []string{"maxPast", "maxFuture"} {
+	if got := (batch.Settings{Retention: time.Hour}).Attributes()["retention"]; got != "3600" {
+		t.Errorf("a retention of an hour is exchanged as %q, want 3600", got)
+	}
+	for _, name := range []string{"maxPast", "maxFuture", "retention"} {
 		attributes := batch.Settings{}.Attributes()
 		attributes[name] = "soon"
 		if got, err := batch.ParseSettings(attributes); err == nil {
 			t.Errorf("%s that is not a number: got %+v, want an error", name, got)
 		}
+	}
+}
+
+func TestExpiry(t *testing.T) {
+	at := time.Date(2026, 11, 26, 8, 15, 0, 999, time.UTC)
+	if got := (batch.Settings{}).ExpiryOf(at); !got.IsZero() {
+		t.Errorf("without a retention a line expires at %s, want never", got)
+	}
+	want := time.Date(2026, 11, 28, 8, 15, 0, 0, time.UTC)
+	if got := (batch.Settings{Retention: 48 * time.Hour}).ExpiryOf(at); !got.Equal(want) {
+		t.Errorf("after two days a line expires at %s, want %s", got, want)
 	}
 }

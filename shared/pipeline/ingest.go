@@ -269,6 +269,7 @@ func (m *versionMaker) appendVersion(versions []transaction.Version, line *chunk
 		Modification:  string(identity.ModificationID),
 		ReceivedAt:    m.batch.ReceivedAt,
 		Batch:         string(m.batch.ID),
+		Expires:       m.batch.Settings.ExpiryOf(m.batch.ReceivedAt),
 		Line:          m.firstLine + line.Number,
 		MainEntity:    identity.MainEntity,
 		Text:          bytes.Clone(line.Text),

@@ -117,12 +117,19 @@ type Version struct {
 	// MainEntity is the role of the entity for which the transaction is monitored.
 	MainEntity Role
 
+	// Expires is when the version is gone; zero if it never is. It is counted in whole seconds.
+	Expires time.Time
+
 	// Text is the line as it was sent, without its line feed.
 	Text []byte
 }
 
+// IsExpired reports whether the version is gone at a time. It may still be stored: what expires is deleted some days
+// later.
+func (v Version) IsExpired(now time.Time) bool { return !v.Expires.IsZero() && !now.Before(v.Expires) }
+
 // IsSingle reports whether a single request delivered the version. It is visible at once; a version of a batch is
-// visible once its batch is PROCESSED.
+// visible once its batch is PROCESSED. Neither is visible once it has expired.
 func (v Version) IsSingle() bool { return v.Batch == "" }
 
 // Range selects stored versions of one transaction.

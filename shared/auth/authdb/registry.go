@@ -200,6 +200,9 @@ func (s *Registry) ChangeTenant(ctx context.Context, tenant string, c auth.Tenan
 	if c.MainEntity != nil {
 		assign("#settings.", "main_entity", dynamo.String(string(*c.MainEntity)))
 	}
+	if c.Retention != nil {
+		assign("#settings.", "retention", dynamo.Number(int64(*c.Retention/time.Second)))
+	}
 	if c.FourEyes != nil {
 		assign("", "four_eyes", dynamo.Bool(*c.FourEyes))
 	}

@@ -24,6 +24,7 @@ type settingsRow struct {
 	MaxPast    int64  `dynamodbav:"max_past,omitempty"`
 	MaxFuture  int64  `dynamodbav:"max_future,omitempty"`
 	MainEntity string `dynamodbav:"main_entity,omitempty"`
+	Retention  int64  `dynamodbav:"retention,omitempty"`
 }
 
 type tenantRow struct {
@@ -51,6 +52,7 @@ func tenantRowOf(t auth.Tenant) tenantRow {
 			MaxPast:    int64(t.Settings.MaxPast / time.Second),
 			MaxFuture:  int64(t.Settings.MaxFuture / time.Second),
 			MainEntity: string(t.Settings.MainEntity),
+			Retention:  int64(t.Settings.Retention / time.Second),
 		},
 	}
 }
@@ -71,6 +73,7 @@ func (r tenantRow) tenant() (auth.Tenant, error) {
 			MaxPast:    time.Duration(r.Settings.MaxPast) * time.Second,
 			MaxFuture:  time.Duration(r.Settings.MaxFuture) * time.Second,
 			MainEntity: transaction.MainEntityRule(r.Settings.MainEntity),
+			Retention:  time.Duration(r.Settings.Retention) * time.Second,
 		},
 	}, err
 }

@@ -30,7 +30,8 @@ var created = time.Date(2026, 11, 26, 8, 15, 0, 123456789, time.UTC)
 
 func aTenant(id string) auth.Tenant {
 	return auth.Tenant{ID: id, CreatedAt: created,
-		Settings: batch.Settings{MaxPast: time.Hour, MaxFuture: 720 * time.Hour, MainEntity: transaction.ByPaymentType}}
+		Settings: batch.Settings{MaxPast: time.Hour, MaxFuture: 720 * time.Hour, MainEntity: transaction.ByPaymentType,
+			Retention: 400 * 24 * time.Hour}}
 }
 
 func aClient(id, tenant string) auth.Client {
@@ -101,7 +102,8 @@ func tenants(t *testing.T, r auth.Registry) {
 	past, future, rule, fourEyes := 48*time.Hour, time.Duration(0), transaction.EitherParty, true
 	many, none := int64(300), int64(0)
 	for _, c := range []auth.TenantChange{
-		{}, {MaxPast: &past}, {MaxFuture: &future, MainEntity: &rule}, {FourEyes: &fourEyes, MaxPast: &future},
+		{}, {MaxPast: &past}, {MaxFuture: &future, MainEntity: &rule}, {Retention: &past},
+		{Retention: &future}, {FourEyes: &fourEyes, MaxPast: &future},
 		{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: nil}},
 		{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: &none, ratelimit.PlatformPerSecond: &many}},
 		{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: nil, ratelimit.BatchResultsPerMinute: &many}, MaxPast: &past},

@@ -285,6 +285,7 @@ type settingsRow struct {
 	MaxPast    int64  `dynamodbav:"max_past,omitempty"`
 	MaxFuture  int64  `dynamodbav:"max_future,omitempty"`
 	MainEntity string `dynamodbav:"main_entity,omitempty"`
+	Retention  int64  `dynamodbav:"retention,omitempty"`
 }
 
 // verdictRow has no report if the batch has too many transactions.
@@ -370,6 +371,7 @@ func newSettingsRow(s batch.Settings) settingsRow {
 		MaxPast:    int64(s.MaxPast / time.Second),
 		MaxFuture:  int64(s.MaxFuture / time.Second),
 		MainEntity: string(s.MainEntity),
+		Retention:  int64(s.Retention / time.Second),
 	}
 }
 
@@ -378,6 +380,7 @@ func (r settingsRow) settings() batch.Settings {
 		MaxPast:    time.Duration(r.MaxPast) * time.Second,
 		MaxFuture:  time.Duration(r.MaxFuture) * time.Second,
 		MainEntity: transaction.MainEntityRule(r.MainEntity),
+		Retention:  time.Duration(r.Retention) * time.Second,
 	}
 }
 

@@ -73,6 +73,7 @@ func create(t *testing.T, s batch.Store, tenant string, status batch.Status) bat
 
 func testCreate(t *testing.T, s batch.Store) {
 	b := NewBatch(t, "tenant")
+	b.Settings.Retention = 400 * 24 * time.Hour
 	if _, err := s.Get(t.Context(), b.ID); !errors.Is(err, batch.ErrNotFound) {
 		t.Errorf("Get of an unknown batch: got error %v, want ErrNotFound", err)
 	}

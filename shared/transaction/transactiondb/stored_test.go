@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
@@ -33,6 +34,10 @@ var packedVersions = append(storedVersions[:2:2], transaction.Version{
 	Tenant: storedTenant, TransactionID: "transaction", Modification: "unpacked", ReceivedAt: at,
 	Batch: "0193a0b4-7c00-7000-8000-000000000001", Line: 44, MainEntity: transaction.ReceivingPartner,
 	Text: []byte("\x01 is no JSON"),
+}, transaction.Version{
+	Tenant: storedTenant, TransactionID: "transaction", Modification: "expiring", ReceivedAt: at,
+	Batch: "0193a0b4-7c00-7000-8000-000000000001", Line: 45, MainEntity: transaction.Sender,
+	Expires: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC), Text: []byte(`{"transaction_external_id":"transaction"}`),
 }, transaction.Version{
 	Tenant: storedTenant, TransactionID: "transaction", Modification: "0193a0b4-7c00-7000-8000-0000000000ff",
 	ReceivedAt: at, Batch: "0193a0b4-7c00-7000-8000-000000000001", Line: 1 << 40, MainEntity: transaction.Sender,

@@ -28,7 +28,9 @@ import (
 // so that the versions of one modification are adjacent, oldest first, and storing a line again writes the same item.
 // The attribute d is the line in the form of package storedline. Items of earlier releases, which are never rewritten,
 // have a bare frame as d, and beside it l, the number of the line, and m, the role of the main entity. A line that is
-// stored again by a release with another dictionary gets another d, which says the same.
+// stored again by a release with another dictionary gets another d, which says the same. A line that expires has the
+// attribute expires, in seconds since 1970: DynamoDB deletes it within some days after that, and until then List returns
+// it.
 type Store struct {
 	db    *dynamodb.Client
 	table string
@@ -120,7 +122,7 @@ func (s *Store) List(ctx context.Context, r transaction.Range) ([]transaction.Ve
 		Limit:                     aws.Int32(int32(r.Limit)),
 	}
 	if r.KeysOnly {
-		query.ProjectionExpression = aws.String("version")
+		query.ProjectionExpression = aws.String("version, expires")
 	}
 	if err := selectRange(query, r); err != nil {
 		return nil, false, err
@@ -181,14 +183,18 @@ func (s *Store) marshalVersion(v transaction.Version) (dynamo.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	return dynamo.Item{
+	item := dynamo.Item{
 		"transaction": dynamo.String(v.Tenant + "#" + v.TransactionID),
 		"version":     dynamo.Binary(key),
 		"d": dynamo.Binary(s.lines.Encode(storedline.Line{
 			TransactionID: v.TransactionID, ModificationID: v.Modification,
 			Number: v.Line, MainEntity: v.MainEntity, Text: v.Text,
 		})),
-	}, nil
+	}
+	if !v.Expires.IsZero() {
+		item["expires"] = dynamo.Number(v.Expires.Unix())
+	}
+	return item, nil
 }
 
 // unmarshalVersion returns the version that an item of any release stores.
@@ -248,7 +254,7 @@ func precedingKey(key []byte) []byte {
 	return key
 }
 
-// unmarshalKey is the inverse of versionKey.
+// unmarshalKey returns what an item says of its version beside the line: the inverse of versionKey, and the expiry.
 func unmarshalKey(item dynamo.Item) (transaction.Version, error) {
 	key := dynamo.BinaryAttribute(item, "version")
 	if len(key) < 1+versionTail || len(key) != 1+int(key[0])+versionTail {
@@ -258,6 +264,9 @@ func unmarshalKey(item dynamo.Item) (transaction.Version, error) {
 	v := transaction.Version{
 		Modification: string(modification),
 		ReceivedAt:   time.Unix(0, int64(binary.BigEndian.Uint64(tail))).UTC(),
+	}
+	if item["expires"] != nil {
+		v.Expires = time.Unix(dynamo.NumberAttribute(item, "expires"), 0).UTC()
 	}
 	if batchID := uuid.UUID(tail[8:]); batchID != uuid.Nil {
 		v.Batch = batchID.String()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"sluice/shared/batch"
 	"sluice/shared/httpapi"
@@ -38,7 +39,7 @@ func TestBatchesAppearAsAWhole(t *testing.T) {
 	store := &racingStore{[]transaction.Version{{Batch: string(id), Modification: "m1", Text: []byte(`{}`)}}}
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
 	r.SetPathValue("transaction_external_id", "x")
-	reply, err := (&transactionhttp.Transactions{Store: store, Batches: store}).Read(t.Context(),
+	reply, err := (&transactionhttp.Transactions{Store: store, Batches: store, Now: time.Now}).Read(t.Context(),
 		httpapi.Caller{Tenant: "t"}, r)
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package transactionhttp
 import (
 	"context"
 	"slices"
+	"time"
 
 	"sluice/shared/batch"
 	"sluice/shared/httpapi"
@@ -48,10 +49,11 @@ type position struct {
 // PROCESSED, with lines that were stored after the first reading; the first reading alone would show half of that
 // batch. The second reading begins after the last status was read, so it sees every line of a batch that was PROCESSED
 // then. The first answer about a batch holds for the whole page, and a batch that only the second reading meets is not
-// visible in it.
+// visible in it. What has expired at the time of the page is not visible, whether it is still stored or not.
 type page struct {
 	store         versionLister
 	batches       statusReader
+	now           time.Time
 	tenant, id    string
 	visibleByID   map[string]bool
 	unknown       []batch.ID
@@ -62,10 +64,10 @@ type page struct {
 }
 
 // readPage reads the page that begins at a position. The position after it is nil at the end of the transaction.
-func readPage(ctx context.Context, store versionLister, batches statusReader, tenant, id string,
+func readPage(ctx context.Context, store versionLister, batches statusReader, now time.Time, tenant, id string,
 	from position) ([]transaction.Version, *position, error) {
 	p := &page{
-		store: store, batches: batches, tenant: tenant, id: id, visibleByID: map[string]bool{}, budget: pageBudget,
+		store: store, batches: batches, now: now, tenant: tenant, id: id, visibleByID: map[string]bool{}, budget: pageBudget,
 	}
 	end, err := p.walk(ctx, from, nil)
 	if err == nil {
@@ -190,7 +192,7 @@ func (p *page) note(ctx context.Context, versions []transaction.Version, isCompl
 		if p.isVisible(v) {
 			return true, nil
 		}
-		if _, isKnown := p.visibleByID[v.Batch]; !isKnown {
+		if _, isKnown := p.visibleByID[v.Batch]; !isKnown && !v.IsExpired(p.now) {
 			p.visibleByID[v.Batch] = false
 			p.unknown = append(p.unknown, batch.ID(v.Batch))
 		}
@@ -205,7 +207,9 @@ func (p *page) note(ctx context.Context, versions []transaction.Version, isCompl
 }
 
 // isVisible reports whether a version is visible as far as the statuses of batches are known.
-func (p *page) isVisible(v transaction.Version) bool { return v.IsSingle() || p.visibleByID[v.Batch] }
+func (p *page) isVisible(v transaction.Version) bool {
+	return !v.IsExpired(p.now) && (v.IsSingle() || p.visibleByID[v.Batch])
+}
 
 // lookUpUnknown reads the statuses of the batches that were met since the last call.
 func (p *page) lookUpUnknown(ctx context.Context) error {

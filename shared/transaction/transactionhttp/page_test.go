@@ -87,7 +87,7 @@ func (m *memory) Statuses(_ context.Context, ids []batch.ID) (map[batch.ID]batch
 func (m *memory) pages(t *testing.T) [][]transactionhttp.Modification {
 	t.Helper()
 	var pages [][]transactionhttp.Modification
-	s := &transactionhttp.Transactions{Store: m, Batches: m}
+	s := &transactionhttp.Transactions{Store: m, Batches: m, Now: func() time.Time { return now }}
 	for after := ""; ; {
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "/?after="+url.QueryEscape(after), nil)
 		r.SetPathValue("transaction_external_id", "x")

@@ -83,10 +83,11 @@ func (s *Singles) Receive(ctx context.Context, caller httpapi.Caller, r *http.Re
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	rules, err := s.rules(caller, strings.EqualFold(r.Header.Get("migrated-transaction"), "true"))
+	settings, err := batch.ParseSettings(caller.Attributes)
 	if err != nil {
-		return httpapi.Reply{}, err
+		return httpapi.Reply{}, fmt.Errorf("read the tenant's settings: %w", err)
 	}
+	rules := s.rules(settings, strings.EqualFold(r.Header.Get("migrated-transaction"), "true"))
 	result := scanner.New(rules).Line(withoutLineFeeds(text))
 	if err := unreadableError(result, s.MaxBytes); err != nil {
 		return httpapi.Reply{}, err
@@ -94,6 +95,7 @@ func (s *Singles) Receive(ctx context.Context, caller httpapi.Caller, r *http.Re
 	v := transaction.Version{
 		Tenant: caller.Tenant, TransactionID: string(result.TransactionExternalID),
 		Modification: string(result.ModificationID), ReceivedAt: rules.ReceivedAt, MainEntity: result.MainEntity, Text: text,
+		Expires: settings.ExpiryOf(rules.ReceivedAt),
 	}
 	audit.AddObject(ctx, "transaction_external_id", v.TransactionID)
 	audit.AddObject(ctx, "modification_external_id", v.Modification)
@@ -133,13 +135,9 @@ func (s *Singles) readText(r *http.Request) ([]byte, error) {
 	return body.Text, nil
 }
 
-// rules returns the rules for a transaction of the caller's tenant that arrives now. A transaction that is migrated may
-// have any age.
-func (s *Singles) rules(caller httpapi.Caller, isMigrated bool) (transaction.Rules, error) {
-	settings, err := batch.ParseSettings(caller.Attributes)
-	if err != nil {
-		return transaction.Rules{}, fmt.Errorf("read the tenant's settings: %w", err)
-	}
+// rules returns the rules for a transaction that arrives now, by the settings of its tenant. A transaction that is
+// migrated may have any age.
+func (s *Singles) rules(settings batch.Settings, isMigrated bool) transaction.Rules {
 	rules := transaction.Rules{
 		ReceivedAt: s.Now().UTC(), MaxPast: settings.MaxPast, MaxFuture: settings.MaxFuture,
 		MainEntity: settings.MainEntity, MaxLineBytes: s.MaxBytes,
@@ -147,7 +145,7 @@ func (s *Singles) rules(caller httpapi.Caller, isMigrated bool) (transaction.Rul
 	if isMigrated {
 		rules.MaxPast = 0
 	}
-	return rules, nil
+	return rules
 }
 
 // isStored reports whether the newest version of the modification was sent singly and has the same text.
@@ -159,7 +157,8 @@ func (s *Singles) isStored(ctx context.Context, v transaction.Version) (bool, er
 	newest, _, err := s.Store.List(ctx, transaction.Range{
 		Tenant: v.Tenant, TransactionID: v.TransactionID, Modification: v.Modification, Limit: 1,
 	})
-	return err == nil && len(newest) == 1 && newest[0].IsSingle() && bytes.Equal(newest[0].Text, v.Text), err
+	return err == nil && len(newest) == 1 && newest[0].IsSingle() && !newest[0].IsExpired(v.ReceivedAt) &&
+		bytes.Equal(newest[0].Text, v.Text), err
 }
 
 // guid returns the modification_guid: the UUIDv5 of the modification's ID in the name space that is the UUIDv5 of the

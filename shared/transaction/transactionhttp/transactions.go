@@ -20,6 +20,7 @@ import (
 type Transactions struct {
 	Store   versionLister
 	Batches statusReader
+	Now     func() time.Time
 }
 
 // Routes returns the routes of stored transactions.
@@ -119,7 +120,7 @@ func (s *Transactions) Read(ctx context.Context, caller httpapi.Caller, r *http.
 	if !ok {
 		return httpapi.Reply{}, errNotFound // no modification has such an ID
 	}
-	versions, end, err := readPage(ctx, s.Store, s.Batches, caller.Tenant, id, from)
+	versions, end, err := readPage(ctx, s.Store, s.Batches, s.Now(), caller.Tenant, id, from)
 	if err == nil && len(versions) == 0 && end == nil {
 		err = s.checkExists(ctx, caller.Tenant, id, from)
 	}
@@ -142,7 +143,7 @@ func (s *Transactions) checkExists(ctx context.Context, tenant, id string, from 
 	if from == (position{}) {
 		return errNotFound
 	}
-	versions, end, err := readPage(ctx, s.Store, s.Batches, tenant, id, position{})
+	versions, end, err := readPage(ctx, s.Store, s.Batches, s.Now(), tenant, id, position{})
 	if err == nil && len(versions) == 0 && end == nil {
 		err = errNotFound
 	}

@@ -46,7 +46,9 @@ func newAPI(t *testing.T) *api {
 	a.caller = httpapi.Caller{
 		Tenant: "t1", Client: "c1", Permissions: []string{permission.TransactionRead}, Expires: now.Add(time.Hour),
 	}
-	s := &transactionhttp.Transactions{Store: transactions, Batches: a.batches}
+	s := &transactionhttp.Transactions{
+		Store: transactions, Batches: a.batches, Now: func() time.Time { return now },
+	}
 	a.API = httpapi.API{
 		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Log: slog.New(slog.DiscardHandler),
 		Now: func() time.Time { return now },
@@ -373,5 +375,46 @@ func TestLargeTransaction(t *testing.T) {
 	const empty = `{"transaction_external_id":"x","modifications":[]}`
 	if r := a.get(t, "x", "zzzzzz"); r.Body != empty {
 		t.Errorf("after the last one: got %d %s, want %s", r.StatusCode, r.Body, empty)
+	}
+}
+
+// What has expired is gone, although it is stored for some days more: of its modification, the newest version that has
+// not expired is shown, and a transaction of which everything has expired is not found.
+func TestExpiredTransactionsAreGone(t *testing.T) {
+	a := newAPI(t)
+	processed := a.createBatch(t, batch.Processed)
+	store := func(id, modification, batchID string, age time.Duration, expires time.Time) {
+		t.Helper()
+		v := transaction.Version{
+			Tenant: "t1", TransactionID: id, Modification: modification, ReceivedAt: now.Add(-age), Batch: batchID,
+			Expires: expires, Text: []byte(line(id, modification, modification+" "+age.String())),
+		}
+		put := func() error { return a.transactions.Put(t.Context(), []transaction.Version{v}) }
+		if v.IsSingle() {
+			put = func() error { return a.transactions.Add(t.Context(), v) }
+		}
+		if err := put(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	never := time.Time{}
+	store("x", "m1", processed, time.Hour, now)                    // expires now
+	store("x", "m1", processed, 2*time.Hour, now.Add(time.Second)) // is shown for a second more
+	store("x", "m1", processed, 3*time.Hour, never)
+	store("x", "m2", "", time.Hour, now.Add(-time.Second))
+	store("x", "m3", "", time.Hour, now.Add(time.Second))
+	if diff := cmp.Diff([]string{"m1 2h0m0s", "m3 1h0m0s"}, a.descriptions(t, "x")); diff != "" {
+		t.Errorf("modifications (-want +got)\n%s", diff)
+	}
+	for i := range 50 { // more than are read at once
+		store("gone", fmt.Sprint("m", i), processed, time.Hour, now.Add(-time.Duration(i)*time.Hour))
+		store("gone", "m", "", time.Duration(i)*time.Second, now)
+	}
+	if got := a.descriptions(t, "gone"); got != nil {
+		t.Errorf("a transaction that has expired: %q, want that it is not found", got)
+	}
+	store("gone", "n", processed, time.Hour, never)
+	if diff := cmp.Diff([]string{"n 1h0m0s"}, a.descriptions(t, "gone")); diff != "" {
+		t.Errorf("a modification that has not expired, after those that have (-want +got)\n%s", diff)
 	}
 }
