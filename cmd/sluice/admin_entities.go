@@ -23,7 +23,7 @@ import (
 
 const (
 	// importWindow is how many entities are written at a time.
-	importWindow = 5000
+	importWindow = 10_000
 	// maxEntityLine is the length of the longest line of a file of entities, in bytes.
 	maxEntityLine = 512 << 10
 	// maxKeyBytes and maxValueChars bound the properties of an entity, as on the platform.

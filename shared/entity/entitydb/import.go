@@ -1,6 +1,7 @@
 package entitydb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,15 +15,18 @@ import (
 )
 
 const (
-	// importTogether is how many entities are read and written together. An entity takes at most four writes, and a
-	// transaction has at most 100.
-	importTogether = 24
-	// importConcurrency is how many groups are imported at the same time.
-	importConcurrency = 8
+	// importTogether is how many entities are read together: enough for reads of 100 keys, and for transactions that are
+	// full but for the last one.
+	importTogether = 330
+	// importGroups is how many groups are imported at the same time, and importTransactions how many transactions of
+	// each are under way.
+	importGroups, importTransactions = 4, 4
 	// importAttempts is how often an entity that others change at the same time is read anew.
 	importAttempts = 8
 	// maxTransactionBytes is below the 4 MB that the items of a transaction may have.
 	maxTransactionBytes = 3 << 20
+	// maxTransactionWrites is the largest number of writes in a transaction (a limit of DynamoDB).
+	maxTransactionWrites = 100
 )
 
 // errImportBusy means that an entity was changed by others again and again.
@@ -33,10 +37,11 @@ var errImportBusy = errors.New("the entity is being changed by others")
 func (s *Profiles) Import(ctx context.Context, tenant string, entries []entity.Import, o entity.ImportOptions) (
 	[]entity.ImportResult, error) {
 	results := make([]entity.ImportResult, len(entries))
+	entries, order := sortImport(entries)
 	for start := 0; start < len(entries); {
 		end := start + distinctIDs(entries[start:])
 		g, groupCtx := errgroup.WithContext(ctx)
-		g.SetLimit(importConcurrency)
+		g.SetLimit(importGroups)
 		for first := start; first < end; first += importTogether {
 			last := min(first+importTogether, end)
 			g.Go(func() error { return s.importGroup(groupCtx, tenant, entries[first:last], results[first:last], o) })
@@ -46,7 +51,33 @@ func (s *Profiles) Import(ctx context.Context, tenant string, entries []entity.I
 		}
 		start = end
 	}
-	return results, nil
+	asGiven := make([]entity.ImportResult, len(results))
+	for i, given := range order {
+		asGiven[given] = results[i]
+	}
+	return asGiven, nil
+}
+
+// sortImport returns entries in the order of their IDs, all that repeat an ID after those that have it first, and for each where it was
+// given. A store that keeps items in the order of their keys then changes neighbours together: on the disk of the local
+// cloud's server, an import writes a third of what it writes in a random order.
+func sortImport(entries []entity.Import) (sorted []entity.Import, order []int) {
+	order = make([]int, len(entries))
+	repetition, seen := make([]int, len(entries)), make(map[string]int, len(entries))
+	ids := make([]string, len(entries))
+	for i, e := range entries {
+		order[i], ids[i] = i, entity.NormalizeID(e.ID)
+		repetition[i] = seen[ids[i]]
+		seen[ids[i]]++
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(repetition[a], repetition[b]), cmp.Compare(ids[a], ids[b]))
+	})
+	sorted = make([]entity.Import, len(entries))
+	for i, given := range order {
+		sorted[i] = entries[given]
+	}
+	return sorted, order
 }
 
 // distinctIDs returns how many entries there are before an ID is repeated.
@@ -111,7 +142,13 @@ func (s *Profiles) planImport(ctx context.Context, tenant string, entries []enti
 			ids[i] = entity.NormalizeID(id)
 		}
 	}
-	profiles, err := s.storedProfiles(ctx, tenant, ids)
+	var existing []string
+	for i, entry := range pending {
+		if stored[entries[entry].ID].ID != "" {
+			existing = append(existing, ids[i])
+		}
+	}
+	profiles, err := s.storedProfiles(ctx, tenant, existing)
 	if err != nil {
 		return nil, err
 	}
@@ -156,30 +193,54 @@ func (s *Profiles) storedProfiles(ctx context.Context, tenant string, ids []stri
 // statuses returns the store of the statuses of these entities.
 func (s *Profiles) statuses() *Statuses { return &Statuses{s.db, s.statusesTable} }
 
-// writeImport writes the entities in as few transactions as can hold them, and returns the entries that others have
-// changed since they were read. Of a transaction in which one was changed, the others are written one by one.
+// writeImport writes the entities in as few transactions as can hold them, several at the same time, and returns the
+// entries that others have changed since they were read.
 func (s *Profiles) writeImport(ctx context.Context, plan []importWrite) (changed []int, err error) {
+	groups := splitImport(plan)
+	changedOf := make([][]int, len(groups))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(importTransactions)
+	for i, group := range groups {
+		g.Go(func() (err error) {
+			changedOf[i], err = s.writeGroup(ctx, group)
+			return err
+		})
+	}
+	err = g.Wait()
+	return slices.Concat(changedOf...), err
+}
+
+// splitImport divides a plan into parts that fit into one transaction each.
+func splitImport(plan []importWrite) (groups [][]importWrite) {
 	for len(plan) > 0 {
-		n, size := 0, 0
-		for n < len(plan) && (n == 0 || size+plan[n].bytes <= maxTransactionBytes) {
-			size += plan[n].bytes
+		n, size, writes := 0, 0, 0
+		for n < len(plan) && (n == 0 ||
+			size+plan[n].bytes <= maxTransactionBytes && writes+len(plan[n].writes) <= maxTransactionWrites) {
+			size, writes = size+plan[n].bytes, writes+len(plan[n].writes)
 			n++
 		}
-		err := s.transactImport(ctx, plan[:n])
-		if errors.Is(err, entity.ErrChanged) && n > 1 {
-			for _, w := range plan[:n] {
-				if err = s.transactImport(ctx, []importWrite{w}); errors.Is(err, entity.ErrChanged) {
-					changed = append(changed, w.entry)
-				} else if err != nil {
-					return nil, err
-				}
-			}
-		} else if errors.Is(err, entity.ErrChanged) {
-			changed = append(changed, plan[0].entry)
+		groups, plan = append(groups, plan[:n]), plan[n:]
+	}
+	return groups
+}
+
+// writeGroup writes the entities of a group in one transaction. If one of them was changed by others since it was read,
+// the others are written one by one. It returns the entries that were changed.
+func (s *Profiles) writeGroup(ctx context.Context, group []importWrite) (changed []int, err error) {
+	err = s.transactImport(ctx, group)
+	switch {
+	case !errors.Is(err, entity.ErrChanged):
+		return nil, err
+	case len(group) == 1:
+		return []int{group[0].entry}, nil
+	}
+	for _, w := range group {
+		err := s.transactImport(ctx, []importWrite{w})
+		if errors.Is(err, entity.ErrChanged) {
+			changed = append(changed, w.entry)
 		} else if err != nil {
 			return nil, err
 		}
-		plan = plan[n:]
 	}
 	return changed, nil
 }

@@ -222,3 +222,30 @@ func TestListOfEntities(t *testing.T) {
 		t.Errorf("%d entities have the new name, want 1 and none under the old name", len(got))
 	}
 }
+
+// Results are in the order of the entries, and of entries with the same ID the last one counts.
+func TestImportKeepsTheOrderOfEntries(t *testing.T) {
+	s, _ := records(t)
+	statuses := []entity.LifecycleStatus{entity.Compliant, entity.ClientOffboarded, entity.PendingOffboarding}
+	var entries []entity.Import
+	for repetition, status := range statuses {
+		for i := range 400 { // more than one group
+			entries = append(entries, entity.Import{ID: fmt.Sprint("e", (i*7+repetition)%400), Status: status})
+		}
+	}
+	results, err := s.Import(t.Context(), "tenant", entries, entity.ImportOptions{At: at})
+	if err != nil || len(results) != len(entries) {
+		t.Fatalf("%d results, %v; want %d", len(results), err, len(entries))
+	}
+	for i, r := range results {
+		want := entity.ImportResult{ID: entries[i].ID, Outcome: entity.ImportStatusChanged, Status: entries[i].Status}
+		if repetition := i / 400; repetition == 0 {
+			want.Outcome = entity.ImportCreated
+		} else {
+			want.PreviousStatus = statuses[repetition-1]
+		}
+		if r != want {
+			t.Fatalf("entry %d: %+v, want %+v", i, r, want)
+		}
+	}
+}

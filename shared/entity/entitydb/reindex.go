@@ -44,7 +44,7 @@ func (s *Profiles) Reindex(ctx context.Context, tenant, after string, o entity.I
 	}
 	groups := make([]entity.Reindexed, (len(ids)+importTogether-1)/importTogether)
 	g, groupCtx := errgroup.WithContext(ctx)
-	g.SetLimit(importConcurrency)
+	g.SetLimit(importGroups)
 	for i := range groups {
 		g.Go(func() (err error) {
 			group := ids[i*importTogether : min((i+1)*importTogether, len(ids))]
