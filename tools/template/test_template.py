@@ -164,7 +164,9 @@ class Expanded(unittest.TestCase):
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
                 file = Path(folder, "expanded.json")
                 file.write_text(json.dumps(template, default=str))
-                command = [Path(sys.executable).with_name("cfn-lint"), "--regions", "eu-central-1", "us-east-1", "--", file]
+                # W3011: the functions' UpdateReplacePolicy is for their versions, and a DeletionPolicy beside it would be, too.
+                checks = ["--ignore-checks", "W3011", "--regions", "eu-central-1", "us-east-1"]
+                command = [Path(sys.executable).with_name("cfn-lint"), *checks, "--", file]
                 result = subprocess.run(command, capture_output=True, text=True, check=False)
                 self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
