@@ -9,7 +9,7 @@
 
 .DEFAULT_GOAL := build
 .PHONY: build tools demo test local docs bench bench-2gb bench-tenants capacity bench-screening bench-policy lint clean programs functions format vet staticcheck test-product test-local test-bench \
-	test-e2e test-faults vulncheck test-sam test-localstack sam sam-build test-clients test-template release
+	test-e2e test-faults test-mutations vulncheck test-sam test-localstack sam sam-build test-clients test-template release
 
 # One set of flags for products, tests, vet and staticcheck, so that each package is compiled once; the race detector alone needs a
 # second build, with C. The tools collect less garbage, which saves a sixth of their time for a few hundred megabytes; what is
@@ -119,6 +119,11 @@ test-e2e: build
 # Batches while things go wrong, by seeds (docs/faults.md). SEED=37 COUNT=1 replays one.
 test-faults: build
 	cd e2e && go test -count=1 -timeout 120m -run 'TestFaults$$' -v . -args -fault-seed $(or $(SEED),1) -fault-seeds $(or $(COUNT),200)
+
+# Drops the conditions of writes and removes retries, one at a time, in a copy of the repository, and looks for a test that notices
+# (docs/faults.md). It takes long. ONLY=batchdb tries those whose names match.
+test-mutations: build
+	@go run ./internal/mutate -only "$(ONLY)"
 
 docs: bin/tools/redoc.js
 	@mkdir -p bin
