@@ -3,6 +3,7 @@ package e2e
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -134,4 +135,24 @@ func TestLimitedEndpoints(t *testing.T) {
 			return true
 		})
 	}
+}
+
+// A tenant that has as much open as it may have gets another upload URL when something of it has ended.
+func TestOpenBatchesAreLimited(t *testing.T) {
+	t.Parallel()
+	s := loginLimitedTenant(t, "open_batches=1")
+	s.enableBatches()
+	u := s.newUpload(true)
+	const generate = transactionsPath + "batch/generate-upload-url"
+	status, header, text := s.call(http.MethodPost, generate, "", "")
+	if status != http.StatusTooManyRequests || !strings.Contains(string(text), "Wait until one has ended") ||
+		header.Get("Retry-After") == "" {
+		t.Errorf("a second batch: got %d %s with %v, want 429 with Retry-After", status, text, header)
+	}
+	put(t, u, jsonLines(validLine()))
+	s.follow(u.BatchID)
+	eventually(t, "an upload URL after the end of the batch", func() bool {
+		status, _, _ := s.call(http.MethodPost, generate, "", "")
+		return status == http.StatusOK
+	})
 }

@@ -19,6 +19,19 @@ type Backlog struct {
 	Since time.Time
 }
 
+// Open is how much of a tenant is open.
+type Open struct {
+	// Batches is the number of batches that are not in a terminal status.
+	Batches int64
+	// UnvalidatedBytes is the size of the files that are uploaded and not validated.
+	UnvalidatedBytes int64
+}
+
+// Reaches reports whether there is as much as enough says, in one of the two.
+func (o Open) Reaches(enough Open) bool {
+	return o.Batches >= enough.Batches || o.UnvalidatedBytes >= enough.UnvalidatedBytes
+}
+
 // Store keeps batches and what the steps commit about them.
 //
 // Every method may be called concurrently, for the same batch too. A write is one conditional write of one item and is
@@ -60,6 +73,10 @@ type Store interface {
 	// AdoptUnfinished makes batches that an earlier release created, and that no transition has reached since, known to
 	// EachUnfinished. Each call goes a limited number of batches further; once all are adopted, it does nothing.
 	AdoptUnfinished(ctx context.Context, now time.Time) error
+	// CountOpen returns how much of a tenant is open: batches that are not in a terminal status, and the bytes of those
+	// that are uploaded and not validated. It stops counting when it has found as much as enough says, in one of the two.
+	// It may miss the latest writes, and does not count batches that a release created which knew no limit of them.
+	CountOpen(ctx context.Context, tenant string, enough Open) (Open, error)
 	// Recent returns up to limit batches of a tenant, newest first. It may miss the latest writes.
 	Recent(ctx context.Context, tenant string, limit int) ([]Batch, error)
 }

@@ -61,6 +61,7 @@ func (s *Store) Create(ctx context.Context, b batch.Batch) error {
 	}
 	if !b.Status.IsTerminal() {
 		row["unfinished"], row["look_at"] = dynamo.String(shard(b.ID)), dynamo.String(dynamo.FormatTime(b.CreatedAt))
+		row[openAttribute] = dynamo.String(b.Tenant)
 	}
 	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                &s.table,
@@ -117,7 +118,7 @@ func (s *Store) Apply(ctx context.Context, id batch.ID, t batch.Transition) (bat
 	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                           &s.table,
 		Key:                                 key(id, batchPart),
-		UpdateExpression:                    aws.String("SET " + strings.Join(assignments, ", ")),
+		UpdateExpression:                    aws.String("SET " + strings.Join(assignments, ", ") + closes(t.To, names)),
 		ConditionExpression:                 aws.String(statusCondition(t, values)),
 		ExpressionAttributeNames:            names,
 		ExpressionAttributeValues:           values,
@@ -183,7 +184,7 @@ func updateExpression(t batch.Transition) (
 	var errs []error
 	if t.Object != nil {
 		errs = append(errs, assign("object", objectRow(*t.Object)),
-			assign("received_at", dynamo.FormatTime(t.ReceivedAt)))
+			assign("received_at", dynamo.FormatTime(t.ReceivedAt)), assign(unvalidatedAttribute, t.Object.Size))
 	}
 	if t.Plan != nil {
 		errs = append(errs, assign("chunk_bytes", t.Plan.ChunkBytes), assign("max_line_bytes", t.MaxLineBytes),

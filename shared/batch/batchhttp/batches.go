@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"time"
 
@@ -31,6 +32,7 @@ type store interface {
 	Create(ctx context.Context, b batch.Batch) error
 	Get(ctx context.Context, id batch.ID) (batch.Batch, error)
 	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
+	CountOpen(ctx context.Context, tenant string, enough batch.Open) (batch.Open, error)
 }
 
 // positions is the part of admission.Positions that the status needs.
@@ -104,6 +106,9 @@ func (s *Batches) GenerateUploadURL(ctx context.Context, caller httpapi.Caller, 
 	if err != nil {
 		return UploadReply{}, err
 	}
+	if err := s.checkOpen(ctx, caller); err != nil {
+		return UploadReply{}, err
+	}
 	id, err := s.NewID()
 	if err != nil {
 		return UploadReply{}, fmt.Errorf("make a batch ID: %w", err)
@@ -125,6 +130,40 @@ func (s *Batches) GenerateUploadURL(ctx context.Context, caller httpapi.Caller, 
 	}
 	audit.AddObject(ctx, "batch_id", string(id))
 	return UploadReply{signed.URL, id, signed.Method, signed.Headers, signed.Expires, s.MaxBytes}, nil
+}
+
+// openRetry is how long a client is told to wait that has too much open. A batch of some size takes about as long.
+const openRetry = 30 * time.Second
+
+// checkOpen refuses another batch of a tenant that has as much open as its limits allow. Requests at the same time may
+// pass together, no more of them than the limit of upload URLs allows.
+func (s *Batches) checkOpen(ctx context.Context, caller httpapi.Caller) error {
+	limits := ratelimit.ParseSettings(caller.Attributes[ratelimit.Attribute])
+	most := batch.Open{Batches: limits.Get(ratelimit.OpenBatches), UnvalidatedBytes: limits.Get(ratelimit.UnvalidatedBytes)}
+	if most == (batch.Open{}) {
+		return nil
+	}
+	enough := most
+	for _, n := range []*int64{&enough.Batches, &enough.UnvalidatedBytes} {
+		if *n == 0 {
+			*n = math.MaxInt64
+		}
+	}
+	open, err := s.Store.CountOpen(ctx, caller.Tenant, enough)
+	if err != nil {
+		return err
+	}
+	switch {
+	case open.Batches >= enough.Batches:
+		return fault.Newf(fault.Throttled, "too_many_open_batches",
+			"The tenant has as many batches that have not ended as it may have: %d. Wait until one has ended; "+
+				"a batch whose file is not uploaded ends a day after its URL.", most.Batches).WithRetryAfter(openRetry)
+	case open.UnvalidatedBytes >= enough.UnvalidatedBytes:
+		return fault.Newf(fault.Throttled, "too_many_unvalidated_bytes",
+			"The tenant has as many bytes uploaded and not validated as it may have: %d. Wait until a batch is validated.",
+			most.UnvalidatedBytes).WithRetryAfter(openRetry)
+	}
+	return nil
 }
 
 var errNotFound = fault.New(fault.NotFound, "batch_not_found", "Batch not found.")

@@ -25,6 +25,7 @@ import (
 	"sluice/shared/httpapi"
 	"sluice/shared/objects"
 	"sluice/shared/permission"
+	"sluice/shared/ratelimit"
 	"sluice/shared/screening/catalog/catalogtest"
 	"sluice/shared/transaction"
 )
@@ -377,4 +378,32 @@ func TestPermissions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A tenant with too much open gets no further upload URL until something of it has ended.
+func TestOpenBatchesAreLimited(t *testing.T) {
+	a := newAPI(t)
+	a.caller.Attributes[ratelimit.Attribute] = "open_batches=2 unvalidated_bytes=100"
+	expectRefusal := func(message string) {
+		t.Helper()
+		r := a.invoke(t, "POST", "/batch/generate-upload-url", "")
+		if r.StatusCode != 429 || !strings.Contains(r.Body, message) || r.MultiValueHeaders["Retry-After"] == nil {
+			t.Errorf("got %d %s with %v, want 429 %q with Retry-After", r.StatusCode, r.Body, r.MultiValueHeaders, message)
+		}
+	}
+	first := a.createBatch(t)
+	a.apply(t, first, batch.Transition{To: batch.Uploaded, Object: &batch.Object{Key: "k", Size: 99}, ReceivedAt: now})
+	second := a.createBatch(t)
+	expectRefusal("The tenant has as many batches that have not ended as it may have: 2. Wait until one has ended")
+	a.apply(t, second, batch.Transition{To: batch.Uploaded, Object: &batch.Object{Key: "k", Size: 1}, ReceivedAt: now})
+	a.caller.Attributes[ratelimit.Attribute] = "open_batches=0 unvalidated_bytes=100"
+	expectRefusal("The tenant has as many bytes uploaded and not validated as it may have: 100. Wait until a batch is validated.")
+	a.apply(t, second, batch.Transition{To: batch.Failed})
+	a.createBatch(t)
+	a.caller.Attributes[ratelimit.Attribute] = "open_batches=1 unvalidated_bytes=0"
+	expectRefusal("may have: 1. ")
+	a.caller.Attributes[ratelimit.Attribute] = "open_batches=0 unvalidated_bytes=0"
+	a.createBatch(t)
+	a.caller.Tenant, a.caller.Attributes[ratelimit.Attribute] = "another", "open_batches=1"
+	a.createBatch(t)
 }

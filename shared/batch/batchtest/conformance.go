@@ -31,6 +31,7 @@ func Conform(t *testing.T, open func(t *testing.T) batch.Store) {
 		"statuses":    testStatuses,
 		"unfinished":  testUnfinished,
 		"backlogs":    testBacklogs,
+		"open":        testOpen,
 		"unannounced": testUnannounced,
 		"announcer":   testOneAttemptAnnounces,
 	} {
