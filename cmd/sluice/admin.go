@@ -217,9 +217,10 @@ func (a *admin) rotateKeyCommand() *cli.Command {
 		func(ctx context.Context, a *admin, _ []string) (any, error) {
 			return rotateKey(ctx, a, time.Duration(tokenSeconds)*time.Second)
 		})
-	c.Description = "The new key signs once every cached copy of the old key set has expired."
+	c.Description = "The new key signs once every cached copy of the old key set has expired. The present keys are retired when their " +
+		"last token has expired."
 	c.Flags = func(f *flag.FlagSet) {
-		f.IntVar(&tokenSeconds, "token-lifetime", 3600, "the longest lifetime of a token, in `SECONDS`")
+		f.IntVar(&tokenSeconds, "token-lifetime", 3600, "the parameter TokenLifetime of the installation, in `SECONDS`")
 	}
 	c.Examples = []string{"sluice admin key rotate"}
 	return c

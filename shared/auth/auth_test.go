@@ -154,7 +154,8 @@ func TestIssuedTokensVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := w.now.Truncate(time.Second).Add(lifetime)
+	lives := lifetime + auth.ReuseTime(lifetime)
+	end := w.now.Truncate(time.Second).Add(lives)
 	if claims.Client != w.client.ID || claims.Tenant != w.tenant.ID || !claims.Expires.Equal(end) {
 		t.Errorf("%+v", claims)
 	}
@@ -173,8 +174,8 @@ func TestIssuedTokensVerify(t *testing.T) {
 	if fmt.Sprint(payload["aud"]) != "[sluice]" && payload["aud"] != "sluice" || len(payload) != 8 {
 		t.Errorf("payload %v", payload)
 	}
-	for after, valid := range map[time.Duration]bool{lifetime - time.Second: true, lifetime - time.Nanosecond: true, lifetime: false, lifetime + time.Second: false} {
-		w.now = end.Add(after - lifetime)
+	for after, valid := range map[time.Duration]bool{lives - time.Second: true, lives - time.Nanosecond: true, lives: false, lives + time.Second: false} {
+		w.now = end.Add(after - lives)
 		if err := w.verify(t, token); valid != (err == nil) || !valid && !errors.Is(err, auth.ErrInvalidToken) {
 			t.Errorf("%v after the start: %v", after, err)
 		}
@@ -286,11 +287,12 @@ func TestRotation(t *testing.T) {
 	if err := w.verify(t, old); err != nil {
 		t.Fatal(err)
 	}
+	w.now = w.now.Add(time.Minute)
 	start := w.now
 	w.rotate(t, "second")
 	w.now = start.Add(auth.KeySetLifetime - time.Second)
-	last := w.issue(t)
-	if kid(last) != kid(old) {
+	last := w.issue(t) // the first one is not handed out any more
+	if last == old || kid(last) != kid(old) {
 		t.Error("the new key signs before every cache knows it")
 	}
 	if n := w.published(t); n != 2 {
@@ -306,11 +308,12 @@ func TestRotation(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	w.now = start.Add(auth.KeySetLifetime - time.Second + lifetime - time.Second)
+	lives := lifetime + auth.ReuseTime(lifetime)
+	w.now = start.Add(auth.KeySetLifetime - time.Second + lives - time.Second)
 	if err := w.verify(t, last); err != nil {
 		t.Errorf("the last token of the old key, in its last second: %v", err)
 	}
-	w.now = start.Add(auth.KeySetLifetime + lifetime + 2*time.Minute)
+	w.now = start.Add(auth.KeySetLifetime + lives + 2*time.Minute)
 	if n := w.published(t); n != 1 {
 		t.Errorf("%d keys are published after the rotation", n)
 	}

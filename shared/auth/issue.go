@@ -45,13 +45,14 @@ type Issuer struct {
 	FirstKMSKey string
 	// Audience is the aud claim of the tokens.
 	Audience string
-	// Lifetime is how long a token is valid.
+	// Lifetime is how long a token is valid when it is handed out. It lives ReuseTime longer.
 	Lifetime time.Duration
 	Now      func() time.Time
 	// NewID returns the jti claim of a new token.
 	NewID func() string
 
-	keys keyCache
+	keys   keyCache
+	tokens tokenCache
 }
 
 // NewIssuer returns an issuer with the system clock and random token IDs.
@@ -60,8 +61,8 @@ func NewIssuer(r Registry, k kmsAPI, firstKey, audience string, lifetime time.Du
 		keys: keyCache{registry: r}}
 }
 
-// Issue checks a client's credentials and scope and returns a signed token with the given issuer as iss claim. It
-// returns ErrInvalidClient or ErrInvalidScope for a request that the sender must mend.
+// Issue checks a client's credentials and scope and returns a signed token with the given issuer as iss claim, perhaps
+// the same as before (ReuseTime). Whatever tokens there are, a client that is disabled gets none. It returns ErrInvalidClient or ErrInvalidScope for a request that the sender must mend.
 func (i *Issuer) Issue(ctx context.Context, issuer, clientID, secret, scope string) (string, error) {
 	if !isUUID(clientID) { // The store limits the length of keys.
 		return "", ErrInvalidClient
@@ -79,26 +80,34 @@ func (i *Issuer) Issue(ctx context.Context, issuer, clientID, secret, scope stri
 	if tenant, ok := strings.CutPrefix(scope, "tenant/"); !ok || tenant != c.Tenant {
 		return "", ErrInvalidScope
 	}
-	return i.sign(ctx, issuer, c.ID, scope)
+	key, err := i.signingKey(ctx)
+	if err != nil {
+		return "", err
+	}
+	r := tokenRequest{issuer: issuer, scope: scope, secret: secret, client: c}
+	if token := i.reusedToken(ctx, r, key.ID); token != "" {
+		return token, nil
+	}
+	signedAt := i.Now().Truncate(time.Second)
+	token, err := i.sign(ctx, key, r, signedAt)
+	if err != nil {
+		return "", err
+	}
+	return i.shareToken(ctx, r, token, key.ID, signedAt), nil
 }
 
 // isUUID reports whether s can be the ID of a client or a tenant: a UUID of 36 characters.
 func isUUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
 
-func (i *Issuer) sign(ctx context.Context, issuer, clientID, scope string) (string, error) {
-	key, err := i.signingKey(ctx)
-	if err != nil {
-		return "", err
-	}
+func (i *Issuer) sign(ctx context.Context, key Key, r tokenRequest, now time.Time) (string, error) {
 	public, err := key.parsePublicKey()
 	if err != nil {
 		return "", err
 	}
-	now := i.Now().Truncate(time.Second)
 	token, err := jwt.NewBuilder().
-		Issuer(issuer).Audience([]string{i.Audience}).Subject(clientID).JwtID(i.NewID()).
-		IssuedAt(now).Expiration(now.Add(i.Lifetime)).
-		Claim("client_id", clientID).Claim("scope", scope).
+		Issuer(r.issuer).Audience([]string{i.Audience}).Subject(r.client.ID).JwtID(i.NewID()).
+		IssuedAt(now).Expiration(now.Add(i.Lifetime+ReuseTime(i.Lifetime))).
+		Claim("client_id", r.client.ID).Claim("scope", r.scope).
 		Build()
 	if err != nil {
 		return "", err

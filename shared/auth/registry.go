@@ -158,6 +158,12 @@ type Registry interface {
 	// ClientAndTenant reads a client and a tenant in one request. It returns ErrNotFound if either does not exist.
 	ClientAndTenant(ctx context.Context, client, tenant string) (Client, Tenant, error)
 
+	// SealedToken reads the sealed token of an ID. It returns ErrNotFound if there is none.
+	SealedToken(ctx context.Context, id string) (SealedToken, error)
+	// StoreSealedToken stores a sealed token, unless there is one of the same key that may still be handed out, and
+	// returns the one that is stored then. Of several calls at the same time one stores its token, and all return it.
+	StoreSealedToken(ctx context.Context, t SealedToken, now time.Time) (SealedToken, error)
+
 	// Keys reads all keys and the version of the set: no keys and version 0 before the first are stored.
 	Keys(ctx context.Context) (keys []Key, version int64, err error)
 	// ReplaceKeys replaces all keys if the version of the set is still the given one. Otherwise it returns ErrChanged;

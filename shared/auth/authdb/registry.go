@@ -20,7 +20,7 @@ import (
 
 // Registry is the auth.Registry. Its table has the key
 //
-//	id   tenant#<id>, client#<id>, keys
+//	id   tenant#<id>, client#<id>, token#<client>/<digest>, keys
 type Registry struct {
 	db    *dynamodb.Client
 	table string
@@ -297,6 +297,40 @@ func (s *Registry) setFlag(ctx context.Context, id, name string, on bool, row an
 		return fmt.Errorf("change registry: %w", err)
 	}
 	return attributevalue.UnmarshalMap(out.Attributes, row)
+}
+
+// SealedToken implements auth.Registry.
+func (s *Registry) SealedToken(ctx context.Context, id string) (auth.SealedToken, error) {
+	var row tokenRow
+	if err := s.get(ctx, tokenPrefix+id, &row); err != nil {
+		return auth.SealedToken{}, err
+	}
+	return row.token(), nil
+}
+
+// StoreSealedToken implements auth.Registry.
+func (s *Registry) StoreSealedToken(ctx context.Context, t auth.SealedToken, now time.Time) (auth.SealedToken, error) {
+	item, err := attributevalue.MarshalMap(tokenRowOf(t))
+	if err != nil {
+		return auth.SealedToken{}, err
+	}
+	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &s.table, Item: item,
+		ConditionExpression: aws.String("attribute_not_exists(id) OR reuse_until <= :now OR kid <> :kid"),
+		ExpressionAttributeValues: dynamo.Item{
+			":now": dynamo.Number(now.Unix()), ":kid": dynamo.String(t.Key),
+		},
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})
+	if current, failed := dynamo.ConditionFailed(err); failed {
+		var row tokenRow
+		err := attributevalue.UnmarshalMap(current, &row)
+		return row.token(), err
+	}
+	if err != nil {
+		return auth.SealedToken{}, fmt.Errorf("store token: %w", err)
+	}
+	return t, nil
 }
 
 // Keys implements auth.Registry.

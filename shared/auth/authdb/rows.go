@@ -16,6 +16,7 @@ import (
 const (
 	tenantPrefix = "tenant#"
 	clientPrefix = "client#"
+	tokenPrefix  = "token#"
 	keysID       = "keys"
 )
 
@@ -105,6 +106,27 @@ func (r clientRow) client() (auth.Client, error) {
 		Secret: auth.SecretHash{Salt: r.Salt, Sum: r.Sum}, Disabled: r.Disabled, CreatedAt: createdAt,
 		AccessLayers: access.Layers{Geographic: r.Geographic, BusinessRelated: r.Business},
 	}, err
+}
+
+// tokenRow is a sealed token. Its times are in seconds since 1970.
+type tokenRow struct {
+	ID         string `dynamodbav:"id"`
+	Key        string `dynamodbav:"kid"`
+	ReuseUntil int64  `dynamodbav:"reuse_until"`
+	Ciphertext []byte `dynamodbav:"sealed"`
+	// Expires is for the table's time to live.
+	Expires int64 `dynamodbav:"expires"`
+}
+
+func tokenRowOf(t auth.SealedToken) tokenRow {
+	until := t.ReuseUntil.Unix()
+	return tokenRow{ID: tokenPrefix + t.ID, Key: t.Key, ReuseUntil: until, Ciphertext: t.Ciphertext, Expires: until}
+}
+
+func (r tokenRow) token() auth.SealedToken {
+	return auth.SealedToken{
+		ID: strings.TrimPrefix(r.ID, tokenPrefix), Key: r.Key, ReuseUntil: time.Unix(r.ReuseUntil, 0), Ciphertext: r.Ciphertext,
+	}
 }
 
 // keysRow holds all signing keys; Version counts their replacements.

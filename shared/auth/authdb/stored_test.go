@@ -39,6 +39,10 @@ func TestStoredRegistry(t *testing.T) {
 	if err := s.CreateClient(ctx, c); err != nil {
 		t.Fatal(err)
 	}
+	token := auth.SealedToken{ID: "client/digest", Key: "kid", ReuseUntil: time.Unix(1795680900, 0), Ciphertext: []byte("sealed")}
+	if _, err := s.StoreSealedToken(ctx, token, at); err != nil {
+		t.Fatal(err)
+	}
 	keys := []auth.Key{{ID: "kid", KMSKey: "arn", PublicKey: []byte("public"), ActiveFrom: at, RetireAt: at.Add(time.Hour)}}
 	if err := s.ReplaceKeys(ctx, keys, 0); err != nil {
 		t.Fatal(err)
@@ -55,6 +59,10 @@ func TestStoredRegistry(t *testing.T) {
 	gotClient, err := s.Client(ctx, "client")
 	if diff := cmp.Diff(c, gotClient); err != nil || diff != "" {
 		t.Errorf("client: %v, (-want +got)\n%s", err, diff)
+	}
+	gotToken, err := s.SealedToken(ctx, token.ID)
+	if diff := cmp.Diff(token, gotToken); err != nil || diff != "" {
+		t.Errorf("token: %v, (-want +got)\n%s", err, diff)
 	}
 	gotKeys, version, err := s.Keys(ctx)
 	if diff := cmp.Diff(keys, gotKeys); err != nil || diff != "" || version != 1 {

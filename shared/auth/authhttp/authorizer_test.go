@@ -43,7 +43,7 @@ func TestAuthorizer(t *testing.T) {
 			}
 			wantContext := httpapi.Caller{
 				Tenant: id.tenant.ID, Client: id.client.ID, TokenID: tokenID, Permissions: id.client.Permissions, Features: []string{"batch"},
-				Attributes: auth.DefaultSettings().Attributes(), Expires: id.now.Add(time.Hour),
+				Attributes: auth.DefaultSettings().Attributes(), Expires: id.now.Add(65 * time.Minute),
 			}.Context()
 			if diff := cmp.Diff(wantContext, reply.Context); diff != "" {
 				t.Errorf("context: want (-), got (+):\n%s", diff)
@@ -119,7 +119,7 @@ func TestUnauthorized(t *testing.T) {
 		})
 	}
 	t.Run("an expired token", func(t *testing.T) {
-		id.now = id.now.Add(time.Hour)
+		id.now = id.now.Add(65 * time.Minute)
 		id.expectUnauthorized(t, newRequest(t, "Bearer "+token))
 	})
 	if strings.Contains(id.log.String(), token) {

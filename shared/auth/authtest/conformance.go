@@ -21,6 +21,7 @@ import (
 func Conform(t *testing.T, open func(t *testing.T) auth.Registry) {
 	for name, test := range map[string]func(*testing.T, auth.Registry){
 		"tenants": tenants, "clients": clients, "identify": identify, "keys": keys, "race of keys": raceOfKeys,
+		"tokens": tokens,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -231,5 +232,31 @@ func raceOfKeys(t *testing.T, r auth.Registry) {
 	got, _, err := r.Keys(ctx)
 	if err != nil || winner.Load() == nil || !slices.ContainsFunc(got, func(k auth.Key) bool { return k.ID == *winner.Load() }) {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// tokens stores tokens of one and of another ID.
+func tokens(t *testing.T, r auth.Registry) {
+	ctx, now := t.Context(), time.Unix(1795680900, 0)
+	_, err := r.SealedToken(ctx, "a")
+	absent(t, err)
+	until := now.Add(5 * time.Minute)
+	first := auth.SealedToken{ID: "a", Key: "k1", ReuseUntil: until, Ciphertext: []byte{1}}
+	second := auth.SealedToken{ID: "a", Key: "k1", ReuseUntil: until.Add(time.Minute), Ciphertext: []byte{2}}
+	third := auth.SealedToken{ID: "a", Key: "k2", ReuseUntil: until, Ciphertext: []byte{3}}
+	other := auth.SealedToken{ID: "b", Key: "k1", ReuseUntil: until, Ciphertext: []byte{4}}
+	for _, step := range []struct {
+		store auth.SealedToken
+		at    time.Time
+		want  auth.SealedToken
+	}{
+		{first, now, first}, {first, now, first}, {second, now, first}, {second, until.Add(-time.Second), first},
+		{second, until, second}, {first, until, second}, {third, until, third}, {other, now, other},
+	} {
+		equal(t, step.want, must[auth.SealedToken](t)(r.StoreSealedToken(ctx, step.store, step.at)))
+		equal(t, step.want, must[auth.SealedToken](t)(r.SealedToken(ctx, step.store.ID)))
+	}
+	if list := must[[]auth.Client](t)(r.Clients(ctx)); len(list) != 0 {
+		t.Errorf("tokens are listed as clients: %v", list)
 	}
 }

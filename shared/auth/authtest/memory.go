@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"sluice/shared/auth"
 )
@@ -20,6 +21,7 @@ type Memory struct {
 	mu      sync.Mutex
 	tenants map[string]auth.Tenant
 	clients map[string]auth.Client
+	tokens  map[string]auth.SealedToken
 	keys    []auth.Key
 	version int64
 	calls   map[string]int
@@ -29,7 +31,8 @@ var _ auth.Registry = (*Memory)(nil)
 
 // NewMemory returns an empty registry.
 func NewMemory() *Memory {
-	return &Memory{tenants: map[string]auth.Tenant{}, clients: map[string]auth.Client{}, calls: map[string]int{}}
+	return &Memory{tenants: map[string]auth.Tenant{}, clients: map[string]auth.Client{}, tokens: map[string]auth.SealedToken{},
+		calls: map[string]int{}}
 }
 
 // Calls returns how often a method was called.
@@ -160,6 +163,41 @@ func (m *Memory) ClientAndTenant(_ context.Context, client, tenant string) (auth
 		return auth.Client{}, auth.Tenant{}, err
 	}
 	return c, t, nil
+}
+
+// SealedToken implements auth.Registry.
+func (m *Memory) SealedToken(_ context.Context, id string) (auth.SealedToken, error) {
+	leave, err := m.enter("SealedToken")
+	defer leave()
+	return find(m.tokens, id, err)
+}
+
+// Tokens returns the sealed tokens.
+func (m *Memory) Tokens() map[string]auth.SealedToken {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.tokens)
+}
+
+// SetToken stores a sealed token, whatever there is.
+func (m *Memory) SetToken(t auth.SealedToken) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.tokens[t.ID] = t
+}
+
+// StoreSealedToken implements auth.Registry.
+func (m *Memory) StoreSealedToken(_ context.Context, t auth.SealedToken, now time.Time) (auth.SealedToken, error) {
+	leave, err := m.enter("StoreSealedToken")
+	defer leave()
+	if err != nil {
+		return auth.SealedToken{}, err
+	}
+	if old, exists := m.tokens[t.ID]; exists && old.Key == t.Key && now.Before(old.ReuseUntil) {
+		return old, nil
+	}
+	m.tokens[t.ID] = t
+	return t, nil
 }
 
 func (m *Memory) Keys(context.Context) ([]auth.Key, int64, error) {
