@@ -149,9 +149,9 @@ func TestTokenIsAnAccessToken(t *testing.T) {
 			t.Errorf("the claim %s is %v, want %s", claim, claims[claim], want)
 		}
 	}
-	if lifetime := claims["exp"].(float64) - claims["iat"].(float64); lifetime != 3600 || claims["jti"] == "" ||
+	if lifetime := claims["exp"].(float64) - claims["iat"].(float64); lifetime != 3900 || claims["jti"] == "" ||
 		claims["aud"] == nil {
-		t.Errorf("the claims are %v, want a jti, an aud and a lifetime of 3600 seconds", claims)
+		t.Errorf("the claims are %v, want a jti, an aud and a lifetime of 3900 seconds: 300 to be handed out again, and 3600", claims)
 	}
 	checkPublishedKeys(t, header["kid"])
 }
