@@ -291,8 +291,8 @@ func (c *Client) Follow(
 	answered := c.config.Now()
 	for n := 1; ; n++ {
 		s, err := c.Status(ctx, batchID)
-		if _, pause := askedToWait(err); pause > 0 && c.config.Now().Sub(answered) < busyPatience {
-			if err := c.config.Pause(ctx, max(pause, interval(n))); err != nil {
+		if _, pause := askedToWait(err); pause > 0 && pause <= maxAskedPause && c.config.Now().Sub(answered) < busyPatience {
+			if err := c.pauseAfter(ctx, err, max(pause, interval(n))); err != nil {
 				return last, err
 			}
 			continue

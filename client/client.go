@@ -34,6 +34,9 @@ const (
 	maxAttempts = 4
 	// maxBusyAttempts is the same for answers that the service is busy: half a minute in all.
 	maxBusyAttempts = 8
+	// maxAskedPause is the longest pause for which a call waits that the service asks for. A limit for each hour or day may
+	// ask for more: the call then fails with the refusal, which says when to try again.
+	maxAskedPause = 2 * time.Minute
 	// firstRetryDelay is the pause before the second attempt at a call; each further pause is twice as long.
 	firstRetryDelay = 200 * time.Millisecond
 )
@@ -50,6 +53,9 @@ type Config struct {
 	// Scope is "tenant/" and the ID of the tenant whose data the client works with.
 	Scope string
 
+	// OnWait, unless it is nil, is told of each pause that the service asks for (429 or 503 with Retry-After) before it
+	// begins, and of the refusal. Several goroutines may call it at once.
+	OnWait func(pause time.Duration, refusal error)
 	// HTTP sends all requests. If it is nil, the Client makes one of its own that waits at most two minutes for a reply
 	// to begin and sets no limit to the duration of an upload.
 	HTTP *http.Client
@@ -162,7 +168,7 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, hea
 		if !retry || ctx.Err() != nil {
 			return err
 		}
-		if err := c.config.Pause(ctx, delay); err != nil {
+		if err := c.pauseAfter(ctx, err, delay); err != nil {
 			return err
 		}
 	}
@@ -226,7 +232,7 @@ func retryDelay(err error, attempt int) (time.Duration, bool) {
 	if status, pause := askedToWait(err); status == http.StatusServiceUnavailable && pause > 0 {
 		limit = maxBusyAttempts
 	}
-	if err == nil || attempt >= limit {
+	if _, pause := askedToWait(err); err == nil || attempt >= limit || pause > maxAskedPause {
 		return 0, false
 	}
 	delay := firstRetryDelay << (attempt - 1)
@@ -237,11 +243,20 @@ func retryDelay(err error, attempt int) (time.Duration, bool) {
 	case errors.As(err, &refused):
 		return max(delay, refused.RetryAfter), refused.isTemporary()
 	case errors.As(err, &refusedToken):
-		return max(delay, refusedToken.RetryAfter), refusedToken.Status >= 500
+		return max(delay, refusedToken.RetryAfter), refusedToken.Status >= 500 ||
+			refusedToken.Status == http.StatusTooManyRequests
 	case errors.As(err, &unreachable):
 		return delay, true
 	}
 	return 0, false
+}
+
+// pauseAfter waits before another attempt. If the service has asked for the pause, OnWait is told.
+func (c *Client) pauseAfter(ctx context.Context, refusal error, d time.Duration) error {
+	if _, asked := askedToWait(refusal); asked > 0 && c.config.OnWait != nil {
+		c.config.OnWait(d, refusal)
+	}
+	return c.config.Pause(ctx, d)
 }
 
 // askedToWait returns the status of an answer that says when to try again, and how long to wait; 0 for any other error.

@@ -304,6 +304,23 @@ func TestTemporaryFailuresAreRetried(t *testing.T) {
 	})
 }
 
+// A call waits as long as a limit asks for, says so, and gives up at once if that is too long.
+func TestLimitsAreWaitedFor(t *testing.T) {
+	for _, path := range []string{"/oauth2/token", "generate-upload-url"} {
+		s, c, p := newClient(t)
+		failFirst(s, path, 2, 429, http.Header{"Retry-After": {"120"}})
+		createUpload(t, c)
+		if diff := cmp.Diff([]time.Duration{2 * time.Minute, 2 * time.Minute}, p.pauses); diff != "" {
+			t.Errorf("%s: pauses (-want +got):\n%s", path, diff)
+		}
+		s, c, p = newClient(t)
+		failFirst(s, path, 1, 429, http.Header{"Retry-After": {"121"}})
+		if _, err := c.CreateUpload(t.Context(), true); err == nil || len(p.pauses) > 0 {
+			t.Errorf("%s: %v after the pauses %v, want the refusal at once", path, err, p.pauses)
+		}
+	}
+}
+
 // A service that says when to try again is busy, and is asked more often.
 func TestBusyServiceIsAskedAgain(t *testing.T) {
 	for _, path := range []string{"/oauth2/token", "generate-upload-url"} {

@@ -55,7 +55,7 @@ func (c *Client) fetchToken(ctx context.Context) (string, time.Duration, error) 
 		if !retry || ctx.Err() != nil {
 			return token, lifetime, err
 		}
-		if err := c.config.Pause(ctx, delay); err != nil {
+		if err := c.pauseAfter(ctx, err, delay); err != nil {
 			return "", 0, err
 		}
 	}

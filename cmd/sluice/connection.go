@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"sluice/client"
 )
@@ -74,6 +76,9 @@ func (c *connection) newClient() (*client.Client, error) {
 		setDefault(&config.ClientID, local.ClientID)
 		setDefault(&config.ClientSecret, local.ClientSecret)
 		setDefault(&config.Scope, local.Scope)
+	}
+	config.OnWait = func(pause time.Duration, refusal error) {
+		fmt.Fprintf(os.Stderr, "waiting %.0f s: %v\n", pause.Seconds(), refusal)
 	}
 	return client.New(config)
 }
