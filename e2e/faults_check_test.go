@@ -19,6 +19,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	gocmp "github.com/google/go-cmp/cmp"
 
@@ -303,6 +304,41 @@ func (c *faultCloud) rowLeftovers(t *testing.T) (problems []error) {
 		}
 	}
 	return problems
+}
+
+// slotLeftovers returns a line for each slot that a batch has, and for each batch that waits for one.
+func (c *faultCloud) slotLeftovers(t *testing.T) (held []string, err error) {
+	db, err := c.database(t.Context())
+	if err != nil {
+		return nil, err
+	}
+	gates := 0
+	pages := dynamodb.NewScanPaginator(db, &dynamodb.ScanInput{TableName: aws.String(c.Prefix + "-admission")})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range page.Items {
+			stage := dynamo.StringAttribute(row, "stage")
+			if id := dynamo.StringAttribute(row, "batch"); id != "" {
+				held = append(held, fmt.Sprintf("batch %s waits for a slot of %s", id, stage))
+				continue
+			}
+			gates++
+			holders, isMap := row["holders"].(*types.AttributeValueMemberM)
+			if !isMap {
+				return nil, fmt.Errorf("the gate of %s has no holders: %v", stage, row)
+			}
+			for id := range holders.Value {
+				held = append(held, fmt.Sprintf("batch %s has a slot of %s", id, stage))
+			}
+		}
+	}
+	if gates == 0 {
+		return nil, errors.New("there is no gate, though batches had slots")
+	}
+	return held, nil
 }
 
 // faultSummary counts ends.

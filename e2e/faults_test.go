@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -194,6 +195,7 @@ func (c *faultCloud) round(t *testing.T, first, last uint64, s *faultSummary) {
 	eachAtOnce(8, batches, func(b *faultBatch) { c.begin(t, b) })
 	c.waitForEnds(t, batches)
 	<-restarts
+	c.waitForSlots(t)
 	for _, p := range plans {
 		c.forget(t, p)
 	}
@@ -327,6 +329,30 @@ func (c *faultCloud) waitForEnds(t *testing.T, batches []*faultBatch) {
 		}
 		select {
 		case <-time.After(50 * time.Millisecond):
+		case <-t.Context().Done():
+			return
+		}
+	}
+}
+
+// waitForSlots waits until no batch has a slot or waits for one, and sweeps meanwhile: a function that was killed has left
+// its batch's slots to the sweep.
+func (c *faultCloud) waitForSlots(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; {
+		held, err := c.slotLeftovers(t)
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case len(held) == 0:
+			return
+		case time.Now().After(end):
+			t.Errorf("all batches have ended, and %v later %s", patience, strings.Join(held, ", "))
+			return
+		}
+		c.sweepOnce(t)
+		select {
+		case <-time.After(200 * time.Millisecond):
 		case <-t.Context().Done():
 			return
 		}
