@@ -32,11 +32,22 @@ func TestScanners(t *testing.T) {
 		if told := results != nil; told != (tt.lines == nil) || told == (lines != nil) || told == (documents != nil) {
 			t.Errorf("%s: %T, %T, %+v", name, lines, documents, results)
 		}
-		if results != nil && results.MaxWait != time.Hour {
-			t.Errorf("%s: waits %v", name, results.MaxWait)
+		if results != nil && (results.MaxWait != time.Hour || results.Retry.Attempts < 2) {
+			t.Errorf("%s: waits %v, for %d scans; want several within an hour", name, results.MaxWait, results.Retry.Attempts)
 		}
 		if _, builtin := tt.lines.(malware.Builtin); builtin && (lines != tt.lines || documents != malware.Builtin{}) {
 			t.Errorf("%s: %+v, %+v", name, lines, documents)
 		}
+	}
+}
+
+// A call to AWS that fails for a reason that passes is repeated, as often as the faults of docs/faults.md are survived.
+func TestCallsAreRepeated(t *testing.T) {
+	cfg, err := LoadAWS(t.Context(), retrying(time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := cfg.Retryer().MaxAttempts(); got != 5 {
+		t.Errorf("a call is attempted up to %d times, want 5", got)
 	}
 }

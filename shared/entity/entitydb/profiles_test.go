@@ -133,6 +133,33 @@ func TestImportedEntities(t *testing.T) {
 	}
 }
 
+// Nothing that is new takes the place of what is stored under its ID: not an entity that of an import, not a draft that of
+// another entity.
+func TestNewRecordsReplaceNothing(t *testing.T) {
+	ctx := t.Context()
+	s, db := records(t)
+	entitytest.StoreStatuses(t, db, "tenant", entitytest.Statuses{"imported": entity.Compliant})
+	if err := s.Create(ctx, "tenant", fresh("imported")); !errors.Is(err, entity.ErrChanged) {
+		t.Errorf("an imported entity was created: %v, want %v", err, entity.ErrChanged)
+	}
+	if _, status, err := s.GetProfile(ctx, "tenant", "imported"); err != nil || status != entity.Compliant {
+		t.Errorf("the imported entity is %s, %v; want %s", status, err, entity.Compliant)
+	}
+	for i, id := range []string{"e1", "e2"} {
+		if err := s.Create(ctx, "tenant", fresh(id)); err != nil {
+			t.Fatal(err)
+		}
+		u := entity.BeginDraft(fresh(id), entity.Unknown, draftOf("d", at))
+		u.Profile.Revision = 2
+		if err := s.ApplyUpdate(ctx, "tenant", u); errors.Is(err, entity.ErrChanged) != (i == 1) {
+			t.Errorf("a draft of %s: %v; want a conflict for the second entity only", id, err)
+		}
+	}
+	if d, err := s.GetDraft(ctx, "tenant", "d"); err != nil || d.EntityID != "e1" {
+		t.Errorf("the draft is that of %q, %v; want e1", d.EntityID, err)
+	}
+}
+
 // Pages of any size give every draft of a journey once, in order of creation time, then id; other journeys' are not
 // among them.
 func TestMembers(t *testing.T) {

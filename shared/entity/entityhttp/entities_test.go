@@ -41,11 +41,27 @@ type api struct {
 	t        *testing.T
 	call     func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
 	profiles *entitydb.Profiles
-	statuses *entitydb.Statuses
-	db       *dynamodb.Client
-	caller   httpapi.Caller
+	// contended is the store that the endpoints have, on profiles.
+	contended *contendedStore
+	statuses  *entitydb.Statuses
+	db        *dynamodb.Client
+	caller    httpapi.Caller
 	// messages are those of the last reply.
 	messages []platform.Message
+}
+
+// contendedStore is a store whose entities others change first, a number of times.
+type contendedStore struct {
+	entity.Store
+	contentions int
+}
+
+func (s *contendedStore) ApplyUpdate(ctx context.Context, tenant string, u entity.Update) error {
+	if s.contentions > 0 {
+		s.contentions--
+		return entity.ErrChanged
+	}
+	return s.Store.ApplyUpdate(ctx, tenant, u)
 }
 
 func newAPI(t *testing.T) *api {
@@ -57,12 +73,13 @@ func newAPI(t *testing.T) *api {
 	}
 	var clock atomic.Int64 // milliseconds since now
 	profiles := entitydb.NewProfiles(client, "test-records", "test-entities")
+	contended := &contendedStore{Store: profiles}
 	s := &entityhttp.Entities{
-		Store: profiles, Paging: paging, NewID: uuid.NewString,
+		Store: contended, Paging: paging, NewID: uuid.NewString,
 		Now: func() time.Time { return now.Add(time.Duration(clock.Add(1)) * time.Millisecond) },
 	}
 	return &api{
-		t: t, profiles: profiles, statuses: entitydb.NewStatuses(client, "test-entities"), db: client,
+		t: t, profiles: profiles, contended: contended, statuses: entitydb.NewStatuses(client, "test-entities"), db: client,
 		call: httpapi.Lambda(platform.Handler(s.Routes(), nil, nil, slog.New(slog.DiscardHandler),
 			func() time.Time { return now })),
 		caller: httpapi.Caller{
@@ -264,4 +281,17 @@ func TestNotFound(t *testing.T) {
 	expectNoDraft(e, d)
 	a.expectStatus(404, "GET", query+"/entity/"+e, "")
 	a.expectStatus(404, "POST", command+"/"+e+"/draft", begin)
+}
+
+// A draft that meets other writers is computed anew for as many times as there are attempts, and then refused.
+func TestContendedDrafts(t *testing.T) {
+	a := newAPI(t)
+	id := a.createEntity("")
+	a.contended.contentions = 7
+	a.createDraft(id)
+	a.contended.contentions = 8
+	a.expectStatus(409, "POST", command+"/"+id+"/draft", `{"data":{"journeyId":"`+journey+`"}}`)
+	if got := a.readStatus(id); got != entity.OnboardingInProgress {
+		t.Errorf("the entity is %s, want %s", got, entity.OnboardingInProgress)
+	}
 }

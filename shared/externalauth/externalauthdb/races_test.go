@@ -101,3 +101,21 @@ func writeAtRandom(t *testing.T, s *externalauthdb.Store, random *rand.Rand, id,
 	}
 	return err
 }
+
+// A second configuration with the ID of another one is refused, and the first one stays as it is.
+func TestIDIsUsedOnce(t *testing.T) {
+	t.Parallel()
+	s := externalauthdb.New(dynamotest.Start(t), "test-externalauth", openBox{})
+	c := externalauth.Configuration{ID: "c", Tenant: storedTenant, URL: "https://hooks.example.com/first"}
+	if err := s.Create(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	second := c
+	second.URL = "https://hooks.example.com/second"
+	if err := s.Create(t.Context(), second); err == nil {
+		t.Error("a second configuration was stored under the same ID")
+	}
+	if got, err := s.Get(t.Context(), c.Tenant, c.ID); err != nil || got.URL != c.URL {
+		t.Errorf("the configuration has the URL %s, %v; want %s", got.URL, err, c.URL)
+	}
+}

@@ -140,6 +140,10 @@ func TestWaitingUploads(t *testing.T) {
 	if got := fmt.Sprint(waiting(arrival.Add(time.Hour))); got != "[b c]" {
 		t.Errorf("waiting after StopWaiting: got %s, want [b c]", got)
 	}
+	unknown := batch.Object{Key: "nothing", ETag: `"e"`}
+	if u, err := store.Get(t.Context(), unknown); err != nil || u != (intake.Upload{}) {
+		t.Errorf("StopWaiting has stored %+v for an unknown object, %v", u, err)
+	}
 }
 
 var at = time.Date(2026, 11, 26, 8, 15, 0, 123456789, time.UTC)

@@ -8,11 +8,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"sluice/shared/dynamo"
+	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/event"
 	"sluice/shared/webhook"
+	"sluice/shared/webhook/webhookdb"
 )
 
 // newDelivery returns the delivery of an event that happened some seconds after at.
@@ -81,6 +86,13 @@ func testRunOfADelivery(t *testing.T, s webhook.Store) {
 	}
 	if diff := cmp.Diff(failed, mustGet(t, s, d)); diff != "" {
 		t.Errorf("after an attempt: (-want +got)\n%s", diff)
+	}
+	again, err := s.CreateDelivery(ctx, d) // repeated late: it changes nothing
+	if diff := cmp.Diff(failed, again); err != nil || diff != "" {
+		t.Errorf("created after an attempt: %v, (-want +got)\n%s", err, diff)
+	}
+	if diff := cmp.Diff(failed, mustGet(t, s, d)); diff != "" {
+		t.Errorf("after it was created again: (-want +got)\n%s", diff)
 	}
 	ended := failed
 	ended.Outcome, ended.EndedAt, ended.NextAttemptAt, ended.AttemptCount = webhook.Successful, at.Add(time.Minute),
@@ -251,5 +263,38 @@ func testStopCollecting(t *testing.T, s webhook.Store) {
 	}
 	if _, err := s.Collect(ctx, w, newDelivery(t, w, "e5", 4)); !errors.Is(err, webhook.ErrNotFound) {
 		t.Errorf("collect for a deleted webhook: %v, want %v", err, webhook.ErrNotFound)
+	}
+}
+
+// A delivery outlives the row that says that it has collected its event. The event that is announced once more changes
+// nothing of it.
+func TestEventOfADeliveryThatIsKeptLonger(t *testing.T) {
+	t.Parallel()
+	ctx, db := t.Context(), dynamotest.Start(t)
+	s := webhookdb.New(db, table)
+	w := create(t, s, newWebhook("w1"))
+	d := newDelivery(t, w, "e1", 0)
+	if _, err := s.Collect(ctx, w, d); err != nil {
+		t.Fatal(err)
+	}
+	want, err := s.StopCollecting(ctx, d, 1, at.Add(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(table), Key: dynamo.Item{
+		"owner": dynamo.String(tenant + "#w1#events"), "part": dynamo.String("e1"),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w, err = s.Get(ctx, tenant, "w1"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Collect(ctx, w, d)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("collected again: %v, (-want +got)\n%s", err, diff)
+	}
+	if diff := cmp.Diff(want, mustGet(t, s, d)); diff != "" {
+		t.Errorf("after it was collected again: (-want +got)\n%s", diff)
 	}
 }

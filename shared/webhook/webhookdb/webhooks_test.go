@@ -78,6 +78,10 @@ func testCreateAndChange(t *testing.T, s webhook.Store) {
 	if got, err := s.Get(ctx, tenant, "w1"); err != nil || !cmp.Equal(w, got) {
 		t.Errorf("get after save: %v\n%s", err, cmp.Diff(w, got))
 	}
+	create(t, s, newWebhook("w1")) // repeated late: it changes nothing
+	if got, err := s.Get(ctx, tenant, "w1"); err != nil || !cmp.Equal(w, got) {
+		t.Errorf("get after it was created again: %v\n%s", err, cmp.Diff(w, got))
+	}
 	w.Version = 1
 	if _, err := s.Save(ctx, w, false); !errors.Is(err, webhook.ErrChanged) {
 		t.Errorf("save of an old version: %v, want %v", err, webhook.ErrChanged)
