@@ -30,6 +30,9 @@ type model struct {
 	actors  []*actor
 	// order are the batches in the order in which they were admitted.
 	order []batch.ID
+	// gate is the gate as it was read after the latest call that may have changed it; such a call sets isStale.
+	gate    admission.Gate
+	isStale bool
 }
 
 // modelBatch is a batch with the execution that waits for its slot.
@@ -123,10 +126,14 @@ func (m *model) advance() bool {
 // checkLimits checks that no more batches work than have slots, and that each of them is in the gate.
 func (m *model) checkLimits() {
 	m.t.Helper()
-	gate, err := m.queue.Gate(m.t.Context(), admission.Validation)
-	if err != nil {
-		m.t.Fatal(err)
+	if m.isStale {
+		var err error
+		if m.gate, err = m.queue.Gate(m.t.Context(), admission.Validation); err != nil {
+			m.t.Fatal(err)
+		}
+		m.isStale = false
 	}
+	gate := m.gate
 	perTenant, working := map[string]int{}, 0
 	for _, h := range gate.Holders {
 		perTenant[h.Tenant]++
@@ -340,15 +347,24 @@ func (q steppedQueue) Gate(ctx context.Context, s admission.Stage) (admission.Ga
 
 func (q steppedQueue) Admit(ctx context.Context, g admission.Gate, p admission.Place, at time.Time) (admission.Gate,
 	error) {
-	return call(ctx, q.m, func() (admission.Gate, error) { return q.Queue.Admit(q.m.t.Context(), g, p, at) })
+	return call(ctx, q.m, func() (admission.Gate, error) {
+		q.m.isStale = true
+		return q.Queue.Admit(q.m.t.Context(), g, p, at)
+	})
 }
 
 func (q steppedQueue) Release(ctx context.Context, s admission.Stage, id batch.ID) error {
-	_, err := call(ctx, q.m, func() (nothing, error) { return none(q.Queue.Release(q.m.t.Context(), s, id)) })
+	_, err := call(ctx, q.m, func() (nothing, error) {
+		q.m.isStale = true
+		return none(q.Queue.Release(q.m.t.Context(), s, id))
+	})
 	return err
 }
 
 func (q steppedQueue) Postpone(ctx context.Context, s admission.Stage, id batch.ID, at time.Time) error {
-	_, err := call(ctx, q.m, func() (nothing, error) { return none(q.Queue.Postpone(q.m.t.Context(), s, id, at)) })
+	_, err := call(ctx, q.m, func() (nothing, error) {
+		q.m.isStale = true
+		return none(q.Queue.Postpone(q.m.t.Context(), s, id, at))
+	})
 	return err
 }
