@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -103,7 +104,7 @@ func (c *cloud) admin(ctx context.Context, out any, args ...string) error {
 }
 
 // newTenant makes a tenant without limits that has a client and the entities of a file.
-func (c *cloud) newTenant(ctx context.Context, file string, batches int) (*tenant, error) {
+func (c *cloud) newTenant(ctx context.Context, file string, batches int, calls *calls) (*tenant, error) {
 	var made struct {
 		ID string `json:"tenant_id"`
 	}
@@ -125,21 +126,17 @@ func (c *cloud) newTenant(ctx context.Context, file string, batches int) (*tenan
 	if err != nil {
 		return nil, err
 	}
-	t := &tenant{apiURL: c.APIURL}
+	t := &tenant{}
 	for range batches {
 		t.batches = append(t.batches, &benchBatch{})
 	}
-	scope := "tenant/" + made.ID
 	t.client, err = client.New(client.Config{APIURL: c.APIURL, TokenURL: c.TokenURL, ClientID: credentials.ID,
-		ClientSecret: credentials.Secret, Scope: scope})
-	if err == nil {
-		t.token, err = requestToken(ctx, c.TokenURL, credentials.ID, credentials.Secret, scope)
-	}
+		ClientSecret: credentials.Secret, Scope: "tenant/" + made.ID, HTTP: &http.Client{Transport: calls}})
 	return t, err
 }
 
-// throttles counts the tasks of state machines that Lambda had no room for.
-func (c *cloud) throttles() (n int) {
+// throttledTasks counts the tasks of state machines that Lambda had no room for.
+func (c *cloud) throttledTasks() (n int) {
 	_ = filepath.WalkDir(c.data, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".history.jsonl") {
 			return err

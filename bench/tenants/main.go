@@ -3,17 +3,22 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
+
+	"sluice/shared/batch"
 )
 
 // options are the flags of the bench.
@@ -41,7 +46,7 @@ var noAdmission = []string{
 const (
 	// largestDeviation is how far the lines stored of a tenant may be from its fair share while all tenants wait.
 	largestDeviation = 0.2
-	// slowestStatus is the longest time of 99 of 100 status calls.
+	// slowestStatus is the longest time of 99 of 100 status calls, refused ones included.
 	slowestStatus = time.Second
 )
 
@@ -89,63 +94,72 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	if err := c.sluice(ctx, nil, "generate", "--lines", fmt.Sprint(o.lines), "--entities", "100", "-o", file); err != nil {
 		return err
 	}
+	calls := newCalls()
 	var tenants []*tenant
 	for i := range o.tenants {
 		n := o.others
 		if i == 0 {
 			n = o.first
 		}
-		t, err := c.newTenant(ctx, file, n)
+		t, err := c.newTenant(ctx, file, n, calls)
 		if err != nil {
 			return err
 		}
 		tenants = append(tenants, t)
 	}
-	started := time.Now()
-	calls := newCalls()
-	w := &watcher{tenants: tenants, calls: calls, start: started}
+	w := &watcher{tenants: tenants, calls: calls, start: time.Now()}
 	ctx, cancel := context.WithTimeout(ctx, o.patience)
 	defer cancel()
 	if err := w.watch(ctx, file, o.pollers); err != nil {
 		return err
 	}
-	return w.report(out, time.Since(started), c.throttles())
+	elapsed := time.Since(w.start)
+	h, err := c.readHistory()
+	if err != nil {
+		return err
+	}
+	return w.report(out, h, elapsed, int64(o.lines), c.throttledTasks())
 }
 
 // report prints the result, and returns an error for what is not as it should be.
-func (w *watcher) report(out io.Writer, elapsed time.Duration, throttles int) error {
-	ends := map[string]int{}
-	fair := 0.0
+func (w *watcher) report(out io.Writer, h *history, elapsed time.Duration, lines int64, throttledTasks int) error {
+	var ids [][]string
 	for _, t := range w.tenants {
-		fair += float64(t.whileAllWait) / float64(len(w.tenants))
+		ids = append(ids, t.ids())
+	}
+	all := h.whileAllWait(ids)
+	shares, fair := make([]float64, len(ids)), 0.0
+	for i := range ids {
+		shares[i] = h.stored(ids[i], all)
+		fair += shares[i] / float64(len(ids))
 	}
 	worst := 0.0
-	fmt.Fprintf(out, "tenant  batches  first end  last end  lines while all wait  of fair share\n")
+	fmt.Fprintf(out, "tenant  batches  PROCESSED  first end  last end  lines while all wait  of fair share\n")
 	for i, t := range w.tenants {
-		first, last := time.Duration(math.MaxInt64), time.Duration(0)
-		for _, b := range t.batches {
-			ends[b.status]++
-			if b.isEnded() {
-				first, last = min(first, b.ended), max(last, b.ended)
-			}
-		}
-		share := float64(t.whileAllWait) / max(fair, 1)
+		first, last, processed := h.ends(w.start, ids[i])
+		share := shares[i] / max(fair, 1)
 		worst = max(worst, math.Abs(share-1))
-		fmt.Fprintf(out, "%6d  %7d  %7.0f s  %6.0f s  %20d  %12.0f%%\n", i+1, len(t.batches), first.Seconds(), last.Seconds(),
-			t.whileAllWait, 100*share)
+		fmt.Fprintf(out, "%6d  %7d  %9d  %7.0f s  %6.0f s  %20.0f  %12.0f%%\n", i+1, len(t.batches), processed,
+			first.Seconds(), last.Seconds(), shares[i], 100*share)
+	}
+	ends, messages, errs := w.ends(h, lines)
+	fmt.Fprintf(out, "ends: %v after %.0f s; the last upload was accepted after %.0f s\n", ends, elapsed.Seconds(),
+		w.uploaded.Seconds())
+	for _, text := range slices.Sorted(maps.Keys(messages)) {
+		fmt.Fprintf(out, "  %d: %s\n", messages[text], text)
+	}
+	length := time.Duration(0)
+	for _, i := range all {
+		length += i.to.Sub(i.from)
+	}
+	if len(all) > 0 {
+		fmt.Fprintf(out, "all waited for %.0f s, from second %.0f to %.0f; %.0f lines were stored meanwhile\n", length.Seconds(),
+			all[0].from.Sub(w.start).Seconds(), all[len(all)-1].to.Sub(w.start).Seconds(), fair*float64(len(ids)))
 	}
 	p50, p99 := w.calls.quantile(0.5), w.calls.quantile(0.99)
-	fmt.Fprintf(out, "ends: %v after %.0f s; all waited for %.0f s, %d lines were stored until then\n", ends, elapsed.Seconds(),
-		w.allWaited.Seconds(), int64(fair)*int64(len(w.tenants)))
 	fmt.Fprintf(out, "status calls: %d, p50 %v, p99 %v, longest %v; answers %v\n", w.calls.count(), p50.Round(time.Millisecond),
 		p99.Round(time.Millisecond), w.calls.quantile(1).Round(time.Millisecond), w.calls.answers)
-	fmt.Fprintf(out, "throttled tasks of state machines: %d\n", throttles)
-	var errs []error
-	for status, n := range ends {
-		if status != "PROCESSED" {
-			errs = append(errs, fmt.Errorf("%d batches ended with %q", n, status))
-		}
-	}
+	fmt.Fprintf(out, "throttled tasks of state machines: %d; throttled requests in all: %s\n", throttledTasks, h.throttles())
 	if p99 > slowestStatus {
 		errs = append(errs, fmt.Errorf("p99 of the status calls is %v, want at most %v", p99, slowestStatus))
 	}
@@ -154,4 +168,41 @@ func (w *watcher) report(out io.Writer, elapsed time.Duration, throttles int) er
 			100*largestDeviation))
 	}
 	return errors.Join(errs...)
+}
+
+// ends counts the batches by their statuses and by what went wrong, and returns an error for each that did not end well.
+func (w *watcher) ends(h *history, lines int64) (ends, messages map[string]int, errs []error) {
+	ends, messages = map[string]int{}, map[string]int{}
+	for _, t := range w.tenants {
+		for _, b := range t.batches {
+			status := cmp.Or(b.status, "no status")
+			ends[status]++
+			if b.message != "" {
+				messages[b.message]++
+			}
+			if stored := h.total(b.id); status == string(batch.Processed) && stored != lines {
+				errs = append(errs, fmt.Errorf("batch %s is PROCESSED, and %d lines were stored, want %d", b.id, stored, lines))
+			}
+		}
+	}
+	for status, n := range ends {
+		if status != string(batch.Processed) {
+			errs = append(errs, fmt.Errorf("%d batches: %s", n, status))
+		}
+	}
+	return ends, messages, errs
+}
+
+// ends returns after which times the first and the last of some batches were PROCESSED, and how many were.
+func (h *history) ends(start time.Time, ids []string) (first, last time.Duration, processed int) {
+	for _, id := range ids {
+		if at, isProcessed := h.reached[id][batch.Processed]; isProcessed {
+			after := at.Sub(start)
+			if processed++; processed == 1 {
+				first = after
+			}
+			first, last = min(first, after), max(last, after)
+		}
+	}
+	return first, last, processed
 }

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
+	"errors"
 	"net/http"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -19,47 +17,31 @@ import (
 
 // tenant is one tenant with its batches.
 type tenant struct {
-	client        *client.Client
-	apiURL, token string
-	batches       []*benchBatch
-	// whileAllWait is the number of its lines that were stored when, for the last time, every tenant had a batch that waited.
-	whileAllWait int64
+	client  *client.Client
+	batches []*benchBatch
+}
+
+// ids returns the IDs of the batches that were created.
+func (t *tenant) ids() []string {
+	var out []string
+	for _, b := range t.batches {
+		if b.id != "" {
+			out = append(out, b.id)
+		}
+	}
+	return out
 }
 
 // benchBatch is what is known of a batch.
 type benchBatch struct {
-	id, status string
-	waits      bool
-	stored     int64
-	// ended is when it ended, after the start.
-	ended time.Duration
+	id string
+	// status is the latest one that was read; "" if none was.
+	status, message string
 }
 
 func (b *benchBatch) isEnded() bool { return (client.Status{Status: b.status}).IsTerminal() }
 
-// requestToken asks for a token. It lives for an hour at least.
-func requestToken(ctx context.Context, tokenURL, id, secret, scope string) (string, error) {
-	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret}, "scope": {scope}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, tokenURL, strings.NewReader(form.Encode()))
-	if err != nil {
-		return "", err
-	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	resp, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer resp.Body.Close()
-	var out struct {
-		Token string `json:"access_token"`
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&out); err != nil || out.Token == "" {
-		return "", fmt.Errorf("no token: %s, %w", resp.Status, err)
-	}
-	return out.Token, nil
-}
-
-// calls records how status calls were answered. It is safe for concurrent use.
+// calls records how requests for statuses were answered, each attempt on its own. It is safe for concurrent use.
 type calls struct {
 	mu      sync.Mutex
 	times   []time.Duration
@@ -67,6 +49,20 @@ type calls struct {
 }
 
 func newCalls() *calls { return &calls{answers: map[int]int{}} }
+
+// RoundTrip implements http.RoundTripper.
+func (c *calls) RoundTrip(request *http.Request) (*http.Response, error) {
+	began := time.Now()
+	resp, err := http.DefaultTransport.RoundTrip(request)
+	if strings.Contains(request.URL.Path, "/batch/status/") && request.Context().Err() == nil {
+		code := 0
+		if err == nil {
+			code = resp.StatusCode
+		}
+		c.add(time.Since(began), code)
+	}
+	return resp, err
+}
 
 func (c *calls) add(d time.Duration, code int) {
 	c.mu.Lock()
@@ -91,9 +87,9 @@ type watcher struct {
 	tenants []*tenant
 	calls   *calls
 	start   time.Time
-	// allWaited is when, for the last time, every tenant had a batch that waited.
-	allWaited time.Duration
-	mu        sync.Mutex
+	// uploaded is when the last upload had been accepted; 0 if one is missing.
+	uploaded time.Duration
+	mu       sync.Mutex
 }
 
 // watch uploads the file as all batches and reads the statuses until the end, or until the context ends.
@@ -102,36 +98,86 @@ func (w *watcher) watch(ctx context.Context, file string, pollers int) error {
 	if err != nil {
 		return err
 	}
-	uploads, uploadCtx := errgroup.WithContext(ctx)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	uploads := new(errgroup.Group)
 	for _, t := range w.tenants {
-		uploads.Go(func() error { return w.upload(uploadCtx, t, text) })
+		uploads.Go(func() error { return w.upload(ctx, t, text) })
 	}
 	var group errgroup.Group
 	for i := range pollers {
 		group.Go(func() error { w.poll(ctx, i, pollers); return nil })
 	}
-	err = uploads.Wait()
-	if err != nil {
-		return err
+	switch err = uploads.Wait(); {
+	case err == nil:
+		w.uploaded = time.Since(w.start)
+	case ctx.Err() == nil:
+		cancel() // a refusal that no repetition mends
+	default:
+		err = nil // patience has ended: what there is, is the result
 	}
-	return group.Wait()
+	return errors.Join(err, group.Wait())
 }
 
-// upload uploads the batches of a tenant, one after the other.
+// upload uploads the batches of a tenant, one after the other. What is refused for the time being is repeated until the context
+// ends: the client's own repetitions are those of somebody in a hurry.
 func (w *watcher) upload(ctx context.Context, t *tenant, text []byte) error {
 	for _, b := range t.batches {
-		u, err := t.client.CreateUpload(ctx, true)
+		var u client.Upload
+		err := patiently(ctx, func() (err error) { u, err = t.client.CreateUpload(ctx, true); return err })
 		if err == nil {
-			err = t.client.UploadFile(ctx, u, strings.NewReader(string(text)), int64(len(text)), nil)
+			err = patiently(ctx, func() error {
+				err := t.client.UploadFile(ctx, u, strings.NewReader(string(text)), int64(len(text)), nil)
+				if errors.Is(err, client.ErrAlreadyUploaded) {
+					return nil // by the attempt before, whose answer was lost
+				}
+				return err
+			})
 		}
 		if err != nil {
 			return err
 		}
 		w.mu.Lock()
-		b.id, b.waits = u.BatchID, true
+		b.id = u.BatchID
 		w.mu.Unlock()
 	}
 	return nil
+}
+
+// patiently repeats a call until it succeeds, the context ends, or the answer is one that repeating does not change.
+func patiently(ctx context.Context, call func() error) error {
+	for {
+		err := call()
+		pause, again := pauseAfter(err)
+		if !again {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// pauseAfter returns how long to wait before a call that failed is repeated, and false if that makes no sense.
+func pauseAfter(err error) (time.Duration, bool) {
+	var refused *client.Error
+	var token *client.TokenError
+	var storage *client.StorageError
+	var unreachable *client.UnreachableError
+	status, after := 0, time.Duration(0)
+	switch {
+	case errors.As(err, &refused):
+		status, after = refused.Status, refused.RetryAfter
+	case errors.As(err, &token):
+		status, after = token.Status, token.RetryAfter
+	case errors.As(err, &storage):
+		status = storage.Status
+	case errors.As(err, &unreachable):
+		status = http.StatusServiceUnavailable
+	}
+	return max(after, time.Second), status == http.StatusTooManyRequests || status >= 500
 }
 
 // poll reads the statuses of the batches whose numbers are i modulo n, again and again, until all of them have ended.
@@ -162,50 +208,13 @@ func (w *watcher) poll(ctx context.Context, i, n int) {
 	}
 }
 
-// readStatus reads the status of a batch once.
+// readStatus reads the status of a batch, as a client does that is asked to wait.
 func (w *watcher) readStatus(ctx context.Context, t *tenant, b *benchBatch, id string) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, t.apiURL+"/tm/realtime/api/transactions/batch/status/"+id, nil)
+	status, err := t.client.Status(ctx, id)
 	if err != nil {
-		return
-	}
-	request.Header.Set("Authorization", "Bearer "+t.token)
-	began := time.Now()
-	resp, err := http.DefaultClient.Do(request)
-	if err != nil {
-		w.calls.add(time.Since(began), 0)
-		return
-	}
-	defer resp.Body.Close()
-	var status client.Status
-	err = json.NewDecoder(resp.Body).Decode(&status)
-	w.calls.add(time.Since(began), resp.StatusCode)
-	if err != nil || resp.StatusCode >= 300 {
-		return
+		return // it was recorded, and is read again
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	b.status, b.waits = status.Status, status.QueuePosition != nil || status.Status == ""
-	if status.Counts.Ingested != nil {
-		b.stored = *status.Counts.Ingested
-	}
-	if b.isEnded() {
-		b.ended = time.Since(w.start)
-	}
-	w.noteWaiting()
-}
-
-// noteWaiting notes the lines stored of each tenant, if every one has a batch that waits.
-func (w *watcher) noteWaiting() {
-	for _, t := range w.tenants {
-		if !slices.ContainsFunc(t.batches, func(b *benchBatch) bool { return b.waits || b.id == "" }) {
-			return
-		}
-	}
-	w.allWaited = time.Since(w.start)
-	for _, t := range w.tenants {
-		t.whileAllWait = 0
-		for _, b := range t.batches {
-			t.whileAllWait += b.stored
-		}
-	}
+	b.status, b.message = status.Status, status.ErrorMessage
 }
