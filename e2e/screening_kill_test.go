@@ -122,11 +122,12 @@ func TestQuestionsSurviveKills(t *testing.T) {
 		})
 		return read()
 	}
-	unharmed := ask(t, killRule{Call: 1e6})
-	if unharmed.Calls < 6 {
-		t.Fatalf("ask makes %d calls, want 6 or more", unharmed.Calls)
+	// A process makes some calls for its first request only.
+	calls := min(ask(t, killRule{Call: 1e6}).Calls, ask(t, killRule{Call: 1e6}).Calls)
+	if calls < 6 {
+		t.Fatalf("ask makes %d calls, want 6 or more", calls)
 	}
-	for i := range 2 * unharmed.Calls {
+	for i := range 2 * calls {
 		kill := killRule{Call: i/2 + 1, After: i%2 == 1}
 		t.Run(fmt.Sprintf("call %d after %v", kill.Call, kill.After), func(t *testing.T) {
 			t.Parallel()

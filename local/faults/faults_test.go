@@ -28,6 +28,13 @@ func (p *process) Kill(reason string) {
 	p.killed = append(p.killed, reason)
 }
 
+// killedAt returns the calls at which the process was killed.
+func (p *process) killedAt() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.killed, ", ")
+}
+
 // call calls a service through the proxy of a process and returns its answer, "" if there is none.
 func call(t *testing.T, in *Injector, p *process, service string) string {
 	t.Helper()

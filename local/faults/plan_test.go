@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,14 +26,32 @@ func planFor(kinds ...Kind) Plan {
 	return Plan{Seed: 1, Name: "batch 1", Match: thing, OneIn: 1, EventsOneIn: 1, Kinds: kinds}
 }
 
+// journalText is what an injector has written to its journal. It may be read while a proxy still writes.
+type journalText struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journalText) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+func (j *journalText) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
 // follow returns an injector that follows a plan, and its journal.
-func follow(t *testing.T, p Plan) (*Injector, *bytes.Buffer) {
+func follow(t *testing.T, p Plan) (*Injector, *journalText) {
 	t.Helper()
 	in, err := New([]string{"none"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var journal bytes.Buffer
+	var journal journalText
 	in.Journal(&journal)
 	in.OnStop(func(string) {})
 	if err := in.Follow(p); err != nil {
@@ -102,9 +122,9 @@ func TestStrikes(t *testing.T) {
 	} {
 		t.Run(string(test.kind), func(t *testing.T) {
 			t.Parallel()
-			reached := false
+			var reached atomic.Bool
 			service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				reached = true
+				reached.Store(true)
 				_, _ = io.WriteString(w, "an answer of some length")
 			}))
 			defer service.Close()
@@ -130,15 +150,15 @@ func TestStrikes(t *testing.T) {
 				status, answer = resp.StatusCode, string(text)
 			}
 			isWhole := err == nil && answer == "an answer of some length"
-			if reached != test.reached || isWhole != test.answered || status != test.status {
-				t.Errorf("reached %v, answered with %d %q, %v; want %v, %d, the whole answer %v", reached, status, answer, err,
+			if reached.Load() != test.reached || isWhole != test.answered || status != test.status {
+				t.Errorf("reached %v, answered with %d %q, %v; want %v, %d, the whole answer %v", reached.Load(), status, answer, err,
 					test.reached, test.status, test.answered)
 			}
-			if got := strings.Join(p.killed, ", "); got != test.killed {
+			if got := p.killedAt(); got != test.killed {
 				t.Errorf("killed %q, want %q", got, test.killed)
 			}
 			var r Record
-			if err := json.Unmarshal(journal.Bytes(), &r); err != nil || r.Kind != test.kind || r.Function != "close" ||
+			if err := json.Unmarshal([]byte(journal.String()), &r); err != nil || r.Kind != test.kind || r.Function != "close" ||
 				r.Call != 1 || r.Operation != "Operation" {
 				t.Errorf("the journal is %s, want %s at call 1 of close", journal, test.kind)
 			}

@@ -12,8 +12,9 @@ func TestStartMakesTheTablesOfTheTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"test-batches", "test-clients", "test-documents", "test-entities", "test-externalauth", "test-outbound",
-		"test-policies", "test-records", "test-screenings", "test-transactions", "test-watchlists", "test-webhooks"}
+	want := []string{"test-admission", "test-batches", "test-clients", "test-documents", "test-entities",
+		"test-externalauth", "test-limits", "test-outbound", "test-policies", "test-records", "test-screenings",
+		"test-transactions", "test-watchlists", "test-webhooks"}
 	if diff := cmp.Diff(want, out.TableNames); diff != "" {
 		t.Error(diff)
 	}
