@@ -47,7 +47,7 @@ func program() *cli.Command {
 		Summary: "ingest batches of financial transactions, one JSON object a line",
 		Commands: []*cli.Command{
 			validateCommand(), uploadCommand(), sendCommand(), statusCommand(), resultsCommand(), screenCommand(),
-			policyCommand(), generateCommand(),
+			policyCommand(), generateCommand(), costCommand(),
 			webhooksCommand(), listenCommand(), adapterCommand(), outboundCommand(), localCommand(), metricsCommand(),
 			adminCommand(), demoCommand(), versionCommand(),
 		},

@@ -4,13 +4,16 @@ import (
 	"encoding/json"
 	"go/types"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"sluice/internal/cost"
 	"sluice/shared/batch"
 	"sluice/shared/metric"
 )
@@ -379,18 +382,43 @@ func checkExpressions(t *testing.T, title string, metrics [][]json.RawMessage) {
 
 var decimal = regexp.MustCompile(`\b0\.\d+`)
 
-// The estimate of the cost uses the prices of docs/operations.md.
+// The estimate of the dashboard and the formula of docs/operations.md use the prices that 'sluice cost' has.
 func TestPricesOfTheDashboard(t *testing.T) {
-	_, rest, _ := strings.Cut(string(readFile(t, "docs/operations.md")), "\n## Cost\n")
-	formula, _, _ := strings.Cut(rest, "\n## ")
-	prices := decimal.FindAllString(metricResources(t)["Dashboard"].Properties.Body, -1)
-	if len(prices) < 5 {
-		t.Fatalf("found the prices %q, want 5 or more", prices)
+	list, err := cost.DefaultPrices()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, price := range prices {
-		if !strings.Contains(formula, price) {
-			t.Errorf("the dashboard has the price %s, which docs/operations.md, Cost, does not have", price)
+	p := list.Prices
+	want := []float64{p.Write / 1e6, p.GuardDuty, p.GuardDutyObject / 1e3, p.LambdaSecond, p.Transition / 1e3}
+	slices.Sort(want)
+	_, rest, _ := strings.Cut(string(readFile(t, "docs/operations.md")), "\n## Cost\n")
+	formula, _, _ := strings.Cut(rest, "\nPrices are")
+	for where, text := range map[string]string{
+		"the dashboard": metricResources(t)["Dashboard"].Properties.Body, "docs/operations.md, Cost": formula,
+	} {
+		var got []float64
+		for _, found := range decimal.FindAllString(text, -1) {
+			price, err := strconv.ParseFloat(found, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, price)
 		}
+		slices.Sort(got)
+		if !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-9*b }) {
+			t.Errorf("%s has the prices %v, and internal/cost/prices.json %v", where, got, want)
+		}
+	}
+}
+
+// docs/cost.md says of the prices what their file says.
+func TestSourceOfThePrices(t *testing.T) {
+	list, err := cost.DefaultPrices()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(readFile(t, "docs/cost.md")); !strings.Contains(text, list.Source) {
+		t.Errorf("docs/cost.md does not say %q", list.Source)
 	}
 }
 

@@ -4,86 +4,13 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"net/http"
 	"strings"
-	"sync"
 	"testing"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go/middleware"
 
 	"sluice/shared/batch"
 	"sluice/shared/batch/batchdb"
-	"sluice/shared/objects"
 	"sluice/shared/pipeline"
 )
-
-// readCounter counts what steps read: objects of the work bucket, and read units of the table of batches.
-type readCounter struct {
-	mu    sync.Mutex
-	gets  int
-	units float64
-}
-
-// RoundTrip counts the GETs of a client of S3.
-func (c *readCounter) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method == http.MethodGet {
-		c.mu.Lock()
-		c.gets++
-		c.mu.Unlock()
-	}
-	return http.DefaultClient.Do(r)
-}
-
-// bucket returns a client of the work bucket that is counted.
-func (c *readCounter) bucket() *objects.Bucket {
-	cfg := s3.Copy()
-	cfg.HTTPClient = &http.Client{Transport: c}
-	return objects.New(cfg, workBucket, objects.Options{PathStyle: true})
-}
-
-// database returns a client like db that is counted.
-func (c *readCounter) database(db *dynamodb.Client) *dynamodb.Client {
-	count := func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
-		middleware.InitializeOutput, middleware.Metadata, error) {
-		switch p := in.Parameters.(type) {
-		case *dynamodb.GetItemInput:
-			p.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-		case *dynamodb.QueryInput:
-			p.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-		}
-		out, metadata, err := next.HandleInitialize(ctx, in)
-		var used *types.ConsumedCapacity
-		switch o := out.Result.(type) {
-		case *dynamodb.GetItemOutput:
-			used = o.ConsumedCapacity
-		case *dynamodb.QueryOutput:
-			used = o.ConsumedCapacity
-		}
-		if used != nil {
-			c.mu.Lock()
-			c.units += aws.ToFloat64(used.CapacityUnits)
-			c.mu.Unlock()
-		}
-		return out, metadata, err
-	}
-	return dynamodb.New(db.Options(), func(o *dynamodb.Options) {
-		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
-			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("count", count), middleware.After)
-		})
-	})
-}
-
-// take returns the numbers since the last call.
-func (c *readCounter) take() (gets int, units float64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	gets, units = c.gets, c.units
-	c.gets, c.units = 0, 0
-	return gets, units
-}
 
 // filled returns the number of sections that are not empty.
 func filled(sections string) (n int) {
@@ -120,11 +47,11 @@ func TestReadsOfManyChunks(t *testing.T) {
 		{"without", func(s batch.JobStore) batch.JobStore { return storeWithoutSections{s} }, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var reads readCounter
+			var reads requestCounter
 			w := newTestBatch(t, content.String(), false)
 			store := tt.store(batchdb.New(reads.database(w.db), "test-batches"))
 			w.validate.Batches, w.reconcile.Batches, w.settle.Batches = store, store, store
-			w.reconcile.Work, w.settle.Work = reads.bucket(), reads.bucket()
+			w.reconcile.Work, w.settle.Work = reads.bucket(workBucket), reads.bucket(workBucket)
 
 			plan := mustRun(t, w.plan.Run, pipeline.BatchInput{ID: w.id})
 			for _, i := range plan.Chunks {
@@ -139,7 +66,7 @@ func TestReadsOfManyChunks(t *testing.T) {
 			for _, c := range chunks {
 				want += filled(c.Validated.IndexSections)
 			}
-			gets, units := reads.take()
+			gets, units := reads.takeReads()
 			if tt.known && gets != want || units > 6*batch.Partitions {
 				t.Errorf("reconciling %d chunks took %d GETs and %.1f read units, want %d and at most %d", len(chunks),
 					gets, units, want, 6*batch.Partitions)
@@ -158,7 +85,7 @@ func TestReadsOfManyChunks(t *testing.T) {
 				}
 			}
 			// Each chunk reads four rows: the batch, itself, the line counts, and those of the partitions by one query.
-			if gets, units := reads.take(); tt.known && gets != want || units > float64(5*len(chunks)) {
+			if gets, units := reads.takeReads(); tt.known && gets != want || units > float64(5*len(chunks)) {
 				t.Errorf("settling %d chunks took %d GETs and %.1f read units, want %d and at most %d", len(chunks),
 					gets, units, want, 5*len(chunks))
 			}

@@ -1,0 +1,193 @@
+// Package cost estimates what batches cost on AWS: how much of each service they use (Usage), and by a file of prices what
+// that costs (Estimate). Tests hold the usage to requests counted on the local cloud: local/steps for DynamoDB and S3, e2e
+// for state transitions and functions.
+package cost
+
+import (
+	"errors"
+	"math"
+
+	"sluice/shared/batch"
+	"sluice/shared/chunk"
+)
+
+// Load is what is uploaded, and how it is kept.
+type Load struct {
+	// Lines and Bytes are the totals of all batches, which are of equal size.
+	Lines   int64 `json:"lines"`
+	Bytes   int64 `json:"bytes"`
+	Batches int64 `json:"batches"`
+	// ChunkBytes is the size of chunks; 0 for that of the service.
+	ChunkBytes int64 `json:"chunk_bytes,omitempty"`
+	// Invalid is the share of lines that are not stored, 0 to 1.
+	Invalid float64 `json:"invalid,omitempty"`
+	// Months is the time that is looked at, from the upload on.
+	Months float64 `json:"months"`
+	// RetentionDays is how long lines are stored; 0 for ever.
+	RetentionDays float64 `json:"retention_days,omitempty"`
+	// ItemBytes is the mean size of a stored line; 0 for an estimate.
+	ItemBytes float64 `json:"item_bytes"`
+	// LineUnits is the mean write units of a stored line; 0 for an estimate.
+	LineUnits float64 `json:"line_units"`
+	// RareAccess means that the table of transactions has the class STANDARD_INFREQUENT_ACCESS.
+	RareAccess bool `json:"infrequent_access,omitempty"`
+	// GuardDuty scans uploads; otherwise the scan function passes them to clamd.
+	GuardDuty bool `json:"guardduty"`
+}
+
+// Check returns an error that says what is wrong with a load.
+func (l Load) Check() error {
+	switch {
+	case l.Lines < 1:
+		return errors.New("there must be 1 line or more")
+	case l.Bytes < l.Lines:
+		return errors.New("a line has 1 byte or more, so there must be at least as many bytes as lines")
+	case l.Batches < 1 || l.Batches > l.Lines:
+		return errors.New("there must be 1 batch or more, and no more batches than lines")
+	case !(l.Months >= 0 && l.Months <= 1200):
+		return errors.New("the months must be 0 to 1,200")
+	case !(l.Invalid >= 0 && l.Invalid <= 1):
+		return errors.New("the share of invalid lines must be 0 to 1")
+	case !(l.RetentionDays >= 0 && l.RetentionDays <= 36525):
+		return errors.New("the retention must be 0 to 36,525 days")
+	case l.ItemBytes != 0 && !(l.ItemBytes >= 50 && l.ItemBytes <= 400<<10):
+		return errors.New("a stored line has 50 to 409,600 bytes")
+	case l.LineUnits != 0 && !(l.LineUnits >= 1 && l.LineUnits <= 400):
+		return errors.New("a stored line takes 1 to 400 write units")
+	}
+	return nil
+}
+
+// complete returns the load with its estimates filled in.
+func (l Load) complete() Load {
+	if l.ItemBytes == 0 {
+		l.ItemBytes = math.Round(itemKeyBytes + itemTextShare*float64(l.Bytes)/float64(l.Lines))
+	}
+	if l.LineUnits == 0 {
+		l.LineUnits = 1
+		if l.ItemBytes > 512 { // so that some lines are longer than a unit
+			l.LineUnits = l.ItemBytes/1024 + 0.5
+		}
+	}
+	return l
+}
+
+// keptMonths returns for how many of the months lines are stored.
+func (l Load) keptMonths() float64 {
+	if l.RetentionDays == 0 {
+		return l.Months
+	}
+	return min(l.Months, l.RetentionDays/monthDays)
+}
+
+const (
+	gib       = 1 << 30
+	monthDays = 365.25 / 12
+	// itemOverhead is what DynamoDB adds to an item in storage.
+	itemOverhead = 100
+)
+
+// What a stored line has, measured (docs/cost.md): its keys and marks, and the share of its text that is left.
+const (
+	itemKeyBytes  = 130
+	itemTextShare = 0.268
+)
+
+// What the service does once for a batch, for each of its chunks and for each window of lines. The tests count it.
+const (
+	// batchWrites are the write units of a batch's rows: the batch itself, which is in two indexes, and those of 16
+	// partitions and of the line counts. slotWrites are those of its slots, guardDutyWrites of the row of its upload.
+	batchWrites, slotWrites, guardDutyWrites = 45, 10, 3
+	// chunkWrites are those of the row of a chunk, once for each of three steps.
+	chunkWrites = 3
+	// windowLines is how many lines are stored before the cursor advances, by a write unit and a read unit.
+	windowLines = 1000
+	// batchReads and chunkReads are read units. chunkRowsInUnit is how many rows of chunks one of them reads: each run of
+	// Reconcile, Verdict and Close read them all.
+	batchReads, chunkReads, chunkRowsInUnit = 18, 8, 12
+	// batchPuts are the tag, the report and its summary, and the upload. Each chunk has an index.
+	batchPuts, chunkPuts = 4, 1
+	// chunkGets are two for each of two readings of a chunk, as its last line ends in the next one, and one for each
+	// section of its index. The two that the last chunk saves are those of the scan.
+	chunkGets = 4 + batch.Partitions
+	// batchTransitions and chunkTransitions are those of the state machine, without retries.
+	batchTransitions, chunkTransitions = 12, 5
+	// batchRuns and chunkRuns are the functions that the state machine runs, eventRuns the scan and the announcement.
+	batchRuns, chunkRuns, eventRuns = 5, 3, 2
+	// rangeBytes is how much of a file one run of Reconcile justifies.
+	rangeBytes = 64 << 20
+)
+
+// What cannot be counted here: assumptions of docs/capacity.md, to be measured in an account.
+const (
+	readBytesSecond  = 60e6
+	storeLinesSecond = 8000
+	scanBytesSecond  = 50e6
+	runSeconds       = 0.1
+	// functionGiB is the memory of the functions that work on lines.
+	functionGiB = 1769.0 / 1024
+	// apiRequests is how often a client asks for one batch: a token, the URL, nine times the status, the result. Each
+	// runs two functions, the authorizer included, and writes one row of limits.
+	apiRequests = 12
+	// logBytes are those that a run of a function logs.
+	logBytes = 700
+	// Bytes of work files and of the report for each line, and the days for which they and the upload are kept.
+	workLineBytes, reportLineBytes   = 32, 280
+	workDays, reportDays, uploadDays = 7, 30, 14
+)
+
+// Usage is how much of each service a load uses once.
+type Usage struct {
+	// Chunks and Ranges are those of one batch.
+	Chunks, Ranges int64
+	// LineWrites, RowWrites and Reads are units of DynamoDB, Rows being those of batches, slots and chunks.
+	LineWrites, RowWrites, Reads float64
+	// Puts and Gets are requests to S3.
+	Puts, Gets float64
+	// Transitions are those of state machines.
+	Transitions float64
+	// Runs are invocations of functions for batches, without those for requests.
+	Runs float64
+	// MachineRuns are those of them that state machines make.
+	MachineRuns float64
+}
+
+// UsageOf returns what a load uses of the services by which requests are counted.
+func UsageOf(l Load) Usage {
+	l = l.complete()
+	size := l.Bytes / l.Batches
+	plan := chunk.NewPlan(size, l.ChunkBytes)
+	chunks := int64(plan.Count())
+	ranges := min(max((size+rangeBytes-1)/rangeBytes, 1), batch.Partitions)
+	n, c, r := float64(l.Batches), float64(chunks), float64(ranges)
+	stored := float64(l.Lines) * (1 - l.Invalid)
+	windows := c * math.Floor(stored/n/c/windowLines)
+	reads := math.Ceil(c / chunkRowsInUnit)
+	u := Usage{
+		Chunks: chunks, Ranges: ranges,
+		LineWrites:  stored * l.LineUnits,
+		RowWrites:   n * (batchWrites + slotWrites + chunkWrites*c + windows),
+		Reads:       n * (batchReads + chunkReads*c + windows + r*(2+reads) + 2*(1+reads)),
+		Puts:        n * (batchPuts + chunkPuts*c),
+		Gets:        n * chunkGets * c,
+		Transitions: n * (batchTransitions + chunkTransitions*c + r),
+		MachineRuns: n * (batchRuns + chunkRuns*c + r),
+	}
+	u.Runs = u.MachineRuns + n*eventRuns
+	if l.GuardDuty {
+		u.RowWrites += n * guardDutyWrites
+		u.Puts += n // its own tag
+		u.Runs += n // its result
+		u.Gets -= n // the scan function does not read the file
+	}
+	return u
+}
+
+// seconds returns how long functions run, in all.
+func (l Load) seconds(u Usage) float64 {
+	s := 2*float64(l.Bytes)/readBytesSecond + float64(l.Lines)*(1-l.Invalid)/storeLinesSecond + u.Runs*runSeconds
+	if !l.GuardDuty {
+		s += float64(l.Bytes) / scanBytesSecond
+	}
+	return s
+}

@@ -1,0 +1,117 @@
+package cost
+
+import "fmt"
+
+// Item is one row of an estimate.
+type Item struct {
+	Name string `json:"item"`
+	// Amount is how many units are used: once, or of a monthly item in every month.
+	Amount float64 `json:"amount"`
+	Unit   string  `json:"unit"`
+	// Dollars is the cost of the amount.
+	Dollars float64 `json:"dollars"`
+	// Basis says where the amount is from.
+	Basis string `json:"basis"`
+}
+
+// Sums are costs in dollars.
+type Sums struct {
+	// Once is for the upload, Month for every month in which the lines are stored.
+	Once  float64 `json:"once"`
+	Month float64 `json:"month"`
+	// Total is for all months.
+	Total float64 `json:"total"`
+}
+
+// Estimate is what a load costs.
+type Estimate struct {
+	Load Load `json:"load"`
+	// KeptMonths is how many of the months lines are stored.
+	KeptMonths float64 `json:"kept_months"`
+	// Once are the items that are paid once, Monthly those that are paid in every month.
+	Once    []Item `json:"once"`
+	Monthly []Item `json:"monthly"`
+	// Sums are of all lines, PerMillion of a million of them.
+	Sums       Sums `json:"sums"`
+	PerMillion Sums `json:"per_million_lines"`
+	// PricesOf and Source are those of the prices.
+	PricesOf string `json:"prices_of"`
+	Region   string `json:"region"`
+	Source   string `json:"prices_source"`
+}
+
+// NewEstimate returns what a load costs by a list of prices. The load must be valid.
+func NewEstimate(l Load, prices PriceList) Estimate {
+	l = l.complete()
+	e := Estimate{Load: l, KeptMonths: l.keptMonths(), PricesOf: prices.Date, Region: prices.Region, Source: prices.Source}
+	e.Once, e.Monthly = onceItems(l, prices.Prices), monthlyItems(l, prices.Prices)
+	for _, i := range e.Once {
+		e.Sums.Once += i.Dollars
+	}
+	for _, i := range e.Monthly {
+		e.Sums.Month += i.Dollars
+	}
+	e.Sums.Total = e.Sums.Once + e.Sums.Month*e.KeptMonths
+	millions := float64(l.Lines) / 1e6
+	e.PerMillion = Sums{e.Sums.Once / millions, e.Sums.Month / millions, e.Sums.Total / millions}
+	return e
+}
+
+func onceItems(l Load, p Prices) []Item {
+	u := UsageOf(l)
+	n := float64(l.Batches)
+	write := p.Write
+	if l.RareAccess {
+		write = p.RareWrite
+	}
+	const ofBatch = counted + "%.0f a batch"
+	requests, seconds := n*apiRequests, l.seconds(u)
+	kept := (float64(l.Bytes)*uploadDays + float64(l.Lines)*(workLineBytes*workDays+l.Invalid*reportLineBytes*reportDays)) /
+		gib / monthDays
+	runs := u.Runs + 2*requests
+	items := []Item{
+		item("stored lines", u.LineWrites, "write units", write/1e6,
+			fmt.Sprintf("%.0f bytes, %.3f units a line", l.ItemBytes, l.LineUnits)),
+		item("rows of batches", u.RowWrites+requests, "write units", p.Write/1e6, fmt.Sprintf(ofBatch, (u.RowWrites+requests)/n)),
+		item("reads", u.Reads, "read units", p.Read/1e6, fmt.Sprintf(ofBatch, u.Reads/n)),
+		item("state machine", u.Transitions, "transitions", p.Transition/1e3,
+			fmt.Sprintf(counted+"%d x %d chunks + %d ranges + %d a batch", chunkTransitions, u.Chunks, u.Ranges,
+				batchTransitions)),
+		item("functions, time", seconds*functionGiB, "GiB-seconds", p.LambdaSecond, fmt.Sprintf(assumed+"%.0f s a batch at 1,769 MB", seconds/n)),
+		item("functions, runs", runs, "runs", p.LambdaRequest/1e6, fmt.Sprintf(ofBatch, runs/n)),
+		item("objects written", u.Puts, "requests", p.S3Put/1e3, fmt.Sprintf(ofBatch, u.Puts/n)),
+		item("objects read", u.Gets, "requests", p.S3Get/1e3, fmt.Sprintf(ofBatch, u.Gets/n)),
+		item("objects kept", kept, "GiB-months", p.S3Month,
+			fmt.Sprintf("uploads %d days, work files %d, reports %d", uploadDays, workDays, reportDays)),
+	}
+	if l.GuardDuty {
+		size := float64(l.Bytes) / gib
+		price := size*p.GuardDuty + n/1e3*p.GuardDutyObject
+		items = append(items, Item{"malware scan", size, "GiB", price, "GuardDuty, and each object"})
+	}
+	return append(items,
+		item("API", requests, "requests", p.APIRequest/1e6, fmt.Sprintf(assumed+"%d a batch", apiRequests)),
+		item("tokens", n, "signatures", p.Signature/1e4, assumed+"1 a batch"),
+		item("logs", runs*logBytes/gib, "GiB", p.Log, fmt.Sprintf("%d bytes a run", logBytes)))
+}
+
+// counted begins the basis of what tests count, assumed that of what is to be measured in an account.
+const counted, assumed = "counted: ", "assumed: "
+
+func monthlyItems(l Load, p Prices) []Item {
+	storage, class := p.StorageMonth, "standard"
+	if l.RareAccess {
+		storage, class = p.RareStorage, "infrequent access"
+	}
+	size := float64(l.Lines) * (1 - l.Invalid) * (l.ItemBytes + itemOverhead) / gib
+	return []Item{
+		item("storage of lines", size, "GiB", storage,
+			fmt.Sprintf("%.0f bytes a line, and AWS's %d; %s", l.ItemBytes, itemOverhead, class)),
+		item("its backup", size, "GiB", p.BackupMonth, "point-in-time recovery"),
+	}
+}
+
+// item returns the row of an amount at a price for one unit.
+func item(name string, amount float64, unit string, price float64, basis string) Item {
+	return Item{name, amount, unit, amount * price, basis}
+}

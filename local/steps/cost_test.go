@@ -1,0 +1,181 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice/internal/cost"
+	"sluice/shared/admission"
+	"sluice/shared/admission/admissiondb"
+	"sluice/shared/admission/admissiontest"
+	"sluice/shared/batch"
+	"sluice/shared/batch/batchdb"
+	"sluice/shared/intake"
+	"sluice/shared/malware"
+	"sluice/shared/pipeline"
+	"sluice/shared/transaction/transactiondb"
+)
+
+// countedBatch is a batch whose functions use clients that are counted.
+type countedBatch struct {
+	*testBatch
+	counter requestCounter
+	store   *batchdb.Store
+	intake  intake.Intake
+}
+
+// newCountedBatch stores a file of the given number of chunks as an upload of a batch that awaits it, and counts the
+// creation of the batch.
+func newCountedBatch(t *testing.T, content string, chunks int64) *countedBatch {
+	t.Helper()
+	w := &countedBatch{testBatch: newTestBatch(t, "", true)} // its own batch remains as it is
+	id, err := batch.NewID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.id = id
+	key := intake.UploadKey(w.tenant, id)
+	o := bucket(uploadsBucket).Create(t.Context(), key)
+	io.WriteString(o, content)
+	if err := o.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.plan.ChunkBytes = (int64(len(content)) + chunks - 1) / chunks
+	w.count(t)
+	err = w.store.Create(t.Context(), batch.Batch{
+		ID: id, Tenant: w.tenant, Status: batch.AwaitingUpload, RejectOnInvalid: true, CreatedAt: received, UpdatedAt: received,
+		Settings: batch.Settings{MaxFuture: 720 * time.Hour},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// count gives all steps clients that are counted.
+func (w *countedBatch) count(t *testing.T) {
+	t.Helper()
+	db := w.counter.database(w.db)
+	w.store = batchdb.New(db, "test-batches")
+	transactions, err := transactiondb.New(db, "test-transactions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	uploads, work := w.counter.bucket(uploadsBucket), w.counter.bucket(workBucket)
+	slots := admissiontest.NewSlots()
+	slots.Queue = admissiondb.New(db, "test-admission")
+	log, now := slog.New(slog.DiscardHandler), w.plan.Now
+	w.plan.Batches = w.store
+	w.validate.Batches, w.validate.Uploads, w.validate.Work = w.store, uploads, work
+	w.reconcile.Batches, w.reconcile.Work = w.store, work
+	w.settle.Batches, w.settle.Uploads, w.settle.Work = w.store, uploads, work
+	w.verdict.Batches, w.verdict.Work, w.verdict.Slots = w.store, work, slots
+	w.admit.Batches, w.admit.Slots = w.store, slots
+	w.ingest.Batches, w.ingest.Transactions, w.ingest.Uploads, w.ingest.Work = w.store, transactions, uploads, work
+	w.close.Batches, w.close.Slots = w.store, slots
+	w.intake = intake.Intake{
+		Batches: w.store, Uploads: uploads, Scanner: malware.Builtin{TextOnly: true}, Machine: noMachine{},
+		Registry: anyUploader{}, MaxBytes: 1 << 30, Now: now, Log: log,
+	}
+}
+
+type noMachine struct{}
+
+func (noMachine) Start(context.Context, batch.ID) error { return nil }
+
+type anyUploader struct{}
+
+func (anyUploader) MayUpload(context.Context, string, string) (isEnabled, hasFeature bool, err error) {
+	return true, true, nil
+}
+
+// runOnce runs each step as often as the state machine does if nothing fails.
+func (w *countedBatch) runOnce(t *testing.T, size int64) {
+	t.Helper()
+	object := batch.Object{Key: intake.UploadKey(w.tenant, w.id), Size: size}
+	if err := w.intake.Process(t.Context(), object, received); err != nil {
+		t.Fatal(err)
+	}
+	input := pipeline.BatchInput{ID: w.id}
+	mustRun(t, w.admit.Run, w.ticket(admission.Validation))
+	plan := mustRun(t, w.plan.Run, input)
+	for _, i := range plan.Chunks {
+		mustRun(t, w.validate.Run, pipeline.ChunkInput{ID: w.id, Index: i})
+	}
+	for _, r := range plan.Partitions {
+		mustRun(t, w.reconcile.Run, pipeline.PartitionInput{ID: w.id, Partitions: r})
+	}
+	for _, i := range plan.Chunks {
+		mustRun(t, w.settle.Run, pipeline.ChunkInput{ID: w.id, Index: i})
+	}
+	mustRun(t, w.verdict.Run, input)
+	mustRun(t, w.admit.Run, w.ticket(admission.Ingestion))
+	for _, i := range plan.Chunks {
+		mustRun(t, w.ingest.Run, pipeline.ChunkInput{ID: w.id, Index: i})
+	}
+	mustRun(t, w.close.Run, pipeline.CloseInput{ID: w.id})
+	ended, err := w.store.ClaimAnnouncement(t.Context(), w.id, "only", received, received.Add(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.store.MarkAnnounced(t.Context(), w.id, ended.Unannounced); err != nil {
+		t.Fatal(err)
+	}
+	if b := w.current(); b.Status != batch.Processed {
+		t.Errorf("the batch ended as %s, want PROCESSED", b.Status)
+	}
+}
+
+// TestRequestsAreThoseOfTheCostModel counts what valid batches use of DynamoDB and S3 if no step is repeated, and
+// compares it with the model of 'sluice cost'. If it fails because the service uses more than before, that costs money:
+// change the model and docs/cost.md only if it is worth it.
+func TestRequestsAreThoseOfTheCostModel(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ lines, chunks int64 }{
+		{1200, 2}, // so many lines that no section of an index is empty
+		{2500, 1}, // two full windows
+	} {
+		t.Run(fmt.Sprintf("%d lines in %d chunks", tt.lines, tt.chunks), func(t *testing.T) {
+			t.Parallel()
+			var content strings.Builder
+			for i := range tt.lines {
+				content.WriteString(line(fmt.Sprint("m", i)))
+			}
+			w := newCountedBatch(t, content.String(), tt.chunks)
+			w.runOnce(t, int64(content.Len()))
+			used := w.counter.take()
+			writes, reads := 0.0, 0.0
+			for table, n := range used.writeUnits {
+				if table != "test-transactions" {
+					writes += n
+				}
+			}
+			for _, n := range used.readUnits {
+				reads += n
+			}
+			const uploadPut = 1 // by the client
+			want := cost.UsageOf(cost.Load{
+				Lines: tt.lines, Bytes: int64(content.Len()), Batches: 1, ChunkBytes: w.plan.ChunkBytes,
+			})
+			for _, c := range []struct {
+				what      string
+				got, want float64
+			}{
+				{"write units of lines", used.writeUnits["test-transactions"], want.LineWrites},
+				{"write units of other rows", writes, want.RowWrites},
+				{"read units", reads, want.Reads},
+				{"PUTs", float64(used.puts + uploadPut), want.Puts},
+				{"GETs", float64(used.gets), want.Gets},
+			} {
+				if diff := c.got - c.want; diff > 0.01*c.want || diff < -0.03*c.want {
+					t.Errorf("%s: %g were counted, and the model says %g", c.what, c.got, c.want)
+				}
+			}
+		})
+	}
+}
