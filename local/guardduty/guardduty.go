@@ -37,7 +37,7 @@ type Config struct {
 }
 
 // Service scans objects in the background. Scans that have not been completed by Close are lost; the product's sweep
-// detects uploads without a result.
+// requests them again.
 type Service struct {
 	Config
 	jobs    chan job

@@ -7,17 +7,20 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"sluice/shared/admission/admissiontest"
 	"sluice/shared/batch"
 	"sluice/shared/document"
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/intake"
 	"sluice/shared/intake/intakedb"
+	"sluice/shared/objects"
 )
 
 // rescanner records the scans requested.
@@ -321,6 +324,50 @@ func TestSweep(t *testing.T) {
 	g.mustHandle(t, json.RawMessage(scheduleEvent))
 	if len(g.machine.started) != 1 || len(g.documents.recorded) != 1 {
 		t.Errorf("next sweep: started %v, documents %v, want one of each", g.machine.started, g.documents.recorded)
+	}
+}
+
+// An upload and a file without a result are scanned again, each time that the sweep looks at them, until there is one.
+func TestSweepRequestsLostScans(t *testing.T) {
+	g := newGuardDutyFixture(t, dynamotest.Start(t))
+	file := document.WaitingFile{Tenant: "t", ID: "f", Since: received}
+	files := &waitingFiles{files: []document.WaitingFile{file}}
+	g.Intake.Sweep = &intake.Sweep{
+		Batches: g.store, Files: files, Machine: &executions{}, Announcements: &announcements{},
+		Uploads: &storage{info: objects.Info{ETag: `"def"`, Size: 2, Modified: received}},
+		Slots:   admissiontest.NewSlots(), Age: 20 * time.Minute, Patience: 24 * time.Hour,
+	}
+	g.mustHandle(t, g.event(t, "abc", 2))
+	for _, step := range []struct {
+		name  string
+		at    time.Duration
+		event any
+		// want is how many scans of each are requested by then.
+		want int
+	}{
+		{"GuardDuty may still scan", 19 * time.Minute, json.RawMessage(scheduleEvent), 0},
+		{"nothing has come", 22 * time.Minute, json.RawMessage(scheduleEvent), 1},
+		{"it has failed", 30 * time.Minute, newScanEvent(t, g.key(), "1", "abc", intake.ScanFailed), 2},
+		{"the result of the upload", 31 * time.Minute, newScanEvent(t, g.key(), "n", "abc", intake.NoThreatsFound), 2},
+		{"there is a result", 50 * time.Minute, json.RawMessage(scheduleEvent), 2},
+	} {
+		*g.clock = received.Add(step.at)
+		g.mustHandle(t, step.event)
+		scans := 0
+		for _, key := range g.rescanner.keys {
+			if key == g.key() {
+				scans++
+			}
+		}
+		if scans != step.want {
+			t.Errorf("%s: %d scans are requested, want %d", step.name, scans, step.want)
+		}
+	}
+	if want := document.FilePrefix + "t/f"; !slices.Contains(g.rescanner.keys, want) {
+		t.Errorf("scans of %v are requested, want one of %s", g.rescanner.keys, want)
+	}
+	if started := slices.Compact(g.machine.started); len(started) != 1 { // by a name that counts once
+		t.Errorf("started %v, want the batch", started)
 	}
 }
 

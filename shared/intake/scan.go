@@ -197,6 +197,20 @@ func isUpload(key string) bool {
 	return ok || strings.HasPrefix(key, document.FilePrefix)
 }
 
+// scanAgain processes an upload whose scan has had no outcome for a while. Where GuardDuty scans and has reported nothing,
+// it requests another scan: the first one, or the event with its result, may be lost.
+func (in *Intake) scanAgain(ctx context.Context, object batch.Object, receivedAt time.Time) error {
+	err := in.processArrival(ctx, object, receivedAt)
+	if err != nil || in.GuardDuty == nil {
+		return err
+	}
+	if _, err = in.GuardDuty.verdict(ctx, object); !errors.Is(err, errPending) {
+		return nil
+	}
+	in.Log.WarnContext(ctx, "no result of a scan: another one is requested", "key", object.Key)
+	return in.GuardDuty.Rescanner.ScanAgain(ctx, object.Key, object.Version)
+}
+
 // resolveUpload processes an upload as far as what is known of it allows, and ends its waiting if nothing remains to be
 // done.
 func (in *Intake) resolveUpload(ctx context.Context, u Upload) error {

@@ -49,7 +49,7 @@ func (in *Intake) sweepFile(ctx context.Context, f document.WaitingFile) error {
 	switch {
 	case err == nil && now.Before(found.Modified.Add(in.Sweep.Patience)):
 		in.Log.WarnContext(ctx, "the scan of a file was lost or interrupted", "key", key)
-		return in.processArrival(ctx, object, found.Modified)
+		return in.scanAgain(ctx, object, found.Modified)
 	case err == nil:
 		// An alarm of template.yaml matches the text of this line.
 		in.Log.ErrorContext(ctx, "cannot be scanned", "key", key, "error", "no scan has ended in time")
