@@ -11,16 +11,18 @@ import (
 	"github.com/google/uuid"
 )
 
-// smallAccount are the limit of a new account of AWS and slots for it (docs/operations.md, Slots); of validation there is one, so
-// that the order in which batches get it can be seen.
+// smallAccount are the limit of a new account of AWS and slots for it (docs/operations.md, Slots); of validation there
+// is one, so that the order in which batches get it can be seen.
 var smallAccount = []string{
 	"--limit", "concurrency=10", "--set", "ValidationSlots=1", "--set", "ValidationSlotsPerTenant=1",
 	"--set", "ValidateConcurrency=2", "--set", "SettleConcurrency=2", "--set", "ReconcileConcurrency=1",
-	"--set", "IngestionSlots=2", "--set", "IngestionSlotsPerTenant=1", "--set", "IngestConcurrency=1", "--set", "SweepAge=1",
+	"--set", "IngestionSlots=2", "--set", "IngestionSlotsPerTenant=1", "--set", "IngestConcurrency=1",
+	"--set", "SweepAge=1",
 }
 
-// In an account with ten executions, three tenants have waiting batches when the local cloud is restarted. All of them are
-// processed after that, and the tenants take turns, although one has uploaded most of its batches before the others.
+// In an account with ten executions, three tenants have waiting batches when the local cloud is restarted. All of them
+// are processed after that, and the tenants take turns, although one has uploaded most of its batches before the
+// others.
 func TestTenantsTakeTurnsAfterARestart(t *testing.T) {
 	requires(t, processes)
 	t.Parallel()
@@ -62,7 +64,7 @@ func TestTenantsTakeTurnsAfterARestart(t *testing.T) {
 	}
 	for round := range 2 {
 		if three := slices.Sorted(slices.Values(turns[3*round : 3*round+3])); !slices.Equal(three, []int{0, 1, 2}) {
-			t.Errorf("the batches that were validated one after the other are of the tenants %v, want all three in turn", turns)
+			t.Errorf("the validated batches are, in their order, of the tenants %v, want all three in turn", turns)
 		}
 	}
 	for _, stage := range []string{"validation", "ingestion"} {

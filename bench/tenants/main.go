@@ -1,5 +1,6 @@
-// Tenants puts many batches of several tenants through a local cloud at once, which has the limits of a small account, and
-// prints how each batch ended, how the slots were shared while all tenants waited, and how the status endpoint answered.
+// Tenants puts many batches of several tenants through a local cloud at once, which has the limits of a small account,
+// and prints how each batch ended, how the slots were shared while all tenants waited, and how the status endpoint
+// answered.
 package main
 
 import (
@@ -153,13 +154,14 @@ func (w *watcher) report(out io.Writer, h *history, elapsed time.Duration, lines
 		length += i.to.Sub(i.from)
 	}
 	if len(all) > 0 {
-		fmt.Fprintf(out, "all waited for %.0f s, from second %.0f to %.0f; %.0f lines were stored meanwhile\n", length.Seconds(),
-			all[0].from.Sub(w.start).Seconds(), all[len(all)-1].to.Sub(w.start).Seconds(), fair*float64(len(ids)))
+		fmt.Fprintf(out, "all waited for %.0f s, from second %.0f to %.0f; %.0f lines were stored meanwhile\n",
+			length.Seconds(), all[0].from.Sub(w.start).Seconds(), all[len(all)-1].to.Sub(w.start).Seconds(), fair*float64(len(ids)))
 	}
 	p50, p99 := w.calls.quantile(0.5), w.calls.quantile(0.99)
-	fmt.Fprintf(out, "status calls: %d, p50 %v, p99 %v, longest %v; answers %v\n", w.calls.count(), p50.Round(time.Millisecond),
-		p99.Round(time.Millisecond), w.calls.quantile(1).Round(time.Millisecond), w.calls.answers)
-	fmt.Fprintf(out, "throttled tasks of state machines: %d; throttled requests in all: %s\n", throttledTasks, h.throttles())
+	fmt.Fprintf(out, "status calls: %d, p50 %v, p99 %v, longest %v; answers %v\n", w.calls.count(),
+		p50.Round(time.Millisecond), p99.Round(time.Millisecond), w.calls.quantile(1).Round(time.Millisecond), w.calls.answers)
+	fmt.Fprintf(out, "throttled tasks of state machines: %d; throttled requests in all: %s\n", throttledTasks,
+		h.throttles())
 	if p99 > slowestStatus {
 		errs = append(errs, fmt.Errorf("p99 of the status calls is %v, want at most %v", p99, slowestStatus))
 	}
@@ -170,7 +172,8 @@ func (w *watcher) report(out io.Writer, h *history, elapsed time.Duration, lines
 	return errors.Join(errs...)
 }
 
-// ends counts the batches by their statuses and by what went wrong, and returns an error for each that did not end well.
+// ends counts the batches by their statuses and by what went wrong, and returns an error for each that did not end
+// well.
 func (w *watcher) ends(h *history, lines int64) (ends, messages map[string]int, errs []error) {
 	ends, messages = map[string]int{}, map[string]int{}
 	for _, t := range w.tenants {
@@ -181,7 +184,8 @@ func (w *watcher) ends(h *history, lines int64) (ends, messages map[string]int, 
 				messages[b.message]++
 			}
 			if stored := h.total(b.id); status == string(batch.Processed) && stored != lines {
-				errs = append(errs, fmt.Errorf("batch %s is PROCESSED, and %d lines were stored, want %d", b.id, stored, lines))
+				errs = append(errs, fmt.Errorf("batch %s is PROCESSED, and %d lines were stored, want %d", b.id, stored,
+					lines))
 			}
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"sluice/shared/metric"
 )
 
-// history is what the functions of a cloud have logged about batches. All times are theirs, to the microsecond, so nothing
-// depends on how often somebody has looked.
+// history is what the functions of a cloud have logged about batches. All times are theirs, to the microsecond, so
+// nothing depends on how often somebody has looked.
 type history struct {
 	// reached has, for each batch and status, when the batch was first in the status.
 	reached map[string]map[batch.Status]time.Time
@@ -57,7 +57,8 @@ func readHistory(log io.Reader) (*history, error) {
 	lines := bufio.NewScanner(log)
 	lines.Buffer(nil, maxLogLine)
 	for lines.Scan() {
-		if parts := bytes.SplitN(lines.Bytes(), []byte(" "), 4); len(parts) == 4 && bytes.HasPrefix(parts[3], []byte("{")) {
+		parts := bytes.SplitN(lines.Bytes(), []byte(" "), 4)
+		if len(parts) == 4 && bytes.HasPrefix(parts[3], []byte("{")) {
 			h.add(string(parts[1]), parts[3])
 		}
 	}
@@ -91,14 +92,15 @@ func (h *history) add(function string, text []byte) {
 		}
 	case r.Record == "step" && r.Step == metric.Ingest && r.Outcome == metric.OK:
 		if _, isKnown := h.ingested[key]; !isKnown {
-			h.ingested[key] = storing{r.Lines, r.Time.Add(-time.Duration(r.Milliseconds * float64(time.Millisecond))), r.Time}
+			length := time.Duration(r.Milliseconds * float64(time.Millisecond))
+			h.ingested[key] = storing{r.Lines, r.Time.Add(-length), r.Time}
 		}
 	}
 }
 
-// backlog returns when a batch began and ceased to wait for being stored: from its receipt until its ingestion begins, or
-// until it ends without. It waits for slots then, or is validated; it is not stored yet. One that still waits does so until
-// the end of time.
+// backlog returns when a batch began and ceased to wait for being stored: from its receipt until its ingestion begins,
+// or until it ends without. It waits for slots then, or is validated; it is not stored yet. One that still waits does
+// so until the end of time.
 func (h *history) backlog(id string) (interval, bool) {
 	received, isReceived := h.reached[id][batch.Uploaded]
 	if !isReceived {
@@ -128,11 +130,11 @@ func (i interval) overlap(other interval) time.Duration {
 	return max(to.Sub(from), 0)
 }
 
-// whileAllWait returns the intervals in which every tenant has a batch that was received and is not being stored yet, in
-// order. tenants are the IDs of the batches of each.
+// whileAllWait returns the intervals in which every tenant has a batch that was received and is not being stored yet,
+// in order. tenants are the IDs of the batches of each.
 //
-// Shares can be compared only then: a tenant without such a batch, because it has not uploaded one yet or because its last one
-// has its slot, wants nothing more, and what it leaves goes to the others, as it should.
+// Shares can be compared only then: a tenant without such a batch, because it has not uploaded one yet or because its
+// last one has its slot, wants nothing more, and what it leaves goes to the others, as it should.
 func (h *history) whileAllWait(tenants [][]string) []interval {
 	type change struct {
 		at     time.Time
@@ -168,7 +170,8 @@ func (h *history) whileAllWait(tenants [][]string) []interval {
 	return out
 }
 
-// stored returns how many lines of some batches were stored in some intervals. A run is taken to store its lines evenly.
+// stored returns how many lines of some batches were stored in some intervals. A run is taken to store its lines
+// evenly.
 func (h *history) stored(ids []string, in []interval) float64 {
 	sum := 0.0
 	for key, s := range h.ingested {

@@ -21,24 +21,24 @@ func logOf(transitions ...string) string {
 		if _, err := fmt.Sscan(text, &id, &status, &at); err != nil {
 			panic(err)
 		}
-		fmt.Fprintf(&log, `2026-11-26T09:00:00.000Z sluice-plan r {"record":"transition","batch":%q,"to":%q,"time":%q}`+"\n", id, status,
-			second(at).Format(time.RFC3339Nano))
+		fmt.Fprintf(&log, `2026-11-26T09:00:00.000Z sluice-plan r {"record":"transition","batch":%q,"to":%q,"time":%q}`+"\n",
+			id, status, second(at).Format(time.RFC3339Nano))
 	}
 	return log.String()
 }
 
 // ingestion is the record of a run that stored ten lines of a chunk within two seconds.
 func ingestion(id string, chunk int, end float64) string {
-	return fmt.Sprintf(`2026-11-26T09:00:00.000Z sluice-ingest r {"record":"step","Step":"ingest","Outcome":"ok","batch":%q,"chunk":%d,`+
-		`"Lines":10,"Milliseconds":2000,"time":%q}`+"\n", id, chunk, second(end).Format(time.RFC3339Nano))
+	return fmt.Sprintf(`2026-11-26T09:00:00.000Z sluice-ingest r {"record":"step","Step":"ingest","Outcome":"ok",`+
+		`"batch":%q,"chunk":%d,"Lines":10,"Milliseconds":2000,"time":%q}`+"\n", id, chunk, second(end).Format(time.RFC3339Nano))
 }
 
-// All wait from when the last tenant has a batch until the first one has none whose ingestion has not begun, and the lines of a run
-// that was under way then count in part.
+// All wait from when the last tenant has a batch until the first one has none whose ingestion has not begun, and the
+// lines of a run that was under way then count in part.
 func TestHistoryMeasuresWhileAllWait(t *testing.T) {
 	log := "a line of another kind\n" + logOf(
 		"a1 UPLOADED 1", "b1 UPLOADED 2", "b2 UPLOADED 2",
-		"a1 VALIDATION_STARTED 3", "a1 PENDING_INGESTION 4", "a1 INITIALIZED 5", // a has nothing more to store until second 6
+		"a1 VALIDATION_STARTED 3", "a1 PENDING_INGESTION 4", "a1 INITIALIZED 5", // a has no other until 6
 		"a2 UPLOADED 6", "b1 ERROR 7", "a2 INITIALIZED 10", "b2 INITIALIZED 12",
 	) + ingestion("a1", 0, 7) + ingestion("a1", 1, 11) + ingestion("a1", 1, 9) + ingestion("b2", 0, 14) +
 		`2026-11-26T09:00:00.000Z sluice-scan  {"type":"platform.throttled","reason":"x"}` + "\n"
@@ -52,7 +52,8 @@ func TestHistoryMeasuresWhileAllWait(t *testing.T) {
 	if !slices.Equal(all, want) {
 		t.Fatalf("all wait in %v, want %v", all, want)
 	}
-	if got := h.stored(tenants[0], all); got != 5+5 { // of the runs from 5 to 7 and from 9 to 11, the repeated one ignored
+	// Of the runs from 5 to 7 and from 9 to 11; the repeated one is ignored.
+	if got := h.stored(tenants[0], all); got != 5+5 {
 		t.Errorf("%v lines of a were stored while all waited, want 10", got)
 	}
 	if got := h.stored(tenants[1], all); got != 0 {

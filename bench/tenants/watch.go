@@ -119,8 +119,8 @@ func (w *watcher) watch(ctx context.Context, file string, pollers int) error {
 	return errors.Join(err, group.Wait())
 }
 
-// upload uploads the batches of a tenant, one after the other. What is refused for the time being is repeated until the context
-// ends: the client's own repetitions are those of somebody in a hurry.
+// upload uploads the batches of a tenant, one after the other. What is refused for the time being is repeated until the
+// context ends: the client's own repetitions are those of somebody in a hurry.
 func (w *watcher) upload(ctx context.Context, t *tenant, text []byte) error {
 	for _, b := range t.batches {
 		var u client.Upload
