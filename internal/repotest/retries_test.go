@@ -88,6 +88,12 @@ func (r machineRetry) seconds() float64 {
 	return sum
 }
 
+// ownErrors are the errors of functions that tasks have entries of their own for, by the names of the tasks.
+var ownErrors = map[string][]string{
+	"Notify": {"NotStored", "Unreachable"}, "Ask": {"Unreachable"},
+	"Plan": {"WatchlistsUnavailable"}, "ScreenPartitions": {"WatchlistsUnavailable"},
+}
+
 // A task that gets no answer is repeated; what Lambda answers when it has no room is waited for longer than any other
 // stack or a burst of batches keeps it busy; and no entry leaves its bounds to the defaults of Step Functions.
 func TestTasksAreRepeatedAndEnd(t *testing.T) {
@@ -111,14 +117,19 @@ func TestTasksAreRepeatedAndEnd(t *testing.T) {
 				}
 				for _, failed := range []string{
 					"Lambda.ServiceException", "Lambda.AWSLambdaException", "Lambda.SdkClientException",
-					"Lambda.ClientExecutionTimeoutException",
+					"Lambda.ClientExecutionTimeoutException", "Lambda.Unknown", "Runtime.ExitError", "Sandbox.Timedout",
 				} {
 					if _, ok := s.retryAfter(failed); !ok {
 						t.Errorf("%s is not repeated after %s", name, failed)
 					}
 				}
+				for _, failed := range ownErrors[name] {
+					if r, _ := s.retryAfter(failed); !slices.Contains(r.ErrorEquals, failed) {
+						t.Errorf("%s is not repeated after %s", name, failed)
+					}
+				}
 				r, _ := s.retryAfter("Lambda.TooManyRequestsException")
-				if len(r.ErrorEquals) != 1 || r.JitterStrategy != "FULL" || r.seconds() < longestThrottling {
+				if !slices.Equal(r.ErrorEquals, []string{"Lambda.TooManyRequestsException"}) || r.JitterStrategy != "FULL" || r.seconds() < longestThrottling {
 					t.Errorf("%s is repeated after Lambda.TooManyRequestsException by %+v for %.0f s, "+
 						"want an entry of its own with full jitter and at least %d s", name, r, r.seconds(), longestThrottling)
 				}
