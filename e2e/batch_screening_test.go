@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -67,12 +66,7 @@ func (s *session) readAlerts(batchID string) ([]byte, client.ScreeningResult) {
 	if r.AlertsFileURL == "" {
 		return nil, r
 	}
-	body, err := s.client.OpenAlerts(s.t.Context(), r.AlertsFileURL)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer body.Close()
-	text, err := io.ReadAll(body)
+	text, err := readFile(s.t.Context(), s.client.OpenAlerts, r.AlertsFileURL)
 	if err != nil {
 		s.t.Fatal(err)
 	}

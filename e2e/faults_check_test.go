@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -142,12 +143,7 @@ func (c *faultCloud) checkOutcome(t *testing.T, b *faultBatch) (problems []error
 		if r, err = api.ValidationResult(t.Context(), b.id); err != nil || r.ErrorsFileURL == "" {
 			return err
 		}
-		body, err := api.OpenReport(t.Context(), r.ErrorsFileURL)
-		if err != nil {
-			return err
-		}
-		defer body.Close()
-		got, err = io.ReadAll(body)
+		got, err = readFile(t.Context(), api.OpenReport, r.ErrorsFileURL)
 		return err
 	})
 	if err != nil {
@@ -169,6 +165,16 @@ func (c *faultCloud) checkOutcome(t *testing.T, b *faultBatch) (problems []error
 	return problems
 }
 
+// readFile reads the file at a signed URL, as a client opens it.
+func readFile(ctx context.Context, open func(context.Context, string) (io.ReadCloser, error), url string) ([]byte, error) {
+	body, err := open(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	return io.ReadAll(body)
+}
+
 // checkAlerts compares the alerts of a batch with those of the command line.
 func (c *faultCloud) checkAlerts(t *testing.T, b *faultBatch) (problems []error) {
 	dir := t.TempDir()
@@ -187,12 +193,7 @@ func (c *faultCloud) checkAlerts(t *testing.T, b *faultBatch) (problems []error)
 		if err != nil || r.AlertsFileURL == "" {
 			return err
 		}
-		body, err := api.OpenAlerts(t.Context(), r.AlertsFileURL)
-		if err != nil {
-			return err
-		}
-		defer body.Close()
-		got, err = io.ReadAll(body)
+		got, err = readFile(t.Context(), api.OpenAlerts, r.AlertsFileURL)
 		return err
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 	"github.com/google/go-cmp/cmp"
 
+	"sluice/bench/benchcloud"
 	"sluice/shared/transaction"
 	"sluice/shared/transaction/scanner"
 )
@@ -117,7 +118,7 @@ func TestIngestion(t *testing.T) {
 }
 
 func TestFunctionOf(t *testing.T) {
-	c := &cloud{data: "/data", functions: "/project/bin/functions"}
+	c := &cloud{Cloud: &benchcloud.Cloud{Data: "/data", Bin: "/project/bin"}}
 	c.Prefix = "sluice"
 	for program, want := range map[string]string{
 		"/project/bin/functions/validate": "validate", "/data/versions/sluice-validate/12": "validate",

@@ -92,7 +92,7 @@ func runCase(ctx context.Context, c testCase, o options) (r result, err error) {
 	if err != nil {
 		return r, err
 	}
-	defer func() { err = errors.Join(err, cloud.stop()) }()
+	defer func() { err = errors.Join(err, cloud.Stop()) }()
 	memory := watchMemory(cloud)
 	defer memory.stop()
 

@@ -82,7 +82,7 @@ func onboard(ctx context.Context, c *cloud, s source, path string) error {
 	if err := errors.Join(s.WriteEntities(file), file.Close()); err != nil {
 		return err
 	}
-	return c.admin(ctx, "entities", "import", path)
+	return c.Admin(ctx, nil, "entities", "import", path)
 }
 
 // follow waits for the end of a batch and collects what the service tells about it.

@@ -90,9 +90,9 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.stop()) }()
+	defer func() { err = errors.Join(err, c.Stop()) }()
 	file := filepath.Join(dir, "batch.jsonl")
-	if err := c.sluice(ctx, nil, "generate", "--lines", fmt.Sprint(o.lines), "--entities", "100", "-o", file); err != nil {
+	if err := c.Run(ctx, nil, "generate", "--lines", fmt.Sprint(o.lines), "--entities", "100", "-o", file); err != nil {
 		return err
 	}
 	calls := newCalls()

@@ -43,7 +43,7 @@ const maxLogLine = 8 << 20
 
 // readHistory reads the log of a cloud's functions.
 func (c *cloud) readHistory() (*history, error) {
-	file, err := os.Open(filepath.Join(c.data, "logs", "functions.log"))
+	file, err := os.Open(filepath.Join(c.Data, "logs", "functions.log"))
 	if err != nil {
 		return nil, err
 	}
