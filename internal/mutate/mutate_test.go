@@ -71,7 +71,8 @@ func TestPlantGo(t *testing.T) {
 
 func TestPlantMachine(t *testing.T) {
 	mutants, err := plantMachine("m.json", []byte(`{"States": {"A": {"Retry": [{"ErrorEquals": ["X"]}, {"ErrorEquals": ["Y", "Z"]}]},
-		"M": {"ItemProcessor": {"States": {"B": {"Retry": [{"ErrorEquals": ["X"]}]}}}}}}`))
+		"M": {"ItemProcessor": {"States": {"B": {"Retry": [{"ErrorEquals": ["X"]}]}}}},
+		"P": {"Branches": [{"States": {"C": {"Retry": [{"ErrorEquals": ["Z"]}]}}}]}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,8 @@ func TestPlantMachine(t *testing.T) {
 	for _, m := range mutants {
 		got = append(got, fmt.Sprint(m.name, " leaves ", strings.Count(string(m.text), "ErrorEquals")))
 	}
-	want := []string{"m.json A retry of X leaves 2", "m.json A retry of Y leaves 2", "m.json B retry of X leaves 2"}
+	want := []string{"m.json A retry of X leaves 3", "m.json A retry of Y leaves 3", "m.json B retry of X leaves 3",
+		"m.json C retry of Z leaves 3"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("mutants (-want +got):\n%s", diff)
 	}

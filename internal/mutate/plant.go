@@ -169,6 +169,12 @@ func plantMachine(file string, text []byte) ([]mutant, error) {
 					}
 				}
 			}
+			branches, _ := state["Branches"].([]any)
+			for _, branch := range branches {
+				if err := walk(branch.(map[string]any)["States"].(map[string]any)); err != nil {
+					return err
+				}
+			}
 			retries, _ := state["Retry"].([]any)
 			for i, r := range retries {
 				state["Retry"] = slices.Delete(slices.Clone(retries), i, i+1)

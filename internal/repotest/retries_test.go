@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// machine is what these tests read of the definition of a state machine, or of the states that a Map runs for each item.
+// machine is what these tests read of the definition of a state machine, of the states that a Map runs for each item, or of
+// a branch of a Parallel.
 type machine struct {
 	TimeoutSeconds int
 	StartAt        string
@@ -23,6 +24,7 @@ type machineState struct {
 	TimeoutSecondsPath string
 	ItemsPath          string
 	ItemProcessor      *machine
+	Branches           []machine
 	Retry              []machineRetry
 	Choices            []struct{ Next string }
 	Next               string
@@ -51,7 +53,7 @@ func loadMachine(t *testing.T, name string) machine {
 	return m
 }
 
-// tasks calls visit for each task of a machine, those of its maps included.
+// tasks calls visit for each task of a machine, those of its maps and branches included.
 func (m machine) tasks(visit func(name string, s machineState)) {
 	for name, s := range m.States {
 		if s.Type == "Task" {
@@ -59,6 +61,9 @@ func (m machine) tasks(visit func(name string, s machineState)) {
 		}
 		if s.ItemProcessor != nil {
 			s.ItemProcessor.tasks(visit)
+		}
+		for _, b := range s.Branches {
+			b.tasks(visit)
 		}
 	}
 }
@@ -159,6 +164,11 @@ func (m machine) events(items map[string]int) int {
 		case "Map":
 			// Entered, started, succeeded, exited; and of each item, started and succeeded.
 			total += 4 + items[s.ItemsPath]*(2+s.ItemProcessor.events(items))
+		case "Parallel":
+			total += 4 // entered, started, succeeded, exited
+			for _, b := range s.Branches {
+				total += b.events(items)
+			}
 		default:
 			total += 2
 		}
@@ -203,6 +213,13 @@ func countTransitions(t *testing.T, m machine) transitions {
 		if s.ItemProcessor != nil {
 			inner := countTransitions(t, *s.ItemProcessor)
 			out.perItem[s.ItemsPath] += inner.fixed
+		}
+		for _, b := range s.Branches {
+			inner := countTransitions(t, b)
+			out.fixed += inner.fixed
+			for items, n := range inner.perItem {
+				out.perItem[items] += n
+			}
 		}
 		switch {
 		case s.End || s.Type == "Succeed":

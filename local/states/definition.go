@@ -42,6 +42,8 @@ type state struct {
 	MaxConcurrency     int
 	MaxConcurrencyPath optionalPath
 
+	Branches []branch
+
 	Choices []choice
 	Default string
 
@@ -81,11 +83,12 @@ var allowedFields = map[string]string{
 		"Retry Catch",
 	"Map": commonFields + "Next End ResultPath ResultSelector ItemsPath ItemSelector ItemProcessor MaxConcurrency " +
 		"MaxConcurrencyPath Retry Catch",
-	"Choice":  commonFields + "Choices Default",
-	"Pass":    commonFields + "Next End ResultPath Parameters Result",
-	"Wait":    commonFields + "Next End Seconds SecondsPath",
-	"Succeed": commonFields,
-	"Fail":    "Type Comment Error Cause ErrorPath CausePath",
+	"Parallel": commonFields + "Next End ResultPath Parameters ResultSelector Branches Retry Catch",
+	"Choice":   commonFields + "Choices Default",
+	"Pass":     commonFields + "Next End ResultPath Parameters Result",
+	"Wait":     commonFields + "Next End Seconds SecondsPath",
+	"Succeed":  commonFields,
+	"Fail":     "Type Comment Error Cause ErrorPath CausePath",
 }
 
 // Parse reads and checks a definition. Anything that is not supported is an error: a sentence that names the state.
@@ -97,7 +100,7 @@ func Parse(text []byte) (*Definition, error) {
 	return d, nil
 }
 
-// parse reads the definition of a machine or of a Map, which can have the known fields.
+// parse reads the definition of a machine, of a Map or of a branch of a Parallel, which can have the known fields.
 func parse(text []byte, known string) (*Definition, error) {
 	var raw struct {
 		StartAt, QueryLanguage string
@@ -172,6 +175,15 @@ func (d *Definition) UnmarshalJSON(text []byte) error {
 	return err
 }
 
+// branch is one of the definitions that a Parallel runs at the same time.
+type branch struct{ *Definition }
+
+// UnmarshalJSON reads a branch of a Parallel.
+func (b *branch) UnmarshalJSON(text []byte) (err error) {
+	b.Definition, err = parse(text, "Comment StartAt States")
+	return err
+}
+
 // check checks that all transitions lead to existing states.
 func (d *Definition) check() error {
 	if d.States[d.StartAt] == nil {
@@ -197,7 +209,7 @@ func (d *Definition) check() error {
 // check checks the fields of a state against each other.
 func (s *state) check() error {
 	switch s.Type {
-	case "Task", "Map", "Pass", "Wait":
+	case "Task", "Map", "Parallel", "Pass", "Wait":
 		if (s.Next == "") == !s.End {
 			return fmt.Errorf("must have either Next or End")
 		}
@@ -225,6 +237,10 @@ func (s *state) check() error {
 	case "Map":
 		if s.ItemProcessor == nil {
 			return fmt.Errorf("has no ItemProcessor")
+		}
+	case "Parallel":
+		if len(s.Branches) == 0 || slices.Contains(s.Branches, branch{}) {
+			return fmt.Errorf("has no Branches, or one that is null")
 		}
 	case "Wait":
 		if (s.Seconds == nil) == !s.SecondsPath.isSet {

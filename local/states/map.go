@@ -3,14 +3,15 @@ package states
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 )
 
 // maxParallel is the largest number of iterations of an inline Map that run at a time.
 const maxParallel = 40
 
-// errSibling is the cause that interrupts the iterations of a Map of which one has failed.
-var errSibling = errors.New("another iteration failed")
+// errSibling is the cause that interrupts the iterations of a Map, or the branches of a Parallel, of which one has failed.
+var errSibling = errors.New("another iteration or branch failed")
 
 // runMap runs the states of a Map for each item. The first iteration that fails interrupts the others, and its failure
 // is that of the Map.
@@ -104,13 +105,7 @@ func (s *state) mapConcurrency(input, contextObject any) (int, *Failure) {
 func (ip *interpreter) runIteration(
 	ctx context.Context, s *state, i int, item, input any, contextObject map[string]any,
 ) (any, *Failure) {
-	inner := &interpreter{
-		deps: ip.deps, machine: ip.machine, history: ip.history, definition: s.ItemProcessor,
-		contextObject: map[string]any{}, lastEvent: ip.lastEvent,
-	}
-	for k, v := range contextObject {
-		inner.contextObject[k] = v
-	}
+	inner := ip.newInner(s.ItemProcessor, contextObject)
 	inner.contextObject["Map"] = map[string]any{"Item": map[string]any{"Index": jsonInt(i), "Value": item}}
 	details := map[string]any{"name": s.name, "index": i}
 	inner.addEvent("MapIterationStarted", details)
@@ -131,4 +126,12 @@ func (ip *interpreter) runIteration(
 		inner.addEvent("MapIterationFailed", details)
 	}
 	return output, failure
+}
+
+// newInner returns an interpreter of a definition inside a state, which begins with the context object of that state.
+func (ip *interpreter) newInner(d *Definition, contextObject map[string]any) *interpreter {
+	return &interpreter{
+		deps: ip.deps, machine: ip.machine, history: ip.history, definition: d,
+		contextObject: maps.Clone(contextObject), lastEvent: ip.lastEvent,
+	}
 }

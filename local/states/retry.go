@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// runWithRetries runs a Task or a Map until it succeeds or no Retry applies. A failure then leads to the state of the
+// runWithRetries runs a Task, a Map or a Parallel until it succeeds or no Retry applies. A failure then leads to the state of the
 // first matching Catch, if any.
 func (ip *interpreter) runWithRetries(
 	ctx context.Context, s *state, input any, contextObject map[string]any,
@@ -39,7 +39,7 @@ func (ip *interpreter) runWithRetries(
 	return nil, "", failure
 }
 
-// runAttempt runs a Task or a Map once, with its input and output processing.
+// runAttempt runs a Task, a Map or a Parallel once, with its input and output processing.
 func (ip *interpreter) runAttempt(
 	ctx context.Context,
 	s *state,
@@ -51,10 +51,13 @@ func (ip *interpreter) runAttempt(
 		return nil, failure
 	}
 	var result any
-	if s.Type == "Task" {
+	switch s.Type {
+	case "Task":
 		result, failure = ip.runTask(ctx, s, effective, contextObject)
-	} else {
+	case "Map":
 		result, failure = ip.runMap(ctx, s, effective, contextObject)
+	default:
+		result, failure = ip.runParallel(ctx, s, effective, contextObject)
 	}
 	if failure != nil {
 		return nil, failure

@@ -28,11 +28,11 @@ type deps struct {
 	random func() float64
 }
 
-// interrupted is the failure of a state that was interrupted because its execution or its Map has ended. No Retry or
-// Catch matches it.
+// interrupted is the failure of a state that was interrupted because its execution, its Map or its Parallel has ended.
+// No Retry or Catch matches it.
 var interrupted = &Failure{}
 
-// interpreter runs the states of a definition: those of a machine, or those inside a Map.
+// interpreter runs the states of a definition: those of a machine, or those inside a Map or a Parallel.
 type interpreter struct {
 	*deps
 	// machine is the ARN of the machine.
@@ -77,7 +77,7 @@ func (ip *interpreter) runState(ctx context.Context, s *state, input any) (outpu
 	switch s.Type {
 	case "Fail":
 		return nil, "", s.failureOfFail(input, contextObject)
-	case "Task", "Map":
+	case "Task", "Map", "Parallel":
 		output, next, failure = ip.runWithRetries(ctx, s, input, contextObject)
 	default:
 		output, next, failure = ip.runSimple(ctx, s, input, contextObject)

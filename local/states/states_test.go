@@ -57,6 +57,11 @@ func TestDataFlow(t *testing.T) {
 			"ItemSelector": {"i.$": "$$.Map.Item.Index", "v.$": "$$.Map.Item.Value", "n.$": "$.n"},
 			"ItemProcessor": {"ProcessorConfig": {"Mode": "INLINE"}, "StartAt": "I", "States": {"I": {"Type": "Pass", "End": true}}}`),
 			`{"items":["a","b"],"n":1}`, `{"items":["a","b"],"n":1,"out":[{"i":0,"n":1,"v":"a"},{"i":1,"n":1,"v":"b"}]}`},
+		{"parallel", oneState(`"Type": "Parallel", "InputPath": "$.in", "Parameters": {"v.$": "$.x"}, "ResultPath": "$.out",
+			"ResultSelector": {"first.$": "$[0]", "second.$": "$[1].w"},
+			"Branches": [{"StartAt": "A", "States": {"A": {"Type": "Pass", "OutputPath": "$.v", "End": true}}},
+				{"StartAt": "B", "States": {"B": {"Type": "Pass", "Next": "C"}, "C": {"Type": "Pass", "Result": 2, "ResultPath": "$.w", "End": true}}}]`),
+			`{"in":{"x":[1]}}`, `{"in":{"x":[1]},"out":{"first":[1],"second":2}}`},
 		{
 			"empty map",
 			oneState(
@@ -85,6 +90,9 @@ func TestFailures(t *testing.T) {
 			`"Type": "Map", "ItemProcessor": {"StartAt": "I", "States": {"I": {` + state + `, "End": true}}}`,
 		)
 	}
+	inParallel := func(state string) string {
+		return oneState(`"Type": "Parallel", "Branches": [{"StartAt": "I", "States": {"I": {` + state + `, "End": true}}}]`)
+	}
 	call := func(name string) string {
 		return task + `"Parameters": {"FunctionName": "` + name + `", "Payload.$": "$"}`
 	}
@@ -94,6 +102,8 @@ func TestFailures(t *testing.T) {
 		{"missing function", oneState(call("missing")), `{}`, "Lambda.ResourceNotFoundException"},
 		{"throttled", oneState(call("throttled")), `{}`, "Lambda.TooManyRequestsException"},
 		{"in map", inMap(call("Broken")), `[{},{}]`, "Broken"},
+		{"in parallel", inParallel(call("Broken")), `{}`, "Broken"},
+		{"a fail state in parallel", `{"StartAt":"S","States":{"S":{"Type":"Parallel","End":true,"Branches":[{"StartAt":"F","States":{"F":{"Type":"Fail","Error":"Own"}}}]}}}`, `{}`, "Own"},
 		{"no array", inMap(call("toy")), `{}`, "States.Runtime"},
 		{"input path", oneState(`"Type": "Pass", "InputPath": "$.no"`), `{}`, "States.Runtime"},
 		{"output path", oneState(`"Type": "Pass", "OutputPath": "$.no"`), `{}`, "States.Runtime"},
@@ -201,19 +211,83 @@ func TestMapConcurrencyAndFailure(t *testing.T) {
 	}
 }
 
+// TestParallel tests the ends of branches: while one hangs, another one fails, is repeated, or is caught; and two that
+// are there at the same time.
+func TestParallel(t *testing.T) {
+	t.Parallel()
+	branch := func(name, function, fields string) string {
+		return `{"StartAt": "` + name + `", "States": {"` + name + `": {` + task + `"Parameters": {"FunctionName": "` + function +
+			`", "Payload.$": "$"}` + fields + `, "End": true}}}`
+	}
+	parallel := func(fields string, branches ...string) string {
+		return oneState(`"Type": "Parallel", "Branches": [` + strings.Join(branches, ", ") + `]` + fields)
+	}
+	const retry = `, "Retry": [{"ErrorEquals": ["Once"], "MaxAttempts": 1}]`
+	const catch = `, "Catch": [{"ErrorEquals": ["Broken"], "ResultPath": "$.failure", "Next": "Caught"}]`
+	tests := []struct {
+		name, definition string
+		// want is the output, or the error of an execution that fails, and last are the last events before its end.
+		want, last string
+	}{
+		{"at the same time", parallel(`, "ResultPath": null`, branch("A", "meet", ""), branch("B", "meet", "")), `{"a":1}`,
+			"ParallelStateSucceeded ParallelStateExited ExecutionSucceeded"},
+		{"one fails", parallel("", branch("A", "hang", ""), branch("B", "Broken", "")), "Broken",
+			"ParallelStateFailed ExecutionFailed"},
+		{"retry in a branch", parallel(`, "ResultPath": null`, branch("A", "Once", retry)), `{"a":1}`,
+			"TaskSucceeded TaskStateExited ParallelStateSucceeded ParallelStateExited ExecutionSucceeded"},
+		{"retry of all", parallel(`, "ResultPath": null`+retry, branch("A", "echo", ""), branch("B", "Once", "")), `{"a":1}`,
+			"ParallelStateSucceeded ParallelStateExited ExecutionSucceeded"},
+		{"catch", parallel(catch, branch("A", "hang", ""), branch("B", "Broken", "")),
+			`{"a":1,"failure":{"Cause":"{\"errorMessage\":\"m\",\"errorType\":\"Broken\"}","Error":"Broken"}}`,
+			"ParallelStateFailed ParallelStateExited PassStateEntered PassStateExited ExecutionSucceeded"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var once sync.Once
+			var meeting sync.WaitGroup
+			meeting.Add(2)
+			b := newTestService(t, test.definition, func(ctx context.Context, name string, p map[string]any) (any, string) {
+				failed := ""
+				switch name {
+				case "meet":
+					meeting.Done()
+					meeting.Wait()
+				case "hang":
+					<-ctx.Done()
+				case "Once":
+					once.Do(func() { failed = "Once" })
+				case "Broken":
+					failed = "Broken"
+				}
+				return p, failed
+			})
+			e := b.run(t, `{"a":1}`)
+			if got := string(e.Output) + e.Error; got != test.want {
+				t.Errorf("execution %s: got %s, want %s", e.Status, got, test.want)
+			}
+			if kinds := strings.Join(b.eventTypes(t, e.ARN), " "); !strings.HasSuffix(kinds, test.last) {
+				t.Errorf("got the events %s, want them to end with %s", kinds, test.last)
+			}
+		})
+	}
+}
+
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	b := newTestService(t, `{"StartAt":"T","States":{
 		"T":{`+task+`"Parameters":{"FunctionName":"toy"},"Next":"L"},
 		"L":{"Type":"Task","Resource":"`+functionPrefix+`toy","Next":"C"},
 		"C":{"Type":"Choice","Choices":[{"Variable":"$","IsNull":false,"Next":"M"}]},
-		"M":{"Type":"Map","InputPath":"$$.Execution.Input","ItemProcessor":{"StartAt":"P","States":{"P":{"Type":"Pass","End":true}}},"Next":"E"},
+		"M":{"Type":"Map","InputPath":"$$.Execution.Input","ItemProcessor":{"StartAt":"P","States":{"P":{"Type":"Pass","End":true}}},"Next":"N"},
+		"N":{"Type":"Parallel","Branches":[{"StartAt":"Q","States":{"Q":{"Type":"Pass","End":true}}}],"Next":"E"},
 		"E":{"Type":"Succeed"}}}`, echo)
 	e := b.run(t, `[1]`)
 	want := strings.Fields(`ExecutionStarted TaskStateEntered TaskScheduled TaskStarted TaskSucceeded TaskStateExited
 		TaskStateEntered LambdaFunctionScheduled LambdaFunctionStarted LambdaFunctionSucceeded TaskStateExited
 		ChoiceStateEntered ChoiceStateExited MapStateEntered MapStateStarted MapIterationStarted PassStateEntered PassStateExited
-		MapIterationSucceeded MapStateSucceeded MapStateExited SucceedStateEntered SucceedStateExited ExecutionSucceeded`)
+		MapIterationSucceeded MapStateSucceeded MapStateExited
+		ParallelStateEntered ParallelStateStarted PassStateEntered PassStateExited ParallelStateSucceeded ParallelStateExited
+		SucceedStateEntered SucceedStateExited ExecutionSucceeded`)
 	if diff := cmp.Diff(want, b.eventTypes(t, e.ARN)); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
