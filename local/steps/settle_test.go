@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"sluice/shared/batch"
 )
 
@@ -68,7 +70,7 @@ func TestTooManyTransactions(t *testing.T) {
 	w.plan.MaxTransactions = 30
 	b := w.run()
 	want := batch.Verdict{Outcome: batch.TooManyTransactions, Total: 31, Invalid: 1}
-	if b.Status != batch.ValidationFailed || *b.Verdict != want || w.countVersions("t-m0") != 0 {
+	if b.Status != batch.ValidationFailed || !cmp.Equal(*b.Verdict, want) || w.countVersions("t-m0") != 0 {
 		t.Errorf("got status %s, verdict %+v, %d lines stored, want VALIDATION_FAILED, %+v, none",
 			b.Status, b.Verdict, w.countVersions("t-m0"), want)
 	}

@@ -25,16 +25,36 @@ type Batch struct {
 	PreviousStatus Status
 	// ErrorMessage tells the client why the batch failed; empty unless Status is ValidationFailed or Failed.
 	ErrorMessage string
+	// Name and Metadata are what the client calls the batch and says of it; empty if it says nothing.
+	Name     string
+	Metadata map[string]string
 	// RejectOnInvalid means that one invalid transaction rejects the whole batch.
 	RejectOnInvalid bool
-	CreatedAt       time.Time
-	UpdatedAt       time.Time
+	// MaxRejected is how many invalid transactions the batch may have; nil if RejectOnInvalid alone decides.
+	MaxRejected *RejectLimit
+	// ValidateOnly means that the batch ends with its validation; nothing of it is stored.
+	ValidateOnly bool
+	// Declared is what the client has announced about the upload.
+	Declared Declared
+	// Multipart is the upload in several parts; nil for an upload by a single PUT.
+	Multipart *Multipart
+	// OnDuplicate is what becomes of the batch if its file was processed before; empty for AcceptDuplicate.
+	OnDuplicate OnDuplicate
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+	// History are the transitions to visible statuses, in their order. Those that a release made which kept no history
+	// are missing.
+	History []StatusAt
 	// UploadBy is when the signed upload URL expires.
 	UploadBy time.Time
 	// ReceivedAt is when the upload was complete, from the storage event; zero until then.
 	ReceivedAt time.Time
 	// Object is the uploaded file; zero until it is pinned.
-	Object   Object
+	Object Object
+	// Encoding is how the uploaded file is packed, as its scan has found it; empty until then.
+	Encoding Encoding
+	// Content is the unpacked copy of a packed file, committed together with Encoding; zero if there is none.
+	Content  Object
 	Settings Settings
 	// Screening is how the names of unknown entities are screened; nil if they are not.
 	Screening *Screening
@@ -50,8 +70,14 @@ type Batch struct {
 	// DigestKey is the key of the digests that find duplicates. It is random for each batch, so that no client can
 	// choose IDs whose digests collide.
 	DigestKey [16]byte
+	// FileSHA256 is the digest of the lines as they were sent, unpacked; nil until it is committed.
+	FileSHA256 []byte
+	// DuplicateOf is a batch that was processed before with the same file; empty if there is none.
+	DuplicateOf ID
 	// Verdict is the outcome of validation; nil until validation is finished.
 	Verdict *Verdict
+	// ParquetKey names the object with the accepted lines as Parquet; empty if it is not written.
+	ParquetKey string
 	// Unannounced are the receivers to whom the end of the batch is still to be announced; nil before its end and after
 	// its announcement.
 	Unannounced []Receiver
@@ -60,6 +86,14 @@ type Batch struct {
 // HasTooMany reports whether a number of transactions is more than the batch may have.
 func (b Batch) HasTooMany(transactions int64) bool {
 	return b.MaxTransactions > 0 && transactions > b.MaxTransactions
+}
+
+// Source returns the file that has the lines of the batch: the unpacked copy if there is one, or else the upload.
+func (b Batch) Source() Object {
+	if b.Content != (Object{}) {
+		return b.Content
+	}
+	return b.Object
 }
 
 // ID identifies a batch. It is a UUIDv7 in its 36-character lower-case form, so that IDs sort by their time of
@@ -109,6 +143,8 @@ type Settings struct {
 	MainEntity transaction.MainEntityRule
 	// Retention is how long after the receipt time stored lines are visible; 0 means for ever.
 	Retention time.Duration
+	// Parquet means that the accepted lines are written as Parquet once the batch is processed.
+	Parquet bool
 }
 
 // ExpiryOf returns when a line that was received at a time expires, in whole seconds; the zero time if it never does.
@@ -144,147 +180,18 @@ type Verdict struct {
 	ReportKey, SummaryKey string
 	// ReportShortened means that the report passed Batch.MaxReportBytes, so that its last entries are short.
 	ReportShortened bool
+	// CSVKey names the report as CSV; empty if there is none.
+	CSVKey string
+	// RejectedKey names the file of the rejected lines as they were sent; empty if there is none. RejectedLeftOut is the
+	// number of rejected lines that are not in it.
+	RejectedKey     string
+	RejectedLeftOut int64
+	// AcceptedSHA256 is the digest over the accepted lines as they were sent, each followed by a line feed; nil if it was
+	// not computed.
+	AcceptedSHA256 []byte
 	// Screening is what the screening of names came to; nil if they were not screened.
 	Screening *ScreeningVerdict
 }
 
 // Valid reports whether there is at least one transaction and all transactions are valid.
 func (v Verdict) Valid() bool { return v.Invalid == 0 && v.Accepted > 0 }
-
-// Partitions is the number of parts into which the modification IDs and entity references of a batch are divided.
-const Partitions = 16
-
-// Chunk is what the steps have committed about one chunk. A nil field means that the step has not committed its result.
-type Chunk struct {
-	Index     int
-	Validated *ValidateResult
-	Settled   *SettleResult
-	Ingested  *IngestCursor
-}
-
-// ValidateResult is the committed result of validating one chunk.
-type ValidateResult struct {
-	// Lines is the number of lines that start in the chunk, blank ones included.
-	Lines int64
-	// Transactions is the number of lines that are not blank.
-	Transactions int64
-	// Invalid is the number of transactions with findings of their own.
-	Invalid int64
-	// Bytes is the size of the chunk.
-	Bytes int64
-	// FindingsKey names the work file of findings; empty if there are no findings.
-	FindingsKey string
-	// IndexKey names the work file of digests and entity references by partition; empty if there are none.
-	// IndexSections are its validation.Sections; empty if a release committed the result that kept none.
-	IndexKey, IndexSections string
-	// MinReportBytes is a number of bytes that the chunk's part of a report of full entries is not shorter than.
-	MinReportBytes int64
-	// NamesKey names the work file of the names of unknown entities; empty if there are none or they are not screened.
-	// NamesSections are its validation.Sections; empty if a release committed the result that kept none.
-	NamesKey, NamesSections string
-}
-
-// ReconcileResult is the committed result of reconciling one partition.
-type ReconcileResult struct {
-	// RejectionsKey names the work file of the lines that the partition rejects; empty if it rejects no line.
-	// RejectionsSections are its validation.Sections; empty if a release committed the result that kept none.
-	RejectionsKey, RejectionsSections string
-}
-
-// SettleResult is the committed result of settling one chunk.
-type SettleResult struct {
-	// Skipped means that the lines of the chunk were not judged to the end, because the batch has too many
-	// transactions; all other fields are zero.
-	Skipped bool
-	// FirstLine is the absolute number, from 1, of the chunk's first line.
-	FirstLine int64
-	// Accepted and Invalid are the numbers of transactions of the chunk that are accepted and rejected.
-	Accepted, Invalid int64
-	// AcceptedKey names the work file of the accept bitmap. It is set if Acceptance is AcceptSome.
-	AcceptedKey string
-	// ReportKey names the chunk's part of the report and ReportBytes is its size; empty and 0 if no line is rejected.
-	ReportKey   string
-	ReportBytes int64
-	// ShortBytes is how many of these bytes, at the end of the part, are short entries.
-	ShortBytes int64
-	// SummaryKey names the summary of that part; empty if no line is rejected.
-	SummaryKey string
-	// Hits is the number of alerts of the chunk. AlertsKey names the work file of those that were written and
-	// AlertBytes is its size; empty and 0 if there are none. AlertsLeftOut means that not all were written.
-	Hits          int64
-	AlertsKey     string
-	AlertBytes    int64
-	AlertsLeftOut bool
-}
-
-// Acceptance says how many transactions of a chunk are accepted.
-type Acceptance int
-
-const (
-	// AcceptNone: no transaction of the chunk is accepted.
-	AcceptNone Acceptance = iota
-	// AcceptAll: all transactions of the chunk are accepted.
-	AcceptAll
-	// AcceptSome: the accept bitmap says which transactions are accepted.
-	AcceptSome
-)
-
-// Acceptance returns how many transactions of the chunk are accepted.
-func (r SettleResult) Acceptance() Acceptance {
-	switch {
-	case r.Accepted == 0:
-		return AcceptNone
-	case r.Invalid == 0:
-		return AcceptAll
-	}
-	return AcceptSome
-}
-
-// IngestCursor says how far the accepted lines of one chunk are stored.
-type IngestCursor struct {
-	// Done means that all accepted lines of the chunk are stored.
-	Done bool
-	// Offset and Line are the numbers of bytes and lines of the chunk that precede the cursor.
-	Offset, Line int64
-	// Stored is the number of transactions stored.
-	Stored int64
-}
-
-// LineCounts are the sizes of the chunks of a batch. They are known once every chunk is validated.
-type LineCounts struct {
-	// ByChunk is the number of lines in each chunk, blank ones included.
-	ByChunk []int64
-	// Transactions is the number of transactions in the file.
-	Transactions int64
-	// MinReportBytes are those of ValidateResult, by chunk; nil if a release committed the counts that had none.
-	MinReportBytes []int64
-}
-
-// CountLines returns the line counts of the chunks of a batch, all of which must be validated.
-func CountLines(chunks []Chunk) LineCounts {
-	counts := LineCounts{ByChunk: make([]int64, len(chunks)), MinReportBytes: make([]int64, len(chunks))}
-	for i, c := range chunks {
-		counts.ByChunk[i] = c.Validated.Lines
-		counts.MinReportBytes[i] = c.Validated.MinReportBytes
-		counts.Transactions += c.Validated.Transactions
-	}
-	return counts
-}
-
-// FirstLine returns the absolute number, from 1, of the first line of a chunk.
-func (c LineCounts) FirstLine(index int) int64 {
-	first := int64(1)
-	for _, lines := range c.ByChunk[:index] {
-		first += lines
-	}
-	return first
-}
-
-// ReportStart returns a number of bytes that the parts of the report of the chunks preceding one are not shorter than.
-func (c LineCounts) ReportStart(index int) int64 {
-	start := int64(0)
-	for _, n := range c.MinReportBytes[:min(index, len(c.MinReportBytes))] {
-		start += n
-	}
-	return start
-}

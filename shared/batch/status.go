@@ -70,6 +70,12 @@ func (s Status) IsTerminal() bool { return len(successors[s]) == 0 }
 // IsVisible reports whether the status endpoint names s; for the other statuses it answers 202.
 func (s Status) IsVisible() bool { return s != AwaitingUpload && s != Uploaded }
 
+// StatusAt is a status and the time of the transition to it.
+type StatusAt struct {
+	Status Status
+	At     time.Time
+}
+
 // Transition is a change of status together with everything that becomes true with it.
 type Transition struct {
 	// To is the new status.

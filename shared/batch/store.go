@@ -92,8 +92,8 @@ type JobStore interface {
 	// Apply makes a transition and returns the batch after it. It returns a *ConflictError if the batch has a status
 	// from which the transition is not legal, so repeating a transition that was made is a conflict whose Current is in
 	// the wanted status or past it. Of several concurrent transitions out of one status, one is made. It returns
-	// ErrNotFound if there is no such batch. With a transition to a terminal status, the batch is Unannounced to all
-	// Receivers.
+	// ErrNotFound if there is no such batch. A transition to a visible status is added to the History. With a
+	// transition to a terminal status, the batch is Unannounced to all Receivers.
 	Apply(ctx context.Context, id ID, t Transition) (Batch, error)
 
 	// Chunk returns what is committed about a chunk: the zero Chunk with its index if nothing is.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,9 +16,7 @@ import (
 
 	"sluice/shared/audit"
 	"sluice/shared/batch"
-	"sluice/shared/chunk"
 	"sluice/shared/dynamo"
-	"sluice/shared/transaction"
 )
 
 // Store is the batch.Store on DynamoDB. The partition key of its table is id (the batch) and the sort key is part:
@@ -182,6 +179,12 @@ func updateExpression(t batch.Transition) (
 		return nil
 	}
 	var errs []error
+	if t.To.IsVisible() {
+		entry, err := attributevalue.Marshal([]statusAtRow{{string(t.To), dynamo.FormatTime(t.At)}})
+		errs = append(errs, err)
+		assignments = append(assignments, "history = list_append(if_not_exists(history, :none), :entry)")
+		values[":none"], values[":entry"] = &types.AttributeValueMemberL{}, entry
+	}
 	if t.Object != nil {
 		errs = append(errs, assign("object", objectRow(*t.Object)),
 			assign("received_at", dynamo.FormatTime(t.ReceivedAt)), assign(unvalidatedAttribute, t.Object.Size))
@@ -244,161 +247,4 @@ func (s *Store) Statuses(ctx context.Context, ids []batch.ID) (map[batch.ID]batc
 		found[batch.ID(dynamo.StringAttribute(item, "id"))] = batch.Status(dynamo.StringAttribute(item, "status"))
 	}
 	return found, nil
-}
-
-// batchRow is the item of a batch.
-type batchRow struct {
-	ID              string      `dynamodbav:"id"`
-	Part            string      `dynamodbav:"part"`
-	Tenant          string      `dynamodbav:"tenant"`
-	Client          string      `dynamodbav:"client"`
-	Status          string      `dynamodbav:"status"`
-	PreviousStatus  string      `dynamodbav:"previous_status,omitempty"`
-	ErrorMessage    string      `dynamodbav:"error_message,omitempty"`
-	RejectOnInvalid bool        `dynamodbav:"reject_on_invalid"`
-	CreatedAt       string      `dynamodbav:"created_at"`
-	UpdatedAt       string      `dynamodbav:"updated_at"`
-	UploadBy        string      `dynamodbav:"upload_by"`
-	ReceivedAt      string      `dynamodbav:"received_at,omitempty"`
-	Object          *objectRow  `dynamodbav:"object,omitempty"`
-	Settings        settingsRow `dynamodbav:"settings"`
-	ChunkBytes      int64       `dynamodbav:"chunk_bytes,omitempty"`
-	MaxLineBytes    int64       `dynamodbav:"max_line_bytes,omitempty"`
-	MaxTransactions int64       `dynamodbav:"max_transactions,omitempty"`
-	MaxReportBytes  int64       `dynamodbav:"max_report_bytes,omitempty"`
-	DigestKey       []byte      `dynamodbav:"digest_key"`
-	Verdict         *verdictRow `dynamodbav:"verdict,omitempty"`
-	Unannounced     []string    `dynamodbav:"unannounced,stringset,omitempty"`
-
-	Screening    *screeningRow    `dynamodbav:"screening,omitempty"`
-	ListVersions []listVersionRow `dynamodbav:"list_versions,omitempty"`
-}
-
-type objectRow struct {
-	Key     string `dynamodbav:"key"`
-	ETag    string `dynamodbav:"etag,omitempty"`
-	Version string `dynamodbav:"version,omitempty"`
-	Size    int64  `dynamodbav:"size"`
-}
-
-// settingsRow has its durations in seconds.
-type settingsRow struct {
-	MaxPast    int64  `dynamodbav:"max_past,omitempty"`
-	MaxFuture  int64  `dynamodbav:"max_future,omitempty"`
-	MainEntity string `dynamodbav:"main_entity,omitempty"`
-	Retention  int64  `dynamodbav:"retention,omitempty"`
-}
-
-// verdictRow has no report if the batch has too many transactions.
-type verdictRow struct {
-	Total      int64  `dynamodbav:"total"`
-	Accepted   int64  `dynamodbav:"accepted"`
-	Invalid    int64  `dynamodbav:"invalid"`
-	ReportKey  string `dynamodbav:"report,omitempty"`
-	SummaryKey string `dynamodbav:"summary,omitempty"`
-	Shortened  bool   `dynamodbav:"report_shortened,omitempty"`
-
-	Screening *screeningVerdictRow `dynamodbav:"screening,omitempty"`
-}
-
-func marshalBatch(b batch.Batch) (dynamo.Item, error) {
-	row := batchRow{
-		ID: string(b.ID), Part: batchPart, Tenant: b.Tenant, Client: b.Client, Status: string(b.Status),
-		PreviousStatus: string(b.PreviousStatus),
-		ErrorMessage:   b.ErrorMessage, RejectOnInvalid: b.RejectOnInvalid,
-		CreatedAt: dynamo.FormatTime(b.CreatedAt), UpdatedAt: dynamo.FormatTime(b.UpdatedAt),
-		UploadBy: dynamo.FormatTime(b.UploadBy), ReceivedAt: dynamo.FormatTime(b.ReceivedAt),
-		Settings:   newSettingsRow(b.Settings),
-		ChunkBytes: b.Plan.ChunkBytes, MaxLineBytes: b.MaxLineBytes, MaxTransactions: b.MaxTransactions,
-		MaxReportBytes: b.MaxReportBytes,
-		DigestKey:      b.DigestKey[:],
-		Screening:      newScreeningRow(b.Screening),
-	}
-	if b.Screening != nil {
-		row.ListVersions = newListVersionRows(b.Screening.Versions)
-	}
-	if b.Object != (batch.Object{}) {
-		o := objectRow(b.Object)
-		row.Object = &o
-	}
-	if b.Verdict != nil {
-		v := newVerdictRow(*b.Verdict)
-		row.Verdict = &v
-	}
-	for _, r := range b.Unannounced {
-		row.Unannounced = append(row.Unannounced, string(r))
-	}
-	return attributevalue.MarshalMap(row)
-}
-
-func unmarshalBatch(item dynamo.Item) (batch.Batch, error) {
-	var row batchRow
-	if err := attributevalue.UnmarshalMap(item, &row); err != nil {
-		return batch.Batch{}, fmt.Errorf("read batch row: %w", err)
-	}
-	b := batch.Batch{
-		ID: batch.ID(row.ID), Tenant: row.Tenant, Client: row.Client, Status: batch.Status(row.Status),
-		PreviousStatus: batch.Status(row.PreviousStatus),
-		ErrorMessage:   row.ErrorMessage, RejectOnInvalid: row.RejectOnInvalid, Settings: row.Settings.settings(),
-		MaxLineBytes: row.MaxLineBytes, MaxTransactions: row.MaxTransactions,
-		MaxReportBytes: row.MaxReportBytes,
-	}
-	copy(b.DigestKey[:], row.DigestKey)
-	if row.Object != nil {
-		b.Object = batch.Object(*row.Object)
-	}
-	if row.ChunkBytes > 0 {
-		b.Plan = chunk.NewPlan(b.Object.Size, row.ChunkBytes)
-	}
-	if row.Verdict != nil {
-		v := row.Verdict.verdict()
-		b.Verdict = &v
-	}
-	slices.Sort(row.Unannounced)
-	for _, r := range row.Unannounced {
-		b.Unannounced = append(b.Unannounced, batch.Receiver(r))
-	}
-	var errs [5]error
-	b.Screening, errs[4] = row.Screening.screening(row.ListVersions)
-	b.CreatedAt, errs[0] = dynamo.ParseTime(row.CreatedAt)
-	b.UpdatedAt, errs[1] = dynamo.ParseTime(row.UpdatedAt)
-	b.UploadBy, errs[2] = dynamo.ParseTime(row.UploadBy)
-	b.ReceivedAt, errs[3] = dynamo.ParseTime(row.ReceivedAt)
-	return b, errors.Join(errs[:]...)
-}
-
-func newSettingsRow(s batch.Settings) settingsRow {
-	return settingsRow{
-		MaxPast:    int64(s.MaxPast / time.Second),
-		MaxFuture:  int64(s.MaxFuture / time.Second),
-		MainEntity: string(s.MainEntity),
-		Retention:  int64(s.Retention / time.Second),
-	}
-}
-
-func (r settingsRow) settings() batch.Settings {
-	return batch.Settings{
-		MaxPast:    time.Duration(r.MaxPast) * time.Second,
-		MaxFuture:  time.Duration(r.MaxFuture) * time.Second,
-		MainEntity: transaction.MainEntityRule(r.MainEntity),
-		Retention:  time.Duration(r.Retention) * time.Second,
-	}
-}
-
-func newVerdictRow(v batch.Verdict) verdictRow {
-	return verdictRow{
-		Total: v.Total, Accepted: v.Accepted, Invalid: v.Invalid, ReportKey: v.ReportKey, SummaryKey: v.SummaryKey,
-		Shortened: v.ReportShortened, Screening: (*screeningVerdictRow)(v.Screening),
-	}
-}
-
-func (r verdictRow) verdict() batch.Verdict {
-	v := batch.Verdict{
-		Total: r.Total, Accepted: r.Accepted, Invalid: r.Invalid, ReportKey: r.ReportKey, SummaryKey: r.SummaryKey,
-		ReportShortened: r.Shortened, Screening: (*batch.ScreeningVerdict)(r.Screening),
-	}
-	if r.ReportKey == "" {
-		v.Outcome = batch.TooManyTransactions
-	}
-	return v
 }

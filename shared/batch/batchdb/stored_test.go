@@ -294,3 +294,43 @@ func TestStoredScreening(t *testing.T) {
 		t.Errorf("screened partitions: error %v, (-want +got)\n%s", err, diff)
 	}
 }
+
+// TestStoredRequest pins what is stored of everything that a client can ask for, and of the file and its verdict.
+func TestStoredRequest(t *testing.T) {
+	ctx, client := t.Context(), dynamotest.Start(t)
+	b := batchtest.WithEveryField(batchtest.NewBatch(t, storedTenant))
+	b.ID = storedBatch
+	limited := batchtest.NewBatch(t, storedTenant)
+	limited.ID, limited.MaxRejected = "0193a0b4-7c00-7000-8000-00000000000e", &batch.RejectLimit{Lines: 12}
+	for _, b := range []batch.Batch{b, limited} {
+		if err := newStore(client).Create(ctx, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dynamotest.CompareStored(t, client, "test-batches", "request")
+
+	client = dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-batches", "request")
+	for _, want := range []batch.Batch{b, limited} {
+		got, err := newStore(client).Get(ctx, want.ID)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("batch %s: error %v, (-want +got)\n%s", want.ID, err, diff)
+		}
+	}
+}
+
+// TestStoredWithoutHistory reads a batch of a release that kept no history, and makes a transition of it.
+func TestStoredWithoutHistory(t *testing.T) {
+	ctx, client := t.Context(), dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-batches", "without-history")
+	s := newStore(client)
+	before, err := s.Get(ctx, storedBatch)
+	if err != nil || before.Status != batch.PendingIngestion || before.History != nil {
+		t.Fatalf("got %+v, error %v, want a batch in PENDING_INGESTION without a history", before, err)
+	}
+	after, err := s.Apply(ctx, storedBatch, batch.Transition{To: batch.Initialized, At: at})
+	want := []batch.StatusAt{{Status: batch.Initialized, At: at}}
+	if diff := cmp.Diff(want, after.History); err != nil || diff != "" {
+		t.Errorf("history: error %v, (-want +got)\n%s", err, diff)
+	}
+}

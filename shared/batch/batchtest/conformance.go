@@ -19,6 +19,7 @@ import (
 func Conform(t *testing.T, open func(t *testing.T) batch.Store) {
 	for name, test := range map[string]func(*testing.T, batch.Store){
 		"create":      testCreate,
+		"fields":      testFields,
 		"transitions": testTransitions,
 		"conflicts":   testOnlyLegalTransitions,
 		"races":       testOneWinsARace,
@@ -133,6 +134,9 @@ func testTransitions(t *testing.T, s batch.Store) {
 		}
 		if transition.Verdict != nil {
 			want.Verdict = transition.Verdict
+		}
+		if transition.To.IsVisible() {
+			want.History = append(want.History, batch.StatusAt{Status: transition.To, At: transition.At})
 		}
 		if transition.To.IsTerminal() {
 			want.Unannounced = batch.Receivers()
