@@ -51,7 +51,8 @@ func newTestIAM() *iam.Service {
 		Roles: []iam.Role{
 			{Name: "function", Key: iam.Key{ID: "function", Secret: "function-secret"},
 				Policies: []any{
-					policyOf(newStatement("Allow", "GetObject PutObject PutObjectTagging", all+"/uploads/*")),
+					policyOf(newStatement("Allow", "GetObject PutObject PutObjectTagging ListMultipartUploadParts AbortMultipartUpload",
+						all+"/uploads/*")),
 				}},
 			{Name: "scanner", Key: iam.Key{ID: "scanner", Secret: "scanner-secret"},
 				Policies: []any{policyOf(newStatement("Allow", "GetObject", all+"/scanned/*"))}},

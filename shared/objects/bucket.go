@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -102,19 +103,34 @@ type SignedURL struct {
 
 // SignPut signs the upload of an object that must not exist yet: the request must carry If-None-Match: *.
 func (b *Bucket) SignPut(ctx context.Context, key string, lifetime time.Duration) (SignedURL, error) {
-	return b.sign(ctx, lifetime, func(o func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error) {
-		return b.signer.PresignPutObject(ctx, &s3.PutObjectInput{
-			Bucket: &b.name, Key: &key, IfNoneMatch: aws.String("*"),
-		}, o)
-	})
+	return b.SignPutOfContent(ctx, key, Content{}, lifetime)
 }
 
 // SignPutOf is SignPut for an object of exactly the given size in bytes.
 func (b *Bucket) SignPutOf(ctx context.Context, key string, size int64, lifetime time.Duration) (SignedURL, error) {
+	return b.SignPutOfContent(ctx, key, Content{Size: size}, lifetime)
+}
+
+// Content is what is known of an object before it is uploaded.
+type Content struct {
+	// Size is in bytes; 0 if it is not known.
+	Size int64
+	// SHA256 is the checksum; nil if it is not known.
+	SHA256 []byte
+}
+
+// SignPutOfContent is SignPut for an object with a content of which something is known. Storage refuses any other.
+func (b *Bucket) SignPutOfContent(ctx context.Context, key string, c Content, lifetime time.Duration) (SignedURL,
+	error) {
+	in := &s3.PutObjectInput{Bucket: &b.name, Key: &key, IfNoneMatch: aws.String("*")}
+	if c.Size > 0 {
+		in.ContentLength = &c.Size
+	}
+	if c.SHA256 != nil {
+		in.ChecksumSHA256 = aws.String(base64.StdEncoding.EncodeToString(c.SHA256))
+	}
 	return b.sign(ctx, lifetime, func(o func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error) {
-		return b.signer.PresignPutObject(ctx, &s3.PutObjectInput{
-			Bucket: &b.name, Key: &key, IfNoneMatch: aws.String("*"), ContentLength: &size,
-		}, o)
+		return b.signer.PresignPutObject(ctx, in, o)
 	})
 }
 
