@@ -57,7 +57,7 @@ var layers = map[string]layer{
 var domainModules = []string{"github.com/google/uuid", "github.com/dchest/siphash", "golang.org/x/sync",
 	"github.com/go-json-experiment/json", // for what must be read strictly, wherever it arrives
 	"github.com/cockroachdb/apd",         // for decimal arithmetic
-	"github.com/klauspost/compress"}      // for the form in which lines are stored
+	"github.com/klauspost/compress"}      // for the form in which lines are stored, and for packed uploads
 
 // sdkModule is the AWS SDK.
 const sdkModule = "github.com/aws/aws-sdk-go-v2"
