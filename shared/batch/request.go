@@ -80,16 +80,6 @@ type Declared struct {
 	Encoding Encoding
 }
 
-// Multipart is an upload in several parts.
-type Multipart struct {
-	// UploadID is the ID that storage has given to the upload.
-	UploadID string
-	// PartSize is the number of bytes of each part but the last one.
-	PartSize int64
-	// PartCount is the number of parts.
-	PartCount int64
-}
-
 // OnDuplicate is what becomes of a batch whose file was processed before.
 type OnDuplicate string
 

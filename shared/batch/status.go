@@ -109,6 +109,8 @@ const (
 		"Upload it again as a new batch."
 	// NeverUploaded is the message of a batch whose file did not arrive.
 	NeverUploaded = "The upload did not arrive in time."
+	// GivenUp is the message of a batch whose upload in parts the client has given up.
+	GivenUp = "The upload was given up by the client."
 	// Unscannable is the message of a batch whose file could not be scanned for malware.
 	Unscannable = "The file could not be scanned for malware. Upload it again as a new batch."
 )

@@ -44,6 +44,12 @@ type Store interface {
 	// Create stores a new batch. It is idempotent: repeating it with the same DigestKey succeeds while the batch is
 	// AWAITING_UPLOAD. For any other batch with the same ID it returns an error and changes nothing.
 	Create(ctx context.Context, b Batch) error
+	// ExtendUpload sets the UploadBy of a batch that is AWAITING_UPLOAD and returns the batch after it. It returns a
+	// *ConflictError if the batch has another status, and ErrNotFound if there is no such batch. Repeating it is success.
+	ExtendUpload(ctx context.Context, id ID, by time.Time) (Batch, error)
+	// RecordCompletion sets the Completion and the AskedAt of the Multipart of a batch that is AWAITING_UPLOAD, and has
+	// one, and returns the batch after it. Its errors are those of ExtendUpload. Repeating it is success.
+	RecordCompletion(ctx context.Context, id ID, completion string, at time.Time) (Batch, error)
 	// Statuses returns the statuses of several batches of any tenant. Unknown IDs are left out.
 	Statuses(ctx context.Context, ids []ID) (map[ID]Status, error)
 	// EachUnfinished calls visit with the batches that are not in a terminal status and were to be looked at before a

@@ -82,13 +82,6 @@ type declaredRow struct {
 	Encoding string `dynamodbav:"encoding,omitempty"`
 }
 
-// multipartRow is an upload in several parts.
-type multipartRow struct {
-	UploadID  string `dynamodbav:"upload_id"`
-	PartSize  int64  `dynamodbav:"part_size"`
-	PartCount int64  `dynamodbav:"part_count"`
-}
-
 // settingsRow has its durations in seconds.
 type settingsRow struct {
 	MaxPast    int64  `dynamodbav:"max_past,omitempty"`
@@ -130,7 +123,7 @@ func marshalBatch(b batch.Batch) (dynamo.Item, error) {
 		Name:           b.Name, Metadata: b.Metadata, ValidateOnly: b.ValidateOnly,
 		MaxRejected: newRejectLimitRow(b.MaxRejected), History: newHistoryRows(b.History),
 		Declared:    newDeclaredRow(b.Declared),
-		Multipart:   (*multipartRow)(b.Multipart),
+		Multipart:   newMultipartRow(b.Multipart),
 		OnDuplicate: string(b.OnDuplicate), Encoding: string(b.Encoding), Content: newObjectRow(b.Content),
 		FileSHA256: b.FileSHA256, DuplicateOf: string(b.DuplicateOf), ParquetKey: b.ParquetKey,
 		Object: newObjectRow(b.Object),
@@ -162,7 +155,6 @@ func unmarshalBatch(item dynamo.Item) (batch.Batch, error) {
 		Name:           row.Name, Metadata: row.Metadata, ValidateOnly: row.ValidateOnly,
 		MaxRejected: row.MaxRejected.limit(),
 		Declared:    row.Declared.declared(),
-		Multipart:   (*batch.Multipart)(row.Multipart),
 		OnDuplicate: batch.OnDuplicate(row.OnDuplicate), Encoding: batch.Encoding(row.Encoding),
 		FileSHA256: row.FileSHA256, DuplicateOf: batch.ID(row.DuplicateOf), ParquetKey: row.ParquetKey,
 	}
@@ -184,7 +176,8 @@ func unmarshalBatch(item dynamo.Item) (batch.Batch, error) {
 	for _, r := range row.Unannounced {
 		b.Unannounced = append(b.Unannounced, batch.Receiver(r))
 	}
-	var errs [6]error
+	var errs [7]error
+	b.Multipart, errs[6] = row.Multipart.multipart()
 	b.History, errs[5] = history(row.History)
 	b.Screening, errs[4] = row.Screening.screening(row.ListVersions)
 	b.CreatedAt, errs[0] = dynamo.ParseTime(row.CreatedAt)

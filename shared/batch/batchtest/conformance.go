@@ -34,6 +34,7 @@ func Conform(t *testing.T, open func(t *testing.T) batch.Store) {
 		"backlogs":    testBacklogs,
 		"open":        testOpen,
 		"unannounced": testUnannounced,
+		"upload":      testUpload,
 		"announcer":   testOneAttemptAnnounces,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })

@@ -14,7 +14,8 @@ func WithEveryField(b batch.Batch) batch.Batch {
 	b.Name, b.Metadata = "November, part 2", map[string]string{"region": "Århus", "empty": ""}
 	b.RejectOnInvalid, b.MaxRejected, b.ValidateOnly = false, &batch.RejectLimit{Share: "0.50%"}, true
 	b.Declared = batch.Declared{Length: 1000, SHA256: bytes.Repeat([]byte{1}, 32), Encoding: batch.Gzip}
-	b.Multipart = &batch.Multipart{UploadID: "upload", PartSize: 400, PartCount: 3}
+	b.Multipart = &batch.Multipart{UploadID: "upload", PartSize: 400, PartCount: 3, HasChecksums: true,
+		Completion: "parts", AskedAt: createdAt}
 	b.OnDuplicate, b.DuplicateOf = batch.RejectDuplicate, "0193a0b4-7c00-7000-8000-00000000000d"
 	b.Object = batch.Object{Key: "uploads/t/b", ETag: `"e"`, Version: "v", Size: 1000}
 	b.Encoding = batch.Gzip
