@@ -1,6 +1,7 @@
 package policydb_test
 
 import (
+	"sync"
 	"testing"
 
 	"sluice/shared/policy"
@@ -46,6 +47,16 @@ func TestInterleavings(t *testing.T) {
 			s := h.before(1, func() { h.must(errorOf(h.DeleteField(ctx, h.ws("second"), "a"))) })
 			h.want(errorOf(s.DeleteField(ctx, h.ws("second"), "a")), policy.ErrNotFound)
 			// There is room for one field, not for two.
+			h.add("second", "c")
+			h.want(errorOf(h.AddField(ctx, h.ws("second"), field("d", "1"))), policy.ErrTooMany)
+		},
+		"the field is deleted in the same workspace before its change is reverted": func(h *harness) {
+			h.must(errorOf(h.UpdateField(ctx, h.ws("second"), field("a", "2"))))
+			h.setVersion(2, "fields", int64(policy.MaxFields-3))
+			s := h.before(1, func() { h.must(errorOf(h.DeleteField(ctx, h.ws("second"), "a"))) })
+			h.must(errorOf(s.RevertField(ctx, h.ws("second"), "a")))
+			h.wantChanges(map[string]string{})
+			// The reverted deletion counts again: there is room for one field, not for two.
 			h.add("second", "c")
 			h.want(errorOf(h.AddField(ctx, h.ws("second"), field("d", "1"))), policy.ErrTooMany)
 		},
@@ -100,6 +111,20 @@ func TestInterleavings(t *testing.T) {
 			s := h.before(1, func() { h.publish(2) })
 			h.want(errorOf(s.Archive(ctx, h.tenant, policyID, 1, "", stamp(1))), policy.ErrNotLastPublished)
 		},
+		"another version of the data group that is archived is published": func(h *harness) {
+			first := h.group("g", policy.DataGroupPublished, field("x", "1"))
+			second, err := h.AddDataGroupVersion(ctx, h.tenant, first)
+			h.must(err)
+			ofGroup := field("a", "2")
+			ofGroup.FieldType, ofGroup.FieldTypeID = policy.TypeCollection, "g"
+			h.must(errorOf(h.UpdateField(ctx, h.ws("second"), ofGroup)))
+			s := h.before(1, func() { h.move(second, policy.DataGroupPublished) })
+			h.must(errorOf(s.SetDataGroupStatus(ctx, h.tenant, first, policy.DataGroupArchived, "")))
+			contents, err := h.ReadContents(ctx, h.tenant, policyID, 2)
+			if h.must(err); len(contents.DataGroups) != 1 || contents.DataGroups[0].Version != 2 {
+				h.Errorf("the draft has the data groups %+v, want version 2 of g", contents.DataGroups)
+			}
+		},
 		"the draft that is locked is published": func(h *harness) {
 			s := h.before(1, func() { h.publish(2) })
 			h.want(errorOf(s.SetLocked(ctx, h.ws("second"), true)), policy.ErrNoDraft)
@@ -124,6 +149,31 @@ func TestOverwrittenBeforeItIsListed(t *testing.T) {
 	s := h.before(6, func() { h.add("fourth", "a") })
 	h.wantLocked(draftFrom.do(t.Context(), h, s), "a", "fourth")
 	h.wantChanges(map[string]string{"a": "Added by fourth"})
+}
+
+// A field is added and published before any change of the draft is written, so that the change which adds it is not
+// wanted any more at the second attempt. A workspace overwrites it before that attempt removes it: its change stays.
+func TestOverwrittenBeforeItIsRemoved(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	h.inTenant("removed", draftFrom.prepare)
+	h.draft("fourth")
+	var publish, overwrite sync.Once
+	s := h.newProcess(&process{onWrite: func(n int64) {
+		// The first attempt has six writes. Once lets none of an attempt go on before its function has returned.
+		if n <= 6 {
+			publish.Do(func() {
+				h.add("fourth", "a")
+				h.publish(3)
+				h.draft("fifth")
+			})
+			return
+		}
+		overwrite.Do(func() { h.must(errorOf(h.UpdateField(t.Context(), h.ws("fifth"), field("a", "5")))) })
+	}})
+	h.must(draftFrom.do(t.Context(), h, s))
+	h.wantChanges(map[string]string{"a": "Updated by fifth", "b": "Added by third", "c": "Added by third",
+		"e": "Deleted by third", "f": "Deleted by third"})
 }
 
 // A workspace has read a change that does not count, and the draft of that change is listed before it overwrites it.
