@@ -191,3 +191,28 @@ type brokenLists struct{}
 func (brokenLists) Open(context.Context, catalog.VersionRef) (catalog.Loaded, error) {
 	return catalog.Loaded{}, errors.New("secret cause")
 }
+
+// overtakenStore is a store in which others save a batch before each of the next requests to save it.
+type overtakenStore struct {
+	screening.Store
+	overtakes int
+}
+
+func (s *overtakenStore) Save(ctx context.Context, b screening.Batch) error {
+	if s.overtakes > 0 {
+		s.overtakes--
+		return screening.ErrChanged
+	}
+	return s.Store.Save(ctx, b)
+}
+
+// The search of a provider ends although others change the batch meanwhile.
+func TestSearchesOfABusyBatchEnd(t *testing.T) {
+	t.Parallel()
+	b := newBuiltIn(t)
+	b.search.Store = &overtakenStore{b.store, 1}
+	b.lists.Import(t, catalog.Shared, "un", catalogtest.Person("1", "Ivan Petrov"))
+	batch := b.open("Ivan Petrov")
+	b.run(batch)
+	b.expect(batch.ID, "1 matches, 1 unresolved; sluice: Search Complete")
+}

@@ -47,9 +47,11 @@ type api struct {
 	lists      *catalogtest.Memory
 	started    *startedRuns
 	notices    *startedNotices
-	// hook and providerHook are the stores that the endpoints use.
+	// hook, providerHook, draftHook and documentHook are the stores that the endpoints use.
 	hook         *hookedStore
 	providerHook *hookedProviders
+	draftHook    *hookedDrafts
+	documentHook *hookedDocuments
 	// log is what the endpoints logged.
 	log    *bytes.Buffer
 	call   func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
@@ -66,8 +68,9 @@ func newAPI(t *testing.T) *api {
 	providers := screeningdb.NewProviders(client, "test-screenings", openBox{})
 	clockNow := func() time.Time { return now.Add(time.Duration(clock.Add(1)) * time.Millisecond) }
 	hook := &hookedStore{Store: store}
-	s := &screeninghttp.Screenings{Store: hook, Providers: providers, Documents: documents, Files: bucket,
-		Entities: entities, NewID: uuid.NewString, Now: clockNow, Lists: lists, Searches: started, Resolutions: notices,
+	draftHook, documentHook := &hookedDrafts{Profiles: entities}, &hookedDocuments{Store: documents}
+	s := &screeninghttp.Screenings{Store: hook, Providers: providers, Documents: documentHook, Files: bucket,
+		Entities: draftHook, NewID: uuid.NewString, Now: clockNow, Lists: lists, Searches: started, Resolutions: notices,
 		Log: slog.New(slog.DiscardHandler)}
 	providerHook := &hookedProviders{Providers: providers}
 	configurations := &screeninghttp.Configurations{Settings: store, Providers: providerHook, Now: clockNow,
@@ -76,7 +79,7 @@ func newAPI(t *testing.T) *api {
 	return &api{
 		t: t, store: store, documents: documents, entities: entities, bucket: bucket, configured: providers,
 		lists: lists, started: started, notices: notices, log: log, hook: hook,
-		providerHook: providerHook,
+		providerHook: providerHook, draftHook: draftHook, documentHook: documentHook,
 		call: httpapi.Lambda(platform.Handler(slices.Concat(s.Routes(), configurations.Routes()), nil, nil,
 			slog.New(slog.NewJSONHandler(log, nil)), func() time.Time { return now })),
 		caller: httpapi.Caller{Tenant: tenant, Client: "c", Expires: now.Add(time.Hour),

@@ -12,6 +12,7 @@ import (
 
 	"sluice/shared/access"
 	"sluice/shared/document"
+	"sluice/shared/document/documentdb"
 	"sluice/shared/objects"
 	"sluice/shared/screening"
 	"sluice/shared/screening/screeningdb"
@@ -290,4 +291,33 @@ func TestDocumentsOutOfReach(t *testing.T) {
 		}
 	}
 	a.succeed("POST", reuse, body, nil)
+}
+
+// hookedDocuments is a store in which others change a document before each of the next deletions.
+type hookedDocuments struct {
+	*documentdb.Store
+	overtakes int
+}
+
+func (s *hookedDocuments) Delete(ctx context.Context, d document.Document, last bool) error {
+	if s.overtakes > 0 {
+		s.overtakes--
+		return document.ErrChanged
+	}
+	return s.Store.Delete(ctx, d, last)
+}
+
+// A document is deleted although others change it meanwhile, if they do not do it again and again.
+func TestDeletionOfABusyDocument(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	place := "/batch/" + a.create("", "e") + "/entity/e"
+	d := a.upload(place, "")
+	a.documentHook.overtakes = 100
+	a.refuse(409, "CONFLICT", "DELETE", commands+place+"/documents/"+d.DocumentID, "")
+	a.documentHook.overtakes = 1
+	a.succeed("DELETE", commands+place+"/documents/"+d.DocumentID, "", nil)
+	if items := a.list(place + "/documents"); len(items) != 0 {
+		t.Errorf("got %+v, want nothing", items)
+	}
 }

@@ -1,6 +1,7 @@
 package screeninghttp_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -9,6 +10,8 @@ import (
 
 	"sluice/shared/access"
 	"sluice/shared/entity"
+	"sluice/shared/entity/entitydb"
+	"sluice/shared/property"
 	"sluice/shared/screening/screeninghttp"
 )
 
@@ -177,4 +180,46 @@ func TestHistory(t *testing.T) {
 	a.caller.Layers = access.Layers{}
 	a.addEntity("e", access.Layers{Geographic: []string{"Spain"}}, "")
 	a.refuse(404, "screened_entity_not_found", "GET", history, "")
+}
+
+// hookedDrafts lets others change a draft before each of the next updates of it.
+type hookedDrafts struct {
+	*entitydb.Profiles
+	overtakes int
+	// note is what others write.
+	note string
+}
+
+func (s *hookedDrafts) UpdateDraft(ctx context.Context, tenant string, d entity.Draft) error {
+	if s.overtakes > 0 {
+		s.overtakes--
+		other, err := s.Profiles.GetDraft(ctx, tenant, d.ID)
+		if err == nil {
+			other, err = other.WithProperties(property.Changes{"note": {Type: property.Single, Value: &s.note}})
+		}
+		if err == nil {
+			err = s.Profiles.UpdateDraft(ctx, tenant, other)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.Profiles.UpdateDraft(ctx, tenant, d)
+}
+
+// The aggregate is written although others change the draft meanwhile, if they do not do it again and again.
+func TestAggregateOfABusyDraft(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	draft := a.addEntity("main", access.Layers{}, "j")
+	b := a.create(`,"journeyId":"j","journeyMainLegalEntityId":"main"`, "e")
+	aggregate := commands + "/batch/" + b + "/aggregate-entity-materiality"
+	a.draftHook.overtakes, a.draftHook.note = 1, "n"
+	a.succeed("POST", aggregate, "", nil)
+	d, err := a.entities.GetDraft(t.Context(), tenant, draft)
+	if err != nil || d.Properties["overallMateriality"].Value == nil || d.Properties["note"].Value == nil {
+		t.Errorf("the draft is %+v, %v, want the aggregate and what others have changed", d, err)
+	}
+	a.draftHook.overtakes = 100
+	a.refuse(409, "CONFLICT", "POST", aggregate, "")
 }

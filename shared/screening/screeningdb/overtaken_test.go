@@ -1,0 +1,149 @@
+package screeningdb_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"sluice/shared/dynamo/dynamotest"
+	"sluice/shared/screening"
+	"sluice/shared/screening/rescreening"
+	"sluice/shared/screening/screeningdb"
+)
+
+// others do something before the first transaction of a client is sent.
+type others struct {
+	once sync.Once
+	do   func()
+}
+
+// Do is that of the client of DynamoDB.
+func (o *others) Do(r *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".TransactWriteItems") {
+		o.once.Do(o.do)
+	}
+	return http.DefaultClient.Do(r)
+}
+
+func wantError(t *testing.T, what string, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s: got %v, want %v", what, err, want)
+	}
+}
+
+// must stops a test at the first error.
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Another batch becomes the active one of the journey after it was read: the new batch overrides that one.
+func TestAnotherBatchBecomesActiveFirst(t *testing.T) {
+	t.Parallel()
+	db := dynamotest.Start(t)
+	s := screeningdb.New(db, "test-screenings")
+	var other screening.Batch
+	options := db.Options()
+	options.HTTPClient = &others{do: func() {
+		b, entities := newBatch("journey", "process", "e")
+		var err error
+		other, err = s.Create(t.Context(), b, entities)
+		must(t, err)
+	}}
+	b, entities := newBatch("journey", "process", "e")
+	b, err := screeningdb.New(dynamodb.New(options), "test-screenings").Create(t.Context(), b, entities)
+	must(t, err)
+	if len(b.OverriddenIDs) != 1 || b.OverriddenIDs[0] != other.ID {
+		t.Errorf("the batch overrides %q, want %s", b.OverriddenIDs, other.ID)
+	}
+}
+
+// What is created exists afterwards as it was created first.
+func TestNothingIsCreatedTwice(t *testing.T) {
+	t.Parallel()
+	ctx, db := t.Context(), dynamotest.Start(t)
+	s := screeningdb.New(db, "test-screenings")
+	b, entities := newBatch("", "", "e")
+	b.CorrelationID = "first"
+	_, err := s.Create(ctx, b, entities)
+	must(t, err)
+	again := b
+	again.CorrelationID = "again"
+	_, err = s.Create(ctx, again, entities)
+	wantError(t, "another batch with the same ID", err, screening.ErrChanged)
+	if stored, err := s.Get(ctx, tenant, b.ID); err != nil || stored.CorrelationID != "first" {
+		t.Errorf("the batch is that of %q, %v, want first", stored.CorrelationID, err)
+	}
+
+	d := screening.Document{ID: "d", BatchID: b.ID, EntityID: "e", DocumentID: "document", CreatedAt: now}
+	wantError(t, "the removal of a document that does not exist", s.BeginRemoval(ctx, b, d), screening.ErrNotFound)
+	must(t, s.AddDocument(ctx, b, d))
+	wantError(t, "the document again", s.AddDocument(ctx, b, d), screening.ErrExists)
+
+	m := newMatch(b, "e", "answer", "1")
+	must(t, s.AddMatches(ctx, tenant, []screening.Match{m}))
+	m.Data.Name = "Another"
+	must(t, s.AddMatches(ctx, tenant, []screening.Match{m}))
+	b, _, err = b.FinishProvider(screening.Answer{ID: "answer", ProviderID: "p", Matches: 1})
+	must(t, err, s.Save(ctx, b))
+	page, _, err := s.ListMatches(ctx, b, "e", "", 10)
+	if err != nil || len(page) != 1 || page[0].Data.Name != "PETROV, Ivan" {
+		t.Errorf("the matches are %+v, %v, want the one that was added first", page, err)
+	}
+
+	must(t, s.Postpone(ctx, tenant, "unknown", now))
+	_, err = s.Get(ctx, tenant, "unknown")
+	wantError(t, "a batch that was postponed without being there", err, screening.ErrNotFound)
+}
+
+// What was read before others changed it is not saved.
+func TestStaleWritesAreRefused(t *testing.T) {
+	t.Parallel()
+	ctx, db := t.Context(), dynamotest.Start(t)
+	s := screeningdb.New(db, "test-screenings")
+	b, entities := newBatch("", "", "e")
+	b, err := s.Create(ctx, b, entities)
+	must(t, err)
+
+	e := entities[0]
+	e.Version++
+	must(t, s.SaveEntity(ctx, b, e))
+	wantError(t, "an entity of the first version again", s.SaveEntity(ctx, b, e), screening.ErrChanged)
+
+	m := newMatch(b, "e", "answer", "1")
+	must(t, s.AddMatches(ctx, tenant, []screening.Match{m}))
+	b, _, err = b.FinishProvider(screening.Answer{ID: "answer", ProviderID: "p", Matches: 1})
+	must(t, err, s.Save(ctx, b))
+	m.Version += 2 // of a match that was resolved once, which this one was not
+	b.Version++
+	wantError(t, "a resolution of another version of the match", s.Resolve(ctx, b, []screening.Match{m}),
+		screening.ErrChanged)
+
+	settings := screening.Settings{Threshold: aws.Float64(80), Version: 1}
+	must(t, s.SaveSettings(ctx, tenant, settings))
+	wantError(t, "the first settings again", s.SaveSettings(ctx, tenant, settings), screening.ErrChanged)
+	settings.Version = 2
+	must(t, s.SaveSettings(ctx, tenant, settings))
+	wantError(t, "the second settings again", s.SaveSettings(ctx, tenant, settings), screening.ErrChanged)
+
+	round := rescreening.Round{Tenant: tenant, Owner: tenant, List: "un", Revision: 1}
+	must(t, s.SaveRound(ctx, round))
+	wantError(t, "the first round again", s.SaveRound(ctx, round), screening.ErrChanged)
+	round.Revision = 2
+	must(t, s.SaveRound(ctx, round))
+	wantError(t, "the second round again", s.SaveRound(ctx, round), screening.ErrChanged)
+
+	providers := screeningdb.NewProviders(db, "test-screenings", openBox{})
+	builtIn := screening.BuiltInProvider(tenant)
+	must(t, providers.SaveProvider(ctx, builtIn, builtIn))
+	wantError(t, "the first change of the built-in provider again", providers.SaveProvider(ctx, builtIn, builtIn),
+		screening.ErrChanged)
+}
