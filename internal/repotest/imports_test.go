@@ -67,6 +67,7 @@ var importExceptions = map[[2]string]string{
 	{"shared/batch/batchhttp", "shared/intake"}:       "the key of an upload is intake's, which reads it again",
 	{"shared/httpapi", "shared/ratelimit"}:            "limits are of requests, and have a store without being an area",
 	{"shared/httpapi/platform", "shared/ratelimit"}:   "as of shared/httpapi",
+	{"shared/httpapi", "shared/idempotency"}:          "keys are of requests, and have a store without being an area",
 	{"shared/delivery", "shared/outbound"}:            "deliveries are calls to the outside, and report why one failed",
 	{"shared/screening/execution", "shared/outbound"}: "questions to adapters are calls, too",
 }

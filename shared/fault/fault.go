@@ -56,14 +56,15 @@ type Error struct {
 
 // Parts of a request that a Detail can be about.
 const (
-	InBody  = "body"
-	InPath  = "path"
-	InQuery = "query"
+	InBody   = "body"
+	InPath   = "path"
+	InQuery  = "query"
+	InHeader = "header"
 )
 
 // Detail is one validation error: what is wrong with one value of a request.
 type Detail struct {
-	// Source is the part of the request that holds the value: InBody, InPath or InQuery.
+	// Source is the part of the request that holds the value: InBody, InPath, InQuery or InHeader.
 	Source string
 	// Path leads to the value inside its source: keys and names as string, indexes as int. It is empty for the source
 	// as a whole. For a body that is not JSON, it is the byte offset of the error.

@@ -20,6 +20,7 @@ import (
 	"sluice/shared/audit"
 	"sluice/shared/deadline"
 	"sluice/shared/fault"
+	"sluice/shared/idempotency"
 	"sluice/shared/ratelimit"
 )
 
@@ -42,6 +43,8 @@ type Route struct {
 	// Limit is the limit of requests that the tenant has for this route and others with the same name; "" for none. A
 	// public route has no tenant, and is limited by API.TokenRequests if it has that name.
 	Limit ratelimit.Name
+	// Idempotency says how the route takes idempotency keys; nil if it takes none, and ignores them.
+	Idempotency *Idempotency
 	// MaxBody is the size of the largest request body in bytes; 0 means that of the API.
 	MaxBody  int64
 	Endpoint Endpoint
@@ -57,6 +60,8 @@ type API struct {
 	Limits *ratelimit.Limiter
 	// TokenRequests is the limit of token requests from one address.
 	TokenRequests ratelimit.Limit
+	// Idempotency decides about requests with an idempotency key; nil if no route takes keys.
+	Idempotency *idempotency.Keys
 	// Audit gets one record of each request; nil for none.
 	Audit *audit.Log
 	Log   *slog.Logger
@@ -179,8 +184,8 @@ func mergeHeaders(a, b http.Header) http.Header {
 // the gateway's own, and the log would not say why.
 const replyMargin = time.Second
 
-// answer authorizes the caller, takes the request from its limit and calls the endpoint. It adds the header fields of
-// the limit to limits. A panic is an internal error like any other.
+// answer authorizes the caller, takes the request from its limit and calls the endpoint, unless the request is answered
+// already. It adds the header fields of the limit to limits. A panic is an internal error like any other.
 func (a API) answer(route Route, r *http.Request, limits http.Header) (reply Reply, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -203,13 +208,13 @@ func (a API) answer(route Route, r *http.Request, limits http.Header) (reply Rep
 	if err := a.takeFromLimit(r.Context(), route, c, limits); err != nil {
 		return Reply{}, err
 	}
-	return route.Endpoint(r.Context(), c, r)
+	return a.callEndpoint(r.Context(), route, c, r)
 }
 
 var errLate = fault.New(fault.Unavailable, "late", "The service did not answer in time. Try again.")
 
-func (a API) errorReply(r *http.Request, route Route, err error) Reply {
-	ctx := r.Context()
+// faultOf returns what the client is told about an error.
+func faultOf(err error) *fault.Error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errLate.WithCause(err)
 	}
@@ -217,6 +222,11 @@ func (a API) errorReply(r *http.Request, route Route, err error) Reply {
 	if e.Kind == fault.Internal && isThrottled(err) {
 		e = errBusy.WithCause(err)
 	}
+	return e
+}
+
+func (a API) errorReply(r *http.Request, route Route, err error) Reply {
+	ctx, e := r.Context(), faultOf(err)
 	audit.SetReason(ctx, e.Code)
 	if e.Kind == fault.Internal || e.Kind == fault.Unavailable {
 		a.Log.ErrorContext(ctx, "request failed", "route", route.Path, "error", err)
