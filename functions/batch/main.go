@@ -18,7 +18,7 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK",
 		"UPLOAD_URL_LIFETIME", "DOWNLOAD_URL_LIFETIME", "MAX_UPLOAD_BYTES", "REPORT_RETENTION_DAYS",
-		"TABLE_WATCHLISTS", "TABLE_LIMITS", "TABLE_ADMISSION")
+		"TABLE_WATCHLISTS", "TABLE_LIMITS", "TABLE_ADMISSION", "TABLE_IDEMPOTENCY")
 	s := &batchhttp.Batches{
 		Store:            batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
 		Uploads:          env.Uploads(),
@@ -32,8 +32,8 @@ func main() {
 		Now:              time.Now, NewID: batch.NewID, NewKey: func() (k [16]byte) { rand.Read(k[:]); return k },
 	}
 	api := httpapi.API{
-		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Limits: env.Limits(), Audit: env.Audit, Log: env.Log,
-		Now: time.Now,
+		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Limits: env.Limits(), Idempotency: env.IdempotencyKeys(),
+		Audit: env.Audit, Log: env.Log, Now: time.Now,
 	}
 	lambda.Start(httpapi.Lambda(api.Handler()))
 }

@@ -17,7 +17,7 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_TRANSACTIONS", "TABLE_ENTITIES", "MAX_LINE_BYTES",
-		"TABLE_LIMITS")
+		"TABLE_LIMITS", "TABLE_IDEMPOTENCY")
 	store, err := transactiondb.New(env.DynamoDB(), env.TransactionsTable)
 	env.Check(err)
 	s := &transactionhttp.Singles{
@@ -27,8 +27,8 @@ func main() {
 		Now:      time.Now,
 	}
 	api := httpapi.API{
-		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Limits: env.Limits(), Audit: env.Audit, Log: env.Log,
-		Now: time.Now,
+		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Limits: env.Limits(), Idempotency: env.IdempotencyKeys(),
+		Audit: env.Audit, Log: env.Log, Now: time.Now,
 	}
 	lambda.Start(httpapi.Lambda(api.Handler()))
 }

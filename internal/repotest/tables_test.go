@@ -10,7 +10,7 @@ import (
 )
 
 // momentaryTables hold nothing that a restore brings back, so that no parameter names them.
-var momentaryTables = []string{"Admission", "Limits"}
+var momentaryTables = []string{"Admission", "Idempotency", "Limits"}
 
 var (
 	tableReference = regexp.MustCompile(`!Ref (\w+)Table\b|!GetAtt (\w+)Table\.|\$\{(\w+)Table[.}]`)

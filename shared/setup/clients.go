@@ -18,6 +18,8 @@ import (
 	"sluice/shared/batch"
 	"sluice/shared/delivery"
 	"sluice/shared/dynamo"
+	"sluice/shared/idempotency"
+	"sluice/shared/idempotency/idempotencydb"
 	"sluice/shared/intake"
 	"sluice/shared/intake/intakedb"
 	"sluice/shared/machine"
@@ -70,6 +72,13 @@ func (e Env) Programs() *policydb.Programs[*evaluate.Program] {
 // Limits returns what decides about the limits of tenants. It reads TABLE_LIMITS.
 func (e Env) Limits() *ratelimit.Limiter {
 	return ratelimit.NewLimiter(ratelimitdb.New(e.DynamoDB(), e.LimitsTable), time.Now)
+}
+
+// IdempotencyKeys returns what decides about requests with a key. It reads TABLE_IDEMPOTENCY.
+func (e Env) IdempotencyKeys() *idempotency.Keys {
+	return &idempotency.Keys{
+		Store: idempotencydb.New(e.DynamoDB(), e.IdempotencyTable), Now: time.Now, NewRun: uuid.NewString,
+	}
 }
 
 // Machine returns the state machine of batches.

@@ -39,6 +39,7 @@ type Config struct {
 	PoliciesTable     string `env:"TABLE_POLICIES"`
 	LimitsTable       string `env:"TABLE_LIMITS"`
 	AdmissionTable    string `env:"TABLE_ADMISSION"`
+	IdempotencyTable  string `env:"TABLE_IDEMPOTENCY"`
 
 	// UploadsBucket holds uploads/<tenant>/<batch id> and documents/<tenant>/<file id>.
 	UploadsBucket string `env:"BUCKET_UPLOADS"`

@@ -33,9 +33,9 @@ func main() {
 	token = issued.JSON200.AccessToken
 
 	rejectOnInvalid := true
-	upload, err := api.GenerateUploadUrlWithResponse(ctx, client.UploadRequest{RejectOnInvalid: &rejectOnInvalid})
+	upload, err := api.GenerateUploadUrlWithResponse(ctx, nil, client.UploadRequest{RejectOnInvalid: &rejectOnInvalid})
 	check(err)
-	put(upload.JSON200.Url, upload.JSON200.RequiredHeaders)
+	put(*upload.JSON200.Url, *upload.JSON200.RequiredHeaders)
 
 	for range 120 {
 		reply, err := api.ReadBatchStatusWithResponse(ctx, upload.JSON200.BatchId)

@@ -27,7 +27,7 @@ func main() {
 	request.SetRejectOnInvalid(true)
 	upload, _, err := api.BatchesAPI.GenerateUploadUrl(ctx).UploadRequest(*request).Execute()
 	check(err)
-	put(upload.Url, upload.RequiredHeaders)
+	put(upload.GetUrl(), upload.GetRequiredHeaders())
 
 	for range 120 {
 		status, reply, err := api.BatchesAPI.ReadBatchStatus(ctx, upload.BatchId).Execute()

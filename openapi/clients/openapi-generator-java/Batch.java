@@ -22,7 +22,7 @@ public class Batch {
     api.setRequestInterceptor(request -> request.header("Authorization", "Bearer " + token));
 
     BatchesApi batches = new BatchesApi(api);
-    Upload upload = batches.generateUploadUrl(new UploadRequest().rejectOnInvalid(true));
+    Upload upload = batches.generateUploadUrl(null, new UploadRequest().rejectOnInvalid(true));
     HttpRequest.Builder put = HttpRequest.newBuilder(URI.create(upload.getUrl().toString()))
         .PUT(HttpRequest.BodyPublishers.ofFile(Path.of(System.getenv("BATCH"))));
     upload.getRequiredHeaders().forEach(put::header);

@@ -16,7 +16,7 @@ token = sluice.TokensApi(api).issue_token(
 api.configuration.access_token = token.access_token
 
 batches = sluice.BatchesApi(api)
-upload = batches.generate_upload_url(sluice.UploadRequest(reject_on_invalid=True))
+upload = batches.generate_upload_url(upload_request=sluice.UploadRequest(reject_on_invalid=True))
 with open(os.environ["BATCH"], "rb") as file:
     urllib.request.urlopen(
         urllib.request.Request(upload.url, file.read(), upload.required_headers, method="PUT")

@@ -24,7 +24,7 @@ async function main() {
   const upload = await api.POST(`${base}/generate-upload-url`, { headers, body: { reject_on_invalid: true } });
   if (!upload.data) throw new Error(JSON.stringify(upload.error));
   const { url, batch_id, required_headers } = upload.data;
-  const put = await fetch(url, { method: "PUT", headers: required_headers, body: readFileSync(env.BATCH) });
+  const put = await fetch(url!, { method: "PUT", headers: required_headers, body: readFileSync(env.BATCH) });
   if (!put.ok) throw new Error(`the upload answers ${put.status}`);
 
   for (let i = 0; i < 120; i++) {

@@ -13,6 +13,7 @@ import (
 	"sluice/shared/batch"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
+	"sluice/shared/idempotency"
 	"sluice/shared/intake"
 	"sluice/shared/objects"
 	"sluice/shared/permission"
@@ -68,7 +69,9 @@ func (s *Batches) Routes() []httpapi.Route {
 	upload, read := []string{permission.BatchUpload}, []string{permission.BatchRead}
 	return []httpapi.Route{
 		{Method: http.MethodPost, Path: base + "/generate-upload-url", Feature: batch.Feature,
-			Limit: ratelimit.UploadURLs, Permissions: upload, Endpoint: httpapi.JSON(s.GenerateUploadURL)},
+			Limit: ratelimit.UploadURLs, Permissions: upload, Endpoint: httpapi.JSON(s.GenerateUploadURL),
+			// The answer is not stored: whoever has a signed URL can use it.
+			Idempotency: &httpapi.Idempotency{NewID: s.newIDText}},
 		{Method: http.MethodGet, Path: base + "/status/{batch_id}", Limit: ratelimit.BatchStatuses,
 			Permissions: read, Endpoint: s.Status},
 		{Method: http.MethodGet, Path: base + "/validation-result/{batch_id}", Limit: ratelimit.BatchResults,
@@ -86,18 +89,35 @@ type UploadRequest struct {
 	ScreenUnknown *ScreenUnknown `json:"screen_unknown"`
 }
 
-// UploadReply is everything that a client needs to upload a file.
+// UploadReply is everything that a client needs to upload a file. A repeated request gets no URL, and what belongs to
+// it, once the batch awaits no upload any more.
 type UploadReply struct {
-	URL             string            `json:"url"`
+	URL             string            `json:"url,omitempty"`
 	BatchID         batch.ID          `json:"batch_id"`
-	Method          string            `json:"method"`
-	RequiredHeaders map[string]string `json:"required_headers"`
-	ExpiresAt       time.Time         `json:"expires_at"`
+	Method          string            `json:"method,omitempty"`
+	RequiredHeaders map[string]string `json:"required_headers,omitempty"`
+	ExpiresAt       time.Time         `json:"expires_at,omitzero"`
 	MaxBytes        int64             `json:"max_bytes"`
+	// Message says why there is no URL; empty if there is one.
+	Message string `json:"message,omitempty"`
 }
 
-// GenerateUploadURL creates a batch and signs the URL to which its file is uploaded.
+// uploadReply returns the reply about a batch whose file is uploaded to a signed URL.
+func (s *Batches) uploadReply(id batch.ID, signed objects.SignedURL) UploadReply {
+	return UploadReply{URL: signed.URL, BatchID: id, Method: signed.Method, RequiredHeaders: signed.Headers,
+		ExpiresAt: signed.Expires, MaxBytes: s.MaxBytes}
+}
+
+// GenerateUploadURL creates a batch and signs the URL to which its file is uploaded. A repeated request is answered with
+// the batch that it has created.
 func (s *Batches) GenerateUploadURL(ctx context.Context, caller httpapi.Caller, in UploadRequest) (UploadReply, error) {
+	run := idempotency.FromContext(ctx)
+	if b, err := s.begun(ctx, caller, run); b != nil || err != nil {
+		if err != nil {
+			return UploadReply{}, err
+		}
+		return s.answerAgain(ctx, *b)
+	}
 	settings, err := batch.ParseSettings(caller.Attributes)
 	if err != nil {
 		return UploadReply{}, fmt.Errorf("read the tenant's settings: %w", err)
@@ -109,9 +129,9 @@ func (s *Batches) GenerateUploadURL(ctx context.Context, caller httpapi.Caller, 
 	if err := s.checkOpen(ctx, caller); err != nil {
 		return UploadReply{}, err
 	}
-	id, err := s.NewID()
+	id, err := s.newBatchID(run)
 	if err != nil {
-		return UploadReply{}, fmt.Errorf("make a batch ID: %w", err)
+		return UploadReply{}, err
 	}
 	signed, err := s.Uploads.SignPut(ctx, intake.UploadKey(caller.Tenant, id), s.UploadLifetime)
 	if err != nil {
@@ -119,17 +139,20 @@ func (s *Batches) GenerateUploadURL(ctx context.Context, caller httpapi.Caller, 
 	}
 	now := s.Now()
 	// The row must exist when the event of the upload arrives. A row without an upload costs nothing.
-	err = s.Store.Create(ctx, batch.Batch{
+	b, err := s.create(ctx, batch.Batch{
 		ID: id, Tenant: caller.Tenant, Client: caller.Client, Status: batch.AwaitingUpload,
 		RejectOnInvalid: in.RejectOnInvalid == nil || *in.RejectOnInvalid,
 		CreatedAt:       now, UpdatedAt: now, UploadBy: signed.Expires,
 		Settings: settings, Screening: screening, DigestKey: s.NewKey(),
-	})
-	if err != nil {
+	}, run)
+	switch {
+	case err != nil:
 		return UploadReply{}, err
+	case b.Status != batch.AwaitingUpload:
+		return s.answerAgain(ctx, b)
 	}
 	audit.AddObject(ctx, "batch_id", string(id))
-	return UploadReply{signed.URL, id, signed.Method, signed.Headers, signed.Expires, s.MaxBytes}, nil
+	return s.uploadReply(id, signed), nil
 }
 
 // openRetry is how long a client is told to wait that has too much open. A batch of some size takes about as long.

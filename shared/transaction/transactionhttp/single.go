@@ -17,6 +17,7 @@ import (
 	"sluice/shared/entity"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
+	"sluice/shared/idempotency"
 	"sluice/shared/permission"
 	"sluice/shared/ratelimit"
 	"sluice/shared/transaction"
@@ -44,6 +45,9 @@ type Singles struct {
 	Now      func() time.Time
 }
 
+// migratedHeader is the header field by which a transaction of any age is accepted.
+const migratedHeader = "migrated-transaction"
+
 // Routes returns the route of single transactions.
 func (s *Singles) Routes() []httpapi.Route {
 	return []httpapi.Route{{
@@ -51,6 +55,7 @@ func (s *Singles) Routes() []httpapi.Route {
 		Path:        "/tm/realtime/event/transaction/v3",
 		Limit:       ratelimit.SingleTransactions,
 		Permissions: []string{permission.TransactionWrite},
+		Idempotency: &httpapi.Idempotency{KeepsBody: true, Headers: []string{migratedHeader}},
 		Endpoint:    s.Receive,
 	}}
 }
@@ -87,7 +92,7 @@ func (s *Singles) Receive(ctx context.Context, caller httpapi.Caller, r *http.Re
 	if err != nil {
 		return httpapi.Reply{}, fmt.Errorf("read the tenant's settings: %w", err)
 	}
-	rules := s.rules(settings, strings.EqualFold(r.Header.Get("migrated-transaction"), "true"))
+	rules := s.rules(ctx, settings, strings.EqualFold(r.Header.Get(migratedHeader), "true"))
 	result := scanner.New(rules).Line(withoutLineFeeds(text))
 	if err := unreadableError(result, s.MaxBytes); err != nil {
 		return httpapi.Reply{}, err
@@ -135,11 +140,16 @@ func (s *Singles) readText(r *http.Request) ([]byte, error) {
 	return body.Text, nil
 }
 
-// rules returns the rules for a transaction that arrives now, by the settings of its tenant. A transaction that is
-// migrated may have any age.
-func (s *Singles) rules(settings batch.Settings, isMigrated bool) transaction.Rules {
+// rules returns the rules for a transaction, by the settings of its tenant. Its receipt time is now or, for a request
+// with an idempotency key, the time at which the first run of the request began, so that a repeated one stores no second
+// version. A transaction that is migrated may have any age.
+func (s *Singles) rules(ctx context.Context, settings batch.Settings, isMigrated bool) transaction.Rules {
+	receivedAt := s.Now()
+	if run := idempotency.FromContext(ctx); run != nil {
+		receivedAt = run.StartedAt
+	}
 	rules := transaction.Rules{
-		ReceivedAt: s.Now().UTC(), MaxPast: settings.MaxPast, MaxFuture: settings.MaxFuture,
+		ReceivedAt: receivedAt.UTC(), MaxPast: settings.MaxPast, MaxFuture: settings.MaxFuture,
 		MainEntity: settings.MainEntity, MaxLineBytes: s.MaxBytes,
 	}
 	if isMigrated {
