@@ -32,7 +32,8 @@ const (
 // MessageNotUploaded is Status.Message of a batch whose file has not arrived.
 const MessageNotUploaded = "Batch not yet uploaded completely."
 
-// Upload is the permission to upload the file of a new batch.
+// Upload is the permission to upload the file of a new batch. If the batch awaits no upload any more, because it was
+// created by an earlier call with the same UploadOptions.IdempotencyKey, only BatchID, MaxBytes and Message are set.
 type Upload struct {
 	// BatchID is the ID of the batch.
 	BatchID string `json:"batch_id"`
@@ -46,6 +47,8 @@ type Upload struct {
 	ExpiresAt time.Time `json:"expires_at"`
 	// MaxBytes is the largest file that the service accepts.
 	MaxBytes int64 `json:"max_bytes"`
+	// Message says why there is no URL; "" if there is one.
+	Message string `json:"message,omitempty"`
 }
 
 // Status is the state of a batch. Until validation starts Status is "" and Message says what the service waits for; all
@@ -195,7 +198,8 @@ type ReportError struct {
 }
 
 // CreateUpload creates a batch and returns where its file goes. With rejectOnInvalid, one invalid line rejects the
-// whole batch; without, invalid lines are dropped and the others stored. Each call creates another batch.
+// whole batch; without, invalid lines are dropped and the others stored. Each call creates another batch, and one only,
+// however often it has to be repeated.
 func (c *Client) CreateUpload(ctx context.Context, rejectOnInvalid bool) (Upload, error) {
 	return c.CreateUploadWith(ctx, UploadOptions{RejectOnInvalid: rejectOnInvalid})
 }
@@ -206,12 +210,19 @@ type UploadOptions struct {
 	RejectOnInvalid bool `json:"reject_on_invalid"`
 	// Screening asks for the names of unknown entities to be screened; they are not if it is nil.
 	Screening *Screening `json:"screen_unknown,omitempty"`
+	// IdempotencyKey names the request for 24 hours: calls with the same key and the same options return the same batch.
+	// If it is "", the call makes a key of its own, so that its repetitions after lost answers create one batch.
+	IdempotencyKey string `json:"-"`
 }
 
 // CreateUploadWith is CreateUpload with further options. An option that the service does not accept is a 422 *Error.
 func (c *Client) CreateUploadWith(ctx context.Context, o UploadOptions) (Upload, error) {
+	body, err := json.Marshal(o)
+	if err != nil {
+		return Upload{}, err
+	}
 	var out Upload
-	err := c.call(ctx, http.MethodPost, basePath+"batch/generate-upload-url", o, &out)
+	err = c.send(ctx, http.MethodPost, basePath+"batch/generate-upload-url", body, keyHeader(o.IdempotencyKey), &out)
 	return out, err
 }
 

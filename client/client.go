@@ -3,7 +3,9 @@
 //
 // A Client fetches access tokens and renews them by itself. It repeats a call when the connection breaks, when the
 // service answers 429 (after the time that Retry-After names), 500, 502, 503 or 504, up to four attempts in all, and
-// eight of a 503 with Retry-After, which means that the service is busy. Calls end early when their context does.
+// eight of a 503 with Retry-After, which means that the service is busy. Calls that create something carry a random
+// Idempotency-Key, so that their repetitions create it once; a 409 with Retry-After, which means that an earlier attempt
+// is still being carried out, is repeated, too. Calls end early when their context does.
 //
 // Refusals have types of their own: *Error from the interface, *TokenError from the token endpoint, *StorageError from
 // the object storage that takes uploads and serves reports, and *UnreachableError when no complete answer came. Their
@@ -15,6 +17,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,6 +37,9 @@ const (
 	maxAttempts = 4
 	// maxBusyAttempts is the same for answers that the service is busy: half a minute in all.
 	maxBusyAttempts = 8
+	// maxKeyAttempts is the same for answers that an earlier attempt is still being carried out, which lasts for half a
+	// minute if that was killed.
+	maxKeyAttempts = 9
 	// maxAskedPause is the longest pause for which a call waits that the service asks for. A limit for each hour or day may
 	// ask for more: the call then fails with the refusal, which says when to try again.
 	maxAskedPause = 2 * time.Minute
@@ -174,6 +180,14 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, hea
 	}
 }
 
+// keyHeader returns the header of a request with an idempotency key; "" stands for a new random one.
+func keyHeader(key string) http.Header {
+	if key == "" {
+		key = rand.Text()
+	}
+	return http.Header{"Idempotency-Key": {key}}
+}
+
 // callOnce sends one request and decodes its reply into out. An answer other than 200, 201 and 202 is an
 // *Error.
 func (c *Client) callOnce(ctx context.Context, method, path, token string, body []byte, header http.Header,
@@ -229,8 +243,11 @@ func (c *Client) roundTrip(req *http.Request, limit int64) (*http.Response, []by
 // before it.
 func retryDelay(err error, attempt int) (time.Duration, bool) {
 	limit := maxAttempts
-	if status, pause := askedToWait(err); status == http.StatusServiceUnavailable && pause > 0 {
+	switch status, _ := askedToWait(err); status {
+	case http.StatusServiceUnavailable:
 		limit = maxBusyAttempts
+	case http.StatusConflict:
+		limit = maxKeyAttempts
 	}
 	if _, pause := askedToWait(err); err == nil || attempt >= limit || pause > maxAskedPause {
 		return 0, false

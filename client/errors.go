@@ -78,6 +78,8 @@ func (e *Error) isTemporary() bool {
 	case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway,
 		http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
+	case http.StatusConflict: // with the time, it is about the idempotency key
+		return e.RetryAfter > 0
 	}
 	return false
 }

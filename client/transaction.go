@@ -28,14 +28,17 @@ func (r *Receipt) keepReply(_ int, text []byte) { r.Reply = text }
 type SendOptions struct {
 	// Migrated means that the transaction is history: modification.created_at may have any age.
 	Migrated bool
+	// IdempotencyKey names the request for 24 hours: it is carried out once, however often it is sent. If it is "", the
+	// call makes a key of its own for its repetitions after lost answers.
+	IdempotencyKey string
 }
 
 // SendTransaction sends one transaction, the JSON object that would be a line of a batch. When it returns, the
-// transaction is stored and visible. Repeating the call changes nothing unless the modification was sent with another
-// content since. A transaction that breaks a rule is a 400 *Error, whose message lists what is wrong; one that is not
+// transaction is stored and visible. Repeating the call with another key changes nothing unless the modification was sent
+// with another content since; with the same key, it never does. A transaction that breaks a rule is a 400 *Error, whose message lists what is wrong; one that is not
 // a JSON object is a 422.
 func (c *Client) SendTransaction(ctx context.Context, transaction []byte, options SendOptions) (Receipt, error) {
-	header := http.Header{}
+	header := keyHeader(options.IdempotencyKey)
 	if options.Migrated {
 		header.Set("migrated-transaction", "true")
 	}

@@ -61,6 +61,12 @@ func (s *Server) createUpload(w http.ResponseWriter, r *http.Request) {
 	if s.refuseScreening(w, request.ScreenUnknown) {
 		return
 	}
+	key := r.Header.Get("Idempotency-Key")
+	if earlier, ok := s.keyed[key]; ok && key != "" {
+		w.Header().Set("Idempotency-Replayed", "true")
+		reply(w, http.StatusOK, earlier)
+		return
+	}
 	id := fmt.Sprintf("01980000-0000-7000-8000-%012d", len(s.batches)+1)
 	b := &batch{
 		rejectOnInvalid: request.RejectOnInvalid == nil || *request.RejectOnInvalid,
@@ -68,11 +74,12 @@ func (s *Server) createUpload(w http.ResponseWriter, r *http.Request) {
 		signature:       "X-Amz-Signature=" + strings.Repeat("5", 8),
 	}
 	s.batches[id] = b
-	reply(w, http.StatusOK, client.Upload{
+	s.keyed[key] = client.Upload{
 		BatchID: id, URL: s.URL + "/storage/uploads/" + id + "?" + b.signature, Method: http.MethodPut,
 		RequiredHeaders: map[string]string{"If-None-Match": "*"}, MaxBytes: s.MaxBytes,
 		ExpiresAt: time.Now().Add(urlLifetime).UTC(),
-	})
+	}
+	reply(w, http.StatusOK, s.keyed[key])
 }
 
 func (s *Server) putFile(w http.ResponseWriter, r *http.Request) {

@@ -49,6 +49,7 @@ type Server struct {
 	mu       sync.Mutex
 	tokens   map[string]time.Time // when each expires
 	batches  map[string]*batch
+	keyed    map[string]client.Upload // by their idempotency keys
 	problems []string
 	requests []string
 }
@@ -57,6 +58,7 @@ type Server struct {
 func New() *Server {
 	s := &Server{
 		TokenLifetime: time.Hour, MaxBytes: 1 << 31, tokens: map[string]time.Time{}, batches: map[string]*batch{},
+		keyed: map[string]client.Upload{},
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /oauth2/token", s.issueToken)
