@@ -88,7 +88,7 @@ func TestMetricsOfABatchAreExact(t *testing.T) {
 		t.Fatalf("the batch ended with %s (%s), want PROCESSED", last.Status, last.ErrorMessage)
 	}
 	size := int64(len(file))
-	steps := []string{"scan", "plan", "validate", "reconcile", "settle", "verdict", "admit", "ingest", "close"}
+	steps := []string{"scan", "plan", "validate", "digest", "reconcile", "settle", "verdict", "admit", "ingest", "close"}
 	var records []metricRecord
 	eventually(t, "a record of each step of the batch", func() bool {
 		records = metricRecords(t, environment, batchID)
@@ -110,6 +110,7 @@ func TestMetricsOfABatchAreExact(t *testing.T) {
 	stored := int64(len(accepted)) - 3 // without the line feeds
 	for step, want := range map[string][3]int64{
 		"scan": {0, size, 0}, "validate": {4, size, 1}, "reconcile": {}, "settle": {4, 0, 1}, "verdict": {4, 0, 1},
+		"digest": {4 + 3, 2 * size, 0}, // of the file, and of its accepted lines
 		"ingest": {3, stored, 0}, "plan": {}, "admit": {}, "close": {},
 	} {
 		if sums[step] != want {

@@ -98,25 +98,27 @@ const (
 	// batchWrites are the write units of a batch's rows: the batch itself, which is in three indexes, and those of 16
 	// partitions and of the line counts. slotWrites are those of its slots. guardDutyWrites, of the row of its upload,
 	// are not counted: three writes of a row and an index.
-	batchWrites, slotWrites, guardDutyWrites = 49, 10, 6
+	batchWrites, slotWrites, guardDutyWrites = 63, 10, 6
 	// chunkWrites are those of the row of a chunk, once for each of three steps.
 	chunkWrites = 3
 	// windowLines is how many lines are stored before the cursor advances, by a write unit and a read unit.
 	windowLines = 1000
 	// batchReads and chunkReads are read units. chunkRowsInUnit is how many rows of chunks one of them reads: each run of
 	// Reconcile, Verdict and Close read them all.
-	batchReads, chunkReads, chunkRowsInUnit = 18, 8, 12
+	batchReads, chunkReads, chunkRowsInUnit = 19, 8, 12
 	// batchPuts are the tag, the report and its summary, and the upload. Each chunk has an index.
 	batchPuts, chunkPuts = 4, 1
 	// chunkGets are two for each of two readings of a chunk, as its last line ends in the next one, and one for each
 	// section of its index. The two that the last chunk saves are those of the scan.
 	chunkGets = 4 + batch.Partitions
 	// batchTransitions and chunkTransitions are those of the state machine, without retries.
-	batchTransitions, chunkTransitions = 12, 5
+	batchTransitions, chunkTransitions = 14, 5
 	// batchRuns and chunkRuns are the functions that the state machine runs, eventRuns the scan and the announcement.
-	batchRuns, chunkRuns, eventRuns = 5, 3, 2
+	batchRuns, chunkRuns, eventRuns = 6, 3, 2
 	// rangeBytes is how much of a file one run of Reconcile justifies.
 	rangeBytes = 64 << 20
+	// digestPartBytes is how much of a file each request of its digest reads.
+	digestPartBytes = 8 << 20
 )
 
 // What cannot be counted here: assumptions of docs/capacity.md, to be measured in an account.
@@ -127,6 +129,8 @@ const (
 	runSeconds       = 0.1
 	// functionGiB is the memory of the functions that work on lines.
 	functionGiB = 1769.0 / 1024
+	// digestGiB is that of the function that digests files, once each.
+	digestGiB = 1
 	// apiRequests is how often a client asks for one batch: a token, the URL, nine times the status, the result. Each
 	// runs two functions, the authorizer included, and writes one row of limits.
 	apiRequests = 12
@@ -170,7 +174,7 @@ func UsageOf(l Load) Usage {
 		RowWrites:   n * (batchWrites + slotWrites + chunkWrites*c + windows),
 		Reads:       n * (batchReads + chunkReads*c + windows + r*(2+reads) + 2*(1+reads)),
 		Puts:        n * (batchPuts + chunkPuts*c),
-		Gets:        n * chunkGets * c,
+		Gets:        n * (chunkGets*c + math.Ceil(float64(size)/digestPartBytes)),
 		Transitions: n * (batchTransitions + chunkTransitions*c + r),
 		MachineRuns: n * (batchRuns + chunkRuns*c + r),
 	}
@@ -184,9 +188,9 @@ func UsageOf(l Load) Usage {
 	return u
 }
 
-// seconds returns how long functions run, in all.
+// seconds returns how long functions run, in all, as seconds of functions that work on lines.
 func (l Load) seconds(u Usage) float64 {
-	s := 2*float64(l.Bytes)/readBytesSecond + float64(l.Lines)*(1-l.Invalid)/storeLinesSecond + u.Runs*runSeconds
+	s := (2+digestGiB/functionGiB)*float64(l.Bytes)/readBytesSecond + float64(l.Lines)*(1-l.Invalid)/storeLinesSecond + u.Runs*runSeconds
 	if !l.GuardDuty {
 		s += float64(l.Bytes) / scanBytesSecond
 	}

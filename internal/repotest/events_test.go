@@ -45,6 +45,7 @@ var eventTypes = map[string]any{
 	"scan-schedule": &events.CloudWatchEvent{},
 	"plan":          &pipeline.BatchInput{},
 	"validate":      &pipeline.ChunkInput{},
+	"digest":        &pipeline.DigestInput{},
 	"reconcile":     &pipeline.PartitionInput{},
 	"screennames":   &pipeline.PartitionInput{},
 	"settle":        &pipeline.ChunkInput{},

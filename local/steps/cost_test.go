@@ -72,6 +72,7 @@ func (w *countedBatch) count(t *testing.T) {
 	log, now := slog.New(slog.DiscardHandler), w.plan.Now
 	w.plan.Batches = w.store
 	w.validate.Batches, w.validate.Uploads, w.validate.Work = w.store, uploads, work
+	w.digest.Batches, w.digest.Uploads, w.digest.Work = w.store, uploads, work
 	w.reconcile.Batches, w.reconcile.Work = w.store, work
 	w.settle.Batches, w.settle.Uploads, w.settle.Work = w.store, uploads, work
 	w.verdict.Batches, w.verdict.Work, w.verdict.Slots = w.store, work, slots
@@ -107,6 +108,7 @@ func (w *countedBatch) runOnce(t *testing.T, size int64) {
 	for _, i := range plan.Chunks {
 		mustRun(t, w.validate.Run, pipeline.ChunkInput{ID: w.id, Index: i})
 	}
+	mustRun(t, w.digest.Run, pipeline.DigestInput{ID: w.id})
 	for _, r := range plan.Partitions {
 		mustRun(t, w.reconcile.Run, pipeline.PartitionInput{ID: w.id, Partitions: r})
 	}

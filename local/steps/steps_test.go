@@ -47,6 +47,7 @@ type testBatch struct {
 
 	plan      pipeline.Plan
 	validate  pipeline.Validate
+	digest    pipeline.Digest
 	reconcile pipeline.Reconcile
 	screen    pipeline.Screen
 	settle    pipeline.Settle
@@ -95,6 +96,7 @@ func newScreenedBatch(t *testing.T, content string, reject bool, screening *batc
 		NewAttempt: pipeline.NewAttempt,
 		Log:        log,
 	}
+	w.digest = pipeline.Digest{Batches: w.batches, Uploads: uploads, Work: files, Log: log}
 	w.reconcile = pipeline.Reconcile{
 		Batches:    w.batches,
 		Entities:   entities,
@@ -208,6 +210,7 @@ func (w *testBatch) run() batch.Batch {
 	for _, i := range plan.Chunks {
 		runThrice(w, "validate", w.validate.Run, pipeline.ChunkInput{ID: w.id, Index: i})
 	}
+	runThrice(w, "digest", w.digest.Run, pipeline.DigestInput{ID: w.id})
 	for _, r := range plan.Partitions {
 		runThrice(w, "reconcile", w.reconcile.Run, pipeline.PartitionInput{ID: w.id, Partitions: r})
 	}
@@ -217,7 +220,12 @@ func (w *testBatch) run() batch.Batch {
 	for _, i := range plan.Chunks {
 		runThrice(w, "settle", w.settle.Run, pipeline.ChunkInput{ID: w.id, Index: i})
 	}
-	if runThrice(w, "verdict", w.verdict.Run, input).Ingest {
+	verdict := runThrice(w, "verdict", w.verdict.Run, input)
+	if verdict.Digest {
+		runThrice(w, "digest of the accepted lines", w.digest.Run, pipeline.DigestInput{ID: w.id, Accepted: true})
+		verdict = runThrice(w, "verdict", w.verdict.Run, input)
+	}
+	if verdict.Ingest {
 		runThrice(w, "admit", w.admit.Run, w.ticket(admission.Ingestion))
 		for _, i := range plan.Chunks {
 			if !runThrice(w, "ingest", w.ingest.Run, pipeline.ChunkInput{ID: w.id, Index: i}).Done {

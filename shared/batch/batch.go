@@ -70,8 +70,13 @@ type Batch struct {
 	// DigestKey is the key of the digests that find duplicates. It is random for each batch, so that no client can
 	// choose IDs whose digests collide.
 	DigestKey [16]byte
-	// FileSHA256 is the digest of the lines as they were sent, unpacked; nil until it is committed.
+	// FileSHA256 is the SHA-256 of the bytes of the file, unpacked; nil until it is committed.
 	FileSHA256 []byte
+	// LinesSHA256 is the digest over all lines that are not blank, as they were sent and each followed by a line feed,
+	// committed together with FileSHA256: the digest over the accepted lines if all are accepted.
+	LinesSHA256 []byte
+	// AcceptedSHA256 is the digest over the accepted lines if others are not; nil if it is not needed, or not committed.
+	AcceptedSHA256 []byte
 	// DuplicateOf is a batch that was processed before with the same file; empty if there is none.
 	DuplicateOf ID
 	// Verdict is the outcome of validation; nil until validation is finished.

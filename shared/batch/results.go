@@ -99,6 +99,9 @@ type IngestCursor struct {
 	Stored int64
 }
 
+// FileDigests are the digests that one pass over the file of a batch computes: those of Batch of the same names.
+type FileDigests struct{ FileSHA256, LinesSHA256 []byte }
+
 // LineCounts are the sizes of the chunks of a batch. They are known once every chunk is validated.
 type LineCounts struct {
 	// ByChunk is the number of lines in each chunk, blank ones included.

@@ -119,6 +119,13 @@ type JobStore interface {
 	// Reconciled returns the committed results of all partitions; nil for a partition that has none yet.
 	Reconciled(ctx context.Context, id ID) ([Partitions]*ReconcileResult, error)
 
+	// CommitFileDigests commits the digests of the file of a batch, and returns what is committed. It returns a
+	// *ConflictError if none are and the batch is not in VALIDATION_STARTED: what is said of a batch that has ended does
+	// not change any more. It returns ErrNotFound if there is no such batch.
+	CommitFileDigests(ctx context.Context, id ID, d FileDigests) (FileDigests, error)
+	// CommitAcceptedDigest commits Batch.AcceptedSHA256, as CommitFileDigests does.
+	CommitAcceptedDigest(ctx context.Context, id ID, sum []byte) ([]byte, error)
+
 	// CommitScreened commits the result of screening the names of one partition.
 	CommitScreened(ctx context.Context, id ID, partition int, r ScreenResult) (ScreenResult, error)
 	// Screened returns the committed results of all partitions; nil for a partition that has none yet.

@@ -99,6 +99,7 @@ type Step string
 const (
 	Plan      Step = "plan"
 	Validate  Step = "validate"
+	Digest    Step = "digest"
 	Reconcile Step = "reconcile"
 	Screen    Step = "screen"
 	Settle    Step = "settle"

@@ -136,6 +136,8 @@ func failureMessage(name string) string {
 	switch name {
 	case "ObjectChanged":
 		return "The uploaded file changed or was removed after it was received. Upload it again as a new batch."
+	case "NotAnnounced":
+		return "The file is not the one that was announced."
 	case "WatchlistsUnavailable":
 		return "The watchlists to screen with could not be loaded; nothing of the batch was ingested. " +
 			"Upload it again as a new batch."

@@ -13,7 +13,6 @@ import (
 	"sluice/shared/objects"
 	"sluice/shared/transaction"
 	"sluice/shared/transaction/scanner"
-	"sluice/shared/validation"
 )
 
 // Ingest is the step of the state IngestChunk: it stores the accepted lines of one chunk and records in the chunk's
@@ -109,7 +108,7 @@ func (s *Ingest) begin(ctx context.Context, j *job) error {
 // and returns the cursor after the last line stored. While one window is stored, the next one is read.
 func (s *Ingest) storeLines(ctx context.Context, j *job, c batch.Chunk, cursor batch.IngestCursor,
 	end time.Time) (batch.IngestCursor, error) {
-	isAccepted, err := s.acceptedLines(ctx, c)
+	isAccepted, err := acceptedLines(ctx, s.Work, c)
 	if err != nil {
 		return cursor, err
 	}
@@ -210,24 +209,6 @@ func (s *Ingest) advance(ctx context.Context, j *job, index int, cursor *batch.I
 		return nil
 	}
 	return j.checkOpen(ctx)
-}
-
-// acceptedLines returns a function that reports whether a line of the chunk, by its number from 0, is accepted. For a
-// blank line its result has no meaning.
-func (s *Ingest) acceptedLines(ctx context.Context, c batch.Chunk) (func(line int64) bool, error) {
-	switch c.Settled.Acceptance() {
-	case batch.AcceptNone:
-		return func(int64) bool { return false }, nil
-	case batch.AcceptAll:
-		return func(int64) bool { return true }, nil
-	}
-	body, err := s.Work.Open(ctx, c.Settled.AcceptedKey, "", 0, -1)
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
-	bitmap, err := validation.ReadBitmap(body, c.Validated.Lines)
-	return bitmap.Accepted, err
 }
 
 // window is the versions that are stored together.

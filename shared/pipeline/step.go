@@ -105,6 +105,9 @@ func stepError(ctx context.Context, log *slog.Logger, id batch.ID, err error) er
 	case errors.Is(err, validation.ErrTooManyHits):
 		return &TooManyHits{"the names have too many hits"}
 	}
+	if errors.Is(err, errNotAnnounced) {
+		return &NotAnnounced{"the checksum of the uploaded file is not the one that was announced"}
+	}
 	return &Transient{"the step did not finish; its log has the cause"}
 }
 
@@ -287,6 +290,24 @@ func workKey(folder, attempt, kind string) string {
 	return fmt.Sprintf("work/%02x/%s/%s.%s", byte(sum^sum>>8^sum>>16^sum>>24), folder, attempt, kind)
 }
 
+// acceptedLines returns a function that reports whether a line of a settled chunk, by its number from 0, is accepted. For
+// a blank line its result has no meaning.
+func acceptedLines(ctx context.Context, work *objects.Bucket, c batch.Chunk) (func(line int64) bool, error) {
+	switch c.Settled.Acceptance() {
+	case batch.AcceptNone:
+		return func(int64) bool { return false }, nil
+	case batch.AcceptAll:
+		return func(int64) bool { return true }, nil
+	}
+	body, err := work.Open(ctx, c.Settled.AcceptedKey, "", 0, -1)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	bitmap, err := validation.ReadBitmap(body, c.Validated.Lines)
+	return bitmap.Accepted, err
+}
+
 // sectionedFile returns a work file with its validation.Sections, if they are known; nil if there is no file.
 func sectionedFile(work *objects.Bucket, key, sections string) chunk.Source {
 	if key == "" {
@@ -309,9 +330,10 @@ type uploads interface {
 // the service writes those itself, so a missing one is a fault of the service, and a retry may find it.
 var errUploadChanged = errors.New("the uploaded file is not the pinned one")
 
-// pinnedUpload returns the uploaded file of a batch.
+// pinnedUpload returns the file that has the lines of a batch.
 func pinnedUpload(b batch.Batch, u uploads) chunk.Source {
-	return pinnedSource{u.Source(b.Object.Key, b.Object.ETag)}
+	o := b.Source()
+	return pinnedSource{u.Source(o.Key, o.ETag)}
 }
 
 type pinnedSource struct{ chunk.Source }

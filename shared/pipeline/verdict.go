@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -28,9 +29,11 @@ type Verdict struct {
 	Log        *slog.Logger
 }
 
-// VerdictOutput tells the state machine whether there is anything to ingest.
+// VerdictOutput tells the state machine whether there is anything to ingest, or that the digest of the accepted lines is
+// to be computed before the verdict.
 type VerdictOutput struct {
 	Ingest bool `json:"ingest"`
+	Digest bool `json:"digest"`
 }
 
 // Run decides about a batch. A repeated run returns the decision of the first one.
@@ -44,6 +47,9 @@ func (s *Verdict) run(ctx context.Context, id batch.ID) (VerdictOutput, error) {
 		if err == nil {
 			err = s.decide(ctx, j)
 		}
+		if errors.Is(err, errDigestMissing) {
+			return VerdictOutput{Digest: true}, nil
+		}
 		if err != nil {
 			return VerdictOutput{}, err
 		}
@@ -52,7 +58,7 @@ func (s *Verdict) run(ctx context.Context, id batch.ID) (VerdictOutput, error) {
 	if err := s.Slots.Leave(ctx, admission.Validation, admission.PlaceOf(j.Batch)); err != nil {
 		return VerdictOutput{}, err
 	}
-	return VerdictOutput{j.Status != batch.ValidationFailed}, nil
+	return VerdictOutput{Ingest: j.Status != batch.ValidationFailed}, nil
 }
 
 // decide judges a batch and makes the transition that follows from the verdict.
@@ -83,7 +89,39 @@ func (s *Verdict) judge(ctx context.Context, j *job) (batch.Verdict, error) {
 		}
 		return tooMany, nil
 	}
-	return s.writeReport(ctx, j, chunks)
+	accepted, err := j.acceptedDigest(chunks)
+	if err != nil {
+		return batch.Verdict{}, err
+	}
+	v, err := s.writeReport(ctx, j, chunks)
+	v.AcceptedSHA256 = accepted
+	return v, err
+}
+
+// errDigestMissing means that the digest of the accepted lines is to be computed first.
+var errDigestMissing = errors.New("the digest of the accepted lines is not computed")
+
+// acceptedDigest returns the digest over the accepted lines of a batch whose chunks are settled; nil if it is rejected as a
+// whole, as nothing of it is accepted then. It returns errDigestMissing if the file has to be read again for it.
+func (j *job) acceptedDigest(chunks []batch.Chunk) ([]byte, error) {
+	var v batch.Verdict
+	for _, c := range chunks {
+		if c.Settled == nil {
+			return nil, fmt.Errorf("batch %s: chunk %d is not settled", j.ID, c.Index)
+		}
+		v.Accepted += c.Settled.Accepted
+		v.Invalid += c.Settled.Invalid
+	}
+	v.Total = v.Accepted + v.Invalid
+	switch {
+	case rejectionMessage(j.Batch, v) != "":
+		return nil, nil
+	case v.Invalid == 0:
+		return j.LinesSHA256, nil // computed with that of the file, while the chunks were validated
+	case j.AcceptedSHA256 == nil && j.FileSHA256 != nil:
+		return nil, errDigestMissing
+	}
+	return j.AcceptedSHA256, nil // nil for an execution of a release that computed none
 }
 
 // rejectionMessage tells the client why the batch is rejected as a whole; it is empty if its accepted lines are

@@ -49,8 +49,11 @@ type batchRow struct {
 	Encoding     string            `dynamodbav:"encoding,omitempty"`
 	Content      *objectRow        `dynamodbav:"content,omitempty"`
 	FileSHA256   []byte            `dynamodbav:"file_sha256,omitempty"`
+	LinesSHA256  []byte            `dynamodbav:"lines_sha256,omitempty"`
 	DuplicateOf  string            `dynamodbav:"duplicate_of,omitempty"`
 	ParquetKey   string            `dynamodbav:"parquet,omitempty"`
+
+	AcceptedSHA256 []byte `dynamodbav:"accepted_sha256,omitempty"`
 
 	Screening    *screeningRow    `dynamodbav:"screening,omitempty"`
 	ListVersions []listVersionRow `dynamodbav:"list_versions,omitempty"`
@@ -125,7 +128,7 @@ func marshalBatch(b batch.Batch) (dynamo.Item, error) {
 		Declared:    newDeclaredRow(b.Declared),
 		Multipart:   newMultipartRow(b.Multipart),
 		OnDuplicate: string(b.OnDuplicate), Encoding: string(b.Encoding), Content: newObjectRow(b.Content),
-		FileSHA256: b.FileSHA256, DuplicateOf: string(b.DuplicateOf), ParquetKey: b.ParquetKey,
+		FileSHA256: b.FileSHA256, LinesSHA256: b.LinesSHA256, AcceptedSHA256: b.AcceptedSHA256, DuplicateOf: string(b.DuplicateOf), ParquetKey: b.ParquetKey,
 		Object: newObjectRow(b.Object),
 	}
 	if b.Screening != nil {
@@ -156,7 +159,8 @@ func unmarshalBatch(item dynamo.Item) (batch.Batch, error) {
 		MaxRejected: row.MaxRejected.limit(),
 		Declared:    row.Declared.declared(),
 		OnDuplicate: batch.OnDuplicate(row.OnDuplicate), Encoding: batch.Encoding(row.Encoding),
-		FileSHA256: row.FileSHA256, DuplicateOf: batch.ID(row.DuplicateOf), ParquetKey: row.ParquetKey,
+		FileSHA256: row.FileSHA256, LinesSHA256: row.LinesSHA256, AcceptedSHA256: row.AcceptedSHA256,
+		DuplicateOf: batch.ID(row.DuplicateOf), ParquetKey: row.ParquetKey,
 	}
 	copy(b.DigestKey[:], row.DigestKey)
 	if row.Object != nil {

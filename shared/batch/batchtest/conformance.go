@@ -28,6 +28,7 @@ func Conform(t *testing.T, open func(t *testing.T) batch.Store) {
 		"partitions":  testPartitions,
 		"line counts": testLineCounts,
 		"screening":   testScreening,
+		"digests":     testDigests,
 		"recent":      testRecent,
 		"statuses":    testStatuses,
 		"unfinished":  testUnfinished,

@@ -21,6 +21,7 @@ func WithEveryField(b batch.Batch) batch.Batch {
 	b.Encoding = batch.Gzip
 	b.Content = batch.Object{Key: "unpacked/t/b/a", ETag: `"c"`, Version: "w", Size: 9000}
 	b.FileSHA256, b.ParquetKey, b.Settings.Parquet = bytes.Repeat([]byte{2}, 32), "parquet/b.parquet", true
+	b.LinesSHA256, b.AcceptedSHA256 = bytes.Repeat([]byte{4}, 32), bytes.Repeat([]byte{3}, 32)
 	b.History = []batch.StatusAt{{Status: batch.ValidationStarted, At: createdAt}}
 	b.Verdict = &batch.Verdict{Total: 9, Accepted: 8, Invalid: 1, ReportKey: "report", SummaryKey: "summary",
 		CSVKey: "csv", RejectedKey: "rejected", RejectedLeftOut: 2, AcceptedSHA256: bytes.Repeat([]byte{3}, 32)}

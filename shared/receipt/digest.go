@@ -1,0 +1,201 @@
+package receipt
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"hash"
+)
+
+// maxBlankBytes is the length of the longest line that can be blank, which is that of the longest line that a setting
+// can allow. A longer line is too long, whatever is in it.
+const maxBlankBytes = 256 << 10
+
+var byteOrderMark = []byte("\xEF\xBB\xBF")
+
+// Digest computes two digests of a file that is written to it from its start to its end, in pieces of any length: the
+// SHA-256 of its bytes, and that of its lines as they were sent (docs/contract/batch.md, Receipt): of each line that
+// is not blank and that is accepted, in order, the text followed by a line feed. The text of a line is what is stored
+// and read back: all bytes before its line feed, a carriage return and white space included. A byte-order mark at the
+// start of the file belongs to no line.
+//
+// It holds no more than a blank line in memory, and nothing of other lines. It is not safe for concurrent use.
+type Digest struct {
+	// accepts reports whether a line, by its number from 1, is accepted; nil for all.
+	accepts func(line int64) bool
+
+	// file is the hash of the file; nil if it is not wanted. While the lines that were taken are the whole file so far,
+	// it is that of the lines, too, and lines is nil: most files consist of nothing but their lines, and are hashed once.
+	file  hash.Hash
+	lines hash.Hash
+
+	// pending is the beginning of a line, or of the file, of which it cannot be said yet what it is.
+	pending []byte
+	started bool
+	// line is the number of lines that began, blank ones included; inLine means that the latest one goes on, and take that
+	// its bytes are hashed.
+	line   int64
+	inLine bool
+	take   bool
+
+	bytes, taken int64
+}
+
+// NewDigest returns a digest of a file and of those of its lines that accepts reports by their numbers from 1; nil for
+// all lines. What it says of a blank line has no meaning. It is called once for each line, in order.
+func NewDigest(accepts func(line int64) bool) *Digest {
+	return &Digest{accepts: accepts, file: sha256.New()}
+}
+
+// NewLineDigest is NewDigest without the digest of the file.
+func NewLineDigest(accepts func(line int64) bool) *Digest {
+	return &Digest{accepts: accepts, lines: sha256.New()}
+}
+
+// Write adds the next bytes of the file. It never fails.
+func (d *Digest) Write(p []byte) (int, error) {
+	d.bytes += int64(len(p))
+	text := p
+	if len(d.pending) > 0 {
+		text = append(d.pending, p...)
+		d.pending = nil
+	}
+	d.add(text)
+	return len(p), nil
+}
+
+// add divides bytes that begin where those before have ended into what is taken and what is not.
+func (d *Digest) add(p []byte) {
+	from := 0 // where the bytes begin that are taken and not hashed yet
+	leaveOut := func(start, end int) {
+		d.include(p[from:start])
+		d.exclude(p[start:end])
+		from = end
+	}
+	i := 0
+	if !d.started {
+		if len(p) < len(byteOrderMark) && bytes.HasPrefix(byteOrderMark, p) {
+			d.pending = bytes.Clone(p)
+			return
+		}
+		d.started = true
+		if bytes.HasPrefix(p, byteOrderMark) {
+			leaveOut(0, len(byteOrderMark))
+			i = from
+		}
+	}
+	for i < len(p) {
+		if !d.inLine {
+			text := i + countBlank(p[i:])
+			isLong := text-i > maxBlankBytes
+			if text == len(p) && !isLong {
+				d.include(p[from:i])
+				d.pending = bytes.Clone(p[i:])
+				return
+			}
+			if !isLong && p[text] == '\n' {
+				d.line++
+				leaveOut(i, text+1)
+				i = text + 1
+				continue
+			}
+			d.beginLine()
+		}
+		end := len(p)
+		if n := bytes.IndexByte(p[i:], '\n'); n >= 0 {
+			end, d.inLine = i+n+1, false
+		}
+		if !d.take {
+			leaveOut(i, end)
+		}
+		i = end
+	}
+	d.include(p[from:])
+}
+
+// beginLine begins a line that is not blank.
+func (d *Digest) beginLine() {
+	d.line++
+	d.inLine, d.take = true, d.accepts == nil || d.accepts(d.line)
+	if d.take {
+		d.taken++
+	}
+}
+
+// countBlank returns how many bytes at the beginning are white space of JSON within a line.
+func countBlank(p []byte) int {
+	for i, c := range p {
+		if c != ' ' && c != '\t' && c != '\r' {
+			return i
+		}
+	}
+	return len(p)
+}
+
+// include adds bytes of lines that are taken.
+func (d *Digest) include(p []byte) {
+	if d.file != nil {
+		d.file.Write(p)
+	}
+	if d.lines != nil {
+		d.lines.Write(p)
+	}
+}
+
+// exclude adds bytes that are not of lines that are taken.
+func (d *Digest) exclude(p []byte) {
+	d.part()
+	if d.file != nil {
+		d.file.Write(p)
+	}
+}
+
+// part lets the hashes of file and lines go different ways from here on.
+func (d *Digest) part() {
+	if d.lines == nil {
+		clone, err := d.file.(hash.Cloner).Clone()
+		if err != nil {
+			panic(err) // that of SHA-256 never fails
+		}
+		d.lines = clone.(hash.Hash)
+	}
+}
+
+// Sums are the digests of a file.
+type Sums struct {
+	// File is the SHA-256 of the file; nil if it was not wanted.
+	File []byte
+	// Bytes is the size of the file.
+	Bytes int64
+	// Lines is the SHA-256 of the lines that were taken, and Taken is how many they are.
+	Lines []byte
+	Taken int64
+}
+
+// Sum ends the file and returns its digests. Nothing can be written afterwards.
+func (d *Digest) Sum() Sums {
+	pending := d.pending
+	d.pending = nil
+	if !d.started && len(pending) > 0 { // the beginning of a byte-order mark without its end
+		d.beginLine()
+	}
+	switch {
+	case !d.inLine && len(pending) > 0:
+		d.exclude(pending)
+	case d.inLine && d.take:
+		d.include(pending)
+		d.part() // the file has no line feed at its end
+		d.lines.Write([]byte{'\n'})
+	case d.inLine:
+		d.exclude(pending)
+	}
+	s := Sums{Bytes: d.bytes, Taken: d.taken}
+	if d.file != nil {
+		s.File = d.file.Sum(nil)
+	}
+	lines := d.lines
+	if lines == nil {
+		lines = d.file
+	}
+	s.Lines = lines.Sum(nil)
+	return s
+}
