@@ -31,6 +31,7 @@ type reportSigner interface {
 // store is the part of batch.Store that the batch interface needs.
 type store interface {
 	Create(ctx context.Context, b batch.Batch) error
+	ExtendUpload(ctx context.Context, id batch.ID, by time.Time) (batch.Batch, error)
 	Get(ctx context.Context, id batch.ID) (batch.Batch, error)
 	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
 	CountOpen(ctx context.Context, tenant string, enough batch.Open) (batch.Open, error)
@@ -133,26 +134,30 @@ func (s *Batches) GenerateUploadURL(ctx context.Context, caller httpapi.Caller, 
 	if err != nil {
 		return UploadReply{}, err
 	}
-	signed, err := s.Uploads.SignPut(ctx, intake.UploadKey(caller.Tenant, id), s.UploadLifetime)
+	now := s.Now()
+	b := batch.Batch{
+		ID: id, Tenant: caller.Tenant, Client: caller.Client, Status: batch.AwaitingUpload,
+		RejectOnInvalid: in.RejectOnInvalid == nil || *in.RejectOnInvalid, CreatedAt: now, UpdatedAt: now,
+		Settings: settings, Screening: screening, DigestKey: s.NewKey(),
+	}
+	signed, err := s.signUpload(ctx, b)
 	if err != nil {
 		return UploadReply{}, err
 	}
-	now := s.Now()
+	b.UploadBy = signed.Expires
 	// The row must exist when the event of the upload arrives. A row without an upload costs nothing.
-	b, err := s.create(ctx, batch.Batch{
-		ID: id, Tenant: caller.Tenant, Client: caller.Client, Status: batch.AwaitingUpload,
-		RejectOnInvalid: in.RejectOnInvalid == nil || *in.RejectOnInvalid,
-		CreatedAt:       now, UpdatedAt: now, UploadBy: signed.Expires,
-		Settings: settings, Screening: screening, DigestKey: s.NewKey(),
-	}, run)
-	switch {
-	case err != nil:
+	if stored, err := s.create(ctx, b, run); err != nil {
 		return UploadReply{}, err
-	case b.Status != batch.AwaitingUpload:
-		return s.answerAgain(ctx, b)
+	} else if stored != nil {
+		return s.answerAgain(ctx, *stored)
 	}
 	audit.AddObject(ctx, "batch_id", string(id))
 	return s.uploadReply(id, signed), nil
+}
+
+// signUpload signs the URL for the file of a batch.
+func (s *Batches) signUpload(ctx context.Context, b batch.Batch) (objects.SignedURL, error) {
+	return s.Uploads.SignPut(ctx, intake.UploadKey(b.Tenant, b.ID), s.UploadLifetime)
 }
 
 // openRetry is how long a client is told to wait that has too much open. A batch of some size takes about as long.

@@ -9,7 +9,6 @@ import (
 	"sluice/shared/batch"
 	"sluice/shared/httpapi"
 	"sluice/shared/idempotency"
-	"sluice/shared/intake"
 )
 
 // noUploadAwaited is what a repeated request is told about a batch whose file is uploaded, or which has ended.
@@ -51,29 +50,36 @@ func (s *Batches) begun(ctx context.Context, caller httpapi.Caller, run *idempot
 	return &b, nil
 }
 
-// create stores the batch of a request. It returns the batch that is stored: another run of the same request may have
-// stored it before.
-func (s *Batches) create(ctx context.Context, b batch.Batch, run *idempotency.Run) (batch.Batch, error) {
+// create stores the batch of a request. If another run of the same request has stored it before, it returns that batch,
+// otherwise nil.
+func (s *Batches) create(ctx context.Context, b batch.Batch, run *idempotency.Run) (*batch.Batch, error) {
 	err := s.Store.Create(ctx, b)
 	if err == nil || run == nil {
-		return b, err
+		return nil, err
 	}
 	stored, getErr := s.Store.Get(ctx, b.ID)
 	if getErr != nil || stored.Tenant != b.Tenant {
-		return batch.Batch{}, err
+		return nil, err
 	}
-	return stored, nil
+	return &stored, nil
 }
 
 // answerAgain answers a repeated request with the batch that it has created. While the batch awaits its upload, the URL
 // is signed anew, and the batch is given as long for its upload as if it was created now.
 func (s *Batches) answerAgain(ctx context.Context, b batch.Batch) (UploadReply, error) {
 	audit.AddObject(ctx, "batch_id", string(b.ID))
+	ended := UploadReply{BatchID: b.ID, MaxBytes: s.MaxBytes, Message: noUploadAwaited}
 	if b.Status != batch.AwaitingUpload {
-		return UploadReply{BatchID: b.ID, MaxBytes: s.MaxBytes, Message: noUploadAwaited}, nil
+		return ended, nil
 	}
-	signed, err := s.Uploads.SignPut(ctx, intake.UploadKey(b.Tenant, b.ID), s.UploadLifetime)
+	signed, err := s.signUpload(ctx, b)
 	if err != nil {
+		return UploadReply{}, err
+	}
+	var conflict *batch.ConflictError
+	if _, err := s.Store.ExtendUpload(ctx, b.ID, signed.Expires); errors.As(err, &conflict) {
+		return ended, nil
+	} else if err != nil {
 		return UploadReply{}, err
 	}
 	return s.uploadReply(b.ID, signed), nil

@@ -65,8 +65,9 @@ func TestUploadURLAgain(t *testing.T) {
 	if status != 200 || !isReplayed || again["batch_id"] != id || err != nil || u.Query().Get("X-Amz-Expires") != "900" {
 		t.Errorf("again: got %d %v, replayed %t; want batch %s and a URL for 900 s", status, again, isReplayed, id)
 	}
-	if got := a.recent(t, "t1"); len(got) != 1 || got[0].RejectOnInvalid {
-		t.Errorf("after two requests with one key the tenant has %+v, want one batch", got)
+	want := a.now.Add(15 * time.Minute)
+	if got := a.recent(t, "t1"); len(got) != 1 || got[0].RejectOnInvalid || !got[0].UploadBy.Equal(want) {
+		t.Errorf("after two requests with one key the tenant has %+v, want one batch, to be uploaded by %v", got, want)
 	}
 	if status, reply, _ := a.askWithKey(t, "k", `{}`); status != 422 {
 		t.Errorf("another body: got %d %v, want 422", status, reply)
