@@ -49,10 +49,12 @@ type Upload struct {
 	MaxBytes int64 `json:"max_bytes"`
 	// Message says why there is no URL; "" if there is one.
 	Message string `json:"message,omitempty"`
+	// IgnoredParameters are the options that the service did not know and has ignored.
+	IgnoredParameters []string `json:"ignored_parameters,omitempty"`
 }
 
 // Status is the state of a batch. Until validation starts Status is "" and Message says what the service waits for; all
-// other fields but BatchID and QueuePosition are then zero.
+// other fields but BatchID, QueuePosition, Name and Metadata are then zero.
 type Status struct {
 	// BatchID is the ID of the batch.
 	BatchID string `json:"batch_id"`
@@ -62,19 +64,34 @@ type Status struct {
 	Message string `json:"message,omitempty"`
 	// ErrorMessage says why a batch ended in StatusValidationFailed or StatusError.
 	ErrorMessage string `json:"error_message"`
+	// Name and Metadata are those of the UploadOptions.
+	Name     string            `json:"name,omitempty"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+	// ClientID is the client that asked for the upload URL.
+	ClientID string `json:"client_id,omitempty"`
 	// CreatedAt is when the batch was created, and UpdatedAt when it last changed.
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 	// ReceivedAt is when the upload was complete.
 	ReceivedAt time.Time `json:"received_at"`
+	// History are the statuses that the batch has had, in their order.
+	History []StatusAt `json:"history,omitempty"`
 	// RejectOnInvalid is what CreateUpload was given.
 	RejectOnInvalid bool `json:"reject_on_invalid"`
+	// MaxRejected is how many invalid transactions the batch may have; nil if it was not given.
+	MaxRejected *RejectLimit `json:"max_rejected,omitempty"`
+	// ValidateOnly means that the batch ends with its validation. Counts.Ingested is 0 then.
+	ValidateOnly bool `json:"validate_only,omitempty"`
 	// Counts are the numbers of transactions known so far.
 	Counts Counts `json:"counts"`
 	// BytesTotal is the size of the upload. BytesDone is how much of it the current pass has read: validation, then
 	// ingestion.
 	BytesTotal int64 `json:"bytes_total"`
 	BytesDone  int64 `json:"bytes_done"`
+	// ContentEncoding is how the uploaded file is packed: "identity", "gzip" or "zstd".
+	ContentEncoding string `json:"content_encoding,omitempty"`
+	// DuplicateOf is a batch that was processed before with the same file; "" if there is none.
+	DuplicateOf string `json:"duplicate_of,omitempty"`
 	// NamesScreened is the number of distinct names of unknown entities that were screened, and Hits that of alerts;
 	// nil until they are known, and if UploadOptions.Screening was not given.
 	NamesScreened *int64 `json:"names_screened"`
@@ -93,6 +110,12 @@ func (s *Status) keepReply(_ int, text []byte) { s.Reply = text }
 // IsTerminal reports whether the status of the batch will not change any more.
 func (s Status) IsTerminal() bool {
 	return s.Status == StatusProcessed || s.Status == StatusValidationFailed || s.Status == StatusError
+}
+
+// StatusAt is a status and when the batch got into it.
+type StatusAt struct {
+	Status string    `json:"status"`
+	At     time.Time `json:"at"`
 }
 
 // Counts are numbers of transactions. A number that is not known yet is nil.
@@ -121,6 +144,10 @@ type ValidationResult struct {
 	ReportComplete *bool `json:"report_complete,omitempty"`
 	// Counts are the numbers of transactions.
 	Counts Counts `json:"counts"`
+	// ValidateOnly, Name and Metadata are those of the UploadOptions.
+	ValidateOnly bool              `json:"validate_only,omitempty"`
+	Name         string            `json:"name,omitempty"`
+	Metadata     map[string]string `json:"metadata,omitempty"`
 
 	// Pending means that validation is not complete: Message says what the service waits for.
 	Pending bool `json:"-"`
@@ -202,28 +229,6 @@ type ReportError struct {
 // however often it has to be repeated.
 func (c *Client) CreateUpload(ctx context.Context, rejectOnInvalid bool) (Upload, error) {
 	return c.CreateUploadWith(ctx, UploadOptions{RejectOnInvalid: rejectOnInvalid})
-}
-
-// UploadOptions say how a batch is processed.
-type UploadOptions struct {
-	// RejectOnInvalid means that one invalid line rejects the whole batch; otherwise invalid lines are dropped.
-	RejectOnInvalid bool `json:"reject_on_invalid"`
-	// Screening asks for the names of unknown entities to be screened; they are not if it is nil.
-	Screening *Screening `json:"screen_unknown,omitempty"`
-	// IdempotencyKey names the request for 24 hours: calls with the same key and the same options return the same batch.
-	// If it is "", the call makes a key of its own, so that its repetitions after lost answers create one batch.
-	IdempotencyKey string `json:"-"`
-}
-
-// CreateUploadWith is CreateUpload with further options. An option that the service does not accept is a 422 *Error.
-func (c *Client) CreateUploadWith(ctx context.Context, o UploadOptions) (Upload, error) {
-	body, err := json.Marshal(o)
-	if err != nil {
-		return Upload{}, err
-	}
-	var out Upload
-	err = c.send(ctx, http.MethodPost, basePath+"batch/generate-upload-url", body, keyHeader(o.IdempotencyKey), &out)
-	return out, err
 }
 
 // Status reads the status of a batch. An unknown batch is a 404 *Error.

@@ -16,6 +16,7 @@ import (
 	"sluice/shared/document/documenthttp"
 	"sluice/shared/entity/entityhttp"
 	"sluice/shared/externalauth/externalauthhttp"
+	"sluice/shared/fault"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/outbound/outboundhttp"
 	"sluice/shared/policy/policyhttp"
@@ -138,6 +139,9 @@ func isAccepted[T any](v any) bool {
 		Check(*platform.ValidationErrors)
 	}); ok {
 		checked.Check(&errs)
+	}
+	if checked, ok := any(&in).(interface{ Check() []fault.Detail }); ok && len(checked.Check()) > 0 {
+		return false
 	}
 	return errs.Err() == nil
 }

@@ -95,9 +95,9 @@ const (
 
 // What the service does once for a batch, for each of its chunks and for each window of lines. The tests count it.
 const (
-	// batchWrites are the write units of a batch's rows: the batch itself, which is in three indexes, and those of 16
-	// partitions and of the line counts. slotWrites are those of its slots. guardDutyWrites, of the row of its upload,
-	// are not counted: three writes of a row and an index.
+	// batchWrites are the write units of a batch's rows: the batch itself, which is in three indexes and has more than a
+	// kilobyte towards its end, and those of 16 partitions and of the line counts. slotWrites are those of its slots.
+	// guardDutyWrites, of the row of its upload, are not counted: three writes of a row and an index.
 	batchWrites, slotWrites, guardDutyWrites = 63, 10, 6
 	// chunkWrites are those of the row of a chunk, once for each of three steps.
 	chunkWrites = 3

@@ -66,6 +66,12 @@ func newTestBatch(t *testing.T, content string, reject bool) *testBatch {
 // newScreenedBatch is newTestBatch for a batch whose names are screened.
 func newScreenedBatch(t *testing.T, content string, reject bool, screening *batch.Screening) *testBatch {
 	t.Helper()
+	return newBatchWith(t, content, func(b *batch.Batch) { b.RejectOnInvalid, b.Screening = reject, screening })
+}
+
+// newBatchWith is newTestBatch for a batch for which ask writes what its client has asked for.
+func newBatchWith(t *testing.T, content string, ask func(*batch.Batch)) *testBatch {
+	t.Helper()
 	db := dynamotest.Start(t)
 	transactions, err := transactiondb.New(db, "test-transactions")
 	if err != nil {
@@ -129,7 +135,7 @@ func newScreenedBatch(t *testing.T, content string, reject bool, screening *batc
 	w.lists = catalogtest.NewMemory()
 	w.screen = pipeline.Screen{Batches: w.batches, Work: files, NewAttempt: pipeline.NewAttempt, Log: log}
 	w.openLists()
-	w.put(content, reject, screening)
+	w.put(content, ask)
 	return w
 }
 
@@ -140,7 +146,7 @@ func (w *testBatch) openLists() {
 }
 
 // put uploads the file and creates the batch.
-func (w *testBatch) put(content string, reject bool, screening *batch.Screening) {
+func (w *testBatch) put(content string, ask func(*batch.Batch)) {
 	w.t.Helper()
 	ctx := context.Background()
 	key := "uploads/" + w.tenant + "/" + string(w.id)
@@ -150,9 +156,10 @@ func (w *testBatch) put(content string, reject bool, screening *batch.Screening)
 		w.t.Fatal(err)
 	}
 	b := batch.Batch{
-		ID: w.id, Tenant: w.tenant, Status: batch.AwaitingUpload, RejectOnInvalid: reject, CreatedAt: received, UpdatedAt: received,
-		Settings: batch.Settings{MaxFuture: 720 * time.Hour}, Screening: screening,
+		ID: w.id, Tenant: w.tenant, Status: batch.AwaitingUpload, CreatedAt: received, UpdatedAt: received,
+		Settings: batch.Settings{MaxFuture: 720 * time.Hour},
 	}
+	ask(&b)
 	if err := w.batches.Create(ctx, b); err != nil {
 		w.t.Fatal(err)
 	}
@@ -300,6 +307,41 @@ func TestBatchRejectedAsAWhole(t *testing.T) {
 	if b := w.run(); b.Status != batch.ValidationFailed || b.ErrorMessage == "" || w.countVersions("t-a") != 0 {
 		t.Errorf("batch %s (%q) with %d stored versions, want VALIDATION_FAILED with a message and none", b.Status,
 			b.ErrorMessage, w.countVersions("t-a"))
+	}
+}
+
+// A batch that is validate_only ends with its verdict, whatever runs twice, and nothing of it is stored.
+func TestValidateOnly(t *testing.T) {
+	t.Parallel()
+	content := line("a") + line("b") + "nonsense\n"
+	for _, tt := range []struct {
+		name     string
+		ask      func(*batch.Batch)
+		want     batch.Status
+		statuses []batch.Status
+	}{
+		{"dropped lines", func(b *batch.Batch) {}, batch.Processed,
+			[]batch.Status{batch.ValidationStarted, batch.Processed}},
+		{"as many invalid lines as allowed", func(b *batch.Batch) { b.MaxRejected = &batch.RejectLimit{Share: "33.4%"} },
+			batch.Processed, []batch.Status{batch.ValidationStarted, batch.Processed}},
+		{"more invalid lines than allowed", func(b *batch.Batch) { b.MaxRejected = &batch.RejectLimit{Share: "33.3%"} },
+			batch.ValidationFailed, []batch.Status{batch.ValidationStarted, batch.ValidationFailed}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newBatchWith(t, content, func(b *batch.Batch) { b.ValidateOnly = true; tt.ask(b) })
+			b := w.run()
+			var statuses []batch.Status
+			for _, entry := range b.History {
+				statuses = append(statuses, entry.Status)
+			}
+			if diff := cmp.Diff(tt.statuses, statuses); b.Status != tt.want || diff != "" {
+				t.Errorf("batch %s (%q), want %s; history (-want +got):\n%s", b.Status, b.ErrorMessage, tt.want, diff)
+			}
+			if b.Verdict.Accepted != 2 || b.Verdict.Invalid != 1 || b.Ingested() != 0 || w.countVersions("t-a") != 0 {
+				t.Errorf("verdict %+v with %d ingested and %d stored versions, want 2 valid lines, and none ingested",
+					b.Verdict, b.Ingested(), w.countVersions("t-a"))
+			}
+		})
 	}
 }
 

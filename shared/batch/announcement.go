@@ -32,6 +32,7 @@ type endPayload struct {
 	Counts       endCounts         `json:"counts"`
 	Name         *string           `json:"name"`
 	Metadata     map[string]string `json:"metadata"`
+	ValidateOnly bool              `json:"validate_only"`
 	// ReportComplete is null where no report was written.
 	ReportComplete *bool `json:"report_complete"`
 }
@@ -56,12 +57,14 @@ func (b Batch) Announcement() (event.Message, error) {
 	if !ended {
 		return event.Message{}, fmt.Errorf("batch %s is %s: it has not ended", b.ID, b.Status)
 	}
-	payload := endPayload{ID: b.ID, Status: b.Status, ErrorMessage: b.ErrorMessage}
+	payload := endPayload{ID: b.ID, Status: b.Status, ErrorMessage: b.ErrorMessage, Metadata: b.Metadata,
+		ValidateOnly: b.ValidateOnly}
+	if b.Name != "" {
+		payload.Name = &b.Name
+	}
 	if v := b.Verdict; v != nil {
 		payload.Counts = endCounts{&v.Total, &v.Accepted, &v.Invalid, new(int64)}
-		if b.Status == Processed {
-			payload.Counts.Ingested = &v.Accepted
-		}
+		*payload.Counts.Ingested = b.Ingested()
 		if v.ReportKey != "" {
 			complete := !v.ReportShortened
 			payload.ReportComplete = &complete

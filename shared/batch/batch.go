@@ -88,6 +88,14 @@ type Batch struct {
 	Unannounced []Receiver
 }
 
+// Ingested returns the number of transactions of a batch that are stored and visible: none before it is processed.
+func (b Batch) Ingested() int64 {
+	if b.Status != Processed || b.ValidateOnly || b.Verdict == nil {
+		return 0
+	}
+	return b.Verdict.Accepted
+}
+
 // HasTooMany reports whether a number of transactions is more than the batch may have.
 func (b Batch) HasTooMany(transactions int64) bool {
 	return b.MaxTransactions > 0 && transactions > b.MaxTransactions

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/big"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -26,6 +27,14 @@ func (l RejectLimit) IsExceeded(invalid, total int64) bool {
 	digits, places := l.Share.decimal()
 	have := new(big.Int).Mul(big.NewInt(invalid), new(big.Int).Mul(big.NewInt(100), places))
 	return have.Cmp(digits.Mul(digits, big.NewInt(total))) > 0
+}
+
+// String returns the limit as clients write it: a number, or a percentage.
+func (l RejectLimit) String() string {
+	if l.Share != "" {
+		return string(l.Share)
+	}
+	return strconv.FormatInt(l.Lines, 10)
 }
 
 // Share is a percentage as a client writes it, for example "0.5%". It is a decimal number from 0 to 100 without a sign

@@ -34,11 +34,12 @@ const (
 	Failed Status = "ERROR"
 )
 
-// successors lists the legal transitions (docs/contract/batch.md and docs/contract/rulings.md, "Batches").
+// successors lists the legal transitions (docs/contract/batch.md and docs/contract/rulings.md, "Batches"). That from
+// ValidationStarted to Processed is legal for a batch that is ValidateOnly: see EndsValidateOnly.
 var successors = map[Status][]Status{
 	AwaitingUpload:    {Uploaded, Failed},
 	Uploaded:          {ValidationStarted, Failed},
-	ValidationStarted: {PendingIngestion, ValidationFailed, Failed},
+	ValidationStarted: {PendingIngestion, ValidationFailed, Processed, Failed},
 	PendingIngestion:  {Initialized, Failed},
 	Initialized:       {InProgress, Failed},
 	InProgress:        {Processed, Failed},
@@ -63,6 +64,10 @@ func (s Status) Predecessors() []Status {
 	}
 	return from
 }
+
+// EndsValidateOnly reports whether a transition is the one by which a batch that is ValidateOnly ends with its
+// validation. It is not legal for any other batch.
+func EndsValidateOnly(from, to Status) bool { return from == ValidationStarted && to == Processed }
 
 // IsTerminal reports whether no transition leads out of s.
 func (s Status) IsTerminal() bool { return len(successors[s]) == 0 }
@@ -94,7 +99,7 @@ type Transition struct {
 	MaxReportBytes  int64
 	// ListVersions are pinned with ValidationStarted, if names are screened.
 	ListVersions []ListVersion
-	// Verdict is recorded with PendingIngestion and ValidationFailed.
+	// Verdict is recorded with PendingIngestion, ValidationFailed and, of a batch that is ValidateOnly, Processed.
 	Verdict *Verdict
 	// ErrorMessage is recorded with ValidationFailed and Failed.
 	ErrorMessage string

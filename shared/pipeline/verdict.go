@@ -17,7 +17,7 @@ import (
 
 // Verdict is the step of the state Verdict: it adds up the chunks, joins their parts of the report, and decides
 // whether the accepted lines are ingested, with the transition to PENDING_INGESTION, or not, with that to
-// VALIDATION_FAILED.
+// VALIDATION_FAILED. A batch that is validate_only ends with it: instead of PENDING_INGESTION it becomes PROCESSED.
 type Verdict struct {
 	Batches batch.JobStore
 	Work    *objects.Bucket
@@ -58,7 +58,7 @@ func (s *Verdict) run(ctx context.Context, id batch.ID) (VerdictOutput, error) {
 	if err := s.Slots.Leave(ctx, admission.Validation, admission.PlaceOf(j.Batch)); err != nil {
 		return VerdictOutput{}, err
 	}
-	return VerdictOutput{Ingest: j.Status != batch.ValidationFailed}, nil
+	return VerdictOutput{Ingest: j.Status != batch.ValidationFailed && !j.ValidateOnly}, nil
 }
 
 // decide judges a batch and makes the transition that follows from the verdict.
@@ -72,6 +72,8 @@ func (s *Verdict) decide(ctx context.Context, j *job) error {
 	t := batch.Transition{To: batch.PendingIngestion, At: s.Now(), Verdict: &verdict}
 	if message := rejectionMessage(j.Batch, verdict); message != "" {
 		t.To, t.ErrorMessage = batch.ValidationFailed, message
+	} else if j.ValidateOnly {
+		t.To = batch.Processed
 	}
 	return j.transition(ctx, t)
 }
@@ -127,6 +129,10 @@ func (j *job) acceptedDigest(chunks []batch.Chunk) ([]byte, error) {
 // rejectionMessage tells the client why the batch is rejected as a whole; it is empty if its accepted lines are
 // ingested.
 func rejectionMessage(b batch.Batch, v batch.Verdict) string {
+	effect := "nothing was ingested"
+	if b.ValidateOnly {
+		effect = "the batch is rejected"
+	}
 	switch {
 	case v.Outcome == batch.TooManyTransactions:
 		return fmt.Sprintf("The file contains %d transactions; a batch may contain at most %d. "+
@@ -138,13 +144,19 @@ func rejectionMessage(b batch.Batch, v batch.Verdict) string {
 	case v.Accepted == 0:
 		return fmt.Sprintf("All %d transactions are invalid; the validation report lists their errors.", v.Total)
 	case v.Invalid == 1 && b.RejectOnInvalid:
-		return fmt.Sprintf("1 of %d transactions is invalid and reject_on_invalid is true, so nothing was ingested; "+
-			"the validation report lists its errors.", v.Total)
+		return fmt.Sprintf("1 of %d transactions is invalid and reject_on_invalid is true, so %s; "+
+			"the validation report lists its errors.", v.Total, effect)
 	case v.Invalid > 0 && b.RejectOnInvalid:
-		return fmt.Sprintf("%d of %d transactions are invalid and reject_on_invalid is true, so nothing was ingested; "+
-			"the validation report lists their errors.", v.Invalid, v.Total)
+		return fmt.Sprintf("%d of %d transactions are invalid and reject_on_invalid is true, so %s; "+
+			"the validation report lists their errors.", v.Invalid, v.Total, effect)
+	case b.MaxRejected == nil || !b.MaxRejected.IsExceeded(v.Invalid, v.Total):
+		return ""
+	case v.Invalid == 1:
+		return fmt.Sprintf("1 of %d transactions is invalid and max_rejected is %s, so %s; "+
+			"the validation report lists its errors.", v.Total, b.MaxRejected, effect)
 	}
-	return ""
+	return fmt.Sprintf("%d of %d transactions are invalid and max_rejected is %s, so %s; "+
+		"the validation report lists their errors.", v.Invalid, v.Total, b.MaxRejected, effect)
 }
 
 // writeReport joins the parts of the report, in the order of the chunks, adds up their summaries, and returns

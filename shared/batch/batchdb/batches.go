@@ -152,13 +152,18 @@ func statusCondition(t batch.Transition, values dynamo.Item) string {
 	if t.From != "" {
 		allowed = []batch.Status{t.From}
 	}
-	var names []string
+	var conditions []string
 	for i, status := range allowed {
 		name := ":from" + strconv.Itoa(i)
 		values[name] = dynamo.String(string(status))
-		names = append(names, name)
+		condition := "#status = " + name
+		if batch.EndsValidateOnly(status, t.To) {
+			condition += " AND validate_only = :true"
+			values[":true"] = &types.AttributeValueMemberBOOL{Value: true}
+		}
+		conditions = append(conditions, condition)
 	}
-	return "#status IN (" + strings.Join(names, ", ") + ")"
+	return strings.Join(conditions, " OR ")
 }
 
 // updateExpression returns the assignments of a transition's SET clause with the names and values that they use.

@@ -82,14 +82,6 @@ func (s *Batches) Routes() []httpapi.Route {
 	}
 }
 
-// UploadRequest is the body of generate-upload-url. Other keys are ignored.
-type UploadRequest struct {
-	// RejectOnInvalid is true if it is absent.
-	RejectOnInvalid *bool `json:"reject_on_invalid"`
-	// ScreenUnknown asks for the names of unknown entities to be screened; they are not if it is absent or null.
-	ScreenUnknown *ScreenUnknown `json:"screen_unknown"`
-}
-
 // UploadReply is everything that a client needs to upload a file. A repeated request gets no URL, and what belongs to
 // it, once the batch awaits no upload any more.
 type UploadReply struct {
@@ -101,6 +93,8 @@ type UploadReply struct {
 	MaxBytes        int64             `json:"max_bytes"`
 	// Message says why there is no URL; empty if there is one.
 	Message string `json:"message,omitempty"`
+	// IgnoredParameters are the keys of the request that are not known.
+	IgnoredParameters []string `json:"ignored_parameters,omitempty"`
 }
 
 // uploadReply returns the reply about a batch whose file is uploaded to a signed URL.
@@ -112,6 +106,12 @@ func (s *Batches) uploadReply(id batch.ID, signed objects.SignedURL) UploadReply
 // GenerateUploadURL creates a batch and signs the URL to which its file is uploaded. A repeated request is answered with
 // the batch that it has created.
 func (s *Batches) GenerateUploadURL(ctx context.Context, caller httpapi.Caller, in UploadRequest) (UploadReply, error) {
+	out, err := s.createUpload(ctx, caller, in)
+	out.IgnoredParameters = in.ignored()
+	return out, err
+}
+
+func (s *Batches) createUpload(ctx context.Context, caller httpapi.Caller, in UploadRequest) (UploadReply, error) {
 	run := idempotency.FromContext(ctx)
 	if b, err := s.begun(ctx, caller, run); b != nil || err != nil {
 		if err != nil {
@@ -123,23 +123,21 @@ func (s *Batches) GenerateUploadURL(ctx context.Context, caller httpapi.Caller, 
 	if err != nil {
 		return UploadReply{}, fmt.Errorf("read the tenant's settings: %w", err)
 	}
-	screening, err := s.screening(ctx, caller.Tenant, in.ScreenUnknown)
-	if err != nil {
+	b := batch.Batch{Tenant: caller.Tenant, Client: caller.Client, Status: batch.AwaitingUpload, Settings: settings}
+	if err := in.apply(&b); err != nil {
+		return UploadReply{}, err
+	}
+	if b.Screening, err = s.screening(ctx, caller.Tenant, in.ScreenUnknown); err != nil {
 		return UploadReply{}, err
 	}
 	if err := s.checkOpen(ctx, caller); err != nil {
 		return UploadReply{}, err
 	}
-	id, err := s.newBatchID(run)
-	if err != nil {
+	if b.ID, err = s.newBatchID(run); err != nil {
 		return UploadReply{}, err
 	}
-	now := s.Now()
-	b := batch.Batch{
-		ID: id, Tenant: caller.Tenant, Client: caller.Client, Status: batch.AwaitingUpload,
-		RejectOnInvalid: in.RejectOnInvalid == nil || *in.RejectOnInvalid, CreatedAt: now, UpdatedAt: now,
-		Settings: settings, Screening: screening, DigestKey: s.NewKey(),
-	}
+	b.CreatedAt = s.Now()
+	b.UpdatedAt, b.DigestKey = b.CreatedAt, s.NewKey()
 	signed, err := s.signUpload(ctx, b)
 	if err != nil {
 		return UploadReply{}, err
@@ -151,8 +149,8 @@ func (s *Batches) GenerateUploadURL(ctx context.Context, caller httpapi.Caller, 
 	} else if stored != nil {
 		return s.answerAgain(ctx, *stored)
 	}
-	audit.AddObject(ctx, "batch_id", string(id))
-	return s.uploadReply(id, signed), nil
+	audit.AddObject(ctx, "batch_id", string(b.ID))
+	return s.uploadReply(b.ID, signed), nil
 }
 
 // signUpload signs the URL for the file of a batch.

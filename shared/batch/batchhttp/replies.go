@@ -17,34 +17,9 @@ type PendingReply struct {
 	BatchID batch.ID `json:"batch_id"`
 	// QueuePosition is that of StatusReply.
 	QueuePosition *int64 `json:"queue_position"`
-}
-
-// StatusReply is the status record of a batch. Times are RFC 3339 in UTC.
-type StatusReply struct {
-	BatchID         batch.ID     `json:"batch_id"`
-	Status          batch.Status `json:"status"`
-	ErrorMessage    string       `json:"error_message"`
-	CreatedAt       time.Time    `json:"created_at"`
-	UpdatedAt       time.Time    `json:"updated_at"`
-	ReceivedAt      time.Time    `json:"received_at"`
-	RejectOnInvalid bool         `json:"reject_on_invalid"`
-	Counts          Counts       `json:"counts"`
-	BytesTotal      int64        `json:"bytes_total"`
-	// BytesDone counts the bytes of the current pass: validation until PENDING_INGESTION, ingestion after it.
-	BytesDone int64 `json:"bytes_done"`
-	// NamesScreened and Hits are null until they are known, and always if names are not screened.
-	NamesScreened *int64 `json:"names_screened"`
-	Hits          *int64 `json:"hits"`
-	// QueuePosition is 1 for the batch that gets the next slot; null if the batch does not wait for one.
-	QueuePosition *int64 `json:"queue_position"`
-}
-
-// Counts are numbers of transactions of a batch; each is null until it is known.
-type Counts struct {
-	Total    *int64 `json:"total"`
-	Accepted *int64 `json:"accepted"`
-	Invalid  *int64 `json:"invalid"`
-	Ingested *int64 `json:"ingested"`
+	// Name and Metadata are absent if the batch has none.
+	Name     string            `json:"name,omitempty"`
+	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
 // Status reports the status of a batch: 200 with a StatusReply, or 202 with a PendingReply while there is none.
@@ -59,22 +34,15 @@ func (s *Batches) Status(ctx context.Context, caller httpapi.Caller, r *http.Req
 	}
 	switch b.Status {
 	case batch.AwaitingUpload:
-		return accepted(PendingReply{"Batch not yet uploaded completely.", b.ID, position}), nil
+		return accepted(PendingReply{"Batch not yet uploaded completely.", b.ID, position, b.Name, b.Metadata}), nil
 	case batch.Uploaded:
-		return accepted(PendingReply{"Batch not yet processed.", b.ID, position}), nil
+		return accepted(PendingReply{"Batch not yet processed.", b.ID, position, b.Name, b.Metadata}), nil
 	}
-	out := StatusReply{
-		QueuePosition: position,
-		BatchID:       b.ID, Status: b.Status, ErrorMessage: b.ErrorMessage, RejectOnInvalid: b.RejectOnInvalid,
-		CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt, ReceivedAt: b.ReceivedAt, BytesTotal: b.Object.Size,
-	}
-	if out.Counts, out.BytesDone, err = s.progress(ctx, b); err != nil {
+	counts, bytesDone, err := s.progress(ctx, b)
+	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	if b.Verdict != nil && b.Verdict.Screening != nil {
-		out.NamesScreened, out.Hits = &b.Verdict.Screening.Names, &b.Verdict.Screening.Hits
-	}
-	return httpapi.Reply{Body: out}, nil
+	return httpapi.Reply{Body: newStatusReply(b, counts, bytesDone, position)}, nil
 }
 
 // queuePosition returns the position of a batch that waits for a slot, nil for any other.
@@ -116,7 +84,7 @@ func sumUp(b batch.Batch, chunks []batch.Chunk) (counts Counts, bytesDone int64)
 	}
 	switch b.Status {
 	case batch.Processed:
-		counts.Ingested = &b.Verdict.Accepted
+		*counts.Ingested = b.Ingested()
 		return counts, b.Object.Size
 	case batch.ValidationFailed:
 		return counts, b.Object.Size
@@ -140,6 +108,10 @@ type ResultReply struct {
 	// ReportComplete is false if the last entries of the report are short. It is absent where no report was written.
 	ReportComplete *bool   `json:"report_complete,omitempty"`
 	Counts         *Counts `json:"counts,omitempty"`
+	// ValidateOnly is absent if it is false, and Name and Metadata if the batch has none.
+	ValidateOnly bool              `json:"validate_only,omitempty"`
+	Name         string            `json:"name,omitempty"`
+	Metadata     map[string]string `json:"metadata,omitempty"`
 }
 
 // ValidationResult reports whether the file was valid and, if not, where its report is: 200, or 202 while validation
@@ -157,6 +129,7 @@ func (s *Batches) ValidationResult(ctx context.Context, caller httpapi.Caller, r
 		return accepted(ResultReply{Message: message}), nil
 	}
 	out, err := s.result(ctx, b)
+	out.ValidateOnly, out.Name, out.Metadata = b.ValidateOnly, b.Name, b.Metadata
 	return httpapi.Reply{Body: out}, err
 }
 
@@ -188,13 +161,13 @@ func (s *Batches) verdict(ctx context.Context, b batch.Batch) (ResultReply, erro
 	switch {
 	case b.Verdict.Valid():
 		*out.Valid = true
-		out.Message = "Batch validated successfully."
+		out.Message = "Batch validated successfully." + whyNotIngested(b)
 		return out, nil
 	case b.Verdict.Outcome == batch.TooManyTransactions || b.Verdict.Total == 0: // no line of a report could say why
 		return out, nil
 	case s.ReportDays > 0 && s.Now().After(b.UpdatedAt.AddDate(0, 0, s.ReportDays)):
-		out.Message = fmt.Sprintf("Batch validated with errors. Its report was kept for %s and has been deleted.",
-			days(s.ReportDays))
+		out.Message = fmt.Sprintf("Batch validated with errors.%s Its report was kept for %s and has been deleted.",
+			whyNotIngested(b), days(s.ReportDays))
 		return out, nil
 	}
 	file := objects.Download{FileName: "batch-" + string(b.ID) + "-errors.jsonl", MediaType: "application/x-ndjson"}
@@ -202,8 +175,17 @@ func (s *Batches) verdict(ctx context.Context, b batch.Batch) (ResultReply, erro
 	if err != nil {
 		return ResultReply{}, err
 	}
-	out.Message, out.ErrorsFileURL, out.ErrorsFileExpires = "Batch validated with errors.", signed.URL, &signed.Expires
+	out.Message = "Batch validated with errors." + whyNotIngested(b)
+	out.ErrorsFileURL, out.ErrorsFileExpires = signed.URL, &signed.Expires
 	return out, nil
+}
+
+// whyNotIngested adds to a message that nothing was ingested because the client wanted it so.
+func whyNotIngested(b batch.Batch) string {
+	if b.Status == batch.Processed && b.ValidateOnly {
+		return " Nothing was ingested, because validate_only is true."
+	}
+	return ""
 }
 
 func days(n int) string {

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"sluice/shared/batch"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
@@ -31,6 +33,8 @@ type ScreenUnknown struct {
 	Threshold *float64 `json:"threshold"`
 	// OnHit is onHitReport if it is absent.
 	OnHit *string `json:"on_hit"`
+	// Others are the keys that are not known.
+	Others map[string]jsontext.Value `json:",embed"`
 }
 
 // Values of ScreenUnknown.OnHit.

@@ -16,7 +16,8 @@ var endAt = createdAt.Add(time.Hour)
 // end stores a batch and ends it in a terminal status, from a status out of which one transition leads there.
 func end(t *testing.T, s batch.Store, status batch.Status) batch.Batch {
 	t.Helper()
-	b := create(t, s, "tenant", status.Predecessors()[0])
+	from := status.Predecessors()
+	b := create(t, s, "tenant", from[len(from)-1])
 	ended, err := s.Apply(t.Context(), b.ID, batch.Transition{To: status, At: endAt})
 	if err != nil {
 		t.Fatal(err)

@@ -181,7 +181,11 @@ func testOnlyLegalTransitions(t *testing.T, s batch.Store) {
 			if len(to.Predecessors()) == 0 {
 				continue
 			}
-			b := create(t, s, "tenant", from)
+			b := NewBatch(t, "tenant")
+			b.Status, b.ValidateOnly = from, batch.EndsValidateOnly(from, to)
+			if err := s.Create(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
 			_, err := s.Apply(t.Context(), b.ID, batch.Transition{To: to, At: createdAt, ErrorMessage: "why"})
 			var conflict *batch.ConflictError
 			isConflict := errors.As(err, &conflict)
@@ -190,7 +194,15 @@ func testOnlyLegalTransitions(t *testing.T, s batch.Store) {
 			}
 		}
 	}
-	b := create(t, s, "tenant", batch.InProgress)
+	b := create(t, s, "tenant", batch.ValidationStarted)
+	for _, from := range []batch.Status{"", batch.ValidationStarted} {
+		var conflict *batch.ConflictError
+		_, err := s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Processed, From: from, At: createdAt})
+		if !errors.As(err, &conflict) {
+			t.Errorf("end of a batch that is not validate_only after its validation: got error %v, want a conflict", err)
+		}
+	}
+	b = create(t, s, "tenant", batch.InProgress)
 	only := batch.Transition{To: batch.Failed, From: batch.Uploaded, At: createdAt}
 	var conflict *batch.ConflictError
 	if _, err := s.Apply(t.Context(), b.ID, only); !errors.As(err, &conflict) {

@@ -1,0 +1,83 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+)
+
+// UploadOptions say how a batch is processed.
+type UploadOptions struct {
+	// RejectOnInvalid means that one invalid line rejects the whole batch; otherwise invalid lines are dropped. With
+	// MaxRejected it must be false.
+	RejectOnInvalid bool `json:"reject_on_invalid"`
+	// MaxRejected is how many invalid transactions the batch may have; more reject it. Nil means that RejectOnInvalid
+	// alone decides.
+	MaxRejected *RejectLimit `json:"max_rejected,omitempty"`
+	// ValidateOnly means that the batch ends with its validation. If it would be accepted, its status is StatusProcessed,
+	// and nothing of it is stored.
+	ValidateOnly bool `json:"validate_only,omitempty"`
+	// Name and Metadata are shown in everything that is told about the batch. A name has 1 to 128 characters, or is left
+	// out. There may be 16 metadata; their keys have 1 to 64 letters, digits, underscores, dots and hyphens, their values
+	// up to 512 characters.
+	Name     string            `json:"name,omitempty"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+	// Screening asks for the names of unknown entities to be screened; they are not if it is nil.
+	Screening *Screening `json:"screen_unknown,omitempty"`
+	// IdempotencyKey names the request for 24 hours: calls with the same key and the same options return the same batch.
+	// If it is "", the call makes a key of its own, so that its repetitions after lost answers create one batch.
+	IdempotencyKey string `json:"-"`
+}
+
+// RejectLimit is how many invalid transactions a batch may have: a number of them, or their share of all transactions.
+type RejectLimit struct {
+	// Lines is the number, unless Share is given.
+	Lines int64
+	// Share is a percentage such as "0.5%"; "" if there is none.
+	Share string
+}
+
+// String returns the limit as ParseRejectLimit reads it.
+func (l RejectLimit) String() string {
+	if l.Share != "" {
+		return l.Share
+	}
+	return strconv.FormatInt(l.Lines, 10)
+}
+
+// ParseRejectLimit returns the limit that a text gives: a whole number, or a share, which the service checks.
+func ParseRejectLimit(text string) RejectLimit {
+	if lines, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return RejectLimit{Lines: lines}
+	}
+	return RejectLimit{Share: text}
+}
+
+// MarshalJSON returns the limit as the interface has it, a number or a string.
+func (l RejectLimit) MarshalJSON() ([]byte, error) {
+	if l.Share != "" {
+		return json.Marshal(l.Share)
+	}
+	return json.Marshal(l.Lines)
+}
+
+// UnmarshalJSON reads a limit as the interface has it.
+func (l *RejectLimit) UnmarshalJSON(text []byte) error {
+	*l = RejectLimit{}
+	if len(text) > 0 && text[0] == '"' {
+		return json.Unmarshal(text, &l.Share)
+	}
+	return json.Unmarshal(text, &l.Lines)
+}
+
+// CreateUploadWith is CreateUpload with further options. An option that the service does not accept is a 422 *Error.
+func (c *Client) CreateUploadWith(ctx context.Context, o UploadOptions) (Upload, error) {
+	body, err := json.Marshal(o)
+	if err != nil {
+		return Upload{}, err
+	}
+	var out Upload
+	err = c.send(ctx, http.MethodPost, basePath+"batch/generate-upload-url", body, keyHeader(o.IdempotencyKey), &out)
+	return out, err
+}
