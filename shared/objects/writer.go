@@ -27,7 +27,9 @@ type Writer struct {
 	buf    bytes.Buffer
 	// upload is the ID of the multipart upload; nil before the first part.
 	upload *string
-	parts  []types.CompletedPart
+	parts  []*types.CompletedPart
+	// copies are the parts that S3 copies; nil if there are none.
+	copies *copies
 	size   int64
 	err    error
 }
@@ -69,15 +71,25 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return written, nil
 }
 
+// begin begins the multipart upload, unless it has begun.
+func (w *Writer) begin() error {
+	if w.upload != nil {
+		return nil
+	}
+	out, err := w.bucket.client.CreateMultipartUpload(w.ctx, &s3.CreateMultipartUploadInput{
+		Bucket: &w.bucket.name, Key: &w.key,
+	})
+	if err != nil {
+		return fmt.Errorf("write object: %w", withOutcome(err))
+	}
+	w.upload = out.UploadId
+	return nil
+}
+
+// sendPart uploads what is buffered as the next part.
 func (w *Writer) sendPart() error {
-	if w.upload == nil {
-		out, err := w.bucket.client.CreateMultipartUpload(w.ctx, &s3.CreateMultipartUploadInput{
-			Bucket: &w.bucket.name, Key: &w.key,
-		})
-		if err != nil {
-			return fmt.Errorf("write object: %w", withOutcome(err))
-		}
-		w.upload = out.UploadId
+	if err := w.begin(); err != nil {
+		return err
 	}
 	number := aws.Int32(int32(len(w.parts) + 1))
 	out, err := w.bucket.client.UploadPart(w.ctx, &s3.UploadPartInput{
@@ -87,7 +99,7 @@ func (w *Writer) sendPart() error {
 	if err != nil {
 		return fmt.Errorf("write object: %w", withOutcome(err))
 	}
-	w.parts = append(w.parts, types.CompletedPart{ETag: out.ETag, PartNumber: number})
+	w.parts = append(w.parts, &types.CompletedPart{ETag: out.ETag, PartNumber: number})
 	w.buf.Reset()
 	return nil
 }
@@ -129,9 +141,16 @@ func (w *Writer) finish() error {
 			return err
 		}
 	}
+	if err := w.copies.wait(); err != nil {
+		return err
+	}
+	parts := make([]types.CompletedPart, len(w.parts))
+	for i, part := range w.parts {
+		parts[i] = *part
+	}
 	_, err := w.bucket.client.CompleteMultipartUpload(w.ctx, &s3.CompleteMultipartUploadInput{
 		Bucket: &w.bucket.name, Key: &w.key, UploadId: w.upload,
-		MultipartUpload: &types.CompletedMultipartUpload{Parts: w.parts},
+		MultipartUpload: &types.CompletedMultipartUpload{Parts: parts},
 	})
 	if err != nil {
 		return fmt.Errorf("write object: %w", withOutcome(err))
@@ -139,8 +158,9 @@ func (w *Writer) finish() error {
 	return nil
 }
 
-// Abort removes what was uploaded. After Close it does nothing.
+// Abort removes what was uploaded, once nothing is being copied any more. After Close it does nothing.
 func (w *Writer) Abort() error {
+	_ = w.copies.wait() // a part that is stored after the abort would stay
 	if w.upload == nil {
 		return nil
 	}

@@ -10,12 +10,13 @@ import (
 	"sluice/shared/chunk"
 	"sluice/shared/metric"
 	"sluice/shared/objects"
+	"sluice/shared/report"
 	"sluice/shared/validation"
 )
 
 // Settle is the step of the state SettleChunk, the third pass: it merges the findings of one chunk with the rejections
-// of all partitions and commits the keys of the chunk's part of the report, of the summary of that part, and of its
-// accept bitmap.
+// of all partitions and commits the keys of the chunk's part of the report, of the same as CSV, of its summary, of the
+// rejected lines, and of the accept bitmap.
 type Settle struct {
 	Batches batch.JobStore
 	Uploads uploads
@@ -73,46 +74,70 @@ func (s *Settle) settle(ctx context.Context, j *job, c batch.Chunk, counts batch
 		defer findings.Close()
 		input.Findings = findings
 	}
-	attempt := nameAttempt(ctx, s.NewAttempt)
-	part := s.Work.Create(ctx, j.chunkWorkKey(c.Index, attempt, "report"))
-	defer part.Abort()
-	accepted := s.Work.Create(ctx, j.chunkWorkKey(c.Index, attempt, "accepted"))
-	defer accepted.Abort()
-	summary := s.Work.Create(ctx, j.chunkWorkKey(c.Index, attempt, "summary"))
-	defer summary.Abort()
-
-	alerts := s.Work.Create(ctx, j.chunkWorkKey(c.Index, attempt, "alerts"))
-	defer alerts.Abort()
-	if input.Screening, err = s.screening(ctx, j, alerts); err != nil {
+	f := s.createFiles(ctx, j, c.Index)
+	defer f.abort()
+	if input.Screening, err = s.screening(ctx, j, f.alerts); err != nil {
 		return batch.SettleResult{}, err
 	}
-
-	r, err := validation.SettleChunk(ctx, input, part, accepted)
+	input.CSV, input.Rejected = f.csv, f.rejected
+	r, err := validation.SettleChunk(ctx, input, f.report, f.accepted)
 	if err != nil {
 		return batch.SettleResult{}, err
 	}
 	metric.Add(ctx, metric.Lines, c.Validated.Lines)
 	metric.Add(ctx, metric.Findings, r.Summary.Counts.Invalid)
-	result := batch.SettleResult{
-		FirstLine: firstLine, Accepted: r.Summary.Counts.Accepted,
-		Invalid: r.Summary.Counts.Invalid, ReportBytes: part.Size(), ShortBytes: r.ShortBytes,
+	return f.commit(batch.SettleResult{
+		FirstLine: firstLine, Accepted: r.Summary.Counts.Accepted, Invalid: r.Summary.Counts.Invalid,
+		ReportBytes: r.Report.Full + r.Report.Short, ShortBytes: r.Report.Short,
+		CSVBytes: r.CSV.Full + r.CSV.Short, CSVShortBytes: r.CSV.Short, RejectedBytes: r.RejectedBytes,
 		Hits: r.Hits, AlertBytes: r.AlertBytes, AlertsLeftOut: r.AlertsLeftOut,
+	}, r.Summary)
+}
+
+// settledFiles are the work files of one attempt at settling a chunk. Only those to which something is written come to
+// exist.
+type settledFiles struct{ report, summary, csv, rejected, accepted, alerts *objects.Writer }
+
+func (s *Settle) createFiles(ctx context.Context, j *job, index int) settledFiles {
+	attempt := nameAttempt(ctx, s.NewAttempt)
+	create := func(kind string) *objects.Writer {
+		return s.Work.Create(ctx, j.chunkWorkKey(index, attempt, kind))
 	}
-	if result.AlertsKey, err = alerts.CommitIfWritten(); err != nil {
-		return batch.SettleResult{}, err
+	return settledFiles{
+		report: create("report"), summary: create("summary"), csv: create("csv"), rejected: create("rejected"),
+		accepted: create("accepted"), alerts: create("alerts"),
 	}
-	if result.ReportKey, err = part.CommitIfWritten(); err != nil {
-		return batch.SettleResult{}, err
+}
+
+func (f settledFiles) abort() {
+	for _, w := range []*objects.Writer{f.report, f.summary, f.csv, f.rejected, f.accepted, f.alerts} {
+		_ = w.Abort()
 	}
-	if result.Invalid > 0 { // otherwise the summary says no more than the counts
-		if result.SummaryKey, err = commitJSON(summary, r.Summary); err != nil {
+}
+
+// commit commits the files and returns the result with their keys.
+func (f settledFiles) commit(r batch.SettleResult, summary report.Summary) (batch.SettleResult, error) {
+	type file struct {
+		key *string
+		w   *objects.Writer
+	}
+	files := []file{{&r.AlertsKey, f.alerts}, {&r.ReportKey, f.report}, {&r.CSVKey, f.csv}, {&r.RejectedKey, f.rejected}}
+	if r.Invalid > 0 { // otherwise the summary says no more than the counts
+		if err := json.NewEncoder(f.summary).Encode(summary); err != nil {
+			return batch.SettleResult{}, err
+		}
+		files = append(files, file{&r.SummaryKey, f.summary})
+	}
+	if r.Acceptance() == batch.AcceptSome {
+		files = append(files, file{&r.AcceptedKey, f.accepted})
+	}
+	for _, file := range files {
+		var err error
+		if *file.key, err = file.w.CommitIfWritten(); err != nil {
 			return batch.SettleResult{}, err
 		}
 	}
-	if result.Acceptance() == batch.AcceptSome {
-		result.AcceptedKey, err = accepted.CommitIfWritten()
-	}
-	return result, err
+	return r, nil
 }
 
 // rejections returns the rejections of all partitions, each of which must be reconciled; nil for a partition that has
@@ -130,12 +155,4 @@ func (s *Settle) rejections(ctx context.Context, j *job) ([]chunk.Source, error)
 		sources[p] = sectionedFile(s.Work, r.RejectionsKey, r.RejectionsSections)
 	}
 	return sources, nil
-}
-
-// commitJSON writes a value as JSON and returns the key of the object.
-func commitJSON(w *objects.Writer, v any) (string, error) {
-	if err := json.NewEncoder(w).Encode(v); err != nil {
-		return "", err
-	}
-	return w.CommitIfWritten()
 }

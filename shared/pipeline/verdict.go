@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,7 +11,6 @@ import (
 	"sluice/shared/batch"
 	"sluice/shared/metric"
 	"sluice/shared/objects"
-	"sluice/shared/report"
 )
 
 // Verdict is the step of the state Verdict: it adds up the chunks, joins their parts of the report, and decides
@@ -157,71 +155,4 @@ func rejectionMessage(b batch.Batch, v batch.Verdict) string {
 	}
 	return fmt.Sprintf("%d of %d transactions are invalid and max_rejected is %s, so %s; "+
 		"the validation report lists their errors.", v.Invalid, v.Total, b.MaxRejected, effect)
-}
-
-// writeReport joins the parts of the report, in the order of the chunks, adds up their summaries, and returns
-// the verdict that names both files.
-func (s *Verdict) writeReport(ctx context.Context, j *job, chunks []batch.Chunk) (batch.Verdict, error) {
-	attempt := nameAttempt(ctx, s.NewAttempt)
-	reportKey, summaryKey := j.reportKey(attempt, "jsonl"), j.reportKey(attempt, "summary.json")
-	whole := s.Work.Create(ctx, reportKey)
-	defer whole.Abort()
-	joiner := report.NewJoiner(whole, j.MaxReportBytes)
-	var sum report.Summary
-	for _, c := range chunks {
-		if c.Settled == nil {
-			return batch.Verdict{}, fmt.Errorf("batch %s: chunk %d is not settled", j.ID, c.Index)
-		}
-		if err := s.addPart(ctx, joiner, &sum, *c.Settled); err != nil {
-			return batch.Verdict{}, err
-		}
-	}
-	if err := whole.Close(); err != nil { // an empty report is an object, too
-		return batch.Verdict{}, err
-	}
-	screening, err := s.writeAlerts(ctx, j, chunks, attempt)
-	if err != nil {
-		return batch.Verdict{}, err
-	}
-	complete := !joiner.Shortened()
-	sum.ReportComplete = &complete
-	summary := s.Work.Create(ctx, summaryKey)
-	defer summary.Abort()
-	if _, err := commitJSON(summary, sum); err != nil {
-		return batch.Verdict{}, err
-	}
-	return batch.Verdict{
-		Total: sum.Counts.Total, Accepted: sum.Counts.Accepted, Invalid: sum.Counts.Invalid,
-		ReportKey: reportKey, SummaryKey: summaryKey, ReportShortened: !complete,
-		Screening: screening,
-	}, nil
-}
-
-// addPart appends a chunk's part of the report to the whole and adds its summary to sum.
-func (s *Verdict) addPart(ctx context.Context, whole *report.Joiner, sum *report.Summary, r batch.SettleResult) error {
-	part := report.Summary{Counts: report.Counts{Total: r.Accepted + r.Invalid, Accepted: r.Accepted,
-		Invalid: r.Invalid}}
-	if r.SummaryKey != "" {
-		body, err := s.Work.Open(ctx, r.SummaryKey, "", 0, -1)
-		if err != nil {
-			return err
-		}
-		defer body.Close()
-		if err := json.NewDecoder(body).Decode(&part); err != nil {
-			return err
-		}
-	}
-	sum.Add(part)
-	if r.ReportKey == "" {
-		return nil
-	}
-	body, err := s.Work.Open(ctx, r.ReportKey, "", 0, -1)
-	if err != nil {
-		return err
-	}
-	defer body.Close()
-	if err := whole.AddPart(body, r.ReportBytes-r.ShortBytes, r.ShortBytes); err != nil {
-		return fmt.Errorf("%s: %w", r.ReportKey, err)
-	}
-	return nil
 }

@@ -100,16 +100,20 @@ func FuzzString(f *testing.F) {
 }
 
 func TestSummaryAdd(t *testing.T) {
-	var first, second, sum Summary
+	var firstTally, secondTally Tally
 	for line := range int64(2) {
-		first.AddError(line+1, &Error{Code: "enum", Pointer: "/payment_type", Message: "No.", Offset: 10 + line})
+		firstTally.Add(line+1, &Error{Code: "enum", Pointer: "/payment_type", Message: "No.", Offset: 10 + line})
 	}
-	first.Counts = Counts{Total: 5, Accepted: 3, Invalid: 2}
+	first := Summary{Counts: Counts{Total: 5, Accepted: 3, Invalid: 2}}
+	firstTally.AddTo(&first)
 	for line := range int64(4) {
-		second.AddError(line+6, &Error{Code: "enum", Pointer: "/payment_type", Message: "No.", Offset: 60 + line})
+		secondTally.Add(line+6, &Error{Code: "enum", Pointer: "/payment_type", Message: "No.", Offset: 60 + line})
 	}
-	second.AddError(8, &Error{Code: "uuid", Pointer: "/request_uuid", Message: "Bad.", Offset: 80})
-	second.Counts = Counts{Total: 10, Accepted: 6, Invalid: 4}
+	secondTally.Add(8, &Error{Code: "uuid", Pointer: "/request_uuid", Message: "Bad.", Offset: 80})
+	secondTally.Add(8, &Error{Code: "uuid", Pointer: "/request_uuid", Message: "Bad.", Offset: 90})
+	second := Summary{Counts: Counts{Total: 10, Accepted: 6, Invalid: 4}, RejectedLeftOut: 2}
+	secondTally.AddTo(&second)
+	var sum Summary
 	sum.Add(first)
 	sum.Add(second)
 	sum.Add(Summary{})
@@ -117,8 +121,11 @@ func TestSummaryAdd(t *testing.T) {
 	want := Summary{Counts: Counts{Total: 15, Accepted: 9, Invalid: 6}, Codes: map[transaction.Code]CodeInfo{
 		"enum": {Count: 6, Examples: []Example{
 			{1, "/payment_type", "No.", 10}, {2, "/payment_type", "No.", 11}, {6, "/payment_type", "No.", 60}}},
-		"uuid": {Count: 1, Examples: []Example{{8, "/request_uuid", "Bad.", 80}}},
-	}}
+		"uuid": {Count: 2, Examples: []Example{{8, "/request_uuid", "Bad.", 80}, {8, "/request_uuid", "Bad.", 90}}},
+	}, Fields: []FieldInfo{
+		{Code: "enum", Field: new("/payment_type"), Count: 6, Lines: 6, FirstLines: []int64{1, 2, 6}},
+		{Code: "uuid", Field: new("/request_uuid"), Count: 2, Lines: 1, FirstLines: []int64{8}},
+	}, RejectedLeftOut: 2}
 	if diff := cmp.Diff(want, sum); diff != "" {
 		t.Errorf("sum (-want +got):\n%s", diff)
 	}
@@ -143,11 +150,18 @@ func TestStoredSummary(t *testing.T) {
 					{2, "/request_uuid", "Bad.", 80}, {3, "/request_uuid", "Bad.", 160}}},
 				"enum": {Count: 1, Examples: []Example{{3, "/payment_type", "\"x\" <é>", 1 << 40}}},
 			},
+			Fields: []FieldInfo{
+				{Code: "uuid", Field: new("/request_uuid"), Count: 2, Lines: 2, FirstLines: []int64{2, 3}},
+				{Code: "enum", Count: 1, Lines: 1, FirstLines: []int64{3}},
+			},
+			RejectedLeftOut: 1,
 		}, `{"counts":{"total":3,"accepted":1,"invalid":2},"codes":{` +
 			`"enum":{"count":1,"examples":[{"line":3,"pointer":"/payment_type",` +
 			`"message":"\"x\" \u003cé\u003e","offset":1099511627776}]},` +
 			`"uuid":{"count":2,"examples":[{"line":2,"pointer":"/request_uuid","message":"Bad.","offset":80},` +
-			`{"line":3,"pointer":"/request_uuid","message":"Bad.","offset":160}]}}}`},
+			`{"line":3,"pointer":"/request_uuid","message":"Bad.","offset":160}]}},` +
+			`"fields":[{"code":"uuid","field":"/request_uuid","count":2,"lines":2,"first_lines":[2,3]},` +
+			`{"code":"enum","field":null,"count":1,"lines":1,"first_lines":[3]}],"rejected_left_out":1}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text, err := json.Marshal(c.summary)
@@ -183,7 +197,9 @@ func TestLongPointersAreCut(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var s Summary
-			s.AddError(1, &Error{Code: "extra_forbidden", Pointer: c.pointer})
+			var tally Tally
+			tally.Add(1, &Error{Code: "extra_forbidden", Pointer: c.pointer})
+			tally.AddTo(&s)
 			if got := s.Codes["extra_forbidden"].Examples[0].Pointer; got != c.want {
 				t.Errorf("pointer of %d bytes was cut to %q, want %q", len(c.pointer), got, c.want)
 			}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 
@@ -15,10 +16,18 @@ func TestAppendShortTo(t *testing.T) {
 	if got := string(line.AppendShortTo(nil)); got != want {
 		t.Errorf("short entry\ngot  %s\nwant %s", got, want)
 	}
-	got, err := appendShortOf(nil, line.AppendTo(nil))
-	if err != nil || string(got) != want {
+	got, number, err := appendShortOf(nil, line.AppendTo(nil))
+	if err != nil || string(got) != want || number != 7 {
 		t.Errorf("shortened entry, error %v\ngot  %s\nwant %s", err, got, want)
 	}
+}
+
+// textPart is a part in memory. Bytes beyond its end are missing.
+type textPart string
+
+func (p textPart) Range(from, to int64) io.ReadCloser {
+	from, to = min(from, int64(len(p))), min(to, int64(len(p)))
+	return io.NopCloser(strings.NewReader(string(p[from:to])))
 }
 
 func TestJoinerRefusesDamagedParts(t *testing.T) {
@@ -32,12 +41,14 @@ func TestJoinerRefusesDamagedParts(t *testing.T) {
 	}{
 		{"too short", string(entry[:size-1]), size, 0, 0},
 		{"too short for short entries", string(entry), size, 1, 0},
-		{"too long", string(entry) + "x", size, 0, 0},
+		{"shorter than its entries, beyond the limit", string(entry[:size-1]), size, 0, 1},
+		{"with short entries that are none", string(entry) + "nonsense\n", size, 9, 0},
 		{"without a line feed at the limit", strings.TrimSuffix(string(entry), "\n"), size, 0, 5},
 		{"not JSON beyond the limit", string(entry) + "nonsense\n", size + 9, 0, 5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if err := NewJoiner(new(bytes.Buffer), c.limit).AddPart(strings.NewReader(c.part), c.full, c.short); err == nil {
+			err := NewJoiner(new(bytes.Buffer), c.limit).AddPart(textPart(c.part), PartSize{c.full, c.short})
+			if err == nil {
 				t.Error("no error, want one")
 			}
 		})

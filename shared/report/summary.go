@@ -21,9 +21,14 @@ type Summary struct {
 	Counts Counts `json:"counts"`
 	// Codes are the codes that occur in the report. As JSON it is an object even if there are none.
 	Codes map[transaction.Code]CodeInfo `json:"codes"`
+	// Fields divide the errors by code and field, in the order in which the pairs first occur; see MaxFields.
+	Fields []FieldInfo `json:"fields,omitempty"`
 	// ReportComplete is false if entries of the report are short, because the report has passed its limit. It is set in
 	// the summary of a whole report; nil in that of a part.
 	ReportComplete *bool `json:"report_complete,omitempty"`
+	// RejectedLeftOut is the number of rejected lines that are not in the file of rejected lines, because they are too
+	// long.
+	RejectedLeftOut int64 `json:"rejected_left_out,omitempty"`
 
 	// Screening is what the screening of names came to; nil if they were not screened. It is not stored.
 	Screening *Screening `json:"-"`
@@ -71,39 +76,29 @@ func (s *Summary) Add(next Summary) {
 	s.Counts.Total += next.Counts.Total
 	s.Counts.Accepted += next.Counts.Accepted
 	s.Counts.Invalid += next.Counts.Invalid
+	s.RejectedLeftOut += next.RejectedLeftOut
 	for code, n := range next.Codes {
 		info := s.Codes[code]
 		info.Count += n.Count
 		info.Examples = append(info.Examples, n.Examples[:min(len(n.Examples), MaxExamples-len(info.Examples))]...)
-		s.setCode(code, info)
+		if s.Codes == nil {
+			s.Codes = make(map[transaction.Code]CodeInfo)
+		}
+		s.Codes[code] = info
 	}
-}
-
-// AddError counts one error of a line. Errors must be added in the order of their lines. It does not change Counts.
-func (s *Summary) AddError(line int64, e *Error) {
-	info := s.Codes[e.Code]
-	info.Count++
-	if len(info.Examples) < MaxExamples {
-		info.Examples = append(info.Examples, Example{line, cutPointer(e.Pointer), e.Message, e.Offset})
-	}
-	s.setCode(e.Code, info)
-}
-
-func (s *Summary) setCode(code transaction.Code, info CodeInfo) {
-	if s.Codes == nil {
-		s.Codes = make(map[transaction.Code]CodeInfo)
-	}
-	s.Codes[code] = info
+	s.addFields(next.Fields)
 }
 
 // cutPointer cuts a pointer to at most maxPointerBytes bytes, at the end of a code point, and marks the cut with "…".
-func cutPointer(pointer string) string {
-	if len(pointer) <= maxPointerBytes {
-		return pointer
+func cutPointer(pointer string) string { return cutText(pointer, maxPointerBytes) }
+
+// cutText cuts a text to at most n bytes, at the end of a code point, and marks the cut with "…".
+func cutText(text string, n int) string {
+	if len(text) <= n {
+		return text
 	}
-	n := maxPointerBytes
-	for n > 0 && pointer[n]&0xC0 == 0x80 {
+	for n > 0 && text[n]&0xC0 == 0x80 {
 		n--
 	}
-	return pointer[:n] + "…"
+	return text[:n] + "…"
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"runtime/debug"
-	"slices"
 	"sync/atomic"
 
 	"sluice/shared/chunk"
@@ -43,6 +42,9 @@ type FileInput struct {
 	MaxReportBytes int64
 	// Screening is how names are screened; nil if they are not. The Scanner must collect them.
 	Screening *FileScreening
+	// CSV receives the report as CSV, and Rejected the rejected lines as they are in the file, but for those that are too
+	// long; nil if they are not wanted.
+	CSV, Rejected io.Writer
 	// Progress is called after each chunk that has been validated or settled, by several goroutines at once. It may be
 	// nil.
 	Progress func(Progress)
@@ -220,82 +222,4 @@ func (v *fileValidator) reconcile(ctx context.Context) error {
 		}
 		return nil
 	})
-}
-
-// settle runs the third pass over all chunks, and writes the parts of the report to out in the order of the chunks.
-func (v *fileValidator) settle(ctx context.Context, out io.Writer) (report.Summary, error) {
-	if err := closeAll(v.indexes); err != nil {
-		return report.Summary{}, err
-	}
-	duplicates := make([]chunk.Source, Partitions)
-	for p, s := range v.duplicateRejections {
-		if s != nil {
-			duplicates[p] = s
-		}
-	}
-	firstLines, reportStarts := make([]int64, len(v.results)+1), make([]int64, len(v.results)+1)
-	firstLines[0] = 1
-	for i, result := range v.results {
-		firstLines[i+1] = firstLines[i] + result.Lines
-		reportStarts[i+1] = reportStarts[i] + result.MinReportBytes
-	}
-	scanners := newPool(v.workers, v.in.NewScanner)
-	settlers := newPool(v.workers, func() *settler { return new(settler) })
-	parts, alerts := make([]*spool, len(v.results)), make([]*spool, len(v.results))
-	defer func() { _ = closeAll(parts, alerts) }()
-	produce := func(ctx context.Context, i int) (result SettleResult, err error) {
-		scanner, s := scanners.get(), settlers.get()
-		defer scanners.put(scanner)
-		defer settlers.put(s)
-		parts[i] = v.newSpool()
-		in := v.settleInput(i, scanner, firstLines[i], duplicates)
-		in.ReportStart = reportStarts[i]
-		if v.in.Screening != nil {
-			alerts[i] = v.newSpool()
-			in.Screening = v.screeningInput(alerts[i])
-		}
-		err = catchFault(func() error {
-			result, err = s.settle(ctx, in, parts[i], io.Discard)
-			return err
-		})
-		return result, err
-	}
-	var sum report.Summary
-	joiner := report.NewJoiner(out, v.in.MaxReportBytes)
-	joinAlerts := v.alertJoiner(&sum)
-	err := forEachInOrder(ctx, len(v.results), v.workers, produce, func(i int, result SettleResult) error {
-		sum.Add(result.Summary)
-		if err := joiner.AddPart(parts[i].reader(), result.ReportBytes-result.ShortBytes, result.ShortBytes); err != nil {
-			return err
-		}
-		if err := joinAlerts(result, alerts[i]); err != nil {
-			return err
-		}
-		v.settled.Add(v.results[i].Bytes)
-		v.reportProgress()
-		return errors.Join(parts[i].close(), v.findings[i].close(), v.entityRejections[i].close())
-	})
-	complete := !joiner.Shortened()
-	sum.ReportComplete = &complete
-	return sum, err
-}
-
-func (v *fileValidator) settleInput(i int, scanner Scanner, firstLine int64, duplicates []chunk.Source) SettleInput {
-	in := SettleInput{
-		ChunkInput:   v.chunkInput(i, scanner),
-		FirstLine:    firstLine,
-		LineCount:    v.results[i].Lines,
-		Transactions: v.results[i].Transactions,
-		Rejections:   duplicates,
-		SeekPoints:   v.results[i].SeekPoints,
-
-		MaxReportBytes: v.in.MaxReportBytes,
-	}
-	if v.entityRejections[i].size > 0 {
-		in.Rejections = append(slices.Clip(duplicates), v.entityRejections[i])
-	}
-	if v.results[i].FindingsBytes > 0 {
-		in.Findings = v.findings[i].reader()
-	}
-	return in
 }

@@ -137,6 +137,11 @@ func (s *spool) WriteTo(w io.Writer) (int64, error) {
 // reader returns a reader of all bytes.
 func (s *spool) reader() io.Reader { return io.NewSectionReader(s, 0, s.size) }
 
+// Range makes a spool a report.Part.
+func (s *spool) Range(from, to int64) io.ReadCloser {
+	return io.NopCloser(io.NewSectionReader(s, from, to-from))
+}
+
 // Open makes a spool a chunk.Source.
 func (s *spool) Open(ctx context.Context, from, to int64) (io.ReadCloser, error) {
 	return chunk.NewSource(s).Open(ctx, from, to)

@@ -220,9 +220,14 @@ type findingsRecord struct {
 	blankLines int64
 	// report is the line of the report of a line with findings, without its number.
 	report report.Line
+	// offset is the offset of that line in the file; noOffset if the file of findings does not say.
+	offset int64
 	// modificationOffset is the offset of the line's modification ID in the file.
 	modificationOffset int64
 }
+
+// noOffset is the offset of a line whose findings do not say where it is.
+const noOffset = -1
 
 // findingsReader reads the findings of one chunk, and keeps its memory for the next.
 type findingsReader struct {
@@ -345,8 +350,10 @@ func (f *findingsReader) decodeLine(d *decoder) {
 	line := &rec.report
 	line.RequestUUID, line.TransactionExternalID, line.ModificationID = decodeID(d), decodeID(d), decodeID(d)
 	start := int64(0)
+	rec.offset = noOffset
 	if !f.isOld {
 		start = d.uvarintUpTo(1 << 60)
+		rec.offset = start
 	}
 	if line.ModificationID != nil {
 		rec.modificationOffset = start + d.uvarintUpTo(1<<60)

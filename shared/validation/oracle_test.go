@@ -3,6 +3,7 @@ package validation
 import (
 	"bytes"
 	"cmp"
+	"encoding/csv"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -82,7 +83,8 @@ func (s *plainScanner) TooLong(prefix []byte) *transaction.Result {
 
 // outcome is everything that validation finds out about a file.
 type outcome struct {
-	report string
+	// report is the report, csv the same as CSV, and rejected the rejected lines.
+	report, csv, rejected string
 	// accepted is set for each line that is accepted, by the index of the line.
 	accepted []bool
 	summary  report.Summary
@@ -105,7 +107,8 @@ func oracle(file []byte, maxLineBytes int, checkEntities bool) outcome {
 		}
 	}
 	var o outcome
-	o.summary.Codes = map[transaction.Code]report.CodeInfo{}
+	var tally report.Tally
+	o.csv = report.CSVHeader
 	for i, l := range lines {
 		o.accepted = append(o.accepted, false)
 		if l.res.Blank {
@@ -155,11 +158,31 @@ func oracle(file []byte, maxLineBytes int, checkEntities bool) outcome {
 		o.summary.Counts.Invalid++
 		slices.SortStableFunc(out.Errors, func(a, b report.Error) int { return cmp.Compare(a.Offset, b.Offset) })
 		for _, e := range out.Errors {
-			o.summary.AddError(out.Number, &e)
+			tally.Add(out.Number, &e)
 		}
 		o.report += string(out.AppendTo(nil))
+		o.csv += csvOf(&out)
+		if l.TooLong {
+			o.summary.RejectedLeftOut++
+		} else {
+			o.rejected += string(l.Text) + "\n"
+		}
 	}
+	tally.AddTo(&o.summary)
 	return o
+}
+
+// csvOf returns the records of a line of the report as the standard library writes them.
+func csvOf(l *report.Line) string {
+	var out strings.Builder
+	w := csv.NewWriter(&out)
+	w.UseCRLF = true
+	for _, e := range l.Errors {
+		w.Write([]string{fmt.Sprint(l.Number), string(l.ModificationID), string(l.TransactionExternalID), string(e.Code),
+			e.Pointer, e.Message, fmt.Sprint(e.Offset)})
+	}
+	w.Flush()
+	return out.String()
 }
 
 // scanLines divides a file into lines and scans each.
@@ -175,6 +198,7 @@ func scanLines(file []byte, maxLineBytes int) []scannedLine {
 		scanner := new(plainScanner)
 		l := scannedLine{Line: chunk.Line{Offset: offset, Text: text}}
 		if len(text) > maxLineBytes {
+			l.TooLong = true
 			l.res = *scanner.TooLong(text[:maxLineBytes])
 		} else {
 			l.res = *scanner.Line(text)

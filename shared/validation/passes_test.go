@@ -2,6 +2,7 @@ package validation
 
 import (
 	"bytes"
+	"io"
 	"testing"
 
 	"sluice/shared/chunk"
@@ -139,25 +140,43 @@ func reconcilePartitions(t testing.TB, w *workFiles, entities Entities) {
 	}
 }
 
+// bytesPart is a part in memory.
+type bytesPart []byte
+
+func (p bytesPart) Range(from, to int64) io.ReadCloser {
+	return io.NopCloser(bytes.NewReader(p[from:to]))
+}
+
 // settleChunks runs the third pass over all chunks, and puts their results together.
 func settleChunks(t testing.TB, file []byte, plan chunk.Plan, w *workFiles, maxReportBytes int64) outcome {
 	t.Helper()
 	var out outcome
-	var whole bytes.Buffer
+	var whole, csv, rejected bytes.Buffer
 	joiner := report.NewJoiner(&whole, maxReportBytes)
+	csvJoiner, err := report.NewCSVJoiner(&csv)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, result := range w.results {
 		in := settleInput(file, plan, w, i)
 		in.Concurrency, in.MaxReportBytes = i%4, maxReportBytes
 		if i%2 == 0 {
 			in.SeekPoints = result.SeekPoints
 		}
-		var part, accepted bytes.Buffer
+		var part, csvPart, rejectedPart, accepted bytes.Buffer
+		in.CSV, in.Rejected = &csvPart, &rejectedPart
 		settled, err := SettleChunk(t.Context(), in, &part, &accepted)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := settled.ReportBytes, int64(part.Len()); got != want {
-			t.Fatalf("ReportBytes is %d, want the %d that were written", got, want)
+		if got, want := settled.Report.Full+settled.Report.Short, int64(part.Len()); got != want {
+			t.Fatalf("Report has %d bytes, want the %d that were written", got, want)
+		}
+		if got, want := settled.CSV.Full+settled.CSV.Short, int64(csvPart.Len()); got != want {
+			t.Fatalf("CSV has %d bytes, want the %d that were written", got, want)
+		}
+		if got, want := settled.RejectedBytes, int64(rejectedPart.Len()); got != want {
+			t.Fatalf("RejectedBytes is %d, want the %d that were written", got, want)
 		}
 		bitmap, err := ReadBitmap(&accepted, result.Lines)
 		if err != nil {
@@ -166,11 +185,15 @@ func settleChunks(t testing.TB, file []byte, plan chunk.Plan, w *workFiles, maxR
 		for line := range result.Lines {
 			out.accepted = append(out.accepted, bitmap.Accepted(line))
 		}
-		if err := joiner.AddPart(&part, settled.ReportBytes-settled.ShortBytes, settled.ShortBytes); err != nil {
+		if err := joiner.AddPart(bytesPart(part.Bytes()), settled.Report); err != nil {
 			t.Fatal(err)
 		}
+		if err := csvJoiner.AddPart(bytesPart(csvPart.Bytes()), settled.CSV, joiner.FirstShort()); err != nil {
+			t.Fatal(err)
+		}
+		rejected.Write(rejectedPart.Bytes())
 		out.summary.Add(settled.Summary)
 	}
-	out.report = whole.String()
+	out.report, out.csv, out.rejected = whole.String(), csv.String(), rejected.String()
 	return out
 }

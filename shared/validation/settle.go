@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sort"
 
 	"sluice/shared/chunk"
 	"sluice/shared/report"
@@ -47,6 +46,11 @@ type SettleInput struct {
 	ReportStart int64
 	// Screening is what the screening of names has found; nil if they are not screened.
 	Screening *ScreeningInput
+	// CSV receives the chunk's part of the report as CSV, without the header; nil if it is not wanted.
+	CSV io.Writer
+	// Rejected receives the rejected lines as they were sent, each with a line feed after it, but for those that are too
+	// long; nil if they are not wanted. For these lines, the chunk is read again.
+	Rejected io.Writer
 }
 
 // SettleResult is the outcome of settling a chunk.
@@ -54,10 +58,12 @@ type SettleResult struct {
 	// Summary is the summary of the chunk's part of the report. The summaries of all chunks, added in their order, are
 	// that of the report.
 	Summary report.Summary
-	// ReportBytes is the number of bytes written to the part of the report. If it is 0, no line is rejected.
-	ReportBytes int64
-	// ShortBytes is how many of them, at the end of the part, are short entries.
-	ShortBytes int64
+	// Report is the size of the part of the report. If it is 0, no line is rejected.
+	Report report.PartSize
+	// CSV is the size of the same part as CSV, and RejectedBytes the number of bytes of rejected lines; 0 if they are
+	// not wanted.
+	CSV           report.PartSize
+	RejectedBytes int64
 	// Hits is the number of alerts, and AlertBytes the number of bytes of those that were written.
 	Hits, AlertBytes int64
 	// AlertsLeftOut means that some of the alerts were not written, because of their limit.
@@ -68,7 +74,8 @@ type SettleResult struct {
 // report (see package report) and its accept bitmap (see bitmap.go), which is written even if it accepts all lines or
 // none. The parts of the report in the order of the chunks are the report.
 //
-// It reads lines of the chunk only if they have rejections but no findings, for their identifiers.
+// It reads lines of the chunk only if they have rejections but no findings, for their identifiers, and if rejected lines
+// are wanted.
 func SettleChunk(ctx context.Context, in SettleInput, reportPart, accepted io.Writer) (SettleResult, error) {
 	return new(settler).settle(ctx, in, reportPart, accepted)
 }
@@ -87,7 +94,10 @@ type settler struct {
 	remaining []rejection
 
 	reportPart *bufio.Writer
+	csvPart    *bufio.Writer
+	rejected   *bufio.Writer
 	accepted   bitmapWriter
+	tally      report.Tally
 	result     SettleResult
 
 	// lines reads the lines of the chunk again; it is nil until one is needed. linesNext is the number of the line it
@@ -102,6 +112,9 @@ type settler struct {
 
 func (s *settler) settle(ctx context.Context, in SettleInput, reportPart, accepted io.Writer) (SettleResult, error) {
 	s.in, s.result, s.reportPart = in, SettleResult{}, resetWriter(s.reportPart, reportPart, 64<<10)
+	s.csvPart = resetWriter(s.csvPart, cmp.Or(in.CSV, io.Discard), 64<<10)
+	s.rejected = resetWriter(s.rejected, cmp.Or(in.Rejected, io.Discard), 64<<10)
+	s.tally.Reset()
 	s.chunkStart, _ = in.Plan.Range(in.Chunk)
 	s.accepted.reset(accepted, in.LineCount)
 	if err := s.readRejections(ctx); err != nil {
@@ -167,6 +180,9 @@ func (s *settler) merge(ctx context.Context) error {
 			if len(s.remaining) > 0 && int64(s.remaining[0].line) == rec.line {
 				rejections = s.nextRejections()
 			}
+			if err := s.copyRejected(ctx, rec.line, rec.offset); err != nil {
+				return err
+			}
 			if err := s.rejectLine(rec.line, &rec.report, rejections, rec.modificationOffset); err != nil {
 				return err
 			}
@@ -192,49 +208,14 @@ func (s *settler) rejectValidLine(ctx context.Context, rejections []rejection) e
 	if err != nil {
 		return err
 	}
+	if err := s.writeRejected(line); err != nil {
+		return err
+	}
 	s.validLine.RequestUUID = res.RequestUUID
 	s.validLine.TransactionExternalID = res.TransactionExternalID
 	s.validLine.ModificationID = res.ModificationID
 	s.validLine.Errors = s.validLine.Errors[:0]
 	return s.rejectLine(line.Number, &s.validLine, rejections, line.Offset+int64(res.ModificationOffset))
-}
-
-// readLine reads and scans a line of the chunk again. Lines are read in order, unless closeLines is called in between.
-// The line and its result are valid until the next call.
-func (s *settler) readLine(ctx context.Context, number int64) (*chunk.Line, *transaction.Result, error) {
-	s.seekLine(ctx, number)
-	for s.lines.Next() {
-		line := s.lines.Line()
-		s.linesNext = line.Number + 1
-		if line.Number == number {
-			return line, s.in.scan(line), nil
-		}
-	}
-	if err := s.lines.Err(); err != nil {
-		return nil, nil, err
-	}
-	return nil, nil, fmt.Errorf("%w: something is known of line %d, which the chunk does not have", ErrCorrupt, number)
-}
-
-// seekLine makes lines read from the last seek point that does not follow a line, unless it is already between the two.
-func (s *settler) seekLine(ctx context.Context, number int64) {
-	var from chunk.Position
-	points := s.in.SeekPoints
-	if n := sort.Search(len(points), func(i int) bool { return points[i].Line > number }); n > 0 {
-		from = points[n-1]
-	}
-	if s.lines != nil && from.Line <= s.linesNext {
-		return
-	}
-	s.closeLines()
-	s.lines, s.linesNext = s.in.newReader(ctx, from), from.Line
-}
-
-func (s *settler) closeLines() {
-	if s.lines != nil {
-		s.lines.Close()
-		s.lines = nil
-	}
 }
 
 // rejectLine writes a line of the report, and leaves it out of the accept bitmap. The number is that within the chunk.
@@ -243,15 +224,29 @@ func (s *settler) rejectLine(number int64, line *report.Line, rejections []rejec
 	s.accepted.fillUntil(number+1, false)
 	line.Number = s.in.FirstLine + number
 	s.summarize(line, rejections, modificationOffset)
-	if report.IsFull(s.in.ReportStart+s.result.ReportBytes, s.in.MaxReportBytes) {
+	isFull := report.IsFull(s.in.ReportStart+s.result.Report.Full+s.result.Report.Short, s.in.MaxReportBytes)
+	if isFull {
 		s.buf = line.AppendTo(s.buf[:0])
+		s.result.Report.Full += int64(len(s.buf))
 	} else {
 		s.buf = line.AppendShortTo(s.buf[:0])
-		s.result.ShortBytes += int64(len(s.buf))
+		s.result.Report.Short += int64(len(s.buf))
 	}
-	s.result.ReportBytes += int64(len(s.buf))
 	if _, err := s.reportPart.Write(s.buf); err != nil {
 		return fmt.Errorf("write report: %w", err)
+	}
+	if s.in.CSV == nil {
+		return nil
+	}
+	if isFull {
+		s.buf = line.AppendCSVTo(s.buf[:0])
+		s.result.CSV.Full += int64(len(s.buf))
+	} else {
+		s.buf = line.AppendShortCSVTo(s.buf[:0])
+		s.result.CSV.Short += int64(len(s.buf))
+	}
+	if _, err := s.csvPart.Write(s.buf); err != nil {
+		return fmt.Errorf("write report as CSV: %w", err)
 	}
 	return nil
 }
@@ -266,7 +261,7 @@ func (s *settler) summarize(line *report.Line, rejections []rejection, modificat
 		slices.SortStableFunc(line.Errors, func(a, b report.Error) int { return cmp.Compare(a.Offset, b.Offset) })
 	}
 	for i := range line.Errors {
-		s.result.Summary.AddError(line.Number, &line.Errors[i])
+		s.tally.Add(line.Number, &line.Errors[i])
 	}
 	for i := len(line.Errors) - 1; i >= 0 && len(line.Errors) > report.MaxErrors; i-- {
 		if !isRejection(line.Errors[i].Code) {
@@ -329,9 +324,12 @@ func (s *settler) finish() (SettleResult, error) {
 	if err := s.accepted.close(); err != nil {
 		return SettleResult{}, fmt.Errorf("write accept bitmap: %w", err)
 	}
-	if err := s.reportPart.Flush(); err != nil {
-		return SettleResult{}, fmt.Errorf("write report: %w", err)
+	for _, part := range []*bufio.Writer{s.reportPart, s.csvPart, s.rejected} {
+		if err := part.Flush(); err != nil {
+			return SettleResult{}, fmt.Errorf("write report: %w", err)
+		}
 	}
+	s.tally.AddTo(&s.result.Summary)
 	counts := &s.result.Summary.Counts
 	counts.Total = s.in.Transactions
 	counts.Accepted = counts.Total - counts.Invalid

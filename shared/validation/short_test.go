@@ -20,28 +20,61 @@ func TestShortReport(t *testing.T) {
 		want := oracle(file, testLineBytes, true)
 		for _, limit := range []int64{1, 200, 1000, int64(len(want.report)), int64(len(want.report)) + 1} {
 			short, shortened := shortenReport(t, want.report, limit)
+			wantCSV := shortenCSV(t, want.csv, short)
 			for _, chunkBytes := range []int64{20, 150, 0} {
 				what := fmt.Sprintf("seed %d, chunks of %d bytes, limit %d", seed, chunkBytes, limit)
 				plan := chunk.NewPlan(int64(len(file)), chunkBytes)
 				w := validateChunks(t, file, plan)
 				reconcilePartitions(t, w, statesByID{})
 				got := settleChunks(t, file, plan, w, limit)
-				compareOutcomes(t, what, outcome{short, want.accepted, want.summary}, got)
+				compareOutcomes(t, what, outcome{short, wantCSV, want.rejected, want.accepted, want.summary}, got)
 
 				in := fileInput(file, plan)
 				in.MaxReportBytes = limit
-				var out bytes.Buffer
+				var out, csv bytes.Buffer
+				in.CSV = &csv
 				summary, err := ValidateFile(t.Context(), in, &out)
 				if err != nil {
 					t.Fatal(err)
 				}
 				compareReports(t, what+", whole file", short, out.String())
+				compareReports(t, what+", whole file as CSV", wantCSV, csv.String())
 				if summary.ReportComplete == nil || *summary.ReportComplete == shortened {
 					t.Fatalf("%s: report_complete is %v, want %t", what, summary.ReportComplete, !shortened)
 				}
 			}
 		}
 	}
+}
+
+// shortenCSV returns a report as CSV as it is if the records of each line whose entry in a report is short are short.
+func shortenCSV(t *testing.T, full, shortReport string) string {
+	t.Helper()
+	codes := map[string]string{} // of short entries, by the number of the line
+	for entry := range strings.Lines(shortReport) {
+		var e struct {
+			Line  json.Number `json:"line"`
+			Codes []string    `json:"codes"`
+		}
+		if err := json.Unmarshal([]byte(entry), &e); err != nil {
+			t.Fatal(err)
+		}
+		if len(e.Codes) > 0 {
+			codes[e.Line.String()] = strings.Join(e.Codes, " ")
+		}
+	}
+	var out strings.Builder
+	previous := ""
+	for record := range strings.SplitAfterSeq(full, "\r\n") {
+		cells := strings.SplitN(record, ",", 4)
+		if short, ok := codes[cells[0]]; !ok {
+			out.WriteString(record)
+		} else if cells[0] != previous {
+			out.WriteString(strings.Join(cells[:3], ",") + "," + short + ",,,\r\n")
+		}
+		previous = cells[0]
+	}
+	return out.String()
 }
 
 // shortenReport returns a report as it is if every entry that begins after limit bytes is short, and whether there is

@@ -88,8 +88,10 @@ func TestStoredWorkFiles(t *testing.T) {
 	}
 	for i := range plan.Count() {
 		t.Run(fmt.Sprintf("settle chunk %d", i), func(t *testing.T) {
-			var part, accepted bytes.Buffer
-			settled, err := SettleChunk(t.Context(), settleInput(file, plan, stored, i), &part, &accepted)
+			var part, csv, rejected, accepted bytes.Buffer
+			in := settleInput(file, plan, stored, i)
+			in.CSV, in.Rejected = &csv, &rejected
+			settled, err := SettleChunk(t.Context(), in, &part, &accepted)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,6 +100,8 @@ func TestStoredWorkFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			compareWithGolden(t, fmt.Sprintf("chunk-%d.report.jsonl", i), part.String())
+			compareWithGolden(t, fmt.Sprintf("chunk-%d.csv", i), csv.String())
+			compareWithGolden(t, fmt.Sprintf("chunk-%d.rejected.jsonl", i), rejected.String())
 			compareWithGolden(t, fmt.Sprintf("chunk-%d.accepted.hex", i), hex.Dump(accepted.Bytes()))
 			compareWithGolden(t, fmt.Sprintf("chunk-%d.summary.json", i), string(summary)+"\n")
 		})
@@ -106,12 +110,18 @@ func TestStoredWorkFiles(t *testing.T) {
 	for i := range plan.Count() {
 		t.Run(fmt.Sprintf("settle chunk %d of an earlier release", i), func(t *testing.T) {
 			stored.findings[i] = readHexDump(t, fmt.Sprintf("chunk-%d.findings-1.hex", i))
-			var part bytes.Buffer
-			if _, err := SettleChunk(t.Context(), settleInput(file, plan, stored, i), &part, io.Discard); err != nil {
+			var part, rejected bytes.Buffer
+			in := settleInput(file, plan, stored, i)
+			in.Rejected = &rejected
+			if _, err := SettleChunk(t.Context(), in, &part, io.Discard); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(string(readGolden(t, fmt.Sprintf("chunk-%d.report.jsonl", i))), part.String()); diff != "" {
 				t.Errorf("report (-want +got):\n%s", diff)
+			}
+			want := string(readGolden(t, fmt.Sprintf("chunk-%d.rejected.jsonl", i)))
+			if diff := cmp.Diff(want, rejected.String()); diff != "" {
+				t.Errorf("rejected lines (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -133,7 +143,10 @@ func TestStoredWorkFiles(t *testing.T) {
 			}
 			got.summary.Add(summary)
 			got.report += string(readGolden(t, fmt.Sprintf("chunk-%d.report.jsonl", i)))
+			got.csv += string(readGolden(t, fmt.Sprintf("chunk-%d.csv", i)))
+			got.rejected += string(readGolden(t, fmt.Sprintf("chunk-%d.rejected.jsonl", i)))
 		}
+		got.csv = report.CSVHeader + got.csv
 		compareOutcomes(t, "golden files", want, got)
 	})
 }

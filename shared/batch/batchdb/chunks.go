@@ -262,6 +262,12 @@ type (
 		SummaryKey  string `dynamodbav:"SummaryKey"`
 		ShortBytes  int64  `dynamodbav:"ShortBytes,omitempty"`
 
+		CSVKey        string `dynamodbav:"CSVKey,omitempty"`
+		CSVBytes      int64  `dynamodbav:"CSVBytes,omitempty"`
+		CSVShortBytes int64  `dynamodbav:"CSVShortBytes,omitempty"`
+		RejectedKey   string `dynamodbav:"RejectedKey,omitempty"`
+		RejectedBytes int64  `dynamodbav:"RejectedBytes,omitempty"`
+
 		Hits          int64  `dynamodbav:"Hits,omitempty"`
 		AlertsKey     string `dynamodbav:"AlertsKey,omitempty"`
 		AlertBytes    int64  `dynamodbav:"AlertBytes,omitempty"`
@@ -305,7 +311,9 @@ func newSettledRow(r batch.SettleResult) settledRow {
 		FirstLine: r.FirstLine, Accepted: r.Accepted, Invalid: r.Invalid, AcceptedKey: r.AcceptedKey,
 		ReportKey: r.ReportKey, ReportBytes: r.ReportBytes, SummaryKey: r.SummaryKey,
 		ShortBytes: r.ShortBytes,
-		Hits:       r.Hits, AlertsKey: r.AlertsKey, AlertBytes: r.AlertBytes, AlertsLeftOut: r.AlertsLeftOut,
+		CSVKey:     r.CSVKey, CSVBytes: r.CSVBytes, CSVShortBytes: r.CSVShortBytes,
+		RejectedKey: r.RejectedKey, RejectedBytes: r.RejectedBytes,
+		Hits: r.Hits, AlertsKey: r.AlertsKey, AlertBytes: r.AlertBytes, AlertsLeftOut: r.AlertsLeftOut,
 	}
 }
 
@@ -314,7 +322,9 @@ func (r settledRow) result() batch.SettleResult {
 		Skipped: r.FirstLine == 0, FirstLine: r.FirstLine, Accepted: r.Accepted, Invalid: r.Invalid,
 		AcceptedKey: r.AcceptedKey, ReportKey: r.ReportKey, ReportBytes: r.ReportBytes, SummaryKey: r.SummaryKey,
 		ShortBytes: r.ShortBytes,
-		Hits:       r.Hits, AlertsKey: r.AlertsKey, AlertBytes: r.AlertBytes, AlertsLeftOut: r.AlertsLeftOut,
+		CSVKey:     r.CSVKey, CSVBytes: r.CSVBytes, CSVShortBytes: r.CSVShortBytes,
+		RejectedKey: r.RejectedKey, RejectedBytes: r.RejectedBytes,
+		Hits: r.Hits, AlertsKey: r.AlertsKey, AlertBytes: r.AlertBytes, AlertsLeftOut: r.AlertsLeftOut,
 	}
 }
 

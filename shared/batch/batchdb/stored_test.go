@@ -58,7 +58,8 @@ func TestStoredBatches(t *testing.T) {
 		IndexKey: "index", IndexSections: "\x01\x80\x02", MinReportBytes: 150, NamesKey: "names", NamesSections: "\x04"}
 	settled := batch.SettleResult{FirstLine: 11, Accepted: 7, Invalid: 2, AcceptedKey: "accepted", ReportKey: "report",
 		ReportBytes: 12,
-		SummaryKey:  "summary", ShortBytes: 5}
+		SummaryKey:  "summary", ShortBytes: 5, CSVKey: "csv", CSVBytes: 14, CSVShortBytes: 6, RejectedKey: "rejected",
+		RejectedBytes: 200}
 	ingested := batch.IngestCursor{Done: true, Offset: 90, Line: 8, Stored: 7}
 	if _, err := s.CommitValidated(ctx, b.ID, 3, validated); err != nil {
 		t.Fatal(err)

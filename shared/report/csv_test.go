@@ -1,0 +1,130 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCSVRecords(t *testing.T) {
+	line := Line{
+		Number: 7, TransactionExternalID: []byte(`t,"1"`), ModificationID: []byte("-1"),
+		Errors: []Error{
+			{Code: "enum", Pointer: "/payment_type", Message: "Use one of a, b.", Offset: 1 << 40},
+			{Code: "missing", Pointer: "/=x", Message: "It is missing."},
+			{Code: "enum", Pointer: "", Message: "\"No\"\r\nline.", Offset: 3},
+		},
+	}
+	want := `7,'-1,"t,""1""",enum,/payment_type,"Use one of a, b.",1099511627776` + "\r\n" +
+		`7,'-1,"t,""1""",missing,/=x,It is missing.,0` + "\r\n" +
+		`7,'-1,"t,""1""",enum,,"""No""` + "\r\n" + `line.",3` + "\r\n"
+	if diff := cmp.Diff(want, string(line.AppendCSVTo(nil))); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+	short := `7,'-1,"t,""1""",enum missing,,,` + "\r\n"
+	if diff := cmp.Diff(short, string(line.AppendShortCSVTo(nil))); diff != "" {
+		t.Errorf("short record (-want +got):\n%s", diff)
+	}
+	unreadable := Line{Number: 1, Errors: []Error{{Code: "json_invalid", Message: "No."}}}
+	if got, want := string(unreadable.AppendCSVTo(nil)), "1,,,json_invalid,,No.,0\r\n"; got != want {
+		t.Errorf("record without IDs is %q, want %q", got, want)
+	}
+}
+
+func TestCells(t *testing.T) {
+	for text, want := range map[string]string{
+		"":              "",
+		"plain-1 x":     "plain-1 x",
+		"a,b":           `"a,b"`,
+		`a"b`:           `"a""b"`,
+		"a\nb":          "\"a\nb\"",
+		"=1+1":          "'=1+1",
+		"+49":           "'+49",
+		"-1":            "'-1",
+		"@SUM(A1)":      "'@SUM(A1)",
+		"'x":            "''x",
+		"\t=1":          "'\t=1",
+		"\r=1":          "\"'\r=1\"",
+		"\n=1":          "\"'\n=1\"",
+		"=1,2":          `"'=1,2"`,
+		"＝1":            "'＝1",
+		"＠x":            "'＠x",
+		" =1":           " =1",
+		"ümläut 🙂":      "ümläut 🙂",
+		"a\x00b\xffc":   "a\uFFFDb\uFFFDc",
+		"\xef\xbc":      "\uFFFD\uFFFD",
+		"a;b\u2028\x7f": "a;b\u2028\x7f",
+	} {
+		t.Run(fmt.Sprintf("%q", text), func(t *testing.T) {
+			if got := string(appendCell(nil, text)); got != want {
+				t.Errorf("cell is %q, want %q", got, want)
+			}
+			if got := string(appendCell([]byte("x,"), []byte(text))); got != "x,"+want {
+				t.Errorf("cell after another is %q, want %q", got, "x,"+want)
+			}
+		})
+	}
+}
+
+// IDs of 255 bytes are whole; of longer ones, which no valid line has, the beginning is given.
+func TestLongIDsInCSV(t *testing.T) {
+	for n, want := range map[int]string{
+		254: strings.Repeat("é", 127), 256: strings.Repeat("é", 127) + "…", 1000: strings.Repeat("é", 127) + "…",
+	} {
+		line := Line{Number: 1, ModificationID: []byte(strings.Repeat("é", n/2)), Errors: []Error{{Code: "enum"}}}
+		if got := string(line.AppendCSVTo(nil)); got != "1,"+want+",,enum,,,0\r\n" {
+			t.Errorf("an ID of %d bytes became %q, want %q", n, got, want)
+		}
+	}
+}
+
+// FuzzCSV requires that a reader of CSV finds in each record what the line has, but for the apostrophes, and that no
+// cell is a formula; and that what the joiner shortens is what the maker of a part would have written.
+func FuzzCSV(f *testing.F) {
+	f.Add("m", "t", "/p", "Message.")
+	f.Add("=1+1", "a\r\nb\",c", "/x\x00", "\xff'")
+	f.Add("\"\n\"", "", "\r\n", "＋1,")
+	f.Fuzz(func(t *testing.T, modification, transactionID, pointer, message string) {
+		line := Line{Number: 12, ModificationID: []byte(modification), TransactionExternalID: []byte(transactionID),
+			Errors: []Error{{Code: "enum", Pointer: pointer, Message: message, Offset: 5}, {Code: "uuid"},
+				{Code: "enum", Pointer: "/other"}}}
+		text := line.AppendCSVTo(nil)
+		records, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+		if err != nil || len(records) != 3 {
+			t.Fatalf("%q: %d records, %v, want 3", text, len(records), err)
+		}
+		for i, want := range []string{"12", modification, transactionID, "enum", pointer, message, "5"} {
+			requireCell(t, records[0][i], want)
+		}
+		var out bytes.Buffer
+		j, err := NewCSVJoiner(&out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := j.AddPart(textPart(text), PartSize{Full: int64(len(text))}, 12); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := out.String(), CSVHeader+string(line.AppendShortCSVTo(nil)); got != want {
+			t.Errorf("shortened to %q, want %q", got, want)
+		}
+	})
+}
+
+// requireCell compares a cell with the text that was written to it.
+func requireCell(t *testing.T, got, want string) {
+	t.Helper()
+	if first, _ := utf8.DecodeRuneInString(got); strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
+		t.Errorf("cell %q may be a formula", got)
+	}
+	got, _ = strings.CutPrefix(got, "'")
+	want = strings.ReplaceAll(string([]rune(want)), "\x00", "\uFFFD") // one for each byte that is not UTF-8
+	// The reader of the standard library makes \r\n in a cell \n.
+	if len(want) <= maxCellIDBytes && got != strings.ReplaceAll(want, "\r\n", "\n") {
+		t.Errorf("cell is %q, want %q", got, want)
+	}
+}
