@@ -18,7 +18,7 @@ import (
 	"sluice/shared/entity/entityhttp"
 	"sluice/shared/externalauth/externalauthhttp"
 	"sluice/shared/httpapi/platform"
-	"sluice/shared/outbound"
+	"sluice/shared/jose"
 	"sluice/shared/outbound/outboundhttp"
 	"sluice/shared/policy"
 	"sluice/shared/policy/evaluate"
@@ -46,7 +46,7 @@ func TestReplySchemasMatchTheirTypes(t *testing.T) {
 		"Deliveries": webhookhttp.DeliveriesReply{}, "Delivery": webhookhttp.DeliveryReply{}, "Resent": webhookhttp.ResendReply{},
 		"CreatedScreeningBatch": screeninghttp.Created{}, "ScreeningBatch": screeninghttp.BatchReply{},
 		"ScreeningBatchOfEntity": screeninghttp.EntityBatchReply{}, "Match": screeninghttp.MatchReply{},
-		"PresentedCertificates": outboundhttp.CheckReply{}, "ClientKeySet": outbound.JWKSet{},
+		"PresentedCertificates": outboundhttp.CheckReply{}, "ClientKeySet": jose.JWKSet{},
 		"UploadedScreeningDocument": screeninghttp.UploadReply{}, "VirtualScreeningDocument": screeninghttp.VirtualReply{},
 		"ReusedScreeningDocument": screeninghttp.ReuseReply{}, "EntityDocument": screeninghttp.DocumentReply{},
 		"MatchDocument": screeninghttp.MatchDocumentReply{}, "AggregatedMateriality": screeninghttp.AggregateReply{},

@@ -41,6 +41,7 @@ var layers = map[string]layer{
 	"shared/malware":          kitLayer,
 	"shared/deadline":         kitLayer,
 	"shared/machine":          kitLayer,
+	"shared/kmskey":           kitLayer,
 	"shared/sealed":           kitLayer,
 	"shared/announce":         serviceLayer,
 	"shared/auth":             serviceLayer,

@@ -2,27 +2,15 @@ package outbound
 
 import (
 	"context"
-	"crypto"
-	"crypto/sha256"
-	"encoding/asn1"
 	"encoding/base64"
-	"encoding/json"
-	"errors"
-	"math/big"
 	"time"
+
+	"sluice/shared/jose"
+	"sluice/shared/kmskey"
 )
 
 // assertionLifetime is how long a client assertion is valid.
 const assertionLifetime = time.Minute
-
-// assertionHeader is the JOSE header of a client assertion.
-type assertionHeader struct {
-	Algorithm string `json:"alg"`
-	Type      string `json:"typ"`
-	KeyID     string `json:"kid"`
-	// Thumbprint is that of the installed certificate; some token endpoints find the key by it.
-	Thumbprint string `json:"x5t#S256,omitempty"`
-}
 
 // assertionClaims are the claims of a client assertion (RFC 7523, section 3).
 type assertionClaims struct {
@@ -45,7 +33,7 @@ func (c *call) assertion(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	header := assertionHeader{Algorithm: "ES256", Type: "JWT", KeyID: key.ID}
+	header := jose.Header{Algorithm: jose.ES256, Type: "JWT", KeyID: key.ID}
 	if fingerprint := key.fingerprint(); fingerprint != "" {
 		header.Thumbprint = base64.RawURLEncoding.EncodeToString([]byte(fingerprint))
 	}
@@ -54,73 +42,26 @@ func (c *call) assertion(ctx context.Context) (string, error) {
 		Issuer: o.ClientID, Subject: o.ClientID, Audience: o.URL, ID: c.client.newID(),
 		IssuedAt: now.Unix(), ExpiresAt: now.Add(assertionLifetime).Unix(),
 	}
-	signer := &KMSSigner{Context: ctx, KMS: c.client.KMS, KeyID: key.KMSKey, PublicKey: public}
-	return sign(signer, header, claims)
-}
-
-// sign returns a JWS in compact form.
-func sign(signer crypto.Signer, header, claims any) (string, error) {
-	head, err1 := json.Marshal(header)
-	body, err2 := json.Marshal(claims)
-	if err := errors.Join(err1, err2); err != nil {
-		return "", err
-	}
-	encode := base64.RawURLEncoding.EncodeToString
-	signed := encode(head) + "." + encode(body)
-	digest := sha256.Sum256([]byte(signed))
-	der, err := signer.Sign(nil, digest[:], crypto.SHA256)
+	text, err := jose.Sign(&kmskey.Signer{Context: ctx, KMS: c.client.KMS, KeyID: key.KMSKey, PublicKey: public}, header, claims)
 	if err != nil {
 		return "", newError(ClientCertificateUnusable, "The tenant's client key could not be used.").withCause(err)
 	}
-	var signature struct{ R, S *big.Int }
-	if rest, err := asn1.Unmarshal(der, &signature); err != nil || len(rest) > 0 {
-		return "", errors.New("outbound: the signature of KMS is not in DER form")
-	}
-	const size = 32
-	raw := make([]byte, 2*size)
-	isOutOfRange := func(n *big.Int) bool { return n.Sign() <= 0 || n.BitLen() > 8*size }
-	if isOutOfRange(signature.R) || isOutOfRange(signature.S) {
-		return "", errors.New("outbound: the signature of KMS is out of range")
-	}
-	signature.R.FillBytes(raw[:size])
-	signature.S.FillBytes(raw[size:])
-	return signed + "." + encode(raw), nil
+	return text, nil
 }
 
 // KeySet returns the public keys of client keys as a JWK set (RFC 7517), to be sent as JSON.
-func KeySet(keys []ClientKey) (JWKSet, error) {
-	set := JWKSet{Keys: make([]JWK, 0, len(keys))}
+func KeySet(keys []ClientKey) (jose.JWKSet, error) {
+	set := jose.JWKSet{Keys: make([]jose.JWK, 0, len(keys))}
 	for _, k := range keys {
 		public, err := k.ParsePublicKey()
 		if err != nil {
-			return JWKSet{}, err
+			return jose.JWKSet{}, err
 		}
-		point, err := public.Bytes()
+		key, err := jose.NewJWK(k.ID, public)
 		if err != nil {
-			return JWKSet{}, err
+			return jose.JWKSet{}, err
 		}
-		encode := base64.RawURLEncoding.EncodeToString
-		half := (len(point) - 1) / 2
-		set.Keys = append(set.Keys, JWK{
-			KeyType: "EC", Curve: "P-256", X: encode(point[1 : 1+half]), Y: encode(point[1+half:]),
-			KeyID: k.ID, Use: "sig", Algorithm: "ES256",
-		})
+		set.Keys = append(set.Keys, key)
 	}
 	return set, nil
-}
-
-// JWKSet is a set of public keys.
-type JWKSet struct {
-	Keys []JWK `json:"keys"`
-}
-
-// JWK is a public P-256 key.
-type JWK struct {
-	KeyType   string `json:"kty"`
-	Curve     string `json:"crv"`
-	X         string `json:"x"`
-	Y         string `json:"y"`
-	KeyID     string `json:"kid"`
-	Use       string `json:"use"`
-	Algorithm string `json:"alg"`
 }

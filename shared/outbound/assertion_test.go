@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/externalauth"
+	"sluice/shared/jose"
+	"sluice/shared/kmskey"
 	"sluice/shared/outbound"
 	"sluice/shared/outbound/outboundtest"
 )
@@ -74,7 +76,7 @@ func TestClientAssertion(t *testing.T) {
 }
 
 // verifyAssertion verifies a JWS by a key set and returns its header and claims.
-func verifyAssertion(t *testing.T, text string, set outbound.JWKSet) (header, claims map[string]any) {
+func verifyAssertion(t *testing.T, text string, set jose.JWKSet) (header, claims map[string]any) {
 	t.Helper()
 	decode := func(part string) []byte {
 		raw, err := base64.RawURLEncoding.DecodeString(part)
@@ -123,7 +125,7 @@ func TestClientAssertionFailsClosed(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		keys outbound.ClientKeys
-		kms  outbound.Signer
+		kms  kmskey.API
 	}{
 		{"no store", nil, kms},
 		{"no KMS", outboundtest.NewKeys(key), nil},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto"
 	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
@@ -13,8 +12,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/kms/types"
+	"sluice/shared/jose"
+	"sluice/shared/kmskey"
 )
 
 // ClientKey is the key by which a tenant is known to the receivers that it has called: it proves the client certificate
@@ -60,20 +59,11 @@ type ClientKeys interface {
 	ClientKey(ctx context.Context, tenant string) (ClientKey, error)
 }
 
-// Signer is the part of the KMS client that signing needs.
-type Signer interface {
-	Sign(ctx context.Context, in *kms.SignInput, opts ...func(*kms.Options)) (*kms.SignOutput, error)
-}
-
 // ParsePublicKey returns the public key.
 func (k ClientKey) ParsePublicKey() (*ecdsa.PublicKey, error) {
-	parsed, err := x509.ParsePKIXPublicKey(k.PublicKey)
+	public, err := jose.ParsePublicKey(k.PublicKey)
 	if err != nil {
 		return nil, fmt.Errorf("client key %s: %w", k.ID, err)
-	}
-	public, ok := parsed.(*ecdsa.PublicKey)
-	if !ok || public.Curve != elliptic.P256() {
-		return nil, fmt.Errorf("client key %s: not a P-256 key", k.ID)
 	}
 	return public, nil
 }
@@ -85,36 +75,6 @@ func (k ClientKey) fingerprint() string {
 	}
 	sum := sha256.Sum256(k.Certificates[0])
 	return string(sum[:])
-}
-
-// KMSSigner is a crypto.Signer on a P-256 key in KMS. It carries the context of the one operation that it is made for,
-// because crypto.Signer has no parameter for it.
-type KMSSigner struct {
-	Context context.Context
-	KMS     Signer
-	// KeyID is the ID or ARN of the key.
-	KeyID     string
-	PublicKey *ecdsa.PublicKey
-}
-
-var _ crypto.Signer = (*KMSSigner)(nil)
-
-// Public implements crypto.Signer.
-func (s *KMSSigner) Public() crypto.PublicKey { return s.PublicKey }
-
-// Sign implements crypto.Signer for SHA-256 digests. The signature is in ASN.1 DER form.
-func (s *KMSSigner) Sign(_ io.Reader, digest []byte, options crypto.SignerOpts) ([]byte, error) {
-	if options.HashFunc() != crypto.SHA256 || len(digest) != sha256.Size {
-		return nil, errors.New("outbound: a key in KMS signs SHA-256 digests only")
-	}
-	out, err := s.KMS.Sign(s.Context, &kms.SignInput{
-		KeyId: &s.KeyID, Message: digest, MessageType: types.MessageTypeDigest,
-		SigningAlgorithm: types.SigningAlgorithmSpecEcdsaSha256,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out.Signature, nil
 }
 
 // clientKey reads the key of a tenant; an *Error if there is none.
@@ -155,7 +115,7 @@ func (c *Client) clientCertificate(ctx context.Context, tenant string) (ClientKe
 // presentation presents a client certificate on one connection, or none. It remembers whether one was asked for, and
 // why it could not be presented: crypto/tls passes on only the text of the error.
 type presentation struct {
-	kms Signer
+	kms kmskey.API
 	// key is nil if no certificate is to be presented.
 	key      *ClientKey
 	wasAsked bool
@@ -176,7 +136,7 @@ func (p *presentation) certificate(request *tls.CertificateRequestInfo) (*tls.Ce
 	}
 	return &tls.Certificate{
 		Certificate: p.key.Certificates,
-		PrivateKey: recordingSigner{p, &KMSSigner{
+		PrivateKey: recordingSigner{p, &kmskey.Signer{
 			Context: request.Context(), KMS: p.kms, KeyID: p.key.KMSKey, PublicKey: public,
 		}},
 		SupportedSignatureAlgorithms: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sluice/shared/externalauth"
+	"sluice/shared/kmskey"
 	"sluice/shared/outbound"
 	"sluice/shared/outbound/outboundtest"
 )
@@ -46,7 +47,7 @@ func TestClientCertificate(t *testing.T) {
 		keys []outbound.ClientKey
 		// isEnabled is isMtlsEnabled of the configuration.
 		isEnabled bool
-		kms       outbound.Signer
+		kms       kmskey.API
 		server    tls.ClientAuthType
 		want      outbound.Reason
 	}{

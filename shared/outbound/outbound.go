@@ -21,6 +21,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice/shared/externalauth"
+	"sluice/shared/kmskey"
 )
 
 // The limits of a Client whose fields are zero.
@@ -63,7 +64,7 @@ type Client struct {
 	// Keys and KMS are the client keys of tenants and what signs with them. Without them calls that need a client key
 	// fail.
 	Keys ClientKeys
-	KMS  Signer
+	KMS  kmskey.API
 	// Timeout is the time for one exchange. A call is up to four of them: with a token, and once more with a new one.
 	Timeout time.Duration
 	// MaxReplyBytes is how much of the body of a reply is read.

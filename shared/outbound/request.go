@@ -12,13 +12,15 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"sluice/shared/kmskey"
 )
 
 // maxClientCertificates is the length of the chain that a receiver is shown.
 const maxClientCertificates = 6
 
 // CertificateRequest returns a request (PKCS #10, in PEM) for a certificate of a client key, signed by KMS.
-func CertificateRequest(ctx context.Context, k ClientKey, s Signer, commonName string) ([]byte, error) {
+func CertificateRequest(ctx context.Context, k ClientKey, s kmskey.API, commonName string) ([]byte, error) {
 	public, err := k.ParsePublicKey()
 	if err != nil {
 		return nil, err
@@ -26,7 +28,7 @@ func CertificateRequest(ctx context.Context, k ClientKey, s Signer, commonName s
 	template := &x509.CertificateRequest{
 		Subject: pkix.Name{CommonName: commonName}, SignatureAlgorithm: x509.ECDSAWithSHA256,
 	}
-	signer := &KMSSigner{Context: ctx, KMS: s, KeyID: k.KMSKey, PublicKey: public}
+	signer := &kmskey.Signer{Context: ctx, KMS: s, KeyID: k.KMSKey, PublicKey: public}
 	der, err := x509.CreateCertificateRequest(rand.Reader, template, signer)
 	if err != nil {
 		return nil, fmt.Errorf("sign the certificate request: %w", err)

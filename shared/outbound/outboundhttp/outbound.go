@@ -14,6 +14,7 @@ import (
 	"sluice/shared/externalauth"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
+	"sluice/shared/jose"
 	"sluice/shared/outbound"
 	"sluice/shared/permission"
 )
@@ -42,7 +43,7 @@ type Outbound struct {
 
 	mu sync.Mutex
 	// set are the keys as read at readAt.
-	set    outbound.JWKSet
+	set    jose.JWKSet
 	readAt time.Time
 }
 
@@ -164,17 +165,17 @@ func (s *Outbound) keySet(ctx context.Context, _ httpapi.Caller, _ *http.Request
 
 // loadKeySet returns the keys as read at most keySetAge ago. An empty set is not remembered: whoever creates the first
 // key wants to see it.
-func (s *Outbound) loadKeySet(ctx context.Context) (outbound.JWKSet, error) {
+func (s *Outbound) loadKeySet(ctx context.Context) (jose.JWKSet, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now := s.Now(); len(s.set.Keys) == 0 || now.Sub(s.readAt) >= keySetAge {
 		all, err := s.Keys.AllClientKeys(ctx)
 		if err != nil {
-			return outbound.JWKSet{}, err
+			return jose.JWKSet{}, err
 		}
 		set, err := outbound.KeySet(all)
 		if err != nil {
-			return outbound.JWKSet{}, err
+			return jose.JWKSet{}, err
 		}
 		s.set, s.readAt = set, now
 	}

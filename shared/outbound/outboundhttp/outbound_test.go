@@ -16,6 +16,7 @@ import (
 	"sluice/shared/externalauth"
 	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
+	"sluice/shared/jose"
 	"sluice/shared/outbound"
 	"sluice/shared/outbound/outboundhttp"
 	"sluice/shared/outbound/outboundtest"
@@ -214,7 +215,7 @@ func TestKeySet(t *testing.T) {
 	f.Keys = store
 	read := func() []string {
 		w := f.send(t, "GET", "/outbound/jwks.json", "")
-		var set outbound.JWKSet
+		var set jose.JWKSet
 		if err := json.Unmarshal([]byte(w.Body), &set); err != nil || w.Code != http.StatusOK {
 			t.Fatalf("%d %s, %v", w.Code, w.Body, err)
 		}

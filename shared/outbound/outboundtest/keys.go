@@ -134,7 +134,7 @@ func (s *Keys) InstallCertificates(_ context.Context, k outbound.ClientKey) erro
 // FailingSigner is a KMS that does not sign.
 type FailingSigner struct{}
 
-// Sign implements outbound.Signer.
+// Sign implements kmskey.API.
 func (FailingSigner) Sign(context.Context, *kms.SignInput, ...func(*kms.Options)) (*kms.SignOutput, error) {
 	return nil, errors.New("AccessDeniedException: arn:aws:kms:eu-west-1:123456789012:key/leak")
 }
