@@ -13,26 +13,26 @@ import (
 	"sluice/shared/batch/batchdb"
 	"sluice/shared/document/documentdb"
 	"sluice/shared/intake"
+	"sluice/shared/pipeline"
 	"sluice/shared/setup"
 )
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_DOCUMENTS", "TABLE_CLIENTS", "BUCKET_UPLOADS",
-		"STATE_MACHINE_ARN", "ANNOUNCE_FUNCTION", "MAX_UPLOAD_BYTES", "MALWARE_SCAN", "SCAN_PATIENCE", "SWEEP_AGE", "UPLOAD_PATIENCE",
-		"TABLE_ADMISSION", "VALIDATION_SLOTS", "VALIDATION_SLOTS_PER_TENANT", "INGESTION_SLOTS", "INGESTION_SLOTS_PER_TENANT")
-	lines, documents, guardDuty, err := env.Scanners()
+		"STATE_MACHINE_ARN", "ANNOUNCE_FUNCTION", "MAX_UPLOAD_BYTES", "MAX_UNPACK_RATIO", "MALWARE_SCAN", "SCAN_PATIENCE",
+		"SWEEP_AGE", "UPLOAD_PATIENCE", "TABLE_ADMISSION", "VALIDATION_SLOTS", "VALIDATION_SLOTS_PER_TENANT", "INGESTION_SLOTS", "INGESTION_SLOTS_PER_TENANT")
+	scanner, guardDuty, err := env.Scanner()
 	env.Check(err)
-	retry := intake.RetryPolicy{Attempts: 5, Pause: 2 * time.Second}
+	retry, registry := intake.RetryPolicy{Attempts: 5, Pause: 2 * time.Second}, authdb.New(env.DynamoDB(), env.ClientsTable)
 	batches := env.Announcing(batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit))
-	registry := authdb.New(env.DynamoDB(), env.ClientsTable)
 	documentStore := documentdb.New(env.DynamoDB(), env.DocumentsTable)
 	in := &intake.Intake{
 		Batches: batches, Uploads: env.Uploads(), Machine: env.Machine(), Registry: registry,
 		Sweep: &intake.Sweep{Batches: batches, Files: documentStore, Uploads: env.Uploads(), Machine: env.Machine(),
 			Announcements: env.Announcements(), Slots: env.Slots(), Age: env.SweepAge, Patience: env.UploadPatience},
-		Scanner: lines, GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Now: time.Now, Log: env.Log, Metrics: env.Metrics,
-		Documents: &intake.Documents{
-			Store: documentStore, Registry: registry, Files: env.Uploads(), Scanner: documents,
+		Scanner: scanner, GuardDuty: guardDuty, Retry: retry, Now: time.Now, Log: env.Log, Metrics: env.Metrics,
+		MaxBytes: env.MaxUploadBytes, MaxRatio: env.MaxUnpackRatio, NewAttempt: pipeline.NewAttempt,
+		Documents: &intake.Documents{Store: documentStore, Registry: registry, Files: env.Uploads(), Scanner: scanner,
 			GuardDuty: guardDuty, MaxBytes: env.MaxUploadBytes, Retry: retry, Log: env.Log},
 	}
 	lambda.Start(in.Handle)

@@ -109,8 +109,9 @@ const (
 	// batchPuts are the tag, the report and its summary, and the upload. Each chunk has an index.
 	batchPuts, chunkPuts = 4, 1
 	// chunkGets are two for each of two readings of a chunk, as its last line ends in the next one, and one for each
-	// section of its index. The two that the last chunk saves are those of the scan.
-	chunkGets = 4 + batch.Partitions
+	// section of its index. The two that the last chunk saves are those of the scan. headGets reads the first bytes of the
+	// upload, by which a packed one is recognised; what unpacking uses is not counted.
+	chunkGets, headGets = 4 + batch.Partitions, 1
 	// batchTransitions and chunkTransitions are those of the state machine, without retries.
 	batchTransitions, chunkTransitions = 14, 5
 	// batchRuns and chunkRuns are the functions that the state machine runs, eventRuns the scan and the announcement.
@@ -174,7 +175,7 @@ func UsageOf(l Load) Usage {
 		RowWrites:   n * (batchWrites + slotWrites + chunkWrites*c + windows),
 		Reads:       n * (batchReads + chunkReads*c + windows + r*(2+reads) + 2*(1+reads)),
 		Puts:        n * (batchPuts + chunkPuts*c),
-		Gets:        n * (chunkGets*c + math.Ceil(float64(size)/digestPartBytes)),
+		Gets:        n * (headGets + chunkGets*c + math.Ceil(float64(size)/digestPartBytes)),
 		Transitions: n * (batchTransitions + chunkTransitions*c + r),
 		MachineRuns: n * (batchRuns + chunkRuns*c + r),
 	}

@@ -126,7 +126,7 @@ var (
 )
 
 // batchMessageFolders are the packages with the texts of error_message.
-var batchMessageFolders = []string{"shared/batch", "shared/intake", "shared/pipeline"}
+var batchMessageFolders = []string{"shared/batch", "shared/intake", "shared/pipeline", "shared/unpack"}
 
 // Every error_message of a batch that docs/errors.md lists is a text of the code. The page writes N, M and … for what
 // the code fills in, and ends a message early by an ellipsis.

@@ -80,7 +80,7 @@ func (w *countedBatch) count(t *testing.T) {
 	w.ingest.Batches, w.ingest.Transactions, w.ingest.Uploads, w.ingest.Work = w.store, transactions, uploads, work
 	w.close.Batches, w.close.Slots = w.store, slots
 	w.intake = intake.Intake{
-		Batches: w.store, Uploads: uploads, Scanner: malware.Builtin{TextOnly: true}, Machine: noMachine{},
+		Batches: w.store, Uploads: uploads, Scanner: malware.Builtin{}, Machine: noMachine{},
 		Registry: anyUploader{}, MaxBytes: 1 << 30, Now: now, Log: log,
 	}
 }

@@ -92,6 +92,8 @@ type Transition struct {
 	// Object and ReceivedAt are recorded with Uploaded.
 	Object     *Object
 	ReceivedAt time.Time
+	// Encoding is recorded with Failed, if the file is known to be packed and is not unpacked.
+	Encoding Encoding
 	// Plan, MaxLineBytes, MaxTransactions and MaxReportBytes are pinned with ValidationStarted.
 	Plan            *chunk.Plan
 	MaxLineBytes    int64
@@ -116,6 +118,8 @@ const (
 	NeverUploaded = "The upload did not arrive in time."
 	// GivenUp is the message of a batch whose upload in parts the client has given up.
 	GivenUp = "The upload was given up by the client."
+	// OtherFile is the message of a batch whose file has another digest than was announced.
+	OtherFile = "The file is not the one that was announced."
 	// Unscannable is the message of a batch whose file could not be scanned for malware.
 	Unscannable = "The file could not be scanned for malware. Upload it again as a new batch."
 )

@@ -52,6 +52,11 @@ type Store interface {
 	RecordCompletion(ctx context.Context, id ID, completion string, at time.Time) (Batch, error)
 	// Statuses returns the statuses of several batches of any tenant. Unknown IDs are left out.
 	Statuses(ctx context.Context, ids []ID) (map[ID]Status, error)
+	// CommitContent commits the unpacked copy of a batch's packed file, and how the file is packed, once, while the batch
+	// is UPLOADED; a later call, or one in another status, changes nothing. It returns the batch as it is then, so that of
+	// two concurrent runs both learn which copy counts. The size of the copy takes the place of that of the upload in what
+	// is Open. It returns ErrNotFound if there is no such batch.
+	CommitContent(ctx context.Context, id ID, packed Encoding, content Object) (Batch, error)
 	// EachUnfinished calls visit with the batches that are not in a terminal status and were to be looked at before a
 	// time, until visit returns an error, which it returns. A batch is to be looked at from its creation and from each
 	// of its transitions on, unless Postpone has said otherwise. One call visits no more than some thousand batches, in

@@ -437,7 +437,7 @@ func TestRefusedFilesStayRefused(t *testing.T) {
 	})
 	t.Run("batch", func(t *testing.T) {
 		g := newGuardDutyFixture(t, db)
-		g.bucket.tags = []string{"x sluice-verdict=refused"}
+		g.bucket.tags = []string{g.key() + " sluice-verdict=refused"}
 		r := scanResults['n']
 		g.mustHandle(t, newScanEvent(t, intake.UploadKey(g.batch.Tenant, g.batch.ID), r.id, "abc", r.status))
 		g.mustHandle(t, g.event(t, "abc", 2))

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"time"
@@ -51,8 +52,13 @@ type Intake struct {
 	Batches interface {
 		Get(ctx context.Context, id batch.ID) (batch.Batch, error)
 		Apply(ctx context.Context, id batch.ID, t batch.Transition) (batch.Batch, error)
+		CommitContent(ctx context.Context, id batch.ID, packed batch.Encoding, content batch.Object) (batch.Batch, error)
 	}
-	Uploads tagger
+	Uploads interface {
+		tagger
+		// StoreObject is that of objects.Bucket.
+		StoreObject(ctx context.Context, key string, write func(io.Writer) error) (objects.Info, error)
+	}
 	Scanner Scanner
 	// GuardDuty is set, in place of Scanner, where GuardDuty scans.
 	GuardDuty *GuardDuty
@@ -72,9 +78,14 @@ type Intake struct {
 	}
 	// Sweep looks after batches and files of documents that nothing moves, whenever the schedule says so.
 	Sweep *Sweep
-	// MaxBytes is the size of the largest file allowed.
+	// MaxBytes is the size of the largest file allowed, packed and unpacked.
 	MaxBytes int64
-	// Retry is for a Scanner that fails; after its attempts, a file counts as unscannable.
+	// MaxRatio is how many times larger than a packed file the unpacked one may be.
+	MaxRatio int64
+	// NewAttempt returns a random name for an attempt at unpacking.
+	NewAttempt func() string
+	// Retry is for a Scanner that fails; after its attempts, a file counts as unscannable. It is also for a file that cannot
+	// be read or written while it is unpacked.
 	Retry RetryPolicy
 	Now   func() time.Time
 	Log   *slog.Logger
@@ -102,33 +113,28 @@ func (in *Intake) process(ctx context.Context, object batch.Object, receivedAt t
 	if strings.HasPrefix(object.Key, document.FilePrefix) {
 		return in.Documents.Process(ctx, object)
 	}
-	id, ok := batchID(object.Key)
-	if !ok {
-		in.Log.WarnContext(ctx, "the object is not an upload", "key", object.Key)
-		return nil
-	}
-	b, err := in.pin(ctx, id, object, receivedAt)
+	b, err := in.find(ctx, object, receivedAt)
 	if err != nil || b.Status != batch.Uploaded {
 		return err
 	}
 	metric.SetProperty(ctx, "batch", string(b.ID))
 	metric.SetProperty(ctx, "tenant", b.Tenant)
-	refused, err := in.inspect(ctx, b)
+	b, refused, err := in.inspect(ctx, b)
 	if err == nil && refused == nil {
 		refused, err = in.checkUploader(ctx, b)
 	}
-	if err != nil {
+	if err != nil || b.Status != batch.Uploaded {
 		return err
 	}
-	metric.Add(ctx, metric.Bytes, b.Object.Size)
-	in.Log.InfoContext(ctx, "upload scanned", "batch", b.ID, "bytes", b.Object.Size, "clean", refused == nil,
-		"seconds", in.Now().Sub(b.ReceivedAt).Round(time.Millisecond).Seconds())
+	metric.Add(ctx, metric.Bytes, b.Object.Size+b.Content.Size) // both are scanned
+	in.Log.InfoContext(ctx, "upload scanned", "batch", b.ID, "bytes", b.Object.Size, "unpacked", b.Content.Size,
+		"clean", refused == nil, "seconds", in.Now().Sub(b.ReceivedAt).Round(time.Millisecond).Seconds())
 	if refused != nil {
 		return in.refuse(ctx, b, *refused)
 	}
 	err = in.markClean(ctx, b)
 	if errors.Is(err, objects.ErrDenied) { // another run tagged the file, and was interrupted or is about to fail the batch
-		return in.refuse(ctx, b, refusal{unnamedThreatMessage})
+		return in.refuse(ctx, b, refusal{message: unnamedThreatMessage})
 	}
 	if err != nil {
 		return err
@@ -138,17 +144,31 @@ func (in *Intake) process(ctx context.Context, object batch.Object, receivedAt t
 	return in.Machine.Start(ctx, b.ID)
 }
 
-// markClean makes the object of a batch readable for the state machine. If a concurrent run has refused it meanwhile,
-// it stays refused.
+// find returns the batch of an upload, on which it is pinned, or of the unpacked copy of one. It returns a batch in
+// another status than Uploaded, or the zero batch, if nothing remains to be done for the object.
+func (in *Intake) find(ctx context.Context, object batch.Object, receivedAt time.Time) (batch.Batch, error) {
+	if id, ok := unpackedBatchID(object.Key); ok {
+		return in.findByCopy(ctx, id, object)
+	}
+	id, ok := batchID(object.Key)
+	if !ok {
+		in.Log.WarnContext(ctx, "the object is not an upload", "key", object.Key)
+		return batch.Batch{}, nil
+	}
+	return in.pin(ctx, id, object, receivedAt)
+}
+
+// markClean makes the file of a batch readable for the state machine: the unpacked copy, if there is one. If a concurrent
+// run has refused it meanwhile, it stays refused.
 func (in *Intake) markClean(ctx context.Context, b batch.Batch) error {
-	if err := markClean(ctx, in.Uploads, b.Object); err != nil {
+	if err := markClean(ctx, in.Uploads, b.Source()); err != nil {
 		return err
 	}
 	current, err := in.Batches.Get(ctx, b.ID)
 	if err != nil || current.Status != batch.Failed {
 		return err
 	}
-	return in.Uploads.Tag(ctx, b.Object.Key, verdictTag, refusedValue)
+	return in.Uploads.Tag(ctx, b.Source().Key, verdictTag, refusedValue)
 }
 
 // pin records which object is the batch's and when it was complete. It returns a batch in another status than Uploaded,
@@ -178,30 +198,65 @@ func (in *Intake) pin(ctx context.Context, id batch.ID, object batch.Object, rec
 	return b, err
 }
 
-// refusal is the decision not to process a file, with the message for the client.
-type refusal struct{ message string }
+// refusal is the decision not to process a file.
+type refusal struct {
+	// message is for the client.
+	message string
+	// packed is how the file is packed, if that is known and there is no unpacked copy.
+	packed batch.Encoding
+}
 
-// inspect returns the refusal of a file that is too large, not clean or not scannable; nil for a clean one.
-func (in *Intake) inspect(ctx context.Context, b batch.Batch) (*refusal, error) {
+// Error returns the message.
+func (r *refusal) Error() string { return r.message }
+
+// inspect returns the refusal of a file that is too large, not clean, not scannable or cannot be unpacked; nil for one
+// that can be read, and the batch with its unpacked copy if it is packed. The batch may have ended meanwhile.
+func (in *Intake) inspect(ctx context.Context, b batch.Batch) (batch.Batch, *refusal, error) {
+	if b.Content == (batch.Object{}) { // the copy is made once the upload is found clean, and never again
+		refused, err := in.inspectUpload(ctx, b)
+		if err != nil || refused != nil {
+			return b, refused, err
+		}
+		if b, refused, err = in.unpack(ctx, b); err != nil || refused != nil || b.Content == (batch.Object{}) {
+			return b, refused, err
+		}
+	}
+	refused, err := in.inspectCopy(ctx, b)
+	return b, refused, err
+}
+
+// inspectUpload returns the refusal of a file, as it was uploaded, that is too large, not clean or not scannable.
+func (in *Intake) inspectUpload(ctx context.Context, b batch.Batch) (*refusal, error) {
 	if b.Object.Size > in.MaxBytes {
-		return &refusal{fmt.Sprintf("The file has %d bytes; at most %d are allowed. Split it into several batches.",
+		return &refusal{message: fmt.Sprintf("The file has %d bytes; at most %d are allowed. Split it into several batches.",
 			b.Object.Size, in.MaxBytes)}, nil
 	}
+	return in.scanFile(ctx, b, b.Object)
+}
+
+// scanFile returns the refusal of a file of a batch that is not clean or not scannable; nil for a clean one.
+func (in *Intake) scanFile(ctx context.Context, b batch.Batch, file batch.Object) (*refusal, error) {
 	s := scan{scanner: in.Scanner, guardDuty: in.GuardDuty, retry: in.Retry, files: in.Uploads, log: in.Log}
-	threat, err := s.verdict(ctx, b.Object)
+	threat, err := s.verdict(ctx, file)
 	switch {
 	case err == nil && threat.Kind == malware.Clean:
 		return nil, nil
 	case err == nil:
-		return &refusal{threatMessage(threat)}, nil
+		return &refusal{message: threatMessage(threat)}, nil
 	case ctx.Err() != nil, isUndecided(err):
 		return nil, err
-	case errors.Is(err, objects.ErrDenied): // an earlier run tagged the file and was interrupted
-		return &refusal{unnamedThreatMessage}, nil
+	}
+	return in.unscannable(ctx, b, err), nil
+}
+
+// unscannable returns the refusal of a file that cannot be scanned, or read, and never will be.
+func (in *Intake) unscannable(ctx context.Context, b batch.Batch, err error) *refusal {
+	if errors.Is(err, objects.ErrDenied) { // an earlier run tagged the file and was interrupted
+		return &refusal{message: unnamedThreatMessage}
 	}
 	// An alarm of template.yaml matches the text of this line.
 	in.Log.ErrorContext(ctx, "cannot be scanned", "batch", b.ID, "error", err)
-	return &refusal{batch.Unscannable}, nil
+	return &refusal{message: batch.Unscannable}
 }
 
 // checkUploader returns the refusal of a file whose client or tenant may not upload any more; nil if they may. It is
@@ -212,9 +267,9 @@ func (in *Intake) checkUploader(ctx context.Context, b batch.Batch) (*refusal, e
 	case err != nil:
 		return nil, err
 	case !isEnabled:
-		return &refusal{"The client that asked for the upload URL has been disabled."}, nil
+		return &refusal{message: "The client that asked for the upload URL has been disabled."}, nil
 	case !hasFeature:
-		return &refusal{"The batch feature has been disabled for this tenant."}, nil
+		return &refusal{message: "The batch feature has been disabled for this tenant."}, nil
 	}
 	return nil, nil
 }
@@ -224,30 +279,32 @@ const unnamedThreatMessage = "The malware scan refused the file."
 
 // threatMessage tells the client what was found.
 func threatMessage(t malware.Threat) string {
-	switch {
-	case t.Kind == malware.Executable:
-		return fmt.Sprintf("The file is an executable (%s), not JSON Lines.", t.Name)
-	case t.Kind == malware.Archive:
-		return fmt.Sprintf("The file is an archive (%s); upload the JSON Lines unpacked.", t.Name)
-	case t.Name == "":
+	if t.Name == "" {
 		return unnamedThreatMessage
 	}
 	return fmt.Sprintf("The malware scan refused the file (%s).", t.Name)
 }
 
-// refuse makes the object unreadable and then fails the batch. It does not delete the object: as long as the object
-// exists, the signed URL cannot put another one in its place. It does nothing if a concurrent run has found the file
-// clean and started the batch.
+// refuse makes the file unreadable, and its unpacked copy if there is one, and then fails the batch. It does not delete
+// the upload: as long as the object exists, the signed URL cannot put another one in its place. It does nothing if a
+// concurrent run has found the file clean and started the batch.
 func (in *Intake) refuse(ctx context.Context, b batch.Batch, r refusal) error {
 	current, err := in.Batches.Get(ctx, b.ID)
 	if err != nil || current.Status != batch.Uploaded {
 		return err
 	}
+	if current.Content != (batch.Object{}) {
+		r.packed = "" // it is known
+		err := in.Uploads.Tag(ctx, current.Content.Key, verdictTag, refusedValue)
+		if err != nil && !errors.Is(err, objects.ErrNotFound) {
+			return err
+		}
+	}
 	if err := in.Uploads.Tag(ctx, b.Object.Key, verdictTag, refusedValue); err != nil {
 		return err
 	}
 	_, err = in.Batches.Apply(ctx, b.ID, batch.Transition{
-		To: batch.Failed, From: batch.Uploaded, At: in.Now(), ErrorMessage: r.message,
+		To: batch.Failed, From: batch.Uploaded, At: in.Now(), ErrorMessage: r.message, Encoding: r.packed,
 	})
 	var conflict *batch.ConflictError
 	if errors.As(err, &conflict) {

@@ -8,9 +8,12 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"path"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -27,9 +30,16 @@ import (
 
 var received = time.Date(2026, 11, 26, 8, 15, 0, 123000000, time.UTC)
 
-// bucket holds one file and records the calls.
+// bucket holds one file, and its unpacked copies, and records the calls.
 type bucket struct {
 	content string
+	// copies are the objects that were stored, by their keys.
+	copies map[string]string
+	// losing counts down the times that the whole file is opened: the last one of them loses the file after ten bytes.
+	losing int
+	// failStore is the error of the next call of StoreObject, after it has written, and duringStore is called by it.
+	failStore   error
+	duringStore func()
 	// opened are the ETags of the calls of Open.
 	opened []string
 	tags   []string
@@ -37,12 +47,44 @@ type bucket struct {
 	fail error
 }
 
-func (b *bucket) Open(_ context.Context, _, etag string, _, _ int64) (io.ReadCloser, error) {
+func (b *bucket) Open(_ context.Context, key, etag string, from, to int64) (io.ReadCloser, error) {
 	b.opened = append(b.opened, etag)
-	if b.verdict() == "refused" {
+	if b.verdictOf(key) == "refused" {
 		return nil, objects.ErrDenied
 	}
-	return io.NopCloser(strings.NewReader(b.content)), nil
+	content, isCopy := b.copies[key]
+	if !isCopy {
+		content = b.content
+	}
+	if to >= 0 {
+		content = content[min(int(from), len(content)):min(int(to), len(content))]
+	}
+	if b.losing > 0 && !isCopy && to < 0 {
+		if b.losing--; b.losing == 0 { // the first one is for the scan
+			return io.NopCloser(io.MultiReader(strings.NewReader(content[:10]), iotest.ErrReader(io.ErrUnexpectedEOF))), nil
+		}
+	}
+	return io.NopCloser(strings.NewReader(content)), nil
+}
+
+func (b *bucket) StoreObject(_ context.Context, key string, write func(io.Writer) error) (objects.Info, error) {
+	var content strings.Builder
+	if during := b.duringStore; during != nil {
+		b.duringStore = nil
+		during()
+	}
+	err := write(&content)
+	if err == nil {
+		err, b.failStore = b.failStore, nil
+	}
+	if err != nil {
+		return objects.Info{}, err
+	}
+	if b.copies == nil {
+		b.copies = map[string]string{}
+	}
+	b.copies[key] = content.String()
+	return objects.Info{ETag: `"` + path.Base(key) + `"`, Size: int64(content.Len())}, nil
 }
 
 func (b *bucket) Tag(_ context.Context, key, name, value string) error {
@@ -60,6 +102,17 @@ func (b *bucket) verdict() string {
 		return ""
 	}
 	_, verdict, _ := strings.Cut(b.tags[len(b.tags)-1], " sluice-verdict=")
+	return verdict
+}
+
+// verdictOf returns the verdict with which an object is tagged; "" for none.
+func (b *bucket) verdictOf(key string) string {
+	verdict := ""
+	for _, tag := range b.tags {
+		if of, v, _ := strings.Cut(tag, " sluice-verdict="); of == key {
+			verdict = v
+		}
+	}
 	return verdict
 }
 
@@ -95,7 +148,7 @@ func (s *scanner) Scan(ctx context.Context, r io.Reader) (malware.Threat, error)
 		s.errs = s.errs[1:]
 		return malware.Threat{}, err
 	}
-	return malware.Builtin{TextOnly: true}.Scan(ctx, r)
+	return malware.Builtin{}.Scan(ctx, r)
 }
 
 // registry is a registry in which clients are enabled and tenants have the batch feature, unless it says otherwise.
@@ -139,10 +192,17 @@ func newFixtureOn(t *testing.T, db *dynamodb.Client, content string) fixture {
 	f.Intake = &intake.Intake{
 		Registry: f.registry,
 		Batches:  f.store, Uploads: f.bucket, Scanner: f.scanner, Machine: f.machine, MaxBytes: 1000,
+		MaxRatio: 100, NewAttempt: newAttempt(),
 		Retry: intake.RetryPolicy{Attempts: 3},
 		Now:   func() time.Time { return received.Add(time.Minute) }, Log: slog.New(slog.DiscardHandler),
 	}
 	return f
+}
+
+// newAttempt returns a function that names attempts: 1, 2, 3.
+func newAttempt() func() string {
+	n := 0
+	return func() string { n++; return strconv.Itoa(n) }
 }
 
 // event returns the sample event of the scan function, about the fixture's upload.
@@ -249,7 +309,7 @@ func TestRefusals(t *testing.T) {
 		errs    []error
 		refused bool
 	}{
-		{"as large as allowed", "{}", 1000, nil, false},
+		{"as large as allowed", strings.Repeat("{", 1000), 1000, nil, false},
 		{"a byte too large", "{}", 1001, nil, true},
 		{"an archive", "PK\x03\x04", 4, nil, true},
 		{"a scanner that answers at the third try", "{}", 2, []error{io.ErrUnexpectedEOF, io.ErrUnexpectedEOF}, false},

@@ -190,11 +190,12 @@ func (in *Intake) recordScan(ctx context.Context, event ScanEvent) error {
 	return in.resolveUpload(ctx, u)
 }
 
-// isUpload reports whether a key is that of an upload. GuardDuty also scans other objects, such as a test object of its
+// isUpload reports whether a key is that of an upload, or of its unpacked copy. GuardDuty also scans other objects, such as a test object of its
 // own.
 func isUpload(key string) bool {
-	_, ok := batchID(key)
-	return ok || strings.HasPrefix(key, document.FilePrefix)
+	_, isBatch := batchID(key)
+	_, isCopy := unpackedBatchID(key)
+	return isBatch || isCopy || strings.HasPrefix(key, document.FilePrefix)
 }
 
 // scanAgain processes an upload whose scan has had no outcome for a while. Where GuardDuty scans and has reported nothing,

@@ -228,11 +228,11 @@ func (in *Intake) sweepAwaiting(ctx context.Context, b batch.Batch) error {
 func (in *Intake) sweepUploaded(ctx context.Context, b batch.Batch) error {
 	if in.Now().Before(b.UpdatedAt.Add(in.Sweep.Patience)) {
 		in.Log.WarnContext(ctx, "the scan of an upload was interrupted", "batch", b.ID)
-		return in.scanAgain(ctx, b.Object, b.ReceivedAt)
+		return in.scanAgain(ctx, b.Source(), b.ReceivedAt)
 	}
 	// An alarm of template.yaml matches the text of this line.
 	in.Log.ErrorContext(ctx, "cannot be scanned", "batch", b.ID, "error", "no scan has ended in time")
-	if err := in.refuse(ctx, b, refusal{batch.Unscannable}); !errors.Is(err, objects.ErrNotFound) {
+	if err := in.refuse(ctx, b, refusal{message: batch.Unscannable}); !errors.Is(err, objects.ErrNotFound) {
 		return err
 	}
 	return in.endBatch(ctx, b, batch.Transition{ErrorMessage: batch.Unscannable}) // the lifecycle has deleted the file

@@ -216,13 +216,18 @@ func (b *Bucket) Head(ctx context.Context, key string) (Info, error) {
 	if err != nil {
 		return Info{}, fmt.Errorf("look for object: %w", withOutcome(err))
 	}
-	info := Info{
-		ETag: aws.ToString(out.ETag), Size: aws.ToInt64(out.ContentLength), Modified: aws.ToTime(out.LastModified),
+	return Info{
+		ETag: aws.ToString(out.ETag), Version: versionOf(out.VersionId), Size: aws.ToInt64(out.ContentLength),
+		Modified: aws.ToTime(out.LastModified),
+	}, nil
+}
+
+// versionOf returns "" for an object in a bucket without versions.
+func versionOf(id *string) string {
+	if version := aws.ToString(id); version != "null" {
+		return version
 	}
-	if version := aws.ToString(out.VersionId); version != "null" {
-		info.Version = version
-	}
-	return info, nil
+	return ""
 }
 
 // Source returns an object as a file that is read by ranges. With an etag, each range is read as by Open.

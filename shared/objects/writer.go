@@ -31,7 +31,9 @@ type Writer struct {
 	// copies are the parts that S3 copies; nil if there are none.
 	copies *copies
 	size   int64
-	err    error
+	// etag and version are those of the object, once it exists.
+	etag, version string
+	err           error
 }
 
 // Create returns a writer for an object.
@@ -46,6 +48,16 @@ func (b *Bucket) WriteObject(ctx context.Context, key string, write func(io.Writ
 		return errors.Join(err, w.Abort())
 	}
 	return w.Close()
+}
+
+// StoreObject is WriteObject that describes what it has stored, except for the time.
+func (b *Bucket) StoreObject(ctx context.Context, key string, write func(io.Writer) error) (Info, error) {
+	w := b.Create(ctx, key)
+	if err := write(w); err != nil {
+		return Info{}, errors.Join(err, w.Abort())
+	}
+	err := w.Close()
+	return Info{ETag: w.etag, Version: w.version, Size: w.size}, err
 }
 
 // Size returns the number of bytes written so far.
@@ -128,12 +140,13 @@ func (w *Writer) CommitIfWritten() (string, error) {
 
 func (w *Writer) finish() error {
 	if w.upload == nil {
-		_, err := w.bucket.client.PutObject(w.ctx, &s3.PutObjectInput{
+		out, err := w.bucket.client.PutObject(w.ctx, &s3.PutObjectInput{
 			Bucket: &w.bucket.name, Key: &w.key, Body: bytes.NewReader(w.buf.Bytes()),
 		})
 		if err != nil {
 			return fmt.Errorf("write object: %w", withOutcome(err))
 		}
+		w.etag, w.version = aws.ToString(out.ETag), versionOf(out.VersionId)
 		return nil
 	}
 	if w.buf.Len() > 0 {
@@ -148,13 +161,14 @@ func (w *Writer) finish() error {
 	for i, part := range w.parts {
 		parts[i] = *part
 	}
-	_, err := w.bucket.client.CompleteMultipartUpload(w.ctx, &s3.CompleteMultipartUploadInput{
+	out, err := w.bucket.client.CompleteMultipartUpload(w.ctx, &s3.CompleteMultipartUploadInput{
 		Bucket: &w.bucket.name, Key: &w.key, UploadId: w.upload,
 		MultipartUpload: &types.CompletedMultipartUpload{Parts: parts},
 	})
 	if err != nil {
 		return fmt.Errorf("write object: %w", withOutcome(err))
 	}
+	w.etag, w.version = aws.ToString(out.ETag), versionOf(out.VersionId)
 	return nil
 }
 

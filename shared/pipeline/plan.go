@@ -73,8 +73,8 @@ func (s *Plan) run(ctx context.Context, id batch.ID) (PlanOutput, error) {
 	if err != nil {
 		return PlanOutput{}, err
 	}
-	plan := chunk.NewPlan(j.Object.Size, s.ChunkBytes)
-	plan.ChunkBytes = max(plan.ChunkBytes, (j.Object.Size+maxChunks-1)/maxChunks)
+	plan := chunk.NewPlan(j.Source().Size, s.ChunkBytes)
+	plan.ChunkBytes = max(plan.ChunkBytes, (j.Source().Size+maxChunks-1)/maxChunks)
 	versions, err := s.currentLists(ctx, j)
 	if err != nil {
 		return PlanOutput{}, err
@@ -89,7 +89,7 @@ func (s *Plan) run(ctx context.Context, id batch.ID) (PlanOutput, error) {
 	}
 	// An earlier run may have pinned a plan with other settings, so the output is made from the batch.
 	out := PlanOutput{
-		ID: id, Chunks: make([]int, j.Plan.Count()), Partitions: partitionRanges(j.Object.Size),
+		ID: id, Chunks: make([]int, j.Plan.Count()), Partitions: partitionRanges(j.Source().Size),
 		Screening: []PartitionRange{}, Widths: s.Widths, Concurrency: s.Widths.Ingest,
 	}
 	if j.Screening != nil {

@@ -321,7 +321,7 @@ func (j *job) reportKey(attempt, extension string) string {
 	return fmt.Sprintf("reports/%s/%s/%s.%s", j.Tenant, j.ID, attempt, extension)
 }
 
-// uploads is the bucket of the files that clients upload.
+// uploads is the bucket of the files that clients upload, and of their unpacked copies.
 type uploads interface {
 	Source(key, etag string) chunk.Source
 }

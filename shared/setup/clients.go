@@ -143,12 +143,11 @@ func (e Env) WebhookPolicy() webhook.Policy {
 	}
 }
 
-// Scanners returns the scanners of batches and of documents or, where GuardDuty scans, its results in place of both.
-// The built-in check accepts archives and executables as documents only.
-func (e Env) Scanners() (lines, documents intake.Scanner, guardDuty *intake.GuardDuty, err error) {
+// Scanner returns the malware scanner or, where GuardDuty scans, its results in place of it.
+func (e Env) Scanner() (intake.Scanner, *intake.GuardDuty, error) {
 	switch e.MalwareScan {
 	case "guardduty":
-		return nil, nil, &intake.GuardDuty{
+		return nil, &intake.GuardDuty{
 			Uploads:   intakedb.New(e.DynamoDB(), e.BatchesTable, time.Now),
 			Rescanner: malware.NewGuardDuty(guardduty.NewFromConfig(e.AWS), e.UploadsBucket),
 			Retry:     intake.RetryPolicy{Attempts: 5, Pause: 5 * time.Second},
@@ -157,12 +156,12 @@ func (e Env) Scanners() (lines, documents intake.Scanner, guardDuty *intake.Guar
 		}, nil
 	case "clamd":
 		clamd, err := malware.NewClamd(e.ClamdAddress)
-		return clamd, clamd, nil, err
+		return clamd, nil, err
 	case "builtin":
 		e.Log.Warn("uploads are not scanned for real malware: the built-in check stands in")
-		return malware.Builtin{TextOnly: true}, malware.Builtin{}, nil, nil
+		return malware.Builtin{}, nil, nil
 	}
-	return nil, nil, nil, fmt.Errorf("MALWARE_SCAN is %q, not guardduty, clamd or builtin", e.MalwareScan)
+	return nil, nil, fmt.Errorf("MALWARE_SCAN is %q, not guardduty, clamd or builtin", e.MalwareScan)
 }
 
 // KMS returns the client for signing keys.

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -9,34 +10,35 @@ import (
 )
 
 // Who scans is said by name: nothing stands in for a scanner unasked.
-func TestScanners(t *testing.T) {
+func TestScanner(t *testing.T) {
 	for name, tt := range map[string]struct {
 		config Config
-		lines  any // nil: GuardDuty tells
-		wrong  bool
+		// want is of the type of the scanner; nil: GuardDuty tells.
+		want  any
+		wrong bool
 	}{
 		"guardduty":     {config: Config{MalwareScan: "guardduty", ScanPatience: time.Hour, BatchesTable: "b", UploadsBucket: "u"}},
-		"builtin":       {config: Config{MalwareScan: "builtin"}, lines: malware.Builtin{TextOnly: true}},
-		"clamd":         {config: Config{MalwareScan: "clamd", ClamdAddress: "tcp://clamd:3310"}, lines: &malware.Clamd{}},
+		"builtin":       {config: Config{MalwareScan: "builtin"}, want: malware.Builtin{}},
+		"clamd":         {config: Config{MalwareScan: "clamd", ClamdAddress: "tcp://clamd:3310"}, want: &malware.Clamd{}},
 		"clamd nowhere": {config: Config{MalwareScan: "clamd"}, wrong: true},
 		"nobody":        {config: Config{ClamdAddress: "tcp://clamd:3310"}, wrong: true},
 		"someone else":  {config: Config{MalwareScan: "GuardDuty"}, wrong: true},
 	} {
-		lines, documents, results, err := Env{Config: tt.config, Log: slog.New(slog.DiscardHandler)}.Scanners()
+		scanner, results, err := Env{Config: tt.config, Log: slog.New(slog.DiscardHandler)}.Scanner()
 		if (err != nil) != tt.wrong {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err != nil {
 			continue
 		}
-		if told := results != nil; told != (tt.lines == nil) || told == (lines != nil) || told == (documents != nil) {
-			t.Errorf("%s: %T, %T, %+v", name, lines, documents, results)
+		if told := results != nil; told != (tt.want == nil) || told == (scanner != nil) {
+			t.Errorf("%s: %T, %+v", name, scanner, results)
 		}
 		if results != nil && (results.MaxWait != time.Hour || results.Retry.Attempts < 2) {
 			t.Errorf("%s: waits %v, for %d scans; want several within an hour", name, results.MaxWait, results.Retry.Attempts)
 		}
-		if _, builtin := tt.lines.(malware.Builtin); builtin && (lines != tt.lines || documents != malware.Builtin{}) {
-			t.Errorf("%s: %+v, %+v", name, lines, documents)
+		if got, want := fmt.Sprintf("%T", scanner), fmt.Sprintf("%T", tt.want); got != want {
+			t.Errorf("%s: got a scanner %s, want %s", name, got, want)
 		}
 	}
 }

@@ -84,6 +84,8 @@ type Config struct {
 	// PublicStorageURL is the address at which clients reach S3; "" means the same as for functions.
 	PublicStorageURL string `env:"PUBLIC_STORAGE_URL"`
 	MaxUploadBytes   int64  `env:"MAX_UPLOAD_BYTES"`
+	// MaxUnpackRatio is how many times larger than a packed upload the unpacked file may be.
+	MaxUnpackRatio int64 `env:"MAX_UNPACK_RATIO"`
 	// ReportDays is the number of days after which the bucket deletes a report.
 	ReportDays int64 `env:"REPORT_RETENTION_DAYS"`
 	// MalwareScan is guardduty, clamd or builtin.

@@ -12,9 +12,10 @@ import (
 func (s *Store) record(ctx context.Context, b batch.Batch) {
 	t := audit.Transition{
 		Time: b.UpdatedAt, Message: "batch transition", Tenant: b.Tenant, Client: b.Client, Batch: string(b.ID),
-		From: string(b.PreviousStatus), To: string(b.Status), Lines: new(int64), Bytes: &b.Object.Size,
+		From: string(b.PreviousStatus), To: string(b.Status), Lines: new(int64), Bytes: new(int64),
 		ETag: b.Object.ETag, Error: b.ErrorMessage,
 	}
+	*t.Bytes = b.Source().Size
 	since := b.CreatedAt
 	if !b.ReceivedAt.IsZero() {
 		since = b.ReceivedAt

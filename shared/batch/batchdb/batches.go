@@ -194,6 +194,9 @@ func updateExpression(t batch.Transition) (
 		errs = append(errs, assign("object", objectRow(*t.Object)),
 			assign("received_at", dynamo.FormatTime(t.ReceivedAt)), assign(unvalidatedAttribute, t.Object.Size))
 	}
+	if t.Encoding != "" {
+		errs = append(errs, assign("encoding", string(t.Encoding)))
+	}
 	if t.Plan != nil {
 		errs = append(errs, assign("chunk_bytes", t.Plan.ChunkBytes), assign("max_line_bytes", t.MaxLineBytes),
 			assign("max_transactions", t.MaxTransactions), assign("max_report_bytes", t.MaxReportBytes))

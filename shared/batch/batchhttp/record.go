@@ -57,7 +57,7 @@ func newStatusReply(b batch.Batch, counts Counts, bytesDone int64, position *int
 	out := StatusReply{
 		BatchID: b.ID, Status: b.Status, ErrorMessage: b.ErrorMessage, Metadata: b.Metadata, ClientID: b.Client,
 		CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt, ReceivedAt: b.ReceivedAt, History: []StatusAt{},
-		RejectOnInvalid: b.RejectOnInvalid, ValidateOnly: b.ValidateOnly, Counts: counts, BytesTotal: b.Object.Size,
+		RejectOnInvalid: b.RejectOnInvalid, ValidateOnly: b.ValidateOnly, Counts: counts, BytesTotal: b.Source().Size,
 		BytesDone: bytesDone, ContentEncoding: b.Encoding, QueuePosition: position,
 	}
 	if b.Name != "" {

@@ -85,9 +85,9 @@ func sumUp(b batch.Batch, chunks []batch.Chunk) (counts Counts, bytesDone int64)
 	switch b.Status {
 	case batch.Processed:
 		*counts.Ingested = b.Ingested()
-		return counts, b.Object.Size
+		return counts, b.Source().Size
 	case batch.ValidationFailed:
-		return counts, b.Object.Size
+		return counts, b.Source().Size
 	case batch.Initialized, batch.InProgress:
 		counts.Ingested = &stored
 		return counts, ingestedBytes

@@ -20,6 +20,7 @@ func Conform(t *testing.T, open func(t *testing.T) batch.Store) {
 	for name, test := range map[string]func(*testing.T, batch.Store){
 		"create":      testCreate,
 		"fields":      testFields,
+		"content":     testContent,
 		"transitions": testTransitions,
 		"conflicts":   testOnlyLegalTransitions,
 		"races":       testOneWinsARace,
