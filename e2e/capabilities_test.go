@@ -87,7 +87,7 @@ var capabilities = []struct {
 	{
 		builtInCheck,
 		nil,
-		"A stack on AWS that GuardDuty scans (`malware_scan` of its FILE) refuses malware, but neither archives nor executables; " +
+		"GuardDuty on AWS (`malware_scan` of its FILE) need not take a document that only begins like an archive; " +
 			"what is lacking then is printed like the rest",
 	},
 	{samCLI, []string{"local", "localstack", "aws"}, "It is SAM's own command"},

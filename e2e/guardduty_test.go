@@ -34,6 +34,7 @@ func TestGuardDuty(t *testing.T) {
 			{"malware", eicar, "Eicar-Test-Signature"},
 			{"cannot be scanned", lockedArchive, "could not be scanned"},
 			{"threats without a name", "# scan results: THREATS_FOUND\n", "refused"},
+			{"malware in a packed file", string(packGzip(t, []byte(eicar))), "Eicar-Test-Signature"},
 		} {
 			t.Run(test.name, func(t *testing.T) {
 				t.Parallel()
@@ -42,6 +43,17 @@ func TestGuardDuty(t *testing.T) {
 					t.Errorf("the message is %q, want one with %q", last.ErrorMessage, test.message)
 				}
 			})
+		}
+	})
+	t.Run("packed batches", func(t *testing.T) {
+		t.Parallel()
+		// The scan of the unpacked copy fails at first. Its first line, which says so, is dropped.
+		content := append([]byte("# scan results: FAILED NO_THREATS_FOUND\n"), jsonLines(validLine())...)
+		for name, file := range map[string][]byte{"gzip": packGzip(t, content), "zstd": packZstd(t, content)} {
+			if last := login(t, cloud).process(false, file); last.Status != "PROCESSED" || *last.Counts.Invalid != 1 {
+				t.Errorf("%s: the batch ended with %s (%q) and counts %+v, want PROCESSED and one invalid line", name,
+					last.Status, last.ErrorMessage, last.Counts)
+			}
 		}
 	})
 	t.Run("a failed scan is repeated", func(t *testing.T) {

@@ -122,9 +122,6 @@ func TestRefusedFiles(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if test.content != eicar {
-				requires(t, builtInCheck)
-			}
 			api := login(t, environment)
 			last := api.expectProcess("ERROR", []byte(test.content))
 			r := api.result(last.BatchID)

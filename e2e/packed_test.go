@@ -1,0 +1,135 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"sluice/client"
+)
+
+// packGzip returns a gzip member.
+func packGzip(t *testing.T, content []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	if _, err := w.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// packZstd returns a zstd frame.
+func packZstd(t *testing.T, content []byte) []byte {
+	t.Helper()
+	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	return w.EncodeAll(content, nil)
+}
+
+// A file has the same outcome however it is packed: the same counts, the same report with the same lines and offsets, and
+// the same lines to be read back.
+func TestPackedFilesHaveTheSameOutcome(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	api := login(t, environment)
+	good, last := validLine(), validLine()
+	twin := validLine()
+	var tooLong strings.Builder // and not too dense when it is packed
+	for i := range 60000 {
+		fmt.Fprint(&tooLong, i)
+	}
+	bad := []string{"nonsense", "", twin.String(), twin.String(), validLine().with("surprise", 1).String(), tooLong.String()}
+	content := slices.Concat(jsonLines(good), []byte(strings.Join(bad, "\n")+"\n"), jsonLines(last))
+	half := len(content) / 2
+	var want []client.ReportLine
+	var wantCounts client.Counts
+	for _, way := range []struct {
+		name, encoding string
+		file           []byte
+	}{
+		{"plain", "identity", content},
+		{"gzip", "gzip", packGzip(t, content)},
+		{"gzip in two members", "gzip", slices.Concat(packGzip(t, content[:half]), packGzip(t, content[half:]))},
+		{"zstd", "zstd", packZstd(t, content)},
+		{"zstd in two frames", "zstd", slices.Concat(packZstd(t, content[:half]), packZstd(t, content[half:]))},
+	} {
+		status := api.process(false, way.file)
+		if status.Status != "PROCESSED" || status.BytesTotal != int64(len(content)) || status.BytesDone != status.BytesTotal {
+			t.Fatalf("%s: ended with %s (%q), %d of %d bytes done, want PROCESSED and %d", way.name, status.Status,
+				status.ErrorMessage, status.BytesDone, status.BytesTotal, len(content))
+		}
+		report := api.report(status.BatchID)
+		if want == nil {
+			want, wantCounts = report, status.Counts
+		}
+		if diff := cmp.Diff(want, report, cmpopts.EquateEmpty()); diff != "" || len(report) != 5 {
+			t.Errorf("%s: the report has %d lines and differs (-plain +%s):\n%s", way.name, len(report), way.name, diff)
+		}
+		if diff := cmp.Diff(wantCounts, status.Counts); diff != "" {
+			t.Errorf("%s: counts (-plain +%s):\n%s", way.name, way.name, diff)
+		}
+		api.expectStored(good, status.BatchID, 1)
+		api.expectStored(last, status.BatchID, int64(2+len(bad)))
+	}
+}
+
+// What is wrong with a packed file is said where it is noticed, and nothing of the file is stored.
+func TestRefusedPackedFiles(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	l := validLine()
+	content := jsonLines(l)
+	g, z := packGzip(t, content), packZstd(t, content)
+	bomb := bytes.Repeat(packGzip(t, make([]byte, 10<<20)), 100)
+	tar := slices.Concat(bytes.Repeat([]byte("a"), 257), []byte("ustar"), content)
+	cut := func(file []byte) []byte { return file[:len(file)-1] }
+	for _, test := range []struct {
+		name, message string
+		file          []byte
+	}{
+		{"a cut gzip stream", fmt.Sprintf("The gzip stream is damaged at byte %d.", len(g)-1), cut(g)},
+		{"a cut zstd stream", fmt.Sprintf("The zstd stream is damaged at byte %d.", len(z)-1), cut(z)},
+		{"garbage after gzip", fmt.Sprintf("The gzip stream is damaged at byte %d.", len(g)), append(slices.Clone(g), "0123456789"...)},
+		{"garbage after zstd", fmt.Sprintf("The zstd stream is damaged at byte %d.", len(z)), append(slices.Clone(z), "0123456789"...)},
+		{"a bomb of 1 GB", fmt.Sprintf("The file unpacks to more than 100 times its size of %d bytes, which is as much as is allowed. "+
+			"Upload it unpacked.", len(bomb)), bomb},
+		{"a tar.gz", "The file unpacks to an archive (tar archive); pack the JSON Lines themselves, and once.", packGzip(t, tar)},
+		{"gzip in zstd", "The file unpacks to an archive (gzip archive); pack the JSON Lines themselves, and once.", packZstd(t, g)},
+		{"an executable", "The file unpacks to an executable (ELF executable), not to JSON Lines.", packZstd(t, []byte("\x7fELF...."))},
+		{"malware", "The malware scan refused the file (Eicar-Test-Signature).", packGzip(t, append(slices.Clone(content), eicar...))},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			api := login(t, environment)
+			last := api.expectProcess("ERROR", test.file)
+			if last.ErrorMessage != test.message {
+				t.Errorf("the message is %q, want %q", last.ErrorMessage, test.message)
+			}
+			if r := api.result(last.BatchID); r.Valid != nil || r.ErrorsFileURL != "" || r.Message != test.message {
+				t.Errorf("validation result %+v, want valid null, no report and the same message", r)
+			}
+			api.expectNotStored(l)
+		})
+	}
+	t.Run("gzip of nothing", func(t *testing.T) {
+		t.Parallel()
+		last := login(t, environment).expectProcess("VALIDATION_FAILED", packGzip(t, nil))
+		if want := "The file contains no transaction."; last.ErrorMessage != want {
+			t.Errorf("the message is %q, want %q", last.ErrorMessage, want)
+		}
+	})
+}
