@@ -35,6 +35,8 @@ type limitsOutput struct {
 	UploadURLsPerMinute         int64 `json:"upload_urls_per_minute"`
 	BatchStatusesPerMinute      int64 `json:"batch_statuses_per_minute"`
 	BatchResultsPerMinute       int64 `json:"batch_results_per_minute"`
+	BatchListsPerMinute         int64 `json:"batch_lists_per_minute"`
+	BatchCancelsPerMinute       int64 `json:"batch_cancels_per_minute"`
 	SingleTransactionsPerSecond int64 `json:"single_transactions_per_second"`
 	ObservabilityPerMinute      int64 `json:"observability_per_minute"`
 	PlatformPerSecond           int64 `json:"platform_per_second"`
@@ -50,6 +52,8 @@ func newLimitsOutput(s ratelimit.Settings) limitsOutput {
 		UploadURLsPerMinute:         s.Get(ratelimit.UploadURLsPerMinute),
 		BatchStatusesPerMinute:      s.Get(ratelimit.BatchStatusesPerMinute),
 		BatchResultsPerMinute:       s.Get(ratelimit.BatchResultsPerMinute),
+		BatchListsPerMinute:         s.Get(ratelimit.BatchListsPerMinute),
+		BatchCancelsPerMinute:       s.Get(ratelimit.BatchCancelsPerMinute),
 		SingleTransactionsPerSecond: s.Get(ratelimit.SingleTransactionsPerSecond),
 		ObservabilityPerMinute:      s.Get(ratelimit.ObservabilityPerMinute),
 		PlatformPerSecond:           s.Get(ratelimit.PlatformPerSecond),
@@ -247,6 +251,8 @@ Limits of the tenant: a number, none (as 0), or default.
   upload_urls_per_minute          requests for upload URLs (20)
   batch_statuses_per_minute       requests for statuses of batches (120)
   batch_results_per_minute        requests for validation and screening results (120)
+  batch_lists_per_minute          requests for lists of batches (60)
+  batch_cancels_per_minute        requests to cancel batches (60)
   single_transactions_per_second  single transactions (500)
   observability_per_minute        requests to the observability endpoints together (100)
   platform_per_second             calls of platform paths together, but for the following (200)

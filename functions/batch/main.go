@@ -1,4 +1,4 @@
-// Batch is the Lambda function of the batch endpoints: upload URLs, statuses and validation results.
+// Batch is the Lambda function of the batch endpoints: upload URLs, statuses, results and cancels.
 package main
 
 import (
@@ -18,18 +18,14 @@ import (
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK",
 		"UPLOAD_URL_LIFETIME", "DOWNLOAD_URL_LIFETIME", "MAX_UPLOAD_BYTES", "REPORT_RETENTION_DAYS",
-		"TABLE_WATCHLISTS", "TABLE_LIMITS", "TABLE_ADMISSION", "TABLE_IDEMPOTENCY")
+		"TABLE_WATCHLISTS", "TABLE_LIMITS", "TABLE_ADMISSION", "TABLE_IDEMPOTENCY", "CLOSE_FUNCTION")
 	s := &batchhttp.Batches{
-		Store:            batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
-		Uploads:          env.Uploads(),
-		Reports:          env.Work(),
-		Lists:            env.Watchlists(),
-		Positions:        env.Positions(),
-		UploadLifetime:   env.UploadURLLifetime,
-		DownloadLifetime: env.DownloadURLLifetime,
-		MaxBytes:         env.MaxUploadBytes,
-		ReportDays:       int(env.ReportDays),
-		Now:              time.Now, NewID: batch.NewID, NewKey: func() (k [16]byte) { rand.Read(k[:]); return k },
+		Store:   batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
+		Uploads: env.Uploads(), Reports: env.Work(), Lists: env.Watchlists(),
+		Positions: env.Positions(), Closer: env.Closer(),
+		UploadLifetime: env.UploadURLLifetime, DownloadLifetime: env.DownloadURLLifetime,
+		MaxBytes: env.MaxUploadBytes, ReportDays: int(env.ReportDays),
+		Now: time.Now, NewID: batch.NewID, NewKey: func() (k [16]byte) { rand.Read(k[:]); return k }, Log: env.Log,
 	}
 	api := httpapi.API{
 		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Limits: env.Limits(), Idempotency: env.IdempotencyKeys(),

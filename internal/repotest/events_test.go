@@ -54,6 +54,9 @@ var eventTypes = map[string]any{
 	"ingest":        &pipeline.ChunkInput{},
 	"announce":      &announce.Input{},
 	"close":         &pipeline.CloseInput{},
+
+	"close-cancelled": &pipeline.CloseInput{},
+
 	"webhook":       &events.APIGatewayProxyRequest{},
 	"deliver-event": &events.CloudWatchEvent{},
 	"deliver":       &delivery.Input{},

@@ -40,6 +40,7 @@ var layers = map[string]layer{
 	"shared/objects":          kitLayer,
 	"shared/malware":          kitLayer,
 	"shared/deadline":         kitLayer,
+	"shared/invoke":           kitLayer,
 	"shared/machine":          kitLayer,
 	"shared/kmskey":           kitLayer,
 	"shared/sealed":           kitLayer,

@@ -42,6 +42,8 @@ type modelBatch struct {
 	// token is that of the attempt that waits; "" if none does.
 	token                          string
 	entered, admitted, left, ended bool
+	// cancelled means that the batch has ended while its execution may wait.
+	cancelled bool
 }
 
 // actor is one process that enters, leaves, assigns or sweeps. It runs only between resume and yielded.
@@ -168,6 +170,10 @@ func (m *model) Complete(ctx context.Context, token string) (bool, error) {
 			if b.ended {
 				return false, nil
 			}
+			if b.cancelled { // its next step finds that the batch has ended, and ends the execution
+				m.leave(b)
+				return true, nil
+			}
 			b.admitted = true
 			m.order = append(m.order, b.place.Batch)
 			return true, nil
@@ -208,15 +214,35 @@ func (m *model) leave(b *modelBatch) {
 	m.start(func(ctx context.Context) { _ = m.slots().Leave(ctx, admission.Validation, b.place) })
 }
 
+// cancel ends a batch whose execution waits. Whoever leaves its place is asked once, and may die.
+func (m *model) cancel(b *modelBatch) {
+	b.cancelled = true
+	m.start(func(ctx context.Context) {
+		_ = m.slots().LeaveAll(ctx, batch.Batch{ID: b.place.Batch, Tenant: b.place.Tenant, ReceivedAt: b.place.ReceivedAt})
+	})
+}
+
 // sweep looks at every holder.
 func (m *model) sweep() {
 	m.start(func(ctx context.Context) {
-		_ = m.slots().Sweep(ctx, admission.Validation, m.now.Add(-20*time.Minute),
-			func(_ context.Context, _ admission.Stage, id batch.ID) (bool, error) {
-				i := slices.IndexFunc(m.batches, func(b *modelBatch) bool { return b.place.Batch == id })
-				return i >= 0 && !m.batches[i].ended, nil
-			})
+		_ = m.slots().Sweep(ctx, admission.Validation, m.now.Add(-20*time.Minute), modelNeeds{m})
 	})
+}
+
+// modelNeeds is what a sweep is told of the batches of a model.
+type modelNeeds struct{ m *model }
+
+func (n modelNeeds) find(id batch.ID) *modelBatch {
+	i := slices.IndexFunc(n.m.batches, func(b *modelBatch) bool { return b.place.Batch == id })
+	return n.m.batches[i]
+}
+
+func (n modelNeeds) NeedsSlot(_ context.Context, _ admission.Stage, id batch.ID) (bool, error) {
+	return !n.find(id).ended, nil
+}
+
+func (n modelNeeds) Ended(_ context.Context, ids []batch.ID) ([]batch.ID, error) {
+	return slices.DeleteFunc(slices.Clone(ids), func(id batch.ID) bool { return !n.find(id).cancelled }), nil
 }
 
 // run lets batches come and go until all have had their turn.
@@ -234,13 +260,15 @@ func (m *model) run(tenants, perTenant int) {
 		switch p := m.random.IntN(40); {
 		case p < 3 && !b.entered:
 			m.enter(b)
-		case p < 4 && b.token != "": // the token is lost, or the state has run out of time
+		case p < 4 && b.token != "" && !b.cancelled: // the token is lost, or the state has run out of time
 			m.enter(b)
 		case p < 6 && b.admitted && !b.left:
 			m.leave(b)
 		case p < 7 && b.entered && !b.admitted && !b.ended && m.random.IntN(10) == 0: // stopped while it waits
 			m.leave(b)
-		case p < 8 && len(m.actors) < 8:
+		case p < 8 && b.token != "" && !b.cancelled && m.random.IntN(4) == 0:
+			m.cancel(b)
+		case p < 9 && len(m.actors) < 8:
 			m.sweep()
 			m.now = m.now.Add(5 * time.Minute)
 		}

@@ -65,16 +65,39 @@ func (s *Slots) Leave(ctx context.Context, stage Stage, p Place) error {
 	return nil
 }
 
-// LeaveAll is Leave for the batch in all stages, those included of which it has no slot.
+// LeaveAll is Leave for a batch that has ended, in all stages, those included of which it has no slot. An execution that
+// waits for a slot is told, and its next step ends it. Repeating it does nothing.
 func (s *Slots) LeaveAll(ctx context.Context, b batch.Batch) error {
 	if b.ReceivedAt.IsZero() {
 		return nil // it was never to be worked on
 	}
 	var errs []error
 	for _, stage := range Stages() {
-		errs = append(errs, s.Leave(ctx, stage, PlaceOf(b)))
+		errs = append(errs, s.dismiss(ctx, stage, PlaceOf(b)))
 	}
 	return errors.Join(errs...)
+}
+
+// LeaveInput asks the function close for LeaveAll for a batch that its sender has ended.
+type LeaveInput struct {
+	ID batch.ID `json:"batch_id"`
+	// Ended is true.
+	Ended bool `json:"ended"`
+}
+
+// dismiss is Leave for a batch that has ended, whose execution may wait.
+func (s *Slots) dismiss(ctx context.Context, stage Stage, p Place) error {
+	// The execution is told first: without its ticket, nobody knows the token for which it waits.
+	tickets, err := s.Queue.Tickets(ctx, stage, []Place{p})
+	if err != nil {
+		return err
+	}
+	for _, t := range tickets {
+		if err := s.Tell(ctx, t.Token); err != nil {
+			return err
+		}
+	}
+	return s.Leave(ctx, stage, p)
 }
 
 // Assign gives the free slots of a stage to those whose turn it is, and tells everyone who has a slot and was not told.
@@ -220,39 +243,4 @@ func (s *Slots) pause(ctx context.Context, limit time.Duration) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-}
-
-// Sweep looks at the holders of a stage that were to be looked at before a time. It takes the slots of those that do not
-// need them, and then assigns what is free. isNeeded reports whether a batch needs its slot: it needs one in its status,
-// and has an execution that runs. One batch that fails does not keep the others waiting.
-func (s *Slots) Sweep(ctx context.Context, stage Stage, before time.Time,
-	isNeeded func(context.Context, Stage, batch.ID) (bool, error)) error {
-	gate, err := s.Queue.Gate(ctx, stage)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, h := range gate.Holders {
-		if h.LookAt.Before(before) && ctx.Err() == nil {
-			errs = append(errs, s.sweepHolder(ctx, stage, h, isNeeded))
-		}
-	}
-	return errors.Join(append(errs, s.Assign(ctx, stage))...)
-}
-
-// sweepHolder takes the slot of a batch that does not need it.
-func (s *Slots) sweepHolder(ctx context.Context, stage Stage, h Holder,
-	isNeeded func(context.Context, Stage, batch.ID) (bool, error)) error {
-	needed, err := isNeeded(ctx, stage, h.Batch)
-	if err != nil {
-		return err
-	}
-	if needed {
-		return s.Queue.Postpone(ctx, stage, h.Batch, s.Now())
-	}
-	s.Log.WarnContext(ctx, "a batch has left its slot", "stage", stage, "batch", h.Batch, "since", h.Since)
-	if err := s.Queue.Withdraw(ctx, stage, h.Place); err != nil {
-		return err
-	}
-	return s.Queue.Release(ctx, stage, h.Batch)
 }

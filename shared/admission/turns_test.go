@@ -123,6 +123,17 @@ func TestLeaveWhileWaiting(t *testing.T) {
 	o.expectTold(first, third)
 }
 
+// needs is what a sweep is told of batches: one that needs no slot any more, and one that has ended.
+type needs struct{ finished, ended batch.ID }
+
+func (n needs) NeedsSlot(_ context.Context, _ admission.Stage, id batch.ID) (bool, error) {
+	return id != n.finished, nil
+}
+
+func (n needs) Ended(_ context.Context, ids []batch.ID) ([]batch.ID, error) {
+	return slices.DeleteFunc(slices.Clone(ids), func(id batch.ID) bool { return id != n.ended }), nil
+}
+
 // A sweep gives out what is free although nobody comes or goes, takes back what nobody needs after a time, and leaves what
 // is needed.
 func TestSweep(t *testing.T) {
@@ -135,9 +146,7 @@ func TestSweep(t *testing.T) {
 	}
 	sweep := func(before time.Time) {
 		t.Helper()
-		err := o.Sweep(t.Context(), admission.Validation, before, func(_ context.Context, _ admission.Stage, id batch.ID) (bool, error) {
-			return id != first.Batch, nil
-		})
+		err := o.Sweep(t.Context(), admission.Validation, before, needs{finished: first.Batch})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,6 +157,41 @@ func TestSweep(t *testing.T) {
 	o.expectTold(first, second)
 	sweep(time.Now().Add(time.Hour))
 	o.expectTold(first, second, third)
+}
+
+// A sweep takes at once the slots and the tickets of batches that have ended, and tells the executions that wait.
+func TestSweepOfEndedBatches(t *testing.T) {
+	o := newOffice(t, 1, 1)
+	holder, waiting, next := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2), admissiontest.NewTicket("a", 3)
+	o.enter(holder, waiting, next)
+	for _, ended := range []admission.Ticket{waiting, holder} {
+		before := time.Now().Add(-time.Hour) // no holder is to be looked at
+		if err := o.Sweep(t.Context(), admission.Validation, before, needs{ended: ended.Batch}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.expectTold(holder, waiting, next)
+	gate, err := o.queue.Gate(t.Context(), admission.Validation)
+	if err != nil || len(gate.Holders) != 1 || gate.Holders[next.Batch].Place != next.Place {
+		t.Errorf("the holders are %+v, error %v; want the third batch", gate.Holders, err)
+	}
+}
+
+// The execution of a batch that ends while it waits is told, once, and nobody waits in its place.
+func TestLeaveAll(t *testing.T) {
+	o := newOffice(t, 1, 1)
+	first, second := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2)
+	o.enter(first, second)
+	ended := batch.Batch{ID: second.Batch, Tenant: second.Tenant, ReceivedAt: second.ReceivedAt}
+	for range 2 {
+		if err := o.LeaveAll(t.Context(), ended); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.expectTold(first, second)
+	if places, err := o.queue.Waiting(t.Context(), admission.Validation); err != nil || len(places) != 0 {
+		t.Errorf("%v wait, error %v; want none", places, err)
+	}
 }
 
 // A batch that has its slot is told at once when it enters again, as after a restart of a local cloud.

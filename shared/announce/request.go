@@ -2,58 +2,40 @@ package announce
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
-	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
 	"sluice/shared/batch"
 	"sluice/shared/event"
+	"sluice/shared/invoke"
 )
 
-// Requester asks the announce function to announce something. Lambda keeps a request until the function has done it, or
-// has failed three times.
-type Requester struct {
-	client   *lambda.Client
-	function string
-}
+// Requester asks the announce function to announce something.
+type Requester struct{ function *invoke.Requester }
 
 // A Requester is the sender for everyone who has something to announce and no business with the receivers.
 var _ event.Sender = (*Requester)(nil)
 
 // NewRequester returns a requester of the announce function of the given name or ARN.
 func NewRequester(client *lambda.Client, function string) *Requester {
-	return &Requester{client, function}
+	return &Requester{invoke.NewRequester(client, function)}
 }
 
 // AnnounceBatch asks for the announcement of the end of a batch.
 func (r *Requester) AnnounceBatch(ctx context.Context, id batch.ID) error {
-	return r.invoke(ctx, Input{Batch: id})
+	return r.request(ctx, Input{Batch: id})
 }
 
 // Send asks for the announcement of a message to all receivers.
 func (r *Requester) Send(ctx context.Context, m event.Message) error {
-	return r.invoke(ctx, Input{Message: &m})
+	return r.request(ctx, Input{Message: &m})
 }
 
-// requestPatience is how long a function waits until its request is accepted.
-const requestPatience = 5 * time.Second
-
-func (r *Requester) invoke(ctx context.Context, in Input) error {
-	payload, err := json.Marshal(in)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, requestPatience)
-	defer cancel()
-	_, err = r.client.Invoke(ctx, &lambda.InvokeInput{
-		FunctionName: &r.function, InvocationType: types.InvocationTypeEvent, Payload: payload,
-	})
-	if err != nil {
+func (r *Requester) request(ctx context.Context, in Input) error {
+	if err := r.function.Request(ctx, in); err != nil {
 		return fmt.Errorf("request an announcement: %w", err)
 	}
 	return nil

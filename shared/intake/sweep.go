@@ -27,6 +27,8 @@ type Sweep struct {
 		EachUnannounced(ctx context.Context, before time.Time, visit func(batch.ID) error) error
 		// PostponeAnnouncement is that of batch.Store.
 		PostponeAnnouncement(ctx context.Context, id batch.ID, at time.Time) error
+		// Statuses is that of batch.Store.
+		Statuses(ctx context.Context, ids []batch.ID) (map[batch.ID]batch.Status, error)
 		// Backlogs is that of batch.Store.
 		Backlogs(ctx context.Context) (map[batch.Status]batch.Backlog, error)
 	}
@@ -37,8 +39,7 @@ type Sweep struct {
 	// Slots gives batches their slots.
 	Slots interface {
 		// Sweep is that of admission.Slots.
-		Sweep(ctx context.Context, s admission.Stage, before time.Time,
-			isNeeded func(context.Context, admission.Stage, batch.ID) (bool, error)) error
+		Sweep(ctx context.Context, s admission.Stage, before time.Time, batches admission.Batches) error
 		// LeaveAll is that of admission.Slots.
 		LeaveAll(ctx context.Context, b batch.Batch) error
 		// Load is that of admission.Slots.
@@ -63,9 +64,6 @@ type Sweep struct {
 	// Patience is how long a batch may wait: for its upload, after its URL has ended; for its scan, after its upload.
 	Patience time.Duration
 }
-
-// rowLifetime is how long the store keeps a batch that was never uploaded.
-const rowLifetime = 30 * 24 * time.Hour
 
 // longestPause is the longest time between two looks of the sweep at one batch, besides Sweep.Age.
 const longestPause = time.Hour
@@ -130,21 +128,37 @@ func (in *Intake) sweepUploads(ctx context.Context) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// sweepSlots takes the slots of batches that do not need them any more, because the function that ended them was killed
-// before it could leave them, and assigns those that are free. A stage that fails does not keep the other one waiting.
+// sweepSlots takes the slots and tickets of batches that do not need them any more, because the function that ended them
+// was killed before it could leave them, and assigns those that are free. A stage that fails does not keep the other one
+// waiting.
 func (in *Intake) sweepSlots(ctx context.Context) error {
 	if in.Sweep == nil {
 		return nil
 	}
 	var errs []error
 	for _, stage := range admission.Stages() {
-		errs = append(errs, in.Sweep.Slots.Sweep(ctx, stage, in.Now().Add(-in.Sweep.Age), in.needsSlot))
+		errs = append(errs, in.Sweep.Slots.Sweep(ctx, stage, in.Now().Add(-in.Sweep.Age), slotNeeds{in}))
 	}
 	return errors.Join(errs...)
 }
 
-// needsSlot reports whether a batch needs its slot of a stage: by its status, and because its execution runs.
-func (in *Intake) needsSlot(ctx context.Context, stage admission.Stage, id batch.ID) (bool, error) {
+// slotNeeds is what the sweep of slots asks about batches.
+type slotNeeds struct{ *Intake }
+
+// Ended returns those of some batches that have a terminal status.
+func (in slotNeeds) Ended(ctx context.Context, ids []batch.ID) ([]batch.ID, error) {
+	statuses, err := in.Sweep.Batches.Statuses(ctx, ids)
+	var ended []batch.ID
+	for id, status := range statuses {
+		if status.IsTerminal() {
+			ended = append(ended, id)
+		}
+	}
+	return ended, err
+}
+
+// NeedsSlot reports whether a batch needs its slot of a stage: by its status, and because its execution runs.
+func (in slotNeeds) NeedsSlot(ctx context.Context, stage admission.Stage, id batch.ID) (bool, error) {
 	b, err := in.Batches.Get(ctx, id)
 	if errors.Is(err, batch.ErrNotFound) {
 		return false, nil
@@ -219,7 +233,7 @@ func (in *Intake) sweepAwaiting(ctx context.Context, b batch.Batch) error {
 	}
 	in.Log.InfoContext(ctx, "the upload did not arrive in time", "batch", b.ID)
 	return in.endBatch(ctx, b, batch.Transition{
-		ErrorMessage: batch.NeverUploaded, Expires: in.Now().Add(rowLifetime),
+		ErrorMessage: batch.NeverUploaded, Expires: in.Now().Add(batch.RowLifetime),
 	})
 }
 

@@ -1,5 +1,5 @@
 // Package machine holds what Step Functions and EventBridge hand to the functions of state machines: errors that Catch
-// passes on, and events about executions that have ended.
+// passes on, and events about executions that have ended; and how functions complete tasks.
 package machine
 
 // Failure is the error of a task as the state machine's Catch passes it on.

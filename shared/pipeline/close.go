@@ -15,7 +15,8 @@ import (
 
 // Close ends batches. It is the step of the states Close, which ends a batch with the transition to PROCESSED, and
 // GiveUp, which ends it with the transition to ERROR. EventBridge invokes it, too, for every execution that did not
-// succeed: one that was stopped, ran out of time or broke a limit of Step Functions has not reached GiveUp.
+// succeed: one that was stopped, ran out of time or broke a limit of Step Functions has not reached GiveUp. Whoever
+// cancels a batch asks it to take back the slots of the batch.
 type Close struct {
 	Batches batch.JobStore
 	// Slots takes back the slots of the batches that end.
@@ -29,6 +30,8 @@ type CloseInput struct {
 	ID batch.ID `json:"batch_id"`
 	// Failure is why the batch failed; nil if all its steps succeeded.
 	Failure *machine.Failure `json:"failure,omitempty"`
+	// Ended means that the batch has ended, and only its slots are to be left: see admission.LeaveInput.
+	Ended bool `json:"ended,omitempty"`
 }
 
 // newCloseInput returns what the event asks Close to do. It returns an error if the event is not about the execution of
@@ -76,7 +79,10 @@ func (s *Close) Handle(ctx context.Context, input json.RawMessage) (struct{}, er
 // all: of a step that ends the batch and an event that reports its execution, one makes the transition.
 func (s *Close) Run(ctx context.Context, in CloseInput) (struct{}, error) {
 	return runAction(ctx, s.Log, in.ID, func(ctx context.Context) error {
-		if in.Failure == nil {
+		switch {
+		case in.Ended:
+			return s.leave(ctx, in.ID)
+		case in.Failure == nil:
 			return s.complete(ctx, in.ID)
 		}
 		return s.fail(ctx, in.ID, *in.Failure)
@@ -127,6 +133,18 @@ func (s *Close) fail(ctx context.Context, id batch.ID, f machine.Failure) error 
 		if err != nil {
 			return err
 		}
+	}
+	return s.Slots.LeaveAll(ctx, b)
+}
+
+// leave takes back the slots of a batch that has ended, and tells its execution if that waits for one.
+func (s *Close) leave(ctx context.Context, id batch.ID) error {
+	b, err := s.Batches.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !b.Status.IsTerminal() {
+		return fmt.Errorf("batch %s is %s: it has not ended", id, b.Status)
 	}
 	return s.Slots.LeaveAll(ctx, b)
 }

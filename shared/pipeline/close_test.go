@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"sluice/shared/admission"
 	"sluice/shared/admission/admissiontest"
 	"sluice/shared/batch"
 	"sluice/shared/machine"
@@ -67,6 +69,10 @@ func TestCloseHandlesExecutionEvents(t *testing.T) {
 		{"another kind of event", batch.InProgress, `{"detail-type":"Scheduled Event"}`, batch.InProgress, true},
 		{"a failed step", batch.InProgress, `{"batch_id":"` + id + `","failure":{"Error":"E","Cause":"c"}}`, batch.Failed,
 			false},
+		{"only slots of one that has not ended", batch.InProgress, `{"batch_id":"` + id + `","ended":true}`,
+			batch.InProgress, true},
+		{"only slots of an unknown one", batch.InProgress, `{"batch_id":"0199a6a4-6f00-7cc3-98c4-dc0c0c073990","ended":true}`,
+			batch.InProgress, true},
 		{"no batch", batch.InProgress, `{}`, batch.InProgress, true},
 		{"no JSON", batch.InProgress, `x`, batch.InProgress, true},
 	} {
@@ -85,6 +91,38 @@ func TestCloseHandlesExecutionEvents(t *testing.T) {
 				t.Errorf("the message is %q, want the technical one", store.ErrorMessage)
 			}
 		})
+	}
+}
+
+// TestCloseLeavesSlots tests that Close takes the slot of a cancelled batch, or its ticket, whose execution it tells.
+func TestCloseLeavesSlots(t *testing.T) {
+	slots, tasks := admissiontest.NewSlots(), &admissiontest.Tasks{}
+	slots.Tasks = tasks
+	slots.Limits = map[admission.Stage]admission.Limits{admission.Validation: {Slots: 1, PerTenant: 1}}
+	c := &Close{Slots: slots, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+	holder, waiting, last := admissiontest.NewTicket("a", 1), admissiontest.NewTicket("a", 2), admissiontest.NewTicket("a", 3)
+	for _, ticket := range []admission.Ticket{holder, waiting, last} {
+		if err := slots.Enter(t.Context(), ticket); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, ticket := range []admission.Ticket{waiting, holder} {
+		c.Batches = &oneBatch{Batch: batch.Batch{
+			ID: ticket.Batch, Tenant: ticket.Tenant, ReceivedAt: ticket.ReceivedAt,
+			Status: batch.Failed, ErrorMessage: batch.Cancelled,
+		}}
+		input, err := json.Marshal(admission.LeaveInput{ID: ticket.Batch, Ended: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // requests are delivered at least once
+			if _, err := c.Handle(t.Context(), input); err != nil {
+				t.Errorf("%s: %v", ticket.Batch, err)
+			}
+		}
+	}
+	if want := []string{holder.Token, waiting.Token, last.Token}; !slices.Equal(tasks.Told(), want) {
+		t.Errorf("told are %v, want %v", tasks.Told(), want)
 	}
 }
 

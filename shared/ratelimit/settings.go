@@ -15,6 +15,8 @@ const (
 	UploadURLs         Name = "upload_urls"
 	BatchStatuses      Name = "batch_statuses"
 	BatchResults       Name = "batch_results"
+	BatchLists         Name = "batch_lists"
+	BatchCancels       Name = "batch_cancels"
 	SingleTransactions Name = "single_transactions"
 	// Observability is for all endpoints together by which clients look at what they have sent.
 	Observability Name = "observability"
@@ -35,6 +37,8 @@ const (
 	UploadURLsPerMinute         Setting = "upload_urls_per_minute"
 	BatchStatusesPerMinute      Setting = "batch_statuses_per_minute"
 	BatchResultsPerMinute       Setting = "batch_results_per_minute"
+	BatchListsPerMinute         Setting = "batch_lists_per_minute"
+	BatchCancelsPerMinute       Setting = "batch_cancels_per_minute"
 	SingleTransactionsPerSecond Setting = "single_transactions_per_second"
 	ObservabilityPerMinute      Setting = "observability_per_minute"
 	PlatformPerSecond           Setting = "platform_per_second"
@@ -60,6 +64,8 @@ var definitions = []definition{
 	{UploadURLsPerMinute, 20, UploadURLs, time.Minute},
 	{BatchStatusesPerMinute, 120, BatchStatuses, time.Minute},
 	{BatchResultsPerMinute, 120, BatchResults, time.Minute},
+	{BatchListsPerMinute, 60, BatchLists, time.Minute},
+	{BatchCancelsPerMinute, 60, BatchCancels, time.Minute},
 	{SingleTransactionsPerSecond, 500, SingleTransactions, time.Second},
 	{ObservabilityPerMinute, 100, Observability, time.Minute},
 	{PlatformPerSecond, 200, Platform, time.Second},

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"sluice/shared/idempotency/idempotencydb"
 	"sluice/shared/intake"
 	"sluice/shared/intake/intakedb"
+	"sluice/shared/invoke"
 	"sluice/shared/machine"
 	"sluice/shared/malware"
 	"sluice/shared/objects"
@@ -113,6 +115,19 @@ func (e Env) Announcements() *announce.Requester {
 // Announcing returns a store of batches that asks for the announcement of those that end.
 func (e Env) Announcing(store batch.Store) *announce.Batches {
 	return &announce.Batches{Store: store, Requester: e.Announcements(), Log: e.Log}
+}
+
+// Closer asks the close function for what remains to be done for batches that have ended.
+type Closer struct{ function *invoke.Requester }
+
+// LeaveSlots asks for the slots of a batch to be taken back, and for its execution to be told if it waits.
+func (c Closer) LeaveSlots(ctx context.Context, id batch.ID) error {
+	return c.function.Request(ctx, admission.LeaveInput{ID: id, Ended: true})
+}
+
+// Closer returns the requester of the close function.
+func (e Env) Closer() Closer {
+	return Closer{invoke.NewRequester(lambda.NewFromConfig(e.AWS), e.CloseFunction)}
 }
 
 // EventBus returns the event bus to which events are announced.

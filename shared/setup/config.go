@@ -64,6 +64,8 @@ type Config struct {
 
 	// AnnounceFunction is the name of the function that announces events.
 	AnnounceFunction string `env:"ANNOUNCE_FUNCTION"`
+	// CloseFunction is the name or the ARN of the function that ends batches.
+	CloseFunction string `env:"CLOSE_FUNCTION"`
 	// EventBusName is the name or the ARN of the event bus to which events are announced.
 	EventBusName string `env:"EVENT_BUS"`
 

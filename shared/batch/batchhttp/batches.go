@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"net/http"
 	"time"
@@ -33,6 +34,7 @@ type store interface {
 	Create(ctx context.Context, b batch.Batch) error
 	ExtendUpload(ctx context.Context, id batch.ID, by time.Time) (batch.Batch, error)
 	Get(ctx context.Context, id batch.ID) (batch.Batch, error)
+	Apply(ctx context.Context, id batch.ID, t batch.Transition) (batch.Batch, error)
 	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
 	CountOpen(ctx context.Context, tenant string, enough batch.Open) (batch.Open, error)
 }
@@ -49,6 +51,8 @@ type Batches struct {
 	Reports reportSigner
 	// Positions tells how many batches get a slot before one that waits for it.
 	Positions positions
+	// Closer is told of batches that are cancelled.
+	Closer closer
 	// Lists are the lists with which names can be screened.
 	Lists watchlists
 	// UploadLifetime and DownloadLifetime are how long signed URLs are valid.
@@ -61,6 +65,7 @@ type Batches struct {
 	NewID      func() (batch.ID, error)
 	// NewKey returns a random digest key.
 	NewKey func() [16]byte
+	Log    *slog.Logger
 }
 
 // Routes returns the routes of batches. A tenant without the batch feature begins no batch, and still reads those that
@@ -79,6 +84,8 @@ func (s *Batches) Routes() []httpapi.Route {
 			Permissions: read, Endpoint: s.ValidationResult},
 		{Method: http.MethodGet, Path: base + "/screening-result/{batch_id}", Limit: ratelimit.BatchResults,
 			Permissions: read, Endpoint: s.ScreeningResult},
+		{Method: http.MethodPost, Path: base + "/cancel/{batch_id}", Limit: ratelimit.BatchCancels, Permissions: upload,
+			Endpoint: s.Cancel},
 	}
 }
 

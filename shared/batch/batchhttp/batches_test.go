@@ -41,6 +41,7 @@ type api struct {
 	caller  httpapi.Caller
 	now     time.Time // of the endpoints
 	lists   *catalogtest.Memory
+	closer  *closer
 	httpapi.API
 }
 
@@ -55,15 +56,16 @@ func newAPI(t *testing.T) *api {
 	bucket := func(name string) *objects.Bucket {
 		return objects.New(cfg, name, objects.Options{PathStyle: true, Now: func() time.Time { return a.now }})
 	}
-	a = &api{queue: admissiontest.NewMemory(), batches: batchdb.New(dynamotest.Start(t), "test-batches"), now: now, lists: catalogtest.NewMemory()}
+	a = &api{queue: admissiontest.NewMemory(), batches: batchdb.New(dynamotest.Start(t), "test-batches"), now: now, lists: catalogtest.NewMemory(),
+		closer: &closer{}}
 	a.caller = httpapi.Caller{
 		Tenant: "t1", Client: "c1", Permissions: []string{permission.BatchUpload, permission.BatchRead},
 		Features: []string{batch.Feature}, Expires: now.Add(time.Hour), Attributes: settings.Attributes(),
 	}
 	b := &batchhttp.Batches{
 		Store: a.batches, Uploads: bucket("uploads"), Reports: bucket("work"), Lists: a.lists.Loader(),
-		Positions:        &admission.Positions{Queue: a.queue, Now: func() time.Time { return a.now }, Age: 2 * time.Second},
-		UploadLifetime:   15 * time.Minute,
+		Positions: &admission.Positions{Queue: a.queue, Now: func() time.Time { return a.now }, Age: 2 * time.Second},
+		Closer:    a.closer, Log: slog.New(slog.DiscardHandler), UploadLifetime: 15 * time.Minute,
 		DownloadLifetime: time.Minute, MaxBytes: 1000, ReportDays: 30, Now: func() time.Time { return a.now },
 		NewID: batch.NewID, NewKey: func() [16]byte { return [16]byte{1, 2, 3} },
 	}

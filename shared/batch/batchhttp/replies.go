@@ -28,6 +28,11 @@ func (s *Batches) Status(ctx context.Context, caller httpapi.Caller, r *http.Req
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
+	return s.status(ctx, b)
+}
+
+// status is the reply of Status about a batch.
+func (s *Batches) status(ctx context.Context, b batch.Batch) (httpapi.Reply, error) {
 	position, err := s.queuePosition(ctx, b)
 	if err != nil {
 		return httpapi.Reply{}, err
@@ -134,9 +139,10 @@ func (s *Batches) ValidationResult(ctx context.Context, caller httpapi.Caller, r
 }
 
 // result describes the outcome of validation of a batch that has a verdict or has failed. A batch that failed before
-// its verdict was known says nothing about its lines. One that failed later keeps its verdict and its report.
+// its verdict was known, or was cancelled, says nothing about its lines. One that failed later keeps its verdict and its
+// report.
 func (s *Batches) result(ctx context.Context, b batch.Batch) (ResultReply, error) {
-	if b.Verdict == nil {
+	if b.Verdict == nil || b.IsCancelled() {
 		return ResultReply{Message: b.ErrorMessage}, nil
 	}
 	out, err := s.verdict(ctx, b)

@@ -1,0 +1,56 @@
+package batchhttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+
+	"sluice/shared/batch"
+	"sluice/shared/fault"
+	"sluice/shared/httpapi"
+)
+
+// closer asks for what remains to be done for a batch that has ended.
+type closer interface {
+	// LeaveSlots asks for the slots of a batch to be taken back, and for its execution to be told if it waits.
+	LeaveSlots(ctx context.Context, id batch.ID) error
+}
+
+// Cancel cancels a batch until its ingestion begins, and answers with its status. It can be repeated.
+func (s *Batches) Cancel(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
+	body, err := httpapi.ReadBody(r)
+	if err == nil {
+		err = body.Decode(&struct{}{}, "", json.RejectUnknownMembers(true))
+	}
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	b, err := s.find(ctx, caller, r)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	b, err = batch.Cancel(ctx, s.Store, b.ID, s.Now)
+	var conflict *batch.ConflictError
+	if errors.As(err, &conflict) {
+		return httpapi.Reply{}, errNotCancellable(conflict.Current)
+	}
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	// The batch is cancelled, whether or not anybody takes back its slots at once: the sweep will.
+	if err := s.Closer.LeaveSlots(ctx, b.ID); err != nil {
+		s.Log.ErrorContext(ctx, "the slots of a cancelled batch were not asked for", "batch", b.ID, "error", err)
+	}
+	return s.status(ctx, b)
+}
+
+// errNotCancellable says why a batch cannot be cancelled.
+func errNotCancellable(b batch.Batch) error {
+	if b.Status.IsTerminal() {
+		return fault.Newf(fault.Conflict, "batch_has_ended", "The batch has ended: it is %s.", b.Status)
+	}
+	return fault.Newf(fault.Conflict, "ingestion_has_begun",
+		"The batch is %s: it can be cancelled only until its ingestion begins.", b.Status)
+}
