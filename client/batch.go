@@ -238,6 +238,14 @@ func (c *Client) Status(ctx context.Context, batchID string) (Status, error) {
 	return out, err
 }
 
+// CancelBatch ends a batch before its ingestion begins, and returns its status, which is StatusError. It can be repeated.
+// A batch that is being ingested, or that has ended otherwise, is a 409 *Error, and an unknown one a 404 *Error.
+func (c *Client) CancelBatch(ctx context.Context, batchID string) (Status, error) {
+	var out Status
+	err := c.call(ctx, http.MethodPost, basePath+"batch/cancel/"+url.PathEscape(batchID), nil, &out)
+	return out, err
+}
+
 // ValidationResult reads the outcome of a batch's validation. An unknown batch is a 404 *Error.
 func (c *Client) ValidationResult(ctx context.Context, batchID string) (ValidationResult, error) {
 	var out ValidationResult

@@ -11,7 +11,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// With one slot for all, the batches of several tenants are processed one after the other, and all of them are.
+// With one slot for all, the batches of several tenants are processed one after the other, and all of them are; those that
+// are cancelled while they wait leave at once.
 func TestBatchesWaitForSlots(t *testing.T) {
 	t.Parallel()
 	cloud := newCloud(t, "ValidationSlots=1", "ValidationSlotsPerTenant=1", "IngestionSlots=1",
@@ -54,6 +55,7 @@ func TestBatchesWaitForSlots(t *testing.T) {
 			t.Errorf("slots of %s are held after the end: %v", stage, gate)
 		}
 	}
+	testCancelWhileWaiting(t, cloud)
 }
 
 // loginBatchTenant opens a session of a new tenant that may use the batch interface and has the usual sender.

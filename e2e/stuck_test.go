@@ -293,8 +293,13 @@ func (e *Environment) batches(t *testing.T) *dynamodb.Client {
 	return db
 }
 
-// uploadTag returns the verdict that the upload of a batch is tagged with, "" for none.
+// uploadTag returns the verdict that the upload of a batch of the environment's own tenant is tagged with, "" for none.
 func (e *Environment) uploadTag(t *testing.T, batchID string) string {
+	t.Helper()
+	return e.tagOfUpload(t, e.TenantID, batchID)
+}
+
+func (e *Environment) tagOfUpload(t *testing.T, tenantID, batchID string) string {
 	t.Helper()
 	storage := s3.New(s3.Options{
 		Region: e.Region, BaseEndpoint: &e.S3URL, UsePathStyle: true,
@@ -309,7 +314,7 @@ func (e *Environment) uploadTag(t *testing.T, batchID string) string {
 			continue
 		}
 		out, err := storage.GetObjectTagging(t.Context(), &s3.GetObjectTaggingInput{
-			Bucket: b.Name, Key: aws.String("uploads/" + e.TenantID + "/" + batchID),
+			Bucket: b.Name, Key: aws.String("uploads/" + tenantID + "/" + batchID),
 		})
 		if err != nil {
 			t.Fatal(err)

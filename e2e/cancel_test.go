@@ -1,0 +1,127 @@
+package e2e
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
+	"github.com/google/uuid"
+
+	"sluice/client"
+	"sluice/shared/batch"
+	"sluice/shared/batch/batchdb"
+)
+
+// expectCancelled cancels a batch and checks its status and its results.
+func (s *session) expectCancelled(id string) client.Status {
+	s.t.Helper()
+	status, err := s.client.CancelBatch(s.t.Context(), id)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if status.BatchID != id || status.Status != client.StatusError || status.ErrorMessage != "Cancelled by the client." {
+		s.t.Errorf("the cancelled batch %s is %+v", id, status)
+	}
+	r := s.result(id)
+	if r.Valid != nil || r.ErrorsFileURL != "" || r.Message != status.ErrorMessage {
+		s.t.Errorf("the results of the cancelled batch are %+v, want valid null and the message", r)
+	}
+	return status
+}
+
+// A batch is cancelled before its upload, which is then refused; several cancels at once agree; a batch that has ended,
+// and one of another tenant, cannot be cancelled.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	api := loginBatchTenant(t, environment)
+	r := api.newReceiver()
+	api.newWebhook(r.URL, "")
+	u := api.newUpload(true)
+	var cancels sync.WaitGroup
+	statuses := make([]client.Status, 3)
+	for i := range statuses {
+		cancels.Go(func() { statuses[i], _ = api.client.CancelBatch(t.Context(), u.BatchID) })
+	}
+	cancels.Wait()
+	first := api.expectCancelled(u.BatchID)
+	for _, s := range statuses {
+		if string(s.Reply) != string(first.Reply) {
+			t.Errorf("a cancel at the same time was answered with %s, want %s", s.Reply, first.Reply)
+		}
+	}
+	content := jsonLines(validLine())
+	if code, text := put(t, u, content); code != http.StatusOK {
+		t.Fatalf("upload after the cancel: %d %s", code, text)
+	}
+	eventually(t, "the refusal of the upload", func() bool {
+		return environment.tagOfUpload(t, api.tenantID, u.BatchID) == "refused"
+	})
+	if again := api.expectCancelled(u.BatchID); !again.UpdatedAt.Equal(first.UpdatedAt) {
+		t.Errorf("the batch was updated at %v, want %v", again.UpdatedAt, first.UpdatedAt)
+	}
+	eventually(t, "the announcement of the end", func() bool {
+		return slices.ContainsFunc(r.requests(), func(d receivedRequest) bool {
+			return strings.Contains(string(d.body), u.BatchID) && strings.Contains(string(d.body), "ingestionFailed")
+		})
+	})
+
+	processed := api.expectProcess("PROCESSED", content)
+	_, err := api.client.CancelBatch(t.Context(), processed.BatchID)
+	var refused *client.Error
+	if !errors.As(err, &refused) || refused.Status != http.StatusConflict {
+		t.Errorf("a cancel of a batch that is PROCESSED: %v, want 409", err)
+	}
+	stranger := loginNewTenant(t)
+	if _, err := stranger.client.CancelBatch(t.Context(), u.BatchID); !errors.As(err, &refused) ||
+		refused.Status != http.StatusNotFound {
+		t.Errorf("a cancel by another tenant: %v, want 404", err)
+	}
+	reader := loginAs(t, environment, newClient(t, environment, api.tenantID, "--permission", "BatchRead"))
+	if _, err := reader.client.CancelBatch(t.Context(), u.BatchID); !errors.As(err, &refused) ||
+		refused.Status != http.StatusForbidden {
+		t.Errorf("a cancel without BatchUpload: %v, want 403", err)
+	}
+}
+
+// testCancelWhileWaiting cancels batches that wait for the only slot of a stage: each leaves at once, its execution ends,
+// and the others go on. If nobody asks for that, because the function was killed after its write, the sweep does it.
+func testCancelWhileWaiting(t *testing.T, cloud *Environment) {
+	api := login(t, cloud)
+	for _, stage := range []string{"validation", "ingestion"} {
+		blocker := uuid.NewString()
+		cloud.holdSlot(t, stage, blocker)
+		asked, forgotten, last := api.startBatch(true, jsonLines(validLine())),
+			api.startBatch(true, jsonLines(validLine())), api.startBatch(true, jsonLines(validLine()))
+		eventually(t, "the tickets of three batches for "+stage, func() bool { return len(cloud.tickets(t, stage)) == 3 })
+		if status := api.expectCancelled(asked); status.QueuePosition != nil {
+			t.Errorf("the position of a cancelled batch is %d, want none", *status.QueuePosition)
+		}
+		eventually(t, "the end of the execution of a cancelled batch", func() bool {
+			return cloud.executionStatus(t, "batch", asked) == types.ExecutionStatusFailed
+		})
+		if tickets := cloud.tickets(t, stage); len(tickets) != 2 {
+			t.Errorf("%v wait for %s after a cancel, want two", tickets, stage)
+		}
+		store := batchdb.New(cloud.batches(t), cloud.Prefix+"-batches")
+		if _, err := batch.Cancel(t.Context(), store, batch.ID(forgotten), time.Now); err != nil {
+			t.Fatal(err)
+		}
+		cloud.sweep(t)
+		eventually(t, "the end of an execution by the sweep", func() bool {
+			return cloud.executionStatus(t, "batch", forgotten) == types.ExecutionStatusFailed
+		})
+		cloud.sweep(t) // takes the slot from the batch that does not exist
+		if status, _ := api.follow(last); status.Status != "PROCESSED" {
+			t.Errorf("the last batch ended with %s (%q), want PROCESSED", status.Status, status.ErrorMessage)
+		}
+		eventually(t, "the end of all waiting", func() bool {
+			return len(cloud.tickets(t, stage)) == 0 && len(cloud.gate(t, stage)) == 0
+		})
+	}
+}
