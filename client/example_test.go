@@ -89,6 +89,32 @@ func ExampleClient_UploadFile() {
 	// sent 142 bytes
 }
 
+// Have a batch validated without storing anything of it.
+func ExampleClient_CreateUploadWith() {
+	server, c := exampleClient()
+	defer server.Close()
+	ctx := context.Background()
+
+	upload, err := c.CreateUploadWith(ctx, client.UploadOptions{
+		ValidateOnly: true, MaxRejected: &client.RejectLimit{Share: "50%"}, // half of the transactions may be invalid
+		Name: "November, part 2", Metadata: map[string]string{"region": "north"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	batch := `{"transaction_external_id":"t-1","modification":{"external_id":"m-1"}}` + "\nnonsense\n"
+	if err := c.UploadFile(ctx, upload, strings.NewReader(batch), int64(len(batch)), nil); err != nil {
+		log.Fatal(err)
+	}
+	last, err := c.Follow(ctx, upload.BatchID, nil, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(last.Name, last.Status, *last.Counts.Accepted, "accepted,", *last.Counts.Ingested, "stored")
+	// Output:
+	// November, part 2 PROCESSED 1 accepted, 0 stored
+}
+
 // Follow a batch with a pace of one's own and print each status once.
 func ExampleClient_Follow() {
 	server, c := exampleClient()

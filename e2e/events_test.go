@@ -34,13 +34,15 @@ type busEvent struct {
 
 // batchEnd is the payload of an event about the end of a batch.
 type batchEnd struct {
-	BatchID        string        `json:"batch_id"`
-	Status         string        `json:"status"`
-	ErrorMessage   string        `json:"error_message"`
-	Counts         client.Counts `json:"counts"`
-	Name           any           `json:"name"`
-	Metadata       any           `json:"metadata"`
-	ReportComplete *bool         `json:"report_complete"`
+	BatchID      string        `json:"batch_id"`
+	Status       string        `json:"status"`
+	ErrorMessage string        `json:"error_message"`
+	Counts       client.Counts `json:"counts"`
+	// Name is "" for null.
+	Name           string            `json:"name"`
+	Metadata       map[string]string `json:"metadata"`
+	ValidateOnly   bool              `json:"validate_only"`
+	ReportComplete *bool             `json:"report_complete"`
 }
 
 // eachLine calls visit with each complete line of a file, which need not exist.
@@ -154,7 +156,8 @@ func (s *session) expectAnnounced(last client.Status) batchEnd {
 		s.t.Errorf("event (-want +got):\n%s", diff)
 	}
 	wantPayload := batchEnd{BatchID: last.BatchID, Status: last.Status, ErrorMessage: last.ErrorMessage,
-		Counts: last.Counts, ReportComplete: payload.ReportComplete}
+		Counts: last.Counts, Name: last.Name, Metadata: last.Metadata, ValidateOnly: last.ValidateOnly,
+		ReportComplete: payload.ReportComplete}
 	if diff := cmp.Diff(wantPayload, payload); diff != "" {
 		s.t.Errorf("payload (-want +got):\n%s", diff)
 	}

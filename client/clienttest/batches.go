@@ -28,8 +28,7 @@ const (
 
 // batch is a batch and what will become of it.
 type batch struct {
-	rejectOnInvalid bool
-	screening       *client.Screening
+	client.UploadOptions
 	// signature is the query of the batch's signed URLs.
 	signature string
 
@@ -49,8 +48,8 @@ type batch struct {
 
 func (s *Server) createUpload(w http.ResponseWriter, r *http.Request) {
 	var request struct {
-		RejectOnInvalid *bool             `json:"reject_on_invalid"`
-		ScreenUnknown   *client.Screening `json:"screen_unknown"`
+		client.UploadOptions
+		RejectOnInvalid *bool `json:"reject_on_invalid"`
 	}
 	if text, _ := io.ReadAll(r.Body); len(text) > 0 {
 		if err := json.Unmarshal(text, &request); err != nil {
@@ -58,7 +57,7 @@ func (s *Server) createUpload(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if s.refuseScreening(w, request.ScreenUnknown) {
+	if s.refuseScreening(w, request.Screening) {
 		return
 	}
 	key := r.Header.Get("Idempotency-Key")
@@ -68,11 +67,8 @@ func (s *Server) createUpload(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := fmt.Sprintf("01980000-0000-7000-8000-%012d", len(s.batches)+1)
-	b := &batch{
-		rejectOnInvalid: request.RejectOnInvalid == nil || *request.RejectOnInvalid,
-		screening:       request.ScreenUnknown,
-		signature:       "X-Amz-Signature=" + strings.Repeat("5", 8),
-	}
+	b := &batch{UploadOptions: request.UploadOptions, signature: "X-Amz-Signature=" + strings.Repeat("5", 8)}
+	b.RejectOnInvalid = request.MaxRejected == nil && (request.RejectOnInvalid == nil || *request.RejectOnInvalid)
 	s.batches[id] = b
 	s.keyed[key] = client.Upload{
 		BatchID: id, URL: s.URL + "/storage/uploads/" + id + "?" + b.signature, Method: http.MethodPut,
@@ -115,7 +111,7 @@ func (b *batch) counts() client.Counts {
 		return client.Counts{}
 	}
 	total, accepted, invalid, ingested := b.total, b.total-b.invalid, b.invalid, int64(0)
-	if b.status == client.StatusProcessed {
+	if b.status == client.StatusProcessed && !b.ValidateOnly {
 		ingested = accepted
 	}
 	return client.Counts{Total: &total, Accepted: &accepted, Invalid: &invalid, Ingested: &ingested}
@@ -154,10 +150,11 @@ func (s *Server) readStatus(w http.ResponseWriter, r *http.Request) {
 	}
 	size := int64(len(b.content))
 	status := client.Status{
-		BatchID: id, Status: b.status, RejectOnInvalid: b.rejectOnInvalid, Counts: b.counts(),
+		BatchID: id, Status: b.status, RejectOnInvalid: b.RejectOnInvalid, MaxRejected: b.MaxRejected,
+		ValidateOnly: b.ValidateOnly, Name: b.Name, Metadata: b.Metadata, Counts: b.counts(),
 		CreatedAt: b.receivedAt, UpdatedAt: b.receivedAt, ReceivedAt: b.receivedAt, BytesTotal: size, BytesDone: size,
 	}
-	if b.screening != nil && b.counts().Total != nil {
+	if b.Screening != nil && b.counts().Total != nil {
 		names, alerts := b.screen()
 		hits := int64(len(alerts))
 		status.NamesScreened, status.Hits = &names, &hits
@@ -180,11 +177,13 @@ func (s *Server) readResult(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusOK, map[string]any{"message": b.errorMessage, "valid": nil})
 	case b.valid:
 		reply(w, http.StatusOK, client.ValidationResult{
-			Message: "Batch validated successfully.", Valid: &b.valid, Counts: b.counts(),
+			Message: "Batch validated successfully.", Valid: &b.valid, Counts: b.counts(), ValidateOnly: b.ValidateOnly,
+			Name: b.Name, Metadata: b.Metadata,
 		})
 	default:
 		reply(w, http.StatusOK, client.ValidationResult{
-			Message: "Batch validated with errors.", Valid: &b.valid, Counts: b.counts(),
+			Message: "Batch validated with errors.", Valid: &b.valid, Counts: b.counts(), ValidateOnly: b.ValidateOnly,
+			Name: b.Name, Metadata: b.Metadata,
 			ErrorsFileURL:     s.URL + "/storage/reports/" + r.PathValue("id") + "?" + b.signature,
 			ErrorsFileExpires: time.Now().Add(urlLifetime).UTC(),
 		})
@@ -224,7 +223,7 @@ func (s *Server) readTransaction(w http.ResponseWriter, r *http.Request) {
 func (s *Server) modifications(transactionID string) []client.Modification {
 	var found []client.Modification
 	for batchID, b := range s.batches {
-		if b.status != client.StatusProcessed {
+		if b.status != client.StatusProcessed || b.ValidateOnly {
 			continue
 		}
 		number := int64(0)

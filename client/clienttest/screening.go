@@ -60,7 +60,7 @@ func (s *Server) readScreening(w http.ResponseWriter, r *http.Request) {
 	if b == nil {
 		return
 	}
-	if b.screening == nil {
+	if b.Screening == nil {
 		replyMessage(w, http.StatusNotFound, "The names of this batch are not screened.")
 		return
 	}

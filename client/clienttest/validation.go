@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
+	"strings"
 
 	"sluice/client"
 )
@@ -23,13 +25,29 @@ func (b *batch) decide() {
 	}
 	b.validate()
 	b.valid = b.invalid == 0 && b.total > 0
-	if !b.valid && (b.rejectOnInvalid || b.invalid == b.total) {
+	if !b.valid && (b.RejectOnInvalid || b.invalid == b.total || b.hasTooManyInvalid()) {
 		b.statuses = []string{"", client.StatusValidationStarted, client.StatusValidationFailed}
 		b.errorMessage = invalidMessage(b.invalid, b.total)
 		return
 	}
+	if b.ValidateOnly {
+		b.statuses = []string{"", client.StatusValidationStarted, client.StatusProcessed}
+		return
+	}
 	b.statuses = []string{"", client.StatusValidationStarted, client.StatusPendingIngestion, client.StatusInitialized,
 		client.StatusInProgress, client.StatusProcessed}
+}
+
+// hasTooManyInvalid reports whether there are more invalid transactions than the batch may have.
+func (b *batch) hasTooManyInvalid() bool {
+	switch {
+	case b.MaxRejected == nil:
+		return false
+	case b.MaxRejected.Share == "":
+		return b.invalid > b.MaxRejected.Lines
+	}
+	limit, ok := new(big.Rat).SetString(strings.TrimSuffix(b.MaxRejected.Share, "%"))
+	return !ok || new(big.Rat).SetFrac64(100*b.invalid, b.total).Cmp(limit) > 0
 }
 
 // invalidMessage counts the invalid transactions for people.

@@ -87,14 +87,14 @@ func (d *demo) run(ctx context.Context, cloud localcloud.Descriptor, lines int64
 		return err
 	}
 	if err := d.upload(ctx, "A good batch",
-		&uploadRun{path: good, rejectOnInvalid: true}, client.StatusProcessed); err != nil {
+		&uploadRun{path: good, options: uploadOptions{rejectOnInvalid: true}}, client.StatusProcessed); err != nil {
 		return err
 	}
 	if err := d.readBack(ctx, good); err != nil {
 		return err
 	}
 	if err := d.upload(ctx, "A batch with every kind of error: one is enough to reject it",
-		&uploadRun{path: bad, rejectOnInvalid: true}, client.StatusValidationFailed); err != nil {
+		&uploadRun{path: bad, options: uploadOptions{rejectOnInvalid: true}}, client.StatusValidationFailed); err != nil {
 		return err
 	}
 	if err := d.upload(ctx, "The same batch with --reject-on-invalid=false: its invalid lines are dropped",

@@ -68,6 +68,7 @@ func showResults(
 	}
 	ui.printf("%s\n", printable(r.Message))
 	printCounts(ui, r.Counts)
+	printLabels(ui, r.Name, r.Metadata)
 	if !onlyStore || report != nil {
 		if err := showReport(ctx, c, ui, r, nil, report); err != nil {
 			return err

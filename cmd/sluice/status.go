@@ -91,14 +91,26 @@ var statusMeanings = map[string]string{
 	client.StatusError:             "nothing of the batch was stored",
 }
 
+// meaningOf says for people what the status of a batch means.
+func meaningOf(s client.Status) string {
+	if s.Status == client.StatusProcessed && s.ValidateOnly {
+		return "the batch is validated; nothing of it is stored, as was asked for"
+	}
+	return statusMeanings[s.Status]
+}
+
+// timeFormat is how points in time are printed.
+const timeFormat = "2006-01-02 15:04:05.000 MST"
+
 func printStatus(ui *console, s client.Status, followed bool) {
 	if s.Status == "" {
 		ui.printf("%s\n", printable(s.Message))
 		printQueue(ui, s)
+		printLabels(ui, s.Name, s.Metadata)
 		return
 	}
 	if !followed {
-		ui.printf("%s: %s\n", ui.paint(bold, s.Status), statusMeanings[s.Status])
+		ui.printf("%s: %s\n", ui.paint(bold, s.Status), meaningOf(s))
 	}
 	if s.ErrorMessage != "" {
 		ui.printf("%s\n", ui.paint(red, printable(s.ErrorMessage)))
@@ -109,7 +121,14 @@ func printStatus(ui *console, s client.Status, followed bool) {
 		ui.printf("%s of %s (%s)\n", formatBytes(s.BytesDone), formatBytes(s.BytesTotal),
 			strings.TrimSpace(formatPercent(s.BytesDone, s.BytesTotal)))
 	}
-	ui.printf("received %s\n", s.ReceivedAt.Format("2006-01-02 15:04:05.000 MST"))
+	if s.DuplicateOf != "" {
+		ui.printf("the same file as batch %s\n", printable(s.DuplicateOf))
+	}
+	printLabels(ui, s.Name, s.Metadata)
+	ui.printf("received %s\n", s.ReceivedAt.Format(timeFormat))
+	if !followed {
+		printHistory(ui, s)
+	}
 }
 
 // printQueue says how many batches are before one that waits for its turn.
@@ -193,7 +212,7 @@ func queuePart(s client.Status) []part {
 
 // printStatusStep prints a status that a followed batch has reached.
 func printStatusStep(ui *console, s client.Status, elapsed time.Duration) {
-	name, meaning := s.Status, statusMeanings[s.Status]
+	name, meaning := s.Status, meaningOf(s)
 	if name == "" {
 		name, meaning = "waiting", printable(strings.TrimSuffix(s.Message, "."))
 	}

@@ -27,8 +27,7 @@ FILE holds one transaction a line (JSON Lines); - is standard input, which is co
 are invalid, their report is fetched and the first error of each kind is shown. Ctrl-C ends the command at once. A batch
 whose upload is complete continues without it; 'sluice status BATCH' shows how far it is.`,
 		Flags: func(f *flag.FlagSet) {
-			f.BoolVar(&u.rejectOnInvalid, "reject-on-invalid", true,
-				"one invalid line rejects the whole batch; =false drops invalid lines only")
+			u.options.addFlags(f)
 			addReportFlag(f, &reportPath)
 			f.BoolVar(&asJSON, "json", false,
 				"print the service's last reply about the status and nothing else, indented")
@@ -41,6 +40,8 @@ whose upload is complete continues without it; 'sluice status BATCH' shows how f
 		Examples: []string{
 			"sluice upload batch.jsonl",
 			"sluice upload batch.jsonl --reject-on-invalid=false --report errors.jsonl",
+			"sluice upload batch.jsonl --max-rejected 0.5% --name 'November, part 2' --metadata region=north",
+			"sluice upload batch.jsonl --validate-only",
 			"gzip -dc batch.jsonl.gz | sluice upload - --json",
 			"sluice upload batch.jsonl --screen un,ofac --on-hit reject --alerts hits.jsonl",
 			"batch=$(sluice upload batch.jsonl --detach --quiet)",
@@ -53,6 +54,9 @@ whose upload is complete continues without it; 'sluice status BATCH' shows how f
 				return cli.Usagef("give either --json or --quiet")
 			case detach && u.screen.alertsPath != "":
 				return cli.Usagef("--alerts needs the end of the batch, for which --detach does not wait")
+			}
+			if err := u.options.check(); err != nil {
+				return err
 			}
 			if err := u.screen.check(); err != nil {
 				return err
@@ -98,10 +102,11 @@ whose upload is complete continues without it; 'sluice status BATCH' shows how f
 
 // uploadRun is one run of the upload command.
 type uploadRun struct {
-	client          *client.Client
-	ui              *console
-	path            string
-	rejectOnInvalid bool
+	client *client.Client
+	ui     *console
+	path   string
+	// options say how the service processes the batch.
+	options uploadOptions
 	// screen says with what names are screened.
 	screen uploadScreening
 	// report is where to store the report; nil if it is not to be stored.
@@ -136,9 +141,13 @@ func (u *uploadRun) run(ctx context.Context) error {
 	if err := checkFormat(file, size, u.path, "sluice upload -"); err != nil {
 		return err
 	}
-	target, err := u.client.CreateUploadWith(ctx,
-		client.UploadOptions{RejectOnInvalid: u.rejectOnInvalid, Screening: u.screen.request()})
+	request := u.options.request()
+	request.Screening = u.screen.request()
+	target, err := u.client.CreateUploadWith(ctx, request)
 	if err != nil {
+		return err
+	}
+	if err := checkIgnored(target); err != nil {
 		return err
 	}
 	u.batchID = target.BatchID

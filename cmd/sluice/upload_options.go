@@ -1,0 +1,98 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sluice/client"
+	"sluice/internal/cli"
+)
+
+// uploadOptions are the flags that say how the service processes a batch.
+type uploadOptions struct {
+	rejectOnInvalid bool
+	maxRejected     string
+	validateOnly    bool
+	name            string
+	metadata        map[string]string
+	flags           *flag.FlagSet
+}
+
+func (o *uploadOptions) addFlags(f *flag.FlagSet) {
+	o.flags = f
+	f.BoolVar(&o.rejectOnInvalid, "reject-on-invalid", true,
+		"one invalid line rejects the whole batch; =false drops invalid lines only")
+	f.StringVar(&o.maxRejected, "max-rejected", "",
+		"drop invalid lines, but reject the batch if more than `LIMIT` are invalid: a number, or a share such as 0.5%")
+	f.BoolVar(&o.validateOnly, "validate-only", false, "have the service validate the batch and store nothing of it")
+	f.StringVar(&o.name, "name", "", "call the batch `NAME`, up to 128 characters")
+	f.Func("metadata", "attach `KEY=VALUE` to the batch; up to 16 times", func(text string) error {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok || key == "" {
+			return fmt.Errorf("write it as KEY=VALUE")
+		}
+		if _, known := o.metadata[key]; known {
+			return fmt.Errorf("the key %s was given before", key)
+		}
+		if o.metadata == nil {
+			o.metadata = map[string]string{}
+		}
+		o.metadata[key] = value
+		return nil
+	})
+}
+
+// check returns an error if flags do not fit together.
+func (o *uploadOptions) check() error {
+	isGiven := map[string]bool{}
+	o.flags.Visit(func(f *flag.Flag) { isGiven[f.Name] = true })
+	switch {
+	case isGiven["max-rejected"] && isGiven["reject-on-invalid"] && o.rejectOnInvalid:
+		return cli.Usagef("--max-rejected excludes --reject-on-invalid; give one of them")
+	case isGiven["max-rejected"] && o.maxRejected == "":
+		return cli.Usagef("--max-rejected needs a number, or a share such as 0.5%%")
+	case isGiven["name"] && o.name == "":
+		return cli.Usagef("--name needs a name")
+	}
+	return nil
+}
+
+// request returns what the service is asked for, without the screening of names.
+func (o *uploadOptions) request() client.UploadOptions {
+	out := client.UploadOptions{RejectOnInvalid: o.rejectOnInvalid, ValidateOnly: o.validateOnly, Name: o.name,
+		Metadata: o.metadata}
+	if o.maxRejected != "" {
+		limit := client.ParseRejectLimit(o.maxRejected)
+		out.RejectOnInvalid, out.MaxRejected = false, &limit
+	}
+	return out
+}
+
+// checkIgnored returns an error if the service has ignored something that it was asked for.
+func checkIgnored(u client.Upload) error {
+	if len(u.IgnoredParameters) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the service does not know %s; nothing was uploaded",
+		printable(strings.Join(u.IgnoredParameters, ", ")))
+}
+
+// printLabels prints what the client calls a batch and says of it.
+func printLabels(ui *console, name string, metadata map[string]string) {
+	if name != "" {
+		ui.printf("name %s\n", printable(name))
+	}
+	for _, key := range slices.Sorted(maps.Keys(metadata)) {
+		ui.printf("%s=%s\n", printable(key), printable(metadata[key]))
+	}
+}
+
+// printHistory prints the statuses that a batch has had.
+func printHistory(ui *console, s client.Status) {
+	for _, entry := range s.History {
+		ui.printf("  %s  %s\n", entry.At.Format(timeFormat), printable(entry.Status))
+	}
+}
