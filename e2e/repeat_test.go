@@ -1,0 +1,127 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"sluice/client"
+)
+
+const uploadPath = "/tm/realtime/api/transactions/batch/generate-upload-url"
+
+// repeat sends a request with an idempotency key and returns the answer.
+func (s *session) repeat(path, key, body string) (status int, header http.Header, text []byte) {
+	s.t.Helper()
+	req := s.newRequest(http.MethodPost, path, body)
+	req.Header.Set("Idempotency-Key", key)
+	return send(s.t, req)
+}
+
+// expectUpload repeats a request for an upload URL, whose answer must be replayed or not, and returns the answer.
+func (s *session) expectUpload(key, body string, wantReplayed bool) (u client.Upload) {
+	s.t.Helper()
+	status, header, text := s.repeat(uploadPath, key, body)
+	if err := json.Unmarshal(text, &u); err != nil || status != 200 || (header.Get("Idempotency-Replayed") == "true") != wantReplayed {
+		s.t.Fatalf("got %d %s with %v, %v; want an upload, replayed: %t", status, text, header, err, wantReplayed)
+	}
+	return u
+}
+
+// A request for an upload URL that is repeated with its key is about one batch, to its end and after it.
+func TestUploadRepeated(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	s := login(t, environment)
+	const body = `{"reject_on_invalid":false}`
+	k := uuid.NewString()
+	first := s.expectUpload(k, body, false)
+	again := s.expectUpload(k, body, true)
+	if again.BatchID != first.BatchID || again.URL == "" {
+		t.Fatalf("again: got %+v, want a URL for batch %s", again, first.BatchID)
+	}
+	if status, text := put(t, again, []byte(validLine().String())); status != 200 {
+		t.Fatalf("the upload to the URL that was signed again: %d %s", status, text)
+	}
+	if last, _ := s.follow(first.BatchID); last.Status != client.StatusProcessed || last.RejectOnInvalid {
+		t.Errorf("the batch ended as %+v, want PROCESSED", last)
+	}
+	ended := s.expectUpload(k, body, true)
+	if ended.BatchID != first.BatchID || ended.URL != "" || ended.Message != "The batch awaits no upload any more." {
+		t.Errorf("after the end of the batch: got %+v, want the batch without a URL", ended)
+	}
+	for name, c := range map[string]struct {
+		key, body string
+		want      string
+	}{
+		"another body":     {k, "{}", `"type":"idempotency_key_reused"`},
+		"a wrong body":     {k + "2", `{"reject_on_invalid":1}`, `"type":"bool_type"`},
+		"a key of unicode": {"ké", "{}", `"type":"idempotency_key"`},
+		"a key too long":   {strings.Repeat("k", 256), "{}", `"type":"idempotency_key"`},
+	} {
+		if status, _, text := s.repeat(uploadPath, c.key, c.body); status != 422 || !strings.Contains(string(text), c.want) {
+			t.Errorf("%s: got %d %s, want 422 with %s", name, status, text, c.want)
+		}
+	}
+	if u := s.expectUpload(k+"2", "{}", false); u.BatchID == first.BatchID {
+		t.Errorf("the key of a refused request: got the batch of another key")
+	}
+}
+
+// Of twenty requests with one key at once, all that are answered are about one batch, and the others come again.
+func TestUploadsRepeatedAtOnce(t *testing.T) {
+	t.Parallel()
+	s := login(t, environment)
+	key := uuid.NewString()
+	var mu sync.Mutex
+	batches := map[string]int{}
+	var group sync.WaitGroup
+	for range 20 {
+		group.Go(func() {
+			u, err := s.client.CreateUploadWith(t.Context(), client.UploadOptions{IdempotencyKey: key})
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			batches[u.BatchID]++
+		})
+	}
+	group.Wait()
+	if len(batches) != 1 {
+		t.Errorf("got the batches %v, want one", batches)
+	}
+}
+
+// A single transaction that is repeated with its key is stored once, and is not sent again over a later content.
+func TestSingleTransactionRepeated(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	s := login(t, environment)
+	l := validLine()
+	text := l.String()
+	key := l.modificationID()
+	status, _, first := s.repeat(singlePath, key, text)
+	if status != 201 {
+		t.Fatalf("got %d %s, want 201", status, first)
+	}
+	l.withModification("amount", 99.5)
+	if status, header, body := s.repeat(singlePath, key, l.String()); status != 422 {
+		t.Errorf("another content with the same key: got %d %s %v, want 422", status, body, header)
+	}
+	if status, _, body := s.repeat(singlePath, key+" 2", l.String()); status != 201 {
+		t.Errorf("another content with another key: got %d %s, want 201", status, body)
+	}
+	status, header, again := s.repeat(singlePath, key, text)
+	if status != 201 || string(again) != string(first) || header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("again: got %d %s %v, want 201 %s, replayed", status, again, header, first)
+	}
+	s.expectStored(l, "", 0)
+	if status, header, body := s.repeat(uploadPath, key, "{}"); status != 200 || header.Get("Idempotency-Replayed") != "" {
+		t.Errorf("the same key on the other path: got %d %s %v, want a batch of its own", status, body, header)
+	}
+}
