@@ -103,6 +103,11 @@ type Transition struct {
 	ListVersions []ListVersion
 	// Verdict is recorded with PendingIngestion, ValidationFailed and, of a batch that is ValidateOnly, Processed.
 	Verdict *Verdict
+	// DuplicateOf is recorded with the verdict, if the file of the batch was processed before.
+	DuplicateOf ID
+	// File is the file that counts as processed by the batch from Processed on; nil for none. If another batch is the one
+	// that has processed it last, within DuplicateWindow, that is recorded as DuplicateOf, unless the batch has one.
+	File *File
 	// ErrorMessage is recorded with ValidationFailed and Failed.
 	ErrorMessage string
 	// Expires is when the store may forget the batch; zero means never.

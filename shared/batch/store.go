@@ -107,6 +107,10 @@ type JobStore interface {
 	// transition to a terminal status, the batch is Unannounced to all Receivers.
 	Apply(ctx context.Context, id ID, t Transition) (Batch, error)
 
+	// ProcessedAs returns the batch of its tenant that was PROCESSED last with a file, if that is not longer ago than
+	// DuplicateWindow before now; otherwise "". Only batches count whose transition named the file.
+	ProcessedAs(ctx context.Context, f File, now time.Time) (ID, error)
+
 	// Chunk returns what is committed about a chunk: the zero Chunk with its index if nothing is.
 	Chunk(ctx context.Context, id ID, index int) (Chunk, error)
 	// Chunks returns all chunks about which anything is committed, in the order of their indexes.

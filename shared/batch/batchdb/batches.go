@@ -21,7 +21,8 @@ import (
 
 // Store is the batch.Store on DynamoDB. The partition key of its table is id (the batch) and the sort key is part:
 // "batch" is the batch itself, "chunk#00001" a chunk, "marks#03" the result of reconciling a partition, "names#03"
-// that of screening its names, "lines" the line counts. The index by-tenant (tenant / id) holds the "batch" items only.
+// that of screening its names, "lines" the line counts. Items of files that were processed are beside them, under IDs of
+// their own. The index by-tenant (tenant / id) holds the "batch" items only.
 // The index unfinished (unfinished / look_at) holds those that are not in a terminal status, or whose end is not
 // announced to everyone. All items but the batch itself expire (stepRowLife).
 type Store struct {
@@ -112,13 +113,24 @@ func (s *Store) Apply(ctx context.Context, id batch.ID, t batch.Transition) (bat
 		values[":shard"] = dynamo.String(unannouncedShards + shard(id))
 		values[":receivers"] = receiverSet(batch.Receivers())
 	}
+	update := types.Update{
+		TableName:                 &s.table,
+		Key:                       key(id, batchPart),
+		UpdateExpression:          aws.String("SET " + strings.Join(assignments, ", ") + closes(t.To, names)),
+		ConditionExpression:       aws.String(statusCondition(t, values)),
+		ExpressionAttributeNames:  names,
+		ExpressionAttributeValues: values,
+	}
+	if t.File != nil {
+		return s.applyWithFile(ctx, id, t, update)
+	}
 	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                           &s.table,
-		Key:                                 key(id, batchPart),
-		UpdateExpression:                    aws.String("SET " + strings.Join(assignments, ", ") + closes(t.To, names)),
-		ConditionExpression:                 aws.String(statusCondition(t, values)),
-		ExpressionAttributeNames:            names,
-		ExpressionAttributeValues:           values,
+		TableName:                           update.TableName,
+		Key:                                 update.Key,
+		UpdateExpression:                    update.UpdateExpression,
+		ConditionExpression:                 update.ConditionExpression,
+		ExpressionAttributeNames:            update.ExpressionAttributeNames,
+		ExpressionAttributeValues:           update.ExpressionAttributeValues,
 		ReturnValues:                        types.ReturnValueAllNew,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
@@ -206,6 +218,9 @@ func updateExpression(t batch.Transition) (
 	}
 	if t.Verdict != nil {
 		errs = append(errs, assign("verdict", newVerdictRow(*t.Verdict)))
+	}
+	if t.DuplicateOf != "" {
+		errs = append(errs, assign("duplicate_of", string(t.DuplicateOf)))
 	}
 	if t.ErrorMessage != "" {
 		errs = append(errs, assign("error_message", t.ErrorMessage))

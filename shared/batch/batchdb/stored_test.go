@@ -335,3 +335,27 @@ func TestStoredWithoutHistory(t *testing.T) {
 		t.Errorf("history: error %v, (-want +got)\n%s", err, diff)
 	}
 }
+
+// TestStoredFiles pins how it is stored that a file was processed, and by which batch.
+func TestStoredFiles(t *testing.T) {
+	ctx, client := t.Context(), dynamotest.Start(t)
+	s := newStore(client)
+	file := batch.File{Tenant: storedTenant, SHA256: []byte("the digest of 32 bytes of a file")}
+	for _, id := range []batch.ID{storedBatch, storedBatch[:35] + "2"} {
+		b := batchtest.NewBatch(t, storedTenant)
+		b.ID, b.Status = id, batch.InProgress
+		if err := s.Create(ctx, b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Apply(ctx, id, batch.Transition{To: batch.Processed, At: at, File: &file}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dynamotest.CompareStored(t, client, "test-batches", "files")
+
+	client = dynamotest.Start(t)
+	dynamotest.LoadStored(t, client, "test-batches", "files")
+	if got, err := newStore(client).ProcessedAs(ctx, file, at); err != nil || got != storedBatch[:35]+"2" {
+		t.Errorf("the file was processed as %q, error %v, want batch 2", got, err)
+	}
+}

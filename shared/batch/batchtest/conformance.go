@@ -41,6 +41,8 @@ func Conform(t *testing.T, open func(t *testing.T) batch.Store) {
 		"unannounced": testUnannounced,
 		"upload":      testUpload,
 		"announcer":   testOneAttemptAnnounces,
+		"files":       testFiles,
+		"equal files": testEqualFilesAtOnce,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}

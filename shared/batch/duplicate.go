@@ -1,0 +1,29 @@
+package batch
+
+import "time"
+
+// DuplicateWindow is how long a file counts as processed, from the end of the batch that had it.
+const DuplicateWindow = 30 * 24 * time.Hour
+
+// File is what the batches of a tenant have in common that were sent the same file, packed or not.
+type File struct {
+	Tenant string
+	// SHA256 is the digest of the lines as they were sent, unpacked.
+	SHA256 []byte
+}
+
+// File returns the file of a batch, nil while its digest is not known.
+func (b Batch) File() *File {
+	if b.FileSHA256 == nil {
+		return nil
+	}
+	return &File{b.Tenant, b.FileSHA256}
+}
+
+// IsRejectedAsDuplicate reports whether the batch was rejected because its file was processed before.
+func (b Batch) IsRejectedAsDuplicate() bool {
+	return b.Status == ValidationFailed && b.DuplicateOf != "" && b.OnDuplicate == RejectDuplicate
+}
+
+// DuplicateMessage returns the message of a batch that is rejected because its file was processed as another batch.
+func DuplicateMessage(of ID) string { return "This file was processed as batch " + string(of) + "." }
