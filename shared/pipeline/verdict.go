@@ -61,19 +61,31 @@ func (s *Verdict) run(ctx context.Context, id batch.ID) (VerdictOutput, error) {
 
 // decide judges a batch and makes the transition that follows from the verdict.
 func (s *Verdict) decide(ctx context.Context, j *job) error {
+	if err := s.findDuplicate(ctx, j); err != nil {
+		return err
+	}
 	verdict, err := s.judge(ctx, j)
 	if err != nil {
 		return err
 	}
 	metric.Add(ctx, metric.Lines, verdict.Total)
 	metric.Add(ctx, metric.Findings, verdict.Invalid)
-	t := batch.Transition{To: batch.PendingIngestion, At: s.Now(), Verdict: &verdict}
+	t := batch.Transition{To: batch.PendingIngestion, At: s.Now(), Verdict: &verdict, DuplicateOf: j.DuplicateOf}
 	if message := rejectionMessage(j.Batch, verdict); message != "" {
 		t.To, t.ErrorMessage = batch.ValidationFailed, message
 	} else if j.ValidateOnly {
 		t.To = batch.Processed
 	}
 	return j.transition(ctx, t)
+}
+
+// findDuplicate sets the batch of which the job's one is a duplicate, if its file was processed before. Of two batches
+// with the same file neither is found by the other one as long as neither is PROCESSED.
+func (s *Verdict) findDuplicate(ctx context.Context, j *job) (err error) {
+	if file := j.File(); file != nil {
+		j.DuplicateOf, err = s.Batches.ProcessedAs(ctx, *file, s.Now())
+	}
+	return err
 }
 
 // judge returns the verdict on a batch, all chunks of which must be settled.
@@ -132,6 +144,8 @@ func rejectionMessage(b batch.Batch, v batch.Verdict) string {
 		effect = "the batch is rejected"
 	}
 	switch {
+	case b.DuplicateOf != "" && b.OnDuplicate == batch.RejectDuplicate:
+		return batch.DuplicateMessage(b.DuplicateOf)
 	case v.Outcome == batch.TooManyTransactions:
 		return fmt.Sprintf("The file contains %d transactions; a batch may contain at most %d. "+
 			"Split the file into several batches.", v.Total, b.MaxTransactions)

@@ -165,6 +165,8 @@ func (s *Batches) verdict(ctx context.Context, b batch.Batch) (ResultReply, erro
 		out.ReportComplete = &complete
 	}
 	switch {
+	case b.Verdict.Valid() && b.IsRejectedAsDuplicate(): // the message says why, and no line is in the report
+		return out, nil
 	case b.Verdict.Valid():
 		*out.Valid = true
 		out.Message = "Batch validated successfully." + whyNotIngested(b)

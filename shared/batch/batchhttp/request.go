@@ -24,8 +24,10 @@ type UploadRequest struct {
 	// is true.
 	MaxRejected jsontext.Value `json:"max_rejected"`
 	// ValidateOnly is false if it is absent.
-	ValidateOnly *bool   `json:"validate_only"`
-	Name         *string `json:"name"`
+	ValidateOnly *bool `json:"validate_only"`
+	// OnDuplicate is accept if it is absent.
+	OnDuplicate *batch.OnDuplicate `json:"on_duplicate"`
+	Name        *string            `json:"name"`
 	// Metadata has values that are not nil, which would be null.
 	Metadata map[string]*string `json:"metadata"`
 	// ScreenUnknown asks for the names of unknown entities to be screened; they are not if it is absent or null.
@@ -50,6 +52,10 @@ func (in *UploadRequest) Check() []fault.Detail {
 	var details []fault.Detail
 	if _, wrong := parseMaxRejected(in.MaxRejected); wrong != nil {
 		details = append(details, *wrong)
+	}
+	if d := in.OnDuplicate; d != nil && *d != batch.AcceptDuplicate && *d != batch.RejectDuplicate {
+		details = append(details, bodyDetail("The value must be accept or reject.", "enum",
+			httpapi.AttemptedText(string(*d)), "on_duplicate"))
 	}
 	if in.Name != nil {
 		details = append(details, checkLength(*in.Name, 1, maxNameLength, "name")...)
@@ -91,6 +97,9 @@ func (in *UploadRequest) apply(b *batch.Batch) error {
 	}
 	b.RejectOnInvalid = rejects || in.RejectOnInvalid == nil && b.MaxRejected == nil
 	b.ValidateOnly = in.ValidateOnly != nil && *in.ValidateOnly
+	if in.OnDuplicate != nil {
+		b.OnDuplicate = *in.OnDuplicate
+	}
 	if in.Name != nil {
 		b.Name = *in.Name
 	}
