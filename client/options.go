@@ -18,6 +18,9 @@ type UploadOptions struct {
 	// ValidateOnly means that the batch ends with its validation. If it would be accepted, its status is StatusProcessed,
 	// and nothing of it is stored.
 	ValidateOnly bool `json:"validate_only,omitempty"`
+	// OnDuplicate is what becomes of the batch if another one with the same file was processed within 30 days:
+	// AcceptDuplicate, which is the default, or RejectDuplicate. Status.DuplicateOf names the other one in either case.
+	OnDuplicate string `json:"on_duplicate,omitempty"`
 	// Name and Metadata are shown in everything that is told about the batch. A name has 1 to 128 characters, or is left
 	// out. There may be 16 metadata; their keys have 1 to 64 letters, digits, underscores, dots and hyphens, their values
 	// up to 512 characters.
@@ -29,6 +32,12 @@ type UploadOptions struct {
 	// If it is "", the call makes a key of its own, so that its repetitions after lost answers create one batch.
 	IdempotencyKey string `json:"-"`
 }
+
+// Values of UploadOptions.OnDuplicate.
+const (
+	AcceptDuplicate = "accept"
+	RejectDuplicate = "reject"
+)
 
 // RejectLimit is how many invalid transactions a batch may have: a number of them, or their share of all transactions.
 type RejectLimit struct {

@@ -1,6 +1,9 @@
 package batch
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // DuplicateWindow is how long a file counts as processed, from the end of the batch that had it.
 const DuplicateWindow = 30 * 24 * time.Hour
@@ -26,4 +29,4 @@ func (b Batch) IsRejectedAsDuplicate() bool {
 }
 
 // DuplicateMessage returns the message of a batch that is rejected because its file was processed as another batch.
-func DuplicateMessage(of ID) string { return "This file was processed as batch " + string(of) + "." }
+func DuplicateMessage(of ID) string { return fmt.Sprintf("This file was processed as batch %s.", of) }

@@ -183,7 +183,9 @@ func (s *Batches) verdict(ctx context.Context, b batch.Batch) (ResultReply, erro
 	if err != nil {
 		return ResultReply{}, err
 	}
-	out.Message = "Batch validated with errors." + whyNotIngested(b)
+	if !b.IsRejectedAsDuplicate() {
+		out.Message = "Batch validated with errors." + whyNotIngested(b)
+	}
 	out.ErrorsFileURL, out.ErrorsFileExpires = signed.URL, &signed.Expires
 	return out, nil
 }
