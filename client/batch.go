@@ -88,7 +88,8 @@ type Status struct {
 	// ingestion.
 	BytesTotal int64 `json:"bytes_total"`
 	BytesDone  int64 `json:"bytes_done"`
-	// ContentEncoding is how the uploaded file is packed: "identity", "gzip" or "zstd".
+	// ContentEncoding is how the uploaded file is packed: EncodingIdentity, EncodingGzip or EncodingZstd. BytesTotal,
+	// BytesDone and everything that is said of lines is about the unpacked file.
 	ContentEncoding string `json:"content_encoding,omitempty"`
 	// DuplicateOf is a batch that was processed before with the same file; "" if there is none.
 	DuplicateOf string `json:"duplicate_of,omitempty"`

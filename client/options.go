@@ -26,6 +26,9 @@ type UploadOptions struct {
 	// up to 512 characters.
 	Name     string            `json:"name,omitempty"`
 	Metadata map[string]string `json:"metadata,omitempty"`
+	// ContentEncoding is how the file is packed: EncodingIdentity, EncodingGzip or EncodingZstd. A file that is packed in
+	// another way is refused. If it is "", the service recognises gzip and zstd.
+	ContentEncoding string `json:"content_encoding,omitempty"`
 	// Screening asks for the names of unknown entities to be screened; they are not if it is nil.
 	Screening *Screening `json:"screen_unknown,omitempty"`
 	// IdempotencyKey names the request for 24 hours: calls with the same key and the same options return the same batch.
@@ -37,6 +40,13 @@ type UploadOptions struct {
 const (
 	AcceptDuplicate = "accept"
 	RejectDuplicate = "reject"
+)
+
+// The values of UploadOptions.ContentEncoding and Status.ContentEncoding. EncodingIdentity means that a file is not packed.
+const (
+	EncodingIdentity = "identity"
+	EncodingGzip     = "gzip"
+	EncodingZstd     = "zstd"
 )
 
 // RejectLimit is how many invalid transactions a batch may have: a number of them, or their share of all transactions.

@@ -79,6 +79,9 @@ func TestPackedFilesHaveTheSameOutcome(t *testing.T) {
 		if diff := cmp.Diff(want, report, cmpopts.EquateEmpty()); diff != "" || len(report) != 5 {
 			t.Errorf("%s: the report has %d lines and differs (-plain +%s):\n%s", way.name, len(report), way.name, diff)
 		}
+		if status.ContentEncoding != way.encoding {
+			t.Errorf("%s: the status says %s, want %s", way.name, status.ContentEncoding, way.encoding)
+		}
 		if diff := cmp.Diff(wantCounts, status.Counts); diff != "" {
 			t.Errorf("%s: counts (-plain +%s):\n%s", way.name, way.name, diff)
 		}
@@ -132,4 +135,44 @@ func TestRefusedPackedFiles(t *testing.T) {
 			t.Errorf("the message is %q, want %q", last.ErrorMessage, want)
 		}
 	})
+}
+
+// What was announced of a file is what it must be.
+func TestAnnouncedEncodings(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	api := login(t, environment)
+	content := jsonLines(validLine())
+	g, z := packGzip(t, content), packZstd(t, content)
+	for _, test := range []struct {
+		announced string
+		file      []byte
+		message   string
+		found     string
+	}{
+		{"identity", content, "", "identity"},
+		{"gzip", g, "", "gzip"},
+		{"zstd", z, "", "zstd"},
+		{"gzip", content, "The file was announced as packed with gzip, but it does not begin as such a file does.", "identity"},
+		{"zstd", nil, "The file was announced as packed with zstd, but it does not begin as such a file does.", "identity"},
+		{"zstd", g, "The file was announced as packed with zstd, but it is packed with gzip.", "gzip"},
+		{"identity", z, "The file was announced as not packed, but it is packed with zstd.", "zstd"},
+	} {
+		u, err := api.client.CreateUploadWith(t.Context(), client.UploadOptions{ContentEncoding: test.announced})
+		if err == nil {
+			err = api.client.UploadFile(t.Context(), u, bytes.NewReader(test.file), int64(len(test.file)), nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, _ := api.follow(u.BatchID)
+		want := "PROCESSED"
+		if test.message != "" {
+			want = "ERROR"
+		}
+		if last.Status != want || last.ErrorMessage != test.message || last.ContentEncoding != test.found {
+			t.Errorf("%d bytes announced as %s: ended with %s (%q) of %s, want %s (%q) of %s", len(test.file), test.announced,
+				last.Status, last.ErrorMessage, last.ContentEncoding, want, test.message, test.found)
+		}
+	}
 }

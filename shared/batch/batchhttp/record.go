@@ -1,6 +1,7 @@
 package batchhttp
 
 import (
+	"cmp"
 	"time"
 
 	"sluice/shared/batch"
@@ -27,7 +28,7 @@ type StatusReply struct {
 	BytesTotal   int64  `json:"bytes_total"`
 	// BytesDone counts the bytes of the current pass: validation until PENDING_INGESTION, ingestion after it.
 	BytesDone int64 `json:"bytes_done"`
-	// ContentEncoding is how the uploaded file is packed.
+	// ContentEncoding is how the uploaded file is packed, or was announced to be before anything is known of it.
 	ContentEncoding batch.Encoding `json:"content_encoding"`
 	// DuplicateOf is a batch that was processed before with the same file; null if there is none.
 	DuplicateOf *batch.ID `json:"duplicate_of"`
@@ -58,7 +59,7 @@ func newStatusReply(b batch.Batch, counts Counts, bytesDone int64, position *int
 		BatchID: b.ID, Status: b.Status, ErrorMessage: b.ErrorMessage, Metadata: b.Metadata, ClientID: b.Client,
 		CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt, ReceivedAt: b.ReceivedAt, History: []StatusAt{},
 		RejectOnInvalid: b.RejectOnInvalid, ValidateOnly: b.ValidateOnly, Counts: counts, BytesTotal: b.Source().Size,
-		BytesDone: bytesDone, ContentEncoding: b.Encoding, QueuePosition: position,
+		BytesDone: bytesDone, QueuePosition: position,
 	}
 	if b.Name != "" {
 		out.Name = &b.Name
@@ -71,9 +72,7 @@ func newStatusReply(b batch.Batch, counts Counts, bytesDone int64, position *int
 	} else if l != nil {
 		out.MaxRejected = l.Lines
 	}
-	if out.ContentEncoding == "" {
-		out.ContentEncoding = batch.Identity
-	}
+	out.ContentEncoding = cmp.Or(b.Encoding, b.Declared.Encoding, batch.Identity)
 	if b.DuplicateOf != "" {
 		out.DuplicateOf = &b.DuplicateOf
 	}

@@ -30,6 +30,8 @@ type UploadRequest struct {
 	Name        *string            `json:"name"`
 	// Metadata has values that are not nil, which would be null.
 	Metadata map[string]*string `json:"metadata"`
+	// ContentEncoding is how the file will be packed; if it is absent, its first bytes tell.
+	ContentEncoding *batch.Encoding `json:"content_encoding"`
 	// ScreenUnknown asks for the names of unknown entities to be screened; they are not if it is absent or null.
 	ScreenUnknown *ScreenUnknown `json:"screen_unknown"`
 	// Others are the keys that are not known, which are ignored and named in the reply.
@@ -59,6 +61,10 @@ func (in *UploadRequest) Check() []fault.Detail {
 	}
 	if in.Name != nil {
 		details = append(details, checkLength(*in.Name, 1, maxNameLength, "name")...)
+	}
+	if e := in.ContentEncoding; e != nil && !slices.Contains([]batch.Encoding{batch.Identity, batch.Gzip, batch.Zstd}, *e) {
+		details = append(details, bodyDetail("The value must be identity, gzip or zstd.", "enum",
+			httpapi.AttemptedText(string(*e)), "content_encoding"))
 	}
 	if n := len(in.Metadata); n > maxMetadataKeys {
 		return append(details, bodyDetail(fmt.Sprintf("There may be %d keys, and there are %d.", maxMetadataKeys, n),
@@ -102,6 +108,9 @@ func (in *UploadRequest) apply(b *batch.Batch) error {
 	}
 	if in.Name != nil {
 		b.Name = *in.Name
+	}
+	if in.ContentEncoding != nil {
+		b.Declared.Encoding = *in.ContentEncoding
 	}
 	if len(in.Metadata) > 0 {
 		b.Metadata = make(map[string]string, len(in.Metadata))

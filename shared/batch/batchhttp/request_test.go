@@ -44,6 +44,10 @@ func TestRequestFields(t *testing.T) {
 		`{"name":"x"}`:                       {RejectOnInvalid: true, Name: "x"},
 		`{"name":"` + long + `"}`:            {RejectOnInvalid: true, Name: long},
 		`{"metadata":{}}`:                    {RejectOnInvalid: true},
+		`{"content_encoding":null}`:          {RejectOnInvalid: true},
+		`{"content_encoding":"identity"}`:    {RejectOnInvalid: true, Declared: batch.Declared{Encoding: batch.Identity}},
+		`{"content_encoding":"gzip"}`:        {RejectOnInvalid: true, Declared: batch.Declared{Encoding: batch.Gzip}},
+		`{"content_encoding":"zstd"}`:        {RejectOnInvalid: true, Declared: batch.Declared{Encoding: batch.Zstd}},
 		`{"metadata":{"a_B.9-":"","1":"😀"}}`: {RejectOnInvalid: true, Metadata: map[string]string{"a_B.9-": "", "1": "😀"}},
 		`{"metadata":{"k":"` + strings.Repeat("é", 512) + `"}}`: {RejectOnInvalid: true,
 			Metadata: map[string]string{"k": strings.Repeat("é", 512)}},
@@ -57,7 +61,7 @@ func TestRequestFields(t *testing.T) {
 			}
 			b, err := a.batches.Get(t.Context(), batch.ID(reply["batch_id"].(string)))
 			got := batch.Batch{RejectOnInvalid: b.RejectOnInvalid, MaxRejected: b.MaxRejected, ValidateOnly: b.ValidateOnly,
-				Name: b.Name, Metadata: b.Metadata}
+				Name: b.Name, Metadata: b.Metadata, Declared: b.Declared}
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("batch: error %v, (-want +got)\n%s", err, diff)
 			}
@@ -88,6 +92,10 @@ func TestBadRequestFields(t *testing.T) {
 		`{"name":"` + strings.Repeat("é", 129) + `"}`:           "body name: string_too_long",
 		`{"name":7}`:                                            "body name: string_type",
 		`{"metadata":[]}`:                                       "body metadata: object_type",
+		`{"content_encoding":"br"}`:                             "body content_encoding: enum",
+		`{"content_encoding":"GZIP"}`:                           "body content_encoding: enum",
+		`{"content_encoding":""}`:                               "body content_encoding: enum",
+		`{"content_encoding":1}`:                                "body content_encoding: string_type",
 		`{"metadata":{"k":7}}`:                                  "body metadata k: string_type",
 		`{"metadata":{"k":null}}`:                               "body metadata k: string_type",
 		`{"metadata":{"":"v"}}`:                                 "body metadata : metadata_key",
