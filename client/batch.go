@@ -43,7 +43,12 @@ type Upload struct {
 	Method string `json:"method"`
 	// RequiredHeaders are headers that the upload must have.
 	RequiredHeaders map[string]string `json:"required_headers"`
-	// ExpiresAt is when URL stops working.
+	// UploadID, PartSize and PartCount are those of an upload in parts, which has no URL, Method and RequiredHeaders:
+	// UploadParts sends its file.
+	UploadID  string `json:"upload_id"`
+	PartSize  int64  `json:"part_size"`
+	PartCount int64  `json:"part_count"`
+	// ExpiresAt is when URL stops working. An upload in parts is given up then, unless a part is sent before.
 	ExpiresAt time.Time `json:"expires_at"`
 	// MaxBytes is the largest file that the service accepts.
 	MaxBytes int64 `json:"max_bytes"`

@@ -127,6 +127,7 @@ func newHTTPClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.ResponseHeaderTimeout = 2 * time.Minute
 	t.ExpectContinueTimeout = 2 * time.Second
+	t.MaxIdleConnsPerHost = 2 * defaultParallelParts
 	return &http.Client{Transport: t}
 }
 

@@ -39,7 +39,7 @@ func (c *Client) UploadFile(
 	mayBeStored := false // by an attempt whose answer was lost
 	for attempt := 1; ; attempt++ {
 		progress(0)
-		err := c.put(ctx, u, file, size, progress)
+		_, err := c.put(ctx, u, file, size, progress)
 		var refused *StorageError
 		var unreachable *UnreachableError
 		retry := false
@@ -70,12 +70,13 @@ func (c *Client) UploadFile(
 	}
 }
 
-// put sends the file once.
-func (c *Client) put(ctx context.Context, u Upload, file io.ReaderAt, size int64, progress func(int64)) error {
+// put sends the file once and returns its ETag.
+func (c *Client) put(ctx context.Context, u Upload, file io.ReaderAt, size int64, progress func(int64)) (etag string,
+	err error) {
 	body := &progressReader{r: io.NewSectionReader(file, 0, size), size: size, progress: progress}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPut, u.URL, io.NopCloser(body))
 	if err != nil {
-		return unreachable(err)
+		return "", unreachable(err)
 	}
 	if size == 0 {
 		req.Body = http.NoBody
@@ -90,15 +91,15 @@ func (c *Client) put(ctx context.Context, u Upload, file io.ReaderAt, size int64
 	}
 	resp, text, err := c.roundTrip(req, 1<<20)
 	if failure := body.failure.Load(); failure != nil {
-		return fmt.Errorf("read the file: %w", *failure)
+		return "", fmt.Errorf("read the file: %w", *failure)
 	}
 	if resp != nil && resp.StatusCode == http.StatusOK {
-		return nil // even if the rest of the answer is lost
+		return resp.Header.Get("ETag"), nil // even if the rest of the answer is lost
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
-	return newStorageError(resp, text)
+	return "", newStorageError(resp, text)
 }
 
 // progressReader reports how much was read, and records a failure of the file so that it can be told from one of the

@@ -33,6 +33,7 @@ type settingsOutput struct {
 // limitsOutput are the limits of a tenant; 0 where there is none.
 type limitsOutput struct {
 	UploadURLsPerMinute         int64 `json:"upload_urls_per_minute"`
+	UploadPartsPerMinute        int64 `json:"upload_parts_per_minute"`
 	BatchStatusesPerMinute      int64 `json:"batch_statuses_per_minute"`
 	BatchResultsPerMinute       int64 `json:"batch_results_per_minute"`
 	BatchListsPerMinute         int64 `json:"batch_lists_per_minute"`
@@ -50,6 +51,7 @@ type limitsOutput struct {
 func newLimitsOutput(s ratelimit.Settings) limitsOutput {
 	return limitsOutput{
 		UploadURLsPerMinute:         s.Get(ratelimit.UploadURLsPerMinute),
+		UploadPartsPerMinute:        s.Get(ratelimit.UploadPartsPerMinute),
 		BatchStatusesPerMinute:      s.Get(ratelimit.BatchStatusesPerMinute),
 		BatchResultsPerMinute:       s.Get(ratelimit.BatchResultsPerMinute),
 		BatchListsPerMinute:         s.Get(ratelimit.BatchListsPerMinute),
@@ -249,6 +251,7 @@ The settings and their values, with the default in parentheses:
   four_eyes=true|false            no client verifies a draft of an entity that it made or changed itself (false)
 Limits of the tenant: a number, none (as 0), or default.
   upload_urls_per_minute          requests for upload URLs (20)
+  upload_parts_per_minute         requests about uploads in parts (300)
   batch_statuses_per_minute       requests for statuses of batches (120)
   batch_results_per_minute        requests for validation and screening results (120)
   batch_lists_per_minute          requests for lists of batches (60)

@@ -27,7 +27,7 @@ func TestAdminTenantSettings(t *testing.T) {
 	}
 	for setting, message := range map[string]string{
 		"parquet=true": `there is no setting "parquet"; there are main_entity_by_type, max_past_days, max_future_hours, ` +
-			"retention_days, four_eyes, upload_urls_per_minute, batch_statuses_per_minute, batch_results_per_minute, " +
+			"retention_days, four_eyes, upload_urls_per_minute, upload_parts_per_minute, batch_statuses_per_minute, batch_results_per_minute, " +
 			"batch_lists_per_minute, batch_cancels_per_minute, single_transactions_per_second, observability_per_minute, platform_per_second, entity_commands_per_minute, " +
 			"entity_commands_per_hour, entity_commands_per_day, open_batches, unvalidated_bytes, limits",
 		"open_batches=many": "open_batches must be a whole number from 0 to 1000000000, none (as 0: no limit) or default, not \"many\"",

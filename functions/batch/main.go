@@ -17,14 +17,15 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK",
-		"UPLOAD_URL_LIFETIME", "DOWNLOAD_URL_LIFETIME", "MAX_UPLOAD_BYTES", "REPORT_RETENTION_DAYS",
-		"TABLE_WATCHLISTS", "TABLE_LIMITS", "TABLE_ADMISSION", "TABLE_IDEMPOTENCY", "CLOSE_FUNCTION")
+		"UPLOAD_URL_LIFETIME", "UPLOAD_PATIENCE", "UPLOAD_PART_BYTES", "DOWNLOAD_URL_LIFETIME", "MAX_UPLOAD_BYTES",
+		"REPORT_RETENTION_DAYS", "TABLE_WATCHLISTS", "TABLE_LIMITS", "TABLE_ADMISSION", "TABLE_IDEMPOTENCY",
+		"CLOSE_FUNCTION")
 	s := &batchhttp.Batches{
 		Store:   batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
 		Uploads: env.Uploads(), Reports: env.Work(), Lists: env.Watchlists(),
 		Positions: env.Positions(), Closer: env.Closer(),
-		UploadLifetime: env.UploadURLLifetime, DownloadLifetime: env.DownloadURLLifetime,
-		MaxBytes: env.MaxUploadBytes, ReportDays: int(env.ReportDays),
+		UploadLifetime: env.UploadURLLifetime, UploadPatience: env.UploadPatience, PartSize: env.UploadPartBytes,
+		DownloadLifetime: env.DownloadURLLifetime, MaxBytes: env.MaxUploadBytes, ReportDays: int(env.ReportDays),
 		Now: time.Now, NewID: batch.NewID, NewKey: func() (k [16]byte) { rand.Read(k[:]); return k }, Log: env.Log,
 	}
 	api := httpapi.API{

@@ -32,7 +32,10 @@ const MaxMultipartAge = 6 * 24 * time.Hour
 func PartSizeFor(length, preferred, maxParts int64) int64 {
 	const unit = 1 << 20
 	least := (length + maxParts - 1) / maxParts
-	return max(preferred, (least+unit-1)/unit*unit)
+	if least <= preferred {
+		return preferred
+	}
+	return (least + unit - 1) / unit * unit
 }
 
 // PartCountFor returns the number of parts of a file of a length. An empty file has one, which is empty.

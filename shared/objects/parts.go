@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -80,7 +81,7 @@ func (b *Bucket) ListParts(ctx context.Context, key, uploadID string) ([]Part, e
 		}
 		for _, p := range page.Parts {
 			parts = append(parts, Part{Number: aws.ToInt32(p.PartNumber), Size: aws.ToInt64(p.Size),
-				ETag: aws.ToString(p.ETag), SHA256: aws.ToString(p.ChecksumSHA256)})
+				ETag: `"` + strings.Trim(aws.ToString(p.ETag), `"`) + `"`, SHA256: aws.ToString(p.ChecksumSHA256)})
 		}
 	}
 	return parts, nil

@@ -12,7 +12,9 @@ type Name string
 
 // The limits.
 const (
-	UploadURLs         Name = "upload_urls"
+	UploadURLs Name = "upload_urls"
+	// UploadParts is for all requests together about uploads in parts.
+	UploadParts        Name = "upload_parts"
 	BatchStatuses      Name = "batch_statuses"
 	BatchResults       Name = "batch_results"
 	BatchLists         Name = "batch_lists"
@@ -35,6 +37,7 @@ type Setting string
 // The settings of a tenant. 0 means no limit.
 const (
 	UploadURLsPerMinute         Setting = "upload_urls_per_minute"
+	UploadPartsPerMinute        Setting = "upload_parts_per_minute"
 	BatchStatusesPerMinute      Setting = "batch_statuses_per_minute"
 	BatchResultsPerMinute       Setting = "batch_results_per_minute"
 	BatchListsPerMinute         Setting = "batch_lists_per_minute"
@@ -62,6 +65,7 @@ type definition struct {
 // definitions are the settings in the order in which people read them.
 var definitions = []definition{
 	{UploadURLsPerMinute, 20, UploadURLs, time.Minute},
+	{UploadPartsPerMinute, 300, UploadParts, time.Minute},
 	{BatchStatusesPerMinute, 120, BatchStatuses, time.Minute},
 	{BatchResultsPerMinute, 120, BatchResults, time.Minute},
 	{BatchListsPerMinute, 60, BatchLists, time.Minute},

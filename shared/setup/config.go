@@ -81,7 +81,9 @@ type Config struct {
 	// SecretsKey is the ARN of the KMS key that encrypts what is kept of tenants' secrets.
 	SecretsKey string `env:"SECRETS_KEY_ID"`
 
-	UploadURLLifetime   time.Duration `env:"UPLOAD_URL_LIFETIME"`
+	UploadURLLifetime time.Duration `env:"UPLOAD_URL_LIFETIME"`
+	// UploadPartBytes is the size of the parts of an upload in parts, unless there would be too many.
+	UploadPartBytes     int64         `env:"UPLOAD_PART_BYTES"`
 	DownloadURLLifetime time.Duration `env:"DOWNLOAD_URL_LIFETIME"`
 	// PublicStorageURL is the address at which clients reach S3; "" means the same as for functions.
 	PublicStorageURL string `env:"PUBLIC_STORAGE_URL"`

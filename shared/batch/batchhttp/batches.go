@@ -15,15 +15,10 @@ import (
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
 	"sluice/shared/idempotency"
-	"sluice/shared/intake"
 	"sluice/shared/objects"
 	"sluice/shared/permission"
 	"sluice/shared/ratelimit"
 )
-
-type uploadSigner interface {
-	SignPut(ctx context.Context, key string, lifetime time.Duration) (objects.SignedURL, error)
-}
 
 type reportSigner interface {
 	SignGet(ctx context.Context, key string, d objects.Download, lifetime time.Duration) (objects.SignedURL, error)
@@ -37,6 +32,7 @@ type store interface {
 	Apply(ctx context.Context, id batch.ID, t batch.Transition) (batch.Batch, error)
 	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
 	CountOpen(ctx context.Context, tenant string, enough batch.Open) (batch.Open, error)
+	RecordCompletion(ctx context.Context, id batch.ID, completion string, at time.Time) (batch.Batch, error)
 }
 
 // positions is the part of admission.Positions that the status needs.
@@ -47,7 +43,7 @@ type positions interface {
 // Batches answers the routes of batches.
 type Batches struct {
 	Store   store
-	Uploads uploadSigner
+	Uploads uploads
 	Reports reportSigner
 	// Positions tells how many batches get a slot before one that waits for it.
 	Positions positions
@@ -57,6 +53,10 @@ type Batches struct {
 	Lists watchlists
 	// UploadLifetime and DownloadLifetime are how long signed URLs are valid.
 	UploadLifetime, DownloadLifetime time.Duration
+	// UploadPatience is how long after its latest URL has expired an upload is given up.
+	UploadPatience time.Duration
+	// PartSize is the size of the parts of an upload in parts, unless there would be too many.
+	PartSize int64
 	// MaxBytes is the size of the largest upload, which clients are told.
 	MaxBytes int64
 	// ReportDays is how many days a report is kept; 0 means without end.
@@ -73,7 +73,8 @@ type Batches struct {
 func (s *Batches) Routes() []httpapi.Route {
 	const base = "/tm/realtime/api/transactions/batch"
 	upload, read := []string{permission.BatchUpload}, []string{permission.BatchRead}
-	return []httpapi.Route{
+	routes := s.partRoutes(base, httpapi.Route{Permissions: upload, Limit: ratelimit.UploadParts})
+	return append(routes, []httpapi.Route{
 		{Method: http.MethodPost, Path: base + "/generate-upload-url", Feature: batch.Feature,
 			Limit: ratelimit.UploadURLs, Permissions: upload, Endpoint: httpapi.JSON(s.GenerateUploadURL),
 			// The answer is not stored: whoever has a signed URL can use it.
@@ -86,28 +87,7 @@ func (s *Batches) Routes() []httpapi.Route {
 			Permissions: read, Endpoint: s.ScreeningResult},
 		{Method: http.MethodPost, Path: base + "/cancel/{batch_id}", Limit: ratelimit.BatchCancels, Permissions: upload,
 			Endpoint: s.Cancel},
-	}
-}
-
-// UploadReply is everything that a client needs to upload a file. A repeated request gets no URL, and what belongs to
-// it, once the batch awaits no upload any more.
-type UploadReply struct {
-	URL             string            `json:"url,omitempty"`
-	BatchID         batch.ID          `json:"batch_id"`
-	Method          string            `json:"method,omitempty"`
-	RequiredHeaders map[string]string `json:"required_headers,omitempty"`
-	ExpiresAt       time.Time         `json:"expires_at,omitzero"`
-	MaxBytes        int64             `json:"max_bytes"`
-	// Message says why there is no URL; empty if there is one.
-	Message string `json:"message,omitempty"`
-	// IgnoredParameters are the keys of the request that are not known.
-	IgnoredParameters []string `json:"ignored_parameters,omitempty"`
-}
-
-// uploadReply returns the reply about a batch whose file is uploaded to a signed URL.
-func (s *Batches) uploadReply(id batch.ID, signed objects.SignedURL) UploadReply {
-	return UploadReply{URL: signed.URL, BatchID: id, Method: signed.Method, RequiredHeaders: signed.Headers,
-		ExpiresAt: signed.Expires, MaxBytes: s.MaxBytes}
+	}...)
 }
 
 // GenerateUploadURL creates a batch and signs the URL to which its file is uploaded. A repeated request is answered with
@@ -134,6 +114,9 @@ func (s *Batches) createUpload(ctx context.Context, caller httpapi.Caller, in Up
 	if err := in.apply(&b); err != nil {
 		return UploadReply{}, err
 	}
+	if details := in.checkTogether(s.MaxBytes); len(details) > 0 {
+		return UploadReply{}, fault.NewInvalid(details...)
+	}
 	if b.Screening, err = s.screening(ctx, caller.Tenant, in.ScreenUnknown); err != nil {
 		return UploadReply{}, err
 	}
@@ -145,11 +128,13 @@ func (s *Batches) createUpload(ctx context.Context, caller httpapi.Caller, in Up
 	}
 	b.CreatedAt = s.Now()
 	b.UpdatedAt, b.DigestKey = b.CreatedAt, s.NewKey()
-	signed, err := s.signUpload(ctx, b)
+	if err := s.startUpload(ctx, &b, in.DeclaredUpload); err != nil {
+		return UploadReply{}, err
+	}
+	reply, err := s.describeUpload(ctx, b)
 	if err != nil {
 		return UploadReply{}, err
 	}
-	b.UploadBy = signed.Expires
 	// The row must exist when the event of the upload arrives. A row without an upload costs nothing.
 	if stored, err := s.create(ctx, b, run); err != nil {
 		return UploadReply{}, err
@@ -157,12 +142,7 @@ func (s *Batches) createUpload(ctx context.Context, caller httpapi.Caller, in Up
 		return s.answerAgain(ctx, *stored)
 	}
 	audit.AddObject(ctx, "batch_id", string(b.ID))
-	return s.uploadReply(b.ID, signed), nil
-}
-
-// signUpload signs the URL for the file of a batch.
-func (s *Batches) signUpload(ctx context.Context, b batch.Batch) (objects.SignedURL, error) {
-	return s.Uploads.SignPut(ctx, intake.UploadKey(b.Tenant, b.ID), s.UploadLifetime)
+	return reply, nil
 }
 
 // openRetry is how long a client is told to wait that has too much open. A batch of some size takes about as long.

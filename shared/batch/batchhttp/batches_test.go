@@ -42,6 +42,7 @@ type api struct {
 	now     time.Time // of the endpoints
 	lists   *catalogtest.Memory
 	closer  *closer
+	parts   *parts
 	httpapi.API
 }
 
@@ -62,8 +63,9 @@ func newAPI(t *testing.T) *api {
 		Tenant: "t1", Client: "c1", Permissions: []string{permission.BatchUpload, permission.BatchRead},
 		Features: []string{batch.Feature}, Expires: now.Add(time.Hour), Attributes: settings.Attributes(),
 	}
+	a.parts = newParts(bucket("uploads"))
 	b := &batchhttp.Batches{
-		Store: a.batches, Uploads: bucket("uploads"), Reports: bucket("work"), Lists: a.lists.Loader(),
+		Store: a.batches, Uploads: a.parts, UploadPatience: 24 * time.Hour, PartSize: 400, Reports: bucket("work"), Lists: a.lists.Loader(),
 		Positions: &admission.Positions{Queue: a.queue, Now: func() time.Time { return a.now }, Age: 2 * time.Second},
 		Closer:    a.closer, Log: slog.New(slog.DiscardHandler), UploadLifetime: 15 * time.Minute,
 		DownloadLifetime: time.Minute, MaxBytes: 1000, ReportDays: 30, Now: func() time.Time { return a.now },

@@ -10,6 +10,7 @@ import (
 	"sluice/shared/batch"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
+	"sluice/shared/intake"
 )
 
 // closer asks for what remains to be done for a batch that has ended.
@@ -39,11 +40,22 @@ func (s *Batches) Cancel(ctx context.Context, caller httpapi.Caller, r *http.Req
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	// The batch is cancelled, whether or not anybody takes back its slots at once: the sweep will.
-	if err := s.Closer.LeaveSlots(ctx, b.ID); err != nil {
-		s.Log.ErrorContext(ctx, "the slots of a cancelled batch were not asked for", "batch", b.ID, "error", err)
+	s.askForClose(ctx, b.ID)
+	if b.Multipart != nil && b.Object == (batch.Object{}) {
+		// If this fails, the lifecycle of the bucket removes the parts.
+		if err := s.Uploads.AbortParts(ctx, intake.UploadKey(b.Tenant, b.ID), b.Multipart.UploadID); err != nil {
+			s.Log.ErrorContext(ctx, "the parts of a cancelled batch were not removed", "batch", b.ID, "error", err)
+		}
 	}
 	return s.status(ctx, b)
+}
+
+// askForClose has done what remains for a batch that a client has ended. The batch has ended, whether or not this
+// succeeds: the sweep will see to it.
+func (s *Batches) askForClose(ctx context.Context, id batch.ID) {
+	if err := s.Closer.LeaveSlots(ctx, id); err != nil {
+		s.Log.ErrorContext(ctx, "the slots of a batch that a client has ended were not asked for", "batch", id, "error", err)
+	}
 }
 
 // errNotCancellable says why a batch cannot be cancelled.

@@ -72,15 +72,13 @@ func (s *Batches) answerAgain(ctx context.Context, b batch.Batch) (UploadReply, 
 	if b.Status != batch.AwaitingUpload {
 		return ended, nil
 	}
-	signed, err := s.signUpload(ctx, b)
+	extended, err := s.Store.ExtendUpload(ctx, b.ID, s.Now().Add(s.UploadLifetime))
+	var conflict *batch.ConflictError
+	if errors.As(err, &conflict) {
+		return ended, nil
+	}
 	if err != nil {
 		return UploadReply{}, err
 	}
-	var conflict *batch.ConflictError
-	if _, err := s.Store.ExtendUpload(ctx, b.ID, signed.Expires); errors.As(err, &conflict) {
-		return ended, nil
-	} else if err != nil {
-		return UploadReply{}, err
-	}
-	return s.uploadReply(b.ID, signed), nil
+	return s.describeUpload(ctx, extended)
 }

@@ -34,6 +34,8 @@ type UploadRequest struct {
 	ContentEncoding *batch.Encoding `json:"content_encoding"`
 	// ScreenUnknown asks for the names of unknown entities to be screened; they are not if it is absent or null.
 	ScreenUnknown *ScreenUnknown `json:"screen_unknown"`
+	// DeclaredUpload says what will be uploaded, and how.
+	DeclaredUpload
 	// Others are the keys that are not known, which are ignored and named in the reply.
 	Others map[string]jsontext.Value `json:",embed"`
 }
@@ -51,7 +53,7 @@ var metadataKeyPattern = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
 // Check returns what is wrong with the values of the request, each by itself.
 func (in *UploadRequest) Check() []fault.Detail {
-	var details []fault.Detail
+	details := in.DeclaredUpload.check()
 	if _, wrong := parseMaxRejected(in.MaxRejected); wrong != nil {
 		details = append(details, *wrong)
 	}
