@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"slices"
 	"strings"
 
 	"sluice/client"
+	"sluice/shared/unpack"
 )
 
 // maxOtherLines is how many other lines an error about a duplicate lists.
@@ -18,6 +20,11 @@ const maxOtherLines = 10
 
 // decide validates the uploaded batch and decides how it will end.
 func (b *batch) decide() {
+	if err := b.unpack(); err != nil {
+		b.statuses = []string{"", client.StatusError}
+		b.errorMessage = err.Error()
+		return
+	}
 	if bytes.Contains(b.content, []byte(Infected)) {
 		b.statuses = []string{"", client.StatusError}
 		b.errorMessage = "The malware scan refused the file (test)."
@@ -36,6 +43,22 @@ func (b *batch) decide() {
 	}
 	b.statuses = []string{"", client.StatusValidationStarted, client.StatusPendingIngestion, client.StatusInitialized,
 		client.StatusInProgress, client.StatusProcessed}
+}
+
+// unpack unpacks the content if it is packed.
+func (b *batch) unpack() error {
+	packed := unpack.Recognize(b.content)
+	if declared := b.ContentEncoding; declared != "" && declared != string(packed) {
+		return fmt.Errorf("The file was announced as packed with %s, but it does not begin as such a file does.", declared)
+	}
+	if packed == "identity" {
+		return nil
+	}
+	r := unpack.NewReader(bytes.NewReader(b.content), packed, int64(len(b.content)), unpack.DefaultLimits)
+	defer r.Close()
+	var err error
+	b.content, err = io.ReadAll(r)
+	return err
 }
 
 // hasTooManyInvalid reports whether there are more invalid transactions than the batch may have.

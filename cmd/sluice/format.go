@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"sluice/shared/batch"
 )
 
 // sampleBytes is how much of a file is read to recognize its format.
@@ -32,8 +34,13 @@ func checkFormat(file io.ReaderAt, size int64, path, reader string) error {
 	if err != nil && err != io.EOF {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
-	format := recognizeFormat(sample[:n], size <= sampleBytes)
-	if format == nil {
+	return recognizeFormat(sample[:n], size <= sampleBytes).explain(path, reader, batch.Identity)
+}
+
+// explain returns the error for a file of the format, nil for a format that is nil. If the file is packed, the format is
+// that of its content.
+func (f *foreignFormat) explain(path, reader string, packed batch.Encoding) error {
+	if f == nil {
 		return nil
 	}
 	name, input := printable(path), shellQuote(path)
@@ -43,14 +50,20 @@ func checkFormat(file io.ReaderAt, size int64, path, reader string) error {
 	case path[0] == '-':
 		input = shellQuote("./" + path) // not an option
 	}
-	text := name + " is " + format.name + ", not JSON Lines (one JSON object a line)"
-	switch {
-	case format.filter == "":
-		return errors.New(text + "; " + format.advice)
+	command := f.filter + " " + input
+	switch unpacking := unpackFilters[packed]; {
+	case unpacking != "" && path == stdName:
+		name, command = name+", unpacked,", "... | "+unpacking+" | "+f.filter
+	case unpacking != "":
+		name, command = name+", unpacked,", unpacking+" "+input+" | "+f.filter
 	case path == stdName:
-		return fmt.Errorf("%s; convert it: ... | %s | %s", text, format.filter, reader)
+		command = "... | " + f.filter
 	}
-	return fmt.Errorf("%s; convert it: %s %s | %s", text, format.filter, input, reader)
+	text := name + " is " + f.name + ", not JSON Lines (one JSON object a line)"
+	if f.filter == "" {
+		return errors.New(text + "; " + f.advice)
+	}
+	return fmt.Errorf("%s; convert it: %s | %s", text, command, reader)
 }
 
 // shellQuote writes an argument for a POSIX shell.

@@ -35,6 +35,7 @@ transactions are written, to standard output. The same options give the same byt
 			"sluice generate --lines 100000 -o batch.jsonl",
 			"sluice generate --lines 100000 --bad 0.01 --seed 2 -o bad.jsonl",
 			"sluice generate --lines 1000 -o - | sluice validate -",
+			"sluice generate --lines 1000000 -o - | gzip > batch.jsonl.gz",
 		},
 		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
 			if path == "" {

@@ -11,6 +11,7 @@ import (
 
 	"sluice/client"
 	"sluice/internal/cli"
+	"sluice/shared/batch"
 )
 
 func uploadCommand() *cli.Command {
@@ -23,7 +24,7 @@ func uploadCommand() *cli.Command {
 		Args:    "FILE",
 		Summary: "upload a batch, follow it to its end and show what is wrong with it",
 		Description: `
-FILE holds one transaction a line (JSON Lines); - is standard input, which is copied to a temporary file first. If lines
+FILE holds one transaction a line (JSON Lines), and may be packed with gzip or zstd; - is standard input, which is copied to a temporary file first. If lines
 are invalid, their report is fetched and the first error of each kind is shown. Ctrl-C ends the command at once. A batch
 whose upload is complete continues without it; 'sluice status BATCH' shows how far it is.`,
 		Flags: func(f *flag.FlagSet) {
@@ -42,7 +43,7 @@ whose upload is complete continues without it; 'sluice status BATCH' shows how f
 			"sluice upload batch.jsonl --reject-on-invalid=false --report errors.jsonl",
 			"sluice upload batch.jsonl --max-rejected 0.5% --name 'November, part 2' --metadata region=north",
 			"sluice upload batch.jsonl --validate-only",
-			"gzip -dc batch.jsonl.gz | sluice upload - --json",
+			"gzip -k batch.jsonl && sluice upload batch.jsonl.gz --json",
 			"sluice upload batch.jsonl --screen un,ofac --on-hit reject --alerts hits.jsonl",
 			"batch=$(sluice upload batch.jsonl --detach --quiet)",
 		},
@@ -138,10 +139,16 @@ func (u *uploadRun) run(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
-	if err := checkFormat(file, size, u.path, "sluice upload -"); err != nil {
+	packed, err := checkLines(file, size, u.path, "sluice upload -")
+	if err != nil {
 		return err
 	}
 	request := u.options.request()
+	if packed != batch.Identity {
+		request.ContentEncoding = string(packed)
+	}
+	lines := &unpackedLines{ctx: ctx, packed: packed, upload: file, size: size, path: u.path}
+	defer lines.Close()
 	request.Screening = u.screen.request()
 	target, err := u.client.CreateUploadWith(ctx, request)
 	if err != nil {
@@ -173,7 +180,7 @@ func (u *uploadRun) run(ctx context.Context) error {
 	if u.last, err = follow(ctx, u.client, u.ui, u.batchID, u.interval, true); err != nil {
 		return err
 	}
-	return u.printOutcome(ctx, u.last, file)
+	return u.printOutcome(ctx, u.last, lines)
 }
 
 // uploadFile uploads the file with a progress bar.
@@ -196,7 +203,7 @@ func (u *uploadRun) uploadFile(ctx context.Context, target client.Upload, file i
 }
 
 // printOutcome prints how the batch ended and what is wrong with it.
-func (u *uploadRun) printOutcome(ctx context.Context, last client.Status, file io.ReaderAt) error {
+func (u *uploadRun) printOutcome(ctx context.Context, last client.Status, lines io.ReaderAt) error {
 	result, err := u.client.ValidationResult(ctx, u.batchID)
 	if err != nil {
 		return err
@@ -216,7 +223,7 @@ func (u *uploadRun) printOutcome(ctx context.Context, last client.Status, file i
 	if u.brief {
 		return nil
 	}
-	return showReport(ctx, u.client, u.ui, result, file, u.report)
+	return showReport(ctx, u.client, u.ui, result, lines, u.report)
 }
 
 // explain adds to the error of a run what became of the batch and how to continue.

@@ -34,7 +34,7 @@ func validateCommand() *cli.Command {
 		Summary: "find every error of every line, before anything is uploaded",
 		Description: `
 Validates with the service's own code: strict JSON, the whole schema, duplicates across the file. FILE holds one
-transaction a line (JSON Lines); - is standard input. Without --entities, whether entities exist is not checked. All
+transaction a line (JSON Lines), and may be packed with gzip or zstd; - is standard input. Without --entities, whether entities exist is not checked. All
 cores are used; GOMAXPROCS=1 in the environment makes it one.
 
 --json prints {"valid", "message", "counts": {"total", "accepted", "invalid"}, "codes": {CODE: {"count", "examples":
@@ -57,7 +57,7 @@ lines invalid unless --on-hit reject says so.`,
 		Examples: []string{
 			"sluice validate batch.jsonl",
 			"sluice validate batch.jsonl --entities batch.jsonl.entities --report errors.jsonl",
-			"gzip -dc batch.jsonl.gz | sluice validate -",
+			"sluice validate batch.jsonl.gz",
 			"sluice validate batch.jsonl --screen un-xml:consolidated.xml --alerts hits.jsonl",
 		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
@@ -129,14 +129,11 @@ func (v *validateRun) run(ctx context.Context, path string) (report.Summary, err
 		percent = 100
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(percent))
-	file, size, err := openSeekable(ctx, path)
+	file, size, err := openLines(ctx, path, "sluice validate -")
 	if err != nil {
 		return report.Summary{}, err
 	}
 	defer file.Close()
-	if err := checkFormat(file, size, path, "sluice validate -"); err != nil {
-		return report.Summary{}, err
-	}
 	var known *validation.Directory
 	if v.entitiesPath != "" {
 		if known, err = readDirectory(ctx, v.entitiesPath); err != nil {

@@ -21,8 +21,8 @@ type Limits struct {
 	MaxRatio int64
 }
 
-// DefaultMaxRatio is the MaxRatio of the template.
-const DefaultMaxRatio = 100
+// DefaultLimits are those of a deployment that has no others.
+var DefaultLimits = Limits{MaxBytes: 2147483647, MaxRatio: 100}
 
 // HeadBytes is how many bytes of a file Recognize needs; fewer if the file has no more.
 const HeadBytes = 4
