@@ -67,23 +67,23 @@ func (s *Store) applyWithFile(ctx context.Context, id batch.ID, t batch.Transiti
 		if err != nil {
 			return batch.Batch{}, err
 		}
-		item, err := attributevalue.MarshalMap(fileRow{
-			dynamo.StringAttribute(fileKey(*t.File), "id"), filePart, string(id), expires,
-		})
-		if err != nil {
-			return batch.Batch{}, err
+		file := types.Update{
+			TableName: &s.table, Key: fileKey(*t.File), UpdateExpression: aws.String("SET #batch = :batch, expires = :expires"),
+			ConditionExpression:      aws.String("attribute_not_exists(id)"),
+			ExpressionAttributeNames: map[string]string{"#batch": "batch"},
+			ExpressionAttributeValues: dynamo.Item{
+				":batch": dynamo.String(string(id)), ":expires": dynamo.Number(expires),
+			},
 		}
-		put := types.Put{TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(id)")}
 		if seen.Batch != "" {
-			put.ConditionExpression = aws.String("#batch = :seen")
-			put.ExpressionAttributeNames = map[string]string{"#batch": "batch"}
-			put.ExpressionAttributeValues = dynamo.Item{":seen": dynamo.String(seen.Batch)}
+			file.ConditionExpression = aws.String("#batch = :seen")
+			file.ExpressionAttributeValues[":seen"] = dynamo.String(seen.Batch)
 		}
 		named := update
 		if seen.Batch != "" && seen.Expires > t.At.Unix() {
 			named = namingDuplicate(update, seen.Batch)
 		}
-		failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{{Update: &named}, {Put: &put}})
+		failed, err := dynamo.Transact(ctx, s.db, []types.TransactWriteItem{{Update: &named}, {Update: &file}})
 		switch {
 		case err == nil || failed[0]:
 			return s.afterTransaction(ctx, id, t, err == nil)
