@@ -20,7 +20,7 @@ func TestFindPrefersFixedSegments(t *testing.T) {
 		"/documentmanagementquery/api/documentmanagement/entity/a/journey/b%2Fc": "listEntityJourneyDocuments",
 		"/documentmanagementquery/api/documentmanagement":                        "",
 		"/documentmanagementquery/api/documentmanagement/":                       "",
-		"/tm/realtime/api/transactions/batch":                                    "readTransaction",
+		"/tm/realtime/api/transactions/batch":                                    "listBatches",
 	} {
 		if o, _ := d.Find("GET", path); o.ID != want {
 			t.Errorf("%s is %q, want %q", path, o.ID, want)

@@ -1,4 +1,4 @@
-// Batch is the Lambda function of the batch endpoints: upload URLs, statuses, results and cancels.
+// Batch is the Lambda function of the batch endpoints: upload URLs, statuses, lists, results and cancels.
 package main
 
 import (
@@ -12,16 +12,19 @@ import (
 	"sluice/shared/batch/batchdb"
 	"sluice/shared/batch/batchhttp"
 	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
 	"sluice/shared/setup"
 )
 
 func main() {
-	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK",
+	ctx := context.Background()
+	env := setup.MustLoad(ctx, "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK",
 		"UPLOAD_URL_LIFETIME", "UPLOAD_PATIENCE", "UPLOAD_PART_BYTES", "DOWNLOAD_URL_LIFETIME", "MAX_UPLOAD_BYTES",
 		"REPORT_RETENTION_DAYS", "TABLE_WATCHLISTS", "TABLE_LIMITS", "TABLE_ADMISSION", "TABLE_IDEMPOTENCY",
 		"CLOSE_FUNCTION")
+	store := batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit)
 	s := &batchhttp.Batches{
-		Store:   batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit),
+		Store: store, Paging: platform.LoadPaging(ctx, store),
 		Uploads: env.Uploads(), Reports: env.Work(), Lists: env.Watchlists(),
 		Positions: env.Positions(), Closer: env.Closer(),
 		UploadLifetime: env.UploadURLLifetime, UploadPatience: env.UploadPatience, PartSize: env.UploadPartBytes,

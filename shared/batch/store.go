@@ -88,8 +88,11 @@ type Store interface {
 	// that are uploaded and not validated. It stops counting when it has found as much as enough says, in one of the two.
 	// It may miss the latest writes, and does not count batches that a release created which knew no limit of them.
 	CountOpen(ctx context.Context, tenant string, enough Open) (Open, error)
-	// Recent returns up to limit batches of a tenant, newest first. It may miss the latest writes.
-	Recent(ctx context.Context, tenant string, limit int) ([]Batch, error)
+	// List returns up to limit batches of a tenant that a filter selects, newest first by their IDs, after the batch of
+	// an ID, or from the newest one on if that is empty. next is the ID after which the next page begins, empty at the end.
+	// One call inspects a limited number of batches, so that it may return fewer than limit, also none, and a next. It
+	// may miss the latest writes. Batches that are created meanwhile neither hide nor repeat others.
+	List(ctx context.Context, tenant string, f Filter, after ID, limit int) (found []Batch, next ID, err error)
 }
 
 // JobStore is the part of Store that the steps of the pipeline use.

@@ -231,30 +231,6 @@ func updateExpression(t batch.Transition) (
 	return assignments, names, values, errors.Join(errs...)
 }
 
-// Recent returns a tenant's batches, newest first.
-func (s *Store) Recent(ctx context.Context, tenant string, limit int) ([]batch.Batch, error) {
-	out, err := s.db.Query(ctx, &dynamodb.QueryInput{
-		TableName:                 &s.table,
-		IndexName:                 aws.String("by-tenant"),
-		KeyConditionExpression:    aws.String("tenant = :tenant"),
-		ExpressionAttributeValues: dynamo.Item{":tenant": dynamo.String(tenant)},
-		ScanIndexForward:          aws.Bool(false),
-		Limit:                     aws.Int32(int32(limit)),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list batches: %w", err)
-	}
-	batches := make([]batch.Batch, 0, len(out.Items))
-	for _, row := range out.Items {
-		b, err := unmarshalBatch(row)
-		if err != nil {
-			return nil, err
-		}
-		batches = append(batches, b)
-	}
-	return batches, nil
-}
-
 // Statuses returns the statuses of several batches. They decide whether stored lines are visible.
 func (s *Store) Statuses(ctx context.Context, ids []batch.ID) (map[batch.ID]batch.Status, error) {
 	found := make(map[batch.ID]batch.Status, len(ids))

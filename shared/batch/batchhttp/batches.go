@@ -14,6 +14,7 @@ import (
 	"sluice/shared/batch"
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
+	"sluice/shared/httpapi/platform"
 	"sluice/shared/idempotency"
 	"sluice/shared/objects"
 	"sluice/shared/permission"
@@ -31,6 +32,7 @@ type store interface {
 	Get(ctx context.Context, id batch.ID) (batch.Batch, error)
 	Apply(ctx context.Context, id batch.ID, t batch.Transition) (batch.Batch, error)
 	Chunks(ctx context.Context, id batch.ID) ([]batch.Chunk, error)
+	List(ctx context.Context, tenant string, f batch.Filter, after batch.ID, limit int) ([]batch.Batch, batch.ID, error)
 	CountOpen(ctx context.Context, tenant string, enough batch.Open) (batch.Open, error)
 	RecordCompletion(ctx context.Context, id batch.ID, completion string, at time.Time) (batch.Batch, error)
 }
@@ -49,6 +51,8 @@ type Batches struct {
 	Positions positions
 	// Closer is told of batches that are cancelled.
 	Closer closer
+	// Paging seals the tokens of pages.
+	Paging *platform.Paging
 	// Lists are the lists with which names can be screened.
 	Lists watchlists
 	// UploadLifetime and DownloadLifetime are how long signed URLs are valid.
@@ -85,6 +89,7 @@ func (s *Batches) Routes() []httpapi.Route {
 			Permissions: read, Endpoint: s.ValidationResult},
 		{Method: http.MethodGet, Path: base + "/screening-result/{batch_id}", Limit: ratelimit.BatchResults,
 			Permissions: read, Endpoint: s.ScreeningResult},
+		{Method: http.MethodGet, Path: base, Limit: ratelimit.BatchLists, Permissions: read, Endpoint: s.List},
 		{Method: http.MethodPost, Path: base + "/cancel/{batch_id}", Limit: ratelimit.BatchCancels, Permissions: upload,
 			Endpoint: s.Cancel},
 	}...)
@@ -127,6 +132,9 @@ func (s *Batches) createUpload(ctx context.Context, caller httpapi.Caller, in Up
 		return UploadReply{}, err
 	}
 	b.CreatedAt = s.Now()
+	if run != nil && run.Repeats { // a list selects by the time in the ID, too
+		b.CreatedAt = b.ID.Time()
+	}
 	b.UpdatedAt, b.DigestKey = b.CreatedAt, s.NewKey()
 	if err := s.startUpload(ctx, &b, in.DeclaredUpload); err != nil {
 		return UploadReply{}, err

@@ -67,7 +67,7 @@ func newAPI(t *testing.T) *api {
 	b := &batchhttp.Batches{
 		Store: a.batches, Uploads: a.parts, UploadPatience: 24 * time.Hour, PartSize: 400, Reports: bucket("work"), Lists: a.lists.Loader(),
 		Positions: &admission.Positions{Queue: a.queue, Now: func() time.Time { return a.now }, Age: 2 * time.Second},
-		Closer:    a.closer, Log: slog.New(slog.DiscardHandler), UploadLifetime: 15 * time.Minute,
+		Paging:    paging(t), Closer: a.closer, Log: slog.New(slog.DiscardHandler), UploadLifetime: 15 * time.Minute,
 		DownloadLifetime: time.Minute, MaxBytes: 1000, ReportDays: 30, Now: func() time.Time { return a.now },
 		NewID: batch.NewID, NewKey: func() [16]byte { return [16]byte{1, 2, 3} },
 	}

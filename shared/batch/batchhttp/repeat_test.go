@@ -43,7 +43,7 @@ func (a *api) askWithKey(t *testing.T, key, body string) (status int, reply map[
 // recent returns the batches of a tenant.
 func (a *api) recent(t *testing.T, tenant string) []batch.Batch {
 	t.Helper()
-	batches, err := a.batches.Recent(t.Context(), tenant, 100)
+	batches, _, err := a.batches.List(t.Context(), tenant, batch.Filter{}, "", 100)
 	if err != nil {
 		t.Fatal(err)
 	}

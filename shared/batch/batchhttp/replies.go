@@ -37,17 +37,25 @@ func (s *Batches) status(ctx context.Context, b batch.Batch) (httpapi.Reply, err
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	switch b.Status {
-	case batch.AwaitingUpload:
-		return accepted(PendingReply{"Batch not yet uploaded completely.", b.ID, position, b.Name, b.Metadata}), nil
-	case batch.Uploaded:
-		return accepted(PendingReply{"Batch not yet processed.", b.ID, position, b.Name, b.Metadata}), nil
+	if message := pendingMessage(b.Status); message != "" {
+		return accepted(PendingReply{message, b.ID, position, b.Name, b.Metadata}), nil
 	}
 	counts, bytesDone, err := s.progress(ctx, b)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
 	return httpapi.Reply{Body: newStatusReply(b, counts, bytesDone, position)}, nil
+}
+
+// pendingMessage says what a batch in a status that is not visible waits for; empty for any other.
+func pendingMessage(s batch.Status) string {
+	switch s {
+	case batch.AwaitingUpload:
+		return "Batch not yet uploaded completely."
+	case batch.Uploaded:
+		return "Batch not yet processed."
+	}
+	return ""
 }
 
 // queuePosition returns the position of a batch that waits for a slot, nil for any other.

@@ -33,7 +33,8 @@ func Conform(t *testing.T, open func(t *testing.T) batch.Store) {
 		"line counts": testLineCounts,
 		"screening":   testScreening,
 		"digests":     testDigests,
-		"recent":      testRecent,
+		"list":        testList,
+		"list pages":  testListIsBounded,
 		"statuses":    testStatuses,
 		"unfinished":  testUnfinished,
 		"backlogs":    testBacklogs,
@@ -351,22 +352,6 @@ func testLineCounts(t *testing.T, s batch.Store) {
 	}
 	if chunks, err := s.Chunks(t.Context(), id); err != nil || len(chunks) != 0 {
 		t.Errorf("Chunks: got %d, error %v, want none", len(chunks), err)
-	}
-}
-
-func testRecent(t *testing.T, s batch.Store) {
-	var ids []batch.ID
-	for range 5 {
-		ids = append(ids, create(t, s, "mine", batch.AwaitingUpload).ID)
-	}
-	create(t, s, "other", batch.AwaitingUpload)
-	recent, err := s.Recent(t.Context(), "mine", 3)
-	var got []batch.ID
-	for _, b := range recent {
-		got = append(got, b.ID)
-	}
-	if diff := cmp.Diff([]batch.ID{ids[4], ids[3], ids[2]}, got); err != nil || diff != "" {
-		t.Errorf("Recent: error %v, IDs (-want +got):\n%s", err, diff)
 	}
 }
 
