@@ -97,8 +97,14 @@ func (d *Document) CheckRequest(o Operation, u *url.URL, header http.Header, bod
 		if !isGiven && !p.required {
 			continue
 		}
-		if err := d.validateText(p.schema, value); err != nil {
-			return fmt.Errorf("parameter %s %q: %w", p.name, value, err)
+		values, pointer := []string{value}, p.schema
+		if schema, at := d.resolveObject(p.schema); p.in == "query" && schema["type"] == "array" {
+			values, pointer = u.Query()[p.name], at+"/items" // it is repeated
+		}
+		for _, value := range values {
+			if err := d.validateText(pointer, value); err != nil {
+				return fmt.Errorf("parameter %s %q: %w", p.name, value, err)
+			}
 		}
 	}
 	request, pointer := d.resolveObject(o.pointer + "/requestBody")

@@ -93,6 +93,8 @@ func TestCheckRequest(t *testing.T) {
 		{"a body where none is described", "DELETE", documents + tenantID, tenant, `{}`, false},
 		{"a form", "POST", "/oauth2/token", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, "grant_type=client_credentials&client_id=" + tenantID + "&client_secret=x&scope=tenant/x", true},
 		{"a form without a scope", "POST", "/oauth2/token", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, "grant_type=client_credentials&client_id=" + tenantID + "&client_secret=x", false},
+		{"a repeated parameter", "GET", "/tm/realtime/api/transactions/batch?status=ERROR&status=PROCESSED", nil, ``, true},
+		{"a repeated parameter with another value", "GET", "/tm/realtime/api/transactions/batch?status=ERROR&status=x", nil, ``, false},
 		{"an optional body", "POST", "/tm/realtime/api/transactions/batch/generate-upload-url", nil, ``, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
