@@ -148,6 +148,19 @@ type ValidationResult struct {
 	// ReportComplete is false if the report passed its limit, so that its last lines have ReportLine.Codes in place of
 	// errors; nil if there is no report.
 	ReportComplete *bool `json:"report_complete,omitempty"`
+	// Summary is what is wrong with the lines, by code and field, the most frequent first; nil if the lines were not
+	// judged, and once the report is deleted.
+	Summary []ErrorSummary `json:"summary"`
+	// ErrorsCSVURL is where OpenCSV finds the report as CSV, and RejectedFileURL where OpenRejected finds the rejected
+	// lines; "" if there are none. They are like ErrorsFileURL and expire with it.
+	ErrorsCSVURL    string `json:"errors_csv_url,omitempty"`
+	RejectedFileURL string `json:"rejected_file_url,omitempty"`
+	// RejectedLeftOut is the number of rejected lines that are not at RejectedFileURL, because they are too long; nil if
+	// it is not known.
+	RejectedLeftOut *int64 `json:"rejected_left_out"`
+	// ReceiptURL and ParquetURL are where the receipt and the accepted lines as Parquet are; "" while they are not.
+	ReceiptURL string `json:"receipt_url,omitempty"`
+	ParquetURL string `json:"parquet_url,omitempty"`
 	// Counts are the numbers of transactions.
 	Counts Counts `json:"counts"`
 	// ValidateOnly, Name and Metadata are those of the UploadOptions.
@@ -159,6 +172,19 @@ type ValidationResult struct {
 	Pending bool `json:"-"`
 	// Reply is the service's reply, byte for byte. It may have fields that this type does not.
 	Reply json.RawMessage `json:"-"`
+}
+
+// ErrorSummary is how often an error occurs in a batch.
+type ErrorSummary struct {
+	// Code is the code of the errors, and Field the JSON pointer (RFC 6901) of their place in the line, "" for the line
+	// itself; nil for all fields together that have no summary of their own.
+	Code  string  `json:"code"`
+	Field *string `json:"field"`
+	// Count is the number of errors, and Share the number of the transactions that have one, divided by that of all.
+	Count int64   `json:"count"`
+	Share float64 `json:"share"`
+	// FirstLines are the numbers of the first lines that have one, at most three.
+	FirstLines []int64 `json:"first_lines"`
 }
 
 // keepReply keeps the reply, and that a 202 has no result yet.
@@ -360,4 +386,16 @@ func (c *Client) OpenReport(ctx context.Context, errorsFileURL string) (io.ReadC
 		return nil, newStorageError(resp, text)
 	}
 	return resp.Body, nil
+}
+
+// OpenCSV opens the report as CSV (RFC 4180) at a ValidationResult's ErrorsCSVURL. An apostrophe at the beginning of a
+// cell is not part of it. The caller closes it. An expired URL is a 403 *StorageError.
+func (c *Client) OpenCSV(ctx context.Context, errorsCSVURL string) (io.ReadCloser, error) {
+	return c.OpenReport(ctx, errorsCSVURL)
+}
+
+// OpenRejected opens the rejected lines at a ValidationResult's RejectedFileURL, as they were sent. The caller closes it.
+// An expired URL is a 403 *StorageError.
+func (c *Client) OpenRejected(ctx context.Context, rejectedFileURL string) (io.ReadCloser, error) {
+	return c.OpenReport(ctx, rejectedFileURL)
 }

@@ -30,7 +30,7 @@ func compactJSON(t *testing.T, text string) string {
 	if err := json.Compact(&out, []byte(text)); err != nil {
 		t.Fatalf("%q is not JSON: %v", text, err)
 	}
-	return regexp.MustCompile(`"(errors_file_url[a-z_]*)":"[^"]*"`).ReplaceAllString(out.String(), `"$1":""`)
+	return regexp.MustCompile(`"([a-z_]*_url[a-z_]*)":"[^"]*"`).ReplaceAllString(out.String(), `"$1":""`)
 }
 
 // The command line prints the service's replies as they are, from the batch without a file to its end, and its exit

@@ -153,8 +153,13 @@ func TestReportBeyondItsLimit(t *testing.T) {
 		t.Fatalf("the batch ended with %s and %d invalid lines, want VALIDATION_FAILED and %d", last.Status,
 			*last.Counts.Invalid, lines)
 	}
-	if r := api.result(last.BatchID); r.ReportComplete == nil || *r.ReportComplete || *r.Counts.Invalid != lines {
+	r := api.result(last.BatchID)
+	if r.ReportComplete == nil || *r.ReportComplete || *r.Counts.Invalid != lines {
 		t.Errorf("validation result %+v, want %d invalid lines and report_complete false", r, lines)
+	}
+	expectCSV(t, r, api.report(last.BatchID))
+	if _, _, rejected := download(t, r.RejectedFileURL); rejected != strings.Repeat("{}\n", lines) {
+		t.Errorf("the rejected lines have %d bytes, want those that were sent", len(rejected))
 	}
 	full, bytesOfFull := 0, 0
 	for i, line := range api.report(last.BatchID) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math"
 	"net/http"
@@ -21,7 +22,8 @@ import (
 	"sluice/shared/ratelimit"
 )
 
-type reportSigner interface {
+type reports interface {
+	Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error)
 	SignGet(ctx context.Context, key string, d objects.Download, lifetime time.Duration) (objects.SignedURL, error)
 }
 
@@ -46,7 +48,7 @@ type positions interface {
 type Batches struct {
 	Store   store
 	Uploads uploads
-	Reports reportSigner
+	Reports reports
 	// Positions tells how many batches get a slot before one that waits for it.
 	Positions positions
 	// Closer is told of batches that are cancelled.

@@ -43,6 +43,8 @@ type api struct {
 	lists   *catalogtest.Memory
 	closer  *closer
 	parts   *parts
+	// storage holds the objects of all buckets.
+	storage storage
 	httpapi.API
 }
 
@@ -50,15 +52,16 @@ var settings = batch.Settings{MaxFuture: time.Hour, MainEntity: transaction.ByPa
 
 func newAPI(t *testing.T) *api {
 	t.Helper()
+	files := storage{}
 	cfg := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""),
-		BaseEndpoint: aws.String("http://s3.test")}
+		BaseEndpoint: aws.String("http://s3.test"), HTTPClient: files}
 	clock := func() time.Time { return now }
 	var a *api
 	bucket := func(name string) *objects.Bucket {
 		return objects.New(cfg, name, objects.Options{PathStyle: true, Now: func() time.Time { return a.now }})
 	}
 	a = &api{queue: admissiontest.NewMemory(), batches: batchdb.New(dynamotest.Start(t), "test-batches"), now: now, lists: catalogtest.NewMemory(),
-		closer: &closer{}}
+		closer: &closer{}, storage: files}
 	a.caller = httpapi.Caller{
 		Tenant: "t1", Client: "c1", Permissions: []string{permission.BatchUpload, permission.BatchRead},
 		Features: []string{batch.Feature}, Expires: now.Add(time.Hour), Attributes: settings.Attributes(),
@@ -268,7 +271,7 @@ func TestExpiredReport(t *testing.T) {
 	plan := chunk.NewPlan(100, 60)
 	a.apply(t, id, batch.Transition{To: batch.Uploaded, ReceivedAt: now, Object: &batch.Object{Key: "k", Size: 100}},
 		batch.Transition{To: batch.ValidationStarted, Plan: &plan, MaxLineBytes: 10},
-		batch.Transition{To: batch.ValidationFailed, Verdict: &batch.Verdict{Total: 1, Invalid: 1, ReportKey: "k"},
+		batch.Transition{To: batch.ValidationFailed, Verdict: &batch.Verdict{Total: 1, Invalid: 1, ReportKey: "k", SummaryKey: "s"},
 			ErrorMessage: "x"})
 	for name, tt := range map[string]struct {
 		now     time.Time

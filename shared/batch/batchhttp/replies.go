@@ -2,13 +2,10 @@ package batchhttp
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"time"
 
 	"sluice/shared/batch"
 	"sluice/shared/httpapi"
-	"sluice/shared/objects"
 )
 
 // PendingReply is the reply about a batch that has no status to report yet.
@@ -108,109 +105,6 @@ func sumUp(b batch.Batch, chunks []batch.Chunk) (counts Counts, bytesDone int64)
 		return counts, 0 // whatever was written, no transaction of a failed batch is visible
 	}
 	return counts, validatedBytes
-}
-
-// ResultReply is the outcome of validation.
-type ResultReply struct {
-	Message string `json:"message"`
-	// Valid is null until validation has finished.
-	Valid *bool `json:"valid"`
-	// ErrorsFileURL is present if Valid is false and there is a report. It is signed anew for each reply.
-	ErrorsFileURL     string     `json:"errors_file_url,omitempty"`
-	ErrorsFileExpires *time.Time `json:"errors_file_url_expires_at,omitempty"`
-	// ReportComplete is false if the last entries of the report are short. It is absent where no report was written.
-	ReportComplete *bool   `json:"report_complete,omitempty"`
-	Counts         *Counts `json:"counts,omitempty"`
-	// ValidateOnly is absent if it is false, and Name and Metadata if the batch has none.
-	ValidateOnly bool              `json:"validate_only,omitempty"`
-	Name         string            `json:"name,omitempty"`
-	Metadata     map[string]string `json:"metadata,omitempty"`
-}
-
-// ValidationResult reports whether the file was valid and, if not, where its report is: 200, or 202 while validation
-// has not finished.
-func (s *Batches) ValidationResult(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
-	b, err := s.find(ctx, caller, r)
-	if err != nil {
-		return httpapi.Reply{}, err
-	}
-	if b.Verdict == nil && b.Status != batch.Failed {
-		message := "Batch not yet validated."
-		if b.Status == batch.AwaitingUpload {
-			message = "Batch not yet uploaded completely."
-		}
-		return accepted(ResultReply{Message: message}), nil
-	}
-	out, err := s.result(ctx, b)
-	out.ValidateOnly, out.Name, out.Metadata = b.ValidateOnly, b.Name, b.Metadata
-	return httpapi.Reply{Body: out}, err
-}
-
-// result describes the outcome of validation of a batch that has a verdict or has failed. A batch that failed before
-// its verdict was known, or was cancelled, says nothing about its lines. One that failed later keeps its verdict and its
-// report.
-func (s *Batches) result(ctx context.Context, b batch.Batch) (ResultReply, error) {
-	if b.Verdict == nil || b.IsCancelled() {
-		return ResultReply{Message: b.ErrorMessage}, nil
-	}
-	out, err := s.verdict(ctx, b)
-	if b.Status == batch.Failed {
-		out.Message = b.ErrorMessage
-	}
-	return out, err
-}
-
-// verdict describes the verdict of a batch, with the URL of its report if there is one.
-func (s *Batches) verdict(ctx context.Context, b batch.Batch) (ResultReply, error) {
-	out := ResultReply{Message: b.ErrorMessage, Valid: new(bool)}
-	counts, _, err := s.progress(ctx, b)
-	if err != nil {
-		return ResultReply{}, err
-	}
-	out.Counts = &counts
-	if b.Verdict.Outcome == batch.Judged {
-		complete := !b.Verdict.ReportShortened
-		out.ReportComplete = &complete
-	}
-	switch {
-	case b.Verdict.Valid() && b.IsRejectedAsDuplicate(): // the message says why, and no line is in the report
-		return out, nil
-	case b.Verdict.Valid():
-		*out.Valid = true
-		out.Message = "Batch validated successfully." + whyNotIngested(b)
-		return out, nil
-	case b.Verdict.Outcome == batch.TooManyTransactions || b.Verdict.Total == 0: // no line of a report could say why
-		return out, nil
-	case s.ReportDays > 0 && s.Now().After(b.UpdatedAt.AddDate(0, 0, s.ReportDays)):
-		out.Message = fmt.Sprintf("Batch validated with errors.%s Its report was kept for %s and has been deleted.",
-			whyNotIngested(b), days(s.ReportDays))
-		return out, nil
-	}
-	file := objects.Download{FileName: "batch-" + string(b.ID) + "-errors.jsonl", MediaType: "application/x-ndjson"}
-	signed, err := s.Reports.SignGet(ctx, b.Verdict.ReportKey, file, s.DownloadLifetime)
-	if err != nil {
-		return ResultReply{}, err
-	}
-	if !b.IsRejectedAsDuplicate() {
-		out.Message = "Batch validated with errors." + whyNotIngested(b)
-	}
-	out.ErrorsFileURL, out.ErrorsFileExpires = signed.URL, &signed.Expires
-	return out, nil
-}
-
-// whyNotIngested adds to a message that nothing was ingested because the client wanted it so.
-func whyNotIngested(b batch.Batch) string {
-	if b.Status == batch.Processed && b.ValidateOnly {
-		return " Nothing was ingested, because validate_only is true."
-	}
-	return ""
-}
-
-func days(n int) string {
-	if n == 1 {
-		return "1 day"
-	}
-	return fmt.Sprintf("%d days", n)
 }
 
 // accepted is a reply about something that has not finished yet.

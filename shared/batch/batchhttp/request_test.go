@@ -157,7 +157,7 @@ func TestRecordFields(t *testing.T) {
 	plan := chunk.NewPlan(100, 60)
 	a.apply(t, id, batch.Transition{To: batch.Uploaded, ReceivedAt: now, Object: &batch.Object{Key: "k", Size: 100}},
 		batch.Transition{To: batch.ValidationStarted, Plan: &plan},
-		batch.Transition{To: batch.Processed, Verdict: &batch.Verdict{Total: 4, Accepted: 3, Invalid: 1, ReportKey: "r"}})
+		batch.Transition{To: batch.Processed, Verdict: &batch.Verdict{Total: 4, Accepted: 3, Invalid: 1, ReportKey: "r", SummaryKey: "s"}})
 	want := map[string]any{
 		"name": "n", "metadata": metadata, "client_id": "c1", "reject_on_invalid": false, "max_rejected": "50.0%",
 		"validate_only": true, "content_encoding": "identity", "duplicate_of": nil, "status": "PROCESSED",

@@ -1,0 +1,126 @@
+package e2e
+
+import (
+	"encoding/csv"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/client"
+)
+
+// What was rejected is a file: mended and sent again, it is a valid batch, and with the lines that were accepted it is
+// all that was sent.
+func TestRejectedLinesMendedAndSentAgain(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	api := login(t, environment)
+	good := validLines(4)
+	twin := validLine()
+	lines := []string{
+		good[0].String(),
+		validLine().with("payment_type", "=payout").String(),
+		"",
+		good[1].String() + "\r",
+		validLine().withModification("external_id", "-1+1").withModification("currency", "eur").String() + "\r",
+		twin.String(),
+		strings.Repeat(" ", 1<<18+1), // a line that is too long has nothing that could be mended
+		validLine().withSender("nobody").String(),
+		good[2].String(),
+		twin.String(),
+		good[3].String(),
+		strings.TrimSuffix(validLine().String(), "}"),
+	}
+	last := api.process(false, []byte("\xEF\xBB\xBF"+strings.Join(lines, "\n")))
+	if diff := cmp.Diff(countsOf(11, 4, 7, 4), last.Counts); last.Status != "PROCESSED" || diff != "" {
+		t.Fatalf("the batch ended with %s (%q), counts (-want +got):\n%s", last.Status, last.ErrorMessage, diff)
+	}
+	r := api.result(last.BatchID)
+	var want strings.Builder
+	for _, i := range []int{1, 4, 5, 7, 9, 11} {
+		want.WriteString(lines[i] + "\n")
+	}
+	_, header, rejected := download(t, r.RejectedFileURL)
+	if diff := cmp.Diff(want.String(), rejected); diff != "" || *r.RejectedLeftOut != 1 {
+		t.Errorf("%d lines left out, want 1; rejected lines (-want +got):\n%s", *r.RejectedLeftOut, diff)
+	}
+	if got := header.Get("Content-Type"); got != "application/x-ndjson" {
+		t.Errorf("the rejected lines are %q, want application/x-ndjson", got)
+	}
+	expectCSV(t, r, api.report(last.BatchID))
+	expectSummary(t, r, api.report(last.BatchID))
+
+	mended := strings.NewReplacer("=payout", "payout", `"eur"`, `"EUR"`, "nobody", senderID).Replace(rejected)
+	mended = strings.Replace(mended, twin.modificationID(), validLine().modificationID(), 1)
+	mended = strings.TrimSuffix(mended, "\n") + "}"
+	again := api.expectProcess("PROCESSED", []byte(mended))
+	if diff := cmp.Diff(countsOf(6, 6, 0, 6), again.Counts); diff != "" {
+		t.Errorf("counts of the mended batch (-want +got):\n%s", diff)
+	}
+	if r := api.result(again.BatchID); r.ErrorsCSVURL != "" || r.RejectedFileURL != "" || r.Summary == nil ||
+		len(r.Summary) > 0 || r.RejectedLeftOut == nil || *r.RejectedLeftOut != 0 {
+		t.Errorf("results of a valid batch are %+v, want no files and an empty summary", r)
+	}
+	if status, _, _ := download(t, strings.Replace(r.RejectedFileURL, "X-Amz-Signature=", "X-Amz-Signature=f", 1)); status != 403 {
+		t.Errorf("a URL with another signature: %d, want 403", status)
+	}
+}
+
+// expectCSV compares the report as CSV with the report.
+func expectCSV(t *testing.T, r client.ValidationResult, entries []client.ReportLine) {
+	t.Helper()
+	_, header, text := download(t, r.ErrorsCSVURL)
+	if got := header.Get("Content-Type"); got != "text/csv; charset=utf-8" {
+		t.Errorf("the CSV is %q, want text/csv; charset=utf-8", got)
+	}
+	records, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{{"line", "modification_external_id", "transaction_external_id", "code", "field", "message", "offset"}}
+	id := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return strings.Replace(*s, "-1+1", "'-1+1", 1) // which a spreadsheet would compute
+	}
+	for _, l := range entries {
+		line, modification, transaction := fmt.Sprint(l.Line), id(l.ModificationExternalID), id(l.TransactionExternalID)
+		for _, e := range l.Errors {
+			want = append(want, []string{line, modification, transaction, e.Type, e.Pointer, e.Msg, fmt.Sprint(e.Offset)})
+		}
+		if len(l.Codes) > 0 {
+			want = append(want, []string{line, modification, transaction, strings.Join(l.Codes, " "), "", "", ""})
+		}
+	}
+	if diff := cmp.Diff(want, records); diff != "" {
+		t.Errorf("CSV (-want +got):\n%s", diff)
+	}
+}
+
+// expectSummary compares the summary of the results with the report, whose entries are all full.
+func expectSummary(t *testing.T, r client.ValidationResult, entries []client.ReportLine) {
+	t.Helper()
+	type key struct{ code, field string }
+	want, got := map[key][]int64{}, map[key][]int64{}
+	for _, l := range entries {
+		for _, e := range l.Errors {
+			want[key{e.Type, e.Pointer}] = append(want[key{e.Type, e.Pointer}], l.Line)
+		}
+	}
+	for i, s := range r.Summary {
+		k := key{s.Code, *s.Field}
+		got[k] = s.FirstLines
+		if n := len(want[k]); s.Count != int64(n) || s.Share != float64(n)/float64(*r.Counts.Total) {
+			t.Errorf("%v occurs %d times with the share %v, want %d of %d", k, s.Count, s.Share, n, *r.Counts.Total)
+		}
+		if i > 0 && s.Count > r.Summary[i-1].Count {
+			t.Errorf("%v comes after a code that is less frequent", k)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("first lines (-want +got):\n%s", diff)
+	}
+}
