@@ -33,6 +33,9 @@ func (c *Client) UploadFile(
 		return fmt.Errorf("%w: it has %d bytes, and a batch may have %d; split it into several batches",
 			ErrTooLarge, size, u.MaxBytes)
 	}
+	if u.URL == "" { // the batch was created by an earlier call with the same key, and awaits no upload any more
+		return ErrAlreadyUploaded
+	}
 	if progress == nil {
 		progress = func(int64) {}
 	}

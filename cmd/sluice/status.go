@@ -121,9 +121,7 @@ func printStatus(ui *console, s client.Status, followed bool) {
 		ui.printf("%s of %s (%s)\n", formatBytes(s.BytesDone), formatBytes(s.BytesTotal),
 			strings.TrimSpace(formatPercent(s.BytesDone, s.BytesTotal)))
 	}
-	if s.DuplicateOf != "" {
-		ui.printf("the same file as batch %s\n", printable(s.DuplicateOf))
-	}
+	printDuplicate(ui, s)
 	printLabels(ui, s.Name, s.Metadata)
 	ui.printf("received %s\n", s.ReceivedAt.Format(timeFormat))
 	if !followed {

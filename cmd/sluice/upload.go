@@ -216,6 +216,7 @@ func (u *uploadRun) printOutcome(ctx context.Context, last client.Status, lines 
 	if counts.Total == nil {
 		counts = result.Counts
 	}
+	printDuplicate(u.ui, last)
 	printCounts(u.ui, counts)
 	if err := u.screen.show(ctx, u.client, u.ui, last); err != nil {
 		return err

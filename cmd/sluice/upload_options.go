@@ -16,6 +16,7 @@ type uploadOptions struct {
 	rejectOnInvalid bool
 	maxRejected     string
 	validateOnly    bool
+	onDuplicate     string
 	name            string
 	metadata        map[string]string
 	flags           *flag.FlagSet
@@ -28,6 +29,7 @@ func (o *uploadOptions) addFlags(f *flag.FlagSet) {
 	f.StringVar(&o.maxRejected, "max-rejected", "",
 		"drop invalid lines, but reject the batch if more than `LIMIT` are invalid: a number, or a share such as 0.5%")
 	f.BoolVar(&o.validateOnly, "validate-only", false, "have the service validate the batch and store nothing of it")
+	f.StringVar(&o.onDuplicate, "on-duplicate", client.AcceptDuplicate, "`accept` or reject a file that was processed within 30 days")
 	f.StringVar(&o.name, "name", "", "call the batch `NAME`, up to 128 characters")
 	f.Func("metadata", "attach `KEY=VALUE` to the batch; up to 16 times", func(text string) error {
 		key, value, ok := strings.Cut(text, "=")
@@ -54,6 +56,8 @@ func (o *uploadOptions) check() error {
 		return cli.Usagef("--max-rejected excludes --reject-on-invalid; give one of them")
 	case isGiven["max-rejected"] && o.maxRejected == "":
 		return cli.Usagef("--max-rejected needs a number, or a share such as 0.5%%")
+	case o.onDuplicate != client.AcceptDuplicate && o.onDuplicate != client.RejectDuplicate:
+		return cli.Usagef("--on-duplicate is accept or reject, not %q", o.onDuplicate)
 	case isGiven["name"] && o.name == "":
 		return cli.Usagef("--name needs a name")
 	}
@@ -64,6 +68,9 @@ func (o *uploadOptions) check() error {
 func (o *uploadOptions) request() client.UploadOptions {
 	out := client.UploadOptions{RejectOnInvalid: o.rejectOnInvalid, ValidateOnly: o.validateOnly, Name: o.name,
 		Metadata: o.metadata}
+	if o.onDuplicate == client.RejectDuplicate { // releases that do not know it accept
+		out.OnDuplicate = o.onDuplicate
+	}
 	if o.maxRejected != "" {
 		limit := client.ParseRejectLimit(o.maxRejected)
 		out.RejectOnInvalid, out.MaxRejected = false, &limit
@@ -87,6 +94,13 @@ func printLabels(ui *console, name string, metadata map[string]string) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(metadata)) {
 		ui.printf("%s=%s\n", printable(key), printable(metadata[key]))
+	}
+}
+
+// printDuplicate prints which batch had the same file before.
+func printDuplicate(ui *console, s client.Status) {
+	if s.DuplicateOf != "" {
+		ui.printf("the same file as batch %s\n", printable(s.DuplicateOf))
 	}
 }
 

@@ -1,0 +1,86 @@
+package e2e
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sluice/client"
+)
+
+// A file that comes again is noticed, packed or not, and rejected if that is asked for; the command line says so.
+func TestDuplicateFiles(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	s := login(t, environment)
+	file := jsonLines(validLines(3)...)
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(file); err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	rejects := client.UploadOptions{RejectOnInvalid: true, OnDuplicate: client.RejectDuplicate}
+	first, _ := s.processWith(rejects, file)
+	if first.Status != client.StatusProcessed || first.DuplicateOf != "" {
+		t.Fatalf("the first batch is %+v, want PROCESSED, a duplicate of none", first)
+	}
+	message := "This file was processed as batch " + first.BatchID + "."
+	for name, content := range map[string][]byte{"the same file": file, "its gzip": packed.Bytes()} {
+		got, _ := s.processWith(rejects, content)
+		result := s.result(got.BatchID)
+		if got.Status != client.StatusValidationFailed || got.ErrorMessage != message || got.DuplicateOf != first.BatchID ||
+			result.Valid == nil || *result.Valid || result.Message != message {
+			t.Errorf("%s: got %+v and %+v, want VALIDATION_FAILED: %s", name, got, result, message)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "batch.jsonl")
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code := runForTenant(t, "upload", path, "--on-duplicate", "reject")
+	if code != 1 || stderr != "" || !strings.Contains(stdout, message) {
+		t.Errorf("upload --on-duplicate reject: exit code %d, stderr %q, %s; want 1 and %s", code, stderr, stdout, message)
+	}
+	stdout, stderr, code = runForTenant(t, "upload", path)
+	if code != 0 || stderr != "" || !strings.Contains(stdout, "the same file as batch "+first.BatchID+"\n") {
+		t.Errorf("upload: exit code %d, stderr %q, %s; want 0 and the batch %s", code, stderr, stdout, first.BatchID)
+	}
+	if _, stderr, code := runForTenant(t, "upload", path, "--on-duplicate", "refuse"); code != 2 {
+		t.Errorf("upload --on-duplicate refuse: exit code %d, stderr %q, want 2", code, stderr)
+	}
+}
+
+// Equal files at the same time are processed, or rejected for one that was processed; all but one name another batch.
+func TestEqualFilesAtOnce(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	s := login(t, environment)
+	file := jsonLines(validLines(3)...)
+	var ids []string
+	for range 3 {
+		u, err := s.client.CreateUploadWith(t.Context(),
+			client.UploadOptions{RejectOnInvalid: true, OnDuplicate: client.RejectDuplicate})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status, text := put(t, u, file); status != 200 {
+			t.Fatalf("upload: %d %s", status, text)
+		}
+		ids = append(ids, u.BatchID)
+	}
+	originals := 0
+	for _, id := range ids {
+		switch b, _ := s.follow(id); {
+		case b.Status == client.StatusProcessed && b.DuplicateOf == "":
+			originals++
+		case b.DuplicateOf == "" || b.DuplicateOf == b.BatchID:
+			t.Errorf("got %+v, want a batch that names another one", b)
+		}
+	}
+	if originals != 1 {
+		t.Errorf("%d batches are PROCESSED and duplicates of none, want 1", originals)
+	}
+}
