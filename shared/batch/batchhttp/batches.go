@@ -94,6 +94,7 @@ func (s *Batches) Routes() []httpapi.Route {
 		{Method: http.MethodGet, Path: base, Limit: ratelimit.BatchLists, Permissions: read, Endpoint: s.List},
 		{Method: http.MethodPost, Path: base + "/cancel/{batch_id}", Limit: ratelimit.BatchCancels, Permissions: upload,
 			Endpoint: s.Cancel},
+		s.observedRoute(),
 	}...)
 }
 

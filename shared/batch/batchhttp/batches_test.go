@@ -40,6 +40,7 @@ type api struct {
 	batches *batchdb.Store
 	caller  httpapi.Caller
 	now     time.Time // of the endpoints
+	newID   func() (batch.ID, error)
 	lists   *catalogtest.Memory
 	closer  *closer
 	parts   *parts
@@ -60,7 +61,7 @@ func newAPI(t *testing.T) *api {
 	bucket := func(name string) *objects.Bucket {
 		return objects.New(cfg, name, objects.Options{PathStyle: true, Now: func() time.Time { return a.now }})
 	}
-	a = &api{queue: admissiontest.NewMemory(), batches: batchdb.New(dynamotest.Start(t), "test-batches"), now: now, lists: catalogtest.NewMemory(),
+	a = &api{queue: admissiontest.NewMemory(), batches: batchdb.New(dynamotest.Start(t), "test-batches"), now: now, newID: batch.NewID, lists: catalogtest.NewMemory(),
 		closer: &closer{}, storage: files}
 	a.caller = httpapi.Caller{
 		Tenant: "t1", Client: "c1", Permissions: []string{permission.BatchUpload, permission.BatchRead},
@@ -72,7 +73,7 @@ func newAPI(t *testing.T) *api {
 		Positions: &admission.Positions{Queue: a.queue, Now: func() time.Time { return a.now }, Age: 2 * time.Second},
 		Paging:    paging(t), Closer: a.closer, Log: slog.New(slog.DiscardHandler), UploadLifetime: 15 * time.Minute,
 		DownloadLifetime: time.Minute, MaxBytes: 1000, ReportDays: 30, Now: func() time.Time { return a.now },
-		NewID: batch.NewID, NewKey: func() [16]byte { return [16]byte{1, 2, 3} },
+		NewID: func() (batch.ID, error) { return a.newID() }, NewKey: func() [16]byte { return [16]byte{1, 2, 3} },
 	}
 	a.API = httpapi.API{Routes: b.Routes(), Errors: httpapi.MonitoringErrors, Log: slog.New(slog.DiscardHandler),
 		Now: clock}

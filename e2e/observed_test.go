@@ -1,0 +1,74 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/client"
+)
+
+// observedBatch is a batch as the observability interface says it.
+type observedBatch struct {
+	BatchID      string             `json:"batch_id"`
+	Status       string             `json:"status"`
+	IngestStart  *time.Time         `json:"ingest_start"`
+	IngestEnd    *time.Time         `json:"ingest_end"`
+	Duration     *int64             `json:"duration_seconds"`
+	Counts       map[string]int     `json:"counts"`
+	ErrorMessage *string            `json:"error_message"`
+	Exports      map[string]*string `json:"exports"`
+}
+
+// observe reads from the observability interface.
+func (s *session) observe(query string, out any) {
+	s.t.Helper()
+	status, _, body := s.call(http.MethodGet, "/tm/observability/api/v1/batch-transactions/batches?"+query, "", "")
+	if status != http.StatusOK {
+		s.t.Fatalf("%s: got %d %s", query, status, body)
+	}
+	if err := json.Unmarshal(body, out); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// A batch is observed by its ID and by the day of its creation, with what it came to.
+func TestObservedBatches(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	api := login(t, environment)
+	last, _ := api.processWith(client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 1}},
+		append(jsonLines(validLines(2)...), "nonsense\n"...))
+	var byID []observedBatch
+	api.observe("ids="+last.BatchID, &byID)
+	if len(byID) != 1 || byID[0].BatchID != last.BatchID || byID[0].Status != "processed_with_failures" ||
+		byID[0].IngestStart == nil || byID[0].IngestEnd == nil || byID[0].Duration == nil || byID[0].ErrorMessage != nil ||
+		byID[0].Exports["errors_file"] == nil {
+		t.Fatalf("got %+v, want the batch with its times and its report", byID)
+	}
+	if diff := cmp.Diff(map[string]int{"total": 3, "accepted": 2, "invalid": 1}, byID[0].Counts); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	if status, _, body := api.call(http.MethodGet, *byID[0].Exports["errors_file"], "", ""); status != http.StatusOK {
+		t.Errorf("the path of the report: got %d %s", status, body)
+	}
+	day := last.CreatedAt.UTC().Format(time.DateOnly)
+	var groups []struct {
+		Date    string          `json:"date"`
+		Batches []observedBatch `json:"batches"`
+	}
+	api.observe("start_date="+day+"&end_date="+day, &groups)
+	isFound := false
+	for _, g := range groups {
+		for _, b := range g.Batches {
+			isFound = isFound || g.Date == day && cmp.Equal(b, byID[0])
+		}
+	}
+	if !isFound {
+		t.Errorf("the batches of %s are %+v, want %+v among them", day, groups, byID[0])
+	}
+	api.expectStatusOf(http.StatusBadRequest, http.MethodGet, "/tm/observability/api/v1/batch-transactions/batches")
+}
