@@ -8,7 +8,7 @@
 # make test-clients   what generators of clients make of that file
 
 .DEFAULT_GOAL := build
-.PHONY: build tools demo test local docs bench bench-2gb bench-tenants capacity bench-screening bench-policy lint clean programs functions format vet staticcheck test-product test-local test-bench \
+.PHONY: build tools demo test local docs bench bench-2gb bench-tenants bench-packed capacity bench-screening bench-policy lint clean programs functions format vet staticcheck test-product test-local test-bench \
 	test-e2e test-faults test-mutations vulncheck test-sam test-localstack sam sam-build test-clients test-template release
 
 # One set of flags for products, tests, vet and staticcheck, so that each package is compiled once; the race detector alone needs a
@@ -193,6 +193,11 @@ bench-2gb: build
 # without slots.
 bench-tenants: build
 	cd bench && go build -o ../bin/bench-tenants ./tenants && ../bin/bench-tenants $(TENANTS)
+
+# The same lines as they are, in gzip and in zstd: lines a second, and what unpacking takes. PACKED="-lines 1000000" has a larger
+# file.
+bench-packed: build
+	cd bench && go build -o ../bin/bench-packed ./packed && ../bin/bench-packed $(PACKED)
 
 # Many batches in one account of AWS, simulated: docs/capacity.md. CAPACITY="-preset day" has other assumptions.
 capacity:

@@ -20,9 +20,8 @@ const maxOtherLines = 10
 
 // decide validates the uploaded batch and decides how it will end.
 func (b *batch) decide() {
-	if err := b.unpack(); err != nil {
+	if b.errorMessage = b.unpack(); b.errorMessage != "" {
 		b.statuses = []string{"", client.StatusError}
-		b.errorMessage = err.Error()
 		return
 	}
 	if bytes.Contains(b.content, []byte(Infected)) {
@@ -45,20 +44,22 @@ func (b *batch) decide() {
 		client.StatusInProgress, client.StatusProcessed}
 }
 
-// unpack unpacks the content if it is packed.
-func (b *batch) unpack() error {
+// unpack unpacks the content if it is packed, and returns the message for a file that cannot be unpacked.
+func (b *batch) unpack() string {
 	packed := unpack.Recognize(b.content)
 	if declared := b.ContentEncoding; declared != "" && declared != string(packed) {
-		return fmt.Errorf("The file was announced as packed with %s, but it does not begin as such a file does.", declared)
+		return "The file was announced as packed with " + declared + ", but it does not begin as such a file does."
 	}
-	if packed == "identity" {
-		return nil
+	if packed == client.EncodingIdentity {
+		return ""
 	}
 	r := unpack.NewReader(bytes.NewReader(b.content), packed, int64(len(b.content)), unpack.DefaultLimits)
 	defer r.Close()
 	var err error
-	b.content, err = io.ReadAll(r)
-	return err
+	if b.content, err = io.ReadAll(r); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // hasTooManyInvalid reports whether there are more invalid transactions than the batch may have.
