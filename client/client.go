@@ -37,9 +37,10 @@ const (
 	maxAttempts = 4
 	// maxBusyAttempts is the same for answers that the service is busy: half a minute in all.
 	maxBusyAttempts = 8
-	// maxKeyAttempts is the same for answers that an earlier attempt is still being carried out, which lasts for half a
-	// minute if that was killed.
-	maxKeyAttempts = 9
+	// maxKeyAttempts is the same for answers that an earlier attempt is still being carried out, which lasts for 28 seconds
+	// if that was killed: 36 seconds in all. maxKeyPause is the longest pause between them.
+	maxKeyAttempts = 13
+	maxKeyPause    = 4 * time.Second
 	// maxAskedPause is the longest pause for which a call waits that the service asks for. A limit for each hour or day may
 	// ask for more: the call then fails with the refusal, which says when to try again.
 	maxAskedPause = 2 * time.Minute
@@ -258,6 +259,8 @@ func retryDelay(err error, attempt int) (time.Duration, bool) {
 	var refusedToken *TokenError
 	var unreachable *UnreachableError
 	switch {
+	case errors.As(err, &refused) && refused.Status == http.StatusConflict:
+		return max(min(delay, maxKeyPause), refused.RetryAfter), refused.isTemporary()
 	case errors.As(err, &refused):
 		return max(delay, refused.RetryAfter), refused.isTemporary()
 	case errors.As(err, &refusedToken):

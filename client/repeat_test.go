@@ -3,6 +3,7 @@ package client_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"sluice/client"
 )
@@ -40,7 +41,7 @@ func TestAttemptsHaveOneKey(t *testing.T) {
 
 // A call waits for an earlier attempt of its own, which the service still carries out or which was killed.
 func TestEarlierAttemptIsRunning(t *testing.T) {
-	s, c, _ := newClient(t)
+	s, c, p := newClient(t)
 	attempts := 0
 	s.Before = func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != "/tm/realtime/event/transaction/v3" {
@@ -49,7 +50,7 @@ func TestEarlierAttemptIsRunning(t *testing.T) {
 		switch attempts++; {
 		case attempts == 1:
 			w.WriteHeader(http.StatusBadGateway)
-		case attempts <= 8:
+		case attempts <= 12:
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(http.StatusConflict)
 		default:
@@ -58,8 +59,15 @@ func TestEarlierAttemptIsRunning(t *testing.T) {
 		}
 		return true
 	}
-	if _, err := c.SendTransaction(t.Context(), []byte(`{}`), client.SendOptions{}); err != nil || attempts != 9 {
-		t.Errorf("got error %v after %d attempts, want none after 9", err, attempts)
+	if _, err := c.SendTransaction(t.Context(), []byte(`{}`), client.SendOptions{}); err != nil || attempts != 13 {
+		t.Errorf("got error %v after %d attempts, want none after 13", err, attempts)
+	}
+	var waited time.Duration
+	for _, pause := range p.pauses {
+		waited += pause
+	}
+	if waited < 30*time.Second || waited > 40*time.Second {
+		t.Errorf("the call waited %v for the earlier attempt, want a little longer than that can take: %v", waited, p.pauses)
 	}
 	attempts = 1
 	s.Before = func(w http.ResponseWriter, _ *http.Request) bool {

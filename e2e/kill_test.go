@@ -180,6 +180,7 @@ func TestAnnouncementsSurviveKills(t *testing.T) {
 	t.Parallel()
 	cloud := newKillingCloud(t)
 	onboardEntities(t, cloud.Environment)
+	cloud.killRepeatedRequests(t)
 	invalid := []byte(strings.Replace(validLine().String(), `"EUR"`, `"E"`, 1) + "\n")
 	var runs killRuns
 	t.Cleanup(func() { t.Log(runs.table()) })
