@@ -75,7 +75,11 @@ func (d *Document) checkBody(pointer, contentType string, body []byte) error {
 		return fmt.Errorf("the content type %q is not described", contentType)
 	}
 	schema := pointer + "/content/" + escapePointer.Replace(media) + "/schema"
-	if media != "application/x-www-form-urlencoded" {
+	switch media {
+	case "application/x-www-form-urlencoded":
+	case "application/jose":
+		return d.Validate(schema, string(body))
+	default:
 		return d.ValidateJSON(schema, body)
 	}
 	form, err := url.ParseQuery(string(body))

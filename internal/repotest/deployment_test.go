@@ -67,6 +67,7 @@ func TestTheTemplateIsReadyForADeployment(t *testing.T) {
 		{"a disabled client would be let in for minutes",
 			"Resources.Api.Properties.Auth.Authorizers.BearerToken.Identity.ReauthorizeEvery", "0"},
 		{"it cannot be changed later", "Resources.SigningKey.Properties.MultiRegion", "true"},
+		{"it cannot be changed later", "Resources.ReceiptKey.Properties.MultiRegion", "true"},
 		{"it cannot be changed later", "Resources.SecretsKey.Properties.MultiRegion", "true"},
 		{"browsers could not upload", "Resources.UploadsBucket.Properties.CorsConfiguration",
 			"!If [HasUploadOrigins, {CorsRules: [{Id: Uploads, AllowedOrigins: !Ref UploadOrigins, AllowedMethods: [PUT], " +

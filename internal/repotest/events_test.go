@@ -26,6 +26,7 @@ var eventTypes = map[string]any{
 	"authorizer":    &authhttp.AuthorizerRequest{},
 	"batch":         &events.APIGatewayProxyRequest{},
 	"receive":       &events.APIGatewayProxyRequest{},
+	"receipt":       &events.APIGatewayProxyRequest{},
 	"transaction":   &events.APIGatewayProxyRequest{},
 	"entity":        &events.APIGatewayProxyRequest{},
 	"document":      &events.APIGatewayProxyRequest{},

@@ -88,9 +88,11 @@ var allowedToBeWide = map[string]string{
 	"SigningKey AccountDecides": "the policy of a key leaves the decision to the account's identities, " +
 		"whose policies are tested here",
 	"SecretsKey AccountDecides": "as of SigningKey",
+	"ReceiptKey AccountDecides": "as of SigningKey",
 	"TokenFunction SignWithRotatedKeys": "a rotated key is created after the stack; " +
 		"the condition requires a tag that only keys of this deployment have",
-	"NotifyFunction SignWithClientKeys": "as of DeliverFunction",
+	"ReceiptFunction SignWithRotatedKeys": "as of TokenFunction",
+	"NotifyFunction SignWithClientKeys":   "as of DeliverFunction",
 	"DeliverFunction SignWithClientKeys": "an administrator creates the client keys of tenants after the stack; " +
 		"the condition requires a tag that only keys of this deployment have",
 	"AskFunction SignWithClientKeys": "as of DeliverFunction",

@@ -200,6 +200,7 @@ func servedRoutes() map[string][]httpapi.Route {
 	return map[string][]httpapi.Route{
 		"token":        (&authhttp.Tokens{}).Routes(),
 		"batch":        (&batchhttp.Batches{}).Routes(),
+		"receipt":      (&batchhttp.Receipts{}).Routes(),
 		"transaction":  (&transactionhttp.Transactions{}).Routes(),
 		"receive":      (&transactionhttp.Singles{}).Routes(),
 		"entity":       (&entityhttp.Entities{}).Routes(),

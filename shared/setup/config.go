@@ -69,7 +69,7 @@ type Config struct {
 	// EventBusName is the name or the ARN of the event bus to which events are announced.
 	EventBusName string `env:"EVENT_BUS"`
 
-	// Issuer is the iss claim of tokens; "" means the address of the API.
+	// Issuer is the iss claim of tokens and receipts; "" means the address of the API.
 	Issuer string `env:"ISSUER"`
 	// Audience is the aud claim of tokens.
 	Audience      string        `env:"AUDIENCE"`
@@ -78,6 +78,8 @@ type Config struct {
 	TokenRequests int64 `env:"TOKEN_REQUESTS"`
 	// SigningKey is the ID of the KMS key that signs before any rotation.
 	SigningKey string `env:"SIGNING_KEY_ID"`
+	// ReceiptKey is the ID of the KMS key that signs receipts before any rotation.
+	ReceiptKey string `env:"RECEIPT_KEY_ID"`
 	// SecretsKey is the ARN of the KMS key that encrypts what is kept of tenants' secrets.
 	SecretsKey string `env:"SECRETS_KEY_ID"`
 

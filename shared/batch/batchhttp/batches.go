@@ -194,6 +194,15 @@ var errNotFound = fault.New(fault.NotFound, "batch_not_found", "Batch not found.
 
 // find reads the batch that a request names. Another tenant's batch is not found, so that nobody learns of it.
 func (s *Batches) find(ctx context.Context, caller httpapi.Caller, r *http.Request) (batch.Batch, error) {
+	return findBatch(ctx, s.Store, caller, r)
+}
+
+// getter reads batches; batch.ErrNotFound if there is none.
+type getter interface {
+	Get(ctx context.Context, id batch.ID) (batch.Batch, error)
+}
+
+func findBatch(ctx context.Context, s getter, caller httpapi.Caller, r *http.Request) (batch.Batch, error) {
 	id, err := batch.ParseID(r.PathValue("batch_id"))
 	if err != nil {
 		return batch.Batch{}, fault.NewInvalid(fault.Detail{
@@ -201,7 +210,7 @@ func (s *Batches) find(ctx context.Context, caller httpapi.Caller, r *http.Reque
 			AttemptedValue: httpapi.AttemptedText(r.PathValue("batch_id")),
 		})
 	}
-	b, err := s.Store.Get(ctx, id)
+	b, err := s.Get(ctx, id)
 	if err == nil && b.Tenant != caller.Tenant {
 		audit.SetReason(ctx, "foreign_tenant")
 	}

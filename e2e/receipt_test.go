@@ -1,0 +1,181 @@
+package e2e
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// receiptClaims are the claims of a receipt, by their names on the wire.
+type receiptClaims struct {
+	Iss            string           `json:"iss"`
+	Iat            int64            `json:"iat"`
+	Tenant         string           `json:"tenant"`
+	BatchID        string           `json:"batch_id"`
+	Status         string           `json:"status"`
+	ReceivedAt     *time.Time       `json:"received_at"`
+	EndedAt        time.Time        `json:"ended_at"`
+	FileSHA256     *string          `json:"file_sha256"`
+	FileBytes      *int64           `json:"file_bytes"`
+	Counts         map[string]int64 `json:"counts"`
+	AcceptedSHA256 *string          `json:"accepted_sha256"`
+}
+
+// verifyReceipt verifies a receipt with the published keys, by the standard library alone, and returns its claims.
+func verifyReceipt(t *testing.T, text string) receiptClaims {
+	t.Helper()
+	resp, err := http.Get(environment.APIURL + "/receipts/jwks.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := resp.Header.Get("Cache-Control"); got != "public, max-age=240" {
+		t.Errorf("the keys have Cache-Control %q, want public, max-age=240", got)
+	}
+	var set struct {
+		Keys []struct{ Kid, Kty, Crv, X, Y string }
+	}
+	decodeReply(t, resp, http.StatusOK, &set)
+	decode := func(text string) []byte {
+		raw, err := base64.RawURLEncoding.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw
+	}
+	parts := strings.Split(text, ".")
+	if len(parts) != 3 {
+		t.Fatalf("the receipt %q has %d parts, want 3", text, len(parts))
+	}
+	var header struct{ Alg, Typ, Kid string }
+	if err := json.Unmarshal(decode(parts[0]), &header); err != nil || header.Alg != "ES256" || header.Typ != "sluice-receipt+jwt" {
+		t.Fatalf("the header is %+v, %v, want ES256 and sluice-receipt+jwt", header, err)
+	}
+	digest, signature := sha256.Sum256([]byte(parts[0]+"."+parts[1])), decode(parts[2])
+	verified := false
+	for _, k := range set.Keys {
+		if k.Kid != header.Kid {
+			continue
+		}
+		public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), bytes.Join([][]byte{{4}, decode(k.X), decode(k.Y)}, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		verified = len(signature) == 64 && ecdsa.Verify(public, digest[:], new(big.Int).SetBytes(signature[:32]),
+			new(big.Int).SetBytes(signature[32:]))
+	}
+	if !verified {
+		t.Fatalf("no published key verifies the receipt %s", text)
+	}
+	d := json.NewDecoder(bytes.NewReader(decode(parts[1])))
+	d.DisallowUnknownFields()
+	var claims receiptClaims
+	if err := d.Decode(&claims); err != nil {
+		t.Fatal(err)
+	}
+	return claims
+}
+
+// receipt returns the receipt of a batch that has ended.
+func (s *session) receipt(batchID string) string {
+	s.t.Helper()
+	code, header, text := s.call("GET", transactionsPath+"batch/receipt/"+batchID, "", "")
+	if code != http.StatusOK || header.Get("Content-Type") != "application/jose" {
+		s.t.Fatalf("receipt: %d %s, want 200 application/jose: %s", code, header.Get("Content-Type"), text)
+	}
+	return string(text)
+}
+
+func hexDigest(text string) *string {
+	sum := sha256.Sum256([]byte(text))
+	digest := hex.EncodeToString(sum[:])
+	return &digest
+}
+
+// A receipt states the digests of a file as it was sent and of the lines that were accepted. The same one is returned
+// whenever it is asked for, also by those who ask first at the same time.
+func TestReceipts(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	api := login(t, environment)
+	first, second := validLine().String(), "\t"+validLine().String()+" \r"
+	file := "\xEF\xBB\xBF" + first + "\n\n \r\nnonsense\n" + second + "\n" + validLine().with("ip_address", "nowhere").String()
+	accepted := first + "\n" + second + "\n"
+
+	u := api.newUpload(false)
+	if code, _, text := api.call("GET", transactionsPath+"batch/receipt/"+u.BatchID, "", ""); code != http.StatusConflict {
+		t.Errorf("the receipt of a batch that has not ended: %d %s, want 409", code, text)
+	}
+	if code, text := put(t, u, []byte(file)); code != http.StatusOK {
+		t.Fatalf("upload: %d %s", code, text)
+	}
+	last, _ := api.follow(u.BatchID)
+	if last.Status != "PROCESSED" {
+		t.Fatalf("the batch ended with %s (%s), want PROCESSED", last.Status, last.ErrorMessage)
+	}
+	texts := make([]string, 3)
+	var group sync.WaitGroup
+	for i := range texts {
+		group.Go(func() { texts[i] = api.receipt(u.BatchID) })
+	}
+	group.Wait()
+	if again := api.receipt(u.BatchID); texts[0] != again || texts[1] != again || texts[2] != again {
+		t.Errorf("got the receipts %q and %q, want one", texts, again)
+	}
+	got := verifyReceipt(t, texts[0])
+	size := int64(len(file))
+	want := receiptClaims{
+		Iss: environment.APIURL, Iat: got.Iat, Tenant: environment.TenantID, BatchID: u.BatchID, Status: "PROCESSED",
+		ReceivedAt: &last.ReceivedAt, EndedAt: last.UpdatedAt, FileSHA256: hexDigest(file), FileBytes: &size,
+		Counts:         map[string]int64{"total": 4, "accepted": 2, "invalid": 2, "ingested": 2},
+		AcceptedSHA256: hexDigest(accepted),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("claims (-want +got):\n%s", diff)
+	}
+	if now := time.Now().Unix(); got.Iat > now || got.Iat < now-600 {
+		t.Errorf("the receipt was signed at %d, want a moment before %d", got.Iat, now)
+	}
+	if code, _, text := loginNewTenant(t).call("GET", transactionsPath+"batch/receipt/"+u.BatchID, "", ""); code != http.StatusNotFound {
+		t.Errorf("the receipt of another tenant's batch: %d %s, want 404", code, text)
+	}
+}
+
+// Every batch that has ended has a receipt. One that was not processed has accepted nothing, and one whose file was
+// refused says nothing of it.
+func TestReceiptsOfOtherEnds(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	api := login(t, environment)
+	for _, tt := range []struct {
+		status, file string
+		digest       *string
+		counts       string
+	}{
+		{"VALIDATION_FAILED", validLine().String() + "\nnonsense\n", nil, "map[accepted:1 ingested:0 invalid:1 total:2]"},
+		{"ERROR", eicar, nil, "map[accepted:0 ingested:0 invalid:0 total:0]"},
+	} {
+		b := api.expectProcess(tt.status, []byte(tt.file))
+		got := verifyReceipt(t, api.receipt(b.BatchID))
+		hasFile := tt.status != "ERROR"
+		if got.Status != tt.status || got.AcceptedSHA256 != nil || fmt.Sprint(got.Counts) != tt.counts ||
+			(got.FileSHA256 != nil) != hasFile || (got.FileBytes != nil) != hasFile || got.ReceivedAt == nil {
+			t.Errorf("%s: got the claims %+v, want nothing accepted, the counts %s and a file: %v", tt.status, got, tt.counts, hasFile)
+		}
+		if hasFile && *got.FileSHA256 != *hexDigest(tt.file) {
+			t.Errorf("%s: the digest of the file is %s, want %s", tt.status, *got.FileSHA256, *hexDigest(tt.file))
+		}
+	}
+}

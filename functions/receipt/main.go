@@ -1,0 +1,31 @@
+// Receipt is the Lambda function of the receipts of batches and of the keys by which they are verified.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"sluice/shared/batch/batchdb"
+	"sluice/shared/batch/batchhttp"
+	"sluice/shared/httpapi"
+	"sluice/shared/receipt/issue"
+	"sluice/shared/setup"
+)
+
+func main() {
+	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "RECEIPT_KEY_ID", "TABLE_LIMITS")
+	store := batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit)
+	s := &batchhttp.Receipts{
+		Store:  store,
+		Issuer: &issue.Issuer{Store: store, KMS: env.KMS(), FirstKMSKey: env.ReceiptKey, Now: time.Now},
+		URL:    env.Issuer,
+		Log:    env.Log,
+	}
+	api := httpapi.API{
+		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Limits: env.Limits(), Audit: env.Audit, Log: env.Log,
+		Now: time.Now,
+	}
+	lambda.Start(httpapi.Lambda(api.Handler()))
+}
