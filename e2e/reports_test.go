@@ -3,6 +3,8 @@ package e2e
 import (
 	"encoding/csv"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -33,7 +35,8 @@ func TestRejectedLinesMendedAndSentAgain(t *testing.T) {
 		good[3].String(),
 		strings.TrimSuffix(validLine().String(), "}"),
 	}
-	last := api.process(false, []byte("\xEF\xBB\xBF"+strings.Join(lines, "\n")))
+	file := []byte("\xEF\xBB\xBF" + strings.Join(lines, "\n"))
+	last := api.process(false, file)
 	if diff := cmp.Diff(countsOf(11, 4, 7, 4), last.Counts); last.Status != "PROCESSED" || diff != "" {
 		t.Fatalf("the batch ended with %s (%q), counts (-want +got):\n%s", last.Status, last.ErrorMessage, diff)
 	}
@@ -52,6 +55,8 @@ func TestRejectedLinesMendedAndSentAgain(t *testing.T) {
 	expectCSV(t, r, api.report(last.BatchID))
 	expectSummary(t, r, api.report(last.BatchID))
 
+	expectFilesOfCommands(t, last.BatchID, file, r)
+
 	mended := strings.NewReplacer("=payout", "payout", `"eur"`, `"EUR"`, "nobody", senderID).Replace(rejected)
 	mended = strings.Replace(mended, twin.modificationID(), validLine().modificationID(), 1)
 	mended = strings.TrimSuffix(mended, "\n") + "}"
@@ -65,6 +70,42 @@ func TestRejectedLinesMendedAndSentAgain(t *testing.T) {
 	}
 	if status, _, _ := download(t, strings.Replace(r.RejectedFileURL, "X-Amz-Signature=", "X-Amz-Signature=f", 1)); status != 403 {
 		t.Errorf("a URL with another signature: %d, want 403", status)
+	}
+}
+
+// expectFilesOfCommands requires that the command line stores the files of the results, and makes the same without the
+// service.
+func expectFilesOfCommands(t *testing.T, batchID string, file []byte, r client.ValidationResult) {
+	t.Helper()
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	entities := fmt.Sprintf("{\"id\":%q,\"status\":\"Compliant\"}\n{\"id\":%q,\"status\":\"Compliant\"}\n", senderID, receiverID)
+	for name, content := range map[string][]byte{"batch.jsonl": file, "entities": []byte(entities)} {
+		if err := os.WriteFile(path(name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _, wantCSV := download(t, r.ErrorsCSVURL)
+	_, _, wantRejected := download(t, r.RejectedFileURL)
+	files := []string{"--csv", path("errors.csv"), "--rejected", path("mend.jsonl")}
+	for name, run := range map[string]func() (stdout, stderr string, code int, err error){
+		"results": func() (string, string, int, error) {
+			stdout, stderr, code := runForTenant(t, append([]string{"results", batchID}, files...)...)
+			return stdout, stderr, code, nil
+		},
+		"validate": func() (string, string, int, error) {
+			return environment.runSluice(append([]string{"validate", path("batch.jsonl"), "--entities", path("entities")}, files...)...)
+		},
+	} {
+		stdout, stderr, code, err := run()
+		if err != nil || code != 1 || !strings.Contains(stdout, "1 rejected line is left out") {
+			t.Errorf("%s ended with %d, %v, want 1 and what was left out:\n%s%s", name, code, err, stdout, stderr)
+		}
+		for file, want := range map[string]string{"errors.csv": wantCSV, "mend.jsonl": wantRejected} {
+			if got, err := os.ReadFile(path(file)); err != nil || string(got) != want {
+				t.Errorf("%s made another %s than the service, %v (-want +got):\n%s", name, file, err, cmp.Diff(want, string(got)))
+			}
+		}
 	}
 }
 

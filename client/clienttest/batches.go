@@ -44,6 +44,8 @@ type batch struct {
 	total        int64
 	invalid      int64
 	report       []byte
+	// csv and rejected are the report as CSV and the rejected lines.
+	csv, rejected []byte
 }
 
 func (s *Server) createUpload(w http.ResponseWriter, r *http.Request) {
@@ -186,19 +188,25 @@ func (s *Server) readResult(w http.ResponseWriter, r *http.Request) {
 			Name: b.Name, Metadata: b.Metadata,
 			ErrorsFileURL:     s.URL + "/storage/reports/" + r.PathValue("id") + "?" + b.signature,
 			ErrorsFileExpires: time.Now().Add(urlLifetime).UTC(),
+			ErrorsCSVURL:      s.URL + "/storage/csv/" + r.PathValue("id") + "?" + b.signature,
+			RejectedFileURL:   s.URL + "/storage/rejected/" + r.PathValue("id") + "?" + b.signature,
+			RejectedLeftOut:   new(int64),
 		})
 	}
 }
 
-func (s *Server) readReport(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b := s.batches[r.PathValue("id")]
-	if b == nil || r.URL.RawQuery != b.signature || r.Header.Get("Authorization") != "" {
-		replyStorageError(w, http.StatusForbidden, "AccessDenied", "Access Denied")
-		return
+// readFile returns a handler that serves what file returns of a batch.
+func (s *Server) readFile(file func(*batch) []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		b := s.batches[r.PathValue("id")]
+		if b == nil || r.URL.RawQuery != b.signature || r.Header.Get("Authorization") != "" {
+			replyStorageError(w, http.StatusForbidden, "AccessDenied", "Access Denied")
+			return
+		}
+		_, _ = w.Write(file(b))
 	}
-	_, _ = w.Write(b.report)
 }
 
 // readTransaction returns one modification a page, so that a client that does not read on sees too little.

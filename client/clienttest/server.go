@@ -70,7 +70,9 @@ func New() *Server {
 	mux.HandleFunc("GET "+basePath+"{id}", s.authorized(s.readTransaction))
 	mux.HandleFunc("GET "+strings.TrimSuffix(basePath, "/"), s.authorized(s.readTransaction))
 	mux.HandleFunc("PUT /storage/uploads/{id}", s.putFile)
-	mux.HandleFunc("GET /storage/reports/{id}", s.readReport)
+	mux.HandleFunc("GET /storage/reports/{id}", s.readFile(func(b *batch) []byte { return b.report }))
+	mux.HandleFunc("GET /storage/csv/{id}", s.readFile(func(b *batch) []byte { return b.csv }))
+	mux.HandleFunc("GET /storage/rejected/{id}", s.readFile(func(b *batch) []byte { return b.rejected }))
 	// The handler reads the Server of which the httptest.Server is a part, so the latter starts when both are complete.
 	s.Server = httptest.NewUnstartedServer(s.handler(mux))
 	s.Server.Start()

@@ -120,9 +120,13 @@ func (b *batch) validate() {
 	}
 	slices.SortFunc(rows, func(a, b client.ReportLine) int { return cmp.Compare(a.Line, b.Line) })
 	b.invalid = int64(len(rows))
+	b.csv = []byte("line,modification_external_id,transaction_external_id,code,field,message,offset\r\n")
+	content := bytes.Split(b.content, []byte{'\n'})
 	for _, row := range rows {
 		text, _ := json.Marshal(row)
 		b.report = append(append(b.report, text...), '\n')
+		b.csv = fmt.Appendf(b.csv, "%d,,,%s,,,%d\r\n", row.Line, row.Errors[0].Type, row.Errors[0].Offset)
+		b.rejected = append(append(b.rejected, content[row.Line-1]...), '\n')
 	}
 }
 

@@ -17,21 +17,25 @@ func resultsCommand() *cli.Command {
 	var conn connection
 	var asJSON bool
 	var reportPath string
+	var files rejectedOutputs
 	return &cli.Command{
 		Name:    "results",
 		Args:    "BATCH",
 		Summary: "show what validation found, and fetch the report",
 		Description: `
 If lines are invalid, their report is fetched: the first error of each kind is shown, and --report stores the whole
-report. The exit code is 0 if every transaction is valid, 1 if not, and 3 while validation is not complete.`,
+report, --csv the same for a spreadsheet, and --rejected the rejected lines, to be mended and sent again. The exit code is
+0 if every transaction is valid, 1 if not, and 3 while validation is not complete.`,
 		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&asJSON, "json", false, "print the service's reply and nothing else, indented")
 			addReportFlag(f, &reportPath)
+			files.addFlags(f)
 			conn.addFlags(f)
 		},
 		Examples: []string{
 			"sluice results 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01",
 			"sluice results 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 --report errors.jsonl",
+			"sluice results 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 --rejected mend.jsonl --csv errors.csv",
 		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
 			c, err := conn.newClient()
@@ -43,6 +47,10 @@ report. The exit code is 0 if every transaction is valid, 1 if not, and 3 while 
 				return err
 			}
 			defer report.discard()
+			defer files.discard()
+			if ui, err = files.open(ui, stdout, asJSON, report.isStdout()); err != nil {
+				return err
+			}
 			r, err := c.ValidationResult(ctx, args[0])
 			if err != nil {
 				return err
@@ -52,15 +60,16 @@ report. The exit code is 0 if every transaction is valid, 1 if not, and 3 while 
 					return err
 				}
 			}
-			return showResults(ctx, c, ui, r, report, asJSON)
+			return showResults(ctx, c, ui, r, report, &files, asJSON)
 		},
 	}
 }
 
-// showResults prints the outcome of validation and fetches the report; with onlyStore, only if the report is to be
+// showResults prints the outcome of validation and fetches the files; with onlyStore, the report only if it is to be
 // stored.
 func showResults(
-	ctx context.Context, c *client.Client, ui *console, r client.ValidationResult, report *outputFile, onlyStore bool,
+	ctx context.Context, c *client.Client, ui *console, r client.ValidationResult, report *outputFile, files *rejectedOutputs,
+	onlyStore bool,
 ) error {
 	if r.Pending {
 		ui.printf("There are no results yet: %s\n", printable(r.Message))
@@ -73,6 +82,12 @@ func showResults(
 		if err := showReport(ctx, c, ui, r, nil, report); err != nil {
 			return err
 		}
+	}
+	if r.ReportComplete != nil && !*r.ReportComplete {
+		ui.printf("The report names every invalid line; of those beyond its limit it gives only codes.\n")
+	}
+	if err := files.fetch(ctx, c, ui, r); err != nil {
+		return err
 	}
 	if r.Valid == nil || !*r.Valid {
 		return exitRejected

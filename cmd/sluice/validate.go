@@ -38,7 +38,8 @@ transaction a line (JSON Lines), and may be packed with gzip or zstd; - is stand
 cores are used; GOMAXPROCS=1 in the environment makes it one.
 
 --json prints {"valid", "message", "counts": {"total", "accepted", "invalid"}, "codes": {CODE: {"count", "examples":
-[{"line", "pointer", "message", "offset"}]}}}, and with --screen "names_screened" and "hits".
+[{"line", "pointer", "message", "offset"}]}}, "report_complete", "summary": [{"code", "field", "count", "share",
+"first_lines"}]}, with --rejected "rejected_left_out", and with --screen "names_screened" and "hits".
 
 --screen compares the names of the entities that the lines describe themselves (full_name of unknown) with lists, as the
 service does for a batch with screen_unknown; each distinct name once. FORMAT is as in 'sluice screen'. Hits do not make
@@ -48,6 +49,7 @@ lines invalid unless --on-hit reject says so.`,
 				"`FILE` of known entities, one {\"id\": \"...\", \"status\": \"Compliant\"} a line, as for "+
 					"'sluice admin entities import'; - is standard input")
 			addReportFlag(f, &reportPath)
+			v.files.addFlags(f)
 			f.BoolVar(&asJSON, "json", false, "print the outcome as JSON and nothing else")
 			f.BoolVar(&quiet, "quiet", false, "print nothing; the exit code says whether every line is valid")
 			f.BoolVar(&byPaymentType, "main-entity-by-type", false,
@@ -57,6 +59,7 @@ lines invalid unless --on-hit reject says so.`,
 		Examples: []string{
 			"sluice validate batch.jsonl",
 			"sluice validate batch.jsonl --entities batch.jsonl.entities --report errors.jsonl",
+			"sluice validate batch.jsonl --rejected mend.jsonl --csv errors.csv",
 			"sluice validate batch.jsonl.gz",
 			"sluice validate batch.jsonl --screen un-xml:consolidated.xml --alerts hits.jsonl",
 		},
@@ -75,7 +78,12 @@ lines invalid unless --on-hit reject says so.`,
 				return err
 			}
 			defer v.report.discard()
-			if v.ui, err = v.screen.open(v.ui, stdout, asJSON, quiet, v.report.isStdout()); err != nil {
+			defer v.files.discard()
+			if v.ui, err = v.files.open(v.ui, stdout, asJSON, v.report.isStdout()); err != nil {
+				return err
+			}
+			toStdout := v.report.isStdout() || v.files.isStdout()
+			if v.ui, err = v.screen.open(v.ui, stdout, asJSON, quiet, toStdout); err != nil {
 				return err
 			}
 			defer v.screen.alerts.discard()
@@ -93,7 +101,7 @@ lines invalid unless --on-hit reject says so.`,
 				return err
 			}
 			if asJSON {
-				if err := printSummary(stdout, summary); err != nil {
+				if err := v.printSummary(stdout, summary); err != nil {
 					return err
 				}
 			}
@@ -115,6 +123,7 @@ type validateRun struct {
 	entitiesPath string
 	// report is where the report goes; nil if there is to be none.
 	report     *outputFile
+	files      rejectedOutputs
 	mainEntity transaction.MainEntityRule
 	// screen says with what names are screened.
 	screen screenOptions
@@ -151,13 +160,15 @@ func (v *validateRun) run(ctx context.Context, path string) (report.Summary, err
 	progress := newProgressBar(v.ui, size)
 	in := v.input(newFileSource(file), size, known, progress)
 	in.Screening = screening
+	var flushFiles func() error
+	in.CSV, in.Rejected, flushFiles = v.files.writers()
 	summary, err := validation.ValidateFile(ctx, in, out)
 	progress.clear()
 	if info, statErr := file.Stat(); err == nil && statErr == nil && info.Size() < size {
 		err = validation.ErrShrank // the last page of a mapped file reads as zeros beyond its new end
 	}
 	if err == nil {
-		err = errors.Join(out.Flush(), flushAlerts())
+		err = errors.Join(out.Flush(), flushAlerts(), flushFiles())
 	}
 	if errors.Is(err, validation.ErrTooManyHits) {
 		err = fmt.Errorf("the names have too many hits at the threshold %v; raise it with --threshold",
@@ -168,6 +179,9 @@ func (v *validateRun) run(ctx context.Context, path string) (report.Summary, err
 	}
 	v.print(summary, path, file, size, time.Since(progress.started))
 	if err := v.finishReport(summary); err != nil {
+		return summary, err
+	}
+	if err := v.files.finish(v.ui, summary.RejectedLeftOut); err != nil {
 		return summary, err
 	}
 	return summary, v.screen.finish(v.ui, summary.Screening)
@@ -262,11 +276,14 @@ func (v *validateRun) finishReport(s report.Summary) error {
 }
 
 // printSummary prints the outcome as JSON.
-func printSummary(stdout io.Writer, s report.Summary) error {
+func (v *validateRun) printSummary(stdout io.Writer, s report.Summary) error {
 	if s.Codes == nil {
 		s.Codes = map[transaction.Code]report.CodeInfo{}
 	}
-	var names, hits *int64
+	var names, hits, leftOut *int64
+	if v.files.rejected != nil {
+		leftOut = &s.RejectedLeftOut
+	}
 	if s.Screening != nil {
 		names, hits = &s.Screening.Names, &s.Screening.Hits
 	}
@@ -275,14 +292,17 @@ func printSummary(stdout io.Writer, s report.Summary) error {
 		Message string                               `json:"message"`
 		Counts  report.Counts                        `json:"counts"`
 		Codes   map[transaction.Code]report.CodeInfo `json:"codes"`
-		// ReportComplete is as in the service's results.
-		ReportComplete *bool `json:"report_complete,omitempty"`
+		// ReportComplete and Summary are as in the service's results.
+		ReportComplete *bool          `json:"report_complete,omitempty"`
+		Summary        []report.Entry `json:"summary"`
+		// RejectedLeftOut is absent if the rejected lines were not stored.
+		RejectedLeftOut *int64 `json:"rejected_left_out,omitempty"`
 		// NamesScreened and Hits are absent if names were not screened.
 		NamesScreened *int64 `json:"names_screened,omitempty"`
 		Hits          *int64 `json:"hits,omitempty"`
 	}{
 		s.Counts.Total > 0 && s.Counts.Invalid == 0, formatVerdict(newConsole(io.Discard), s), s.Counts, s.Codes,
-		s.ReportComplete, names, hits,
+		s.ReportComplete, s.Entries(), leftOut, names, hits,
 	})
 }
 

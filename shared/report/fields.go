@@ -26,22 +26,31 @@ type FieldInfo struct {
 	FirstLines []int64 `json:"first_lines"`
 }
 
-// Share returns the share of the transactions that have such an error, from 0 to 1.
-func (f FieldInfo) Share(transactions int64) float64 {
-	if transactions <= 0 {
-		return 0
-	}
-	return float64(min(f.Lines, transactions)) / float64(transactions)
+// Entry is a FieldInfo as clients read it.
+type Entry struct {
+	Code  transaction.Code `json:"code"`
+	Field *string          `json:"field"`
+	Count int64            `json:"count"`
+	// Share is the number of transactions that have such an error, divided by that of all transactions; from 0 to 1.
+	Share      float64 `json:"share"`
+	FirstLines []int64 `json:"first_lines"`
 }
 
-// FieldsByCount returns the fields of the summary, those that occur most often first; of equals, in the order of their
-// codes and fields.
-func (s Summary) FieldsByCount() []FieldInfo {
-	fields := slices.Clone(s.Fields)
-	slices.SortStableFunc(fields, func(a, b FieldInfo) int {
+// Entries returns the fields of the summary, those that occur most often first; of equals, in the order of their codes
+// and fields.
+func (s Summary) Entries() []Entry {
+	entries := make([]Entry, 0, len(s.Fields))
+	for _, f := range s.Fields {
+		e := Entry{Code: f.Code, Field: f.Field, Count: f.Count, FirstLines: f.FirstLines}
+		if total := s.Counts.Total; total > 0 {
+			e.Share = float64(min(f.Lines, total)) / float64(total)
+		}
+		entries = append(entries, e)
+	}
+	slices.SortStableFunc(entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Code, b.Code), comparePointers(a.Field, b.Field))
 	})
-	return fields
+	return entries
 }
 
 // comparePointers orders fields, the one that stands for all others last.

@@ -77,25 +77,21 @@ func TestFieldsOfLaterParts(t *testing.T) {
 	}
 }
 
-func TestFieldsByCount(t *testing.T) {
-	field := func(code, name string, count int64) FieldInfo {
-		return FieldInfo{Code: transaction.Code(code), Field: &name, Count: count}
+func TestEntries(t *testing.T) {
+	field := func(code, name string, count, lines int64) FieldInfo {
+		return FieldInfo{Code: transaction.Code(code), Field: &name, Count: count, Lines: lines, FirstLines: []int64{lines}}
 	}
-	other := FieldInfo{Code: "b", Count: 2}
-	s := Summary{Fields: []FieldInfo{other, field("b", "/y", 2), field("c", "", 7), field("b", "/x", 2), field("a", "/z", 2)}}
-	want := []FieldInfo{field("c", "", 7), field("a", "/z", 2), field("b", "/x", 2), field("b", "/y", 2), other}
-	if diff := cmp.Diff(want, s.FieldsByCount()); diff != "" {
-		t.Errorf("fields (-want +got):\n%s", diff)
+	entry := func(code, name string, count int64, share float64, line int64) Entry {
+		return Entry{Code: transaction.Code(code), Field: &name, Count: count, Share: share, FirstLines: []int64{line}}
 	}
-}
-
-func TestShare(t *testing.T) {
-	for _, c := range []struct {
-		lines, transactions int64
-		want                float64
-	}{{1, 4, 0.25}, {4, 4, 1}, {5, 4, 1}, {0, 0, 0}} {
-		if got := (FieldInfo{Lines: c.lines}).Share(c.transactions); got != c.want {
-			t.Errorf("%d of %d: share %v, want %v", c.lines, c.transactions, got, c.want)
-		}
+	s := Summary{Counts: Counts{Total: 4}, Fields: []FieldInfo{{Code: "b", Count: 2, Lines: 5}, field("b", "/y", 2, 1),
+		field("c", "", 7, 4), field("b", "/x", 2, 2), field("a", "/z", 2, 3)}}
+	want := []Entry{entry("c", "", 7, 1, 4), entry("a", "/z", 2, 0.75, 3), entry("b", "/x", 2, 0.5, 2),
+		entry("b", "/y", 2, 0.25, 1), {Code: "b", Count: 2, Share: 1}}
+	if diff := cmp.Diff(want, s.Entries()); diff != "" {
+		t.Errorf("entries (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]Entry{}, Summary{}.Entries()); diff != "" {
+		t.Errorf("entries of no errors (-want +got):\n%s", diff)
 	}
 }

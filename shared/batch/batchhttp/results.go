@@ -12,7 +12,6 @@ import (
 	"sluice/shared/httpapi"
 	"sluice/shared/objects"
 	"sluice/shared/report"
-	"sluice/shared/transaction"
 )
 
 // ResultReply is the outcome of validation.
@@ -28,7 +27,7 @@ type ResultReply struct {
 	Counts         *Counts `json:"counts,omitempty"`
 	// Summary is what is wrong with the lines, what is most frequent first; null if the lines were not judged, and once
 	// the report is deleted.
-	Summary []SummaryReply `json:"summary"`
+	Summary []report.Entry `json:"summary"`
 	// ErrorsCSVURL and RejectedFileURL are those of the report as CSV and of the rejected lines; null if there is none.
 	// They expire with ErrorsFileURL.
 	ErrorsCSVURL    *string `json:"errors_csv_url"`
@@ -43,18 +42,6 @@ type ResultReply struct {
 	ValidateOnly bool              `json:"validate_only,omitempty"`
 	Name         string            `json:"name,omitempty"`
 	Metadata     map[string]string `json:"metadata,omitempty"`
-}
-
-// SummaryReply is how often an error occurs.
-type SummaryReply struct {
-	Code transaction.Code `json:"code"`
-	// Field is a JSON pointer; null for all fields together that have no entry of their own.
-	Field *string `json:"field"`
-	// Count is the number of errors, and Share the share of the transactions that have one.
-	Count int64   `json:"count"`
-	Share float64 `json:"share"`
-	// FirstLines are the numbers of the first lines with such an error.
-	FirstLines []int64 `json:"first_lines"`
 }
 
 // PendingResultReply is the reply while validation has not finished. Valid is null.
@@ -108,7 +95,7 @@ func (s *Batches) verdict(ctx context.Context, b batch.Batch) (ResultReply, erro
 	out.Counts = &counts
 	if v.Outcome == batch.Judged {
 		complete := !v.ReportShortened
-		out.ReportComplete, out.Summary = &complete, []SummaryReply{}
+		out.ReportComplete, out.Summary = &complete, []report.Entry{}
 		if v.Invalid == 0 || v.CSVKey != "" { // otherwise a release judged it that did not count them
 			out.RejectedLeftOut = &v.RejectedLeftOut
 		}
@@ -144,11 +131,11 @@ func (s *Batches) signReports(ctx context.Context, b batch.Batch, out *ResultRep
 		file := objects.Download{FileName: "batch-" + string(b.ID) + "-" + name, MediaType: mediaType}
 		return s.Reports.SignGet(ctx, key, file, s.DownloadLifetime)
 	}
-	report, err := sign(b.Verdict.ReportKey, "errors.jsonl", jsonLines)
+	errorsFile, err := sign(b.Verdict.ReportKey, "errors.jsonl", jsonLines)
 	if err != nil {
 		return err
 	}
-	out.ErrorsFileURL, out.ErrorsFileExpires = report.URL, &report.Expires
+	out.ErrorsFileURL, out.ErrorsFileExpires = errorsFile.URL, &errorsFile.Expires
 	if b.Verdict.CSVKey != "" {
 		csv, err := sign(b.Verdict.CSVKey, "errors.csv", "text/csv; charset=utf-8")
 		if err != nil {
@@ -168,7 +155,7 @@ func (s *Batches) signReports(ctx context.Context, b batch.Batch, out *ResultRep
 
 // summary reads what is wrong with the lines of a batch. It returns nil if the summary of the report does not divide the
 // errors by field, as those of earlier releases, or is deleted.
-func (s *Batches) summary(ctx context.Context, v batch.Verdict) ([]SummaryReply, error) {
+func (s *Batches) summary(ctx context.Context, v batch.Verdict) ([]report.Entry, error) {
 	body, err := s.Reports.Open(ctx, v.SummaryKey, "", 0, -1)
 	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrDenied) { // S3 denies what is not there
 		return nil, nil
@@ -181,11 +168,10 @@ func (s *Batches) summary(ctx context.Context, v batch.Verdict) ([]SummaryReply,
 	if err := json.NewDecoder(body).Decode(&sum); err != nil {
 		return nil, fmt.Errorf("read summary of the report: %w", err)
 	}
-	var out []SummaryReply
-	for _, f := range sum.FieldsByCount() {
-		out = append(out, SummaryReply{f.Code, f.Field, f.Count, f.Share(v.Total), f.FirstLines})
+	if len(sum.Fields) == 0 {
+		return nil, nil
 	}
-	return out, nil
+	return sum.Entries(), nil
 }
 
 // whyNotIngested adds to a message that nothing was ingested because the client wanted it so.
