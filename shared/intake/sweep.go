@@ -54,6 +54,8 @@ type Sweep struct {
 	Uploads interface {
 		// Head returns what is stored under a key. It returns objects.ErrNotFound or objects.ErrDenied.
 		Head(ctx context.Context, key string) (objects.Info, error)
+		// AbortParts is that of objects.Bucket.
+		AbortParts(ctx context.Context, key, uploadID string) error
 	}
 	Machine interface {
 		Execution(ctx context.Context, id batch.ID) (ExecutionState, error)
@@ -225,16 +227,30 @@ func (in *Intake) sweepAwaiting(ctx context.Context, b batch.Batch) error {
 	case err == nil:
 		in.Log.WarnContext(ctx, "the event of an upload was lost", "batch", b.ID)
 		object := batch.Object{Key: key, ETag: found.ETag, Version: found.Version, Size: found.Size}
-		return in.processArrival(ctx, object, found.Modified)
+		return in.processArrival(ctx, object, receiptOf(b, found))
 	case !errors.Is(err, objects.ErrNotFound) && !errors.Is(err, objects.ErrDenied):
 		return err
 	case in.Now().Before(b.UploadBy.Add(in.Sweep.Patience)):
 		return nil
 	}
 	in.Log.InfoContext(ctx, "the upload did not arrive in time", "batch", b.ID)
-	return in.endBatch(ctx, b, batch.Transition{
+	err = in.endBatch(ctx, b, batch.Transition{
 		ErrorMessage: batch.NeverUploaded, Expires: in.Now().Add(batch.RowLifetime),
 	})
+	if err != nil || b.Multipart == nil {
+		return err
+	}
+	// If this fails, the lifecycle of the bucket removes the parts.
+	return in.Sweep.Uploads.AbortParts(ctx, key, b.Multipart.UploadID)
+}
+
+// receiptOf returns the receipt time of an upload whose event was lost. S3 calls an object that was made of parts modified
+// when its upload began, so the time when the client asked for the completion takes its place.
+func receiptOf(b batch.Batch, found objects.Info) time.Time {
+	if m := b.Multipart; m != nil && m.AskedAt.After(found.Modified) {
+		return m.AskedAt
+	}
+	return found.Modified
 }
 
 // sweepUploaded processes an upload that was pinned and not started, because its scan was interrupted. A file whose

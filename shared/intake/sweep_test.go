@@ -21,9 +21,16 @@ import (
 type storage struct {
 	info objects.Info
 	err  error
+	// aborted are the uploads in parts that were aborted.
+	aborted []string
 }
 
 func (s *storage) Head(context.Context, string) (objects.Info, error) { return s.info, s.err }
+
+func (s *storage) AbortParts(_ context.Context, key, uploadID string) error {
+	s.aborted = append(s.aborted, key+" "+uploadID)
+	return nil
+}
 
 // executions is the state of the execution that the sweep finds.
 type executions struct {
