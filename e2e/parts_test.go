@@ -5,40 +5,184 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"sluice/client"
 )
 
-// wideLines returns lines that fill a file of a size: one transaction, and white space.
-func wideLines(size int) []byte {
-	line := append([]byte(validLine()), '\n')
-	blank := append(bytes.Repeat([]byte(" "), 200_000), '\n')
-	content := bytes.Clone(line)
-	for len(content)+len(blank) <= size {
-		content = append(content, blank...)
-	}
-	return append(content, bytes.Repeat([]byte("\n"), size-len(content))...)
-}
-
-// partsCall makes a call about an upload in parts that must have a status, and decodes its reply.
-func (s *session) partsCall(method, path string, in any, status int, out any) {
+// partsCall makes a call about an upload in parts, which must be answered with a status, and decodes the reply.
+func (s *session) partsCall(status int, method, path string, in, out any) {
 	s.t.Helper()
 	var body []byte
+	contentType := ""
 	if in != nil {
+		contentType = "application/json"
 		var err error
 		if body, err = json.Marshal(in); err != nil {
 			s.t.Fatal(err)
 		}
 	}
-	code, _, text := s.call(method, transactionsPath+"batch/"+path, "application/json", string(body))
+	code, _, text := s.call(method, transactionsPath+"batch/"+path, contentType, string(body))
 	if code != status {
 		s.t.Fatalf("%s %s: %d %s, want %d", method, path, code, text, status)
 	}
 	if err := json.Unmarshal(text, out); err != nil {
 		s.t.Fatalf("%s %s: %s: %v", method, path, text, err)
+	}
+}
+
+// refusal is the reply to a call that is refused.
+type refusal struct{ Message string }
+
+// signPart asks for the URL of a part, which takes exactly the content if its checksum is given.
+func (s *session) signPart(batchID string, number int, checksum string) client.Upload {
+	s.t.Helper()
+	in := map[string]any{"part_numbers": []int{number}}
+	if checksum != "" {
+		in["checksums_sha256"] = []string{checksum}
+	}
+	var out struct{ Parts []client.Upload }
+	s.partsCall(http.StatusOK, http.MethodPost, "upload-parts/"+batchID, in, &out)
+	out.Parts[0].Method = http.MethodPut
+	return out.Parts[0]
+}
+
+// A file of one part is received when its upload is completed, and processed like any other.
+func TestUploadOfOnePart(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	api := login(t, environment)
+	content := jsonLines(validLines(2)...)
+	sum := sha256.Sum256(content)
+	checksum := base64.StdEncoding.EncodeToString(sum[:])
+	var u client.Upload
+	api.partsCall(http.StatusOK, http.MethodPost, "generate-upload-url", map[string]any{"upload": "multipart",
+		"content_length": len(content), "checksum_sha256": checksum, "part_checksums": true}, &u)
+	if u.PartCount != 1 || u.UploadID == "" || u.URL != "" || !u.ExpiresAt.After(time.Now().Add(24*time.Hour)) {
+		t.Fatalf("the upload is %+v, want one part, no URL and more than a day", u)
+	}
+	parts, complete := "upload-parts/"+u.BatchID, "complete-upload/"+u.BatchID
+	target := api.signPart(u.BatchID, 1, checksum)
+	for what, other := range map[string][]byte{"shorter": content[1:], "another": bytes.ToUpper(content)} {
+		if code, text := put(t, target, other); code != http.StatusForbidden && code != http.StatusBadRequest {
+			t.Errorf("a %s part: %d %s, want it refused", what, code, text)
+		}
+	}
+	if code, text := put(t, target, content); code != http.StatusOK {
+		t.Fatalf("the part: %d %s", code, text)
+	}
+	var stored struct {
+		Parts []struct {
+			Number   int    `json:"part_number"`
+			Size     int    `json:"size"`
+			ETag     string `json:"etag"`
+			Checksum string `json:"checksum_sha256"`
+		}
+	}
+	api.partsCall(http.StatusOK, http.MethodGet, parts, nil, &stored)
+	if len(stored.Parts) != 1 || stored.Parts[0].Size != len(content) || stored.Parts[0].Checksum != checksum {
+		t.Fatalf("the stored parts are %+v, want one with the checksum %s", stored.Parts, checksum)
+	}
+	list := func(etag string) any {
+		return map[string]any{"parts": []any{map[string]any{"part_number": 1, "etag": etag}}}
+	}
+	var refused refusal
+	api.partsCall(http.StatusConflict, http.MethodPost, complete, list("0123"), &refused)
+	before := time.Now().Add(-time.Second)
+	var done struct {
+		BatchID string `json:"batch_id"`
+	}
+	for range 2 {
+		api.partsCall(http.StatusOK, http.MethodPost, complete, list(stored.Parts[0].ETag), &done)
+	}
+	last, _ := api.follow(u.BatchID)
+	if last.Status != "PROCESSED" || *last.Counts.Ingested != 2 || last.ReceivedAt.Before(before) {
+		t.Errorf("the batch ended with %s (%q), received %v; want PROCESSED, received after %v", last.Status,
+			last.ErrorMessage, last.ReceivedAt, before)
+	}
+	api.partsCall(http.StatusOK, http.MethodPost, complete, list(stored.Parts[0].ETag), &done)
+	api.partsCall(http.StatusConflict, http.MethodGet, parts, nil, &refused)
+	api.partsCall(http.StatusConflict, http.MethodDelete, parts, nil, &refused)
+}
+
+// An upload whose parts are not all there cannot be completed, and ends when the client gives it up or cancels it.
+func TestIncompleteUpload(t *testing.T) {
+	t.Parallel()
+	api := login(t, environment)
+	begin := func() string {
+		var u client.Upload
+		api.partsCall(http.StatusOK, http.MethodPost, "generate-upload-url",
+			map[string]any{"upload": "multipart", "content_length": 16<<20 + 5}, &u)
+		if u.PartCount != 2 || u.PartSize != 16<<20 {
+			t.Fatalf("the upload is %+v, want two parts", u)
+		}
+		return u.BatchID
+	}
+	id := begin()
+	target := api.signPart(id, 2, "")
+	if code, text := put(t, target, []byte("{}\n{}")); code != http.StatusOK {
+		t.Fatalf("the last part: %d %s", code, text)
+	}
+	var refused refusal
+	api.partsCall(http.StatusConflict, http.MethodPost, "complete-upload/"+id,
+		map[string]any{"parts": []any{map[string]any{"part_number": 2, "etag": "x"}}}, &refused)
+	if want := "Part 1 is not uploaded. Part 2 was uploaded with another ETag."; refused.Message != want {
+		t.Errorf("the completion says %q, want %q", refused.Message, want)
+	}
+	code, _, text := api.call(http.MethodGet, transactionsPath+"batch/status/"+id, "", "")
+	if code != http.StatusAccepted || !strings.Contains(string(text), "not yet uploaded") {
+		t.Errorf("the status is %d %s, want 202", code, text)
+	}
+	for range 2 {
+		var done map[string]any
+		api.partsCall(http.StatusOK, http.MethodDelete, "upload-parts/"+id, nil, &done)
+	}
+	last, _ := api.follow(id)
+	if want := "The upload was given up by the client."; last.Status != "ERROR" || last.ErrorMessage != want {
+		t.Errorf("the batch ended with %s (%q), want ERROR with %q", last.Status, last.ErrorMessage, want)
+	}
+	if code, text := put(t, target, []byte("{}\n{}")); code != http.StatusNotFound {
+		t.Errorf("a part after the end: %d %s, want 404", code, text)
+	}
+	cancelled := begin()
+	target = api.signPart(cancelled, 2, "")
+	if code, _, text := api.call(http.MethodPost, transactionsPath+"batch/cancel/"+cancelled, "", ""); code != http.StatusOK {
+		t.Errorf("the cancel: %d %s", code, text)
+	}
+	if code, text := put(t, target, []byte("{}\n{}")); code != http.StatusNotFound {
+		t.Errorf("a part after the cancel: %d %s, want 404", code, text)
+	}
+}
+
+// What is declared of a single PUT is what storage takes.
+func TestDeclaredUpload(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	api := login(t, environment)
+	content := jsonLines(validLines(1)...)
+	sum := sha256.Sum256(content)
+	var u client.Upload
+	api.partsCall(http.StatusOK, http.MethodPost, "generate-upload-url", map[string]any{"content_length": len(content),
+		"checksum_sha256": base64.StdEncoding.EncodeToString(sum[:])}, &u)
+	for what, other := range map[string][]byte{"shorter": content[1:], "another": bytes.ToUpper(content)} {
+		if code, text := put(t, u, other); code != http.StatusForbidden && code != http.StatusBadRequest {
+			t.Errorf("a %s file: %d %s, want it refused", what, code, text)
+		}
+	}
+	if code, text := put(t, u, content); code != http.StatusOK {
+		t.Fatalf("the file: %d %s", code, text)
+	}
+	if last, _ := api.follow(u.BatchID); last.Status != "PROCESSED" {
+		t.Errorf("the batch ended with %s (%q), want PROCESSED", last.Status, last.ErrorMessage)
+	}
+	var refused struct{ Detail []client.Detail }
+	api.partsCall(http.StatusUnprocessableEntity, http.MethodPost, "generate-upload-url",
+		map[string]any{"content_length": 2147483648}, &refused)
+	if want := "The file has 2147483648 bytes; at most 2147483647 are allowed. Split it into several batches."; len(
+		refused.Detail) != 1 || refused.Detail[0].Msg != want {
+		t.Errorf("a file that is too large: %+v, want %q", refused.Detail, want)
 	}
 }
