@@ -45,9 +45,9 @@ type Upload struct {
 	RequiredHeaders map[string]string `json:"required_headers"`
 	// UploadID, PartSize and PartCount are those of an upload in parts, which has no URL, Method and RequiredHeaders:
 	// UploadParts sends its file.
-	UploadID  string `json:"upload_id"`
-	PartSize  int64  `json:"part_size"`
-	PartCount int64  `json:"part_count"`
+	UploadID  string `json:"upload_id,omitempty"`
+	PartSize  int64  `json:"part_size,omitempty"`
+	PartCount int64  `json:"part_count,omitempty"`
 	// ExpiresAt is when URL stops working. An upload in parts is given up then, unless a part is sent before.
 	ExpiresAt time.Time `json:"expires_at"`
 	// MaxBytes is the largest file that the service accepts.

@@ -29,12 +29,27 @@ type UploadOptions struct {
 	// ContentEncoding is how the file is packed: EncodingIdentity, EncodingGzip or EncodingZstd. A file that is packed in
 	// another way is refused. If it is "", the service recognises gzip and zstd.
 	ContentEncoding string `json:"content_encoding,omitempty"`
+	// ContentLength is the size of the file in bytes, and ChecksumSHA256 its SHA-256 in base64. What is given is checked:
+	// another file is refused. Nil and "" mean that they are not known.
+	ContentLength  *int64 `json:"content_length,omitempty"`
+	ChecksumSHA256 string `json:"checksum_sha256,omitempty"`
+	// Upload is how the file is uploaded: UploadSingle, which is the default, for UploadFile, or UploadMultipart for
+	// UploadParts, which needs ContentLength.
+	Upload string `json:"upload,omitempty"`
+	// PartChecksums has the SHA-256 of each part checked and listed by storage. It is for UploadMultipart.
+	PartChecksums bool `json:"part_checksums,omitempty"`
 	// Screening asks for the names of unknown entities to be screened; they are not if it is nil.
 	Screening *Screening `json:"screen_unknown,omitempty"`
 	// IdempotencyKey names the request for 24 hours: calls with the same key and the same options return the same batch.
 	// If it is "", the call makes a key of its own, so that its repetitions after lost answers create one batch.
 	IdempotencyKey string `json:"-"`
 }
+
+// Values of UploadOptions.Upload.
+const (
+	UploadSingle    = "single"
+	UploadMultipart = "multipart"
+)
 
 // Values of UploadOptions.OnDuplicate.
 const (

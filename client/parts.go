@@ -61,7 +61,7 @@ type storedPart struct {
 }
 
 // UploadParts stores the first size bytes of file as the file of a batch that CreateUploadWith has created with
-// UploadOptions.Multipart. It sends only the parts that are not stored yet, or differ from the file, so that it also
+// UploadMultipart. It sends only the parts that are not stored yet, or differ from the file, so that it also
 // resumes an upload that broke off, in this program or in another one. It repeats temporary failures of each part; once
 // it has returned nil, the validation of the batch begins without further calls.
 //

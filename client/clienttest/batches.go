@@ -32,6 +32,8 @@ type batch struct {
 	// signature is the query of the batch's signed URLs.
 	signature string
 
+	// parts is the upload in parts; nil for a single PUT.
+	parts      *parts
 	uploaded   bool
 	content    []byte
 	receivedAt time.Time
@@ -77,6 +79,9 @@ func (s *Server) createUpload(w http.ResponseWriter, r *http.Request) {
 		RequiredHeaders: map[string]string{"If-None-Match": "*"}, MaxBytes: s.MaxBytes,
 		ExpiresAt: time.Now().Add(urlLifetime).UTC(),
 	}
+	if b.Upload == client.UploadMultipart && b.ContentLength != nil {
+		s.keyed[key] = s.startParts(id, b)
+	}
 	reply(w, http.StatusOK, s.keyed[key])
 }
 
@@ -97,6 +102,10 @@ func (s *Server) putFile(w http.ResponseWriter, r *http.Request) {
 		replyStorageError(w, http.StatusBadRequest, "IncompleteBody", "The body is shorter than declared.")
 	case b == nil || r.URL.RawQuery != b.signature || r.Header.Get("If-None-Match") != "*":
 		replyStorageError(w, http.StatusForbidden, "SignatureDoesNotMatch", "The request signature does not match.")
+	case b.ContentLength != nil && *b.ContentLength != r.ContentLength:
+		replyStorageError(w, http.StatusForbidden, "SignatureDoesNotMatch", "The request signature does not match.")
+	case b.ChecksumSHA256 != "" && b.ChecksumSHA256 != sha256Of(content):
+		replyStorageError(w, http.StatusBadRequest, "BadDigest", "The checksum does not match.")
 	case b.uploaded:
 		replyStorageError(w, http.StatusPreconditionFailed, "PreconditionFailed",
 			"At least one of the pre-conditions did not hold.")

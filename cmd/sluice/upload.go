@@ -26,7 +26,8 @@ func uploadCommand() *cli.Command {
 		Description: `
 FILE holds one transaction a line (JSON Lines), and may be packed with gzip or zstd; - is standard input, which is copied to a temporary file first. If lines
 are invalid, their report is fetched and the first error of each kind is shown. Ctrl-C ends the command at once. A batch
-whose upload is complete continues without it; 'sluice status BATCH' shows how far it is.`,
+whose upload is complete continues without it; 'sluice status BATCH' shows how far it is. Files of 64 MiB and more are
+uploaded in parts: an upload that breaks off is resumed with --resume, which sends only what is missing.`,
 		Flags: func(f *flag.FlagSet) {
 			u.options.addFlags(f)
 			addReportFlag(f, &reportPath)
@@ -35,6 +36,9 @@ whose upload is complete continues without it; 'sluice status BATCH' shows how f
 			f.BoolVar(&quiet, "quiet", false,
 				"print the ID of the batch and nothing else; the exit code says how it ended")
 			u.screen.addFlags(f)
+			f.StringVar(&u.resume, "resume", "",
+				"upload what is missing of `BATCH`, whose upload in parts broke off")
+			f.BoolVar(&u.inParts, "parts", false, "upload in parts, as files of 64 MiB and more always are")
 			f.BoolVar(&detach, "detach", false, "end when the upload is complete; do not wait for the end of the batch")
 			conn.addFlags(f)
 		},
@@ -45,6 +49,7 @@ whose upload is complete continues without it; 'sluice status BATCH' shows how f
 			"sluice upload batch.jsonl --validate-only",
 			"gzip -k batch.jsonl && sluice upload batch.jsonl.gz --json",
 			"sluice upload batch.jsonl --screen un,ofac --on-hit reject --alerts hits.jsonl",
+			"sluice upload --resume 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 large.jsonl",
 			"batch=$(sluice upload batch.jsonl --detach --quiet)",
 		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
@@ -60,6 +65,9 @@ whose upload is complete continues without it; 'sluice status BATCH' shows how f
 				return err
 			}
 			if err := u.screen.check(); err != nil {
+				return err
+			}
+			if err := u.checkResume(); err != nil {
 				return err
 			}
 			if err := requireOneStdin(args[0], conn.secretFile); err != nil {
@@ -117,6 +125,10 @@ type uploadRun struct {
 	brief bool
 	// detach ends the run when the upload is complete.
 	detach bool
+	// resume is the batch whose upload is to be resumed; "" for a new one.
+	resume string
+	// inParts has the file uploaded in parts, whatever its size.
+	inParts bool
 	// onBatch, if not nil, is called with the ID of the batch as soon as it exists.
 	onBatch func(id string)
 
@@ -124,6 +136,8 @@ type uploadRun struct {
 	batchID string
 	// sentAll means that all bytes of the file were sent, so that the service may have it even if no answer came.
 	sentAll atomic.Bool
+	// canResume means that the upload is one in parts, which another run of the command can resume.
+	canResume bool
 	// uploaded means that the service has the file.
 	uploaded bool
 	// rejected means that not every transaction was stored.
@@ -150,26 +164,15 @@ func (u *uploadRun) run(ctx context.Context) error {
 	lines := &unpackedLines{ctx: ctx, packed: packed, upload: file, size: size, path: u.path}
 	defer lines.Close()
 	request.Screening = u.screen.request()
-	target, err := u.client.CreateUploadWith(ctx, request)
+	if u.resume != "" {
+		u.printBatch(u.resume, size)
+		err = u.resumeUpload(ctx, file, size)
+	} else {
+		err = u.begin(ctx, request, file, size)
+	}
 	if err != nil {
 		return err
 	}
-	if err := checkIgnored(target); err != nil {
-		return err
-	}
-	u.batchID = target.BatchID
-	if u.onBatch != nil {
-		u.onBatch(u.batchID)
-	}
-	name := printable(u.path)
-	if u.path == stdName {
-		name = "standard input"
-	}
-	u.ui.printf("Batch %s: %s, %s\n", u.ui.paint(bold, u.batchID), name, formatBytes(size))
-	if err := u.uploadFile(ctx, target, file, size); err != nil {
-		return err
-	}
-	u.uploaded = true
 	if u.detach {
 		u.last, err = u.client.Status(ctx, u.batchID)
 		if err == nil {
@@ -183,7 +186,39 @@ func (u *uploadRun) run(ctx context.Context) error {
 	return u.printOutcome(ctx, u.last, lines)
 }
 
-// uploadFile uploads the file with a progress bar.
+// begin creates a batch and uploads its file.
+func (u *uploadRun) begin(ctx context.Context, request client.UploadOptions, file io.ReaderAt, size int64) error {
+	if err := u.declare(&request, file, size); err != nil {
+		return err
+	}
+	target, err := u.client.CreateUploadWith(ctx, request)
+	if err != nil {
+		return err
+	}
+	if err := checkIgnored(target); err != nil {
+		return err
+	}
+	u.printBatch(target.BatchID, size)
+	if target.UploadID != "" {
+		return u.uploadParts(ctx, file, size)
+	}
+	return u.uploadFile(ctx, target, file, size)
+}
+
+// printBatch prints which batch the file is that of.
+func (u *uploadRun) printBatch(batchID string, size int64) {
+	u.batchID = batchID
+	if u.onBatch != nil {
+		u.onBatch(u.batchID)
+	}
+	name := printable(u.path)
+	if u.path == stdName {
+		name = "standard input"
+	}
+	u.ui.printf("Batch %s: %s, %s\n", u.ui.paint(bold, u.batchID), name, formatBytes(size))
+}
+
+// uploadFile uploads the file by one PUT, with a progress bar.
 func (u *uploadRun) uploadFile(ctx context.Context, target client.Upload, file io.ReaderAt, size int64) error {
 	progress := newProgressBar(u.ui, size)
 	var sent atomic.Int64
@@ -198,6 +233,7 @@ func (u *uploadRun) uploadFile(ctx context.Context, target client.Upload, file i
 	if err != nil {
 		return err
 	}
+	u.uploaded = true
 	u.ui.printStep(bold, "uploaded", time.Since(progress.started), "the service has "+formatBytes(sent.Load()))
 	return nil
 }
@@ -230,6 +266,10 @@ func (u *uploadRun) printOutcome(ctx context.Context, last client.Status, lines 
 // explain adds to the error of a run what became of the batch and how to continue.
 func (u *uploadRun) explain(ctx context.Context, err error) error {
 	switch {
+	case u.isResumable(ctx, err) && ctx.Err() != nil:
+		return u.resumableError(cli.ErrInterrupted)
+	case u.isResumable(ctx, err):
+		return u.resumableError(err)
 	case ctx.Err() != nil && u.uploaded:
 		return continuesError(cli.ErrInterrupted, u.batchID)
 	case ctx.Err() != nil && u.sentAll.Load():

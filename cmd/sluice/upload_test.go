@@ -111,3 +111,58 @@ func TestFailureAfterTheUpload(t *testing.T) {
 		t.Errorf("exit code %d, stderr %q; want 2, %q", code, stderr, want)
 	}
 }
+
+// An upload in parts that is interrupted says how to resume it, and the resumed one sends only what is missing.
+func TestResumedUpload(t *testing.T) {
+	path := writeBatch(t)
+	if err := os.WriteFile(path, []byte(`{"key": "a value"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := clienttest.New()
+	defer s.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	s.Before = func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/3") && r.Method == http.MethodPut {
+			cancel()
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		}
+		return false
+	}
+	const id = "01980000-0000-7000-8000-000000000001"
+	code, _, stderr := runWithServer(ctx, t, s, "upload", path, "--parts")
+	if want := "sluice: interrupted; continue with: sluice upload --resume " + id + " " + path + "\n"; code !=
+		cli.ExitInterrupted || stderr != want {
+		t.Errorf("exit code %d, stderr %q; want 130, %q", code, stderr, want)
+	}
+	s.Before = nil
+	for _, want := range []string{"uploaded", "The service has the file already."} {
+		code, stdout, stderr := runWithServer(t.Context(), t, s, "upload", "--resume", id, path)
+		if code != 0 || stderr != "" || !strings.Contains(stdout, want) || !strings.Contains(stdout, "PROCESSED") {
+			t.Errorf("exit code %d, stdout %q, stderr %q; want 0 and %q", code, stdout, stderr, want)
+		}
+	}
+	code, _, stderr = runWithServer(t.Context(), t, s, "upload", "--resume", id, path, "--name", "x")
+	if code != cli.ExitFailed || !strings.Contains(stderr, "leave out --name") {
+		t.Errorf("with another name: exit code %d, stderr %q; want 2", code, stderr)
+	}
+	longer := writeBatch(t)
+	begin := []string{"upload", "--parts", longer}
+	s.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPut {
+			w.WriteHeader(http.StatusForbidden)
+			return true
+		}
+		return false
+	}
+	code, _, stderr = runWithServer(t.Context(), t, s, begin...)
+	if want := "sluice upload --resume 01980000-0000-7000-8000-000000000002 "; code != cli.ExitFailed ||
+		!strings.Contains(stderr, want) {
+		t.Errorf("a refused part: exit code %d, stderr %q; want 2 and %q", code, stderr, want)
+	}
+	s.Before = nil
+	code, _, stderr = runWithServer(t.Context(), t, s, "upload", "--resume", "01980000-0000-7000-8000-000000000002", path)
+	if want := "it is not the file of this upload"; code != cli.ExitFailed || !strings.Contains(stderr, want) {
+		t.Errorf("another file: exit code %d, stderr %q; want 2 and %q", code, stderr, want)
+	}
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"sluice/client"
+	"sluice/internal/cli"
+)
+
+// partsFrom is the size in bytes from which on a file is uploaded in parts, so that it can be resumed.
+const partsFrom = 64 << 20
+
+// declare adds to a request what will be uploaded: in parts, each with its checksum, if the file is large; otherwise by
+// one PUT of exactly this file.
+func (u *uploadRun) declare(request *client.UploadOptions, file io.ReaderAt, size int64) error {
+	request.ContentLength = &size
+	if u.inParts || size >= partsFrom {
+		request.Upload, request.PartChecksums = client.UploadMultipart, true
+		return nil
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(file, 0, size)); err != nil {
+		return fmt.Errorf("read %s: %w", printable(u.path), err)
+	}
+	request.ChecksumSHA256 = base64.StdEncoding.EncodeToString(h.Sum(nil))
+	return nil
+}
+
+// checkResume returns an error if a flag says anything about the batch whose upload is resumed: it is as it was begun.
+func (u *uploadRun) checkResume() error {
+	if u.resume == "" {
+		return nil
+	}
+	var err error
+	u.options.flags.Visit(func(f *flag.Flag) {
+		switch f.Name {
+		case "reject-on-invalid", "max-rejected", "validate-only", "on-duplicate", "name", "metadata", "parts", "screen",
+			"screen-threshold", "on-hit":
+			err = cli.Usagef("--resume goes on with the batch as it was begun; leave out --%s", f.Name)
+		}
+	})
+	return err
+}
+
+// resumeUpload uploads what is missing of a batch whose upload broke off. If the service has the whole file already, it
+// uploads nothing.
+func (u *uploadRun) resumeUpload(ctx context.Context, file io.ReaderAt, size int64) error {
+	s, err := u.client.Status(ctx, u.batchID)
+	if err != nil {
+		return err
+	}
+	if s.Status != "" || s.Message != client.MessageNotUploaded {
+		u.uploaded = true
+		u.ui.printf("The service has the file already.\n")
+		return nil
+	}
+	return u.uploadParts(ctx, file, size)
+}
+
+// uploadParts uploads the parts of the file that are missing, with a progress bar.
+func (u *uploadRun) uploadParts(ctx context.Context, file io.ReaderAt, size int64) error {
+	u.canResume = true
+	progress := newProgressBar(u.ui, size)
+	var stored atomic.Int64
+	err := u.client.UploadParts(ctx, u.batchID, file, size, client.PartsOptions{
+		OnResume: func(n int64, replaced int) {
+			stored.Store(n)
+			if n > 0 {
+				u.ui.printStep(bold, "resumed", time.Since(progress.started), "the service has "+formatBytes(n)+" already")
+			}
+			if replaced > 0 {
+				u.ui.printf("  sent again because they differ from the file: %s\n", countOf(int64(replaced), "part"))
+			}
+		},
+		Progress:   func(n int64) { progress.update(n, n-stored.Load()) },
+		OnComplete: func() { u.sentAll.Store(true) },
+	})
+	progress.clear()
+	if err != nil {
+		return err
+	}
+	u.uploaded = true
+	u.ui.printStep(bold, "uploaded", time.Since(progress.started), "the service has "+formatBytes(size))
+	return nil
+}
+
+// isResumable reports whether an upload that ended with an error can be resumed.
+func (u *uploadRun) isResumable(ctx context.Context, err error) bool {
+	var refused *client.Error
+	isRefused := errors.As(err, &refused) && refused.Status < http.StatusInternalServerError &&
+		refused.Status != http.StatusTooManyRequests
+	return u.canResume && !u.uploaded && (ctx.Err() != nil || !isRefused && !errors.Is(err, client.ErrOtherFile))
+}
+
+// resumableError is the error of an upload in parts that broke off.
+func (u *uploadRun) resumableError(cause error) error {
+	if u.path == stdName {
+		return fmt.Errorf("%w; continue with the same input: sluice upload --resume %s -", cause, u.batchID)
+	}
+	return fmt.Errorf("%w; continue with: sluice upload --resume %s %s", cause, u.batchID, printable(u.path))
+}
