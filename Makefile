@@ -3,13 +3,14 @@
 # make test-faults   batches while things go wrong, by seeds (docs/faults.md)
 # make test-sam, make test-localstack   the same suite in other environments (docs/environments.md)
 # make test-template   what AWS makes of the template; needs Python with venv, and a network
+# make test-parquet    what pyarrow makes of Parquet files; needs Python with venv, and a network
 # make docs    the reference of the interface, as one HTML page, and its description in one file
 # make release   the command line for Linux and macOS, with checksums, SBOM and third-party notices
 # make test-clients   what generators of clients make of that file
 
 .DEFAULT_GOAL := build
 .PHONY: build tools demo test local docs bench bench-2gb bench-tenants bench-packed capacity bench-screening bench-policy lint clean programs functions format vet staticcheck test-product test-local test-bench \
-	test-e2e test-faults test-mutations vulncheck test-sam test-localstack sam sam-build test-clients test-template release
+	test-e2e test-faults test-mutations vulncheck test-sam test-localstack sam sam-build test-clients test-template test-parquet release
 
 # One set of flags for products, tests, vet and staticcheck, so that each package is compiled once; the race detector alone needs a
 # second build, with C. The tools collect less garbage, which saves a sixth of their time for a few hundred megabytes; what is
@@ -25,9 +26,9 @@ DYNOXIDE_CRATE := dynoxide-rs --version 3.2.0
 # What make test-clients makes clients with, and how their tools are taken: from Maven, the Go module proxy, PyPI and npm.
 CLIENT_TOOLS := OPENAPI_GENERATOR=7.16.0 OAPI_CODEGEN=v2.8.2 OPENAPI_PYTHON_CLIENT=0.29.1 SCHEMATHESIS=4.32.5 \
 	OPENAPI_TYPESCRIPT=7.13.0 OPENAPI_FETCH=0.17.0 TYPESCRIPT=5.9.3 TYPES_NODE=20.19.25 REDOCLY=2.77.0
-# Installs what tools/package-lock.json pins, each package by its digest, into a folder of its own below bin/tools; no package may run
-# a script. Use: $(call npm_ci,FOLDER,OPTIONS).
-npm_ci = mkdir -p bin/tools/$(1) && cp tools/package.json tools/package-lock.json bin/tools/$(1) && \
+# Installs what the package-lock.json of a folder pins, each package by its digest, into a folder of its own below bin/tools; no package
+# may run a script. Use: $(call npm_ci,FOLDER,OPTIONS,FOLDER OF THE LOCK).
+npm_ci = mkdir -p bin/tools/$(1) && cp $(3)/package.json $(3)/package-lock.json bin/tools/$(1) && \
 	npm ci --prefix bin/tools/$(1) --ignore-scripts --no-audit --no-fund --silent $(2)
 PLATFORM := $(shell uname -s)-$(shell uname -m)
 # This machine's processor as the template's parameter Arch names it.
@@ -48,12 +49,19 @@ functions:
 
 tools: bin/dynoxide
 
+# DuckDB, by which tests read Parquet files.
+bin/tools/duckdb/installed: tools/duckdb/package-lock.json
+	@command -v npm >/dev/null || { echo "npm is missing: DuckDB, by which tests read Parquet files, comes as an npm package (Debian: apt install npm)." >&2; exit 1; }
+	@echo "Installing DuckDB, which reads Parquet files in tests, from npm into bin/tools."
+	@$(call npm_ci,duckdb,--include=optional,tools/duckdb)
+	@touch $@
+
 # The DynamoDB server of the local cloud and of the stores' tests.
 bin/dynoxide: tools/package-lock.json
 ifeq ($(PLATFORM),Linux-x86_64)
 	@command -v npm >/dev/null || { echo "npm is missing: the DynamoDB server comes as an npm package (Debian: apt install npm)." >&2; exit 1; }
 	@echo "Installing dynoxide, a DynamoDB server, from npm into bin/tools."
-	@$(call npm_ci,dynoxide,--omit=dev)
+	@$(call npm_ci,dynoxide,--omit=dev,tools)
 	@ln -sf tools/dynoxide/node_modules/@dynoxide/linux-x64/dynoxide $@
 	@[ -x $@ ] || { echo "npm did not install @dynoxide/linux-x64: its configuration (npm config get omit) must not leave out optional packages." >&2; exit 1; }
 else
@@ -97,7 +105,7 @@ vulncheck:
 	cd local && $(GOVULNCHECK) ./...
 
 # The race detector runs on the packages that start goroutines (internal/raced).
-test-product: tools
+test-product: tools bin/tools/duckdb/installed
 	@raced=$$(go run ./internal/raced | grep -v '/e2e$$') && others=$$(go list ./... | grep -v '/e2e$$' | grep -vxF "$$raced") && \
 	{ $(RACE) $$raced & raced_tests=$$!; go test -vet=off $$others; status=$$?; wait $$raced_tests && exit $$status; }
 
@@ -113,7 +121,7 @@ test-local: build
 test-bench:
 	cd bench && go test ./...
 
-test-e2e: build
+test-e2e: build bin/tools/duckdb/installed
 	cd e2e && go test -count=1 -timeout 30m
 
 # Batches while things go wrong, by seeds (docs/faults.md). SEED=37 COUNT=1 replays one.
@@ -149,10 +157,24 @@ bin/tools/template/installed: tools/template/requirements.txt
 	@bin/tools/template/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r $<
 	@touch $@
 
+# Has pyarrow, and a newer DuckDB than that of make test, read Parquet files of two versions.
+test-parquet: bin/tools/duckdb/installed bin/tools/parquet/installed
+	@rm -rf bin/parquet && mkdir -p bin/parquet && cp shared/export/parquetfile/testdata/version-1.parquet bin/parquet
+	go test -count=1 ./shared/export/parquetfile -run TestVersionsSideBySide -args -keep $(CURDIR)/bin/parquet
+	cd tools/parquet && ../../bin/tools/parquet/bin/python -m unittest test_parquet
+
+# pip installs what tools/parquet/requirements.txt pins, each file by its digest.
+bin/tools/parquet/installed: tools/parquet/requirements.txt
+	@python3 -c 'import ensurepip, venv' 2>/dev/null || { echo "Python with venv is missing (Debian: apt install python3-venv)." >&2; exit 1; }
+	@echo "Installing pyarrow and DuckDB from PyPI into bin/tools/parquet."
+	@rm -rf bin/tools/parquet && python3 -m venv bin/tools/parquet
+	@bin/tools/parquet/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r $<
+	@touch $@
+
 bin/tools/redoc.js: tools/package-lock.json
 	@command -v npm >/dev/null || { echo "npm is missing: the renderer of the reference comes as an npm package (Debian: apt install npm)." >&2; exit 1; }
 	@echo "Installing redoc, which renders OpenAPI, from npm into bin/tools."
-	@$(call npm_ci,redoc,--include=dev --omit=optional)
+	@$(call npm_ci,redoc,--include=dev --omit=optional,tools)
 	@cp bin/tools/redoc/node_modules/redoc/bundles/redoc.standalone.js $@
 
 # The suite in other environments. The output of go test is not filtered: it lists what was not checked there.

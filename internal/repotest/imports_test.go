@@ -60,6 +60,7 @@ var layers = map[string]layer{
 var domainModules = []string{"github.com/google/uuid", "github.com/dchest/siphash", "golang.org/x/sync",
 	"github.com/go-json-experiment/json", // for what must be read strictly, wherever it arrives
 	"github.com/cockroachdb/apd",         // for decimal arithmetic
+	"github.com/parquet-go/parquet-go",   // for the form in which lines are exported
 	"github.com/klauspost/compress"}      // for the form in which lines are stored, and for packed uploads
 
 // sdkModule is the AWS SDK.
@@ -81,6 +82,7 @@ var modulesOfOnePlace = map[string][]string{
 	"github.com/awslabs/aws-lambda-go-api-proxy": {"shared/httpapi"},
 	"golang.org/x/oauth2":                        {"e2e"}, // in its tests only
 	"github.com/cockroachdb/apd":                 {"shared/policy/formula"},
+	"github.com/parquet-go/parquet-go":           {"shared/export/parquetfile"},
 }
 
 // layerOf returns the layer of the package in a folder.

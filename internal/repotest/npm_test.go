@@ -12,21 +12,8 @@ var unpinnedNpm = regexp.MustCompile(`\bnpx\b|\bnpm (install|i|pack|exec|add|upd
 
 // What is taken from npm is pinned by the digests of a lock file, and no package may run a script.
 func TestNpmPackagesArePinned(t *testing.T) {
-	var lock struct {
-		Packages map[string]struct {
-			Integrity string `json:"integrity"`
-		} `json:"packages"`
-	}
-	if err := json.Unmarshal(readFile(t, "tools/package-lock.json"), &lock); err != nil {
-		t.Fatal(err)
-	}
-	if len(lock.Packages) < 2 {
-		t.Errorf("the lock file has %d packages, want at least 2", len(lock.Packages))
-	}
-	for path, p := range lock.Packages {
-		if path != "" && p.Integrity == "" {
-			t.Errorf("tools/package-lock.json does not pin %s by a digest", path)
-		}
+	for _, file := range []string{"tools/package-lock.json", "tools/duckdb/package-lock.json"} {
+		checkLock(t, file)
 	}
 	files, err := filepath.Glob(".github/workflows/*.yml")
 	if err != nil {
@@ -38,6 +25,27 @@ func TestNpmPackagesArePinned(t *testing.T) {
 			if len(command) < 6 || command[:6] != "npm ci" || !scripted.MatchString(command) {
 				t.Errorf("%s has %q: use npm ci --ignore-scripts with a lock file", file, command)
 			}
+		}
+	}
+}
+
+// checkLock checks that a lock file pins each package by a digest.
+func checkLock(t *testing.T, file string) {
+	t.Helper()
+	var lock struct {
+		Packages map[string]struct {
+			Integrity string `json:"integrity"`
+		} `json:"packages"`
+	}
+	if err := json.Unmarshal(readFile(t, file), &lock); err != nil {
+		t.Fatal(err)
+	}
+	if len(lock.Packages) < 2 {
+		t.Errorf("%s has %d packages, want at least 2", file, len(lock.Packages))
+	}
+	for path, p := range lock.Packages {
+		if path != "" && p.Integrity == "" {
+			t.Errorf("%s does not pin %s by a digest", file, path)
 		}
 	}
 }
