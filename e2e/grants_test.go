@@ -20,6 +20,8 @@ var grantsAllowedUnused = map[string]string{
 	"sluice-settle Work s3:AbortMultipartUpload":            abortsAfterFailure,
 	"sluice-verdict WriteReports s3:AbortMultipartUpload":   abortsAfterFailure,
 	"sluice-policy Versions s3:AbortMultipartUpload":        abortsAfterFailure,
+	"sluice-export WriteParquet s3:AbortMultipartUpload":    abortsAfterFailure,
+	"sluice-export DeadLetters sqs:SendMessage":             "an event becomes a dead letter after failing three times, and none does here",
 	"sluice-scan DeadLetters sqs:SendMessage":               "an event becomes a dead letter after failing three times, and none does here",
 	"sluice-close DeadLetters sqs:SendMessage":              "an event becomes a dead letter after failing three times, and none does here",
 	"sluice-announce DeadLetters sqs:SendMessage":           "an event becomes a dead letter after failing three times, and none does here",

@@ -117,6 +117,8 @@ type killRun struct {
 	seconds float64
 	// swept means that it was announced only after a sweep.
 	swept bool
+	// exported means that the accepted lines are written as Parquet.
+	exported bool
 }
 
 // run makes a batch end by end while a function is killed at one of its calls, and waits for the announcement.
@@ -147,7 +149,9 @@ func (r *killRun) waitForAnnouncement(t *testing.T, c killing, id string) {
 	t.Helper()
 	ended := time.Now()
 	eventually(t, fmt.Sprintf("the announcement of batch %s with %+v", id, r.killRule), func() bool {
-		_, isOwed := c.batchRow(t, id)["unannounced"] // before the events: what comes after it is not owed
+		row := c.batchRow(t, id) // before the events: what comes after it is not owed
+		_, isOwed := row["unannounced"]
+		_, r.exported = row["parquet"]
 		all, err := c.busEvents()
 		if err != nil {
 			t.Fatal(err)
@@ -175,12 +179,14 @@ func uploading(t *testing.T, file []byte) func(*session, client.Upload) {
 
 // Each function that ends batches, and the one that announces it, is killed before and after each of its calls to AWS.
 // Every batch ends as it would have ended, and is announced: once, unless announce is killed when the bus has the event
-// and the record does not say so, which is between two calls.
+// and the record does not say so, which is between two calls. The accepted lines of every processed batch are written as
+// Parquet.
 func TestAnnouncementsSurviveKills(t *testing.T) {
 	t.Parallel()
 	cloud := newKillingCloud(t)
 	onboardEntities(t, cloud.Environment)
 	cloud.killRepeatedRequests(t)
+	login(t, cloud.Environment).setTenant("parquet=true")
 	invalid := []byte(strings.Replace(validLine().String(), `"EUR"`, `"E"`, 1) + "\n")
 	var runs killRuns
 	t.Cleanup(func() { t.Log(runs.table()) })
@@ -191,6 +197,8 @@ func TestAnnouncementsSurviveKills(t *testing.T) {
 		{"close", "close", "PROCESSED",
 			func(t *testing.T) func(*session, client.Upload) { return uploading(t, jsonLines(validLine())) }},
 		{"announce", "announce", "PROCESSED",
+			func(t *testing.T) func(*session, client.Upload) { return uploading(t, jsonLines(validLine())) }},
+		{"export", "export", "PROCESSED",
 			func(t *testing.T) func(*session, client.Upload) { return uploading(t, jsonLines(validLine())) }},
 		{"verdict", "verdict", "VALIDATION_FAILED",
 			func(t *testing.T) func(*session, client.Upload) { return uploading(t, invalid) }},
@@ -218,6 +226,9 @@ func TestAnnouncementsSurviveKills(t *testing.T) {
 					}
 					if mayDouble := test.function == "announce" && kill.Call > 1; r.events > 1 && !mayDouble {
 						t.Errorf("killed at %q, the end is announced %d times, want once", r.Killed, r.events)
+					}
+					if r.exported != (r.status == "PROCESSED") {
+						t.Errorf("killed at %q, a batch in %s has a Parquet file: %v", r.Killed, r.status, r.exported)
 					}
 					if r.delivered != 1 {
 						t.Errorf("killed at %q, the end is delivered %d times, want once", r.Killed, r.delivered)

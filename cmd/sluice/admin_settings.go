@@ -25,6 +25,7 @@ type settingsOutput struct {
 	MaxFutureHours int64 `json:"max_future_hours"`
 	// RetentionDays is 0 where stored transactions never expire.
 	RetentionDays int64 `json:"retention_days"`
+	Parquet       bool  `json:"parquet"`
 	FourEyes      bool  `json:"four_eyes"`
 
 	limitsOutput
@@ -72,7 +73,7 @@ func newSettingsOutput(t auth.Tenant) settingsOutput {
 		TenantID: t.ID, BatchEnabled: t.BatchEnabled, FourEyes: t.FourEyes, limitsOutput: newLimitsOutput(t.Limits),
 		MainEntityByType: t.Settings.MainEntity == transaction.ByPaymentType,
 		MaxPastDays:      int64(t.Settings.MaxPast / day), MaxFutureHours: int64(t.Settings.MaxFuture / time.Hour),
-		RetentionDays: int64(t.Settings.Retention / day),
+		RetentionDays: int64(t.Settings.Retention / day), Parquet: t.Settings.Parquet,
 	}
 }
 
@@ -168,6 +169,11 @@ var otherSettings = []tenantSetting{
 		c.Retention = &retention
 		return err
 	}},
+	{"parquet", func(c *auth.TenantChange, value string) error {
+		on, err := parseBool(value)
+		c.Parquet = &on
+		return err
+	}},
 	{"four_eyes", func(c *auth.TenantChange, value string) error {
 		on, err := parseBool(value)
 		c.FourEyes = &on
@@ -248,6 +254,7 @@ The settings and their values, with the default in parentheses:
   max_past_days=N                 how old transactions may be at their receipt; 0 for any age (0)
   max_future_hours=N              how far in the future they may be (720)
   retention_days=N                how long after its receipt a transaction is kept; 0 for ever (0)
+  parquet=true|false              accepted lines are also written as Parquet files: docs/parquet.md (false)
   four_eyes=true|false            no client verifies a draft of an entity that it made or changed itself (false)
 Limits of the tenant: a number, none (as 0), or default.
   upload_urls_per_minute          requests for upload URLs (20)

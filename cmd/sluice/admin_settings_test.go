@@ -15,9 +15,9 @@ func TestAdminTenantSettings(t *testing.T) {
 		t.Errorf("new tenant: %+v, want %+v", got, want)
 	}
 	want = settingsOutput{TenantID: tenant, MainEntityByType: true, MaxPastDays: 30, FourEyes: true, RetentionDays: 400,
-		limitsOutput: defaults}
+		Parquet: true, limitsOutput: defaults}
 	if got := runAdmin[settingsOutput](t, f, "tenant", "set", tenant, "max_past_days=30", "max_future_hours=0",
-		"main_entity_by_type=true", "four_eyes=true", "retention_days=400"); got != want {
+		"main_entity_by_type=true", "four_eyes=true", "retention_days=400", "parquet=true"); got != want {
 		t.Errorf("changed tenant: %+v, want %+v", got, want)
 	}
 	want.MainEntityByType, want.FourEyes = false, false
@@ -26,8 +26,8 @@ func TestAdminTenantSettings(t *testing.T) {
 		t.Errorf("changed back: %+v, want %+v", got, want)
 	}
 	for setting, message := range map[string]string{
-		"parquet=true": `there is no setting "parquet"; there are main_entity_by_type, max_past_days, max_future_hours, ` +
-			"retention_days, four_eyes, upload_urls_per_minute, upload_parts_per_minute, batch_statuses_per_minute, batch_results_per_minute, " +
+		"delta=true": `there is no setting "delta"; there are main_entity_by_type, max_past_days, max_future_hours, ` +
+			"retention_days, parquet, four_eyes, upload_urls_per_minute, upload_parts_per_minute, batch_statuses_per_minute, batch_results_per_minute, " +
 			"batch_lists_per_minute, batch_cancels_per_minute, single_transactions_per_second, observability_per_minute, platform_per_second, entity_commands_per_minute, " +
 			"entity_commands_per_hour, entity_commands_per_day, open_batches, unvalidated_bytes, limits",
 		"open_batches=many": "open_batches must be a whole number from 0 to 1000000000, none (as 0: no limit) or default, not \"many\"",
@@ -37,6 +37,7 @@ func TestAdminTenantSettings(t *testing.T) {
 		"max_past_days":       "max_past_days needs a value: max_past_days=VALUE",
 		"max_past_days=-1":    `max_past_days must be a whole number from 0 to 100000, not "-1"`,
 		"max_future_hours=1h": `max_future_hours must be a whole number from 0 to 1000000, not "1h"`,
+		"parquet=1":           `parquet must be true or false, not "1"`,
 		"four_eyes=yes":       `four_eyes must be true or false, not "yes"`,
 	} {
 		f.wantError(t, message, "tenant", "set", tenant, setting)

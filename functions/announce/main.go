@@ -19,7 +19,7 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_BATCHES", "TABLE_WEBHOOKS", "EVENT_BUS", "DELIVERY_MACHINE_ARN",
-		"WEBHOOK_COLLECT_TIME")
+		"WEBHOOK_COLLECT_TIME", "EXPORT_FUNCTION")
 	webhooks := &delivery.Dispatcher{
 		Store:   webhookdb.New(env.DynamoDB(), env.WebhooksTable),
 		Starter: env.DeliveryMachine(), CollectTime: env.WebhookCollectTime, Now: time.Now,
@@ -27,6 +27,7 @@ func main() {
 	lambda.Start((&announce.Announcer{
 		Batches:   batchdb.New(env.DynamoDB(), env.BatchesTable),
 		Senders:   map[batch.Receiver]event.Sender{batch.EventBus: env.EventBus(), batch.Webhooks: webhooks},
+		Exports:   env.Exports(),
 		Attempt:   setup.RequestID,
 		Lease:     30 * time.Second, // the function's timeout in template.yaml
 		HeadStart: time.Second, Patience: 10 * time.Second,

@@ -19,16 +19,16 @@ import (
 func main() {
 	ctx := context.Background()
 	env := setup.MustLoad(ctx, "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK",
-		"UPLOAD_URL_LIFETIME", "UPLOAD_PATIENCE", "UPLOAD_PART_BYTES", "DOWNLOAD_URL_LIFETIME", "MAX_UPLOAD_BYTES",
-		"REPORT_RETENTION_DAYS", "TABLE_WATCHLISTS", "TABLE_LIMITS", "TABLE_ADMISSION", "TABLE_IDEMPOTENCY",
-		"CLOSE_FUNCTION")
+		"UPLOAD_URL_LIFETIME", "UPLOAD_PATIENCE", "UPLOAD_PART_BYTES", "DOWNLOAD_URL_LIFETIME", "MAX_UPLOAD_BYTES", "BUCKET_EXPORT",
+		"REPORT_RETENTION_DAYS", "TABLE_WATCHLISTS", "TABLE_LIMITS", "TABLE_ADMISSION", "TABLE_IDEMPOTENCY", "CLOSE_FUNCTION")
 	store := batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit)
 	s := &batchhttp.Batches{
 		Store: store, Paging: platform.LoadPaging(ctx, store),
-		Uploads: env.Uploads(), Reports: env.Work(), Lists: env.Watchlists(),
+		Uploads: env.Uploads(), Reports: env.Work(), Exports: env.ExportFiles(), Lists: env.Watchlists(),
 		Positions: env.Positions(), Closer: env.Closer(),
 		UploadLifetime: env.UploadURLLifetime, UploadPatience: env.UploadPatience, PartSize: env.UploadPartBytes,
-		DownloadLifetime: env.DownloadURLLifetime, MaxBytes: env.MaxUploadBytes, ReportDays: int(env.ReportDays),
+		DownloadLifetime: env.DownloadURLLifetime, MaxBytes: env.MaxUploadBytes,
+		ReportDays: int(env.ReportDays), ParquetDays: int(env.ParquetDays),
 		Now: time.Now, NewID: batch.NewID, NewKey: func() (k [16]byte) { rand.Read(k[:]); return k }, Log: env.Log,
 	}
 	api := httpapi.API{

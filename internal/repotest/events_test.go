@@ -54,6 +54,7 @@ var eventTypes = map[string]any{
 	"admit":         &pipeline.AdmitInput{},
 	"ingest":        &pipeline.ChunkInput{},
 	"announce":      &announce.Input{},
+	"export":        &pipeline.BatchInput{},
 	"close":         &pipeline.CloseInput{},
 
 	"close-cancelled": &pipeline.CloseInput{},

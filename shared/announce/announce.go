@@ -36,6 +36,10 @@ type Announcer struct {
 		MarkAnnounced(ctx context.Context, id batch.ID, to []batch.Receiver) error
 	}
 	Senders map[batch.Receiver]event.Sender
+	// Exports asks for the exports that batches owe. Who writes one records it.
+	Exports interface {
+		RequestExport(ctx context.Context, id batch.ID) error
+	}
 	// Attempt names the invocation to which a context belongs. A retry of an invocation has the same name.
 	Attempt func(context.Context) string
 	// Lease is how long an invocation may take; after it, another one may announce the same batch.
@@ -60,7 +64,8 @@ func (a *Announcer) Handle(ctx context.Context, in Input) (struct{}, error) {
 	return struct{}{}, errors.New("the input has neither batch_id nor message alone")
 }
 
-// announceBatch announces the end of a batch unless that is done, or being done by another invocation.
+// announceBatch announces the end of a batch unless that is done, or being done by another invocation. It has the export
+// made that the batch owes.
 func (a *Announcer) announceBatch(ctx context.Context, id batch.ID) error {
 	now := a.Now()
 	b, err := a.Batches.ClaimAnnouncement(ctx, id, a.Attempt(ctx), now, now.Add(a.Lease))
@@ -71,16 +76,29 @@ func (a *Announcer) announceBatch(ctx context.Context, id batch.ID) error {
 	if err != nil {
 		return err
 	}
+	var exportErr error
+	receivers := slices.DeleteFunc(slices.Clone(b.Unannounced), func(r batch.Receiver) bool { return r == batch.Export })
+	if len(receivers) < len(b.Unannounced) {
+		exportErr = a.Exports.RequestExport(ctx, id)
+	}
+	if len(receivers) == 0 {
+		return exportErr
+	}
+	return errors.Join(exportErr, a.tell(ctx, b, receivers))
+}
+
+// tell announces the end of a batch to receivers and records who has been told.
+func (a *Announcer) tell(ctx context.Context, b batch.Batch, receivers []batch.Receiver) error {
 	m, err := b.Announcement()
 	if err != nil {
 		return err
 	}
-	told, err := a.send(ctx, m, b.Unannounced)
-	if markErr := a.Batches.MarkAnnounced(ctx, id, told); markErr != nil {
+	told, err := a.send(ctx, m, receivers)
+	if markErr := a.Batches.MarkAnnounced(ctx, b.ID, told); markErr != nil {
 		return errors.Join(err, markErr)
 	}
 	if err == nil {
-		a.Log.InfoContext(ctx, "batch announced", "batch", id, "event", m.Type,
+		a.Log.InfoContext(ctx, "batch announced", "batch", b.ID, "event", m.Type,
 			"seconds", a.Now().Sub(b.UpdatedAt).Round(time.Millisecond).Seconds())
 	}
 	return err

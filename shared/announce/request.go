@@ -41,6 +41,27 @@ func (r *Requester) request(ctx context.Context, in Input) error {
 	return nil
 }
 
+// ExportInput is the input of the export function.
+type ExportInput struct {
+	Batch batch.ID `json:"batch_id"`
+}
+
+// Exports asks the export function to write the accepted lines of batches as Parquet.
+type Exports struct{ function *invoke.Requester }
+
+// NewExports returns a requester of the export function of the given name or ARN.
+func NewExports(client *lambda.Client, function string) *Exports {
+	return &Exports{invoke.NewRequester(client, function)}
+}
+
+// RequestExport asks for the export of a batch.
+func (e *Exports) RequestExport(ctx context.Context, id batch.ID) error {
+	if err := e.function.Request(ctx, ExportInput{id}); err != nil {
+		return fmt.Errorf("request an export: %w", err)
+	}
+	return nil
+}
+
 // Batches is a batch.Store that asks for the announcement of each batch that it sees ended and unannounced: because it
 // has just ended it, or because the function that has was killed before it could ask. Functions that end batches use it.
 type Batches struct {

@@ -52,6 +52,7 @@ type TenantChange struct {
 	MaxFuture  *time.Duration
 	MainEntity *transaction.MainEntityRule
 	Retention  *time.Duration
+	Parquet    *bool
 	FourEyes   *bool
 	// Limits are the limits that change: their new values, nil for the default.
 	Limits map[ratelimit.Setting]*int64
@@ -63,6 +64,7 @@ func (c TenantChange) Apply(t Tenant) Tenant {
 	set(&t.Settings.MaxFuture, c.MaxFuture)
 	set(&t.Settings.MainEntity, c.MainEntity)
 	set(&t.Settings.Retention, c.Retention)
+	set(&t.Settings.Parquet, c.Parquet)
 	set(&t.FourEyes, c.FourEyes)
 	t.Limits = maps.Clone(t.Limits)
 	for name, value := range c.Limits {

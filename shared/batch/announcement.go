@@ -16,9 +16,12 @@ const (
 	EventBus Receiver = "event-bus"
 	// Webhooks are the webhooks of the tenant.
 	Webhooks Receiver = "webhooks"
+	// Export is what writes the accepted lines of a processed batch as Parquet. It counts as told once the file is
+	// written, and only batches owe it whose tenant has Settings.Parquet.
+	Export Receiver = "export"
 )
 
-// Receivers returns the receivers to whom the end of every batch is announced.
+// Receivers returns the receivers to whom the end of every batch is announced, whatever its settings.
 func Receivers() []Receiver { return []Receiver{EventBus, Webhooks} }
 
 // StatusURL returns the path at which the status of a batch can be read.

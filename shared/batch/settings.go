@@ -18,6 +18,7 @@ const (
 	attributeMaxFuture  = "maxFuture"  // seconds
 	attributeMainEntity = "mainEntity" // a transaction.MainEntityRule
 	attributeRetention  = "retention"  // seconds; absent for ever, as in releases without it
+	attributeParquet    = "parquet"    // "true", or absent
 )
 
 // Attributes returns the settings as strings, which ParseSettings reads.
@@ -29,6 +30,9 @@ func (s Settings) Attributes() map[string]string {
 	}
 	if s.Retention > 0 {
 		attributes[attributeRetention] = strconv.FormatInt(int64(s.Retention/time.Second), 10)
+	}
+	if s.Parquet {
+		attributes[attributeParquet] = "true"
 	}
 	return attributes
 }
@@ -54,5 +58,6 @@ func ParseSettings(attributes map[string]string) (Settings, error) {
 		MaxFuture:  time.Duration(maxFuture) * time.Second,
 		MainEntity: transaction.MainEntityRule(attributes[attributeMainEntity]),
 		Retention:  time.Duration(retention) * time.Second,
+		Parquet:    attributes[attributeParquet] == "true",
 	}, nil
 }

@@ -15,6 +15,7 @@ func TestSettingsAsAttributes(t *testing.T) {
 		{},
 		{MaxPast: time.Hour, MaxFuture: 720 * time.Hour, MainEntity: transaction.ByPaymentType},
 		{Retention: 24 * time.Hour},
+		{Parquet: true},
 	} {
 		got, err := batch.ParseSettings(want.Attributes())
 		if err != nil || got != want {
@@ -28,6 +29,9 @@ func TestSettingsAsAttributes(t *testing.T) {
 	}
 	if got := (batch.Settings{Retention: time.Hour}).Attributes()["retention"]; got != "3600" {
 		t.Errorf("a retention of an hour is exchanged as %q, want 3600", got)
+	}
+	if got := (batch.Settings{Parquet: true}).Attributes()["parquet"]; got != "true" {
+		t.Errorf("accepted lines as Parquet are exchanged as %q, want true", got)
 	}
 	for _, name := range []string{"maxPast", "maxFuture", "retention"} {
 		attributes := batch.Settings{}.Attributes()

@@ -110,6 +110,8 @@ type Transition struct {
 	File *File
 	// ErrorMessage is recorded with ValidationFailed and Failed.
 	ErrorMessage string
+	// Export means that the accepted lines are to be written as Parquet: the batch is Unannounced to Export, too.
+	Export bool
 	// Expires is when the store may forget the batch; zero means never.
 	Expires time.Time
 }

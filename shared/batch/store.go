@@ -12,6 +12,10 @@ var ErrNotFound = errors.New("batch: not found")
 // ErrNothingToAnnounce means that there is nothing to announce about a batch, or that another attempt announces it.
 var ErrNothingToAnnounce = errors.New("batch: nothing to announce")
 
+// ErrNothingToExport means that the accepted lines of a batch are not to be written as Parquet, or not any more, or that
+// another attempt writes them.
+var ErrNothingToExport = errors.New("batch: nothing to export")
+
 // Backlog is the batches that are in one status.
 type Backlog struct {
 	Batches int
@@ -78,6 +82,12 @@ type Store interface {
 	ClaimAnnouncement(ctx context.Context, id ID, attempt string, now, until time.Time) (Batch, error)
 	// MarkAnnounced records that the end of a batch is announced to some of its receivers. Repeating it does nothing.
 	MarkAnnounced(ctx context.Context, id ID, to []Receiver) error
+	// ClaimExport is ClaimAnnouncement for the Export that a batch owes, which has attempts of its own. It returns
+	// ErrNothingToExport or ErrNotFound.
+	ClaimExport(ctx context.Context, id ID, attempt string, now, until time.Time) (Batch, error)
+	// MarkExported records that the accepted lines of a batch are in an object, or, if the key is empty, that they never
+	// will be. The batch is then announced to Export. It does nothing for a batch that does not owe it.
+	MarkExported(ctx context.Context, id ID, key string) error
 	// Backlogs returns how many batches are in each status that is not terminal; a status without a batch is left out.
 	// It counts no more than some thousand batches, and may miss the latest writes.
 	Backlogs(ctx context.Context) (map[Status]Backlog, error)
@@ -107,7 +117,8 @@ type JobStore interface {
 	// from which the transition is not legal, so repeating a transition that was made is a conflict whose Current is in
 	// the wanted status or past it. Of several concurrent transitions out of one status, one is made. It returns
 	// ErrNotFound if there is no such batch. A transition to a visible status is added to the History. With a
-	// transition to a terminal status, the batch is Unannounced to all Receivers.
+	// transition to a terminal status, the batch is Unannounced to all Receivers, and to Export if
+	// the transition says so.
 	Apply(ctx context.Context, id ID, t Transition) (Batch, error)
 
 	// ProcessedAs returns the batch of its tenant that was PROCESSED last with a file, if that is not longer ago than

@@ -105,7 +105,7 @@ func (in *Intake) sweepAnnouncements(ctx context.Context) error {
 	var errs []error
 	now := in.Now()
 	err := in.Sweep.Batches.EachUnannounced(ctx, now.Add(-min(unannouncedAge, in.Sweep.Age)), func(id batch.ID) error {
-		in.Log.WarnContext(ctx, "the end of a batch is not announced", "batch", id)
+		in.Log.WarnContext(ctx, "the end of a batch is not announced, or its accepted lines are not exported", "batch", id)
 		err := in.Sweep.Batches.PostponeAnnouncement(ctx, id, now.Add(min(announcementPause, in.Sweep.Age)))
 		if err == nil {
 			err = in.Sweep.Announcements.AnnounceBatch(ctx, id)

@@ -107,6 +107,7 @@ const (
 	Admit     Step = "admit"
 	Ingest    Step = "ingest"
 	Close     Step = "close"
+	Export    Step = "export"
 	// Scan is the processing of one uploaded object.
 	Scan Step = "scan"
 	// Sweep is one run of the sweep.

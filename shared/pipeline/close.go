@@ -118,7 +118,9 @@ func (s *Close) publish(ctx context.Context, j *job) error {
 	if j.Verdict == nil || stored != j.Verdict.Accepted {
 		return fmt.Errorf("batch %s: %d lines are stored; the verdict is %+v", j.ID, stored, j.Verdict)
 	}
-	return j.transition(ctx, batch.Transition{To: batch.Processed, At: s.Now(), File: j.File()})
+	return j.transition(ctx, batch.Transition{
+		To: batch.Processed, At: s.Now(), File: j.File(), Export: j.Settings.Parquet,
+	})
 }
 
 // fail ends the batch in ERROR unless its status is terminal, and leaves its slots in any case.

@@ -46,6 +46,9 @@ func (e Env) Uploads() *objects.Bucket { return e.bucket(e.UploadsBucket) }
 // Work returns the bucket of work files and reports.
 func (e Env) Work() *objects.Bucket { return e.bucket(e.WorkBucket) }
 
+// ExportFiles returns the bucket of the files that analysts query.
+func (e Env) ExportFiles() *objects.Bucket { return e.bucket(e.ExportBucket) }
+
 func (e Env) bucket(name string) *objects.Bucket {
 	return objects.New(e.AWS, name, objects.Options{
 		PathStyle: e.Endpoint != "" || e.StorageEndpoint != "",
@@ -110,6 +113,11 @@ func (e Env) Positions() *admission.Positions {
 // Announcements returns the requester of the announce function.
 func (e Env) Announcements() *announce.Requester {
 	return announce.NewRequester(lambda.NewFromConfig(e.AWS), e.AnnounceFunction)
+}
+
+// Exports returns the requester of the export function.
+func (e Env) Exports() *announce.Exports {
+	return announce.NewExports(lambda.NewFromConfig(e.AWS), e.ExportFunction)
 }
 
 // Announcing returns a store of batches that asks for the announcement of those that end.

@@ -46,6 +46,8 @@ type Config struct {
 	// WorkBucket holds work/<batch id>/..., reports/<tenant>/<batch id>/..., watchlists/<owner>/<list>/... and
 	// policies/<tenant>/...
 	WorkBucket string `env:"BUCKET_WORK"`
+	// ExportBucket holds parquet/tenant=<tenant>/date=<date>/<batch id>.parquet.
+	ExportBucket string `env:"BUCKET_EXPORT"`
 	// StateMachine is the ARN of the state machine of batches.
 	StateMachine string `env:"STATE_MACHINE_ARN"`
 	// DeliveryMachineARN is that of the state machine of deliveries to webhooks.
@@ -66,6 +68,8 @@ type Config struct {
 	AnnounceFunction string `env:"ANNOUNCE_FUNCTION"`
 	// CloseFunction is the name or the ARN of the function that ends batches.
 	CloseFunction string `env:"CLOSE_FUNCTION"`
+	// ExportFunction is the name of the function that writes accepted lines as Parquet.
+	ExportFunction string `env:"EXPORT_FUNCTION"`
 	// EventBusName is the name or the ARN of the event bus to which events are announced.
 	EventBusName string `env:"EVENT_BUS"`
 
@@ -94,6 +98,8 @@ type Config struct {
 	MaxUnpackRatio int64 `env:"MAX_UNPACK_RATIO"`
 	// ReportDays is the number of days after which the bucket deletes a report.
 	ReportDays int64 `env:"REPORT_RETENTION_DAYS"`
+	// ParquetDays is the number of days after which the bucket deletes the Parquet file of a batch; 0 means never.
+	ParquetDays int64 `env:"PARQUET_RETENTION_DAYS"`
 	// MalwareScan is guardduty, clamd or builtin.
 	MalwareScan string `env:"MALWARE_SCAN"`
 	// ClamdAddress is tcp://host:port or unix:///path.

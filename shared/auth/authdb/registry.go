@@ -203,6 +203,9 @@ func (s *Registry) ChangeTenant(ctx context.Context, tenant string, c auth.Tenan
 	if c.Retention != nil {
 		assign("#settings.", "retention", dynamo.Number(int64(*c.Retention/time.Second)))
 	}
+	if c.Parquet != nil {
+		assign("#settings.", "parquet", dynamo.Bool(*c.Parquet))
+	}
 	if c.FourEyes != nil {
 		assign("", "four_eyes", dynamo.Bool(*c.FourEyes))
 	}

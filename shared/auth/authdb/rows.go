@@ -26,6 +26,7 @@ type settingsRow struct {
 	MaxFuture  int64  `dynamodbav:"max_future,omitempty"`
 	MainEntity string `dynamodbav:"main_entity,omitempty"`
 	Retention  int64  `dynamodbav:"retention,omitempty"`
+	Parquet    bool   `dynamodbav:"parquet,omitempty"`
 }
 
 type tenantRow struct {
@@ -54,6 +55,7 @@ func tenantRowOf(t auth.Tenant) tenantRow {
 			MaxFuture:  int64(t.Settings.MaxFuture / time.Second),
 			MainEntity: string(t.Settings.MainEntity),
 			Retention:  int64(t.Settings.Retention / time.Second),
+			Parquet:    t.Settings.Parquet,
 		},
 	}
 }
@@ -75,6 +77,7 @@ func (r tenantRow) tenant() (auth.Tenant, error) {
 			MaxFuture:  time.Duration(r.Settings.MaxFuture) * time.Second,
 			MainEntity: transaction.MainEntityRule(r.Settings.MainEntity),
 			Retention:  time.Duration(r.Settings.Retention) * time.Second,
+			Parquet:    r.Settings.Parquet,
 		},
 	}, err
 }

@@ -104,7 +104,7 @@ func tenants(t *testing.T, r auth.Registry) {
 	many, none := int64(300), int64(0)
 	for _, c := range []auth.TenantChange{
 		{}, {MaxPast: &past}, {MaxFuture: &future, MainEntity: &rule}, {Retention: &past},
-		{Retention: &future}, {FourEyes: &fourEyes, MaxPast: &future},
+		{Retention: &future}, {Parquet: &fourEyes}, {FourEyes: &fourEyes, MaxPast: &future},
 		{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: nil}},
 		{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: &none, ratelimit.PlatformPerSecond: &many}},
 		{Limits: map[ratelimit.Setting]*int64{ratelimit.OpenBatches: nil, ratelimit.BatchResultsPerMinute: &many}, MaxPast: &past},

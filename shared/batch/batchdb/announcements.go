@@ -3,7 +3,9 @@ package batchdb
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,7 +21,7 @@ import (
 const unannouncedShards = "unannounced-"
 
 // forgetAnnouncement removes everything that is stored about an announcement that is made.
-const forgetAnnouncement = "REMOVE unannounced, unfinished, look_at, announcer, announcer_until"
+const forgetAnnouncement = "REMOVE unannounced, unfinished, look_at, announcer, announcer_until, exporter, exporter_until"
 
 // EachUnannounced reads the index unfinished, the shards in random order.
 func (s *Store) EachUnannounced(ctx context.Context, before time.Time, visit func(batch.ID) error) error {
@@ -44,15 +46,47 @@ func (s *Store) PostponeAnnouncement(ctx context.Context, id batch.ID, at time.T
 // or one whose time is over.
 func (s *Store) ClaimAnnouncement(ctx context.Context, id batch.ID, attempt string, now, until time.Time) (batch.Batch,
 	error) {
+	return s.claim(ctx, id, claim{
+		by: "announcer", attempt: attempt, now: now, until: until,
+		condition: "attribute_exists(unannounced)", none: batch.ErrNothingToAnnounce,
+	})
+}
+
+// ClaimExport writes the attempt's name as ClaimAnnouncement does, on the condition that the export is owed.
+func (s *Store) ClaimExport(ctx context.Context, id batch.ID, attempt string, now, until time.Time) (batch.Batch, error) {
+	return s.claim(ctx, id, claim{
+		by: "exporter", attempt: attempt, now: now, until: until,
+		condition: "contains(unannounced, :export)", none: batch.ErrNothingToExport,
+		values: dynamo.Item{":export": dynamo.String(string(batch.Export))},
+	})
+}
+
+// claim is a claim of an attempt on something that a batch owes.
+type claim struct {
+	// by is the attribute with the attempt's name; the one with the end of the claim has the suffix _until.
+	by         string
+	attempt    string
+	now, until time.Time
+	// condition is that the batch owes it, with the values that the condition names.
+	condition string
+	values    dynamo.Item
+	// none is the error if the batch does not owe it, or another attempt has the claim.
+	none error
+}
+
+// claim makes a claim, on the condition that there is no other one, or one whose time is over.
+func (s *Store) claim(ctx context.Context, id batch.ID, c claim) (batch.Batch, error) {
+	values := dynamo.Item{
+		":attempt": dynamo.String(c.attempt), ":now": dynamo.String(dynamo.FormatTime(c.now)),
+		":until": dynamo.String(dynamo.FormatTime(c.until)),
+	}
+	maps.Copy(values, c.values)
 	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &s.table, Key: key(id, batchPart),
-		UpdateExpression: aws.String("SET announcer = :attempt, announcer_until = :until"),
-		ConditionExpression: aws.String("attribute_exists(unannounced) AND " +
-			"(attribute_not_exists(announcer) OR announcer = :attempt OR announcer_until < :now)"),
-		ExpressionAttributeValues: dynamo.Item{
-			":attempt": dynamo.String(attempt), ":now": dynamo.String(dynamo.FormatTime(now)),
-			":until": dynamo.String(dynamo.FormatTime(until)),
-		},
+		UpdateExpression:                    aws.String("SET #by = :attempt, #until = :until"),
+		ConditionExpression:                 aws.String(c.condition + " AND (attribute_not_exists(#by) OR #by = :attempt OR #until < :now)"),
+		ExpressionAttributeNames:            map[string]string{"#by": c.by, "#until": c.by + "_until"},
+		ExpressionAttributeValues:           values,
 		ReturnValues:                        types.ReturnValueAllNew,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
@@ -61,9 +95,9 @@ func (s *Store) ClaimAnnouncement(ctx context.Context, id batch.ID, attempt stri
 	case failed && item == nil:
 		return batch.Batch{}, batch.ErrNotFound
 	case failed:
-		return batch.Batch{}, batch.ErrNothingToAnnounce
+		return batch.Batch{}, c.none
 	case err != nil:
-		return batch.Batch{}, fmt.Errorf("claim the announcement of batch %s: %w", id, err)
+		return batch.Batch{}, fmt.Errorf("claim what batch %s owes, as %s: %w", id, c.by, err)
 	}
 	return unmarshalBatch(out.Attributes)
 }
@@ -71,13 +105,25 @@ func (s *Store) ClaimAnnouncement(ctx context.Context, id batch.ID, attempt stri
 // MarkAnnounced takes receivers from those to whom the end of a batch is to be announced. Usually none remain, which
 // takes one write; each further one goes by what the one before it found.
 func (s *Store) MarkAnnounced(ctx context.Context, id batch.ID, to []batch.Receiver) error {
+	return s.markAnnounced(ctx, id, to, "")
+}
+
+// MarkExported takes Export from those to whom the end of a batch is to be announced, and writes the key with the same
+// write. Usually the others have been told.
+func (s *Store) MarkExported(ctx context.Context, id batch.ID, objectKey string) error {
+	return s.markAnnounced(ctx, id, []batch.Receiver{batch.Export}, objectKey)
+}
+
+// markAnnounced takes receivers from those to whom the end of a batch is to be announced, and writes the key of its
+// export unless it is empty.
+func (s *Store) markAnnounced(ctx context.Context, id batch.ID, to []batch.Receiver, exportKey string) error {
 	known := to
 	for range 5 {
 		rest := slices.DeleteFunc(slices.Clone(known), func(r batch.Receiver) bool { return slices.Contains(to, r) })
 		if len(rest) == len(known) {
 			return nil // they were told before
 		}
-		item, err := s.replaceUnannounced(ctx, id, known, rest)
+		item, err := s.replaceUnannounced(ctx, id, known, rest, exportKey)
 		if _, failed := dynamo.ConditionFailed(err); err == nil || failed && item == nil {
 			return nil
 		} else if !failed {
@@ -94,10 +140,20 @@ func (s *Store) MarkAnnounced(ctx context.Context, id batch.ID, to []batch.Recei
 
 // replaceUnannounced replaces the receivers to whom the end of a batch is to be announced, on the condition that they
 // are those that are known. If they are not, it returns the item as it is beside the error.
-func (s *Store) replaceUnannounced(ctx context.Context, id batch.ID, known, rest []batch.Receiver) (dynamo.Item, error) {
+func (s *Store) replaceUnannounced(ctx context.Context, id batch.ID, known, rest []batch.Receiver,
+	exportKey string) (dynamo.Item, error) {
 	update, values := forgetAnnouncement, dynamo.Item{":known": receiverSet(known)}
+	var assignments []string
 	if len(rest) > 0 {
-		update, values[":rest"] = "SET unannounced = :rest", receiverSet(rest)
+		update, values[":rest"] = "", receiverSet(rest)
+		assignments = append(assignments, "unannounced = :rest")
+	}
+	if exportKey != "" {
+		values[":parquet"] = dynamo.String(exportKey)
+		assignments = append(assignments, "parquet = :parquet")
+	}
+	if len(assignments) > 0 {
+		update = "SET " + strings.Join(assignments, ", ") + " " + update
 	}
 	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: &s.table, Key: key(id, batchPart),

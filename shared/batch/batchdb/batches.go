@@ -111,7 +111,11 @@ func (s *Store) Apply(ctx context.Context, id batch.ID, t batch.Transition) (bat
 	if t.To.IsTerminal() {
 		assignments = append(assignments, "unannounced = :receivers")
 		values[":shard"] = dynamo.String(unannouncedShards + shard(id))
-		values[":receivers"] = receiverSet(batch.Receivers())
+		receivers := batch.Receivers()
+		if t.Export {
+			receivers = append(receivers, batch.Export)
+		}
+		values[":receivers"] = receiverSet(receivers)
 	}
 	update := types.Update{
 		TableName:                 &s.table,

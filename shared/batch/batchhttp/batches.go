@@ -27,6 +27,10 @@ type reports interface {
 	SignGet(ctx context.Context, key string, d objects.Download, lifetime time.Duration) (objects.SignedURL, error)
 }
 
+type exports interface {
+	SignGet(ctx context.Context, key string, d objects.Download, lifetime time.Duration) (objects.SignedURL, error)
+}
+
 // store is the part of batch.Store that the batch interface needs.
 type store interface {
 	Create(ctx context.Context, b batch.Batch) error
@@ -49,6 +53,8 @@ type Batches struct {
 	Store   store
 	Uploads uploads
 	Reports reports
+	// Exports has the files of accepted lines.
+	Exports exports
 	// Positions tells how many batches get a slot before one that waits for it.
 	Positions positions
 	// Closer is told of batches that are cancelled.
@@ -67,8 +73,10 @@ type Batches struct {
 	MaxBytes int64
 	// ReportDays is how many days a report is kept; 0 means without end.
 	ReportDays int
-	Now        func() time.Time
-	NewID      func() (batch.ID, error)
+	// ParquetDays is how many days a Parquet file is kept; 0 means without end.
+	ParquetDays int
+	Now         func() time.Time
+	NewID       func() (batch.ID, error)
 	// NewKey returns a random digest key.
 	NewKey func() [16]byte
 	Log    *slog.Logger

@@ -35,7 +35,7 @@ type ResultReply struct {
 	// RejectedLeftOut is the number of rejected lines that are not in that file, because they are too long;
 	// null if it is not known.
 	RejectedLeftOut *int64 `json:"rejected_left_out"`
-	// ReceiptURL and ParquetURL are null while there is nothing at them.
+	// ReceiptURL and ParquetURL are null while there is nothing at them. The latter is signed anew for each reply.
 	ReceiptURL *string `json:"receipt_url"`
 	ParquetURL *string `json:"parquet_url"`
 	// ValidateOnly is absent if it is false, and Name and Metadata if the batch has none.
@@ -66,7 +66,20 @@ func (s *Batches) ValidationResult(ctx context.Context, caller httpapi.Caller, r
 	}
 	out, err := s.result(ctx, b)
 	out.ValidateOnly, out.Name, out.Metadata = b.ValidateOnly, b.Name, b.Metadata
+	if err == nil {
+		out.ParquetURL, err = s.parquetURL(ctx, b)
+	}
 	return httpapi.Reply{Body: out}, err
+}
+
+// parquetURL signs the URL of the Parquet file of a batch; nil if it is not written, or not kept any more.
+func (s *Batches) parquetURL(ctx context.Context, b batch.Batch) (*string, error) {
+	if b.ParquetKey == "" || s.ParquetDays > 0 && s.Now().After(b.UpdatedAt.AddDate(0, 0, s.ParquetDays)) {
+		return nil, nil
+	}
+	file := objects.Download{FileName: "batch-" + string(b.ID) + ".parquet", MediaType: "application/vnd.apache.parquet"}
+	signed, err := s.Exports.SignGet(ctx, b.ParquetKey, file, s.DownloadLifetime)
+	return &signed.URL, err
 }
 
 // result describes the outcome of validation of a batch that has a verdict or has failed. A batch that failed before

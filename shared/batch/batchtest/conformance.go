@@ -44,6 +44,8 @@ func Conform(t *testing.T, open func(t *testing.T) batch.Store) {
 		"announcer":   testOneAttemptAnnounces,
 		"files":       testFiles,
 		"equal files": testEqualFilesAtOnce,
+		"export":      testExport,
+		"exporter":    testOneAttemptExports,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}

@@ -1,0 +1,150 @@
+package batchtest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/shared/batch"
+)
+
+// endWithExport stores a batch and ends it in PROCESSED so that it owes an export.
+func endWithExport(t *testing.T, s batch.Store) batch.Batch {
+	t.Helper()
+	b := create(t, s, "tenant", batch.InProgress)
+	ended, err := s.Apply(t.Context(), b.ID, batch.Transition{To: batch.Processed, At: endAt, Export: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ended
+}
+
+// testExport pays what a batch owes in every order. An export is owed until it is recorded, whoever else is told.
+func testExport(t *testing.T, s batch.Store) {
+	export := func(t *testing.T, id batch.ID) {
+		t.Helper()
+		for range 2 {
+			if err := s.MarkExported(t.Context(), id, "parquet/b"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	announce := func(t *testing.T, id batch.ID) {
+		t.Helper()
+		if err := s.MarkAnnounced(t.Context(), id, batch.Receivers()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, order := range map[string][2]func(*testing.T, batch.ID){
+		"exported last": {announce, export}, "exported first": {export, announce},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := endWithExport(t, s)
+			owed := append(batch.Receivers(), batch.Export)
+			if !sameReceivers(b.Unannounced, owed) {
+				t.Errorf("at its end the batch owes %v, want %v", b.Unannounced, owed)
+			}
+			isVisited := func() (is bool) {
+				t.Helper()
+				if err := s.EachUnannounced(t.Context(), endAt.Add(time.Second), func(id batch.ID) error {
+					is = is || id == b.ID
+					return nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+				return is
+			}
+			for i, pay := range order {
+				if !isVisited() {
+					t.Errorf("after %d of 2 payments nobody finds the batch", i)
+				}
+				pay(t, b.ID)
+			}
+			want := b
+			want.Unannounced, want.ParquetKey = nil, "parquet/b"
+			got, err := s.Get(t.Context(), b.ID)
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("error %v, the batch after it (-want +got):\n%s", err, diff)
+			}
+			if isVisited() {
+				t.Error("the batch owes nothing and is found")
+			}
+		})
+	}
+	b := endWithExport(t, s)
+	if err := s.MarkExported(t.Context(), b.ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Get(t.Context(), b.ID)
+	if err != nil || got.ParquetKey != "" || !sameReceivers(got.Unannounced, batch.Receivers()) {
+		t.Errorf("an export that is given up: key %q, owed to %v, error %v", got.ParquetKey, got.Unannounced, err)
+	}
+	owesNone := end(t, s, batch.Processed)
+	if err := s.MarkExported(t.Context(), owesNone.ID, "parquet/b"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Get(t.Context(), owesNone.ID); err != nil || !cmp.Equal(owesNone, got) {
+		t.Errorf("a batch that owes no export: %+v, %v, want %+v", got, err, owesNone)
+	}
+	if err := s.MarkExported(t.Context(), newID(t), "parquet/b"); err != nil {
+		t.Errorf("an unknown batch: %v", err)
+	}
+}
+
+// sameReceivers reports whether two sets of receivers, each in any order, are the same.
+func sameReceivers(a, b []batch.Receiver) bool {
+	has := func(all []batch.Receiver, some []batch.Receiver) bool {
+		found := map[batch.Receiver]bool{}
+		for _, r := range all {
+			found[r] = true
+		}
+		for _, r := range some {
+			if !found[r] {
+				return false
+			}
+		}
+		return true
+	}
+	return len(a) == len(b) && has(a, b) && has(b, a)
+}
+
+// testOneAttemptExports claims exports in the name of several attempts. The claim of an announcement is no obstacle.
+func testOneAttemptExports(t *testing.T, s batch.Store) {
+	owesNone, ended := end(t, s, batch.Processed), endWithExport(t, s)
+	until := endAt.Add(time.Minute)
+	if _, err := s.ClaimAnnouncement(t.Context(), ended.ID, "announcer", endAt, until); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name    string
+		id      batch.ID
+		attempt string
+		at      time.Time
+		want    error
+	}{
+		{"unknown batch", newID(t), "a", endAt, batch.ErrNotFound},
+		{"a batch that owes none", owesNone.ID, "a", endAt, batch.ErrNothingToExport},
+		{"first", ended.ID, "a", endAt, nil},
+		{"repeated", ended.ID, "a", endAt, nil},
+		{"another one", ended.ID, "b", until, batch.ErrNothingToExport},
+		{"another one after the time of the first", ended.ID, "b", until.Add(time.Second), nil},
+		{"the first one again", ended.ID, "a", endAt, batch.ErrNothingToExport},
+	} {
+		got, err := s.ClaimExport(t.Context(), c.id, c.attempt, c.at, until)
+		if !errors.Is(err, c.want) || err != nil && c.want == nil {
+			t.Errorf("%s: got error %v, want %v", c.name, err, c.want)
+		}
+		if diff := cmp.Diff(ended, got); c.want == nil && diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+	if err := s.MarkExported(t.Context(), ended.ID, "parquet/b"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.ClaimExport(t.Context(), ended.ID, "b", until.Add(time.Hour), until.Add(time.Hour)); !errors.Is(err,
+		batch.ErrNothingToExport) {
+		t.Errorf("claim after the export: got error %v, want ErrNothingToExport", err)
+	}
+}
