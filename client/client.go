@@ -199,7 +199,9 @@ func (c *Client) callOnce(ctx context.Context, method, path, token string, body 
 		return err
 	}
 	maps.Copy(req.Header, header)
-	req.Header.Set("Authorization", "Bearer "+token)
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
 	req.Header.Set("Accept", "application/json")
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -212,6 +214,10 @@ func (c *Client) callOnce(ctx context.Context, method, path, token string, body 
 	case http.StatusOK, http.StatusCreated, http.StatusAccepted:
 	default:
 		return newError(resp, text, req.URL, c.config.APIURL)
+	}
+	if raw, ok := out.(*rawReply); ok {
+		*raw = text
+		return nil
 	}
 	if err := json.Unmarshal(text, out); err != nil {
 		return fmt.Errorf("%s %s answers %d with something else than the expected JSON (%w); "+

@@ -9,14 +9,19 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/big"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sluice/client"
 )
 
 // receiptClaims are the claims of a receipt, by their names on the wire.
@@ -145,11 +150,44 @@ func TestReceipts(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("claims (-want +got):\n%s", diff)
 	}
+	expectVerified(t, texts[0], file, api.report(u.BatchID))
 	if now := time.Now().Unix(); got.Iat > now || got.Iat < now-600 {
 		t.Errorf("the receipt was signed at %d, want a moment before %d", got.Iat, now)
 	}
 	if code, _, text := loginNewTenant(t).call("GET", transactionsPath+"batch/receipt/"+u.BatchID, "", ""); code != http.StatusNotFound {
 		t.Errorf("the receipt of another tenant's batch: %d %s, want 404", code, text)
+	}
+}
+
+// expectVerified verifies a receipt by the command line, with the published keys and the report, and another file that
+// it does not hold for.
+func expectVerified(t *testing.T, text, file string, report []client.ReportLine) {
+	t.Helper()
+	var lines strings.Builder
+	for _, l := range report {
+		fmt.Fprintf(&lines, "{\"line\":%d}\n", l.Line)
+	}
+	resp, err := http.Get(environment.APIURL + "/receipts/jwks.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	keys, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, content := range map[string]string{"keys": string(keys), "receipt": text, "file": file, "other": file + "\n", "report": lines.String()} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]int{"file": 0, "other": 1} {
+		stdout, stderr, code, err := environment.runSluice("verify", filepath.Join(dir, "receipt"), filepath.Join(dir, name),
+			"--report", filepath.Join(dir, "report"), "--keys", filepath.Join(dir, "keys"), "--issuer", environment.APIURL)
+		if code != want || err != nil {
+			t.Errorf("sluice verify %s: exit %d, %v: %s%s, want %d", name, code, err, stdout, stderr, want)
+		}
 	}
 }
 

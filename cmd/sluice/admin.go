@@ -98,7 +98,7 @@ a local cloud, the usual AWS settings count, and --prefix if the stack has anoth
 			a.importEntitiesCommand(),
 			a.reindexEntitiesCommand(),
 			a.rotateKeyCommand(),
-			a.command("key list", "", "list the signing keys of access tokens", listKeys),
+			a.listKeysCommand(),
 			a.retireKeyCommand(),
 		}, a.watchlistCommands()...),
 	}
@@ -213,17 +213,39 @@ all tenants' entities once.`
 
 func (a *admin) rotateKeyCommand() *cli.Command {
 	var tokenSeconds int
-	c := a.command("key rotate", "", "publish a new signing key for access tokens",
+	var receipts bool
+	c := a.command("key rotate", "", "publish a new signing key for access tokens, or for receipts",
 		func(ctx context.Context, a *admin, _ []string) (any, error) {
+			if receipts {
+				return rotateReceiptKey(ctx, a)
+			}
 			return rotateKey(ctx, a, time.Duration(tokenSeconds)*time.Second)
 		})
 	c.Description = "The new key signs once every cached copy of the old key set has expired. The present keys are retired when their " +
-		"last token has expired."
+		"last token has expired. Keys of receipts are never retired: what they have signed can be verified for ever."
 	c.Flags = func(f *flag.FlagSet) {
+		addReceiptsFlag(f, &receipts)
 		f.IntVar(&tokenSeconds, "token-lifetime", 3600, "the parameter TokenLifetime of the installation, in `SECONDS`")
 	}
-	c.Examples = []string{"sluice admin key rotate"}
+	c.Examples = []string{"sluice admin key rotate", "sluice admin key rotate --receipts"}
 	return c
+}
+
+func (a *admin) listKeysCommand() *cli.Command {
+	var receipts bool
+	c := a.command("key list", "", "list the signing keys of access tokens, or of receipts",
+		func(ctx context.Context, a *admin, args []string) (any, error) {
+			if receipts {
+				return listReceiptKeys(ctx, a)
+			}
+			return listKeys(ctx, a, args)
+		})
+	c.Flags = func(f *flag.FlagSet) { addReceiptsFlag(f, &receipts) }
+	return c
+}
+
+func addReceiptsFlag(f *flag.FlagSet, receipts *bool) {
+	f.BoolVar(receipts, "receipts", false, "the keys of receipts of batches instead of those of access tokens")
 }
 
 func (a *admin) retireKeyCommand() *cli.Command {

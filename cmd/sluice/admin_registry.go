@@ -156,6 +156,8 @@ type keyOutput struct {
 	KeyID      string     `json:"kid"`
 	ActiveFrom time.Time  `json:"active_from"`
 	RetireAt   *time.Time `json:"retire_at,omitempty"`
+	// KMSKey is that of a key of receipts in KMS, by which it is disabled there.
+	KMSKey string `json:"kms_key,omitempty"`
 }
 
 // rotatedKeys are the keys after a rotation; the last one is new.

@@ -21,6 +21,7 @@ type functionReader interface {
 // adminTables are the tables that the commands use, by the variable that names each to a function, with that function and
 // the name that the table has in a new installation, after the prefix.
 var adminTables = map[string]struct{ function, name string }{
+	"TABLE_BATCHES":    {"receipt", "batches"},
 	"TABLE_CLIENTS":    {"authorizer", "clients"},
 	"TABLE_RECORDS":    {"entity", "records"},
 	"TABLE_ENTITIES":   {"entity", "entities"},

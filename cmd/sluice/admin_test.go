@@ -29,6 +29,7 @@ import (
 	"sluice/shared/entity/entitydb"
 	"sluice/shared/entity/entitytest"
 	"sluice/shared/permission"
+	"sluice/shared/receipt"
 )
 
 // fakeInstallation is a data folder whose local cloud has a DynamoDB server and a KMS, and nothing else.
@@ -293,6 +294,30 @@ func TestAdminKeyRotation(t *testing.T) {
 	if err != nil || len(keys) != 2 || keys[0].KMSKey == keys[1].KMSKey {
 		t.Errorf("stored keys = %+v, %v; want 2 with KMS keys of their own", keys, err)
 	}
+}
+
+// Keys of receipts are apart from those of tokens, and all of them remain.
+func TestAdminReceiptKeys(t *testing.T) {
+	f := newFakeInstallation(t)
+	if keys := runAdmin[[]keyOutput](t, f, "key", "list", "--receipts"); len(keys) != 0 {
+		t.Errorf("before the first: got %+v, want none", keys)
+	}
+	first := runAdmin[[]keyOutput](t, f, "key", "rotate", "--receipts")
+	second := runAdmin[[]keyOutput](t, f, "key", "rotate", "--receipts")
+	if len(first) != 1 || first[0].ActiveFrom.After(time.Now()) || len(second) != 2 || second[0] != first[0] ||
+		second[1].KMSKey == first[0].KMSKey || second[1].RetireAt != nil {
+		t.Fatalf("got %+v and %+v, want one key that is active, and another one beside it", first, second)
+	}
+	if wait := time.Until(second[1].ActiveFrom); wait < receipt.KeySetLifetime-time.Minute || wait > receipt.KeySetLifetime {
+		t.Errorf("the second key is active in %v, want %v", wait, receipt.KeySetLifetime)
+	}
+	if list := runAdmin[[]keyOutput](t, f, "key", "list", "--receipts"); len(list) != 2 || list[1] != second[1] {
+		t.Errorf("the list is %+v, want %+v", list, second)
+	}
+	if tokens := runAdmin[[]keyOutput](t, f, "key", "list"); len(tokens) != 0 {
+		t.Errorf("the keys of tokens are %+v, want none", tokens)
+	}
+	f.wantError(t, "there is no signing key", "key", "retire", first[0].KeyID)
 }
 
 // A key ends at once, but never the only one that signs.

@@ -1,0 +1,301 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sluice/client"
+	"sluice/internal/cli"
+	"sluice/shared/batch"
+	"sluice/shared/unpack"
+)
+
+func receiptCommand() *cli.Command {
+	var conn connection
+	return &cli.Command{
+		Name: "receipt", Args: "BATCH", Summary: "print the receipt of a batch that has ended",
+		Description: "A signed statement of what was received and what was accepted, always the same. Keep it with the file; " +
+			"'sluice verify' verifies it, with or without the service.",
+		Flags:    conn.addFlags,
+		Examples: []string{"sluice receipt 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 > receipt.jose"},
+		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+			c, err := conn.newClient()
+			if err != nil {
+				return err
+			}
+			text, err := c.Receipt(ctx, args[0])
+			if err == nil {
+				_, err = fmt.Fprintln(stdout, text)
+			}
+			return err
+		},
+	}
+}
+
+func verifyCommand() *cli.Command {
+	var v verifyRun
+	return &cli.Command{
+		Name: "verify", Args: "RECEIPT FILE", Summary: "verify the receipt of a batch against its file",
+		Description: `
+Checks that the service has signed the receipt, that FILE is what it received, and that the accepted lines are those of
+the receipt. FILE may be packed with gzip or zstd; - is standard input. Lines that the validation report lists
+(--report) were not accepted; without a report, the lines are checked only if none was rejected.
+
+The keys are those of --keys, the JWK set at /receipts/jwks.json of the API. Without it, they are fetched once from the
+issuer and kept in the user's cache folder; from then on no network is needed until a newer key has signed. No
+credentials are needed. The exit code is 0 if all holds, 1 if not, and 2 if it could not be checked.
+
+--json prints {"verified", "message", "lines_checked", "claims"}.`,
+		Flags: func(f *flag.FlagSet) {
+			f.StringVar(&v.keysPath, "keys", "", "`FILE` with the published keys (default fetched from the issuer)")
+			f.StringVar(&v.issuer, "issuer", "",
+				"`URL` of the API that must have issued the receipt (default $SLUICE_API_URL, else the running local cloud's)")
+			f.StringVar(&v.reportPath, "report", "", "`FILE` with the validation report, if lines were rejected")
+			f.BoolVar(&v.asJSON, "json", false, "print the outcome as JSON and nothing else")
+		},
+		Examples: []string{
+			"sluice verify receipt.jose batch.jsonl",
+			"sluice verify receipt.jose batch.jsonl.gz --report errors.jsonl --keys keys.json --issuer https://api.example.com/live",
+		},
+		Run: v.run,
+	}
+}
+
+// verifyRun is one run of the verify command.
+type verifyRun struct {
+	keysPath, issuer, reportPath string
+	asJSON                       bool
+}
+
+// verifyOutput is the outcome of the verify command as JSON.
+type verifyOutput struct {
+	Verified     bool                  `json:"verified"`
+	Message      string                `json:"message"`
+	LinesChecked bool                  `json:"lines_checked"`
+	Claims       *client.ReceiptClaims `json:"claims"`
+}
+
+func (v *verifyRun) run(ctx context.Context, args []string, stdout io.Writer) error {
+	if err := requireOneStdin(args[0], args[1], v.keysPath, v.reportPath); err != nil {
+		return err
+	}
+	text, err := readAll(args[0])
+	if err != nil {
+		return err
+	}
+	if err := v.findIssuer(); err != nil {
+		return err
+	}
+	var out verifyOutput
+	claims, err := v.verify(ctx, strings.TrimSpace(string(text)))
+	if err == nil {
+		out.Claims = &claims
+		out.LinesChecked, err = v.checkFile(ctx, claims, args[1])
+	}
+	if err != nil && !errors.Is(err, client.ErrReceipt) && !errors.Is(err, client.ErrReceiptFile) {
+		return err
+	}
+	out.Verified, out.Message = err == nil, verifyMessage(out, err)
+	if v.asJSON {
+		err = printJSON(stdout, out)
+	} else {
+		newConsole(stdout).printf("%s\n", printable(out.Message))
+		err = nil
+	}
+	if err == nil && !out.Verified {
+		return exitRejected
+	}
+	return err
+}
+
+// verifyMessage says in one sentence or two what was found.
+func verifyMessage(out verifyOutput, err error) string {
+	switch {
+	case errors.Is(err, client.ErrReceiptKey):
+		return "Not verified: " + err.Error() + "; if the receipt is newer than the keys, fetch them again."
+	case err != nil:
+		return "Not verified: " + err.Error() + "."
+	}
+	c := out.Claims
+	message := fmt.Sprintf("Verified: this file is that of batch %s of tenant %s, which ended as %s.", c.BatchID, c.Tenant, c.Status)
+	switch {
+	case c.AcceptedSHA256 == nil:
+		return message + " None of its lines was accepted."
+	case !out.LinesChecked:
+		return message + " Which of its lines were accepted was not checked: some were rejected, so give their report with --report."
+	case *c.Counts.Accepted == 1:
+		return message + " The accepted line is that of the receipt."
+	}
+	return message + fmt.Sprintf(" The %d accepted lines are those of the receipt.", *c.Counts.Accepted)
+}
+
+// findIssuer sets the issuer to that of the environment unless a flag gave it.
+func (v *verifyRun) findIssuer() error {
+	setDefault(&v.issuer, os.Getenv("SLUICE_API_URL"))
+	if v.issuer != "" {
+		return nil
+	}
+	local, err := findLocalCloud(os.Getenv("SLUICE_DATA"))
+	if err != nil {
+		return err
+	}
+	if local == nil {
+		return cli.Usagef("--issuer is needed: the URL of the API that has issued the receipt")
+	}
+	v.issuer = local.APIURL
+	return nil
+}
+
+// verify returns the claims of a receipt that one of the keys has signed: of those of the file, or of those in the cache
+// and, if they have not, of those that the issuer publishes now.
+func (v *verifyRun) verify(ctx context.Context, text string) (client.ReceiptClaims, error) {
+	if v.keysPath != "" {
+		keys, err := readAll(v.keysPath)
+		if err != nil {
+			return client.ReceiptClaims{}, err
+		}
+		set, err := parseKeys(keys)
+		if err != nil {
+			return client.ReceiptClaims{}, fmt.Errorf("%s: %w", v.keysPath, err)
+		}
+		return client.VerifyReceipt(text, v.issuer, set)
+	}
+	cache := v.cachePath()
+	if kept, err := os.ReadFile(cache); err == nil {
+		if set, err := parseKeys(kept); err == nil {
+			claims, err := client.VerifyReceipt(text, v.issuer, set)
+			if !errors.Is(err, client.ErrReceiptKey) {
+				return claims, err
+			}
+		}
+	}
+	set, err := client.FetchReceiptKeys(ctx, nil, v.issuer)
+	if err != nil {
+		return client.ReceiptClaims{}, fmt.Errorf("fetch the keys of receipts (or give them with --keys): %w", err)
+	}
+	if kept, err := json.Marshal(set); err == nil && cache != "" {
+		// What cannot be kept is fetched again.
+		if os.MkdirAll(filepath.Dir(cache), 0o700) == nil {
+			_ = os.WriteFile(cache, kept, 0o600)
+		}
+	}
+	return client.VerifyReceipt(text, v.issuer, set)
+}
+
+// cachePath returns where the keys of the issuer are kept; "" if there is no such place.
+func (v *verifyRun) cachePath() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(v.issuer))
+	return filepath.Join(dir, "sluice", "receipt-keys", hex.EncodeToString(sum[:8])+".json")
+}
+
+// parseKeys reads a JWK set.
+func parseKeys(text []byte) (client.ReceiptKeys, error) {
+	var set client.ReceiptKeys
+	if err := json.Unmarshal(text, &set); err != nil || len(set.Keys) == 0 {
+		return set, errors.New("it is not a JWK set, as /receipts/jwks.json has it")
+	}
+	return set, nil
+}
+
+// checkFile checks the file, unpacked, and its lines.
+func (v *verifyRun) checkFile(ctx context.Context, claims client.ReceiptClaims, path string) (linesChecked bool, err error) {
+	var rejected map[int64]bool
+	if v.reportPath != "" {
+		if rejected, err = readRejectedLines(v.reportPath); err != nil {
+			return false, err
+		}
+	}
+	file, size, err := openSeekable(ctx, path)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	head := make([]byte, min(size, unpack.HeadBytes))
+	if _, err := file.ReadAt(head, 0); err != nil && err != io.EOF {
+		return false, err
+	}
+	var content io.Reader = io.NewSectionReader(file, 0, size)
+	if packed := unpack.Recognize(head); packed != batch.Identity {
+		unpacking := newUnpacking(file, size, packed)
+		defer unpacking.Close()
+		content = unpacking
+	}
+	linesChecked, err = client.CheckReceiptFile(claims, contextReader{ctx, content}, rejected)
+	if err != nil && errors.As(err, new(*unpack.Error)) {
+		err = nameUnpackError(path, err)
+	}
+	return linesChecked, err
+}
+
+// contextReader ends reading with its context.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r contextReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}
+
+// readRejectedLines returns the numbers of the lines that a validation report lists.
+func readRejectedLines(path string) (map[int64]bool, error) {
+	text, err := openInput(path)
+	if err != nil {
+		return nil, err
+	}
+	defer text.Close()
+	rejected := map[int64]bool{}
+	for d := json.NewDecoder(text); ; {
+		var entry struct {
+			Line int64 `json:"line"`
+		}
+		err := d.Decode(&entry)
+		if err == io.EOF {
+			return rejected, nil
+		}
+		if err != nil || entry.Line < 1 || rejected[entry.Line] {
+			return nil, fmt.Errorf("%s: it is not a validation report: each line must be an object with a line number of its own", path)
+		}
+		rejected[entry.Line] = true
+	}
+}
+
+// openInput opens a file for reading; - is standard input.
+func openInput(path string) (io.ReadCloser, error) {
+	if path == stdName {
+		return io.NopCloser(os.Stdin), nil
+	}
+	return os.Open(path)
+}
+
+// readAll reads a small file; - is standard input.
+func readAll(path string) ([]byte, error) {
+	file, err := openInput(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	const most = 1 << 20
+	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && len(text) > most {
+		err = fmt.Errorf("%s has more than %d bytes, which is too large for what it should be", path, most)
+	}
+	return bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF")), err
+}
