@@ -204,6 +204,9 @@ func TestAnnouncementsSurviveKills(t *testing.T) {
 			func(t *testing.T) func(*session, client.Upload) { return uploading(t, invalid) }},
 		{"scan", "scan", "ERROR",
 			func(t *testing.T) func(*session, client.Upload) { return uploading(t, []byte(eicar)) }},
+		{"scan of a packed file", "scan", "PROCESSED", func(t *testing.T) func(*session, client.Upload) {
+			return uploading(t, packGzip(t, jsonLines(validLine())))
+		}},
 		{"close after a failure", "close", "ERROR", func(t *testing.T) func(*session, client.Upload) {
 			return func(_ *session, u client.Upload) {
 				cloud.invoke(t, "close", `{"batch_id":"`+u.BatchID+`","failure":{"Error":"E","Cause":"C"}}`, true)
@@ -218,6 +221,9 @@ func TestAnnouncementsSurviveKills(t *testing.T) {
 			}
 			for i := range 2 * calls {
 				kill := killRule{Function: test.function, Call: i/2 + 1, After: i%2 == 1}
+				if test.status == "PROCESSED" && test.function == "scan" && !kill.After {
+					continue // it makes many calls, and to be killed before one is as to be killed after the one before
+				}
 				t.Run(fmt.Sprintf("call %d after %v", kill.Call, kill.After), func(t *testing.T) {
 					t.Parallel()
 					r := cloud.run(t, kill, test.end(t))

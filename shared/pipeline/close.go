@@ -157,7 +157,7 @@ func failureMessage(name string) string {
 	case "ObjectChanged":
 		return "The uploaded file changed or was removed after it was received. Upload it again as a new batch."
 	case "NotAnnounced":
-		return "The file is not the one that was announced."
+		return batch.OtherFile
 	case "WatchlistsUnavailable":
 		return "The watchlists to screen with could not be loaded; nothing of the batch was ingested. " +
 			"Upload it again as a new batch."
