@@ -55,6 +55,8 @@ type testBatch struct {
 	admit     pipeline.Admit
 	ingest    pipeline.Ingest
 	close     pipeline.Close
+	// slots are those for which the batch waits.
+	slots *admission.Slots
 }
 
 // newTestBatch uploads a file and returns its batch in the state in which the scan leaves it.
@@ -118,6 +120,7 @@ func newBatchWith(t *testing.T, content string, ask func(*batch.Batch)) *testBat
 		Log:        log,
 	}
 	slots := admissiontest.NewSlots()
+	w.slots = slots
 	w.verdict = pipeline.Verdict{
 		Batches: w.batches, Work: files, Slots: slots, NewAttempt: pipeline.NewAttempt, Now: now, Log: log,
 	}
@@ -336,6 +339,12 @@ func TestValidateOnly(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.statuses, statuses); b.Status != tt.want || diff != "" {
 				t.Errorf("batch %s (%q), want %s; history (-want +got):\n%s", b.Status, b.ErrorMessage, tt.want, diff)
+			}
+			for _, stage := range []admission.Stage{admission.Validation, admission.Ingestion} {
+				gate, err := w.slots.Queue.Gate(t.Context(), stage)
+				if err != nil || len(gate.Holders) != 0 {
+					t.Errorf("slots of %s: held by %v, error %v, want none", stage, gate.Holders, err)
+				}
 			}
 			if b.Verdict.Accepted != 2 || b.Verdict.Invalid != 1 || b.Ingested() != 0 || w.countVersions("t-a") != 0 {
 				t.Errorf("verdict %+v with %d ingested and %d stored versions, want 2 valid lines, and none ingested",

@@ -1,0 +1,243 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/client"
+	"sluice/sampledata"
+)
+
+// samples are lines as sluice generate makes them: every way of being wrong, between valid ones.
+type samples struct {
+	// path and entities are the files of the lines and of the entities to which they refer.
+	path, entities string
+	content        []byte
+	lines          [][]byte
+	// kinds are the codes of the lines that are wrong, by their numbers.
+	kinds map[int64]string
+}
+
+// newSamples generates lines with every way of being wrong and some valid ones, and onboards their entities for a tenant.
+func newSamples(t *testing.T, tenantID string) samples {
+	t.Helper()
+	s := samples{path: filepath.Join(t.TempDir(), "lines.jsonl"), kinds: map[int64]string{}}
+	const valid = 10
+	total := sampledata.EveryKind() + valid
+	bad := strconv.FormatFloat(float64(sampledata.EveryKind())/float64(total), 'f', -1, 64)
+	_, stderr, code, err := environment.runSluice("generate", "--lines", fmt.Sprint(total), "--seed", "17", "--bad", bad,
+		"-o", s.path)
+	if err != nil || code != 0 {
+		t.Fatalf("sluice generate: exit code %d, %v: %s", code, err, stderr)
+	}
+	s.entities = s.path + ".entities"
+	var out any
+	if err := environment.admin(&out, "--tenant", tenantID, "entities", "import", s.entities); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(s.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[int]string{}
+	if err := eachLine(s.path+".truth", func(text []byte) error {
+		var fact struct {
+			Line int
+			Kind string
+		}
+		err := json.Unmarshal(text, &fact)
+		kinds[fact.Line] = fact.Kind
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range bytes.Split(bytes.TrimSuffix(content, []byte("\n")), []byte("\n")) {
+		if len(text) > 100_000 {
+			continue // huge lines cost much, and have tests of their own on each path
+		}
+		s.lines = append(s.lines, text)
+		if kind := kinds[i+1]; kind != "" {
+			s.kinds[int64(len(s.lines))] = kind
+		}
+	}
+	if len(kinds) != int(sampledata.EveryKind()) || len(s.kinds) < len(kinds)-3 || len(s.lines)-len(s.kinds) != valid {
+		t.Fatalf("%d lines, %d of them wrong; want %d of %d ways to be wrong, and %d valid lines", len(s.lines), len(s.kinds),
+			len(kinds), sampledata.EveryKind(), valid)
+	}
+	s.content = append(bytes.Join(s.lines, []byte("\n")), '\n')
+	if err := os.WriteFile(s.path, s.content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// validateOffline returns the report of sluice validate.
+func (s samples) validateOffline(t *testing.T) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "report.jsonl")
+	_, stderr, code, err := environment.runSluice("validate", s.path, "--entities", s.entities, "--report", path, "--quiet")
+	if err != nil || code != 1 {
+		t.Fatalf("sluice validate: exit code %d, %v: %s", code, err, stderr)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// expectValidStored checks that the valid lines are read back as those of a batch, or of single transactions if that is
+// "".
+func (s samples) expectValidStored(t *testing.T, api *session, way, batchID string) {
+	t.Helper()
+	for i, text := range s.lines {
+		number := int64(i + 1)
+		if s.kinds[number] != "" {
+			continue
+		}
+		var l line
+		if err := json.Unmarshal(text, &l); err != nil {
+			t.Fatal(err)
+		}
+		if batchID == "" {
+			number = 0
+		}
+		stored, err := api.client.Transaction(t.Context(), l.transactionID())
+		isStored := false
+		for _, m := range stored.Modifications {
+			isStored = isStored || m.ModificationExternalID == l.modificationID() && m.BatchID == batchID &&
+				m.Line == number && bytes.Equal(m.Transaction, text)
+		}
+		if err != nil || !isStored {
+			t.Errorf("%s: line %d is read back as %+v, %v", way, i+1, stored, err)
+		}
+	}
+}
+
+// The verdict on a line is the same whichever way it comes: in a plain, packed or multipart batch, alone, and offline,
+// where nothing is uploaded. Reports are the same byte for byte, and what is said of a line alone are the errors of the
+// report. There are two differences: duplicates are found in batches only, and bytes that are not UTF-8 do not reach the
+// service in a single transaction, because API Gateway has put U+FFFD in their place.
+func TestOneVerdictOnEveryPath(t *testing.T) {
+	t.Parallel()
+	api := loginNewTenant(t)
+	api.enableBatches()
+	s := newSamples(t, api.tenantID)
+	report := s.validateOffline(t)
+	verdicts := map[int64]client.ReportLine{}
+	for text := range bytes.Lines(report) {
+		var l client.ReportLine
+		decodeStrictly(t, text, &l)
+		verdicts[l.Line] = l
+		if !hasCode(l, s.kinds[l.Line]) {
+			t.Errorf("line %d has the errors %+v, want %s", l.Line, l.Errors, s.kinds[l.Line])
+		}
+	}
+	if len(verdicts) != len(s.kinds) {
+		t.Errorf("%d lines are invalid, want %d", len(verdicts), len(s.kinds))
+	}
+	for _, way := range []struct {
+		name  string
+		start func() (batchID string)
+	}{
+		{"plain", func() string { return api.startBatch(false, s.content) }},
+		{"gzip", func() string { return api.startBatch(false, packGzip(t, s.content)) }},
+		{"zstd", func() string { return api.startBatch(false, packZstd(t, s.content)) }},
+		{"multipart", func() string { return api.startInParts(s.content) }},
+	} {
+		last, _ := api.follow(way.start())
+		invalid, total := int64(len(s.kinds)), int64(len(s.lines))
+		if diff := cmp.Diff(countsOf(total, total-invalid, invalid, total-invalid), last.Counts); diff != "" {
+			t.Fatalf("%s: %s (%s), counts (-want +got):\n%s", way.name, last.Status, last.ErrorMessage, diff)
+		}
+		got, err := readFile(t.Context(), api.client.OpenReport, api.result(last.BatchID).ErrorsFileURL)
+		if diff := cmp.Diff(string(report), string(got)); err != nil || diff != "" {
+			t.Errorf("%s: %v, report (-offline +batch):\n%s", way.name, err, diff)
+		}
+		s.expectValidStored(t, api, way.name, last.BatchID)
+	}
+	for i, text := range s.lines {
+		want := withoutDuplicates(verdicts[int64(i+1)].Errors)
+		if !utf8.Valid(text) {
+			want = nil
+		}
+		_, err := api.client.SendTransaction(t.Context(), text, client.SendOptions{})
+		if problem := compareWithSingle(want, err); problem != "" {
+			t.Errorf("line %d (%s) alone: %s", i+1, s.kinds[int64(i+1)], problem)
+		}
+	}
+	s.expectValidStored(t, api, "alone", "")
+}
+
+// startInParts uploads the file of a new batch in parts, which may have invalid lines, and returns its ID.
+func (s *session) startInParts(file []byte) string {
+	s.t.Helper()
+	size := int64(len(file))
+	status, _, text := s.call(http.MethodPost, transactionsPath+"batch/generate-upload-url", "application/json",
+		fmt.Sprintf(`{"reject_on_invalid":false,"upload":"multipart","content_length":%d}`, size))
+	var u client.Upload
+	if err := json.Unmarshal(text, &u); err != nil || status != http.StatusOK {
+		s.t.Fatalf("an upload in parts: %d %s", status, text)
+	}
+	if err := s.client.UploadParts(s.t.Context(), u.BatchID, bytes.NewReader(file), size, client.PartsOptions{}); err != nil {
+		s.t.Fatal(err)
+	}
+	return u.BatchID
+}
+
+// withoutDuplicates returns the errors that a line has whatever the other lines are.
+func withoutDuplicates(errs []client.ReportError) (own []client.ReportError) {
+	for _, e := range errs {
+		if e.Type != "duplicate_modification_id" {
+			own = append(own, e)
+		}
+	}
+	return own
+}
+
+// compareWithSingle returns a text if the answer to a single transaction differs from the errors that its line has in a
+// batch. What cannot be read as one JSON object is a 422, and everything else a 400 with a reason.
+func compareWithSingle(want []client.ReportError, err error) string {
+	var refused *client.Error
+	if len(want) == 0 || !errors.As(err, &refused) {
+		if len(want) == 0 && err == nil {
+			return ""
+		}
+		return fmt.Sprintf("got %v, want %+v", err, want)
+	}
+	switch refused.Status {
+	case http.StatusUnprocessableEntity:
+		if len(refused.Details) == 1 && len(want) == 1 && refused.Details[0].Type == want[0].Type {
+			return ""
+		}
+	case http.StatusBadRequest:
+		if want[0].Type == "created_at_out_of_range" && len(want) == 1 {
+			if strings.HasSuffix(refused.Message, "(type=created_at_out_of_range).") {
+				return ""
+			}
+			break
+		}
+		noun := "errors"
+		if len(want) == 1 {
+			noun = "error"
+		}
+		reason := fmt.Sprintf("%d validation %s for TransactionEventRequest", len(want), noun)
+		for _, e := range want {
+			path := strings.ReplaceAll(strings.TrimPrefix(e.Pointer, "/"), "/", " -> ")
+			reason += fmt.Sprintf("\n%s\n  %s (type=%s)", path, e.Msg, e.Type)
+		}
+		return cmp.Diff(reason, refused.Message)
+	}
+	return fmt.Sprintf("got %v, want %+v", err, want)
+}
