@@ -111,3 +111,30 @@ func shortenReport(t *testing.T, full string, limit int64) (short string, shorte
 	}
 	return out.String(), shortened
 }
+
+// The rejected lines and the accepted ones are the lines of the file that are not blank, but for those that are too long,
+// which are counted.
+func TestRejectedAndAcceptedLinesAreTheFile(t *testing.T) {
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		file := randomFile(rng, rng.IntN(80))
+		got := runPasses(t, file, 10+rng.Int64N(400), statesByID{})
+		rejected := bytes.SplitAfter([]byte(got.rejected), []byte("\n"))
+		tooLong := int64(0)
+		for i, text := range bytes.Split(bytes.TrimPrefix(file, []byte("\xEF\xBB\xBF")), []byte("\n")) {
+			switch {
+			case len(text) > testLineBytes:
+				tooLong++
+			case i < len(got.accepted) && got.accepted[i], len(bytes.Trim(text, " \t\r")) == 0:
+			case !bytes.Equal(append(bytes.Clone(text), '\n'), rejected[0]):
+				t.Fatalf("seed %d: line %d is %q, and the next rejected one %q", seed, i+1, text, rejected[0])
+			default:
+				rejected = rejected[1:]
+			}
+		}
+		if len(rejected) != 1 || len(rejected[0]) != 0 || got.summary.RejectedLeftOut != tooLong {
+			t.Errorf("seed %d: %q is rejected beyond the file, %d lines are left out, want none and %d", seed, rejected,
+				got.summary.RejectedLeftOut, tooLong)
+		}
+	}
+}
