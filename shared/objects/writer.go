@@ -71,6 +71,9 @@ func (w *Writer) Write(p []byte) (int, error) {
 	written := 0
 	for written < len(p) {
 		n := min(len(p)-written, partSize-w.buf.Len())
+		if w.buf.Len()+n > w.buf.Cap() && w.buf.Len() >= partSize/8 {
+			w.buf.Grow(partSize - w.buf.Len()) // not twice as much as a part needs
+		}
 		w.buf.Write(p[written : written+n])
 		written += n
 		w.size += int64(n)

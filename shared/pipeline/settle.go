@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 
+	"golang.org/x/sync/errgroup"
+
 	"sluice/shared/batch"
 	"sluice/shared/chunk"
 	"sluice/shared/metric"
@@ -131,11 +133,15 @@ func (f settledFiles) commit(r batch.SettleResult, summary report.Summary) (batc
 	if r.Acceptance() == batch.AcceptSome {
 		files = append(files, file{&r.AcceptedKey, f.accepted})
 	}
+	var g errgroup.Group
 	for _, file := range files {
-		var err error
-		if *file.key, err = file.w.CommitIfWritten(); err != nil {
-			return batch.SettleResult{}, err
-		}
+		g.Go(func() (err error) {
+			*file.key, err = file.w.CommitIfWritten()
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return batch.SettleResult{}, err
 	}
 	return r, nil
 }

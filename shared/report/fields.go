@@ -129,6 +129,8 @@ type Tally struct {
 	places map[fieldKey]int
 	fields []talliedField
 	named  int
+	// last is the place of the field whose error was counted last.
+	last int
 }
 
 // talliedField is a field while its errors are counted.
@@ -137,6 +139,8 @@ type talliedField struct {
 	// lastLine is the latest line with such an error.
 	lastLine int64
 	code     *CodeInfo
+	// next is the place of the field whose error followed the latest one of this: lines are often wrong alike.
+	next int
 }
 
 // Reset removes everything that was counted.
@@ -144,7 +148,12 @@ func (t *Tally) Reset() { *t = Tally{} }
 
 // Add counts one error of a line. Errors must be added in the order of their lines.
 func (t *Tally) Add(line int64, e *Error) {
-	f := t.field(e.Code, cutPointer(e.Pointer))
+	f := t.expectedField(e)
+	if f == nil {
+		place := t.field(e.Code, cutPointer(e.Pointer))
+		t.fields[t.last].next = place
+		f, t.last = &t.fields[place], place
+	}
 	f.Count++
 	if f.lastLine != line {
 		f.lastLine = line
@@ -159,8 +168,22 @@ func (t *Tally) Add(line int64, e *Error) {
 	}
 }
 
-// field returns where errors of a code at a field are counted.
-func (t *Tally) field(code transaction.Code, pointer string) *talliedField {
+// expectedField returns the field that followed the last one before, if an error is one of its; otherwise nil.
+func (t *Tally) expectedField(e *Error) *talliedField {
+	if len(t.fields) == 0 {
+		return nil
+	}
+	next := t.fields[t.last].next
+	f := &t.fields[next]
+	if f.Field == nil || f.Code != e.Code || *f.Field != e.Pointer {
+		return nil
+	}
+	t.last = next
+	return f
+}
+
+// field returns the place where errors of a code at a field are counted.
+func (t *Tally) field(code transaction.Code, pointer string) int {
 	key := fieldKey{code: code, field: pointer}
 	place, ok := t.places[key]
 	if !ok && t.named == MaxFields {
@@ -168,7 +191,7 @@ func (t *Tally) field(code transaction.Code, pointer string) *talliedField {
 		place, ok = t.places[key]
 	}
 	if ok {
-		return &t.fields[place]
+		return place
 	}
 	if t.places == nil {
 		t.places, t.codes = make(map[fieldKey]int), make(map[transaction.Code]*CodeInfo)
@@ -184,7 +207,7 @@ func (t *Tally) field(code transaction.Code, pointer string) *talliedField {
 	}
 	t.places[key] = len(t.fields)
 	t.fields = append(t.fields, added)
-	return &t.fields[len(t.fields)-1]
+	return len(t.fields) - 1
 }
 
 // AddTo sets what was counted in a summary that has no errors yet.
