@@ -89,6 +89,42 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// Cancels at the same time as the steps of a batch: each is answered with 200, and nothing is stored, or with 409, and the
+// batch goes on.
+func TestCancelWhileABatchRuns(t *testing.T) {
+	t.Parallel()
+	api := loginBatchTenant(t, environment)
+	var group sync.WaitGroup
+	for i := range 6 {
+		l := validLine()
+		id := api.startBatch(true, jsonLines(l))
+		group.Go(func() {
+			for range 4 * i { // each reading takes a while
+				if _, err := api.client.Status(t.Context(), id); err != nil {
+					t.Error(err)
+				}
+			}
+			_, err := api.client.CancelBatch(t.Context(), id)
+			last, followErr := api.client.Follow(t.Context(), id, pollingPace, nil)
+			var refused *client.Error
+			switch {
+			case followErr != nil:
+				t.Error(followErr)
+			case err == nil && (last.Status != "ERROR" || last.ErrorMessage != "Cancelled by the client."):
+				t.Errorf("the cancelled batch %s ended with %s (%q)", id, last.Status, last.ErrorMessage)
+			case err != nil && (!errors.As(err, &refused) || refused.Status != 409 || last.Status != "PROCESSED"):
+				t.Errorf("batch %s: the cancel was refused with %v, and the batch ended with %s (%q)", id, err, last.Status,
+					last.ErrorMessage)
+			}
+			_, readErr := api.client.Transaction(t.Context(), l.transactionID())
+			if isStored := readErr == nil; isStored != (last.Status == "PROCESSED") {
+				t.Errorf("batch %s is %s; its transaction: %v", id, last.Status, readErr)
+			}
+		})
+	}
+	group.Wait()
+}
+
 // testCancelWhileWaiting cancels batches that wait for the only slot of a stage: each leaves at once, its execution ends,
 // and the others go on. If nobody asks for that, because the function was killed after its write, the sweep does it.
 func testCancelWhileWaiting(t *testing.T, cloud *Environment) {

@@ -147,7 +147,7 @@ func (s *Server) readStatus(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := r.PathValue("id")
-	if !b.uploaded {
+	if !b.uploaded && b.status == "" {
 		reply(w, http.StatusAccepted, map[string]any{"message": NotUploaded, "batch_id": id, "queue_position": nil})
 		return
 	}
@@ -159,21 +159,7 @@ func (s *Server) readStatus(w http.ResponseWriter, r *http.Request) {
 			map[string]any{"message": "Batch not yet processed.", "batch_id": id, "queue_position": nil})
 		return
 	}
-	size := int64(len(b.content))
-	status := client.Status{
-		BatchID: id, Status: b.status, RejectOnInvalid: b.RejectOnInvalid, MaxRejected: b.MaxRejected,
-		ValidateOnly: b.ValidateOnly, Name: b.Name, Metadata: b.Metadata, Counts: b.counts(),
-		CreatedAt: b.receivedAt, UpdatedAt: b.receivedAt, ReceivedAt: b.receivedAt, BytesTotal: size, BytesDone: size,
-	}
-	if b.Screening != nil && b.counts().Total != nil {
-		names, alerts := b.screen()
-		hits := int64(len(alerts))
-		status.NamesScreened, status.Hits = &names, &hits
-	}
-	if b.status == client.StatusError || b.status == client.StatusValidationFailed {
-		status.ErrorMessage = b.errorMessage
-	}
-	reply(w, http.StatusOK, status)
+	reply(w, http.StatusOK, b.record(id))
 }
 
 func (s *Server) readResult(w http.ResponseWriter, r *http.Request) {

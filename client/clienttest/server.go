@@ -70,6 +70,8 @@ func New() *Server {
 	mux.HandleFunc("POST "+basePath+"batch/upload-parts/{id}", s.authorized(s.signParts))
 	mux.HandleFunc("POST "+basePath+"batch/complete-upload/{id}", s.authorized(s.completeParts))
 	mux.HandleFunc("PUT /storage/parts/{id}/{number}", s.putPart)
+	mux.HandleFunc("POST "+basePath+"batch/cancel/{id}", s.authorized(s.cancel))
+	mux.HandleFunc("GET "+basePath+"batch", s.authorized(s.list))
 	mux.HandleFunc("GET /storage/alerts/{id}", s.readAlerts)
 	mux.HandleFunc("GET "+basePath+"{id}", s.authorized(s.readTransaction))
 	mux.HandleFunc("GET "+strings.TrimSuffix(basePath, "/"), s.authorized(s.readTransaction))

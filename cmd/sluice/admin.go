@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,7 +60,7 @@ func adminCommand() *cli.Command {
 	a := &admin{now: time.Now().UTC()}
 	return &cli.Command{
 		Name:        "admin",
-		Summary:     "administer tenants, clients, entities, watchlists and signing keys",
+		Summary:     "administer tenants, clients, batches, entities, watchlists and signing keys",
 		Description: "Every command prints its result as JSON.",
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&a.data, "data", "",
@@ -100,7 +101,7 @@ a local cloud, the usual AWS settings count, and --prefix if the stack has anoth
 			a.rotateKeyCommand(),
 			a.listKeysCommand(),
 			a.retireKeyCommand(),
-		}, a.watchlistCommands()...),
+		}, slices.Concat(a.batchCommands(), a.watchlistCommands())...),
 	}
 }
 

@@ -42,6 +42,9 @@ type fakeInstallation struct {
 	entities *entitydb.Statuses
 	// logFails is set for a log group that cannot be written.
 	logFails bool
+	// invokeFails is set if no function can be invoked; invoked are the requests of functions.
+	invokeFails bool
+	invoked     []string
 	// records are the audit records that were written to the log group.
 	records []audit.Record
 	// transitions are the records of changes that acts have made.
@@ -63,6 +66,9 @@ func newFakeInstallation(t *testing.T) *fakeInstallation {
 	f := &fakeInstallation{}
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch target := r.Header.Get("X-Amz-Target"); {
+		case strings.HasPrefix(r.URL.Path, "/2015-03-31/functions/"):
+			f.serveInvocation(t, w, r)
+			return
 		case strings.HasPrefix(target, "TrentService."):
 			kms.ServeHTTP(w, r)
 			return

@@ -204,15 +204,20 @@ func printJSONLines[T any](stdout io.Writer, list []T) error {
 	return nil
 }
 
-// parseSince reads a time, or how long ago it was.
+// parseSince reads the time of --since.
 func parseSince(text string, now time.Time) (time.Time, error) {
+	return parseTime("--since", text, now)
+}
+
+// parseTime reads the time that a flag gives, or how long ago it was.
+func parseTime(flag, text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil {
 		return now.Add(-d.Abs()), nil
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
 		return time.Time{},
-			cli.Usagef("--since %s is neither a time such as 2026-01-31T12:00:00Z nor a duration such as 90m", text)
+			cli.Usagef("%s %s is neither a time such as 2026-01-31T12:00:00Z nor a duration such as 90m", flag, text)
 	}
 	return t, nil
 }

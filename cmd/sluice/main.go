@@ -46,7 +46,8 @@ func program() *cli.Command {
 		Name:    "sluice",
 		Summary: "ingest batches of financial transactions, one JSON object a line",
 		Commands: []*cli.Command{
-			validateCommand(), uploadCommand(), sendCommand(), statusCommand(), resultsCommand(), receiptCommand(), verifyCommand(), screenCommand(),
+			validateCommand(), uploadCommand(), sendCommand(), statusCommand(), resultsCommand(), batchesCommand(),
+			cancelCommand(), receiptCommand(), verifyCommand(), screenCommand(),
 			policyCommand(), generateCommand(), costCommand(),
 			webhooksCommand(), listenCommand(), adapterCommand(), outboundCommand(), localCommand(), metricsCommand(),
 			adminCommand(), demoCommand(), versionCommand(),

@@ -123,6 +123,9 @@ func printStatus(ui *console, s client.Status, followed bool) {
 	}
 	printDuplicate(ui, s)
 	printLabels(ui, s.Name, s.Metadata)
+	if s.ReceivedAt.IsZero() {
+		return // it was not uploaded
+	}
 	ui.printf("received %s\n", s.ReceivedAt.Format(timeFormat))
 	if !followed {
 		printHistory(ui, s)

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"sluice/client"
+	"sluice/internal/cli"
+)
+
+// maxBatchesPage is how many batches one request returns at most.
+const maxBatchesPage = 200
+
+// batchFilter are the flags that select batches.
+type batchFilter struct {
+	statuses, metadata listFlag
+	after, before      string
+	client, name       string
+	limit              int
+}
+
+func (o *batchFilter) addFlags(f *flag.FlagSet) {
+	f.Var(&o.statuses, "status", "only batches with this `STATUS`; can be repeated")
+	f.StringVar(&o.after, "created-after", "",
+		"only batches created after this `TIME`, such as 2026-01-31T12:00:00Z, or 90m or 24h ago")
+	f.StringVar(&o.before, "created-before", "", "only batches created before this `TIME`, or so long ago")
+	f.StringVar(&o.client, "client", "", "only batches of the client with this `ID`")
+	f.StringVar(&o.name, "name", "", "only batches whose name begins with `PREFIX`")
+	f.Var(&o.metadata, "metadata", "only batches with this `KEY=VALUE` in their metadata; can be repeated")
+	f.IntVar(&o.limit, "limit", 50, "`NUMBER` of batches that are listed at most")
+}
+
+// query returns what the flags select.
+func (o *batchFilter) query(now time.Time) (client.BatchQuery, error) {
+	q := client.BatchQuery{ClientID: o.client, NamePrefix: o.name, Metadata: map[string]string{}}
+	for _, s := range o.statuses {
+		q.Statuses = append(q.Statuses, strings.ToUpper(s))
+	}
+	for _, pair := range o.metadata {
+		key, value, found := strings.Cut(pair, "=")
+		if !found || key == "" {
+			return q, cli.Usagef("--metadata %s is not of the form KEY=VALUE", pair)
+		}
+		q.Metadata[key] = value
+	}
+	var err error
+	for _, bound := range []struct {
+		flag, text string
+		target     *time.Time
+	}{{"--created-after", o.after, &q.CreatedAfter}, {"--created-before", o.before, &q.CreatedBefore}} {
+		if bound.text == "" {
+			continue
+		}
+		if *bound.target, err = parseTime(bound.flag, bound.text, now); err != nil {
+			return q, err
+		}
+	}
+	if o.limit < 1 {
+		return q, cli.Usagef("--limit must be at least 1")
+	}
+	return q, nil
+}
+
+func batchesCommand() *cli.Command {
+	var o batchFilter
+	return serviceCommand(&cli.Command{
+		Name: "batches", Summary: "list the batches of the tenant, newest first",
+		Description: `
+Each line has the time of creation, the batch, its status, what is known of its lines, its name and why it failed; --json
+prints the service's record of each batch, one a line. All filters that are given count. A list can be a moment behind
+the status of a batch.`,
+		Flags: o.addFlags,
+		Examples: []string{
+			"sluice batches --status ERROR --status VALIDATION_FAILED --created-after 24h",
+			"sluice batches --name november --metadata region=north --json",
+		},
+	}, func(ctx context.Context, c *client.Client, _ []string, asJSON bool, stdout io.Writer) error {
+		q, err := o.query(time.Now())
+		if err != nil {
+			return err
+		}
+		for next, left := "", o.limit; left > 0; {
+			q.Limit = min(left, maxBatchesPage)
+			page, more, err := c.Batches(ctx, q, next)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				replies := make([]json.RawMessage, len(page))
+				for i, s := range page {
+					replies[i] = s.Reply
+				}
+				err = printJSONLines(stdout, replies)
+			} else {
+				err = printBatches(stdout, page)
+			}
+			if left, next = left-len(page), more; err != nil || next == "" {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// printBatches prints a line for each batch.
+func printBatches(stdout io.Writer, batches []client.Status) error {
+	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	for _, s := range batches {
+		status, text := s.Status, s.ErrorMessage
+		if status == "" {
+			status, text = "-", s.Message
+		}
+		counts := formatCounts(s.Counts)
+		if counts == "" {
+			counts = "-"
+		}
+		name := printable(s.Name)
+		if name == "" {
+			name = "-"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", s.CreatedAt.Format(time.RFC3339), s.BatchID, status, counts, name,
+			printable(text))
+	}
+	return table.Flush()
+}
+
+func cancelCommand() *cli.Command {
+	return serviceCommand(&cli.Command{
+		Name: "cancel", Args: "BATCH...", Summary: "cancel batches whose ingestion has not begun",
+		Description: `
+A cancelled batch ends in ERROR with "Cancelled by the client.", and nothing of it is stored. Cancelling it again does
+nothing. The exit code is 1 if one of the batches cannot be cancelled, because its ingestion has begun or it has ended
+otherwise; the others are cancelled all the same.`,
+		Examples: []string{"sluice cancel 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01"},
+	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
+		var exit error
+		for _, id := range args {
+			s, err := c.CancelBatch(ctx, id)
+			var refused *client.Error
+			switch {
+			case errors.As(err, &refused) && refused.Status == 409:
+				exit = exitRejected
+				if asJSON {
+					err = printJSONLines(stdout, []map[string]string{{"batch_id": id, "message": refused.Message}})
+				} else {
+					_, err = fmt.Fprintf(stdout, "%s: %s\n", id, printable(refused.Message))
+				}
+			case err != nil:
+				return fmt.Errorf("batch %s: %w", printable(id), err)
+			case asJSON:
+				err = printJSONLines(stdout, []json.RawMessage{s.Reply})
+			default:
+				_, err = fmt.Fprintf(stdout, "%s: %s\n", s.BatchID, printable(s.ErrorMessage))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return exit
+	})
+}

@@ -1,0 +1,180 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/client"
+)
+
+// listAll returns the IDs of all pages that a query selects. between is called after each page.
+func (s *session) listAll(q client.BatchQuery, between func()) []string {
+	s.t.Helper()
+	var ids []string
+	for next := ""; ; {
+		page, more, err := s.client.Batches(s.t.Context(), q, next)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, b := range page {
+			ids = append(ids, b.BatchID)
+		}
+		if next = more; next == "" {
+			return ids
+		}
+		if between != nil {
+			between()
+		}
+	}
+}
+
+// newNamedUpload creates a batch with a name and metadata.
+func (s *session) newNamedUpload(name string, metadata map[string]string) string {
+	s.t.Helper()
+	u, err := s.client.CreateUploadWith(s.t.Context(), client.UploadOptions{RejectOnInvalid: true, Name: name, Metadata: metadata})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return u.BatchID
+}
+
+// Batches are listed newest first and found by each filter, by their own tenant only; pages are complete while batches
+// are created.
+func TestListOfBatches(t *testing.T) {
+	t.Parallel()
+	started := time.Now().Add(-time.Second)
+	api := loginBatchTenant(t, environment)
+	processed := api.expectProcess("PROCESSED", jsonLines(validLine())).BatchID
+	failed := api.expectProcess("VALIDATION_FAILED", []byte("nonsense\n")).BatchID
+	ids := []string{failed, processed} // newest first
+	for i := range 5 {
+		ids = slices.Insert(ids, 0, api.newNamedUpload([]string{"north 1", "north 2", "south", "", ""}[i],
+			map[string]string{"half": []string{"a", "a", "b", "b", "b"}[i], "k.x": "é ü"}))
+	}
+	expect := func(name string, q client.BatchQuery, want ...string) {
+		t.Helper()
+		if got := api.listAll(q, nil); !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+	eventually(t, "all batches in the list", func() bool { return len(api.listAll(client.BatchQuery{}, nil)) == len(ids) })
+	expect("all", client.BatchQuery{}, ids...)
+	expect("two a page", client.BatchQuery{Limit: 2}, ids...)
+	expect("status", client.BatchQuery{Statuses: []string{"PROCESSED"}}, processed)
+	expect("statuses", client.BatchQuery{Statuses: []string{"PROCESSED", "VALIDATION_FAILED"}, Limit: 1}, failed, processed)
+	expect("name", client.BatchQuery{NamePrefix: "north "}, ids[3], ids[4])
+	expect("metadata", client.BatchQuery{Metadata: map[string]string{"half": "b", "k.x": "é ü"}}, ids[:3]...)
+	expect("client", client.BatchQuery{ClientID: environment.ClientID})
+	expect("after", client.BatchQuery{CreatedAfter: started}, ids...)
+	expect("before", client.BatchQuery{CreatedBefore: started})
+
+	page, _, err := api.client.Batches(t.Context(), client.BatchQuery{Statuses: []string{"PROCESSED"}}, "")
+	if err != nil || len(page) != 1 {
+		t.Fatalf("got %v, error %v, want one batch", page, err)
+	}
+	status, err := api.client.Status(t.Context(), processed)
+	var listed, wanted any
+	if err := errors.Join(err, json.Unmarshal(page[0].Reply, &listed), json.Unmarshal(status.Reply, &wanted)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(wanted, listed); diff != "" {
+		t.Errorf("want the status record (-), listed is (+):\n%s", diff)
+	}
+
+	// Pages while batches are created: those that were there are listed once each, and none of the new ones.
+	got := api.listAll(client.BatchQuery{Limit: 2}, func() { api.newUpload(true) })
+	if !slices.Equal(got, ids) {
+		t.Errorf("while batches are created, %v are listed, want %v", got, ids)
+	}
+	_, next, err := api.client.Batches(t.Context(), client.BatchQuery{Limit: 1}, "")
+	if err != nil || next == "" {
+		t.Fatalf("got the token %q, error %v", next, err)
+	}
+	stranger := loginNewTenant(t)
+	if got := stranger.listAll(client.BatchQuery{}, nil); len(got) != 0 {
+		t.Errorf("another tenant sees %v", got)
+	}
+	for name, list := range map[string]func() error{
+		"another tenant": func() error {
+			_, _, err := stranger.client.Batches(t.Context(), client.BatchQuery{}, next)
+			return err
+		},
+		"other filters": func() error {
+			_, _, err := api.client.Batches(t.Context(), client.BatchQuery{NamePrefix: "n"}, next)
+			return err
+		},
+		"an unknown status": func() error {
+			_, _, err := api.client.Batches(t.Context(), client.BatchQuery{Statuses: []string{"UPLOADED"}}, "")
+			return err
+		},
+	} {
+		var refused *client.Error
+		if err := list(); !errors.As(err, &refused) || refused.Status != http.StatusUnprocessableEntity {
+			t.Errorf("%s: got %v, want 422", name, err)
+		}
+	}
+	if code, _, text := api.call("GET", transactionsPath+"batch?name=north&sort=name", "", ""); code != 422 ||
+		!strings.Contains(string(text), "extra_forbidden") {
+		t.Errorf("an unknown parameter: %d %s, want 422", code, text)
+	}
+	writer := loginAs(t, environment, newClient(t, environment, api.tenantID, "--permission", "BatchUpload"))
+	if code, _, text := writer.call("GET", transactionsPath+"batch", "", ""); code != http.StatusForbidden {
+		t.Errorf("without BatchRead: %d %s, want 403", code, text)
+	}
+}
+
+// A transaction with the ID batch is read by the query form; its path is the list of batches.
+func TestTransactionNamedBatch(t *testing.T) {
+	t.Parallel()
+	api := loginBatchTenant(t, environment)
+	l := validLine().with("transaction_external_id", "batch")
+	if status := api.process(true, jsonLines(l)); status.Status != "PROCESSED" {
+		t.Fatalf("the batch ended with %s (%q)", status.Status, status.ErrorMessage)
+	}
+	stored, err := api.client.Transaction(t.Context(), "batch")
+	if err != nil || stored.TransactionExternalID != "batch" || len(stored.Modifications) != 1 {
+		t.Errorf("got %+v, error %v, want the transaction", stored, err)
+	}
+	if ids := api.listAll(client.BatchQuery{}, nil); len(ids) != 1 {
+		t.Errorf("%d batches are listed, want 1", len(ids))
+	}
+}
+
+// Operators list, show and cancel batches of a tenant by commands.
+func TestAdminBatches(t *testing.T) {
+	t.Parallel()
+	api := loginBatchTenant(t, environment)
+	processed := api.expectProcess("PROCESSED", jsonLines(validLine())).BatchID
+	waiting := api.newNamedUpload("by an operator", nil)
+	type adminBatch struct {
+		BatchID string `json:"batch_id"`
+		Status  string `json:"status"`
+		Chunks  *struct{ Planned, Ingested int }
+		Message string `json:"error_message"`
+		Note    string `json:"note"`
+	}
+	var list []adminBatch
+	if err := environment.admin(&list, "batch", "list", "--tenant", api.tenantID); err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 2 || list[0].BatchID != waiting || list[0].Status != "AWAITING_UPLOAD" || list[1].Status != "PROCESSED" {
+		t.Errorf("the list is %+v", list)
+	}
+	var shown, cancelled adminBatch
+	if err := environment.admin(&shown, "batch", "show", processed); err != nil || shown.Chunks == nil ||
+		shown.Chunks.Planned != 1 || shown.Chunks.Ingested != 1 {
+		t.Errorf("the batch is shown as %+v, error %v", shown, err)
+	}
+	if err := environment.admin(&cancelled, "batch", "cancel", waiting); err != nil || cancelled.Note != "" ||
+		cancelled.Status != "ERROR" || cancelled.Message != "Cancelled by the client." {
+		t.Errorf("the cancelled batch is %+v, error %v", cancelled, err)
+	}
+	api.expectCancelled(waiting)
+}
