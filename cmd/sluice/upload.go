@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -17,22 +18,25 @@ import (
 func uploadCommand() *cli.Command {
 	var conn connection
 	var reportPath string
-	var asJSON, quiet, detach bool
+	var asJSON, quiet, detach, wait bool
 	u := uploadRun{interval: client.Gently}
 	return &cli.Command{
 		Name:    "upload",
-		Args:    "FILE",
-		Summary: "upload a batch, follow it to its end and show what is wrong with it",
+		Args:    "FILE...",
+		Summary: "upload batches, follow them to their end and show what is wrong with them",
 		Description: `
 FILE holds one transaction a line (JSON Lines), and may be packed with gzip or zstd; - is standard input, which is copied to a temporary file first. If lines
 are invalid, their report is fetched and the first error of each kind is shown. Ctrl-C ends the command at once. A batch
 whose upload is complete continues without it; 'sluice status BATCH' shows how far it is. Files of 64 MiB and more are
-uploaded in parts: an upload that breaks off is resumed with --resume, which sends only what is missing.`,
+uploaded in parts: an upload that breaks off is resumed with --resume, which sends only what is missing.
+
+Several files are as many batches, four of which are uploaded at a time. One line says how each ended. A file that cannot be
+uploaded does not keep back the others; the exit code is then 2, or else 1 if a batch was rejected or failed.`,
 		Flags: func(f *flag.FlagSet) {
 			u.options.addFlags(f)
 			addReportFlag(f, &reportPath)
 			f.BoolVar(&asJSON, "json", false,
-				"print the service's last reply about the status and nothing else, indented")
+				"print the service's last reply about the status and nothing else, indented; of several files, a line of JSON for each")
 			f.BoolVar(&quiet, "quiet", false,
 				"print the ID of the batch and nothing else; the exit code says how it ended")
 			u.screen.addFlags(f)
@@ -40,6 +44,7 @@ uploaded in parts: an upload that breaks off is resumed with --resume, which sen
 				"upload what is missing of `BATCH`, whose upload in parts broke off")
 			f.BoolVar(&u.inParts, "parts", false, "upload in parts, as files of 64 MiB and more always are")
 			f.BoolVar(&detach, "detach", false, "end when the upload is complete; do not wait for the end of the batch")
+			f.BoolVar(&wait, "wait", true, "wait for the end of the batch, which the exit code tells; =false is --detach")
 			conn.addFlags(f)
 		},
 		Examples: []string{
@@ -49,10 +54,15 @@ uploaded in parts: an upload that breaks off is resumed with --resume, which sen
 			"sluice upload batch.jsonl --validate-only",
 			"gzip -k batch.jsonl && sluice upload batch.jsonl.gz --json",
 			"sluice upload batch.jsonl --screen un,ofac --on-hit reject --alerts hits.jsonl",
+			"sluice upload monday.jsonl tuesday.jsonl.gz --json",
 			"sluice upload --resume 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 large.jsonl",
 			"batch=$(sluice upload batch.jsonl --detach --quiet)",
 		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
+			if err := checkWait(u.options.flags, detach); err != nil {
+				return err
+			}
+			detach = detach || !wait
 			switch {
 			case detach && reportPath != "":
 				return cli.Usagef("--report needs the end of the batch, for which --detach does not wait")
@@ -70,12 +80,22 @@ uploaded in parts: an upload that breaks off is resumed with --resume, which sen
 			if err := u.checkResume(); err != nil {
 				return err
 			}
-			if err := requireOneStdin(args[0], conn.secretFile); err != nil {
+			if err := requireOneStdin(append(slices.Clone(args), conn.secretFile)...); err != nil {
 				return err
+			}
+			if len(args) > 1 {
+				if err := checkSeveral(args, u.options.flags); err != nil {
+					return err
+				}
 			}
 			var err error
 			if u.client, err = conn.newClient(); err != nil {
 				return err
+			}
+			if len(args) > 1 {
+				s := newUploads(&u, args, stdout)
+				s.asJSON, s.quiet, s.detach = asJSON, quiet, detach
+				return s.run(ctx)
 			}
 			if quiet && reportPath == stdName {
 				return cli.Usagef("--quiet and --report - both take standard output; name a file for the report")
@@ -129,8 +149,12 @@ type uploadRun struct {
 	resume string
 	// inParts has the file uploaded in parts, whatever its size.
 	inParts bool
+	// uploadSlots, if not nil, limits how many runs upload at a time: each puts a value in it while it does.
+	uploadSlots chan struct{}
 	// onBatch, if not nil, is called with the ID of the batch as soon as it exists.
 	onBatch func(id string)
+	// onUploaded, if not nil, is called when the service has the file.
+	onUploaded func()
 
 	// batchID is "" until the batch exists.
 	batchID string
@@ -164,14 +188,11 @@ func (u *uploadRun) run(ctx context.Context) error {
 	lines := &unpackedLines{ctx: ctx, packed: packed, upload: file, size: size, path: u.path}
 	defer lines.Close()
 	request.Screening = u.screen.request()
-	if u.resume != "" {
-		u.printBatch(u.resume, size)
-		err = u.resumeUpload(ctx, file, size)
-	} else {
-		err = u.begin(ctx, request, file, size)
-	}
-	if err != nil {
+	if err := u.upload(ctx, request, file, size); err != nil {
 		return err
+	}
+	if u.onUploaded != nil {
+		u.onUploaded()
 	}
 	if u.detach {
 		u.last, err = u.client.Status(ctx, u.batchID)
@@ -184,6 +205,23 @@ func (u *uploadRun) run(ctx context.Context) error {
 		return err
 	}
 	return u.printOutcome(ctx, u.last, lines)
+}
+
+// upload uploads the file, or what is missing of it, when it is this run's turn.
+func (u *uploadRun) upload(ctx context.Context, request client.UploadOptions, file io.ReaderAt, size int64) error {
+	if u.uploadSlots != nil {
+		select {
+		case u.uploadSlots <- struct{}{}:
+			defer func() { <-u.uploadSlots }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if u.resume != "" {
+		u.printBatch(u.resume, size)
+		return u.resumeUpload(ctx, file, size)
+	}
+	return u.begin(ctx, request, file, size)
 }
 
 // begin creates a batch and uploads its file.
@@ -211,11 +249,7 @@ func (u *uploadRun) printBatch(batchID string, size int64) {
 	if u.onBatch != nil {
 		u.onBatch(u.batchID)
 	}
-	name := printable(u.path)
-	if u.path == stdName {
-		name = "standard input"
-	}
-	u.ui.printf("Batch %s: %s, %s\n", u.ui.paint(bold, u.batchID), name, formatBytes(size))
+	u.ui.printf("Batch %s: %s, %s\n", u.ui.paint(bold, u.batchID), u.displayName(), formatBytes(size))
 }
 
 // uploadFile uploads the file by one PUT, with a progress bar.
@@ -274,6 +308,8 @@ func (u *uploadRun) explain(ctx context.Context, err error) error {
 		return continuesError(cli.ErrInterrupted, u.batchID)
 	case ctx.Err() != nil && u.sentAll.Load():
 		return unknownError(cli.ErrInterrupted, u.batchID)
+	case ctx.Err() != nil && u.uploadSlots != nil:
+		return fmt.Errorf("%w; it was not uploaded", cli.ErrInterrupted)
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w; nothing was stored, run the same command again to start over", cli.ErrInterrupted)
 	case u.uploaded:

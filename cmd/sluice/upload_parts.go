@@ -44,7 +44,7 @@ func (u *uploadRun) checkResume() error {
 	u.options.flags.Visit(func(f *flag.Flag) {
 		switch f.Name {
 		case "reject-on-invalid", "max-rejected", "validate-only", "on-duplicate", "name", "metadata", "parts", "screen",
-			"screen-threshold", "on-hit":
+			"threshold", "on-hit":
 			err = cli.Usagef("--resume goes on with the batch as it was begun; leave out --%s", f.Name)
 		}
 	})
