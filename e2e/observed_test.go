@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -33,6 +34,52 @@ func (s *session) observe(query string, out any) {
 	if err := json.Unmarshal(body, out); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// failedModifications reads the modification IDs of a day's failures, of which other tests have some, too.
+func (s *session) failedModifications(day string) (ids []string) {
+	s.t.Helper()
+	for next := ""; ; {
+		status, _, body := s.call(http.MethodGet,
+			"/tm/observability/api/v1/transactions/failed-modifications?date="+day+next, "", "")
+		var page struct {
+			Metadata struct {
+				Count int
+				Next  string
+			}
+			Data []string
+		}
+		err := json.Unmarshal(body, &page)
+		if err != nil || status != http.StatusOK || page.Metadata.Count != len(page.Data) {
+			s.t.Fatalf("failed modifications: got %d %s", status, body)
+		}
+		ids = append(ids, page.Data...)
+		if page.Metadata.Next == "" {
+			return ids
+		}
+		next = "&next=" + page.Metadata.Next
+	}
+}
+
+// A line that is dropped, and one because of which its batch is rejected, are among the failed modifications of the day.
+func TestFailedModifications(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	api := login(t, environment)
+	good, dropped, rejected := validLine(), validLine().with("payment_type", "none"), validLine().with("payment_type", "none")
+	last, _ := api.processWith(client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 1}}, jsonLines(good, dropped))
+	api.processWith(client.UploadOptions{}, jsonLines(validLine(), rejected))
+	failed := api.failedModifications(last.CreatedAt.UTC().Format(time.DateOnly))
+	for name, c := range map[string]struct {
+		line line
+		want bool
+	}{"stored": {good, false}, "dropped": {dropped, true}, "rejected": {rejected, true}} {
+		id := c.line["modification"].(map[string]any)["external_id"].(string)
+		if slices.Contains(failed, id) != c.want {
+			t.Errorf("the line that was %s: %s is in the list: %t, want %t", name, id, !c.want, c.want)
+		}
+	}
+	api.expectStatusOf(http.StatusUnprocessableEntity, http.MethodGet, "/tm/observability/api/v1/transactions/failed-modifications")
 }
 
 // A batch is observed by its ID and by the day of its creation, with what it came to.

@@ -25,6 +25,9 @@ const CSVHeader = "line,modification_external_id,transaction_external_id,code,fi
 // an ID is repeated for each error.
 const maxCellIDBytes = 255
 
+// CutID returns an ID as the CSV has it. One that is longer than any valid ID is cut, and ends with "…".
+func CutID(id string) string { return cutText(id, maxCellIDBytes) }
+
 // AppendCSVTo appends the records of the line.
 func (l *Line) AppendCSVTo(b []byte) []byte {
 	start := len(b)
@@ -67,7 +70,7 @@ func (l *Line) appendCSVIDs(b []byte) []byte {
 	b = append(strconv.AppendInt(b, l.Number, 10), ',')
 	for _, id := range [...][]byte{l.ModificationID, l.TransactionExternalID} {
 		if len(id) > maxCellIDBytes {
-			b = appendCell(b, cutText(string(id), maxCellIDBytes))
+			b = appendCell(b, CutID(string(id)))
 		} else {
 			b = appendCell(b, id)
 		}

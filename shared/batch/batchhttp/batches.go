@@ -88,6 +88,7 @@ func (s *Batches) Routes() []httpapi.Route {
 	const base = "/tm/realtime/api/transactions/batch"
 	upload, read := []string{permission.BatchUpload}, []string{permission.BatchRead}
 	routes := s.partRoutes(base, httpapi.Route{Permissions: upload, Limit: ratelimit.UploadParts})
+	routes = append(routes, s.observedRoutes()...)
 	return append(routes, []httpapi.Route{
 		{Method: http.MethodPost, Path: base + "/generate-upload-url", Feature: batch.Feature,
 			Limit: ratelimit.UploadURLs, Permissions: upload, Endpoint: httpapi.JSON(s.GenerateUploadURL),
@@ -102,7 +103,6 @@ func (s *Batches) Routes() []httpapi.Route {
 		{Method: http.MethodGet, Path: base, Limit: ratelimit.BatchLists, Permissions: read, Endpoint: s.List},
 		{Method: http.MethodPost, Path: base + "/cancel/{batch_id}", Limit: ratelimit.BatchCancels, Permissions: upload,
 			Endpoint: s.Cancel},
-		s.observedRoute(),
 	}...)
 }
 

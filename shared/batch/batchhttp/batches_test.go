@@ -64,7 +64,7 @@ func newAPI(t *testing.T) *api {
 	a = &api{queue: admissiontest.NewMemory(), batches: batchdb.New(dynamotest.Start(t), "test-batches"), now: now, newID: batch.NewID, lists: catalogtest.NewMemory(),
 		closer: &closer{}, storage: files}
 	a.caller = httpapi.Caller{
-		Tenant: "t1", Client: "c1", Permissions: []string{permission.BatchUpload, permission.BatchRead},
+		Tenant: "t1", Client: "c1", Permissions: []string{permission.BatchUpload, permission.BatchRead, permission.TransactionRead},
 		Features: []string{batch.Feature}, Expires: now.Add(time.Hour), Attributes: settings.Attributes(),
 	}
 	a.parts = newParts(bucket("uploads"))

@@ -130,10 +130,17 @@ func newBatchDetail(b batch.Batch) BatchDetail {
 	return out
 }
 
-// observedRoute returns the route of the observed batches.
-func (s *Batches) observedRoute() httpapi.Route {
-	return httpapi.Route{Method: http.MethodGet, Path: "/tm/observability/api/v1/batch-transactions/batches",
-		Limit: ratelimit.Observability, Permissions: []string{permission.BatchRead}, Endpoint: s.Observe}
+// observedRoutes returns the routes by which clients look at what they have sent.
+func (s *Batches) observedRoutes() []httpapi.Route {
+	const base = "/tm/observability/api/v1"
+	route := func(path, permission string, endpoint httpapi.Endpoint) httpapi.Route {
+		return httpapi.Route{Method: http.MethodGet, Path: base + path, Limit: ratelimit.Observability,
+			Permissions: []string{permission}, Endpoint: endpoint}
+	}
+	return []httpapi.Route{
+		route("/batch-transactions/batches", permission.BatchRead, s.Observe),
+		route("/transactions/failed-modifications", permission.TransactionRead, s.FailedModifications),
+	}
 }
 
 var errObservedMix = fault.New(fault.BadRequest, "query_mix",
@@ -143,13 +150,8 @@ var errObservedMix = fault.New(fault.BadRequest, "query_mix",
 // range of days. IDs that are not those of batches of the tenant are left out.
 func (s *Batches) Observe(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 	values := r.URL.Query()
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		switch {
-		case !slices.Contains([]string{"ids", "start_date", "end_date", "limit", "next"}, name):
-			return httpapi.Reply{}, invalidQuery(values, name, "This parameter is not known here.", "extra_forbidden")
-		case len(values[name]) > 1:
-			return httpapi.Reply{}, invalidQuery(values, name, "The parameter must not be repeated.", httpapi.CodeRepeated)
-		}
+	if err := checkNames(values, "ids", "start_date", "end_date", "limit", "next"); err != nil {
+		return httpapi.Reply{}, err
 	}
 	switch isRange := values.Has("start_date") && values.Has("end_date"); {
 	case values.Has("ids") && len(values) == 1:
@@ -158,6 +160,19 @@ func (s *Batches) Observe(ctx context.Context, caller httpapi.Caller, r *http.Re
 		return s.observeDays(ctx, caller, values)
 	}
 	return httpapi.Reply{}, errObservedMix
+}
+
+// checkNames requires that each parameter is one of those that are known, and is not repeated.
+func checkNames(values url.Values, known ...string) error {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		switch {
+		case !slices.Contains(known, name):
+			return invalidQuery(values, name, "This parameter is not known here.", "extra_forbidden")
+		case len(values[name]) > 1:
+			return invalidQuery(values, name, "The parameter must not be repeated.", httpapi.CodeRepeated)
+		}
+	}
+	return nil
 }
 
 // invalidQuery is the fault of a parameter.
@@ -209,24 +224,16 @@ func (s *Batches) observeDays(ctx context.Context, caller httpapi.Caller, values
 		return httpapi.Reply{}, invalidQuery(values, "end_date",
 			fmt.Sprintf("The range must have at most %d days.", maxObservedDays), "date_range")
 	}
-	limit := maxObservedLimit
-	if values.Has("limit") {
-		limit, err = strconv.Atoi(values.Get("limit"))
-		if err != nil || limit < 1 || limit > maxObservedLimit {
-			return httpapi.Reply{}, invalidQuery(values, "limit",
-				fmt.Sprintf("The value must be a whole number from 1 to %d.", maxObservedLimit), "number_range")
-		}
-	}
-	query := "observed " + values.Get("start_date") + " " + values.Get("end_date")
-	position, err := s.Paging.Open(caller.Tenant, query, values.Get("next"))
-	if errors.Is(err, platform.ErrPageToken) || err == nil && values.Has("next") && values.Get("next") == "" {
-		return httpapi.Reply{}, invalidQuery(values, "next", "The value does not belong to this list.", "page_token")
-	} else if err != nil {
+	limit, err := readLimit(values)
+	if err != nil {
 		return httpapi.Reply{}, err
 	}
-	// The filter leaves out its bounds, and the store keeps microseconds.
-	days := batch.Filter{CreatedAfter: first.Add(-time.Nanosecond), CreatedBefore: last.AddDate(0, 0, 1)}
-	found, next, err := s.Store.List(ctx, caller.Tenant, days, batch.ID(position), limit)
+	query := "observed " + values.Get("start_date") + " " + values.Get("end_date")
+	position, err := s.openPage(caller, query, values)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	found, next, err := s.Store.List(ctx, caller.Tenant, onDays(first, last), batch.ID(position), limit)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
@@ -235,6 +242,34 @@ func (s *Batches) observeDays(ctx context.Context, caller httpapi.Caller, values
 		reply.Header = http.Header{nextHeader: {token}}
 	}
 	return reply, nil
+}
+
+// readLimit reads how many items a page has.
+func readLimit(values url.Values) (int, error) {
+	if !values.Has("limit") {
+		return maxObservedLimit, nil
+	}
+	limit, err := strconv.Atoi(values.Get("limit"))
+	if err != nil || limit < 1 || limit > maxObservedLimit {
+		return 0, invalidQuery(values, "limit",
+			fmt.Sprintf("The value must be a whole number from 1 to %d.", maxObservedLimit), "number_range")
+	}
+	return limit, nil
+}
+
+// openPage returns the position of the page that is asked for; "" for the beginning.
+func (s *Batches) openPage(caller httpapi.Caller, query string, values url.Values) (string, error) {
+	position, err := s.Paging.Open(caller.Tenant, query, values.Get("next"))
+	if errors.Is(err, platform.ErrPageToken) || err == nil && values.Has("next") && values.Get("next") == "" {
+		return "", invalidQuery(values, "next", "The value does not belong to this list.", "page_token")
+	}
+	return position, err
+}
+
+// onDays selects the batches that were created from the beginning of one day to the end of another.
+func onDays(first, last time.Time) batch.Filter {
+	// The filter leaves out its bounds, and the store keeps microseconds.
+	return batch.Filter{CreatedAfter: first.Add(-time.Nanosecond), CreatedBefore: last.AddDate(0, 0, 1)}
 }
 
 // readDay reads a day in UTC.

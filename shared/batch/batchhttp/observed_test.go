@@ -22,12 +22,18 @@ import (
 // observe asks for batches by the text of a query.
 func (a *api) observe(t *testing.T, query string) events.APIGatewayProxyResponse {
 	t.Helper()
+	return a.observeAt(t, "/batch-transactions/batches", query)
+}
+
+// observeAt asks under a path of the observability interface.
+func (a *api) observeAt(t *testing.T, path, query string) events.APIGatewayProxyResponse {
+	t.Helper()
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := events.APIGatewayProxyRequest{HTTPMethod: http.MethodGet,
-		Path: "/tm/observability/api/v1/batch-transactions/batches", MultiValueQueryStringParameters: values}
+		Path: "/tm/observability/api/v1" + path, MultiValueQueryStringParameters: values}
 	e.RequestContext.Authorizer = a.caller.Context()
 	r, err := httpapi.Lambda(a.Handler())(t.Context(), e)
 	if err != nil {

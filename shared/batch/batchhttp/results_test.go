@@ -1,6 +1,7 @@
 package batchhttp_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -22,6 +23,10 @@ func (s storage) Do(r *http.Request) (*http.Response, error) {
 		status, content = http.StatusForbidden, "<Error><Code>AccessDenied</Code></Error>"
 	case "broken":
 		status, content = http.StatusNotImplemented, "<Error><Code>NotImplemented</Code></Error>"
+	}
+	var from int
+	if n, _ := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &from); n == 1 && status == http.StatusOK {
+		status, content = http.StatusPartialContent, content[from:]
 	}
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(content)), Request: r}, nil
 }
