@@ -17,24 +17,34 @@ func statusCommand() *cli.Command {
 	var asJSON, toEnd bool
 	return &cli.Command{
 		Name:    "status",
-		Args:    "BATCH",
-		Summary: "show the status of a batch",
+		Args:    "BATCH...",
+		Summary: "show the status of batches",
 		Description: `
 The exit code says how the batch ended: 0 if every transaction was stored, 1 if something was rejected or failed, and 3
-while it has not ended.`,
+while it has not ended. Several batches are a table, which --follow redraws on a terminal and prints as lines elsewhere; the
+exit code is then 3 while one of them has not ended, and otherwise 1 if something was rejected or failed. Ctrl-C ends the
+command and leaves the batches alone.`,
 		Flags: func(f *flag.FlagSet) {
-			f.BoolVar(&asJSON, "json", false, "print the service's reply and nothing else, indented")
+			f.BoolVar(&asJSON, "json", false, "print the service's reply and nothing else, indented; of several batches, on a line each")
 			f.BoolVar(&toEnd, "follow", false, "follow the batch to its end; with --json, print the last reply")
 			conn.addFlags(f)
 		},
 		Examples: []string{
 			"sluice status 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01",
 			"sluice status 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 --follow",
+			"sluice upload monday.jsonl tuesday.jsonl --detach --quiet | xargs sluice status --follow",
 		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
 			c, err := conn.newClient()
 			if err != nil {
 				return err
+			}
+			if len(args) > 1 {
+				s, err := newStatuses(c, args, stdout, asJSON, toEnd)
+				if err != nil {
+					return err
+				}
+				return s.run(ctx)
 			}
 			ui := newConsole(stdout)
 			if asJSON {
