@@ -10,11 +10,11 @@ import (
 	"sluice/client"
 )
 
-// With three executions at a time in the account and eight write units a second in each table, everything takes its time and
+// With three executions at a time in the account and six write units a second in each table, everything takes its time and
 // everything ends: batches, their announcements, and deliveries to webhooks.
 func TestEverythingEndsAtTheLimits(t *testing.T) {
 	t.Parallel()
-	cloud, err := startLocalCloud(t.TempDir(), "--limit", "concurrency=3", "--limit", "writes=*:8",
+	cloud, err := startLocalCloud(t.TempDir(), "--limit", "concurrency=3", "--limit", "writes=*:6",
 		"--set", "ChunkBytes=8192", "--set", "WebhookFirstPause=1", "--set", "WebhookCollectTime=1")
 	if err != nil {
 		t.Fatal(err)
