@@ -30,6 +30,7 @@ var grantsAllowedUnused = map[string]string{
 	"sluice-scan WaitingScans dynamodb:Query":               "the sweep for missing results runs every five minutes",
 	"sluice-scan ScanAgain guardduty:SendObjectMalwareScan": "the sweep for missing results runs every five minutes",
 	"sluice-scan DocumentFiles s3:PutObject":                "an upload is emptied only if it ends while its document is being deleted",
+	"sluice-scan ReadAndTagUploads s3:AbortMultipartUpload": "the sweep aborts an upload in parts a day after its last URL",
 	"sluice-admit Batches dynamodb:UpdateItem":              "an execution of a release without slots has a state that makes a transition",
 	"sluice-receipt SignWithRotatedKeys kms:Sign":           "as of sluice-token",
 	"sluice-token SignWithRotatedKeys kms:Sign":             "a new key signs only five minutes after its rotation",
