@@ -47,6 +47,13 @@ func (c *tokenCache) discard(token string) {
 	}
 }
 
+// Authenticate checks the credentials: it fetches an access token, unless one is at hand that later calls would use. A
+// refusal is a *TokenError.
+func (c *Client) Authenticate(ctx context.Context) error {
+	_, err := c.tokens.get(ctx)
+	return err
+}
+
 // fetchToken fetches a new token and returns its lifetime. It repeats temporary failures.
 func (c *Client) fetchToken(ctx context.Context) (string, time.Duration, error) {
 	for attempt := 1; ; attempt++ {

@@ -4,16 +4,19 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
 
 	"sluice/client"
+	"sluice/internal/cli"
 )
 
 // connection says where the service is and who calls it, as flags and environment give it.
 type connection struct {
 	data       string
+	profile    string
 	config     client.Config
 	secretFile string
 }
@@ -25,6 +28,9 @@ var connectionFlags = []struct {
 }{
 	{"data", "SLUICE_DATA", "data `DIR` of a running local cloud (default $SLUICE_DATA, else .sluice if it exists)",
 		func(c *connection) *string { return &c.data }},
+	{"profile", "SLUICE_PROFILE",
+		"`NAME` of a connection that 'sluice login' has stored (default $SLUICE_PROFILE, else default if it exists)",
+		func(c *connection) *string { return &c.profile }},
 	{"api-url", "SLUICE_API_URL", "`URL` to which the paths of the interface are appended (default $SLUICE_API_URL)",
 		func(c *connection) *string { return &c.config.APIURL }},
 	{"token-url", "SLUICE_TOKEN_URL", "`URL` of the token endpoint itself (default $SLUICE_TOKEN_URL)",
@@ -48,39 +54,86 @@ func (c *connection) addFlags(f *flag.FlagSet) {
 	}
 }
 
-// newClient returns a client of the service. What flags and environment leave open comes from a local cloud: from that
-// of the named data folder, or from the default one if no address is given at all.
-func (c *connection) newClient() (*client.Client, error) {
+// readEnvironment completes the flags from the environment and reads the file of the secret. Of a profile and a data
+// folder the one that a flag names is taken.
+func (c *connection) readEnvironment() error {
+	isProfileGiven, isDataGiven := c.profile != "", c.data != ""
 	for _, option := range connectionFlags {
-		setDefault(option.target(c), os.Getenv(option.variable))
+		switch {
+		case option.name == "profile" && isDataGiven && !isProfileGiven:
+		case option.name == "data" && isProfileGiven && !isDataGiven:
+		default:
+			setDefault(option.target(c), os.Getenv(option.variable))
+		}
+	}
+	if c.secretFile == "" {
+		return nil
+	}
+	text, err := readSecret(c.secretFile)
+	c.config.ClientSecret = strings.TrimSpace(string(text))
+	return err
+}
+
+// newClient returns a client of the service. What flags and environment leave open comes from the profile or the local
+// cloud that they name. If they name none and no address, it comes from the local cloud of the default data folder, or
+// else from the default profile.
+func (c *connection) newClient() (*client.Client, error) {
+	if err := c.readEnvironment(); err != nil {
+		return nil, err
 	}
 	config := c.config
-	if c.secretFile != "" {
-		text, err := readSecret(c.secretFile)
-		if err != nil {
-			return nil, err
+	var err error
+	switch {
+	case c.data != "" && c.profile != "":
+		err = cli.Usagef("give either a profile or the data folder of a local cloud")
+	case c.profile != "":
+		err = completeFromProfile(&config, c.profile)
+	case c.data != "" || config.APIURL == "" && config.TokenURL == "":
+		err = completeFromLocalCloud(&config, c.data)
+		if errors.Is(err, errNoService) {
+			if err = completeFromProfile(&config, defaultProfile); errors.Is(err, fs.ErrNotExist) {
+				err = errNoService
+			}
 		}
-		config.ClientSecret = strings.TrimSpace(string(text))
 	}
-	if c.data != "" || config.APIURL == "" && config.TokenURL == "" {
-		local, err := findLocalCloud(c.data)
-		if err != nil {
-			return nil, err
-		}
-		if local == nil {
-			return nil, errors.New("no service is given: start one with 'sluice local', " +
-				"or name one with --api-url and the flags beside it (see 'sluice help')")
-		}
-		setDefault(&config.APIURL, local.APIURL)
-		setDefault(&config.TokenURL, local.TokenURL)
-		setDefault(&config.ClientID, local.ClientID)
-		setDefault(&config.ClientSecret, local.ClientSecret)
-		setDefault(&config.Scope, local.Scope)
+	if err != nil {
+		return nil, err
 	}
 	config.OnWait = func(pause time.Duration, refusal error) {
 		fmt.Fprintf(os.Stderr, "waiting %.0f s: %v\n", pause.Seconds(), refusal)
 	}
 	return client.New(config)
+}
+
+// errNoService means that nothing names a service.
+var errNoService = errors.New("no service is given: start one with 'sluice local', log in to one with 'sluice login', " +
+	"or name one with --api-url and the flags beside it (see 'sluice help')")
+
+// completeFromLocalCloud fills in what a connection leaves open from the local cloud of a data folder; "" is the default
+// one, and errNoService means that none runs there.
+func completeFromLocalCloud(config *client.Config, data string) error {
+	local, err := findLocalCloud(data)
+	if err != nil {
+		return err
+	}
+	if local == nil {
+		return errNoService
+	}
+	setDefault(&config.APIURL, local.APIURL)
+	setDefault(&config.TokenURL, local.TokenURL)
+	setDefault(&config.ClientID, local.ClientID)
+	setDefault(&config.ClientSecret, local.ClientSecret)
+	setDefault(&config.Scope, local.Scope)
+	return nil
+}
+
+// completeFromProfile fills in what a connection leaves open from a profile.
+func completeFromProfile(config *client.Config, name string) error {
+	p, err := readProfile(name)
+	if err != nil {
+		return err
+	}
+	return p.complete(config, name)
 }
 
 // setDefault sets target to value unless it is set already.

@@ -50,7 +50,7 @@ func program() *cli.Command {
 			cancelCommand(), receiptCommand(), verifyCommand(), screenCommand(),
 			policyCommand(), generateCommand(), costCommand(),
 			webhooksCommand(), listenCommand(), adapterCommand(), outboundCommand(), localCommand(), metricsCommand(),
-			adminCommand(), demoCommand(), versionCommand(),
+			adminCommand(), loginCommand(), logoutCommand(), demoCommand(), versionCommand(),
 		},
 		Examples: []string{
 			"sluice generate --lines 1000 -o batch.jsonl",
@@ -60,7 +60,8 @@ func program() *cli.Command {
 		Notes: `
 The service: --data DIR names the data folder of a running local cloud (SLUICE_DATA; .sluice if it exists).
 Otherwise --api-url, --token-url, --client-id, --client-secret-file and --scope describe it (SLUICE_API_URL,
-SLUICE_TOKEN_URL, SLUICE_CLIENT_ID, SLUICE_CLIENT_SECRET_FILE or SLUICE_CLIENT_SECRET, SLUICE_SCOPE).
+SLUICE_TOKEN_URL, SLUICE_CLIENT_ID, SLUICE_CLIENT_SECRET_FILE or SLUICE_CLIENT_SECRET, SLUICE_SCOPE), or --profile NAME
+which 'sluice login' has stored (SLUICE_PROFILE). Flags precede the environment, which precedes the profile.
 
 Files: - is standard input where a file is read, and standard output where one is written.
 
