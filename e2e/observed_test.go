@@ -69,6 +69,19 @@ func TestFailedModifications(t *testing.T) {
 	good, dropped, rejected := validLine(), validLine().with("payment_type", "none"), validLine().with("payment_type", "none")
 	last, _ := api.processWith(client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 1}}, jsonLines(good, dropped))
 	api.processWith(client.UploadOptions{}, jsonLines(validLine(), rejected))
+	day := last.CreatedAt.UTC().Format(time.DateOnly)
+	status, _, body := api.call(http.MethodGet,
+		"/tm/observability/api/v1/transactions/summary?start_date="+day+"&end_date="+day, "", "")
+	var summary struct {
+		Data map[string]struct {
+			Succeeded int `json:"succeeded_request_count"`
+			Failed    int `json:"failed_request_count"`
+		}
+	}
+	if err := json.Unmarshal(body, &summary); err != nil || status != http.StatusOK ||
+		summary.Data[day].Succeeded < 1 || summary.Data[day].Failed < 3 {
+		t.Errorf("summary: got %d %s, want at least 1 that succeeded and 3 that failed", status, body)
+	}
 	failed := api.failedModifications(last.CreatedAt.UTC().Format(time.DateOnly))
 	for name, c := range map[string]struct {
 		line line

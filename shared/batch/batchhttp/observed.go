@@ -139,6 +139,7 @@ func (s *Batches) observedRoutes() []httpapi.Route {
 	}
 	return []httpapi.Route{
 		route("/batch-transactions/batches", permission.BatchRead, s.Observe),
+		route("/transactions/summary", permission.TransactionRead, s.Summary),
 		route("/transactions/failed-modifications", permission.TransactionRead, s.FailedModifications),
 	}
 }
@@ -210,19 +211,9 @@ func (s *Batches) observeIDs(ctx context.Context, caller httpapi.Caller, values 
 
 // observeDays answers with a page of the batches of a range of days, newest first, by day.
 func (s *Batches) observeDays(ctx context.Context, caller httpapi.Caller, values url.Values) (httpapi.Reply, error) {
-	first, err := readDay(values, "start_date")
+	first, last, err := readDays(values)
 	if err != nil {
 		return httpapi.Reply{}, err
-	}
-	last, err := readDay(values, "end_date")
-	switch {
-	case err != nil:
-		return httpapi.Reply{}, err
-	case last.Before(first):
-		return httpapi.Reply{}, invalidQuery(values, "end_date", "The day must not be before start_date.", "date_range")
-	case last.Sub(first) >= maxObservedDays*24*time.Hour:
-		return httpapi.Reply{}, invalidQuery(values, "end_date",
-			fmt.Sprintf("The range must have at most %d days.", maxObservedDays), "date_range")
 	}
 	limit, err := readLimit(values)
 	if err != nil {
@@ -270,6 +261,24 @@ func (s *Batches) openPage(caller httpapi.Caller, query string, values url.Value
 func onDays(first, last time.Time) batch.Filter {
 	// The filter leaves out its bounds, and the store keeps microseconds.
 	return batch.Filter{CreatedAfter: first.Add(-time.Nanosecond), CreatedBefore: last.AddDate(0, 0, 1)}
+}
+
+// readDays reads a range of days in UTC.
+func readDays(values url.Values) (first, last time.Time, err error) {
+	if first, err = readDay(values, "start_date"); err != nil {
+		return first, last, err
+	}
+	last, err = readDay(values, "end_date")
+	switch {
+	case err != nil:
+		return first, last, err
+	case last.Before(first):
+		return first, last, invalidQuery(values, "end_date", "The day must not be before start_date.", "date_range")
+	case last.Sub(first) >= maxObservedDays*24*time.Hour:
+		return first, last, invalidQuery(values, "end_date",
+			fmt.Sprintf("The range must have at most %d days.", maxObservedDays), "date_range")
+	}
+	return first, last, nil
 }
 
 // readDay reads a day in UTC.
