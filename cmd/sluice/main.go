@@ -37,6 +37,10 @@ func runProgram(ctx context.Context, args []string, stdout, stderr io.Writer) in
 	if len(args) > 0 && (args[0] == "-v" || args[0] == "--version") {
 		args = []string{"version"}
 	}
+	if len(args) > 0 && args[0] == cli.CompleteCommand {
+		program().PrintCompletions(stdout, args[1:])
+		return cli.ExitOK
+	}
 	return program().Main(ctx, args, stdout, stderr)
 }
 
@@ -50,7 +54,7 @@ func program() *cli.Command {
 			cancelCommand(), receiptCommand(), verifyCommand(), screenCommand(),
 			policyCommand(), generateCommand(), costCommand(),
 			webhooksCommand(), listenCommand(), adapterCommand(), outboundCommand(), localCommand(), metricsCommand(),
-			adminCommand(), loginCommand(), logoutCommand(), demoCommand(), versionCommand(),
+			adminCommand(), loginCommand(), logoutCommand(), demoCommand(), completionCommand(), versionCommand(),
 		},
 		Examples: []string{
 			"sluice generate --lines 1000 -o batch.jsonl",
