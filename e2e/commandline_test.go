@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -92,4 +93,69 @@ func TestCommandLineUploads(t *testing.T) {
 	if code != 2 || stdout != "" || !strings.Contains(stderr, "is one JSON array") {
 		t.Errorf("an array: exit code %d, stdout %q, stderr %q; want 2 and that it is an array", code, stdout, stderr)
 	}
+}
+
+// A client logs in, uploads several files by one command, follows their batches, and logs out.
+func TestCommandLineForScripts(t *testing.T) {
+	t.Parallel()
+	e := environment
+	onboardEntities(t, e)
+	program, err := builtProgram("sluice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(name string, content []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	run := func(wantCode int, args ...string) string { // with the profile
+		t.Helper()
+		cmd := exec.Command(program, append([]string{args[0], "--profile", "e2e"}, args[1:]...)...)
+		cmd.Env = append(os.Environ(), "SLUICE_DATA=", "XDG_CONFIG_HOME="+dir, "HOME="+dir) // where profiles are
+		var stdout, stderr outputBuffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		if err := startWithSuite(cmd); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != wantCode {
+			t.Fatalf("sluice %v: exit code %d, stdout %q, stderr %q; want %d", args, code, stdout.String(), stderr.String(), wantCode)
+		}
+		return stdout.String()
+	}
+	secret := write("secret", []byte(e.ClientSecret+"\n"))
+	stdout := run(0, "login", "--api-url", e.APIURL, "--token-url", e.TokenURL, "--client-id", e.ClientID, "--tenant", e.TenantID,
+		"--client-secret-file", secret)
+	if strings.Contains(stdout, e.ClientSecret) {
+		t.Errorf("login prints the secret: %q", stdout)
+	}
+	first, second := write("first.jsonl", jsonLines(validLines(2)...)), write("second.jsonl", jsonLines(validLines(1)...))
+	bad := write("bad.jsonl", append(jsonLines(validLines(1)...), "nonsense\n"...))
+	ids := strings.Fields(run(0, "upload", first, second, "--detach", "--quiet"))
+	if len(ids) != 2 {
+		t.Fatalf("upload --quiet printed %q, want two IDs", ids)
+	}
+	if table := run(0, "status", "--follow", ids[0], ids[1]); strings.Count(table, "PROCESSED") != 2 {
+		t.Errorf("status --follow printed %q, want two batches PROCESSED", table)
+	}
+	codes := map[string]int{}
+	for line := range strings.Lines(run(1, "upload", first, bad, "--json", "--validate-only")) {
+		var o struct {
+			File string `json:"file"`
+			Code int    `json:"exit_code"`
+		}
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			t.Errorf("the line %q: %v", line, err)
+		}
+		codes[o.File] = o.Code
+	}
+	if len(codes) != 2 || codes[first] != 0 || codes[bad] != 1 {
+		t.Errorf("the outcomes are %v, want 0 of the good file and 1 of the bad one", codes)
+	}
+	run(0, "logout")
+	run(2, "status", ids[0])
 }
