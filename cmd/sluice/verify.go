@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,7 +61,7 @@ credentials are needed. The exit code is 0 if all holds, 1 if not, and 2 if it c
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&v.keysPath, "keys", "", "`FILE` with the published keys (default fetched from the issuer)")
 			f.StringVar(&v.issuer, "issuer", "",
-				"`URL` of the API that must have issued the receipt (default $SLUICE_API_URL, else the running local cloud's)")
+				"`URL` of the API that must have issued the receipt (default that of the service which other commands call)")
 			f.StringVar(&v.reportPath, "report", "", "`FILE` with the validation report, if lines were rejected")
 			f.BoolVar(&v.asJSON, "json", false, "print the outcome as JSON and nothing else")
 		},
@@ -139,21 +141,30 @@ func verifyMessage(out verifyOutput, err error) string {
 	return message + fmt.Sprintf(" The %d accepted lines are those of the receipt.", *c.Counts.Accepted)
 }
 
-// findIssuer sets the issuer to that of the environment unless a flag gave it.
+// findIssuer sets the issuer, unless a flag gave it, to the service that other commands call: that of SLUICE_API_URL, or of
+// the profile that SLUICE_PROFILE names, or the local cloud, or else that of the default profile. No secret is used.
 func (v *verifyRun) findIssuer() error {
 	setDefault(&v.issuer, os.Getenv("SLUICE_API_URL"))
 	if v.issuer != "" {
 		return nil
 	}
-	local, err := findLocalCloud(os.Getenv("SLUICE_DATA"))
-	if err != nil {
-		return err
+	name := os.Getenv("SLUICE_PROFILE")
+	if name == "" {
+		local, err := findLocalCloud(os.Getenv("SLUICE_DATA"))
+		if err != nil {
+			return err
+		}
+		if local != nil {
+			v.issuer = local.APIURL
+			return nil
+		}
 	}
-	if local == nil {
+	p, err := readProfile(cmp.Or(name, defaultProfile))
+	if name == "" && errors.Is(err, fs.ErrNotExist) {
 		return cli.Usagef("--issuer is needed: the URL of the API that has issued the receipt")
 	}
-	v.issuer = local.APIURL
-	return nil
+	v.issuer = p.APIURL
+	return err
 }
 
 // verify returns the claims of a receipt that one of the keys has signed: of those of the file, or of those in the cache

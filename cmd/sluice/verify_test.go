@@ -192,6 +192,37 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// Without --issuer, a receipt must be of the service that 'sluice login' stored.
+func TestVerifyFindsIssuerInProfile(t *testing.T) {
+	f := newReceiptFixture(t)
+	for _, name := range []string{"XDG_CONFIG_HOME", "HOME"} {
+		t.Setenv(name, f.dir)
+	}
+	for _, name := range []string{"SLUICE_API_URL", "SLUICE_PROFILE", "SLUICE_DATA"} {
+		t.Setenv(name, "")
+	}
+	t.Chdir(f.dir) // where no local cloud runs
+	verify := func(wantCode int, want string) {
+		t.Helper()
+		if code, out := f.verify("@receipt", "@file", "--keys", "@keys"); code != wantCode || !strings.Contains(out, want) {
+			t.Errorf("got the exit code %d and %q, want %d and %q", code, out, wantCode, want)
+		}
+	}
+	verify(2, "--issuer is needed")
+	for name, url := range map[string]string{defaultProfile: receiptIssuer, "other": "https://else.test"} {
+		if _, err := (profile{APIURL: url}).store(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	verify(0, "Verified")
+	t.Setenv("SLUICE_PROFILE", "other")
+	verify(1, "it is of another issuer")
+	t.Setenv("SLUICE_PROFILE", "missing")
+	verify(2, "there is no profile missing")
+	t.Setenv("SLUICE_API_URL", receiptIssuer)
+	verify(0, "Verified")
+}
+
 // Without --keys, the keys are fetched once, and again only for a receipt of another key.
 func TestVerifyFetchesKeys(t *testing.T) {
 	f := newReceiptFixture(t)
