@@ -73,9 +73,9 @@ func batchesCommand() *cli.Command {
 	return serviceCommand(&cli.Command{
 		Name: "batches", Summary: "list the batches of the tenant, newest first",
 		Description: `
-Each line has the time of creation, the batch, its status, what is known of its lines, its name and why it failed; --json
-prints the service's record of each batch, one a line. All filters that are given count. A list can be a moment behind
-the status of a batch.`,
+Each line has the time of creation, the batch, its status, what is known of its lines, its name and why it failed;
+--json prints the service's record of each batch, one a line. All filters that are given count. A list can be a moment
+behind the status of a batch.`,
 		Flags: o.addFlags,
 		Examples: []string{
 			"sluice batches --status ERROR --status VALIDATION_FAILED --created-after 24h",

@@ -13,8 +13,8 @@ func completionCommand() *cli.Command {
 		Args:    "SHELL",
 		Summary: "print what has bash, zsh or fish complete command lines",
 		Description: `
-SHELL is bash, zsh or fish. The printed script goes to where the shell reads it at its start; it asks this program for the words, so that
-it need not be renewed.`,
+SHELL is bash, zsh or fish. The printed script goes to where the shell reads it at its start; it asks this program for
+the words, so that it need not be renewed.`,
 		Examples: []string{
 			"source <(sluice completion bash)",
 			"sluice completion zsh > ~/.zsh/completions/_sluice",

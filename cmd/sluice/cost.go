@@ -28,8 +28,9 @@ func costCommand() *cli.Command {
 		Summary: "estimate what batches cost on AWS, once and every month",
 		Description: `
 Counts what the service uses for batches of equal size (requests, units, transitions, bytes) and multiplies it by list
-prices. What is marked as counted is held by tests to requests of real batches, whose lines are all valid; what is marked
-as assumed is to be measured in an account. Free tiers, taxes, transfer of data and what stands idle are left out.`,
+prices. What is marked as counted is held by tests to requests of real batches, whose lines are all valid; what is
+marked as assumed is to be measured in an account. Free tiers, taxes, transfer of data and what stands idle are left
+out.`,
 		Flags: func(f *flag.FlagSet) {
 			f.Int64Var(&load.Lines, "lines", 0, "`N` lines of all batches, required")
 			f.Int64Var(&load.Bytes, "bytes", 0, "`N` bytes of all batches, required")

@@ -4,7 +4,9 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // The help and docs/command-line.md list the same exit codes.
@@ -25,5 +27,17 @@ func TestExitCodesAreDocumented(t *testing.T) {
 	}
 	if got := codes(string(page), `(?m)^\| (\d+) \|`); !slices.Equal(got, want) {
 		t.Errorf("the page lists the exit codes %v, want %v", got, want)
+	}
+}
+
+// Help is not wrapped by the program, except that of flags.
+func TestDescriptionsAreNarrow(t *testing.T) {
+	const width = 121
+	for _, c := range program().Commands {
+		for line := range strings.Lines(c.Description) {
+			if n := utf8.RuneCountInString(line); n > width { // with the line break
+				t.Errorf("the description of %s has a line of %d columns, want at most %d: %s", c.Name, n-1, width-1, line)
+			}
+		}
 	}
 }

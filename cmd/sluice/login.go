@@ -26,9 +26,9 @@ func loginCommand() *cli.Command {
 		Name:    "login",
 		Summary: "store how to reach a service, as a profile for other commands",
 		Description: `
-The secret is asked for without showing it, or read from standard input if that is no terminal. It is checked by fetching a token,
-and stored with the addresses in a file that only you can read. What was stored before under the same name, except the
-secret, need not be given again.`,
+The secret is asked for without showing it, or read from standard input if that is no terminal. It is checked by
+fetching a token, and stored with the addresses in a file that only you can read. What was stored before under the same
+name, except the secret, need not be given again.`,
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&tenant, "tenant", "", "`ID` of the tenant; the same as --scope tenant/ID")
 			conn.addFlags(f)

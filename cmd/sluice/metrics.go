@@ -30,9 +30,9 @@ func metricsCommand() *cli.Command {
 		Name:    "metrics",
 		Summary: "show what a local cloud has done, and how fast: lines, steps, functions, requests, open batches",
 		Description: `
-The figures are those of the log of the local cloud's functions, from the same lines from which CloudWatch takes metrics.
-Lines and bytes a second are by the time in which at least one run of the step was in progress; p50 and p99 are of the
-latest 10,000 runs. A run that was repeated counts again.`,
+The figures are those of the log of the local cloud's functions, from the same lines from which CloudWatch takes
+metrics. Lines and bytes a second are by the time in which at least one run of the step was in progress; p50 and p99 are
+of the latest 10,000 runs. A run that was repeated counts again.`,
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&data, "data", cmp.Or(os.Getenv("SLUICE_DATA"), localcloud.DefaultDataDir),
 				"data `DIR` of the local cloud (default $SLUICE_DATA, else "+localcloud.DefaultDataDir+")")

@@ -24,8 +24,8 @@ func resultsCommand() *cli.Command {
 		Summary: "show what validation found, and fetch the report",
 		Description: `
 If lines are invalid, their report is fetched: the first error of each kind is shown, and --report stores the whole
-report, --csv the same for a spreadsheet, and --rejected the rejected lines, to be mended and sent again. The exit code is
-0 if every transaction is valid, 1 if not, and 3 while validation is not complete.`,
+report, --csv the same for a spreadsheet, and --rejected the rejected lines, to be mended and sent again. The exit code
+is 0 if every transaction is valid, 1 if not, and 3 while validation is not complete.`,
 		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&asJSON, "json", false, "print the service's reply and nothing else, indented")
 			addReportFlag(f, &reportPath)

@@ -26,9 +26,9 @@ func sendCommand() *cli.Command {
 		Args:    "FILE",
 		Summary: "send single transactions, each of which is stored at once",
 		Description: `
-FILE holds one transaction a line (JSON Lines), or one transaction in any layout; - is standard input. The lines are sent
-one after the other, in their order. A transaction that is refused is reported, and the others are sent all the same. For
-many transactions 'sluice upload' is faster.
+FILE holds one transaction a line (JSON Lines), or one transaction in any layout; - is standard input. The lines are
+sent one after the other, in their order. A transaction that is refused is reported, and the others are sent all the
+same. For many transactions 'sluice upload' is faster.
 
 --json prints the reply to each stored transaction, one a line; refusals are printed on standard error.`,
 		Flags: func(f *flag.FlagSet) {

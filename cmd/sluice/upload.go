@@ -25,13 +25,14 @@ func uploadCommand() *cli.Command {
 		Args:    "FILE...",
 		Summary: "upload batches, follow them to their end and show what is wrong with them",
 		Description: `
-FILE holds one transaction a line (JSON Lines), and may be packed with gzip or zstd; - is standard input, which is copied to a temporary file first. If lines
-are invalid, their report is fetched and the first error of each kind is shown. Ctrl-C ends the command at once. A batch
-whose upload is complete continues without it; 'sluice status BATCH' shows how far it is. Files of 64 MiB and more are
-uploaded in parts: an upload that breaks off is resumed with --resume, which sends only what is missing.
+FILE holds one transaction a line (JSON Lines), and may be packed with gzip or zstd; - is standard input, which is
+copied to a temporary file first. If lines are invalid, their report is fetched and the first error of each kind is
+shown. Ctrl-C ends the command at once. A batch whose upload is complete continues without it; 'sluice status BATCH'
+shows how far it is. Files of 64 MiB and more are uploaded in parts: an upload that breaks off is resumed with --resume,
+which sends only what is missing.
 
-Several files are as many batches, four of which are uploaded at a time. One line says how each ended. A file that cannot be
-uploaded does not keep back the others; the exit code is then 2, or else 1 if a batch was rejected or failed.`,
+Several files are as many batches, four of which are uploaded at a time. One line says how each ended. A file that
+cannot be uploaded does not keep back the others; the exit code is then 2, or else 1 if a batch was rejected or failed.`,
 		Flags: func(f *flag.FlagSet) {
 			u.options.addFlags(f)
 			addReportFlag(f, &reportPath)

@@ -34,8 +34,8 @@ func validateCommand() *cli.Command {
 		Summary: "find every error of every line, before anything is uploaded",
 		Description: `
 Validates with the service's own code: strict JSON, the whole schema, duplicates across the file. FILE holds one
-transaction a line (JSON Lines), and may be packed with gzip or zstd; - is standard input. Without --entities, whether entities exist is not checked. All
-cores are used; GOMAXPROCS=1 in the environment makes it one.
+transaction a line (JSON Lines), and may be packed with gzip or zstd; - is standard input. Without --entities, whether
+entities exist is not checked. All cores are used; GOMAXPROCS=1 in the environment makes it one.
 
 --json prints {"valid", "message", "counts": {"total", "accepted", "invalid"}, "codes": {CODE: {"count", "examples":
 [{"line", "pointer", "message", "offset"}]}}, "report_complete", "summary": [{"code", "field", "count", "share",

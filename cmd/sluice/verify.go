@@ -26,8 +26,9 @@ func receiptCommand() *cli.Command {
 	var conn connection
 	return &cli.Command{
 		Name: "receipt", Args: "BATCH", Summary: "print the receipt of a batch that has ended",
-		Description: "A signed statement of what was received and what was accepted, always the same. Keep it with the file; " +
-			"'sluice verify' verifies it, with or without the service.",
+		Description: `
+A signed statement of what was received and what was accepted, always the same. Keep it with the file; 'sluice verify'
+verifies it, with or without the service.`,
 		Flags:    conn.addFlags,
 		Examples: []string{"sluice receipt 0199a1c2-7d3e-7c44-9a55-3f1d2b6c8e01 > receipt.jose"},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
