@@ -104,10 +104,12 @@ vulncheck:
 	$(GOVULNCHECK) ./...
 	cd local && $(GOVULNCHECK) ./...
 
-# The race detector runs on the packages that start goroutines (internal/raced).
+# The race detector runs on the packages that start goroutines (internal/raced); of the command line, on the tests of what it
+# does at the same time: its scripts start hundreds of programs.
 test-product: tools bin/tools/duckdb/installed
-	@raced=$$(go run ./internal/raced | grep -v '/e2e$$') && others=$$(go list ./... | grep -v '/e2e$$' | grep -vxF "$$raced") && \
-	{ $(RACE) $$raced & raced_tests=$$!; go test -vet=off $$others; status=$$?; wait $$raced_tests && exit $$status; }
+	@raced=$$(go run ./internal/raced | grep -v -e '/e2e$$' -e '/cmd/sluice$$') && others=$$(go list ./... | grep -v '/e2e$$' | grep -vxF "$$raced") && \
+	{ { $(RACE) $$raced && $(RACE) -run 'Bounded|Interrupted|Resumed' ./cmd/sluice; } & raced_tests=$$!; \
+	go test -vet=off $$others; status=$$?; wait $$raced_tests && exit $$status; }
 
 # The race detector runs on those of such packages whose tests do not link the S3 server: building that server with it takes
 # minutes.

@@ -86,6 +86,9 @@ func (t *table) fillGroup(ctx context.Context, group *parquet.ConcurrentRowGroup
 	batch := []byte(f.Batch)
 	flush := func() error {
 		for i, c := range group.ColumnWriters() {
+			if len(r.columns[i]) == 0 {
+				continue // the library takes the address of the first value
+			}
 			if _, err := c.WriteRowValues(r.columns[i]); err != nil {
 				return fmt.Errorf("write column %d: %w", i, err)
 			}
