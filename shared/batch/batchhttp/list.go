@@ -40,8 +40,7 @@ type ListedBatch struct {
 	// Status is null if the batch has no status to report yet; Message then says why, and is absent otherwise.
 	Status  *batch.Status `json:"status"`
 	Message string        `json:"message,omitempty"`
-	// ReceivedAt, BytesTotal and ContentEncoding are null until they are known.
-	ReceivedAt      *time.Time      `json:"received_at"`
+	// BytesTotal and ContentEncoding are null until they are known.
 	BytesTotal      *int64          `json:"bytes_total"`
 	ContentEncoding *batch.Encoding `json:"content_encoding"`
 	// BytesDone is null while lines are validated or stored, and before.
@@ -67,7 +66,7 @@ func newListedBatch(b batch.Batch, position *int64) ListedBatch {
 	}
 	out.Message = pendingMessage(b.Status)
 	if !b.ReceivedAt.IsZero() {
-		out.ReceivedAt, out.BytesTotal = &b.ReceivedAt, &total
+		out.BytesTotal = &total
 	}
 	if b.Status.IsVisible() && !b.ReceivedAt.IsZero() {
 		out.ContentEncoding = &out.StatusReply.ContentEncoding

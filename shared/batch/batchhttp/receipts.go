@@ -32,10 +32,13 @@ type Receipts struct {
 	Log *slog.Logger
 }
 
+// receiptPath precedes the ID of a batch in the path of its receipt.
+const receiptPath = "/tm/realtime/api/transactions/batch/receipt/"
+
 // Routes returns the routes of receipts.
 func (s *Receipts) Routes() []httpapi.Route {
 	return []httpapi.Route{
-		{Method: http.MethodGet, Path: "/tm/realtime/api/transactions/batch/receipt/{batch_id}",
+		{Method: http.MethodGet, Path: receiptPath + "{batch_id}",
 			Limit: ratelimit.BatchResults, Permissions: []string{permission.BatchRead}, Endpoint: s.Receipt},
 		{Method: http.MethodGet, Path: receipt.KeysPath, Public: true, Endpoint: s.keys},
 	}

@@ -13,14 +13,15 @@ type StatusReply struct {
 	Status       batch.Status `json:"status"`
 	ErrorMessage string       `json:"error_message"`
 	// Name and Metadata are null if the batch has none.
-	Name            *string           `json:"name"`
-	Metadata        map[string]string `json:"metadata"`
-	ClientID        string            `json:"client_id"`
-	CreatedAt       time.Time         `json:"created_at"`
-	UpdatedAt       time.Time         `json:"updated_at"`
-	ReceivedAt      time.Time         `json:"received_at"`
-	History         []StatusAt        `json:"history"`
-	RejectOnInvalid bool              `json:"reject_on_invalid"`
+	Name      *string           `json:"name"`
+	Metadata  map[string]string `json:"metadata"`
+	ClientID  string            `json:"client_id"`
+	CreatedAt time.Time         `json:"created_at"`
+	UpdatedAt time.Time         `json:"updated_at"`
+	// ReceivedAt is null for a batch that ended before its upload.
+	ReceivedAt      *time.Time `json:"received_at"`
+	History         []StatusAt `json:"history"`
+	RejectOnInvalid bool       `json:"reject_on_invalid"`
 	// MaxRejected is a number of lines or a string with a share, as in the request; null if there is no limit.
 	MaxRejected  any    `json:"max_rejected"`
 	ValidateOnly bool   `json:"validate_only"`
@@ -57,9 +58,12 @@ type Counts struct {
 func newStatusReply(b batch.Batch, counts Counts, bytesDone int64, position *int64) StatusReply {
 	out := StatusReply{
 		BatchID: b.ID, Status: b.Status, ErrorMessage: b.ErrorMessage, Metadata: b.Metadata, ClientID: b.Client,
-		CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt, ReceivedAt: b.ReceivedAt, History: []StatusAt{},
+		CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt, History: []StatusAt{},
 		RejectOnInvalid: b.RejectOnInvalid, ValidateOnly: b.ValidateOnly, Counts: counts, BytesTotal: b.Source().Size,
 		BytesDone: bytesDone, QueuePosition: position,
+	}
+	if !b.ReceivedAt.IsZero() {
+		out.ReceivedAt = &b.ReceivedAt
 	}
 	if b.Name != "" {
 		out.Name = &b.Name

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"sluice/shared/batch"
@@ -35,7 +36,8 @@ type ResultReply struct {
 	// RejectedLeftOut is the number of rejected lines that are not in that file, because they are too long;
 	// null if it is not known.
 	RejectedLeftOut *int64 `json:"rejected_left_out"`
-	// ReceiptURL and ParquetURL are null while there is nothing at them. The latter is signed anew for each reply.
+	// ReceiptURL is where the receipt is, which needs a token as this reply does; null until the batch has ended.
+	// ParquetURL is null while there is nothing at it, and signed anew for each reply.
 	ReceiptURL *string `json:"receipt_url"`
 	ParquetURL *string `json:"parquet_url"`
 	// ValidateOnly is absent if it is false, and Name and Metadata if the batch has none.
@@ -66,10 +68,25 @@ func (s *Batches) ValidationResult(ctx context.Context, caller httpapi.Caller, r
 	}
 	out, err := s.result(ctx, b)
 	out.ValidateOnly, out.Name, out.Metadata = b.ValidateOnly, b.Name, b.Metadata
+	out.ReceiptURL = receiptURL(r, b)
 	if err == nil {
 		out.ParquetURL, err = s.parquetURL(ctx, b)
 	}
 	return httpapi.Reply{Body: out}, err
+}
+
+// receiptURL returns the URL of the receipt of a batch, at the address under which the request arrived; nil if the batch
+// has not ended.
+func receiptURL(r *http.Request, b batch.Batch) *string {
+	if !b.Status.IsTerminal() {
+		return nil
+	}
+	gateway := httpapi.GatewayOf(r.Context())
+	url := httpapi.APIURL("", gateway.DomainName, gateway.Stage) + receiptPath + string(b.ID)
+	if r.Header.Get("X-Forwarded-Proto") == "http" { // the local cloud; API Gateway is called by HTTPS only
+		url = "http" + strings.TrimPrefix(url, "https")
+	}
+	return &url
 }
 
 // parquetURL signs the URL of the Parquet file of a batch; nil if it is not written, or not kept any more.

@@ -90,7 +90,7 @@ func TestSummaryAndFilesOfResults(t *testing.T) {
 				t.Errorf("rejected_left_out is %v, want %v", got, tt.leftOut)
 			}
 			for member, file := range map[string]string{"errors_csv_url": tt.csv, "rejected_file_url": tt.rejected,
-				"receipt_url": "", "parquet_url": ""} {
+				"receipt_url": "/batch/receipt/", "parquet_url": ""} {
 				got, ok := reply[member]
 				url, _ := got.(string)
 				if !ok || (file == "") != (got == nil) || !strings.Contains(url, file) {
