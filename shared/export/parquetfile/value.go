@@ -43,9 +43,6 @@ var pow10 = func() (powers [20]uint64) {
 	return powers
 }()
 
-// maxDecimal is 10 to the power of decimalPrecision, which the unscaled value of a decimal is less than.
-var maxDecimalHigh, maxDecimalLow = bits.Mul64(pow10[19], pow10[19])
-
 // appendDecimal appends the unscaled value of a JSON number as a decimal of this package: 16 bytes, big endian, in two's
 // complement. It returns false for a number that is not exactly a decimal: one with too many digits before or after
 // the point.
