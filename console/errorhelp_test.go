@@ -1,0 +1,44 @@
+package console
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The page explains every code, in the words of docs/errors.md.
+func TestLineHelpIsThatOfTheDocuments(t *testing.T) {
+	text, err := os.ReadFile("../docs/errors.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	section, _, _ := strings.Cut(string(text), "## error_message of a batch")
+	row := regexp.MustCompile("(?m)^\\| (`.*?) \\| (.*) \\| (.*) \\|$")
+	code := regexp.MustCompile("`([a-z_]+)`")
+	seen := 0
+	for _, cells := range row.FindAllStringSubmatch(section, -1) {
+		for _, c := range code.FindAllStringSubmatch(cells[1], -1) {
+			seen++
+			got := lineHelp[c[1]]
+			if want := plainSentence(cells[2]); got.reason != want {
+				t.Errorf("the reason for %s is %q, want %q", c[1], got.reason, want)
+			}
+			if want := plainSentence(cells[3]); got.hint != want {
+				t.Errorf("the hint for %s is %q, want %q", c[1], got.hint, want)
+			}
+		}
+	}
+	if seen != len(lineHelp) {
+		t.Errorf("docs/errors.md explains %d codes, and the console %d", seen, len(lineHelp))
+	}
+}
+
+// plainSentence turns a cell of a Markdown table into a sentence of plain text. A name keeps its first letter.
+func plainSentence(cell string) string {
+	plain := regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`).ReplaceAllString(strings.ReplaceAll(cell, "`", ""), "$1")
+	if cell[0] != '`' {
+		plain = strings.ToUpper(plain[:1]) + plain[1:]
+	}
+	return plain + "."
+}
