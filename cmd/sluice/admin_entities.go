@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"sluice/internal/linefile"
 	"sluice/shared/audit"
 	"sluice/shared/entity"
 	"sluice/shared/property"
@@ -180,8 +181,8 @@ func readEntities(ctx context.Context, path string, use func(entity.Import) erro
 		return err
 	}
 	defer opened.Close()
-	if err := checkFormat(opened, size, path, "sluice admin entities import -"); err != nil {
-		return err
+	if err := linefile.CheckFormat(opened, size); err != nil {
+		return explainUnusable(err, path, "sluice admin entities import -")
 	}
 	file := io.NewSectionReader(opened, 0, size)
 	lines := bufio.NewScanner(file)

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-
-	"sluice/shared/chunk"
 )
 
 var errNoLocalCloud = errors.New("the local cloud runs only on Linux and other Unix systems")
@@ -19,5 +17,3 @@ func newProcessGroup(*exec.Cmd) {}
 func interrupt(p *os.Process) error { return p.Kill() }
 
 func killGroup(p *os.Process) error { return p.Kill() }
-
-func newFileSource(file *os.File) chunk.Source { return chunk.NewSource(file) }

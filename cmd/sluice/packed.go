@@ -8,38 +8,51 @@ import (
 	"os"
 	"sync"
 
+	"sluice/internal/linefile"
 	"sluice/shared/batch"
 	"sluice/shared/unpack"
 )
 
-// unpackFilters are the shell commands that unpack a file, their last argument or their standard input.
-var unpackFilters = map[batch.Encoding]string{batch.Gzip: "gzip -dc", batch.Zstd: "zstd -dc"}
-
-// checkLines returns how a file of lines is packed. Its error is that of checkFormat, of the unpacked file if it is packed,
-// or says why it cannot be unpacked; of a packed file only the beginning is looked at.
+// checkLines returns how a file of lines is packed. Its error says what a file that is not one of lines is and what to do,
+// or why it cannot be unpacked. Path is the name that the user gave. Reader is the command that reads the file from
+// standard input.
 func checkLines(file io.ReaderAt, size int64, path, reader string) (batch.Encoding, error) {
-	head := make([]byte, min(size, unpack.HeadBytes))
-	if _, err := file.ReadAt(head, 0); err != nil && err != io.EOF {
-		return "", fmt.Errorf("read %s: %w", path, err)
-	}
-	packed := unpack.Recognize(head)
-	if packed == batch.Identity {
-		return packed, checkFormat(file, size, path, reader)
-	}
-	content := newUnpacking(file, size, packed)
-	defer content.Close()
-	sample := make([]byte, sampleBytes+1)
-	n, err := io.ReadFull(content, sample)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return packed, nameUnpackError(path, err)
-	}
-	format := recognizeFormat(sample[:min(n, sampleBytes)], n <= sampleBytes)
-	return packed, format.explain(path, reader, packed)
+	packed, err := linefile.Check(file, size)
+	return packed, explainUnusable(err, path, reader)
 }
 
-// newUnpacking returns the unpacked content of a file, within the limits of the service.
-func newUnpacking(file io.ReaderAt, size int64, packed batch.Encoding) *unpack.Reader {
-	return unpack.NewReader(io.NewSectionReader(file, 0, size), packed, size, unpack.DefaultLimits)
+// explainUnusable adds to what is wrong with a file its name and what to do.
+func explainUnusable(err error, path, reader string) error {
+	var format *linefile.FormatError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &format):
+		return explainFormat(format, path, reader)
+	case errors.As(err, new(*unpack.Error)):
+		return nameUnpackError(path, err)
+	}
+	return fmt.Errorf("read %s: %w", path, err)
+}
+
+// explainFormat returns the error for a file that is not JSON Lines.
+func explainFormat(e *linefile.FormatError, path, reader string) error {
+	name, input := printable(path), linefile.ShellQuote(path)
+	switch {
+	case path == stdName:
+		name, input = "standard input", ""
+	case path[0] == '-':
+		input = linefile.ShellQuote("./" + path) // not an option
+	}
+	if e.Packed != batch.Identity {
+		name += ", unpacked,"
+	}
+	text := name + " is " + e.Format.Name + ", not JSON Lines (one JSON object a line)"
+	command := e.Command(input)
+	if command == "" {
+		return errors.New(text + "; " + e.Format.Advice)
+	}
+	return fmt.Errorf("%s; convert it: %s | %s", text, command, reader)
 }
 
 // nameUnpackError adds the name of a file to the error of its unpacking.
@@ -52,7 +65,7 @@ func nameUnpackError(path string, err error) error {
 
 // unpackFile returns a file without a name that has the unpacked content of another one, and its size.
 func unpackFile(ctx context.Context, file io.ReaderAt, size int64, packed batch.Encoding, path string) (*os.File, int64, error) {
-	content := newUnpacking(file, size, packed)
+	content := linefile.Unpack(file, size, packed)
 	defer content.Close()
 	copied, n, err := spool(ctx, content)
 	if err != nil && errors.As(err, new(*unpack.Error)) {

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
+	"sluice/internal/linefile"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
 )
@@ -48,21 +46,8 @@ func formatTimes(n int64) string {
 	return formatNumber(n) + " times"
 }
 
-// printable makes text that comes from a file harmless for a terminal: every character is visible, controls are
-// replaced.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r < ' ':
-			return '␀' + r
-		case r == 0x7F:
-			return '␡'
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
-			return '·'
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-}
+// printable makes text that comes from a file harmless for a terminal.
+func printable(s string) string { return linefile.Printable(s) }
 
 // widths counts the columns of text on a terminal. Characters of ambiguous width count as narrow, whatever the locale,
 // as terminals show them unless told otherwise.
@@ -80,35 +65,10 @@ func truncateStart(s string, width int) string { return widths.TruncatePrefix(s,
 // excerpt returns the part of a line around a byte of the file, at most width columns of it, and the column of the
 // byte. It returns "" if the file has no such byte or cannot be read.
 func excerpt(file io.ReaderAt, offset int64, width int) (text string, column int) {
-	const context = 512 // bytes on each side, enough for any terminal
-	start := max(offset-context, 0)
-	window := make([]byte, 2*context)
-	n, _ := file.ReadAt(window, start)
-	middle := int(offset - start)
-	if middle > n {
-		return "", 0
-	}
-	before, after := window[:middle], window[middle:n]
-	if i := bytes.LastIndexByte(before, '\n'); i >= 0 {
-		before = before[i+1:]
-	} else if start > 0 {
-		before = dropPartialRune(before)
-	}
-	if i := bytes.IndexByte(after, '\n'); i >= 0 {
-		after = after[:i]
-	}
-	left, right := printable(string(before)), printable(strings.TrimRight(string(after), "\r"))
+	left, right := linefile.Excerpt(file, offset)
 	left = truncateStart(left, max(width/2, width-columns(right)))
 	column = columns(left)
 	return left + truncate(right, width-column), column
-}
-
-// dropPartialRune drops the rest of a character at the beginning of a text.
-func dropPartialRune(b []byte) []byte {
-	for len(b) > 0 && !utf8.RuneStart(b[0]) {
-		b = b[1:]
-	}
-	return b
 }
 
 // wrapList writes a title and items separated by commas, as many on a line as fit into width columns.

@@ -4,23 +4,19 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"time"
 
 	"sluice/internal/cli"
-	"sluice/shared/auth"
-	"sluice/shared/chunk"
+	"sluice/internal/linefile"
 	"sluice/shared/entity"
 	"sluice/shared/report"
 	"sluice/shared/transaction"
-	"sluice/shared/transaction/scanner"
 	"sluice/shared/validation"
 )
 
@@ -158,15 +154,12 @@ func (v *validateRun) run(ctx context.Context, path string) (report.Summary, err
 		return report.Summary{}, err
 	}
 	progress := newProgressBar(v.ui, size)
-	in := v.input(newFileSource(file), size, known, progress)
-	in.Screening = screening
+	in := linefile.Validation{ReceivedAt: v.now, MainEntity: v.mainEntity, Entities: known, Screening: screening,
+		Progress: progress.update}
 	var flushFiles func() error
 	in.CSV, in.Rejected, flushFiles = v.files.writers()
-	summary, err := validation.ValidateFile(ctx, in, out)
+	summary, err := in.Run(ctx, file, size, out)
 	progress.clear()
-	if info, statErr := file.Stat(); err == nil && statErr == nil && info.Size() < size {
-		err = validation.ErrShrank // the last page of a mapped file reads as zeros beyond its new end
-	}
 	if err == nil {
 		err = errors.Join(out.Flush(), flushAlerts(), flushFiles())
 	}
@@ -185,32 +178,6 @@ func (v *validateRun) run(ctx context.Context, path string) (report.Summary, err
 		return summary, err
 	}
 	return summary, v.screen.finish(v.ui, summary.Screening)
-}
-
-// input describes the file to the validation.
-func (v *validateRun) input(
-	file chunk.Source, size int64, known *validation.Directory, progress *progressBar,
-) validation.FileInput {
-	settings := auth.DefaultSettings()
-	rules := transaction.Rules{
-		ReceivedAt: v.now, MaxPast: settings.MaxPast, MaxFuture: settings.MaxFuture, MainEntity: v.mainEntity,
-		CollectNames: v.screen.isAsked(),
-	}
-	in := validation.FileInput{
-		Source:     file,
-		Plan:       chunk.NewPlan(size, 0),
-		NewScanner: func() validation.Scanner { return scanner.New(rules) },
-		Entities:   known,
-		Workers:    runtime.GOMAXPROCS(0),
-
-		MaxReportBytes: report.DefaultMaxBytes,
-		Progress: func(p validation.Progress) {
-			// Reading is most of the work; what follows it is shown as the last tenth of the bar.
-			progress.update((9*p.Read+p.Settled)/10, p.Read)
-		},
-	}
-	rand.Read(in.DigestKey[:])
-	return in
 }
 
 // readDirectory reads the known entities from a file.

@@ -18,6 +18,7 @@ import (
 
 	"sluice/client"
 	"sluice/internal/cli"
+	"sluice/internal/linefile"
 	"sluice/shared/batch"
 	"sluice/shared/unpack"
 )
@@ -242,7 +243,7 @@ func (v *verifyRun) checkFile(ctx context.Context, claims client.ReceiptClaims, 
 	}
 	var content io.Reader = io.NewSectionReader(file, 0, size)
 	if packed := unpack.Recognize(head); packed != batch.Identity {
-		unpacking := newUnpacking(file, size, packed)
+		unpacking := linefile.Unpack(file, size, packed)
 		defer unpacking.Close()
 		content = unpacking
 	}

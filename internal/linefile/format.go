@@ -1,87 +1,31 @@
-package main
+package linefile
 
 import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"strings"
-
-	"sluice/shared/batch"
 )
 
-// sampleBytes is how much of a file is read to recognize its format.
-const sampleBytes = 64 << 10
+// SampleBytes is how much of a file Recognize needs.
+const SampleBytes = 64 << 10
 
-// foreignFormat is a format of files that cannot be a batch.
-type foreignFormat struct {
-	// name completes "the file is ...".
-	name string
-	// filter is the shell command that turns such a file, its last argument or its standard input, into JSON Lines; ""
+// Format is a format of files that cannot be a batch.
+type Format struct {
+	// Name completes "the file is ...".
+	Name string
+	// Filter is the shell command that turns such a file, its last argument or its standard input, into JSON Lines; ""
 	// if there is none.
-	filter string
-	// advice says what to do if there is no filter.
-	advice string
+	Filter string
+	// Advice says what to do if there is no filter.
+	Advice string
 }
 
-// checkFormat returns an error that says what a file is and what to do, if it is recognized as something else than JSON
-// Lines. Path is the name that the user gave. Reader is the command that reads the file from standard input.
-func checkFormat(file io.ReaderAt, size int64, path, reader string) error {
-	sample := make([]byte, min(size, sampleBytes))
-	n, err := file.ReadAt(sample, 0)
-	if err != nil && err != io.EOF {
-		return fmt.Errorf("read %s: %w", path, err)
-	}
-	return recognizeFormat(sample[:n], size <= sampleBytes).explain(path, reader, batch.Identity)
-}
-
-// explain returns the error for a file of the format, nil for a format that is nil. If the file is packed, the format is
-// that of its content.
-func (f *foreignFormat) explain(path, reader string, packed batch.Encoding) error {
-	if f == nil {
-		return nil
-	}
-	name, input := printable(path), shellQuote(path)
-	switch {
-	case path == stdName:
-		name = "standard input"
-	case path[0] == '-':
-		input = shellQuote("./" + path) // not an option
-	}
-	command := f.filter + " " + input
-	switch unpacking := unpackFilters[packed]; {
-	case unpacking != "" && path == stdName:
-		name, command = name+", unpacked,", "... | "+unpacking+" | "+f.filter
-	case unpacking != "":
-		name, command = name+", unpacked,", unpacking+" "+input+" | "+f.filter
-	case path == stdName:
-		command = "... | " + f.filter
-	}
-	text := name + " is " + f.name + ", not JSON Lines (one JSON object a line)"
-	if f.filter == "" {
-		return errors.New(text + "; " + f.advice)
-	}
-	return fmt.Errorf("%s; convert it: %s | %s", text, command, reader)
-}
-
-// shellQuote writes an argument for a POSIX shell.
-func shellQuote(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
-			strings.ContainsRune("_./:=@%+,-", r)
-	}
-	if s != "" && strings.TrimFunc(s, plain) == "" && s[0] != '-' {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// recognizeFormat returns the format of the file that begins with sample, or nil if it may be JSON Lines. Whole means
+// Recognize returns the format of the file that begins with sample, or nil if it may be JSON Lines. Whole means
 // that sample is the whole file. A file whose first line, or whose every line, is a JSON object is never recognized as
 // anything else.
-func recognizeFormat(sample []byte, whole bool) *foreignFormat {
+func Recognize(sample []byte, whole bool) *Format {
 	if f := recognizeSignature(sample); f != nil {
 		return f
 	}
@@ -106,25 +50,25 @@ const adviceForBinaries = "export the transactions as JSON Lines"
 // signatures are the first bytes of formats. None of them can begin a line of JSON.
 var signatures = []struct {
 	magic  string
-	format foreignFormat
+	format Format
 }{
-	{"\x1F\x8B\x08", foreignFormat{name: "compressed with gzip", filter: "gzip -dc"}},
-	{"\x28\xB5\x2F\xFD", foreignFormat{name: "compressed with zstd", filter: "zstd -dc"}},
-	{"\xFD7zXZ\x00", foreignFormat{name: "compressed with xz", filter: "xz -dc"}},
-	{"\x04\x22\x4D\x18", foreignFormat{name: "compressed with lz4", filter: "lz4 -dc"}},
-	{"PK\x03\x04", foreignFormat{name: "a ZIP archive (or a document of an office program)",
-		advice: "unpack it and name the file that it holds"}},
-	{"PK\x05\x06", foreignFormat{name: "an empty ZIP archive", advice: adviceForBinaries}},
-	{"7z\xBC\xAF\x27\x1C", foreignFormat{name: "a 7-Zip archive", advice: "unpack it and name the file that it holds"}},
-	{"Rar!\x1A\x07", foreignFormat{name: "a RAR archive", advice: "unpack it and name the file that it holds"}},
-	{"Obj\x01", foreignFormat{name: "an Avro file", advice: adviceForBinaries}},
-	{"%PDF-", foreignFormat{name: "a PDF document", advice: adviceForBinaries}},
-	{"\x7FELF", foreignFormat{name: "an executable program", advice: adviceForBinaries}},
-	{"SQLite format 3\x00", foreignFormat{name: "an SQLite database", advice: adviceForBinaries}},
+	{"\x1F\x8B\x08", Format{Name: "compressed with gzip", Filter: "gzip -dc"}},
+	{"\x28\xB5\x2F\xFD", Format{Name: "compressed with zstd", Filter: "zstd -dc"}},
+	{"\xFD7zXZ\x00", Format{Name: "compressed with xz", Filter: "xz -dc"}},
+	{"\x04\x22\x4D\x18", Format{Name: "compressed with lz4", Filter: "lz4 -dc"}},
+	{"PK\x03\x04", Format{Name: "a ZIP archive (or a document of an office program)",
+		Advice: "unpack it and name the file that it holds"}},
+	{"PK\x05\x06", Format{Name: "an empty ZIP archive", Advice: adviceForBinaries}},
+	{"7z\xBC\xAF\x27\x1C", Format{Name: "a 7-Zip archive", Advice: "unpack it and name the file that it holds"}},
+	{"Rar!\x1A\x07", Format{Name: "a RAR archive", Advice: "unpack it and name the file that it holds"}},
+	{"Obj\x01", Format{Name: "an Avro file", Advice: adviceForBinaries}},
+	{"%PDF-", Format{Name: "a PDF document", Advice: adviceForBinaries}},
+	{"\x7FELF", Format{Name: "an executable program", Advice: adviceForBinaries}},
+	{"SQLite format 3\x00", Format{Name: "an SQLite database", Advice: adviceForBinaries}},
 }
 
 // recognizeSignature recognizes formats by fixed bytes at fixed places.
-func recognizeSignature(sample []byte) *foreignFormat {
+func recognizeSignature(sample []byte) *Format {
 	for _, s := range signatures {
 		if bytes.HasPrefix(sample, []byte(s.magic)) {
 			return &s.format
@@ -136,24 +80,24 @@ func recognizeSignature(sample []byte) *foreignFormat {
 	hasNUL := func(n int) bool { return bytes.IndexByte(sample[:min(n, len(sample))], 0) >= 0 }
 	switch {
 	case at(0, "BZh") && at(4, "1AY&SY"):
-		return &foreignFormat{name: "compressed with bzip2", filter: "bzip2 -dc"}
+		return &Format{Name: "compressed with bzip2", Filter: "bzip2 -dc"}
 	case at(1, "\x2A\x4D\x18") && sample[0]&0xF0 == 0x50:
-		return &foreignFormat{name: "compressed with zstd", filter: "zstd -dc"}
+		return &Format{Name: "compressed with zstd", Filter: "zstd -dc"}
 	case at(0, "PAR1") && len(sample) > 4 && (sample[4] < ' ' || sample[4] > '~'):
-		return &foreignFormat{name: "a Parquet file", advice: adviceForBinaries}
+		return &Format{Name: "a Parquet file", Advice: adviceForBinaries}
 	case at(0, "MZ") && hasNUL(64):
-		return &foreignFormat{name: "an executable program", advice: adviceForBinaries}
+		return &Format{Name: "an executable program", Advice: adviceForBinaries}
 	case at(257, "ustar") && hasNUL(257): // JSON never holds a zero byte
-		return &foreignFormat{name: "a tar archive", advice: "unpack it and name the file that it holds"}
+		return &Format{Name: "a tar archive", Advice: "unpack it and name the file that it holds"}
 	}
 	return nil
 }
 
 // recognizeEncoding recognizes text in UTF-16 and UTF-32, with a byte-order mark or by the zero bytes beside ASCII
 // characters, which JSON in UTF-8 cannot contain.
-func recognizeEncoding(sample []byte) *foreignFormat {
-	format := func(name, iconv string) *foreignFormat {
-		return &foreignFormat{name: name + " text", filter: "iconv -f " + iconv + " -t UTF-8"}
+func recognizeEncoding(sample []byte) *Format {
+	format := func(name, iconv string) *Format {
+		return &Format{Name: name + " text", Filter: "iconv -f " + iconv + " -t UTF-8"}
 	}
 	for _, mark := range []struct{ bytes, name string }{
 		{"\xFF\xFE\x00\x00", "UTF-32"}, {"\x00\x00\xFE\xFF", "UTF-32"}, {"\xFF\xFE", "UTF-16"}, {"\xFE\xFF", "UTF-16"},
@@ -188,8 +132,8 @@ func recognizeEncoding(sample []byte) *foreignFormat {
 }
 
 // recognizeArray recognizes a JSON array of objects that is the whole file. Text begins with its bracket.
-func recognizeArray(text []byte, whole bool) *foreignFormat {
-	array := &foreignFormat{name: "one JSON array", filter: "jq -c '.[]'"}
+func recognizeArray(text []byte, whole bool) *Format {
+	array := &Format{Name: "one JSON array", Filter: "jq -c '.[]'"}
 	d := json.NewDecoder(bytes.NewReader(text))
 	_, _ = d.Token() // the bracket
 	for n := 0; d.More(); n++ {
@@ -220,7 +164,7 @@ func isCut(err error, whole bool) bool {
 	return !whole && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF))
 }
 
-func ifTrue(condition bool, f *foreignFormat) *foreignFormat {
+func ifTrue(condition bool, f *Format) *Format {
 	if condition {
 		return f
 	}
@@ -228,20 +172,20 @@ func ifTrue(condition bool, f *foreignFormat) *foreignFormat {
 }
 
 // recognizeSpreadJSON recognizes objects that extend over several lines. Text begins with the first one's brace.
-func recognizeSpreadJSON(text []byte, whole bool) *foreignFormat {
+func recognizeSpreadJSON(text []byte, whole bool) *Format {
 	var first json.RawMessage
 	err := json.NewDecoder(bytes.NewReader(text)).Decode(&first)
 	// A broken first line of JSON Lines is not followed by what would continue it, over several lines.
 	const enoughLines = 3
 	if err == nil && bytes.IndexByte(first, '\n') >= 0 ||
 		isCut(err, whole) && bytes.Count(text, []byte("\n")) >= enoughLines {
-		return &foreignFormat{name: "JSON whose objects extend over several lines", filter: "jq -c ."}
+		return &Format{Name: "JSON whose objects extend over several lines", Filter: "jq -c ."}
 	}
 	return nil
 }
 
 // recognizeText recognizes other formats of text. Text does not begin as JSON Lines do.
-func recognizeText(text []byte, whole bool) *foreignFormat {
+func recognizeText(text []byte, whole bool) *Format {
 	if !whole {
 		end := bytes.LastIndexByte(text, '\n')
 		if end < 0 {
@@ -256,14 +200,14 @@ func recognizeText(text []byte, whole bool) *foreignFormat {
 	}
 	const advice = "convert each record to one JSON object on one line"
 	if text[0] == '<' {
-		return &foreignFormat{name: "XML or HTML", advice: advice}
+		return &Format{Name: "XML or HTML", Advice: advice}
 	}
 	for _, delimiter := range []struct {
 		r    rune
 		name string
 	}{{',', "commas"}, {';', "semicolons"}, {'\t', "tabs"}, {'|', "vertical bars"}} {
 		if isDelimited(text, delimiter.r) {
-			return &foreignFormat{name: "CSV (fields separated by " + delimiter.name + ")", advice: advice}
+			return &Format{Name: "CSV (fields separated by " + delimiter.name + ")", Advice: advice}
 		}
 	}
 	return nil

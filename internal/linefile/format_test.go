@@ -1,4 +1,4 @@
-package main
+package linefile
 
 import (
 	"bytes"
@@ -33,11 +33,11 @@ func elements(separator string) string {
 
 // recognize returns the name of the format of a file, or "".
 func recognize(file []byte) string {
-	format := recognizeFormat(file[:min(len(file), sampleBytes)], len(file) <= sampleBytes)
+	format := Recognize(file[:min(len(file), SampleBytes)], len(file) <= SampleBytes)
 	if format == nil {
 		return ""
 	}
-	return format.name
+	return format.Name
 }
 
 func TestForeignFormatsAreRecognized(t *testing.T) {
@@ -94,8 +94,8 @@ func TestJSONLinesAreNotRefused(t *testing.T) {
 		"lines":                       "{\"a\":1}\n{\"a\":2}\n",
 		"a mark":                      "\xEF\xBB\xBF{\"a\":1}\n",
 		"blank lines first":           "\r\n \t\r\n{\"a\":1}\r\n",
-		"a long line":                 `{"a":"` + strings.Repeat("x", sampleBytes) + "\"}\n{}\n",
-		"a long line with brackets":   `{"a":[` + strings.Repeat("[1,2],", sampleBytes/6) + "1]}\n",
+		"a long line":                 `{"a":"` + strings.Repeat("x", SampleBytes) + "\"}\n{}\n",
+		"a long line with brackets":   `{"a":[` + strings.Repeat("[1,2],", SampleBytes/6) + "1]}\n",
 		"a broken first line":         "{\"a\":1,}\n{\"a\":2}\n",
 		"a cut first line":            "{\"a\":1\n{\"a\":2}\n{\"a\":3}\n",
 		"a cut first line, long":      "{\"a\":\n" + elements("\n"),
@@ -139,7 +139,7 @@ func FuzzRecognizeFormat(f *testing.F) {
 		if cut >= 0 && cut < len(file) {
 			sample, whole = file[:cut], false
 		}
-		format := recognizeFormat(sample, whole)
+		format := Recognize(sample, whole)
 		if format == nil {
 			return
 		}
@@ -150,7 +150,7 @@ func FuzzRecognizeFormat(f *testing.F) {
 			}
 			if first && isObject(line) {
 				t.Fatalf("%q, cut to %q, is recognized as %s, but its first line is an object",
-					file, sample, format.name)
+					file, sample, format.Name)
 			}
 			first = false
 		}
@@ -171,8 +171,8 @@ func FuzzValidLines(f *testing.F) {
 		if cut >= 0 && cut < len(file) {
 			sample, whole = file[:cut], false
 		}
-		if format := recognizeFormat(sample, whole); format != nil {
-			t.Fatalf("%q is recognized as %s", sample, format.name)
+		if format := Recognize(sample, whole); format != nil {
+			t.Fatalf("%q is recognized as %s", sample, format.Name)
 		}
 	})
 }
@@ -183,8 +183,8 @@ func TestShellQuote(t *testing.T) {
 		"$HOME":   "'$HOME'",
 		"dir/a,b": "dir/a,b",
 	} {
-		if got := shellQuote(arg); got != want {
-			t.Errorf("shellQuote(%q) = %s, want %s", arg, got, want)
+		if got := ShellQuote(arg); got != want {
+			t.Errorf("ShellQuote(%q) = %s, want %s", arg, got, want)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package linefile
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ func TestMappedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	mapped := newFileSource(file).(chunk.MappedSource)
+	mapped := NewSource(file).(chunk.MappedSource)
 	edges := []int{0, 1, page - 1, page, page + 1, 2 * page, len(content) - 1, len(content)}
 	for _, from := range edges {
 		for _, to := range edges {
