@@ -79,8 +79,8 @@ match. --fail makes it answer as adapters should not; it can be repeated:
 			if err != nil {
 				return err
 			}
-			a.server.client, a.server.console = c, newConsole(stdout)
-			a.lists.ui = newConsole(io.Discard)
+			a.server.client, a.server.ui = c, newTerminal(stdout)
+			a.lists.ui = newTerminal(io.Discard)
 			return a.run(ctx)
 		},
 	}

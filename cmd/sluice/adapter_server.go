@@ -33,11 +33,11 @@ type adapterServer struct {
 	threshold float64
 	faults    listFlag
 	delay     time.Duration
-	console   *console
+	ui        *terminal
 	// ctx ends when the program does; pending are the answers under way.
 	ctx     context.Context
 	pending sync.WaitGroup
-	// mu guards screener and console.
+	// mu guards screener and ui.
 	mu sync.Mutex
 }
 
@@ -260,7 +260,7 @@ func (s *adapterServer) deliver(m adapter.Message, answer adapter.Answer) error 
 func (s *adapterServer) printf(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.console.printf("%s  "+format, append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
+	s.ui.printf("%s  "+format, append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
 }
 
 // readAnswers reads a file of answers, by names in lower case.

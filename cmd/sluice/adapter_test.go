@@ -92,7 +92,7 @@ func (f *fakeReceptor) newAdapter(faults ...string) *adapterServer {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		f.t.Fatal(err)
 	}
-	s := &adapterServer{client: c, provider: "acme", keys: f.keys, faults: faults, console: newConsole(io.Discard),
+	s := &adapterServer{client: c, provider: "acme", keys: f.keys, faults: faults, ui: newTerminal(io.Discard),
 		ctx: f.t.Context()}
 	if s.answers, err = readAnswers(path); err != nil {
 		f.t.Fatal(err)

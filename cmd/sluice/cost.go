@@ -79,7 +79,7 @@ out.`,
 				_, err = fmt.Fprintf(stdout, "%s\n", text)
 				return err
 			}
-			printEstimate(newConsole(stdout), e)
+			printEstimate(newTerminal(stdout), e)
 			return nil
 		},
 	}
@@ -103,7 +103,7 @@ func readPrices(path string) (cost.PriceList, error) {
 }
 
 // printEstimate prints an estimate as tables for people.
-func printEstimate(ui *console, e cost.Estimate) {
+func printEstimate(ui *terminal, e cost.Estimate) {
 	printItems(ui, "Once", e.Once, e.Sums.Once)
 	printItems(ui, "Every month", e.Monthly, e.Sums.Month)
 	total := fmt.Sprintf("In all, stored for %.4g months: %s", e.KeptMonths, formatDollars(e.Sums.Total))
@@ -114,7 +114,7 @@ func printEstimate(ui *console, e cost.Estimate) {
 }
 
 // printItems prints a table of items with their sum.
-func printItems(ui *console, title string, items []cost.Item, sum float64) {
+func printItems(ui *terminal, title string, items []cost.Item, sum float64) {
 	ui.printf("%s\n", ui.paint(bold, fmt.Sprintf("%-16s %16s  %-12s %14s  %s", title, "", "", "$", "basis")))
 	for _, i := range items {
 		ui.printf("%-16s %16s  %-12s %14s  %s\n", "  "+i.Name, formatQuantity(i.Amount), i.Unit, formatDollars(i.Dollars)[1:],

@@ -33,13 +33,13 @@ company, and stops.`,
 		},
 		Examples: []string{"sluice demo"},
 		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
-			return runDemo(ctx, newConsole(stdout), lines)
+			return runDemo(ctx, newTerminal(stdout), lines)
 		},
 	}
 }
 
 // runDemo runs the demo on a local cloud of its own, in a temporary folder.
-func runDemo(ctx context.Context, ui *console, lines int64) error {
+func runDemo(ctx context.Context, ui *terminal, lines int64) error {
 	dir, err := os.MkdirTemp("", "sluice-demo-")
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func runDemo(ctx context.Context, ui *console, lines int64) error {
 
 // demo is one run of the demo.
 type demo struct {
-	ui *console
+	ui *terminal
 	// dir is the temporary folder, and data the local cloud's data folder in it.
 	dir, data string
 	client    *client.Client

@@ -66,9 +66,9 @@ address of a tunnel that passes TCP connections on to --address.`,
 			if events == nil {
 				events = listFlag{webhook.AllEvents}
 			}
-			l.client, l.stdout, l.info = c, stdout, newConsole(stdout)
+			l.client, l.stdout, l.info = c, stdout, newTerminal(stdout)
 			if l.asJSON {
-				l.info = newConsole(io.Discard)
+				l.info = newTerminal(io.Discard)
 			}
 			return l.run(ctx, address, public, events)
 		},
@@ -82,7 +82,7 @@ type listener struct {
 	asJSON  bool
 	secret  string
 	stdout  io.Writer
-	info    *console
+	info    *terminal
 	// mu keeps the lines of concurrent requests apart.
 	mu sync.Mutex
 }

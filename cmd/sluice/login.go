@@ -47,13 +47,13 @@ name, except the secret, need not be given again.`,
 			if tenant != "" {
 				conn.config.Scope = scopePrefix + tenant
 			}
-			return login(ctx, &conn, newConsole(stdout))
+			return login(ctx, &conn, newTerminal(stdout))
 		},
 	}
 }
 
 // login completes a connection, checks it and stores it as a profile.
-func login(ctx context.Context, conn *connection, ui *console) error {
+func login(ctx context.Context, conn *connection, ui *terminal) error {
 	if err := conn.readEnvironment(); err != nil {
 		return err
 	}

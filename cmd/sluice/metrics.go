@@ -64,7 +64,7 @@ of the latest 10,000 runs. A run that was repeated counts again.`,
 				return err
 			}
 			defer log.Close()
-			m := metricsView{figures: figures.New(options), log: log, out: newConsole(stdout), asJSON: asJSON, watched: watch}
+			m := metricsView{figures: figures.New(options), log: log, out: newTerminal(stdout), asJSON: asJSON, watched: watch}
 			return m.show(ctx)
 		},
 	}
@@ -84,7 +84,7 @@ type metricsView struct {
 	log     *os.File
 	// read is how much of the log is added up.
 	read            int64
-	out             *console
+	out             *terminal
 	asJSON, watched bool
 }
 
@@ -101,7 +101,7 @@ func (m *metricsView) show(ctx context.Context) error {
 		case m.asJSON:
 			err = m.printJSON(s)
 		default:
-			if m.watched && m.out.terminal != nil {
+			if m.watched && m.out.tty != nil {
 				m.out.printf("\x1b[H\x1b[2J") // clears the screen
 			}
 			printFigures(m.out, s)

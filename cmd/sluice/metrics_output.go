@@ -12,7 +12,7 @@ import (
 )
 
 // printFigures prints figures as lines and tables for people.
-func printFigures(ui *console, s figures.Snapshot) {
+func printFigures(ui *terminal, s figures.Snapshot) {
 	if s.From.IsZero() && len(s.Open) == 0 {
 		ui.printf("Nothing has been done yet.\n")
 		return
@@ -34,7 +34,7 @@ func printFigures(ui *console, s figures.Snapshot) {
 }
 
 // printHead prints a line that begins with a word, unless nothing follows it.
-func printHead(ui *console, word string, texts []string) {
+func printHead(ui *terminal, word string, texts []string) {
 	if len(texts) > 0 {
 		ui.printf("%s %s\n", ui.paint(bold, fmt.Sprintf("%-9s", word)), strings.Join(texts, ", "))
 	}
@@ -137,7 +137,7 @@ func formatSeconds(seconds float64) string {
 }
 
 // printTable prints rows in columns: the first one to the left, all others to the right.
-func printTable(ui *console, rows [][]string) {
+func printTable(ui *terminal, rows [][]string) {
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {

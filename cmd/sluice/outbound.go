@@ -62,7 +62,7 @@ certificate that the tenant's configuration of external authentication gives for
 
 // printCheck prints what a receiver presents. Names in certificates are the receiver's: they are made printable.
 func printCheck(w io.Writer, check client.ReceiverCheck) error {
-	ui := newConsole(w)
+	ui := newTerminal(w)
 	for i, c := range check.Chain {
 		ui.printf("certificate %d of %d\n", i+1, len(check.Chain))
 		for _, line := range [][2]string{

@@ -41,7 +41,7 @@ Prints everything that is wrong: the file, the line, the field with the operand 
 the machine. The exit code is 1 if something is wrong.`,
 		Examples: []string{"sluice policy check sampledata/policies/company.yaml sampledata/policies/individual.yaml"},
 		Run: func(_ context.Context, paths []string, stdout io.Writer) error {
-			ui := newConsole(stdout)
+			ui := newTerminal(stdout)
 			areWrong := false
 			for _, path := range paths {
 				file, _, err := compilePolicyFile(path)
@@ -151,7 +151,7 @@ is 0 if the policies are the same, 1 if they differ, 2 if they could not be comp
 			if asJSON {
 				err = printJSON(stdout, c)
 			} else {
-				printComparison(newConsole(stdout), c)
+				printComparison(newTerminal(stdout), c)
 			}
 			if err == nil && !c.IsEmpty() {
 				return exitRejected
@@ -179,7 +179,7 @@ func readPolicy(ctx context.Context, conn *connection, name string) (policy.Cont
 
 // printComparison prints what turns one policy into another: a line for each thing that is added (+), deleted (-) or
 // updated (~), and below it what is.
-func printComparison(ui *console, c policyfile.Comparison) {
+func printComparison(ui *terminal, c policyfile.Comparison) {
 	for _, d := range c.EntityType {
 		printDifference(ui, d)
 	}
@@ -222,7 +222,7 @@ func nameOfChange(kind string, c policyfile.Change) string {
 	return kind + " " + printable(c.DataKey)
 }
 
-func printDifference(ui *console, d policyfile.Difference) {
+func printDifference(ui *terminal, d policyfile.Difference) {
 	show := func(v any) string {
 		if v == nil {
 			return "nothing"

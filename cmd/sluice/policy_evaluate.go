@@ -34,7 +34,7 @@ met, or those that --jurisdiction names. The exit code is 1 if something is wron
 			"sluice policy evaluate --policy Company --version 3 --request request.json --normalized --json",
 		},
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
-			e.ui = newConsole(stdout)
+			e.ui = newTerminal(stdout)
 			return e.run(ctx, args, stdout)
 		},
 	}
@@ -46,7 +46,7 @@ type evaluation struct {
 	policy  string
 	version int64
 	conn    connection
-	ui      *console
+	ui      *terminal
 	// names are those of the conditions of a FILE.
 	names map[[2]string]string
 	// entity and request are files, of which one is given.

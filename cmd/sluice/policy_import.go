@@ -53,9 +53,9 @@ them together with the policy. Data groups that the file does not have stay as t
 			if err != nil {
 				return err
 			}
-			i.service, i.file, i.ui = policyService{c}, file, newConsole(stdout)
+			i.service, i.file, i.ui = policyService{c}, file, newTerminal(stdout)
 			if i.asJSON {
-				i.ui = newConsole(io.Discard)
+				i.ui = newTerminal(io.Discard)
 			}
 			if err := i.run(ctx); err != nil {
 				return i.explainInterruption(ctx, err)
@@ -72,7 +72,7 @@ them together with the policy. Data groups that the file does not have stay as t
 type policyImport struct {
 	service                 policyService
 	file                    *policyfile.File
-	ui                      *console
+	ui                      *terminal
 	policy, workspace, note string
 	publish, dryRun, asJSON bool
 	// brief prints how much is changed in place of what.

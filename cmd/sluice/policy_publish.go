@@ -26,9 +26,9 @@ groups.`,
 		},
 		Examples: []string{"sluice policy publish Company"},
 	}, func(ctx context.Context, c *client.Client, args []string, asJSON bool, stdout io.Writer) error {
-		ui := newConsole(stdout)
+		ui := newTerminal(stdout)
 		if asJSON {
-			ui = newConsole(io.Discard)
+			ui = newTerminal(io.Discard)
 		}
 		p := publication{service: policyService{c}, ui: ui}
 		v, err := p.run(ctx, args[0], workspace)
@@ -42,7 +42,7 @@ groups.`,
 // publication publishes drafts.
 type publication struct {
 	service policyService
-	ui      *console
+	ui      *terminal
 }
 
 // run publishes the draft of a workspace, and the drafts of the data groups to which it refers.

@@ -15,7 +15,7 @@ import (
 
 // resultPrinter prints the result of an evaluation for people.
 type resultPrinter struct {
-	ui *console
+	ui *terminal
 	// properties are those of the entity, whose values the result does not repeat.
 	properties property.Split
 	// isReadOnly leaves values out, as read-only results have none.

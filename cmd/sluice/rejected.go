@@ -27,8 +27,8 @@ func (o *rejectedOutputs) addFlags(f *flag.FlagSet) {
 		"sent again; - is standard output, and all else then goes to standard error")
 }
 
-// open opens the files and returns the console that remains.
-func (o *rejectedOutputs) open(ui *console, stdout io.Writer, silent, reportToStdout bool) (*console, error) {
+// open opens the files and returns the terminal that remains.
+func (o *rejectedOutputs) open(ui *terminal, stdout io.Writer, silent, reportToStdout bool) (*terminal, error) {
 	var err error
 	if o.csv, err = openOutput(o.csvPath, "the report as CSV", stdout); err != nil {
 		return ui, err
@@ -42,7 +42,7 @@ func (o *rejectedOutputs) open(ui *console, stdout io.Writer, silent, reportToSt
 	case silent || reportToStdout || o.csv.isStdout() && o.rejected.isStdout():
 		return ui, cli.Usagef("give at most one of --json, --report -, --csv - and --rejected -: each takes standard output")
 	}
-	return newConsole(os.Stderr), nil
+	return newTerminal(os.Stderr), nil
 }
 
 // isStdout reports whether one of the files takes standard output.
@@ -55,7 +55,7 @@ func (o *rejectedOutputs) discard() {
 }
 
 // fetch stores the files of a batch.
-func (o *rejectedOutputs) fetch(ctx context.Context, c *client.Client, ui *console, r client.ValidationResult) error {
+func (o *rejectedOutputs) fetch(ctx context.Context, c *client.Client, ui *terminal, r client.ValidationResult) error {
 	leftOut := int64(0)
 	if r.RejectedLeftOut != nil {
 		leftOut = *r.RejectedLeftOut
@@ -124,7 +124,7 @@ func (o *rejectedOutputs) writers() (csv, rejected io.Writer, flush func() error
 }
 
 // finish closes the files and says where they are. LeftOut is the number of rejected lines that are too long.
-func (o *rejectedOutputs) finish(ui *console, leftOut int64) error {
+func (o *rejectedOutputs) finish(ui *terminal, leftOut int64) error {
 	if err := errors.Join(o.csv.finish(), o.rejected.finish()); err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ const (
 // showReport fetches the report of invalid lines, shows the first error of each kind and counts them all. It stores the
 // report in out unless that is nil. File is what was uploaded, or nil if it is not at hand.
 func showReport(
-	ctx context.Context, c *client.Client, ui *console, result client.ValidationResult, file io.ReaderAt,
+	ctx context.Context, c *client.Client, ui *terminal, result client.ValidationResult, file io.ReaderAt,
 	out *outputFile,
 ) error {
 	if result.ErrorsFileURL == "" {
@@ -50,7 +50,7 @@ func showReport(
 }
 
 // explainNoReport says why there is no report, if one was asked for. If no line is invalid, the report is empty.
-func explainNoReport(ui *console, result client.ValidationResult, out *outputFile) error {
+func explainNoReport(ui *terminal, result client.ValidationResult, out *outputFile) error {
 	switch {
 	case out == nil:
 		return nil
@@ -62,7 +62,7 @@ func explainNoReport(ui *console, result client.ValidationResult, out *outputFil
 }
 
 // finishEmptyReport stores the report of a file without invalid lines: nothing.
-func finishEmptyReport(ui *console, out *outputFile) error {
+func finishEmptyReport(ui *terminal, out *outputFile) error {
 	if err := out.finish(); err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func summarizeReport(r io.Reader, limit int64) (reportSummary, error) {
 }
 
 // print shows the first errors with their lines, and then the number of errors of each kind, the most frequent first.
-func (s reportSummary) print(ui *console, file io.ReaderAt) {
+func (s reportSummary) print(ui *terminal, file io.ReaderAt) {
 	if len(s.counts) == 0 {
 		return
 	}
@@ -163,7 +163,7 @@ func (s reportSummary) print(ui *console, file io.ReaderAt) {
 	ui.printf("\n%s\n", wrapList(title+": ", kinds, max(ui.width-1, 79)))
 }
 
-func (f firstError) print(ui *console, file io.ReaderAt) {
+func (f firstError) print(ui *terminal, file io.ReaderAt) {
 	heading := fmt.Sprintf("%s  %s %s", ui.paint(bold, "line "+formatNumber(f.line.Line)),
 		ui.paint(red, printable(f.err.Type)), printable(f.err.Pointer))
 	ui.printf("\n%s\n", strings.TrimRight(heading, " "))

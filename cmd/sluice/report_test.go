@@ -54,7 +54,7 @@ func TestShortEntriesAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	summary.print(newConsole(&out), strings.NewReader("{}\n"))
+	summary.print(newTerminal(&out), strings.NewReader("{}\n"))
 	const want = "\nline 1  missing\n  It is missing.\n    {}\n    ^\n\nline 7  enum\n\nErrors: 2 missing, 1 enum\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("output (-want +got):\n%s", diff)
@@ -64,7 +64,7 @@ func TestShortEntriesAreCounted(t *testing.T) {
 // A report without an error prints no list of none.
 func TestEmptyReportPrintsNothing(t *testing.T) {
 	var out strings.Builder
-	reportSummary{}.print(newConsole(&out), nil)
+	reportSummary{}.print(newTerminal(&out), nil)
 	if out.Len() > 0 {
 		t.Errorf("printed %q, want nothing", out.String())
 	}

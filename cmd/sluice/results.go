@@ -68,7 +68,7 @@ is 0 if every transaction is valid, 1 if not, and 3 while validation is not comp
 // showResults prints the outcome of validation and fetches the files; with onlyStore, the report only if it is to be
 // stored.
 func showResults(
-	ctx context.Context, c *client.Client, ui *console, r client.ValidationResult, report *outputFile, files *rejectedOutputs,
+	ctx context.Context, c *client.Client, ui *terminal, r client.ValidationResult, report *outputFile, files *rejectedOutputs,
 	onlyStore bool,
 ) error {
 	if r.Pending {
@@ -101,9 +101,9 @@ func addReportFlag(f *flag.FlagSet, path *string) {
 		"then goes to standard error")
 }
 
-// openReport opens the file of the report, or returns nil if path is "", and returns the console on which a command
+// openReport opens the file of the report, or returns nil if path is "", and returns the terminal on which a command
 // then prints: none with silent, and standard error if the report takes standard output.
-func openReport(path string, stdout io.Writer, silent bool) (*console, *outputFile, error) {
+func openReport(path string, stdout io.Writer, silent bool) (*terminal, *outputFile, error) {
 	out, err := openOutput(path, "the report", stdout)
 	switch {
 	case err != nil:
@@ -111,11 +111,11 @@ func openReport(path string, stdout io.Writer, silent bool) (*console, *outputFi
 	case silent && out.isStdout():
 		return nil, nil, cli.Usagef("--json and --report - both take standard output; name a file for the report")
 	case silent:
-		return newConsole(io.Discard), out, nil
+		return newTerminal(io.Discard), out, nil
 	case out.isStdout():
-		return newConsole(os.Stderr), out, nil
+		return newTerminal(os.Stderr), out, nil
 	}
-	return newConsole(stdout), out, nil
+	return newTerminal(stdout), out, nil
 }
 
 // printReply prints a reply of the service as it came, but indented. Names, order, numbers and escapes stay the same.

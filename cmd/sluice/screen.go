@@ -62,7 +62,7 @@ file. Dates and countries take points from a hit whose entry has others; what on
 		Notes: `
 Exit codes: 0 if there is no hit, 1 if there are hits, 2 if the command could not run.`,
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
-			s.stdout, s.ui = stdout, newConsole(stdout)
+			s.stdout, s.ui = stdout, newTerminal(stdout)
 			return s.run(ctx, args)
 		},
 	}
@@ -71,7 +71,7 @@ Exit codes: 0 if there is no hit, 1 if there are hits, 2 if the command could no
 // screenRun is one run of the screen command.
 type screenRun struct {
 	stdout      io.Writer
-	ui          *console
+	ui          *terminal
 	lists       []listFile
 	file, pairs string
 	// query is what the flags say about every name.

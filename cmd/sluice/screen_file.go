@@ -164,14 +164,14 @@ func (s *screenRun) printPortions(inOrder <-chan *portion, stop func()) (hits in
 	return hits, err
 }
 
-// progress returns the console that shows how far a file has been screened: standard output, or standard error if that
+// progress returns the terminal that shows how far a file has been screened: standard output, or standard error if that
 // is not a terminal or has JSON.
-func (s *screenRun) progress() *console {
+func (s *screenRun) progress() *terminal {
 	switch {
-	case s.ui.terminal == nil:
-		return newConsole(os.Stderr)
+	case s.ui.tty == nil:
+		return newTerminal(os.Stderr)
 	case s.asJSON:
-		return newConsole(io.Discard)
+		return newTerminal(io.Discard)
 	}
 	return s.ui
 }

@@ -35,7 +35,7 @@ func screenFileRun(t *testing.T, n int, asJSON bool) (*screenRun, *bytes.Buffer,
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	return &screenRun{stdout: &out, ui: newConsole(&out), file: path, threshold: 50, asJSON: asJSON}, &out,
+	return &screenRun{stdout: &out, ui: newTerminal(&out), file: path, threshold: 50, asJSON: asJSON}, &out,
 		match.Build(match.Source{Name: "list", List: list})
 }
 

@@ -54,9 +54,9 @@ same. For many transactions 'sluice upload' is faster.
 			if err != nil {
 				return err
 			}
-			s := &sender{client: c, options: options, ui: newConsole(stdout)}
+			s := &sender{client: c, options: options, ui: newTerminal(stdout)}
 			if asJSON {
-				s.replies, s.ui = stdout, newConsole(os.Stderr)
+				s.replies, s.ui = stdout, newTerminal(os.Stderr)
 			}
 			err = s.sendAll(ctx, file)
 			if ctx.Err() != nil {
@@ -86,7 +86,7 @@ const maxWholeFile = 1 << 20
 type sender struct {
 	client  *client.Client
 	options client.SendOptions
-	ui      *console
+	ui      *terminal
 	// replies gets the reply to each stored transaction; nil for none.
 	replies         io.Writer
 	stored, refused int64

@@ -46,9 +46,9 @@ ends the command and leaves the batches alone.`,
 				}
 				return s.run(ctx)
 			}
-			ui := newConsole(stdout)
+			ui := newTerminal(stdout)
 			if asJSON {
-				ui = newConsole(io.Discard)
+				ui = newTerminal(io.Discard)
 			}
 			var s client.Status
 			if toEnd {
@@ -112,7 +112,7 @@ func meaningOf(s client.Status) string {
 // timeFormat is how points in time are printed.
 const timeFormat = "2006-01-02 15:04:05.000 MST"
 
-func printStatus(ui *console, s client.Status, followed bool) {
+func printStatus(ui *terminal, s client.Status, followed bool) {
 	if s.Status == "" {
 		ui.printf("%s\n", printable(s.Message))
 		printQueue(ui, s)
@@ -143,7 +143,7 @@ func printStatus(ui *console, s client.Status, followed bool) {
 }
 
 // printQueue says how many batches are before one that waits for its turn.
-func printQueue(ui *console, s client.Status) {
+func printQueue(ui *terminal, s client.Status) {
 	for _, p := range queuePart(s) {
 		ui.printf("%s\n", p.text)
 	}
@@ -152,7 +152,7 @@ func printQueue(ui *console, s client.Status) {
 // follow shows the statuses that a batch passes, and its counts as they grow, until its status is terminal. Uploaded
 // means that this command has uploaded the file, so that the service has it even if it does not say so yet.
 func follow(
-	ctx context.Context, c *client.Client, ui *console, batchID string, interval client.PollInterval, uploaded bool,
+	ctx context.Context, c *client.Client, ui *terminal, batchID string, interval client.PollInterval, uploaded bool,
 ) (client.Status, error) {
 	started, last := time.Now(), "-" // not a status: the first one is always printed
 	var pace pace
@@ -222,7 +222,7 @@ func queuePart(s client.Status) []part {
 }
 
 // printStatusStep prints a status that a followed batch has reached.
-func printStatusStep(ui *console, s client.Status, elapsed time.Duration) {
+func printStatusStep(ui *terminal, s client.Status, elapsed time.Duration) {
 	name, meaning := s.Status, meaningOf(s)
 	if name == "" {
 		name, meaning = "waiting", printable(strings.TrimSuffix(s.Message, "."))
@@ -250,7 +250,7 @@ func formatLiveCounts(c client.Counts) string {
 }
 
 // printCounts prints the counts that are known, if any are.
-func printCounts(ui *console, c client.Counts) {
+func printCounts(ui *terminal, c client.Counts) {
 	if text := formatCounts(c); text != "" {
 		ui.printf("%s\n", text)
 	}

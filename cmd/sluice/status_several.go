@@ -22,7 +22,7 @@ type statuses struct {
 	client *client.Client
 	ids    []string
 	stdout io.Writer
-	ui     *console
+	ui     *terminal
 	asJSON bool
 	// follow has the batches followed to their end.
 	follow bool
@@ -48,10 +48,10 @@ func newStatuses(c *client.Client, ids []string, stdout io.Writer, asJSON, follo
 			return nil, cli.Usagef("the batch %s is named twice", printable(id))
 		}
 	}
-	s := &statuses{client: c, ids: ids, stdout: stdout, ui: newConsole(stdout), asJSON: asJSON, follow: follow,
+	s := &statuses{client: c, ids: ids, stdout: stdout, ui: newTerminal(stdout), asJSON: asJSON, follow: follow,
 		rows: make([]statusRow, len(ids))}
 	if asJSON {
-		s.ui = newConsole(io.Discard)
+		s.ui = newTerminal(io.Discard)
 	}
 	return s, nil
 }
@@ -117,7 +117,7 @@ func (s *statuses) update(i int, now client.Status) {
 func (s *statuses) draw() {
 	s.ui.measure()
 	height := len(s.rows)
-	if _, rows, err := term.GetSize(int(s.ui.terminal.Fd())); err == nil && rows > 2 {
+	if _, rows, err := term.GetSize(int(s.ui.tty.Fd())); err == nil && rows > 2 {
 		height = min(height, rows-2)
 	}
 	var out strings.Builder

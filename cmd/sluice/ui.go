@@ -13,12 +13,13 @@ import (
 	"golang.org/x/term"
 )
 
-// console prints lines and, on a terminal, one changing line below them. It is safe for concurrent use.
-type console struct {
+// terminal is where a command prints: lines and, if that is a terminal, one changing line below them. It is safe for
+// concurrent use.
+type terminal struct {
 	mu sync.Mutex
 	w  io.Writer
-	// terminal is w if it is a terminal; otherwise nil.
-	terminal *os.File
+	// tty is w if it is a terminal; otherwise nil.
+	tty *os.File
 	// width is that of the terminal in columns; 0 if w is not a terminal, or one that cannot redraw a line.
 	width int
 	color bool
@@ -26,32 +27,32 @@ type console struct {
 	live string
 }
 
-// newConsole returns a console that prints to w. It respects the variables NO_COLOR and TERM=dumb.
-func newConsole(w io.Writer) *console {
-	c := &console{w: w}
+// newTerminal returns the terminal that prints to w. It respects the variables NO_COLOR and TERM=dumb.
+func newTerminal(w io.Writer) *terminal {
+	c := &terminal{w: w}
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
 		return c
 	}
-	c.terminal = f
+	c.tty = f
 	c.color = os.Getenv("NO_COLOR") == ""
 	c.measure()
 	return c
 }
 
 // measure reads the width of the terminal, which may change at any time.
-func (c *console) measure() {
-	if c.terminal == nil {
+func (c *terminal) measure() {
+	if c.tty == nil {
 		return
 	}
 	c.width = 80
-	if width, _, err := term.GetSize(int(c.terminal.Fd())); err == nil && width > 0 {
+	if width, _, err := term.GetSize(int(c.tty.Fd())); err == nil && width > 0 {
 		c.width = width
 	}
 }
 
 // printf prints above the changing line.
-func (c *console) printf(format string, args ...any) {
+func (c *terminal) printf(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	text := fmt.Sprintf(format, args...)
@@ -64,9 +65,9 @@ func (c *console) printf(format string, args ...any) {
 // eraseLine returns the cursor to the beginning of its line and clears the line.
 const eraseLine = "\r\x1b[2K"
 
-// setLive replaces the changing line by the parts that fit; none removes it. It does nothing if the console has no
-// changing line.
-func (c *console) setLive(parts ...part) {
+// setLive replaces the changing line by the parts that fit; none removes it. It does nothing if there is no changing
+// line.
+func (c *terminal) setLive(parts ...part) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.measure()
@@ -120,8 +121,8 @@ const (
 	green style = "32"
 )
 
-// paint returns text in a style, if the console has styles.
-func (c *console) paint(s style, text string) string {
+// paint returns text in a style, if it has styles.
+func (c *terminal) paint(s style, text string) string {
 	if !c.color || text == "" {
 		return text
 	}
@@ -129,13 +130,13 @@ func (c *console) paint(s style, text string) string {
 }
 
 // printStep prints a line of the course of a command: a name, the seconds since it began, and what it means.
-func (c *console) printStep(s style, name string, elapsed time.Duration, meaning string) {
+func (c *terminal) printStep(s style, name string, elapsed time.Duration, meaning string) {
 	c.printf("  %s %6.1f s  %s\n", c.paint(s, fmt.Sprintf("%-18s", name)), elapsed.Seconds(), c.paint(dim, meaning))
 }
 
 // printExcerpt prints the part of the file around the byte at offset, with a caret below the byte. What cannot be read
 // is not printed.
-func (c *console) printExcerpt(file io.ReaderAt, offset int64) {
+func (c *terminal) printExcerpt(file io.ReaderAt, offset int64) {
 	text, column := excerpt(file, offset, max(c.width-6, 72))
 	if text != "" {
 		c.printf("    %s\n    %s%s\n", c.paint(dim, text), strings.Repeat(" ", column), c.paint(red, "^"))
@@ -148,14 +149,14 @@ const redrawInterval = 50 * time.Millisecond
 // progressBar shows on the changing line how much of a whole is done, how fast, and how long the rest will take. It is
 // safe for concurrent use.
 type progressBar struct {
-	ui      *console
+	ui      *terminal
 	total   int64
 	started time.Time
 	// drawnAt is when the bar was last drawn, in nanoseconds since started.
 	drawnAt atomic.Int64
 }
 
-func newProgressBar(ui *console, total int64) *progressBar {
+func newProgressBar(ui *terminal, total int64) *progressBar {
 	return &progressBar{ui: ui, total: total, started: time.Now()}
 }
 

@@ -28,7 +28,7 @@ func TestBar(t *testing.T) {
 
 func TestConsoleKeepsTheChangingLineBelow(t *testing.T) {
 	var out bytes.Buffer
-	c := &console{w: &out, width: 12}
+	c := &terminal{w: &out, width: 12}
 	c.setLive(part{"one", 0})
 	c.setLive(part{"one", 0})
 	c.printf("text\n")
@@ -51,7 +51,7 @@ func TestConsoleKeepsTheChangingLineBelow(t *testing.T) {
 
 func TestConsoleWithoutATerminalHasNoChangingLine(t *testing.T) {
 	var out bytes.Buffer
-	c := newConsole(&out)
+	c := newTerminal(&out)
 	c.setLive(part{"bar", 0})
 	c.printf("line\n")
 	if got, want := out.String(), "line\n"; got != want {
@@ -62,7 +62,7 @@ func TestConsoleWithoutATerminalHasNoChangingLine(t *testing.T) {
 // The bar is drawn at most once an interval, but the full one always.
 func TestProgressBarIsThrottled(t *testing.T) {
 	var out bytes.Buffer
-	ui := &console{w: &out, width: 80}
+	ui := &terminal{w: &out, width: 80}
 	p := newProgressBar(ui, 100)
 	p.started = time.Now().Add(-time.Hour) // the last drawing was an hour ago
 	draws := func() int { return bytes.Count(out.Bytes(), []byte(eraseLine)) }

@@ -133,7 +133,7 @@ cannot be uploaded does not keep back the others; the exit code is then 2, or el
 // uploadRun is one run of the upload command.
 type uploadRun struct {
 	client *client.Client
-	ui     *console
+	ui     *terminal
 	path   string
 	// options say how the service processes the batch.
 	options uploadOptions

@@ -88,7 +88,7 @@ func checkIgnored(u client.Upload) error {
 }
 
 // printLabels prints what the client calls a batch and says of it.
-func printLabels(ui *console, name string, metadata map[string]string) {
+func printLabels(ui *terminal, name string, metadata map[string]string) {
 	if name != "" {
 		ui.printf("name %s\n", printable(name))
 	}
@@ -98,14 +98,14 @@ func printLabels(ui *console, name string, metadata map[string]string) {
 }
 
 // printDuplicate prints which batch had the same file before.
-func printDuplicate(ui *console, s client.Status) {
+func printDuplicate(ui *terminal, s client.Status) {
 	if s.DuplicateOf != "" {
 		ui.printf("the same file as batch %s\n", printable(s.DuplicateOf))
 	}
 }
 
 // printHistory prints the statuses that a batch has had.
-func printHistory(ui *console, s client.Status) {
+func printHistory(ui *terminal, s client.Status) {
 	for _, entry := range s.History {
 		ui.printf("  %s  %s\n", entry.At.Format(timeFormat), printable(entry.Status))
 	}

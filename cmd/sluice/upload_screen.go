@@ -51,7 +51,7 @@ func (o *uploadScreening) request() *client.Screening {
 }
 
 // show fetches the hits of a batch that has ended, shows the first ones, and stores all if they are to be stored.
-func (o *uploadScreening) show(ctx context.Context, c *client.Client, ui *console, last client.Status) error {
+func (o *uploadScreening) show(ctx context.Context, c *client.Client, ui *terminal, last client.Status) error {
 	if o.lists == "" {
 		return nil
 	}

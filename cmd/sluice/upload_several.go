@@ -59,7 +59,7 @@ func checkSeveral(paths []string, flags *flag.FlagSet) error {
 type uploads struct {
 	runs   []*uploadRun
 	stdout io.Writer
-	ui     *console
+	ui     *terminal
 	// asJSON, quiet and detach are the flags of the command.
 	asJSON, quiet, detach bool
 
@@ -93,7 +93,7 @@ func newUploads(like *uploadRun, paths []string, stdout io.Writer) *uploads {
 	slots := make(chan struct{}, maxUploads)
 	for _, path := range paths {
 		s.runs = append(s.runs, &uploadRun{
-			client: like.client, ui: newConsole(io.Discard), path: path, options: like.options, screen: like.screen,
+			client: like.client, ui: newTerminal(io.Discard), path: path, options: like.options, screen: like.screen,
 			inParts: like.inParts, brief: true, uploadSlots: slots, interval: interval,
 		})
 	}
@@ -108,9 +108,9 @@ func shareInterval(interval client.PollInterval, n int) client.PollInterval {
 // run uploads all files and returns how the command ends: with 2 if a file could not be uploaded or its batch not be
 // followed, otherwise with 1 if a batch was rejected.
 func (s *uploads) run(ctx context.Context) error {
-	s.ui = newConsole(s.stdout)
+	s.ui = newTerminal(s.stdout)
 	if s.asJSON || s.quiet {
-		s.ui = newConsole(io.Discard)
+		s.ui = newTerminal(io.Discard)
 	}
 	defer s.ui.setLive()
 	s.showProgress()

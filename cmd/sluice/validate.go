@@ -84,7 +84,7 @@ lines invalid unless --on-hit reject says so.`,
 			}
 			defer v.screen.alerts.discard()
 			if quiet {
-				v.ui = newConsole(io.Discard)
+				v.ui = newTerminal(io.Discard)
 			}
 			if byPaymentType {
 				v.mainEntity = transaction.ByPaymentType
@@ -112,7 +112,7 @@ lines invalid unless --on-hit reject says so.`,
 
 // validateRun is one run of the validate command.
 type validateRun struct {
-	ui *console
+	ui *terminal
 	// now takes the place of the receipt time.
 	now time.Time
 	// entitiesPath names the file of known entities; if it is "", whether entities exist is not checked.
@@ -268,13 +268,13 @@ func (v *validateRun) printSummary(stdout io.Writer, s report.Summary) error {
 		NamesScreened *int64 `json:"names_screened,omitempty"`
 		Hits          *int64 `json:"hits,omitempty"`
 	}{
-		s.Counts.Total > 0 && s.Counts.Invalid == 0, formatVerdict(newConsole(io.Discard), s), s.Counts, s.Codes,
+		s.Counts.Total > 0 && s.Counts.Invalid == 0, formatVerdict(newTerminal(io.Discard), s), s.Counts, s.Codes,
 		s.ReportComplete, s.Entries(), leftOut, names, hits,
 	})
 }
 
 // formatVerdict says how many of the transactions are valid.
-func formatVerdict(ui *console, s report.Summary) string {
+func formatVerdict(ui *terminal, s report.Summary) string {
 	c := s.Counts
 	switch {
 	case c.Total == 0:

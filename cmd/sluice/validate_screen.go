@@ -95,8 +95,8 @@ func checkScreenFlags(threshold float64, onHit string) error {
 	return nil
 }
 
-// open opens the file of the alerts and returns the console that remains.
-func (o *alertsOutput) open(ui *console, stdout io.Writer, asJSON, quiet, reportToStdout bool) (*console, error) {
+// open opens the file of the alerts and returns the terminal that remains.
+func (o *alertsOutput) open(ui *terminal, stdout io.Writer, asJSON, quiet, reportToStdout bool) (*terminal, error) {
 	var err error
 	if o.alerts, err = openOutput(o.alertsPath, "the hits", stdout); err != nil || !o.alerts.isStdout() {
 		return ui, err
@@ -107,7 +107,7 @@ func (o *alertsOutput) open(ui *console, stdout io.Writer, asJSON, quiet, report
 	case quiet:
 		return ui, nil
 	}
-	return newConsole(os.Stderr), nil
+	return newTerminal(os.Stderr), nil
 }
 
 // fileScreening reads the lists and returns how a file is screened, or nil if it is not, and what writes the rest of
@@ -164,7 +164,7 @@ func (s *screenRun) buildIndex() (*match.Index, error) {
 }
 
 // finish closes the file of the alerts and says what was found.
-func (o *alertsOutput) finish(ui *console, s *report.Screening) error {
+func (o *alertsOutput) finish(ui *terminal, s *report.Screening) error {
 	if s == nil {
 		return nil
 	}
@@ -183,7 +183,7 @@ func (o *alertsOutput) finish(ui *console, s *report.Screening) error {
 }
 
 // formatScreening says what the screening of names came to.
-func formatScreening(ui *console, names, hits int64) string {
+func formatScreening(ui *terminal, names, hits int64) string {
 	text := formatNumber(names) + " distinct names were screened: "
 	if names == 1 {
 		text = "1 name was screened: "
@@ -222,7 +222,7 @@ func (p *alertPreview) Write(b []byte) (int, error) {
 }
 
 // print shows the alerts that were kept, of all.
-func (p *alertPreview) print(ui *console, all int64) {
+func (p *alertPreview) print(ui *terminal, all int64) {
 	for i := range p.alerts {
 		a := &p.alerts[i]
 		ui.printf("\n%s  %s  %s\n  %5.1f  %s  %s %s\n         %s\n", ui.paint(bold, "line "+formatNumber(a.Line)),

@@ -113,7 +113,7 @@ func (v *verifyRun) run(ctx context.Context, args []string, stdout io.Writer) er
 	if v.asJSON {
 		err = printJSON(stdout, out)
 	} else {
-		newConsole(stdout).printf("%s\n", printable(out.Message))
+		newTerminal(stdout).printf("%s\n", printable(out.Message))
 		err = nil
 	}
 	if err == nil && !out.Verified {
