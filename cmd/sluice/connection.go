@@ -78,24 +78,7 @@ func (c *connection) readEnvironment() error {
 // cloud that they name. If they name none and no address, it comes from the local cloud of the default data folder, or
 // else from the default profile.
 func (c *connection) newClient() (*client.Client, error) {
-	if err := c.readEnvironment(); err != nil {
-		return nil, err
-	}
-	config := c.config
-	var err error
-	switch {
-	case c.data != "" && c.profile != "":
-		err = cli.Usagef("give either a profile or the data folder of a local cloud")
-	case c.profile != "":
-		err = completeFromProfile(&config, c.profile)
-	case c.data != "" || config.APIURL == "" && config.TokenURL == "":
-		err = completeFromLocalCloud(&config, c.data)
-		if errors.Is(err, errNoService) {
-			if err = completeFromProfile(&config, defaultProfile); errors.Is(err, fs.ErrNotExist) {
-				err = errNoService
-			}
-		}
-	}
+	config, _, err := c.resolve()
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +86,40 @@ func (c *connection) newClient() (*client.Client, error) {
 		fmt.Fprintf(os.Stderr, "waiting %.0f s: %v\n", pause.Seconds(), refusal)
 	}
 	return client.New(config)
+}
+
+// source is what completed a connection, for people.
+type source string
+
+const (
+	sourceLocalCloud source = "local cloud"
+	sourceFlags      source = "flags"
+)
+
+// sourceProfile returns the source that is a profile.
+func sourceProfile(name string) source { return source("profile " + name) }
+
+// resolve returns the settings of newClient and what completed them.
+func (c *connection) resolve() (config client.Config, from source, err error) {
+	if err := c.readEnvironment(); err != nil {
+		return client.Config{}, "", err
+	}
+	config, from = c.config, sourceFlags
+	switch {
+	case c.data != "" && c.profile != "":
+		err = cli.Usagef("give either a profile or the data folder of a local cloud")
+	case c.profile != "":
+		from, err = sourceProfile(c.profile), completeFromProfile(&config, c.profile)
+	case c.data != "" || config.APIURL == "" && config.TokenURL == "":
+		from, err = sourceLocalCloud, completeFromLocalCloud(&config, c.data)
+		if errors.Is(err, errNoService) {
+			from, err = sourceProfile(defaultProfile), completeFromProfile(&config, defaultProfile)
+			if errors.Is(err, fs.ErrNotExist) {
+				err = errNoService
+			}
+		}
+	}
+	return config, from, err
 }
 
 // errNoService means that nothing names a service.

@@ -14,6 +14,8 @@ func execReplace(string, []string) error { return errNoLocalCloud }
 
 func newProcessGroup(*exec.Cmd) {}
 
+func newSession(*exec.Cmd) {}
+
 func interrupt(p *os.Process) error { return p.Kill() }
 
 func killGroup(p *os.Process) error { return p.Kill() }

@@ -29,6 +29,9 @@ func newProcessGroup(cmd *exec.Cmd) {
 	dieWithParent(cmd.SysProcAttr)
 }
 
+// newSession starts a command that has nothing to do with the terminal and outlives this process.
+func newSession(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+
 // interrupt asks a process to stop, as Ctrl-C does.
 func interrupt(p *os.Process) error { return p.Signal(syscall.SIGINT) }
 

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/netip"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"sluice/client"
+	"sluice/console"
+	"sluice/internal/cli"
+)
+
+// consoleAddress is where the console listens unless --address is given: always the same place, so that an open page
+// finds the console again. If something else listens there, a free port is taken.
+const consoleAddress = "127.0.0.1:8470"
+
+// consoleOptions are the flags of 'sluice console' beside those of a connection.
+type consoleOptions struct {
+	address string
+	noOpen  bool
+}
+
+func consoleCommand() *cli.Command {
+	var conn connection
+	var o consoleOptions
+	return &cli.Command{
+		Name:    "console",
+		Summary: "show the service in a browser on this machine: batches, uploads, screening and the rest",
+		Description: `
+It serves a web page on 127.0.0.1, prints its address and opens the browser. The page uses the connection of this
+command and shows what its client may see; the credentials stay here. The printed address opens the console in one
+browser, once; other programs of the machine cannot use it after that. Ctrl-C ends the console.`,
+		Flags: func(f *flag.FlagSet) {
+			f.StringVar(&o.address, "address", "",
+				"`HOST:PORT` to listen at, on this machine (default "+consoleAddress+", or a free port if it is taken)")
+			f.BoolVar(&o.noOpen, "no-open", false, "print the address and leave the browser alone")
+			conn.addFlags(f)
+		},
+		Examples: []string{
+			"sluice console",
+			"sluice console --profile production --no-open",
+			"sluice console --data .sluice --address 127.0.0.1:9000",
+		},
+		Run: func(ctx context.Context, _ []string, stdout io.Writer) error {
+			if !console.IsBuilt() {
+				return errors.New(console.NotBuilt)
+			}
+			config, from, err := conn.resolve()
+			if err != nil {
+				return err
+			}
+			c, err := client.New(config)
+			if err != nil {
+				return err
+			}
+			info := console.Info{
+				Version: versionOfProgram(), APIURL: c.APIURL(), Connection: string(from), TenantID: tenantOf(config.Scope),
+				ClientID: config.ClientID,
+			}
+			return o.serve(ctx, console.Config{Client: c, Info: info}, newTerminal(stdout))
+		},
+	}
+}
+
+// serve serves the console until the context ends.
+func (o consoleOptions) serve(ctx context.Context, config console.Config, ui *terminal) error {
+	socket, err := listenOnThisMachine(o.address)
+	if err != nil {
+		return err
+	}
+	defer socket.Close()
+	config.Address = socket.Addr().String()
+	handler, err := console.New(config)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(socket) }()
+	defer server.Close()
+	address := handler.NewAddress()
+	ui.printf("The console of tenant %s at %s (%s) is at\n\n  %s\n\nfor one browser; Ctrl-C ends it.\n",
+		printable(config.Info.TenantID), printable(config.Info.APIURL), printable(config.Info.Connection), address)
+	if !o.noOpen {
+		if err := openBrowser(ctx, address); err != nil {
+			ui.printf("The browser cannot be opened (%v): open the address in one.\n", err)
+		}
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-failed:
+		return fmt.Errorf("the console cannot be served any more: %w", err)
+	}
+}
+
+// listenOnThisMachine listens at an address that only programs of this machine reach; "" stands for consoleAddress or a
+// free port.
+func listenOnThisMachine(address string) (net.Listener, error) {
+	if address == "" {
+		socket, err := net.Listen("tcp", consoleAddress)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return net.Listen("tcp", "127.0.0.1:0")
+		}
+		return socket, err
+	}
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, cli.Usagef("--address %s is not of the form HOST:PORT", address)
+	}
+	if host == "localhost" || host == "" {
+		host = "127.0.0.1"
+	}
+	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {
+		return nil, cli.Usagef("--address %s is not on this machine: the console acts with your credentials for whoever reaches it",
+			address)
+	}
+	socket, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen at %s: %w", address, err)
+	}
+	return socket, nil
+}
+
+// openBrowser has the system open an address. It does not wait for the browser.
+func openBrowser(ctx context.Context, address string) error {
+	program := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		program = "open"
+	}
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return fmt.Errorf("there is no %s", program)
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, address)
+	newSession(cmd) // Ctrl-C is for the console
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go func() { _ = cmd.Wait() }() // it says itself what it cannot do
+	return nil
+}
+
+// versionOfProgram returns the version of this program, for people.
+func versionOfProgram() string {
+	info, _ := debug.ReadBuildInfo()
+	if info == nil || info.Main.Version == "" {
+		return "(unknown)"
+	}
+	return info.Main.Version
+}

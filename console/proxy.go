@@ -1,0 +1,145 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+
+	"sluice/client"
+)
+
+// Values of problem.ErrorCode of requests that the service has not answered.
+const (
+	// codeUnreachable means that the service does not answer.
+	codeUnreachable = "service_unreachable"
+	// codeCredentials means that the token endpoint refuses the credentials of the command.
+	codeCredentials = "credentials_refused"
+)
+
+// passedMethods are the methods of the interface.
+var passedMethods = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch,
+	http.MethodDelete}
+
+// passedHeaders are the headers of a request that the interface has. All others are left out: what the browser sends to
+// the console, such as cookies, is not for the service, and a page must not speak for other machines (X-Forwarded-...).
+var passedHeaders = []string{"Accept", "Content-Type", "Content-Encoding", "Idempotency-Key", "If-Match", "If-None-Match",
+	"Migrated-Transaction", "Skip-Rule-Execution", "X-Correlation-Id"}
+
+// keptFromPage are headers of answers by which the service, or what is in front of it, would tell the browser what to do
+// with the console; the console has its own (setSecurityHeaders).
+var keptFromPage = []string{"Alt-Svc", "Cache-Control", "Clear-Site-Data", "Link", "Location", "Nel", "Referrer-Policy",
+	"Refresh", "Report-To", "Reporting-Endpoints", "Server", "Service-Worker-Allowed", "Set-Cookie", "Sourcemap",
+	"Strict-Transport-Security", "X-Content-Type-Options", "X-Frame-Options"}
+
+// maxRepeatedBytes is the size of the largest body that is held in memory, so that the request can be repeated with a
+// new token. Larger ones are only passed on.
+const maxRepeatedBytes = 1 << 20
+
+// newProxy returns what passes requests on to the service, with tokens.
+func newProxy(c *client.Client, version string) (*httputil.ReverseProxy, error) {
+	base, err := url.Parse(c.APIURL())
+	if err != nil {
+		return nil, err
+	}
+	return &httputil.ReverseProxy{
+		Transport:     c.Transport(),
+		FlushInterval: -1, // an answer is passed on as it comes
+		ErrorLog:      log.New(io.Discard, "", 0),
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.Out.URL = addressOf(base, p.In.URL)
+			p.Out.Host, p.Out.Trailer = "", nil
+			p.Out.Header = http.Header{"User-Agent": {"sluice-console/" + version}}
+			for _, name := range passedHeaders {
+				if values := p.In.Header.Values(name); len(values) > 0 {
+					p.Out.Header[name] = values
+				}
+			}
+		},
+		ModifyResponse: func(r *http.Response) error {
+			for name := range r.Header {
+				if slices.Contains(keptFromPage, name) || strings.HasPrefix(name, "Access-Control-") ||
+					strings.HasPrefix(name, "Content-Security-Policy") || strings.HasPrefix(name, "Cross-Origin-") {
+					delete(r.Header, name)
+				}
+			}
+			return nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			if r.Context().Err() == nil {
+				writeProblem(w, explainFailure(err))
+			}
+		},
+	}, nil
+}
+
+// addressOf returns the address of the service for an address of the console below /api.
+func addressOf(base, asked *url.URL) *url.URL {
+	u := *base
+	u.RawQuery, u.ForceQuery = asked.RawQuery, asked.ForceQuery
+	u.Path = strings.TrimSuffix(base.Path, "/") + strings.TrimPrefix(asked.Path, "/api")
+	u.RawPath = strings.TrimSuffix(base.EscapedPath(), "/") + strings.TrimPrefix(asked.EscapedPath(), "/api")
+	return &u
+}
+
+// passOn passes a request on to the service, and the answer back.
+func (s *Server) passOn(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case !slices.Contains(passedMethods, r.Method):
+		writeProblem(w, problem{Status: http.StatusMethodNotAllowed, Detail: "The interface has no such method."})
+		return
+	case hasDots(r.URL.Path) || r.Header.Get("Upgrade") != "":
+		writeProblem(w, problem{Status: http.StatusBadRequest, Detail: "Such a request is not passed on to the service."})
+		return
+	}
+	if r.ContentLength > 0 && r.ContentLength <= maxRepeatedBytes {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the browser has gone
+		}
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		r.Body, _ = r.GetBody()
+	}
+	// What the service answers is data, also if somebody opens its address.
+	w.Header().Set("Content-Security-Policy", contentPolicy+"; sandbox")
+	s.proxy.ServeHTTP(w, r)
+}
+
+// hasDots reports whether a path has a segment that leads elsewhere, however it is written. A path that is escaped
+// twice is what it is to the service, too: one name.
+func hasDots(path string) bool {
+	for segment := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {
+		if segment == "." || segment == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// explainFailure returns the answer to a request that the service has not answered. It shows no token and no signed
+// address.
+func explainFailure(err error) problem {
+	var refused *client.TokenError
+	var unreachable *client.UnreachableError
+	p := problem{Status: http.StatusBadGateway, Title: "The service does not answer", ErrorCode: codeUnreachable}
+	switch {
+	case errors.As(err, &refused) && refused.Status >= 400 && refused.Status < 500:
+		p.Title, p.ErrorCode = "The service refuses the credentials of the console", codeCredentials
+		p.Detail = refused.Error()
+	case errors.As(err, &refused):
+		p.Detail = refused.Error()
+	case errors.As(err, &unreachable):
+		p.Detail = unreachable.Error()
+	case errors.Is(err, context.DeadlineExceeded):
+		p.Detail = "It took too long."
+	default:
+		p.Detail = "The connection to it failed: " + err.Error()
+	}
+	return p
+}

@@ -1,0 +1,164 @@
+// Package console is the server of 'sluice console': it serves the page to a browser on the same machine, and holds
+// what a page must not have. That are the credentials, with which it passes requests on to the service, the files that
+// are checked and uploaded, and what is known of the machine itself.
+//
+// The page is in web and is built into assets. Every request is guarded (guard.go) before anything else: only a
+// browser in which the address was opened that the command has printed is answered, and only pages of the console
+// itself.
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"strings"
+
+	"sluice/client"
+)
+
+// Config says what a console shows. Client and Address are required.
+type Config struct {
+	// Client calls the service on behalf of whoever looks at the page.
+	Client *client.Client
+	// Address is the host and the port at which the console listens. Requests to other hosts are refused, but for
+	// localhost.
+	Address string
+	// Info is what the page is told of the connection.
+	Info Info
+	// Assets are the files of the page; nil means those that the program was built with.
+	Assets fs.FS
+}
+
+// Info is what the page is told of its connection. It has no secrets.
+type Info struct {
+	// Version is that of the program.
+	Version string `json:"version"`
+	// APIURL is the address of the service.
+	APIURL string `json:"api_url"`
+	// Connection says for people what the connection was made from, such as "local cloud" or "profile NAME".
+	Connection string `json:"connection"`
+	// TenantID and ClientID are the tenant whose data are shown and the client that reads them.
+	TenantID string `json:"tenant_id"`
+	ClientID string `json:"client_id"`
+	// IsOperator means that the program has credentials of the cloud: the operator's pages have something to show.
+	IsOperator bool `json:"is_operator"`
+	// Metrics means that the metrics of the local cloud can be read.
+	Metrics bool `json:"metrics"`
+}
+
+// Server answers the requests of the page. It is safe for concurrent use.
+type Server struct {
+	config   Config
+	guard    *guard
+	sessions *sessions
+	proxy    *httputil.ReverseProxy
+	// mux has the console's own paths, below /console/.
+	mux *http.ServeMux
+}
+
+// New returns the server of a console.
+func New(c Config) (*Server, error) {
+	if c.Client == nil {
+		return nil, errors.New("the console needs a client")
+	}
+	host, port, err := net.SplitHostPort(c.Address)
+	if err != nil {
+		return nil, fmt.Errorf("the console's address: %w", err)
+	}
+	if c.Assets == nil {
+		c.Assets = builtAssets()
+	}
+	s := &Server{config: c, sessions: newSessions(port), mux: http.NewServeMux()}
+	s.guard = &guard{hosts: hostsOf(host, port), sessions: s.sessions}
+	if s.proxy, err = newProxy(c.Client, c.Info.Version); err != nil {
+		return nil, err
+	}
+	s.mux.HandleFunc("GET /console/session", s.getSession)
+	s.mux.HandleFunc("/console/", func(w http.ResponseWriter, r *http.Request) {
+		writeProblem(w, problem{Status: http.StatusNotFound, Detail: "The console has no such path."})
+	})
+	return s, nil
+}
+
+// ServeHTTP answers a request if it is one of the console's own page.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	setSecurityHeaders(w.Header())
+	path := r.URL.EscapedPath()
+	if token, isOpening := strings.CutPrefix(path, "/open/"); isOpening {
+		if p := s.guard.checkOrigin(r); p != nil {
+			s.refuse(w, r, p)
+			return
+		}
+		s.open(w, r, token)
+		return
+	}
+	if p := s.guard.check(r); p != nil {
+		s.refuse(w, r, p)
+		return
+	}
+	switch {
+	case strings.HasPrefix(path, "/api/"):
+		s.passOn(w, r)
+	case strings.HasPrefix(path, "/console/"):
+		s.mux.ServeHTTP(w, r)
+	default:
+		s.servePage(w, r)
+	}
+}
+
+// getSession tells the page what it shows.
+func (s *Server) getSession(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, s.config.Info)
+}
+
+// setSecurityHeaders sets what every answer has. Nothing is stored unless a handler says otherwise.
+func setSecurityHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", contentPolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+}
+
+// contentPolicy is what the page may load and do: nothing but what this server has. No script is inline.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"font-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+
+// problem is an error as problem details (RFC 9457), with the members that the service's own have.
+type problem struct {
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail"`
+	// ErrorCode tells the errors of the console apart, for the page; "" if the status says it all.
+	ErrorCode string `json:"errorCode,omitempty"`
+}
+
+// writeProblem answers a request with an error.
+func writeProblem(w http.ResponseWriter, p problem) {
+	p.Type = "about:blank"
+	if p.Title == "" {
+		p.Title = http.StatusText(p.Status)
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	writeBody(w, p.Status, p)
+}
+
+// writeJSON answers a request with a value.
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	writeBody(w, status, v)
+}
+
+func writeBody(w http.ResponseWriter, status int, v any) {
+	w.WriteHeader(status)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // the browser has gone, or gets a part
+}
