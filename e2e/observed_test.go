@@ -61,6 +61,24 @@ func (s *session) failedModifications(day string) (ids []string) {
 	}
 }
 
+// daySummary is how many transactions of a day succeeded and failed.
+type daySummary struct {
+	Succeeded int `json:"succeeded_request_count"`
+	Failed    int `json:"failed_request_count"`
+}
+
+// summary reads the summary of a day.
+func (s *session) summary(day string) daySummary {
+	s.t.Helper()
+	status, _, body := s.call(http.MethodGet,
+		"/tm/observability/api/v1/transactions/summary?start_date="+day+"&end_date="+day, "", "")
+	var reply struct{ Data map[string]daySummary }
+	if err := json.Unmarshal(body, &reply); err != nil || status != http.StatusOK {
+		s.t.Fatalf("summary: got %d %s", status, body)
+	}
+	return reply.Data[day]
+}
+
 // A line that is dropped, and one because of which its batch is rejected, are among the failed modifications of the day.
 func TestFailedModifications(t *testing.T) {
 	t.Parallel()
@@ -70,17 +88,8 @@ func TestFailedModifications(t *testing.T) {
 	last, _ := api.processWith(client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 1}}, jsonLines(good, dropped))
 	api.processWith(client.UploadOptions{}, jsonLines(validLine(), rejected))
 	day := last.CreatedAt.UTC().Format(time.DateOnly)
-	status, _, body := api.call(http.MethodGet,
-		"/tm/observability/api/v1/transactions/summary?start_date="+day+"&end_date="+day, "", "")
-	var summary struct {
-		Data map[string]struct {
-			Succeeded int `json:"succeeded_request_count"`
-			Failed    int `json:"failed_request_count"`
-		}
-	}
-	if err := json.Unmarshal(body, &summary); err != nil || status != http.StatusOK ||
-		summary.Data[day].Succeeded < 1 || summary.Data[day].Failed < 3 {
-		t.Errorf("summary: got %d %s, want at least 1 that succeeded and 3 that failed", status, body)
+	if summary := api.summary(day); summary.Succeeded < 1 || summary.Failed < 3 {
+		t.Errorf("summary: got %+v, want at least 1 that succeeded and 3 that failed", summary)
 	}
 	failed := api.failedModifications(last.CreatedAt.UTC().Format(time.DateOnly))
 	for name, c := range map[string]struct {
@@ -93,6 +102,36 @@ func TestFailedModifications(t *testing.T) {
 		}
 	}
 	api.expectStatusOf(http.StatusUnprocessableEntity, http.MethodGet, "/tm/observability/api/v1/transactions/failed-modifications")
+}
+
+// A single transaction that is stored is counted, and one that is refused is counted and among the failed modifications.
+func TestObservedSingles(t *testing.T) {
+	t.Parallel()
+	api := loginNewTenant(t, "--permission", "TransactionWrite", "--permission", "TransactionRead")
+	importFile(t, []string{"--tenant", api.tenantID}, `{"id":"`+senderID+`","lifecycleStatus":"Compliant"}`,
+		`{"id":"`+receiverID+`","lifecycleStatus":"Compliant"}`)
+	stored, refused := validLine(), validLine().withSender("nobody")
+	for _, c := range []struct {
+		line   line
+		status int
+	}{{stored, http.StatusCreated}, {stored, http.StatusCreated}, {refused, http.StatusBadRequest}} {
+		if status, _, body := api.call(http.MethodPost, singlePath, "application/json", c.line.String()); status != c.status {
+			t.Fatalf("got %d %s, want %d", status, body, c.status)
+		}
+	}
+	// The requests may have been on the day before.
+	var succeeded, failed int
+	var ids []string
+	today := time.Now().UTC()
+	for _, at := range []time.Time{today.AddDate(0, 0, -1), today} {
+		day := at.Format(time.DateOnly)
+		summary := api.summary(day)
+		succeeded, failed = succeeded+summary.Succeeded, failed+summary.Failed
+		ids = append(ids, api.failedModifications(day)...)
+	}
+	if succeeded != 1 || failed != 1 || !slices.Equal(ids, []string{refused.modificationID()}) {
+		t.Errorf("%d succeeded and %d failed, which are %q; want 1, 1 and %s", succeeded, failed, ids, refused.modificationID())
+	}
 }
 
 // A batch is observed by its ID and by the day of its creation, with what it came to.

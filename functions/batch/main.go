@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -18,18 +17,19 @@ import (
 
 func main() {
 	ctx := context.Background()
-	env := setup.MustLoad(ctx, "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK",
-		"UPLOAD_URL_LIFETIME", "UPLOAD_PATIENCE", "UPLOAD_PART_BYTES", "DOWNLOAD_URL_LIFETIME", "MAX_UPLOAD_BYTES", "BUCKET_EXPORT",
-		"REPORT_RETENTION_DAYS", "TABLE_WATCHLISTS", "TABLE_LIMITS", "TABLE_ADMISSION", "TABLE_IDEMPOTENCY", "CLOSE_FUNCTION")
+	env := setup.MustLoad(ctx, "TABLE_BATCHES", "BUCKET_UPLOADS", "BUCKET_WORK", "BUCKET_EXPORT", "CLOSE_FUNCTION",
+		"UPLOAD_URL_LIFETIME", "UPLOAD_PATIENCE", "UPLOAD_PART_BYTES", "DOWNLOAD_URL_LIFETIME", "MAX_UPLOAD_BYTES",
+		"REPORT_RETENTION_DAYS", "TABLE_WATCHLISTS", "TABLE_LIMITS", "TABLE_ADMISSION", "TABLE_IDEMPOTENCY",
+		"TABLE_OBSERVATIONS")
 	store := batchdb.New(env.DynamoDB(), env.BatchesTable).Audited(env.Audit)
 	s := &batchhttp.Batches{
 		Store: store, Paging: platform.LoadPaging(ctx, store),
 		Uploads: env.Uploads(), Reports: env.Work(), Exports: env.ExportFiles(), Lists: env.Watchlists(),
-		Positions: env.Positions(), Closer: env.Closer(),
+		Singles: env.Observations(), Positions: env.Positions(), Closer: env.Closer(),
 		UploadLifetime: env.UploadURLLifetime, UploadPatience: env.UploadPatience, PartSize: env.UploadPartBytes,
-		DownloadLifetime: env.DownloadURLLifetime, MaxBytes: env.MaxUploadBytes,
+		DownloadLifetime: env.DownloadURLLifetime, MaxBytes: env.MaxUploadBytes, Log: env.Log,
 		ReportDays: int(env.ReportDays), ParquetDays: int(env.ParquetDays),
-		Now: time.Now, NewID: batch.NewID, NewKey: func() (k [16]byte) { rand.Read(k[:]); return k }, Log: env.Log,
+		Now: time.Now, NewID: batch.NewID, NewKey: batch.NewDigestKey,
 	}
 	api := httpapi.API{
 		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Limits: env.Limits(), Idempotency: env.IdempotencyKeys(),

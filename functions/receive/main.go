@@ -17,14 +17,16 @@ import (
 
 func main() {
 	env := setup.MustLoad(context.Background(), "TABLE_TRANSACTIONS", "TABLE_ENTITIES", "MAX_LINE_BYTES",
-		"TABLE_LIMITS", "TABLE_IDEMPOTENCY")
+		"TABLE_LIMITS", "TABLE_IDEMPOTENCY", "TABLE_OBSERVATIONS")
 	store, err := transactiondb.New(env.DynamoDB(), env.TransactionsTable)
 	env.Check(err)
 	s := &transactionhttp.Singles{
-		Store:    store,
-		Entities: entitydb.NewStatuses(env.DynamoDB(), env.EntitiesTable),
-		MaxBytes: int(env.MaxLineBytes),
-		Now:      time.Now,
+		Store:        store,
+		Observations: env.Observations(),
+		Entities:     entitydb.NewStatuses(env.DynamoDB(), env.EntitiesTable),
+		MaxBytes:     int(env.MaxLineBytes),
+		Log:          env.Log,
+		Now:          time.Now,
 	}
 	api := httpapi.API{
 		Routes: s.Routes(), Errors: httpapi.MonitoringErrors, Limits: env.Limits(), Idempotency: env.IdempotencyKeys(),

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// momentaryTables hold nothing that a restore brings back, so that no parameter names them.
-var momentaryTables = []string{"Admission", "Idempotency", "Limits"}
+// momentaryTables hold nothing that a restore would have to bring back, so that no parameter names them.
+var momentaryTables = []string{"Admission", "Idempotency", "Limits", "Observations"}
 
 var (
 	tableReference = regexp.MustCompile(`!Ref (\w+)Table\b|!GetAtt (\w+)Table\.|\$\{(\w+)Table[.}]`)

@@ -3,6 +3,7 @@
 package batch
 
 import (
+	"crypto/rand"
 	"errors"
 	"time"
 
@@ -123,6 +124,12 @@ func NewID() (ID, error) {
 		return "", err
 	}
 	return ID(u.String()), nil
+}
+
+// NewDigestKey returns a random Batch.DigestKey.
+func NewDigestKey() (key [16]byte) {
+	rand.Read(key[:])
+	return key
 }
 
 // ParseID parses the 8-4-4-4-12 form of a UUID, in any case and of any version. It returns ErrNotID for any other

@@ -26,7 +26,7 @@ const CSVHeader = "line,modification_external_id,transaction_external_id,code,fi
 const maxCellIDBytes = 255
 
 // CutID returns an ID as the CSV has it. One that is longer than any valid ID is cut, and ends with "…".
-func CutID(id string) string { return cutText(id, maxCellIDBytes) }
+func CutID(id string) string { return CutText(id, maxCellIDBytes) }
 
 // AppendCSVTo appends the records of the line.
 func (l *Line) AppendCSVTo(b []byte) []byte {

@@ -90,10 +90,10 @@ func (s *Summary) Add(next Summary) {
 }
 
 // cutPointer cuts a pointer to at most maxPointerBytes bytes, at the end of a code point, and marks the cut with "…".
-func cutPointer(pointer string) string { return cutText(pointer, maxPointerBytes) }
+func cutPointer(pointer string) string { return CutText(pointer, maxPointerBytes) }
 
-// cutText cuts a text to at most n bytes, at the end of a code point, and marks the cut with "…".
-func cutText(text string, n int) string {
+// CutText cuts a text to at most n bytes, at the end of a code point, and marks the cut with "…".
+func CutText(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}

@@ -27,6 +27,7 @@ import (
 	"sluice/shared/machine"
 	"sluice/shared/malware"
 	"sluice/shared/objects"
+	"sluice/shared/observation/observationdb"
 	"sluice/shared/policy/evaluate"
 	"sluice/shared/policy/policydb"
 	"sluice/shared/ratelimit"
@@ -77,6 +78,11 @@ func (e Env) Programs() *policydb.Programs[*evaluate.Program] {
 // Limits returns what decides about the limits of tenants. It reads TABLE_LIMITS.
 func (e Env) Limits() *ratelimit.Limiter {
 	return ratelimit.NewLimiter(ratelimitdb.New(e.DynamoDB(), e.LimitsTable), time.Now)
+}
+
+// Observations returns the store of what became of single transactions. It reads TABLE_OBSERVATIONS.
+func (e Env) Observations() *observationdb.Store {
+	return observationdb.New(e.DynamoDB(), e.ObservationsTable)
 }
 
 // IdempotencyKeys returns what decides about requests with a key. It reads TABLE_IDEMPOTENCY.

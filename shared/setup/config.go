@@ -40,6 +40,7 @@ type Config struct {
 	LimitsTable       string `env:"TABLE_LIMITS"`
 	AdmissionTable    string `env:"TABLE_ADMISSION"`
 	IdempotencyTable  string `env:"TABLE_IDEMPOTENCY"`
+	ObservationsTable string `env:"TABLE_OBSERVATIONS"`
 
 	// UploadsBucket holds uploads/<tenant>/<batch id> and documents/<tenant>/<file id>.
 	UploadsBucket string `env:"BUCKET_UPLOADS"`

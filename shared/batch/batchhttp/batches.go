@@ -18,6 +18,7 @@ import (
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/idempotency"
 	"sluice/shared/objects"
+	"sluice/shared/observation"
 	"sluice/shared/permission"
 	"sluice/shared/ratelimit"
 )
@@ -48,6 +49,12 @@ type positions interface {
 	Of(ctx context.Context, b batch.Batch) (position int64, isWaiting bool, err error)
 }
 
+// singles is the part of observationdb.Store that the endpoints need: what became of single transactions.
+type singles interface {
+	Refused(ctx context.Context, tenant, day, after string, limit int) (ids []string, next string, err error)
+	Count(ctx context.Context, tenant, first, last string) (map[string]observation.Counts, error)
+}
+
 // Batches answers the routes of batches.
 type Batches struct {
 	Store   store
@@ -63,6 +70,8 @@ type Batches struct {
 	Paging *platform.Paging
 	// Lists are the lists with which names can be screened.
 	Lists watchlists
+	// Singles are the observations of single transactions.
+	Singles singles
 	// UploadLifetime and DownloadLifetime are how long signed URLs are valid.
 	UploadLifetime, DownloadLifetime time.Duration
 	// UploadPatience is how long after its latest URL has expired an upload is given up.

@@ -24,6 +24,7 @@ import (
 	"sluice/shared/dynamo/dynamotest"
 	"sluice/shared/httpapi"
 	"sluice/shared/objects"
+	"sluice/shared/observation/observationdb"
 	"sluice/shared/permission"
 	"sluice/shared/ratelimit"
 	"sluice/shared/screening/catalog/catalogtest"
@@ -38,6 +39,7 @@ var now = time.Date(2026, 11, 26, 8, 15, 0, 0, time.UTC)
 type api struct {
 	queue   *admissiontest.Memory
 	batches *batchdb.Store
+	singles *observationdb.Store
 	caller  httpapi.Caller
 	now     time.Time // of the endpoints
 	newID   func() (batch.ID, error)
@@ -61,8 +63,10 @@ func newAPI(t *testing.T) *api {
 	bucket := func(name string) *objects.Bucket {
 		return objects.New(cfg, name, objects.Options{PathStyle: true, Now: func() time.Time { return a.now }})
 	}
-	a = &api{queue: admissiontest.NewMemory(), batches: batchdb.New(dynamotest.Start(t), "test-batches"), now: now, newID: batch.NewID, lists: catalogtest.NewMemory(),
-		closer: &closer{}, storage: files}
+	db := dynamotest.Start(t)
+	a = &api{queue: admissiontest.NewMemory(), batches: batchdb.New(db, "test-batches"),
+		singles: observationdb.New(db, "test-observations"), now: now, newID: batch.NewID,
+		lists: catalogtest.NewMemory(), closer: &closer{}, storage: files}
 	a.caller = httpapi.Caller{
 		Tenant: "t1", Client: "c1", Permissions: []string{permission.BatchUpload, permission.BatchRead, permission.TransactionRead},
 		Features: []string{batch.Feature}, Expires: now.Add(time.Hour), Attributes: settings.Attributes(),
@@ -71,7 +75,7 @@ func newAPI(t *testing.T) *api {
 	b := &batchhttp.Batches{
 		Store: a.batches, Uploads: a.parts, UploadPatience: 24 * time.Hour, PartSize: 400, Reports: bucket("work"), Lists: a.lists.Loader(),
 		Positions: &admission.Positions{Queue: a.queue, Now: func() time.Time { return a.now }, Age: 2 * time.Second},
-		Paging:    paging(t), Closer: a.closer, Log: slog.New(slog.DiscardHandler), UploadLifetime: 15 * time.Minute,
+		Singles:   a.singles, Paging: paging(t), Closer: a.closer, Log: slog.New(slog.DiscardHandler), UploadLifetime: 15 * time.Minute,
 		DownloadLifetime: time.Minute, MaxBytes: 1000, ReportDays: 30, Now: func() time.Time { return a.now },
 		NewID: func() (batch.ID, error) { return a.newID() }, NewKey: func() [16]byte { return [16]byte{1, 2, 3} },
 	}

@@ -53,8 +53,8 @@ func newListMetadata(count int, token string) ListMetadata {
 }
 
 // FailedModifications returns the modification IDs of the lines that were rejected in the batches of the caller's tenant
-// that were created on a day, the newest batch first and its lines in their order. They are read from the reports: a
-// report that is deleted has none.
+// that were created on a day, the newest batch first and its lines in their order, and then those of the single
+// transactions that were refused on it. Lines are read from the reports: a report that is deleted has none.
 func (s *Batches) FailedModifications(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply,
 	error) {
 	values := r.URL.Query()
@@ -80,7 +80,7 @@ func (s *Batches) FailedModifications(ctx context.Context, caller httpapi.Caller
 	}
 	page := failedPage{reports: s.Reports, ids: []string{}, limit: limit, bytesLeft: maxFailedBytes,
 		reportsLeft: maxFailedReports}
-	end, err := s.readFailed(ctx, &page, caller.Tenant, day, position)
+	end, err := s.readFailedOrRefused(ctx, &page, caller.Tenant, day, position)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
@@ -88,7 +88,41 @@ func (s *Batches) FailedModifications(ctx context.Context, caller httpapi.Caller
 	return httpapi.Reply{Body: FailedReply{metadata, page.ids}}, nil
 }
 
-// readFailed fills a page from a position on, and returns the position where it ends; "" for the end of the list. A
+// singlesPosition begins the positions that follow the last batch.
+const singlesPosition = "singles "
+
+// readFailedOrRefused fills a page from a position on, and returns the position where it ends; "" for the end of the
+// list.
+func (s *Batches) readFailedOrRefused(ctx context.Context, page *failedPage, tenant string, day time.Time,
+	position string) (end string, err error) {
+	if after, isAmongSingles := strings.CutPrefix(position, singlesPosition); isAmongSingles {
+		return s.readRefused(ctx, page, tenant, day, after)
+	}
+	if end, err = s.readFailed(ctx, page, tenant, day, position); end != "" || err != nil {
+		return end, err
+	}
+	return s.readRefused(ctx, page, tenant, day, "")
+}
+
+// readRefused adds single transactions to a page, from one of their positions on, and returns the position where it
+// ends; "" for the end of the list.
+func (s *Batches) readRefused(ctx context.Context, page *failedPage, tenant string, day time.Time, after string) (string,
+	error) {
+	if page.isFull() {
+		return singlesPosition + after, nil
+	}
+	ids, next, err := s.Singles.Refused(ctx, tenant, day.Format(time.DateOnly), after, page.limit-len(page.ids))
+	if err != nil {
+		return "", err
+	}
+	page.ids = append(page.ids, ids...)
+	if next == "" {
+		return "", nil
+	}
+	return singlesPosition + next, nil
+}
+
+// readFailed adds lines to a page from a position on, and returns the position where it ends; "" for the last batch. A
 // position is the ID of the last batch that was read and, if there is more in its report, where that goes on.
 func (s *Batches) readFailed(ctx context.Context, page *failedPage, tenant string, day time.Time,
 	position string) (string, error) {

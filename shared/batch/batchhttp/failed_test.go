@@ -14,6 +14,7 @@ import (
 	"sluice/shared/batch"
 	"sluice/shared/batch/batchhttp"
 	"sluice/shared/chunk"
+	"sluice/shared/observation"
 )
 
 // makesIDs has each batch get an ID of the time of the endpoints, each later than the one before.
@@ -105,6 +106,43 @@ func TestFailedModifications(t *testing.T) {
 		if ids, _ := a.failedModifications(t, "date="+date); !slices.Equal(ids, want) {
 			t.Errorf("%s: got %q, want %q", date, ids, want)
 		}
+	}
+	a.caller.Tenant = "t2"
+	if ids, _ := a.failedModifications(t, "date=2026-11-26"); len(ids) != 0 {
+		t.Errorf("another tenant gets %q", ids)
+	}
+}
+
+// recordSingle records a single transaction of the caller's tenant.
+func (a *api) recordSingle(t *testing.T, modification string, at time.Time, status int, reason string) {
+	t.Helper()
+	if err := a.singles.Record(t.Context(), observation.Single{Tenant: a.caller.Tenant, At: at, TransactionID: "x",
+		ModificationID: modification, Status: status, Reason: reason}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Single transactions that were refused follow the lines, in the order of their receipt, in pages of any size.
+func TestFailedModificationsHaveSingles(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	a.makesIDs()
+	a.storage["/work/reports/r"] = reportOf("line 1", "line 2")
+	a.judgedBatch(t, batch.Verdict{Total: 2, Invalid: 2, ReportKey: "reports/r", SummaryKey: "reports/s"})
+	for i, id := range []string{"a", "b", "a", ""} {
+		a.recordSingle(t, id, now.Add(time.Duration(i)), 400, "1 validation error")
+	}
+	a.recordSingle(t, "stored", now, 201, "")
+	a.recordSingle(t, "yesterday", now.AddDate(0, 0, -1), 409, "conflict")
+	want := []string{"line 1", "line 2", "a", "b", "a"}
+	for limit := 1; limit <= 6; limit++ {
+		ids, pages := a.failedModifications(t, fmt.Sprintf("date=2026-11-26&limit=%d", limit))
+		if diff := cmp.Diff(want, ids); diff != "" || pages > 5/limit+1 {
+			t.Errorf("by %d: %d pages (-want +got)\n%s", limit, pages, diff)
+		}
+	}
+	if ids, _ := a.failedModifications(t, "date=2026-11-25"); !slices.Equal(ids, []string{"yesterday"}) {
+		t.Errorf("the day before has %q, want yesterday", ids)
 	}
 	a.caller.Tenant = "t2"
 	if ids, _ := a.failedModifications(t, "date=2026-11-26"); len(ids) != 0 {

@@ -23,7 +23,7 @@ type SummaryReply struct {
 	Data map[string]*DaySummary `json:"data"`
 }
 
-// DaySummary counts transactions by the day on which their batch was created.
+// DaySummary counts transactions by the day on which they, or their batch, were received.
 type DaySummary struct {
 	// Succeeded is the number of those that are stored. Failed is that of the others of batches that have ended.
 	Succeeded int64 `json:"succeeded_request_count"`
@@ -32,8 +32,8 @@ type DaySummary struct {
 	Links map[string]string `json:"links"`
 }
 
-// Summary returns how many transactions of the batches that the caller's tenant created on a range of days succeeded
-// and failed.
+// Summary returns how many transactions of the caller's tenant succeeded and failed: single ones that were received on a
+// range of days, which the first page has, and those of the batches that were created on it.
 func (s *Batches) Summary(ctx context.Context, caller httpapi.Caller, r *http.Request) (httpapi.Reply, error) {
 	values := r.URL.Query()
 	if err := checkNames(values, "start_date", "end_date", "next"); err != nil {
@@ -50,6 +50,15 @@ func (s *Batches) Summary(ctx context.Context, caller httpapi.Caller, r *http.Re
 	}
 	days := map[string]*DaySummary{}
 	after := batch.ID(position)
+	if position == "" {
+		counts, err := s.Singles.Count(ctx, caller.Tenant, values.Get("start_date"), values.Get("end_date"))
+		if err != nil {
+			return httpapi.Reply{}, err
+		}
+		for date, n := range counts {
+			addToDay(days, date, n.Stored, n.Refused)
+		}
+	}
 	for range summaryLists {
 		var found []batch.Batch
 		found, after, err = s.Store.List(ctx, caller.Tenant, onDays(first, last), after, summaryListSize)
@@ -58,7 +67,7 @@ func (s *Batches) Summary(ctx context.Context, caller httpapi.Caller, r *http.Re
 		}
 		for _, b := range found {
 			if succeeded, failed := outcomeOf(b); succeeded+failed > 0 {
-				addToDay(days, b.CreatedAt, succeeded, failed)
+				addToDay(days, b.CreatedAt.UTC().Format(time.DateOnly), succeeded, failed)
 			}
 		}
 		if after == "" {
@@ -86,9 +95,8 @@ func outcomeOf(b batch.Batch) (succeeded, failed int64) {
 	return 0, 0
 }
 
-// addToDay adds counts to those of the day of a time.
-func addToDay(days map[string]*DaySummary, at time.Time, succeeded, failed int64) {
-	date := at.UTC().Format(time.DateOnly)
+// addToDay adds counts to those of a day.
+func addToDay(days map[string]*DaySummary, date string, succeeded, failed int64) {
 	day := days[date]
 	if day == nil {
 		const base = "/tm/observability/api/v1"

@@ -6,17 +6,21 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"sluice/shared/batch"
 	"sluice/shared/batch/batchdb"
 	"sluice/shared/batch/batchhttp"
+	"sluice/shared/observation"
+	"sluice/shared/observation/observationdb"
 )
 
 const summaryPath = "/transactions/summary"
 
-// The summary counts what is stored, and what failed of batches that have ended, by the day of the batch.
+// The summary counts what is stored, and what failed of batches that have ended, by the day of the batch, and single
+// transactions by the day of their receipt.
 func TestSummaryOfDays(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -48,6 +52,9 @@ func TestSummaryOfDays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	a.recordSingle(t, "m", now, 201, "")
+	a.recordSingle(t, "m", now.Add(time.Second), 400, "1 validation error")
+	a.recordSingle(t, "m", now.AddDate(0, 0, -31), 201, "")
 	day := func(date string, succeeded, failed int64) *batchhttp.DaySummary {
 		return &batchhttp.DaySummary{Succeeded: succeeded, Failed: failed, Links: map[string]string{
 			"batches":              "/tm/observability/api/v1/batch-transactions/batches?start_date=" + date + "&end_date=" + date,
@@ -56,7 +63,7 @@ func TestSummaryOfDays(t *testing.T) {
 	}
 	for query, want := range map[string]map[string]*batchhttp.DaySummary{
 		"start_date=2026-10-27&end_date=2026-11-26": {
-			"2026-11-26": day("2026-11-26", 7, 11), "2026-10-27": day("2026-10-27", 0, 9)},
+			"2026-11-26": day("2026-11-26", 8, 12), "2026-10-27": day("2026-10-27", 0, 9)},
 		"start_date=2026-10-28&end_date=2026-11-25": {},
 	} {
 		r := a.observeAt(t, summaryPath, query)
@@ -91,12 +98,19 @@ func (m manyBatches) List(_ context.Context, _ string, _ batch.Filter, after bat
 	return found, "", nil
 }
 
+// noSingles says that there are no single transactions.
+type noSingles struct{ *observationdb.Store }
+
+func (noSingles) Count(context.Context, string, string, string) (map[string]observation.Counts, error) {
+	return nil, nil
+}
+
 // A summary of more batches than one request reads has pages, whose counts are to be added.
 func TestSummaryHasPages(t *testing.T) {
 	t.Parallel()
 	for rows, want := range map[int][]int64{4999: {4999}, 5000: {5000}, 5001: {5000, 1}} {
 		a := newAPI(t)
-		a.Routes = (&batchhttp.Batches{Store: manyBatches{a.batches, rows}, Paging: paging(t)}).Routes()
+		a.Routes = (&batchhttp.Batches{Store: manyBatches{a.batches, rows}, Singles: noSingles{}, Paging: paging(t)}).Routes()
 		var counts []int64
 		for next := ""; ; {
 			r := a.observeAt(t, summaryPath, "start_date=2026-11-26&end_date=2026-11-26"+next)

@@ -13,8 +13,9 @@ func TestStartMakesTheTablesOfTheTemplate(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"test-admission", "test-batches", "test-clients", "test-documents", "test-entities",
-		"test-externalauth", "test-idempotency", "test-limits", "test-outbound", "test-policies", "test-records", "test-screenings",
-		"test-transactions", "test-watchlists", "test-webhooks"}
+		"test-externalauth", "test-idempotency", "test-limits", "test-observations", "test-outbound", "test-policies",
+		"test-records", "test-screenings", "test-transactions", "test-watchlists",
+		"test-webhooks"}
 	if diff := cmp.Diff(want, out.TableNames); diff != "" {
 		t.Error(diff)
 	}

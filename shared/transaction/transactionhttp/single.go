@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -18,8 +19,10 @@ import (
 	"sluice/shared/fault"
 	"sluice/shared/httpapi"
 	"sluice/shared/idempotency"
+	"sluice/shared/observation"
 	"sluice/shared/permission"
 	"sluice/shared/ratelimit"
+	"sluice/shared/report"
 	"sluice/shared/transaction"
 	"sluice/shared/transaction/scanner"
 )
@@ -36,10 +39,19 @@ type entityStatuses interface {
 	Lookup(ctx context.Context, tenant string, ids []string) (map[string]entity.LifecycleStatus, error)
 }
 
+// observations keeps what became of requests. Repeating a call changes nothing.
+type observations interface {
+	Record(ctx context.Context, o observation.Single) error
+}
+
 // Singles answers the route on which clients send single transactions.
 type Singles struct {
 	Store    singleStore
 	Entities entityStatuses
+	// Observations keep what is stored and what is refused.
+	Observations observations
+	// Log has the observations that could not be kept.
+	Log *slog.Logger
 	// MaxBytes is the size of the largest transaction, the same as that of a line of a batch.
 	MaxBytes int
 	Now      func() time.Time
@@ -77,8 +89,9 @@ type RefusalReply struct {
 	Reason string `json:"reason"`
 }
 
-var errConflict = fault.New(fault.Conflict, "transaction_conflict",
-	"Another version of this modification was received at the same time. Send the transaction again.")
+const conflictMessage = "Another version of this modification was received at the same time. Send the transaction again."
+
+var errConflict = fault.New(fault.Conflict, "transaction_conflict", conflictMessage)
 
 // Receive stores a transaction, which is visible when the reply is sent. It is judged by the rules for a line of a
 // batch. If the newest version of its modification is the same text, sent singly, that version is the answer: repeating
@@ -104,25 +117,59 @@ func (s *Singles) Receive(ctx context.Context, caller httpapi.Caller, r *http.Re
 	}
 	audit.AddObject(ctx, "transaction_external_id", v.TransactionID)
 	audit.AddObject(ctx, "modification_external_id", v.Modification)
-	isStored, err := s.isStored(ctx, v)
-	if err != nil || isStored {
-		return stored(v), err
+	existing, err := s.findStored(ctx, v)
+	if err != nil {
+		return httpapi.Reply{}, err
+	}
+	if existing != nil {
+		if rules.ReceivedAt.Sub(existing.ReceivedAt) < observation.Life {
+			// The request that stored it may have ended before it could record that.
+			v.ReceivedAt = existing.ReceivedAt
+			s.record(ctx, v, http.StatusCreated, "")
+		}
+		return stored(v), nil
 	}
 	findings, err := s.findings(ctx, caller.Tenant, result)
 	if err != nil {
 		return httpapi.Reply{}, err
 	}
 	if len(findings) > 0 {
+		reason := reasonOf(findings, result.Dropped, text, rules)
+		s.record(ctx, v, http.StatusBadRequest, reason)
 		return httpapi.Reply{Status: http.StatusBadRequest, Body: RefusalReply{
-			RequestUUID: string(result.RequestUUID), Reason: reasonOf(findings, result.Dropped, text, rules),
+			RequestUUID: string(result.RequestUUID), Reason: reason,
 		}}, nil
 	}
 	if err := s.Store.Add(ctx, v); errors.Is(err, transaction.ErrExists) {
+		s.record(ctx, v, http.StatusConflict, conflictMessage)
 		return httpapi.Reply{}, errConflict
 	} else if err != nil {
 		return httpapi.Reply{}, err
 	}
+	s.record(ctx, v, http.StatusCreated, "")
 	return stored(v), nil
+}
+
+const (
+	// recordPatience is how long an answer waits for its record.
+	recordPatience = 2 * time.Second
+	// maxReasonBytes is how much of a reason is recorded, so that a record usually takes one write unit.
+	maxReasonBytes = 300
+)
+
+// record keeps what became of a request, and does not fail: the answer says what became of the transaction, whether that
+// can be recorded or not. What could not be recorded is missing in the observability interface; a stored transaction is
+// recorded when it is sent again.
+func (s *Singles) record(ctx context.Context, v transaction.Version, status int, reason string) {
+	ctx, cancel := context.WithTimeout(ctx, recordPatience)
+	defer cancel()
+	err := s.Observations.Record(ctx, observation.Single{
+		Tenant: v.Tenant, At: v.ReceivedAt, Status: status, Reason: report.CutText(reason, maxReasonBytes),
+		TransactionID: report.CutID(v.TransactionID), ModificationID: report.CutID(v.Modification),
+	})
+	if err != nil {
+		s.Log.WarnContext(ctx, "What became of a single transaction could not be recorded.", "error", err)
+	}
 }
 
 // readText reads the body, which must be JSON by its content type.
@@ -158,17 +205,20 @@ func (s *Singles) rules(ctx context.Context, settings batch.Settings, isMigrated
 	return rules
 }
 
-// isStored reports whether the newest version of the modification was sent singly and has the same text.
-func (s *Singles) isStored(ctx context.Context, v transaction.Version) (bool, error) {
+// findStored returns the newest version of the modification if it was sent singly and has the same text, or nil.
+func (s *Singles) findStored(ctx context.Context, v transaction.Version) (*transaction.Version, error) {
 	if v.TransactionID == "" || v.Modification == "" ||
 		len(v.TransactionID) > transaction.MaxIDBytes || len(v.Modification) > transaction.MaxIDBytes {
-		return false, nil
+		return nil, nil
 	}
 	newest, _, err := s.Store.List(ctx, transaction.Range{
 		Tenant: v.Tenant, TransactionID: v.TransactionID, Modification: v.Modification, Limit: 1,
 	})
-	return err == nil && len(newest) == 1 && newest[0].IsSingle() && !newest[0].IsExpired(v.ReceivedAt) &&
-		bytes.Equal(newest[0].Text, v.Text), err
+	if err != nil || len(newest) != 1 || !newest[0].IsSingle() || newest[0].IsExpired(v.ReceivedAt) ||
+		!bytes.Equal(newest[0].Text, v.Text) {
+		return nil, err
+	}
+	return &newest[0], nil
 }
 
 // guid returns the modification_guid: the UUIDv5 of the modification's ID in the name space that is the UUIDv5 of the

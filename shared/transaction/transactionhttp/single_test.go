@@ -1,6 +1,7 @@
 package transactionhttp_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -19,6 +20,8 @@ import (
 	"sluice/shared/entity/entitydb"
 	"sluice/shared/entity/entitytest"
 	"sluice/shared/httpapi"
+	"sluice/shared/observation"
+	"sluice/shared/observation/observationdb"
 	"sluice/shared/permission"
 	"sluice/shared/transaction"
 	"sluice/shared/transaction/transactiondb"
@@ -30,7 +33,21 @@ const tenantID = "7f6c2f0e-54b1-4d5b-8a3e-0d8a1f5f9b11"
 // singles is the interface of single transactions over real stores, for one caller.
 type singles struct {
 	*api
-	now time.Time
+	now          time.Time
+	observations *observationdb.Store
+	// recordError fails records, and log is what the handler logs.
+	recordError error
+	log         strings.Builder
+}
+
+// recorder keeps the observations of singles, or fails.
+type recorder struct{ *singles }
+
+func (r recorder) Record(ctx context.Context, o observation.Single) error {
+	if r.recordError != nil {
+		return r.recordError
+	}
+	return r.observations.Record(ctx, o)
 }
 
 func newSingles(t *testing.T) *singles {
@@ -44,12 +61,13 @@ func newSingles(t *testing.T) *singles {
 	entitytest.StoreStatuses(t, db, tenantID,
 		entitytest.Statuses{"known": entity.Compliant, "new": entity.OnboardingInProgress})
 	s := &singles{api: &api{transactions: store}, now: now}
+	s.observations = observationdb.New(db, "test-observations")
 	s.caller = httpapi.Caller{
 		Tenant: tenantID, Client: "c1", Permissions: []string{permission.TransactionWrite}, Expires: now.Add(time.Hour),
 		Attributes: batch.Settings{MaxPast: 24 * time.Hour, MaxFuture: 720 * time.Hour}.Attributes(),
 	}
 	handler := &transactionhttp.Singles{Store: store, Entities: entities, MaxBytes: 4096,
-		Now: func() time.Time { return s.now }}
+		Observations: recorder{s}, Log: slog.New(slog.NewTextHandler(&s.log, nil)), Now: func() time.Time { return s.now }}
 	s.API = httpapi.API{Routes: handler.Routes(), Errors: httpapi.MonitoringErrors,
 		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }}
 	return s
