@@ -9,19 +9,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"sluice/bench/benchcloud"
 	"sluice/client"
+	"sluice/internal/testcloud"
 )
 
 // cloud is a running local cloud, with a client of its own tenant.
 type cloud struct {
-	*benchcloud.Cloud
+	*testcloud.Cloud
 	client *client.Client
 }
 
 // startCloud starts a local cloud on a new data folder and waits until it answers.
 func startCloud(ctx context.Context, data string, parameters []string) (*cloud, error) {
-	running, err := benchcloud.Start(ctx, data, parameters, nil)
+	running, err := testcloud.Start(ctx, data, parameters, nil)
 	if err != nil {
 		return nil, err
 	}

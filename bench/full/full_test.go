@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 	"github.com/google/go-cmp/cmp"
 
-	"sluice/bench/benchcloud"
+	"sluice/internal/testcloud"
 	"sluice/shared/transaction"
 	"sluice/shared/transaction/scanner"
 )
@@ -118,7 +118,7 @@ func TestIngestion(t *testing.T) {
 }
 
 func TestFunctionOf(t *testing.T) {
-	c := &cloud{Cloud: &benchcloud.Cloud{Data: "/data", Bin: "/project/bin"}}
+	c := &cloud{Cloud: &testcloud.Cloud{Data: "/data", Bin: "/project/bin"}}
 	c.Prefix = "sluice"
 	for program, want := range map[string]string{
 		"/project/bin/functions/validate": "validate", "/data/versions/sluice-validate/12": "validate",

@@ -20,8 +20,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"sluice/bench/benchcloud"
 	"sluice/client"
+	"sluice/internal/testcloud"
 	"sluice/sampledata"
 )
 
@@ -59,7 +59,7 @@ func run(ctx context.Context, out io.Writer, lines int64, rounds int, dir string
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	cloud, err := benchcloud.Start(ctx, filepath.Join(dir, "cloud"), nil, nil)
+	cloud, err := testcloud.Start(ctx, filepath.Join(dir, "cloud"), nil, nil)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func run(ctx context.Context, out io.Writer, lines int64, rounds int, dir string
 }
 
 // writeFiles makes the lines, onboards their entities and writes the lines in every encoding.
-func writeFiles(ctx context.Context, cloud *benchcloud.Cloud, dir string, lines int64) ([]*packedFile, error) {
+func writeFiles(ctx context.Context, cloud *testcloud.Cloud, dir string, lines int64) ([]*packedFile, error) {
 	g, err := sampledata.New(sampledata.Options{Lines: lines, Seed: 1, Entities: int(min(lines/10+20, 20_000))})
 	if err != nil {
 		return nil, err

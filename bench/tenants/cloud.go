@@ -9,16 +9,16 @@ import (
 	"path/filepath"
 	"strings"
 
-	"sluice/bench/benchcloud"
 	"sluice/client"
+	"sluice/internal/testcloud"
 )
 
 // cloud is a running local cloud.
-type cloud struct{ *benchcloud.Cloud }
+type cloud struct{ *testcloud.Cloud }
 
 // startCloud starts a local cloud on a new data folder and waits until it answers.
 func startCloud(ctx context.Context, data string, parameters, limits []string) (*cloud, error) {
-	running, err := benchcloud.Start(ctx, data, parameters, limits)
+	running, err := testcloud.Start(ctx, data, parameters, limits)
 	return &cloud{running}, err
 }
 

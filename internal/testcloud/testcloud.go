@@ -1,5 +1,5 @@
-// Package benchcloud runs the local clouds of benches.
-package benchcloud
+// Package testcloud runs the local clouds of benches and of the tests of the console's pages.
+package testcloud
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ type Cloud struct {
 // Start starts a local cloud of the project above the working directory, on a new data folder, with parameters of the
 // template and limits, each NAME=VALUE, and waits until it answers.
 func Start(ctx context.Context, data string, parameters, limits []string) (*Cloud, error) {
-	bin, err := filepath.Abs("../bin")
+	bin, err := findPrograms()
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +47,7 @@ func Start(ctx context.Context, data string, parameters, limits []string) (*Clou
 	}
 	c.command = exec.Command(c.program(), args...)
 	c.command.Stdout, c.command.Stderr = &c.output, &c.output
-	c.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt of this program must not reach it first
-	if err := c.command.Start(); err != nil {
+	if err := StartProgram(c.command); err != nil {
 		return nil, err
 	}
 	go func() { c.exited <- c.command.Wait() }()
@@ -56,6 +55,25 @@ func Start(ctx context.Context, data string, parameters, limits []string) (*Clou
 		return nil, errors.Join(err, c.Stop())
 	}
 	return c, nil
+}
+
+// findPrograms returns the folder of the built programs of the project in which the working directory is.
+func findPrograms() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "template.yaml")); err != nil {
+			continue
+		}
+		bin := filepath.Join(dir, "bin")
+		if _, err := os.Stat(filepath.Join(bin, "sluice")); err != nil {
+			return "", fmt.Errorf("%s has no program sluice: run make build first", bin)
+		}
+		return bin, nil
+	}
+	return "", errors.New("the working directory is not in the project")
 }
 
 // program returns the path of the command line.
