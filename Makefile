@@ -1,5 +1,6 @@
 # make demo    see it work           make test    everything that is checked
 # make local   a local cloud to use  make build   bin/sluice and what it needs
+# make test-console   the console's pages in Chromium (console/browsertest)
 # make test-faults   batches while things go wrong, by seeds (docs/faults.md)
 # make test-sam, make test-localstack   the same suite in other environments (docs/environments.md)
 # make test-template   what AWS makes of the template; needs Python with venv, and a network
@@ -10,7 +11,7 @@
 
 .DEFAULT_GOAL := build
 .PHONY: build tools demo test local docs bench bench-2gb bench-tenants bench-packed capacity bench-screening bench-policy lint clean programs functions format vet staticcheck test-product test-local test-bench \
-	test-e2e test-faults test-mutations vulncheck test-sam test-localstack sam sam-build test-clients test-template test-parquet release
+	test-e2e test-console test-faults test-mutations vulncheck test-sam test-localstack sam sam-build test-clients test-template test-parquet release
 
 # One set of flags for products, tests, vet and staticcheck, so that each package is compiled once; the race detector alone needs a
 # second build, with C. The tools collect less garbage, which saves a sixth of their time for a few hundred megabytes; what is
@@ -78,11 +79,17 @@ demo: build
 local: build
 	@bin/sluice local
 
+# The browser in which the console's pages are tested; the variable CHROMIUM names another program.
+FIND_CHROMIUM := { command -v $(or $(CHROMIUM),chromium || command -v chromium-browser || command -v google-chrome); }
+
 # Everything that is checked. Unit tests and linting share the processors; the end-to-end suite, which measures times, has
 # them to itself. A failure of one target does not hide those of others.
 test: build
 	@$(MAKE) --no-print-directory -k -j2 --output-sync=target test-product test-local lint test-bench; others=$$?; \
-	$(MAKE) --no-print-directory test-e2e && exit $$others
+	$(MAKE) --no-print-directory test-e2e; e2e=$$?; \
+	if $(FIND_CHROMIUM) >/dev/null; then $(MAKE) --no-print-directory test-console; pages=$$?; \
+	else pages=0; echo "The console's pages were not tested: there is no Chromium (Debian: apt install chromium)."; fi; \
+	exit $$((others | e2e | pages))
 
 lint: format vet staticcheck
 
@@ -93,11 +100,13 @@ vet:
 	go vet ./...
 	cd local && go vet ./...
 	cd bench && go vet ./...
+	cd console/browsertest && go vet ./...
 
 staticcheck:
 	$(TOOLS_GOGC) $(STATICCHECK) ./...
 	cd local && $(TOOLS_GOGC) $(STATICCHECK) ./...
 	cd bench && $(TOOLS_GOGC) $(STATICCHECK) ./...
+	cd console/browsertest && $(TOOLS_GOGC) $(STATICCHECK) ./...
 
 # Asks the Go vulnerability database (vuln.go.dev), so it needs a network and is not part of make test.
 vulncheck:
@@ -125,6 +134,20 @@ test-bench:
 
 test-e2e: build bin/tools/duckdb/installed
 	cd e2e && go test -count=1 -timeout 30m
+
+# The console's pages in Chromium, each test with a tenant and a console of its own (console/browsertest/doc.go). PAGES names tests, as -run does;
+# PAGES_FLAGS are more flags of go test, such as -update, which writes screenshots.
+test-console: build bin/tools/console-check/installed
+	@$(FIND_CHROMIUM) >/dev/null || { echo "There is no Chromium, in which the console's pages are tested (Debian: apt install chromium; \
+	or set CHROMIUM to the program)." >&2; exit 1; }
+	cd console/browsertest && go test -count=1 -timeout 10m $(if $(PAGES),-run '$(PAGES)') . $(PAGES_FLAGS)
+
+# What checks the console: axe-core in its pages; TypeScript and openapi-typescript, which make and check their types.
+bin/tools/console-check/installed: tools/console-check/package-lock.json
+	@command -v npm >/dev/null || { echo "npm is missing: what checks the console comes from npm (Debian: apt install npm)." >&2; exit 1; }
+	@echo "Installing axe-core, TypeScript and openapi-typescript, which check the console, from npm into bin/tools."
+	@$(call npm_ci,console-check,--include=dev,tools/console-check)
+	@touch $@
 
 # Batches while things go wrong, by seeds (docs/faults.md). SEED=37 COUNT=1 replays one.
 test-faults: build

@@ -1,0 +1,98 @@
+package browsertest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/chromedp/cdproto/audits"
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/chromedp"
+)
+
+// chromium is the running browser. Each test has a browser context of its own in it: cookies, storage and cache are
+// not shared.
+type chromium struct {
+	ctx    context.Context
+	cancel func()
+}
+
+// startBrowser starts Chromium without a window.
+func startBrowser(program, profile string) (*chromium, error) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.UserDataDir(profile),
+		chromedp.WindowSize(width, height), chromedp.Flag("disable-dev-shm-usage", false),
+		// Glyphs are the same whatever the screen of this machine is.
+		chromedp.Flag("font-render-hinting", "none"), chromedp.Flag("disable-lcd-text", true))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // Chromium's sandbox does not run as root
+	}
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, cancel := chromedp.NewContext(allocator)
+	b := &chromium{ctx: ctx, cancel: func() { cancel(); stop() }}
+	if err := chromedp.Do(ctx); err != nil {
+		b.cancel()
+		return nil, fmt.Errorf("start %s: %w", program, err)
+	}
+	return b, nil
+}
+
+func (b *chromium) stop() {
+	_ = chromedp.Cancel(b.ctx) // an error says that it did not end well, which no test depends on
+	b.cancel()
+}
+
+// newTab opens an empty tab in a new browser context. It is closed, and what it complained about reported, at the end
+// of the test.
+func (b *chromium) newTab(t testing.TB, origin string) *tab {
+	t.Helper()
+	p := &tab{TB: t, origin: origin, downloads: t.TempDir()}
+	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext(), chromedp.WithListener(p.observe))
+	p.ctx = ctx
+	t.Cleanup(func() {
+		p.reportComplaints()
+		if t.Failed() {
+			p.keepPicture()
+		}
+		if err := chromedp.Cancel(ctx); err != nil {
+			t.Error(err)
+		}
+		cancel()
+	})
+	if err := chromedp.Do(ctx, prepare(p)); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// prepare sets what every test relies on: language, zone, size and colours.
+func prepare(p *tab) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		if _, err := cdp.Call(ctx, target, log.Enable, cdp.Empty{}); err != nil {
+			return err
+		}
+		if _, err := cdp.Call(ctx, target, audits.Enable, cdp.Empty{}); err != nil {
+			return err
+		}
+		if _, err := cdp.Call(ctx, target, emulation.SetLocaleOverride,
+			emulation.SetLocaleOverrideParams{Locale: "en-GB"}); err != nil {
+			return err
+		}
+		if _, err := cdp.Call(ctx, target, emulation.SetTimezoneOverride,
+			emulation.SetTimezoneOverrideParams{TimezoneID: "Europe/Amsterdam"}); err != nil {
+			return err
+		}
+		if _, err := cdp.Call(ctx, target, emulation.SetFocusEmulationEnabled,
+			emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+			return err
+		}
+		yes := true
+		_, err := cdp.Call(ctx, target, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
+			Behavior: "allowAndName", DownloadPath: p.downloads, EventsEnabled: &yes,
+			BrowserContextID: chromedp.FromContext(ctx).BrowserContextID})
+		return err
+	})
+}

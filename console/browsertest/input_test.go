@@ -1,0 +1,184 @@
+package browsertest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// point is a place in the window at which an element can be clicked.
+type point struct {
+	X, Y float64
+	// Covers is what covers the element there, "" for nothing.
+	Covers string
+}
+
+// showPoint scrolls to an element and returns its middle. What a label stands for may be covered by the label.
+const showPoint = `function() {
+	this.scrollIntoView({block: "center", inline: "center", behavior: "instant"});
+	const box = this.getBoundingClientRect();
+	const x = box.left + box.width / 2, y = box.top + box.height / 2;
+	const hit = document.elementFromPoint(x, y);
+	const free = hit && (this.contains(hit) || hit.contains(this) || (hit.closest("label")?.control === this));
+	return {X: x, Y: y, Covers: free ? "" : hit ? hit.outerHTML.slice(0, 200) : "nothing is there"};
+}`
+
+// pointOf waits for the one element with a role and a name, and until it can be clicked.
+func (p *tab) pointOf(role, name string, inside ...element) (at point) {
+	p.Helper()
+	p.eventually(fmt.Sprintf("%s %q that can be clicked", role, name), func() (bool, string) {
+		e := p.waitFor(role, name, inside...)
+		if e.states["disabled"] == "true" {
+			return false, "it is disabled"
+		}
+		var err error
+		at, err = on[point](p, e, showPoint)
+		if err != nil {
+			return false, err.Error()
+		}
+		return at.Covers == "", "it is covered by " + at.Covers
+	})
+	return at
+}
+
+// click clicks the one element with a role and a name.
+func (p *tab) click(role, name string, inside ...element) {
+	p.Helper()
+	at := p.pointOf(role, name, inside...)
+	p.run("click "+name, chromedp.MouseClickXY(at.X, at.Y))
+}
+
+// fill replaces the text of a field.
+func (p *tab) fill(role, name, text string, inside ...element) {
+	p.Helper()
+	e := p.waitFor(role, name, inside...)
+	if _, err := on[any](p, e, `function() { this.focus(); this.select(); }`); err != nil {
+		p.Fatalf("fill %s %q: %v", role, name, err)
+	}
+	if text == "" {
+		p.press("Delete")
+		return
+	}
+	mustCall(p, input.InsertText, input.InsertTextParams{Text: text})
+}
+
+// choose chooses an option of a select element by its text.
+func (p *tab) choose(name, option string, inside ...element) {
+	p.Helper()
+	p.eventually(fmt.Sprintf("option %q of %q", option, name), func() (bool, string) {
+		e := p.waitFor("combobox", name, inside...)
+		options, err := on[[]string](p, e, fmt.Sprintf(`function() {
+			const options = [...this.options];
+			const chosen = options.find(o => o.label === %q);
+			if (!chosen) return options.map(o => o.label);
+			this.value = chosen.value;
+			this.dispatchEvent(new Event("input", {bubbles: true}));
+			this.dispatchEvent(new Event("change", {bubbles: true}));
+			return [];
+		}`, option))
+		if err != nil {
+			return false, err.Error()
+		}
+		return len(options) == 0, fmt.Sprintf("the options are %q", options)
+	})
+}
+
+// keys are the names of keys that press knows, beside characters.
+var keys = map[string]string{
+	"Enter": kb.Enter, "Tab": kb.Tab, "Escape": kb.Escape, "Space": " ", "Backspace": kb.Backspace, "Delete": kb.Delete,
+	"ArrowUp": kb.ArrowUp, "ArrowDown": kb.ArrowDown, "ArrowLeft": kb.ArrowLeft, "ArrowRight": kb.ArrowRight,
+	"Home": kb.Home, "End": kb.End, "PageUp": kb.PageUp, "PageDown": kb.PageDown,
+}
+
+// modifiers are the names of keys that press holds down.
+var modifiers = map[string]int64{
+	"Alt": 1, "Control": 2, "Shift": 8,
+}
+
+// press presses keys, one after another: characters, the names of keys, and these after modifiers, as in "Shift+Tab".
+func (p *tab) press(names ...string) {
+	p.Helper()
+	for _, name := range names {
+		parts := strings.Split(name, "+")
+		key := parts[len(parts)-1]
+		if key == "" {
+			key, parts = "+", parts[:len(parts)-1]
+		}
+		var held int64
+		for _, modifier := range parts[:len(parts)-1] {
+			held |= modifiers[modifier]
+		}
+		text, ok := keys[key]
+		if !ok && utf8.RuneCountInString(key) != 1 {
+			p.Fatalf("press does not know the key %q", name)
+		} else if !ok {
+			text = key
+		}
+		r, _ := utf8.DecodeRuneInString(text)
+		for _, event := range kb.Encode(r) {
+			if event.Modifiers |= held; held&^8 != 0 && event.Type == kb.KeyChar {
+				continue // a key with Control or Alt types nothing
+			}
+			mustCall(p, input.DispatchKeyEvent, *event)
+		}
+	}
+}
+
+// typeText types a text where the focus is, key by key.
+func (p *tab) typeText(text string) {
+	p.Helper()
+	for _, r := range text {
+		p.press(string(r))
+	}
+}
+
+// setFiles chooses files in the field for files that has a label.
+func (p *tab) setFiles(label string, paths ...string) {
+	p.Helper()
+	e := p.waitFor("", label)
+	if e.role != "button" { // as Chromium tells of a field for files
+		p.Fatalf("%q is a %s, want a field for files", label, e.role)
+	}
+	mustCall(p, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: paths, BackendNodeID: e.node})
+}
+
+// dropFiles drags files over an element and drops them there.
+func (p *tab) dropFiles(role, name string, paths ...string) {
+	p.Helper()
+	at := p.pointOf(role, name)
+	data := &input.DragData{Items: []*input.DragDataItem{}, Files: paths, DragOperationsMask: 1}
+	for _, step := range []input.DispatchDragEventType{"dragEnter", "dragOver", "drop"} {
+		mustCall(p, input.DispatchDragEvent, input.DispatchDragEventParams{Type: step, X: at.X, Y: at.Y, Data: data})
+	}
+}
+
+// download is what the browser last downloaded.
+type download struct{ id, name, state string }
+
+// download does what makes the browser download a file, waits for it, and returns its name and content.
+func (p *tab) download(action func()) (name string, content []byte) {
+	p.Helper()
+	p.mu.Lock()
+	p.downloaded = download{}
+	p.mu.Unlock()
+	action()
+	var done download
+	p.eventually("a download", func() (bool, string) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		done = p.downloaded
+		return done.state == "completed", "it is " + done.state
+	})
+	content, err := os.ReadFile(filepath.Join(p.downloads, done.id))
+	if err != nil {
+		p.Fatal(err)
+	}
+	return done.name, content
+}
