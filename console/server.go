@@ -29,6 +29,8 @@ type Config struct {
 	Address string
 	// Info is what the page is told of the connection.
 	Info Info
+	// Spool is where the temporary folder of dropped files is made; "" means the system's.
+	Spool string
 	// Assets are the files of the page; nil means those that the program was built with.
 	Assets fs.FS
 }
@@ -56,6 +58,7 @@ type Server struct {
 	guard    *guard
 	sessions *sessions
 	proxy    *httputil.ReverseProxy
+	files    *Files
 	// mux has the console's own paths, below /console/.
 	mux *http.ServeMux
 }
@@ -77,11 +80,20 @@ func New(c Config) (*Server, error) {
 	if s.proxy, err = newProxy(c.Client, c.Info.Version); err != nil {
 		return nil, err
 	}
+	s.files = NewFiles(FilesConfig{Client: c.Client, Folder: c.Spool})
+	s.files.Register(s.mux)
 	s.mux.HandleFunc("GET /console/session", s.getSession)
 	s.mux.HandleFunc("/console/", func(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, problem{Status: http.StatusNotFound, Detail: "The console has no such path."})
 	})
 	return s, nil
+}
+
+// Close ends what the console does for the page, removes the dropped files, and returns the uploads and batches that it
+// leaves behind. Requests are not answered any more.
+func (s *Server) Close() ([]Unfinished, error) {
+	err := s.files.Close()
+	return s.files.Unfinished(), err
 }
 
 // ServeHTTP answers a request if it is one of the console's own page.

@@ -156,6 +156,16 @@ func (s *Server) completeParts(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, map[string]any{"batch_id": r.PathValue("id")})
 }
 
+// giveUpParts ends a batch whose upload is not complete.
+func (s *Server) giveUpParts(w http.ResponseWriter, r *http.Request) {
+	b := s.findParts(w, r)
+	if b == nil {
+		return
+	}
+	b.parts, b.status, b.errorMessage = nil, client.StatusError, "The upload was given up by the client."
+	reply(w, http.StatusOK, map[string]any{"batch_id": r.PathValue("id")})
+}
+
 func etag(content []byte) string {
 	sum := md5.Sum(content)
 	return `"` + hex.EncodeToString(sum[:]) + `"`

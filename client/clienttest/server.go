@@ -68,6 +68,7 @@ func New() *Server {
 	mux.HandleFunc("GET "+basePath+"batch/screening-result/{id}", s.authorized(s.readScreening))
 	mux.HandleFunc("GET "+basePath+"batch/upload-parts/{id}", s.authorized(s.listParts))
 	mux.HandleFunc("POST "+basePath+"batch/upload-parts/{id}", s.authorized(s.signParts))
+	mux.HandleFunc("DELETE "+basePath+"batch/upload-parts/{id}", s.authorized(s.giveUpParts))
 	mux.HandleFunc("POST "+basePath+"batch/complete-upload/{id}", s.authorized(s.completeParts))
 	mux.HandleFunc("PUT /storage/parts/{id}/{number}", s.putPart)
 	mux.HandleFunc("POST "+basePath+"batch/cancel/{id}", s.authorized(s.cancel))

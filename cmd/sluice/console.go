@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"os/exec"
 	"runtime"
 	"runtime/debug"
@@ -29,6 +30,8 @@ const consoleAddress = "127.0.0.1:8470"
 type consoleOptions struct {
 	address string
 	noOpen  bool
+	// spool is where the temporary folder of dropped files is made.
+	spool string
 }
 
 func consoleCommand() *cli.Command {
@@ -40,11 +43,16 @@ func consoleCommand() *cli.Command {
 		Description: `
 It serves a web page on 127.0.0.1, prints its address and opens the browser. The page uses the connection of this
 command and shows what its client may see; the credentials stay here. The printed address opens the console in one
-browser, once; other programs of the machine cannot use it after that. Ctrl-C ends the console.`,
+browser, once; other programs of the machine cannot use it after that. Ctrl-C ends the console.
+
+Files that are dropped on the page are copied to a temporary folder, so that they can be checked and uploaded. It is
+removed at the end; the command then prints how unfinished uploads are continued.`,
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&o.address, "address", "",
 				"`HOST:PORT` to listen at, on this machine (default "+consoleAddress+", or a free port if it is taken)")
 			f.BoolVar(&o.noOpen, "no-open", false, "print the address and leave the browser alone")
+			f.StringVar(&o.spool, "spool", "",
+				"`FOLDER` with room for copies of dropped files, 2 GB each (default the system's for temporary files)")
 			conn.addFlags(f)
 		},
 		Examples: []string{
@@ -68,7 +76,10 @@ browser, once; other programs of the machine cannot use it after that. Ctrl-C en
 				Version: versionOfProgram(), APIURL: c.APIURL(), Connection: string(from), TenantID: tenantOf(config.Scope),
 				ClientID: config.ClientID,
 			}
-			return o.serve(ctx, console.Config{Client: c, Info: info}, newTerminal(stdout))
+			if info, err := os.Stat(o.spool); o.spool != "" && (err != nil || !info.IsDir()) {
+				return cli.Usagef("--spool %s is not a folder", o.spool)
+			}
+			return o.serve(ctx, console.Config{Client: c, Info: info, Spool: o.spool}, newTerminal(stdout))
 		},
 	}
 }
@@ -85,6 +96,7 @@ func (o consoleOptions) serve(ctx context.Context, config console.Config, ui *te
 	if err != nil {
 		return err
 	}
+	defer func() { endConsole(handler, ui) }()
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(socket) }()
@@ -102,6 +114,17 @@ func (o consoleOptions) serve(ctx context.Context, config console.Config, ui *te
 		return nil
 	case err := <-failed:
 		return fmt.Errorf("the console cannot be served any more: %w", err)
+	}
+}
+
+// endConsole removes dropped files, and prints how to go on with what is left behind.
+func endConsole(s *console.Server, ui *terminal) {
+	left, err := s.Close()
+	for _, u := range left {
+		ui.printf("%s\n", u)
+	}
+	if err != nil {
+		ui.printf("The copies of dropped files cannot be removed: %v\n", err)
 	}
 }
 

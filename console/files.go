@@ -1,0 +1,362 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"sluice/client"
+	"sluice/shared/batch"
+	"sluice/shared/unpack"
+)
+
+// What a console has of files, unless its configuration says otherwise.
+const (
+	defaultMaxFiles      = 100
+	defaultMaxSpoolBytes = 20 << 30
+	// maxFileBytes is the size of the largest file that a batch can have.
+	maxFileBytes = 1<<31 - 1
+	// maxChecks is how many files are checked at a time: a check takes all cores.
+	maxChecks = 1
+	// maxUploads is how many files are uploaded at a time.
+	maxUploads = 3
+)
+
+// FilesConfig says where files go. Client is required.
+type FilesConfig struct {
+	// Client uploads the files.
+	Client *client.Client
+	// Folder is where the folder of the files is made; "" means the system's folder for temporary files.
+	Folder string
+	// MaxFiles and MaxBytes are how many files there may be at a time, and how many bytes they may take together with what
+	// is unpacked of them and found in them; 0 means a hundred, and 20 GiB.
+	MaxFiles int
+	MaxBytes int64
+	// Now returns the current time; nil means time.Now. Pause waits, unless ctx ends first; nil means a timer.
+	Now   func() time.Time
+	Pause func(ctx context.Context, d time.Duration) error
+}
+
+// Files are the files that the page has sent: a copy of each is in a temporary folder, is checked at once, and is uploaded
+// when the page asks for it. They end with the program. A Files is safe for concurrent use.
+type Files struct {
+	config FilesConfig
+	// folder returns the folder of the files, which is made when it is first asked for.
+	folder func() (string, error)
+	// checks and uploads bound how many run at a time: each has a value in them while it does.
+	checks, uploads chan struct{}
+	// partsFrom is the size in bytes from which on a file is uploaded in parts.
+	partsFrom int64
+	// writer, unless it is nil, replaces what files are written to. Tests make it fail.
+	writer func(io.Writer) io.Writer
+
+	mu sync.Mutex
+	// files are in the order of their arrival.
+	files  []*file
+	held   int64
+	closed bool
+	// hasFolder means that the folder was made.
+	hasFolder bool
+}
+
+// States of a file.
+const (
+	stateReceiving = "receiving"
+	stateChecking  = "checking"
+	stateChecked   = "checked"
+	stateUploading = "uploading"
+	statePaused    = "paused"
+	stateFollowing = "following"
+	stateDone      = "done"
+	stateFailed    = "failed"
+)
+
+// file is a file of the page. The fields below changed are those of Files.mu, but what they refer to may be used without
+// it by the job that runs.
+type file struct {
+	id, key, name string
+	// size is what the browser has announced, -1 if nothing, and received how many bytes have arrived.
+	size     int64
+	received atomic.Int64
+	progress checkProgress
+	sent     meter
+
+	state   string
+	problem *fileProblem
+	// job is what runs; nil if nothing does.
+	job *job
+	// content is the file as it was received; nil until it is, and when it is removed.
+	content *os.File
+	digest  [2]uint64
+	packed  batch.Encoding
+	// lines is content itself or, of a packed file, what it unpacks to.
+	lines *os.File
+	// held is how many bytes of the disk it takes.
+	held   int64
+	check  *CheckResult
+	index  *ErrorIndex
+	upload *upload
+}
+
+// job is something that runs for a file.
+type job struct {
+	cancel context.CancelCauseFunc
+	done   chan struct{}
+}
+
+// NewFiles returns a Files without files. Their folder, which only the user can read, is made for the first one; Close removes
+// it.
+func NewFiles(c FilesConfig) *Files {
+	if c.MaxFiles == 0 {
+		c.MaxFiles = defaultMaxFiles
+	}
+	if c.MaxBytes == 0 {
+		c.MaxBytes = defaultMaxSpoolBytes
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Pause == nil {
+		c.Pause = pauseFor
+	}
+	return &Files{
+		config: c, partsFrom: partsFrom, checks: make(chan struct{}, maxChecks), uploads: make(chan struct{}, maxUploads),
+		folder: sync.OnceValues(func() (string, error) {
+			folder, err := os.MkdirTemp(c.Folder, "sluice-console-") // with the mode 0700
+			if err != nil {
+				return "", fmt.Errorf("make the folder for dropped files: %w", err)
+			}
+			return folder, nil
+		}),
+	}
+}
+
+// pauseFor waits for d. If ctx ends first it returns its error.
+func pauseFor(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Register adds the paths of the files to those of the console.
+func (f *Files) Register(mux *http.ServeMux) {
+	mux.HandleFunc("POST /console/files", f.receive)
+	mux.HandleFunc("GET /console/files", f.list)
+	mux.HandleFunc("GET /console/files/{id}", f.withFile(f.get))
+	mux.HandleFunc("DELETE /console/files/{id}", f.withFile(f.remove))
+	mux.HandleFunc("GET /console/files/{id}/errors", f.withFile(f.errors))
+	mux.HandleFunc("GET /console/files/{id}/report", f.withFile(f.report))
+	mux.HandleFunc("POST /console/files/{id}/upload", f.withFile(f.startUpload))
+	mux.HandleFunc("POST /console/files/{id}/pause", f.withFile(f.pauseUpload))
+	mux.HandleFunc("POST /console/files/{id}/resume", f.withFile(f.resumeUpload))
+	mux.HandleFunc("POST /console/files/{id}/cancel", f.withFile(f.cancelUpload))
+}
+
+// Close ends everything that runs and removes all files. Uploads that were not complete are in Unfinished afterwards, too.
+func (f *Files) Close() error {
+	f.mu.Lock()
+	f.closed = true
+	files := slices.Clone(f.files)
+	f.mu.Unlock()
+	for _, x := range files {
+		f.stop(x, errClosing)
+	}
+	for _, x := range files {
+		f.release(x)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.hasFolder {
+		return nil
+	}
+	folder, _ := f.folder()
+	return os.RemoveAll(folder)
+}
+
+// Reasons for which a job is cancelled.
+var (
+	errClosing   = errors.New("the console ends")
+	errRemoved   = errors.New("the file was removed")
+	errPaused    = errors.New("the upload was paused")
+	errCancelled = errors.New("the upload was cancelled")
+)
+
+// start runs something for a file, unless the console ends. The caller holds f.mu.
+func (f *Files) start(x *file, run func(ctx context.Context)) {
+	if f.closed {
+		return
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	j := &job{cancel: cancel, done: make(chan struct{})}
+	x.job = j
+	go func() {
+		run(ctx)
+		f.end(x, j)
+	}()
+}
+
+// end marks a job as ended.
+func (f *Files) end(x *file, j *job) {
+	j.cancel(nil)
+	f.mu.Lock()
+	if x.job == j {
+		x.job = nil
+	}
+	f.mu.Unlock()
+	close(j.done)
+}
+
+// stop ends what runs for a file and waits until it has ended. What follows by itself is ended, too.
+func (f *Files) stop(x *file, cause error) {
+	for {
+		f.mu.Lock()
+		j := x.job
+		f.mu.Unlock()
+		if j == nil {
+			return
+		}
+		j.cancel(cause)
+		<-j.done
+	}
+}
+
+// release closes what a file has on the disk, which removes it. No job runs.
+func (f *Files) release(x *file) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if x.lines != nil && x.lines != x.content {
+		_ = x.lines.Close()
+	}
+	if x.content != nil {
+		_ = x.content.Close()
+	}
+	if x.index != nil {
+		_ = x.index.Close()
+	}
+	x.content, x.lines, x.index = nil, nil, nil
+	f.held -= x.held
+	x.held = 0
+}
+
+// update changes a file while nobody reads it.
+func (f *Files) update(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+}
+
+// fail records why nothing more becomes of a file, and frees its disk.
+func (f *Files) fail(x *file, p *fileProblem) {
+	f.update(func() { x.state, x.problem = stateFailed, p })
+	f.release(x)
+}
+
+// newFile makes a file of the spool. Where the system allows it, it has no name any more, so that it is gone with the
+// program however that ends.
+func (f *Files) newFile() (*os.File, error) {
+	folder, err := f.folder()
+	if err != nil {
+		return nil, err
+	}
+	f.update(func() { f.hasFolder = true })
+	out, err := os.CreateTemp(folder, "")
+	if err != nil {
+		return nil, err
+	}
+	_ = os.Remove(out.Name())
+	return out, nil
+}
+
+// spoolWriter writes to a file of the spool, within the limit of all.
+type spoolWriter struct {
+	files *Files
+	of    *file
+	to    io.Writer
+	count func(n int)
+}
+
+// newWriter returns what a file of the spool is written with. Count is called with the number of bytes of each write.
+func (f *Files) newWriter(of *file, to *os.File, count func(n int)) io.Writer {
+	w := &spoolWriter{files: f, of: of, to: to, count: count}
+	if f.writer != nil {
+		w.to = f.writer(to)
+	}
+	return w
+}
+
+// errSpoolFull means that the files would take more of the disk than they may.
+var errSpoolFull = errors.New("the console holds too much already")
+
+// Write implements io.Writer.
+func (w *spoolWriter) Write(p []byte) (int, error) {
+	if err := w.files.reserve(w.of, int64(len(p))); err != nil {
+		return 0, err
+	}
+	n, err := w.to.Write(p)
+	w.count(n)
+	return n, err
+}
+
+// reserve counts bytes of the disk as those of a file.
+func (f *Files) reserve(x *file, n int64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.held+n > f.config.MaxBytes {
+		return errSpoolFull
+	}
+	f.held, x.held = f.held+n, x.held+n
+	return nil
+}
+
+// isDiskFull reports whether writing failed because the disk, or the user's share of it, is full.
+func isDiskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// fileProblem is what is wrong with a file or its upload, in the words of the page.
+type fileProblem struct {
+	// Code tells problems apart.
+	Code string `json:"code"`
+	// Title says what is wrong, Detail why, and Hint what to do.
+	Title  string `json:"title"`
+	Detail string `json:"detail,omitempty"`
+	Hint   string `json:"hint,omitempty"`
+	// Command is a shell command that mends the file; "" if there is none.
+	Command string `json:"command,omitempty"`
+}
+
+// problemOf explains an error of receiving or checking a file.
+func (f *Files) problemOf(x *file, err error) *fileProblem {
+	var damaged *unpack.Error
+	folder, _ := f.folder()
+	switch {
+	case isDiskFull(err):
+		return &fileProblem{Code: "disk_full", Title: "The disk is full",
+			Detail: "The console copies dropped files to " + folder + ", and there is no room left.",
+			Hint:   "Remove files here that you no longer need, or start the console with --spool and a folder that has room."}
+	case errors.Is(err, errSpoolFull):
+		return &fileProblem{Code: "spool_full", Title: "The console holds too many bytes",
+			Detail: fmt.Sprintf("All files together may take %s here.", formatGiB(f.config.MaxBytes)),
+			Hint:   "Remove files here that you no longer need, then drop this one again."}
+	case errors.Is(err, errTooLarge):
+		return tooLarge()
+	case errors.As(err, &damaged):
+		return &fileProblem{Code: "damaged", Title: "The file cannot be unpacked", Detail: sentence(damaged.Error()),
+			Hint: "Test it with gzip -t or zstd -t, pack it again, then drop it again."}
+	}
+	return &fileProblem{Code: "failed", Title: "The file could not be processed", Detail: sentence(err.Error()),
+		Hint: "Drop it again."}
+}

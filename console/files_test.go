@@ -1,0 +1,372 @@
+package console
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"sluice/client"
+	"sluice/client/clienttest"
+)
+
+// filesTest is a Files behind a server, and the service that it uploads to.
+type filesTest struct {
+	*testing.T
+	*Files
+	service *clienttest.Server
+	url     string
+}
+
+// newFilesTest starts a Files that waits between attempts as pause does; nil means not at all.
+func newFilesTest(t *testing.T, c FilesConfig) *filesTest {
+	t.Helper()
+	service := clienttest.New()
+	t.Cleanup(service.Close)
+	config := service.Config()
+	config.Pause = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+	var err error
+	if c.Client, err = client.New(config); err != nil {
+		t.Fatal(err)
+	}
+	c.Folder = t.TempDir()
+	if c.Pause == nil {
+		c.Pause = config.Pause
+	}
+	f := NewFiles(c)
+	mux := http.NewServeMux()
+	f.Register(mux)
+	server := httptest.NewServer(mux)
+	t.Cleanup(func() {
+		_ = f.Close()
+		server.Close()
+		if left, _ := os.ReadDir(c.Folder); len(left) > 0 {
+			t.Errorf("%d entries are left of the spool", len(left))
+		}
+	})
+	return &filesTest{T: t, Files: f, service: service, url: server.URL + "/console/files"}
+}
+
+// call sends a request and decodes the answer into out, unless that is nil.
+func (t *filesTest) call(method, path, body string, out any) int {
+	t.Helper()
+	request, err := http.NewRequest(method, t.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out != nil {
+		if err := json.Unmarshal(text, out); err != nil {
+			t.Fatalf("%s %s: %v in %q", method, path, err, text)
+		}
+	}
+	return answer.StatusCode
+}
+
+// drop sends a file and returns its ID.
+func (t *filesTest) drop(name, content string) string {
+	t.Helper()
+	var out struct{ ID string }
+	if status := t.call("POST", "?name="+url.QueryEscape(name), content, &out); status != http.StatusCreated {
+		t.Fatalf("dropping %q answers %d", name, status)
+	}
+	return out.ID
+}
+
+// await reads a file until a condition holds.
+func (t *filesTest) await(id, what string, is func(fileRecord) bool) fileRecord {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		var r fileRecord
+		t.call("GET", "/"+id, "", &r)
+		if is(r) {
+			return r
+		}
+		if time.Now().After(deadline) {
+			text, _ := json.Marshal(r)
+			t.Fatalf("the file is not %s but %s", what, text)
+		}
+		runtime.Gosched()
+	}
+}
+
+// awaitState reads a file until it is in a state.
+func (t *filesTest) awaitState(id, state string) fileRecord {
+	t.Helper()
+	return t.await(id, state, func(r fileRecord) bool { return r.State == state })
+}
+
+const (
+	validLine = `{"request_uuid": "1f0a8f4e-6f54-4d0a-8c6b-0d9a5c7b4e1%d", "payment_external_id": "p", ` +
+		`"transaction_external_id": "t%[1]d", "sender": {"by_external_id": "c"}, "receiver": {"external_entity_type": ` +
+		`"unknown", "unknown": {"external_id": "s", "full_name": "Librairie"}}, "modification": {"external_id": "m%[1]d", ` +
+		`"type": "settlement", "amount": 48.90, "currency": "EUR", "created_at": "2025-11-25T14:03:21.512Z"}}` + "\n"
+	badLine = `{"request_uuid": "x", "oops": 1}` + "\n"
+)
+
+// lines returns valid lines, up to ten.
+func lines(n int) string {
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, validLine, i)
+	}
+	return out.String()
+}
+
+func pack(t *testing.T, content string) string {
+	t.Helper()
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	if _, err := w.Write([]byte(content)); err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// A file is checked as it arrives, packed or not, and what is wrong with its lines is shown with the place in the line.
+func TestDroppedFileIsChecked(t *testing.T) {
+	t.Parallel()
+	content := lines(2) + badLine + "\n" + `{"a": "` + "\xff" + `"}` + "\n"
+	for name, sent := range map[string]string{"plain.jsonl": content, "packed.jsonl.gz": pack(t, content)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test := newFilesTest(t, FilesConfig{})
+			id := test.drop(name, sent)
+			r := test.awaitState(id, stateChecked)
+			if r.Name != name || *r.Size != int64(len(sent)) || r.Received != *r.Size || r.Problem != nil {
+				t.Errorf("the file is %+v", r)
+			}
+			c := r.Check
+			if c.Lines != 4 || c.Valid != 2 || c.Invalid != 2 || c.Progress != 1 || c.Bytes != int64(len(content)) {
+				t.Errorf("%d lines, %d valid, %d invalid, progress %v, %d bytes", c.Lines, c.Valid, c.Invalid, c.Progress, c.Bytes)
+			}
+			if len(c.Suspicions) != 1 || c.Suspicions[0].Code != "not_utf8" {
+				t.Errorf("the suspicions are %+v, want not_utf8", c.Suspicions)
+			}
+			var page ErrorPage
+			test.call("GET", "/"+id+"/errors?code=extra_forbidden", "", &page)
+			if len(page.Errors) != 1 || page.Total != 1 || page.Next != nil {
+				t.Fatalf("the page is %+v", page)
+			}
+			e := page.Errors[0]
+			if at := e.Excerpt[e.Column:]; e.Line != 3 || e.Field != "/oops" || e.Hint == "" || !strings.HasPrefix(at, `"oops"`) {
+				t.Errorf("the error is %+v, at %q", e, at)
+			}
+			if status := test.call("GET", "/"+id+"/errors?limit=x", "", nil); status != http.StatusBadRequest {
+				t.Errorf("a wrong limit answers %d", status)
+			}
+		})
+	}
+}
+
+// What no batch can be made of is refused with its reason, and takes no room any more.
+func TestUnusableFiles(t *testing.T) {
+	t.Parallel()
+	test := newFilesTest(t, FilesConfig{})
+	for code, c := range map[string]struct{ content, command string }{
+		"empty":     {"", ""},
+		"not_lines": {"[{\"a\":1},{\"a\":2}]", "jq -c '.[]' 'it'\\''s a <b>.json' > converted.jsonl"},
+		"damaged":   {pack(t, lines(3))[:100], ""},
+	} {
+		r := test.awaitState(test.drop("it's a <b>.json", c.content), stateFailed)
+		if r.Problem == nil || r.Problem.Code != code || r.Problem.Title == "" || r.Problem.Command != c.command {
+			t.Errorf("the problem is %+v, want %s with the command %q", r.Problem, code, c.command)
+		}
+		if status := test.call("GET", "/"+r.ID+"/errors", "", nil); status != http.StatusConflict {
+			t.Errorf("the errors of a failed file: %d", status)
+		}
+		if status := test.call("POST", "/"+r.ID+"/upload", "{}", nil); status != http.StatusConflict {
+			t.Errorf("the upload of a failed file: %d", status)
+		}
+	}
+	if test.held != 0 {
+		t.Errorf("the console holds %d bytes of files that failed", test.held)
+	}
+	r := test.awaitState(test.drop("blank", " \n\n"), stateChecked)
+	if len(r.Check.Suspicions) != 1 || r.Check.Suspicions[0].Code != "no_lines" {
+		t.Errorf("the suspicions of a blank file are %+v", r.Check.Suspicions)
+	}
+}
+
+// The same file twice is noticed, whatever its names are; names are made printable.
+func TestSameFileTwice(t *testing.T) {
+	t.Parallel()
+	test := newFilesTest(t, FilesConfig{})
+	first := test.awaitState(test.drop("a\x1b[31m\u202Etxt.<img src=x>", lines(1)), stateChecked)
+	if want := "a␛[31m·txt.<img src=x>"; first.Name != want {
+		t.Errorf("the name is %q, want %q", first.Name, want)
+	}
+	second := test.awaitState(test.drop(strings.Repeat("é", maxNameBytes), lines(1)), stateChecked)
+	if len(second.Check.Suspicions) != 1 || second.Check.Suspicions[0].Code != "same_file" || len(second.Name) > maxNameBytes {
+		t.Errorf("the second is %+v", second)
+	}
+	if status := test.call("POST", "?name=", "x", nil); status != http.StatusBadRequest {
+		t.Errorf("a file without a name: %d", status)
+	}
+}
+
+func TestFileLimits(t *testing.T) {
+	t.Parallel()
+	test := newFilesTest(t, FilesConfig{MaxFiles: 2, MaxBytes: 1000})
+	var p problem
+	if status := test.call("POST", "?name=x", strings.Repeat("x", 1001), &p); status != 507 || p.ErrorCode != "spool_full" {
+		t.Errorf("a file above the limit of all: %d, %+v", status, p)
+	}
+	for range 2 {
+		test.drop("x", "{}")
+	}
+	if status := test.call("POST", "?name=x", "{}", &p); status != 409 || p.ErrorCode != "too_many_files" {
+		t.Errorf("a file too many: %d, %+v", status, p)
+	}
+	request := httptest.NewRequest("POST", "/console/files?name=x", http.NoBody)
+	request.ContentLength = maxFileBytes + 1
+	answer := httptest.NewRecorder()
+	test.receive(answer, request)
+	if answer.Code != http.StatusRequestEntityTooLarge {
+		t.Errorf("a file above the limit of the service: %d", answer.Code)
+	}
+}
+
+// fullDisk is a disk with room for some bytes.
+type fullDisk struct {
+	to   io.Writer
+	left *int
+}
+
+func (d fullDisk) Write(p []byte) (int, error) {
+	if *d.left -= len(p); *d.left < 0 {
+		return 0, &os.PathError{Op: "write", Path: "spool", Err: syscall.ENOSPC}
+	}
+	return d.to.Write(p)
+}
+
+// A disk that is full is said to be, whether the file itself or what is unpacked of it does not fit.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	content := pack(t, lines(10))
+	for name, room := range map[string]int{"received": 10, "unpacked": len(content) + 100} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test := newFilesTest(t, FilesConfig{})
+			test.writer = func(to io.Writer) io.Writer { return fullDisk{to, &room} }
+			var p problem
+			status := test.call("POST", "?name=x", content, &p)
+			if name == "received" && (status != http.StatusInsufficientStorage || p.ErrorCode != "disk_full") {
+				t.Errorf("the answer is %d, %+v", status, p)
+			}
+			var all struct {
+				Files []fileRecord
+				Held  int64
+			}
+			test.call("GET", "", "", &all)
+			r := test.awaitState(all.Files[0].ID, stateFailed)
+			if r.Problem.Code != "disk_full" || !strings.Contains(r.Problem.Detail, test.config.Folder) {
+				t.Errorf("the problem is %+v", r.Problem)
+			}
+			if test.call("GET", "", "", &all); all.Held != 0 {
+				t.Errorf("the console holds %d bytes", all.Held)
+			}
+		})
+	}
+}
+
+// begin sends the beginning of a file and waits until it has arrived.
+func (t *filesTest) begin(content string) (id string, rest *io.PipeWriter, ended chan struct{}) {
+	t.Helper()
+	body, rest := io.Pipe()
+	ended = make(chan struct{})
+	request, err := http.NewRequest("POST", t.url+"?name=x&key=k", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(ended)
+		if answer, err := http.DefaultClient.Do(request); err == nil {
+			_ = answer.Body.Close()
+		}
+	}()
+	if _, err := rest.Write([]byte(content)); err != nil {
+		t.Fatal(err)
+	}
+	for id == "" {
+		var all struct{ Files []fileRecord }
+		if t.call("GET", "", "", &all); len(all.Files) > 0 {
+			if id = all.Files[0].ID; all.Files[0].State != stateReceiving || all.Files[0].Key != "k" {
+				t.Fatalf("the file is %+v", all.Files[0])
+			}
+		}
+	}
+	return id, rest, ended
+}
+
+// A file of which the rest does not come is a problem with a name.
+func TestInterruptedFile(t *testing.T) {
+	t.Parallel()
+	test := newFilesTest(t, FilesConfig{})
+	id, rest, ended := test.begin(strings.Repeat("x", 100))
+	_ = rest.CloseWithError(io.ErrUnexpectedEOF)
+	<-ended
+	if r := test.awaitState(id, stateFailed); r.Problem.Code != "interrupted" {
+		t.Errorf("the problem is %+v", r.Problem)
+	}
+	if test.call("DELETE", "/"+id, "", nil); test.call("GET", "/"+id, "", nil) != http.StatusNotFound {
+		t.Error("the file is not removed")
+	}
+}
+
+// A file can be removed while it arrives, and the console can end.
+func TestRemovedWhileItArrives(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*filesTest, string){
+		"removed": func(t *filesTest, id string) { t.call("DELETE", "/"+id, "", nil) },
+		"closed":  func(t *filesTest, _ string) { _ = t.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test := newFilesTest(t, FilesConfig{})
+			id, rest, ended := test.begin(strings.Repeat("x", 100))
+			end(test, id)
+			_ = rest.CloseWithError(io.ErrUnexpectedEOF)
+			<-ended
+			if test.held != 0 {
+				t.Errorf("the console holds %d bytes", test.held)
+			}
+		})
+	}
+}
+
+// A file that is removed while its check waits leaves the place to the next one.
+func TestRemovedWhileItsCheckWaits(t *testing.T) {
+	t.Parallel()
+	test := newFilesTest(t, FilesConfig{})
+	test.checks <- struct{}{}
+	first, second := test.drop("a", lines(1)), test.drop("b", lines(2))
+	if r := test.awaitState(first, stateChecking); !r.Check.Waiting {
+		t.Errorf("the check is %+v, want it to wait", r.Check)
+	}
+	if status := test.call("DELETE", "/"+first, "", nil); status != http.StatusNoContent {
+		t.Errorf("removing answers %d", status)
+	}
+	<-test.checks
+	test.awaitState(second, stateChecked)
+}
