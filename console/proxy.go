@@ -2,8 +2,6 @@ package console
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"io"
 	"log"
 	"net/http"
@@ -13,14 +11,6 @@ import (
 	"strings"
 
 	"sluice/client"
-)
-
-// Values of problem.ErrorCode of requests that the service has not answered.
-const (
-	// codeUnreachable means that the service does not answer.
-	codeUnreachable = "service_unreachable"
-	// codeCredentials means that the token endpoint refuses the credentials of the command.
-	codeCredentials = "credentials_refused"
 )
 
 // passedMethods are the methods of the interface.
@@ -120,26 +110,4 @@ func hasDots(path string) bool {
 		}
 	}
 	return false
-}
-
-// explainFailure returns the answer to a request that the service has not answered. It shows no token and no signed
-// address.
-func explainFailure(err error) problem {
-	var refused *client.TokenError
-	var unreachable *client.UnreachableError
-	p := problem{Status: http.StatusBadGateway, Title: "The service does not answer", ErrorCode: codeUnreachable}
-	switch {
-	case errors.As(err, &refused) && refused.Status >= 400 && refused.Status < 500:
-		p.Title, p.ErrorCode = "The service refuses the credentials of the console", codeCredentials
-		p.Detail = refused.Error()
-	case errors.As(err, &refused):
-		p.Detail = refused.Error()
-	case errors.As(err, &unreachable):
-		p.Detail = unreachable.Error()
-	case errors.Is(err, context.DeadlineExceeded):
-		p.Detail = "It took too long."
-	default:
-		p.Detail = "The connection to it failed: " + err.Error()
-	}
-	return p
 }

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"strings"
+	"time"
 
 	"sluice/client"
 )
@@ -33,6 +34,10 @@ type Config struct {
 	Spool string
 	// Assets are the files of the page; nil means those that the program was built with.
 	Assets fs.FS
+	// Metrics says where the metrics of the local cloud are; nil if the service is not one.
+	Metrics *Metrics
+	// Operator reads what operators see; nil if the program has no credentials of the cloud.
+	Operator Operator
 }
 
 // Info is what the page is told of its connection. It has no secrets.
@@ -46,10 +51,9 @@ type Info struct {
 	// TenantID and ClientID are the tenant whose data are shown and the client that reads them.
 	TenantID string `json:"tenant_id"`
 	ClientID string `json:"client_id"`
-	// IsOperator means that the program has credentials of the cloud: the operator's pages have something to show.
+	// IsOperator and Metrics mean that there are Config.Operator and Config.Metrics. New sets them.
 	IsOperator bool `json:"is_operator"`
-	// Metrics means that the metrics of the local cloud can be read.
-	Metrics bool `json:"metrics"`
+	Metrics    bool `json:"metrics"`
 }
 
 // Server answers the requests of the page. It is safe for concurrent use.
@@ -61,6 +65,8 @@ type Server struct {
 	files    *Files
 	// mux has the console's own paths, below /console/.
 	mux *http.ServeMux
+	// metrics is nil if there are none.
+	metrics *metricsReader
 }
 
 // New returns the server of a console.
@@ -80,19 +86,41 @@ func New(c Config) (*Server, error) {
 	if s.proxy, err = newProxy(c.Client, c.Info.Version); err != nil {
 		return nil, err
 	}
+	s.config.Info.IsOperator, s.config.Info.Metrics = c.Operator != nil, c.Metrics != nil
 	s.files = NewFiles(FilesConfig{Client: c.Client, Folder: c.Spool})
 	s.files.Register(s.mux)
+	s.register()
+	return s, nil
+}
+
+// register adds the console's own paths.
+func (s *Server) register() {
 	s.mux.HandleFunc("GET /console/session", s.getSession)
+	s.mux.HandleFunc("GET /console/batches/{id}/download/{kind}", s.download)
 	s.mux.HandleFunc("/console/", func(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, problem{Status: http.StatusNotFound, Detail: "The console has no such path."})
 	})
-	return s, nil
+	if s.config.Metrics != nil {
+		s.metrics = &metricsReader{config: *s.config.Metrics}
+		s.mux.HandleFunc("GET /console/metrics", s.getMetrics)
+	} else {
+		s.mux.HandleFunc("GET /console/metrics", refuseMetrics)
+	}
+	if s.config.Operator != nil {
+		lists := &operatorLists{operator: s.config.Operator, now: time.Now, read: map[string]operatorList{}}
+		lists.register(s.mux)
+	} else {
+		s.mux.HandleFunc("GET /console/operator/", refuseOperator)
+	}
 }
 
 // Close ends what the console does for the page, removes the dropped files, and returns the uploads and batches that it
 // leaves behind. Requests are not answered any more.
 func (s *Server) Close() ([]Unfinished, error) {
 	err := s.files.Close()
+	if s.metrics != nil {
+		err = errors.Join(err, s.metrics.close())
+	}
 	return s.files.Unfinished(), err
 }
 

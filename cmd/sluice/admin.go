@@ -42,6 +42,8 @@ type admin struct {
 	now                time.Time
 	// isLocal is set if the installation is a local cloud that was found by its data folder.
 	isLocal bool
+	// isOnAWS is set if the installation is not a local cloud, whatever runs on this machine.
+	isOnAWS bool
 
 	registry *authdb.Registry
 	profiles *entitydb.Profiles
@@ -113,20 +115,27 @@ func (a *admin) command(
 	return &cli.Command{
 		Name: name, Args: args, Summary: summary,
 		Run: func(ctx context.Context, args []string, stdout io.Writer) error {
-			if err := a.connect(ctx); err != nil {
-				return err
-			}
-			record := audit.Record{Tenant: a.tenant, Route: "admin " + name}
-			if len(args) > 0 {
-				record.Objects = map[string]string{"arguments": audit.Printable(strings.Join(args, " "))}
-			}
-			result, err := a.recorder.run(ctx, record, func() (any, error) { return run(ctx, a, args) })
+			result, err := a.act(ctx, name, args, run)
 			if result == nil || err != nil && !errors.Is(err, errNotRecorded) {
 				return err
 			}
 			return errors.Join(printJSON(stdout, result), err)
 		},
 	}
+}
+
+// act connects to the installation and runs what a command does, as a recorded act.
+func (a *admin) act(
+	ctx context.Context, name string, args []string, run func(ctx context.Context, a *admin, args []string) (any, error),
+) (any, error) {
+	if err := a.connect(ctx); err != nil {
+		return nil, err
+	}
+	record := audit.Record{Tenant: a.tenant, Route: "admin " + name}
+	if len(args) > 0 {
+		record.Objects = map[string]string{"arguments": audit.Printable(strings.Join(args, " "))}
+	}
+	return a.recorder.run(ctx, record, func() (any, error) { return run(ctx, a, args) })
 }
 
 func (a *admin) createTenantCommand() *cli.Command {
@@ -281,10 +290,13 @@ func (a *admin) connect(ctx context.Context) error {
 
 // awsConfig returns the AWS settings of the installation, and sets prefix and tenant to its own unless flags gave them.
 func (a *admin) awsConfig(ctx context.Context) (aws.Config, error) {
-	setDefault(&a.data, os.Getenv("SLUICE_DATA"))
-	local, err := findLocalCloud(a.data)
-	if err != nil {
-		return aws.Config{}, err
+	var local *localcloud.Descriptor
+	if !a.isOnAWS {
+		setDefault(&a.data, os.Getenv("SLUICE_DATA"))
+		var err error
+		if local, err = findLocalCloud(a.data); err != nil {
+			return aws.Config{}, err
+		}
 	}
 	cfg, err := setup.LoadAWS(ctx, config.WithLogger(logging.Nop{})) // warnings of the SDK are not for operators
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -20,6 +21,7 @@ import (
 	"sluice/client"
 	"sluice/console"
 	"sluice/internal/cli"
+	"sluice/internal/localcloud"
 )
 
 // consoleAddress is where the console listens unless --address is given: always the same place, so that an open page
@@ -32,6 +34,9 @@ type consoleOptions struct {
 	noOpen  bool
 	// spool is where the temporary folder of dropped files is made.
 	spool string
+	// operator shows what operators see, of the installation with the prefix. For a local cloud it is always shown.
+	operator bool
+	prefix   string
 }
 
 func consoleCommand() *cli.Command {
@@ -53,6 +58,9 @@ removed at the end; the command then prints how unfinished uploads are continued
 			f.BoolVar(&o.noOpen, "no-open", false, "print the address and leave the browser alone")
 			f.StringVar(&o.spool, "spool", "",
 				"`FOLDER` with room for copies of dropped files, 2 GB each (default the system's for temporary files)")
+			f.BoolVar(&o.operator, "operator", false,
+				"show tenants, clients and keys, too, with the AWS credentials of this machine (always for a local cloud)")
+			f.StringVar(&o.prefix, "prefix", "", "`NAME` that the stack has as its parameter Prefix, for --operator (default sluice)")
 			conn.addFlags(f)
 		},
 		Examples: []string{
@@ -79,7 +87,15 @@ removed at the end; the command then prints how unfinished uploads are continued
 			if info, err := os.Stat(o.spool); o.spool != "" && (err != nil || !info.IsDir()) {
 				return cli.Usagef("--spool %s is not a folder", o.spool)
 			}
-			return o.serve(ctx, console.Config{Client: c, Info: info, Spool: o.spool}, newTerminal(stdout))
+			served := console.Config{Client: c, Info: info, Spool: o.spool}
+			if from == sourceLocalCloud {
+				data := cmp.Or(conn.data, localcloud.DefaultDataDir)
+				served.Metrics = &console.Metrics{Data: data, Prefix: prefixOf(data)}
+			}
+			if from == sourceLocalCloud || o.operator {
+				served.Operator = consoleOperator{isLocal: from == sourceLocalCloud, data: conn.data, prefix: o.prefix}
+			}
+			return o.serve(ctx, served, newTerminal(stdout))
 		},
 	}
 }

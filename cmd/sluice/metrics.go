@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"sluice/internal/cli"
@@ -57,14 +56,14 @@ of the latest 10,000 runs. A run that was repeated counts again.`,
 			if since > 0 {
 				options.Since = time.Now().Add(-since)
 			}
-			log, err := os.Open(filepath.Join(data, "logs", "functions.log"))
+			log, err := figures.OpenLog(data, options)
 			if errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("no local cloud has run on %s: start one with 'sluice local --data %s'", data, data)
 			} else if err != nil {
 				return err
 			}
 			defer log.Close()
-			m := metricsView{figures: figures.New(options), log: log, out: newTerminal(stdout), asJSON: asJSON, watched: watch}
+			m := metricsView{log: log, out: newTerminal(stdout), asJSON: asJSON, watched: watch}
 			return m.show(ctx)
 		},
 	}
@@ -80,10 +79,7 @@ func prefixOf(data string) string {
 
 // metricsView shows the figures of a log that may be growing.
 type metricsView struct {
-	figures *figures.Figures
-	log     *os.File
-	// read is how much of the log is added up.
-	read            int64
+	log             *figures.Log
 	out             *terminal
 	asJSON, watched bool
 }
@@ -91,12 +87,10 @@ type metricsView struct {
 // show prints the figures once or, if they are watched, until the context ends.
 func (m *metricsView) show(ctx context.Context) error {
 	for {
-		n, err := m.figures.Read(io.NewSectionReader(m.log, m.read, 1<<62))
+		s, err := m.log.Snapshot(time.Now())
 		if err != nil {
 			return err
 		}
-		m.read += n
-		s := m.figures.Snapshot(time.Now())
 		switch {
 		case m.asJSON:
 			err = m.printJSON(s)

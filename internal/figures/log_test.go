@@ -1,0 +1,65 @@
+package figures
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// A log is read on from where it was read to, and from its start if there is another one in its place.
+func TestLogGrowsAndIsReplaced(t *testing.T) {
+	data := t.TempDir()
+	if _, err := OpenLog(data, Options{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a log the error is %v, want fs.ErrNotExist", err)
+	}
+	path := filepath.Join(data, "logs", "functions.log")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	line := func(n int) string {
+		return fmt.Sprintf("2026-11-26T08:15:0%d.000Z sluice-batch r-1 {\"record\":\"audit\",\"status\":200,\"ms\":1}\n", n)
+	}
+	write := func(text string, flag int) {
+		t.Helper()
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|flag, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(line(1)+line(2), 0)
+	log, err := OpenLog(data, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	require := func(want int64) {
+		t.Helper()
+		s, err := log.Snapshot(time.Now())
+		if err != nil || s.Requests.ByStatus["2xx"] != want {
+			t.Errorf("the log has %v requests (%v), want %d", s.Requests.ByStatus, err, want)
+		}
+	}
+	require(2)
+	write(line(3)[:30], os.O_APPEND) // a line that is being written
+	require(2)
+	write(line(3)[30:], os.O_APPEND)
+	require(3)
+	write(line(4), os.O_TRUNC)
+	require(1)
+	if err := os.Rename(path, path+".old"); err != nil {
+		t.Fatal(err)
+	}
+	require(1) // it stays until there is another one
+	write(line(5)+line(6)+line(7)+line(8), 0)
+	require(4)
+}
