@@ -24,8 +24,8 @@ type checkProgress struct {
 	running atomic.Bool
 	// unpacked is how many bytes were unpacked, and total how many bytes are validated; 0 until they are known.
 	unpacked, total atomic.Int64
-	// done is how much of total is done, and read how many bytes are read.
-	done, read atomic.Int64
+	// done is how much of total is done, and read and lines how many bytes and transactions are read.
+	done, read, lines atomic.Int64
 	// started is when the check began, in nanoseconds since 1970.
 	started atomic.Int64
 }
@@ -116,9 +116,10 @@ func (f *Files) check(ctx context.Context, x *file) (*CheckResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := linefile.Validation{ReceivedAt: f.config.Now(), TempDir: folder, Progress: func(done, read int64) {
-		x.progress.done.Store(done)
-		x.progress.read.Store(read)
+	in := linefile.Validation{ReceivedAt: f.config.Now(), TempDir: folder, Progress: func(p linefile.Progress) {
+		x.progress.done.Store(p.Done)
+		x.progress.read.Store(p.Read)
+		x.progress.lines.Store(p.Lines)
 	}}
 	summary, err := in.Run(ctx, lines, size, indexer)
 	var index *ErrorIndex

@@ -34,8 +34,10 @@ type checkRecord struct {
 	// until it is unpacked, and Unpacked is how many bytes are.
 	Progress float64 `json:"progress"`
 	Read     int64   `json:"read"`
-	Unpacked int64   `json:"unpacked"`
-	Total    *int64  `json:"total"`
+	// LinesRead is how many transactions those bytes have.
+	LinesRead int64  `json:"lines_read"`
+	Unpacked  int64  `json:"unpacked"`
+	Total     *int64 `json:"total"`
 	// Running is how long it takes so far, in seconds.
 	Running float64 `json:"running"`
 	// CheckResult is what was found; absent until the end.
@@ -59,7 +61,7 @@ func (f *Files) record(x *file) fileRecord {
 
 func (x *file) checkRecord(now time.Time) *checkRecord {
 	p := &x.progress
-	r := &checkRecord{Waiting: !p.running.Load(), Read: p.read.Load(), Unpacked: p.unpacked.Load(), CheckResult: x.check}
+	r := &checkRecord{Waiting: !p.running.Load(), Read: p.read.Load(), LinesRead: p.lines.Load(), Unpacked: p.unpacked.Load(), CheckResult: x.check}
 	if started := p.started.Load(); started != 0 && x.check == nil {
 		r.Running = now.Sub(time.Unix(0, started)).Seconds()
 	}

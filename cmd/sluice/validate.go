@@ -155,7 +155,7 @@ func (v *validateRun) run(ctx context.Context, path string) (report.Summary, err
 	}
 	progress := newProgressBar(v.ui, size)
 	in := linefile.Validation{ReceivedAt: v.now, MainEntity: v.mainEntity, Entities: known, Screening: screening,
-		Progress: progress.update}
+		Progress: func(p linefile.Progress) { progress.update(p.Done, p.Read) }}
 	var flushFiles func() error
 	in.CSV, in.Rejected, flushFiles = v.files.writers()
 	summary, err := in.Run(ctx, file, size, out)

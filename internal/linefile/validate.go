@@ -32,9 +32,16 @@ type Validation struct {
 	Workers int
 	// TempDir is the folder for temporary files; "" means that of the system.
 	TempDir string
-	// Progress, unless it is nil, is called with how much of size is done and how many bytes are read, by several goroutines
-	// at once.
-	Progress func(done, read int64)
+	// Progress, unless it is nil, is called with how much is done, by several goroutines at once.
+	Progress func(Progress)
+}
+
+// Progress is how far the validation of a file is.
+type Progress struct {
+	// Done is how much of the file's size is done: reading it is most of the work, and what follows is the last tenth.
+	Done int64
+	// Read is how many bytes are read, and Lines how many transactions those have.
+	Read, Lines int64
 }
 
 // Run validates a file, which is not packed, and writes the report to out. If the file has become shorter meanwhile, the
@@ -62,8 +69,9 @@ func (v Validation) Run(ctx context.Context, file *os.File, size int64, out io.W
 		in.Workers = runtime.GOMAXPROCS(0)
 	}
 	if v.Progress != nil {
-		// Reading is most of the work; what follows it is shown as the last tenth.
-		in.Progress = func(p validation.Progress) { v.Progress((9*p.Read+p.Settled)/10, p.Read) }
+		in.Progress = func(p validation.Progress) {
+			v.Progress(Progress{Done: (9*p.Read + p.Settled) / 10, Read: p.Read, Lines: p.Lines})
+		}
 	}
 	rand.Read(in.DigestKey[:])
 	summary, err := validation.ValidateFile(ctx, in, out)

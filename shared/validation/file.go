@@ -62,8 +62,8 @@ type FileScreening struct {
 
 // Progress is how far ValidateFile is. First Read increases to the size of the file, and then Settled does.
 type Progress struct {
-	// Read is the number of bytes whose lines have been scanned.
-	Read int64
+	// Read is the number of bytes whose lines have been scanned, and Lines how many those are, without blank ones.
+	Read, Lines int64
 	// Settled is the number of bytes whose lines are in the report if they are rejected.
 	Settled int64
 }
@@ -126,12 +126,12 @@ type fileValidator struct {
 	// screened is the number of distinct names.
 	screened int64
 
-	read, settled atomic.Int64
+	read, lines, settled atomic.Int64
 }
 
 func (v *fileValidator) reportProgress() {
 	if v.in.Progress != nil {
-		v.in.Progress(Progress{Read: v.read.Load(), Settled: v.settled.Load()})
+		v.in.Progress(Progress{Read: v.read.Load(), Lines: v.lines.Load(), Settled: v.settled.Load()})
 	}
 }
 
@@ -179,6 +179,7 @@ func (v *fileValidator) validate(ctx context.Context) error {
 			return errors.Join(err, validator.entities.writeRejections(v.entityRejections[i], i, len(v.results)))
 		})
 		v.read.Add(result.Bytes)
+		v.lines.Add(result.Transactions)
 		v.reportProgress()
 		return result, err
 	}
