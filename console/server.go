@@ -63,6 +63,7 @@ type Server struct {
 	sessions *sessions
 	proxy    *httputil.ReverseProxy
 	files    *Files
+	reports  *reports
 	// mux has the console's own paths, below /console/.
 	mux *http.ServeMux
 	// metrics is nil if there are none.
@@ -89,6 +90,7 @@ func New(c Config) (*Server, error) {
 	s.config.Info.IsOperator, s.config.Info.Metrics = c.Operator != nil, c.Metrics != nil
 	s.files = NewFiles(FilesConfig{Client: c.Client, Folder: c.Spool})
 	s.files.Register(s.mux)
+	s.reports = newReports(c.Client, s.files.newFile)
 	s.register()
 	return s, nil
 }
@@ -96,6 +98,7 @@ func New(c Config) (*Server, error) {
 // register adds the console's own paths.
 func (s *Server) register() {
 	s.mux.HandleFunc("GET /console/session", s.getSession)
+	s.mux.HandleFunc("GET /console/batches/{id}/errors", s.batchErrors)
 	s.mux.HandleFunc("GET /console/batches/{id}/download/{kind}", s.download)
 	s.mux.HandleFunc("/console/", func(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, problem{Status: http.StatusNotFound, Detail: "The console has no such path."})
@@ -117,6 +120,7 @@ func (s *Server) register() {
 // Close ends what the console does for the page, removes the dropped files, and returns the uploads and batches that it
 // leaves behind. Requests are not answered any more.
 func (s *Server) Close() ([]Unfinished, error) {
+	s.reports.close()
 	err := s.files.Close()
 	if s.metrics != nil {
 		err = errors.Join(err, s.metrics.close())
