@@ -39,7 +39,7 @@ RACE := $(if $(shell command -v gcc || command -v clang),CGO_ENABLED=1 GORACE=at
 
 build: tools functions programs
 
-programs:
+programs: bin/console/built
 	@mkdir -p bin
 	@$(STATIC) -o bin/sluice ./cmd/sluice
 	@cd local && $(STATIC) -o ../bin/sluice-local ./cmd/sluice-local
@@ -49,6 +49,22 @@ functions:
 	@$(STATIC) -tags lambda.norpc -o bin/functions/ ./functions/...
 
 tools: bin/dynoxide
+
+# The page of the console, which is part of bin/sluice: esbuild bundles console/web, with Preact and uPlot, into console/assets.
+CONSOLE_PAGE := $(shell find console/web -type f)
+ESBUILD := NODE_PATH=bin/tools/console/node_modules node bin/tools/console/node_modules/esbuild/bin/esbuild
+bin/console/built: $(CONSOLE_PAGE) bin/tools/console/installed
+	@rm -f console/assets/*.* && mkdir -p bin/console
+	@$(ESBUILD) console/web/main.tsx --bundle --splitting --format=esm --target=es2022 --minify --log-level=warning \
+		--jsx=automatic --jsx-import-source=preact --tsconfig-raw='{}' --chunk-names='[name]-[hash]' --outdir=console/assets
+	@cp console/web/index.html console/web/icon.svg console/assets
+	@touch $@
+
+bin/tools/console/installed: tools/console/package-lock.json
+	@command -v npm >/dev/null || { echo "npm is missing: what builds the console's page comes from npm (Debian: apt install npm)." >&2; exit 1; }
+	@echo "Installing esbuild, Preact and uPlot, for the page of sluice console, from npm into bin/tools."
+	@$(call npm_ci,console,--include=dev --include=optional,tools/console)
+	@touch $@
 
 # DuckDB, by which tests read Parquet files.
 bin/tools/duckdb/installed: tools/duckdb/package-lock.json

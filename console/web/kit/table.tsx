@@ -1,0 +1,152 @@
+// Tables of thousands of rows: only the rows in view are in the document, and the keyboard goes through all of them.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { navigate } from "./router.tsx";
+
+/** Column is one column of a table. */
+export interface Column<T> {
+  /** key names the column among those of its table. */
+  key: string;
+  title: string;
+  /** cell makes the content of a row's cell. */
+  cell: (row: T) => ComponentChildren;
+  /** width is a track of CSS grid: "8rem", "minmax(10rem, 2fr)". */
+  width: string;
+  /** align is end for numbers. */
+  align?: "start" | "end";
+  /** narrow is false for columns that are left out on narrow screens. */
+  narrow?: boolean;
+}
+
+interface TableProps<T> {
+  label: string;
+  columns: readonly Column<T>[];
+  rows: readonly T[];
+  /** rowKey returns what identifies a row. */
+  rowKey: (row: T) => string;
+  /** open is what Enter and a click do with a row: an address to go to, or an action. */
+  open?: ((row: T) => string | void) | undefined;
+  /** onEnd is called when the last rows come into view: the place to load more. */
+  onEnd?: (() => void) | undefined;
+  /** total is the number of all rows if it is known, also of those that are not loaded. */
+  total?: number | undefined;
+  /** selected is the key of the selected row; undefined leaves the selection to the table. */
+  selected?: string | undefined;
+  onSelect?: ((row: T) => void) | undefined;
+  /** marked says whether a row is marked, for example for an action on several. */
+  marked?: ((row: T) => boolean) | undefined;
+}
+
+/** rowHeight is the height of a row in pixels; --row-height in tokens.css is the same. */
+const rowHeight = 36;
+/** spare is the number of rows that are drawn above and below those in view. */
+const spare = 8;
+
+/**
+ * Table is a grid with one selected row: the arrow keys, Page Up and Down, Home and End move the selection, Enter opens
+ * it. It is as high as its place allows and scrolls inside.
+ */
+export function Table<T>(props: TableProps<T>) {
+  const { columns, rows, rowKey, open, onEnd, marked } = props;
+  const body = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 600 });
+  const [own, setOwn] = useState("");
+  const selected = props.selected ?? own;
+  const at = Math.max(0, rows.findIndex((row) => rowKey(row) === selected));
+
+  useLayoutEffect(() => {
+    const element = body.current;
+    if (!element) return;
+    const measure = () => setView((old) => (old.height === element.clientHeight ? old : { ...old, height: element.clientHeight }));
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    return () => observer.disconnect();
+  }, []);
+
+  const first = Math.max(0, Math.floor(view.top / rowHeight) - spare);
+  const last = Math.min(rows.length, Math.ceil((view.top + view.height) / rowHeight) + spare);
+  useEffect(() => {
+    if (last >= rows.length) onEnd?.();
+  }, [last, rows.length]);
+
+  const select = (index: number) => {
+    const row = rows[Math.min(Math.max(index, 0), rows.length - 1)];
+    if (row === undefined) return;
+    setOwn(rowKey(row));
+    props.onSelect?.(row);
+    reveal(body.current, rows.indexOf(row));
+  };
+  const follow = (row: T) => {
+    const to = open?.(row);
+    if (typeof to === "string") navigate(to);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.target !== event.currentTarget && event.key !== "Escape" && (event.target as HTMLElement).closest("a,button,input")) return;
+    const page = Math.max(1, Math.floor(view.height / rowHeight) - 1);
+    const moves: Record<string, number> = {
+      ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1,
+      PageDown: at + page, PageUp: at - page, Home: 0, End: rows.length - 1,
+    };
+    const row = rows[at];
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key in moves) select(selected === "" ? 0 : moves[event.key]!);
+    else if (event.key === "Enter" && row !== undefined) follow(row);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  const template = columns.map((column) => column.width).join(" ");
+  const narrowTemplate = columns.filter((column) => column.narrow !== false).map((column) => column.width).join(" ");
+  const id = `table-${props.label.replaceAll(/\W+/g, "-")}`;
+  return (
+    <div class="table" role="grid" aria-label={props.label} aria-rowcount={(props.total ?? rows.length) + 1} aria-colcount={columns.length}
+      aria-activedescendant={selected !== "" && rows.length > 0 ? `${id}-${at}` : undefined}
+      tabIndex={0} onKeyDown={onKeyDown} style={{ "--columns": template, "--columns-narrow": narrowTemplate }}>
+      <div class="table-head" role="row" aria-rowindex={1}>
+        {columns.map((column, c) => (
+          <div key={column.key} role="columnheader" aria-colindex={c + 1} class={cellClass(column)}>{column.title}</div>
+        ))}
+      </div>
+      <div class="table-body" role="rowgroup" ref={body} tabIndex={-1} onScroll={(event) => {
+        const top = event.currentTarget.scrollTop;
+        setView((old) => ({ ...old, top }));
+      }}>
+        <div class="table-space" role="presentation" style={{ height: `${rows.length * rowHeight}px` }}>
+          {rows.slice(first, last).map((row, i) => {
+            const index = first + i;
+            const key = rowKey(row);
+            return (
+              <div key={key} id={`${id}-${index}`} role="row" aria-rowindex={index + 2} aria-selected={key === selected}
+                class={`table-row${key === selected ? " is-selected" : ""}${marked?.(row) ? " is-marked" : ""}${open ? " is-open" : ""}`}
+                style={{ top: `${index * rowHeight}px` }}
+                onClick={(event) => {
+                  setOwn(key);
+                  props.onSelect?.(row);
+                  if (!(event.target as HTMLElement).closest("a,button,input,label") && !String(getSelection())) follow(row);
+                }}>
+                {columns.map((column, c) => (
+                  <div key={column.key} role="gridcell" aria-colindex={c + 1} class={cellClass(column)}>{column.cell(row)}</div>
+                ))}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function cellClass<T>(column: Column<T>): string {
+  return `cell${column.align === "end" ? " cell-end" : ""}${column.narrow === false ? " cell-wide-only" : ""}`;
+}
+
+/** reveal scrolls a table so that a row is in view. */
+function reveal(body: HTMLElement | null, index: number): void {
+  if (!body) return;
+  const top = index * rowHeight;
+  if (top < body.scrollTop) body.scrollTop = top;
+  else if (top + rowHeight > body.scrollTop + body.clientHeight) body.scrollTop = top + rowHeight - body.clientHeight;
+}
