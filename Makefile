@@ -240,7 +240,7 @@ sam-build:
 	sam build --config-env local --parameter-overrides Arch=$(MACHINE)
 
 # The command line for other machines, with its SBOM and notices, in dist/. The version is that of the tag, if there is one.
-release:
+release: bin/console/built
 	@go run ./internal/release -out dist
 
 bench: programs functions
