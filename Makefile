@@ -156,7 +156,7 @@ test-e2e: build bin/tools/duckdb/installed
 test-console: build bin/tools/console-check/installed
 	@$(FIND_CHROMIUM) >/dev/null || { echo "There is no Chromium, in which the console's pages are tested (Debian: apt install chromium; \
 	or set CHROMIUM to the program)." >&2; exit 1; }
-	cd console/browsertest && go test -count=1 -timeout 10m $(if $(PAGES),-run '$(PAGES)') . $(PAGES_FLAGS)
+	cd console/browsertest && go test -count=1 -timeout 10m $(if $(PAGES),-run '$(PAGES)') . -args $(PAGES_FLAGS)
 
 # What checks the console: axe-core in its pages; TypeScript and openapi-typescript, which make and check their types.
 bin/tools/console-check/installed: tools/console-check/package-lock.json

@@ -7,16 +7,19 @@
 //	func TestBatchIsFoundByName(t *testing.T) {
 //		t.Parallel()
 //		tenant := newTenant(t)
-//		tenant.sluice("upload", tenant.file("monday.jsonl", lines), "--name", "monday")
+//		tenant.upload(tenant.generate(500, 0.01), "--name", "monday") // 500 lines, 1 % of them invalid
 //		p := tenant.open("/batches") // starts the console, goes to its first address, then to the page
-//		p.waitFor("heading", "Batches")
+//		p.waitForHeading("Batches")
 //		p.press("/")
 //		p.typeText("mon")
 //		p.click("link", "monday")
-//		p.waitForText("Processed")
+//		p.waitForText("Rejected")
 //		p.checkAccessible()          // axe in light and dark and at 360 px of width
 //		p.checkScreenshot("batch")   // testdata/screenshots/batch.png
 //	}
+//
+// A tenant prepares what is to be seen: onboard, upload, sluice (any command, as its client), admin, call (any request). withGate lets a test
+// take the service away from the console and give it back. One test: make test-console PAGES=TestBatchIsFoundByName PAGES_FLAGS='-patience 5s'.
 //
 // # What is found
 //

@@ -157,6 +157,34 @@ func namesOf(elements []element) []string {
 	return names
 }
 
+// waitForHeading waits until the page has one heading of level 1, with a text in it, and is not loading, and returns the
+// heading.
+func (p *tab) waitForHeading(text string) (heading string) {
+	p.Helper()
+	p.eventually("a heading "+text, func() (bool, string) {
+		loading, err := p.tryFindAll("status", "Loading")
+		if err != nil || len(loading) > 0 {
+			return false, "it is loading"
+		}
+		found, err := p.tryFindAll("heading", "")
+		if err != nil {
+			return false, err.Error()
+		}
+		var tops []string
+		for _, h := range found {
+			if h.states["level"] == "1" {
+				tops = append(tops, h.name)
+			}
+		}
+		if len(tops) == 1 && strings.Contains(tops[0], text) {
+			heading = tops[0]
+			return true, ""
+		}
+		return false, "the headings of level 1 are " + strings.Join(tops, ", ")
+	})
+	return heading
+}
+
 // waitUntilGone waits until no element has a role and a name.
 func (p *tab) waitUntilGone(role, name string, inside ...element) {
 	p.Helper()

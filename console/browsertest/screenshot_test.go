@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,11 +16,14 @@ import (
 	"strings"
 
 	"github.com/chromedp/cdproto/page"
+	"golang.org/x/image/font/gofont/gobold"
+	"golang.org/x/image/font/gofont/gomono"
+	"golang.org/x/image/font/gofont/goregular"
 )
 
 const (
 	// shrink is how many pixels of the window, across and down, are one of a screenshot: differences in how machines draw
-	// letters mostly average out.
+	// the same letters average out.
 	shrink = 4
 	// tolerance is the difference of a colour, of 255, up to which pixels count as equal.
 	tolerance = 40
@@ -35,6 +39,8 @@ var volatile = []string{"time", "canvas", "[data-volatile]"}
 // writes the files.
 func (p *tab) checkScreenshot(name string, masked ...string) {
 	p.Helper()
+	p.useTestFonts()
+	defer evaluate[any](p, `for (const name of ["--font", "--mono"]) document.documentElement.style.removeProperty(name)`)
 	for _, scheme := range []string{"dark", "light"} {
 		p.setColours(scheme)
 		file := name + ".png"
@@ -43,6 +49,22 @@ func (p *tab) checkScreenshot(name string, masked ...string) {
 		}
 		p.compareScreenshot(filepath.Join("testdata", "screenshots", file), masked)
 	}
+}
+
+// useTestFonts has the page use fonts that the tests bring, since those of machines differ, and lines of text would break
+// elsewhere.
+func (p *tab) useTestFonts() {
+	p.Helper()
+	for _, font := range []struct {
+		family, weight string
+		text           []byte
+	}{{"Go", "400", goregular.TTF}, {"Go", "600", gobold.TTF}, {"Go Mono", "400", gomono.TTF}} {
+		evaluate[any](p, fmt.Sprintf(`new FontFace(%q, Uint8Array.from(atob(%q), c => c.charCodeAt(0)), {weight: %q})
+			.load().then(font => { document.fonts.add(font); return true; })`,
+			font.family, base64.StdEncoding.EncodeToString(font.text), font.weight))
+	}
+	evaluate[any](p, `document.documentElement.style.setProperty("--font", "Go");
+		document.documentElement.style.setProperty("--mono", "Go Mono")`)
 }
 
 // compareScreenshot compares the window with one file, or writes it.

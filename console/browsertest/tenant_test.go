@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,6 +27,8 @@ import (
 type tenant struct {
 	testing.TB
 	id, clientID, clientSecret string
+	// apiURL and tokenURL are the addresses at which its commands find the service.
+	apiURL, tokenURL string
 	// api calls the service as the client.
 	api *client.Client
 	// home is the home folder of the commands that run for this tenant.
@@ -33,7 +38,7 @@ type tenant struct {
 // newTenant creates a tenant, which may use batches, and a client of it.
 func newTenant(t testing.TB) *tenant {
 	t.Helper()
-	n := &tenant{TB: t, home: t.TempDir()}
+	n := &tenant{TB: t, home: t.TempDir(), apiURL: suite.cloud.APIURL, tokenURL: suite.cloud.TokenURL}
 	var created struct {
 		TenantID string `json:"tenant_id"`
 	}
@@ -79,6 +84,15 @@ func (n *tenant) onboard(ids ...string) {
 	n.admin(nil, "entities", "import", "--tenant", n.id, n.file("entities.jsonl", lines.String()))
 }
 
+// generate writes a file of generated lines, of which a share is invalid, has its entities onboarded and returns its path.
+func (n *tenant) generate(lines int, bad float64) string {
+	n.Helper()
+	path := filepath.Join(n.TempDir(), "lines.jsonl")
+	n.sluice("generate", "--lines", strconv.Itoa(lines), "--bad", strconv.FormatFloat(bad, 'f', -1, 64), "-o", path)
+	n.admin(nil, "entities", "import", "--tenant", n.id, path+".entities")
+	return path
+}
+
 // file writes a file into a folder that is removed after the test and returns its path.
 func (n *tenant) file(name, content string) string {
 	n.Helper()
@@ -92,7 +106,7 @@ func (n *tenant) file(name, content string) string {
 // environment returns the environment of a command that is connected to the service as the client.
 func (n *tenant) environment() []string {
 	return append(os.Environ(), "HOME="+n.home, "XDG_CONFIG_HOME="+n.home, "SLUICE_DATA=", "SLUICE_PROFILE=",
-		"SLUICE_API_URL="+suite.cloud.APIURL, "SLUICE_TOKEN_URL="+suite.cloud.TokenURL, "SLUICE_CLIENT_ID="+n.clientID,
+		"SLUICE_API_URL="+n.apiURL, "SLUICE_TOKEN_URL="+n.tokenURL, "SLUICE_CLIENT_ID="+n.clientID,
 		"SLUICE_CLIENT_SECRET="+n.clientSecret, "SLUICE_SCOPE="+n.scope())
 }
 
@@ -124,6 +138,44 @@ func (n *tenant) sluiceCode(args ...string) (out string, code int) {
 		return stdout.String() + stderr.String(), cmd.ProcessState.ExitCode()
 	}
 	return stdout.String(), 0
+}
+
+// upload uploads a file, waits for the end of its batch, however that is, and returns the batch's ID.
+func (n *tenant) upload(file string, options ...string) (id string) {
+	n.Helper()
+	out, code := n.sluiceCode(append([]string{"upload", file, "--quiet"}, options...)...)
+	if id = strings.TrimSpace(out); code > 1 || len(id) != len("00000000-0000-0000-0000-000000000000") {
+		n.Fatalf("sluice upload: exit code %d: %s", code, out)
+	}
+	return id
+}
+
+// call sends a request to the service as the client, with a body of JSON or "" for none, and decodes the reply into out, if
+// that is not nil.
+func (n *tenant) call(method, path, body string, out any) {
+	n.Helper()
+	request, err := http.NewRequestWithContext(n.Context(), method, suite.cloud.APIURL+path, strings.NewReader(body))
+	if err != nil {
+		n.Fatal(err)
+	}
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	reply, err := n.api.Transport().RoundTrip(request)
+	if err != nil {
+		n.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer reply.Body.Close()
+	text, err := io.ReadAll(reply.Body)
+	if err == nil && reply.StatusCode/100 != 2 {
+		err = errors.New(reply.Status)
+	}
+	if err == nil && out != nil {
+		err = json.Unmarshal(text, out)
+	}
+	if err != nil {
+		n.Fatalf("%s %s: %v: %.1000s", method, path, err, text)
+	}
 }
 
 // open starts a console for the tenant, opens it in a new browser context by its first address, and goes to a page of

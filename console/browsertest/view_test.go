@@ -95,6 +95,7 @@ func (p *tab) axeFindings() []axeFinding {
 // parts scrolls sideways there. It also reports what the browser complained about up to here.
 func (p *tab) checkAccessible() {
 	p.Helper()
+	known := map[string]bool{}
 	for _, view := range []struct {
 		name, colours string
 		width         int64
@@ -102,6 +103,10 @@ func (p *tab) checkAccessible() {
 		p.setColours(view.colours)
 		p.resize(view.width, height)
 		for _, finding := range p.axeFindings() {
+			if known[finding.ID] {
+				continue // one view shows it
+			}
+			known[finding.ID] = true
 			p.Errorf("axe, %s, %s: %s (%s): %s", view.name, p.address(), finding.ID, finding.Impact, finding.Help)
 			for _, node := range finding.Nodes {
 				p.Logf("    %.300s\n    %s", node.HTML, strings.ReplaceAll(node.FailureSummary, "\n", "\n    "))

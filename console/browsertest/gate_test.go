@@ -1,0 +1,89 @@
+package browsertest
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// gate stands between a tenant's console and the service and can be closed.
+type gate struct {
+	testing.TB
+	// address is where it listens, and service where the service does.
+	address, service string
+
+	mu       sync.Mutex
+	listener net.Listener
+	open     map[net.Conn]bool
+}
+
+// withGate puts a gate between the service and what the tenant starts from now on.
+func (n *tenant) withGate() *gate {
+	n.Helper()
+	service, err := url.Parse(suite.cloud.APIURL)
+	if err != nil {
+		n.Fatal(err)
+	}
+	g := &gate{TB: n.TB, address: "127.0.0.1:0", service: service.Host, open: map[net.Conn]bool{}}
+	g.letThrough()
+	n.apiURL = strings.Replace(suite.cloud.APIURL, service.Host, g.address, 1)
+	n.tokenURL = strings.Replace(suite.cloud.TokenURL, service.Host, g.address, 1)
+	n.Cleanup(g.cutOff)
+	return g
+}
+
+// letThrough opens the gate, at the address that it had before.
+func (g *gate) letThrough() {
+	g.Helper()
+	listener, err := net.Listen("tcp", g.address)
+	if err != nil {
+		g.Fatal(err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.address, g.listener = listener.Addr().String(), listener
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return // it was closed
+			}
+			go g.pass(conn)
+		}
+	}()
+}
+
+// pass connects a caller with the service until one of them has enough.
+func (g *gate) pass(caller net.Conn) {
+	service, err := net.Dial("tcp", g.service)
+	if err != nil {
+		_ = caller.Close() // the caller sees that there is no service
+		return
+	}
+	g.mu.Lock()
+	g.open[caller], g.open[service] = true, true
+	g.mu.Unlock()
+	go func() { _, _ = io.Copy(service, caller); _ = service.Close() }() // the other side sees the end, whatever it was
+	_, _ = io.Copy(caller, service)
+	_ = caller.Close()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.open, caller)
+	delete(g.open, service)
+}
+
+// cutOff closes the gate and every connection through it.
+func (g *gate) cutOff() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := g.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		g.Error(err)
+	}
+	for conn := range g.open {
+		_ = conn.Close() // it may have ended
+	}
+}
