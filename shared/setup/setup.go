@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/smithy-go/middleware"
 
 	"sluice/shared/audit"
 	"sluice/shared/metric"
@@ -81,6 +82,7 @@ func LoadAWS(ctx context.Context, options ...func(*config.LoadOptions) error) (a
 	})
 	own := []func(*config.LoadOptions) error{
 		config.WithHTTPClient(client),
+		config.WithAPIOptions([]func(*middleware.Stack) error{keepConnections}),
 		retrying(0),
 	}
 	return config.LoadDefaultConfig(ctx, append(own, options...)...)
