@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
+	"strings"
+	"time"
 )
 
 // singlePath is the path on which single transactions are sent.
@@ -48,4 +51,73 @@ func (c *Client) SendTransaction(ctx context.Context, transaction []byte, option
 	var out Receipt
 	err := c.send(ctx, http.MethodPost, singlePath, transaction, header, &out)
 	return out, err
+}
+
+// Transaction is a stored transaction with the newest version of each of its modifications.
+type Transaction struct {
+	// TransactionExternalID is the ID that the tenant gave the transaction.
+	TransactionExternalID string `json:"transaction_external_id"`
+	// Modifications are in the byte order of their IDs.
+	Modifications []Modification `json:"modifications"`
+	// NextAfter is where the service's next page begins. It is "" in what Client.Transaction returns, which reads all
+	// pages.
+	NextAfter string `json:"next_after,omitempty"`
+}
+
+// Modification is one line of a batch, or one transaction that was sent singly.
+type Modification struct {
+	// ModificationExternalID is the ID that the tenant gave the modification.
+	ModificationExternalID string `json:"modification_external_id"`
+	// BatchID is the batch that delivered this version, and Line is the line's number in its file, from 1; "" and 0 if
+	// it was sent by SendTransaction.
+	BatchID string `json:"batch_id"`
+	Line    int64  `json:"line"`
+	// ReceivedAt is when the upload of the batch was complete, or the single transaction arrived.
+	ReceivedAt time.Time `json:"received_at"`
+	// MainEntity is the entity for which the transaction is monitored.
+	MainEntity *MainEntity `json:"main_entity"`
+	// Transaction is the line, byte for byte.
+	Transaction json.RawMessage `json:"transaction"`
+}
+
+// MainEntity is the onboarded entity for which a transaction is monitored.
+type MainEntity struct {
+	// Role is "sender" or "receiver".
+	Role string `json:"role"`
+	// ByExternalID is the ID of the entity.
+	ByExternalID string `json:"by_external_id"`
+}
+
+// Transaction reads a stored transaction with all its modifications. One that no PROCESSED batch delivered is a 404
+// *Error.
+func (c *Client) Transaction(ctx context.Context, id string) (Transaction, error) {
+	var all Transaction
+	for after := ""; ; {
+		var page Transaction
+		if err := c.call(ctx, http.MethodGet, transactionPath(id, after), nil, &page); err != nil {
+			return Transaction{}, err
+		}
+		all.TransactionExternalID = page.TransactionExternalID
+		all.Modifications = append(all.Modifications, page.Modifications...)
+		if after = page.NextAfter; after == "" {
+			return all, nil
+		}
+	}
+}
+
+// transactionPath returns the path and query of a page of a transaction. IDs that no path can carry go into the query.
+func transactionPath(id, after string) string {
+	query := url.Values{}
+	if after != "" {
+		query.Set("after", after)
+	}
+	path := basePath + url.PathEscape(id)
+	if id == "." || id == ".." || id == "batch" {
+		path = strings.TrimSuffix(basePath, "/")
+		query.Set("transaction_external_id", id)
+	}
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	return path
 }
