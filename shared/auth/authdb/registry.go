@@ -352,18 +352,7 @@ func (s *Registry) Keys(ctx context.Context) ([]auth.Key, int64, error) {
 
 // ReplaceKeys implements auth.Registry.
 func (s *Registry) ReplaceKeys(ctx context.Context, keys []auth.Key, version int64) error {
-	item, err := attributevalue.MarshalMap(keysRowOf(keys, version+1))
-	if err != nil {
-		return err
-	}
-	put := &dynamodb.PutItemInput{
-		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(id)"),
-	}
-	if version != 0 {
-		put.ConditionExpression = aws.String("version = :version")
-		put.ExpressionAttributeValues = dynamo.Item{":version": dynamo.Number(version)}
-	}
-	_, err = s.db.PutItem(ctx, put)
+	err := dynamo.ReplaceVersion(ctx, s.db, s.table, keysRowOf(keys, version+1), version)
 	if _, failed := dynamo.ConditionFailed(err); failed {
 		return auth.ErrChanged
 	}

@@ -72,18 +72,7 @@ func (s *Store) ReplaceReceiptKeys(ctx context.Context, keys []receipt.Key, vers
 	for _, k := range keys {
 		row.Keys = append(row.Keys, receiptKeyRow{k.ID, k.KMSKey, k.PublicKey, dynamo.FormatTime(k.ActiveFrom)})
 	}
-	item, err := attributevalue.MarshalMap(row)
-	if err != nil {
-		return err
-	}
-	put := &dynamodb.PutItemInput{
-		TableName: &s.table, Item: item, ConditionExpression: aws.String("attribute_not_exists(id)"),
-	}
-	if version != 0 {
-		put.ConditionExpression = aws.String("version = :version")
-		put.ExpressionAttributeValues = dynamo.Item{":version": dynamo.Number(version)}
-	}
-	_, err = s.db.PutItem(ctx, put)
+	err := dynamo.ReplaceVersion(ctx, s.db, s.table, row, version)
 	if _, failed := dynamo.ConditionFailed(err); failed {
 		return receipt.ErrKeysChanged
 	}
