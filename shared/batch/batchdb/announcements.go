@@ -81,25 +81,17 @@ func (s *Store) claim(ctx context.Context, id batch.ID, c claim) (batch.Batch, e
 		":until": dynamo.String(dynamo.FormatTime(c.until)),
 	}
 	maps.Copy(values, c.values)
-	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: key(id, batchPart),
-		UpdateExpression:                    aws.String("SET #by = :attempt, #until = :until"),
-		ConditionExpression:                 aws.String(c.condition + " AND (attribute_not_exists(#by) OR #by = :attempt OR #until < :now)"),
-		ExpressionAttributeNames:            map[string]string{"#by": c.by, "#until": c.by + "_until"},
-		ExpressionAttributeValues:           values,
-		ReturnValues:                        types.ReturnValueAllNew,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	b, isMade, err := s.update(ctx, id, "claim as "+c.by, types.Update{
+		UpdateExpression: aws.String("SET #by = :attempt, #until = :until"),
+		ConditionExpression: aws.String(c.condition +
+			" AND (attribute_not_exists(#by) OR #by = :attempt OR #until < :now)"),
+		ExpressionAttributeNames:  map[string]string{"#by": c.by, "#until": c.by + "_until"},
+		ExpressionAttributeValues: values,
 	})
-	item, failed := dynamo.ConditionFailed(err)
-	switch {
-	case failed && item == nil:
-		return batch.Batch{}, batch.ErrNotFound
-	case failed:
+	if err == nil && !isMade {
 		return batch.Batch{}, c.none
-	case err != nil:
-		return batch.Batch{}, fmt.Errorf("claim what batch %s owes, as %s: %w", id, c.by, err)
 	}
-	return unmarshalBatch(out.Attributes)
+	return b, err
 }
 
 // MarkAnnounced takes receivers from those to whom the end of a batch is to be announced. Usually none remain, which

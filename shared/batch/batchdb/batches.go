@@ -128,37 +128,22 @@ func (s *Store) Apply(ctx context.Context, id batch.ID, t batch.Transition) (bat
 	if t.File != nil {
 		return s.applyWithFile(ctx, id, t, update)
 	}
-	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                           update.TableName,
-		Key:                                 update.Key,
-		UpdateExpression:                    update.UpdateExpression,
-		ConditionExpression:                 update.ConditionExpression,
-		ExpressionAttributeNames:            update.ExpressionAttributeNames,
-		ExpressionAttributeValues:           update.ExpressionAttributeValues,
-		ReturnValues:                        types.ReturnValueAllNew,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
-	item, failed := dynamo.ConditionFailed(err)
-	switch {
-	case failed && item == nil:
-		return batch.Batch{}, batch.ErrNotFound
-	case failed:
-		current, err := unmarshalBatch(item)
-		if err != nil {
-			return batch.Batch{}, err
-		}
-		if current.Status == t.To && current.UpdatedAt.Equal(t.At) {
-			s.record(ctx, current) // this call made it, and the SDK repeated it because the answer was lost
-		}
-		return batch.Batch{}, &batch.ConflictError{Wanted: t.To, Current: current}
-	case err != nil:
-		return batch.Batch{}, fmt.Errorf("transition of batch %s to %s: %w", id, t.To, err)
+	b, isMade, err := s.update(ctx, id, "transition to "+string(t.To), update)
+	if err != nil {
+		return batch.Batch{}, err
 	}
-	b, err := unmarshalBatch(out.Attributes)
-	if err == nil {
-		s.record(ctx, b)
+	return s.afterTransition(ctx, b, t, isMade)
+}
+
+// afterTransition records a transition of a batch that was made, and returns a ConflictError if it was not.
+func (s *Store) afterTransition(ctx context.Context, b batch.Batch, t batch.Transition, isMade bool) (batch.Batch, error) {
+	if isMade || b.Status == t.To && b.UpdatedAt.Equal(t.At) {
+		s.record(ctx, b) // in the second case, this call has made it, and the SDK repeated it because the answer was lost
 	}
-	return b, err
+	if !isMade {
+		return batch.Batch{}, &batch.ConflictError{Wanted: t.To, Current: b}
+	}
+	return b, nil
 }
 
 // statusCondition returns the condition that the batch has a status from which the transition is legal, and adds the

@@ -2,11 +2,9 @@ package batchdb
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/batch"
@@ -20,9 +18,7 @@ func (s *Store) CommitContent(ctx context.Context, id batch.ID, packed batch.Enc
 	if err != nil {
 		return batch.Batch{}, err
 	}
-	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:           &s.table,
-		Key:                 key(id, batchPart),
+	b, _, err := s.update(ctx, id, "commit the unpacked copy", types.Update{
 		UpdateExpression:    aws.String("SET #encoding = :encoding, #content = :content, #unvalidated = :size"),
 		ConditionExpression: aws.String("#status = :uploaded AND attribute_not_exists(#content)"),
 		ExpressionAttributeNames: map[string]string{"#encoding": "encoding", "#content": "content", "#status": "status",
@@ -31,17 +27,6 @@ func (s *Store) CommitContent(ctx context.Context, id batch.ID, packed batch.Enc
 			":encoding": dynamo.String(string(packed)), ":content": row, ":size": dynamo.Number(content.Size),
 			":uploaded": dynamo.String(string(batch.Uploaded)),
 		},
-		ReturnValues:                        types.ReturnValueAllNew,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
-	item, failed := dynamo.ConditionFailed(err)
-	switch {
-	case failed && item == nil:
-		return batch.Batch{}, batch.ErrNotFound
-	case failed:
-		return unmarshalBatch(item)
-	case err != nil:
-		return batch.Batch{}, fmt.Errorf("commit the unpacked copy of batch %s: %w", id, err)
-	}
-	return unmarshalBatch(out.Attributes)
+	return b, err
 }

@@ -113,11 +113,5 @@ func (s *Store) afterTransaction(ctx context.Context, id batch.ID, t batch.Trans
 	if err != nil {
 		return batch.Batch{}, err
 	}
-	if isMade || b.Status == t.To && b.UpdatedAt.Equal(t.At) { // in the second case, the answer to an attempt was lost
-		s.record(ctx, b)
-	}
-	if !isMade {
-		return batch.Batch{}, &batch.ConflictError{Wanted: t.To, Current: b}
-	}
-	return b, nil
+	return s.afterTransition(ctx, b, t, isMade)
 }

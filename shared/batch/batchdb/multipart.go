@@ -2,11 +2,9 @@ package batchdb
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"sluice/shared/batch"
@@ -56,28 +54,14 @@ func (s *Store) RecordCompletion(ctx context.Context, id batch.ID, completion st
 func (s *Store) updateAwaiting(ctx context.Context, id batch.ID, update, condition string, values dynamo.Item) (
 	batch.Batch, error) {
 	values[":awaiting"] = dynamo.String(string(batch.AwaitingUpload))
-	out, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                           &s.table,
-		Key:                                 key(id, batchPart),
-		UpdateExpression:                    &update,
-		ConditionExpression:                 aws.String("#status = :awaiting" + condition),
-		ExpressionAttributeNames:            map[string]string{"#status": "status"},
-		ExpressionAttributeValues:           values,
-		ReturnValues:                        types.ReturnValueAllNew,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	b, isMade, err := s.update(ctx, id, "update the upload", types.Update{
+		UpdateExpression:          &update,
+		ConditionExpression:       aws.String("#status = :awaiting" + condition),
+		ExpressionAttributeNames:  map[string]string{"#status": "status"},
+		ExpressionAttributeValues: values,
 	})
-	item, failed := dynamo.ConditionFailed(err)
-	switch {
-	case failed && item == nil:
-		return batch.Batch{}, batch.ErrNotFound
-	case failed:
-		current, err := unmarshalBatch(item)
-		if err != nil {
-			return batch.Batch{}, err
-		}
-		return batch.Batch{}, &batch.ConflictError{Wanted: batch.AwaitingUpload, Current: current}
-	case err != nil:
-		return batch.Batch{}, fmt.Errorf("update the upload of batch %s: %w", id, err)
+	if err == nil && !isMade {
+		return batch.Batch{}, &batch.ConflictError{Wanted: batch.AwaitingUpload, Current: b}
 	}
-	return unmarshalBatch(out.Attributes)
+	return b, err
 }
