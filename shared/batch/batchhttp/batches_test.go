@@ -3,6 +3,7 @@ package batchhttp_test
 import (
 	"encoding/json"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -98,8 +99,24 @@ func (a *api) call(t *testing.T, method, path, body string) (int, map[string]any
 // invoke sends a request as the caller and returns what the function answers with.
 func (a *api) invoke(t *testing.T, method, path, body string) events.APIGatewayProxyResponse {
 	t.Helper()
-	e := events.APIGatewayProxyRequest{HTTPMethod: method, Path: base + path, Body: body,
-		Headers: map[string]string{"Content-Type": "application/json"}}
+	return a.send(t, events.APIGatewayProxyRequest{HTTPMethod: method, Path: base + path, Body: body,
+		Headers: map[string]string{"Content-Type": "application/json"}})
+}
+
+// getQuery asks for a path with the text of a query.
+func (a *api) getQuery(t *testing.T, path, query string) events.APIGatewayProxyResponse {
+	t.Helper()
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.send(t, events.APIGatewayProxyRequest{HTTPMethod: http.MethodGet, Path: path,
+		MultiValueQueryStringParameters: values})
+}
+
+// send sends a request as the caller and returns what the function answers with.
+func (a *api) send(t *testing.T, e events.APIGatewayProxyRequest) events.APIGatewayProxyResponse {
+	t.Helper()
 	e.RequestContext.Authorizer = a.caller.Context()
 	r, err := httpapi.Lambda(a.Handler())(t.Context(), e)
 	if err != nil {

@@ -10,13 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"sluice/shared/batch"
 	"sluice/shared/batch/batchtest"
-	"sluice/shared/httpapi"
 	"sluice/shared/httpapi/platform"
 	"sluice/shared/permission"
 )
@@ -33,17 +31,7 @@ func paging(t *testing.T) *platform.Paging {
 // list asks for a page by the text of a query.
 func (a *api) list(t *testing.T, query string) (int, map[string]any) {
 	t.Helper()
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := events.APIGatewayProxyRequest{HTTPMethod: http.MethodGet, Path: base + "/batch",
-		MultiValueQueryStringParameters: values}
-	e.RequestContext.Authorizer = a.caller.Context()
-	r, err := httpapi.Lambda(a.Handler())(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := a.getQuery(t, base+"/batch", query)
 	var out map[string]any
 	if err := json.Unmarshal([]byte(r.Body), &out); err != nil {
 		t.Fatalf("%d %q", r.StatusCode, r.Body)

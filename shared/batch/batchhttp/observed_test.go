@@ -3,7 +3,6 @@ package batchhttp_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"sluice/shared/batch"
 	"sluice/shared/batch/batchhttp"
 	"sluice/shared/chunk"
-	"sluice/shared/httpapi"
 )
 
 // observe asks for batches by the text of a query.
@@ -28,18 +26,7 @@ func (a *api) observe(t *testing.T, query string) events.APIGatewayProxyResponse
 // observeAt asks under a path of the observability interface.
 func (a *api) observeAt(t *testing.T, path, query string) events.APIGatewayProxyResponse {
 	t.Helper()
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := events.APIGatewayProxyRequest{HTTPMethod: http.MethodGet,
-		Path: "/tm/observability/api/v1" + path, MultiValueQueryStringParameters: values}
-	e.RequestContext.Authorizer = a.caller.Context()
-	r, err := httpapi.Lambda(a.Handler())(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return a.getQuery(t, "/tm/observability/api/v1"+path, query)
 }
 
 // observed decodes what is answered to a query.

@@ -1,6 +1,7 @@
 package batchtest
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -25,19 +26,25 @@ func end(t *testing.T, s batch.Store, status batch.Status) batch.Batch {
 	return ended
 }
 
+// visitsOfUnannounced returns how often a batch is among those whose announcement is to be looked at before a time.
+func visitsOfUnannounced(t *testing.T, s batch.Store, id batch.ID, before time.Time) (n int) {
+	t.Helper()
+	if err := s.EachUnannounced(t.Context(), before, func(visited batch.ID) error {
+		if visited == id {
+			n++
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // testUnannounced ends batches, postpones their announcements and makes them.
 func testUnannounced(t *testing.T, s batch.Store) {
-	visits := func(id batch.ID, before time.Time) (n int) {
+	visits := func(id batch.ID, before time.Time) int {
 		t.Helper()
-		if err := s.EachUnannounced(t.Context(), before, func(visited batch.ID) error {
-			if visited == id {
-				n++
-			}
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-		return n
+		return visitsOfUnannounced(t, s, id, before)
 	}
 	for _, status := range []batch.Status{batch.Processed, batch.ValidationFailed, batch.Failed} {
 		b := end(t, s, status)
@@ -112,8 +119,24 @@ func testAnnouncing(t *testing.T, s batch.Store, b batch.Batch) {
 
 // testOneAttemptAnnounces claims announcements in the name of several attempts.
 func testOneAttemptAnnounces(t *testing.T, s batch.Store) {
-	open, ended := create(t, s, "tenant", batch.AwaitingUpload).ID, end(t, s, batch.Processed)
-	until := endAt.Add(time.Minute)
+	open, ended := create(t, s, "tenant", batch.AwaitingUpload), end(t, s, batch.Processed)
+	testClaims(t, s.ClaimAnnouncement, open.ID, ended, batch.ErrNothingToAnnounce)
+	if err := s.MarkAnnounced(t.Context(), ended.ID, batch.Receivers()); err != nil {
+		t.Fatal(err)
+	}
+	expectNoClaim(t, s.ClaimAnnouncement, ended.ID, batch.ErrNothingToAnnounce)
+}
+
+// claimFunc is a method of batch.Store by which attempts claim what a batch owes.
+type claimFunc func(ctx context.Context, id batch.ID, attempt string, now, until time.Time) (batch.Batch, error)
+
+// claimedUntil is when the claims of these tests end.
+var claimedUntil = endAt.Add(time.Minute)
+
+// testClaims claims what a batch owes in the name of several attempts. nothing is the error about one that owes nothing,
+// and about one that another attempt has claimed.
+func testClaims(t *testing.T, claim claimFunc, owesNothing batch.ID, ended batch.Batch, nothing error) {
+	t.Helper()
 	for _, c := range []struct {
 		name    string
 		id      batch.ID
@@ -122,14 +145,14 @@ func testOneAttemptAnnounces(t *testing.T, s batch.Store) {
 		want    error
 	}{
 		{"unknown batch", newID(t), "a", endAt, batch.ErrNotFound},
-		{"a batch that has not ended", open, "a", endAt, batch.ErrNothingToAnnounce},
+		{"a batch that owes nothing", owesNothing, "a", endAt, nothing},
 		{"first", ended.ID, "a", endAt, nil},
 		{"repeated", ended.ID, "a", endAt, nil},
-		{"another one", ended.ID, "b", until, batch.ErrNothingToAnnounce},
-		{"another one after the time of the first", ended.ID, "b", until.Add(time.Second), nil},
-		{"the first one again", ended.ID, "a", endAt, batch.ErrNothingToAnnounce},
+		{"another one", ended.ID, "b", claimedUntil, nothing},
+		{"another one after the time of the first", ended.ID, "b", claimedUntil.Add(time.Second), nil},
+		{"the first one again", ended.ID, "a", endAt, nothing},
 	} {
-		got, err := s.ClaimAnnouncement(t.Context(), c.id, c.attempt, c.at, until)
+		got, err := claim(t.Context(), c.id, c.attempt, c.at, claimedUntil)
 		if !errors.Is(err, c.want) || err != nil && c.want == nil {
 			t.Errorf("%s: got error %v, want %v", c.name, err, c.want)
 		}
@@ -137,11 +160,13 @@ func testOneAttemptAnnounces(t *testing.T, s batch.Store) {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
-	if err := s.MarkAnnounced(t.Context(), ended.ID, batch.Receivers()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.ClaimAnnouncement(t.Context(), ended.ID, "b", until.Add(time.Hour), until.Add(time.Hour)); !errors.Is(err,
-		batch.ErrNothingToAnnounce) {
-		t.Errorf("claim after the announcement: got error %v, want ErrNothingToAnnounce", err)
+}
+
+// expectNoClaim claims what is done for the attempt which had the claim last, after its time.
+func expectNoClaim(t *testing.T, claim claimFunc, id batch.ID, nothing error) {
+	t.Helper()
+	later := claimedUntil.Add(time.Hour)
+	if _, err := claim(t.Context(), id, "b", later, later); !errors.Is(err, nothing) {
+		t.Errorf("claim of what is done: got error %v, want %v", err, nothing)
 	}
 }

@@ -1,7 +1,6 @@
 package batchtest
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -46,15 +45,9 @@ func testExport(t *testing.T, s batch.Store) {
 			if !sameReceivers(b.Unannounced, owed) {
 				t.Errorf("at its end the batch owes %v, want %v", b.Unannounced, owed)
 			}
-			isVisited := func() (is bool) {
+			isVisited := func() bool {
 				t.Helper()
-				if err := s.EachUnannounced(t.Context(), endAt.Add(time.Second), func(id batch.ID) error {
-					is = is || id == b.ID
-					return nil
-				}); err != nil {
-					t.Fatal(err)
-				}
-				return is
+				return visitsOfUnannounced(t, s, b.ID, endAt.Add(time.Second)) > 0
 			}
 			for i, pay := range order {
 				if !isVisited() {
@@ -113,38 +106,12 @@ func sameReceivers(a, b []batch.Receiver) bool {
 // testOneAttemptExports claims exports in the name of several attempts. The claim of an announcement is no obstacle.
 func testOneAttemptExports(t *testing.T, s batch.Store) {
 	owesNone, ended := end(t, s, batch.Processed), endWithExport(t, s)
-	until := endAt.Add(time.Minute)
-	if _, err := s.ClaimAnnouncement(t.Context(), ended.ID, "announcer", endAt, until); err != nil {
+	if _, err := s.ClaimAnnouncement(t.Context(), ended.ID, "announcer", endAt, claimedUntil); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		name    string
-		id      batch.ID
-		attempt string
-		at      time.Time
-		want    error
-	}{
-		{"unknown batch", newID(t), "a", endAt, batch.ErrNotFound},
-		{"a batch that owes none", owesNone.ID, "a", endAt, batch.ErrNothingToExport},
-		{"first", ended.ID, "a", endAt, nil},
-		{"repeated", ended.ID, "a", endAt, nil},
-		{"another one", ended.ID, "b", until, batch.ErrNothingToExport},
-		{"another one after the time of the first", ended.ID, "b", until.Add(time.Second), nil},
-		{"the first one again", ended.ID, "a", endAt, batch.ErrNothingToExport},
-	} {
-		got, err := s.ClaimExport(t.Context(), c.id, c.attempt, c.at, until)
-		if !errors.Is(err, c.want) || err != nil && c.want == nil {
-			t.Errorf("%s: got error %v, want %v", c.name, err, c.want)
-		}
-		if diff := cmp.Diff(ended, got); c.want == nil && diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
-	}
+	testClaims(t, s.ClaimExport, owesNone.ID, ended, batch.ErrNothingToExport)
 	if err := s.MarkExported(t.Context(), ended.ID, "parquet/b"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.ClaimExport(t.Context(), ended.ID, "b", until.Add(time.Hour), until.Add(time.Hour)); !errors.Is(err,
-		batch.ErrNothingToExport) {
-		t.Errorf("claim after the export: got error %v, want ErrNothingToExport", err)
-	}
+	expectNoClaim(t, s.ClaimExport, ended.ID, batch.ErrNothingToExport)
 }
