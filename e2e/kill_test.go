@@ -232,10 +232,8 @@ func TestAnnouncementsSurviveKills(t *testing.T) {
 					if r.Killed == "" && !isSpared || r.status != test.status {
 						t.Errorf("killed at %q, the batch ended with %s, want a kill and %s", r.Killed, r.status, test.status)
 					}
-					// The bus gets events at least once. An answer of it that is lost on a busy machine makes a second one; the
-					// table of runs shows how many there were.
-					if r.events > 2 {
-						t.Errorf("killed at %q, the end is announced %d times, want once, or twice after a lost answer", r.Killed, r.events)
+					if mayDouble := test.function == "announce" && kill.Call > 1; r.events > 1 && !mayDouble {
+						t.Errorf("killed at %q, the end is announced %d times, want once", r.Killed, r.events)
 					}
 					if r.exported != (r.status == "PROCESSED") {
 						t.Errorf("killed at %q, a batch in %s has a Parquet file: %v", r.Killed, r.status, r.exported)
