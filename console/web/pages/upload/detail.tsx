@@ -1,0 +1,158 @@
+// One file in full: what its check has found, its upload, and what can be done with it.
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Bars, Meter } from "../../kit/chart.tsx";
+import { Commands, CommandText, shellQuote } from "../../kit/commands.tsx";
+import { Confirm } from "../../kit/dialog.tsx";
+import { ErrorNotice, Live, Notice } from "../../kit/feedback.tsx";
+import { counted, formatBytes, formatCount, formatDuration, formatShare } from "../../kit/format.tsx";
+import { Icon } from "../../kit/icons.tsx";
+import { LineErrors } from "../../kit/lineerrors.tsx";
+import { useAction } from "../../kit/resource.ts";
+import { navigate, useQuery } from "../../kit/router.tsx";
+import { Badge } from "../../kit/status.tsx";
+import { describeState } from "./filelist.tsx";
+import { path, remove, type FileCheck, type FileProblem, type FileRecord } from "./files.ts";
+import { OptionsForm } from "./optionsform.tsx";
+import { dismiss } from "./sending.ts";
+import { UploadState } from "./uploadstate.tsx";
+
+/** FileDetail shows one file. others are those that could be uploaded with it; changed is called after something was asked for. */
+export function FileDetail({ file, others, changed }: { file: FileRecord; others: readonly FileRecord[]; changed: () => void }) {
+  const { check } = file;
+  const isChecked = check?.lines !== undefined;
+  const canUpload = file.state === "checked" || file.state === "done";
+  const state = describeState(file);
+  return (
+    <section class="stack" aria-label="The selected file">
+      <header class="file-header">
+        <h2 class="file-title">{file.name}</h2>
+        <Badge kind={state.kind}>{state.text}</Badge>
+        <Removal file={file} changed={changed} />
+      </header>
+      <Live text={`${file.name}: ${state.text}`} />
+      {file.state === "receiving" && <Receiving file={file} />}
+      {file.state === "checking" && check && <Checking check={check} />}
+      {file.problem && <Problem problem={file.problem} bad={file.problem.code !== "cancelled"} />}
+      {file.upload && <UploadState file={file} changed={changed} />}
+      {canUpload && isChecked && check.lines! > 0 && <OptionsForm key={file.id} file={file} others={others} changed={changed} />}
+      {isChecked && <CheckResult id={file.id} name={file.name} check={check} />}
+    </section>
+  );
+}
+
+/** Receiving shows how much of a file has arrived at the command. */
+function Receiving({ file: { size, received } }: { file: FileRecord }) {
+  return (
+    <div class="panel">
+      <p><span class="figure">{size ? formatShare(received, size) : formatBytes(received)}</span> received by the command</p>
+      <Meter label="Received" value={received} of={size ?? 0} />
+      <p class="hint tabular">{formatBytes(received)} of {formatBytes(size)}. Stay on the console until it has the whole file; other pages of
+        it can be shown meanwhile.</p>
+    </div>
+  );
+}
+
+/** Checking shows how far the check of a file is. */
+function Checking({ check }: { check: FileCheck }) {
+  const { waiting, progress, read, lines_read: lines, unpacked, total, running } = check;
+  if (waiting) return <div class="panel"><p>The check waits for that of another file.</p><Meter label="Checked" value={0} of={1} /></div>;
+  return (
+    <div class="panel">
+      <p><span class="figure">{total === null ? formatBytes(unpacked) : formatShare(progress, 1)}</span> {total === null ? "unpacked" : "checked"}</p>
+      <Meter label="Checked" value={progress} of={1} />
+      <p class="hint tabular">{counted(lines, "line")}, {formatBytes(read)}{total !== null && ` of ${formatBytes(total)}`}
+        {running > 0.2 && read > 0 && `, ${formatBytes(read / running)} a second`}. By the same engine as sluice validate.</p>
+    </div>
+  );
+}
+
+/** CheckResult shows what the check has found. */
+function CheckResult({ id, name, check }: { id: string; name: string; check: FileCheck }) {
+  const [query, change] = useQuery({ code: "", line: "", offset: "" });
+  const { lines = 0, valid = 0, invalid = 0, codes = [], suspicions = [], seconds = 0, bytes = 0 } = check;
+  return (
+    <>
+      <div class="panel">
+        <h3>Checked on this machine</h3>
+        <dl class="facts">
+          <Fact name="Lines"><span class="figure">{formatCount(lines)}</span></Fact>
+          <Fact name="Valid"><span class="figure">{formatCount(valid)}</span></Fact>
+          <Fact name="Invalid"><span class={invalid > 0 ? "figure is-bad" : "figure"}>{formatCount(invalid)}</span>{invalid > 0 && <span class="aside"> {formatShare(invalid, lines)}</span>}</Fact>
+          <Fact name="Time">{formatDuration(seconds * 1000)}<span class="aside"> {formatBytes(check.bytes_per_second)} a second</span></Fact>
+          <Fact name="Size">{formatBytes(bytes)}{check.packed !== "identity" && <span class="aside"> unpacked from {check.packed}</span>}</Fact>
+        </dl>
+        <p class="hint">Whether the entities of the lines exist is not checked here: the service does that, and may reject further lines.</p>
+        <Commands cli={`sluice validate ${shellQuote(name)} --report errors.jsonl`} />
+      </div>
+      {suspicions.map((problem) => <Problem key={problem.code} problem={problem} bad={false} />)}
+      {codes.length > 0 && (
+        <>
+          <div class="panel">
+            <h3>Errors by code</h3>
+            <Bars label="Errors by code" selected={query.code || undefined} onSelect={(code) => change({ code: code === query.code ? "" : code, offset: "", line: "" }, { push: true })}
+              bars={codes.map(({ code, count }) => ({ key: code, label: code, value: count, kind: "bad" }))} />
+            {!check.report_complete && <p class="hint">There are so many errors that the later ones have a code only.</p>}
+            <p><a href={`${path}/${id}/report`} download>Download all errors (JSON Lines)</a></p>
+          </div>
+          <LineErrors from={`${path}/${id}/errors`} {...query} onChange={(some) => change(some, { push: true })} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return <div><dt>{name}</dt><dd>{children}</dd></div>;
+}
+
+/** Problem shows what is wrong with a file as a whole, and what to do. */
+function Problem({ problem: { title, detail, hint, command }, bad }: { problem: FileProblem; bad: boolean }) {
+  return (
+    <div class={bad ? "notice notice-bad" : "notice notice-warn"} role={bad ? "alert" : "status"}>
+      <Icon name={bad ? "error" : "warning"} />
+      <div>
+        <p class="notice-title">{title}</p>
+        {detail && <p>{detail}</p>}
+        {hint && <p>{hint}</p>}
+        {command && <CommandText text={command} name="command" />}
+      </div>
+    </div>
+  );
+}
+
+/** Removal is the button that removes a file, which asks first if that ends an upload. */
+function Removal({ file, changed }: { file: FileRecord; changed: () => void }) {
+  const [asking, setAsking] = useState(false);
+  const action = useAction(async () => {
+    if (file.key) dismiss(file.key); // ends the sending of it
+    await remove(file.id);
+    setAsking(false);
+    navigate("/upload", { replace: true });
+    changed();
+  });
+  const endsUpload = file.state === "uploading" || file.state === "paused";
+  return (
+    <>
+      <button type="button" disabled={action.running} onClick={() => (endsUpload ? setAsking(true) : void action.run())}>
+        {file.state === "receiving" || file.state === "checking" ? "Cancel and remove" : "Remove from the console"}
+      </button>
+      {action.error && !asking && <ErrorNotice error={action.error} />}
+      <Confirm title="End the upload and remove the file?" open={asking} action="End and remove" running={action.running} error={action.error}
+        onConfirm={() => void action.run()} onClose={() => setAsking(false)}>
+        <p>What was sent so far is given up, and nothing of the batch will be stored. The file itself stays where it is.</p>
+      </Confirm>
+    </>
+  );
+}
+
+/** Lasting says how long the files are there. */
+export function Lasting() {
+  return (
+    <Notice>
+      <p>The files are copies in a temporary folder of the sluice console command. They and their uploads survive a reload of this page and
+        end with the command, which then prints how unfinished uploads are continued.</p>
+    </Notice>
+  );
+}
