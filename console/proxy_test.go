@@ -271,20 +271,28 @@ func TestLeavingEndsTheRequest(t *testing.T) {
 // serveConsole serves a console of a service at an address of its own.
 func serveConsole(t *testing.T, service *fakeService) (*httptest.Server, *http.Cookie) {
 	t.Helper()
+	return serveConsoleWith(t, service, func(*Config) {})
+}
+
+// serveConsoleWith is serveConsole with another configuration.
+func serveConsoleWith(t *testing.T, service *fakeService, change func(*Config)) (*httptest.Server, *http.Cookie) {
+	t.Helper()
 	socket, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Config{Client: service.client(t, ""), Address: socket.Addr().String(), Assets: testAssets})
+	c := Config{Client: service.client(t, ""), Address: socket.Addr().String(), Assets: testAssets}
+	change(&c)
+	s, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := &httptest.Server{Listener: socket, Config: &http.Server{Handler: s}}
 	server.Start()
 	t.Cleanup(server.Close)
-	c := server.Client()
-	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	resp, err := c.Get(s.NewAddress())
+	browser := server.Client()
+	browser.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	resp, err := browser.Get(s.NewAddress())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,6 +38,8 @@ type Config struct {
 	Metrics *Metrics
 	// Operator reads what operators see; nil if the program has no credentials of the cloud.
 	Operator Operator
+	// Listen says where the service delivers events to; nil if it cannot reach this machine.
+	Listen *Listen
 }
 
 // Info is what the page is told of its connection. It has no secrets.
@@ -51,9 +53,11 @@ type Info struct {
 	// TenantID and ClientID are the tenant whose data are shown and the client that reads them.
 	TenantID string `json:"tenant_id"`
 	ClientID string `json:"client_id"`
-	// IsOperator and Metrics mean that there are Config.Operator and Config.Metrics. New sets them.
+	// IsOperator, Metrics and Listener mean that there are Config.Operator, Config.Metrics and Config.Listen. New sets
+	// them.
 	IsOperator bool `json:"is_operator"`
 	Metrics    bool `json:"metrics"`
+	Listener   bool `json:"listener"`
 }
 
 // Server answers the requests of the page. It is safe for concurrent use.
@@ -68,6 +72,8 @@ type Server struct {
 	mux *http.ServeMux
 	// metrics is nil if there are none.
 	metrics *metricsReader
+	// live is nil if the service cannot reach this machine.
+	live *live
 }
 
 // New returns the server of a console.
@@ -87,7 +93,8 @@ func New(c Config) (*Server, error) {
 	if s.proxy, err = newProxy(c.Client, c.Info.Version); err != nil {
 		return nil, err
 	}
-	s.config.Info.IsOperator, s.config.Info.Metrics = c.Operator != nil, c.Metrics != nil
+	info := &s.config.Info
+	info.IsOperator, info.Metrics, info.Listener = c.Operator != nil, c.Metrics != nil, c.Listen != nil
 	s.files = NewFiles(FilesConfig{Client: c.Client, Folder: c.Spool})
 	s.files.Register(s.mux)
 	s.reports = newReports(c.Client, s.files.newFile)
@@ -115,6 +122,13 @@ func (s *Server) register() {
 	} else {
 		s.mux.HandleFunc("GET /console/operator/", refuseOperator)
 	}
+	if s.config.Listen != nil {
+		s.live = newLive(s, *s.config.Listen)
+		s.live.register(s.mux)
+	} else {
+		s.mux.HandleFunc("/console/listener", refuseListener)
+		s.mux.HandleFunc("/console/events", refuseListener)
+	}
 }
 
 // Close ends what the console does for the page, removes the dropped files, and returns the uploads and batches that it
@@ -124,6 +138,9 @@ func (s *Server) Close() ([]Unfinished, error) {
 	err := s.files.Close()
 	if s.metrics != nil {
 		err = errors.Join(err, s.metrics.close())
+	}
+	if s.live != nil {
+		err = errors.Join(err, s.live.close())
 	}
 	return s.files.Unfinished(), err
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"sluice/internal/cli"
+	"sluice/internal/listener"
 	"sluice/shared/screening/adapter"
 	"sluice/shared/screening/match"
 )
@@ -179,6 +180,9 @@ func (a *adapterCommandFlags) prepare() (err error) {
 	return nil
 }
 
+// removePatience is how long removing what was created may take.
+const removePatience = 15 * time.Second
+
 // loadCertificate returns the certificate to serve. Without one of the user's it makes one and has the service accept
 // it; remove takes that back.
 func (a *adapterCommandFlags) loadCertificate(ctx context.Context, u *url.URL) (
@@ -188,7 +192,7 @@ func (a *adapterCommandFlags) loadCertificate(ctx context.Context, u *url.URL) (
 		certificate, err = tls.LoadX509KeyPair(a.certificate, a.key)
 		return certificate, remove, err
 	}
-	if certificate, err = newCertificate(u.Hostname(), time.Now()); err != nil {
+	if certificate, err = listener.NewCertificate(u.Hostname(), time.Now()); err != nil {
 		return certificate, remove, err
 	}
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]})

@@ -37,6 +37,8 @@ type consoleOptions struct {
 	// operator shows what operators see, of the installation with the prefix. For a local cloud it is always shown.
 	operator bool
 	prefix   string
+	// listenAddress and listenURL are where events are delivered to, as those of 'sluice listen'.
+	listenAddress, listenURL string
 }
 
 func consoleCommand() *cli.Command {
@@ -61,6 +63,10 @@ removed at the end; the command then prints how unfinished uploads are continued
 			f.BoolVar(&o.operator, "operator", false,
 				"show tenants, clients and keys, too, with the AWS credentials of this machine (always for a local cloud)")
 			f.StringVar(&o.prefix, "prefix", "", "`NAME` that the stack has as its parameter Prefix, for --operator (default sluice)")
+			f.StringVar(&o.listenAddress, "listen-address", "127.0.0.1:0",
+				"`HOST:PORT` at which events are received when the page listens to them; port 0 takes a free one")
+			f.StringVar(&o.listenURL, "listen-url", "",
+				"`URL` at which the service reaches --listen-address, such as a tunnel (not needed for a local cloud)")
 			conn.addFlags(f)
 		},
 		Examples: []string{
@@ -94,6 +100,9 @@ removed at the end; the command then prints how unfinished uploads are continued
 			}
 			if from == sourceLocalCloud || o.operator {
 				served.Operator = consoleOperator{isLocal: from == sourceLocalCloud, data: conn.data, prefix: o.prefix}
+			}
+			if from == sourceLocalCloud || o.listenURL != "" {
+				served.Listen = &console.Listen{Address: o.listenAddress, URL: o.listenURL}
 			}
 			return o.serve(ctx, served, newTerminal(stdout))
 		},
@@ -140,7 +149,7 @@ func endConsole(s *console.Server, ui *terminal) {
 		ui.printf("%s\n", u)
 	}
 	if err != nil {
-		ui.printf("The copies of dropped files cannot be removed: %v\n", err)
+		ui.printf("Not everything was removed: %v\n", err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/x509"
 	"testing"
 	"time"
 
@@ -34,26 +33,6 @@ func TestWebhookState(t *testing.T) {
 	} {
 		if got := webhookState(test.webhook); got != test.want {
 			t.Errorf("%+v: got %s, want %s", test.webhook, got, test.want)
-		}
-	}
-}
-
-// The certificate of listen is one of its host alone, for servers, and no CA.
-func TestNewCertificate(t *testing.T) {
-	for _, host := range []string{"127.0.0.1", "::1", "tunnel.example.com"} {
-		made, err := newCertificate(host, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		certificate, err := x509.ParseCertificate(made.Certificate[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := certificate.VerifyHostname(host); err != nil || certificate.IsCA {
-			t.Errorf("%s: %v, CA %v; want a certificate of the host", host, err, certificate.IsCA)
-		}
-		if certificate.VerifyHostname("other.example.com") == nil {
-			t.Errorf("%s: the certificate is one of another host, too", host)
 		}
 	}
 }
