@@ -226,11 +226,17 @@ func (c *Client) callOnce(ctx context.Context, method, path, token string, body 
 	if k, ok := out.(replyKeeper); ok {
 		k.keepReply(resp.StatusCode, text)
 	}
+	if k, ok := out.(headerKeeper); ok {
+		k.keepHeader(resp.Header)
+	}
 	return nil
 }
 
 // replyKeeper is a decoded reply that keeps what it was decoded from.
 type replyKeeper interface{ keepReply(status int, text []byte) }
+
+// headerKeeper is a decoded reply that keeps what its header says.
+type headerKeeper interface{ keepHeader(http.Header) }
 
 // roundTrip sends a request and reads at most limit bytes of the reply's body, which it closes. If no complete answer
 // comes, the error is an *UnreachableError or the context's.

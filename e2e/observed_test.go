@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/google/uuid"
 
 	"sluice/client"
 )
@@ -132,6 +134,61 @@ func TestObservedSingles(t *testing.T) {
 	if succeeded != 1 || failed != 1 || !slices.Equal(ids, []string{refused.modificationID()}) {
 		t.Errorf("%d succeeded and %d failed, which are %q; want 1, 1 and %s", succeeded, failed, ids, refused.modificationID())
 	}
+}
+
+// What became of transactions is found by their modification IDs, whether they came singly or in a batch, plain or
+// packed.
+func TestTransactionEvents(t *testing.T) {
+	t.Parallel()
+	onboardEntities(t, environment)
+	api := login(t, environment)
+	single, refused := validLine(), validLine().withSender("nobody")
+	for l, want := range map[*line]int{&single: http.StatusCreated, &refused: http.StatusBadRequest} {
+		if status, _, body := api.call(http.MethodPost, singlePath, "application/json", l.String()); status != want {
+			t.Fatalf("got %d %s, want %d", status, body, want)
+		}
+	}
+	lines := validLines(60) // several chunks of 8 KiB
+	dropped, duplicate := validLine().with("payment_type", "none"), lines[50]
+	lines = append(lines, dropped, duplicate)
+	last, _ := api.processWith(client.UploadOptions{MaxRejected: &client.RejectLimit{Lines: 3}}, jsonLines(lines...))
+	packed := validLine()
+	second := api.process(true, packGzip(t, jsonLines(packed)))
+	if last.Status != client.StatusProcessed || second.Status != client.StatusProcessed {
+		t.Fatalf("the batches ended with %s and %s, want PROCESSED", last.Status, second.Status)
+	}
+	want := []client.TransactionEvent{
+		{Status: "succeeded", StatusCode: 201}, {Status: "failed", StatusCode: 400}, {Status: "succeeded", StatusCode: 201},
+		{Status: "succeeded", StatusCode: 201}, {Status: "failed", StatusCode: 400}, {Status: "failed", StatusCode: 400},
+		{Status: "failed", StatusCode: 400},
+	}
+	var ids []string
+	for i, l := range []line{single, refused, packed, lines[20], duplicate, dropped, duplicate} {
+		want[i].ModificationExternalID, want[i].TransactionExternalID = l.modificationID(), l.transactionID()
+		ids = append(ids, l.modificationID())
+	}
+	var got []client.TransactionEvent
+	for next := ""; ; {
+		page, after, err := api.client.TransactionEvents(t.Context(), append(ids[:6:6], uuid.NewString()), next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, page...)
+		if next = after; next == "" {
+			break
+		}
+	}
+	// The dropped line is the last but one of its batch.
+	ignore := cmpopts.IgnoreFields(client.TransactionEvent{}, "StatusMessage", "CreatedAt")
+	if diff := cmp.Diff(want, got, ignore); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, e := range got {
+		if e.StatusMessage == "" || time.Since(e.CreatedAt) > time.Hour {
+			t.Errorf("got %+v, want a message and the time of the receipt", e)
+		}
+	}
+	api.expectStatusOf(http.StatusUnprocessableEntity, http.MethodGet, "/tm/observability/api/v1/transactions/events")
 }
 
 // A batch is observed by its ID and by the day of its creation, with what it came to.

@@ -3,10 +3,15 @@ package repotest
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"sluice/shared/observation/lines"
 )
 
 // momentaryTables hold nothing that a restore would have to bring back, so that no parameter names them.
@@ -100,6 +105,37 @@ func TestTablesAreNamedByParameters(t *testing.T) {
 		name := reference[1] + reference[2] + reference[3]
 		if !slices.Contains(momentaryTables, name) {
 			t.Errorf(`%s refers to the table of the stack: write !Sub "${Prefix}-${%sTableName}" instead`, reference[0], name)
+		}
+	}
+}
+
+// Lines are found as long as the rules of the buckets keep all files that are read for it.
+func TestLinesAreFoundWhileTheirFilesAreKept(t *testing.T) {
+	m := loadTemplate(t)
+	kept := map[string]int{}
+	for _, bucket := range []string{"UploadsBucket", "WorkBucket"} {
+		node := m.Resources[bucket]
+		rules, ok := at(&node, "Properties", "LifecycleConfiguration", "Rules")
+		if !ok {
+			t.Fatalf("%s has no rules", bucket)
+		}
+		var list []struct {
+			Prefix           string    `yaml:"Prefix"`
+			ExpirationInDays yaml.Node `yaml:"ExpirationInDays"`
+			TagFilters       yaml.Node `yaml:"TagFilters"`
+		}
+		if err := rules.Decode(&list); err != nil {
+			t.Fatal(err)
+		}
+		for _, rule := range list {
+			if days, err := strconv.Atoi(rule.ExpirationInDays.Value); err == nil && rule.TagFilters.IsZero() {
+				kept[rule.Prefix] = days
+			}
+		}
+	}
+	for _, prefix := range []string{"uploads/", "unpacked/", "work/"} {
+		if days := time.Duration(kept[prefix]) * 24 * time.Hour; days < lines.Life {
+			t.Errorf("%s is kept for %s, and lines can be found for %s", prefix, days, lines.Life)
 		}
 	}
 }

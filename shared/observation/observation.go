@@ -1,5 +1,5 @@
-// Package observation is what is kept of requests that deliver single transactions, so that clients can look at what
-// became of them.
+// Package observation is what clients can find out about what became of the transactions that they sent: what is kept of
+// requests that deliver single transactions, and what is known of the lines of batches (package lines).
 package observation
 
 import (
@@ -10,26 +10,30 @@ import (
 // Life is how long clients can ask for the observation of a request. It is kept some days longer.
 const Life = 30 * 24 * time.Hour
 
-// Single is what became of a request that delivers a single transaction.
-type Single struct {
+// MaxReasonBytes is the length to which a reason is cut, so that an event that is kept usually takes one write unit.
+const MaxReasonBytes = 300
+
+// Event is what became of a transaction that a request of its own or a line of a batch delivered.
+type Event struct {
 	// Tenant is the ID of the institution that sent it.
 	Tenant string
 
-	// At is the receipt time of the transaction. With Status and both IDs it identifies the request.
+	// At is the receipt time of the transaction. With Status and both IDs it identifies a request.
 	At time.Time
 
 	// TransactionID and ModificationID are those of the transaction; "" if it has none that can be read.
 	TransactionID, ModificationID string
 
-	// Status is the HTTP status of the answer: 201 if the transaction is stored, another one if it was refused.
+	// Status is the HTTP status of the answer to the request, or that which a request with the line would have got: 201
+	// if the transaction is stored, another one if it is not.
 	Status int
 
-	// Reason says why the transaction was refused; "" if it is stored.
+	// Reason says why the transaction is not stored; "" if it is.
 	Reason string
 }
 
 // IsStored reports whether the transaction is stored.
-func (s Single) IsStored() bool { return s.Status == http.StatusCreated }
+func (e Event) IsStored() bool { return e.Status == http.StatusCreated }
 
 // Counts are numbers of requests.
 type Counts struct{ Stored, Refused int64 }

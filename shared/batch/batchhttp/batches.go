@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math"
 	"net/http"
@@ -19,12 +18,13 @@ import (
 	"sluice/shared/idempotency"
 	"sluice/shared/objects"
 	"sluice/shared/observation"
+	"sluice/shared/observation/lines"
 	"sluice/shared/permission"
 	"sluice/shared/ratelimit"
 )
 
 type reports interface {
-	Open(ctx context.Context, key, etag string, from, to int64) (io.ReadCloser, error)
+	lines.Files
 	SignGet(ctx context.Context, key string, d objects.Download, lifetime time.Duration) (objects.SignedURL, error)
 }
 
@@ -53,6 +53,8 @@ type positions interface {
 type singles interface {
 	Refused(ctx context.Context, tenant, day, after string, limit int) (ids []string, next string, err error)
 	Count(ctx context.Context, tenant, first, last string) (map[string]observation.Counts, error)
+	Events(ctx context.Context, tenant, modification, after string, limit int) (events []observation.Event, next string,
+		err error)
 }
 
 // Batches answers the routes of batches.

@@ -116,7 +116,7 @@ func TestFailedModifications(t *testing.T) {
 // recordSingle records a single transaction of the caller's tenant.
 func (a *api) recordSingle(t *testing.T, modification string, at time.Time, status int, reason string) {
 	t.Helper()
-	if err := a.singles.Record(t.Context(), observation.Single{Tenant: a.caller.Tenant, At: at, TransactionID: "x",
+	if err := a.singles.Record(t.Context(), observation.Event{Tenant: a.caller.Tenant, At: at, TransactionID: "x",
 		ModificationID: modification, Status: status, Reason: reason}); err != nil {
 		t.Fatal(err)
 	}

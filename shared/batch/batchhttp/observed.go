@@ -141,6 +141,7 @@ func (s *Batches) observedRoutes() []httpapi.Route {
 		route("/batch-transactions/batches", permission.BatchRead, s.Observe),
 		route("/transactions/summary", permission.TransactionRead, s.Summary),
 		route("/transactions/failed-modifications", permission.TransactionRead, s.FailedModifications),
+		route("/transactions/events", permission.TransactionRead, s.Events),
 	}
 }
 

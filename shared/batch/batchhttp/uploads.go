@@ -13,6 +13,7 @@ import (
 	"sluice/shared/httpapi"
 	"sluice/shared/intake"
 	"sluice/shared/objects"
+	"sluice/shared/observation/lines"
 )
 
 // uploads is the bucket of uploads.
@@ -24,6 +25,7 @@ type uploads interface {
 	ListParts(ctx context.Context, key, uploadID string) ([]objects.Part, error)
 	CompleteParts(ctx context.Context, key, uploadID string, parts []objects.Part) error
 	AbortParts(ctx context.Context, key, uploadID string) error
+	lines.Files
 }
 
 // DeclaredUpload is the part of the body of generate-upload-url that says what will be uploaded, and how.

@@ -3,8 +3,10 @@ package observationdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,20 +41,20 @@ func New(db *dynamodb.Client, table string) *Store { return &Store{db, table} }
 // request decides who counts it, so a call that ends after that item was written may leave a request uncounted; none is
 // counted twice. Single writes are used in place of one transaction because they cost half of its units, and because
 // transactions that meet at a count would refuse each other.
-func (s *Store) Record(ctx context.Context, o observation.Single) error {
-	at, day := fmt.Sprintf("%019d", o.At.UnixNano()), o.At.UTC().Format(time.DateOnly)
-	expires := dynamo.Number(o.At.Add(observation.Life + 2*24*time.Hour).Unix())
-	if !o.IsStored() && o.ModificationID != "" {
-		failed := itemKey(o.Tenant+"#failed#"+day, at+"#"+o.ModificationID)
+func (s *Store) Record(ctx context.Context, e observation.Event) error {
+	at, day := fmt.Sprintf("%019d", e.At.UnixNano()), e.At.UTC().Format(time.DateOnly)
+	expires := dynamo.Number(e.At.Add(observation.Life + 2*24*time.Hour).Unix())
+	if !e.IsStored() && e.ModificationID != "" {
+		failed := itemKey(e.Tenant+"#failed#"+day, at+"#"+e.ModificationID)
 		failed["expires"] = expires
 		if _, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table, Item: failed}); err != nil {
 			return fmt.Errorf("list refused transaction: %w", err)
 		}
 	}
-	request := itemKey(modificationKey(o.Tenant, o.ModificationID), fmt.Sprintf("%s#%03d#%s", at, o.Status, o.TransactionID))
+	request := itemKey(modificationKey(e.Tenant, e.ModificationID), fmt.Sprintf("%s#%03d#%s", at, e.Status, e.TransactionID))
 	request["expires"] = expires
-	if o.Reason != "" {
-		request["r"] = dynamo.String(o.Reason)
+	if e.Reason != "" {
+		request["r"] = dynamo.String(e.Reason)
 	}
 	_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: &s.table, Item: request, ConditionExpression: aws.String("attribute_not_exists(id)"),
@@ -63,17 +65,17 @@ func (s *Store) Record(ctx context.Context, o observation.Single) error {
 	if err != nil {
 		return fmt.Errorf("keep observation: %w", err)
 	}
-	return s.count(ctx, o, day, shardOf(at+o.ModificationID))
+	return s.count(ctx, e, day, shardOf(at+e.ModificationID))
 }
 
 // count adds a request to the counts of its day.
-func (s *Store) count(ctx context.Context, o observation.Single, day string, shard uint32) error {
+func (s *Store) count(ctx context.Context, e observation.Event, day string, shard uint32) error {
 	outcome := "refused"
-	if o.IsStored() {
+	if e.IsStored() {
 		outcome = "stored"
 	}
 	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: itemKey(o.Tenant+"#counts", fmt.Sprintf("%s#%02d", day, shard)),
+		TableName: &s.table, Key: itemKey(e.Tenant+"#counts", fmt.Sprintf("%s#%02d", day, shard)),
 		UpdateExpression:          aws.String("ADD #outcome :one"),
 		ExpressionAttributeNames:  map[string]string{"#outcome": outcome},
 		ExpressionAttributeValues: dynamo.Item{":one": dynamo.Number(1)},
@@ -97,6 +99,46 @@ func itemKey(id, part string) dynamo.Item {
 func modificationKey(tenant, modification string) string {
 	return tenant + "#modification#" + modification
 }
+
+// Events returns what became of the requests with a modification ID, oldest first, from a position on, and the position
+// after them; "" for the beginning and for the end.
+func (s *Store) Events(ctx context.Context, tenant, modification, after string, limit int) (events []observation.Event,
+	next string, err error) {
+	id := modificationKey(tenant, modification)
+	query := &dynamodb.QueryInput{
+		TableName: &s.table, KeyConditionExpression: aws.String("id = :id"), Limit: aws.Int32(int32(limit)),
+		ExpressionAttributeValues: dynamo.Item{":id": dynamo.String(id)}, ConsistentRead: aws.Bool(true),
+	}
+	if after != "" {
+		query.ExclusiveStartKey = itemKey(id, after)
+	}
+	out, err := s.db.Query(ctx, query)
+	if err != nil {
+		return nil, "", fmt.Errorf("read observations: %w", err)
+	}
+	for _, item := range out.Items {
+		e := observation.Event{Tenant: tenant, ModificationID: modification, Reason: dynamo.StringAttribute(item, "r")}
+		parts := strings.SplitN(dynamo.StringAttribute(item, "part"), "#", 3)
+		if len(parts) != 3 {
+			return nil, "", errMalformed
+		}
+		at, err := strconv.ParseInt(parts[0], 10, 64)
+		if err != nil {
+			return nil, "", errMalformed
+		}
+		if e.Status, err = strconv.Atoi(parts[1]); err != nil {
+			return nil, "", errMalformed
+		}
+		e.At, e.TransactionID = time.Unix(0, at).UTC(), parts[2]
+		events = append(events, e)
+	}
+	if out.LastEvaluatedKey != nil {
+		next = dynamo.StringAttribute(out.LastEvaluatedKey, "part")
+	}
+	return events, next, nil
+}
+
+var errMalformed = errors.New("read observations: malformed item")
 
 // Refused returns the modification IDs of the requests of a day that were refused, in the order of their receipt, from a
 // position on, and the position after them; "" for the beginning and for the end.

@@ -26,7 +26,7 @@ func TestRequestsAreCountedOnce(t *testing.T) {
 	t.Parallel()
 	const stored, refused, conflict = http.StatusCreated, http.StatusBadRequest, http.StatusConflict
 	ctx, store := t.Context(), observationdb.New(dynamotest.Start(t), table)
-	for i, o := range []observation.Single{
+	for i, o := range []observation.Event{
 		{At: at, TransactionID: "t", ModificationID: "a", Status: stored},
 		{At: at, TransactionID: "t", ModificationID: "a", Status: stored},
 		{At: at, TransactionID: "t", ModificationID: "a", Status: refused},
@@ -71,7 +71,7 @@ func TestRequestsAtTheSameTime(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 2 * requests {
 		wg.Go(func() {
-			o := observation.Single{Tenant: "t1", At: at.Add(-time.Duration(i / 2)), TransactionID: "t", ModificationID: "m",
+			o := observation.Event{Tenant: "t1", At: at.Add(-time.Duration(i / 2)), TransactionID: "t", ModificationID: "m",
 				Status: http.StatusCreated}
 			if err := store.Record(ctx, o); err != nil {
 				t.Error(err)
@@ -89,7 +89,7 @@ func TestRequestsAtTheSameTime(t *testing.T) {
 func TestRecordAgainAfterAFailure(t *testing.T) {
 	t.Parallel()
 	db := dynamotest.Start(t)
-	o := observation.Single{Tenant: "t1", At: at, TransactionID: "t", ModificationID: "m", Status: http.StatusBadRequest}
+	o := observation.Event{Tenant: "t1", At: at, TransactionID: "t", ModificationID: "m", Status: http.StatusBadRequest}
 	for i, want := range []int64{1, 1, 0} { // the call that fails: the list's, the request's, the count's
 		o.Tenant = string(rune('a' + i))
 		if err := observationdb.New(failingAfter(db, i), table).Record(t.Context(), o); err == nil {
@@ -115,7 +115,7 @@ func TestRecordAgainAfterAFailure(t *testing.T) {
 // TestStored pins what is stored.
 func TestStored(t *testing.T) {
 	t.Parallel()
-	for name, o := range map[string]observation.Single{
+	for name, o := range map[string]observation.Event{
 		"stored":  {Status: http.StatusCreated},
 		"refused": {Status: http.StatusBadRequest, Reason: "2 validation errors"},
 	} {

@@ -41,7 +41,7 @@ type entityStatuses interface {
 
 // observations keeps what became of requests. Repeating a call changes nothing.
 type observations interface {
-	Record(ctx context.Context, o observation.Single) error
+	Record(ctx context.Context, e observation.Event) error
 }
 
 // Singles answers the route on which clients send single transactions.
@@ -150,12 +150,8 @@ func (s *Singles) Receive(ctx context.Context, caller httpapi.Caller, r *http.Re
 	return stored(v), nil
 }
 
-const (
-	// recordPatience is how long an answer waits for its record.
-	recordPatience = 2 * time.Second
-	// maxReasonBytes is how much of a reason is recorded, so that a record usually takes one write unit.
-	maxReasonBytes = 300
-)
+// recordPatience is how long an answer waits for its record.
+const recordPatience = 2 * time.Second
 
 // record keeps what became of a request, and does not fail: the answer says what became of the transaction, whether that
 // can be recorded or not. What could not be recorded is missing in the observability interface; a stored transaction is
@@ -163,8 +159,8 @@ const (
 func (s *Singles) record(ctx context.Context, v transaction.Version, status int, reason string) {
 	ctx, cancel := context.WithTimeout(ctx, recordPatience)
 	defer cancel()
-	err := s.Observations.Record(ctx, observation.Single{
-		Tenant: v.Tenant, At: v.ReceivedAt, Status: status, Reason: report.CutText(reason, maxReasonBytes),
+	err := s.Observations.Record(ctx, observation.Event{
+		Tenant: v.Tenant, At: v.ReceivedAt, Status: status, Reason: report.CutText(reason, observation.MaxReasonBytes),
 		TransactionID: report.CutID(v.TransactionID), ModificationID: report.CutID(v.Modification),
 	})
 	if err != nil {

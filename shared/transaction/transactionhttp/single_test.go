@@ -43,11 +43,11 @@ type singles struct {
 // recorder keeps the observations of singles, or fails.
 type recorder struct{ *singles }
 
-func (r recorder) Record(ctx context.Context, o observation.Single) error {
+func (r recorder) Record(ctx context.Context, e observation.Event) error {
 	if r.recordError != nil {
 		return r.recordError
 	}
-	return r.observations.Record(ctx, o)
+	return r.observations.Record(ctx, e)
 }
 
 func newSingles(t *testing.T) *singles {

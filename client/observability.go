@@ -1,0 +1,176 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// observabilityPath begins the paths by which clients look at what became of what they have sent.
+const observabilityPath = "/tm/observability/api/v1/"
+
+// Values of ObservedBatch.Status.
+const (
+	// ObservedUploaded means that validation has not finished, or that the file is not uploaded yet.
+	ObservedUploaded            = "uploaded"
+	ObservedValidationFailed    = "validation_failed"
+	ObservedPendingIngestion    = "pending_ingestion"
+	ObservedIngestionInProgress = "ingestion_in_progress"
+	ObservedProcessed           = "processed"
+	// ObservedProcessedWithFailures means that invalid lines were dropped.
+	ObservedProcessedWithFailures = "processed_with_failures"
+	ObservedFailed                = "failed"
+)
+
+// ObservedBatch is what the observability interface says of a batch.
+type ObservedBatch struct {
+	BatchID string `json:"batch_id"`
+	// Status is one of the constants ObservedUploaded to ObservedFailed.
+	Status string `json:"status"`
+	// IngestStart and IngestEnd are when ingestion began, and when every accepted line was stored; nil if that has not
+	// happened. DurationSeconds is the time between them in whole seconds.
+	IngestStart     *time.Time `json:"ingest_start"`
+	IngestEnd       *time.Time `json:"ingest_end"`
+	DurationSeconds *int64     `json:"duration_seconds"`
+	// Counts is nil until validation has finished.
+	Counts          *ObservedCounts `json:"counts"`
+	RejectOnInvalid bool            `json:"reject_on_invalid"`
+	// ErrorMessage is "" if nothing is wrong.
+	ErrorMessage string `json:"error_message"`
+	// Exports has, under errors_file, the path of the validation results of a batch with a report; otherwise it is nil.
+	Exports map[string]string `json:"exports"`
+}
+
+// ObservedCounts are numbers of transactions of a batch.
+type ObservedCounts struct {
+	Total    int64 `json:"total"`
+	Accepted int64 `json:"accepted"`
+	Invalid  int64 `json:"invalid"`
+}
+
+// BatchDay is the batches of a page that were created on one day in UTC, the newest first.
+type BatchDay struct {
+	// Date is YYYY-MM-DD.
+	Date    string          `json:"date"`
+	Count   int             `json:"count"`
+	Batches []ObservedBatch `json:"batches"`
+}
+
+// batchDays are a page of days and what next is for the page that follows.
+type batchDays struct {
+	days []BatchDay
+	next string
+}
+
+// UnmarshalJSON reads the array that the reply is.
+func (b *batchDays) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, &b.days) }
+
+func (b *batchDays) keepHeader(h http.Header) { b.next = h.Get("X-Next") }
+
+// DaySummary is how many transactions of a day succeeded, which are stored, and failed.
+type DaySummary struct {
+	Succeeded int64 `json:"succeeded_request_count"`
+	Failed    int64 `json:"failed_request_count"`
+	// Links are the paths of the day's batches and failed_modifications.
+	Links map[string]string `json:"links"`
+}
+
+// TransactionEvent is what became of a transaction that was sent singly or in a batch.
+type TransactionEvent struct {
+	// Status is "succeeded" if the transaction is stored, otherwise "failed".
+	Status                 string `json:"status"`
+	ModificationExternalID string `json:"modification_external_id"`
+	// TransactionExternalID is "" if the transaction has none that can be read.
+	TransactionExternalID string `json:"transaction_external_id"`
+	// StatusCode is the HTTP status of a single transaction, and of a line that which it would have got.
+	StatusCode    int    `json:"status_code"`
+	StatusMessage string `json:"status_message"`
+	// CreatedAt is when the transaction, or its batch, was received.
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// observe reads from the observability interface.
+func (c *Client) observe(ctx context.Context, path string, query url.Values, next string, out any) error {
+	if next != "" {
+		query.Set("next", next)
+	}
+	return c.call(ctx, http.MethodGet, observabilityPath+path+"?"+query.Encode(), nil, out)
+}
+
+// observedPage is a page of items, or of something else that has metadata.
+type observedPage[Items any] struct {
+	Metadata struct {
+		Next string `json:"next"`
+	} `json:"metadata"`
+	Data Items `json:"data"`
+}
+
+// days returns the parameters of a range of days in UTC.
+func days(first, last time.Time) url.Values {
+	return url.Values{"start_date": {first.UTC().Format(time.DateOnly)}, "end_date": {last.UTC().Format(time.DateOnly)}}
+}
+
+// ObservedBatches returns batches in the order of their IDs, of which there are at most 100. Batches that the tenant
+// does not have are left out.
+func (c *Client) ObservedBatches(ctx context.Context, ids ...string) (batches []ObservedBatch, err error) {
+	err = c.observe(ctx, "batch-transactions/batches", url.Values{"ids": {strings.Join(ids, ",")}}, "", &batches)
+	return batches, err
+}
+
+// BatchesByDay returns a page of at most limit batches, or of 1,000 if it is 0, that were created on a range of at most
+// 31 days in UTC, by day, newest first; and what next is for the page that follows, which is "" for the first page and
+// at the end. A day whose batches are on two pages is on both.
+func (c *Client) BatchesByDay(ctx context.Context, first, last time.Time, limit int, next string) (page []BatchDay,
+	nextPage string, err error) {
+	query := days(first, last)
+	if limit != 0 {
+		query.Set("limit", strconv.Itoa(limit))
+	}
+	var out batchDays
+	err = c.observe(ctx, "batch-transactions/batches", query, next, &out)
+	return out.days, out.next, err
+}
+
+// TransactionSummary returns how many transactions of each day, YYYY-MM-DD, of a range of at most 31 days in UTC
+// succeeded and failed. It reads all pages, each of which has up to 5,000 batches. A day without transactions is
+// missing.
+func (c *Client) TransactionSummary(ctx context.Context, first, last time.Time) (map[string]DaySummary, error) {
+	sum := map[string]DaySummary{}
+	for next := ""; ; {
+		var page observedPage[map[string]DaySummary]
+		if err := c.observe(ctx, "transactions/summary", days(first, last), next, &page); err != nil {
+			return nil, err
+		}
+		for date, day := range page.Data {
+			day.Succeeded, day.Failed = day.Succeeded+sum[date].Succeeded, day.Failed+sum[date].Failed
+			sum[date] = day
+		}
+		if next = page.Metadata.Next; next == "" {
+			return sum, nil
+		}
+	}
+}
+
+// FailedModifications returns a page of the modification IDs of the transactions of a day in UTC, at most 30 days ago,
+// that were not taken, and what next is for the page that follows; it is "" for the first page, and at the end. A page
+// can be empty although next is not "".
+func (c *Client) FailedModifications(ctx context.Context, day time.Time, next string) (ids []string, nextPage string,
+	err error) {
+	var page observedPage[[]string]
+	err = c.observe(ctx, "transactions/failed-modifications", url.Values{"date": {day.UTC().Format(time.DateOnly)}}, next, &page)
+	return page.Data, page.Metadata.Next, err
+}
+
+// TransactionEvents returns a page of what became of the transactions with some modification IDs, at most 100: of single
+// ones in the last 30 days, and of the lines of batches that were received in the last 7 days. next is as in
+// FailedModifications. An ID for which nothing is found has no event.
+func (c *Client) TransactionEvents(ctx context.Context, modificationIDs []string, next string) (events []TransactionEvent,
+	nextPage string, err error) {
+	var page observedPage[[]TransactionEvent]
+	err = c.observe(ctx, "transactions/events", url.Values{"modification_external_ids": modificationIDs}, next, &page)
+	return page.Data, page.Metadata.Next, err
+}
