@@ -107,7 +107,7 @@ test: build
 	else pages=0; echo "The console's pages were not tested: there is no Chromium (Debian: apt install chromium)."; fi; \
 	exit $$((others | e2e | pages))
 
-lint: format vet staticcheck
+lint: format vet staticcheck console-types
 
 format:
 	@files=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$files" ] || { echo "not formatted by gofmt:"; echo "$$files"; exit 1; }
@@ -123,6 +123,18 @@ staticcheck:
 	cd local && $(TOOLS_GOGC) $(STATICCHECK) ./...
 	cd bench && $(TOOLS_GOGC) $(STATICCHECK) ./...
 	cd console/browsertest && $(TOOLS_GOGC) $(STATICCHECK) ./...
+
+# The types of the console's page; those of the interface are made from its description.
+console-types: bin/console/types-checked
+
+bin/console/types-checked: $(CONSOLE_PAGE) bin/console/api.d.ts bin/tools/console/installed
+	@node bin/tools/console-check/node_modules/typescript/bin/tsc --noEmit -p console/web --incremental --tsBuildInfoFile bin/console/tsbuildinfo
+	@touch $@
+
+bin/console/api.d.ts: openapi/sluice.bundled.json bin/tools/console-check/installed
+	@mkdir -p bin/console
+	@node bin/tools/console-check/node_modules/openapi-typescript/bin/cli.js $< -o $@ >/dev/null
+	@touch $@
 
 # Asks the Go vulnerability database (vuln.go.dev), so it needs a network and is not part of make test.
 vulncheck:
@@ -158,7 +170,7 @@ test-console: build bin/tools/console-check/installed
 	or set CHROMIUM to the program)." >&2; exit 1; }
 	cd console/browsertest && go test -count=1 -timeout 10m $(if $(PAGES),-run '$(PAGES)') . -args $(PAGES_FLAGS)
 
-# What checks the console: axe-core in its pages; TypeScript and openapi-typescript, which make and check their types.
+# What checks the console: axe-core in its pages; TypeScript and openapi-typescript, which check and make their types.
 bin/tools/console-check/installed: tools/console-check/package-lock.json
 	@command -v npm >/dev/null || { echo "npm is missing: what checks the console comes from npm (Debian: apt install npm)." >&2; exit 1; }
 	@echo "Installing axe-core, TypeScript and openapi-typescript, which check the console, from npm into bin/tools."

@@ -57,7 +57,7 @@ function Side({ session, path }: { session: Session | undefined; path: string })
   useEffect(() => setOpen(false), [path]);
   const all = session?.is_operator ? [...areas, { to: "/operator", text: "Operator", icon: "operator" as IconName }] : areas;
   return (
-    <div class={open ? "side is-open" : "side"}>
+    <header class={open ? "side is-open" : "side"}>
       <div class="side-top">
         <Link to="/" class="brand"><img src="/assets/icon.svg" alt="" />Sluice</Link>
         <button type="button" class="quiet side-toggle" aria-expanded={open} onClick={() => setOpen(!open)} aria-label="Menu"><Icon name="menu" /></button>
@@ -82,7 +82,7 @@ function Side({ session, path }: { session: Session | undefined; path: string })
         <Theme />
         <p class="aside">Press <kbd>?</kbd> for keys</p>
       </div>
-    </div>
+    </header>
   );
 }
 
