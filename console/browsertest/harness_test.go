@@ -89,7 +89,36 @@ func TestHarnessActs(t *testing.T) {
 	p.waitFor("heading", "Second")
 	p.reload()
 	p.waitUntilGone("heading", "Sample")
+	p.waitUntilTextGone("dropped")
+	if found := p.findAll("textbox", ""); len(found) != 1 || found[0].value != "" {
+		t.Errorf("the fields are %+v, want one that is empty", found)
+	}
 	p.checkAccessible()
+	p.goOffline(true)
+	if evaluate[bool](p, `navigator.onLine`) {
+		t.Error("the browser is online")
+	}
+}
+
+// The service can be taken away from a console, and given back.
+func TestHarnessTakesTheServiceAway(t *testing.T) {
+	t.Parallel()
+	tenant := newTenant(t)
+	gate := tenant.withGate()
+	p := tenant.open("/no/such/page")
+	p.expect("status of 502")
+	status := `fetch("/api/v1/webhooks", {cache: "no-store"}).then(r => r.status)`
+	for _, want := range []int{200, 502, 200} {
+		if got := evaluate[int](p, status); got != want {
+			t.Errorf("the status is %d, want %d", got, want)
+		}
+		switch want {
+		case 200:
+			gate.cutOff()
+		case 502:
+			gate.letThrough()
+		}
+	}
 }
 
 // What no page may do is noticed.

@@ -1,12 +1,12 @@
 package browsertest
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -69,6 +69,13 @@ func newIDAt(at time.Time) string {
 func TestTenThousandBatches(t *testing.T) {
 	t.Parallel()
 	tenant := newTenant(t)
-	uploaded := tenant.sluice("upload", tenant.generate(3, 0), "--json")
-	t.Log(uploaded, aws.ToString(nil))
+	tenant.onboard("customer-1")
+	tenant.multiplyBatch(tenant.upload(tenant.generate(3, 0)), 10_000)
+	var list struct {
+		Batches []json.RawMessage `json:"batches"`
+	}
+	tenant.call("GET", "/tm/realtime/api/transactions/batch?limit=100", "", &list)
+	if len(list.Batches) != 100 {
+		t.Errorf("the list has %d batches, want 100", len(list.Batches))
+	}
 }

@@ -33,6 +33,7 @@ func TestPagesOfANewTenant(t *testing.T) {
 		}
 		p.checkAccessible()
 	}
+	p.checkScreenshot("no-such-page", ".side-foot dd")
 }
 
 // The keys that work everywhere: one leads past the navigation, another shows the keys of the page.
