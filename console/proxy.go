@@ -45,7 +45,8 @@ func newProxy(c *client.Client, version string) (*httputil.ReverseProxy, error) 
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL = addressOf(base, p.In.URL)
 			p.Out.Host, p.Out.Trailer = "", nil
-			p.Out.Header = http.Header{"User-Agent": {"sluice-console/" + version}}
+			// Platform endpoints want the tenant of the token to be named (docs/contract/platform.md).
+			p.Out.Header = http.Header{"User-Agent": {"sluice-console/" + version}, "X-Tenant-Id": {c.Tenant()}}
 			for _, name := range passedHeaders {
 				if values := p.In.Header.Values(name); len(values) > 0 {
 					p.Out.Header[name] = values

@@ -44,7 +44,7 @@ func TestRequestsArePassedOn(t *testing.T) {
 		t.Errorf("the service was asked for %s at %s", got.URL.RequestURI(), got.Host)
 	}
 	want := map[string]string{"Authorization": "Bearer token-1", "Content-Type": "application/json", "Idempotency-Key": "k",
-		"Accept": "application/json", "User-Agent": "sluice-console/v1", "Content-Length": "7", "Accept-Encoding": "gzip"}
+		"X-Tenant-Id": "t", "Accept": "application/json", "User-Agent": "sluice-console/v1", "Content-Length": "7", "Accept-Encoding": "gzip"}
 	for name := range got.Header {
 		if got.Header.Get(name) != want[name] {
 			t.Errorf("the service was sent %s: %q, want %q", name, got.Header.Get(name), want[name])

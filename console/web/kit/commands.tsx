@@ -55,11 +55,12 @@ export function shellQuote(text: string): string {
 
 /** useCurl returns a function that writes a request to the service as a curl line. */
 export function useCurl(): (method: string, path: string, body?: unknown) => string {
-  const { api_url } = useSession();
+  const { api_url, tenant_id } = useSession();
   return (method, path, body) => {
     const words = ["curl"];
     if (method.toUpperCase() !== "GET") words.push("-X", method.toUpperCase());
     words.push("-H", `"Authorization: Bearer $TOKEN"`);
+    if (!path.startsWith("/tm/")) words.push("-H", `"X-TENANT-ID: ${tenant_id}"`);
     if (body !== undefined) words.push("-H", "'Content-Type: application/json'", "-d", shellQuote(JSON.stringify(body)));
     words.push(shellQuote(api_url + path));
     return words.join(" ");
