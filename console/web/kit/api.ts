@@ -2,6 +2,7 @@
 // of the description of the interface.
 
 import type { components, paths } from "sluice/api";
+import { noteLimit } from "./limits.ts";
 
 /** Schemas are the types of the interface by their names, for example Schemas["BatchStatus"]. */
 export type Schemas = components["schemas"];
@@ -54,7 +55,7 @@ export async function request<M extends Method, P extends PathsOf<M>>(
   options: RequestOptions<P, M> = {},
 ): Promise<Answer<P, M>> {
   const url = "/api" + addressOf(path as string, options.path as Values, options.query as Values);
-  return (await send(method, url, options)) as Answer<P, M>;
+  return (await send(method, url, { ...options, operation: `${method.toUpperCase()} ${path as string}` })) as Answer<P, M>;
 }
 
 /** get reads from the service. */
@@ -91,13 +92,15 @@ interface SendOptions {
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal;
+  /** operation is the method and path of the service's operation, with the names of parameters; by it limits are noted. */
+  operation?: string;
 }
 
 /**
  * send sends a request to the command and returns the parsed content. A body that is a Blob is sent as it is, any other
  * as JSON. It throws an ApiError; if the signal ends the request, the browser's AbortError.
  */
-export async function send(method: string, url: string, { body, headers = {}, signal }: SendOptions = {}): Promise<unknown> {
+export async function send(method: string, url: string, { body, headers = {}, signal, operation }: SendOptions = {}): Promise<unknown> {
   const isFile = body instanceof Blob;
   const init: RequestInit = { method: method.toUpperCase(), headers: { ...headers, "Sluice-Console": "1" }, cache: "no-store" };
   if (signal) init.signal = signal;
@@ -112,6 +115,7 @@ export async function send(method: string, url: string, { body, headers = {}, si
     if (signal?.aborted) throw cause;
     throw new ApiError(0, "The console's command does not answer.", ["Is it still running in its terminal? Start it again with: sluice console"], "", 0, cause);
   }
+  if (operation) noteLimit(operation, answer.status, answer.headers);
   const text = await answer.text();
   const content = parse(text);
   if (answer.ok) return content;

@@ -37,6 +37,8 @@ interface LineErrorsProps {
   from: string;
   /** code limits them to one code; "" means all. */
   code: string;
+  /** field limits them to one field, a JSON pointer, "" for the line itself; undefined means all. */
+  field?: string | undefined;
   /** line is the first line whose errors are shown; "" means the first one of the file. */
   line: string;
   /** offset is how many errors are left out. */
@@ -48,15 +50,16 @@ interface LineErrorsProps {
 const pageSize = 25;
 
 /** LineErrors shows a page of errors with what leads to others. */
-export function LineErrors({ from, code, line, offset, onChange }: LineErrorsProps) {
-  const address = addressOf(from, undefined, { code, line, offset, limit: pageSize });
+export function LineErrors({ from, code, field, line, offset, onChange }: LineErrorsProps) {
+  const query = addressOf(from, undefined, { code, line, offset, limit: pageSize });
+  const address = field === undefined ? query : `${query}&field=${encodeURIComponent(field)}`;
   const page = useResource(address, async (signal) => (await send("get", address, { signal })) as ErrorPage);
   const first = Number(offset) || 0;
   return (
     <section class="stack" aria-label="Errors of lines">
       <div class="line-errors-head">
-        <h3>{code ? <>Errors: <code>{code}</code></> : "All errors"}</h3>
-        {code && <button type="button" class="link" onClick={() => onChange({ code: "", offset: "" })}>Show all codes</button>}
+        <h3>{code ? <>Errors: <code>{code}</code>{field !== undefined && <> in <code>{field || "the line itself"}</code></>}</> : "All errors"}</h3>
+        {code && <button type="button" class="link" onClick={() => onChange({ code: "", offset: "" })}>Show all errors</button>}
         <GoToLine line={line} onLine={(wanted) => onChange({ line: wanted, offset: "" })} />
       </div>
       <Loaded resource={page} lines={12}>

@@ -17,9 +17,12 @@ export interface Resource<T> {
   reload: () => void;
 }
 
-interface Options {
-  /** every is the number of milliseconds between an answer and the next question; 0, the default, asks once. */
-  every?: number;
+interface Options<T> {
+  /**
+   * every is the number of milliseconds between an answer and the next question; 0, the default, asks once. It may depend on
+   * the answer, undefined before the first good one, so that polling ends with what is polled.
+   */
+  every?: number | ((value: T | undefined) => number);
 }
 
 /** longestPause is the longest time in milliseconds between two attempts while they fail. */
@@ -27,12 +30,16 @@ const longestPause = 30_000;
 
 /**
  * useResource loads a value by load, which gets a signal that ends with the key. The key holds everything that load
- * depends on; "" loads nothing. Polling stops while the page is hidden, and slows down while the service fails.
+ * depends on; "" loads nothing. Polling stops while the page is hidden, and slows down while the service fails or asks to
+ * wait.
  */
-export function useResource<T>(key: string, load: (signal: AbortSignal) => Promise<T>, { every = 0 }: Options = {}): Resource<T> {
+export function useResource<T>(key: string, load: (signal: AbortSignal) => Promise<T>, { every = 0 }: Options<T> = {}): Resource<T> {
   const [state, setState] = useState<{ key: string; value?: T; error?: ApiError; at?: Date }>({ key });
   const latest = useRef(load);
   latest.current = load;
+  const pause = useRef(every);
+  pause.current = every;
+  const polls = every !== 0;
   const [attempt, setAttempt] = useState(0);
   const reload = useCallback(() => setAttempt((n) => n + 1), []);
 
@@ -41,41 +48,54 @@ export function useResource<T>(key: string, load: (signal: AbortSignal) => Promi
     const ended = new AbortController();
     let timer = 0;
     let failures = 0;
+    let last: T | undefined;
+    let wait = 0;
     const ask = async () => {
       try {
         const value = await latest.current(ended.signal);
         if (ended.signal.aborted) return;
         failures = 0;
+        wait = 0;
+        last = value;
         setState({ key, value, at: new Date() });
       } catch (cause) {
         if (ended.signal.aborted) return;
         failures++;
         const error = cause instanceof ApiError ? cause : unexpected(cause);
+        wait = error.retryAfter * 1000;
         setState((old) => (old.key === key ? { ...old, error } : { key, error }));
+        if (last === undefined && isRefusal(error)) return; // asking again changes nothing
       }
       plan();
     };
+    const interval = () => (typeof pause.current === "function" ? pause.current(last) : pause.current);
     const plan = () => {
-      if (every === 0) return;
-      timer = setTimeout(() => void ask(), Math.min(every * 2 ** failures, Math.max(longestPause, every)));
+      const every = interval();
+      if (every === 0 || document.hidden) return;
+      timer = setTimeout(() => void ask(), Math.max(wait, Math.min(every * 2 ** failures, Math.max(longestPause, every))));
     };
     const onVisible = () => {
       clearTimeout(timer);
-      if (!document.hidden) void ask();
+      if (!document.hidden && interval() > 0) void ask();
     };
-    if (every > 0) document.addEventListener("visibilitychange", onVisible);
+    if (polls) document.addEventListener("visibilitychange", onVisible);
     void ask();
     return () => {
       ended.abort();
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", onVisible);
     };
-  }, [key, every, attempt]);
+  }, [key, typeof every === "number" ? every : polls, attempt]);
 
   const isCurrent = state.key === key;
   const value = isCurrent ? state.value : undefined;
   const error = isCurrent ? state.error : undefined;
   return { value, error, loading: key !== "" && value === undefined && error === undefined, at: isCurrent ? state.at : undefined, reload };
+}
+
+/** isRefusal reports whether the same request would be refused again. */
+function isRefusal({ status }: ApiError): boolean {
+  return status >= 400 && status < 500 && status !== 408 && status !== 429;
 }
 
 function unexpected(cause: unknown): ApiError {
