@@ -161,6 +161,7 @@ func (n *tenant) call(method, path, body string, out any) {
 	if body != "" {
 		request.Header.Set("Content-Type", "application/json")
 	}
+	request.Header.Set("X-Tenant-Id", n.id)
 	reply, err := n.api.Transport().RoundTrip(request)
 	if err != nil {
 		n.Fatalf("%s %s: %v", method, path, err)
