@@ -86,7 +86,7 @@ type liveEvent struct {
 
 // newLive returns a listener that does not listen.
 func newLive(s *Server, config Listen) *live {
-	l := &live{config: config, state: liveState{State: listenOff}, changed: make(chan struct{})}
+	l := &live{config: config, state: liveState{State: listenOff, EventTypes: []string{}}, changed: make(chan struct{})}
 	l.run = func(ctx context.Context, types []string, onReady func(string), onRequest func(listener.Request)) error {
 		receiver := listener.Listener{
 			Client: s.config.Client, Name: "sluice console", EventTypes: types, OnRequest: onRequest,
@@ -161,9 +161,9 @@ func (l *live) listen(ctx context.Context, types []string, ended chan struct{}) 
 	l.update(func() {
 		l.stop()
 		l.stop = nil
-		l.state = liveState{State: listenOff}
+		l.state = liveState{State: listenOff, EventTypes: []string{}}
 		if err != nil {
-			l.state = liveState{State: listenFailed, Problem: sentence(err.Error())}
+			l.state.State, l.state.Problem = listenFailed, sentence(err.Error())
 		}
 	})
 }

@@ -18,7 +18,7 @@ type Operator interface {
 }
 
 // operatorPause is how long a list is shown before it is read again. Each reading is recorded in the audit trail.
-const operatorPause = 10 * time.Second
+const operatorPause = time.Minute
 
 // operatorLists answers requests for lists of the operator.
 type operatorLists struct {

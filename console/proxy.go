@@ -32,8 +32,8 @@ var keptFromPage = []string{"Alt-Svc", "Cache-Control", "Clear-Site-Data", "Link
 // new token. Larger ones are only passed on.
 const maxRepeatedBytes = 1 << 20
 
-// newProxy returns what passes requests on to the service, with tokens.
-func newProxy(c *client.Client, version string) (*httputil.ReverseProxy, error) {
+// newProxy returns what passes requests on to the service, with tokens. It calls observe with each answer.
+func newProxy(c *client.Client, version string, observe func(*http.Response)) (*httputil.ReverseProxy, error) {
 	base, err := url.Parse(c.APIURL())
 	if err != nil {
 		return nil, err
@@ -54,6 +54,7 @@ func newProxy(c *client.Client, version string) (*httputil.ReverseProxy, error) 
 			}
 		},
 		ModifyResponse: func(r *http.Response) error {
+			observe(r)
 			for name := range r.Header {
 				if slices.Contains(keptFromPage, name) || strings.HasPrefix(name, "Access-Control-") ||
 					strings.HasPrefix(name, "Content-Security-Policy") || strings.HasPrefix(name, "Cross-Origin-") {

@@ -68,6 +68,9 @@ type Server struct {
 	proxy    *httputil.ReverseProxy
 	files    *Files
 	reports  *reports
+	// signed are where the page may store files of documents, and storage sends them there.
+	signed  *signedUploads
+	storage http.RoundTripper
 	// mux has the console's own paths, below /console/.
 	mux *http.ServeMux
 	// metrics is nil if there are none.
@@ -88,9 +91,10 @@ func New(c Config) (*Server, error) {
 	if c.Assets == nil {
 		c.Assets = builtAssets()
 	}
-	s := &Server{config: c, sessions: newSessions(port), mux: http.NewServeMux()}
+	s := &Server{config: c, sessions: newSessions(port), signed: &signedUploads{}, storage: http.DefaultTransport,
+		mux: http.NewServeMux()}
 	s.guard = &guard{hosts: hostsOf(host, port), sessions: s.sessions}
-	if s.proxy, err = newProxy(c.Client, c.Info.Version); err != nil {
+	if s.proxy, err = newProxy(c.Client, c.Info.Version, s.signed.observe); err != nil {
 		return nil, err
 	}
 	info := &s.config.Info
@@ -105,6 +109,7 @@ func New(c Config) (*Server, error) {
 // register adds the console's own paths.
 func (s *Server) register() {
 	s.mux.HandleFunc("GET /console/session", s.getSession)
+	s.mux.HandleFunc("PUT /console/storage", s.store)
 	s.mux.HandleFunc("GET /console/batches/{id}/errors", s.batchErrors)
 	s.mux.HandleFunc("GET /console/batches/{id}/download/{kind}", s.download)
 	s.mux.HandleFunc("/console/", func(w http.ResponseWriter, r *http.Request) {
