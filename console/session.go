@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 )
@@ -89,6 +90,11 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, token string) {
 		return
 	}
 	if !s.sessions.has(r) {
+		if isOtherUser(r, os.Getuid()) {
+			s.refuse(w, r, &problem{Status: http.StatusForbidden, Title: "This console is somebody else's",
+				Detail: "Only programs of the user who has started it can open it.", ErrorCode: codeForeign})
+			return
+		}
 		value, ok := s.sessions.begin(token)
 		if !ok {
 			s.refuse(w, r, &problem{Status: http.StatusUnauthorized, Title: "This address was opened before",
